@@ -1,0 +1,30 @@
+// The pipeline as one function: model bytes in, Program out. Reads top to bottom in compile.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/import/import.h"
+#include "compiler/ir/graph.h"
+#include "compiler/steps/step.h"
+
+namespace etch {
+
+struct CompileOptions {
+  std::string target = "native";  // folder under templates/isa, or "native": the best this CPU has
+  ImportOptions import;
+  std::string dump_after;         // "import", "resolve", a pass's name; empty: nothing
+};
+
+// Null when the model is refused; the reasons are in `sink`. Throws nothing.
+std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options, Sink& sink);
+
+// The front half, for `etch inspect` and tests: imported, resolved, folded; not yet lowered.
+std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options, Sink& sink);
+
+// The instruction set for a --target name ("native" resolved by CPUID), or null.
+const IsaTraits* find_target(std::string_view name);
+
+}  // namespace etch

@@ -1,0 +1,132 @@
+// What an operator is to Etch: one folder under compiler/ops with one OpDef, listed in ops.def.
+// An OpDef serves one or more ONNX operator names (for example Conv of ai.onnx, or QLinearConv
+// of ai.onnx, com.microsoft and com.ms.internal.nhwc).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+class Lowering;  // compiler/steps/lowering.h
+
+inline constexpr std::string_view kOnnx = "";
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+inline constexpr std::string_view kNhwc = "com.ms.internal.nhwc";
+
+// An operator's name as files spell it, and the first operator-set version that has it.
+struct OpName {
+  std::string_view domain;
+  std::string_view type;
+  int since = 1;
+};
+
+// How many inputs and outputs a node may have.
+struct Arity {
+  int min_inputs = 1;
+  int max_inputs = 1;
+  int min_outputs = 1;
+  int max_outputs = 1;
+};
+
+class ResolveContext;
+
+struct OpDef {
+  std::string_view folder;  // "qlinear_conv"
+  std::span<const OpName> names;
+  Arity arity;
+
+  // Checks one node and makes it explicit: consumes every attribute, sets node.params to the
+  // operator's resolved struct and each output's dtype and shape (ResolveContext::set_output).
+  // All input dtypes and shapes are known. Reports to the context; never throws.
+  void (*resolve)(ResolveContext&) = nullptr;
+
+  // Computes the outputs from the inputs by plain loops written from the specification.
+  // `inputs` has one entry per node input, null where omitted. The node is resolved. Serves
+  // constant folding, tests and, for 8-bit elementwise operators, the making of tables.
+  std::vector<Tensor> (*reference)(const Node&, std::span<const Tensor* const> inputs) = nullptr;
+
+  // Adds the steps that compute the node; null: the operator only exists before lowering
+  // (folded or rewritten away), and a node that survives is reported as E-UNSUPPORTED.
+  void (*lower)(Lowering&, const Node&) = nullptr;
+
+  // True: the operator only rearranges or relabels elements (Reshape, Transpose, Slice ...), so
+  // that it commutes with quantization and QDQ pairs of equal parameters around it fold away.
+  bool moves_data = false;
+};
+
+// Every operator, in the order of ops.def.
+std::span<const OpDef* const> all_ops();
+
+// The operator for a name, or null. `version` is the imported operator-set version of `domain`.
+const OpDef* find_op(std::string_view domain, std::string_view type);
+
+// Everything resolve() needs for one node, with the reporting that every operator repeats.
+class ResolveContext {
+ public:
+  ResolveContext(Graph& graph, Node& node, Sink& sink);
+
+  const Node& node() const { return node_; }
+  std::int64_t opset() const;  // of the node's domain
+
+  int input_count() const { return static_cast<int>(node_.inputs.size()); }
+  bool has_input(int i) const;
+  const Value& input(int i) const;             // must be present
+  const Shape& shape(int i) const { return *input(i).shape; }
+  DType dtype(int i) const { return *input(i).dtype; }
+  const Tensor* constant(int i) const;         // null: omitted, or known at run time only
+
+  // Attributes. Each getter consumes the attribute; a wrong type is reported. What no getter
+  // asked for is reported as E-ATTR after resolve.
+  std::int64_t int_attr(const char* name, std::int64_t fallback);
+  float float_attr(const char* name, float fallback);
+  std::string string_attr(const char* name, std::string fallback);
+  std::optional<std::vector<std::int64_t>> ints_attr(const char* name);
+  std::optional<std::vector<float>> floats_attr(const char* name);
+  std::optional<Tensor> tensor_attr(const char* name);
+  bool has_attr(const char* name) const;
+  void ignore_attr(const char* name);          // consumed on purpose, without effect
+
+  // Declares output i. Contradiction with the file's own declaration is reported as E-SHAPE or
+  // E-TYPE. An omitted output is ignored.
+  void set_output(int i, DType dtype, Shape shape);
+  template <class Params>
+  void set_params(Params params) {
+    node_.params = std::move(params);
+  }
+
+  // Reports an error about this node; `what` reads "must be >= 1, got 0".
+  void error(DiagKind kind, std::string what);
+  // ... about its attribute `name`; ... about its input i (named by `role`, e.g. "x_scale").
+  void attr_error(const char* name, std::string what);
+  void input_error(DiagKind kind, int i, const char* role, std::string what);
+  void warning(DiagKind kind, std::string what);
+  bool failed() const { return failed_; }
+
+  void report_unused_attributes();
+
+ private:
+  const Attribute* find(const char* name);
+
+  Graph& graph_;
+  Node& node_;
+  Sink& sink_;
+  std::vector<std::string> used_;
+  bool failed_ = false;
+};
+
+template <class Params>
+const Params& params_of(const Node& node) {
+  const auto* params = std::any_cast<Params>(&node.params);
+  ETCH_CHECK(params != nullptr);
+  return *params;
+}
+
+}  // namespace etch

@@ -1,0 +1,169 @@
+// The stage that prints: running a kernel under a Recorder yields the C++ text of one step's
+// function and of the inlined tile functions it calls. Names come from the kernel (role and
+// position), never from counters. See templates/stage.h for what a stage offers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/emit/writer.h"
+#include "compiler/steps/step.h"
+#include "templates/stage.h"
+
+namespace etch {
+
+namespace recorded {
+// A sum constant + coefficient * variable + ..., printed as an index.
+struct Index {
+  std::int64_t constant = 0;
+  std::vector<std::pair<std::string, std::int64_t>> terms;
+
+  Index() = default;
+  Index(std::int64_t value) : constant(value) {}  // NOLINT: an index may be a plain number
+  friend Index operator+(Index a, const Index& b);
+  friend Index operator*(Index a, std::int64_t factor);
+};
+
+template <class Element>
+struct Ptr {
+  std::string base;
+  Index offset;  // in elements
+  friend Ptr operator+(Ptr p, const Index& i) {
+    p.offset = p.offset + i;
+    return p;
+  }
+};
+
+// A value in the product, known here by its name.
+template <class Tag>
+struct Value {
+  std::string text;
+};
+
+std::string to_string(const std::string& base, const Index& offset);
+template <class Element>
+std::string text_of(const Ptr<Element>& p) {
+  return to_string(p.base, p.offset);
+}
+template <class Tag>
+std::string text_of(const Value<Tag>& v) {
+  return v.text;
+}
+inline std::string text_of(int v) { return cat(v); }
+std::string text_of(float v);
+
+template <class... Args>
+std::string join(const Args&... args) {
+  std::string out;
+  ((out += (out.empty() ? "" : ", ") + text_of(args)), ...);
+  return out;
+}
+}  // namespace recorded
+
+class Recorder {
+ public:
+  using Index = recorded::Index;
+  template <class Element>
+  using Ptr = recorded::Ptr<Element>;
+#define ETCH_STAGE_TYPE(id) using id = recorded::Value<struct id##Tag>;
+#include "templates/types.def"
+#undef ETCH_STAGE_TYPE
+
+  explicit Recorder(const Step& step);
+
+  const IsaTraits& isa() const { return isa_; }
+  void set_isa(const IsaTraits& isa) { isa_ = isa; }
+
+  // The text: tile functions first, then the step's own function.
+  std::string text() const;
+  int statements() const { return statements_; }
+
+  // ---- what kernels use; see templates/stage.h ----
+  template <class Element>
+  Ptr<Element> operand(int i) const {
+    return {step_.operands[static_cast<std::size_t>(i)].name, {}};
+  }
+  template <class Element>
+  Ptr<Element> constant(std::string_view suffix) const {
+    return {cat(step_.name, "_", suffix), {}};
+  }
+
+  template <class Body>
+  void loop(const char* variable, std::int64_t count, Body body) {
+    if (count == 1) body(Index(0));
+    if (count <= 1) return;
+    Index index;
+    index.terms.emplace_back(variable, 1);
+    ++statements_;
+    out().scope(cat("for (int ", variable, " = 0; ", variable, " < ", count, "; ++", variable, ")"),
+                [&] { body(index); });
+  }
+
+  template <class Element>
+  Ptr<Element> base(const Name& name, const Ptr<Element>& p) {
+    declare_base(name, type_name<Element>(), text_of(p));
+    return {name.text(), {}};
+  }
+
+  // A function of its own, always inlined: printed once per name, called here.
+  template <class Body, class... Elements>
+  void inlined(const std::string& name, Body body, const std::pair<const char*, Ptr<Elements>>&... args) {
+    const std::string full = cat(step_.name, "_", name);
+    std::string parameters;
+    ((parameters += cat(parameters.empty() ? "" : ", ", type_name<Elements>(), " ", args.first)), ...);
+    if (begin_function(full, parameters)) {
+      body(Ptr<Elements>{args.first, {}}...);
+      end_function();
+    }
+    statement(cat(full, "(", recorded::join(args.second...), ");"));
+  }
+
+  void comment(const std::string& text) { out().line(cat("// ", text)); }
+
+#define ETCH_VERB(Result, id, reads, writes)                      \
+  template <class... Args>                                        \
+  Result id(const Name& name, const Args&... args) {              \
+    define(#Result, name, #id, recorded::join(args...));          \
+    return {name.text()};                                         \
+  }
+#define ETCH_UPDATE(id, reads, writes)                            \
+  template <class... Args>                                        \
+  void id(I32& acc, const Args&... args) {                        \
+    statement(cat(acc.text, " = isa::" #id "(", acc.text, ", ", recorded::join(args...), ");")); \
+  }
+#define ETCH_ACTION(id, reads, writes)                            \
+  template <class... Args>                                        \
+  void id(const Args&... args) {                                  \
+    statement(cat("isa::" #id "(", recorded::join(args...), ");")); \
+  }
+#include "templates/verbs.def"
+#undef ETCH_VERB
+#undef ETCH_UPDATE
+#undef ETCH_ACTION
+
+  // Part i of a Quad (what interleave4 and widen4 give).
+  X4 part(const QuadX& quad, int i) const { return {cat(quad.text, ".v", i)}; }
+  I32 part(const QuadI& quad, int i) const { return {cat(quad.text, ".v", i)}; }
+
+ private:
+  template <class Element>
+  static std::string type_name();
+  Writer& out() { return functions_[open_.back()].second; }
+  void statement(const std::string& text);
+  void define(const char* type, const Name& name, const char* verb, const std::string& arguments);
+  void declare_base(const Name& name, const std::string& type, const std::string& value);
+  bool begin_function(const std::string& name, const std::string& parameters);
+  void end_function();
+
+  const Step& step_;
+  IsaTraits isa_;
+  std::vector<std::pair<std::string, Writer>> functions_;  // by name, in order of first call
+  std::vector<std::size_t> open_;                          // stack of functions being written
+  int statements_ = 0;
+};
+
+}  // namespace etch

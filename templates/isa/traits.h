@@ -1,0 +1,47 @@
+// The facts about an instruction set that kernels and the scheduler plan with. No intrinsics
+// here: these are plain numbers, filled in by templates/isa/<isa>/traits.h.
+#pragma once
+
+#include <string_view>
+
+namespace etch {
+
+// How a vector of weights for one dot4 step is laid out in memory.
+enum class WeightForm {
+  kS8x4,        // lane after lane, 4 signed bytes each
+  kS16EvenOdd,  // bytes 0 and 2 of every lane as int16 pairs, then bytes 1 and 3
+};
+
+// In which order a tile's inner step takes its operands.
+enum class InnerOrder {
+  kWeightsFirst,  // hold V weight vectors, broadcast one pixel after the other
+  kPixelsFirst,   // hold P pixels, fetch one weight vector after the other
+};
+
+struct IsaTraits {
+  std::string_view name;       // folder and --target name
+  std::string_view title;      // for people: "x86-64 with AVX-512 VNNI"
+  int lanes = 1;               // int32 lanes of a vector; a byte vector has 4 * lanes bytes
+  int accumulators = 8;        // the most accumulators a tile may hold
+  WeightForm weight_form = WeightForm::kS8x4;
+  InnerOrder inner_order = InnerOrder::kPixelsFirst;
+  int vectors[4] = {4, 2, 1, 0};  // vectors per channel block that kernels may use, best first
+  double multiply_cycles = 1;  // one dot4 of one vector, in cycles, throughput
+  double broadcast_cycles = 1; // one broadcast4
+  double epilogue_cycles = 17; // requantizing and storing 4 vectors
+  bool vectorized = true;      // false: plain C++, which a compiler may vectorize itself
+
+  constexpr int byte_lanes() const { return 4 * lanes; }
+  constexpr int weight_bytes() const {
+    return weight_form == WeightForm::kS8x4 ? 4 * lanes : 8 * lanes;
+  }
+};
+
+// Output channel, within a block of `vectors` vectors, that lane `lane` of vector `v` computes.
+// Chosen so that the in-lane packs of narrow4() leave the bytes of a pixel in channel order.
+constexpr int channel_of(const IsaTraits& isa, int vectors, int v, int lane) {
+  if (isa.lanes < 4) return v * isa.lanes + lane;
+  return (lane / 4) * 4 * vectors + 4 * v + lane % 4;
+}
+
+}  // namespace etch
