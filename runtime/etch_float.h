@@ -1,0 +1,243 @@
+// Float arithmetic for generated code: fused multiply-add, rounding, 8-bit quantization, exp and
+// softmax.
+//
+// Every result is the same on every target and with every optimisation level, with or without FMA
+// instructions and whatever -ffp-contract says. Two rules make that true. Rounding and scaling by
+// powers of two are done on the bits, so no float add follows a float multiply; and a product that
+// a caller might add to passes through opaque(). Flags that break IEEE arithmetic itself are
+// refused below. Functions are static, so that files compiled for different instruction sets can be
+// linked together. Arithmetic: semantics sections 0, 5.2 and 5.3. exp and softmax equal ONNX
+// Runtime's CPU kernels on x64 with AVX512F bit for bit.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "etch: exact float arithmetic is impossible with -ffast-math or a part of it"
+#endif
+#if defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2)
+#error "etch: float expressions must be evaluated in float (on 32-bit x86 use -msse2 -mfpmath=sse)"
+#endif
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMAF)
+#define ETCH_RT_HAS_FMA 1
+#else
+#define ETCH_RT_HAS_FMA 0
+#endif
+
+namespace etch {
+namespace rt {
+
+static inline uint32_t float_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline float bits_float(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline bool is_nan(float value) { return (float_bits(value) & 0x7fffffffu) > 0x7f800000u; }
+
+// The same value, of unknown origin to the compiler: a product that went through here cannot be
+// fused with a later addition.
+static inline float opaque(float value) {
+#if defined(__GNUC__) && defined(__SSE2__)
+  __asm__("" : "+x"(value));
+  return value;
+#elif defined(__GNUC__) && defined(__aarch64__)
+  __asm__("" : "+w"(value));
+  return value;
+#elif defined(__GNUC__)
+  __asm__("" : "+m"(value));
+  return value;
+#else
+  volatile float hidden = value;
+  return hidden;
+#endif
+}
+
+// significand / 2^shift, rounded to nearest, ties to even. significand < 2^24; shift in [1, 31].
+static inline uint32_t shift_right_even(uint32_t significand, uint32_t shift) {
+  const uint32_t odd = (significand >> shift) & 1u;
+  return (significand + (1u << (shift - 1u)) - 1u + odd) >> shift;
+}
+
+// fma_exact() in plain double arithmetic. The product of two floats is exact in double. The sum is
+// rounded to odd: when it is inexact, an even last bit is moved one step towards the lost part. Odd
+// stands for "not exact", and 53 bits are more than 24 + 2, so the final rounding to float (or to a
+// shorter subnormal) sees the right side of every tie. Contraction cannot change this code: fusing
+// an exact product changes nothing.
+static inline float fma_software(float a, float b, float c) {
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const double addend = static_cast<double>(c);
+  const double sum = product + addend;
+  const double addend_part = sum - product;
+  const double lost = (product - (sum - addend_part)) + (addend - addend_part);
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  const bool inexact = lost > 0.0 || lost < 0.0;  // false for the NaN that infinite operands give
+  if (inexact && (bits & 1u) == 0u) {
+    const bool away_from_zero = (lost > 0.0) == (sum > 0.0);
+    bits = away_from_zero ? bits + 1u : bits - 1u;
+  }
+  double odd_sum;
+  memcpy(&odd_sum, &bits, sizeof odd_sum);
+  return static_cast<float>(odd_sum);
+}
+
+// a * b + c with one rounding to nearest even, subnormal results included; IEEE rules for
+// infinities and NaN.
+static inline float fma_exact(float a, float b, float c) {
+#if ETCH_RT_HAS_FMA
+  return __builtin_fmaf(a, b, c);
+#else
+  return fma_software(a, b, c);
+#endif
+}
+
+// Nearest integer, ties to even. |value| < 2^23; other values give a meaningless, but defined,
+// result.
+static inline int32_t round_even(float value) {
+  const uint32_t bits = float_bits(value);
+  const uint32_t exponent = (bits >> 23) & 0xffu;
+  const uint32_t significand = (bits & 0x7fffffu) | 0x800000u;
+  // value = significand * 2^(exponent - 150). Below 1/2, exponent < 126, any shift of 25 or more
+  // gives 0.
+  const uint32_t wanted = 150u - (exponent < 149u ? exponent : 149u);
+  const uint32_t shift = wanted < 25u ? wanted : 25u;
+  const int32_t magnitude = static_cast<int32_t>(shift_right_even(significand, shift));
+  return (bits >> 31) != 0u ? -magnitude : magnitude;
+}
+
+// Nearest integer, ties to even, of any float. Saturates to the range of int32; NaN gives 0.
+static inline int32_t rne(float value) {
+  if (is_nan(value)) return 0;
+  if (value >= 2147483648.0f) return INT32_MAX;
+  if (value <= -2147483648.0f) return INT32_MIN;
+  const bool has_fraction = value < 8388608.0f && value > -8388608.0f;
+  return has_fraction ? round_even(value) : static_cast<int32_t>(value);
+}
+
+// Clamps in float to [low - zero_point, high - zero_point], rounds, then adds zero_point. NaN gives
+// `low`. Requires low <= zero_point <= high, |low| and |high| < 2^20.
+static inline int32_t clamp_round_offset(float value, int32_t zero_point, int32_t low,
+                                         int32_t high) {
+  const float lower = static_cast<float>(low - zero_point);
+  const float upper = static_cast<float>(high - zero_point);
+  const float above = value > lower ? value : lower;  // in this operand order NaN becomes `lower`
+  const float inside = above < upper ? above : upper;
+  return round_even(inside) + zero_point;
+}
+
+// QuantizeLinear of one value (semantics 5.2): true division by `scale`, zero_point in the output's
+// range.
+static inline uint8_t quantize_u8(float x, float scale, int32_t zero_point) {
+  return static_cast<uint8_t>(clamp_round_offset(x / scale, zero_point, 0, 255));
+}
+
+static inline int8_t quantize_s8(float x, float scale, int32_t zero_point) {
+  return static_cast<int8_t>(clamp_round_offset(x / scale, zero_point, -128, 127));
+}
+
+// DequantizeLinear of one value (semantics 5.3). `quantized` and zero_point are both uint8 or both
+// int8 values, or `quantized` is an int32 bias and zero_point 0.
+static inline float dequantize(int32_t quantized, float scale, int32_t zero_point) {
+  return opaque(static_cast<float>(quantized - zero_point) * scale);
+}
+
+// An int32 accumulator to 8 bits (semantics 0): `scale` is the combined scale of inputs and output.
+static inline uint8_t requantize_u8(int32_t accumulator, float scale, int32_t zero_point) {
+  return static_cast<uint8_t>(
+      clamp_round_offset(static_cast<float>(accumulator) * scale, zero_point, 0, 255));
+}
+
+static inline int8_t requantize_s8(int32_t accumulator, float scale, int32_t zero_point) {
+  return static_cast<int8_t>(
+      clamp_round_offset(static_cast<float>(accumulator) * scale, zero_point, -128, 127));
+}
+
+// value * 2^power with one rounding. value is a normal float in [1/2, 2); power in [-150, 128].
+static inline float scale_by_power_of_two(float value, int32_t power) {
+  const uint32_t bits = float_bits(value);
+  const int32_t exponent = static_cast<int32_t>(bits >> 23) + power;
+  if (exponent >= 255) return bits_float(0x7f800000u);
+  const uint32_t fraction = bits & 0x7fffffu;
+  if (exponent >= 1) return bits_float((static_cast<uint32_t>(exponent) << 23) | fraction);
+  return bits_float(shift_right_even(fraction | 0x800000u, static_cast<uint32_t>(1 - exponent)));
+}
+
+// e^x as ONNX Runtime's Exp gives it with AVX512F (vector and tail alike). Below -103.972 the
+// result is 0, from 88.723 on infinity, NaN stays NaN.
+//   m = nearest integer to x / ln 2;  r = x - m ln 2 in two fused steps;  e^r by a polynomial of
+//   degree 6; then one scaling by 2^m. All steps are fused, so every target needs the same fma.
+static inline float exp_f32(float x) {
+  constexpr float kLowest = -103.9720840454f;  // e^kLowest rounds to 0
+  constexpr float kHighest = 89.0f;            // e^kHighest is far above the largest float
+  constexpr float kRoundingBias =
+      12582912.0f;  // 1.5 * 2^23: the last bit of a sum with it has weight 1
+  constexpr float kLog2OfE = 1.44269504088896341f;
+  constexpr float kMinusLn2High = -6.93145752e-1f;
+  constexpr float kMinusLn2Low = -1.42860677e-6f;
+  constexpr float kPolynomial[7] = {
+      0x1.694000p-10f, 0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f, 0x1.fffff6p-2f, 1.0f, 1.0f};
+  if (is_nan(x)) return x;
+  const float above = kLowest > x ? kLowest : x;
+  const float inside = above < kHighest ? above : kHighest;
+  const uint32_t biased = float_bits(fma_exact(inside, kLog2OfE, kRoundingBias));
+  const int32_t power = static_cast<int32_t>(biased - float_bits(kRoundingBias));
+  const float whole = static_cast<float>(power);
+  const float rest = fma_exact(whole, kMinusLn2Low, fma_exact(whole, kMinusLn2High, inside));
+  float sum = kPolynomial[0];
+  for (int i = 1; i < 7; ++i) sum = fma_exact(sum, rest, kPolynomial[i]);
+  return scale_by_power_of_two(sum, power);
+}
+
+// The largest of n floats; NaN elements are passed over, -FLT_MAX is the smallest result.
+static inline float largest(const float* x, int32_t n) {
+  float result = -0x1.fffffep+127f;
+  for (int32_t i = 0; i < n; ++i) result = x[i] > result ? x[i] : result;
+  return result;
+}
+
+// The sum of 16 lanes in the order of ONNX Runtime's AVX512F code: upper half onto lower half, then
+// neighbours, then neighbouring pairs, then the two quarters that remain.
+static inline float sum_of_lanes(const float* lanes) {
+  float half[8];
+  for (int i = 0; i < 8; ++i) half[i] = lanes[i + 8] + lanes[i];
+  return ((half[0] + half[1]) + (half[2] + half[3])) + ((half[4] + half[5]) + (half[6] + half[7]));
+}
+
+// y[i] = e^(x[i] - maximum); returns the sum of y. Element i is added to lane i mod 16, in
+// ascending order.
+static inline float exp_and_sum(const float* x, float* y, int32_t n, float maximum) {
+  float lanes[16] = {};
+  for (int32_t i = 0; i < n; ++i) {
+    const float e = exp_f32(x[i] - maximum);
+    y[i] = e;
+    lanes[i & 15] += e;
+  }
+  return sum_of_lanes(lanes);
+}
+
+// Softmax of each of `rows` rows of `n` contiguous floats; y may be x. A row with NaN or +inf, or
+// of -inf only, becomes NaN. Every result is ONNX Runtime's on x64 with AVX512F. Its AVX2 kernel
+// sums in 8 lanes (neighbours, then pairs, then the two halves) and gives 0 where e^(x - maximum)
+// is scaled by less than 2^-126, so there the last bits of a row can differ.
+static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n) {
+  for (int32_t row = 0; row < rows; ++row) {
+    const float scale = 1.0f / exp_and_sum(x, y, n, largest(x, n));
+    for (int32_t i = 0; i < n; ++i) y[i] = opaque(y[i] * scale);
+    x += n;
+    y += n;
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
