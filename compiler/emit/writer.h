@@ -22,7 +22,7 @@ class Writer {
     close();
   }
   void open(std::string_view head) {
-    line(std::string(head) + " {");
+    line(head.empty() ? std::string("{") : std::string(head) + " {");
     ++depth_;
   }
   void close(std::string_view tail = "}") {

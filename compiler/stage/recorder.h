@@ -109,6 +109,12 @@ class Recorder {
     return {name.text(), {}};
   }
 
+  // A scope of its own, so that names may repeat.
+  template <class Body>
+  void block(Body body) {
+    out().scope("", body);
+  }
+
   // A function of its own, always inlined: printed once per name, called here.
   template <class Body, class... Elements>
   void inlined(const std::string& name, Body body, const std::pair<const char*, Ptr<Elements>>&... args) {
@@ -131,8 +137,8 @@ class Recorder {
     return {name.text()};                                         \
   }
 #define ETCH_UPDATE(id, reads, writes)                            \
-  template <class... Args>                                        \
-  void id(I32& acc, const Args&... args) {                        \
+  template <class Value, class... Args>                           \
+  void id(Value& acc, const Args&... args) {                      \
     statement(cat(acc.text, " = isa::" #id "(", acc.text, ", ", recorded::join(args...), ");")); \
   }
 #define ETCH_ACTION(id, reads, writes)                            \
@@ -140,7 +146,13 @@ class Recorder {
   void id(const Args&... args) {                                  \
     statement(cat("isa::" #id "(", recorded::join(args...), ");")); \
   }
+#define ETCH_CALL(id)                                             \
+  template <class... Args>                                        \
+  void id(const Args&... args) {                                  \
+    statement(cat("rt::" #id "(", recorded::join(args...), ");")); \
+  }
 #include "templates/verbs.def"
+#undef ETCH_CALL
 #undef ETCH_VERB
 #undef ETCH_UPDATE
 #undef ETCH_ACTION
