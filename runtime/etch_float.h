@@ -22,12 +22,6 @@
 #error "etch: float expressions must be evaluated in float (on 32-bit x86 use -msse2 -mfpmath=sse)"
 #endif
 
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMAF)
-#define ETCH_RT_HAS_FMA 1
-#else
-#define ETCH_RT_HAS_FMA 0
-#endif
-
 namespace etch {
 namespace rt {
 
@@ -93,9 +87,21 @@ static inline float fma_software(float a, float b, float c) {
 }
 
 // a * b + c with one rounding to nearest even, subnormal results included; IEEE rules for
-// infinities and NaN.
+// infinities and NaN. One instruction where the target has it. gcc's builtin becomes that
+// instruction; clang's becomes a call of libm's fmaf on targets without an operating system, hence
+// the assembly.
 static inline float fma_exact(float a, float b, float c) {
-#if ETCH_RT_HAS_FMA
+#if defined(__clang__) && defined(__FMA__)
+  __asm__("vfmadd231ss {%2, %1, %0|%0, %1, %2}" : "+x"(c) : "x"(a), "x"(b));
+  return c;
+#elif defined(__clang__) && defined(__aarch64__)
+  float result;
+  __asm__("fmadd %s0, %s1, %s2, %s3" : "=w"(result) : "w"(a), "w"(b), "w"(c));
+  return result;
+#elif defined(__clang__) && defined(__ARM_FEATURE_FMA) && defined(__ARM_FP)
+  __asm__("vfma.f32 %0, %1, %2" : "+t"(c) : "t"(a), "t"(b));
+  return c;
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__FP_FAST_FMAF)
   return __builtin_fmaf(a, b, c);
 #else
   return fma_software(a, b, c);
