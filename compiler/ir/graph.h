@@ -23,6 +23,8 @@ using ValueId = int;
 inline constexpr ValueId kNoValue = -1;  // an omitted optional input
 
 // One tensor that flows through the graph. `name` is the model's text: for people only.
+// Graph inputs and constants are typed and shaped from the start; of the others, dtype and shape
+// are what the file declares until resolve computes them, with -1 for a size left open.
 struct Value {
   std::string name;
   std::optional<DType> dtype;               // set after resolve

@@ -68,6 +68,9 @@ std::span<const OpDef* const> all_ops();
 // The operator for a name, or null. `version` is the imported operator-set version of `domain`.
 const OpDef* find_op(std::string_view domain, std::string_view type);
 
+// The name under which `op` serves (domain, type), or null.
+const OpName* find_name(const OpDef& op, std::string_view domain, std::string_view type);
+
 // Everything resolve() needs for one node, with the reporting that every operator repeats.
 class ResolveContext {
  public:
@@ -95,8 +98,13 @@ class ResolveContext {
   void ignore_attr(const char* name);          // consumed on purpose, without effect
 
   // Declares output i. Contradiction with the file's own declaration is reported as E-SHAPE or
-  // E-TYPE. An omitted output is ignored.
+  // E-TYPE (a wrong shape of an inner value only warns), a size beyond ir/limits.h as E-LIMIT.
+  // An omitted output is ignored.
   void set_output(int i, DType dtype, Shape shape);
+  // The same for an output whose value is known although an input is not (Shape of a run-time
+  // tensor). A node with only constant outputs is folded away. Nodes with only constant inputs
+  // need not call this: resolve folds them through `reference`.
+  void set_constant(int i, Tensor value);
   template <class Params>
   void set_params(Params params) {
     node_.params = std::move(params);
@@ -114,6 +122,7 @@ class ResolveContext {
 
  private:
   const Attribute* find(const char* name);
+  void report_shape_conflict(ValueId value, std::string what);
 
   Graph& graph_;
   Node& node_;

@@ -1,0 +1,202 @@
+// What an operator's resolve() sees of its node: inputs, attributes, outputs, reporting.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/ir/limits.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+namespace {
+
+template <class T>
+constexpr std::string_view kTypeName = "";
+template <>
+constexpr std::string_view kTypeName<std::int64_t> = "an integer";
+template <>
+constexpr std::string_view kTypeName<float> = "a float";
+template <>
+constexpr std::string_view kTypeName<std::string> = "a string";
+template <>
+constexpr std::string_view kTypeName<std::vector<std::int64_t>> = "a list of integers";
+template <>
+constexpr std::string_view kTypeName<std::vector<float>> = "a list of floats";
+template <>
+constexpr std::string_view kTypeName<std::vector<std::string>> = "a list of strings";
+template <>
+constexpr std::string_view kTypeName<Tensor> = "a tensor";
+
+std::string_view type_name(const Attribute& attribute) {
+  return std::visit(
+      [](const auto& item) { return kTypeName<std::remove_cvref_t<decltype(item)>>; }, attribute);
+}
+
+// The attribute as T, or null with a report when it is something else.
+template <class T>
+const T* expect(const Attribute* attribute, const char* name, ResolveContext& context) {
+  if (attribute == nullptr) return nullptr;
+  const T* item = std::get_if<T>(attribute);
+  if (item == nullptr) {
+    context.attr_error(name, cat("must be ", kTypeName<T>, ", got ", type_name(*attribute)));
+  }
+  return item;
+}
+
+// The product of the sizes where 0 counts as 1, so that no later product can overflow whatever
+// the order; null: above the limit.
+std::optional<std::int64_t> bounded_count(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    const auto product = checked_mul(count, std::max<std::int64_t>(size, 1));
+    if (!product || *product > Limits{}.elements) return std::nullopt;
+    count = *product;
+  }
+  return count;
+}
+
+// A declaration agrees when each size is equal or open (-1).
+bool agrees(const Shape& declared, const Shape& inferred) {
+  return std::equal(declared.begin(), declared.end(), inferred.begin(), inferred.end(),
+                    [](std::int64_t d, std::int64_t i) { return d < 0 || d == i; });
+}
+
+}  // namespace
+
+ResolveContext::ResolveContext(Graph& graph, Node& node, Sink& sink)
+    : graph_(graph), node_(node), sink_(sink) {}
+
+std::int64_t ResolveContext::opset() const { return graph_.opset(node_.domain); }
+
+bool ResolveContext::has_input(int i) const {
+  return i < input_count() && node_.inputs[static_cast<std::size_t>(i)] != kNoValue;
+}
+
+const Value& ResolveContext::input(int i) const {
+  ETCH_CHECK(has_input(i));
+  return graph_.value(node_.inputs[static_cast<std::size_t>(i)]);
+}
+
+const Tensor* ResolveContext::constant(int i) const {
+  return has_input(i) ? input(i).constant.get() : nullptr;
+}
+
+const Attribute* ResolveContext::find(const char* name) {
+  used_.emplace_back(name);
+  const auto found = node_.attributes.find(name);
+  return found == node_.attributes.end() ? nullptr : &found->second;
+}
+
+std::int64_t ResolveContext::int_attr(const char* name, std::int64_t fallback) {
+  const auto* item = expect<std::int64_t>(find(name), name, *this);
+  return item == nullptr ? fallback : *item;
+}
+
+float ResolveContext::float_attr(const char* name, float fallback) {
+  const auto* item = expect<float>(find(name), name, *this);
+  return item == nullptr ? fallback : *item;
+}
+
+std::string ResolveContext::string_attr(const char* name, std::string fallback) {
+  const auto* item = expect<std::string>(find(name), name, *this);
+  return item == nullptr ? fallback : *item;
+}
+
+std::optional<std::vector<std::int64_t>> ResolveContext::ints_attr(const char* name) {
+  const auto* item = expect<std::vector<std::int64_t>>(find(name), name, *this);
+  if (item == nullptr) return std::nullopt;
+  return *item;
+}
+
+std::optional<std::vector<float>> ResolveContext::floats_attr(const char* name) {
+  const auto* item = expect<std::vector<float>>(find(name), name, *this);
+  if (item == nullptr) return std::nullopt;
+  return *item;
+}
+
+std::optional<Tensor> ResolveContext::tensor_attr(const char* name) {
+  const auto* item = expect<Tensor>(find(name), name, *this);
+  if (item == nullptr) return std::nullopt;
+  return *item;
+}
+
+bool ResolveContext::has_attr(const char* name) const {
+  return node_.attributes.count(name) != 0;
+}
+
+void ResolveContext::ignore_attr(const char* name) { used_.emplace_back(name); }
+
+void ResolveContext::set_output(int i, DType dtype, Shape shape) {
+  const auto index = static_cast<std::size_t>(i);
+  if (index >= node_.outputs.size() || node_.outputs[index] == kNoValue) return;
+  const std::string role = cat("output ", i, " ");
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; })) {
+    return error(DiagKind::kShape, cat(role, "would have the shape ", to_string(shape)));
+  }
+  if (shape.size() > Limits{}.rank || !bounded_count(shape)) {
+    return error(DiagKind::kLimit, cat(role, "would have the shape ", to_string(shape),
+                                       ", which exceeds rank ", Limits{}.rank, " or ",
+                                       Limits{}.elements, " elements"));
+  }
+  Value& value = graph_.value(node_.outputs[index]);
+  if (value.dtype.has_value() && *value.dtype != dtype) {
+    error(DiagKind::kType, cat(role, "is declared as ", name_of(*value.dtype), ", computed as ",
+                               name_of(dtype)));
+  }
+  if (value.shape.has_value() && !agrees(*value.shape, shape)) {
+    report_shape_conflict(node_.outputs[index], cat(role, "is declared as ",
+                                                    to_string(*value.shape), ", computed as ",
+                                                    to_string(shape)));
+  }
+  value.dtype = dtype;
+  value.shape = std::move(shape);
+}
+
+void ResolveContext::set_constant(int i, Tensor value) {
+  set_output(i, value.dtype(), value.shape());
+  const auto index = static_cast<std::size_t>(i);
+  if (failed_ || index >= node_.outputs.size() || node_.outputs[index] == kNoValue) return;
+  graph_.value(node_.outputs[index]).constant = std::make_shared<const Tensor>(std::move(value));
+}
+
+// What the file says of an inner value is only a hint, often left behind by a tool that changed
+// the batch size; what it says of a graph output is a promise.
+void ResolveContext::report_shape_conflict(ValueId value, std::string what) {
+  const auto& outputs = graph_.outputs;
+  if (std::find(outputs.begin(), outputs.end(), value) != outputs.end()) {
+    error(DiagKind::kShape, std::move(what));
+  } else {
+    warning(DiagKind::kShape, std::move(what));
+  }
+}
+
+void ResolveContext::error(DiagKind kind, std::string what) {
+  failed_ = true;
+  sink_.report({Severity::kError, kind, node_.index, location_of(node_), std::move(what)});
+}
+
+void ResolveContext::attr_error(const char* name, std::string what) {
+  failed_ = true;
+  sink_.report({Severity::kError, DiagKind::kAttr, node_.index,
+                cat(location_of(node_), " attribute '", printable(name), "'"), std::move(what)});
+}
+
+void ResolveContext::input_error(DiagKind kind, int i, const char* role, std::string what) {
+  failed_ = true;
+  sink_.report({Severity::kError, kind, node_.index,
+                cat(location_of(node_), " input ", i, " (", role, ")"), std::move(what)});
+}
+
+void ResolveContext::warning(DiagKind kind, std::string what) {
+  sink_.report({Severity::kWarning, kind, node_.index, location_of(node_), std::move(what)});
+}
+
+void ResolveContext::report_unused_attributes() {
+  for (const auto& [name, attribute] : node_.attributes) {
+    if (std::find(used_.begin(), used_.end(), name) != used_.end()) continue;
+    attr_error(name.c_str(), "is not an attribute of this operator");
+  }
+}
+
+}  // namespace etch
