@@ -129,7 +129,7 @@ def etch_accuracy():
     work = ROOT / "build/demo"
     quiet = {"check": True, "stdout": subprocess.DEVNULL}
     subprocess.run([etch, "compile", MODEL, "-o", work / "digits", "--name", "digits", "--quiet"], **quiet)
-    subprocess.run(["cmake", "-S", HERE, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release",
+    subprocess.run(["cmake", "-S", HERE, "-B", work / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                     f"-DDIGITS_DIR={work / 'digits'}"], **quiet)
     subprocess.run(["cmake", "--build", work / "build"], **quiet)
     report = subprocess.run([work / "build/digits_demo", HERE / "heldout.bin"], check=True, capture_output=True,
