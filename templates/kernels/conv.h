@@ -1,0 +1,325 @@
+// Convolution as a matrix product over packed weights, straight from the image: no im2col, no
+// pointer tables. Serves QLinearConv, ConvInteger, transposed and grouped convolution, Gemm and
+// MatMul alike: a plan is a list of regions (rectangles of output pixels that share their taps),
+// and a tap list is a list of runs (bytes that lie one after the other in the image).
+//
+// A tile is a rectangle of output pixels times a block of output channels. Its accumulators are
+// named scalars; per group of 4 bytes of a run it does one broadcast per pixel and one dot4 per
+// pixel and vector. Accumulators start from the bias, which already contains all zero points.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "templates/kernels/requantize.h"
+#include "templates/stage.h"
+
+namespace etch {
+
+// `repeat` times (kernel rows) `groups` groups of 4 consecutive bytes.
+struct KRun {
+  std::int64_t x_offset = 0;     // bytes from the pixel's first tap
+  int repeat = 1;
+  std::int64_t repeat_step = 0;  // bytes of x
+  int groups = 0;
+};
+
+struct ConvRegion {
+  std::int64_t x_offset = 0;     // bytes from operand x to the taps' origin of pixel (0, 0)
+  std::int64_t y_offset = 0;     // elements from operand y to output pixel (0, 0)
+  int rows = 1, cols = 1;
+  std::int64_t x_row = 0, x_col = 0;  // bytes of x per output row and column
+  std::int64_t y_row = 0, y_col = 0;  // elements of y per output row and column
+  std::vector<KRun> runs;
+  std::int64_t weights = 0;      // bytes from the start of "weights"
+  int tile_rows = 1, tile_cols = 1;
+
+  int groups() const {
+    int sum = 0;
+    for (const KRun& run : runs) sum += run.repeat * run.groups;
+    return sum;
+  }
+};
+
+// Loops around the regions: batch, depth, group.
+struct ConvAxis {
+  const char* name = "";
+  int count = 1;
+  std::int64_t x_step = 0;       // bytes
+  std::int64_t y_step = 0;       // elements
+  bool is_group = false;         // weights and constants advance too
+};
+
+// `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
+struct ChannelBlock {
+  int first = 0;                 // output channel within the group
+  int first_lane = 0;            // position in "bias" and "scale"
+  int vectors = 1;
+  int channels = 0;
+  int repeat = 1;
+};
+
+enum class LoopOrder { kPixelsOutside, kChannelsOutside };
+
+struct ConvPlan {
+  std::vector<ConvAxis> axes;
+  std::vector<ConvRegion> regions;
+  std::vector<ChannelBlock> blocks;
+  int lanes_per_group = 0;            // entries of "bias" and "scale" per group
+  std::int64_t weights_per_group = 0; // bytes
+  LoopOrder order = LoopOrder::kPixelsOutside;
+  int unroll = 4;                     // groups of 4 bytes per iteration of the K loop
+  int straight_line = 64;             // groups up to which a whole tile has no K loop
+  Requantize out;
+};
+
+namespace conv_detail {
+
+template <class S>
+struct TilePtrs {
+  typename S::template Ptr<const std::uint8_t> x, w;
+  typename S::template Ptr<const std::int32_t> bias;
+  typename S::template Ptr<const float> scale;
+};
+
+// The body of one tile: registers, products, epilogue.
+template <class S, class Out>
+class Tile {
+ public:
+  Tile(S& s, const ConvPlan& plan, const ConvRegion& region, const ChannelBlock& block, int rows, int cols)
+      : s_(s), plan_(plan), region_(region), block_(block), rows_(rows), cols_(cols) {}
+
+  void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
+    start(in);
+    std::int64_t w_offset = 0;
+    for (std::size_t r = 0; r < region_.runs.size(); ++r) {
+      products(in, region_.runs[r], static_cast<int>(r), w_offset);
+      w_offset += std::int64_t{region_.runs[r].repeat} * region_.runs[r].groups * group_bytes();
+    }
+    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.scale, y);
+  }
+
+ private:
+  using Index = typename S::Index;
+
+  std::int64_t group_bytes() const { return std::int64_t{block_.vectors} * s_.isa().weight_bytes(); }
+
+  std::vector<PixelPlace> pixels() const {
+    std::vector<PixelPlace> out;
+    for (int r = 0; r < rows_; ++r) {
+      for (int c = 0; c < cols_; ++c) out.push_back({r, c, r * region_.y_row + c * region_.y_col});
+    }
+    return out;
+  }
+
+  void start(const TilePtrs<S>& in) {
+    acc_.clear();
+    for (int p = 0; p < rows_ * cols_; ++p) {
+      for (int v = 0; v < block_.vectors; ++v) {
+        acc_.push_back(s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + v * s_.isa().lanes));
+      }
+    }
+  }
+
+  // All products of one run; loops where the tile would grow too long.
+  void products(const TilePtrs<S>& in, const KRun& run, int r, std::int64_t w_offset) {
+    const bool unroll_rows = region_.groups() <= plan_.straight_line;
+    if (unroll_rows) {
+      for (int k = 0; k < run.repeat; ++k) {
+        s_.block([&] {
+          if (run.repeat > 1 || region_.runs.size() > 1) tap_comment(r, k);
+          row_of_taps(in, Index(run.x_offset + k * run.repeat_step),
+                      Index(w_offset + std::int64_t{k} * run.groups * group_bytes()), run.groups);
+        });
+      }
+      return;
+    }
+    s_.loop("tap_row", run.repeat, [&](const Index& k) {
+      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step,
+                  Index(w_offset) + k * (run.groups * group_bytes()), run.groups);
+    });
+  }
+
+  void tap_comment(int r, int k) {
+    s_.comment("taps: run " + std::to_string(r) + ", row " + std::to_string(k));
+  }
+
+  void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, int groups) {
+    const int unroll = region_.groups() <= plan_.straight_line ? groups : std::min(groups, plan_.unroll);
+    const int full = groups / unroll;
+    s_.loop("k", full, [&](const Index& k) {
+      for (int u = 0; u < unroll; ++u) {
+        one_group(in, x + k * (4 * unroll) + Index(4 * u), w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
+      }
+    });
+    if (groups % unroll == 0) return;
+    s_.block([&] {
+      for (int u = full * unroll; u < groups; ++u) {
+        one_group(in, x + Index(4 * u), w + Index(u * group_bytes()), u);
+      }
+    });
+  }
+
+  // One dot4 per pixel and vector.
+  void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
+    if (s_.isa().inner_order == InnerOrder::kWeightsFirst) {
+      std::vector<typename S::W4> weights;
+      for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
+      for (int p = 0; p < rows_ * cols_; ++p) {
+        const auto pixel = load_pixel(in, x, u, p);
+        for (int v = 0; v < block_.vectors; ++v) s_.dot4(acc(p, v), pixel, weights[static_cast<std::size_t>(v)]);
+      }
+      return;
+    }
+    std::vector<typename S::X4> pixels;
+    for (int p = 0; p < rows_ * cols_; ++p) pixels.push_back(load_pixel(in, x, u, p));
+    for (int v = 0; v < block_.vectors; ++v) {
+      const auto weights = load_weights(in, w, u, v);
+      for (int p = 0; p < rows_ * cols_; ++p) s_.dot4(acc(p, v), pixels[static_cast<std::size_t>(p)], weights);
+    }
+  }
+
+  auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {
+    return s_.load_w4(Name("w").at("k", u).at("v", v), in.w + w + Index(v * s_.isa().weight_bytes()));
+  }
+  auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
+    const std::int64_t at = (p / cols_) * region_.x_row + (p % cols_) * region_.x_col;
+    return s_.broadcast4(Name("x").at("k", u).at("p", p), in.x + x + Index(at));
+  }
+  typename S::I32& acc(int p, int v) { return acc_[static_cast<std::size_t>(p * block_.vectors + v)]; }
+
+  S& s_;
+  const ConvPlan& plan_;
+  const ConvRegion& region_;
+  const ChannelBlock& block_;
+  int rows_, cols_;
+  std::vector<typename S::I32> acc_;
+};
+
+// Where loops have brought the pointers so far.
+template <class S>
+struct Place {
+  typename S::Index x{0}, y{0}, weights{0}, lane{0};
+};
+
+// The loops of one region: rows, columns and blocks of channels around tiles.
+template <class S, class Out>
+class RegionLoops {
+ public:
+  using Index = typename S::Index;
+  RegionLoops(S& s, const ConvPlan& plan, int region)
+      : s_(s), plan_(plan), region_index_(region), region_(plan.regions[static_cast<std::size_t>(region)]) {}
+
+  void run(const Place<S>& place) {
+    if (plan_.order == LoopOrder::kChannelsOutside) {
+      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
+        tiles([&](const Index& row, int rows, const Index& col, int cols) { tile(at, block, row, rows, col, cols); });
+      });
+      return;
+    }
+    tiles([&](const Index& row, int rows, const Index& col, int cols) {
+      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) { tile(at, block, row, rows, col, cols); });
+    });
+  }
+
+ private:
+  template <class Body>
+  void blocks(const Place<S>& place, Body body) {
+    std::int64_t weights = region_.weights;
+    for (const ChannelBlock& block : plan_.blocks) {
+      const std::int64_t panel = std::int64_t{region_.groups()} * block.vectors * s_.isa().weight_bytes();
+      const int lanes = block.vectors * s_.isa().lanes;
+      s_.loop("block", block.repeat, [&](const Index& b) {
+        Place<S> at = place;
+        at.y = at.y + Index(block.first) + b * block.channels;
+        at.weights = at.weights + Index(weights) + b * panel;
+        at.lane = at.lane + Index(block.first_lane) + b * lanes;
+        body(at, block);
+      });
+      weights += block.repeat * panel;
+    }
+  }
+
+  template <class Body>
+  void tiles(Body body) {
+    along("row", region_.rows, region_.tile_rows, [&](const Index& row, int rows) {
+      along("col", region_.cols, region_.tile_cols,
+            [&](const Index& col, int cols) { body(row, rows, col, cols); });
+    });
+  }
+
+  // Full tiles in a loop, then the remainder.
+  template <class Body>
+  void along(const char* name, int count, int tile, Body body) {
+    s_.loop(name, count / tile, [&](const Index& i) { body(i * tile, tile); });
+    if (count % tile != 0) body(Index(count - count % tile), count % tile);
+  }
+
+  void tile(const Place<S>& at, const ChannelBlock& block, const Index& row, int rows, const Index& col, int cols) {
+    const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) + row * region_.x_row + col * region_.x_col;
+    const auto y = s_.template operand<Out>(1) + at.y + Index(region_.y_offset) + row * region_.y_row + col * region_.y_col;
+    const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights;
+    const auto bias = s_.template constant<const std::int32_t>("bias") + at.lane;
+    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const auto& ts, const auto& ty) {
+      const TilePtrs<S> in{s_.base("xt", tx), s_.base("wt", tw), tb, ts};
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols).run(in, s_.base("yt", ty));
+    };
+    const std::string name = tile_name(block, rows, cols);
+    if (plan_.out.kind == Requantize::Kind::kInt32) {
+      // No scale: the bias stands in for the unused pointer.
+      s_.inlined(name, [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) { body(tx, tw, tb, typename S::template Ptr<const float>{}, ty); },
+                 std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"y", y});
+      return;
+    }
+    const auto scale = s_.template constant<const float>("scale") + at.lane;
+    s_.inlined(name, body, std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"scale", scale}, std::pair{"y", y});
+  }
+
+  std::string tile_name(const ChannelBlock& block, int rows, int cols) const {
+    const std::string where = plan_.regions.size() > 1 ? "r" + std::to_string(region_index_) + "_" : "";
+    return where + "tile_" + std::to_string(rows) + "x" + std::to_string(cols) + "_c" + std::to_string(block.channels);
+  }
+
+  S& s_;
+  const ConvPlan& plan_;
+  int region_index_;
+  const ConvRegion& region_;
+};
+
+template <class S, class Out>
+void regions(S& s, const ConvPlan& plan, std::size_t axis, const Place<S>& place) {
+  if (axis == plan.axes.size()) {
+    for (std::size_t r = 0; r < plan.regions.size(); ++r) {
+      RegionLoops<S, Out>(s, plan, static_cast<int>(r)).run(place);
+    }
+    return;
+  }
+  const ConvAxis& loop = plan.axes[axis];
+  s.loop(loop.name, loop.count, [&](const typename S::Index& i) {
+    Place<S> at = place;
+    at.x = at.x + i * loop.x_step;
+    at.y = at.y + i * loop.y_step;
+    if (loop.is_group) {
+      at.weights = at.weights + i * plan.weights_per_group;
+      at.lane = at.lane + i * plan.lanes_per_group;
+    }
+    regions<S, Out>(s, plan, axis + 1, at);
+  });
+}
+
+}  // namespace conv_detail
+
+template <class S>
+void conv_kernel(S& s, const ConvPlan& plan) {
+  const conv_detail::Place<S> start;
+  if (plan.out.kind == Requantize::Kind::kInt32) {
+    conv_detail::regions<S, std::int32_t>(s, plan, 0, start);
+  } else {
+    conv_detail::regions<S, std::uint8_t>(s, plan, 0, start);
+  }
+}
+
+}  // namespace etch

@@ -1,0 +1,194 @@
+// Kernels that treat elements one by one: copies between layouts, int8 to uint8 flips,
+// QuantizeLinear, DequantizeLinear, QLinearAdd and QLinearMul. All walk a Nest: loops over axes
+// with a stride per operand around an innermost run that the chunk body handles.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "templates/stage.h"
+
+namespace etch {
+
+inline constexpr int kNestOperands = 3;
+
+struct NestAxis {
+  int count = 1;
+  std::int64_t step[kNestOperands] = {};  // elements of each operand
+};
+
+struct Nest {
+  std::vector<NestAxis> axes;             // outermost first, without the run
+  int run = 1;                            // elements of the innermost axis; operand steps are 1 ...
+  std::int64_t out_step = 1;              // ... but for the output, which may be spread
+  std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
+};
+
+namespace nest_detail {
+
+template <class S>
+struct At {
+  typename S::Index i[kNestOperands];
+};
+
+template <class S, class Body>
+void walk(S& s, const Nest& nest, std::size_t axis, const At<S>& at, Body body) {
+  static constexpr const char* kNames[] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+  if (axis == nest.axes.size()) {
+    body(at);
+    return;
+  }
+  s.loop(kNames[axis], nest.axes[axis].count, [&](const typename S::Index& i) {
+    At<S> inner = at;
+    for (int o = 0; o < kNestOperands; ++o) inner.i[o] = at.i[o] + i * nest.axes[axis].step[o];
+    walk(s, nest, axis + 1, inner, body);
+  });
+}
+
+// Calls body(at, n) for chunks of at most `chunk` elements along the run.
+template <class S, class Body>
+void chunks(S& s, const Nest& nest, int chunk, Body body) {
+  At<S> start;
+  for (int o = 0; o < kNestOperands; ++o) start.i[o] = typename S::Index(nest.offset[o]);
+  walk(s, nest, 0, start, [&](const At<S>& at) {
+    const auto moved = [&](const typename S::Index& elements) {
+      At<S> out = at;
+      for (int o = 0; o < kNestOperands; ++o) out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
+      return out;
+    };
+    s.loop("chunk", nest.run / chunk, [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
+    if (nest.run % chunk != 0) body(moved(typename S::Index(nest.run - nest.run % chunk)), nest.run % chunk);
+  });
+}
+
+template <class S>
+typename S::Bytes load(S& s, const Name& name, const typename S::template Ptr<const std::uint8_t>& p, int n) {
+  return n == 4 * s.isa().lanes ? s.load_bytes(name, p) : s.load_bytes_n(name, p, n);
+}
+
+template <class S>
+void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>& p, const typename S::Bytes& bytes, int n) {
+  if (nest.out_step != 1) {
+    s.store_spread(p, bytes, static_cast<int>(nest.out_step), n);
+  } else if (n == 4 * s.isa().lanes) {
+    s.store_bytes(p, bytes);
+  } else {
+    s.store_slice(p, bytes, 0, n);
+  }
+}
+
+}  // namespace nest_detail
+
+// Operands: 0 = x, 1 = y. In a nest, x is operand 0 and y the last.
+struct CopyPlan {
+  Nest nest;
+  int flip = 0;               // xor of every byte; 128 turns int8 into stored uint8 and back
+  int element_bytes = 1;      // larger elements are copied as bytes (flip is 0 then)
+};
+
+template <class S>
+void copy_kernel(S& s, const CopyPlan& plan) {
+  nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+    auto bytes = nest_detail::load(s, "x", s.template operand<const std::uint8_t>(0) + at.i[0], n);
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    if (plan.flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", plan.flip));
+    nest_detail::store(s, plan.nest, y, bytes, n);
+  });
+}
+
+// x float32, y stored uint8. semantics 5.2: true division, clamp in float, round, add.
+struct QuantizePlan {
+  Nest nest;
+  float scale = 1;
+  int low = 0, high = 255;    // qmin - zero point, qmax - zero point of the logical type
+  int zero_point = 0;         // as stored
+};
+
+template <class S>
+void quantize_kernel(S& s, const QuantizePlan& plan) {
+  const int lanes = s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, 4 * lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const float>(0) + at.i[0];
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    const auto scale = s.splat_f32("scale", plan.scale);
+    std::vector<typename S::I32> q;
+    for (int v = 0; v < 4; ++v) {
+      const int left = n - v * lanes;
+      if (left <= 0) {
+        q.push_back(q.back());
+        continue;
+      }
+      const auto real = left >= lanes ? s.load_f32(Name("x").at("v", v), x + v * lanes)
+                                      : s.load_f32_n(Name("x").at("v", v), x + v * lanes, left);
+      const auto scaled = s.div_f32(Name("scaled").at("v", v), real, scale);
+      const auto inside = s.clamp_f32(Name("inside").at("v", v), scaled, static_cast<float>(plan.low), static_cast<float>(plan.high));
+      q.push_back(s.round_i32(Name("q").at("v", v), inside));
+    }
+    const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.zero_point);
+    nest_detail::store(s, plan.nest, y, s.arrange1("bytes", packed), n);
+  });
+}
+
+// x stored uint8, y float32. semantics 5.3: integer subtract, one product.
+struct DequantizePlan {
+  Nest nest;                  // out_step must be 1
+  float scale = 1;
+  int zero_point = 0;         // as stored
+};
+
+template <class S>
+void dequantize_kernel(S& s, const DequantizePlan& plan) {
+  const int lanes = s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const std::uint8_t>(0) + at.i[0];
+    const auto y = s.template operand<float>(1) + at.i[kNestOperands - 1];
+    auto q = n == lanes ? s.load_u8("q", x) : s.load_u8_n("q", x, n);
+    s.add_i32(q, s.splat_i32("zero_point", -plan.zero_point));
+    const auto real = s.mul_f32("real", s.to_f32("centred", q), s.splat_f32("scale", plan.scale));
+    if (n == lanes) {
+      s.store_f32(y, real);
+    } else {
+      s.store_f32_n(y, real, n);
+    }
+  });
+}
+
+// y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), QLinearAdd of x86-64 with FMA
+// (semantics 6.3); a and b are the logical integers. Operands: 0 = a, 1 = b, 2 = y.
+struct AddPlan {
+  Nest nest;
+  float ratio_a = 1, ratio_b = 1, fixed = 0;
+  int a_stored = 0, b_stored = 0, y_stored = 0;  // stored minus logical: 0, or 128 for int8
+  bool b_is_constant = false;                    // b is the constant array "b", same nest
+};
+
+template <class S>
+void add_kernel(S& s, const AddPlan& plan) {
+  nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto pa = s.template operand<const std::uint8_t>(0) + at.i[0];
+    const auto pb = (plan.b_is_constant ? s.template constant<const std::uint8_t>("b") : s.template operand<const std::uint8_t>(1)) + at.i[1];
+    const auto y = s.template operand<std::uint8_t>(plan.b_is_constant ? 1 : 2) + at.i[2];
+    const auto a = s.widen4("a", nest_detail::load(s, "a_bytes", pa, n));
+    const auto b = s.widen4("b", nest_detail::load(s, "b_bytes", pb, n));
+    const auto ratio_a = s.splat_f32("ratio_a", plan.ratio_a);
+    const auto ratio_b = s.splat_f32("ratio_b", plan.ratio_b);
+    const auto fixed = s.splat_f32("fixed", plan.fixed);
+    const auto logical = [&](const Name& name, auto value, int stored) {
+      if (stored != 0) s.add_i32(value, s.splat_i32(Name(name).at("off", 0), -stored));
+      return s.to_f32(name, value);
+    };
+    std::vector<typename S::I32> q;
+    for (int v = 0; v < 4; ++v) {
+      const auto fb = logical(Name("b_real").at("v", v), s.part(b, v), plan.b_stored);
+      const auto fa = logical(Name("a_real").at("v", v), s.part(a, v), plan.a_stored);
+      const auto inner = s.fma_f32(Name("inner").at("v", v), fb, ratio_b, fixed);
+      q.push_back(s.round_i32(Name("q").at("v", v), s.fma_f32(Name("sum").at("v", v), fa, ratio_a, inner)));
+    }
+    nest_detail::store(s, plan.nest, y, s.narrow4("packed", q[0], q[1], q[2], q[3], plan.y_stored), n);
+  });
+}
+
+}  // namespace etch
