@@ -21,6 +21,14 @@ class Writer {
     body();
     close();
   }
+  // The same without a head: `{`, the body, `}`.
+  template <class Body>
+  void block(Body body) {
+    line("{");
+    ++depth_;
+    body();
+    close();
+  }
   void open(std::string_view head) {
     line(head.empty() ? std::string("{") : std::string(head) + " {");
     ++depth_;

@@ -3,13 +3,17 @@
 // position), never from counters. See templates/stage.h for what a stage offers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/emit/names.h"
 #include "compiler/emit/writer.h"
 #include "compiler/steps/step.h"
 #include "templates/stage.h"
@@ -53,7 +57,7 @@ template <class Tag>
 std::string text_of(const Value<Tag>& v) {
   return v.text;
 }
-inline std::string text_of(int v) { return cat(v); }
+std::string text_of(int v);
 std::string text_of(float v);
 
 template <class... Args>
@@ -63,6 +67,9 @@ std::string join(const Args&... args) {
   return out;
 }
 }  // namespace recorded
+
+// The parameters of a step's function: "const uint8_t* x, uint8_t* y".
+std::string parameters_of(const Step& step);
 
 class Recorder {
  public:
@@ -80,7 +87,8 @@ class Recorder {
 
   // The text: tile functions first, then the step's own function.
   std::string text() const;
-  int statements() const { return statements_; }
+  // Statements as printed: a tile function counts once, however often it is called.
+  int statements() const;
 
   // ---- what kernels use; see templates/stage.h ----
   template <class Element>
@@ -98,9 +106,15 @@ class Recorder {
     if (count <= 1) return;
     Index index;
     index.terms.emplace_back(variable, 1);
-    ++statements_;
-    out().scope(cat("for (int ", variable, " = 0; ", variable, " < ", count, "; ++", variable, ")"),
+    ++open_.back().statements;
+    out().scope(cat("for (ptrdiff_t ", variable, " = 0; ", variable, " < ", count, "; ++", variable, ")"),
                 [&] { body(index); });
+  }
+
+  // A scope of its own, so that names may repeat.
+  template <class Body>
+  void block(Body body) {
+    out().block(body);
   }
 
   template <class Element>
@@ -109,22 +123,15 @@ class Recorder {
     return {name.text(), {}};
   }
 
-  // A scope of its own, so that names may repeat.
-  template <class Body>
-  void block(Body body) {
-    out().scope("", body);
-  }
-
   // A function of its own, always inlined: printed once per name, called here.
   template <class Body, class... Elements>
   void inlined(const std::string& name, Body body, const std::pair<const char*, Ptr<Elements>>&... args) {
     const std::string full = cat(step_.name, "_", name);
     std::string parameters;
     ((parameters += cat(parameters.empty() ? "" : ", ", type_name<Elements>(), " ", args.first)), ...);
-    if (begin_function(full, parameters)) {
-      body(Ptr<Elements>{args.first, {}}...);
-      end_function();
-    }
+    begin_function(full, parameters);
+    body(Ptr<Elements>{args.first, {}}...);
+    end_function();
     statement(cat(full, "(", recorded::join(args.second...), ");"));
   }
 
@@ -162,20 +169,27 @@ class Recorder {
   I32 part(const QuadI& quad, int i) const { return {cat(quad.text, ".v", i)}; }
 
  private:
+  struct Function {
+    std::string name;
+    Writer text;
+    int statements = 0;
+  };
+
   template <class Element>
-  static std::string type_name();
-  Writer& out() { return functions_[open_.back()].second; }
+  static std::string type_name() {
+    return pointer_type(DTypeOf<std::remove_const_t<Element>>::value, std::is_const_v<Element>);
+  }
+  Writer& out() { return open_.back().text; }
   void statement(const std::string& text);
   void define(const char* type, const Name& name, const char* verb, const std::string& arguments);
   void declare_base(const Name& name, const std::string& type, const std::string& value);
-  bool begin_function(const std::string& name, const std::string& parameters);
+  void begin_function(const std::string& name, const std::string& parameters);
   void end_function();
 
   const Step& step_;
   IsaTraits isa_;
-  std::vector<std::pair<std::string, Writer>> functions_;  // by name, in order of first call
-  std::vector<std::size_t> open_;                          // stack of functions being written
-  int statements_ = 0;
+  std::vector<Function> finished_;  // callees before their callers
+  std::deque<Function> open_;       // innermost last; a deque, so that references stay valid
 };
 
 }  // namespace etch

@@ -1,0 +1,32 @@
+// Names and types as the generated code spells them, and the one filter through which any
+// sentence has to go before it becomes a comment there.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/dtype.h"
+
+namespace etch {
+
+// True for a --name that can be a C++ namespace, a file stem and a symbol prefix at once:
+// [A-Za-z][A-Za-z0-9_]*, at most 40 characters, no "__", no keyword, none of our own namespaces.
+bool is_usable_name(std::string_view name);
+
+// The C type of an element: kU8 is uint8_t, kBool too; kF16 and kBF16 are their bits, uint16_t.
+std::string_view c_type(DType type);
+
+// "const uint8_t*"
+std::string pointer_type(DType element, bool is_const);
+
+// "tiny_net" as the stem of macros: "TINY_NET".
+std::string macro_stem(std::string_view name);
+
+// `text` as one line that is safe in a // comment: printable ASCII, no backslash (it would join
+// lines) and no question mark (trigraphs); everything else becomes '.'.
+std::string comment_text(std::string_view text);
+
+// 1234567 as "1,234,567", for comments.
+std::string with_thousands(long long value);
+
+}  // namespace etch

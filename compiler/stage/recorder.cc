@@ -1,0 +1,129 @@
+// The text side of the Recorder; see recorder.h.
+#include "compiler/stage/recorder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/base/check.h"
+
+namespace etch {
+
+namespace recorded {
+
+Index operator+(Index a, const Index& b) {
+  a.constant += b.constant;
+  for (const auto& [variable, coefficient] : b.terms) {
+    const auto same = std::find_if(a.terms.begin(), a.terms.end(),
+                                   [&](const auto& term) { return term.first == variable; });
+    if (same == a.terms.end()) {
+      a.terms.emplace_back(variable, coefficient);
+    } else {
+      same->second += coefficient;
+    }
+  }
+  return a;
+}
+
+Index operator*(Index a, std::int64_t factor) {
+  a.constant *= factor;
+  for (auto& term : a.terms) term.second *= factor;
+  return a;
+}
+
+// base + row * 3584 + 64. The variables are ptrdiff_t, so the sum is as wide as an address.
+std::string to_string(const std::string& base, const Index& offset) {
+  std::string out = base;
+  for (const auto& [variable, coefficient] : offset.terms) {
+    if (coefficient == 0) continue;
+    const std::int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
+    out += coefficient < 0 ? " - " : " + ";
+    out += magnitude == 1 ? variable : cat(variable, " * ", magnitude);
+  }
+  if (offset.constant > 0) out += cat(" + ", offset.constant);
+  if (offset.constant < 0) out += cat(" - ", -offset.constant);
+  return out;
+}
+
+std::string text_of(int v) {
+  // The least int has no literal: 2147483648 is a long.
+  if (v == std::numeric_limits<int>::min()) return cat("(", v + 1, " - 1)");
+  return cat(v);
+}
+
+std::string text_of(float v) { return cat(hex_float(v), " /* ", decimal(v), " */"); }
+
+}  // namespace recorded
+
+Recorder::Recorder(const Step& step) : step_(step) {
+  Function& own = open_.emplace_back();
+  own.name = step.name;
+  own.text.line(cat("// ", comment_text(step.summary)));
+  for (const std::string& fact : step.facts) own.text.line(cat("// ", comment_text(fact)));
+  own.text.open(cat("void ", step.name, "(", parameters_of(step), ")"));
+}
+
+std::string Recorder::text() const {
+  ETCH_CHECK(open_.size() == 1);
+  std::string out;
+  for (const Function& function : finished_) out += function.text.text() + "\n";
+  Writer own = open_.front().text;
+  own.close();
+  return out + own.text();
+}
+
+int Recorder::statements() const {
+  int sum = open_.front().statements;
+  for (const Function& function : finished_) sum += function.statements;
+  return sum;
+}
+
+void Recorder::statement(const std::string& text) {
+  out().line(text);
+  ++open_.back().statements;
+}
+
+// Only what updates can change, accumulators, is left without const.
+void Recorder::define(const char* type, const Name& name, const char* verb,
+                      const std::string& arguments) {
+  const std::string_view result(type);
+  const bool may_change = result == "I32" || result == "QuadI";
+  statement(cat(may_change ? "" : "const ", "isa::", type, " ", name.text(), " = isa::", verb, "(",
+                arguments, ");"));
+}
+
+void Recorder::declare_base(const Name& name, const std::string& type, const std::string& value) {
+  statement(cat(type, " const ", name.text(), " = isa::base(", value, ");"));
+}
+
+void Recorder::begin_function(const std::string& name, const std::string& parameters) {
+  Function& function = open_.emplace_back();
+  function.name = name;
+  function.text.open(cat("[[gnu::always_inline]] static inline void ", name, "(", parameters, ")"));
+}
+
+// A function is recorded anew for every call; all recordings must agree, because the product
+// holds it once.
+void Recorder::end_function() {
+  Function function = std::move(open_.back());
+  open_.pop_back();
+  function.text.close();
+  const auto same =
+      std::find_if(finished_.begin(), finished_.end(),
+                   [&](const Function& other) { return other.name == function.name; });
+  if (same == finished_.end()) {
+    finished_.push_back(std::move(function));
+  } else {
+    ETCH_CHECK(same->text.text() == function.text.text());
+  }
+}
+
+std::string parameters_of(const Step& step) {
+  std::string out;
+  for (const Operand& operand : step.operands) {
+    out += cat(out.empty() ? "" : ", ",
+               pointer_type(operand.element, operand.access == Access::kRead), " ", operand.name);
+  }
+  return out;
+}
+
+}  // namespace etch
