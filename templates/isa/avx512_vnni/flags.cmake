@@ -1,0 +1,2 @@
+# How to compile code that includes etch/vocab.h for x86-64 with AVX-512 VNNI.
+set(ETCH_ISA_FLAGS -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma)

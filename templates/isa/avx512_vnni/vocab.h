@@ -1,0 +1,227 @@
+// The verbs of generated code for x86-64 with AVX-512 VNNI: one vector is 16 int32 or 64 bytes.
+// Every verb has the same meaning on every instruction set, down to rounding and saturation; here
+// each is a handful of instructions. Activations are uint8 and weights int8, the only order in
+// which vpdpbusd multiplies. Conversions follow MXCSR, which must say "round to nearest".
+// n, first, zp and stride are meant to be literals, so that choosing between forms costs nothing.
+#pragma once
+
+#if defined(__GNUC__) &&                                                        \
+    !(defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
+      defined(__AVX512DQ__) && defined(__AVX512VNNI__))
+#error "etch: compile this file with -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma"
+#endif
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "etch: exact float arithmetic is impossible with -ffast-math or a part of it"
+#endif
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef ETCH_INLINE
+#if defined(__GNUC__)
+#define ETCH_INLINE static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ETCH_INLINE static __forceinline
+#else
+#define ETCH_INLINE static inline
+#endif
+#endif
+
+namespace etch {
+namespace avx512_vnni {
+
+struct I32 {
+  __m512i v;
+};
+struct F32 {
+  __m512 v;
+};
+struct X4 {
+  __m512i v;
+};
+struct W4 {
+  __m512i v;
+};
+struct Bytes {
+  __m512i v;
+};
+struct QuadX {
+  X4 v0, v1, v2, v3;
+};
+struct QuadI {
+  I32 v0, v1, v2, v3;
+};
+
+// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+template <class T>
+ETCH_INLINE T* base(T* p) {
+#if defined(__GNUC__)
+  __asm__ volatile("" : "+r"(p));
+#endif
+  return p;
+}
+
+// The same value, of unknown origin to the compiler: a product that went through here cannot be
+// fused with a later addition.
+ETCH_INLINE __m512 opaque(__m512 v) {
+#if defined(__GNUC__)
+  __asm__("" : "+v"(v));
+#endif
+  return v;
+}
+
+// The lowest n bits set, 0 <= n <= 64 or 16.
+ETCH_INLINE __mmask64 first_bytes(int n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1ULL; }
+ETCH_INLINE __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+
+// ---- integers and products ----
+
+ETCH_INLINE I32 zero_i32() { return {_mm512_setzero_si512()}; }
+ETCH_INLINE I32 splat_i32(int v) { return {_mm512_set1_epi32(v)}; }
+ETCH_INLINE I32 load_i32(const int32_t* p) { return {_mm512_load_si512(p)}; }
+
+ETCH_INLINE X4 broadcast4(const uint8_t* x) {
+  int32_t four;
+  memcpy(&four, x, sizeof four);
+  return {_mm512_set1_epi32(four)};
+}
+
+ETCH_INLINE W4 load_w4(const uint8_t* w) { return {_mm512_loadu_si512(w)}; }
+ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm512_dpbusd_epi32(acc.v, x.v, w.v)}; }
+ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm512_add_epi32(acc.v, v.v)}; }
+
+// ---- bytes ----
+
+ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+
+ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
+  return {_mm512_maskz_loadu_epi8(first_bytes(n), p)};
+}
+
+ETCH_INLINE Bytes splat_bytes(int v) { return {_mm512_set1_epi8(static_cast<char>(v))}; }
+ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm512_max_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm512_min_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
+
+ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
+  const __m512i low01 = _mm512_unpacklo_epi8(r0.v, r1.v);
+  const __m512i high01 = _mm512_unpackhi_epi8(r0.v, r1.v);
+  const __m512i low23 = _mm512_unpacklo_epi8(r2.v, r3.v);
+  const __m512i high23 = _mm512_unpackhi_epi8(r2.v, r3.v);
+  return {{_mm512_unpacklo_epi16(low01, low23)},
+          {_mm512_unpackhi_epi16(low01, low23)},
+          {_mm512_unpacklo_epi16(high01, high23)},
+          {_mm512_unpackhi_epi16(high01, high23)}};
+}
+
+ETCH_INLINE QuadI widen4(Bytes b) {
+  const __m512i zero = _mm512_setzero_si512();
+  const __m512i low = _mm512_unpacklo_epi8(b.v, zero);
+  const __m512i high = _mm512_unpackhi_epi8(b.v, zero);
+  return {{_mm512_unpacklo_epi16(low, zero)},
+          {_mm512_unpackhi_epi16(low, zero)},
+          {_mm512_unpacklo_epi16(high, zero)},
+          {_mm512_unpackhi_epi16(high, zero)}};
+}
+
+ETCH_INLINE Bytes narrow4(I32 v0, I32 v1, I32 v2, I32 v3, int zp) {
+  const __m512i offset = _mm512_set1_epi16(static_cast<short>(zp));
+  const __m512i v01 = _mm512_adds_epi16(_mm512_packs_epi32(v0.v, v1.v), offset);
+  const __m512i v23 = _mm512_adds_epi16(_mm512_packs_epi32(v2.v, v3.v), offset);
+  return {_mm512_packus_epi16(v01, v23)};
+}
+
+ETCH_INLINE Bytes arrange1(Bytes b) {
+  const __m512i from = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return {_mm512_permutexvar_epi32(from, b.v)};
+}
+
+ETCH_INLINE Bytes arrange2(Bytes b) {
+  return {_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), b.v)};
+}
+
+ETCH_INLINE Bytes arrange3(Bytes b) {
+  const __m512i from = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+  return {_mm512_permutexvar_epi32(from, b.v)};
+}
+
+ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { _mm512_storeu_si512(p, b.v); }
+
+// Sixteen bytes of b from 16 * part on.
+ETCH_INLINE __m128i quarter(Bytes b, int part) {
+  if (part == 0) return _mm512_castsi512_si128(b.v);
+  if (part == 1) return _mm512_extracti32x4_epi32(b.v, 1);
+  if (part == 2) return _mm512_extracti32x4_epi32(b.v, 2);
+  return _mm512_extracti32x4_epi32(b.v, 3);
+}
+
+ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
+  void* const to = p;
+  if (first % 16 == 0 && n == 16) {
+    _mm_storeu_si128(static_cast<__m128i*>(to), quarter(b, first / 16));
+  } else if (first == 0 && n == 32) {
+    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_castsi512_si256(b.v));
+  } else if (first == 32 && n == 32) {
+    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_extracti64x4_epi64(b.v, 1));
+  } else if (first == 0) {
+    _mm512_mask_storeu_epi8(to, first_bytes(n), b.v);
+  } else if (first % 4 == 0) {
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i from = _mm512_add_epi32(lane, _mm512_set1_epi32(first / 4));
+    _mm512_mask_storeu_epi8(to, first_bytes(n), _mm512_permutexvar_epi32(from, b.v));
+  } else {
+    uint8_t all[64];
+    _mm512_storeu_si512(all, b.v);
+    memcpy(p, all + first, static_cast<size_t>(n));
+  }
+}
+
+ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
+  uint8_t all[64];
+  _mm512_storeu_si512(all, b.v);
+  for (int i = 0; i < n; ++i) p[static_cast<ptrdiff_t>(i) * stride] = all[i];
+}
+
+// ---- floats ----
+
+ETCH_INLINE F32 splat_f32(float v) { return {_mm512_set1_ps(v)}; }
+ETCH_INLINE F32 load_f32(const float* p) { return {_mm512_loadu_ps(p)}; }
+
+ETCH_INLINE F32 load_f32_n(const float* p, int n) {
+  return {_mm512_maskz_loadu_ps(first_lanes(n), p)};
+}
+
+ETCH_INLINE F32 to_f32(I32 v) { return {_mm512_cvtepi32_ps(v.v)}; }
+ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm512_mul_ps(a.v, b.v))}; }
+ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm512_add_ps(a.v, b.v))}; }
+ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm512_div_ps(a.v, b.v)}; }
+ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+
+// Maximum and minimum give their second operand when one is NaN: hence this order.
+ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
+  return {_mm512_min_ps(_mm512_max_ps(v.v, _mm512_set1_ps(lo)), _mm512_set1_ps(hi))};
+}
+
+ETCH_INLINE I32 round_i32(F32 v) { return {_mm512_cvtps_epi32(v.v)}; }
+
+ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
+  return {_mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc.v), s.v))};
+}
+
+ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
+  return round_i32(clamp_f32({_mm512_mul_ps(_mm512_cvtepi32_ps(acc.v), s.v)}, lo, hi));
+}
+
+ETCH_INLINE void store_f32(float* p, F32 v) { _mm512_storeu_ps(p, v.v); }
+ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
+  _mm512_mask_storeu_ps(p, first_lanes(n), v.v);
+}
+ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) {
+  _mm512_mask_storeu_epi32(p, first_lanes(n), v.v);
+}
+
+}  // namespace avx512_vnni
+}  // namespace etch

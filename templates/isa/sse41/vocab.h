@@ -1,0 +1,280 @@
+// The verbs of generated code for x86-64 with SSE4.1: one vector is 4 int32 or 16 bytes. Every
+// verb has the same meaning on every instruction set, down to rounding and saturation. Products
+// are exact: pmaddubsw would saturate sums of two products to 16 bits, so bytes are widened to 16
+// bits and multiplied by pmaddwd. Conversions follow MXCSR, which must say "round to nearest". n,
+// first, zp and stride are meant to be literals, so that choosing between forms costs nothing.
+#pragma once
+
+#if defined(__GNUC__) && !defined(__SSE4_1__)
+#error "etch: compile this file with -msse4.1"
+#endif
+
+#include <smmintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "etch_float.h"  // fma without an instruction for it; also refuses -ffast-math
+
+#ifndef ETCH_INLINE
+#if defined(__GNUC__)
+#define ETCH_INLINE static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ETCH_INLINE static __forceinline
+#else
+#define ETCH_INLINE static inline
+#endif
+#endif
+
+namespace etch {
+namespace sse41 {
+
+struct I32 {
+  __m128i v;
+};
+struct F32 {
+  __m128 v;
+};
+struct X4 {
+  __m128i even, odd;
+};  // bytes 0 and 2 of each lane as 16-bit words; bytes 1 and 3
+struct W4 {
+  __m128i even, odd;
+};  // likewise, signed
+struct Bytes {
+  __m128i v;
+};
+struct QuadX {
+  X4 v0, v1, v2, v3;
+};
+struct QuadI {
+  I32 v0, v1, v2, v3;
+};
+
+// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+template <class T>
+ETCH_INLINE T* base(T* p) {
+#if defined(__GNUC__)
+  __asm__ volatile("" : "+r"(p));
+#endif
+  return p;
+}
+
+// The same value, of unknown origin to the compiler: a product that went through here cannot be
+// fused with a later addition.
+ETCH_INLINE __m128 opaque(__m128 v) {
+#if defined(__GNUC__)
+  __asm__("" : "+x"(v));
+#endif
+  return v;
+}
+
+ETCH_INLINE __m128i load_vector(const void* p) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(p));
+}
+ETCH_INLINE __m128i load_aligned(const void* p) {
+  return _mm_load_si128(static_cast<const __m128i*>(p));
+}
+ETCH_INLINE void store_vector(void* p, __m128i v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
+
+// n < 8 bytes as the low bytes of a word, the rest 0.
+ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
+  uint64_t word = 0;
+  int at = 0;
+  if ((n & 4) != 0) {
+    uint32_t four;
+    memcpy(&four, p, sizeof four);
+    word = four;
+    at = 4;
+  }
+  if ((n & 2) != 0) {
+    uint16_t two;
+    memcpy(&two, p + at, sizeof two);
+    word |= static_cast<uint64_t>(two) << (8 * at);
+    at += 2;
+  }
+  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
+  return word;
+}
+
+// n <= 16 bytes, the rest 0.
+ETCH_INLINE __m128i load_n(const uint8_t* p, int n) {
+  const void* const from = p;
+  if (n >= 16) return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  if (n < 8) return _mm_cvtsi64_si128(static_cast<long long>(load_word_n(p, n)));
+  const __m128i low = _mm_loadl_epi64(static_cast<const __m128i*>(from));
+  if (n == 8) return low;
+  return _mm_insert_epi64(low, static_cast<long long>(load_word_n(p + 8, n - 8)), 1);
+}
+
+// The low n < 8 bytes of a word.
+ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
+  if ((n & 4) != 0) {
+    const uint32_t four = static_cast<uint32_t>(word);
+    memcpy(p, &four, sizeof four);
+    p += 4;
+    word >>= 32;
+  }
+  if ((n & 2) != 0) {
+    const uint16_t two = static_cast<uint16_t>(word);
+    memcpy(p, &two, sizeof two);
+    p += 2;
+    word >>= 16;
+  }
+  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
+}
+
+// The first n <= 16 bytes.
+ETCH_INLINE void store_n(uint8_t* p, __m128i v, int n) {
+  void* const to = p;
+  if (n >= 16) {
+    _mm_storeu_si128(static_cast<__m128i*>(to), v);
+  } else if (n < 8) {
+    store_word_n(p, static_cast<uint64_t>(_mm_cvtsi128_si64(v)), n);
+  } else {
+    _mm_storel_epi64(static_cast<__m128i*>(to), v);
+    store_word_n(p + 8, static_cast<uint64_t>(_mm_extract_epi64(v, 1)), n - 8);
+  }
+}
+
+// Lanes of 4 bytes as dot4 wants them.
+ETCH_INLINE X4 split(__m128i lanes) {
+  return {_mm_and_si128(lanes, _mm_set1_epi32(0x00FF00FF)), _mm_srli_epi16(lanes, 8)};
+}
+
+// ---- integers and products ----
+
+ETCH_INLINE I32 zero_i32() { return {_mm_setzero_si128()}; }
+ETCH_INLINE I32 splat_i32(int v) { return {_mm_set1_epi32(v)}; }
+ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
+
+ETCH_INLINE X4 broadcast4(const uint8_t* x) {
+  int32_t four;
+  memcpy(&four, x, sizeof four);
+  return split(_mm_set1_epi32(four));
+}
+
+ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 16)}; }
+
+ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
+  const __m128i sum = _mm_add_epi32(acc.v, _mm_madd_epi16(x.even, w.even));
+  return {_mm_add_epi32(sum, _mm_madd_epi16(x.odd, w.odd))};
+}
+
+ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm_add_epi32(acc.v, v.v)}; }
+
+// ---- bytes ----
+
+ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {load_vector(p)}; }
+ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
+ETCH_INLINE Bytes splat_bytes(int v) { return {_mm_set1_epi8(static_cast<char>(v))}; }
+ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm_min_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm_xor_si128(a.v, b.v)}; }
+
+ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
+  const __m128i low01 = _mm_unpacklo_epi8(r0.v, r1.v);
+  const __m128i high01 = _mm_unpackhi_epi8(r0.v, r1.v);
+  const __m128i low23 = _mm_unpacklo_epi8(r2.v, r3.v);
+  const __m128i high23 = _mm_unpackhi_epi8(r2.v, r3.v);
+  return {split(_mm_unpacklo_epi16(low01, low23)), split(_mm_unpackhi_epi16(low01, low23)),
+          split(_mm_unpacklo_epi16(high01, high23)), split(_mm_unpackhi_epi16(high01, high23))};
+}
+
+ETCH_INLINE QuadI widen4(Bytes b) {
+  const __m128i zero = _mm_setzero_si128();
+  const __m128i low = _mm_unpacklo_epi8(b.v, zero);
+  const __m128i high = _mm_unpackhi_epi8(b.v, zero);
+  return {{_mm_unpacklo_epi16(low, zero)},
+          {_mm_unpackhi_epi16(low, zero)},
+          {_mm_unpacklo_epi16(high, zero)},
+          {_mm_unpackhi_epi16(high, zero)}};
+}
+
+ETCH_INLINE Bytes narrow4(I32 v0, I32 v1, I32 v2, I32 v3, int zp) {
+  const __m128i offset = _mm_set1_epi16(static_cast<short>(zp));
+  const __m128i v01 = _mm_adds_epi16(_mm_packs_epi32(v0.v, v1.v), offset);
+  const __m128i v23 = _mm_adds_epi16(_mm_packs_epi32(v2.v, v3.v), offset);
+  return {_mm_packus_epi16(v01, v23)};
+}
+
+// With 4 lanes the in-lane order is already each of these.
+ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
+ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
+ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
+
+ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { store_vector(p, b.v); }
+
+ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
+  if (first == 0) {
+    store_n(p, b.v, n);
+  } else if (first == 4) {
+    store_n(p, _mm_srli_si128(b.v, 4), n);
+  } else if (first == 8) {
+    store_n(p, _mm_srli_si128(b.v, 8), n);
+  } else if (first == 12) {
+    store_n(p, _mm_srli_si128(b.v, 12), n);
+  } else {
+    uint8_t all[16];
+    store_vector(all, b.v);
+    memcpy(p, all + first, static_cast<size_t>(n));
+  }
+}
+
+ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
+  uint8_t all[16];
+  store_vector(all, b.v);
+  for (int i = 0; i < n; ++i) p[static_cast<ptrdiff_t>(i) * stride] = all[i];
+}
+
+// ---- floats ----
+
+// The bytes of n < 4 floats or int32.
+ETCH_INLINE __m128i load_lanes_n(const void* p, int n) {
+  return load_n(static_cast<const uint8_t*>(p), 4 * n);
+}
+ETCH_INLINE void store_lanes_n(void* p, __m128i v, int n) {
+  store_n(static_cast<uint8_t*>(p), v, 4 * n);
+}
+
+ETCH_INLINE F32 splat_f32(float v) { return {_mm_set1_ps(v)}; }
+ETCH_INLINE F32 load_f32(const float* p) { return {_mm_loadu_ps(p)}; }
+ETCH_INLINE F32 load_f32_n(const float* p, int n) { return {_mm_castsi128_ps(load_lanes_n(p, n))}; }
+ETCH_INLINE F32 to_f32(I32 v) { return {_mm_cvtepi32_ps(v.v)}; }
+ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm_mul_ps(a.v, b.v))}; }
+ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm_add_ps(a.v, b.v))}; }
+ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm_div_ps(a.v, b.v)}; }
+
+// There is no instruction for it: lane by lane, exactly.
+ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
+  float x[4];
+  float y[4];
+  float z[4];
+  _mm_storeu_ps(x, a.v);
+  _mm_storeu_ps(y, b.v);
+  _mm_storeu_ps(z, c.v);
+  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
+  return {_mm_loadu_ps(z)};
+}
+
+// Maximum and minimum give their second operand when one is NaN: hence this order.
+ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
+  return {_mm_min_ps(_mm_max_ps(v.v, _mm_set1_ps(lo)), _mm_set1_ps(hi))};
+}
+
+ETCH_INLINE I32 round_i32(F32 v) { return {_mm_cvtps_epi32(v.v)}; }
+
+ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
+  return {_mm_cvtps_epi32(_mm_mul_ps(_mm_cvtepi32_ps(acc.v), s.v))};
+}
+
+ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
+  return round_i32(clamp_f32({_mm_mul_ps(_mm_cvtepi32_ps(acc.v), s.v)}, lo, hi));
+}
+
+ETCH_INLINE void store_f32(float* p, F32 v) { _mm_storeu_ps(p, v.v); }
+ETCH_INLINE void store_f32_n(float* p, F32 v, int n) { store_lanes_n(p, _mm_castps_si128(v.v), n); }
+ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) { store_lanes_n(p, v.v, n); }
+
+}  // namespace sse41
+}  // namespace etch
