@@ -14,7 +14,7 @@ struct Limits {
   std::size_t rank = 8;                            // dimensions of one tensor
   std::int64_t elements = std::int64_t{1} << 28;   // of one tensor
   int nodes = 10'000;
-  std::size_t name_bytes = std::size_t{64} << 10;  // of one name
+  std::size_t name_bytes = std::size_t{128} << 10;  // of one name; valid files with 64 KiB exist
 };
 
 }  // namespace etch

@@ -1,0 +1,120 @@
+// An AttributeProto says its type and has one field per type; a file in which the two disagree
+// could mean either, so it is refused.
+#include "compiler/import/attribute.h"
+
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/import/tensor_data.h"
+
+namespace etch {
+
+namespace {
+
+using Proto = onnx::AttributeProto;
+
+// Whether each field of the message is filled, by the type that it belongs to.
+struct Filled {
+  Proto::AttributeType type;
+  bool filled;
+};
+
+bool agrees_with_type(const Proto& proto) {
+  const Filled fields[] = {
+      {Proto::FLOAT, proto.has_f()},
+      {Proto::INT, proto.has_i()},
+      {Proto::STRING, proto.has_s()},
+      {Proto::TENSOR, proto.has_t()},
+      {Proto::GRAPH, proto.has_g()},
+      {Proto::SPARSE_TENSOR, proto.has_sparse_tensor()},
+      {Proto::TYPE_PROTO, proto.has_tp()},
+      {Proto::FLOATS, proto.floats_size() > 0},
+      {Proto::INTS, proto.ints_size() > 0},
+      {Proto::STRINGS, proto.strings_size() > 0},
+      {Proto::TENSORS, proto.tensors_size() > 0},
+      {Proto::GRAPHS, proto.graphs_size() > 0},
+      {Proto::SPARSE_TENSORS, proto.sparse_tensors_size() > 0},
+      {Proto::TYPE_PROTOS, proto.type_protos_size() > 0},
+  };
+  for (const Filled& field : fields) {
+    if (field.filled && field.type != proto.type()) return false;
+  }
+  return true;
+}
+
+template <class T, class Field>
+std::vector<T> list(const Field& field) {
+  return std::vector<T>(field.begin(), field.end());
+}
+
+class Reader {
+ public:
+  Reader(const Proto& proto, const Limits& limits, const Node& node, Sink& sink)
+      : proto_(proto),
+        limits_(limits),
+        node_(node),
+        sink_(sink),
+        location_(cat(location_of(node), " attribute '", printable(proto.name()), "'")) {}
+
+  std::optional<Attribute> read() {
+    if (proto_.name().empty()) return fail(DiagKind::kName, "has no name");
+    if (proto_.name().size() > limits_.name_bytes) return fail(DiagKind::kLimit, "name too long");
+    if (node_.attributes.count(proto_.name()) != 0) return fail(DiagKind::kAttr, "is given twice");
+    if (!proto_.ref_attr_name().empty()) {
+      return fail(DiagKind::kAttr, "refers to an attribute of a function, but is not in one");
+    }
+    if (!agrees_with_type(proto_)) {
+      return fail(DiagKind::kAttr, "has a type that its content contradicts");
+    }
+    return content();
+  }
+
+ private:
+  std::nullopt_t fail(DiagKind kind, std::string what) {
+    sink_.report({Severity::kError, kind, node_.index, location_, std::move(what)});
+    return std::nullopt;
+  }
+
+  std::optional<Attribute> content() {
+    switch (proto_.type()) {
+      case Proto::FLOAT:
+        return proto_.f();
+      case Proto::INT:
+        return std::int64_t{proto_.i()};
+      case Proto::STRING:
+        return proto_.s();
+      case Proto::FLOATS:
+        return list<float>(proto_.floats());
+      case Proto::INTS:
+        return list<std::int64_t>(proto_.ints());
+      case Proto::STRINGS:
+        return list<std::string>(proto_.strings());
+      case Proto::TENSOR:
+        return decode_tensor(proto_.t(), limits_, location_, sink_);
+      case Proto::UNDEFINED:
+        return fail(DiagKind::kAttr, "has no type");
+      case Proto::GRAPH:
+      case Proto::GRAPHS:
+        return fail(DiagKind::kUnsupported, "is a subgraph; control flow cannot be compiled");
+      default:
+        return fail(DiagKind::kUnsupported, "has a type that no supported operator takes");
+    }
+  }
+
+  const Proto& proto_;
+  const Limits& limits_;
+  const Node& node_;
+  Sink& sink_;
+  std::string location_;
+};
+
+}  // namespace
+
+void read_attributes(const onnx::NodeProto& proto, const Limits& limits, Node& node, Sink& sink) {
+  for (const Proto& attribute : proto.attribute()) {
+    auto content = Reader(attribute, limits, node, sink).read();
+    if (content) node.attributes.emplace(attribute.name(), std::move(*content));
+  }
+}
+
+}  // namespace etch

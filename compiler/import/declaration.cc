@@ -1,0 +1,190 @@
+// See declaration.h.
+#include "compiler/import/declaration.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/import/tensor_data.h"
+
+namespace etch {
+
+namespace {
+
+constexpr std::int64_t kOpen = -1;
+
+// Some exporters write -1 for a size that they leave open.
+bool is_fixed(const onnx::TensorShapeProto::Dimension& dimension) {
+  return dimension.value_case() == onnx::TensorShapeProto::Dimension::kDimValue &&
+         dimension.dim_value() != kOpen;
+}
+
+std::string symbol_text(const std::string& symbol) {
+  return symbol.empty() ? "without a name" : cat("'", printable(symbol), "'");
+}
+
+bool is_compatible(const Shape& a, const Shape& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](std::int64_t x, std::int64_t y) {
+    return x == kOpen || y == kOpen || x == y;
+  });
+}
+
+}  // namespace
+
+Declaration read_declaration(const onnx::ValueInfoProto& proto) {
+  Declaration out;
+  if (!proto.type().has_tensor_type()) return out;
+  const auto& tensor = proto.type().tensor_type();
+  out.dtype = dtype_from_onnx(tensor.elem_type());
+  if (!tensor.has_shape()) return out;
+  out.shape.emplace();
+  for (const auto& dimension : tensor.shape().dim()) {
+    const bool known = is_fixed(dimension) && dimension.dim_value() >= 0;
+    out.shape->push_back(known ? dimension.dim_value() : kOpen);
+  }
+  return out;
+}
+
+void declare(const Declaration& declared, const std::string& location, Value& value, Sink& sink) {
+  if (!value.dtype.has_value()) {
+    value.dtype = declared.dtype;
+  } else if (declared.dtype.has_value() && *declared.dtype != *value.dtype) {
+    sink.error(DiagKind::kType, location, cat("is declared as ", name_of(*declared.dtype),
+                                              ", elsewhere as ", name_of(*value.dtype)));
+  }
+  if (!value.shape.has_value()) {
+    value.shape = declared.shape;
+  } else if (declared.shape.has_value() && !is_compatible(*declared.shape, *value.shape)) {
+    sink.error(DiagKind::kShape, location, cat("is declared as ", to_string(*declared.shape),
+                                               ", elsewhere as ", to_string(*value.shape)));
+  }
+}
+
+void InputShapes::scan(const onnx::ValueInfoProto& input) {
+  const auto& shape = input.type().tensor_type().shape();
+  if (options_.input_shapes.count(input.name()) != 0 || shape.dim_size() == 0) return;
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    const Dimension& dimension = shape.dim(i);
+    if (is_fixed(dimension) || dimension.dim_param().empty()) continue;
+    (i == 0 ? first_symbols_ : inner_symbols_).insert(dimension.dim_param());
+  }
+}
+
+bool InputShapes::is_batch(const std::string& symbol, bool is_first) const {
+  if (symbol.empty()) return is_first;
+  return first_symbols_.count(symbol) != 0 && inner_symbols_.count(symbol) == 0;
+}
+
+std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input) {
+  const std::string location = cat("input '", printable(input.name()), "'");
+  const auto fail = [&](DiagKind kind, std::string what) {
+    sink_.error(kind, location, std::move(what));
+    return std::nullopt;
+  };
+  if (!input.has_type() || input.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) {
+    return fail(DiagKind::kType, "has no type");
+  }
+  if (!input.type().has_tensor_type()) return fail(DiagKind::kUnsupported, "is not a tensor");
+  const auto& tensor = input.type().tensor_type();
+  const std::optional<DType> dtype = dtype_from_onnx(tensor.elem_type());
+  if (!dtype) {
+    return fail(DiagKind::kType,
+                cat("element type ", onnx_type_text(tensor.elem_type()), " is not supported"));
+  }
+  const auto option = options_.input_shapes.find(input.name());
+  const bool has_option = option != options_.input_shapes.end();
+  if (has_option) used_input_shapes_.insert(input.name());
+  if (!tensor.has_shape() && !has_option) {
+    return fail(DiagKind::kShape, cat("has no shape; give it with --input-shape ",
+                                      printable(input.name()), "=..."));
+  }
+  const Shape* wanted = has_option ? &option->second : nullptr;
+  auto shape = tensor.has_shape() ? shape_of(tensor.shape(), wanted, location) : *wanted;
+  if (!shape || !within_limits(*shape, location)) return std::nullopt;
+  return Declaration{dtype, std::move(shape)};
+}
+
+std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, const Shape* wanted,
+                                           const std::string& location) {
+  const auto rank = static_cast<std::size_t>(proto.dim_size());
+  if (wanted != nullptr && wanted->size() != rank) {
+    sink_.error(DiagKind::kShape, location, cat("has rank ", rank, ", --input-shape gives ",
+                                                to_string(*wanted)));
+    return std::nullopt;
+  }
+  Shape shape(rank);
+  bool good = true;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Dimension& dimension = proto.dim(static_cast<int>(i));
+    const auto size = wanted != nullptr && !is_fixed(dimension)
+                          ? std::optional((*wanted)[i])
+                          : size_of(dimension, i == 0, location);
+    if (size && wanted != nullptr && *size != (*wanted)[i]) {
+      sink_.error(DiagKind::kShape, location, cat("dimension ", i, " is fixed to ", *size,
+                                                  ", --input-shape gives ", (*wanted)[i]));
+    }
+    good = good && size.has_value() && (wanted == nullptr || *size == (*wanted)[i]);
+    shape[i] = size.value_or(0);
+  }
+  if (!good) return std::nullopt;
+  return shape;
+}
+
+std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, bool is_first,
+                                                 const std::string& location) {
+  if (is_fixed(dimension)) return dimension.dim_value();
+  const std::string& symbol = dimension.dim_param();
+  const auto option = symbol.empty() ? options_.dims.end() : options_.dims.find(symbol);
+  if (option != options_.dims.end()) {
+    used_dims_.insert(symbol);
+    return option->second;
+  }
+  if (is_batch(symbol, is_first)) {
+    if (symbol.empty() || noted_symbols_.insert(symbol).second) {
+      sink_.note(DiagKind::kShape, location,
+                 cat("the symbolic batch size ", symbol_text(symbol), " is taken as 1"));
+    }
+    return 1;
+  }
+  const std::string flag =
+      symbol.empty() ? "--input-shape NAME=..."
+                     : cat("--dim ", printable(symbol), "=N or --input-shape NAME=...");
+  sink_.error(DiagKind::kShape, location,
+              cat("the symbolic size ", symbol_text(symbol), " is not known; fix it with ", flag));
+  return std::nullopt;
+}
+
+bool InputShapes::within_limits(const Shape& shape, const std::string& location) {
+  const Limits& limits = options_.limits;
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size < 1) {
+      sink_.error(DiagKind::kShape, location,
+                  cat("has the shape ", to_string(shape), ", sizes must be >= 1"));
+      return false;
+    }
+    count = checked_mul(count, size).value_or(limits.elements + 1);
+    if (count > limits.elements) break;
+  }
+  if (count <= limits.elements && shape.size() <= limits.rank) return true;
+  sink_.error(DiagKind::kLimit, location,
+              cat("has the shape ", to_string(shape), ", at most rank ", limits.rank, " and ",
+                  limits.elements, " elements"));
+  return false;
+}
+
+void InputShapes::report_unused_options() {
+  for (const auto& [symbol, size] : options_.dims) {
+    if (used_dims_.count(symbol) != 0) continue;
+    sink_.warning(DiagKind::kShape, "",
+                  cat("--dim ", printable(symbol), "=", size, " names no size of an input"));
+  }
+  for (const auto& [name, shape] : options_.input_shapes) {
+    if (used_input_shapes_.count(name) != 0) continue;
+    sink_.warning(DiagKind::kShape, "", cat("--input-shape ", printable(name), "=",
+                                            to_string(shape), " names no input"));
+  }
+}
+
+}  // namespace etch

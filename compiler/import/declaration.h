@@ -1,0 +1,66 @@
+// What a file declares of a value (ValueInfoProto) and how a graph input's shape becomes static.
+// Internal to import/.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/import/import.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+// A declared type: dtype and shape where the file gives them, -1 for sizes it leaves open.
+struct Declaration {
+  std::optional<DType> dtype;
+  std::optional<Shape> shape;
+};
+
+// For values that are not graph inputs. Anything but a plain tensor of a type we know declares
+// nothing: the operator that makes the value has the last word.
+Declaration read_declaration(const onnx::ValueInfoProto& proto);
+
+// Copies `declared` into `value` where nothing is known yet; where both know something, they must
+// agree, else E-TYPE or E-SHAPE at `location`.
+void declare(const Declaration& declared, const std::string& location, Value& value, Sink& sink);
+
+// Makes the shapes of the graph inputs static. One symbol has one value in the whole model.
+class InputShapes {
+ public:
+  InputShapes(const ImportOptions& options, Sink& sink) : options_(options), sink_(sink) {}
+
+  // Call for each graph input before the first read(): a symbol that is only ever a first size is
+  // the batch, and becomes 1 unless an option fixes it.
+  void scan(const onnx::ValueInfoProto& input);
+
+  // Type and static shape of a graph input. Reports E-TYPE, E-SHAPE, E-LIMIT or E-UNSUPPORTED.
+  std::optional<Declaration> read(const onnx::ValueInfoProto& input);
+
+  // Warns of options that named nothing in the model.
+  void report_unused_options();
+
+ private:
+  using Dimension = onnx::TensorShapeProto::Dimension;
+
+  std::optional<Shape> shape_of(const onnx::TensorShapeProto& proto, const Shape* wanted,
+                                const std::string& location);
+  std::optional<std::int64_t> size_of(const Dimension& dimension, bool is_first,
+                                      const std::string& location);
+  bool is_batch(const std::string& symbol, bool is_first) const;
+  bool within_limits(const Shape& shape, const std::string& location);
+
+  const ImportOptions& options_;
+  Sink& sink_;
+  std::set<std::string> first_symbols_;  // that stand as an input's first size
+  std::set<std::string> inner_symbols_;  // ... at another position
+  std::set<std::string> noted_symbols_;
+  std::set<std::string> used_dims_;
+  std::set<std::string> used_input_shapes_;
+};
+
+}  // namespace etch

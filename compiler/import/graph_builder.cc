@@ -1,0 +1,197 @@
+// See graph_builder.h. Everything is a single walk over the file with hashed names: files with
+// many thousand names must not cost quadratic time.
+#include "compiler/import/graph_builder.h"
+
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/import/attribute.h"
+#include "compiler/import/tensor_data.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+namespace {
+
+std::string quoted(const char* role, const std::string& name) {
+  return cat(role, " '", printable(name), "'");
+}
+
+void trim_omitted(std::vector<ValueId>& ids) {
+  while (!ids.empty() && ids.back() == kNoValue) ids.pop_back();
+}
+
+Value named(const std::string& name, Declaration declaration = {}) {
+  return {name, declaration.dtype, std::move(declaration.shape), nullptr};
+}
+
+// "ai.onnx" is another spelling of the default domain.
+std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+}  // namespace
+
+Graph GraphBuilder::build() {
+  graph_.name = proto_.name();
+  add_initializers();
+  refuse_sparse_initializers();
+  add_inputs();
+  add_nodes();
+  add_outputs();
+  add_declarations();
+  return std::move(graph_);
+}
+
+void GraphBuilder::add_initializers() {
+  for (const onnx::TensorProto& proto : proto_.initializer()) {
+    const std::string location = quoted("initializer", proto.name());
+    if (!check_length(proto.name(), location)) continue;
+    if (proto.name().empty()) {
+      sink_.error(DiagKind::kName, location, "has no name");
+      continue;
+    }
+    if (find(proto.name())) {
+      sink_.error(DiagKind::kGraph, location, "is given twice");
+      continue;
+    }
+    auto tensor = decode_tensor(proto, options_.limits, location, sink_);
+    // A refused tensor keeps its name, so that its users are not reported as well.
+    ids_[proto.name()] = tensor ? graph_.add_constant(std::move(*tensor), proto.name())
+                                : graph_.add_value(named(proto.name()));
+  }
+}
+
+void GraphBuilder::refuse_sparse_initializers() {
+  for (const onnx::SparseTensorProto& proto : proto_.sparse_initializer()) {
+    const std::string& name = proto.values().name();
+    sink_.error(DiagKind::kUnsupported, quoted("sparse initializer", name),
+                "sparse tensors cannot be compiled");
+    if (!name.empty() && !find(name)) ids_[name] = graph_.add_value(named(name));
+  }
+}
+
+void GraphBuilder::add_inputs() {
+  std::unordered_set<std::string_view> seen;
+  for (const auto& input : proto_.input()) {
+    if (!find(input.name())) input_shapes_.scan(input);
+  }
+  for (const auto& input : proto_.input()) {
+    const std::string location = quoted("input", input.name());
+    if (!check_length(input.name(), location)) continue;
+    if (input.name().empty()) {
+      sink_.error(DiagKind::kGraph, location, "has no name");
+    } else if (!seen.insert(input.name()).second) {
+      sink_.error(DiagKind::kGraph, location, "is given twice");
+    } else if (const auto initializer = find(input.name())) {
+      declare(read_declaration(input), location, graph_.value(*initializer), sink_);
+    } else {
+      add_input(input);
+    }
+  }
+  input_shapes_.report_unused_options();
+}
+
+void GraphBuilder::add_input(const onnx::ValueInfoProto& input) {
+  auto declaration = input_shapes_.read(input).value_or(Declaration{});
+  const ValueId id = graph_.add_value(named(input.name(), std::move(declaration)));
+  ids_[input.name()] = id;
+  graph_.inputs.push_back(id);
+}
+
+void GraphBuilder::add_nodes() {
+  if (proto_.node_size() > options_.limits.nodes) {
+    sink_.error(DiagKind::kLimit, "",
+                cat("has ", proto_.node_size(), " nodes, at most ", options_.limits.nodes));
+    return;
+  }
+  for (const auto& node : proto_.node()) {
+    for (const std::string& output : node.output()) names_made_by_nodes_.insert(output);
+  }
+  for (const auto& node : proto_.node()) add_node(node);
+}
+
+void GraphBuilder::add_node(const onnx::NodeProto& proto) {
+  Node node;
+  node.index = static_cast<int>(graph_.nodes.size());
+  node.name = proto.name();
+  node.domain = normal_domain(proto.domain());
+  node.op_type = proto.op_type();
+  node.op = find_op(node.domain, node.op_type);
+  const std::string location = location_of(node);
+  check_length(node.name, location);
+  check_length(node.domain, location);
+  check_length(node.op_type, location);
+  read_attributes(proto, options_.limits, node, sink_);
+  for (const std::string& name : proto.input()) node.inputs.push_back(use(name, node));
+  for (const std::string& name : proto.output()) node.outputs.push_back(define(name, node));
+  trim_omitted(node.inputs);
+  trim_omitted(node.outputs);
+  graph_.nodes.push_back(std::move(node));
+}
+
+ValueId GraphBuilder::use(const std::string& name, const Node& node) {
+  if (name.empty()) return kNoValue;
+  if (const auto id = find(name)) return *id;
+  const char* why = names_made_by_nodes_.count(name) != 0
+                        ? " is made by this or a later node; nodes must be in topological order"
+                        : " is no input, initializer or output of a node";
+  sink_.report({Severity::kError, DiagKind::kGraph, node.index, location_of(node),
+                cat(quoted("input", name), why)});
+  return kNoValue;
+}
+
+ValueId GraphBuilder::define(const std::string& name, const Node& node) {
+  if (name.empty() || !check_length(name, location_of(node))) return kNoValue;
+  const auto [entry, is_new] = ids_.try_emplace(name, kNoValue);
+  if (is_new) {
+    entry->second = graph_.add_value(named(name));
+    return entry->second;
+  }
+  sink_.report({Severity::kError, DiagKind::kGraph, node.index, location_of(node),
+                cat(quoted("output", name), " is defined already")});
+  return kNoValue;
+}
+
+void GraphBuilder::add_outputs() {
+  if (proto_.output_size() == 0) sink_.error(DiagKind::kGraph, "", "the graph has no outputs");
+  std::unordered_set<std::string_view> seen;
+  for (const auto& output : proto_.output()) {
+    const std::string location = quoted("output", output.name());
+    const auto id = find(output.name());
+    if (!seen.insert(output.name()).second) {
+      sink_.error(DiagKind::kGraph, location, "is listed twice");
+    } else if (!id) {
+      sink_.error(DiagKind::kGraph, location, "is no input, initializer or output of a node");
+    } else {
+      graph_.outputs.push_back(*id);
+    }
+    const auto& type = output.type().tensor_type();
+    if (type.elem_type() != 0 && !dtype_from_onnx(type.elem_type())) {
+      sink_.error(DiagKind::kType, location,
+                  cat("element type ", onnx_type_text(type.elem_type()), " is not supported"));
+    }
+  }
+}
+
+void GraphBuilder::add_declarations() {
+  const auto add = [&](const char* role, const onnx::ValueInfoProto& info) {
+    const auto id = find(info.name());
+    if (id) declare(read_declaration(info), quoted(role, info.name()), graph_.value(*id), sink_);
+  };
+  for (const auto& output : proto_.output()) add("output", output);
+  for (const auto& info : proto_.value_info()) add("value", info);
+}
+
+std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
+  const auto found = ids_.find(name);
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool GraphBuilder::check_length(const std::string& name, const std::string& location) {
+  if (name.size() <= options_.limits.name_bytes) return true;
+  sink_.error(DiagKind::kLimit, location,
+              cat("a name has ", name.size(), " bytes, at most ", options_.limits.name_bytes));
+  return false;
+}
+
+}  // namespace etch

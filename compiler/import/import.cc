@@ -1,0 +1,97 @@
+// The importer's outline: parse, versions, what a model may not contain, graph.
+#include "compiler/import/import.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/import/graph_builder.h"
+#include "compiler/import/parse.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+namespace {
+
+struct VersionRange {
+  std::int64_t least;
+  std::int64_t most;
+};
+constexpr VersionRange kIrVersions = {3, 11};
+constexpr VersionRange kOnnxOpsets = {7, 23};
+constexpr VersionRange kMicrosoftOpsets = {1, 1};
+constexpr VersionRange kNhwcOpsets = {1, INT64_MAX};
+
+void check_version(std::int64_t version, VersionRange range, std::string_view what, Sink& sink) {
+  if (version >= range.least && version <= range.most) return;
+  sink.error(DiagKind::kVersion, "",
+             cat(what, " must be ", range.least, " to ", range.most, ", got ", version));
+}
+
+void check_opset(const std::string& domain, std::int64_t version, Sink& sink) {
+  const std::string what = cat("the version of ", domain.empty() ? "ai.onnx" : printable(domain));
+  if (domain == kOnnx) check_version(version, kOnnxOpsets, what, sink);
+  if (domain == kMicrosoft) check_version(version, kMicrosoftOpsets, what, sink);
+  if (domain == kNhwc) check_version(version, kNhwcOpsets, what, sink);
+}
+
+std::map<std::string, std::int64_t> read_opsets(const onnx::ModelProto& model, Sink& sink) {
+  std::map<std::string, std::int64_t> opsets;
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    check_opset(domain, import.version(), sink);
+    if (!opsets.emplace(domain, import.version()).second) {
+      sink.error(DiagKind::kVersion, "", cat("the domain '", printable(import.domain()),
+                                             "' is imported twice"));
+    }
+  }
+  if (opsets.empty()) sink.error(DiagKind::kVersion, "", "the model imports no operator set");
+  // ONNX Runtime writes this domain without importing it and takes ai.onnx's version for it.
+  if (opsets.count("") != 0) opsets.emplace(kNhwc, opsets[""]);
+  return opsets;
+}
+
+// Parts of a model that carry computations we do not read.
+void check_contents(const onnx::ModelProto& model, Sink& sink) {
+  for (const auto& function : model.functions()) {
+    sink.error(DiagKind::kUnsupported, cat("function '", printable(function.name()), "'"),
+               "functions inside the model cannot be compiled");
+  }
+  if (model.training_info_size() > 0) {
+    sink.note(DiagKind::kUnsupported, "", "training information is ignored");
+  }
+}
+
+}  // namespace
+
+std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options,
+                                  Sink& sink) {
+  const std::size_t errors_before = sink.error_count();
+  if (bytes.size() > options.limits.file_bytes) {
+    sink.error(DiagKind::kLimit, "",
+               cat("has ", bytes.size(), " bytes, at most ", options.limits.file_bytes));
+    return std::nullopt;
+  }
+  onnx::ModelProto model;
+  if (!parse_message(bytes, options.limits.message_depth, model)) {
+    sink.error(DiagKind::kParse, "", "not an ONNX model, or damaged, or nested too deeply");
+    return std::nullopt;
+  }
+  if (!model.has_graph()) {
+    sink.error(DiagKind::kGraph, "", "the file has no graph; is it an ONNX model");
+    return std::nullopt;
+  }
+  check_version(model.ir_version(), kIrVersions, "the IR version", sink);
+  auto opsets = read_opsets(model, sink);
+  check_contents(model, sink);
+  Graph graph = GraphBuilder(model.graph(), options, sink).build();
+  if (sink.error_count() != errors_before) return std::nullopt;
+  graph.opsets = std::move(opsets);
+  graph.ir_version = model.ir_version();
+  graph.producer = model.producer_name();
+  verify(graph, Resolved::kNo);
+  return graph;
+}
+
+}  // namespace etch

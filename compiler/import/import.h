@@ -1,0 +1,36 @@
+// Reads an ONNX model into a Graph. Protobuf ends here: nothing outside this folder (and tests)
+// includes ONNX headers.
+//
+// After a successful import the wiring is sound: every name is defined once and before its use,
+// graph inputs and constants have types and static shapes, nodes know their OpDef. Whether
+// operators exist and fit together is resolve's business (compiler/passes/resolve.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/limits.h"
+
+namespace etch {
+
+struct ImportOptions {
+  std::map<std::string, std::int64_t> dims;   // symbolic size -> value (--dim SYM=N)
+  std::map<std::string, Shape> input_shapes;  // graph input -> shape (--input-shape NAME=1,3)
+  Limits limits;
+};
+
+// IR 3-11, ai.onnx 7-23, com.microsoft 1, com.ms.internal.nhwc any version or none; other
+// domains may be imported but not used. Tensor data must be inside the file. An open size that no
+// option fixes becomes 1, with a note, where it is the batch: an input's first size, its symbol
+// used nowhere but in first sizes. Any other is E-SHAPE.
+// Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
+// E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs, functions, sparse tensors).
+// Never throws, whatever the bytes.
+std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
+
+}  // namespace etch

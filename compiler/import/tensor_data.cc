@@ -1,0 +1,258 @@
+// Decodes tensor payloads. ONNX stores elements either as little-endian bytes in raw_data or as
+// numbers in one typed field that depends on the element type (onnx.proto, TensorProto); every
+// length and every number is checked against type and shape.
+#include "compiler/import/tensor_data.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+
+namespace etch {
+
+static_assert(std::endian::native == std::endian::little, "raw_data is copied as it stands");
+
+namespace {
+
+struct TypeNumber {
+  DType dtype;
+  std::int32_t number;  // onnx.proto, TensorProto.DataType; 21 and 22 are newer than our header
+};
+constexpr TypeNumber kTypeNumbers[] = {
+    {DType::kF32, 1},  {DType::kU8, 2},   {DType::kS8, 3},   {DType::kU16, 4},  {DType::kS16, 5},
+    {DType::kS32, 6},  {DType::kS64, 7},  {DType::kBool, 9}, {DType::kF16, 10}, {DType::kF64, 11},
+    {DType::kU32, 12}, {DType::kU64, 13}, {DType::kBF16, 16}, {DType::kU4, 21}, {DType::kS4, 22}};
+
+struct ForeignType {
+  std::int32_t number;
+  std::string_view name;
+};
+constexpr ForeignType kForeignTypes[] = {
+    {0, "undefined"},      {8, "string"},          {14, "complex64"},   {15, "complex128"},
+    {17, "float8e4m3fn"},  {18, "float8e4m3fnuz"}, {19, "float8e5m2"},  {20, "float8e5m2fnuz"},
+    {23, "float4e2m1"},    {24, "float8e8m0"},     {25, "uint2"},       {26, "int2"}};
+
+bool is_4bit(DType dtype) { return dtype == DType::kU4 || dtype == DType::kS4; }
+
+class Decoder {
+ public:
+  Decoder(const onnx::TensorProto& proto, const Limits& limits, const std::string& location,
+          Sink& sink)
+      : proto_(proto), limits_(limits), location_(location), sink_(sink) {}
+
+  std::optional<Tensor> decode() {
+    if (proto_.data_location() != onnx::TensorProto::DEFAULT || proto_.external_data_size() > 0) {
+      return fail(DiagKind::kExtData, "the data is in another file, which is not read");
+    }
+    if (proto_.has_segment()) return fail(DiagKind::kTensor, "is a segment of a larger tensor");
+    const std::optional<DType> dtype = dtype_from_onnx(proto_.data_type());
+    if (!dtype) {
+      return fail(DiagKind::kType,
+                  cat("element type ", onnx_type_text(proto_.data_type()), " is not supported"));
+    }
+    const std::optional<Shape> shape = read_shape();
+    if (!shape || !check_fields(*dtype, element_count(*shape))) return std::nullopt;
+    Tensor tensor(*dtype, *shape);
+    const bool good = proto_.has_raw_data() ? copy_raw(tensor) : copy_typed(tensor);
+    if (!good) return std::nullopt;
+    return tensor;
+  }
+
+ private:
+  std::nullopt_t fail(DiagKind kind, std::string what) {
+    sink_.error(kind, location_, std::move(what));
+    return std::nullopt;
+  }
+
+  // The shape, if its size, counting zeros as ones, is within the limit.
+  std::optional<Shape> read_shape() {
+    Shape shape(proto_.dims().begin(), proto_.dims().end());
+    if (shape.size() > limits_.rank) {
+      return fail(DiagKind::kLimit, cat("rank ", shape.size(), ", at most ", limits_.rank));
+    }
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) {
+      if (size < 0) return fail(DiagKind::kTensor, cat("has the shape ", to_string(shape)));
+      const auto product = checked_mul(count, std::max<std::int64_t>(size, 1));
+      if (!product || *product > limits_.elements) {
+        return fail(DiagKind::kLimit, cat("has the shape ", to_string(shape), ", at most ",
+                                          limits_.elements, " elements"));
+      }
+      count = *product;
+    }
+    return shape;
+  }
+
+  // Exactly the field that the type calls for may hold data, in exactly the right amount.
+  bool check_fields(DType dtype, std::int64_t count) {
+    const std::int64_t packed = is_4bit(dtype) ? ceil_div(count, 2) : count;
+    const std::int64_t raw_bytes = is_4bit(dtype) ? packed : count * bytes_of(dtype);
+    const std::int64_t typed = proto_.float_data_size() + std::int64_t{proto_.int32_data_size()} +
+                               proto_.int64_data_size() + proto_.double_data_size() +
+                               proto_.uint64_data_size() + proto_.string_data_size();
+    if (proto_.has_raw_data()) {
+      const auto got = static_cast<std::int64_t>(proto_.raw_data().size());
+      if (typed != 0) fail(DiagKind::kTensor, "has both raw and typed data");
+      if (got != raw_bytes) {
+        fail(DiagKind::kTensor, cat("needs ", raw_bytes, " bytes of raw data, has ", got));
+      }
+      return typed == 0 && got == raw_bytes;
+    }
+    const std::int64_t got = typed_count(dtype);
+    if (got == packed && typed == got) return true;
+    fail(DiagKind::kTensor, cat("needs ", packed, " numbers in the field for ", name_of(dtype),
+                                ", has ", got, " there and ", typed - got, " in other fields"));
+    return false;
+  }
+
+  std::int64_t typed_count(DType dtype) const {
+    switch (dtype) {
+      case DType::kF32:
+        return proto_.float_data_size();
+      case DType::kF64:
+        return proto_.double_data_size();
+      case DType::kS64:
+        return proto_.int64_data_size();
+      case DType::kU64:
+      case DType::kU32:
+        return proto_.uint64_data_size();
+      default:
+        return proto_.int32_data_size();
+    }
+  }
+
+  bool copy_raw(Tensor& tensor) {
+    const std::string& raw = proto_.raw_data();
+    const std::span<std::byte> out = tensor.mutable_bytes();
+    if (is_4bit(tensor.dtype())) {
+      unpack(tensor, [&](std::size_t i) { return static_cast<unsigned char>(raw[i]); });
+      return true;
+    }
+    if (!out.empty()) std::memcpy(out.data(), raw.data(), out.size());
+    if (tensor.dtype() != DType::kBool) return true;
+    const auto flags = tensor.as<std::uint8_t>();
+    const bool good = std::all_of(flags.begin(), flags.end(), [](auto flag) { return flag <= 1; });
+    if (!good) fail(DiagKind::kTensor, "has a bool that is neither 0 nor 1");
+    return good;
+  }
+
+  // Two elements per byte, the first in the low bits.
+  template <class ByteAt>
+  static void unpack(Tensor& tensor, ByteAt byte_at) {
+    const std::span<std::byte> out = tensor.mutable_bytes();
+    const bool sign = tensor.dtype() == DType::kS4;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const unsigned nibble = (byte_at(i / 2) >> (i % 2 == 0 ? 0U : 4U)) & 15U;
+      const unsigned extended = sign && nibble >= 8 ? nibble | 0xF0U : nibble;
+      out[i] = static_cast<std::byte>(extended);
+    }
+  }
+
+  bool copy_typed(Tensor& tensor) {
+    switch (tensor.dtype()) {
+      case DType::kF32:
+        return copy_all<float>(tensor, proto_.float_data());
+      case DType::kF64:
+        return copy_all<double>(tensor, proto_.double_data());
+      case DType::kS64:
+        return copy_all<std::int64_t>(tensor, proto_.int64_data());
+      case DType::kU64:
+        return copy_all<std::uint64_t>(tensor, proto_.uint64_data());
+      case DType::kS32:
+        return copy_all<std::int32_t>(tensor, proto_.int32_data());
+      case DType::kU32:
+        return copy_checked<std::uint32_t>(tensor, proto_.uint64_data(), max_of(DType::kU32));
+      case DType::kU16:
+        return copy_checked<std::uint16_t>(tensor, proto_.int32_data(), max_of(DType::kU16));
+      case DType::kS16:
+        return copy_checked<std::int16_t>(tensor, proto_.int32_data(), max_of(DType::kS16));
+      case DType::kF16:
+      case DType::kBF16:  // bit patterns
+        return copy_checked<std::uint16_t>(tensor, proto_.int32_data(), 0xFFFF);
+      case DType::kU8:
+        return copy_checked<std::uint8_t>(tensor, proto_.int32_data(), max_of(DType::kU8));
+      case DType::kS8:
+        return copy_checked<std::int8_t>(tensor, proto_.int32_data(), max_of(DType::kS8));
+      case DType::kBool:
+        return copy_checked<std::uint8_t>(tensor, proto_.int32_data(), 1);
+      case DType::kU4:
+      case DType::kS4:
+        return copy_packed(tensor);
+    }
+    ETCH_CHECK(false);
+  }
+
+  template <class T, class Field>
+  static bool copy_all(Tensor& tensor, const Field& field) {
+    std::copy(field.begin(), field.end(), tensor.as<T>().begin());
+    return true;
+  }
+
+  template <class T, class Field>
+  bool copy_checked(Tensor& tensor, const Field& field, std::int64_t most) {
+    const std::int64_t least = std::is_signed_v<T> ? -most - 1 : 0;
+    const std::span<T> out = tensor.as<T>();
+    for (int i = 0; i < field.size(); ++i) {
+      const auto element = field[i];
+      if (!std::in_range<std::int64_t>(element) || std::cmp_less(element, least) ||
+          std::cmp_greater(element, most)) {
+        fail(DiagKind::kTensor, cat("element ", i, " is ", element, ", outside the range of ",
+                                    name_of(tensor.dtype())));
+        return false;
+      }
+      out[static_cast<std::size_t>(i)] = static_cast<T>(element);
+    }
+    return true;
+  }
+
+  bool copy_packed(Tensor& tensor) {
+    const auto& field = proto_.int32_data();
+    const bool good = std::all_of(field.begin(), field.end(),
+                                  [](std::int32_t byte) { return byte >= 0 && byte <= 255; });
+    if (!good) {
+      fail(DiagKind::kTensor, "has packed 4-bit data outside 0..255");
+      return false;
+    }
+    unpack(tensor, [&](std::size_t i) { return static_cast<unsigned>(field[static_cast<int>(i)]); });
+    return true;
+  }
+
+  const onnx::TensorProto& proto_;
+  const Limits& limits_;
+  const std::string& location_;
+  Sink& sink_;
+};
+
+}  // namespace
+
+std::optional<DType> dtype_from_onnx(std::int32_t number) {
+  for (const TypeNumber& type : kTypeNumbers) {
+    if (type.number == number) return type.dtype;
+  }
+  return std::nullopt;
+}
+
+std::int32_t onnx_number_of(DType dtype) {
+  for (const TypeNumber& type : kTypeNumbers) {
+    if (type.dtype == dtype) return type.number;
+  }
+  ETCH_CHECK(false);
+}
+
+std::string onnx_type_text(std::int32_t number) {
+  if (const auto dtype = dtype_from_onnx(number)) return std::string(name_of(*dtype));
+  for (const ForeignType& type : kForeignTypes) {
+    if (type.number == number) return cat(type.name, " (", number, ")");
+  }
+  return cat(number);
+}
+
+std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits& limits,
+                                    const std::string& location, Sink& sink) {
+  return Decoder(proto, limits, location, sink).decode();
+}
+
+}  // namespace etch

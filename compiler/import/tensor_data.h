@@ -1,0 +1,28 @@
+// TensorProto -> Tensor, and the mapping of element types. Internal to import/.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/limits.h"
+#include "compiler/ir/tensor.h"
+
+namespace etch {
+
+// Our type for ONNX's number, or null: 0 (undefined), strings, complex, float8 and unknown ones.
+std::optional<DType> dtype_from_onnx(std::int32_t number);
+std::int32_t onnx_number_of(DType dtype);
+
+// "float8e4m3fn (17)" for diagnostics; numbers we have no name for stay numbers.
+std::string onnx_type_text(std::int32_t number);
+
+// The tensor, its payload checked against type and shape. Reports at `location` E-TYPE (element
+// type), E-TENSOR (payload, negative sizes), E-LIMIT (size) or E-EXTDATA (data in other files).
+std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits& limits,
+                                    const std::string& location, Sink& sink);
+
+}  // namespace etch

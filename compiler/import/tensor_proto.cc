@@ -1,0 +1,68 @@
+// Reads and writes tensor files; see tensor_proto.h.
+#include "compiler/import/tensor_proto.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "compiler/base/text.h"
+#include "compiler/import/file.h"
+#include "compiler/import/parse.h"
+#include "compiler/import/tensor_data.h"
+
+namespace etch {
+
+namespace {
+
+// 4-bit elements two per byte, the first in the low bits; everything else as it lies in memory.
+std::string raw_data_of(const Tensor& tensor) {
+  const std::span<const std::byte> bytes = tensor.bytes();
+  if (tensor.dtype() != DType::kU4 && tensor.dtype() != DType::kS4) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  std::string packed((bytes.size() + 1) / 2, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const unsigned nibble = std::to_integer<unsigned>(bytes[i]) & 15U;
+    const auto so_far = static_cast<unsigned char>(packed[i / 2]);
+    packed[i / 2] = static_cast<char>(so_far | (i % 2 == 0 ? nibble : nibble << 4U));
+  }
+  return packed;
+}
+
+}  // namespace
+
+std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink) {
+  const Limits limits;
+  const std::string location = cat("tensor file '", printable(path), "'");
+  const auto bytes = read_file(path, limits.file_bytes, location, sink);
+  if (!bytes) return std::nullopt;
+  onnx::TensorProto proto;
+  if (!parse_message(*bytes, limits.message_depth, proto)) {
+    sink.error(DiagKind::kParse, location, "not a serialized TensorProto");
+    return std::nullopt;
+  }
+  return decode_tensor(proto, limits, location, sink);
+}
+
+bool write_tensor_file(const std::string& path, const Tensor& tensor, std::string_view name,
+                       Sink& sink) {
+  onnx::TensorProto proto;
+  for (const std::int64_t size : tensor.shape()) proto.add_dims(size);
+  proto.set_data_type(onnx_number_of(tensor.dtype()));
+  proto.set_name(std::string(name));
+  proto.set_raw_data(raw_data_of(tensor));
+  const std::string bytes = proto.SerializeAsString();
+
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool good = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (file != nullptr) good = std::fclose(file) == 0 && good;
+  if (!good) {
+    sink.error(DiagKind::kIo, cat("tensor file '", printable(path), "'"),
+               cat("cannot write: ", std::strerror(errno)));
+  }
+  return good;
+}
+
+}  // namespace etch

@@ -1,0 +1,84 @@
+// See fold.h.
+#include "compiler/passes/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compiler/base/check.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/dead_code.h"
+
+namespace etch {
+
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24;  // of one folded output
+
+const Tensor* constant_of(const Graph& graph, ValueId id) {
+  return id == kNoValue ? nullptr : graph.value(id).constant.get();
+}
+
+// An estimate of the work, right for elementwise operators and products of matrices alike: for
+// [n,k] x [k,m] it is sqrt(nk * km * nm) = nkm.
+double work_of(const Graph& graph, const Node& node) {
+  double product = 1;
+  double most = 1;
+  int factors = 0;
+  const auto add = [&](ValueId id) {
+    if (id == kNoValue) return;
+    const auto size = static_cast<double>(element_count(*graph.value(id).shape));
+    most = std::max(most, size);
+    if (size > 1 && ++factors <= 3) product *= size;
+  };
+  for (const ValueId id : node.outputs) add(id);
+  for (const ValueId id : node.inputs) add(id);
+  return std::max(most, factors >= 3 ? std::sqrt(product) : 0.0);
+}
+
+}  // namespace
+
+bool ConstantFolder::is_foldable(const Node& node) const {
+  if (node.op == nullptr || node.op->reference == nullptr) return false;
+  if (node.op_type == "DequantizeLinear" && dequantize_ == FoldDequantize::kNo) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id == kNoValue || constant_of(graph_, id) != nullptr;
+  });
+}
+
+bool ConstantFolder::spend(const Node& node) {
+  for (const ValueId id : node.outputs) {
+    if (id != kNoValue && element_count(*graph_.value(id).shape) > kMostElements) return false;
+  }
+  const double work = work_of(graph_, node);
+  if (work > static_cast<double>(budget_)) return false;
+  budget_ -= static_cast<std::int64_t>(work);
+  return true;
+}
+
+bool ConstantFolder::fold(const Node& node) {
+  const bool is_known = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+    return id == kNoValue || constant_of(graph_, id) != nullptr;
+  });
+  if (is_known) return true;
+  if (!is_foldable(node) || !spend(node)) return false;
+  std::vector<const Tensor*> inputs;
+  for (const ValueId id : node.inputs) inputs.push_back(constant_of(graph_, id));
+  std::vector<Tensor> outputs = node.op->reference(node, inputs);
+  ETCH_CHECK(outputs.size() >= node.outputs.size());
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    Value& value = graph_.value(node.outputs[i]);
+    ETCH_CHECK(value.dtype == outputs[i].dtype() && value.shape == outputs[i].shape());
+    value.constant = std::make_shared<const Tensor>(std::move(outputs[i]));
+  }
+  return true;
+}
+
+void fold_constants(Graph& graph, FoldDequantize dequantize) {
+  ConstantFolder folder(graph, dequantize);
+  for (const Node& node : graph.nodes) folder.fold(node);
+  remove_dead(graph);
+}
+
+}  // namespace etch

@@ -1,0 +1,40 @@
+// Constant folding: a node whose inputs are all known is computed by its operator's reference and
+// its outputs become constants.
+//
+// A DequantizeLinear of a constant is only folded on request: it is how QDQ graphs carry their
+// weights, and the passes that turn QDQ groups into integer operators need to see the integers.
+// What folding may cost is bounded; nodes beyond the bound stay as they are.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+enum class FoldDequantize { kNo, kYes };
+
+// Folds single nodes, with one budget for the whole graph. The nodes themselves stay in place
+// until remove_dead().
+class ConstantFolder {
+ public:
+  ConstantFolder(Graph& graph, FoldDequantize dequantize)
+      : graph_(graph), dequantize_(dequantize) {}
+
+  // Computes `node` if it is resolved and may be folded; true when its outputs are now constants.
+  bool fold(const Node& node);
+
+ private:
+  bool is_foldable(const Node& node) const;
+  bool spend(const Node& node);
+
+  Graph& graph_;
+  FoldDequantize dequantize_;
+  std::int64_t budget_ = std::int64_t{1} << 32;  // elementary operations, estimated
+};
+
+// Folds everything that can be folded and removes what is dead afterwards. Requires and keeps a
+// resolved graph; renumbers values.
+void fold_constants(Graph& graph, FoldDequantize dequantize);
+
+}  // namespace etch

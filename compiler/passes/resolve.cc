@@ -1,0 +1,135 @@
+// See resolve.h. One forward walk: a node is checked, resolved by its operator, and folded at
+// once, because later shapes may depend on the folded value.
+#include "compiler/passes/resolve.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/dead_code.h"
+#include "compiler/passes/fold.h"
+
+namespace etch {
+
+namespace {
+
+void report(const Node& node, DiagKind kind, std::string what, Sink& sink) {
+  sink.report({Severity::kError, kind, node.index, location_of(node), std::move(what)});
+}
+
+std::string domain_text(const std::string& domain) {
+  return domain.empty() ? "ai.onnx" : printable(domain);
+}
+
+bool find_definition(Node& node, Sink& sink) {
+  if (node.op == nullptr) node.op = find_op(node.domain, node.op_type);
+  if (node.op != nullptr) return true;
+  report(node, DiagKind::kOp,
+         cat("the domain ", domain_text(node.domain), " has no operator '",
+             printable(node.op_type), "' that can be compiled"),
+         sink);
+  return false;
+}
+
+// The node's domain must be imported, in a version that has the operator. Nodes made by passes
+// are not the file's business and skip this.
+bool check_version(const Graph& graph, const Node& node, Sink& sink) {
+  const std::int64_t version = graph.opset(node.domain);
+  if (version == 0 && node.domain != kNhwc) {
+    report(node, DiagKind::kVersion,
+           cat("the domain ", domain_text(node.domain), " is not imported"), sink);
+    return false;
+  }
+  const OpName* name = find_name(*node.op, node.domain, node.op_type);
+  if (name == nullptr || node.domain == kNhwc || version >= name->since) return true;
+  report(node, DiagKind::kVersion,
+         cat("exists since version ", name->since, " of ", domain_text(node.domain),
+             ", the model imports ", version),
+         sink);
+  return false;
+}
+
+std::string range_text(int least, int most) {
+  return least == most ? cat(least) : cat(least, " to ", most);
+}
+
+bool check_count(const Node& node, const std::vector<ValueId>& ids, int least, int most,
+                 const char* role, Sink& sink) {
+  const auto count = static_cast<int>(ids.size());
+  if (count < least || count > most) {
+    report(node, DiagKind::kGraph,
+           cat("must have ", range_text(least, most), " ", role, "s, has ", count), sink);
+    return false;
+  }
+  for (int i = 0; i < least; ++i) {
+    if (ids[static_cast<std::size_t>(i)] != kNoValue) continue;
+    report(node, DiagKind::kGraph, cat(role, " ", i, " is required, but omitted"), sink);
+    return false;
+  }
+  return true;
+}
+
+bool check_arity(const Node& node, Sink& sink) {
+  const Arity& arity = node.op->arity;
+  const bool inputs_good =
+      check_count(node, node.inputs, arity.min_inputs, arity.max_inputs, "input", sink);
+  return check_count(node, node.outputs, arity.min_outputs, arity.max_outputs, "output", sink) &&
+         inputs_good;
+}
+
+// Which values have a final type and shape.
+class Known {
+ public:
+  explicit Known(const Graph& graph) : flags_(graph.values.size()) {
+    for (std::size_t v = 0; v < flags_.size(); ++v) flags_[v] = graph.values[v].constant != nullptr;
+    add_all(graph.inputs);
+  }
+
+  void add_all(const std::vector<ValueId>& ids) {
+    for (const ValueId id : ids) {
+      if (id != kNoValue) flags_[static_cast<std::size_t>(id)] = true;
+    }
+  }
+
+  bool has_all(const std::vector<ValueId>& ids) const {
+    return std::all_of(ids.begin(), ids.end(), [&](ValueId id) {
+      return id == kNoValue || flags_[static_cast<std::size_t>(id)];
+    });
+  }
+
+ private:
+  std::vector<bool> flags_;
+};
+
+}  // namespace
+
+bool resolve_node(Graph& graph, Node& node, Sink& sink) {
+  if (!find_definition(node, sink) || !check_arity(node, sink)) return false;
+  ResolveContext context(graph, node, sink);
+  node.op->resolve(context);
+  if (!context.failed()) context.report_unused_attributes();
+  if (context.failed()) return false;
+  for (const ValueId output : node.outputs) {
+    if (output == kNoValue) continue;
+    ETCH_CHECK(graph.value(output).dtype.has_value() && graph.value(output).shape.has_value());
+  }
+  return true;
+}
+
+void resolve(Graph& graph, Sink& sink) {
+  const std::size_t errors_before = sink.error_count();
+  ConstantFolder folder(graph, FoldDequantize::kNo);
+  Known known(graph);
+  for (Node& node : graph.nodes) {
+    if (!find_definition(node, sink) || !check_version(graph, node, sink)) continue;
+    if (!known.has_all(node.inputs) || !resolve_node(graph, node, sink)) continue;
+    known.add_all(node.outputs);
+    folder.fold(node);
+  }
+  if (sink.error_count() != errors_before) return;
+  remove_dead(graph);
+  verify(graph, Resolved::kYes);
+}
+
+}  // namespace etch
