@@ -1,6 +1,7 @@
 // Writes C++ text by lines and scopes, so that no other code counts spaces or braces.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,9 @@ class Writer {
     --depth_;
     line(tail);
   }
+
+  // Takes back `count` characters at `position` of text().
+  void erase(std::size_t position, std::size_t count) { text_.erase(position, count); }
 
   const std::string& text() const { return text_; }
 

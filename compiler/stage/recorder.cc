@@ -54,6 +54,10 @@ std::string text_of(float v) { return cat(hex_float(v), " /* ", decimal(v), " */
 
 }  // namespace recorded
 
+namespace {
+constexpr std::string_view kConst = "const ";
+}  // namespace
+
 Recorder::Recorder(const Step& step) : step_(step) {
   Function& own = open_.emplace_back();
   own.name = step.name;
@@ -82,13 +86,30 @@ void Recorder::statement(const std::string& text) {
   ++open_.back().statements;
 }
 
-// Only what updates can change, accumulators, is left without const.
+// Every value starts as a constant; the first update of it takes the const away.
 void Recorder::define(const char* type, const Name& name, const char* verb,
                       const std::string& arguments) {
-  const std::string_view result(type);
-  const bool may_change = result == "I32" || result == "QuadI";
-  statement(cat(may_change ? "" : "const ", "isa::", type, " ", name.text(), " = isa::", verb, "(",
-                arguments, ");"));
+  const std::string value = name.text();
+  const std::string rest = cat("isa::", type, " ", value, " = isa::", verb, "(", arguments, ");");
+  statement(cat(kConst, rest));
+  open_.back().constants[value] = out().text().size() - 1 - rest.size() - kConst.size();
+}
+
+void Recorder::update(const std::string& value, const char* verb, const std::string& arguments) {
+  make_mutable(value.substr(0, value.find('.')));  // of a quad's part, the quad
+  statement(cat(value, " = isa::", verb, "(", value, arguments.empty() ? "" : ", ", arguments, ");"));
+}
+
+void Recorder::make_mutable(const std::string& value) {
+  auto& constants = open_.back().constants;
+  const auto found = constants.find(value);
+  if (found == constants.end()) return;
+  const std::size_t position = found->second;
+  constants.erase(found);
+  out().erase(position, kConst.size());
+  for (auto& entry : constants) {
+    if (entry.second > position) entry.second -= kConst.size();
+  }
 }
 
 void Recorder::declare_base(const Name& name, const std::string& type, const std::string& value) {

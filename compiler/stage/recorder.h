@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -144,9 +145,9 @@ class Recorder {
     return {name.text()};                                         \
   }
 #define ETCH_UPDATE(id, reads, writes)                            \
-  template <class Value, class... Args>                           \
-  void id(Value& acc, const Args&... args) {                      \
-    statement(cat(acc.text, " = isa::" #id "(", acc.text, ", ", recorded::join(args...), ");")); \
+  template <class Tag, class... Args>                             \
+  void id(const recorded::Value<Tag>& acc, const Args&... args) { \
+    update(acc.text, #id, recorded::join(args...));               \
   }
 #define ETCH_ACTION(id, reads, writes)                            \
   template <class... Args>                                        \
@@ -173,6 +174,7 @@ class Recorder {
     std::string name;
     Writer text;
     int statements = 0;
+    std::map<std::string, std::size_t> constants;  // where "const" of a value stands in the text
   };
 
   template <class Element>
@@ -182,6 +184,8 @@ class Recorder {
   Writer& out() { return open_.back().text; }
   void statement(const std::string& text);
   void define(const char* type, const Name& name, const char* verb, const std::string& arguments);
+  void update(const std::string& value, const char* verb, const std::string& arguments);
+  void make_mutable(const std::string& value);
   void declare_base(const Name& name, const std::string& type, const std::string& value);
   void begin_function(const std::string& name, const std::string& parameters);
   void end_function();

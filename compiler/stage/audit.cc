@@ -1,0 +1,169 @@
+// Checks and counts of the Audit stage; see audit.h.
+#include "compiler/stage/audit.h"
+
+#include <cstdio>
+
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+
+namespace etch {
+
+namespace audited {
+
+Index operator+(Index a, const Index& b) {
+  a.first += b.first;
+  a.last += b.last;
+  a.step = std::gcd(a.step, b.step);
+  return a;
+}
+
+Index operator*(Index a, std::int64_t factor) {
+  a.first *= factor;
+  a.last *= factor;
+  a.step *= factor < 0 ? -factor : factor;
+  if (factor < 0) std::swap(a.first, a.last);
+  return a;
+}
+
+}  // namespace audited
+
+namespace {
+constexpr std::size_t kMostFindings = 20;  // of one step; the rest repeats them
+}  // namespace
+
+Audit::Audit(const Step& step, const IsaTraits& isa, std::span<const OperandExtent> extents)
+    : step_(step), isa_(isa) {
+  ETCH_CHECK(extents.size() == step.operands.size());
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const Operand& operand = step.operands[i];
+    memory_.push_back({operand.name, operand.element, operand.access, extents[i]});
+  }
+  for (const ConstantArray& constant : step.constants) {
+    const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
+    memory_.push_back(
+        {constant.suffix, constant.element, Access::kRead, {0, bytes, bytes, constant.alignment}});
+  }
+}
+
+int Audit::find_constant(std::string_view suffix) const {
+  for (std::size_t i = 0; i < step_.constants.size(); ++i) {
+    if (step_.constants[i].suffix == suffix) return static_cast<int>(step_.operands.size() + i);
+  }
+  std::fprintf(stderr, "etch: step %s has no constant '%.*s'\n", step_.name.c_str(),
+               static_cast<int>(suffix.size()), suffix.data());
+  ETCH_CHECK(false);
+}
+
+void Audit::check_type(int memory, DType used_as) {
+  ETCH_CHECK(memory >= 0 && memory < static_cast<int>(memory_.size()));
+  const Memory& known = memory_[static_cast<std::size_t>(memory)];
+  if (known.element != used_as) {
+    find("pointer", known, cat("is ", name_of(known.element), ", used as ", name_of(used_as)));
+  }
+}
+
+void Audit::count_statement() {
+  if (silent_ == 0) ++result_.statements;
+}
+
+void Audit::verb(std::string_view name, const Place& at, std::int64_t reads, std::int64_t writes) {
+  count_statement();
+  result_.executions[name] += repetitions_;
+  if (reads > 0) check_read(name, at, reads);
+  if (writes > 0) check_write(name, at, writes);
+  if (name == "load_i32") check_alignment(name, at, 4 * isa_.lanes);
+  if (name == "load_w4") check_alignment(name, at, isa_.weight_bytes() / 2);
+}
+
+void Audit::check_read(std::string_view verb, const Place& at, std::int64_t bytes) {
+  ETCH_CHECK(at.memory >= 0);
+  const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
+  if (memory.access == Access::kWrite) find(verb, memory, "is declared as written only, but read");
+  if (at.offset.first < memory.extent.begin || at.offset.last + bytes > memory.extent.read_end) {
+    find(verb, memory,
+         cat("reads bytes [", at.offset.first, ", ", at.offset.last + bytes, ") of [",
+             memory.extent.begin, ", ", memory.extent.read_end, ")"));
+  }
+}
+
+void Audit::check_write(std::string_view verb, const Place& at, std::int64_t bytes) {
+  ETCH_CHECK(at.memory >= 0);
+  const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
+  if (memory.access == Access::kRead) find(verb, memory, "is declared as read only, but written");
+  if (at.offset.first < memory.extent.begin || at.offset.last + bytes > memory.extent.end) {
+    find(verb, memory,
+         cat("writes bytes [", at.offset.first, ", ", at.offset.last + bytes, ") of [",
+             memory.extent.begin, ", ", memory.extent.end, ")"));
+  }
+}
+
+void Audit::check_alignment(std::string_view verb, const Place& at, std::int64_t alignment) {
+  const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
+  const std::int64_t known =
+      std::gcd(memory.extent.alignment, std::gcd(at.offset.first, at.offset.step));
+  if (known % alignment != 0) {
+    find(verb, memory, cat("needs alignment ", alignment, ", has ", known));
+  }
+}
+
+void Audit::find(std::string_view verb, const Memory& memory, const std::string& what) {
+  if (result_.findings.size() >= kMostFindings) return;
+  result_.findings.push_back(cat(step_.name, ": ", verb, ": ", memory.name, " ", what));
+}
+
+void Audit::softmax_f32(const Ptr<const float>& x, const Ptr<float>& y, int rows, int n) {
+  const std::int64_t bytes = std::int64_t{4} * rows * n;
+  verb("softmax_f32", place(x), bytes, 0);
+  check_write("softmax_f32", place(y), bytes);
+}
+
+void Audit::qlinear_softmax(const Ptr<const std::uint8_t>& x, const Ptr<std::uint8_t>& y,
+                            const Ptr<const float>& table, int rows, int n, float, int, int) {
+  const std::int64_t bytes = std::int64_t{rows} * n;
+  verb("qlinear_softmax", place(x), bytes, 0);
+  check_read("qlinear_softmax", place(table), std::int64_t{4} * 256);
+  check_write("qlinear_softmax", place(y), bytes);
+}
+
+void Audit::lookup(const Ptr<const std::uint8_t>& x, const Ptr<std::uint8_t>& y,
+                   const Ptr<const std::uint8_t>& table, int n) {
+  verb("lookup", place(x), n, 0);
+  check_read("lookup", place(table), 256);
+  check_write("lookup", place(y), n);
+}
+
+void Audit::fill(const Ptr<std::uint8_t>& y, int, int n) { verb("fill", place(y), 0, n); }
+
+AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const OperandExtent> extents) {
+  Audit stage(step, isa, extents);
+  step.run(stage);
+  return stage.result();
+}
+
+std::vector<OperandExtent> extents_of(const Program& program, const Step& step) {
+  std::vector<OperandExtent> out;
+  for (const Operand& operand : step.operands) {
+    const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
+    const bool in_arena = buffer.home == Home::kArena;
+    const std::int64_t end = buffer.bytes - operand.offset;
+    // Users align their inputs and outputs to the element; arena buffers start at multiples of 64.
+    const std::int64_t alignment =
+        in_arena ? std::gcd(std::int64_t{64}, operand.offset) : bytes_of(operand.element);
+    out.push_back({-operand.offset, end, end + (in_arena ? kArenaSlack : 0), alignment});
+  }
+  return out;
+}
+
+void audit_program(const Program& program) {
+  bool clean = true;
+  for (const auto& step : program.steps) {
+    const AuditResult result = audit(*step, program.isa, extents_of(program, *step));
+    for (const std::string& finding : result.findings) {
+      std::fprintf(stderr, "etch: audit: %s\n", finding.c_str());
+      clean = false;
+    }
+  }
+  ETCH_CHECK(clean && "every access stays inside its memory");
+}
+
+}  // namespace etch
