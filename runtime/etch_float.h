@@ -22,18 +22,27 @@
 #error "etch: float expressions must be evaluated in float (on 32-bit x86 use -msse2 -mfpmath=sse)"
 #endif
 
+// With -ffreestanding the plain name means a call, even for 4 bytes.
+#ifndef ETCH_MEMCPY
+#if defined(__GNUC__)
+#define ETCH_MEMCPY __builtin_memcpy
+#else
+#define ETCH_MEMCPY memcpy
+#endif
+#endif
+
 namespace etch {
 namespace rt {
 
 static inline uint32_t float_bits(float value) {
   uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
+  ETCH_MEMCPY(&bits, &value, sizeof bits);
   return bits;
 }
 
 static inline float bits_float(uint32_t bits) {
   float value;
-  memcpy(&value, &bits, sizeof value);
+  ETCH_MEMCPY(&value, &bits, sizeof value);
   return value;
 }
 
@@ -75,14 +84,14 @@ static inline float fma_software(float a, float b, float c) {
   const double addend_part = sum - product;
   const double lost = (product - (sum - addend_part)) + (addend - addend_part);
   uint64_t bits;
-  memcpy(&bits, &sum, sizeof bits);
+  ETCH_MEMCPY(&bits, &sum, sizeof bits);
   const bool inexact = lost > 0.0 || lost < 0.0;  // false for the NaN that infinite operands give
   if (inexact && (bits & 1u) == 0u) {
     const bool away_from_zero = (lost > 0.0) == (sum > 0.0);
     bits = away_from_zero ? bits + 1u : bits - 1u;
   }
   double odd_sum;
-  memcpy(&odd_sum, &bits, sizeof odd_sum);
+  ETCH_MEMCPY(&odd_sum, &bits, sizeof odd_sum);
   return static_cast<float>(odd_sum);
 }
 

@@ -29,6 +29,15 @@
 #endif
 #endif
 
+// With -ffreestanding the plain name means a call, even for 4 bytes.
+#ifndef ETCH_MEMCPY
+#if defined(__GNUC__)
+#define ETCH_MEMCPY __builtin_memcpy
+#else
+#define ETCH_MEMCPY memcpy
+#endif
+#endif
+
 namespace etch {
 namespace avx2 {
 
@@ -64,8 +73,14 @@ ETCH_INLINE T* base(T* p) {
 }
 
 // The same value, of unknown origin to the compiler: a product that went through here cannot be
-// fused with a later addition.
+// fused with a later addition, and a sum cannot be reordered.
 ETCH_INLINE __m256 opaque(__m256 v) {
+#if defined(__GNUC__)
+  __asm__("" : "+x"(v));
+#endif
+  return v;
+}
+ETCH_INLINE __m256i opaque(__m256i v) {
 #if defined(__GNUC__)
   __asm__("" : "+x"(v));
 #endif
@@ -93,13 +108,13 @@ ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
   int at = 0;
   if ((n & 4) != 0) {
     uint32_t four;
-    memcpy(&four, p, sizeof four);
+    ETCH_MEMCPY(&four, p, sizeof four);
     word = four;
     at = 4;
   }
   if ((n & 2) != 0) {
     uint16_t two;
-    memcpy(&two, p + at, sizeof two);
+    ETCH_MEMCPY(&two, p + at, sizeof two);
     word |= static_cast<uint64_t>(two) << (8 * at);
     at += 2;
   }
@@ -121,13 +136,13 @@ ETCH_INLINE __m128i load_half_n(const uint8_t* p, int n) {
 ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
   if ((n & 4) != 0) {
     const uint32_t four = static_cast<uint32_t>(word);
-    memcpy(p, &four, sizeof four);
+    ETCH_MEMCPY(p, &four, sizeof four);
     p += 4;
     word >>= 32;
   }
   if ((n & 2) != 0) {
     const uint16_t two = static_cast<uint16_t>(word);
-    memcpy(p, &two, sizeof two);
+    ETCH_MEMCPY(p, &two, sizeof two);
     p += 2;
     word >>= 16;
   }
@@ -160,15 +175,17 @@ ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
 
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
-  memcpy(&four, x, sizeof four);
+  ETCH_MEMCPY(&four, x, sizeof four);
   return split(_mm256_set1_epi32(four));
 }
 
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 32)}; }
 
+// Left alone, compilers gather all products of a tile and add them up last, far beyond the number
+// of registers: hence opaque().
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   const __m256i sum = _mm256_add_epi32(acc.v, _mm256_madd_epi16(x.even, w.even));
-  return {_mm256_add_epi32(sum, _mm256_madd_epi16(x.odd, w.odd))};
+  return {opaque(_mm256_add_epi32(sum, _mm256_madd_epi16(x.odd, w.odd)))};
 }
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm256_add_epi32(acc.v, v.v)}; }
@@ -254,7 +271,7 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   } else {
     uint8_t all[32];
     store_vector(all, b.v);
-    memcpy(p, all + first, static_cast<size_t>(n));
+    ETCH_MEMCPY(p, all + first, static_cast<size_t>(n));
   }
 }
 

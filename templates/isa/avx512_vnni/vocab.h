@@ -30,6 +30,15 @@
 #endif
 #endif
 
+// With -ffreestanding the plain name means a call, even for 4 bytes.
+#ifndef ETCH_MEMCPY
+#if defined(__GNUC__)
+#define ETCH_MEMCPY __builtin_memcpy
+#else
+#define ETCH_MEMCPY memcpy
+#endif
+#endif
+
 namespace etch {
 namespace avx512_vnni {
 
@@ -73,6 +82,11 @@ ETCH_INLINE __m512 opaque(__m512 v) {
   return v;
 }
 
+// Masks with every lane set. GCC 12 declares the result of many plain forms uninitialized, and then
+// warns about it; their zero-masked forms with a full mask are the same instructions.
+static const __mmask16 kAll = 0xFFFF;
+static const __mmask8 kAllPairs = 0xFF;
+
 // The lowest n bits set, 0 <= n <= 64 or 16.
 ETCH_INLINE __mmask64 first_bytes(int n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1ULL; }
 ETCH_INLINE __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
@@ -85,7 +99,7 @@ ETCH_INLINE I32 load_i32(const int32_t* p) { return {_mm512_load_si512(p)}; }
 
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
-  memcpy(&four, x, sizeof four);
+  ETCH_MEMCPY(&four, x, sizeof four);
   return {_mm512_set1_epi32(four)};
 }
 
@@ -136,26 +150,27 @@ ETCH_INLINE Bytes narrow4(I32 v0, I32 v1, I32 v2, I32 v3, int zp) {
 
 ETCH_INLINE Bytes arrange1(Bytes b) {
   const __m512i from = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return {_mm512_permutexvar_epi32(from, b.v)};
+  return {_mm512_maskz_permutexvar_epi32(kAll, from, b.v)};
 }
 
 ETCH_INLINE Bytes arrange2(Bytes b) {
-  return {_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), b.v)};
+  return {
+      _mm512_maskz_permutexvar_epi64(kAllPairs, _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), b.v)};
 }
 
 ETCH_INLINE Bytes arrange3(Bytes b) {
   const __m512i from = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
-  return {_mm512_permutexvar_epi32(from, b.v)};
+  return {_mm512_maskz_permutexvar_epi32(kAll, from, b.v)};
 }
 
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { _mm512_storeu_si512(p, b.v); }
 
 // Sixteen bytes of b from 16 * part on.
 ETCH_INLINE __m128i quarter(Bytes b, int part) {
-  if (part == 0) return _mm512_castsi512_si128(b.v);
-  if (part == 1) return _mm512_extracti32x4_epi32(b.v, 1);
-  if (part == 2) return _mm512_extracti32x4_epi32(b.v, 2);
-  return _mm512_extracti32x4_epi32(b.v, 3);
+  if (part == 0) return _mm512_maskz_extracti32x4_epi32(kAllPairs, b.v, 0);
+  if (part == 1) return _mm512_maskz_extracti32x4_epi32(kAllPairs, b.v, 1);
+  if (part == 2) return _mm512_maskz_extracti32x4_epi32(kAllPairs, b.v, 2);
+  return _mm512_maskz_extracti32x4_epi32(kAllPairs, b.v, 3);
 }
 
 ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
@@ -163,19 +178,21 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   if (first % 16 == 0 && n == 16) {
     _mm_storeu_si128(static_cast<__m128i*>(to), quarter(b, first / 16));
   } else if (first == 0 && n == 32) {
-    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_castsi512_si256(b.v));
+    _mm256_storeu_si256(static_cast<__m256i*>(to),
+                        _mm512_maskz_extracti64x4_epi64(kAllPairs, b.v, 0));
   } else if (first == 32 && n == 32) {
-    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_extracti64x4_epi64(b.v, 1));
+    _mm256_storeu_si256(static_cast<__m256i*>(to),
+                        _mm512_maskz_extracti64x4_epi64(kAllPairs, b.v, 1));
   } else if (first == 0) {
     _mm512_mask_storeu_epi8(to, first_bytes(n), b.v);
   } else if (first % 4 == 0) {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i from = _mm512_add_epi32(lane, _mm512_set1_epi32(first / 4));
-    _mm512_mask_storeu_epi8(to, first_bytes(n), _mm512_permutexvar_epi32(from, b.v));
+    _mm512_mask_storeu_epi8(to, first_bytes(n), _mm512_maskz_permutexvar_epi32(kAll, from, b.v));
   } else {
     uint8_t all[64];
     _mm512_storeu_si512(all, b.v);
-    memcpy(p, all + first, static_cast<size_t>(n));
+    ETCH_MEMCPY(p, all + first, static_cast<size_t>(n));
   }
 }
 
@@ -194,7 +211,7 @@ ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   return {_mm512_maskz_loadu_ps(first_lanes(n), p)};
 }
 
-ETCH_INLINE F32 to_f32(I32 v) { return {_mm512_cvtepi32_ps(v.v)}; }
+ETCH_INLINE F32 to_f32(I32 v) { return {_mm512_maskz_cvtepi32_ps(kAll, v.v)}; }
 ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm512_mul_ps(a.v, b.v))}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm512_add_ps(a.v, b.v))}; }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm512_div_ps(a.v, b.v)}; }
@@ -202,17 +219,19 @@ ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {_mm512_fmadd_ps(a.v, b.v,
 
 // Maximum and minimum give their second operand when one is NaN: hence this order.
 ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
-  return {_mm512_min_ps(_mm512_max_ps(v.v, _mm512_set1_ps(lo)), _mm512_set1_ps(hi))};
+  return {_mm512_maskz_min_ps(kAll, _mm512_maskz_max_ps(kAll, v.v, _mm512_set1_ps(lo)),
+                              _mm512_set1_ps(hi))};
 }
 
-ETCH_INLINE I32 round_i32(F32 v) { return {_mm512_cvtps_epi32(v.v)}; }
+ETCH_INLINE I32 round_i32(F32 v) { return {_mm512_maskz_cvtps_epi32(kAll, v.v)}; }
 
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
-  return {_mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc.v), s.v))};
+  return {
+      _mm512_maskz_cvtps_epi32(kAll, _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(kAll, acc.v), s.v))};
 }
 
 ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
-  return round_i32(clamp_f32({_mm512_mul_ps(_mm512_cvtepi32_ps(acc.v), s.v)}, lo, hi));
+  return round_i32(clamp_f32({_mm512_mul_ps(_mm512_maskz_cvtepi32_ps(kAll, acc.v), s.v)}, lo, hi));
 }
 
 ETCH_INLINE void store_f32(float* p, F32 v) { _mm512_storeu_ps(p, v.v); }

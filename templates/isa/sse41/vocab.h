@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "etch_float.h"  // fma without an instruction for it; also refuses -ffast-math
+#include "etch_float.h"  // exact fma, ETCH_MEMCPY; also refuses -ffast-math
 
 #ifndef ETCH_INLINE
 #if defined(__GNUC__)
@@ -61,8 +61,14 @@ ETCH_INLINE T* base(T* p) {
 }
 
 // The same value, of unknown origin to the compiler: a product that went through here cannot be
-// fused with a later addition.
+// fused with a later addition, and a sum cannot be reordered.
 ETCH_INLINE __m128 opaque(__m128 v) {
+#if defined(__GNUC__)
+  __asm__("" : "+x"(v));
+#endif
+  return v;
+}
+ETCH_INLINE __m128i opaque(__m128i v) {
 #if defined(__GNUC__)
   __asm__("" : "+x"(v));
 #endif
@@ -83,13 +89,13 @@ ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
   int at = 0;
   if ((n & 4) != 0) {
     uint32_t four;
-    memcpy(&four, p, sizeof four);
+    ETCH_MEMCPY(&four, p, sizeof four);
     word = four;
     at = 4;
   }
   if ((n & 2) != 0) {
     uint16_t two;
-    memcpy(&two, p + at, sizeof two);
+    ETCH_MEMCPY(&two, p + at, sizeof two);
     word |= static_cast<uint64_t>(two) << (8 * at);
     at += 2;
   }
@@ -111,13 +117,13 @@ ETCH_INLINE __m128i load_n(const uint8_t* p, int n) {
 ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
   if ((n & 4) != 0) {
     const uint32_t four = static_cast<uint32_t>(word);
-    memcpy(p, &four, sizeof four);
+    ETCH_MEMCPY(p, &four, sizeof four);
     p += 4;
     word >>= 32;
   }
   if ((n & 2) != 0) {
     const uint16_t two = static_cast<uint16_t>(word);
-    memcpy(p, &two, sizeof two);
+    ETCH_MEMCPY(p, &two, sizeof two);
     p += 2;
     word >>= 16;
   }
@@ -150,15 +156,17 @@ ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
 
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
-  memcpy(&four, x, sizeof four);
+  ETCH_MEMCPY(&four, x, sizeof four);
   return split(_mm_set1_epi32(four));
 }
 
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 16)}; }
 
+// Left alone, compilers gather all products of a tile and add them up last, far beyond the number
+// of registers: hence opaque().
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   const __m128i sum = _mm_add_epi32(acc.v, _mm_madd_epi16(x.even, w.even));
-  return {_mm_add_epi32(sum, _mm_madd_epi16(x.odd, w.odd))};
+  return {opaque(_mm_add_epi32(sum, _mm_madd_epi16(x.odd, w.odd)))};
 }
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm_add_epi32(acc.v, v.v)}; }
@@ -217,7 +225,7 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   } else {
     uint8_t all[16];
     store_vector(all, b.v);
-    memcpy(p, all + first, static_cast<size_t>(n));
+    ETCH_MEMCPY(p, all + first, static_cast<size_t>(n));
   }
 }
 
