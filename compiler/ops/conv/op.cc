@@ -1,0 +1,31 @@
+// Checks and shapes of Conv; see op.h.
+#include "compiler/ops/conv/op.h"
+
+#include "compiler/ops/quantization.h"
+
+namespace etch {
+
+namespace {
+
+constexpr OpName kNames[] = {{kOnnx, "Conv", 1}};
+
+void resolve(ResolveContext& context) {
+  check_float32(context, 0, "x");
+  check_float32(context, 1, "w");
+  const auto geometry = resolve_conv_geometry(context, ConvDirection::kForward,
+                                              ConvLayout::kChannelsFirst, ConvInputs{0, 1});
+  if (!geometry) return;
+  check_conv_bias(context, 2, DType::kF32, geometry->out_channels);
+  context.set_output(0, DType::kF32, geometry->output_shape());
+  context.set_params(ConvParams{*geometry});
+}
+
+}  // namespace
+
+extern const OpDef kOp_conv = {.folder = "conv",
+                               .names = kNames,
+                               .arity = {.min_inputs = 2, .max_inputs = 3},
+                               .resolve = resolve,
+                               .reference = reference_conv};
+
+}  // namespace etch

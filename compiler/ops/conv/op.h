@@ -1,0 +1,21 @@
+// Conv: float convolution in one to three spatial dimensions.
+//
+//   ai.onnx Conv (1, 11, 22): x [N, C, in...], w [M, C/group, kernel...], optional B [M]; all
+//   float32. y [N, M, out...]. Shapes, padding and groups: conv_geometry/geometry.h.
+//
+// y[n, m, o] = (sum over input channels c of m's group, then kernel positions in row-major
+// order, of x * w) + B[m]. The sum starts at 0, is kept in float32, and every product and every
+// sum is rounded; positions in the padding are left out; the bias is added last.
+#pragma once
+
+#include "compiler/ops/conv_geometry/geometry.h"
+
+namespace etch {
+
+struct ConvParams {
+  ConvGeometry geometry;
+};
+
+std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* const> inputs);
+
+}  // namespace etch

@@ -1,0 +1,24 @@
+// Conv by its definition; see op.h for the order of the sum.
+#include "compiler/ops/conv/op.h"
+#include "compiler/ops/conv_geometry/walk.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* const> inputs) {
+  const ConvGeometry& geometry = params_of<ConvParams>(node).geometry;
+  const auto x = inputs[0]->as<float>();
+  const auto w = inputs[1]->as<float>();
+  const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
+  Tensor y(DType::kF32, geometry.output_shape());
+  const auto out = y.as<float>();
+  ConvWalk(geometry).run<float>([&](std::int64_t xi, std::int64_t wi,
+                                    std::int64_t) { return x[as_index(xi)] * w[as_index(wi)]; },
+                                [&](std::int64_t yi, std::int64_t m, float sum) {
+                                  out[as_index(yi)] =
+                                      bias == nullptr ? sum : sum + bias->as<float>()[as_index(m)];
+                                });
+  return {y};
+}
+
+}  // namespace etch

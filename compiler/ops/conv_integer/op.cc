@@ -1,0 +1,36 @@
+// Checks and shapes of ConvInteger; see op.h.
+#include "compiler/ops/conv_integer/op.h"
+
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/quantization.h"
+
+namespace etch {
+
+namespace {
+
+constexpr OpName kNames[] = {{kOnnx, "ConvInteger", 10}};
+
+void resolve(ResolveContext& context) {
+  const bool x_ok = check_dtype(context, 0, "x", {DType::kU8, DType::kS8});
+  const bool w_ok = check_dtype(context, 1, "w", {DType::kU8, DType::kS8});
+  const auto geometry = resolve_conv_geometry(context, ConvDirection::kForward,
+                                              ConvLayout::kChannelsFirst, ConvInputs{0, 1});
+  if (!geometry || !x_ok || !w_ok) return;
+  ConvIntegerParams params{*geometry, {}, {}};
+  params.x_zero_point =
+      resolve_zero_points(context, 2, "x_zero_point", context.dtype(0), per_tensor_shapes());
+  params.w_zero_point = resolve_zero_points(context, 3, "w_zero_point", context.dtype(1),
+                                            per_channel_shapes(geometry->out_channels));
+  context.set_output(0, DType::kS32, geometry->output_shape());
+  context.set_params(std::move(params));
+}
+
+}  // namespace
+
+extern const OpDef kOp_conv_integer = {.folder = "conv_integer",
+                                       .names = kNames,
+                                       .arity = {.min_inputs = 2, .max_inputs = 4},
+                                       .resolve = resolve,
+                                       .reference = reference_conv_integer};
+
+}  // namespace etch

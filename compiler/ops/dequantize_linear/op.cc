@@ -1,0 +1,43 @@
+// Checks and shapes of DequantizeLinear; see op.h.
+#include "compiler/ops/dequantize_linear/op.h"
+
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/arguments.h"
+
+namespace etch {
+
+namespace {
+
+constexpr OpName kNames[] = {{kOnnx, "DequantizeLinear", 10}, {kMicrosoft, "DequantizeLinear", 1}};
+
+void check_output_type(ResolveContext& context) {
+  if (context.node().domain != kOnnx || context.opset() < 23) return;
+  const std::int64_t number = context.int_attr("output_dtype", 0);
+  if (number == 0 || number == 1) return;  // 1: ONNX's number of float32
+  context.error(DiagKind::kUnsupported, cat("output_dtype must be float32 (1), got ", number));
+}
+
+void resolve(ResolveContext& context) {
+  check_dtype(
+      context, 0, "x",
+      {DType::kU8, DType::kS8, DType::kU16, DType::kS16, DType::kS32, DType::kU4, DType::kS4});
+  check_output_type(context);
+  const auto axis = resolve_quantization_axis(context);
+  if (!axis) return;
+  DequantizeLinearParams params{axis->axis, {}};
+  params.x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), axis->shapes);
+  context.set_output(0, DType::kF32, context.shape(0));
+  context.set_params(std::move(params));
+}
+
+}  // namespace
+
+extern const OpDef kOp_dequantize_linear = {.folder = "dequantize_linear",
+                                            .names = kNames,
+                                            .arity = {.min_inputs = 2, .max_inputs = 3},
+                                            .resolve = resolve,
+                                            .reference = reference_dequantize_linear};
+
+}  // namespace etch

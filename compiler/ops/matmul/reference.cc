@@ -1,0 +1,18 @@
+// MatMul by its definition; see op.h for the order of the sum.
+#include "compiler/ops/matmul/op.h"
+
+namespace etch {
+
+std::vector<Tensor> reference_matmul(const Node& node, std::span<const Tensor* const> inputs) {
+  const MatMulGeometry& geometry = params_of<MatMulParams>(node).geometry;
+  const auto a = inputs[0]->as<float>();
+  const auto b = inputs[1]->as<float>();
+  Tensor y(DType::kF32, geometry.output);
+  const auto out = y.as<float>();
+  run_matmul<float>(
+      geometry, [&](std::size_t ai, std::size_t bi, const MatMulElement&) { return a[ai] * b[bi]; },
+      [&](const MatMulElement& element, float sum) { out[element.y] = sum; });
+  return {y};
+}
+
+}  // namespace etch

@@ -1,0 +1,97 @@
+// Shape rules of matrix products: numpy's matmul with broadcast batches (MatMul, MatMulInteger,
+// QLinearMatMul) and the two-dimensional form with transposition and bias (Gemm, QGemm).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ops/op.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+// y[batch..., m, n] = sum over k of a[a_batch..., m, k] * b[b_batch..., k, n]. A one-dimensional
+// a counts as one row and a one-dimensional b as one column; that axis is absent from `output`.
+struct MatMulGeometry {
+  Shape batch;    // broadcast of a_batch and b_batch
+  Shape a_batch;  // leading sizes of a; a holds element_count(a_batch) matrices
+  Shape b_batch;
+  std::int64_t rows = 1;   // M
+  std::int64_t depth = 1;  // K
+  std::int64_t cols = 1;   // N
+  Shape output;
+};
+
+// From inputs `a` and `b`. Reports E-SHAPE and returns nothing when they do not fit.
+std::optional<MatMulGeometry> resolve_matmul_geometry(ResolveContext& context, int a, int b);
+
+// Shapes that per-row (of a) or per-column (of b) parameters may have: [], [1], [size], or the
+// operand's own batch with the summed axis of size 1. Entry i of such a vector belongs to row
+// (column) i; with batches to i = matrix * size + row.
+std::vector<Shape> per_row_shapes(const MatMulGeometry& geometry);
+std::vector<Shape> per_column_shapes(const MatMulGeometry& geometry);
+
+// One element of y: flat index, and which row of a and column of b made it, counted over all
+// matrices. Parameters p of a row are p[a_row % p.size()], those of a column likewise.
+struct MatMulElement {
+  std::size_t y;
+  std::size_t a_row;
+  std::size_t b_col;
+};
+
+// For every element of y: sum = Sum(0); for k ascending: sum += product(a index, b index,
+// element); store(element, sum).
+template <class Sum, class Product, class Store>
+void run_matmul(const MatMulGeometry& g, Product product, Store store) {
+  const StridedView a_view = broadcast_view(g.a_batch, g.batch);
+  const StridedView b_view = broadcast_view(g.b_batch, g.batch);
+  std::size_t y = 0;
+  const std::array<const StridedView*, 2> views{&a_view, &b_view};
+  for_each(g.batch, views, [&](const std::array<std::int64_t, 2>& matrix) {
+    for (std::int64_t m = 0; m < g.rows; ++m) {
+      for (std::int64_t n = 0; n < g.cols; ++n) {
+        const MatMulElement element{y++, as_index(matrix[0] * g.rows + m),
+                                    as_index(matrix[1] * g.cols + n)};
+        Sum sum = 0;
+        for (std::int64_t k = 0; k < g.depth; ++k) {
+          const std::int64_t a = (matrix[0] * g.rows + m) * g.depth + k;
+          const std::int64_t b = (matrix[1] * g.depth + k) * g.cols + n;
+          sum += product(as_index(a), as_index(b), element);
+        }
+        store(element, sum);
+      }
+    }
+  });
+}
+
+// y[m, n] = sum over k of A[m, k] * B[k, n], plus C broadcast to [M, N] where there is one.
+struct GemmGeometry {
+  std::int64_t rows = 1;          // M
+  std::int64_t depth = 1;         // K
+  std::int64_t cols = 1;          // N
+  bool transposed_a = false;      // the tensor is [K, M]
+  bool transposed_b = false;      // the tensor is [N, K]
+  std::int64_t c_row_stride = 0;  // C[m, n] is element m * c_row_stride + n * c_col_stride;
+  std::int64_t c_col_stride = 0;  // 0 along an axis that is broadcast
+
+  std::size_t a_index(std::int64_t m, std::int64_t k) const {
+    return as_index(transposed_a ? k * rows + m : m * depth + k);
+  }
+  std::size_t b_index(std::int64_t k, std::int64_t n) const {
+    return as_index(transposed_b ? n * depth + k : k * cols + n);
+  }
+  std::size_t c_index(std::int64_t m, std::int64_t n) const {
+    return as_index(m * c_row_stride + n * c_col_stride);
+  }
+};
+
+// Consumes transA and transB. Reports E-ATTR, E-SHAPE; returns nothing when the node is wrong.
+struct GemmInputs {
+  int a = 0;
+  int b = 1;
+  int c = 2;  // may be omitted
+};
+std::optional<GemmGeometry> resolve_gemm_geometry(ResolveContext& context, GemmInputs inputs);
+
+}  // namespace etch

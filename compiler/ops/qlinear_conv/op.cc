@@ -1,0 +1,71 @@
+// Checks and shapes of QLinearConv; see op.h.
+#include "compiler/ops/qlinear_conv/op.h"
+
+#include "compiler/base/text.h"
+#include "compiler/ops/arguments.h"
+
+namespace etch {
+
+namespace {
+
+constexpr OpName kNames[] = {
+    {kOnnx, "QLinearConv", 10}, {kMicrosoft, "QLinearConv", 1}, {kNhwc, "QLinearConv", 1}};
+
+ConvLayout read_layout(ResolveContext& context) {
+  if (context.node().domain == kNhwc) return ConvLayout::kChannelsLast;
+  if (context.node().domain != kMicrosoft) return ConvLayout::kChannelsFirst;
+  const std::int64_t last = context.int_attr("channels_last", 0);
+  if (last != 0 && last != 1) {
+    context.attr_error("channels_last", cat("must be 0 or 1, got ", last));
+  }
+  return last == 1 ? ConvLayout::kChannelsLast : ConvLayout::kChannelsFirst;
+}
+
+bool check_types(ResolveContext& context) {
+  const bool x = check_dtype(context, 0, "x", {DType::kU8, DType::kS8});
+  const bool w = check_dtype(context, 3, "w", {DType::kU8, DType::kS8});
+  const bool y = check_dtype(context, 7, "y_zero_point", {DType::kU8, DType::kS8});
+  return x && w && y;
+}
+
+// Operators of the NHWC domain may carry a fused activation.
+void refuse_activation(ResolveContext& context) {
+  const std::string activation = context.string_attr("activation", "");
+  context.ignore_attr("activation_params");
+  if (activation.empty()) return;
+  context.error(DiagKind::kUnsupported,
+                cat("a fused activation is not supported, got '", printable(activation), "'"));
+}
+
+void resolve(ResolveContext& context) {
+  resolve_qlinear_conv(context, ConvDirection::kForward, read_layout(context));
+}
+
+}  // namespace
+
+void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, ConvLayout layout) {
+  if (context.node().domain == kNhwc) refuse_activation(context);
+  const bool types_ok = check_types(context);
+  const auto geometry = resolve_conv_geometry(context, direction, layout, ConvInputs{0, 3});
+  if (!geometry || !types_ok) return;
+  const DType y_type = context.dtype(7);
+  QLinearConvParams params{*geometry, {}, {}, {}};
+  params.x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), per_tensor_shapes());
+  params.w = resolve_quantization(context, {"w", 4, 5}, context.dtype(3),
+                                  per_channel_shapes(geometry->out_channels));
+  params.y = resolve_quantization(context, {"y", 6, 7}, y_type, per_tensor_shapes());
+  check_conv_bias(context, 8, DType::kS32, geometry->out_channels);
+  if (params.x && params.w && params.y) {
+    check_combined_scale(context, combined_scale(*params.x, *params.w, *params.y));
+  }
+  context.set_output(0, y_type, geometry->output_shape());
+  context.set_params(std::move(params));
+}
+
+extern const OpDef kOp_qlinear_conv = {.folder = "qlinear_conv",
+                                       .names = kNames,
+                                       .arity = {.min_inputs = 8, .max_inputs = 9},
+                                       .resolve = resolve,
+                                       .reference = reference_qlinear_conv};
+
+}  // namespace etch

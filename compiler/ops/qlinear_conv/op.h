@@ -1,0 +1,38 @@
+// QLinearConv: 8-bit convolution requantized to 8 bits.
+//
+//   ai.onnx QLinearConv (10) and com.microsoft QLinearConv (1; channels_last = 1 puts channels
+//   last in x and y) and com.ms.internal.nhwc QLinearConv (channels always last).
+//   Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B.
+//   x, w and y are u8 or s8 in any of the 8 mixes; y has y_zero_point's type. Scales of x and y
+//   and their zero points hold one value; w_scale and w_zero_point one or M, each on its own.
+//   w is always [M, C/group, kernel...]; B is s32 [M] or absent. Shapes: conv_geometry.
+//
+// Specification sections 0 and 1, per output channel m, all float steps in float32:
+//   A = B[m] + sum of (x - x_zero_point) * (w - w_zero_point[m])     modulo 2^32
+//   S = fl(fl(x_scale * w_scale[m]) / y_scale)
+//   y = round_half_even(clamp(fl(fl(A) * S), to what fits)) + y_zero_point
+// Padding holds x_zero_point and so contributes 0.
+#pragma once
+
+#include <optional>
+
+#include "compiler/ops/conv_geometry/geometry.h"
+#include "compiler/ops/quantization.h"
+
+namespace etch {
+
+// Serves the transposed operator too. A quantization is absent when one of its tensors is known
+// only at run time; when all are present their combined scales are finite and not 0.
+struct QLinearConvParams {
+  ConvGeometry geometry;
+  std::optional<Quantization> x;  // per tensor
+  std::optional<Quantization> w;  // per tensor or per output channel
+  std::optional<Quantization> y;  // per tensor
+};
+
+// Checks a node with the inputs above; shared with QLinearConvTranspose.
+void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, ConvLayout layout);
+
+std::vector<Tensor> reference_qlinear_conv(const Node& node, std::span<const Tensor* const> inputs);
+
+}  // namespace etch

@@ -1,0 +1,22 @@
+// Checks and shapes of QLinearConvTranspose; see op.h.
+#include "compiler/ops/qlinear_conv_transpose/op.h"
+
+namespace etch {
+
+namespace {
+
+constexpr OpName kNames[] = {{kNhwc, "QLinearConvTranspose", 1}};
+
+void resolve(ResolveContext& context) {
+  resolve_qlinear_conv(context, ConvDirection::kTransposed, ConvLayout::kChannelsLast);
+}
+
+}  // namespace
+
+extern const OpDef kOp_qlinear_conv_transpose = {.folder = "qlinear_conv_transpose",
+                                                 .names = kNames,
+                                                 .arity = {.min_inputs = 8, .max_inputs = 9},
+                                                 .resolve = resolve,
+                                                 .reference = reference_qlinear_conv_transpose};
+
+}  // namespace etch

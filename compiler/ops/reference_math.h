@@ -1,0 +1,30 @@
+// Arithmetic that the reference functions of several quantized operators share, written from
+// section 0 of the specification: 32-bit wrap-around, rounding to nearest even, saturation.
+// Nothing here is used by generated code or by kernels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/tensor.h"
+
+namespace etch {
+
+// `value` modulo 2^32, as the accumulators of the integer operators overflow.
+std::int32_t wrap_to_int32(std::int64_t value);
+
+// Clamps `value` to what `type` can hold once `zero_point` is added, rounds it half to even and
+// adds the zero point: the last three steps of every quantization. NaN gives the least value.
+// `type` is an integer type of at most 16 bits.
+std::int32_t round_and_saturate(float value, int zero_point, DType type);
+
+// fl(fl(accumulator) * scale), then round_and_saturate.
+std::int32_t requantize(std::int32_t accumulator, float scale, int zero_point, DType type);
+
+// The elements of an integer tensor of at most 32 bits (not uint32), widened.
+std::vector<std::int32_t> widened(const Tensor& tensor);
+
+// The reverse: a tensor of an integer type that holds every one of `values`.
+Tensor narrowed(DType type, Shape shape, const std::vector<std::int32_t>& values);
+
+}  // namespace etch
