@@ -50,14 +50,16 @@ void declare(const Declaration& declared, const std::string& location, Value& va
   if (!value.dtype.has_value()) {
     value.dtype = declared.dtype;
   } else if (declared.dtype.has_value() && *declared.dtype != *value.dtype) {
-    sink.error(DiagKind::kType, location, cat("is declared as ", name_of(*declared.dtype),
-                                              ", elsewhere as ", name_of(*value.dtype)));
+    sink.error(
+        DiagKind::kType, location,
+        cat("is declared as ", name_of(*declared.dtype), ", elsewhere as ", name_of(*value.dtype)));
   }
   if (!value.shape.has_value()) {
     value.shape = declared.shape;
   } else if (declared.shape.has_value() && !is_compatible(*declared.shape, *value.shape)) {
-    sink.error(DiagKind::kShape, location, cat("is declared as ", to_string(*declared.shape),
-                                               ", elsewhere as ", to_string(*value.shape)));
+    sink.error(DiagKind::kShape, location,
+               cat("is declared as ", to_string(*declared.shape), ", elsewhere as ",
+                   to_string(*value.shape)));
   }
 }
 
@@ -96,8 +98,8 @@ std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input) 
   const bool has_option = option != options_.input_shapes.end();
   if (has_option) used_input_shapes_.insert(input.name());
   if (!tensor.has_shape() && !has_option) {
-    return fail(DiagKind::kShape, cat("has no shape; give it with --input-shape ",
-                                      printable(input.name()), "=..."));
+    return fail(DiagKind::kShape,
+                cat("has no shape; give it with --input-shape ", printable(input.name()), "=..."));
   }
   const Shape* wanted = has_option ? &option->second : nullptr;
   auto shape = tensor.has_shape() ? shape_of(tensor.shape(), wanted, location) : *wanted;
@@ -109,8 +111,8 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
                                            const std::string& location) {
   const auto rank = static_cast<std::size_t>(proto.dim_size());
   if (wanted != nullptr && wanted->size() != rank) {
-    sink_.error(DiagKind::kShape, location, cat("has rank ", rank, ", --input-shape gives ",
-                                                to_string(*wanted)));
+    sink_.error(DiagKind::kShape, location,
+                cat("has rank ", rank, ", --input-shape gives ", to_string(*wanted)));
     return std::nullopt;
   }
   Shape shape(rank);
@@ -121,8 +123,9 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
                           ? std::optional((*wanted)[i])
                           : size_of(dimension, i == 0, location);
     if (size && wanted != nullptr && *size != (*wanted)[i]) {
-      sink_.error(DiagKind::kShape, location, cat("dimension ", i, " is fixed to ", *size,
-                                                  ", --input-shape gives ", (*wanted)[i]));
+      sink_.error(
+          DiagKind::kShape, location,
+          cat("dimension ", i, " is fixed to ", *size, ", --input-shape gives ", (*wanted)[i]));
     }
     good = good && size.has_value() && (wanted == nullptr || *size == (*wanted)[i]);
     shape[i] = size.value_or(0);
@@ -147,9 +150,9 @@ std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, boo
     }
     return 1;
   }
-  const std::string flag =
-      symbol.empty() ? "--input-shape NAME=..."
-                     : cat("--dim ", printable(symbol), "=N or --input-shape NAME=...");
+  const std::string flag = symbol.empty()
+                               ? "--input-shape NAME=..."
+                               : cat("--dim ", printable(symbol), "=N or --input-shape NAME=...");
   sink_.error(DiagKind::kShape, location,
               cat("the symbolic size ", symbol_text(symbol), " is not known; fix it with ", flag));
   return std::nullopt;
@@ -182,8 +185,8 @@ void InputShapes::report_unused_options() {
   }
   for (const auto& [name, shape] : options_.input_shapes) {
     if (used_input_shapes_.count(name) != 0) continue;
-    sink_.warning(DiagKind::kShape, "", cat("--input-shape ", printable(name), "=",
-                                            to_string(shape), " names no input"));
+    sink_.warning(DiagKind::kShape, "",
+                  cat("--input-shape ", printable(name), "=", to_string(shape), " names no input"));
   }
 }
 

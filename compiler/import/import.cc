@@ -42,8 +42,8 @@ std::map<std::string, std::int64_t> read_opsets(const onnx::ModelProto& model, S
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     check_opset(domain, import.version(), sink);
     if (!opsets.emplace(domain, import.version()).second) {
-      sink.error(DiagKind::kVersion, "", cat("the domain '", printable(import.domain()),
-                                             "' is imported twice"));
+      sink.error(DiagKind::kVersion, "",
+                 cat("the domain '", printable(import.domain()), "' is imported twice"));
     }
   }
   if (opsets.empty()) sink.error(DiagKind::kVersion, "", "the model imports no operator set");

@@ -22,18 +22,18 @@ struct TypeNumber {
   std::int32_t number;  // onnx.proto, TensorProto.DataType; 21 and 22 are newer than our header
 };
 constexpr TypeNumber kTypeNumbers[] = {
-    {DType::kF32, 1},  {DType::kU8, 2},   {DType::kS8, 3},   {DType::kU16, 4},  {DType::kS16, 5},
-    {DType::kS32, 6},  {DType::kS64, 7},  {DType::kBool, 9}, {DType::kF16, 10}, {DType::kF64, 11},
-    {DType::kU32, 12}, {DType::kU64, 13}, {DType::kBF16, 16}, {DType::kU4, 21}, {DType::kS4, 22}};
+    {DType::kF32, 1},  {DType::kU8, 2},   {DType::kS8, 3},    {DType::kU16, 4},  {DType::kS16, 5},
+    {DType::kS32, 6},  {DType::kS64, 7},  {DType::kBool, 9},  {DType::kF16, 10}, {DType::kF64, 11},
+    {DType::kU32, 12}, {DType::kU64, 13}, {DType::kBF16, 16}, {DType::kU4, 21},  {DType::kS4, 22}};
 
 struct ForeignType {
   std::int32_t number;
   std::string_view name;
 };
 constexpr ForeignType kForeignTypes[] = {
-    {0, "undefined"},      {8, "string"},          {14, "complex64"},   {15, "complex128"},
-    {17, "float8e4m3fn"},  {18, "float8e4m3fnuz"}, {19, "float8e5m2"},  {20, "float8e5m2fnuz"},
-    {23, "float4e2m1"},    {24, "float8e8m0"},     {25, "uint2"},       {26, "int2"}};
+    {0, "undefined"},     {8, "string"},          {14, "complex64"},  {15, "complex128"},
+    {17, "float8e4m3fn"}, {18, "float8e4m3fnuz"}, {19, "float8e5m2"}, {20, "float8e5m2fnuz"},
+    {23, "float4e2m1"},   {24, "float8e8m0"},     {25, "uint2"},      {26, "int2"}};
 
 bool is_4bit(DType dtype) { return dtype == DType::kU4 || dtype == DType::kS4; }
 
@@ -216,7 +216,8 @@ class Decoder {
       fail(DiagKind::kTensor, "has packed 4-bit data outside 0..255");
       return false;
     }
-    unpack(tensor, [&](std::size_t i) { return static_cast<unsigned>(field[static_cast<int>(i)]); });
+    unpack(tensor,
+           [&](std::size_t i) { return static_cast<unsigned>(field[static_cast<int>(i)]); });
     return true;
   }
 
@@ -248,6 +249,20 @@ std::string onnx_type_text(std::int32_t number) {
     if (type.number == number) return cat(type.name, " (", number, ")");
   }
   return cat(number);
+}
+
+std::string raw_data_of(const Tensor& tensor) {
+  const std::span<const std::byte> bytes = tensor.bytes();
+  if (!is_4bit(tensor.dtype())) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  std::string packed((bytes.size() + 1) / 2, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const unsigned nibble = std::to_integer<unsigned>(bytes[i]) & 15U;
+    const auto so_far = static_cast<unsigned char>(packed[i / 2]);
+    packed[i / 2] = static_cast<char>(so_far | (i % 2 == 0 ? nibble : nibble << 4U));
+  }
+  return packed;
 }
 
 std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits& limits,

@@ -25,4 +25,8 @@ std::string onnx_type_text(std::int32_t number);
 std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits& limits,
                                     const std::string& location, Sink& sink);
 
+// The elements as raw_data stores them: as they lie in memory, except that 4-bit elements go two
+// per byte, the first in the low bits.
+std::string raw_data_of(const Tensor& tensor);
+
 }  // namespace etch

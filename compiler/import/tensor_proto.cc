@@ -14,25 +14,6 @@
 
 namespace etch {
 
-namespace {
-
-// 4-bit elements two per byte, the first in the low bits; everything else as it lies in memory.
-std::string raw_data_of(const Tensor& tensor) {
-  const std::span<const std::byte> bytes = tensor.bytes();
-  if (tensor.dtype() != DType::kU4 && tensor.dtype() != DType::kS4) {
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  std::string packed((bytes.size() + 1) / 2, '\0');
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const unsigned nibble = std::to_integer<unsigned>(bytes[i]) & 15U;
-    const auto so_far = static_cast<unsigned char>(packed[i / 2]);
-    packed[i / 2] = static_cast<char>(so_far | (i % 2 == 0 ? nibble : nibble << 4U));
-  }
-  return packed;
-}
-
-}  // namespace
-
 std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink) {
   const Limits limits;
   const std::string location = cat("tensor file '", printable(path), "'");

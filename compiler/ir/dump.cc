@@ -26,7 +26,8 @@ bool is_float(DType type) {
 
 std::string checksum(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-  for (const std::byte byte : bytes) hash = (hash ^ std::to_integer<unsigned>(byte)) * 0x100000001b3U;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ std::to_integer<unsigned>(byte)) * 0x100000001b3U;
   char digits[16];
   const auto end = std::to_chars(digits, digits + sizeof digits, hash, 16).ptr;
   return std::string(digits, end);

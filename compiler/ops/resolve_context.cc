@@ -29,8 +29,8 @@ template <>
 constexpr std::string_view kTypeName<Tensor> = "a tensor";
 
 std::string_view type_name(const Attribute& attribute) {
-  return std::visit(
-      [](const auto& item) { return kTypeName<std::remove_cvref_t<decltype(item)>>; }, attribute);
+  return std::visit([](const auto& item) { return kTypeName<std::remove_cvref_t<decltype(item)>>; },
+                    attribute);
 }
 
 // The attribute as T, or null with a report when it is something else.
@@ -121,9 +121,7 @@ std::optional<Tensor> ResolveContext::tensor_attr(const char* name) {
   return *item;
 }
 
-bool ResolveContext::has_attr(const char* name) const {
-  return node_.attributes.count(name) != 0;
-}
+bool ResolveContext::has_attr(const char* name) const { return node_.attributes.count(name) != 0; }
 
 void ResolveContext::ignore_attr(const char* name) { used_.emplace_back(name); }
 
@@ -135,19 +133,19 @@ void ResolveContext::set_output(int i, DType dtype, Shape shape) {
     return error(DiagKind::kShape, cat(role, "would have the shape ", to_string(shape)));
   }
   if (shape.size() > Limits{}.rank || !bounded_count(shape)) {
-    return error(DiagKind::kLimit, cat(role, "would have the shape ", to_string(shape),
-                                       ", which exceeds rank ", Limits{}.rank, " or ",
-                                       Limits{}.elements, " elements"));
+    return error(DiagKind::kLimit,
+                 cat(role, "would have the shape ", to_string(shape), ", which exceeds rank ",
+                     Limits{}.rank, " or ", Limits{}.elements, " elements"));
   }
   Value& value = graph_.value(node_.outputs[index]);
   if (value.dtype.has_value() && *value.dtype != dtype) {
-    error(DiagKind::kType, cat(role, "is declared as ", name_of(*value.dtype), ", computed as ",
-                               name_of(dtype)));
+    error(DiagKind::kType,
+          cat(role, "is declared as ", name_of(*value.dtype), ", computed as ", name_of(dtype)));
   }
   if (value.shape.has_value() && !agrees(*value.shape, shape)) {
-    report_shape_conflict(node_.outputs[index], cat(role, "is declared as ",
-                                                    to_string(*value.shape), ", computed as ",
-                                                    to_string(shape)));
+    report_shape_conflict(
+        node_.outputs[index],
+        cat(role, "is declared as ", to_string(*value.shape), ", computed as ", to_string(shape)));
   }
   value.dtype = dtype;
   value.shape = std::move(shape);

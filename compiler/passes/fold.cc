@@ -41,6 +41,7 @@ double work_of(const Graph& graph, const Node& node) {
 bool ConstantFolder::is_foldable(const Node& node) const {
   if (node.op == nullptr || node.op->reference == nullptr) return false;
   if (node.op_type == "DequantizeLinear" && dequantize_ == FoldDequantize::kNo) return false;
+  if (node.op->needs_shapes_only) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || constant_of(graph_, id) != nullptr;
   });

@@ -26,8 +26,8 @@ bool find_definition(Node& node, Sink& sink) {
   if (node.op == nullptr) node.op = find_op(node.domain, node.op_type);
   if (node.op != nullptr) return true;
   report(node, DiagKind::kOp,
-         cat("the domain ", domain_text(node.domain), " has no operator '",
-             printable(node.op_type), "' that can be compiled"),
+         cat("the domain ", domain_text(node.domain), " has no operator '", printable(node.op_type),
+             "' that can be compiled"),
          sink);
   return false;
 }
