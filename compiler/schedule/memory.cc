@@ -1,0 +1,290 @@
+// First fit over several orders, then a bounded search for a better order; see memory.h.
+#include "compiler/schedule/memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "compiler/base/check.h"
+#include "compiler/base/checked.h"
+
+namespace etch {
+namespace {
+
+// A rule that softens the conflict of two buffers, with indices into Problem.
+struct SoftRule {
+  std::size_t output = 0;
+  std::size_t input = 0;
+  std::int64_t gap = 0;  // bytes that the output has to start before the input
+};
+
+struct Problem {
+  std::vector<int> buffers;  // of the program, in its order
+  std::vector<std::int64_t> bytes;
+  std::vector<int> first, last;              // live ranges
+  std::vector<std::vector<SoftRule>> rules;  // of each buffer, as output or input
+  std::size_t size() const { return buffers.size(); }
+};
+
+// The starts strictly between `after` and `before` are wrong.
+struct Forbidden {
+  std::int64_t after = 0;
+  std::int64_t before = 0;
+  bool operator<(const Forbidden& other) const {
+    return std::pair(after, before) < std::pair(other.after, other.before);
+  }
+};
+
+struct Placement {
+  std::vector<std::int64_t> offsets;
+  std::int64_t end = 0;  // the highest
+};
+
+using Order = std::vector<int>;  // in which buffers are placed
+
+bool uses(const Operand& operand, int buffer, bool write) {
+  if (operand.buffer != buffer) return false;
+  return operand.access == Access::kReadWrite || (operand.access == Access::kWrite) == write;
+}
+
+// The distance that covers all operands of `step` through which it reads `input` and writes
+// `output`, or nothing if one pair of them has no entry.
+std::optional<std::int64_t> rule_of(const Step& step, int output, int input) {
+  std::optional<std::int64_t> distance;
+  for (std::size_t o = 0; o < step.operands.size(); ++o) {
+    if (!uses(step.operands[o], output, true)) continue;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      if (!uses(step.operands[i], input, false)) continue;
+      const auto entry = std::find_if(
+          step.overlaps.begin(), step.overlaps.end(), [&](const Overlap& overlap) {
+            return overlap.output == static_cast<int>(o) && overlap.input == static_cast<int>(i);
+          });
+      if (entry == step.overlaps.end()) return std::nullopt;
+      distance = std::max(distance.value_or(entry->distance), entry->distance);
+    }
+  }
+  return distance;
+}
+
+bool live_together(const Problem& problem, std::size_t a, std::size_t b) {
+  return problem.first[a] <= problem.last[b] && problem.first[b] <= problem.last[a];
+}
+
+Problem problem_of(const Program& program) {
+  Problem problem;
+  std::vector<std::size_t> index(program.buffers.size());
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const Buffer& buffer = program.buffers[i];
+    if (buffer.home != Home::kArena) continue;
+    ETCH_CHECK(buffer.bytes >= 0 && 0 <= buffer.first_step && buffer.first_step <= buffer.last_step);
+    index[i] = problem.size();
+    problem.buffers.push_back(static_cast<int>(i));
+    problem.bytes.push_back(buffer.bytes);
+    problem.first.push_back(buffer.first_step);
+    problem.last.push_back(buffer.last_step);
+  }
+  problem.rules.resize(problem.size());
+  for (const OverlapRule& rule : overlap_rules(program)) {
+    const std::size_t output = index[static_cast<std::size_t>(rule.output)];
+    const std::size_t input = index[static_cast<std::size_t>(rule.input)];
+    const SoftRule soft{output, input, std::min(rule.distance, problem.bytes[output])};
+    problem.rules[output].push_back(soft);
+    problem.rules[input].push_back(soft);
+  }
+  return problem;
+}
+
+// What `other`, placed at `at`, forbids for `buffer`, which lives at the same time.
+Forbidden forbidden_by(const Problem& problem, std::size_t buffer, std::size_t other,
+                       std::int64_t at) {
+  Forbidden range{at - problem.bytes[buffer], at + problem.bytes[other]};
+  for (const SoftRule& rule : problem.rules[buffer]) {
+    if (rule.output == buffer && rule.input == other) range.after = at - rule.gap;
+    if (rule.input == buffer && rule.output == other) range.before = at + rule.gap;
+  }
+  return range;
+}
+
+// The least allowed start of `buffer` beside those that have a place (offset >= 0).
+std::int64_t first_fit(const Problem& problem, const Placement& placement, std::size_t buffer,
+                       std::vector<Forbidden>& forbidden) {
+  forbidden.clear();
+  for (std::size_t other = 0; other < problem.size(); ++other) {
+    const std::int64_t at = placement.offsets[other];
+    if (at < 0 || problem.bytes[other] == 0 || !live_together(problem, buffer, other)) continue;
+    const Forbidden range = forbidden_by(problem, buffer, other, at);
+    if (range.after < range.before) forbidden.push_back(range);
+  }
+  std::sort(forbidden.begin(), forbidden.end());
+  std::int64_t start = 0;
+  if (problem.bytes[buffer] == 0) return start;
+  for (const auto& [after, before] : forbidden) {
+    if (after < start && start < before) start = round_up(before, kArenaAlignment);
+  }
+  return start;
+}
+
+Placement place(const Problem& problem, const Order& order) {
+  Placement placement;
+  placement.offsets.assign(problem.size(), -1);
+  std::vector<Forbidden> scratch;
+  for (const int at : order) {
+    const auto buffer = static_cast<std::size_t>(at);
+    placement.offsets[buffer] = first_fit(problem, placement, buffer, scratch);
+    placement.end = std::max(placement.end, placement.offsets[buffer] + problem.bytes[buffer]);
+  }
+  return placement;
+}
+
+// The order of positions, stably sorted by a key that grows.
+template <class Key>
+Order sorted_by(std::size_t size, Key key) {
+  Order order(size);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return key(static_cast<std::size_t>(a)) < key(static_cast<std::size_t>(b));
+  });
+  return order;
+}
+
+std::vector<Order> first_orders(const Problem& problem) {
+  const auto life = [&](std::size_t i) { return std::int64_t{problem.last[i] - problem.first[i]}; };
+  return {sorted_by(problem.size(), [&](std::size_t i) { return -problem.bytes[i]; }),
+          sorted_by(problem.size(), [&](std::size_t i) { return -life(i); }),
+          sorted_by(problem.size(),
+                    [&](std::size_t i) { return -problem.bytes[i] / 16 * (life(i) + 1); }),
+          sorted_by(problem.size(), [&](std::size_t i) { return problem.first[i]; }),
+          sorted_by(problem.size(), [&](std::size_t i) { return -problem.last[i]; })};
+}
+
+// A fixed sequence of pseudo-random numbers (Knuth's MMIX constants): the plan must not depend
+// on a library's generator.
+class Dice {
+ public:
+  std::size_t below(std::size_t limit) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::size_t>(state_ >> 33) % limit;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+// Moves buffers to earlier places of the order as long as that does not make things worse. The
+// number of trials shrinks with the size of the problem to bound the time.
+Placement improved(const Problem& problem, Order order, Placement best, std::int64_t bound) {
+  constexpr std::int64_t kWork = 12'000'000;  // pairs looked at
+  constexpr std::int64_t kMostTrials = 2000;
+  const auto size = static_cast<std::int64_t>(problem.size());
+  const std::int64_t trials = std::min(kMostTrials, kWork / (size * size));
+  Dice dice;
+  for (std::int64_t trial = 0; trial < trials && best.end > bound; ++trial) {
+    const std::size_t from = dice.below(order.size());
+    const std::size_t to = dice.below(from + 1);
+    Order changed = order;
+    const auto begin = changed.begin();
+    std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
+                begin + static_cast<std::ptrdiff_t>(from) + 1);
+    Placement placement = place(problem, changed);
+    if (placement.end > best.end) continue;
+    order = std::move(changed);
+    best = std::move(placement);
+  }
+  return best;
+}
+
+int steps_of(const Problem& problem) {
+  int last = -1;
+  for (const int step : problem.last) last = std::max(last, step);
+  return last + 1;
+}
+
+// Bytes live during each step.
+std::vector<std::int64_t> live_bytes(const Problem& problem) {
+  std::vector<std::int64_t> live(static_cast<std::size_t>(steps_of(problem)) + 1, 0);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    live[static_cast<std::size_t>(problem.first[i])] += problem.bytes[i];
+    live[static_cast<std::size_t>(problem.last[i]) + 1] -= problem.bytes[i];
+  }
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  return live;
+}
+
+std::int64_t most(const std::vector<std::int64_t>& bytes) {
+  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+}
+
+// Bytes that no plan can do without: where input and output may overlap, only the larger counts.
+std::int64_t unavoidable_bytes(const Problem& problem) {
+  std::vector<std::int64_t> live = live_bytes(problem);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    for (const SoftRule& rule : problem.rules[i]) {
+      if (rule.output != i) continue;
+      live[static_cast<std::size_t>(problem.first[i])] -=
+          std::min(problem.bytes[i], problem.bytes[rule.input]);
+    }
+  }
+  return std::max(most(live), most(problem.bytes));
+}
+
+void check_live_ranges(const Program& program) {
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    for (const Operand& operand : program.steps[s]->operands) {
+      const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
+      if (buffer.home != Home::kArena) continue;
+      ETCH_CHECK(buffer.first_step <= static_cast<int>(s) && static_cast<int>(s) <= buffer.last_step);
+    }
+  }
+}
+
+// The best of first fit over the fixed orders and of the search that starts from their best.
+Placement solve(const Problem& problem) {
+  Order best_order;
+  std::optional<Placement> best;
+  for (Order& order : first_orders(problem)) {
+    Placement placement = place(problem, order);
+    if (best && placement.end >= best->end) continue;
+    best = std::move(placement);
+    best_order = std::move(order);
+  }
+  if (problem.size() == 0) return *best;
+  return improved(problem, std::move(best_order), std::move(*best),
+                  unavoidable_bytes(problem));
+}
+
+}  // namespace
+
+std::vector<OverlapRule> overlap_rules(const Program& program) {
+  std::vector<OverlapRule> rules;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = *program.steps[s];
+    for (const Overlap& overlap : step.overlaps) {
+      const int output = step.operands[static_cast<std::size_t>(overlap.output)].buffer;
+      const int input = step.operands[static_cast<std::size_t>(overlap.input)].buffer;
+      const Buffer& to = program.buffers[static_cast<std::size_t>(output)];
+      const Buffer& from = program.buffers[static_cast<std::size_t>(input)];
+      if (to.home != Home::kArena || from.home != Home::kArena || output == input) continue;
+      const int now = static_cast<int>(s);
+      if (from.last_step != now || to.first_step != now || from.first_step == now) continue;
+      const auto distance = rule_of(step, output, input);
+      if (distance) rules.push_back({output, input, *distance});
+    }
+  }
+  return rules;
+}
+
+void plan_memory(Program& program) {
+  check_live_ranges(program);
+  const Problem problem = problem_of(program);
+  const Placement placement = solve(problem);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    program.buffers[static_cast<std::size_t>(problem.buffers[i])].arena_offset =
+        placement.offsets[i];
+  }
+  program.arena_bytes = placement.end + kArenaSlack;
+  program.arena_lower_bound = most(live_bytes(problem));
+}
+
+}  // namespace etch

@@ -1,0 +1,35 @@
+// The memory planner: one static arena in which buffers share bytes over time. Buffers that live
+// at the same time are disjoint, with one exception: an output may run over an input that dies in
+// the same step, as far as the step's Overlap entries allow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/steps/step.h"
+
+namespace etch {
+
+// Arena offsets are multiples of this, and the arena itself has to be.
+inline constexpr std::int64_t kArenaAlignment = 64;
+
+// Requires the live range of every kArena buffer of `program` (and that no step uses a buffer
+// outside of its range). Sets arena_offset of each, arena_bytes (highest end + kArenaSlack) and
+// arena_lower_bound (the largest sum of bytes live at once, as if nothing overlapped).
+// Deterministic; time grows with the number of pairs of buffers that live at the same time.
+void plan_memory(Program& program);
+
+// How far apart two buffers have to be: a rule for the pair (output, input) of one step.
+struct OverlapRule {
+  int output = 0;             // buffer indices
+  int input = 0;
+  std::int64_t distance = 0;  // output's start + distance <= input's start is enough
+};
+
+// The pairs of arena buffers that may overlap: the input dies in the very step that begins the
+// output's life, and every pair of operands through which that step reads the one and writes the
+// other has an Overlap entry. Overlap::distance counts between the starts of the buffers, not of
+// the operands: an operand's offset into its buffer does not enter.
+std::vector<OverlapRule> overlap_rules(const Program& program);
+
+}  // namespace etch
