@@ -12,6 +12,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/steps/layout_rule.h"
 
 namespace etch {
 
@@ -60,6 +61,10 @@ struct OpDef {
   // True: the operator only rearranges or relabels elements (Reshape, Transpose, Slice ...), so
   // that it commutes with quantization and QDQ pairs of equal parameters around it fold away.
   bool moves_data = false;
+
+  // True: the outputs follow from the shapes of the inputs alone (Shape), so that folding may call
+  // `reference` with null in place of inputs that are not constant.
+  bool needs_shapes_only = false;
 };
 
 // Every operator, in the order of ops.def.
@@ -101,10 +106,6 @@ class ResolveContext {
   // E-TYPE (a wrong shape of an inner value only warns), a size beyond ir/limits.h as E-LIMIT.
   // An omitted output is ignored.
   void set_output(int i, DType dtype, Shape shape);
-  // The same for an output whose value is known although an input is not (Shape of a run-time
-  // tensor). A node with only constant outputs is folded away. Nodes with only constant inputs
-  // need not call this: resolve folds them through `reference`.
-  void set_constant(int i, Tensor value);
   template <class Params>
   void set_params(Params params) {
     node_.params = std::move(params);

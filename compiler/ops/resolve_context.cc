@@ -151,13 +151,6 @@ void ResolveContext::set_output(int i, DType dtype, Shape shape) {
   value.shape = std::move(shape);
 }
 
-void ResolveContext::set_constant(int i, Tensor value) {
-  set_output(i, value.dtype(), value.shape());
-  const auto index = static_cast<std::size_t>(i);
-  if (failed_ || index >= node_.outputs.size() || node_.outputs[index] == kNoValue) return;
-  graph_.value(node_.outputs[index]).constant = std::make_shared<const Tensor>(std::move(value));
-}
-
 // What the file says of an inner value is only a hint, often left behind by a tool that changed
 // the batch size; what it says of a graph output is a promise.
 void ResolveContext::report_shape_conflict(ValueId value, std::string what) {

@@ -42,6 +42,7 @@ bool ConstantFolder::is_foldable(const Node& node) const {
   if (node.op == nullptr || node.op->reference == nullptr) return false;
   if (node.op_type == "DequantizeLinear" && dequantize_ == FoldDequantize::kNo) return false;
   if (node.op->needs_shapes_only) return true;
+  if (node.op->needs_shapes_only) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || constant_of(graph_, id) != nullptr;
   });
@@ -58,10 +59,6 @@ bool ConstantFolder::spend(const Node& node) {
 }
 
 bool ConstantFolder::fold(const Node& node) {
-  const bool is_known = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
-    return id == kNoValue || constant_of(graph_, id) != nullptr;
-  });
-  if (is_known) return true;
   if (!is_foldable(node) || !spend(node)) return false;
   std::vector<const Tensor*> inputs;
   for (const ValueId id : node.inputs) inputs.push_back(constant_of(graph_, id));

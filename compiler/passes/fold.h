@@ -1,5 +1,5 @@
-// Constant folding: a node whose inputs are all known is computed by its operator's reference and
-// its outputs become constants.
+// Constant folding: a node whose inputs are all known, or whose result depends on their shapes
+// only, is computed by its operator's reference and its outputs become constants.
 //
 // A DequantizeLinear of a constant is only folded on request: it is how QDQ graphs carry their
 // weights, and the passes that turn QDQ groups into integer operators need to see the integers.
