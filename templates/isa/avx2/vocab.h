@@ -173,6 +173,11 @@ ETCH_INLINE I32 zero_i32() { return {_mm256_setzero_si256()}; }
 ETCH_INLINE I32 splat_i32(int v) { return {_mm256_set1_epi32(v)}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
 
+ETCH_INLINE I32 load_u8(const uint8_t* p) { return {_mm256_cvtepu8_epi32(load_half_n(p, 8))}; }
+ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
+  return {_mm256_cvtepu8_epi32(load_half_n(p, n))};
+}
+
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
   ETCH_MEMCPY(&four, x, sizeof four);
@@ -201,6 +206,7 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
 
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm256_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm256_min_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
 
@@ -291,6 +297,7 @@ ETCH_INLINE F32 load_f32_n(const float* p, int n) {
 ETCH_INLINE F32 to_f32(I32 v) { return {_mm256_cvtepi32_ps(v.v)}; }
 ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm256_mul_ps(a.v, b.v))}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm256_add_ps(a.v, b.v))}; }
+ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm256_div_ps(a.v, b.v)}; }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {_mm256_fmadd_ps(a.v, b.v, c.v)}; }
 
@@ -309,6 +316,7 @@ ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
   return round_i32(clamp_f32({_mm256_mul_ps(_mm256_cvtepi32_ps(acc.v), s.v)}, lo, hi));
 }
 
+ETCH_INLINE void store_i32(int32_t* p, I32 v) { store_vector(p, v.v); }
 ETCH_INLINE void store_f32(float* p, F32 v) { _mm256_storeu_ps(p, v.v); }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
   _mm256_maskstore_ps(p, first_lanes(n), v.v);

@@ -97,6 +97,15 @@ ETCH_INLINE I32 zero_i32() { return {_mm512_setzero_si512()}; }
 ETCH_INLINE I32 splat_i32(int v) { return {_mm512_set1_epi32(v)}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {_mm512_load_si512(p)}; }
 
+ETCH_INLINE I32 load_u8(const uint8_t* p) {
+  const void* const from = p;
+  return {_mm512_maskz_cvtepu8_epi32(kAll, _mm_loadu_si128(static_cast<const __m128i*>(from)))};
+}
+
+ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
+  return {_mm512_maskz_cvtepu8_epi32(kAll, _mm_maskz_loadu_epi8(first_lanes(n), p))};
+}
+
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
   ETCH_MEMCPY(&four, x, sizeof four);
@@ -117,6 +126,7 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
 
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm512_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm512_max_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm512_min_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
 
@@ -214,6 +224,7 @@ ETCH_INLINE F32 load_f32_n(const float* p, int n) {
 ETCH_INLINE F32 to_f32(I32 v) { return {_mm512_maskz_cvtepi32_ps(kAll, v.v)}; }
 ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm512_mul_ps(a.v, b.v))}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm512_add_ps(a.v, b.v))}; }
+ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm512_div_ps(a.v, b.v)}; }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 
@@ -234,6 +245,7 @@ ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
   return round_i32(clamp_f32({_mm512_mul_ps(_mm512_maskz_cvtepi32_ps(kAll, acc.v), s.v)}, lo, hi));
 }
 
+ETCH_INLINE void store_i32(int32_t* p, I32 v) { _mm512_storeu_si512(p, v.v); }
 ETCH_INLINE void store_f32(float* p, F32 v) { _mm512_storeu_ps(p, v.v); }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
   _mm512_mask_storeu_ps(p, first_lanes(n), v.v);

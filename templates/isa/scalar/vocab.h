@@ -67,6 +67,8 @@ ETCH_INLINE int32_t clamp_i32(int32_t v, int32_t lo, int32_t hi) {
 ETCH_INLINE I32 zero_i32() { return {0}; }
 ETCH_INLINE I32 splat_i32(int v) { return {v}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {*p}; }
+ETCH_INLINE I32 load_u8(const uint8_t* p) { return {*p}; }
+ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {n > 0 ? *p : 0}; }
 ETCH_INLINE X4 broadcast4(const uint8_t* x) { return {x[0], x[1], x[2], x[3]}; }
 
 ETCH_INLINE int32_t signed_byte(uint8_t b) { return static_cast<int8_t>(b); }
@@ -103,6 +105,7 @@ ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) {
   return {max_u8(a.b0, b.b0), max_u8(a.b1, b.b1), max_u8(a.b2, b.b2), max_u8(a.b3, b.b3)};
 }
 
+ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) {
   return {min_u8(a.b0, b.b0), min_u8(a.b1, b.b1), min_u8(a.b2, b.b2), min_u8(a.b3, b.b3)};
 }
@@ -163,6 +166,7 @@ ETCH_INLINE F32 load_f32_n(const float* p, int n) { return {n > 0 ? *p : 0.0f}; 
 ETCH_INLINE F32 to_f32(I32 v) { return {static_cast<float>(v.v)}; }
 ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {rt::opaque(a.v * b.v)}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {rt::opaque(a.v + b.v)}; }
+ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {a.v / b.v}; }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {rt::fma_exact(a.v, b.v, c.v)}; }
 
@@ -187,6 +191,7 @@ ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
   return round_i32(clamp_f32({static_cast<float>(acc.v) * s.v}, lo, hi));
 }
 
+ETCH_INLINE void store_i32(int32_t* p, I32 v) { *p = v.v; }
 ETCH_INLINE void store_f32(float* p, F32 v) { *p = v.v; }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
   if (n > 0) *p = v.v;

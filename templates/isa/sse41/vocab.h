@@ -154,6 +154,9 @@ ETCH_INLINE I32 zero_i32() { return {_mm_setzero_si128()}; }
 ETCH_INLINE I32 splat_i32(int v) { return {_mm_set1_epi32(v)}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
 
+ETCH_INLINE I32 load_u8(const uint8_t* p) { return {_mm_cvtepu8_epi32(load_n(p, 4))}; }
+ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {_mm_cvtepu8_epi32(load_n(p, n))}; }
+
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
   ETCH_MEMCPY(&four, x, sizeof four);
@@ -177,6 +180,7 @@ ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {load_vector(p)}; }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
+ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm_min_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm_xor_si128(a.v, b.v)}; }
 
@@ -251,6 +255,7 @@ ETCH_INLINE F32 load_f32_n(const float* p, int n) { return {_mm_castsi128_ps(loa
 ETCH_INLINE F32 to_f32(I32 v) { return {_mm_cvtepi32_ps(v.v)}; }
 ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm_mul_ps(a.v, b.v))}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm_add_ps(a.v, b.v))}; }
+ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm_div_ps(a.v, b.v)}; }
 
 // There is no instruction for it: lane by lane, exactly.
@@ -280,6 +285,7 @@ ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
   return round_i32(clamp_f32({_mm_mul_ps(_mm_cvtepi32_ps(acc.v), s.v)}, lo, hi));
 }
 
+ETCH_INLINE void store_i32(int32_t* p, I32 v) { store_vector(p, v.v); }
 ETCH_INLINE void store_f32(float* p, F32 v) { _mm_storeu_ps(p, v.v); }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) { store_lanes_n(p, _mm_castps_si128(v.v), n); }
 ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) { store_lanes_n(p, v.v, n); }

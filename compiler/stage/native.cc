@@ -1,0 +1,95 @@
+// See native.h.
+
+#include "compiler/stage/native.h"
+
+#include <bit>
+#include <cstring>
+
+#include "compiler/base/check.h"
+#include "runtime/etch_float.h"
+#include "runtime/etch_ops.h"
+
+namespace etch {
+
+static_assert(std::endian::native == std::endian::little,
+              "constant arrays are little-endian and used as they are");
+
+NativeStage::NativeStage(const Step& step, const IsaTraits& isa,
+                         std::span<std::byte* const> operands)
+    : NativeVerbs(isa), step_(step), operands_(operands.begin(), operands.end()) {
+  ETCH_CHECK(operands.size() == step.operands.size());
+  for (const ConstantArray& array : step.constants) {
+    constants_.emplace_back(array.bytes.size());
+    if (array.bytes.empty()) continue;
+    std::memcpy(constants_.back().data(), array.bytes.data(), array.bytes.size());
+  }
+}
+
+std::byte* NativeStage::constant_data(std::string_view suffix) {
+  std::size_t i = 0;
+  while (i < constants_.size() && step_.constants[i].suffix != suffix) ++i;
+  ETCH_CHECK(i < constants_.size());
+  return constants_[i].data();
+}
+
+void NativeStage::softmax_f32(const float* x, float* y, int rows, int n) const {
+  rt::softmax_f32(x, y, rows, n);
+}
+
+void NativeStage::qlinear_softmax(const std::uint8_t* x, std::uint8_t* y, const float* table,
+                                  int rows, int n, float y_inverse, int zp, int stored) const {
+  rt::qlinear_softmax(x, y, table, rows, n, y_inverse, zp, stored);
+}
+
+void NativeStage::lookup(const std::uint8_t* x, std::uint8_t* y, const std::uint8_t* table,
+                         int n) const {
+  rt::lookup(x, y, table, n);
+}
+
+void NativeStage::fill(std::uint8_t* y, int value, int n) const { rt::fill(y, value, n); }
+
+namespace {
+
+class Memory {
+ public:
+  Memory(const Program& program, std::span<const std::byte* const> inputs,
+         std::span<std::byte* const> outputs)
+      : inputs_(inputs), outputs_(outputs), arena_(static_cast<std::size_t>(program.arena_bytes)) {
+    ETCH_CHECK(inputs.size() == program.inputs.size());
+    ETCH_CHECK(outputs.size() == program.outputs.size());
+  }
+
+  std::byte* start_of(const Buffer& buffer, Access access) {
+    const auto port = static_cast<std::size_t>(buffer.port);
+    if (buffer.home == Home::kOutput) return outputs_[port];
+    if (buffer.home == Home::kInput) {
+      ETCH_CHECK(access == Access::kRead);
+      return const_cast<std::byte*>(inputs_[port]);
+    }
+    ETCH_CHECK(buffer.arena_offset >= 0);
+    return arena_.data() + buffer.arena_offset;
+  }
+
+ private:
+  std::span<const std::byte* const> inputs_;
+  std::span<std::byte* const> outputs_;
+  AlignedMemory arena_;
+};
+
+}  // namespace
+
+void run_native(const Program& program, std::span<const std::byte* const> inputs,
+                std::span<std::byte* const> outputs) {
+  Memory memory(program, inputs, outputs);
+  for (const auto& step : program.steps) {
+    std::vector<std::byte*> operands;
+    for (const Operand& operand : step->operands) {
+      const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
+      operands.push_back(memory.start_of(buffer, operand.access) + operand.offset);
+    }
+    NativeStage stage(*step, program.isa, operands);
+    step->run(stage);
+  }
+}
+
+}  // namespace etch

@@ -1,0 +1,350 @@
+// The verbs of verbs.def in portable C++, for any vector of 1 to 16 lanes and either form of
+// weights: what an instruction set would compute, one lane after the other. The Native stage runs
+// kernels with them, and the tests hold every templates/isa/<isa>/vocab.h against them. They are
+// written from the meaning of each verb and share no code with the headers they judge.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "compiler/base/check.h"
+#include "templates/isa/traits.h"
+#include "templates/stage.h"
+
+namespace etch {
+
+namespace native {
+
+inline constexpr int kMostLanes = 16;
+
+template <class T>
+using Lanes = std::array<T, kMostLanes>;
+
+// Lanes beyond IsaTraits::lanes stay zero.
+struct I32 {
+  Lanes<std::int32_t> lane{};
+};
+struct F32 {
+  Lanes<float> lane{};
+};
+struct X4 {
+  Lanes<std::array<std::uint8_t, 4>> lane{};
+};
+struct W4 {
+  Lanes<std::array<std::int16_t, 4>> lane{};
+};
+struct Bytes {
+  std::array<std::uint8_t, 4 * kMostLanes> at{};
+};
+struct QuadX {
+  std::array<X4, 4> part{};
+};
+struct QuadI {
+  std::array<I32, 4> part{};
+};
+
+inline std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
+inline int clamp(int v, int low, int high) { return v < low ? low : (v > high ? high : v); }
+
+// Nearest integer, ties to even. |v| < 2^31 is the kernel's duty.
+inline std::int32_t nearest_even(float v) {
+  ETCH_CHECK(v > -2147483648.0F && v < 2147483648.0F);
+  return static_cast<std::int32_t>(std::nearbyint(v));
+}
+
+inline bool is_aligned(const void* p, int bytes) {
+  return reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) == 0;
+}
+
+}  // namespace native
+
+class NativeVerbs {
+ public:
+  using I32 = native::I32;
+  using F32 = native::F32;
+  using X4 = native::X4;
+  using W4 = native::W4;
+  using Bytes = native::Bytes;
+  using QuadX = native::QuadX;
+  using QuadI = native::QuadI;
+
+  // isa.lanes is 1, 2, 4, 8 or 16.
+  explicit NativeVerbs(const IsaTraits& isa) : isa_(isa) {
+    ETCH_CHECK(isa.lanes == 1 || isa.lanes == 2 || isa.lanes == 4 || isa.lanes == 8 ||
+               isa.lanes == 16);
+  }
+
+  const IsaTraits& isa() const { return isa_; }
+
+  X4 part(const QuadX& quad, int i) const { return quad.part[index(i)]; }
+  I32 part(const QuadI& quad, int i) const { return quad.part[index(i)]; }
+
+  // ---- integers and products ----
+
+  I32 zero_i32(const Name&) const { return {}; }
+
+  I32 splat_i32(const Name&, int v) const {
+    return make<I32>([&](std::size_t) { return v; });
+  }
+
+  I32 load_i32(const Name&, const std::int32_t* p) const {
+    ETCH_CHECK(native::is_aligned(p, 4 * isa_.lanes));
+    return make<I32>([&](std::size_t c) { return p[c]; });
+  }
+
+  I32 load_u8(const Name& name, const std::uint8_t* p) const {
+    return load_u8_n(name, p, isa_.lanes);
+  }
+
+  I32 load_u8_n(const Name&, const std::uint8_t* p, int n) const {
+    return make<I32>([&](std::size_t c) { return c < index(n) ? std::int32_t{p[c]} : 0; });
+  }
+
+  X4 broadcast4(const Name&, const std::uint8_t* x) const {
+    return make<X4>([&](std::size_t) {
+      return std::array<std::uint8_t, 4>{x[0], x[1], x[2], x[3]};
+    });
+  }
+
+  W4 load_w4(const Name&, const std::uint8_t* w) const {
+    ETCH_CHECK(native::is_aligned(w, isa_.weight_bytes() / 2));
+    return make<W4>([&](std::size_t c) {
+      std::array<std::int16_t, 4> k{};
+      for (std::size_t i = 0; i < 4; ++i) k[i] = weight(w, c, i);
+      return k;
+    });
+  }
+
+  void dot4(I32& acc, const X4& x, const W4& w) const {
+    for (std::size_t c = 0; c < lanes(); ++c) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        acc.lane[c] = native::wrapping_add(acc.lane[c], x.lane[c][k] * w.lane[c][k]);
+      }
+    }
+  }
+
+  void add_i32(I32& acc, const I32& v) const {
+    for (std::size_t c = 0; c < lanes(); ++c) {
+      acc.lane[c] = native::wrapping_add(acc.lane[c], v.lane[c]);
+    }
+  }
+
+  // ---- bytes ----
+
+  Bytes load_bytes(const Name& name, const std::uint8_t* p) const {
+    return load_bytes_n(name, p, isa_.byte_lanes());
+  }
+
+  Bytes load_bytes_n(const Name&, const std::uint8_t* p, int n) const {
+    return make_bytes([&](std::size_t b) { return b < index(n) ? p[b] : std::uint8_t{0}; });
+  }
+
+  Bytes splat_bytes(const Name&, int v) const {
+    return make_bytes([&](std::size_t) { return static_cast<std::uint8_t>(v); });
+  }
+
+  Bytes max_bytes(const Name&, const Bytes& x, const Bytes& y) const {
+    return make_bytes([&](std::size_t b) { return x.at[b] > y.at[b] ? x.at[b] : y.at[b]; });
+  }
+
+  void max_into(Bytes& acc, const Bytes& v) const { acc = max_bytes("max", acc, v); }
+
+  Bytes min_bytes(const Name&, const Bytes& x, const Bytes& y) const {
+    return make_bytes([&](std::size_t b) { return x.at[b] < y.at[b] ? x.at[b] : y.at[b]; });
+  }
+
+  Bytes xor_bytes(const Name&, const Bytes& x, const Bytes& y) const {
+    return make_bytes([&](std::size_t b) { return static_cast<std::uint8_t>(x.at[b] ^ y.at[b]); });
+  }
+
+  QuadX interleave4(const Name&, const Bytes& r0, const Bytes& r1, const Bytes& r2,
+                    const Bytes& r3) const {
+    QuadX quad;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      quad.part[at.vector].lane[at.lane] = {r0.at[b], r1.at[b], r2.at[b], r3.at[b]};
+    }
+    return quad;
+  }
+
+  QuadI widen4(const Name&, const Bytes& bytes) const {
+    QuadI quad;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      quad.part[at.vector].lane[at.lane] = bytes.at[b];
+    }
+    return quad;
+  }
+
+  Bytes narrow4(const Name&, const I32& v0, const I32& v1, const I32& v2, const I32& v3,
+                int zp) const {
+    const std::array<const I32*, 4> vectors = {&v0, &v1, &v2, &v3};
+    return make_bytes([&](std::size_t b) {
+      const InLane at = in_lane(b);
+      const int word = native::clamp(vectors[at.vector]->lane[at.lane], -32768, 32767);
+      const int moved = native::clamp(word + zp, -32768, 32767);
+      return static_cast<std::uint8_t>(native::clamp(moved, 0, 255));
+    });
+  }
+
+  Bytes arrange1(const Name&, const Bytes& bytes) const {
+    Bytes out;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      out.at[at.vector * lanes() + at.lane] = bytes.at[b];
+    }
+    return out;
+  }
+
+  Bytes arrange2(const Name&, const Bytes& bytes) const {
+    Bytes out;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      const std::size_t pixel = at.vector / 2;
+      out.at[pixel * 2 * lanes() + channel(2, at.vector % 2, at.lane)] = bytes.at[b];
+    }
+    return out;
+  }
+
+  Bytes arrange3(const Name&, const Bytes& bytes) const {
+    Bytes out;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      if (at.vector < 3) out.at[channel(3, at.vector, at.lane)] = bytes.at[b];
+    }
+    return out;
+  }
+
+  void store_bytes(std::uint8_t* p, const Bytes& bytes) const {
+    store_slice(p, bytes, 0, isa_.byte_lanes());
+  }
+
+  void store_slice(std::uint8_t* p, const Bytes& bytes, int first, int n) const {
+    ETCH_CHECK(first >= 0 && n >= 0 && first + n <= isa_.byte_lanes());
+    for (std::size_t i = 0; i < index(n); ++i) p[i] = bytes.at[index(first) + i];
+  }
+
+  void store_spread(std::uint8_t* p, const Bytes& bytes, int stride, int n) const {
+    for (std::ptrdiff_t i = 0; i < n; ++i) p[i * stride] = bytes.at[static_cast<std::size_t>(i)];
+  }
+
+  // ---- floats ----
+
+  F32 splat_f32(const Name&, float v) const {
+    return make<F32>([&](std::size_t) { return v; });
+  }
+
+  F32 load_f32(const Name& name, const float* p) const { return load_f32_n(name, p, isa_.lanes); }
+
+  F32 load_f32_n(const Name&, const float* p, int n) const {
+    return make<F32>([&](std::size_t c) { return c < index(n) ? at(p, c) : 0.0F; });
+  }
+
+  F32 to_f32(const Name&, const I32& v) const {
+    return make<F32>([&](std::size_t c) { return static_cast<float>(v.lane[c]); });
+  }
+
+  F32 mul_f32(const Name&, const F32& x, const F32& y) const {
+    return make<F32>([&](std::size_t c) { return x.lane[c] * y.lane[c]; });
+  }
+
+  F32 add_f32(const Name&, const F32& x, const F32& y) const {
+    return make<F32>([&](std::size_t c) { return x.lane[c] + y.lane[c]; });
+  }
+
+  void add_into(F32& acc, const F32& v) const { acc = add_f32("sum", acc, v); }
+
+  F32 div_f32(const Name&, const F32& x, const F32& y) const {
+    return make<F32>([&](std::size_t c) { return x.lane[c] / y.lane[c]; });
+  }
+
+  F32 fma_f32(const Name&, const F32& x, const F32& y, const F32& z) const {
+    return make<F32>([&](std::size_t c) { return std::fma(x.lane[c], y.lane[c], z.lane[c]); });
+  }
+
+  F32 clamp_f32(const Name&, const F32& v, float lo, float hi) const {
+    return make<F32>([&](std::size_t c) {
+      const float above = v.lane[c] > lo ? v.lane[c] : lo;  // NaN compares false
+      return above < hi ? above : hi;
+    });
+  }
+
+  I32 round_i32(const Name&, const F32& v) const {
+    return make<I32>([&](std::size_t c) { return native::nearest_even(v.lane[c]); });
+  }
+
+  I32 scale_round(const Name& name, const I32& acc, const F32& s) const {
+    return round_i32(name, mul_f32(name, to_f32(name, acc), s));
+  }
+
+  I32 scale_clamp_round(const Name& name, const I32& acc, const F32& s, float lo, float hi) const {
+    return round_i32(name, clamp_f32(name, mul_f32(name, to_f32(name, acc), s), lo, hi));
+  }
+
+  void store_i32(std::int32_t* p, const I32& v) const { store_i32_n(p, v, isa_.lanes); }
+  void store_i32_n(std::int32_t* p, const I32& v, int n) const {
+    std::memcpy(p, v.lane.data(), 4 * index(n));
+  }
+  void store_f32(float* p, const F32& v) const { store_f32_n(p, v, isa_.lanes); }
+  void store_f32_n(float* p, const F32& v, int n) const {
+    std::memcpy(p, v.lane.data(), 4 * index(n));
+  }
+
+ private:
+  struct InLane {
+    std::size_t vector = 0;
+    std::size_t lane = 0;
+  };
+
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  std::size_t lanes() const { return index(isa_.lanes); }
+  std::size_t byte_lanes() const { return index(isa_.byte_lanes()); }
+
+  static float at(const float* p, std::size_t c) {
+    float value = 0;
+    std::memcpy(&value, p + c, sizeof value);
+    return value;
+  }
+
+  template <class Vector, class Lane>
+  Vector make(Lane lane) const {
+    Vector out;
+    for (std::size_t c = 0; c < lanes(); ++c) out.lane[c] = lane(c);
+    return out;
+  }
+
+  template <class Byte>
+  Bytes make_bytes(Byte byte) const {
+    Bytes out;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) out.at[b] = byte(b);
+    return out;
+  }
+
+  // Which lane of which of four vectors byte b is in "in-lane order".
+  InLane in_lane(std::size_t b) const {
+    if (lanes() < 4) return {b / lanes(), b % lanes()};
+    return {b / 4 % 4, b / 16 * 4 + b % 4};
+  }
+
+  std::size_t channel(int vectors, std::size_t vector, std::size_t lane) const {
+    return index(channel_of(isa_, vectors, static_cast<int>(vector), static_cast<int>(lane)));
+  }
+
+  // Weight k of lane c in a vector of packed weights.
+  std::int16_t weight(const std::uint8_t* w, std::size_t c, std::size_t k) const {
+    if (isa_.weight_form == WeightForm::kS8x4) return static_cast<std::int8_t>(w[4 * c + k]);
+    const std::uint8_t* const half = w + (k % 2) * 4 * lanes();
+    const std::uint8_t* const word = half + 4 * c + 2 * (k / 2);
+    return static_cast<std::int16_t>(static_cast<std::uint16_t>(word[0] | (word[1] << 8)));
+  }
+
+  IsaTraits isa_;
+};
+
+}  // namespace etch
