@@ -1,0 +1,83 @@
+// See targets.h. Supporting another instruction set takes its folder, its line in isas.def, and
+// here its include, its place in the ranking and its CPU test.
+
+#include "compiler/schedule/targets.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+#include "compiler/compile.h"
+#include "compiler/emit/embedded.h"
+#include "templates/isa/avx2/traits.h"
+#include "templates/isa/avx512_vnni/traits.h"
+#include "templates/isa/scalar/traits.h"
+#include "templates/isa/sse41/traits.h"
+
+namespace etch {
+namespace {
+
+constexpr std::array kBestFirst = {&isa::k_avx512_vnni, &isa::k_avx2, &isa::k_sse41,
+                                   &isa::k_scalar};
+
+constexpr int kListed = 0
+#define ETCH_ISA(folder) +1
+#include "templates/isa/isas.def"
+#undef ETCH_ISA
+    ;
+static_assert(kBestFirst.size() == kListed, "every line of isas.def has a place in the ranking");
+
+#if defined(__x86_64__)
+// The compiler's CPU test includes what the operating system saves on a context switch.
+bool cpu_has_avx512_vnni() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
+}
+bool cpu_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool cpu_has_sse41() { return __builtin_cpu_supports("sse4.1"); }
+#else
+bool cpu_has_avx512_vnni() { return false; }
+bool cpu_has_avx2() { return false; }
+bool cpu_has_sse41() { return false; }
+#endif
+
+}  // namespace
+
+std::span<const IsaTraits* const> all_targets() { return kBestFirst; }
+
+std::vector<std::string> target_flags(std::string_view name) {
+  constexpr std::string_view kBegin = "set(ETCH_ISA_FLAGS";
+  constexpr std::string_view kSpace = " \n";
+  const std::string_view file = embedded_file(cat("templates/isa/", name, "/flags.cmake"));
+  const std::size_t begin = file.find(kBegin);
+  ETCH_CHECK(begin != std::string_view::npos);
+  std::string_view rest = file.substr(begin + kBegin.size());
+  rest = rest.substr(0, rest.find(')'));
+  std::vector<std::string> flags;
+  for (;;) {
+    const std::size_t start = rest.find_first_not_of(kSpace);
+    if (start == std::string_view::npos) return flags;
+    rest = rest.substr(start);
+    const std::size_t length = std::min(rest.find_first_of(kSpace), rest.size());
+    flags.emplace_back(rest.substr(0, length));
+    rest = rest.substr(length);
+  }
+}
+
+bool target_runs_here(std::string_view name) {
+  if (name == "avx512_vnni") return cpu_has_avx512_vnni();
+  if (name == "avx2") return cpu_has_avx2();
+  if (name == "sse41") return cpu_has_sse41();
+  return name == "scalar";
+}
+
+const IsaTraits* find_target(std::string_view name) {
+  for (const IsaTraits* isa : all_targets()) {
+    if (name == "native" ? target_runs_here(isa->name) : isa->name == name) return isa;
+  }
+  return nullptr;
+}
+
+}  // namespace etch

@@ -1,0 +1,27 @@
+// Every instruction set that code can be generated for: its facts, how to compile for it, and
+// whether this machine can run it. Facts come from templates/isa/<isa>/traits.h, compiler flags
+// from templates/isa/<isa>/flags.cmake, which generated folders carry too.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/isa/traits.h"
+
+namespace etch {
+
+// All targets, best first: of those that run on a machine, the first is the one to take.
+std::span<const IsaTraits* const> all_targets();
+
+// What generated code for the target `name` is compiled with, one flag per element: "-mavx2",
+// "-mfma". An unknown name is a defect of the compiler and aborts.
+std::vector<std::string> target_flags(std::string_view name);
+
+// Whether this machine's CPU and operating system can run code for the target `name`.
+bool target_runs_here(std::string_view name);
+
+// Also here: find_target(name) of compiler/compile.h.
+
+}  // namespace etch
