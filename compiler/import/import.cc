@@ -41,10 +41,11 @@ std::map<std::string, std::int64_t> read_opsets(const onnx::ModelProto& model, S
   for (const auto& import : model.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     check_opset(domain, import.version(), sink);
-    if (!opsets.emplace(domain, import.version()).second) {
-      sink.error(DiagKind::kVersion, "",
-                 cat("the domain '", printable(import.domain()), "' is imported twice"));
-    }
+    const auto [entry, is_new] = opsets.emplace(domain, import.version());
+    if (is_new || entry->second == import.version()) continue;
+    sink.error(DiagKind::kVersion, "",
+               cat("the domain '", printable(import.domain()), "' is imported as version ",
+                   entry->second, " and as ", import.version()));
   }
   if (opsets.empty()) sink.error(DiagKind::kVersion, "", "the model imports no operator set");
   // ONNX Runtime writes this domain without importing it and takes ai.onnx's version for it.

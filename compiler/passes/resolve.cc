@@ -3,6 +3,8 @@
 #include "compiler/passes/resolve.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -22,14 +24,23 @@ std::string domain_text(const std::string& domain) {
   return domain.empty() ? "ai.onnx" : printable(domain);
 }
 
-bool find_definition(Node& node, Sink& sink) {
-  if (node.op == nullptr) node.op = find_op(node.domain, node.op_type);
-  if (node.op != nullptr) return true;
-  report(node, DiagKind::kOp,
-         cat("the domain ", domain_text(node.domain), " has no operator '", printable(node.op_type),
-             "' that can be compiled"),
-         sink);
-  return false;
+std::string unknown_text(const Node& node) {
+  return cat("the domain ", domain_text(node.domain), " has no operator '", printable(node.op_type),
+             "' that can be compiled");
+}
+
+// One report for each unknown operator, at its first node: networks use the same one many times.
+void report_unknown_operators(const Graph& graph, Sink& sink) {
+  std::map<std::pair<std::string_view, std::string_view>, std::pair<const Node*, int>> uses;
+  for (const Node& node : graph.nodes) {
+    if (node.op != nullptr) continue;
+    ++uses.try_emplace({node.domain, node.op_type}, &node, 0).first->second.second;
+  }
+  for (const auto& [operation, use] : uses) {
+    const auto& [node, count] = use;
+    const std::string more = count == 1 ? "" : cat(", used by ", count, " nodes");
+    report(*node, DiagKind::kOp, unknown_text(*node) + more, sink);
+  }
 }
 
 // The node's domain must be imported, in a version that has the operator. Nodes made by passes
@@ -105,7 +116,12 @@ class Known {
 }  // namespace
 
 bool resolve_node(Graph& graph, Node& node, Sink& sink) {
-  if (!find_definition(node, sink) || !check_arity(node, sink)) return false;
+  if (node.op == nullptr) node.op = find_op(node.domain, node.op_type);
+  if (node.op == nullptr) {
+    report(node, DiagKind::kOp, unknown_text(node), sink);
+    return false;
+  }
+  if (!check_arity(node, sink)) return false;
   ResolveContext context(graph, node, sink);
   node.op->resolve(context);
   if (!context.failed()) context.report_unused_attributes();
@@ -119,10 +135,11 @@ bool resolve_node(Graph& graph, Node& node, Sink& sink) {
 
 void resolve(Graph& graph, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
+  report_unknown_operators(graph, sink);
   ConstantFolder folder(graph, FoldDequantize::kNo);
   Known known(graph);
   for (Node& node : graph.nodes) {
-    if (!find_definition(node, sink) || !check_version(graph, node, sink)) continue;
+    if (node.op == nullptr || !check_version(graph, node, sink)) continue;
     if (!known.has_all(node.inputs) || !resolve_node(graph, node, sink)) continue;
     known.add_all(node.outputs);
     folder.fold(node);
