@@ -1,0 +1,46 @@
+// The part of the tiny runtime that is called for whole rows: filling of halos, byte tables and
+// QLinearSoftmax. C++17, freestanding, no heap, no state. Arithmetic: semantics section 6.3.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "etch_float.h"
+
+namespace etch {
+namespace rt {
+
+// y[0 .. n-1] = value.
+static inline void fill(uint8_t* y, int value, int n) {
+  memset(y, value, static_cast<size_t>(n));
+}
+
+// y[i] = table[x[i]] for 256 entries; x and y may be the same.
+static inline void lookup(const uint8_t* x, uint8_t* y, const uint8_t* table, int n) {
+  for (int i = 0; i < n; ++i) y[i] = table[x[i]];
+}
+
+// QLinearSoftmax over `rows` rows of `n` stored bytes. `table`[i] = exp((i - 255 + shift) *
+// x_scale); each row is moved so that its maximum meets entry 255. `y_inverse` = floor(1 /
+// y_scale). The result saturates to the logical type and is kept with `stored` added
+// (128 when an int8 is stored as uint8, else 0).
+static inline void qlinear_softmax(const uint8_t* x, uint8_t* y, const float* table, int rows,
+                                   int n, float y_inverse, int y_zero_point, int stored) {
+  for (int r = 0; r < rows; ++r, x += n, y += n) {
+    int top = 0;
+    for (int i = 0; i < n; ++i) top = x[i] > top ? x[i] : top;
+    const float* const moved = table + (255 - top);
+    float sum = 0.0F;
+    for (int i = 0; i < n; ++i) sum += moved[x[i]];
+    for (int i = 0; i < n; ++i) {
+      const float share = opaque(moved[x[i]] * y_inverse) / sum;
+      int q = rne(share) + y_zero_point + stored;
+      q = q < 0 ? 0 : q;
+      y[i] = static_cast<uint8_t>(q > 255 ? 255 : q);
+    }
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
