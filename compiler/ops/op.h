@@ -65,6 +65,11 @@ struct OpDef {
   // True: the outputs follow from the shapes of the inputs alone (Shape), so that folding may call
   // `reference` with null in place of inputs that are not constant.
   bool needs_shapes_only = false;
+
+  // How lower() wants the node's tensors to lie in memory (null: row-major), and how much halo
+  // around input 0 would spare it border code (null: none).
+  LayoutRule (*layout)(const Node&) = nullptr;
+  std::optional<HaloWish> (*halo)(const Graph&, const Node&) = nullptr;
 };
 
 // Every operator, in the order of ops.def.

@@ -1,0 +1,40 @@
+// Resolves Relu, LeakyRelu and Sigmoid; see op.h.
+#include "compiler/ops/activation/op.h"
+
+#include <cmath>
+
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+std::vector<Tensor> activation_reference(const Node& node, std::span<const Tensor* const> inputs);
+
+namespace {
+void resolve(ResolveContext& context) {
+  if (!check_dtype(context, 0, "X", {DType::kF32})) return;
+  const std::string& type = context.node().op_type;
+  Activation params;
+  if (type == "Sigmoid") params.kind = Activation::Kind::kSigmoid;
+  if (type == "LeakyRelu") {
+    params.kind = Activation::Kind::kLeakyRelu;
+    params.alpha = context.float_attr("alpha", 0.01F);
+    if (!std::isfinite(params.alpha)) {
+      context.attr_error("alpha", "must be finite");
+      return;
+    }
+  }
+  context.set_output(0, context.dtype(0), context.shape(0));
+  context.set_params(params);
+}
+
+constexpr OpName kNames[] = {{kOnnx, "Relu", 6}, {kOnnx, "LeakyRelu", 6}, {kOnnx, "Sigmoid", 6}};
+}  // namespace
+
+extern const OpDef kOp_activation = {.folder = "activation",
+                                     .names = kNames,
+                                     .arity = {.min_inputs = 1, .max_inputs = 1},
+                                     .resolve = resolve,
+                                     .reference = activation_reference};
+
+}  // namespace etch

@@ -1,0 +1,23 @@
+// Relu, LeakyRelu, Sigmoid (ai.onnx, since 6): y = f(x) for each float32 element.
+//   Relu       x > 0 ? x : 0
+//   LeakyRelu  x >= 0 ? x : fl(alpha * x), alpha default 0.01
+//   Sigmoid    1 / (1 + e^-x) by the rational function below, which is ONNX Runtime's on x64 with
+//   FMA
+#pragma once
+
+namespace etch {
+
+struct Activation {
+  enum class Kind { kRelu, kLeakyRelu, kSigmoid };
+  Kind kind = Kind::kRelu;
+  float alpha = 0.0F;  // of LeakyRelu
+};
+
+// One element.
+float activate(const Activation& activation, float x);
+
+// 1 / (1 + e^-x): x limited to [-18, 18], an odd polynomial over an even one, plus 1/2. Every step
+// but the division is a fused multiply-add.
+float sigmoid_f32(float x);
+
+}  // namespace etch

@@ -1,0 +1,18 @@
+// Add, Sub, Mul, Div (ai.onnx, since 7): elementwise with numpy broadcasting, on float32, int32 and
+// int64. Both inputs have one element type. Float operations round once; NaN, infinities and
+// division by 0 as IEEE 754 says. Integer sums and products wrap; integer division truncates, a
+// constant divisor 0 is refused, one at run time gives 0.
+#pragma once
+
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+struct Arithmetic {
+  enum class Kind { kAdd, kSub, kMul, kDiv };
+  Kind kind = Kind::kAdd;
+  Shape shape;       // of the output
+  StridedView a, b;  // the inputs, broadcast to `shape`
+};
+
+}  // namespace etch

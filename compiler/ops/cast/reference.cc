@@ -1,0 +1,93 @@
+// Cast by plain loops; see op.h.
+#include <cstdint>
+#include <limits>
+
+#include "compiler/ops/cast/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+namespace {
+bool is_float(DType type) {
+  return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
+}
+
+double float_element(const Tensor& x, std::int64_t i) {
+  return x.dtype() == DType::kF64 ? x.as<double>()[as_index(i)] : double{x.real(i)};
+}
+
+// Truncation to Int as the conversion instructions of x64 do it.
+template <class Int>
+Int truncated(double x) {
+  constexpr double kLeast = static_cast<double>(std::numeric_limits<Int>::min());
+  const bool fits = x > kLeast - 1 && x < -kLeast;
+  return fits ? static_cast<Int>(x) : std::numeric_limits<Int>::min();
+}
+
+std::uint64_t low_bits(double x, DType to) {
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  const bool wide = to == DType::kS64 || to == DType::kU64 || to == DType::kU32;
+  if (!wide) return static_cast<std::uint64_t>(truncated<std::int32_t>(x));
+  const bool high = to == DType::kU64 && x >= kTwoTo63;
+  const auto low = static_cast<std::uint64_t>(truncated<std::int64_t>(high ? x - kTwoTo63 : x));
+  return high ? low ^ (std::uint64_t{1} << 63) : low;
+}
+
+// Stores the low bytes of `bits`, whatever the integer type of y.
+void store_bits(Tensor& y, std::int64_t i, std::uint64_t bits) {
+  switch (bytes_of(y.dtype())) {
+    case 1: {
+      const auto value = static_cast<std::uint8_t>(bits);
+      std::memcpy(y.mutable_bytes().data() + i, &value, 1);
+      return;
+    }
+    case 2: {
+      const auto value = static_cast<std::uint16_t>(bits);
+      std::memcpy(y.mutable_bytes().data() + 2 * i, &value, 2);
+      return;
+    }
+    case 4: {
+      const auto value = static_cast<std::uint32_t>(bits);
+      std::memcpy(y.mutable_bytes().data() + 4 * i, &value, 4);
+      return;
+    }
+    default:
+      std::memcpy(y.mutable_bytes().data() + 8 * i, &bits, 8);
+  }
+}
+
+void cast_element(const Tensor& x, std::int64_t i, Tensor& y) {
+  const bool from_float = is_float(x.dtype());
+  const auto at = as_index(i);
+  const bool is_u64 = x.dtype() == DType::kU64;
+  if (is_float(y.dtype())) {
+    if (y.dtype() == DType::kF64) {
+      const double integer = from_float ? 0.0
+                             : is_u64   ? static_cast<double>(x.as<std::uint64_t>()[at])
+                                        : static_cast<double>(x.integer(i));
+      y.as<double>()[at] = from_float ? float_element(x, i) : integer;
+    } else {
+      const float integer = from_float ? 0.0F
+                            : is_u64   ? static_cast<float>(x.as<std::uint64_t>()[at])
+                                       : static_cast<float>(x.integer(i));
+      y.as<float>()[at] = from_float ? static_cast<float>(float_element(x, i)) : integer;
+    }
+  } else if (y.dtype() == DType::kBool) {
+    const bool set = from_float ? float_element(x, i) != 0.0 : x.integer(i) != 0;
+    y.as<std::uint8_t>()[at] = set ? 1 : 0;
+  } else {
+    store_bits(y, i,
+               from_float ? low_bits(float_element(x, i), y.dtype())
+                          : static_cast<std::uint64_t>(x.integer(i)));
+  }
+}
+}  // namespace
+
+std::vector<Tensor> cast_reference(const Node& node, std::span<const Tensor* const> inputs) {
+  Tensor y(params_of<Cast>(node).to, inputs[0]->shape());
+  for (std::int64_t i = 0; i < y.size(); ++i) cast_element(*inputs[0], i, y);
+  return {y};
+}
+
+}  // namespace etch

@@ -1,0 +1,65 @@
+// Resolves Concat; see op.h.
+#include "compiler/ops/concat/op.h"
+
+#include <limits>
+
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+std::vector<Tensor> concat_reference(const Node& node, std::span<const Tensor* const> inputs);
+
+namespace {
+// Adds input i's size along `axis` to `out`; false and a report when the other axes differ.
+bool append_shape(ResolveContext& context, int i, std::size_t axis, Shape& out) {
+  Shape rest = context.shape(i);
+  if (rest.size() == out.size()) {
+    const auto sum = checked_add(out[axis], rest[axis]);
+    rest[axis] = out[axis];
+    if (rest == out && sum) {
+      out[axis] = *sum;
+      return true;
+    }
+  }
+  context.error(DiagKind::kShape,
+                cat("input ", i, " of shape ", to_string(context.shape(i)), " does not fit ",
+                    to_string(context.shape(0)), " along axis ", axis));
+  return false;
+}
+
+void resolve(ResolveContext& context) {
+  for (int i = 0; i < context.input_count(); ++i) {
+    if (context.has_input(i)) continue;
+    context.error(DiagKind::kGraph, cat("input ", i, " is missing"));
+    return;
+  }
+  if (!check_same_dtype(context, context.input_count())) return;
+  if (!context.has_attr("axis")) {
+    context.attr_error("axis", "is missing");
+    return;
+  }
+  Shape shape = context.shape(0);
+  const auto axis = axis_attr(context, "axis", 0, rank_of(shape));
+  if (!axis) return;
+  for (int i = 1; i < context.input_count(); ++i) {
+    if (!append_shape(context, i, as_index(*axis), shape)) return;
+  }
+  context.set_output(0, context.dtype(0), shape);
+  context.set_params(Concat{*axis, shape});
+}
+
+constexpr OpName kNames[] = {{kOnnx, "Concat", 4}};
+}  // namespace
+
+extern const OpDef kOp_concat = {
+    .folder = "concat",
+    .names = kNames,
+    .arity = {.min_inputs = 1, .max_inputs = std::numeric_limits<int>::max()},
+    .resolve = resolve,
+    .reference = concat_reference};
+
+}  // namespace etch

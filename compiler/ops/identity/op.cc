@@ -1,0 +1,24 @@
+// Resolves Identity; see op.h.
+#include "compiler/ops/identity/op.h"
+
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+namespace {
+void resolve(ResolveContext& context) {
+  context.set_params(Relabel{context.shape(0)});
+  context.set_output(0, context.dtype(0), context.shape(0));
+}
+
+constexpr OpName kNames[] = {{kOnnx, "Identity", 1}};
+}  // namespace
+
+extern const OpDef kOp_identity = {.folder = "identity",
+                                   .names = kNames,
+                                   .arity = {.min_inputs = 1, .max_inputs = 1},
+                                   .resolve = resolve,
+                                   .reference = relabel,
+                                   .moves_data = true};
+
+}  // namespace etch

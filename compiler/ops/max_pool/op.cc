@@ -1,0 +1,42 @@
+// Resolves MaxPool; see op.h.
+#include "compiler/ops/max_pool/op.h"
+
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+std::vector<Tensor> max_pool_reference(const Node& node, std::span<const Tensor* const> inputs);
+
+namespace {
+bool type_is_allowed(ResolveContext& context) {
+  if (context.opset() < 12) return check_dtype(context, 0, "X", {DType::kF32});
+  return check_dtype(context, 0, "X", {DType::kF32, DType::kS8, DType::kU8});
+}
+
+void resolve(ResolveContext& context) {
+  const std::int64_t opset = context.opset();
+  if (!type_is_allowed(context)) return;
+  if (context.node().outputs.size() > 1 && context.node().outputs[1] != kNoValue) {
+    context.error(DiagKind::kUnsupported, "the output Indices is not supported");
+    return;
+  }
+  if (opset >= 8) context.ignore_attr("storage_order");
+  auto geometry = resolve_pool_geometry(context, ConvLayout::kChannelsFirst,
+                                        {.ceil_mode = opset >= 10, .dilations = opset >= 10});
+  if (!geometry) return;
+  context.set_output(0, context.dtype(0), geometry->output_shape());
+  context.set_params(MaxPool{std::move(*geometry)});
+}
+
+constexpr OpName kNames[] = {{kOnnx, "MaxPool", 1}};
+}  // namespace
+
+extern const OpDef kOp_max_pool = {
+    .folder = "max_pool",
+    .names = kNames,
+    .arity = {.min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 2},
+    .resolve = resolve,
+    .reference = max_pool_reference};
+
+}  // namespace etch

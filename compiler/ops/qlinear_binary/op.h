@@ -1,0 +1,38 @@
+// QLinearAdd, QLinearMul (com.microsoft, since 1): elementwise on 8-bit tensors of one type, with
+// numpy broadcasting.
+//   inputs  A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point
+// Arithmetic (specification section 6.3, ONNX Runtime on x64 with FMA), a and b the raw integers:
+//   Add  rA = fl(sa/sc), rB = fl(sb/sc), F = fl(zc - fma(rA, za, fl(rB*zb)))
+//        c = saturate(rne(fma(a, rA, fma(b, rB, F)))); a and b trade places, with their scales and
+//        zero points, when A is the side that broadcasts along the innermost axis
+//   Mul  c = saturate(rne(fl(fl(float((a-za)*(b-zb)) * fl(fl(sa*sb)/sc)) + zc)))
+#pragma once
+
+#include "compiler/ops/scalar_quantization.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+struct QLinearBinary {
+  enum class Kind { kAdd, kMul };
+  Kind kind = Kind::kAdd;
+  DType dtype = DType::kU8;
+  ScalarQuantization a, b, c;
+  Shape shape;  // of the output
+  StridedView a_view, b_view;
+  bool swapped = false;  // Add takes B in the role of a
+};
+
+// One element; the factors that do not depend on it are made once.
+class QLinearBinaryFunction {
+ public:
+  explicit QLinearBinaryFunction(const QLinearBinary& params);
+  std::int32_t operator()(std::int32_t a, std::int32_t b) const;
+
+ private:
+  const QLinearBinary& params_;
+  float ratio_a_ = 0, ratio_b_ = 0, offset_ = 0;  // Add, after the exchange
+  float scale_ = 0;                               // Mul
+};
+
+}  // namespace etch

@@ -1,0 +1,48 @@
+// QLinearAdd and QLinearMul by plain loops; see op.h.
+#include <cmath>
+#include <utility>
+
+#include "compiler/ops/op.h"
+#include "compiler/ops/qlinear_binary/op.h"
+#include "compiler/ops/reference_math.h"
+
+namespace etch {
+
+QLinearBinaryFunction::QLinearBinaryFunction(const QLinearBinary& params) : params_(params) {
+  const ScalarQuantization& a = params.swapped ? params.b : params.a;
+  const ScalarQuantization& b = params.swapped ? params.a : params.b;
+  ratio_a_ = a.scale / params.c.scale;
+  ratio_b_ = b.scale / params.c.scale;
+  const float zero_b = ratio_b_ * static_cast<float>(b.zero_point);
+  const float zeros = std::fma(ratio_a_, static_cast<float>(a.zero_point), zero_b);
+  offset_ = static_cast<float>(params.c.zero_point) - zeros;
+  const float product = params.a.scale * params.b.scale;
+  scale_ = product / params.c.scale;
+}
+
+std::int32_t QLinearBinaryFunction::operator()(std::int32_t a, std::int32_t b) const {
+  if (params_.kind == QLinearBinary::Kind::kMul) {
+    const std::int32_t product = (a - params_.a.zero_point) * (b - params_.b.zero_point);
+    const float scaled = static_cast<float>(product) * scale_;
+    return saturated_round(scaled + static_cast<float>(params_.c.zero_point), params_.dtype);
+  }
+  if (params_.swapped) std::swap(a, b);
+  const float inner = std::fma(static_cast<float>(b), ratio_b_, offset_);
+  return saturated_round(std::fma(static_cast<float>(a), ratio_a_, inner), params_.dtype);
+}
+
+std::vector<Tensor> qlinear_binary_reference(const Node& node,
+                                             std::span<const Tensor* const> inputs) {
+  const auto& params = params_of<QLinearBinary>(node);
+  const QLinearBinaryFunction function(params);
+  const std::vector<std::int32_t> a = widened(*inputs[0]);
+  const std::vector<std::int32_t> b = widened(*inputs[3]);
+  std::vector<std::int32_t> c;
+  for_each<2>(params.shape, {&params.a_view, &params.b_view},
+              [&](const std::array<std::int64_t, 2>& at) {
+                c.push_back(function(a[as_index(at[0])], b[as_index(at[1])]));
+              });
+  return {narrowed(params.dtype, params.shape, c)};
+}
+
+}  // namespace etch

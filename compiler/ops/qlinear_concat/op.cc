@@ -1,0 +1,76 @@
+// Resolves QLinearConcat; see op.h.
+#include "compiler/ops/qlinear_concat/op.h"
+
+#include <limits>
+
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+std::vector<Tensor> qlinear_concat_reference(const Node& node,
+                                             std::span<const Tensor* const> inputs);
+
+namespace {
+bool append_shape(ResolveContext& context, int i, std::size_t axis, Shape& out) {
+  Shape rest = context.shape(i);
+  if (rest.size() == out.size()) {
+    const auto sum = checked_add(out[axis], rest[axis]);
+    rest[axis] = out[axis];
+    if (rest == out && sum) {
+      out[axis] = *sum;
+      return true;
+    }
+  }
+  context.error(DiagKind::kShape,
+                cat("input ", i, " of shape ", to_string(context.shape(i)), " does not fit ",
+                    to_string(context.shape(2)), " along axis ", axis));
+  return false;
+}
+
+// Input i and its parameters; adds to `params`.
+bool read_part(ResolveContext& context, int i, QLinearConcat& params) {
+  if (!context.has_input(i)) {
+    context.error(DiagKind::kGraph, cat("input ", i, " is missing"));
+    return false;
+  }
+  if (!check_dtype(context, i, "X", {params.dtype})) return false;
+  const auto from = scalar_quantization(context, {"X", i + 1, i + 2}, params.dtype);
+  if (!from) return false;
+  params.x.push_back(*from);
+  return i == 2 || append_shape(context, i, as_index(params.axis), params.shape);
+}
+
+void resolve(ResolveContext& context) {
+  if (!context.has_input(2) || !check_dtype(context, 2, "X", {DType::kU8, DType::kS8})) return;
+  if (!context.has_attr("axis")) {
+    context.attr_error("axis", "is missing");
+    return;
+  }
+  const auto axis = axis_attr(context, "axis", 0, rank_of(context.shape(2)));
+  if (!axis) return;
+  QLinearConcat params{context.dtype(2), *axis, context.shape(2), {}, {}};
+  const auto to = scalar_quantization(context, {"Y", 0, 1}, params.dtype);
+  if (!to) return;
+  params.y = *to;
+  for (int i = 2; i < context.input_count(); i += 3) {
+    if (!read_part(context, i, params)) return;
+  }
+  context.set_output(0, params.dtype, params.shape);
+  context.set_params(std::move(params));
+}
+
+constexpr OpName kNames[] = {{kMicrosoft, "QLinearConcat", 1}};
+}  // namespace
+
+extern const OpDef kOp_qlinear_concat = {
+    .folder = "qlinear_concat",
+    .names = kNames,
+    .arity = {.min_inputs = 4, .max_inputs = std::numeric_limits<int>::max()},
+    .resolve = resolve,
+    .reference = qlinear_concat_reference};
+
+}  // namespace etch

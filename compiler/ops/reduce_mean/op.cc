@@ -1,0 +1,59 @@
+// Resolves ReduceMean; see op.h.
+#include "compiler/ops/reduce_mean/op.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+std::vector<Tensor> reduce_mean_reference(const Node& node, std::span<const Tensor* const> inputs);
+
+namespace {
+ReduceMean params_for(const Shape& from, const std::vector<std::int64_t>& axes, bool keep) {
+  const std::vector<std::int64_t> dense = dense_strides(from);
+  ReduceMean params;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const bool goes = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(i));
+    (goes ? params.reduced : params.kept).push_back(from[i]);
+    (goes ? params.reduced_view : params.kept_view).strides.push_back(dense[i]);
+    if (!goes || keep) params.shape.push_back(goes ? 1 : from[i]);
+  }
+  return params;
+}
+
+void resolve(ResolveContext& context) {
+  if (!check_dtype(context, 0, "data", {DType::kF32})) return;
+  const Shape& from = context.shape(0);
+  const auto given = ints_argument(context, 1, "axes", 18);
+  const bool keep = context.int_attr("keepdims", 1) != 0;
+  const bool noop = context.opset() >= 18 && context.int_attr("noop_with_empty_axes", 0) != 0;
+  if (!given) return;
+  std::vector<std::int64_t> chosen = given->value_or(std::vector<std::int64_t>{});
+  if (chosen.empty() && !noop) {
+    chosen.resize(from.size());
+    std::iota(chosen.begin(), chosen.end(), 0);
+  }
+  const auto axes = normal_axes(context, chosen, rank_of(from));
+  if (!axes) return;
+  ReduceMean params = params_for(from, *axes, keep);
+  if (element_count(params.reduced) == 0) {
+    context.error(DiagKind::kShape, "the mean of no elements is not defined");
+    return;
+  }
+  context.set_output(0, context.dtype(0), params.shape);
+  context.set_params(std::move(params));
+}
+
+constexpr OpName kNames[] = {{kOnnx, "ReduceMean", 1}};
+}  // namespace
+
+extern const OpDef kOp_reduce_mean = {.folder = "reduce_mean",
+                                      .names = kNames,
+                                      .arity = {.min_inputs = 1, .max_inputs = 2},
+                                      .resolve = resolve,
+                                      .reference = reduce_mean_reference};
+
+}  // namespace etch

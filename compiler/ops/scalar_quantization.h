@@ -1,0 +1,34 @@
+// One scale and one zero point, known at compile time: the only form that most operators of
+// com.microsoft have. (Operators of ai.onnx also take vectors and run-time values, see
+// quantization.h.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ops/quantization.h"
+
+namespace etch {
+
+struct ScalarQuantization {
+  float scale = 1.0F;  // finite, > 0
+  std::int32_t zero_point = 0;
+  bool operator==(const ScalarQuantization&) const = default;
+};
+
+// Reads and checks both inputs as resolve_quantization() does for per-tensor shapes, and reports
+// E-UNSUPPORTED when one is known only at run time.
+std::optional<ScalarQuantization> scalar_quantization(ResolveContext& context,
+                                                      const QuantizationInputs& inputs, DType type);
+
+// fl(scale * (q - zero_point)) (specification section 5.3).
+float dequantized(std::int32_t q, const ScalarQuantization& from);
+
+// The nearest value of `type` to fl(x / scale), clamped (specification section 5.2).
+std::int32_t quantized(float x, const ScalarQuantization& to, DType type);
+
+// round(v), clamped to `type`, for operators that add the zero point in float before rounding.
+// Beyond int32 the x64 conversion gives the least value (specification section 6.3).
+std::int32_t saturated_round(float v, DType type);
+
+}  // namespace etch

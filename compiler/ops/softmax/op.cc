@@ -1,0 +1,40 @@
+// Resolves Softmax; see op.h.
+#include "compiler/ops/softmax/op.h"
+
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+std::vector<Tensor> softmax_reference(const Node& node, std::span<const Tensor* const> inputs);
+
+SoftmaxRows softmax_rows(const Shape& shape, std::int64_t axis, SoftmaxForm form) {
+  const auto at = shape.begin() + axis;
+  const std::int64_t outer = element_count(Shape(shape.begin(), at));
+  if (form == SoftmaxForm::kTrailingAxes) return {outer, element_count(Shape(at, shape.end())), 1};
+  return {outer, *at, element_count(Shape(at + 1, shape.end()))};
+}
+
+namespace {
+void resolve(ResolveContext& context) {
+  if (!check_dtype(context, 0, "input", {DType::kF32})) return;
+  const bool one_axis = context.opset() >= 13;
+  const Shape& shape = context.shape(0);
+  const auto axis = axis_attr(context, "axis", one_axis ? -1 : 1, rank_of(shape));
+  if (!axis) return;
+  const SoftmaxForm form = one_axis ? SoftmaxForm::kOneAxis : SoftmaxForm::kTrailingAxes;
+  context.set_output(0, context.dtype(0), shape);
+  context.set_params(Softmax{softmax_rows(shape, *axis, form)});
+}
+
+constexpr OpName kNames[] = {{kOnnx, "Softmax", 1}};
+}  // namespace
+
+extern const OpDef kOp_softmax = {.folder = "softmax",
+                                  .names = kNames,
+                                  .arity = {.min_inputs = 1, .max_inputs = 1},
+                                  .resolve = resolve,
+                                  .reference = softmax_reference};
+
+}  // namespace etch

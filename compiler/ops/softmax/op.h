@@ -1,0 +1,30 @@
+// Softmax (ai.onnx, since 1): y = e^(x - max) / sum(e^(x - max)) on float32.
+//   opset 13 and later  over the one axis `axis` (default -1)
+//   before              over all axes from `axis` (default 1) to the last, as one
+// Bit for bit ONNX Runtime's result on x64 with AVX512F: runtime/etch_float.h, softmax_f32.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ir/tensor.h"
+
+namespace etch {
+
+// The rows that are normalized, as for Softmax and QLinearSoftmax: element k of row (o, i) is
+// element (o * size + k) * inner + i of the tensor.
+struct SoftmaxRows {
+  std::int64_t outer = 1;
+  std::int64_t size = 1;
+  std::int64_t inner = 1;
+};
+
+enum class SoftmaxForm { kOneAxis, kTrailingAxes };
+
+// `axis` in [0, shape.size()) for kOneAxis, [0, shape.size()] for kTrailingAxes.
+SoftmaxRows softmax_rows(const Shape& shape, std::int64_t axis, SoftmaxForm form);
+
+struct Softmax {
+  SoftmaxRows rows;
+};
+
+}  // namespace etch

@@ -1,0 +1,31 @@
+// Softmax by plain loops; see op.h.
+#include "compiler/ops/op.h"
+#include "compiler/ops/softmax/op.h"
+#include "compiler/ops/strided.h"
+#include "runtime/etch_float.h"
+
+namespace etch {
+
+std::vector<Tensor> softmax_reference(const Node& node, std::span<const Tensor* const> inputs) {
+  const SoftmaxRows& rows = params_of<Softmax>(node).rows;
+  Tensor y(DType::kF32, inputs[0]->shape());
+  if (y.size() == 0) return {y};
+  const auto from = inputs[0]->as<float>();
+  const auto to = y.as<float>();
+  std::vector<float> row(as_index(rows.size));
+  for (std::int64_t o = 0; o < rows.outer; ++o) {
+    for (std::int64_t i = 0; i < rows.inner; ++i) {
+      const std::int64_t first = o * rows.size * rows.inner + i;
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        row[k] = from[as_index(first) + k * as_index(rows.inner)];
+      }
+      rt::softmax_f32(row.data(), row.data(), 1, static_cast<std::int32_t>(rows.size));
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        to[as_index(first) + k * as_index(rows.inner)] = row[k];
+      }
+    }
+  }
+  return {y};
+}
+
+}  // namespace etch
