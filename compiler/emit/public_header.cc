@@ -1,0 +1,140 @@
+// NAME.h: what users of a generated network see, in C++ and in C; see parts.h.
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+#include "compiler/emit/names.h"
+#include "compiler/emit/parts.h"
+#include "compiler/emit/writer.h"
+#include "compiler/schedule/memory.h"
+
+namespace etch {
+namespace {
+
+// "input0" as part of a constant's name: "Input0".
+std::string camel(const Port& port) {
+  std::string out = port.identifier;
+  ETCH_CHECK(!out.empty() && out[0] >= 'a' && out[0] <= 'z');
+  out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
+std::string shape_list(const Shape& shape) {
+  std::string out;
+  for (const std::int64_t size : shape) out += cat(out.empty() ? "" : ", ", size);
+  return out;
+}
+
+void write_port(Writer& writer, const Port& port) {
+  const std::string name = camel(port);
+  const std::int64_t elements = element_count(port.shape);
+  writer.line(cat("// ", port.identifier, ": ", name_of(port.dtype), " ", to_string(port.shape),
+                  ", row-major."));
+  writer.line(cat("using ", name, " = ", c_type(port.dtype), ";"));
+  if (port.shape.empty()) {
+    writer.line(cat("// A scalar: k", name, "Shape has no entries that mean anything."));
+  }
+  writer.line(cat("inline constexpr int k", name, "Rank = ", port.shape.size(), ";"));
+  writer.line(cat("inline constexpr int64_t k", name, "Shape[] = {",
+                  port.shape.empty() ? "1" : shape_list(port.shape), "};"));
+  writer.line(cat("inline constexpr size_t k", name, "Elements = ", elements, ";"));
+  writer.line(cat("inline constexpr size_t k", name, "Bytes = ", elements * bytes_of(port.dtype), ";"));
+  writer.line(cat("inline constexpr char k", name, "DType[] = \"", name_of(port.dtype), "\";"));
+  if (port.quantized) {
+    writer.line(cat("// real value = scale * (stored value - zero point)"));
+    writer.line(cat("inline constexpr float k", name, "Scale = ", hex_float(port.scale), ";  // ",
+                    decimal(port.scale)));
+    writer.line(cat("inline constexpr int k", name, "ZeroPoint = ", port.zero_point, ";"));
+  }
+  writer.line();
+}
+
+void write_facts(Writer& writer, const EmitContext& context) {
+  const Program& program = context.program;
+  writer.line("// The memory that run() works in. It may be used for other things between two calls.");
+  writer.line(cat("inline constexpr size_t kArenaBytes = ", program.arena_bytes, ";"));
+  writer.line(cat("inline constexpr size_t kArenaAlignment = ", kArenaAlignment, ";"));
+  writer.line("// Weights and tables; the code comes on top.");
+  writer.line(cat("inline constexpr size_t kFlashBytes = ", constant_bytes(program), ";"));
+  writer.line("// Multiply-accumulates of one inference.");
+  writer.line(cat("inline constexpr uint64_t kMacs = ", program.macs, ";"));
+  writer.line(cat("inline constexpr char kTarget[] = \"", program.isa.name, "\";"));
+  writer.line("// Of the .onnx file.");
+  writer.line("inline constexpr char kModelSha256[] =");
+  writer.line(cat("    \"", program.model_sha256, "\";"));
+  writer.line("// Grows when the meaning of anything in this header changes.");
+  writer.line(cat("inline constexpr int kOutputFormat = ", kOutputFormat, ";"));
+  writer.line();
+}
+
+void write_contract(Writer& writer) {
+  writer.line("// One inference. Pointers need the alignment of their elements, the arena that of");
+  writer.line("// kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs");
+  writer.line("// are not changed. Keeps no state: calls with separate arenas may run at the same time.");
+  writer.line("// The rounding mode must be to nearest even, as it is unless a program changes it.");
+}
+
+void write_c_interface(Writer& writer, const EmitContext& context) {
+  const std::string stem = macro_stem(context.options.name);
+  const auto macro = [&](const std::string& suffix, std::int64_t value) {
+    writer.line(cat("#define ", stem, "_", suffix, " ", value));
+  };
+  writer.line("// The same for C.");
+  macro("ARENA_BYTES", context.program.arena_bytes);
+  macro("ARENA_ALIGNMENT", kArenaAlignment);
+  macro("OUTPUT_FORMAT", kOutputFormat);
+  for (const auto* ports : {&context.program.inputs, &context.program.outputs}) {
+    for (const Port& port : *ports) {
+      macro(macro_stem(port.identifier) + "_ELEMENTS", element_count(port.shape));
+      if (!port.quantized) continue;
+      writer.line(cat("#define ", stem, "_", macro_stem(port.identifier), "_SCALE ",
+                      hex_float(port.scale), " /* ", decimal(port.scale), " */"));
+      macro(macro_stem(port.identifier) + "_ZERO_POINT", port.zero_point);
+    }
+  }
+  writer.line();
+  const std::string signature =
+      cat("void ", context.options.name, "_run(", run_parameters(context.program), ")");
+  writer.line("#ifdef __cplusplus");
+  writer.line(cat("extern \"C\" ", signature, " noexcept;"));
+  writer.line("#else");
+  writer.line(cat(signature, ";"));
+  writer.line("#endif");
+}
+
+}  // namespace
+
+std::string run_parameters(const Program& program) {
+  std::string out;
+  for (const Port& port : program.inputs) {
+    out += cat(pointer_type(port.dtype, true), " ", port.identifier, ", ");
+  }
+  for (const Port& port : program.outputs) {
+    out += cat(pointer_type(port.dtype, false), " ", port.identifier, ", ");
+  }
+  return out + "void* arena";
+}
+
+std::string public_header(const EmitContext& context) {
+  const std::string& name = context.options.name;
+  Writer writer;
+  writer.line("#pragma once");
+  writer.line();
+  writer.line("#include <stddef.h>");
+  writer.line("#include <stdint.h>");
+  writer.line();
+  writer.line("#ifdef __cplusplus");
+  writer.line(cat("namespace ", name, " {"));
+  writer.line();
+  for (const Port& port : context.program.inputs) write_port(writer, port);
+  for (const Port& port : context.program.outputs) write_port(writer, port);
+  write_facts(writer, context);
+  write_contract(writer);
+  writer.line(cat("void run(", run_parameters(context.program), ") noexcept;"));
+  writer.line();
+  writer.line(cat("}  // namespace ", name));
+  writer.line("#endif");
+  writer.line();
+  write_c_interface(writer, context);
+  return file_banner(context, "The network's interface.") + writer.text();
+}
+
+}  // namespace etch

@@ -1,0 +1,82 @@
+// The vocabulary and the runtime that generated code is delivered with; see parts.h.
+#include <algorithm>
+#include <set>
+
+#include "compiler/base/text.h"
+#include "compiler/emit/embedded.h"
+#include "compiler/emit/parts.h"
+
+namespace etch {
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    lines.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+// "etch_float.h" of the line `#include "etch_float.h"`, or nothing.
+std::string_view quoted_include(std::string_view line) {
+  constexpr std::string_view kInclude = "#include \"";
+  if (!starts_with(line, kInclude)) return {};
+  line.remove_prefix(kInclude.size());
+  return line.substr(0, line.find('"'));
+}
+
+// Adds the runtime header `name` behind the headers that it needs itself.
+void add_header(std::vector<OutputFile>& files, const std::string& path, std::string_view text) {
+  for (const std::string_view line : lines_of(text)) {
+    const std::string_view name = quoted_include(line);
+    if (name.empty()) continue;
+    const std::string needed = cat("etch/", name);
+    const bool known = std::any_of(files.begin(), files.end(),
+                                   [&](const OutputFile& file) { return file.path == needed; });
+    if (!known) add_header(files, needed, embedded_file(cat("runtime/", name)));
+  }
+  files.push_back({path, std::string(text)});
+}
+
+// A header without its guard and its includes of other pieces; a system header is included once.
+std::string pasted(std::string_view text, std::set<std::string_view>& included) {
+  std::string out;
+  int depth = 0;  // of #if: what stands there may not be compiled
+  for (const std::string_view line : lines_of(text)) {
+    depth += starts_with(line, "#if") ? 1 : 0;
+    depth -= starts_with(line, "#endif") ? 1 : 0;
+    if (starts_with(line, "#pragma once") || !quoted_include(line).empty()) continue;
+    const bool is_include = starts_with(line, "#include <") && depth == 0;
+    if (is_include && !included.insert(line).second) continue;
+    out += line;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<OutputFile> support_files(const Program& program) {
+  std::vector<OutputFile> files;
+  add_header(files, "etch/etch_ops.h", embedded_file("runtime/etch_ops.h"));
+  const std::string vocab = cat("templates/isa/", program.isa.name, "/vocab.h");
+  add_header(files, "etch/vocab.h", embedded_file(vocab));
+  return files;
+}
+
+std::string support_text(const Program& program) {
+  std::string out;
+  std::set<std::string_view> included;
+  const std::vector<OutputFile> files = support_files(program);
+  for (const OutputFile& file : files) {
+    out += cat("// ==== ", file.path, " ====\n\n", pasted(file.content, included), "\n");
+  }
+  return out;
+}
+
+}  // namespace etch
