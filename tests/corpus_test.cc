@@ -1,0 +1,136 @@
+// Runs the importer and resolve over the corpus of hostile and odd model files, when it stands
+// beside this repository (../shared/corpus): what must be refused is refused with the right class,
+// what must compile gets through, and nothing crashes or hangs. manifest.tsv says which is which.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/import/file.h"
+#include "compiler/import/import.h"
+#include "compiler/passes/resolve.h"
+
+namespace etch {
+namespace {
+
+const std::filesystem::path kCorpus =
+    std::filesystem::path(ETCH_SOURCE_DIR) / ".." / "shared" / "corpus";
+
+struct Row {
+  std::string file;
+  std::string expect;  // "reject", "compile", "reject-or-compile", "compile-or-E-LIMIT" ...
+  std::set<std::string> classes;
+};
+
+// Refused by what comes after resolve, or by a choice documented with the option.
+const std::set<std::string> kRefusedLater = {
+    "bad/225_bomb_macs_1e9.onnx",  // a count of operations that only planning knows
+};
+const std::set<std::string> kRefusedByChoice = {
+    "ok/075_external_data_good.onnx",  // external data is off
+};
+
+std::vector<std::string> split(const std::string& line, char separator) {
+  std::vector<std::string> out(1);
+  for (const char c : line) {
+    if (c == separator) {
+      out.emplace_back();
+    } else {
+      out.back().push_back(c);
+    }
+  }
+  return out;
+}
+
+std::vector<Row> read_manifest() {
+  std::vector<Row> rows;
+  std::ifstream file(kCorpus / "manifest.tsv");
+  std::string line;
+  std::getline(file, line);  // the header
+  while (std::getline(file, line)) {
+    const auto fields = split(line, '\t');
+    Row row{fields.at(0), fields.at(1), {fields.at(2)}};
+    for (const auto& allowed : split(fields.at(3), ' ')) row.classes.insert(allowed);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+struct Outcome {
+  std::set<std::string> classes;  // of the errors
+  std::string report;
+};
+
+Outcome run(const std::string& file) {
+  Sink sink;
+  const ImportOptions options;
+  const auto bytes = read_file((kCorpus / file).string(), options.limits.file_bytes, "", sink);
+  std::optional<Graph> graph;
+  if (bytes) graph = import_model(*bytes, options, sink);
+  if (graph) resolve(*graph, sink);
+  EXPECT_TRUE(graph.has_value() || sink.has_errors()) << file << " was refused without a reason";
+  Outcome out;
+  for (const Diagnostic& diagnostic : sink.sorted()) {
+    const std::string line = format(diagnostic, file);
+    EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) { return c >= 32 && c < 127; }))
+        << "a diagnostic of " << file << " is not printable";
+    if (diagnostic.severity != Severity::kError) continue;
+    out.classes.insert(std::string(code_of(diagnostic.kind)));
+    if (out.report.size() < 2000) out.report += line + "\n";
+  }
+  return out;
+}
+
+bool intersects(const std::set<std::string>& a, const std::set<std::string>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const auto& item) { return b.count(item) != 0; });
+}
+
+std::string joined(const std::set<std::string>& items) {
+  std::string out;
+  for (const auto& item : items) out += " " + item;
+  return out;
+}
+
+void check(const Row& row) {
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run(row.file);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 5.0) << row.file << " took too long";
+  const bool refused = !outcome.classes.empty();
+  if (row.expect == "reject") {
+    if (kRefusedLater.count(row.file) != 0) return;
+    EXPECT_TRUE(refused) << row.file << " is not refused";
+  } else if (row.expect == "compile") {
+    if (kRefusedByChoice.count(row.file) != 0) {
+      EXPECT_TRUE(refused) << row.file << " gets through now: remove it from the list";
+      return;
+    }
+    EXPECT_FALSE(refused) << outcome.report;
+  } else if (refused && row.expect.rfind("compile-or-", 0) == 0) {
+    const std::string allowed = row.expect.substr(std::string("compile-or-").size());
+    EXPECT_TRUE(outcome.classes.count(allowed) != 0) << outcome.report;
+  }
+  if (refused && row.expect.rfind("reject", 0) == 0) {
+    EXPECT_TRUE(intersects(outcome.classes, row.classes))
+        << "expected one of" << joined(row.classes) << ", got\n"
+        << outcome.report;
+  }
+}
+
+TEST(Corpus, EveryFileIsRefusedWithTheRightClassOrGetsThrough) {
+  if (!std::filesystem::exists(kCorpus / "manifest.tsv")) {
+    GTEST_SKIP() << "no corpus at " << kCorpus.string();
+  }
+  const std::vector<Row> rows = read_manifest();
+  ASSERT_GT(rows.size(), 100U);
+  for (const Row& row : rows) check(row);
+}
+
+}  // namespace
+}  // namespace etch
