@@ -8,7 +8,8 @@
 //
 // Specification section 5.2, in float32: v = fl(x / y_scale), a true division; y =
 // round_half_even(clamp(v, what fits once y_zero_point is added)) + y_zero_point. NaN gives the
-// least value of the type.
+// least value of the type. Infinities saturate, with blocks too (ONNX Runtime's blocked kernel
+// gives arbitrary values for them).
 #pragma once
 
 #include <optional>
