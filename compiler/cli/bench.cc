@@ -1,0 +1,206 @@
+// `etch bench`: how long the network and each of its layers takes on one core, and how big it is.
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/cli/data_set.h"
+#include "compiler/cli/network.h"
+#include "compiler/cli/object_size.h"
+#include "compiler/cli/options.h"
+#include "compiler/emit/names.h"
+#include "compiler/import/file.h"
+#include "compiler/import/tensor_proto.h"
+
+namespace etch::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BenchOptions : ModelOptions {
+  bool json = false;
+  double seconds = 2;
+};
+
+struct Times {
+  double median = 0;  // microseconds
+  double least = 0;
+};
+
+// What harness.h prints: "NAME MEDIAN MINIMUM" per line.
+std::map<std::string, Times> parse_times(const std::string& text) {
+  std::map<std::string, Times> all;
+  std::istringstream lines(text);
+  lines.imbue(std::locale::classic());
+  std::string name;
+  Times times;
+  while (lines >> name >> times.median >> times.least) all[name] = times;
+  return all;
+}
+
+// A stand-in where there is no test data: any bytes for integers, values in [0, 1) for float32.
+Tensor made_up(const Port& port) {
+  Tensor tensor(port.dtype, port.shape);
+  std::uint32_t state = 1;
+  const auto next = [&] { return (state = state * 1664525U + 1013904223U) >> 24; };
+  if (port.dtype == DType::kF32) {
+    for (float& value : tensor.as<float>()) value = static_cast<float>(next()) / 256.0F;
+  } else if (is_8bit(port.dtype)) {
+    for (std::byte& byte : tensor.mutable_bytes()) byte = static_cast<std::byte>(next());
+  }
+  return tensor;
+}
+
+// The first data set beside the model if it fits, otherwise made-up values: time does not depend
+// on them.
+std::vector<Tensor> sample_for(const BenchOptions& options, const Program& program) {
+  const std::vector<std::filesystem::path> folders = find_data_sets(options.model);
+  std::vector<Tensor> sample;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const Port& port = program.inputs[i];
+    Sink ignored;
+    std::optional<Tensor> tensor;
+    if (!folders.empty()) {
+      tensor = read_tensor_file((folders.front() / cat("input_", i, ".pb")).string(), ignored);
+    }
+    sample.push_back(tensor && fits(*tensor, port) ? std::move(*tensor) : made_up(port));
+  }
+  return sample;
+}
+
+std::int64_t weight_bytes(const Step& step) {
+  std::size_t bytes = 0;
+  for (const ConstantArray& constant : step.constants) bytes += constant.bytes.size();
+  return static_cast<std::int64_t>(bytes);
+}
+
+// Sizes of the generated objects; main.cc, the last, is ours.
+std::vector<ObjectSize> object_sizes(const Network& network) {
+  std::vector<ObjectSize> sizes;
+  for (const std::filesystem::path& path : network.objects()) {
+    if (path.filename() == "main.cc.o") continue;
+    Sink ignored;
+    const std::optional<std::string> bytes =
+        read_file(path.string(), std::size_t{1} << 30, "", ignored);
+    if (bytes) sizes.push_back(size_of_object(*bytes));
+  }
+  return sizes;
+}
+
+Json layer_of(const Step& step, const std::map<std::string, Times>& times,
+              const std::vector<ObjectSize>& objects) {
+  Json layer{{"name", step.name}, {"op", step.kind}, {"origin", step.origin}, {"macs", step.macs}};
+  const auto found = times.find(step.name);
+  if (found != times.end()) {
+    layer["median_us"] = found->second.median;
+    layer["min_us"] = found->second.least;
+  }
+  layer["weight_bytes"] = weight_bytes(step);
+  std::int64_t code = 0;
+  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.name);
+  if (code > 0) layer["code_bytes"] = code;
+  return layer;
+}
+
+Json report_of(const Network& network, const std::map<std::string, Times>& times) {
+  const Program& program = network.program();
+  const std::vector<ObjectSize> objects = object_sizes(network);
+  std::int64_t code = 0;
+  for (const ObjectSize& object : objects) code += object.code_bytes;
+  std::int64_t weights = 0;
+  Json layers = Json::array();
+  for (const auto& step : program.steps) {
+    weights += weight_bytes(*step);
+    layers.push_back(layer_of(*step, times, objects));
+  }
+  const Times whole = times.at("network");
+  return Json{
+      {"target", program.isa.name}, {"median_us", whole.median},          {"min_us", whole.least},
+      {"macs", program.macs},       {"arena_bytes", program.arena_bytes}, {"weight_bytes", weights},
+      {"code_bytes", code},         {"layers", std::move(layers)}};
+}
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 64> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::fixed, decimals)
+                       .ptr;
+  return std::string(digits.data(), end);
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+void print_row(const Json& row, const std::string& name) {
+  const bool timed = row.contains("median_us");
+  const double median = timed ? row["median_us"].get<double>() : 0;
+  const double gmacs = median > 0 ? row["macs"].get<double>() / median / 1e3 : 0;
+  print_line(
+      cat(right(timed ? fixed(median, 2) : "-", 12),
+          right(timed ? fixed(row["min_us"].get<double>(), 2) : "-", 12),
+          right(with_thousands(row["macs"].get<std::int64_t>()), 16),
+          right(timed ? fixed(gmacs, 1) : "-", 8),
+          right(row.contains("code_bytes") ? with_thousands(row["code_bytes"].get<std::int64_t>())
+                                           : "-",
+                10),
+          "  ", name));
+}
+
+void print_report(const Json& report) {
+  print_line(cat("target ", report["target"].get<std::string>(), ", one thread; arena ",
+                 with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes, weights ",
+                 with_thousands(report["weight_bytes"].get<std::int64_t>()), " bytes"));
+  print_line("   median us      min us            MACs  GMAC/s      code  layer");
+  for (const Json& layer : report["layers"]) {
+    print_row(layer,
+              cat(layer["name"].get<std::string>(), "  ", layer["origin"].get<std::string>()));
+  }
+  print_row(report, "whole network");
+}
+
+ExitCode bench(const BenchOptions& options, Reporter& reporter) {
+  std::unique_ptr<Program> program = compile_file(options, reporter);
+  if (program == nullptr) return reporter.exit_code();
+  const std::vector<Tensor> sample = sample_for(options, *program);
+  const std::unique_ptr<Network> network =
+      Network::build(std::move(program), Timing::kSteps, {}, reporter);
+  if (network == nullptr) return reporter.exit_code();
+  const std::optional<std::string> output = network->bench(sample, options.seconds, reporter);
+  if (!output) return reporter.exit_code();
+  const Json report = report_of(*network, parse_times(*output));
+  if (options.json) {
+    print_line(report.dump(2));
+  } else {
+    print_report(report);
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& root) {
+  CLI::App* parser = root.add_subcommand("bench", "Time a model and each of its layers");
+  auto options = std::make_shared<BenchOptions>();
+  add_model_options(*parser, *options);
+  parser->add_flag("--json", options->json, "print a JSON object");
+  parser->add_option("--seconds", options->seconds, "how long to measure")
+      ->check(CLI::Validator(CLI::Range(0.01, 3600.0)).description(""))
+      ->type_name("S")
+      ->capture_default_str();
+  parser->footer(
+      "Single-threaded. Half of the time goes to the whole network, half to its layers, which are\n"
+      "timed within runs of the whole network; their sum is a little more than the whole because\n"
+      "reading the clock takes time, too.\n"
+      "\n"
+      "Example:\n"
+      "  etch bench model.onnx --target avx2 --seconds 5 --json");
+  return {parser, [options](Reporter& reporter) { return bench(*options, reporter); }};
+}
+
+}  // namespace etch::cli

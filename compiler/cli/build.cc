@@ -1,0 +1,111 @@
+// Runs the compiler once per file and once to link; see build.h.
+#include "compiler/cli/build.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "compiler/base/text.h"
+#include "compiler/cli/process.h"
+#include "compiler/cli/progress.h"
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+using Command = std::vector<std::string>;
+
+// Far above what the largest file takes; ends a compiler that hangs.
+constexpr std::chrono::minutes kCompilerTimeout{10};
+
+// Runs all commands, several at a time; results are in the order of the commands.
+std::vector<ProcessResult> run_all(const std::vector<Command>& commands, const std::string& task,
+                                   const Reporter& reporter) {
+  Progress progress(task, static_cast<int>(commands.size()), reporter);
+  std::vector<ProcessResult> results(commands.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < commands.size(); i = next++) {
+      results[i] = run_process(commands[i], kCompilerTimeout);
+      progress.step();
+    }
+  };
+  const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::thread> workers;
+  for (std::size_t i = 1; i < std::min(most, commands.size()); ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  return results;
+}
+
+// ": " and the first lines of what the compiler said, joined by " | " to stay on one line; empty if
+// it was silent.
+std::string excerpt(const std::string& text) {
+  constexpr std::size_t kMost = 600;
+  std::string out;
+  for (const char c : text.substr(0, kMost)) {
+    if (c == '\n') {
+      out += " | ";
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out.empty() ? out : cat(": ", out);
+}
+
+// True if the command succeeded; otherwise reports why it did not.
+bool accept(const ProcessResult& result, const std::string& compiler, const std::string& task,
+            Reporter& reporter) {
+  if (result.succeeded()) return true;
+  if (result.end == ProcessResult::End::kNotStarted ||
+      result.end == ProcessResult::End::kInterrupted) {
+    reporter.io_error(compiler, cat(task, ": ", describe(result)));
+  } else {
+    reporter.internal_error(
+        cat(compiler, ", ", task, ": ", describe(result), excerpt(result.errors)));
+  }
+  return false;
+}
+
+Command start_of_command(const Toolchain& toolchain) {
+  Command command = {toolchain.compiler, "-std=c++17", "-O2"};
+  command.insert(command.end(), toolchain.flags.begin(), toolchain.flags.end());
+  return command;
+}
+
+}  // namespace
+
+std::optional<BuildOutput> build_program(const fs::path& folder,
+                                         const std::vector<std::string>& sources,
+                                         const std::string& name, const Toolchain& toolchain,
+                                         Reporter& reporter) {
+  BuildOutput built{folder / name, {}};
+  std::vector<Command> commands;
+  for (const std::string& source : sources) {
+    const std::string object = (folder / (source + ".o")).string();
+    Command command = start_of_command(toolchain);
+    command.insert(command.end(),
+                   {"-I", folder.string(), "-c", (folder / source).string(), "-o", object});
+    commands.push_back(std::move(command));
+    built.objects.emplace_back(object);
+  }
+  Command link = start_of_command(toolchain);
+  for (const fs::path& object : built.objects) link.push_back(object.string());
+  link.insert(link.end(), toolchain.link_flags.begin(), toolchain.link_flags.end());
+  link.insert(link.end(), {"-o", built.program.string()});
+
+  const std::vector<ProcessResult> results =
+      run_all(commands, cat("building with ", toolchain.compiler), reporter);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!accept(results[i], toolchain.compiler, cat("compiling ", sources[i]), reporter)) {
+      return std::nullopt;
+    }
+  }
+  if (!accept(run_process(link, kCompilerTimeout), toolchain.compiler, "linking", reporter)) {
+    return std::nullopt;
+  }
+  return built;
+}
+
+}  // namespace etch::cli

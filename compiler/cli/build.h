@@ -1,0 +1,28 @@
+// Builds a folder of C++ files into one program with the target's compiler, as many files at a
+// time as this machine has processors.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/reporter.h"
+#include "compiler/cli/toolchain.h"
+
+namespace etch::cli {
+
+struct BuildOutput {
+  std::filesystem::path program;
+  std::vector<std::filesystem::path> objects;  // one per source, in the order of the sources
+};
+
+// Compiles `sources` (paths relative to `folder`, which is also searched for includes) with -O2
+// and links them to `folder`/`name`. Objects are put beside their sources. Reports a compiler that
+// cannot be run as E-IO, and code that it refuses as an internal error with the compiler's words.
+std::optional<BuildOutput> build_program(const std::filesystem::path& folder,
+                                         const std::vector<std::string>& sources,
+                                         const std::string& name, const Toolchain& toolchain,
+                                         Reporter& reporter);
+
+}  // namespace etch::cli

@@ -1,0 +1,107 @@
+// `etch compile`: from a model to a folder of C++.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/cli/interrupt.h"
+#include "compiler/cli/model_name.h"
+#include "compiler/cli/network.h"
+#include "compiler/cli/options.h"
+#include "compiler/emit/emit.h"
+#include "compiler/emit/names.h"
+#include "compiler/emit/output_folder.h"
+#include "compiler/emit/parts.h"
+
+namespace etch::cli {
+namespace {
+
+struct CompileArguments : ModelOptions {
+  std::string output;
+  std::string name;
+  std::string weights = "embed";
+  bool single_file = false;
+  bool force = false;
+};
+
+std::string check_name(const std::string& name) {
+  if (is_usable_name(name)) return {};
+  return cat("'", printable(name),
+             "' cannot be a name in C++: use letters, digits and single _, start with a letter, "
+             "no keyword, no _t at the end, at most 40 characters");
+}
+
+EmitOptions emit_options(const CompileArguments& arguments) {
+  EmitOptions options;
+  options.name = arguments.name.empty() ? name_from_path(arguments.model) : arguments.name;
+  options.weights = arguments.weights == "file" ? WeightsForm::kFile : WeightsForm::kEmbedded;
+  options.layout = arguments.single_file ? FileLayout::kSingleFile : FileLayout::kFolder;
+  return options;
+}
+
+void print_summary(const Program& program, const std::vector<OutputFile>& files,
+                   const CompileArguments& arguments, const std::string& name) {
+  std::size_t file_bytes = 0;
+  for (const OutputFile& file : files) file_bytes += file.content.size();
+  print_line(cat(name, " for ", program.isa.name, " (", program.isa.title, ")"));
+  print_line(cat("  arena   ", with_thousands(program.arena_bytes), " bytes of RAM"));
+  print_line(cat("  flash   ", with_thousands(constant_bytes(program)),
+                 " bytes of weights and tables, and the code"));
+  print_line(
+      cat("  work    ", with_thousands(program.macs), " MACs in ", program.steps.size(), " steps"));
+  print_line(cat("  files   ", files.size(), " in ", one_line(arguments.output), ", ",
+                 with_thousands(static_cast<long long>(file_bytes)), " bytes"));
+  for (const OutputFile& file : files) print_line(cat("          ", file.path));
+}
+
+ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
+  const std::unique_ptr<Program> program = compile_file(arguments, reporter);
+  if (program == nullptr) return reporter.exit_code();
+  const EmitOptions options = emit_options(arguments);
+  const std::vector<OutputFile> files = emit(*program, options);
+  Sink sink;
+  {
+    const InterruptGuard guard;  // the folder is complete or not there, also after Ctrl-C
+    write_output_folder(files, arguments.output,
+                        arguments.force ? Overwrite::kAnything : Overwrite::kOwnFiles, sink);
+  }
+  reporter.diagnostics(sink, arguments.output);
+  if (!reporter.failed() && !reporter.quiet()) {
+    print_summary(*program, files, arguments, options.name);
+  }
+  return reporter.exit_code();
+}
+
+}  // namespace
+
+Command add_compile(CLI::App& root) {
+  CLI::App* parser = root.add_subcommand("compile", "Compile a model to a folder of C++");
+  auto arguments = std::make_shared<CompileArguments>();
+  add_model_options(*parser, *arguments);
+  parser->add_option("-o,--output", arguments->output, "folder to write to")
+      ->required()
+      ->type_name("DIR");
+  parser
+      ->add_option("--name", arguments->name,
+                   "C++ namespace and file stem (default: the model file's name)")
+      ->check(CLI::Validator(check_name, ""))
+      ->type_name("NAME");
+  parser->add_flag("--single-file", arguments->single_file,
+                   "one header instead of a folder of files");
+  parser
+      ->add_option("--weights", arguments->weights,
+                   "embed: in the C++ files; file: in a binary file beside them")
+      ->check(CLI::Validator(CLI::IsMember({"embed", "file"})).description(""))
+      ->type_name("FORM")
+      ->capture_default_str();
+  parser->add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
+  parser->footer(
+      "Nothing is written when the model is refused.\n"
+      "\n"
+      "Examples:\n"
+      "  etch compile digits.onnx -o generated/digits\n"
+      "  etch compile mobilenet.onnx -o mobilenet --target avx2 --dim batch=1 --name mobilenet_v2");
+  return {parser, [arguments](Reporter& reporter) { return compile_model(*arguments, reporter); }};
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,205 @@
+// `etch inspect`: what is in a model, and everything that keeps it from being compiled.
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "compiler/base/text.h"
+#include "compiler/cli/options.h"
+#include "compiler/cli/quantization.h"
+#include "compiler/emit/names.h"
+#include "compiler/import/file.h"
+
+namespace etch::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InspectOptions : ModelOptions {
+  bool json = false;
+};
+
+// Everything found out about one model. Parts are missing if the model is broken before them.
+struct Findings {
+  std::optional<Graph> graph;       // as it stands in the file
+  std::unique_ptr<Graph> resolved;  // with types and shapes of the outputs
+  std::unique_ptr<Program> program;
+  Sink sink;
+};
+
+Findings examine(const InspectOptions& options) {
+  Findings found;
+  const CompileOptions compile_options = options.compile_options();
+  const std::optional<std::string> bytes =
+      read_file(options.model, compile_options.import.limits.file_bytes, "", found.sink);
+  if (!bytes) return found;
+  Sink repeated;  // compile() reports the same again
+  found.graph = import_model(*bytes, compile_options.import, repeated);
+  if (found.graph) found.resolved = load_graph(*bytes, compile_options, repeated);
+  found.program = compile(*bytes, compile_options, found.sink);
+  return found;
+}
+
+Json describe_value(const Value& value) {
+  Json out{{"name", printable(value.name)}, {"dtype", nullptr}, {"shape", nullptr}};
+  if (value.dtype) out["dtype"] = name_of(*value.dtype);
+  if (value.shape) out["shape"] = *value.shape;
+  return out;
+}
+
+Json describe_values(const Graph& graph, const std::vector<ValueId>& ids) {
+  Json out = Json::array();
+  for (const ValueId id : ids) out.push_back(describe_value(graph.value(id)));
+  return out;
+}
+
+// How the program sees its inputs or outputs: also with their quantization.
+Json describe_ports(const std::vector<Port>& ports) {
+  Json out = Json::array();
+  for (const Port& port : ports) {
+    Json one{{"name", printable(port.name)}, {"dtype", name_of(port.dtype)}, {"shape", port.shape}};
+    if (port.quantized) {
+      one["scale"] = port.scale;
+      one["zero_point"] = port.zero_point;
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json operators_of(const Graph& graph) {
+  std::map<std::string, int> histogram;
+  for (const Node& node : graph.nodes) {
+    const std::string domain = node.domain.empty() ? "" : cat(node.domain, ".");
+    ++histogram[printable(domain + node.op_type)];
+  }
+  return Json(histogram);
+}
+
+Json diagnostics_of(const Sink& sink) {
+  constexpr const char* kSeverities[] = {"error", "warning", "note"};
+  Json out = Json::array();
+  for (const Diagnostic& diagnostic : sink.sorted()) {
+    out.push_back({{"severity", kSeverities[static_cast<int>(diagnostic.severity)]},
+                   {"code", code_of(diagnostic.kind)},
+                   {"location", diagnostic.location},
+                   {"message", diagnostic.message}});
+  }
+  return out;
+}
+
+Json report_of(const Findings& found, const InspectOptions& options) {
+  Json out{{"model", options.model}, {"supported", found.program != nullptr}};
+  if (found.graph) {
+    const Graph& graph = *found.graph;
+    const Graph& typed = found.resolved ? *found.resolved : graph;
+    out["producer"] = printable(graph.producer);
+    out["ir_version"] = graph.ir_version;
+    for (const auto& [domain, version] : graph.opsets) {
+      out["opsets"][domain.empty() ? "ai.onnx" : printable(domain)] = version;
+    }
+    out["inputs"] = found.program ? describe_ports(found.program->inputs)
+                                  : describe_values(typed, typed.inputs);
+    out["outputs"] = found.program ? describe_ports(found.program->outputs)
+                                   : describe_values(typed, typed.outputs);
+    out["nodes"] = graph.nodes.size();
+    out["operators"] = operators_of(graph);
+    const Quantization quantization = quantization_of(graph);
+    out["quantization"] = {{"formats", quantization.formats},
+                           {"activations", quantization.activations},
+                           {"weights", quantization.weights}};
+  }
+  if (found.program) {
+    out["macs"] = found.program->macs;
+    out["arena_bytes"] = found.program->arena_bytes;
+  } else {
+    out["macs"] = nullptr;
+  }
+  out["diagnostics"] = diagnostics_of(found.sink);
+  return out;
+}
+
+std::string joined(const Json& counts) {
+  std::string out;
+  for (const auto& [name, count] : counts.items()) {
+    out += cat(out.empty() ? "" : ", ", name, " x", count.get<int>());
+  }
+  return out.empty() ? "none" : out;
+}
+
+void print_values(std::string_view heading, const Json& values) {
+  for (const Json& value : values) {
+    const auto or_unknown = [](const Json& part) {
+      return part.is_null() ? "?" : part.is_string() ? part.get<std::string>() : part.dump();
+    };
+    const std::string quantized =
+        value.contains("scale")
+            ? cat(", scale ", value["scale"].dump(), ", zero point ", value["zero_point"].dump())
+            : "";
+    print_line(cat(heading, value["name"].get<std::string>(), "  ", or_unknown(value["dtype"]), ' ',
+                   or_unknown(value["shape"]), quantized));
+  }
+}
+
+void print_report(const Json& report, std::size_t errors) {
+  if (report.contains("operators")) {
+    std::string opsets;
+    for (const auto& [domain, version] : report["opsets"].items()) {
+      opsets += cat(", ", domain, ' ', version.get<std::int64_t>());
+    }
+    const std::string producer = report["producer"].get<std::string>();
+    print_line(cat("file          IR ", report["ir_version"].get<std::int64_t>(), opsets,
+                   producer.empty() ? "" : ", by ", producer));
+    print_values("input         ", report["inputs"]);
+    print_values("output        ", report["outputs"]);
+    print_line(cat("nodes         ", report["nodes"].get<std::size_t>()));
+    for (const auto& [name, count] : report["operators"].items()) {
+      print_line(cat("  ", count.get<int>(), "\t", name));
+    }
+    std::string formats;
+    for (const Json& format : report["quantization"]["formats"]) {
+      formats += cat(formats.empty() ? "" : ", ", format.get<std::string>());
+    }
+    print_line(cat("quantization  ", formats.empty() ? "none" : formats));
+    print_line(cat("  activations ", joined(report["quantization"]["activations"])));
+    print_line(cat("  weights     ", joined(report["quantization"]["weights"])));
+  }
+  if (report["supported"].get<bool>()) {
+    print_line(cat("work          ", with_thousands(report["macs"].get<std::int64_t>()), " MACs"));
+    print_line(
+        cat("arena         ", with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes"));
+  }
+  print_line(errors == 0 ? std::string("compiles      yes")
+                         : cat("compiles      no, ", errors, errors == 1 ? " error" : " errors"));
+}
+
+ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
+  const Findings found = examine(options);
+  reporter.diagnostics(found.sink, options.model);
+  if (reporter.exit_code() == ExitCode::kIo) return ExitCode::kIo;
+  const Json report = report_of(found, options);
+  if (options.json) {
+    print_line(report.dump(2, ' ', true, Json::error_handler_t::replace));
+  } else {
+    print_report(report, found.sink.error_count());
+  }
+  return reporter.exit_code();
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& root) {
+  CLI::App* parser = root.add_subcommand(
+      "inspect", "Describe a model and everything that keeps it from being compiled");
+  auto options = std::make_shared<InspectOptions>();
+  add_model_options(*parser, *options);
+  parser->add_flag("--json", options->json, "print a JSON object");
+  parser->footer(
+      "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
+      "stderr.\n"
+      "\n"
+      "Example:\n"
+      "  etch inspect model.onnx --json");
+  return {parser, [options](Reporter& reporter) { return inspect(*options, reporter); }};
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,63 @@
+// A model that was compiled, and a program on this machine that runs it: the common part of
+// `etch check`, `etch run` and `etch bench`.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/build.h"
+#include "compiler/cli/harness.h"
+#include "compiler/cli/options.h"
+#include "compiler/cli/process.h"
+#include "compiler/cli/work_folder.h"
+#include "compiler/steps/step.h"
+
+namespace etch::cli {
+
+// Reads and compiles the model; prints its diagnostics. Null when there is an error.
+std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& reporter);
+
+// Writes `files` below `folder`, which exists. False after an I/O error.
+bool write_files(const std::vector<OutputFile>& files, const std::filesystem::path& folder,
+                 Reporter& reporter);
+
+class Network {
+ public:
+  // Generates code for the program into a work folder (see WorkFolder::make for `keep`) and builds
+  // it. Null after an error.
+  static std::unique_ptr<Network> build(std::unique_ptr<Program> program, Timing timing,
+                                        const std::filesystem::path& keep, Reporter& reporter);
+
+  const Program& program() const { return *program_; }
+  const std::vector<std::filesystem::path>& objects() const { return built_.objects; }
+
+  // Runs once for every sample (one tensor per input, in order, of the port's type and shape).
+  // Returns each sample's outputs, or null after an error.
+  std::optional<std::vector<std::vector<Tensor>>> run(
+      const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
+
+  // Runs the timing of harness.h on one sample; returns what it prints.
+  std::optional<std::string> bench(const std::vector<Tensor>& sample, double seconds,
+                                   Reporter& reporter) const;
+
+ private:
+  Network() = default;
+
+  bool write_sample(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
+                    Reporter& reporter) const;
+  std::optional<std::vector<Tensor>> read_outputs(const std::filesystem::path& folder,
+                                                  Reporter& reporter) const;
+  // Runs the program with these arguments; null after an error.
+  std::optional<ProcessResult> execute(const std::vector<std::string>& arguments,
+                                       const std::string& task, Reporter& reporter) const;
+
+  std::unique_ptr<Program> program_;
+  Toolchain toolchain_;
+  std::unique_ptr<WorkFolder> folder_;
+  BuildOutput built_;
+};
+
+}  // namespace etch::cli

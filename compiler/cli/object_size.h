@@ -1,0 +1,23 @@
+// How many bytes of code a compiled file holds, read from its ELF section and symbol tables.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace etch::cli {
+
+struct ObjectSize {
+  std::int64_t code_bytes = 0;                    // of all executable sections
+  std::map<std::string, std::int64_t> functions;  // mangled name -> bytes
+};
+
+// `bytes` is a 64-bit little-endian ELF object. Anything else, and whatever in it cannot be
+// understood, counts as nothing.
+ObjectSize size_of_object(std::string_view bytes);
+
+// Bytes of the functions whose unqualified C++ name is `name`.
+std::int64_t bytes_of_function(const ObjectSize& object, std::string_view name);
+
+}  // namespace etch::cli

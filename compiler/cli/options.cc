@@ -1,0 +1,96 @@
+// Shared arguments and their syntax; see options.h.
+#include "compiler/cli/options.h"
+
+#include <charconv>
+#include <utility>
+
+#include "compiler/base/text.h"
+
+namespace etch::cli {
+namespace {
+
+std::optional<std::int64_t> parse_size(std::string_view text) {
+  std::int64_t size = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, size);
+  if (result.ec != std::errc() || result.ptr != end || size < 1) return std::nullopt;
+  return size;
+}
+
+std::string check_target(const std::string& name) {
+  if (find_target(name) != nullptr) return {};
+  return cat("there is no target '", printable(name), "'; `etch targets` lists them");
+}
+
+// CLI11 shows what a validator returns as the reason; empty means good.
+std::string check_dim(const std::string& text) {
+  return parse_dim(text) ? "" : cat("expected NAME=N with N >= 1, got '", text, "'");
+}
+
+std::string check_shape(const std::string& text) {
+  return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 1, got '", text, "'");
+}
+
+// One argument each time the option is given, so that what follows is not swallowed.
+CLI::Option* add_repeatable(CLI::App& parser, const std::string& name,
+                            std::vector<std::string>& values, const std::string& help) {
+  return parser.add_option(name, values, help)->allow_extra_args(false);
+}
+
+}  // namespace
+
+std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const std::optional<std::int64_t> size = parse_size(std::string_view(text).substr(equals + 1));
+  if (!size) return std::nullopt;
+  return std::pair(text.substr(0, equals), *size);
+}
+
+std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  Shape shape;
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::optional<std::int64_t> size = parse_size(rest.substr(0, comma));
+    if (!size) return std::nullopt;
+    shape.push_back(*size);
+    if (comma == std::string_view::npos) return std::pair(text.substr(0, equals), shape);
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+void add_model_options(CLI::App& parser, ModelOptions& options) {
+  parser.add_option("MODEL", options.model, "the network")->required()->type_name("FILE.onnx");
+  parser
+      .add_option("-t,--target", options.target,
+                  "instruction set to generate for; native: the best of this CPU")
+      ->check(CLI::Validator(check_target, ""))
+      ->type_name("TARGET")
+      ->capture_default_str();
+  add_repeatable(parser, "--dim", options.dims, "fix a symbolic size, e.g. --dim batch=1")
+      ->check(CLI::Validator(check_dim, ""))
+      ->type_name("SYM=N");
+  add_repeatable(parser, "--input-shape", options.input_shapes,
+                 "fix the shape of an input, e.g. --input-shape data=1,3,224,224")
+      ->check(CLI::Validator(check_shape, ""))
+      ->type_name("NAME=N,N,...");
+}
+
+CompileOptions ModelOptions::compile_options() const {
+  CompileOptions out;
+  out.target = target;
+  for (const std::string& text : dims) {
+    auto [name, size] = *parse_dim(text);
+    out.import.dims.insert_or_assign(std::move(name), size);
+  }
+  for (const std::string& text : input_shapes) {
+    auto [name, shape] = *parse_shape(text);
+    out.import.input_shapes.insert_or_assign(std::move(name), std::move(shape));
+  }
+  return out;
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,48 @@
+// What the command line can say, apart from one command's own options. Every subcommand is one
+// file with an add_...() function that describes it to CLI11 and returns what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/exit_code.h"
+#include "compiler/cli/reporter.h"
+#include "compiler/compile.h"
+
+namespace etch::cli {
+
+// A subcommand: how it is spelled and what runs it.
+struct Command {
+  CLI::App* parser;
+  std::function<ExitCode(Reporter&)> run;
+};
+
+Command add_compile(CLI::App& root);
+Command add_check(CLI::App& root);
+Command add_run(CLI::App& root);
+Command add_bench(CLI::App& root);
+Command add_inspect(CLI::App& root);
+Command add_targets(CLI::App& root);
+
+// The model and how to read it: arguments of every command but `targets`.
+struct ModelOptions {
+  std::string model;
+  std::string target = "native";
+  std::vector<std::string> dims;          // "SYM=N", checked while parsing
+  std::vector<std::string> input_shapes;  // "NAME=1,3,224,224", checked while parsing
+
+  CompileOptions compile_options() const;
+};
+
+// Adds MODEL, --target, --dim and --input-shape.
+void add_model_options(CLI::App& parser, ModelOptions& options);
+
+// "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
+// a size is less than 1.
+std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text);
+std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text);
+
+}  // namespace etch::cli

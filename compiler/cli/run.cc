@@ -1,0 +1,73 @@
+// `etch run`: generates and builds a model, runs it on one data set and stores its outputs.
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/cli/data_set.h"
+#include "compiler/cli/network.h"
+#include "compiler/cli/options.h"
+#include "compiler/import/tensor_proto.h"
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+struct RunOptions : ModelOptions {
+  std::string data;
+  std::string output;
+};
+
+bool write_outputs(const std::vector<Tensor>& outputs, const fs::path& folder, Reporter& reporter) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    reporter.io_error(folder.string(), cat("cannot make this folder: ", error.message()));
+    return false;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string name = cat("output_", i);
+    const std::string path = (folder / (name + ".pb")).string();
+    Sink sink;
+    const bool written = write_tensor_file(path, outputs[i], name, sink);
+    reporter.diagnostics(sink, path);
+    if (!written) return false;
+  }
+  return true;
+}
+
+ExitCode run(const RunOptions& options, Reporter& reporter) {
+  std::unique_ptr<Program> program = compile_file(options, reporter);
+  if (program == nullptr) return reporter.exit_code();
+  std::optional<std::vector<Tensor>> inputs = read_inputs(options.data, program->inputs, reporter);
+  if (!inputs) return reporter.exit_code();
+  const std::unique_ptr<Network> network =
+      Network::build(std::move(program), Timing::kNone, {}, reporter);
+  if (network == nullptr) return reporter.exit_code();
+  const auto outputs = network->run({*inputs}, reporter);
+  if (!outputs) return reporter.exit_code();
+  write_outputs(outputs->front(), options.output, reporter);
+  return reporter.exit_code();
+}
+
+}  // namespace
+
+Command add_run(CLI::App& root) {
+  CLI::App* parser =
+      root.add_subcommand("run", "Run a model on given inputs and store its outputs");
+  auto options = std::make_shared<RunOptions>();
+  add_model_options(*parser, *options);
+  parser->add_option("--data", options->data, "folder with input_I.pb, one for each input")
+      ->required()
+      ->type_name("DIR");
+  parser->add_option("-o,--output", options->output, "folder to write output_I.pb to")
+      ->required()
+      ->type_name("OUT");
+  parser->footer(
+      "Example:\n"
+      "  etch run model.onnx --data test_data_set_0 -o /tmp/outputs");
+  return {parser, [options](Reporter& reporter) { return run(*options, reporter); }};
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,42 @@
+// `etch targets`: what can be generated, and what of it can be built and run on this machine.
+#include "compiler/schedule/targets.h"
+
+#include "compiler/base/text.h"
+#include "compiler/cli/options.h"
+#include "compiler/cli/toolchain.h"
+
+namespace etch::cli {
+namespace {
+
+std::string padded(std::string_view text, std::size_t width) {
+  std::string out(text);
+  if (out.size() < width) out.resize(width, ' ');
+  return out;
+}
+
+std::string sentence(const TargetStatus& status) {
+  if (status.compiler.empty()) return cat("cannot be built here: ", status.missing);
+  const std::string builds = cat("builds with ", status.compiler);
+  if (status.cpu_has_it) return cat(builds, ", runs on this CPU");
+  if (!status.emulator.empty()) return cat(builds, ", runs in ", status.emulator);
+  return cat(builds, ", cannot run here: ", status.missing);
+}
+
+ExitCode list_targets() {
+  const IsaTraits* native = find_target("native");
+  for (const IsaTraits* isa : all_targets()) {
+    print_line(cat(padded(isa->name, 14), padded(isa->title, 28), sentence(status_of(*isa)),
+                   isa == native ? "  <- native" : ""));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+Command add_targets(CLI::App& root) {
+  CLI::App* parser =
+      root.add_subcommand("targets", "List the targets and what can be built and run here");
+  return {parser, [](Reporter&) { return list_targets(); }};
+}
+
+}  // namespace etch::cli
