@@ -23,43 +23,43 @@ enum class Access { kRead, kWrite, kReadWrite };
 
 // A pointer parameter of a step's function: where it points and what it points to.
 struct Operand {
-  std::string name;        // parameter name: "x", "y", "a"
-  int buffer = -1;         // index into Program::buffers
-  std::int64_t offset = 0; // bytes from the buffer's start
+  std::string name;         // parameter name: "x", "y", "a"
+  int buffer = -1;          // index into Program::buffers
+  std::int64_t offset = 0;  // bytes from the buffer's start
   DType element = DType::kU8;
   Access access = Access::kRead;
 };
 
 // A constant array of the generated code. Its C++ name is "<step name>_<suffix>".
 struct ConstantArray {
-  std::string suffix;      // "weights", "bias", "scale", "table"
+  std::string suffix;  // "weights", "bias", "scale", "table"
   DType element = DType::kU8;
   std::vector<std::byte> bytes;  // little-endian elements
   int alignment = 64;
-  std::string comment;     // one line: layout of the data
+  std::string comment;  // one line: layout of the data
 };
 
 // How far an output may run over an input that dies in this step. Placing the output so that
 // output_start + distance <= input_start is safe: whatever the step still has to read lies
 // behind what it has already written.
 struct Overlap {
-  int output = 0;               // operand index
-  int input = 0;                // operand index
-  std::int64_t distance = 0;    // bytes; measured between the two buffers' starts
+  int output = 0;             // operand index
+  int input = 0;              // operand index
+  std::int64_t distance = 0;  // bytes; measured between the two buffers' starts
 };
 
 class Step {
  public:
   virtual ~Step() = default;
 
-  std::string name;             // C++ identifier, unique: "n03_conv"
-  std::string kind;             // "conv", "depthwise", "pool"
-  std::string summary;          // one comment line: "3x3 convolution, 16 -> 32 channels ..."
+  std::string name;                // C++ identifier, unique: "n03_conv"
+  std::string kind;                // "conv", "depthwise", "pool"
+  std::string summary;             // one comment line: "3x3 convolution, 16 -> 32 channels ..."
   std::vector<std::string> facts;  // further comment lines: what was proved, what was fused
-  int node = -1;                // position of the origin in the file
-  std::string origin;           // "Conv 'conv1'", printable, for reports only (never in code)
+  int node = -1;                   // position of the origin in the file
+  std::string origin;              // "Conv 'conv1'", printable, for reports only (never in code)
   std::int64_t macs = 0;
-  Shape output_shape;           // logical
+  Shape output_shape;  // logical
   std::vector<Operand> operands;
   std::vector<ConstantArray> constants;
   std::vector<Overlap> overlaps;
@@ -69,39 +69,27 @@ class Step {
   virtual void run(Audit& stage) const = 0;
 };
 
-// Implements the three run() functions through one template: Derived::kernel(stage).
-template <class Derived>
-class StagedStep : public Step {
- public:
-  void run(Recorder& stage) const override { self().kernel(stage); }
-  void run(NativeStage& stage) const override { self().kernel(stage); }
-  void run(Audit& stage) const override { self().kernel(stage); }
-
- private:
-  const Derived& self() const { return static_cast<const Derived&>(*this); }
-};
-
 enum class Home { kArena, kInput, kOutput };
 
 // A piece of memory that steps use. Arena buffers share one block of memory over time.
 struct Buffer {
   Home home = Home::kArena;
-  int port = -1;                // which graph input or output, for kInput and kOutput
+  int port = -1;  // which graph input or output, for kInput and kOutput
   std::int64_t bytes = 0;
   std::int64_t arena_offset = -1;  // set by the memory planner for kArena; multiple of 64
-  int first_step = -1;          // live range, inclusive, in indices of Program::steps
+  int first_step = -1;             // live range, inclusive, in indices of Program::steps
   int last_step = -1;
-  std::string label;            // "output of n03_conv", for reports
+  std::string label;  // "output of n03_conv", for reports
 };
 
 // A graph input or output as the user of the generated code sees it: dense row-major data of
 // the model's own type and logical shape.
 struct Port {
-  std::string name;             // the model's text: for reports only
-  std::string identifier;       // "input0", "output0"
+  std::string name;        // the model's text: for reports only
+  std::string identifier;  // "input0", "output0"
   DType dtype = DType::kF32;
   Shape shape;
-  bool quantized = false;       // scale and zero_point are meaningful
+  bool quantized = false;  // scale and zero_point are meaningful
   float scale = 1;
   int zero_point = 0;
 };
@@ -115,7 +103,7 @@ struct Program {
   std::int64_t arena_bytes = 0;        // including kArenaSlack
   std::int64_t arena_lower_bound = 0;  // largest sum of simultaneously live buffers
   std::int64_t macs = 0;
-  std::string model_sha256;            // hex
+  std::string model_sha256;  // hex
 };
 
 // Kernels may read, never write, this many bytes behind any arena buffer.

@@ -13,11 +13,11 @@ namespace etch {
 
 struct View {
   int buffer = -1;
-  std::int64_t offset = 0;             // bytes from the buffer's start to element (0, ..., 0)
-  DType dtype = DType::kU8;            // as stored
-  bool flipped = false;                // int8 kept as uint8 with the top bit inverted
-  Shape shape;                         // logical sizes
-  std::vector<std::int64_t> stride;    // bytes, per logical dimension; 0 where broadcast
+  std::int64_t offset = 0;               // bytes from the buffer's start to element (0, ..., 0)
+  DType dtype = DType::kU8;              // as stored
+  bool flipped = false;                  // int8 kept as uint8 with the top bit inverted
+  Shape shape;                           // logical sizes
+  std::vector<std::int64_t> stride;      // bytes, per logical dimension; 0 where broadcast
   std::vector<std::int64_t> halo_begin;  // elements readable before index 0, per dimension
   std::vector<std::int64_t> halo_end;    // elements readable after the last, per dimension
 

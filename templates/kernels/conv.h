@@ -21,20 +21,21 @@ namespace etch {
 
 // `repeat` times (kernel rows) `groups` groups of 4 consecutive bytes.
 struct KRun {
-  std::int64_t x_offset = 0;     // bytes from the pixel's first tap
+  std::int64_t x_offset = 0;  // bytes from the pixel's first tap
   int repeat = 1;
   std::int64_t repeat_step = 0;  // bytes of x
   int groups = 0;
 };
 
 struct ConvRegion {
-  std::int64_t x_offset = 0;     // bytes from operand x to the taps' origin of pixel (0, 0)
-  std::int64_t y_offset = 0;     // elements from operand y to output pixel (0, 0)
-  int rows = 1, cols = 1;
-  std::int64_t x_row = 0, x_col = 0;  // bytes of x per output row and column
-  std::int64_t y_row = 0, y_col = 0;  // elements of y per output row and column
+  std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
+  std::int64_t y_offset = 0;  // elements from operand y to output pixel (0, 0)
+  int planes = 1, rows = 1, cols = 1;
+  std::int64_t x_plane = 0, x_row = 0, x_col = 0;  // bytes of x per output plane, row, column
+  std::int64_t y_plane = 0, y_row = 0, y_col = 0;  // elements of y
   std::vector<KRun> runs;
-  std::int64_t weights = 0;      // bytes from the start of "weights"
+  std::int64_t weights = 0;  // bytes from the start of the group's weights
+  std::int64_t bias = 0;     // lanes from the start of "bias" (regions differ in their taps)
   int tile_rows = 1, tile_cols = 1;
 
   int groups() const {
@@ -44,19 +45,19 @@ struct ConvRegion {
   }
 };
 
-// Loops around the regions: batch, depth, group.
-struct ConvAxis {
+// Loops around the regions: batch and group.
+struct ConvLoop {
   const char* name = "";
   int count = 1;
-  std::int64_t x_step = 0;       // bytes
-  std::int64_t y_step = 0;       // elements
-  bool is_group = false;         // weights and constants advance too
+  std::int64_t x_step = 0;  // bytes
+  std::int64_t y_step = 0;  // elements
+  bool is_group = false;    // weights and constants advance too
 };
 
 // `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
 struct ChannelBlock {
-  int first = 0;                 // output channel within the group
-  int first_lane = 0;            // position in "bias" and "scale"
+  int first = 0;       // output channel within the group
+  int first_lane = 0;  // position in "bias" and "scale"
   int vectors = 1;
   int channels = 0;
   int repeat = 1;
@@ -65,14 +66,14 @@ struct ChannelBlock {
 enum class LoopOrder { kPixelsOutside, kChannelsOutside };
 
 struct ConvPlan {
-  std::vector<ConvAxis> axes;
+  std::vector<ConvLoop> axes;
   std::vector<ConvRegion> regions;
   std::vector<ChannelBlock> blocks;
-  int lanes_per_group = 0;            // entries of "bias" and "scale" per group
-  std::int64_t weights_per_group = 0; // bytes
+  int lanes_per_group = 0;             // entries of "bias" and "scale" per group
+  std::int64_t weights_per_group = 0;  // bytes
   LoopOrder order = LoopOrder::kPixelsOutside;
-  int unroll = 4;                     // groups of 4 bytes per iteration of the K loop
-  int straight_line = 64;             // groups up to which a whole tile has no K loop
+  int unroll = 4;          // groups of 4 bytes per iteration of the K loop
+  int straight_line = 64;  // groups up to which a whole tile has no K loop
   Requantize out;
 };
 
@@ -89,7 +90,8 @@ struct TilePtrs {
 template <class S, class Out>
 class Tile {
  public:
-  Tile(S& s, const ConvPlan& plan, const ConvRegion& region, const ChannelBlock& block, int rows, int cols)
+  Tile(S& s, const ConvPlan& plan, const ConvRegion& region, const ChannelBlock& block, int rows,
+       int cols)
       : s_(s), plan_(plan), region_(region), block_(block), rows_(rows), cols_(cols) {}
 
   void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
@@ -105,7 +107,9 @@ class Tile {
  private:
   using Index = typename S::Index;
 
-  std::int64_t group_bytes() const { return std::int64_t{block_.vectors} * s_.isa().weight_bytes(); }
+  std::int64_t group_bytes() const {
+    return std::int64_t{block_.vectors} * s_.isa().weight_bytes();
+  }
 
   std::vector<PixelPlace> pixels() const {
     std::vector<PixelPlace> out;
@@ -119,7 +123,8 @@ class Tile {
     acc_.clear();
     for (int p = 0; p < rows_ * cols_; ++p) {
       for (int v = 0; v < block_.vectors; ++v) {
-        acc_.push_back(s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + v * s_.isa().lanes));
+        acc_.push_back(
+            s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + v * s_.isa().lanes));
       }
     }
   }
@@ -148,11 +153,13 @@ class Tile {
   }
 
   void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, int groups) {
-    const int unroll = region_.groups() <= plan_.straight_line ? groups : std::min(groups, plan_.unroll);
+    const int unroll =
+        region_.groups() <= plan_.straight_line ? groups : std::min(groups, plan_.unroll);
     const int full = groups / unroll;
     s_.loop("k", full, [&](const Index& k) {
       for (int u = 0; u < unroll; ++u) {
-        one_group(in, x + k * (4 * unroll) + Index(4 * u), w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
+        one_group(in, x + k * (4 * unroll) + Index(4 * u),
+                  w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
       }
     });
     if (groups % unroll == 0) return;
@@ -170,7 +177,8 @@ class Tile {
       for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
       for (int p = 0; p < rows_ * cols_; ++p) {
         const auto pixel = load_pixel(in, x, u, p);
-        for (int v = 0; v < block_.vectors; ++v) s_.dot4(acc(p, v), pixel, weights[static_cast<std::size_t>(v)]);
+        for (int v = 0; v < block_.vectors; ++v)
+          s_.dot4(acc(p, v), pixel, weights[static_cast<std::size_t>(v)]);
       }
       return;
     }
@@ -178,18 +186,22 @@ class Tile {
     for (int p = 0; p < rows_ * cols_; ++p) pixels.push_back(load_pixel(in, x, u, p));
     for (int v = 0; v < block_.vectors; ++v) {
       const auto weights = load_weights(in, w, u, v);
-      for (int p = 0; p < rows_ * cols_; ++p) s_.dot4(acc(p, v), pixels[static_cast<std::size_t>(p)], weights);
+      for (int p = 0; p < rows_ * cols_; ++p)
+        s_.dot4(acc(p, v), pixels[static_cast<std::size_t>(p)], weights);
     }
   }
 
   auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {
-    return s_.load_w4(Name("w").at("k", u).at("v", v), in.w + w + Index(v * s_.isa().weight_bytes()));
+    return s_.load_w4(Name("w").at("k", u).at("v", v),
+                      in.w + w + Index(v * s_.isa().weight_bytes()));
   }
   auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
     const std::int64_t at = (p / cols_) * region_.x_row + (p % cols_) * region_.x_col;
     return s_.broadcast4(Name("x").at("k", u).at("p", p), in.x + x + Index(at));
   }
-  typename S::I32& acc(int p, int v) { return acc_[static_cast<std::size_t>(p * block_.vectors + v)]; }
+  typename S::I32& acc(int p, int v) {
+    return acc_[static_cast<std::size_t>(p * block_.vectors + v)];
+  }
 
   S& s_;
   const ConvPlan& plan_;
@@ -211,26 +223,43 @@ class RegionLoops {
  public:
   using Index = typename S::Index;
   RegionLoops(S& s, const ConvPlan& plan, int region)
-      : s_(s), plan_(plan), region_index_(region), region_(plan.regions[static_cast<std::size_t>(region)]) {}
+      : s_(s),
+        plan_(plan),
+        region_index_(region),
+        region_(plan.regions[static_cast<std::size_t>(region)]) {}
 
-  void run(const Place<S>& place) {
-    if (plan_.order == LoopOrder::kChannelsOutside) {
-      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
-        tiles([&](const Index& row, int rows, const Index& col, int cols) { tile(at, block, row, rows, col, cols); });
-      });
-      return;
-    }
-    tiles([&](const Index& row, int rows, const Index& col, int cols) {
-      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) { tile(at, block, row, rows, col, cols); });
+  void run(const Place<S>& start) {
+    s_.loop("plane", region_.planes, [&](const Index& plane) {
+      Place<S> place = start;
+      place.x = place.x + plane * region_.x_plane;
+      place.y = place.y + plane * region_.y_plane;
+      run_plane(place);
     });
   }
 
  private:
+  void run_plane(const Place<S>& place) {
+    if (plan_.order == LoopOrder::kChannelsOutside) {
+      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
+        tiles([&](const Index& row, int rows, const Index& col, int cols) {
+          tile(at, block, row, rows, col, cols);
+        });
+      });
+      return;
+    }
+    tiles([&](const Index& row, int rows, const Index& col, int cols) {
+      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
+        tile(at, block, row, rows, col, cols);
+      });
+    });
+  }
+
   template <class Body>
   void blocks(const Place<S>& place, Body body) {
     std::int64_t weights = region_.weights;
     for (const ChannelBlock& block : plan_.blocks) {
-      const std::int64_t panel = std::int64_t{region_.groups()} * block.vectors * s_.isa().weight_bytes();
+      const std::int64_t panel =
+          std::int64_t{region_.groups()} * block.vectors * s_.isa().weight_bytes();
       const int lanes = block.vectors * s_.isa().lanes;
       s_.loop("block", block.repeat, [&](const Index& b) {
         Place<S> at = place;
@@ -258,29 +287,41 @@ class RegionLoops {
     if (count % tile != 0) body(Index(count - count % tile), count % tile);
   }
 
-  void tile(const Place<S>& at, const ChannelBlock& block, const Index& row, int rows, const Index& col, int cols) {
-    const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) + row * region_.x_row + col * region_.x_col;
-    const auto y = s_.template operand<Out>(1) + at.y + Index(region_.y_offset) + row * region_.y_row + col * region_.y_col;
+  void tile(const Place<S>& at, const ChannelBlock& block, const Index& row, int rows,
+            const Index& col, int cols) {
+    const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) +
+                   row * region_.x_row + col * region_.x_col;
+    const auto y = s_.template operand<Out>(1) + at.y + Index(region_.y_offset) +
+                   row * region_.y_row + col * region_.y_col;
     const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights;
-    const auto bias = s_.template constant<const std::int32_t>("bias") + at.lane;
-    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const auto& ts, const auto& ty) {
+    const auto bias =
+        s_.template constant<const std::int32_t>("bias") + at.lane + Index(region_.bias);
+    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const auto& ts,
+                          const auto& ty) {
       const TilePtrs<S> in{s_.base("xt", tx), s_.base("wt", tw), tb, ts};
       Tile<S, Out>(s_, plan_, region_, block, rows, cols).run(in, s_.base("yt", ty));
     };
     const std::string name = tile_name(block, rows, cols);
     if (plan_.out.kind == Requantize::Kind::kInt32) {
       // No scale: the bias stands in for the unused pointer.
-      s_.inlined(name, [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) { body(tx, tw, tb, typename S::template Ptr<const float>{}, ty); },
-                 std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"y", y});
+      s_.inlined(
+          name,
+          [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) {
+            body(tx, tw, tb, typename S::template Ptr<const float>{}, ty);
+          },
+          std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"y", y});
       return;
     }
     const auto scale = s_.template constant<const float>("scale") + at.lane;
-    s_.inlined(name, body, std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"scale", scale}, std::pair{"y", y});
+    s_.inlined(name, body, std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias},
+               std::pair{"scale", scale}, std::pair{"y", y});
   }
 
   std::string tile_name(const ChannelBlock& block, int rows, int cols) const {
-    const std::string where = plan_.regions.size() > 1 ? "r" + std::to_string(region_index_) + "_" : "";
-    return where + "tile_" + std::to_string(rows) + "x" + std::to_string(cols) + "_c" + std::to_string(block.channels);
+    const std::string where =
+        plan_.regions.size() > 1 ? "r" + std::to_string(region_index_) + "_" : "";
+    return where + "tile_" + std::to_string(rows) + "x" + std::to_string(cols) + "_c" +
+           std::to_string(block.channels);
   }
 
   S& s_;
@@ -297,7 +338,7 @@ void regions(S& s, const ConvPlan& plan, std::size_t axis, const Place<S>& place
     }
     return;
   }
-  const ConvAxis& loop = plan.axes[axis];
+  const ConvLoop& loop = plan.axes[axis];
   s.loop(loop.name, loop.count, [&](const typename S::Index& i) {
     Place<S> at = place;
     at.x = at.x + i * loop.x_step;

@@ -21,9 +21,9 @@ struct NestAxis {
 };
 
 struct Nest {
-  std::vector<NestAxis> axes;             // outermost first, without the run
-  int run = 1;                            // elements of the innermost axis; operand steps are 1 ...
-  std::int64_t out_step = 1;              // ... but for the output, which may be spread
+  std::vector<NestAxis> axes;  // outermost first, without the run
+  int run = 1;                 // elements of the innermost axis; operand steps are 1 ...
+  std::int64_t out_step = 1;   // ... but for the output, which may be spread
   std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
 };
 
@@ -56,21 +56,26 @@ void chunks(S& s, const Nest& nest, int chunk, Body body) {
   walk(s, nest, 0, start, [&](const At<S>& at) {
     const auto moved = [&](const typename S::Index& elements) {
       At<S> out = at;
-      for (int o = 0; o < kNestOperands; ++o) out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
+      for (int o = 0; o < kNestOperands; ++o)
+        out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
       return out;
     };
-    s.loop("chunk", nest.run / chunk, [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
-    if (nest.run % chunk != 0) body(moved(typename S::Index(nest.run - nest.run % chunk)), nest.run % chunk);
+    s.loop("chunk", nest.run / chunk,
+           [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
+    if (nest.run % chunk != 0)
+      body(moved(typename S::Index(nest.run - nest.run % chunk)), nest.run % chunk);
   });
 }
 
 template <class S>
-typename S::Bytes load(S& s, const Name& name, const typename S::template Ptr<const std::uint8_t>& p, int n) {
+typename S::Bytes load(S& s, const Name& name,
+                       const typename S::template Ptr<const std::uint8_t>& p, int n) {
   return n == 4 * s.isa().lanes ? s.load_bytes(name, p) : s.load_bytes_n(name, p, n);
 }
 
 template <class S>
-void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>& p, const typename S::Bytes& bytes, int n) {
+void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>& p,
+           const typename S::Bytes& bytes, int n) {
   if (nest.out_step != 1) {
     s.store_spread(p, bytes, static_cast<int>(nest.out_step), n);
   } else if (n == 4 * s.isa().lanes) {
@@ -82,18 +87,22 @@ void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>&
 
 }  // namespace nest_detail
 
-// Operands: 0 = x, 1 = y. In a nest, x is operand 0 and y the last.
+// Operands: 0 = x, 1 = y. In a nest, x is operand 0 and y the last. Elements larger than a byte
+// are copied as bytes: the nest then counts bytes.
 struct CopyPlan {
   Nest nest;
-  int flip = 0;               // xor of every byte; 128 turns int8 into stored uint8 and back
-  int element_bytes = 1;      // larger elements are copied as bytes (flip is 0 then)
+  int flip = 0;                // xor of every byte; 128 turns int8 into stored uint8 and back
+  bool x_is_constant = false;  // x is the constant array "data", and y operand 0
 };
 
 template <class S>
 void copy_kernel(S& s, const CopyPlan& plan) {
   nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
-    auto bytes = nest_detail::load(s, "x", s.template operand<const std::uint8_t>(0) + at.i[0], n);
-    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
+                                      : s.template operand<const std::uint8_t>(0);
+    const auto y =
+        s.template operand<std::uint8_t>(plan.x_is_constant ? 0 : 1) + at.i[kNestOperands - 1];
+    auto bytes = nest_detail::load(s, "bytes", x + at.i[0], n);
     if (plan.flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", plan.flip));
     nest_detail::store(s, plan.nest, y, bytes, n);
   });
@@ -103,8 +112,8 @@ void copy_kernel(S& s, const CopyPlan& plan) {
 struct QuantizePlan {
   Nest nest;
   float scale = 1;
-  int low = 0, high = 255;    // qmin - zero point, qmax - zero point of the logical type
-  int zero_point = 0;         // as stored
+  int low = 0, high = 255;  // qmin - zero point, qmax - zero point of the logical type
+  int zero_point = 0;       // as stored
 };
 
 template <class S>
@@ -124,7 +133,8 @@ void quantize_kernel(S& s, const QuantizePlan& plan) {
       const auto real = left >= lanes ? s.load_f32(Name("x").at("v", v), x + v * lanes)
                                       : s.load_f32_n(Name("x").at("v", v), x + v * lanes, left);
       const auto scaled = s.div_f32(Name("scaled").at("v", v), real, scale);
-      const auto inside = s.clamp_f32(Name("inside").at("v", v), scaled, static_cast<float>(plan.low), static_cast<float>(plan.high));
+      const auto inside = s.clamp_f32(Name("inside").at("v", v), scaled,
+                                      static_cast<float>(plan.low), static_cast<float>(plan.high));
       q.push_back(s.round_i32(Name("q").at("v", v), inside));
     }
     const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.zero_point);
@@ -134,9 +144,9 @@ void quantize_kernel(S& s, const QuantizePlan& plan) {
 
 // x stored uint8, y float32. semantics 5.3: integer subtract, one product.
 struct DequantizePlan {
-  Nest nest;                  // out_step must be 1
+  Nest nest;  // out_step must be 1
   float scale = 1;
-  int zero_point = 0;         // as stored
+  int zero_point = 0;  // as stored
 };
 
 template <class S>
@@ -157,20 +167,25 @@ void dequantize_kernel(S& s, const DequantizePlan& plan) {
 }
 
 // y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), QLinearAdd of x86-64 with FMA
-// (semantics 6.3); a and b are the logical integers. Operands: 0 = a, 1 = b, 2 = y.
+// (semantics 6.3); a and b are the logical integers. Operands: a and b unless constant, then y.
 struct AddPlan {
   Nest nest;
   float ratio_a = 1, ratio_b = 1, fixed = 0;
-  int a_stored = 0, b_stored = 0, y_stored = 0;  // stored minus logical: 0, or 128 for int8
-  bool b_is_constant = false;                    // b is the constant array "b", same nest
+  int a_stored = 0, b_stored = 0, y_stored = 0;       // stored minus logical: 0, or 128 for int8
+  bool a_is_constant = false, b_is_constant = false;  // constant arrays "a" and "b"
 };
 
 template <class S>
 void add_kernel(S& s, const AddPlan& plan) {
   nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
-    const auto pa = s.template operand<const std::uint8_t>(0) + at.i[0];
-    const auto pb = (plan.b_is_constant ? s.template constant<const std::uint8_t>("b") : s.template operand<const std::uint8_t>(1)) + at.i[1];
-    const auto y = s.template operand<std::uint8_t>(plan.b_is_constant ? 1 : 2) + at.i[2];
+    int operand = 0;
+    const auto input = [&](bool constant, const char* name) {
+      return constant ? s.template constant<const std::uint8_t>(name)
+                      : s.template operand<const std::uint8_t>(operand++);
+    };
+    const auto pa = input(plan.a_is_constant, "a") + at.i[0];
+    const auto pb = input(plan.b_is_constant, "b") + at.i[1];
+    const auto y = s.template operand<std::uint8_t>(operand) + at.i[2];
     const auto a = s.widen4("a", nest_detail::load(s, "a_bytes", pa, n));
     const auto b = s.widen4("b", nest_detail::load(s, "b_bytes", pb, n));
     const auto ratio_a = s.splat_f32("ratio_a", plan.ratio_a);
@@ -185,9 +200,11 @@ void add_kernel(S& s, const AddPlan& plan) {
       const auto fb = logical(Name("b_real").at("v", v), s.part(b, v), plan.b_stored);
       const auto fa = logical(Name("a_real").at("v", v), s.part(a, v), plan.a_stored);
       const auto inner = s.fma_f32(Name("inner").at("v", v), fb, ratio_b, fixed);
-      q.push_back(s.round_i32(Name("q").at("v", v), s.fma_f32(Name("sum").at("v", v), fa, ratio_a, inner)));
+      q.push_back(
+          s.round_i32(Name("q").at("v", v), s.fma_f32(Name("sum").at("v", v), fa, ratio_a, inner)));
     }
-    nest_detail::store(s, plan.nest, y, s.narrow4("packed", q[0], q[1], q[2], q[3], plan.y_stored), n);
+    nest_detail::store(s, plan.nest, y, s.narrow4("packed", q[0], q[1], q[2], q[3], plan.y_stored),
+                       n);
   });
 }
 

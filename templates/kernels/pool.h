@@ -22,24 +22,24 @@ struct PoolRegion {
   std::int64_t x_offset = 0, y_offset = 0;  // bytes
   int rows = 1, cols = 1;
   std::int64_t x_row = 0, x_col = 0, y_row = 0, y_col = 0;  // bytes
-  std::vector<std::int64_t> taps;           // bytes from the pixel's origin, window order
-  float count = 1;                          // divisor of an average
+  std::vector<std::int64_t> taps;  // bytes from the pixel's origin, window order
+  float count = 1;                 // divisor of an average
 };
 
 struct PoolPlan {
   enum class Kind { kMax, kAverage, kGlobalAverage };
   Kind kind = Kind::kMax;
   int images = 1;
-  std::int64_t x_image = 0, y_image = 0;    // bytes
+  std::int64_t x_image = 0, y_image = 0;  // bytes
   int channels = 0;
   std::vector<PoolRegion> regions;
   // kAverage: real = x_scale * (x - x_zero_point); y = rne(mean / y_scale + y_zero) + y_stored
   float x_scale = 1, y_scale = 1, y_zero = 0;
-  int x_zero_point = 0;                     // as stored
-  int y_stored = 0;                         // 128 when an int8 is stored as uint8
+  int x_zero_point = 0;  // as stored
+  int y_stored = 0;      // 128 when an int8 is stored as uint8
   // kGlobalAverage: sum over pixels x row, then section 0 with this factor
   int pixels = 1;
-  std::int64_t x_pixel = 0;                 // bytes between the pixels that are summed
+  std::int64_t x_pixel = 0;  // bytes between the pixels that are summed
   float scale = 1;
   Requantize out;
 };
@@ -48,12 +48,14 @@ namespace pool_detail {
 
 // Loads n <= 4 L channels at p.
 template <class S>
-typename S::Bytes load(S& s, const Name& name, const typename S::template Ptr<const std::uint8_t>& p, int n) {
+typename S::Bytes load(S& s, const Name& name,
+                       const typename S::template Ptr<const std::uint8_t>& p, int n) {
   return n == 4 * s.isa().lanes ? s.load_bytes(name, p) : s.load_bytes_n(name, p, n);
 }
 
 template <class S>
-void store(S& s, const typename S::template Ptr<std::uint8_t>& p, const typename S::Bytes& bytes, int n) {
+void store(S& s, const typename S::template Ptr<std::uint8_t>& p, const typename S::Bytes& bytes,
+           int n) {
   if (n == 4 * s.isa().lanes) {
     s.store_bytes(p, bytes);
   } else {
@@ -62,7 +64,8 @@ void store(S& s, const typename S::template Ptr<std::uint8_t>& p, const typename
 }
 
 template <class S>
-typename S::Bytes maximum(S& s, const PoolRegion& region, const typename S::template Ptr<const std::uint8_t>& x, int n) {
+typename S::Bytes maximum(S& s, const PoolRegion& region,
+                          const typename S::template Ptr<const std::uint8_t>& x, int n) {
   auto best = load(s, "best", x + region.taps[0], n);
   for (std::size_t t = 1; t < region.taps.size(); ++t) {
     s.max_into(best, load(s, Name("x").at("t", static_cast<int>(t)), x + region.taps[t], n));
@@ -86,7 +89,8 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
       auto centred = s.part(wide, v);
       s.add_i32(centred, zero);
       const auto real = s.to_f32(Name("real").at("t", tap).at("v", v), centred);
-      s.add_into(sum[static_cast<std::size_t>(v)], s.mul_f32(Name("term").at("t", tap).at("v", v), real, scale));
+      s.add_into(sum[static_cast<std::size_t>(v)],
+                 s.mul_f32(Name("term").at("t", tap).at("v", v), real, scale));
     }
   }
   const auto count = s.splat_f32("count", region.count);
@@ -96,15 +100,18 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
   for (int v = 0; v < 4; ++v) {
     const auto mean = s.div_f32(Name("mean").at("v", v), sum[static_cast<std::size_t>(v)], count);
     const auto scaled = s.div_f32(Name("scaled").at("v", v), mean, y_scale);
-    q.push_back(s.round_i32(Name("q").at("v", v), s.add_f32(Name("shifted").at("v", v), scaled, y_zero)));
+    q.push_back(
+        s.round_i32(Name("q").at("v", v), s.add_f32(Name("shifted").at("v", v), scaled, y_zero)));
   }
   return s.narrow4("packed", q[0], q[1], q[2], q[3], plan.y_stored);
 }
 
 template <class S>
-typename S::Bytes global_average(S& s, const PoolPlan& plan, const typename S::template Ptr<const std::uint8_t>& x, int n) {
+typename S::Bytes global_average(S& s, const PoolPlan& plan,
+                                 const typename S::template Ptr<const std::uint8_t>& x, int n) {
   std::vector<typename S::I32> sum;
-  for (int v = 0; v < 4; ++v) sum.push_back(s.splat_i32(Name("sum").at("v", v), -plan.x_zero_point * plan.pixels));
+  for (int v = 0; v < 4; ++v)
+    sum.push_back(s.splat_i32(Name("sum").at("v", v), -plan.x_zero_point * plan.pixels));
   const PoolRegion& rows = plan.regions.front();  // its rows and columns are summed over
   s.loop("row", rows.rows, [&](const typename S::Index& row) {
     s.loop("col", rows.cols, [&](const typename S::Index& col) {
@@ -115,7 +122,8 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan, const typename S::t
   const auto scale = s.splat_f32("scale", plan.scale);
   std::vector<typename S::I32> q;
   for (int v = 0; v < 4; ++v) {
-    q.push_back(requantize_detail::to_integer(s, plan.out, Name("q").at("v", v), sum[static_cast<std::size_t>(v)], scale));
+    q.push_back(requantize_detail::to_integer(s, plan.out, Name("q").at("v", v),
+                                              sum[static_cast<std::size_t>(v)], scale));
   }
   const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.out.zero_point);
   return requantize_detail::clamped(s, plan.out, "clamped", packed);
@@ -124,17 +132,24 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan, const typename S::t
 // All channels of one output pixel, a chunk at a time.
 template <class S>
 void pixel(S& s, const PoolPlan& plan, const PoolRegion& region, const std::string& prefix,
-           const typename S::template Ptr<const std::uint8_t>& x, const typename S::template Ptr<std::uint8_t>& y) {
+           const typename S::template Ptr<const std::uint8_t>& x,
+           const typename S::template Ptr<std::uint8_t>& y) {
   const int full = 4 * s.isa().lanes;
   const auto one = [&](const typename S::Index& at, int n) {
-    s.inlined(prefix + "window_" + std::to_string(n), [&](const auto& xt, const auto& yt) {
-      if (plan.kind == PoolPlan::Kind::kMax) store(s, yt, maximum(s, region, xt, n), n);
-      if (plan.kind == PoolPlan::Kind::kAverage) store(s, yt, average(s, plan, region, xt, n), n);
-      if (plan.kind == PoolPlan::Kind::kGlobalAverage) store(s, yt, global_average(s, plan, xt, n), n);
-    }, std::pair{"x", x + at}, std::pair{"y", y + at});
+    s.inlined(
+        prefix + "window_" + std::to_string(n),
+        [&](const auto& xt, const auto& yt) {
+          if (plan.kind == PoolPlan::Kind::kMax) store(s, yt, maximum(s, region, xt, n), n);
+          if (plan.kind == PoolPlan::Kind::kAverage)
+            store(s, yt, average(s, plan, region, xt, n), n);
+          if (plan.kind == PoolPlan::Kind::kGlobalAverage)
+            store(s, yt, global_average(s, plan, xt, n), n);
+        },
+        std::pair{"x", x + at}, std::pair{"y", y + at});
   };
   s.loop("chunk", plan.channels / full, [&](const typename S::Index& c) { one(c * full, full); });
-  if (plan.channels % full != 0) one(typename S::Index(plan.channels - plan.channels % full), plan.channels % full);
+  if (plan.channels % full != 0)
+    one(typename S::Index(plan.channels - plan.channels % full), plan.channels % full);
 }
 
 }  // namespace pool_detail
@@ -149,12 +164,14 @@ void pool_kernel(S& s, const PoolPlan& plan) {
       const PoolRegion& region = plan.regions[r];
       const std::string prefix = plan.regions.size() > 1 ? "r" + std::to_string(r) + "_" : "";
       if (plan.kind == PoolPlan::Kind::kGlobalAverage) {
-        pool_detail::pixel(s, plan, region, prefix, x + Index(region.x_offset), y + Index(region.y_offset));
+        pool_detail::pixel(s, plan, region, prefix, x + Index(region.x_offset),
+                           y + Index(region.y_offset));
         continue;
       }
       s.loop("row", region.rows, [&](const Index& row) {
         s.loop("col", region.cols, [&](const Index& col) {
-          pool_detail::pixel(s, plan, region, prefix, x + Index(region.x_offset) + row * region.x_row + col * region.x_col,
+          pool_detail::pixel(s, plan, region, prefix,
+                             x + Index(region.x_offset) + row * region.x_row + col * region.x_col,
                              y + Index(region.y_offset) + row * region.y_row + col * region.y_col);
         });
       });

@@ -21,8 +21,8 @@ struct Requantize {
     kFloatClamp,  // clamped in float before rounding
   };
   Kind kind = Kind::kFloat;
-  int zero_point = 0;   // as stored (uint8)
-  int low = 0;          // as stored; a fused activation raises or lowers these
+  int zero_point = 0;  // as stored (uint8)
+  int low = 0;         // as stored; a fused activation raises or lowers these
   int high = 255;
 };
 
@@ -35,8 +35,8 @@ struct PixelPlace {
 namespace requantize_detail {
 
 template <class S>
-typename S::I32 to_integer(S& s, const Requantize& out, const Name& name, const typename S::I32& acc,
-                           const typename S::F32& scale) {
+typename S::I32 to_integer(S& s, const Requantize& out, const Name& name,
+                           const typename S::I32& acc, const typename S::F32& scale) {
   if (out.kind == Requantize::Kind::kFloat) return s.scale_round(name, acc, scale);
   return s.scale_clamp_round(name, acc, scale, static_cast<float>(-out.zero_point),
                              static_cast<float>(255 - out.zero_point));
@@ -44,8 +44,12 @@ typename S::I32 to_integer(S& s, const Requantize& out, const Name& name, const 
 
 template <class S>
 typename S::Bytes clamped(S& s, const Requantize& out, const Name& name, typename S::Bytes bytes) {
-  if (out.low > 0) bytes = s.max_bytes(Name(name).at("lo", 0), bytes, s.splat_bytes(Name(name).at("low", 0), out.low));
-  if (out.high < 255) bytes = s.min_bytes(Name(name).at("hi", 0), bytes, s.splat_bytes(Name(name).at("high", 0), out.high));
+  if (out.low > 0)
+    bytes =
+        s.max_bytes(Name(name).at("lo", 0), bytes, s.splat_bytes(Name(name).at("low", 0), out.low));
+  if (out.high < 255)
+    bytes = s.min_bytes(Name(name).at("hi", 0), bytes,
+                        s.splat_bytes(Name(name).at("high", 0), out.high));
   return bytes;
 }
 
@@ -60,7 +64,8 @@ typename S::Bytes arranged(S& s, int vectors, const Name& name, const typename S
 
 template <class S>
 void store_int32(S& s, int vectors, int channels, const std::vector<PixelPlace>& pixels,
-                 const std::vector<typename S::I32>& acc, const typename S::template Ptr<std::int32_t>& y) {
+                 const std::vector<typename S::I32>& acc,
+                 const typename S::template Ptr<std::int32_t>& y) {
   const int lanes = s.isa().lanes;
   for (std::size_t p = 0; p < pixels.size(); ++p) {
     for (int v = 0; v < vectors && v * lanes < channels; ++v) {
@@ -81,45 +86,53 @@ void store_int32(S& s, int vectors, int channels, const std::vector<PixelPlace>&
 // Stores a tile. `acc` is [pixel][vector]; `scale` holds vectors * lanes factors in lane order;
 // the first `channels` channels of each pixel are stored at y + offset.
 template <class S>
-void store_tile(S& s, const Requantize& out, int vectors, int channels, const std::vector<PixelPlace>& pixels,
-                const std::vector<typename S::I32>& acc, const typename S::template Ptr<const float>& scale,
+void store_tile(S& s, const Requantize& out, int vectors, int channels,
+                const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,
+                const typename S::template Ptr<const float>& scale,
                 const typename S::template Ptr<std::uint8_t>& y) {
   using namespace requantize_detail;
   const int lanes = s.isa().lanes;
   const int count = static_cast<int>(pixels.size());
   const int together = std::min(vectors >= 3 ? 1 : 4 / vectors, 4);
   std::vector<typename S::F32> scales;
-  for (int v = 0; v < vectors; ++v) scales.push_back(s.load_f32(Name("scale").at("v", v), scale + v * lanes));
+  for (int v = 0; v < vectors; ++v)
+    scales.push_back(s.load_f32(Name("scale").at("v", v), scale + v * lanes));
   for (int p0 = 0; p0 < count; p0 += together) {
     std::vector<typename S::I32> q;
     const int here = std::min(together, count - p0);
     for (int p = p0; p < p0 + here; ++p) {
       for (int v = 0; v < vectors; ++v) {
-        q.push_back(to_integer(s, out, Name("q").at("p", p).at("v", v), acc[static_cast<std::size_t>(p * vectors + v)],
+        q.push_back(to_integer(s, out, Name("q").at("p", p).at("v", v),
+                               acc[static_cast<std::size_t>(p * vectors + v)],
                                scales[static_cast<std::size_t>(v)]));
       }
     }
     while (q.size() < 4) q.push_back(q.back());
-    const auto packed = s.narrow4(Name("packed").at("p", p0), q[0], q[1], q[2], q[3], out.zero_point);
-    const auto bytes = arranged(s, vectors, Name("bytes").at("p", p0), clamped(s, out, Name("clamped").at("p", p0), packed));
+    const auto packed =
+        s.narrow4(Name("packed").at("p", p0), q[0], q[1], q[2], q[3], out.zero_point);
+    const auto bytes = arranged(s, vectors, Name("bytes").at("p", p0),
+                                clamped(s, out, Name("clamped").at("p", p0), packed));
     const int width = vectors * lanes;
     bool adjacent = channels == width && here == together && here * width == 4 * lanes;
     for (int p = p0; p < p0 + here; ++p) {
-      adjacent = adjacent && pixels[static_cast<std::size_t>(p)].offset == pixels[static_cast<std::size_t>(p0)].offset + (p - p0) * width;
+      adjacent = adjacent && pixels[static_cast<std::size_t>(p)].offset ==
+                                 pixels[static_cast<std::size_t>(p0)].offset + (p - p0) * width;
     }
     if (adjacent) {
       s.store_bytes(y + pixels[static_cast<std::size_t>(p0)].offset, bytes);
       continue;
     }
     for (int p = p0; p < p0 + here; ++p) {
-      s.store_slice(y + pixels[static_cast<std::size_t>(p)].offset, bytes, (p - p0) * width, channels);
+      s.store_slice(y + pixels[static_cast<std::size_t>(p)].offset, bytes, (p - p0) * width,
+                    channels);
     }
   }
 }
 
 template <class S>
-void store_tile(S& s, const Requantize&, int vectors, int channels, const std::vector<PixelPlace>& pixels,
-                const std::vector<typename S::I32>& acc, const typename S::template Ptr<const float>&,
+void store_tile(S& s, const Requantize&, int vectors, int channels,
+                const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,
+                const typename S::template Ptr<const float>&,
                 const typename S::template Ptr<std::int32_t>& y) {
   requantize_detail::store_int32(s, vectors, channels, pixels, acc, y);
 }

@@ -15,16 +15,16 @@ struct SoftmaxPlan {
 
 template <class S>
 void softmax_kernel(S& s, const SoftmaxPlan& plan) {
-  s.softmax_f32(s.template operand<const float>(0), s.template operand<float>(1), plan.rows, plan.n);
+  s.softmax_f32(s.template operand<const float>(0), s.template operand<float>(1), plan.rows,
+                plan.n);
 }
 
 // Table of 256 floats in "table"; y_inverse = floor(1 / y_scale).
 struct QLinearSoftmaxPlan {
   int rows = 1, n = 1;
   float y_inverse = 256;
-  int y_zero_point = 0;       // logical
-  int x_stored = 0;           // unused by the arithmetic: rows are shifted by their maximum
-  int y_stored = 0;           // 128 when an int8 is stored as uint8
+  int y_zero_point = 0;  // logical
+  int y_stored = 0;      // 128 when an int8 is stored as uint8
 };
 
 template <class S>
@@ -36,7 +36,7 @@ void qlinear_softmax_kernel(S& s, const QLinearSoftmaxPlan& plan) {
 
 // Loops around runs of n bytes that are set to `value`: the halo of a tensor.
 struct FillRun {
-  std::int64_t offset = 0;    // bytes from the operand
+  std::int64_t offset = 0;  // bytes from the operand
   int repeat[3] = {1, 1, 1};
   std::int64_t step[3] = {};
   int n = 0;
@@ -55,7 +55,8 @@ void fill_kernel(S& s, const FillPlan& plan) {
     s.loop("i0", run.repeat[0], [&](const Index& i0) {
       s.loop("i1", run.repeat[1], [&](const Index& i1) {
         s.loop("i2", run.repeat[2], [&](const Index& i2) {
-          s.fill(y + Index(run.offset) + i0 * run.step[0] + i1 * run.step[1] + i2 * run.step[2], plan.value, run.n);
+          s.fill(y + Index(run.offset) + i0 * run.step[0] + i1 * run.step[1] + i2 * run.step[2],
+                 plan.value, run.n);
         });
       });
     });

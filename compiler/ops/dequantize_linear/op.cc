@@ -34,10 +34,14 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_dequantize_linear(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_dequantize_linear = {.folder = "dequantize_linear",
                                             .names = kNames,
                                             .arity = {.min_inputs = 2, .max_inputs = 3},
                                             .resolve = resolve,
-                                            .reference = reference_dequantize_linear};
+                                            .reference = reference_dequantize_linear,
+                                            .lower = lower_dequantize_linear,
+                                            .layout = elementwise_rule};
 
 }  // namespace etch

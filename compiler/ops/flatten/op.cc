@@ -3,6 +3,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/steps/relabel.h"
 
 namespace etch {
 
@@ -31,6 +32,8 @@ extern const OpDef kOp_flatten = {.folder = "flatten",
                                   .arity = {.min_inputs = 1, .max_inputs = 1},
                                   .resolve = resolve,
                                   .reference = relabel,
-                                  .moves_data = true};
+                                  .lower = lower_relabel,
+                                  .moves_data = true,
+                                  .layout = relabel_rule};
 
 }  // namespace etch

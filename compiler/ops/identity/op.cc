@@ -2,6 +2,7 @@
 #include "compiler/ops/identity/op.h"
 
 #include "compiler/ops/op.h"
+#include "compiler/steps/relabel.h"
 
 namespace etch {
 
@@ -19,6 +20,8 @@ extern const OpDef kOp_identity = {.folder = "identity",
                                    .arity = {.min_inputs = 1, .max_inputs = 1},
                                    .resolve = resolve,
                                    .reference = relabel,
-                                   .moves_data = true};
+                                   .lower = lower_relabel,
+                                   .moves_data = true,
+                                   .layout = relabel_rule};
 
 }  // namespace etch

@@ -32,11 +32,15 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "MaxPool", 1}};
 }  // namespace
 
+void lower_max_pool(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_max_pool = {
     .folder = "max_pool",
     .names = kNames,
     .arity = {.min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 2},
     .resolve = resolve,
-    .reference = max_pool_reference};
+    .reference = max_pool_reference,
+    .lower = lower_max_pool,
+    .layout = channels_last_rule};
 
 }  // namespace etch

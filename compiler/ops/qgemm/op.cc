@@ -79,10 +79,13 @@ std::vector<float> qgemm_scale(float alpha, const Quantization& a, const Quantiz
   return out;
 }
 
+void lower_qgemm(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_qgemm = {.folder = "qgemm",
                                 .names = kNames,
                                 .arity = {.min_inputs = 6, .max_inputs = 9},
                                 .resolve = resolve,
-                                .reference = reference_qgemm};
+                                .reference = reference_qgemm,
+                                .lower = lower_qgemm};
 
 }  // namespace etch

@@ -53,10 +53,15 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kMicrosoft, "QLinearAveragePool", 1}};
 }  // namespace
 
+void lower_qlinear_average_pool(Lowering& lowering, const Node& node);
+LayoutRule qlinear_average_pool_layout(const Node& node);
+
 extern const OpDef kOp_qlinear_average_pool = {.folder = "qlinear_average_pool",
                                                .names = kNames,
                                                .arity = {.min_inputs = 4, .max_inputs = 5},
                                                .resolve = resolve,
-                                               .reference = qlinear_average_pool_reference};
+                                               .reference = qlinear_average_pool_reference,
+                                               .lower = lower_qlinear_average_pool,
+                                               .layout = qlinear_average_pool_layout};
 
 }  // namespace etch

@@ -68,10 +68,14 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kMicrosoft, "QLinearAdd", 1}, {kMicrosoft, "QLinearMul", 1}};
 }  // namespace
 
+void lower_qlinear_binary(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_qlinear_binary = {.folder = "qlinear_binary",
                                          .names = kNames,
                                          .arity = {.min_inputs = 7, .max_inputs = 8},
                                          .resolve = resolve,
-                                         .reference = qlinear_binary_reference};
+                                         .reference = qlinear_binary_reference,
+                                         .lower = lower_qlinear_binary,
+                                         .layout = elementwise_rule};
 
 }  // namespace etch

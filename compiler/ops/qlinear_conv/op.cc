@@ -62,10 +62,17 @@ void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, Conv
   context.set_params(std::move(params));
 }
 
+void lower_qlinear_conv(Lowering& lowering, const Node& node);
+LayoutRule qlinear_conv_layout(const Node& node);
+std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node);
+
 extern const OpDef kOp_qlinear_conv = {.folder = "qlinear_conv",
                                        .names = kNames,
                                        .arity = {.min_inputs = 8, .max_inputs = 9},
                                        .resolve = resolve,
-                                       .reference = reference_qlinear_conv};
+                                       .reference = reference_qlinear_conv,
+                                       .lower = lower_qlinear_conv,
+                                       .layout = qlinear_conv_layout,
+                                       .halo = qlinear_conv_halo};
 
 }  // namespace etch

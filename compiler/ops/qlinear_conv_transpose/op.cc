@@ -13,10 +13,15 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_qlinear_conv(Lowering& lowering, const Node& node);
+LayoutRule qlinear_conv_layout(const Node& node);
+
 extern const OpDef kOp_qlinear_conv_transpose = {.folder = "qlinear_conv_transpose",
                                                  .names = kNames,
                                                  .arity = {.min_inputs = 8, .max_inputs = 9},
                                                  .resolve = resolve,
-                                                 .reference = reference_qlinear_conv_transpose};
+                                                 .reference = reference_qlinear_conv_transpose,
+                                                 .lower = lower_qlinear_conv,
+                                                 .layout = qlinear_conv_layout};
 
 }  // namespace etch

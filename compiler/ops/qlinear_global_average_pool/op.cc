@@ -57,11 +57,16 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kMicrosoft, "QLinearGlobalAveragePool", 1}};
 }  // namespace
 
+void lower_qlinear_global_average_pool(Lowering& lowering, const Node& node);
+LayoutRule qlinear_global_average_pool_layout(const Node& node);
+
 extern const OpDef kOp_qlinear_global_average_pool = {
     .folder = "qlinear_global_average_pool",
     .names = kNames,
     .arity = {.min_inputs = 4, .max_inputs = 5},
     .resolve = resolve,
-    .reference = qlinear_global_average_pool_reference};
+    .reference = qlinear_global_average_pool_reference,
+    .lower = lower_qlinear_global_average_pool,
+    .layout = qlinear_global_average_pool_layout};
 
 }  // namespace etch

@@ -53,10 +53,13 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_qlinear_matmul(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_qlinear_matmul = {.folder = "qlinear_matmul",
                                          .names = kNames,
                                          .arity = {.min_inputs = 8, .max_inputs = 8},
                                          .resolve = resolve,
-                                         .reference = reference_qlinear_matmul};
+                                         .reference = reference_qlinear_matmul,
+                                         .lower = lower_qlinear_matmul};
 
 }  // namespace etch

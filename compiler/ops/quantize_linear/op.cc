@@ -76,10 +76,14 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_quantize_linear(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_quantize_linear = {.folder = "quantize_linear",
                                           .names = kNames,
                                           .arity = {.min_inputs = 2, .max_inputs = 3},
                                           .resolve = resolve,
-                                          .reference = reference_quantize_linear};
+                                          .reference = reference_quantize_linear,
+                                          .lower = lower_quantize_linear,
+                                          .layout = elementwise_rule};
 
 }  // namespace etch

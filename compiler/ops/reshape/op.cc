@@ -7,6 +7,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
+#include "compiler/steps/relabel.h"
 
 namespace etch {
 
@@ -83,6 +84,8 @@ extern const OpDef kOp_reshape = {.folder = "reshape",
                                   .arity = {.min_inputs = 2, .max_inputs = 2},
                                   .resolve = resolve,
                                   .reference = relabel,
-                                  .moves_data = true};
+                                  .lower = lower_relabel,
+                                  .moves_data = true,
+                                  .layout = relabel_rule};
 
 }  // namespace etch

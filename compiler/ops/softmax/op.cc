@@ -31,10 +31,13 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Softmax", 1}};
 }  // namespace
 
+void lower_softmax(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_softmax = {.folder = "softmax",
                                   .names = kNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 1},
                                   .resolve = resolve,
-                                  .reference = softmax_reference};
+                                  .reference = softmax_reference,
+                                  .lower = lower_softmax};
 
 }  // namespace etch

@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
+#include "compiler/steps/relabel.h"
 
 namespace etch {
 
@@ -46,6 +47,8 @@ extern const OpDef kOp_squeeze = {.folder = "squeeze",
                                   .arity = {.min_inputs = 1, .max_inputs = 2},
                                   .resolve = resolve,
                                   .reference = relabel,
-                                  .moves_data = true};
+                                  .lower = lower_relabel,
+                                  .moves_data = true,
+                                  .layout = relabel_rule};
 
 }  // namespace etch

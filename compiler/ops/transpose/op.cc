@@ -45,11 +45,15 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Transpose", 1}};
 }  // namespace
 
+void lower_transpose(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_transpose = {.folder = "transpose",
                                     .names = kNames,
                                     .arity = {.min_inputs = 1, .max_inputs = 1},
                                     .resolve = resolve,
                                     .reference = strided_copy,
-                                    .moves_data = true};
+                                    .lower = lower_transpose,
+                                    .moves_data = true,
+                                    .layout = relabel_rule};
 
 }  // namespace etch

@@ -5,6 +5,7 @@
 
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
+#include "compiler/steps/relabel.h"
 
 namespace etch {
 
@@ -38,6 +39,8 @@ extern const OpDef kOp_unsqueeze = {.folder = "unsqueeze",
                                     .arity = {.min_inputs = 1, .max_inputs = 2},
                                     .resolve = resolve,
                                     .reference = relabel,
-                                    .moves_data = true};
+                                    .lower = lower_relabel,
+                                    .moves_data = true,
+                                    .layout = relabel_rule};
 
 }  // namespace etch

@@ -1,0 +1,39 @@
+// Lowering of DequantizeLinear from 8 bits to float, per tensor.
+#include <memory>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/dequantize_linear/op.h"
+#include "compiler/steps/elementwise.h"
+#include "compiler/steps/lowering.h"
+#include "compiler/steps/nest.h"
+
+namespace etch {
+
+void lower_dequantize_linear(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<DequantizeLinearParams>(node);
+  const bool is_float = lowering.value(node.outputs[0]).dtype == DType::kF32;
+  const bool per_tensor =
+      params.x && params.x->scale.size() == 1 && params.x->zero_point.size() == 1;
+  if (!per_tensor || !is_float || !is_8bit(*lowering.value(node.inputs[0]).dtype)) {
+    lowering.unsupported(
+        node,
+        "only int8 or uint8 to float32 with one constant scale and zero point can be compiled yet");
+    return;
+  }
+  const View& from = lowering.view(node, 0);
+  const Order row = row_major(from.rank());
+  const View y =
+      lowering.new_output(node, 0, has_order(from, row) ? row : channels_last(from.rank()));
+  const View x = lowering.ordered(node, 0, has_order(y, row) ? row : channels_last(y.rank()));
+  const View* const views[] = {&x, &y};
+  auto step = std::make_unique<DequantizeStep>();
+  step->kind = "dequantize";
+  step->plan.nest = make_nest(views);
+  step->plan.scale = params.x->scale_at(0);
+  step->plan.zero_point = params.x->zero_point_at(0) + lowering.stored_offset(x);
+  step->summary = cat("dequantize: scale ", decimal(step->plan.scale), ", zero point ",
+                      params.x->zero_point_at(0));
+  lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+}
+
+}  // namespace etch

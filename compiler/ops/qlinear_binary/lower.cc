@@ -1,0 +1,123 @@
+// Lowering of QLinearAdd; either side may be constant or broadcast.
+#include <cmath>
+#include <memory>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/qlinear_binary/op.h"
+#include "compiler/steps/elementwise.h"
+#include "compiler/steps/lowering.h"
+#include "compiler/steps/nest.h"
+#include "compiler/steps/pack.h"
+
+namespace etch {
+
+namespace {
+
+// One side of the sum: its memory with strides for every dimension of the output.
+struct Side {
+  View view;
+  int input = 0;  // of the node
+  bool constant = false;
+  ScalarQuantization quantization;
+};
+
+// Strides of `view` for the dimensions of `shape`, 0 where it is broadcast.
+View broadcast(const View& view, const Shape& shape) {
+  View out = view;
+  const std::size_t missing = shape.size() - view.shape.size();
+  out.shape = shape;
+  out.stride.assign(shape.size(), 0);
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    if (view.shape[d] != 1) out.stride[missing + d] = view.stride[d];
+  }
+  out.halo_begin.assign(shape.size(), 0);
+  out.halo_end.assign(shape.size(), 0);
+  return out;
+}
+
+Order order_of(const View& view) {
+  const Order row = row_major(view.rank());
+  return has_order(view, row) ? row : channels_last(view.rank());
+}
+
+Side side_of(Lowering& lowering, const Node& node, int input,
+             const ScalarQuantization& quantization, const View& y) {
+  Side side;
+  side.input = input;
+  side.quantization = quantization;
+  side.constant = lowering.is_constant(node, input);
+  if (side.constant) {
+    const Tensor& data = lowering.constant(node, input);
+    side.view.dtype = DType::kU8;
+    side.view.flipped = data.dtype() == DType::kS8;
+    side.view.shape = data.shape();
+    lay_out(side.view, row_major(side.view.rank()));
+  } else {
+    const int rank = lowering.view(node, input).rank();
+    side.view = lowering.ordered(node, input, rank == y.rank() ? order_of(y) : row_major(rank));
+  }
+  side.view = broadcast(side.view, y.shape);
+  return side;
+}
+
+std::vector<std::byte> stored_bytes(const Tensor& data) {
+  std::vector<std::byte> out(data.bytes().begin(), data.bytes().end());
+  if (data.dtype() == DType::kS8) {
+    for (std::byte& b : out) b ^= std::byte{128};
+  }
+  return out;
+}
+
+}  // namespace
+
+void lower_qlinear_binary(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<QLinearBinary>(node);
+  if (params.kind != QLinearBinary::Kind::kAdd) {
+    lowering.unsupported(node, "the product of two quantized tensors cannot be compiled yet");
+    return;
+  }
+  constexpr int kA = 0, kB = 3;
+  const int leader = lowering.is_constant(node, kA) ? kB : kA;
+  const bool same_rank =
+      !lowering.is_constant(node, leader) &&
+      lowering.view(node, leader).rank() == static_cast<int>(params.shape.size());
+  const View y = lowering.new_output(node, 0,
+                                     same_rank ? order_of(lowering.view(node, leader))
+                                               : row_major(static_cast<int>(params.shape.size())));
+  Side a = side_of(lowering, node, kA, params.a, y);
+  Side b = side_of(lowering, node, kB, params.b, y);
+  if (params.swapped) std::swap(a, b);
+  auto step = std::make_unique<AddStep>();
+  step->kind = "add";
+  AddPlan& plan = step->plan;
+  plan.ratio_a = a.quantization.scale / params.c.scale;
+  plan.ratio_b = b.quantization.scale / params.c.scale;
+  const float product_b = plan.ratio_b * static_cast<float>(b.quantization.zero_point);
+  plan.fixed = static_cast<float>(params.c.zero_point) -
+               std::fma(plan.ratio_a, static_cast<float>(a.quantization.zero_point), product_b);
+  plan.a_stored = lowering.stored_offset(a.view);
+  plan.b_stored = lowering.stored_offset(b.view);
+  plan.y_stored = lowering.stored_offset(y);
+  plan.a_is_constant = a.constant;
+  plan.b_is_constant = b.constant;
+  const View* const views[] = {&a.view, &b.view, &y};
+  plan.nest = make_nest(views);
+  std::vector<std::pair<const char*, const View*>> operands;
+  for (const auto& [side, name, operand] : {std::tuple(&a, "a", 0), std::tuple(&b, "b", 1)}) {
+    if (side->constant) {
+      step->constants.push_back(byte_array(name, stored_bytes(lowering.constant(node, side->input)),
+                                           "constant operand, as stored"));
+      continue;
+    }
+    step->overlaps.push_back(
+        nest_overlap(plan.nest, operand, side->view, y, static_cast<int>(operands.size()), -1));
+    operands.emplace_back(name, &side->view);
+  }
+  for (Overlap& overlap : step->overlaps) overlap.output = static_cast<int>(operands.size());
+  operands.emplace_back("y", &y);
+  step->summary = cat("sum of two quantized tensors, ", element_count(params.shape), " elements");
+  lowering.add(node, std::move(step), operands);
+}
+
+}  // namespace etch

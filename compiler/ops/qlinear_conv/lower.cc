@@ -1,0 +1,44 @@
+// Lowering of QLinearConv and QLinearConvTranspose to convolution steps.
+#include "compiler/ops/qlinear_conv/op.h"
+#include "compiler/steps/products.h"
+
+namespace etch {
+
+LayoutRule qlinear_conv_layout(const Node& node) {
+  const bool first =
+      params_of<QLinearConvParams>(node).geometry.layout == ConvLayout::kChannelsFirst;
+  return first ? LayoutRule::kChannelsLast : LayoutRule::kRowMajor;
+}
+
+std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node) {
+  const auto& params = params_of<QLinearConvParams>(node);
+  if (!params.x) return std::nullopt;
+  const int flip = graph.value(node.inputs[0]).dtype == DType::kS8 ? 128 : 0;
+  return conv_halo(params.geometry, params.x->zero_point_at(0) + flip);
+}
+
+void lower_qlinear_conv(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<QLinearConvParams>(node);
+  const bool has_bias = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
+  if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) ||
+      (has_bias && !lowering.is_constant(node, 8))) {
+    lowering.unsupported(node, "weights, bias, scales and zero points must be constant");
+    return;
+  }
+  const ConvGeometry& geometry = params.geometry;
+  const auto rank = static_cast<int>(geometry.axes.size()) + 2;
+  const Order order = conv_order(geometry.layout, rank);
+  ConvProblem problem;
+  problem.geometry = geometry;
+  problem.x = channels_first(lowering.in_arena(node, 0, order), geometry.layout);
+  problem.y = channels_first(lowering.new_output(node, 0, order), geometry.layout);
+  problem.weights = centred_weights(geometry, lowering.constant(node, 3), params.w->zero_point);
+  problem.bias = bias_or_zero(lowering, node, 8, geometry.out_channels);
+  problem.x_zero_point = params.x->zero_point_at(0) + lowering.stored_offset(problem.x);
+  problem.scale =
+      per_channel(combined_scale(*params.x, *params.w, *params.y), geometry.out_channels);
+  problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(problem.y);
+  add_convolution(lowering, node, problem);
+}
+
+}  // namespace etch

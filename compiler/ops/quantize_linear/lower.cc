@@ -1,0 +1,38 @@
+// Lowering of QuantizeLinear from float to 8 bits, per tensor.
+#include <memory>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/quantize_linear/op.h"
+#include "compiler/steps/elementwise.h"
+#include "compiler/steps/lowering.h"
+#include "compiler/steps/nest.h"
+
+namespace etch {
+
+void lower_quantize_linear(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<QuantizeLinearParams>(node);
+  const View x = lowering.view(node, 0);
+  if (!params.y || params.y->scale.size() != 1 || params.y->zero_point.size() != 1 ||
+      !is_8bit(params.type) || x.dtype != DType::kF32) {
+    lowering.unsupported(
+        node,
+        "only float32 to int8 or uint8 with one constant scale and zero point can be compiled yet");
+    return;
+  }
+  const Order order =
+      has_order(x, channels_last(x.rank())) ? channels_last(x.rank()) : row_major(x.rank());
+  const View y = lowering.new_output(node, 0, order);
+  const View* const views[] = {&x, &y};
+  auto step = std::make_unique<QuantizeStep>();
+  step->kind = "quantize";
+  const int zero = params.y->zero_point_at(0);
+  step->plan.nest = make_nest(views);
+  step->plan.scale = params.y->scale_at(0);
+  step->plan.low = static_cast<int>(min_of(params.type)) - zero;
+  step->plan.high = static_cast<int>(max_of(params.type)) - zero;
+  step->plan.zero_point = zero + lowering.stored_offset(y);
+  step->summary = cat("quantize: scale ", decimal(step->plan.scale), ", zero point ", zero);
+  lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+}
+
+}  // namespace etch

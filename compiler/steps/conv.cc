@@ -1,0 +1,365 @@
+// Convolution steps for the matrix kernel; see conv.h.
+#include "compiler/steps/conv.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/schedule/tiles.h"
+#include "compiler/steps/depthwise.h"
+#include "compiler/steps/pack.h"
+#include "compiler/steps/proof.h"
+#include "compiler/steps/regions.h"
+
+namespace etch {
+
+std::int64_t ConvProblem::taps() const {
+  std::int64_t count = 1;
+  for (const ConvAxis& axis : geometry.axes) count *= axis.kernel;
+  return count;
+}
+
+namespace {
+
+// The geometry with exactly three axes (missing outer ones have size 1).
+struct Axes3 {
+  ConvAxis axis[3];
+  std::int64_t x_stride[3] = {}, y_stride[3] = {};  // bytes, elements
+  std::int64_t halo_begin[3] = {}, halo_end[3] = {};
+};
+
+Axes3 three_axes(const ConvProblem& problem) {
+  Axes3 out;
+  const std::size_t rank = problem.geometry.axes.size();
+  const std::int64_t y_bytes = bytes_of(problem.y.dtype);
+  for (std::size_t a = 0; a < rank; ++a) {
+    const std::size_t to = 3 - rank + a;
+    out.axis[to] = problem.geometry.axes[a];
+    out.x_stride[to] = problem.x.stride[a + 2];
+    out.y_stride[to] = problem.y.stride[a + 2] / y_bytes;
+    out.halo_begin[to] = problem.x.halo_begin[a + 2];
+    out.halo_end[to] = problem.x.halo_end[a + 2];
+  }
+  return out;
+}
+
+// Bytes of x that lie one after the other, and which (tap, channel) each of them is.
+struct Piece {
+  std::int64_t offset = 0;
+  std::vector<std::pair<int, int>> k;  // (tap, channel in group) per byte
+};
+
+// All taps of a region as pieces, merged where their bytes touch.
+std::vector<Piece> pieces_of(const Axes3& axes, const Segment* const segment[3], int channels,
+                             std::int64_t channel_stride) {
+  std::vector<Piece> out;
+  for (const SegmentTap& d : segment[0]->taps) {
+    for (const SegmentTap& h : segment[1]->taps) {
+      for (const SegmentTap& w : segment[2]->taps) {
+        const std::int64_t offset =
+            d.input * axes.x_stride[0] + h.input * axes.x_stride[1] + w.input * axes.x_stride[2];
+        const auto tap = static_cast<int>(
+            (d.kernel * axes.axis[1].kernel + h.kernel) * axes.axis[2].kernel + w.kernel);
+        ETCH_CHECK(channel_stride == 1 || channels == 1);
+        if (out.empty() ||
+            out.back().offset + static_cast<std::int64_t>(out.back().k.size()) != offset) {
+          out.push_back({offset, {}});
+        }
+        for (int c = 0; c < channels; ++c) out.back().k.emplace_back(tap, c);
+      }
+    }
+  }
+  return out;
+}
+
+// Weights wider than int8 are a sum of parts, each issued as a tap of its own.
+struct Parts {
+  int count = 1;
+  int of(int weight, int part) const {
+    for (int p = 0; p < part; ++p) weight -= std::clamp(weight, -128, 127);
+    return std::clamp(weight, -128, 127);
+  }
+};
+
+Parts parts_needed(const ConvProblem& problem, const IsaTraits& isa) {
+  if (isa.weight_form == WeightForm::kS16EvenOdd) return {1};
+  Parts parts;
+  for (const int w : problem.weights)
+    parts.count = std::max(parts.count, w > 254 ? 3 : w > 127 || w < -128 ? 2 : 1);
+  return parts;
+}
+
+class Builder {
+ public:
+  Builder(const ConvProblem& problem, const IsaTraits& isa)
+      : problem_(problem),
+        isa_(isa),
+        axes_(three_axes(problem)),
+        parts_(parts_needed(problem, isa)) {}
+
+  std::unique_ptr<Step> build() {
+    step_ = std::make_unique<ConvStep>();
+    step_->kind = "conv";
+    plan().out = problem_.out;
+    prove_range(problem_, plan().out, step_->facts);
+    add_loops();
+    add_regions();
+    flatten();
+    choose_tiles(plan(), isa_, static_cast<int>(problem_.geometry.out_per_group()));
+    pack();
+    describe();
+    add_overlap();
+    return std::move(step_);
+  }
+
+ private:
+  ConvPlan& plan() { return step_->plan; }
+  const ConvGeometry& geometry() const { return problem_.geometry; }
+
+  void add_loops() {
+    const std::int64_t y_bytes = bytes_of(problem_.y.dtype);
+    if (geometry().batch > 1) {
+      plan().axes.push_back({"image", static_cast<int>(geometry().batch), problem_.x.stride[0],
+                             problem_.y.stride[0] / y_bytes, false});
+    }
+    if (geometry().group > 1) {
+      plan().axes.push_back({"group", static_cast<int>(geometry().group),
+                             geometry().in_per_group() * problem_.x.stride[1],
+                             geometry().out_per_group() * problem_.y.stride[1] / y_bytes, true});
+    }
+  }
+
+  void add_regions() {
+    std::vector<Segment> segments[3];
+    for (int a = 0; a < 3; ++a) {
+      segments[a] = plan_segments(axes_.axis[a], geometry().direction, axes_.halo_begin[a],
+                                  axes_.halo_end[a]);
+    }
+    for (const Segment& d : segments[0]) {
+      for (const Segment& h : segments[1]) {
+        for (const Segment& w : segments[2]) {
+          const Segment* const at[3] = {&d, &h, &w};
+          add_region(at);
+        }
+      }
+    }
+  }
+
+  void add_region(const Segment* const at[3]) {
+    ConvRegion region;
+    region.planes = static_cast<int>(at[0]->count);
+    region.rows = static_cast<int>(at[1]->count);
+    region.cols = static_cast<int>(at[2]->count);
+    std::int64_t* const x_step[3] = {&region.x_plane, &region.x_row, &region.x_col};
+    std::int64_t* const y_step[3] = {&region.y_plane, &region.y_row, &region.y_col};
+    for (int a = 0; a < 3; ++a) {
+      *x_step[a] = at[a]->advance * axes_.x_stride[a];
+      *y_step[a] = at[a]->step * axes_.y_stride[a];
+      region.y_offset += at[a]->first * axes_.y_stride[a];
+    }
+    const auto pieces =
+        pieces_of(axes_, at, static_cast<int>(geometry().in_per_group()), problem_.x.stride[1]);
+    std::vector<std::pair<int, int>> k;  // (tap, channel), one per byte of K; tap -1: padding
+    add_runs(region, pieces, k);
+    plan().regions.push_back(region);
+    k_.push_back(std::move(k));
+  }
+
+  // Runs in the order in which the kernel walks them; every part of wide weights repeats them.
+  void add_runs(ConvRegion& region, const std::vector<Piece>& pieces,
+                std::vector<std::pair<int, int>>& k) {
+    if (!pieces.empty()) {
+      region.x_offset =
+          std::min_element(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+            return a.offset < b.offset;
+          })->offset;
+    }
+    for (int part = 0; part < parts_.count; ++part) {
+      const std::size_t first = region.runs.size();
+      for (const Piece& piece : pieces) {
+        const auto groups =
+            static_cast<int>(ceil_div(static_cast<std::int64_t>(piece.k.size()), 4));
+        const std::int64_t offset = piece.offset - region.x_offset;
+        if (region.runs.size() == first || !extend(region.runs.back(), offset, groups)) {
+          region.runs.push_back({offset, 1, 0, groups});
+        }
+        k.insert(k.end(), piece.k.begin(), piece.k.end());
+        while (k.size() % 4 != 0) k.emplace_back(-1, 0);
+      }
+    }
+  }
+
+  static bool extend(KRun& run, std::int64_t offset, int groups) {
+    if (run.groups != groups) return false;
+    const std::int64_t step = offset - (run.x_offset + (run.repeat - 1) * run.repeat_step);
+    if (run.repeat > 1 && step != run.repeat_step) return false;
+    run.repeat_step = step;
+    ++run.repeat;
+    return true;
+  }
+
+  // Planes, rows and columns become one row where the memory allows it.
+  void flatten() {
+    for (ConvRegion& r : plan().regions) {
+      if (r.x_row == r.cols * r.x_col && r.y_row == r.cols * r.y_col) {
+        r.cols *= r.rows;
+        r.rows = 1;
+        r.x_row = r.planes > 1 ? r.x_plane : 0;
+        r.y_row = r.planes > 1 ? r.y_plane : 0;
+        std::swap(r.rows, r.planes);
+      }
+    }
+  }
+
+  void pack() {
+    const auto groups = static_cast<int>(geometry().group);
+    std::vector<std::byte> weights;
+    for (int g = 0; g < groups; ++g) {
+      const std::size_t group_start = weights.size();
+      for (std::size_t r = 0; r < plan().regions.size(); ++r) {
+        plan().regions[r].weights = static_cast<std::int64_t>(weights.size() - group_start);
+        for (const ChannelBlock& block : plan().blocks) pack_blocks(weights, block, k_[r], g);
+      }
+      plan().weights_per_group = static_cast<std::int64_t>(weights.size() - group_start);
+    }
+    step_->constants.push_back(byte_array("weights", std::move(weights), weights_comment()));
+    pack_lanes();
+  }
+
+  void pack_blocks(std::vector<std::byte>& out, const ChannelBlock& block,
+                   const std::vector<std::pair<int, int>>& k, int g) {
+    const std::size_t per_part = k.size() / static_cast<std::size_t>(parts_.count);
+    LaneWeights lanes(static_cast<std::size_t>(isa_.lanes));
+    for (int b = 0; b < block.repeat; ++b) {
+      for (std::size_t k0 = 0; k0 < k.size(); k0 += 4) {
+        const int part = static_cast<int>(k0 / per_part);
+        for (int v = 0; v < block.vectors; ++v) {
+          for (int lane = 0; lane < isa_.lanes; ++lane) {
+            const int m = channel(block, b, v, lane, g);
+            for (std::size_t i = 0; i < 4; ++i) {
+              const auto [tap, c] = k[k0 + i];
+              const bool real = m >= 0 && tap >= 0;
+              const int w = real ? problem_.weight(m, tap, c) : 0;
+              lanes[static_cast<std::size_t>(lane)][i] =
+                  isa_.weight_form == WeightForm::kS8x4 ? parts_.of(w, part) : w;
+            }
+          }
+          append_weights(out, isa_, lanes);
+        }
+      }
+    }
+  }
+
+  // The output channel of a lane, or -1 where the block's lanes exceed its channels.
+  int channel(const ChannelBlock& block, int b, int v, int lane, int g) const {
+    const bool natural = problem_.out.kind == Requantize::Kind::kInt32;
+    const int in_block = natural ? v * isa_.lanes + lane : channel_of(isa_, block.vectors, v, lane);
+    if (in_block >= block.channels) return -1;
+    return static_cast<int>(g * geometry().out_per_group()) + block.first + b * block.channels +
+           in_block;
+  }
+
+  // Calls body(channel or -1) for every lane of "bias" and "scale", in order.
+  template <class Body>
+  void each_lane(Body body) {
+    for (int g = 0; g < geometry().group; ++g) {
+      for (const ChannelBlock& block : plan().blocks) {
+        for (int b = 0; b < block.repeat; ++b) {
+          for (int v = 0; v < block.vectors; ++v) {
+            for (int lane = 0; lane < isa_.lanes; ++lane) body(channel(block, b, v, lane, g));
+          }
+        }
+      }
+    }
+  }
+
+  void pack_lanes() {
+    std::vector<std::int32_t> bias;
+    std::map<std::vector<int>, std::int64_t> known;  // regions with the same taps share biases
+    for (std::size_t r = 0; r < plan().regions.size(); ++r) {
+      const std::vector<int> taps = tap_set(k_[r]);
+      const auto [it, inserted] = known.emplace(taps, static_cast<std::int64_t>(bias.size()));
+      plan().regions[r].bias = it->second;
+      if (!inserted) continue;
+      each_lane([&](int m) { bias.push_back(m < 0 ? 0 : folded_bias(problem_, m, taps)); });
+    }
+    step_->constants.push_back(
+        int32_array("bias", bias, "bias - x_zero_point * sum(w), in lane order"));
+    if (problem_.scale.empty()) return;
+    std::vector<float> scale;
+    each_lane([&](int m) {
+      scale.push_back(m < 0 ? 1.0F : problem_.scale[static_cast<std::size_t>(m)]);
+    });
+    step_->constants.push_back(
+        float_array("scale", scale, "x_scale * w_scale / y_scale, in lane order"));
+  }
+
+  static std::vector<int> tap_set(const std::vector<std::pair<int, int>>& k) {
+    std::set<int> taps;
+    for (const auto& [tap, c] : k) {
+      if (tap >= 0) taps.insert(tap);
+    }
+    return {taps.begin(), taps.end()};
+  }
+
+  std::string weights_comment() const {
+    return cat("packed for ", isa_.lanes, " lanes: block, tap run, 4 bytes of K, vector, lane");
+  }
+
+  void describe() {
+    const std::int64_t pixels = element_count(problem_.y.shape) / problem_.y.shape[1];
+    step_->macs = pixels * geometry().out_channels * geometry().in_per_group() * problem_.taps();
+    if (geometry().direction == ConvDirection::kTransposed) {
+      const std::int64_t x_pixels = element_count(problem_.x.shape) / problem_.x.shape[1];
+      step_->macs =
+          x_pixels * geometry().in_channels * geometry().out_per_group() * problem_.taps();
+    }
+    if (parts_.count > 1) {
+      step_->facts.push_back(cat("weights minus zero point need 9 bits: issued as a sum of ",
+                                 parts_.count, " int8 parts"));
+    }
+  }
+
+  // Every tile reads all it needs of x before any later tile, and writes y in order, when
+  // pixels are the outer loop of a single region.
+  void add_overlap() {
+    const ConvRegion& r = plan().regions.front();
+    const bool in_order = plan().regions.size() == 1 && plan().axes.empty() && r.planes == 1 &&
+                          plan().order == LoopOrder::kPixelsOutside &&
+                          bytes_of(problem_.y.dtype) == 1 && !r.runs.empty();
+    if (!in_order) return;
+    std::int64_t distance = std::numeric_limits<std::int64_t>::min();
+    for (int row = 0; row < r.rows; row += r.tile_rows) {
+      const int last_row = std::min(row + r.tile_rows, r.rows) - 1;
+      for (int col = 0; col < r.cols; col += r.tile_cols) {
+        const int last_col = std::min(col + r.tile_cols, r.cols) - 1;
+        const std::int64_t written =
+            r.y_offset + last_row * r.y_row + last_col * r.y_col + geometry().out_channels;
+        const std::int64_t needed = r.x_offset + row * r.x_row + col * r.x_col;
+        distance = std::max(distance, written - needed);
+      }
+    }
+    step_->overlaps.push_back({1, 0, distance + problem_.y.offset - problem_.x.offset});
+  }
+
+  const ConvProblem& problem_;
+  const IsaTraits& isa_;
+  Axes3 axes_;
+  Parts parts_;
+  std::vector<std::vector<std::pair<int, int>>> k_;  // per region
+  std::unique_ptr<ConvStep> step_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
+  if (is_depthwise(problem, isa)) return make_depthwise_step(problem, isa);
+  return Builder(problem, isa).build();
+}
+
+}  // namespace etch

@@ -1,0 +1,30 @@
+// What operators tell lowering about memory: orders and halos. Plain data, no behaviour.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace etch {
+
+struct Node;
+
+// How an operator wants its tensors to lie in memory.
+enum class LayoutRule {
+  kRowMajor,      // inputs and outputs row-major
+  kChannelsLast,  // input 0 and output 0: N, spatial..., C
+  kElementwise,   // any order, the same for all
+  kRelabel,       // outputs are views of input 0 where possible
+};
+
+// For OpDef::layout of operators whose rule never depends on the node.
+inline LayoutRule channels_last_rule(const Node&) { return LayoutRule::kChannelsLast; }
+inline LayoutRule elementwise_rule(const Node&) { return LayoutRule::kElementwise; }
+inline LayoutRule relabel_rule(const Node&) { return LayoutRule::kRelabel; }
+
+// Memory around input 0 that a node would like to hold `value`, per dimension of the input.
+struct HaloWish {
+  std::vector<std::int64_t> begin, end;
+  int value = 0;  // as stored
+};
+
+}  // namespace etch

@@ -1,0 +1,25 @@
+// Loop nests over views, for kernels that treat elements one by one (templates/kernels/
+// elementwise.h): dimensions become axes, neighbours that lie one after the other are merged,
+// and the axis along which the inputs are dense becomes the run.
+#pragma once
+
+#include <span>
+
+#include "compiler/steps/step.h"
+#include "compiler/steps/view.h"
+#include "templates/kernels/elementwise.h"
+
+namespace etch {
+
+// All views have the same logical shape; the last is the output. With two views they are
+// operands 0 and 2 of the nest. Falls back to runs of one element.
+Nest make_nest(std::span<const View* const> views);
+
+// A copy between two views of the same shape; flips where one is int8 and the other stored uint8.
+CopyPlan make_copy(const View& from, const View& to);
+
+// The overlap that lets the nest's output lie over the dying input `operand`.
+Overlap nest_overlap(const Nest& nest, int nest_operand, const View& input, const View& output,
+                     int input_operand, int output_operand);
+
+}  // namespace etch

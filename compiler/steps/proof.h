@@ -1,0 +1,19 @@
+// What the constant weights prove about a convolution: which accumulators can occur, whether
+// int32 can overflow, and which form of requantization is exact for all of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/steps/conv.h"
+
+namespace etch {
+
+// bias[m] - x_zero_point * (sum of the weights of channel m over `taps`), wrapped to int32.
+std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps);
+
+// Chooses out.kind and appends what was proved to `facts`.
+void prove_range(const ConvProblem& problem, Requantize& out, std::vector<std::string>& facts);
+
+}  // namespace etch
