@@ -1,5 +1,5 @@
 // Relu, LeakyRelu, Sigmoid (ai.onnx, since 6): y = f(x) for each float32 element.
-//   Relu       x > 0 ? x : 0
+//   Relu       x < 0 ? 0 : x, so that -0 and NaN stay
 //   LeakyRelu  x >= 0 ? x : fl(alpha * x), alpha default 0.01
 //   Sigmoid    1 / (1 + e^-x) by the rational function below, which is ONNX Runtime's on x64 with
 //   FMA

@@ -24,7 +24,7 @@ float sigmoid_f32(float x) {
 float activate(const Activation& activation, float x) {
   switch (activation.kind) {
     case Activation::Kind::kRelu:
-      return x > 0.0F ? x : 0.0F;
+      return x < 0.0F ? 0.0F : x;
     case Activation::Kind::kLeakyRelu:
       return x >= 0.0F ? x : activation.alpha * x;
     case Activation::Kind::kSigmoid:

@@ -66,10 +66,13 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kMicrosoft, "QLinearSoftmax", 1}};
 }  // namespace
 
+void lower_qlinear_softmax(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_qlinear_softmax = {.folder = "qlinear_softmax",
                                           .names = kNames,
                                           .arity = {.min_inputs = 4, .max_inputs = 5},
                                           .resolve = resolve,
-                                          .reference = qlinear_softmax_reference};
+                                          .reference = qlinear_softmax_reference,
+                                          .lower = lower_qlinear_softmax};
 
 }  // namespace etch

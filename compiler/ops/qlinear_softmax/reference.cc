@@ -9,6 +9,15 @@
 namespace etch {
 
 namespace {
+// rne(quotient) + zero point in `type`; see op.h for quotients that are infinite.
+std::int32_t output_of(float quotient, std::int32_t zero_point, DType type) {
+  const std::int64_t rounded = saturated_round(quotient, DType::kS32);
+  const std::int32_t sum = wrap_to_int32(rounded + zero_point);
+  const auto low_bits = static_cast<std::int32_t>(static_cast<std::uint8_t>(sum));
+  if (type == DType::kU8) return sum > 255 ? 255 : low_bits;
+  return std::clamp(sum, -128, 127);
+}
+
 // Writes one row of y; `at(k)` is the flat index of its element k.
 template <class At>
 void softmax_row(const QLinearSoftmax& params, const std::vector<std::int32_t>& x, At at,
@@ -22,9 +31,7 @@ void softmax_row(const QLinearSoftmax& params, const std::vector<std::int32_t>& 
   for (std::int64_t k = 0; k < params.rows.size; ++k) sum += entry(k);
   for (std::int64_t k = 0; k < params.rows.size; ++k) {
     const float scaled = entry(k) * params.inverse_scale;
-    const std::int64_t rounded = saturated_round(scaled / sum, DType::kS32);
-    y[at(k)] = static_cast<std::int32_t>(
-        std::clamp(rounded + params.y_zero_point, min_of(params.dtype), max_of(params.dtype)));
+    y[at(k)] = output_of(scaled / sum, params.y_zero_point, params.dtype);
   }
 }
 }  // namespace

@@ -1,0 +1,1 @@
+Bout0J n${:ndQ@dd@@‰O≠@@iÕffQ5ffRRb.RR

@@ -1,0 +1,1 @@
+Bout0J*lkdjoodjoorr_4ttwwsnww

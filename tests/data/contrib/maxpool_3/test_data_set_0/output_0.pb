@@ -1,0 +1,1 @@
+Bout0J/dd{~~fV{~~fxxìLtt tt+II/ZZ

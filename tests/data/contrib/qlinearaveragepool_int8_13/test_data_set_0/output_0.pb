@@ -1,0 +1,1 @@
+Bout0Jstg^05kP(Za EFFV$N

@@ -1,0 +1,1 @@
+Bout0Jdjld^Sð[ztSfKR

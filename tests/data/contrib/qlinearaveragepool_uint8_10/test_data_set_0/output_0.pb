@@ -1,0 +1,1 @@
+Bout0J fNBVI/+PI26`\S`dVk8NNI=O=%ZhSF`d

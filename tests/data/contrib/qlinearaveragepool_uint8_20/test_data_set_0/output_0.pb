@@ -1,0 +1,1 @@
+Bout0JV€l€v„q›ž]tWilF‚YNjz

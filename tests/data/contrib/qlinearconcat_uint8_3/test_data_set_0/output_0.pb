@@ -1,0 +1,1 @@
+ÀBout0JÀo_z\iqf[ˆg“‹t“‰kra]k\|osj“kŒm…gŒj‡djY…•tonZ‘st\•o–|]ŒZŒŠXf…w—bXl\k`y‹hhr€jy~[}V—Z‚e]_—‡yYk^W‹ˆjg€rWŠb‘‡am€vephzloc‚…\”h‚x_‡„sˆiu—syd|Xƒ…xfqs‰Š‚dŠ|VeyXy‘`‡m—ql€zƒ}‰nŒlq€g`av{ˆ—s}xevuŒ‚dr|˜x“t][w’ˆŒ‡o{qqyo^kd“_yirjn}ns[ƒ‰W’sŒ“n‰wfapo|“^^–wˆ[–\l–V˜Y”ˆzz•]“Xn˜e†s’d]sq†’—Zql„Y„…\kfšÇÉº¨¤QÖãŠSè‹¤áóLA

@@ -1,0 +1,2 @@
+
+Bout0Jkknhikhilijihhimhklliilihniili

@@ -1,0 +1,1 @@
+Bout0J}Ž‡uwy{~vƒ}xxzwu€–Šy~†t†wu

@@ -1,0 +1,1 @@
+Bout0J­YDDEDDGDDDD†DD²FDIEDDD–DDDDz
