@@ -1,0 +1,108 @@
+// What Audit finds and counts.
+#include "compiler/stage/audit.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/stage/recorder.h"
+#include "templates/isa/avx2/traits.h"
+#include "templates/isa/scalar/traits.h"
+#include "tests/tiny_program.h"
+
+namespace etch {
+namespace {
+
+AuditResult audit_step(const Program& program, std::size_t step) {
+  return audit(*program.steps[step], program.isa, extents_of(program, *program.steps[step]));
+}
+
+testing::MaskStep& mask_of(Program& program) {
+  return static_cast<testing::MaskStep&>(*program.steps[0]);
+}
+
+TEST(Audit, AcceptsAccessesInsideTheirMemory) {
+  for (const IsaTraits& isa : {isa::k_scalar, isa::k_avx2}) {
+    const Program program = testing::tiny_program(isa);
+    EXPECT_TRUE(audit_step(program, 0).findings.empty());
+    EXPECT_TRUE(audit_step(program, 1).findings.empty());
+    audit_program(program);
+  }
+}
+
+TEST(Audit, FindsALoopThatRunsOneIterationTooFar) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  mask_of(program).extra_blocks = 1;
+  const AuditResult result = audit_step(program, 0);
+  ASSERT_EQ(result.findings.size(), 2U);
+  EXPECT_EQ(result.findings[0], "n00_mask: load_bytes: x reads bytes [0, 260) of [0, 256)");
+  EXPECT_EQ(result.findings[1], "n00_mask: store_bytes: y writes bytes [0, 260) of [-64, 256)");
+}
+
+TEST(Audit, AllowsReadingButNotWritingTheArenasSlack) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  program.buffers[1].bytes -= kArenaSlack;
+  EXPECT_TRUE(audit_step(program, 1).findings.empty()) << "n01 reads it";
+  EXPECT_FALSE(audit_step(program, 0).findings.empty()) << "n00 writes it";
+  program.buffers[1].bytes -= 1;
+  EXPECT_FALSE(audit_step(program, 1).findings.empty());
+}
+
+TEST(Audit, FindsReadsBehindAConstant) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  program.steps[1]->constants[0].bytes.resize(252);
+  ASSERT_EQ(audit_step(program, 1).findings.size(), 1U);
+}
+
+TEST(Audit, FindsMisalignedVectors) {
+  Program program = testing::tiny_program(isa::k_avx2);
+  program.steps[1]->constants[1].alignment = 16;
+  const AuditResult result = audit_step(program, 1);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0], "n01_sum: load_i32: bias needs alignment 32, has 16");
+}
+
+TEST(Audit, FindsWritesToWhatIsDeclaredReadOnly) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  program.steps[0]->operands[1].access = Access::kRead;
+  EXPECT_EQ(audit_step(program, 0).findings.size(), 1U);
+}
+
+TEST(Audit, FindsOperandsUsedAsAnotherType) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  program.steps[1]->operands[1].element = DType::kF32;
+  const AuditResult result = audit_step(program, 1);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0], "n01_sum: pointer: y is float32, used as int32");
+}
+
+TEST(Audit, CountsStatementsAsTheRecorderPrintsThemAndExecutionsOfAllIterations) {
+  const Program program = testing::tiny_program(isa::k_avx2);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    Recorder recorder(*program.steps[i]);
+    recorder.set_isa(program.isa);
+    program.steps[i]->run(recorder);
+    EXPECT_EQ(audit_step(program, i).statements, recorder.statements());
+  }
+  const AuditResult result = audit_step(program, 1);
+  EXPECT_EQ(result.executions.at("dot4"), 64);
+  EXPECT_EQ(result.executions.at("load_i32"), 1);
+  EXPECT_EQ(audit_step(program, 0).executions.at("store_bytes"), 8);
+}
+
+TEST(AuditDeathTest, AWrongAccessInAProgramIsADefectOfTheCompiler) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  mask_of(program).extra_blocks = 1;
+  EXPECT_DEATH(audit_program(program), "store_bytes: y writes bytes");
+}
+
+TEST(AuditIndex, SpansNegativeFactorsAndKnowsItsSteps) {
+  audited::Index loop;
+  loop.last = 3;
+  loop.step = 1;
+  const audited::Index at = loop * -12 + audited::Index(40) + loop * 8;
+  EXPECT_EQ(at.first, 40 - 36);
+  EXPECT_EQ(at.last, 40 + 24);
+  EXPECT_EQ(at.step, 4);
+}
+
+}  // namespace
+}  // namespace etch
