@@ -79,11 +79,12 @@ std::int64_t weight_bytes(const Step& step) {
   return static_cast<std::int64_t>(bytes);
 }
 
-// Sizes of the generated objects; main.cc, the last, is ours.
+// Sizes of the objects that a user's program would have, too.
 std::vector<ObjectSize> object_sizes(const Network& network) {
   std::vector<ObjectSize> sizes;
   for (const std::filesystem::path& path : network.objects()) {
-    if (path.filename() == "main.cc.o") continue;
+    const std::string name = path.filename().string();
+    if (name == "main.cc.o" || name == "network_profile.cc.o") continue;
     Sink ignored;
     const std::optional<std::string> bytes =
         read_file(path.string(), std::size_t{1} << 30, "", ignored);

@@ -86,8 +86,7 @@ Command add_compile(CLI::App& root) {
                    "C++ namespace and file stem (default: the model file's name)")
       ->check(CLI::Validator(check_name, ""))
       ->type_name("NAME");
-  parser->add_flag("--single-file", arguments->single_file,
-                   "one header instead of a folder of files");
+  parser->add_flag("--single-file", arguments->single_file, "one .cc file instead of several");
   parser
       ->add_option("--weights", arguments->weights,
                    "embed: in the C++ files; file: in a binary file beside them")

@@ -29,10 +29,19 @@ void write_call(Writer& writer, const std::string& caller, const std::string& fu
   writer.line();
 }
 
-std::string main_text(const Program& program, const std::string& name) {
+// Fills `steps` from the table that emit() writes with EmitOptions::profile.
+void write_steps(Writer& writer, const std::string& name) {
+  writer.scope(cat("for (int i = 0; i < ", name, "::profile::kStepCount; ++i)"), [&] {
+    writer.line(cat("const ", name, "::profile::Step& step = ", name, "::profile::kSteps[i];"));
+    writer.line("network.steps.push_back({step.name, step.run});");
+  });
+}
+
+std::string main_text(const Program& program, const std::string& name, Timing timing) {
   Writer writer;
   writer.line("// Runs the generated network as a program. Written by etch; see harness.h.");
   writer.line(cat("#include \"", name, ".h\""));
+  if (timing == Timing::kSteps) writer.line(cat("#include \"", name, "_profile.h\""));
   writer.line("#include \"harness.h\"");
   writer.line();
   writer.line("namespace {");
@@ -41,10 +50,11 @@ std::string main_text(const Program& program, const std::string& name) {
   writer.line("}  // namespace");
   writer.line();
   writer.scope("int main(int argc, char** argv)", [&] {
-    writer.line("const harness::Network network{");
+    writer.line("harness::Network network{");
     writer.line(cat("    ", port_table(program.inputs), ","));
     writer.line(cat("    ", port_table(program.outputs), ","));
     writer.line(cat("    ", name, "::kArenaBytes, ", name, "::kArenaAlignment, run, {}};"));
+    if (timing == Timing::kSteps) write_steps(writer, name);
     writer.line("return harness::main(argc, argv, network);");
   });
   return writer.text();
@@ -54,9 +64,8 @@ std::string main_text(const Program& program, const std::string& name) {
 
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
                                       Timing timing) {
-  (void)timing;
   return {{"harness.h", std::string(embedded_file("templates/files/harness.h"))},
-          {"main.cc", main_text(program, name)}};
+          {"main.cc", main_text(program, name, timing)}};
 }
 
 }  // namespace etch::cli

@@ -1,4 +1,5 @@
 // `etch inspect`: what is in a model, and everything that keeps it from being compiled.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,10 @@ Json report_of(const Findings& found, const InspectOptions& options) {
     out["producer"] = printable(graph.producer);
     out["ir_version"] = graph.ir_version;
     for (const auto& [domain, version] : graph.opsets) {
+      const bool used =
+          std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                      [&name = domain](const Node& node) { return node.domain == name; });
+      if (!used) continue;
       out["opsets"][domain.empty() ? "ai.onnx" : printable(domain)] = version;
     }
     out["inputs"] = found.program ? describe_ports(found.program->inputs)
