@@ -1,0 +1,68 @@
+// Tests of constant folding beyond what resolve's tests show: dequantization on request, bounds.
+#include "compiler/passes/fold.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/model_builder.h"
+
+namespace etch {
+namespace {
+
+Graph loaded(const ModelBuilder& model) {
+  Sink sink;
+  auto graph = load(model, sink);
+  EXPECT_TRUE(graph.has_value()) << errors_of(sink);
+  return graph.value_or(Graph{});
+}
+
+// w = DequantizeLinear([3, -4]); y = x + w
+ModelBuilder dequantized_weight() {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2});
+  model.initializer("q", Tensor::of<std::int8_t>({2}, {3, -4}));
+  model.initializer("scale", Tensor::of<float>({}, {0.5F}));
+  model.initializer("zero", Tensor::of<std::int8_t>({}, {1}));
+  model.node("DequantizeLinear", {"q", "scale", "zero"}, {"w"});
+  model.node("Add", {"x", "w"}, {"y"}).output("y");
+  return model;
+}
+
+TEST(FoldConstants, DequantizesOnRequest) {
+  Graph graph = loaded(dequantized_weight());
+  fold_constants(graph, FoldDequantize::kYes);
+  ASSERT_EQ(graph.nodes.size(), 1U);
+  const Value& weight = graph.value(graph.nodes[0].inputs[1]);
+  ASSERT_NE(weight.constant, nullptr);
+  EXPECT_EQ(*weight.constant, Tensor::of<float>({2}, {1.0F, -2.5F}));
+  verify(graph, Resolved::kYes);
+}
+
+TEST(FoldConstants, LeavesDequantizationAloneOtherwise) {
+  Graph graph = loaded(dequantized_weight());
+  const std::string before = dump(graph);
+  fold_constants(graph, FoldDequantize::kNo);
+  EXPECT_EQ(dump(graph), before);
+}
+
+TEST(FoldConstants, LeavesHugeResultsToRunTime) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1});
+  model.initializer("one", Tensor::of<float>({1}, {1.0F}));
+  model.initializer("shape", Tensor::of<std::int64_t>({2}, {1 << 13, 1 << 12}));
+  model.node("Expand", {"one", "shape"}, {"y"}).output("y");
+  const Graph graph = loaded(model);
+  ASSERT_EQ(graph.nodes.size(), 1U);
+  EXPECT_EQ(graph.value(graph.outputs[0]).constant, nullptr);
+}
+
+TEST(FoldConstants, LeavesProductsOfLargeMatricesToRunTime) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1});
+  const Tensor matrix(DType::kF32, {2048, 2048});
+  model.initializer("a", matrix).initializer("b", matrix);
+  model.node("MatMul", {"a", "b"}, {"y"}).output("y");
+  EXPECT_EQ(loaded(model).nodes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace etch
