@@ -93,7 +93,8 @@ inline std::unique_ptr<MaskStep> mask_step(const IsaTraits& isa) {
   step->summary = "masks 256 bytes";
   step->facts = {"nothing to prove \\"};
   step->origin = "Mask 'm'";
-  step->operands = {{"x", 0, 0, DType::kU8, Access::kRead}, {"y", 1, 64, DType::kU8, Access::kWrite}};
+  step->operands = {{"x", 0, 0, DType::kU8, Access::kRead},
+                    {"y", 1, 64, DType::kU8, Access::kWrite}};
   std::vector<std::uint8_t> mask;
   for (int i = 0; i < isa.byte_lanes(); ++i) mask.push_back(static_cast<std::uint8_t>(mask_at(i)));
   step->constants = {{"mask", DType::kU8, as_bytes(mask), 64, "one mask per byte"}};

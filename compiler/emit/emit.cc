@@ -26,8 +26,8 @@ std::string include(const std::string& path) { return cat("#include \"", path, "
 // `body` inside of NAME::steps.
 std::string in_steps(const EmitContext& context, const std::string& body) {
   const std::string& name = context.options.name;
-  return cat("\nnamespace ", name, " {\nnamespace steps {\n", body, "\n}  // namespace steps\n}  // namespace ",
-             name, "\n");
+  return cat("\nnamespace ", name, " {\nnamespace steps {\n", body,
+             "\n}  // namespace steps\n}  // namespace ", name, "\n");
 }
 
 // The short names under which the steps' functions know vocabulary and runtime.
@@ -47,13 +47,13 @@ std::string weights_macro(const EmitContext& context) {
              "\n#endif\n");
 }
 
-// Gives access to what an older file would also have to include.
 constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <stdint.h>\n";
 
 OutputFile steps_header(const EmitContext& context) {
   return {cat(context.options.name, "_steps.h"),
           cat(file_banner(context, "the steps and where their tensors lie (internal)."),
-              "#pragma once\n\n", kSystemIncludes, in_steps(context, "\n" + step_declarations(context)))};
+              "#pragma once\n\n", kSystemIncludes,
+              in_steps(context, "\n" + step_declarations(context)))};
 }
 
 OutputFile weights_header(const EmitContext& context) {
@@ -67,9 +67,9 @@ void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) 
   const std::vector<std::string> shards = step_definitions(context);
   for (std::size_t i = 0; i < shards.size(); ++i) {
     std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n";
-    text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
     if (shards[i].find("rt::") != std::string::npos) text += include("etch/etch_ops.h");
     text += include("etch/vocab.h");
+    text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
     text += in_steps(context, aliases(context, shards[i]) + shards[i]);
     files.push_back({cat(name, "_steps_", i, ".cc"), std::move(text)});
   }
@@ -79,9 +79,10 @@ void add_weight_files(std::vector<OutputFile>& files, const EmitContext& context
   const std::string& name = context.options.name;
   const std::vector<std::string> shards = weight_definitions(context);
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    files.push_back({cat(name, "_weights_", i, ".cc"),
-                     cat(file_banner(context, "weights and tables."), include(cat(name, "_weights.h")),
-                         "\n", kOverlengthPragma, weights_macro(context), in_steps(context, shards[i]))});
+    files.push_back(
+        {cat(name, "_weights_", i, ".cc"),
+         cat(file_banner(context, "weights and tables."), include(cat(name, "_weights.h")), "\n",
+             kOverlengthPragma, weights_macro(context), in_steps(context, shards[i]))});
   }
   if (context.options.weights == WeightsForm::kEmbedded) return;
   const std::string blob = weights_blob(context.program);
@@ -95,8 +96,9 @@ std::vector<OutputFile> folder(const EmitContext& context) {
   const std::string& name = context.options.name;
   std::vector<OutputFile> files;
   files.push_back({name + ".h", public_header(context)});
-  files.push_back({name + ".cc", cat(file_banner(context, "the schedule."), include(name + ".h"), "\n",
-                                     include(name + "_steps.h"), "\n", run_definition(context))});
+  files.push_back(
+      {name + ".cc", cat(file_banner(context, "the schedule."), include(name + ".h"), "\n",
+                         include(name + "_steps.h"), "\n", run_definition(context))});
   files.push_back(steps_header(context));
   add_step_files(files, context);
   files.push_back(weights_header(context));
@@ -104,9 +106,10 @@ std::vector<OutputFile> folder(const EmitContext& context) {
   for (OutputFile& file : support_files(context.program)) files.push_back(std::move(file));
   if (context.options.profile) {
     files.push_back({name + "_profile.h", profile_header(context)});
-    files.push_back({name + "_profile.cc",
-                     cat(file_banner(context, "the steps one by one."), include(name + "_profile.h"),
-                         "\n", include(name + "_steps.h"), "\n", profile_definition(context))});
+    files.push_back(
+        {name + "_profile.cc",
+         cat(file_banner(context, "the steps one by one."), include(name + "_profile.h"), "\n",
+             include(name + "_steps.h"), "\n", profile_definition(context))});
   }
   return files;
 }
@@ -120,8 +123,9 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   std::string text = cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
                          include(name + ".h"), "\n", support_text(context.program));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));
-  text += in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),
-                                aliases(context, steps), steps, weights));
+  text +=
+      in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),
+                            aliases(context, steps), steps, weights));
   text += "\n" + run_definition(context);
   std::vector<OutputFile> files = {{name + ".h", public_header(context)}};
   if (context.options.weights == WeightsForm::kFile) {

@@ -81,12 +81,18 @@ std::string float_rows(const ConstantArray& constant) {
 
 std::string rows_of(const ConstantArray& constant) {
   switch (constant.element) {
-    case DType::kF32: return float_rows(constant);
-    case DType::kS16: return integer_rows<std::int16_t>(constant);
-    case DType::kU16: return integer_rows<std::uint16_t>(constant);
-    case DType::kS32: return integer_rows<std::int32_t>(constant);
-    case DType::kU32: return integer_rows<std::uint32_t>(constant);
-    default: ETCH_CHECK(false && "no kernel takes constants of this type");
+    case DType::kF32:
+      return float_rows(constant);
+    case DType::kS16:
+      return integer_rows<std::int16_t>(constant);
+    case DType::kU16:
+      return integer_rows<std::uint16_t>(constant);
+    case DType::kS32:
+      return integer_rows<std::int32_t>(constant);
+    case DType::kU32:
+      return integer_rows<std::uint32_t>(constant);
+    default:
+      ETCH_CHECK(false && "no kernel takes constants of this type");
   }
 }
 

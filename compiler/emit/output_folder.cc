@@ -165,7 +165,8 @@ std::optional<std::set<std::string>> own_files(const fs::path& folder) {
   if (error || size > kMostBytes) return std::nullopt;
   std::ifstream stream(path, std::ios::binary);
   const auto report = nlohmann::json::parse(stream, nullptr, false);
-  if (!report.is_object() || report.value("generator", nlohmann::json()) != "etch") return std::nullopt;
+  if (!report.is_object() || report.value("generator", nlohmann::json()) != "etch")
+    return std::nullopt;
   const auto files = report.value("files", nlohmann::json());
   if (!files.is_array()) return std::nullopt;
   std::set<std::string> names;
@@ -211,7 +212,8 @@ void put_in_place(const fs::path& tree, const fs::path& target, bool replace) {
   if (rename(target.c_str(), old.c_str()) != 0) fail(target, "cannot replace the folder", errno);
   if (rename(tree.c_str(), target.c_str()) == 0) return;
   const int error = errno;
-  if (rename(old.c_str(), target.c_str()) != 0) fail(target, "cannot put the old folder back", errno);
+  if (rename(old.c_str(), target.c_str()) != 0)
+    fail(target, "cannot put the old folder back", errno);
   fail(target, "cannot replace the folder", error);
 }
 

@@ -36,7 +36,8 @@ void write_port(Writer& writer, const Port& port) {
   writer.line(cat("inline constexpr int64_t k", name, "Shape[] = {",
                   port.shape.empty() ? "1" : shape_list(port.shape), "};"));
   writer.line(cat("inline constexpr size_t k", name, "Elements = ", elements, ";"));
-  writer.line(cat("inline constexpr size_t k", name, "Bytes = ", elements * bytes_of(port.dtype), ";"));
+  writer.line(
+      cat("inline constexpr size_t k", name, "Bytes = ", elements * bytes_of(port.dtype), ";"));
   writer.line(cat("inline constexpr char k", name, "DType[] = \"", name_of(port.dtype), "\";"));
   if (port.quantized) {
     writer.line(cat("// real value = scale * (stored value - zero point)"));
@@ -49,7 +50,8 @@ void write_port(Writer& writer, const Port& port) {
 
 void write_facts(Writer& writer, const EmitContext& context) {
   const Program& program = context.program;
-  writer.line("// The memory that run() works in. It may be used for other things between two calls.");
+  writer.line(
+      "// The memory that run() works in. It may be used for other things between two calls.");
   writer.line(cat("inline constexpr size_t kArenaBytes = ", program.arena_bytes, ";"));
   writer.line(cat("inline constexpr size_t kArenaAlignment = ", kArenaAlignment, ";"));
   writer.line("// Weights and tables; the code comes on top.");
@@ -67,9 +69,12 @@ void write_facts(Writer& writer, const EmitContext& context) {
 
 void write_contract(Writer& writer) {
   writer.line("// One inference. Pointers need the alignment of their elements, the arena that of");
-  writer.line("// kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs");
-  writer.line("// are not changed. Keeps no state: calls with separate arenas may run at the same time.");
-  writer.line("// The rounding mode must be to nearest even, as it is unless a program changes it.");
+  writer.line(
+      "// kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs");
+  writer.line(
+      "// are not changed. Keeps no state: calls with separate arenas may run at the same time.");
+  writer.line(
+      "// The rounding mode must be to nearest even, as it is unless a program changes it.");
 }
 
 void write_c_interface(Writer& writer, const EmitContext& context) {
@@ -134,7 +139,7 @@ std::string public_header(const EmitContext& context) {
   writer.line("#endif");
   writer.line();
   write_c_interface(writer, context);
-  return file_banner(context, "The network's interface.") + writer.text();
+  return file_banner(context, "the network's interface.") + writer.text();
 }
 
 }  // namespace etch

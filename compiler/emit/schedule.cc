@@ -12,7 +12,7 @@ namespace etch {
 namespace {
 
 constexpr std::string_view kProfileParameters =
-    "[[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, "
+    "[[maybe_unused]] const void* const* inputs,\n    [[maybe_unused]] void* const* outputs, "
     "[[maybe_unused]] void* arena";
 
 // Named after what writes it first: "n03_conv_y".
@@ -94,7 +94,8 @@ void write_at(Writer& writer) {
   writer.line("// The elements of type T at `bytes` behind `memory`.");
   writer.line("template <class T>");
   writer.scope("inline T* at(void* memory, ptrdiff_t bytes)", [&] {
-    writer.line("return static_cast<T*>(static_cast<void*>(static_cast<uint8_t*>(memory) + bytes));");
+    writer.line(
+        "return static_cast<T*>(static_cast<void*>(static_cast<uint8_t*>(memory) + bytes));");
   });
   writer.line("template <class T>");
   writer.scope("inline const T* at(const void* memory, ptrdiff_t bytes)", [&] {
@@ -171,18 +172,21 @@ std::string profile_header(const EmitContext& context) {
   writer.line(cat("namespace ", name, " {"));
   writer.line("namespace profile {");
   writer.line();
-  writer.line("// inputs[i] and outputs[i] point to what run() takes. The steps called in order are run().");
+  writer.line(
+      "// inputs[i] and outputs[i] point to what run() takes. The steps called in order are "
+      "run().");
   writer.open("struct Step");
   writer.line("const char* name;");
   writer.line("void (*run)(const void* const* inputs, void* const* outputs, void* arena);");
   writer.close("};");
   writer.line();
   writer.line(cat("inline constexpr int kStepCount = ", context.program.steps.size(), ";"));
-  writer.line(cat("extern const Step kSteps[", std::max<std::size_t>(1, context.program.steps.size()), "];"));
+  writer.line(cat("extern const Step kSteps[",
+                  std::max<std::size_t>(1, context.program.steps.size()), "];"));
   writer.line();
   writer.line("}  // namespace profile");
   writer.line(cat("}  // namespace ", name));
-  return file_banner(context, "The steps one by one, to measure them.") + writer.text();
+  return file_banner(context, "the steps one by one, to measure them.") + writer.text();
 }
 
 std::string profile_definition(const EmitContext& context) {
@@ -194,13 +198,9 @@ std::string profile_definition(const EmitContext& context) {
   writer.line("namespace {");
   writer.line();
   if (!program.steps.empty()) writer.line("using steps::at;");
-  for (const auto& step : program.steps) {
-    for (const Operand& operand : step->operands) {
-      const Buffer& buffer = buffer_of(program, operand);
-      if (buffer.home != Home::kArena || operand.access == Access::kRead) continue;
-      if (buffer_name(program, operand.buffer) != cat(step->name, "_", operand.name)) continue;
-      writer.line(cat("using steps::", step->name, "_", operand.name, ";"));
-    }
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (program.buffers[i].home != Home::kArena) continue;
+    writer.line(cat("using steps::", buffer_name(program, static_cast<int>(i)), ";"));
   }
   writer.line();
   for (const auto& step : program.steps) {

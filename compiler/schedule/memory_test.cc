@@ -6,7 +6,6 @@
 #include <memory>
 #include <random>
 
-
 namespace etch {
 namespace {
 
@@ -175,7 +174,9 @@ std::int64_t brute_lower_bound(const Program& program) {
 
 // Each step writes one buffer and reads one that still lives; half of these pairs may overlap.
 Program random_program(std::mt19937& random) {
-  const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+  const auto below = [&](int limit) {
+    return static_cast<int>(random() % static_cast<unsigned>(limit));
+  };
   Program program;
   const int steps = 2 + below(14);
   add_steps(program, steps);
@@ -185,7 +186,8 @@ Program random_program(std::mt19937& random) {
     const int from = s - 1 - below(3);
     if (from < 0 || program.buffers[static_cast<std::size_t>(from)].last_step < s) continue;
     const int x = add_operand(program, s, from, Access::kRead, below(64));
-    if (below(2) == 0) program.steps[static_cast<std::size_t>(s)]->overlaps.push_back({y, x, below(900) - 200});
+    if (below(2) == 0)
+      program.steps[static_cast<std::size_t>(s)]->overlaps.push_back({y, x, below(900) - 200});
   }
   return program;
 }

@@ -30,9 +30,9 @@ struct OperandExtent {
 };
 
 struct AuditResult {
-  int statements = 0;                                  // as Recorder::statements()
-  std::map<std::string_view, std::int64_t> executions; // per verb, all iterations
-  std::vector<std::string> findings;                   // wrong accesses; empty when all is well
+  int statements = 0;                                   // as Recorder::statements()
+  std::map<std::string_view, std::int64_t> executions;  // per verb, all iterations
+  std::vector<std::string> findings;                    // wrong accesses; empty when all is well
 };
 
 namespace audited {
@@ -128,26 +128,26 @@ class Audit {
 
   void comment(const std::string&) {}
 
-#define ETCH_VERB(Result, id, reads, writes)                                               \
-  template <class... Args>                                                                 \
-  Result id(const Name&, const Args&... args) {                                            \
-    ETCH_AUDIT_ACCESS(id, reads, writes)                                                   \
-    return {};                                                                             \
+#define ETCH_VERB(Result, id, reads, writes)    \
+  template <class... Args>                      \
+  Result id(const Name&, const Args&... args) { \
+    ETCH_AUDIT_ACCESS(id, reads, writes)        \
+    return {};                                  \
   }
-#define ETCH_UPDATE(id, reads, writes)                                                     \
-  template <class Tag, class... Args>                                                      \
-  void id(const audited::Value<Tag>&, const Args&... args) {                               \
-    ETCH_AUDIT_ACCESS(id, reads, writes)                                                   \
+#define ETCH_UPDATE(id, reads, writes)                       \
+  template <class Tag, class... Args>                        \
+  void id(const audited::Value<Tag>&, const Args&... args) { \
+    ETCH_AUDIT_ACCESS(id, reads, writes)                     \
   }
-#define ETCH_ACTION(id, reads, writes)                                                     \
-  template <class... Args>                                                                 \
-  void id(const Args&... args) {                                                           \
-    ETCH_AUDIT_ACCESS(id, reads, writes)                                                   \
+#define ETCH_ACTION(id, reads, writes)   \
+  template <class... Args>               \
+  void id(const Args&... args) {         \
+    ETCH_AUDIT_ACCESS(id, reads, writes) \
   }
-#define ETCH_AUDIT_ACCESS(id, reads, writes)                                               \
-  [[maybe_unused]] const std::int64_t L = isa_.lanes;                                      \
-  [[maybe_unused]] const std::int64_t W = isa_.weight_bytes();                             \
-  [[maybe_unused]] const std::int64_t n = last_integer(args...);                           \
+#define ETCH_AUDIT_ACCESS(id, reads, writes)                     \
+  [[maybe_unused]] const std::int64_t L = isa_.lanes;            \
+  [[maybe_unused]] const std::int64_t W = isa_.weight_bytes();   \
+  [[maybe_unused]] const std::int64_t n = last_integer(args...); \
   verb(#id, first_pointer(args...), reads, spread(#id, writes, args...));
 #include "templates/verbs.def"
 #undef ETCH_AUDIT_ACCESS

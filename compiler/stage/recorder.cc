@@ -12,13 +12,13 @@ namespace recorded {
 
 Index operator+(Index a, const Index& b) {
   a.constant += b.constant;
-  for (const auto& [variable, coefficient] : b.terms) {
+  for (const auto& added : b.terms) {
     const auto same = std::find_if(a.terms.begin(), a.terms.end(),
-                                   [&](const auto& term) { return term.first == variable; });
+                                   [&](const auto& term) { return term.first == added.first; });
     if (same == a.terms.end()) {
-      a.terms.emplace_back(variable, coefficient);
+      a.terms.push_back(added);
     } else {
-      same->second += coefficient;
+      same->second += added.second;
     }
   }
   return a;
@@ -97,7 +97,8 @@ void Recorder::define(const char* type, const Name& name, const char* verb,
 
 void Recorder::update(const std::string& value, const char* verb, const std::string& arguments) {
   make_mutable(value.substr(0, value.find('.')));  // of a quad's part, the quad
-  statement(cat(value, " = isa::", verb, "(", value, arguments.empty() ? "" : ", ", arguments, ");"));
+  statement(
+      cat(value, " = isa::", verb, "(", value, arguments.empty() ? "" : ", ", arguments, ");"));
 }
 
 void Recorder::make_mutable(const std::string& value) {
@@ -128,9 +129,9 @@ void Recorder::end_function() {
   Function function = std::move(open_.back());
   open_.pop_back();
   function.text.close();
-  const auto same =
-      std::find_if(finished_.begin(), finished_.end(),
-                   [&](const Function& other) { return other.name == function.name; });
+  const auto same = std::find_if(finished_.begin(), finished_.end(), [&](const Function& other) {
+    return other.name == function.name;
+  });
   if (same == finished_.end()) {
     finished_.push_back(std::move(function));
   } else {

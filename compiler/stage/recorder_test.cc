@@ -17,8 +17,9 @@ std::string recorded_text(const Step& step) {
 }
 
 TEST(Recorder, WritesTileFunctionsFirstAndCallsThem) {
-  EXPECT_EQ(recorded_text(*testing::mask_step(isa::k_scalar)),
-            R"([[gnu::always_inline]] static inline void n00_mask_tile(const uint8_t* x, const uint8_t* mask, uint8_t* y) {
+  EXPECT_EQ(
+      recorded_text(*testing::mask_step(isa::k_scalar)),
+      R"([[gnu::always_inline]] static inline void n00_mask_tile(const uint8_t* x, const uint8_t* mask, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const isa::Bytes bytes = isa::load_bytes(xt);
   const isa::Bytes bits = isa::load_bytes(mask);
@@ -86,8 +87,9 @@ class ContradictoryStep : public StagedStep<ContradictoryStep> {
   template <class S>
   void kernel(S& s) const {
     for (const int value : {1, 2}) {
-      s.inlined("tile", [&](const auto& y) { s.store_bytes(y, s.splat_bytes("v", value)); },
-                std::pair{"y", s.template operand<std::uint8_t>(0)});
+      s.inlined(
+          "tile", [&](const auto& y) { s.store_bytes(y, s.splat_bytes("v", value)); },
+          std::pair{"y", s.template operand<std::uint8_t>(0)});
     }
   }
 };
