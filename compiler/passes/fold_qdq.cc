@@ -1,0 +1,221 @@
+// Folding of QDQ groups; see fold_qdq.h. Each rewrite is one function over the whole graph that
+// says whether it changed something.
+#include "compiler/passes/fold_qdq.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ops/cast/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/fold.h"
+#include "compiler/passes/fuse_qdq.h"
+#include "compiler/passes/qdq.h"
+#include "compiler/passes/resolve.h"
+
+namespace etch {
+
+namespace {
+enum class Changed { kNo, kYes };
+
+Changed operator|(Changed a, Changed b) {
+  return a == Changed::kYes || b == Changed::kYes ? Changed::kYes : Changed::kNo;
+}
+
+int node_count(const Graph& graph) { return static_cast<int>(graph.nodes.size()); }
+Node& node_at(Graph& graph, int i) { return graph.nodes[static_cast<std::size_t>(i)]; }
+
+bool is_copy(const Node& node) {
+  if (node.domain != kOnnx) return false;
+  if (node.op_type == "Identity") return true;
+  return node.op_type == "Cast" && params_of<Cast>(node).from == params_of<Cast>(node).to;
+}
+
+Changed remove_copies(Graph& graph) {
+  Wiring wiring(graph);
+  Changed changed = Changed::kNo;
+  for (int i = 0; i < node_count(graph); ++i) {
+    const Node& node = node_at(graph, i);
+    if (!is_copy(node) || wiring.is_graph_output(node.outputs[0])) continue;
+    wiring.redirect(node.outputs[0], node.inputs[0]);
+    wiring.erase(i);
+    changed = Changed::kYes;
+  }
+  wiring.finish();
+  return changed;
+}
+
+// Operators that commute with DequantizeLinear: op(DQ(x)) is DQ(op(x)) for scales > 0. MaxPool
+// takes integers since opset 12.
+bool commutes_with_dequantize(const Graph& graph, const Node& node, const QuantizedOperand& x) {
+  if (node.domain != kOnnx || !x.per_tensor()) return false;
+  if (node.op_type == "MaxPool") return graph.opset("") >= 12 && is_8bit(x.dtype);
+  return node.op->moves_data && node.op_type != "Identity";
+}
+
+// Those where QuantizeLinear may as well come first: it has no more elements to work on then.
+bool commutes_with_quantize(const Node& node) {
+  static constexpr std::string_view kTypes[] = {"Reshape",   "Flatten",   "Squeeze",
+                                                "Unsqueeze", "Transpose", "Expand"};
+  return node.domain == kOnnx && std::ranges::find(kTypes, node.op_type) != std::end(kTypes);
+}
+
+// `like`, a Q or DQ node, between two other values.
+Node between(const Node& like, ValueId from, ValueId to) {
+  Node node = like;
+  node.inputs[0] = from;
+  node.outputs = {to};
+  return node;
+}
+
+void must_resolve(Graph& graph, Node& node) {
+  Sink sink;
+  ETCH_CHECK(resolve_node(graph, node, sink));
+}
+
+// op(DQ(x)) as nodes op, DQ per output; appended to `nodes`.
+void append_swapped(Graph& graph, const Node& op, const Node& dequantize,
+                    std::vector<Node>& nodes) {
+  Node moved = op;
+  moved.inputs[0] = dequantize.inputs[0];
+  for (ValueId& output : moved.outputs) {
+    if (output != kNoValue) output = graph.add_value(Value{graph.value(output).name, {}, {}, {}});
+  }
+  must_resolve(graph, moved);
+  nodes.push_back(moved);
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    if (op.outputs[i] == kNoValue) continue;
+    nodes.push_back(between(dequantize, moved.outputs[i], op.outputs[i]));
+    must_resolve(graph, nodes.back());
+  }
+}
+
+Changed dequantize_later(Graph& graph) {
+  std::vector<Node> nodes;
+  std::vector<int> producers(graph.values.size(), -1);
+  const auto producer = [&](ValueId id) {
+    const int at = producers[static_cast<std::size_t>(id)];
+    return at < 0 ? nullptr : &nodes[static_cast<std::size_t>(at)];
+  };
+  Changed changed = Changed::kNo;
+  for (const Node& node : graph.nodes) {
+    const std::size_t first = nodes.size();
+    const Node* before =
+        node.inputs.empty() || node.inputs[0] == kNoValue ? nullptr : producer(node.inputs[0]);
+    const auto operand = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
+    if (operand && commutes_with_dequantize(graph, node, *operand)) {
+      append_swapped(graph, node, Node(*before), nodes);
+      changed = Changed::kYes;
+    } else {
+      nodes.push_back(node);
+    }
+    producers.resize(graph.values.size(), -1);
+    for (std::size_t i = first; i < nodes.size(); ++i) {
+      for (const ValueId id : nodes[i].outputs) {
+        if (id != kNoValue) producers[static_cast<std::size_t>(id)] = static_cast<int>(i);
+      }
+    }
+  }
+  graph.nodes = std::move(nodes);
+  return changed;
+}
+
+// Q(op(x)) becomes op(Q(x)), from the last node to the first so that a Q passes whole chains. The
+// two nodes trade places.
+Changed quantize_earlier(Graph& graph) {
+  Wiring wiring(graph);
+  Changed changed = Changed::kNo;
+  for (int i = node_count(graph); i-- > 0;) {
+    const auto operand = quantized_by(graph, node_at(graph, i));
+    if (!operand || !operand->is_8bit_per_tensor()) continue;
+    const Node quantize = node_at(graph, i);
+    const Node* op = wiring.producer(quantize.inputs[0]);
+    if (op == nullptr || !commutes_with_quantize(*op)) continue;
+    if (wiring.consumers(op->outputs[0]).size() != 1 || wiring.is_graph_output(op->outputs[0]))
+      continue;
+    const int op_index = static_cast<int>(op - graph.nodes.data());
+    Node moved = *op;
+    const ValueId early = graph.add_value(Value{graph.value(moved.inputs[0]).name, {}, {}, {}});
+    Node first = between(quantize, moved.inputs[0], early);
+    must_resolve(graph, first);
+    moved.inputs[0] = early;
+    moved.outputs[0] = quantize.outputs[0];
+    must_resolve(graph, moved);
+    wiring.replace(op_index, std::move(first));
+    wiring.replace(i, std::move(moved));
+    changed = Changed::kYes;
+  }
+  wiring.finish();
+  return changed;
+}
+
+// True when every use of Relu's or Clip's output is a Q that implies it.
+bool all_uses_imply(const Graph& graph, const Wiring& wiring, const Node& node) {
+  const ValueId output = node.outputs[0];
+  if (wiring.is_graph_output(output)) return false;
+  return std::ranges::all_of(wiring.consumers(output), [&](int user) {
+    const auto operand = quantized_by(graph, graph.nodes[static_cast<std::size_t>(user)]);
+    return operand && is_implied(node, *operand);
+  });
+}
+
+bool follows_dequantize_that_implies(const Graph& graph, const Wiring& wiring, const Node& node) {
+  const Node* before = wiring.producer(node.inputs[0]);
+  const auto operand = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
+  return operand && is_implied(node, *operand) && !wiring.is_graph_output(node.outputs[0]);
+}
+
+Changed remove_implied_clips(Graph& graph) {
+  Wiring wiring(graph);
+  Changed changed = Changed::kNo;
+  for (int i = node_count(graph); i-- > 0;) {
+    const Node& node = node_at(graph, i);
+    if (node.op_type != "Relu" && node.op_type != "Clip") continue;
+    if (!all_uses_imply(graph, wiring, node) &&
+        !follows_dequantize_that_implies(graph, wiring, node)) {
+      continue;
+    }
+    wiring.redirect(node.outputs[0], node.inputs[0]);
+    wiring.erase(i);
+    changed = Changed::kYes;
+  }
+  wiring.finish();
+  return changed;
+}
+
+Changed cancel_pairs(Graph& graph) {
+  Wiring wiring(graph);
+  Changed changed = Changed::kNo;
+  for (int i = 0; i < node_count(graph); ++i) {
+    const auto to = quantized_by(graph, node_at(graph, i));
+    if (!to || wiring.is_graph_output(to->value)) continue;
+    const Node* before = wiring.producer(node_at(graph, i).inputs[0]);
+    const auto from = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
+    if (!from || !same_quantization(*from, *to)) continue;
+    wiring.redirect(to->value, from->value);
+    wiring.erase(i);
+    changed = Changed::kYes;
+  }
+  wiring.finish();
+  return changed;
+}
+
+Changed fuse_groups(Graph& graph, Sink& sink) {
+  return fuse_qdq_groups(graph, sink) > 0 ? Changed::kYes : Changed::kNo;
+}
+}  // namespace
+
+void fold_qdq(Graph& graph, Sink& sink) {
+  Changed changed = Changed::kYes;
+  while (changed == Changed::kYes) {
+    changed = remove_copies(graph);
+    changed = changed | dequantize_later(graph);
+    changed = changed | quantize_earlier(graph);
+    changed = changed | remove_implied_clips(graph);
+    changed = changed | cancel_pairs(graph);
+    changed = changed | fuse_groups(graph, sink);
+    fold_constants(graph, FoldDequantize::kNo);
+  }
+  verify(graph, Resolved::kYes);
+}
+
+}  // namespace etch

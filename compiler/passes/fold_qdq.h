@@ -1,0 +1,23 @@
+// Turns groups DequantizeLinear -> operator -> QuantizeLinear into integer operators, exactly where
+// and how ONNX Runtime does at its integer level (specification sections 6.1 and 6.2; int8 allowed
+// everywhere), so that results equal its results bit for bit. What does not match stays float.
+//
+// Requires and keeps a resolved graph; renumbers values. Rewrites, repeated until none applies:
+//   - Identity and Cast to the same type vanish
+//   - DequantizeLinear moves behind operators that only move data, and behind MaxPool;
+//     QuantizeLinear moves before those that keep the number of elements
+//   - Relu and Clip that the quantized range implies vanish
+//   - Q(DQ(x)) with equal parameters is x
+//   - the groups of fuse_qdq.h become integer operators
+// No value that is a graph output changes its meaning. Warns (E-QUANT) about biases whose scale is
+// not the product of the input's and the weights' scale.
+#pragma once
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+void fold_qdq(Graph& graph, Sink& sink);
+
+}  // namespace etch

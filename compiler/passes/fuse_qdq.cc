@@ -1,0 +1,284 @@
+// Fusion of QDQ groups into integer operators; see fuse_qdq.h.
+#include "compiler/passes/fuse_qdq.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/gemm/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/qdq.h"
+#include "compiler/passes/qdq_bias.h"
+#include "compiler/passes/resolve.h"
+
+namespace etch {
+
+namespace {
+
+// One candidate: a float operator with what stands around it.
+struct Group {
+  Graph& graph;
+  const Node& node;
+  std::vector<std::optional<QuantizedOperand>> inputs;  // per node input; absent: not from a DQ
+  std::optional<QuantizedOperand> output;               // absent: nothing quantizes the output
+  Diagnostic warning;                                   // set when the message is not empty
+
+  const QuantizedOperand& in(std::size_t i) const { return *inputs[i]; }
+  bool has_bias() const { return node.inputs.size() > 2 && node.inputs[2] != kNoValue; }
+};
+
+// The operand's zero point as an input of the new node, which may not omit it.
+ValueId zero_point_of(Graph& graph, const QuantizedOperand& operand) {
+  if (operand.zero_point != kNoValue) return operand.zero_point;
+  return graph.add_constant(Tensor(operand.dtype, *graph.value(operand.scale).shape));
+}
+
+void append(Graph& graph, Node& node, const QuantizedOperand& operand) {
+  const ValueId zero_point = zero_point_of(graph, operand);
+  node.inputs.insert(node.inputs.end(), {operand.value, operand.scale, zero_point});
+}
+
+void append_output(Graph& graph, Node& node, const QuantizedOperand& operand) {
+  const ValueId zero_point = zero_point_of(graph, operand);
+  node.inputs.insert(node.inputs.end(), {operand.scale, zero_point});
+}
+
+// The new operator with the place, name and attributes of the old one.
+Node renamed(const Group& group, std::string_view domain, std::string type) {
+  Node node = group.node;
+  node.domain = std::string(domain);
+  node.op_type = std::move(type);
+  node.op = nullptr;
+  node.params.reset();
+  node.inputs.clear();
+  return node;
+}
+
+// True when the first `count` inputs and the output, if any, are per tensor and of one 8-bit type.
+bool one_type(const Group& group, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!group.inputs[i] || !group.in(i).is_8bit_per_tensor()) return false;
+    if (group.in(i).dtype != group.in(0).dtype) return false;
+  }
+  return !group.output ||
+         (group.output->is_8bit_per_tensor() && group.output->dtype == group.in(0).dtype);
+}
+
+// Weights are quantized per tensor or along `axis`; int8 may stand beside uint8, not the reverse.
+bool weights_fit(const Group& group, std::size_t input, std::int64_t axis) {
+  if (!group.inputs[input]) return false;
+  const QuantizedOperand& weights = group.in(input);
+  if (!is_8bit(weights.dtype)) return false;
+  if (group.in(0).dtype == DType::kS8 && weights.dtype != DType::kS8) return false;
+  return weights.per_tensor() ||
+         (weights.axis.granularity == QuantizationGranularity::kAxis && weights.axis.axis == axis);
+}
+
+// The int32 bias for a product of inputs 0 and 1, whose result has `channels` channels, or nothing
+// when there is none that fits.
+std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
+  const BiasRequest request{group.node.inputs[2], group.inputs[2] ? &group.in(2) : nullptr,
+                            group.output ? FloatBias::kQuantize : FloatBias::kRefuse, channels};
+  BiasResult result =
+      quantized_bias(group.graph, request, group.in(0).quantization, group.in(1).quantization);
+  if (!result.warning.empty()) {
+    group.warning = {Severity::kWarning, DiagKind::kQuant, group.node.index,
+                     location_of(group.node), std::move(result.warning)};
+  }
+  return result.bias;
+}
+
+std::optional<Node> fuse_conv(Group& group) {
+  if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
+  Node node = renamed(group, kOnnx, "QLinearConv");
+  append(group.graph, node, group.in(0));
+  append(group.graph, node, group.in(1));
+  append_output(group.graph, node, *group.output);
+  if (group.has_bias()) {
+    const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(0));
+    if (!bias) return std::nullopt;
+    node.inputs.push_back(*bias);
+  }
+  return node;
+}
+
+std::optional<Node> fuse_gemm(Group& group) {
+  const auto& params = params_of<GemmParams>(group.node);
+  const bool transposed = group.node.attributes.contains("transB") &&
+                          std::get<std::int64_t>(group.node.attributes.at("transB")) != 0;
+  if (!one_type(group, 1) || !weights_fit(group, 1, transposed ? 0 : 1)) return std::nullopt;
+  if (!(params.alpha > 0)) return std::nullopt;
+  Node node = renamed(group, kMicrosoft, "QGemm");
+  node.attributes.erase("beta");
+  append(group.graph, node, group.in(0));
+  append(group.graph, node, group.in(1));
+  std::optional<ValueId> bias = kNoValue;
+  if (group.has_bias()) {
+    if (params.alpha != 1.0F || params.beta != 1.0F) return std::nullopt;
+    bias = bias_for(group, group.graph.value(group.node.outputs[0]).shape->at(1));
+    if (!bias) return std::nullopt;
+  }
+  if (group.output || *bias != kNoValue) node.inputs.push_back(*bias);
+  if (group.output) append_output(group.graph, node, *group.output);
+  return node;
+}
+
+std::optional<Node> fuse_matmul(Group& group) {
+  if (!one_type(group, 1) || !group.inputs[1]) return std::nullopt;
+  const std::size_t a_rank = group.graph.value(group.in(0).value).shape->size();
+  const std::size_t b_rank = group.graph.value(group.in(1).value).shape->size();
+  // Columns are the last axis; per column only for a plain matrix.
+  if (!weights_fit(group, 1, b_rank == 2 ? 1 : -1)) return std::nullopt;
+  if (!group.output && (a_rank != 2 || b_rank != 2)) return std::nullopt;
+  Node node =
+      group.output ? renamed(group, kOnnx, "QLinearMatMul") : renamed(group, kMicrosoft, "QGemm");
+  append(group.graph, node, group.in(0));
+  append(group.graph, node, group.in(1));
+  if (group.output) append_output(group.graph, node, *group.output);
+  return node;
+}
+
+std::optional<Node> fuse_binary(Group& group) {
+  if (!group.output || !one_type(group, 2)) return std::nullopt;
+  Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
+  append(group.graph, node, group.in(0));
+  append(group.graph, node, group.in(1));
+  append_output(group.graph, node, *group.output);
+  return node;
+}
+
+std::optional<Node> fuse_unary(Group& group) {
+  if (!group.output || !one_type(group, 1)) return std::nullopt;
+  Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
+  append(group.graph, node, group.in(0));
+  append_output(group.graph, node, *group.output);
+  if (group.node.op_type == "Softmax") node.attributes["opset"] = group.graph.opset("");
+  if (group.node.op_type == "AveragePool") {
+    if (const auto found = node.attributes.find("dilations"); found != node.attributes.end()) {
+      const auto& sizes = std::get<std::vector<std::int64_t>>(found->second);
+      if (std::ranges::any_of(sizes, [](auto size) { return size != 1; })) return std::nullopt;
+      node.attributes.erase(found);
+    }
+  }
+  return node;
+}
+
+std::optional<Node> fuse_concat(Group& group) {
+  const std::size_t count = group.node.inputs.size();
+  if (!group.output || !one_type(group, count)) return std::nullopt;
+  const bool equal = std::ranges::all_of(
+      group.inputs, [&](const auto& input) { return same_quantization(*input, *group.output); });
+  Node node = equal ? renamed(group, kOnnx, "Concat") : renamed(group, kMicrosoft, "QLinearConcat");
+  if (!equal) append_output(group.graph, node, *group.output);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (equal) {
+      node.inputs.push_back(group.in(i).value);
+    } else {
+      append(group.graph, node, group.in(i));
+    }
+  }
+  return node;
+}
+
+struct Rule {
+  std::string_view op_type;
+  std::optional<Node> (*fuse)(Group&);
+};
+
+constexpr Rule kRules[] = {{"Conv", fuse_conv},
+                           {"Gemm", fuse_gemm},
+                           {"MatMul", fuse_matmul},
+                           {"Add", fuse_binary},
+                           {"Mul", fuse_binary},
+                           {"AveragePool", fuse_unary},
+                           {"GlobalAveragePool", fuse_unary},
+                           {"Softmax", fuse_unary},
+                           {"Sigmoid", fuse_unary},
+                           {"LeakyRelu", fuse_unary},
+                           {"Concat", fuse_concat}};
+
+const Rule* rule_for(const Node& node) {
+  if (node.domain != kOnnx) return nullptr;
+  const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
+  return found == std::end(kRules) ? nullptr : found;
+}
+
+class Fusion {
+ public:
+  Fusion(Graph& graph, Sink& sink) : graph_(graph), sink_(sink), wiring_(graph) {}
+
+  int run() {
+    int count = 0;
+    for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      if (!wiring_.is_erased(i) && try_fuse(i)) ++count;
+    }
+    wiring_.finish();
+    return count;
+  }
+
+ private:
+  Node& node(int i) { return graph_.nodes[static_cast<std::size_t>(i)]; }
+
+  // How the output is used: all by equal Qs, by no Q at all, or in a way that fits no group.
+  enum class Uses { kQuantized, kFloat, kMixed };
+
+  Uses uses_of(ValueId output, std::optional<QuantizedOperand>& operand) {
+    const std::vector<int>& users = wiring_.consumers(output);
+    const auto quantizes = [&](int user) { return is_quantize(node(user)); };
+    if (std::ranges::none_of(users, quantizes)) return Uses::kFloat;
+    if (wiring_.is_graph_output(output)) return Uses::kMixed;
+    for (const int user : users) {
+      const auto each = quantized_by(graph_, node(user));
+      if (!each || (operand && !same_quantization(*operand, *each))) return Uses::kMixed;
+      // Only one of several Qs keeps its value.
+      if (operand && wiring_.is_graph_output(each->value)) return Uses::kMixed;
+      if (!operand) operand = each;
+    }
+    return Uses::kQuantized;
+  }
+
+  bool try_fuse(int i) {
+    const Rule* rule = rule_for(node(i));
+    if (rule == nullptr) return false;
+    Group group{graph_, node(i), {}, std::nullopt, {}};
+    for (const ValueId input : group.node.inputs) {
+      const Node* before = wiring_.producer(input);
+      group.inputs.push_back(before == nullptr ? std::nullopt : dequantized_by(graph_, *before));
+    }
+    if (uses_of(group.node.outputs[0], group.output) == Uses::kMixed) return false;
+    auto fused = rule->fuse(group);
+    if (!fused) return false;
+    const ValueId output = group.node.outputs[0];
+    fused->outputs = {group.output ? group.output->value : output};
+    // The operator may have limits of its own (an extreme ratio of scales): then the group stays.
+    Sink trial;
+    if (!resolve_node(graph_, *fused, trial)) return false;
+    if (!group.warning.message.empty()) sink_.report(std::move(group.warning));
+    replace(i, std::move(*fused), output);
+    return true;
+  }
+
+  // Puts the integer node in place of the group whose float result is `output`.
+  void replace(int i, Node fused, ValueId output) {
+    const ValueId result = fused.outputs[0];
+    if (result != output) {
+      const std::vector<int> quantizers = wiring_.consumers(output);
+      for (const int quantizer : quantizers) {
+        const ValueId other = node(quantizer).outputs[0];
+        wiring_.erase(quantizer);
+        if (other != result) wiring_.redirect(other, result);
+      }
+    }
+    wiring_.replace(i, std::move(fused));
+  }
+
+  Graph& graph_;
+  Sink& sink_;
+  Wiring wiring_;
+};
+
+}  // namespace
+
+int fuse_qdq_groups(Graph& graph, Sink& sink) { return Fusion(graph, sink).run(); }
+
+}  // namespace etch

@@ -1,0 +1,28 @@
+// The groups DequantizeLinear -> operator -> QuantizeLinear that become one integer operator, with
+// ONNX Runtime's conditions (specification section 6.1):
+//   Conv              QLinearConv; bias: see below
+//   MatMul            QLinearMatMul; of two matrices without Q behind it: QGemm with float output
+//   Gemm              QGemm, with float output when no Q follows
+//   Add, Mul          QLinearAdd, QLinearMul
+//   AveragePool, GlobalAveragePool, Softmax, Sigmoid, LeakyRelu, Concat
+//                     QLinear...; Concat of equal parameters stays Concat, on integers
+// All inputs come from DequantizeLinear, all uses of the output are QuantizeLinear with one set of
+// parameters, and the output is not a graph output. Input and output have one 8-bit type; weights
+// may be int8 beside uint8.
+//
+// Bias: int32 with scale x_scale * w_scale is taken as it is. Up to 4 units in the last place count
+// as equal. Up to 1 % (or 1e-6) away, where ONNX Runtime takes the integers unchanged, they are
+// made anew from the float bias, with a warning; farther away the group stays float, as there. A
+// constant float bias before a Q is quantized: int32(rne(fl(bias / fl(x_scale * w_scale)))).
+#pragma once
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+// Rewrites every group once, in place; returns how many. Requires and keeps a resolved graph, but
+// leaves dead nodes behind.
+int fuse_qdq_groups(Graph& graph, Sink& sink);
+
+}  // namespace etch

@@ -1,0 +1,145 @@
+// Facts about QDQ nodes; see qdq.h.
+#include "compiler/passes/qdq.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compiler/base/check.h"
+#include "compiler/ops/clip/op.h"
+#include "compiler/ops/dequantize_linear/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/quantize_linear/op.h"
+
+namespace etch {
+
+namespace {
+std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
+
+QuantizedOperand operand(const Graph& graph, const Node& node, ValueId value,
+                         const Quantization& quantization, const QuantizationAxis& axis) {
+  const ValueId zero_point = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  return {value, node.inputs[1], zero_point, *graph.value(value).dtype, quantization, axis};
+}
+}  // namespace
+
+bool is_quantize(const Node& node) { return node.op_type == "QuantizeLinear"; }
+bool is_dequantize(const Node& node) { return node.op_type == "DequantizeLinear"; }
+
+std::optional<QuantizedOperand> quantized_by(const Graph& graph, const Node& node) {
+  if (!is_quantize(node)) return std::nullopt;
+  const auto& params = params_of<QuantizeLinearParams>(node);
+  if (!params.y) return std::nullopt;
+  return operand(graph, node, node.outputs[0], *params.y, params.axis);
+}
+
+std::optional<QuantizedOperand> dequantized_by(const Graph& graph, const Node& node) {
+  if (!is_dequantize(node)) return std::nullopt;
+  const auto& params = params_of<DequantizeLinearParams>(node);
+  if (!params.x) return std::nullopt;
+  return operand(graph, node, node.inputs[0], *params.x, params.axis);
+}
+
+bool same_quantization(const QuantizedOperand& a, const QuantizedOperand& b) {
+  return a.per_tensor() && b.per_tensor() && a.dtype == b.dtype &&
+         a.quantization.scale_at(0) == b.quantization.scale_at(0) &&
+         a.quantization.zero_point_at(0) == b.quantization.zero_point_at(0);
+}
+
+bool is_implied(const Node& node, const QuantizedOperand& by) {
+  if (!by.per_tensor() || node.domain != kOnnx) return false;
+  const auto zero_point = static_cast<std::int64_t>(by.quantization.zero_point_at(0));
+  if (node.op_type == "Relu") return zero_point == min_of(by.dtype);
+  if (node.op_type != "Clip") return false;
+  // The ends of the quantized range, with one unit in the last place to spare as ONNX Runtime has.
+  const float scale = by.quantization.scale_at(0);
+  const float low = scale * static_cast<float>(min_of(by.dtype) - zero_point);
+  const float high = scale * static_cast<float>(max_of(by.dtype) - zero_point);
+  const auto& clip = params_of<Clip>(node);
+  return clip.low <= static_cast<double>(std::nextafter(low, INFINITY)) &&
+         clip.high >= static_cast<double>(std::nextafter(high, -INFINITY));
+}
+
+Wiring::Wiring(Graph& graph)
+    : graph_(graph),
+      producers_(producers_of(graph)),
+      consumers_(consumers_of(graph)),
+      erased_(graph.nodes.size(), false) {}
+
+// Passes add values as they go.
+std::size_t Wiring::grown(ValueId id) const {
+  if (index_of(id) >= producers_.size()) {
+    producers_.resize(graph_.values.size(), -1);
+    consumers_.resize(graph_.values.size());
+  }
+  return index_of(id);
+}
+
+const Node* Wiring::producer(ValueId id) const {
+  if (id == kNoValue) return nullptr;
+  const int node = producers_[grown(id)];
+  return node < 0 ? nullptr : &graph_.nodes[index_of(node)];
+}
+
+const std::vector<int>& Wiring::consumers(ValueId id) const { return consumers_[grown(id)]; }
+
+bool Wiring::is_graph_output(ValueId id) const {
+  return std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end();
+}
+
+void Wiring::connect(int node) {
+  for (const ValueId id : graph_.nodes[index_of(node)].inputs) {
+    if (id != kNoValue) consumers_[grown(id)].push_back(node);
+  }
+  for (const ValueId id : graph_.nodes[index_of(node)].outputs) {
+    if (id != kNoValue) producers_[grown(id)] = node;
+  }
+}
+
+void Wiring::disconnect(int node) {
+  for (const ValueId id : graph_.nodes[index_of(node)].inputs) {
+    if (id == kNoValue) continue;
+    auto& users = consumers_[grown(id)];
+    users.erase(std::find(users.begin(), users.end(), node));
+  }
+  for (const ValueId id : graph_.nodes[index_of(node)].outputs) {
+    if (id != kNoValue && producers_[grown(id)] == node) producers_[grown(id)] = -1;
+  }
+}
+
+void Wiring::set_input(int node, std::size_t slot, ValueId to) {
+  disconnect(node);
+  graph_.nodes[index_of(node)].inputs[slot] = to;
+  connect(node);
+}
+
+void Wiring::redirect(ValueId from, ValueId to) {
+  const std::vector<int> users = consumers(from);
+  for (const int user : users) {
+    const auto& inputs = graph_.nodes[index_of(user)].inputs;
+    const auto slot = std::find(inputs.begin(), inputs.end(), from);
+    ETCH_CHECK(slot != inputs.end());
+    set_input(user, static_cast<std::size_t>(slot - inputs.begin()), to);
+  }
+}
+
+void Wiring::replace(int node, Node by) {
+  disconnect(node);
+  graph_.nodes[index_of(node)] = std::move(by);
+  connect(node);
+}
+
+void Wiring::erase(int node) {
+  disconnect(node);
+  erased_[index_of(node)] = true;
+}
+
+void Wiring::finish() {
+  std::vector<Node> kept;
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    if (!erased_[i]) kept.push_back(std::move(graph_.nodes[i]));
+  }
+  graph_.nodes = std::move(kept);
+}
+
+}  // namespace etch

@@ -1,0 +1,102 @@
+// Biases of QDQ groups; see qdq_bias.h.
+#include "compiler/passes/qdq_bias.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "compiler/base/text.h"
+
+namespace etch {
+
+namespace {
+// fl(x_scale * w_scale) of channel c: what an int32 bias counts in.
+float unit_of(const Quantization& x, const Quantization& w, std::int64_t c) {
+  return x.scale_at(0) * w.scale_at(c);
+}
+
+std::int64_t units_in_last_place(float a, float b) {
+  return std::abs(std::int64_t{std::bit_cast<std::int32_t>(a)} - std::bit_cast<std::int32_t>(b));
+}
+
+enum class Match { kEqual, kClose, kNone };
+
+Match compare(float scale, float expected) {
+  if (units_in_last_place(scale, expected) <= 4) return Match::kEqual;
+  // ONNX Runtime's tolerance, absolute plus relative.
+  const bool close = std::fabs(scale - expected) <= 1e-6F + 1e-2F * std::fabs(expected);
+  return close ? Match::kClose : Match::kNone;
+}
+
+std::int32_t in_units(float value, float unit) {
+  constexpr double kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  const float quotient = value / unit;
+  return static_cast<std::int32_t>(
+      std::clamp(static_cast<double>(std::nearbyint(quotient)), kLeast, kMost));
+}
+
+bool has_one_value_per_channel(const Shape& shape, std::int64_t channels) {
+  return !shape.empty() && shape.back() == channels && element_count(shape) == channels;
+}
+
+// value(c) in units of each channel, as a new constant of shape [channels].
+template <class Value>
+ValueId requantized(Graph& graph, const Quantization& x, const Quantization& w,
+                    std::int64_t channels, Value value) {
+  std::vector<std::int32_t> bias;
+  for (std::int64_t c = 0; c < channels; ++c) bias.push_back(in_units(value(c), unit_of(x, w, c)));
+  return graph.add_constant(Tensor::of<std::int32_t>({channels}, bias));
+}
+
+BiasResult from_float(Graph& graph, const BiasRequest& request, const Quantization& x,
+                      const Quantization& w) {
+  const auto constant = graph.value(request.value).constant;
+  if (constant == nullptr || constant->dtype() != DType::kF32) return {};
+  const auto bias = constant->as<float>();
+  if (std::ranges::any_of(bias, [](float value) { return !std::isfinite(value); })) return {};
+  return {requantized(graph, x, w, request.channels,
+                      [&](std::int64_t c) { return bias[static_cast<std::size_t>(c)]; }),
+          ""};
+}
+
+Match match_of(const QuantizedOperand& bias, std::int64_t channels, const Quantization& x,
+               const Quantization& w) {
+  Match match = Match::kEqual;
+  for (std::int64_t c = 0; c < channels; ++c) {
+    match = std::max(match, compare(bias.quantization.scale_at(c), unit_of(x, w, c)));
+  }
+  return match;
+}
+
+bool has_only_zero_points_of_zero(const QuantizedOperand& bias) {
+  return std::ranges::all_of(bias.quantization.zero_point, [](int zero) { return zero == 0; });
+}
+}  // namespace
+
+BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
+                          const Quantization& w) {
+  if (!has_one_value_per_channel(*graph.value(request.value).shape, request.channels)) return {};
+  if (request.operand == nullptr) {
+    return request.float_bias == FloatBias::kQuantize ? from_float(graph, request, x, w)
+                                                      : BiasResult{};
+  }
+  const QuantizedOperand& bias = *request.operand;
+  if (bias.dtype != DType::kS32 || !has_only_zero_points_of_zero(bias)) return {};
+  if (bias.axis.granularity == QuantizationGranularity::kBlock) return {};
+  const Match match = match_of(bias, request.channels, x, w);
+  if (match == Match::kNone) return {};
+  if (match == Match::kEqual) return {bias.value, ""};
+  const auto constant = graph.value(bias.value).constant;
+  if (constant == nullptr) return {};
+  const auto old = constant->as<std::int32_t>();
+  const auto value = [&](std::int64_t c) {
+    return static_cast<float>(old[static_cast<std::size_t>(c)]) * bias.quantization.scale_at(c);
+  };
+  return {requantized(graph, x, w, request.channels, value),
+          "the bias' scale is not input scale * weight scale; the bias was requantized"};
+}
+
+}  // namespace etch

@@ -1,0 +1,32 @@
+// The bias of a quantized product (convolution or matrix product) in a QDQ graph as int32; the
+// rules stand in fuse_qdq.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/ir/graph.h"
+#include "compiler/passes/qdq.h"
+
+namespace etch {
+
+enum class FloatBias { kQuantize, kRefuse };
+
+struct BiasRequest {
+  ValueId value = kNoValue;                   // the float bias as the operator sees it
+  const QuantizedOperand* operand = nullptr;  // what is dequantized to it; null: nothing
+  FloatBias float_bias =
+      FloatBias::kQuantize;  // what to do with a constant that is not dequantized
+  std::int64_t channels = 1;
+};
+
+struct BiasResult {
+  std::optional<ValueId> bias;  // int32, one value per channel; nothing: the group stays float
+  std::string warning;          // empty: none
+};
+
+// `x` is per tensor, `w` per tensor or per channel.
+BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
+                          const Quantization& w);
+
+}  // namespace etch
