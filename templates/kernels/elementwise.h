@@ -60,10 +60,15 @@ void chunks(S& s, const Nest& nest, int chunk, Body body) {
         out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
       return out;
     };
-    s.loop("chunk", nest.run / chunk,
-           [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
-    if (nest.run % chunk != 0)
-      body(moved(typename S::Index(nest.run - nest.run % chunk)), nest.run % chunk);
+    const int full = nest.run / chunk;
+    const auto scoped = [&](const typename S::Index& first, int n) {
+      s.block([&] { body(moved(first), n); });
+    };
+    if (full == 1) scoped(typename S::Index(0), chunk);
+    if (full > 1) {
+      s.loop("chunk", full, [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
+    }
+    if (nest.run % chunk != 0) scoped(typename S::Index(full * chunk), nest.run % chunk);
   });
 }
 
@@ -186,8 +191,8 @@ void add_kernel(S& s, const AddPlan& plan) {
     const auto pa = input(plan.a_is_constant, "a") + at.i[0];
     const auto pb = input(plan.b_is_constant, "b") + at.i[1];
     const auto y = s.template operand<std::uint8_t>(operand) + at.i[2];
-    const auto a = s.widen4("a", nest_detail::load(s, "a_bytes", pa, n));
-    const auto b = s.widen4("b", nest_detail::load(s, "b_bytes", pb, n));
+    const auto a = s.widen4("wide_a", nest_detail::load(s, "a_bytes", pa, n));
+    const auto b = s.widen4("wide_b", nest_detail::load(s, "b_bytes", pb, n));
     const auto ratio_a = s.splat_f32("ratio_a", plan.ratio_a);
     const auto ratio_b = s.splat_f32("ratio_b", plan.ratio_b);
     const auto fixed = s.splat_f32("fixed", plan.fixed);

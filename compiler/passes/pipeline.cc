@@ -1,0 +1,42 @@
+// The passes in order, each with the reason for its place; see pipeline.h.
+#include "compiler/passes/pipeline.h"
+
+#include <cstdio>
+#include <functional>
+
+#include "compiler/passes/dead_code.h"
+#include "compiler/passes/fold.h"
+#include "compiler/passes/fold_qdq.h"
+#include "compiler/passes/resolve.h"
+
+namespace etch {
+
+namespace {
+struct Pass {
+  const char* name;
+  std::function<void(Graph&, Sink&)> run;
+};
+
+const Pass kPasses[] = {
+    // First: everything after it relies on known types, shapes and parameters.
+    {"resolve", resolve},
+    // Before any float value is folded: it needs to see DequantizeLinear of constant weights.
+    {"fold_qdq", fold_qdq},
+    // What fold_qdq has left in float is now an ordinary constant.
+    {"fold", [](Graph& graph, Sink&) { fold_constants(graph, FoldDequantize::kYes); }},
+    // Last: the passes above leave producers without consumers.
+    {"dead_code", [](Graph& graph, Sink&) { remove_dead(graph); }},
+};
+}  // namespace
+
+void run_passes(Graph& graph, Sink& sink, const std::string& dump_after) {
+  if (dump_after == "import") std::fputs(dump(graph).c_str(), stderr);
+  for (const Pass& pass : kPasses) {
+    pass.run(graph, sink);
+    if (dump_after == pass.name) std::fputs(dump(graph).c_str(), stderr);
+    if (sink.has_errors()) return;
+    verify(graph, Resolved::kYes);
+  }
+}
+
+}  // namespace etch

@@ -1,0 +1,126 @@
+// Tile choice by estimated cycles; see tiles.h.
+#include "compiler/schedule/tiles.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/base/check.h"
+
+namespace etch {
+
+namespace {
+// Weights up to this size stay in the L1 and L2 caches while pixels move in the outer loop.
+constexpr std::int64_t kResidentWeights = 200 * 1024;
+constexpr int kMostTileRows = 4;
+// A tile whose products are at most this many stays straight-line (micro-op cache).
+constexpr int kStraightLineProducts = 400;
+constexpr int kLoopBodyProducts = 128;
+
+double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
+  const double products = isa.multiply_cycles * pixels * vectors;
+  const bool shares_ports = isa.inner_order == InnerOrder::kPixelsFirst;
+  const double operands = isa.broadcast_cycles * (shares_ports ? pixels : pixels + vectors);
+  const double issue = (pixels * vectors + pixels + vectors) / 4.0;
+  return std::max({shares_ports ? products + operands : products, operands, issue, 5.0});
+}
+
+double tile_cycles(const IsaTraits& isa, int groups, int pixels, int vectors) {
+  const int packs = vectors >= 3 ? pixels : (pixels * vectors + 3) / 4;
+  return groups * group_cycles(isa, pixels, vectors) + packs * isa.epilogue_cycles + 14;
+}
+
+// Cycles of a whole region for one block with tiles of rows x cols pixels.
+double region_cycles(const IsaTraits& isa, const ConvRegion& region, int vectors, int rows,
+                     int cols) {
+  const auto along = [](int count, int tile, auto cost) {
+    double sum = (count / tile) * cost(tile);
+    if (count % tile != 0) sum += cost(count % tile);
+    return sum;
+  };
+  return along(region.rows, rows, [&](int r) {
+    return along(region.cols, cols,
+                 [&](int c) { return tile_cycles(isa, region.groups(), r * c, vectors); });
+  });
+}
+
+struct Shape2 {
+  int rows = 1, cols = 1;
+  double cycles = std::numeric_limits<double>::infinity();
+};
+
+// The fastest tile for all blocks together.
+Shape2 best_tile(const IsaTraits& isa, const ConvRegion& region,
+                 const std::vector<ChannelBlock>& blocks) {
+  int most = 0;
+  for (const ChannelBlock& block : blocks) most = std::max(most, block.vectors);
+  Shape2 best;
+  for (int rows = 1; rows <= std::min(kMostTileRows, region.rows); ++rows) {
+    for (int cols = 1; cols <= std::min(isa.accumulators, region.cols); ++cols) {
+      if (rows * cols * most > isa.accumulators) break;
+      double cycles = 0;
+      for (const ChannelBlock& block : blocks) {
+        cycles += block.repeat * region_cycles(isa, region, block.vectors, rows, cols);
+      }
+      if (cycles < best.cycles) best = {rows, cols, cycles};
+    }
+  }
+  ETCH_CHECK(best.cycles < std::numeric_limits<double>::infinity());
+  return best;
+}
+
+int lanes_of(const std::vector<ChannelBlock>& blocks, const IsaTraits& isa) {
+  int lanes = 0;
+  for (const ChannelBlock& block : blocks) lanes += block.repeat * block.vectors * isa.lanes;
+  return lanes;
+}
+}  // namespace
+
+std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int vectors) {
+  std::vector<ChannelBlock> blocks;
+  const int width = vectors * isa.lanes;
+  const int full = channels / width;
+  if (full > 0) blocks.push_back({0, 0, vectors, width, full});
+  const int rest = channels % width;
+  if (rest > 0) {
+    const int needed = (rest + isa.lanes - 1) / isa.lanes;
+    blocks.push_back({full * width, full * width, needed, rest, 1});
+  }
+  return blocks;
+}
+
+void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const int vectors : isa.vectors) {
+    if (vectors == 0) continue;
+    const std::vector<ChannelBlock> blocks = split_channels(isa, channels, vectors);
+    double cycles = 0;
+    std::vector<Shape2> tiles;
+    for (const ConvRegion& region : plan.regions) {
+      tiles.push_back(best_tile(isa, region, blocks));
+      cycles += region.planes * tiles.back().cycles;
+    }
+    if (cycles >= best) continue;
+    best = cycles;
+    plan.blocks = blocks;
+    for (std::size_t r = 0; r < tiles.size(); ++r) {
+      plan.regions[r].tile_rows = tiles[r].rows;
+      plan.regions[r].tile_cols = tiles[r].cols;
+    }
+  }
+  plan.lanes_per_group = lanes_of(plan.blocks, isa);
+  int largest = 1;
+  for (const ConvRegion& region : plan.regions) {
+    largest = std::max(largest, region.tile_rows * region.tile_cols * plan.blocks.front().vectors);
+  }
+  plan.straight_line = kStraightLineProducts / largest;
+  plan.unroll = std::max(1, kLoopBodyProducts / largest);
+  std::int64_t weights = 0;
+  for (const ConvRegion& region : plan.regions) {
+    weights +=
+        std::int64_t{region.groups()} * plan.lanes_per_group / isa.lanes * isa.weight_bytes();
+  }
+  plan.order =
+      weights <= kResidentWeights ? LoopOrder::kPixelsOutside : LoopOrder::kChannelsOutside;
+}
+
+}  // namespace etch
