@@ -39,12 +39,14 @@ std::vector<ProcessResult> run_all(const std::vector<Command>& commands, const s
   return results;
 }
 
-// ": " and the first lines of what the compiler said, joined by " | " to stay on one line; empty if
-// it was silent.
+// ": " and what the compiler said from its first error on, with lines joined by " | "; empty if it
+// was silent.
 std::string excerpt(const std::string& text) {
   constexpr std::size_t kMost = 600;
+  const std::size_t error = text.find("error:");
+  const std::size_t line = error == std::string::npos ? error : text.rfind('\n', error);
   std::string out;
-  for (const char c : text.substr(0, kMost)) {
+  for (const char c : text.substr(line == std::string::npos ? 0 : line + 1, kMost)) {
     if (c == '\n') {
       out += " | ";
     } else {

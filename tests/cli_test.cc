@@ -1,0 +1,324 @@
+// The program `etch` from outside: exit codes, messages, files, and that nothing is left behind.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compiler/cli/process.h"
+
+extern char** environ;
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+const std::string kDigits = ETCH_SOURCE_DIR "/examples/digits/model.onnx";
+
+// Every test has a folder of its own, which is also where etch makes temporary files.
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "etch-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    fs::create_directory(temporary());
+    setenv("TMPDIR", temporary().c_str(), 1);
+  }
+  void TearDown() override {
+    EXPECT_TRUE(fs::is_empty(temporary())) << "temporary files are left behind";
+    unsetenv("TMPDIR");
+    unsetenv("CXX");
+    fs::remove_all(folder_);
+  }
+
+  fs::path temporary() const { return folder_ / "tmp"; }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return path(name);
+  }
+
+  static ProcessResult etch(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), ETCH_BINARY);
+    return run_process(arguments, std::chrono::minutes(5));
+  }
+
+  fs::path folder_;
+};
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n');
+  const std::size_t begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
+}
+
+std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST_F(Cli, PrintsItsVersion) {
+  const ProcessResult result = etch({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output, "etch " ETCH_VERSION "\n");
+}
+
+TEST_F(Cli, HelpNamesEveryCommandAndExitCode) {
+  const ProcessResult result = etch({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* word : {"compile", "check", "run", "bench", "inspect", "targets", "--quiet",
+                           "Examples:", "2 model refused", "4 outputs differ"}) {
+    EXPECT_NE(result.output.find(word), std::string::npos) << word;
+  }
+}
+
+TEST_F(Cli, HelpOfEveryCommandEndsWithAnExample) {
+  for (const std::string command : {"compile", "check", "run", "bench", "inspect"}) {
+    const ProcessResult result = etch({command, "--help"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(last_line(result.output).rfind("  etch " + command + " ", 0), 0U) << result.output;
+  }
+}
+
+TEST_F(Cli, WrongUsageIsExitCode1WithOneLineAboutIt) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"comple"},
+      {"compile"},
+      {"compile", kDigits},
+      {"compile", kDigits, "-o"},
+      {"compile", kDigits, "-o", path("x"), "--target", "z80"},
+      {"compile", kDigits, "-o", path("x"), "--name", "int"},
+      {"compile", kDigits, "-o", path("x"), "--name", "a-b"},
+      {"compile", kDigits, "-o", path("x"), "--weights", "paper"},
+      {"compile", kDigits, "-o", path("x"), "--frobnicate"},
+      {"check", kDigits, "--dim", "N"},
+      {"check", kDigits, "--input-shape", "x=1,0"},
+      {"check", kDigits, "--max-lsb", "-1"},
+      {"bench", kDigits, "--seconds", "soon"},
+      {"run", kDigits},
+      {"targets", "all"},
+  };
+  for (const std::vector<std::string>& arguments : wrong) {
+    const ProcessResult result = etch(arguments);
+    EXPECT_EQ(result.exit_code, 1) << testing::PrintToString(arguments);
+    EXPECT_EQ(lines(result.errors), 1) << result.errors;
+    EXPECT_EQ(result.errors.rfind("etch: ", 0), 0U) << result.errors;
+    EXPECT_EQ(result.output, "");
+  }
+  EXPECT_FALSE(fs::exists(path("x")));
+}
+
+TEST_F(Cli, AModelThatCannotBeReadIsExitCode3) {
+  for (const std::string& model : {path("missing.onnx"), folder_.string()}) {
+    for (const std::string command : {"check", "bench", "inspect"}) {
+      const ProcessResult result = etch({command, model});
+      EXPECT_EQ(result.exit_code, 3) << command;
+      EXPECT_EQ(result.errors.rfind(model + ": error[E-IO]: ", 0), 0U) << result.errors;
+      EXPECT_EQ(lines(result.errors), 1);
+    }
+  }
+}
+
+TEST_F(Cli, ARefusedModelIsExitCode2AndWritesNothing) {
+  const std::string model = write("broken.onnx", "this is no model");
+  const ProcessResult result = etch({"compile", model, "-o", path("out")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.errors.rfind(model + ": error[E-PARSE]: ", 0), 0U) << result.errors;
+  EXPECT_EQ(result.output, "");
+  EXPECT_FALSE(fs::exists(path("out")));
+  EXPECT_EQ(etch({"inspect", model}).exit_code, 2);
+  EXPECT_EQ(etch({"check", model}).exit_code, 2);
+}
+
+TEST_F(Cli, AFileNameCannotBreakTheLine) {
+  const ProcessResult result = etch({"inspect", path("a\nb\x1b[31m")});
+  EXPECT_EQ(lines(result.errors), 1);
+  EXPECT_NE(result.errors.find("a\\x0ab\\x1b[31m"), std::string::npos) << result.errors;
+}
+
+TEST_F(Cli, CompileWritesAFolderAndSaysWhatIsInIt) {
+  const ProcessResult result =
+      etch({"compile", kDigits, "-o", path("out"), "--name", "digits", "--target", "scalar"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  for (const char* name : {"digits.h", "digits.cc", "CMakeLists.txt", "report.json"}) {
+    EXPECT_TRUE(fs::is_regular_file(folder_ / "out" / name)) << name;
+    EXPECT_NE(result.output.find(name), std::string::npos) << name;
+  }
+  EXPECT_NE(result.output.find("digits for scalar"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("bytes of RAM"), std::string::npos);
+}
+
+TEST_F(Cli, CompileNamesTheNetworkAfterItsFile) {
+  fs::copy_file(kDigits, folder_ / "my-digits.onnx");
+  const ProcessResult result = etch({"compile", path("my-digits.onnx"), "-o", path("out"), "-q"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "");
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "my_digits.h"));
+}
+
+TEST_F(Cli, CompileCannotWriteBelowAFile) {
+  const std::string file = write("file", "");
+  const ProcessResult result = etch({"compile", kDigits, "-o", file + "/out"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.errors.find("error[E-IO]"), std::string::npos) << result.errors;
+}
+
+TEST_F(Cli, CompileReplacesForeignFilesOnlyByForce) {
+  fs::create_directory(folder_ / "out");
+  write("out/precious.txt", "mine");
+  EXPECT_EQ(etch({"compile", kDigits, "-o", path("out")}).exit_code, 3);
+  EXPECT_EQ(contents(folder_ / "out/precious.txt"), "mine");
+  EXPECT_EQ(etch({"compile", kDigits, "-o", path("out"), "--force"}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "out/model.h"));
+}
+
+TEST_F(Cli, CheckPassesOnTheBundledNetwork) {
+  const ProcessResult result = etch({"check", kDigits, "--target", "scalar"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(lines(result.output), 6) << result.output;  // five data sets and the verdict
+  EXPECT_NE(result.output.find("test_data_set_4 output_0: exact\n"), std::string::npos);
+  EXPECT_EQ(last_line(result.output).rfind("etch check: PASS", 0), 0U) << result.output;
+}
+
+TEST_F(Cli, CheckFailsWhenAnOutputDiffers) {
+  // The golden of another picture.
+  const fs::path examples = fs::path(kDigits).parent_path();
+  fs::create_directory(folder_ / "data");
+  fs::copy_file(examples / "test_data_set_0/input_0.pb", folder_ / "data/input_0.pb");
+  fs::copy_file(examples / "test_data_set_1/output_0.pb", folder_ / "data/output_0.pb");
+  const ProcessResult result =
+      etch({"check", kDigits, "--target", "scalar", "--data", path("data"), "--max-lsb", "255"});
+  EXPECT_EQ(result.exit_code, 4) << result.errors;
+  EXPECT_NE(result.output.find("data output_0: "), std::string::npos);
+  EXPECT_NE(result.output.find(" of 10 differ, max "), std::string::npos) << result.output;
+  EXPECT_EQ(last_line(result.output).rfind("etch check: FAIL", 0), 0U) << result.output;
+}
+
+TEST_F(Cli, CheckNeedsTestData) {
+  fs::copy_file(kDigits, folder_ / "lonely.onnx");
+  const ProcessResult result = etch({"check", path("lonely.onnx")});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.errors.find("no test_data_set_*"), std::string::npos) << result.errors;
+}
+
+TEST_F(Cli, CheckRefusesDataOfAnotherShape) {
+  const std::string output =
+      (fs::path(kDigits).parent_path() / "test_data_set_0/output_0.pb").string();
+  fs::create_directory(folder_ / "data");
+  fs::copy_file(output, folder_ / "data/input_0.pb");
+  const ProcessResult result = etch({"check", kDigits, "--data", path("data")});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.errors.find("data/input_0.pb: error[E-IO]: holds float32[1, 10], but input"),
+            std::string::npos)
+      << result.errors;
+}
+
+TEST_F(Cli, RunWritesTheOutputs) {
+  const fs::path data = fs::path(kDigits).parent_path() / "test_data_set_0";
+  const ProcessResult result =
+      etch({"run", kDigits, "--target", "scalar", "--data", data.string(), "-o", path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  // What was written is what check accepts as golden.
+  fs::copy_file(data / "input_0.pb", folder_ / "out/input_0.pb");
+  EXPECT_EQ(etch({"check", kDigits, "--target", "avx2", "--data", path("out")}).exit_code, 0);
+}
+
+TEST_F(Cli, BenchPrintsJsonWithEveryKey) {
+  const ProcessResult result =
+      etch({"bench", kDigits, "--target", "scalar", "--json", "--seconds", "0.2"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const auto report = nlohmann::json::parse(result.output);
+  EXPECT_EQ(report["target"], "scalar");
+  for (const char* key :
+       {"median_us", "min_us", "macs", "arena_bytes", "weight_bytes", "code_bytes"}) {
+    EXPECT_GT(report[key].get<double>(), 0) << key;
+  }
+  EXPECT_GE(report["median_us"].get<double>(), report["min_us"].get<double>());
+  ASSERT_FALSE(report["layers"].empty());
+  std::int64_t macs = 0;
+  for (const auto& layer : report["layers"]) {
+    EXPECT_GE(layer["median_us"].get<double>(), layer["min_us"].get<double>());
+    EXPECT_GT(layer["code_bytes"].get<int>(), 0) << layer["name"];
+    macs += layer["macs"].get<std::int64_t>();
+  }
+  EXPECT_EQ(report["macs"].get<std::int64_t>(), macs);
+}
+
+TEST_F(Cli, InspectDescribesTheModel) {
+  const ProcessResult result = etch({"inspect", kDigits, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const auto report = nlohmann::json::parse(result.output);
+  EXPECT_EQ(report["supported"], true);
+  EXPECT_EQ(report["inputs"][0]["dtype"], "float32");
+  EXPECT_EQ(report["quantization"]["formats"], nlohmann::json({"QDQ"}));
+  EXPECT_GT(report["operators"]["Conv"].get<int>(), 0);
+  EXPECT_GT(report["macs"].get<std::int64_t>(), 0);
+}
+
+TEST_F(Cli, TargetsListsThePortableOne) {
+  const ProcessResult result = etch({"targets"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.output.find("scalar        portable C++"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("<- native"), std::string::npos);
+}
+
+TEST_F(Cli, ACompilerThatRefusesIsAnInternalErrorAndAMissingOneIsNot) {
+  setenv("CXX", "false", 1);
+  EXPECT_EQ(etch({"check", kDigits}).exit_code, 70);
+  setenv("CXX", "/no/such/compiler", 1);
+  EXPECT_EQ(etch({"check", kDigits}).exit_code, 3);
+}
+
+TEST_F(Cli, AnUnusableTemporaryFolderIsExitCode3) {
+  setenv("TMPDIR", "/no/such/folder", 1);
+  EXPECT_EQ(etch({"check", kDigits}).exit_code, 3);
+}
+
+// Starts etch with a compiler that never ends, interrupts it there, and looks for what is left.
+TEST_F(Cli, InterruptionRemovesTheTemporaryFolder) {
+  const std::string compiler =
+      write("compiler", "#!/bin/sh\necho $$ >" + path("started") + "\nexec sleep 600\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  setenv("CXX", compiler.c_str(), 1);
+  std::string program = ETCH_BINARY;
+  std::string command = "check";
+  std::string model = kDigits;
+  char* const arguments[] = {program.data(), command.data(), model.data(), nullptr};
+  pid_t child = 0;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ASSERT_EQ(posix_spawn(&child, ETCH_BINARY, &actions, nullptr, arguments, environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  for (int i = 0; i < 600 && contents(folder_ / "started").find('\n') == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_FALSE(fs::is_empty(temporary()));
+  kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_TRUE(fs::is_empty(temporary()));
+  const int compiler_id = std::stoi(contents(folder_ / "started"));
+  EXPECT_NE(kill(compiler_id, 0), 0) << "the compiler still runs";
+}
+
+}  // namespace
+}  // namespace etch::cli
