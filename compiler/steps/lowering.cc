@@ -26,6 +26,12 @@ LayoutRule rule_of(const Node& node) {
   return node.op->layout == nullptr ? LayoutRule::kRowMajor : node.op->layout(node);
 }
 
+// Copies see bytes whatever the elements are.
+View as_raw_bytes(View view) {
+  view.dtype = DType::kU8;
+  return view;
+}
+
 View dense_view(DType dtype, const Shape& shape, const Order& order) {
   View view;
   view.dtype = dtype;
@@ -226,7 +232,9 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   step->kind = "copy";
   step->summary = "bring the input into the order and storage that the next step needs";
   step->plan = make_copy(from, to);
-  add(node, std::move(step), {{"x", &from}, {"y", &to}});
+  const View x = as_raw_bytes(from);
+  const View y = as_raw_bytes(to);
+  add(node, std::move(step), {{"x", &x}, {"y", &y}});
   copies_.emplace(key, to);
   return to;
 }
@@ -302,10 +310,10 @@ void Lowering::lower_output(int port) {
         byte_array("data", {out.constant->bytes().begin(), out.constant->bytes().end()},
                    "the constant output"));
   } else {
-    step->operands.push_back({"x", from.buffer, from.offset, from.dtype, Access::kRead});
+    step->operands.push_back({"x", from.buffer, from.offset, DType::kU8, Access::kRead});
   }
-  step->operands.push_back({"y", to.buffer, to.offset, to.dtype, Access::kWrite});
-  push(std::move(step), cat("output", port));
+  step->operands.push_back({"y", to.buffer, to.offset, DType::kU8, Access::kWrite});
+  push(std::move(step), cat("result", port));
 }
 
 }  // namespace etch

@@ -115,7 +115,7 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan,
   const PoolRegion& rows = plan.regions.front();  // its rows and columns are summed over
   s.loop("row", rows.rows, [&](const typename S::Index& row) {
     s.loop("col", rows.cols, [&](const typename S::Index& col) {
-      const auto wide = s.widen4("wide", load(s, "x", x + row * rows.x_row + col * rows.x_col, n));
+      const auto wide = s.widen4("wide", load(s, "pixel", x + row * rows.x_row + col * rows.x_col, n));
       for (int v = 0; v < 4; ++v) s.add_i32(sum[static_cast<std::size_t>(v)], s.part(wide, v));
     });
   });
