@@ -145,7 +145,8 @@ class Decoder {
     const std::span<std::byte> out = tensor.mutable_bytes();
     const bool sign = tensor.dtype() == DType::kS4;
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const unsigned nibble = (byte_at(i / 2) >> (i % 2 == 0 ? 0U : 4U)) & 15U;
+      const unsigned nibble =
+          (static_cast<unsigned>(byte_at(i / 2)) >> (i % 2 == 0 ? 0U : 4U)) & 15U;
       const unsigned extended = sign && nibble >= 8 ? nibble | 0xF0U : nibble;
       out[i] = static_cast<std::byte>(extended);
     }
