@@ -36,7 +36,7 @@ constexpr OpName kNames[] = {{kMicrosoft, "QLinearSigmoid", 1},
 
 extern const OpDef kOp_qlinear_activation = {.folder = "qlinear_activation",
                                              .names = kNames,
-                                             .arity = {.min_inputs = 4, .max_inputs = 5},
+                                             .arity = {.min_inputs = 2, .max_inputs = 5},
                                              .resolve = resolve,
                                              .reference = qlinear_activation_reference};
 

@@ -38,6 +38,10 @@ void check_factors(ResolveContext& context, const QLinearBinary& params) {
 
 void resolve(ResolveContext& context) {
   if (!check_dtype(context, 0, "A", {DType::kU8, DType::kS8})) return;
+  if (!context.has_input(3)) {
+    context.error(DiagKind::kGraph, "input 3 (B) is missing");
+    return;
+  }
   if (!check_dtype(context, 3, "B", {context.dtype(0)})) return;
   const DType dtype = context.dtype(0);
   const auto a = scalar_quantization(context, {"A", 1, 2}, dtype);
@@ -72,7 +76,7 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_binary = {.folder = "qlinear_binary",
                                          .names = kNames,
-                                         .arity = {.min_inputs = 7, .max_inputs = 8},
+                                         .arity = {.min_inputs = 2, .max_inputs = 8},
                                          .resolve = resolve,
                                          .reference = qlinear_binary_reference,
                                          .lower = lower_qlinear_binary,

@@ -45,7 +45,11 @@ bool read_part(ResolveContext& context, int i, QLinearConcat& params) {
 }
 
 void resolve(ResolveContext& context) {
-  if (!context.has_input(2) || !check_dtype(context, 2, "X", {DType::kU8, DType::kS8})) return;
+  if (!context.has_input(2)) {
+    context.error(DiagKind::kGraph, "input 2 (X) is missing");
+    return;
+  }
+  if (!check_dtype(context, 2, "X", {DType::kU8, DType::kS8})) return;
   if (!context.has_attr("axis")) {
     context.attr_error("axis", "is missing");
     return;
@@ -69,7 +73,7 @@ constexpr OpName kNames[] = {{kMicrosoft, "QLinearConcat", 1}};
 extern const OpDef kOp_qlinear_concat = {
     .folder = "qlinear_concat",
     .names = kNames,
-    .arity = {.min_inputs = 4, .max_inputs = std::numeric_limits<int>::max()},
+    .arity = {.min_inputs = 1, .max_inputs = std::numeric_limits<int>::max()},
     .resolve = resolve,
     .reference = qlinear_concat_reference};
 

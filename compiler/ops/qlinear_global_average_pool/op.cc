@@ -63,7 +63,7 @@ LayoutRule qlinear_global_average_pool_layout(const Node& node);
 extern const OpDef kOp_qlinear_global_average_pool = {
     .folder = "qlinear_global_average_pool",
     .names = kNames,
-    .arity = {.min_inputs = 4, .max_inputs = 5},
+    .arity = {.min_inputs = 2, .max_inputs = 5},
     .resolve = resolve,
     .reference = qlinear_global_average_pool_reference,
     .lower = lower_qlinear_global_average_pool,

@@ -70,7 +70,7 @@ void lower_qlinear_softmax(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_softmax = {.folder = "qlinear_softmax",
                                           .names = kNames,
-                                          .arity = {.min_inputs = 4, .max_inputs = 5},
+                                          .arity = {.min_inputs = 2, .max_inputs = 5},
                                           .resolve = resolve,
                                           .reference = qlinear_softmax_reference,
                                           .lower = lower_qlinear_softmax};

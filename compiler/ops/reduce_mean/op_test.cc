@@ -1,0 +1,60 @@
+// ReduceMean: which axes go, in every form of the argument.
+#include "compiler/ops/reduce_mean/op.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/one_node.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+TEST(ReduceMean, AxesAreAnAttributeBeforeOpset18) {
+  OneNode node("ReduceMean");
+  node.input(counting({2, 2, 2})).attribute("axes", List{0, -1});
+  EXPECT_EQ(node.run().at(0), f32({1, 2, 1}, {2.5F, 4.5F}));
+}
+
+TEST(ReduceMean, AxesAreAnInputFromOpset18On) {
+  OneNode node("ReduceMean", "", 18);
+  node.input(counting({2, 3})).constant(s64({1}, {1})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(node.run().at(0), f32({2}, {1, 4}));
+}
+
+TEST(ReduceMean, ReducesEverythingByDefault) {
+  OneNode node("ReduceMean");
+  node.input(counting({2, 2})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(node.run().at(0), f32({}, {1.5F}));
+}
+
+TEST(ReduceMean, MayReduceNothing) {
+  OneNode node("ReduceMean", "", 18);
+  node.input(counting({2, 2})).attribute("noop_with_empty_axes", std::int64_t{1});
+  EXPECT_EQ(node.run().at(0), counting({2, 2}));
+}
+
+TEST(ReduceMean, AxesMustExist) {
+  OneNode node("ReduceMean");
+  node.input(counting({2})).attribute("axes", List{1});
+  EXPECT_EQ(node.errors(), "E-ATTR: axes: each must be in [-1, 0], got 1");
+}
+
+TEST(ReduceMean, NothingHasNoMean) {
+  OneNode node("ReduceMean");
+  node.input(counting({2, 0})).attribute("axes", List{1});
+  EXPECT_EQ(node.errors(), "E-SHAPE: the mean of no elements is not defined");
+}
+
+TEST(ReduceMean, TypesOtherThanFloatAreRefused) {
+  OneNode node("ReduceMean");
+  node.input(s32({1}, {1}));
+  EXPECT_EQ(node.errors(), "E-TYPE: must be float32, got int32");
+}
+
+}  // namespace
+}  // namespace etch
