@@ -196,8 +196,7 @@ Command add_bench(CLI::App& root) {
       ->capture_default_str();
   parser->footer(
       "Single-threaded. Half of the time goes to the whole network, half to its layers, which are\n"
-      "timed within runs of the whole network; their sum is a little more than the whole because\n"
-      "reading the clock takes time, too.\n"
+      "timed one by one within runs of the whole network, less what reading the clock takes.\n"
       "\n"
       "Example:\n"
       "  etch bench model.onnx --target avx2 --seconds 5 --json");
