@@ -18,7 +18,7 @@ constexpr int kLoopBodyProducts = 128;
 
 double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
   const double products = isa.multiply_cycles * pixels * vectors;
-  const bool shares_ports = isa.inner_order == InnerOrder::kPixelsFirst;
+  const bool shares_ports = !isa.broadcast_is_load;
   const double operands = isa.broadcast_cycles * (shares_ports ? pixels : pixels + vectors);
   const double issue = (pixels * vectors + pixels + vectors) / 4.0;
   return std::max({shares_ports ? products + operands : products, operands, issue, 5.0});

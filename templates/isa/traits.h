@@ -12,19 +12,13 @@ enum class WeightForm {
   kS16EvenOdd,  // bytes 0 and 2 of every lane as int16 pairs, then bytes 1 and 3
 };
 
-// In which order a tile's inner step takes its operands.
-enum class InnerOrder {
-  kWeightsFirst,  // hold V weight vectors, broadcast one pixel after the other
-  kPixelsFirst,   // hold P pixels, fetch one weight vector after the other
-};
-
 struct IsaTraits {
   std::string_view name;       // folder and --target name
   std::string_view title;      // for people: "x86-64 with AVX-512 VNNI"
   int lanes = 1;               // int32 lanes of a vector; a byte vector has 4 * lanes bytes
   int accumulators = 8;        // the most accumulators a tile may hold
   WeightForm weight_form = WeightForm::kS8x4;
-  InnerOrder inner_order = InnerOrder::kPixelsFirst;
+  bool broadcast_is_load = false;  // broadcast4 takes no slot of the multiply units
   int vectors[4] = {4, 2, 1, 0};  // vectors per channel block that kernels may use, best first
   double multiply_cycles = 1;  // one dot4 of one vector, in cycles, throughput
   double broadcast_cycles = 1; // one broadcast4

@@ -170,9 +170,9 @@ class Tile {
     });
   }
 
-  // One dot4 per pixel and vector.
+  // One dot4 per pixel and vector. The smaller side stays in registers, the other one streams.
   void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
-    if (s_.isa().inner_order == InnerOrder::kWeightsFirst) {
+    if (block_.vectors < rows_ * cols_) {
       std::vector<typename S::W4> weights;
       for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
       for (int p = 0; p < rows_ * cols_; ++p) {

@@ -11,7 +11,7 @@ inline constexpr IsaTraits k_avx2{
     .lanes = 8,
     .accumulators = 8,
     .weight_form = WeightForm::kS16EvenOdd,
-    .inner_order = InnerOrder::kPixelsFirst,
+    .broadcast_is_load = false,
     .vectors = {4, 2, 1, 0},
     .multiply_cycles = 1.34,
     .broadcast_cycles = 1.0,

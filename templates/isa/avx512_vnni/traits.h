@@ -11,7 +11,7 @@ inline constexpr IsaTraits k_avx512_vnni{
     .lanes = 16,
     .accumulators = 24,
     .weight_form = WeightForm::kS8x4,
-    .inner_order = InnerOrder::kWeightsFirst,
+    .broadcast_is_load = true,
     .vectors = {4, 3, 2, 1},
     .multiply_cycles = 0.5,
     .broadcast_cycles = 0.525,

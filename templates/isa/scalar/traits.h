@@ -11,7 +11,7 @@ inline constexpr IsaTraits k_scalar{
     .lanes = 1,
     .accumulators = 8,
     .weight_form = WeightForm::kS8x4,
-    .inner_order = InnerOrder::kPixelsFirst,
+    .broadcast_is_load = false,
     .vectors = {4, 2, 1, 0},
     .multiply_cycles = 4,
     .broadcast_cycles = 4,
