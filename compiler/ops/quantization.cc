@@ -46,13 +46,20 @@ bool shape_is_allowed(ResolveContext& context, int input, const std::string& rol
   return false;
 }
 
+// "'conv1.weight_scale' " for messages; nothing for a tensor without a name.
+std::string tensor_name(const ResolveContext& context, int input) {
+  const std::string& name = context.input(input).name;
+  return name.empty() ? "" : cat("'", printable(name), "' ");
+}
+
 bool scales_are_usable(ResolveContext& context, int input, const std::string& role) {
   const auto scales = context.constant(input)->as<float>();
   for (std::size_t i = 0; i < scales.size(); ++i) {
     if (std::isfinite(scales[i]) && scales[i] > 0) continue;
     const std::string entry = scales.size() == 1 ? "" : cat(" at entry ", i);
     context.input_error(DiagKind::kQuant, input, role.c_str(),
-                        cat("must be finite and > 0, got ", decimal(scales[i]), entry));
+                        cat(tensor_name(context, input), "must be finite and > 0, got ",
+                            decimal(scales[i]), entry));
     return false;
   }
   return true;

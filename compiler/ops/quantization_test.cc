@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compiler/ops/qlinear_conv/op.h"
+#include "tests/model_builder.h"
 #include "tests/one_node.h"
 
 namespace etch {
@@ -96,6 +97,21 @@ TEST(Quantization, OneBadChannelIsNamed) {
   Parameters p;
   p.w_scale = Tensor::of<float>({3}, {1.0F, 0.0F, 1.0F});
   EXPECT_EQ(errors_with(p), "E-QUANT: must be finite and > 0, got 0 at entry 1");
+}
+
+TEST(Quantization, ARefusedScaleIsNamed) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 1, 2, 2}).initializer("a scale", scalar(0));
+  model.initializer("zero", Tensor(DType::kU8, {}))
+      .initializer("w", Tensor(DType::kU8, {3, 1, 1, 1}));
+  model.initializer("one", scalar(1)).output("y");
+  model.node("QLinearConv", {"x", "a scale", "zero", "w", "one", "zero", "one", "zero"}, {"y"});
+  Sink sink;
+  EXPECT_FALSE(load(model, sink).has_value());
+  EXPECT_NE(errors_of(sink).find("error[E-QUANT]: node #0 (QLinearConv) input 1 (x_scale): "
+                                 "'a scale' must be finite and > 0, got 0"),
+            std::string::npos)
+      << errors_of(sink);
 }
 
 TEST(Quantization, LengthsMustFit) {
