@@ -30,15 +30,31 @@ bool is_copy(const Node& node) {
   return node.op_type == "Cast" && params_of<Cast>(node).from == params_of<Cast>(node).to;
 }
 
+// Erases node i, whose one output equals the earlier value `from`. The name of a graph output
+// stays, so there the producer of `from` takes it over; false when that cannot be.
+bool bypass(Graph& graph, Wiring& wiring, int i, ValueId from) {
+  const ValueId to = node_at(graph, i).outputs[0];
+  if (!wiring.is_graph_output(to)) {
+    wiring.redirect(to, from);
+    wiring.erase(i);
+    return true;
+  }
+  const Node* producer = wiring.producer(from);
+  if (producer == nullptr || wiring.is_graph_output(from)) return false;
+  Node renamed = *producer;
+  std::ranges::replace(renamed.outputs, from, to);
+  wiring.erase(i);
+  wiring.redirect(from, to);
+  wiring.replace(static_cast<int>(producer - graph.nodes.data()), std::move(renamed));
+  return true;
+}
+
 Changed remove_copies(Graph& graph) {
   Wiring wiring(graph);
   Changed changed = Changed::kNo;
   for (int i = 0; i < node_count(graph); ++i) {
-    const Node& node = node_at(graph, i);
-    if (!is_copy(node) || wiring.is_graph_output(node.outputs[0])) continue;
-    wiring.redirect(node.outputs[0], node.inputs[0]);
-    wiring.erase(i);
-    changed = Changed::kYes;
+    if (!is_copy(node_at(graph, i))) continue;
+    if (bypass(graph, wiring, i, node_at(graph, i).inputs[0])) changed = Changed::kYes;
   }
   wiring.finish();
   return changed;
@@ -187,13 +203,11 @@ Changed cancel_pairs(Graph& graph) {
   Changed changed = Changed::kNo;
   for (int i = 0; i < node_count(graph); ++i) {
     const auto to = quantized_by(graph, node_at(graph, i));
-    if (!to || wiring.is_graph_output(to->value)) continue;
+    if (!to) continue;
     const Node* before = wiring.producer(node_at(graph, i).inputs[0]);
     const auto from = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
     if (!from || !same_quantization(*from, *to)) continue;
-    wiring.redirect(to->value, from->value);
-    wiring.erase(i);
-    changed = Changed::kYes;
+    if (bypass(graph, wiring, i, from->value)) changed = Changed::kYes;
   }
   wiring.finish();
   return changed;

@@ -1,0 +1,455 @@
+// Which QDQ groups become integer operators, and which do not.
+#include "compiler/passes/fold_qdq.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/ir/evaluate.h"
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+// A model in the making, with words for the two ends of a group.
+class QdqModel {
+ public:
+  explicit QdqModel(std::int64_t opset = 13) : model_(opset) {}
+
+  ModelBuilder& model() { return model_; }
+
+  // DequantizeLinear of a run-time input `name`; returns the float value's name.
+  std::string input(const std::string& name, const Shape& shape, float scale, const Tensor& zero) {
+    std::vector<Dim> dims(shape.begin(), shape.end());
+    model_.input(name, zero.dtype(), dims);
+    return dequantize(name, scale, zero);
+  }
+  std::string weights(const std::string& name, const Tensor& values, const Tensor& scale,
+                      std::int64_t axis = 0) {
+    model_.initializer(name, values);
+    model_.initializer(name + "_scale", scale);
+    model_.initializer(name + "_zero", Tensor(values.dtype(), scale.shape()));
+    model_.node("DequantizeLinear", {name, name + "_scale", name + "_zero"}, {name + "_float"},
+                {{"axis", axis}});
+    return name + "_float";
+  }
+  std::string dequantize(const std::string& name, float scale, const Tensor& zero) {
+    const std::string suffix = parameters(scale, zero);
+    model_.node("DequantizeLinear", {name, "scale" + suffix, "zero" + suffix},
+                {name + "_float" + suffix});
+    return name + "_float" + suffix;
+  }
+  std::string quantize(const std::string& name, float scale, const Tensor& zero) {
+    const std::string suffix = parameters(scale, zero);
+    model_.node("QuantizeLinear", {name, "scale" + suffix, "zero" + suffix},
+                {name + "_q" + suffix});
+    return name + "_q" + suffix;
+  }
+  // Quantizes `name` and makes the result a graph output.
+  void output(const std::string& name, float scale, const Tensor& zero) {
+    model_.output(quantize(name, scale, zero));
+  }
+
+  std::optional<Graph> fold(Sink& sink) const {
+    auto graph = load(model_, sink);
+    EXPECT_TRUE(graph) << errors_of(sink);
+    if (graph) fold_qdq(*graph, sink);
+    return graph;
+  }
+  // Operator types after folding, in order.
+  std::string operators() const {
+    Sink sink;
+    const auto graph = fold(sink);
+    std::string out;
+    if (graph) {
+      for (const Node& node : graph->nodes) out += cat(out.empty() ? "" : " ", node.op_type);
+    }
+    return out;
+  }
+
+ private:
+  std::string parameters(float scale, const Tensor& zero) {
+    const std::string suffix = cat("_", ++count_);
+    model_.initializer("scale" + suffix, f32({}, {scale}));
+    model_.initializer("zero" + suffix, zero);
+    return suffix;
+  }
+
+  ModelBuilder model_;
+  int count_ = 0;
+};
+
+const Tensor kZeroU8 = u8({}, {0});
+const Tensor kZeroS8 = s8({}, {0});
+
+// x [1,2,3,3] with scale 0.5, weights [2,2,1,1] with scales 0.25 and 0.125.
+struct Convolution {
+  QdqModel qdq;
+  std::string x, w;
+
+  explicit Convolution(const Tensor& zero = kZeroS8, std::int64_t weight_axis = 0) {
+    x = qdq.input("x", {1, 2, 3, 3}, 0.5F, zero);
+    w = qdq.weights("w", s8({2, 2, 1, 1}, {1, 2, 3, 4}), f32({2}, {0.25F, 0.125F}), weight_axis);
+  }
+  void bias(const std::vector<float>& scale) {
+    qdq.weights("b", s32({2}, {100, -200}), f32({2}, scale));
+    qdq.model().node("Conv", {x, w, "b_float"}, {"y"});
+  }
+};
+
+TEST(FoldQdq, ConvBecomesQLinearConv) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
+}
+
+TEST(FoldQdq, WeightsMayBeInt8BesideUint8) {
+  Convolution conv(kZeroU8);
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  conv.qdq.output("y", 1, kZeroU8);
+  EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
+}
+
+TEST(FoldQdq, ConvOfMixedTypesStaysFloat) {
+  Convolution conv(kZeroU8);
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+TEST(FoldQdq, WeightsQuantizedAlongInputChannelsStayFloat) {
+  Convolution conv(kZeroS8, 1);
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+TEST(FoldQdq, ConvWithoutQuantizeStaysFloat) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).output("y");
+  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv");
+}
+
+TEST(FoldQdq, ResultThatIsAlsoAGraphOutputStaysFloat) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).output("y");
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+std::vector<std::int64_t> folded_bias(const Convolution& conv, Sink& sink) {
+  const auto graph = conv.qdq.fold(sink);
+  if (!graph || graph->nodes.size() != 1) return {};
+  return graph->value(graph->nodes[0].inputs.at(8)).constant->integers();
+}
+
+TEST(FoldQdq, BiasOfTheRightScaleIsTakenAsItIs) {
+  Convolution conv;
+  conv.bias({0.125F, std::nextafter(0.0625F, 1.0F)});  // x_scale * w_scale, one within an ulp
+  conv.qdq.output("y", 1, kZeroS8);
+  Sink sink;
+  EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{100, -200}));
+  EXPECT_EQ(reports_of(sink), "");
+}
+
+TEST(FoldQdq, BiasOfANearScaleIsRequantizedWithAWarning) {
+  Convolution conv;
+  conv.bias({0.125F, 0.0625F * 1.005F});
+  conv.qdq.output("y", 1, kZeroS8);
+  Sink sink;
+  EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{100, -201}));
+  EXPECT_TRUE(has_report(sink, Severity::kWarning, DiagKind::kQuant));
+}
+
+TEST(FoldQdq, BiasOfAnotherScaleKeepsTheGroupFloat) {
+  Convolution conv;
+  conv.bias({0.125F, 0.0625F * 1.02F});
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(),
+            "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+TEST(FoldQdq, FloatBiasIsQuantized) {
+  Convolution conv;
+  conv.qdq.model().initializer("b", f32({2}, {0.1875F, -1}));  // 1.5 and -16 units
+  conv.qdq.model().node("Conv", {conv.x, conv.w, "b"}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  Sink sink;
+  EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{2, -16}));
+}
+
+TEST(FoldQdq, ReluBeforeAQuantizeThatImpliesItVanishes) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).node("Relu", {"y"}, {"r"});
+  conv.qdq.output("r", 1, s8({}, {-128}));
+  EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
+}
+
+TEST(FoldQdq, ReluThatCutsStays) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).node("Relu", {"y"}, {"r"});
+  conv.qdq.output("r", 1, s8({}, {-127}));
+  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv Relu QuantizeLinear");
+}
+
+std::string clipped(float low, float high) {
+  Convolution conv(kZeroU8);
+  conv.qdq.model().initializer("low", f32({}, {low})).initializer("high", f32({}, {high}));
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).node("Clip", {"y", "low", "high"}, {"c"});
+  conv.qdq.output("c", 6.0F / 255, kZeroU8);
+  return conv.qdq.operators();
+}
+
+TEST(FoldQdq, ClipThatCoversTheQuantizedRangeVanishes) {
+  EXPECT_EQ(clipped(0, 6), "QLinearConv");
+  EXPECT_EQ(clipped(-1, 7), "QLinearConv");
+}
+
+TEST(FoldQdq, ClipThatClipsStays) {
+  const std::string kept = "DequantizeLinear DequantizeLinear Conv Clip QuantizeLinear";
+  EXPECT_EQ(clipped(0, 5.9F), kept);
+  EXPECT_EQ(clipped(0.1F, 6), kept);
+}
+
+TEST(FoldQdq, EqualQuantizesOfOneResultAreMerged) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  const std::string a = conv.qdq.quantize("y", 1, kZeroS8);
+  const std::string b = conv.qdq.quantize("y", 1, kZeroS8);
+  conv.qdq.model().node(
+      "Add", {conv.qdq.dequantize(a, 1, kZeroS8), conv.qdq.dequantize(b, 1, kZeroS8)}, {"s"});
+  conv.qdq.output("s", 2, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(), "QLinearConv QLinearAdd");
+}
+
+TEST(FoldQdq, DifferentQuantizesOfOneResultKeepItFloat) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  conv.qdq.output("y", 2, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(),
+            "DequantizeLinear DequantizeLinear Conv QuantizeLinear QuantizeLinear");
+}
+
+// One input group: x -> op -> y.
+std::string folded_unary(const std::string& op, const Shape& shape,
+                         const std::map<std::string, Attribute>& attributes, float y_scale,
+                         const Tensor& y_zero, std::int64_t opset = 13) {
+  QdqModel qdq(opset);
+  qdq.model().node(op, {qdq.input("x", shape, 0.5F, kZeroU8)}, {"y"}, attributes);
+  qdq.output("y", y_scale, y_zero);
+  return qdq.operators();
+}
+
+TEST(FoldQdq, UnaryOperatorsHaveTheirOwn) {
+  const std::map<std::string, Attribute> kernel = {{"kernel_shape", Ints{2}}};
+  EXPECT_EQ(folded_unary("AveragePool", {1, 1, 4}, kernel, 1, kZeroU8), "QLinearAveragePool");
+  EXPECT_EQ(folded_unary("GlobalAveragePool", {1, 1, 4}, {}, 1, kZeroU8),
+            "QLinearGlobalAveragePool");
+  EXPECT_EQ(folded_unary("Softmax", {1, 4}, {}, 1, kZeroU8), "QLinearSoftmax");
+  EXPECT_EQ(folded_unary("Sigmoid", {4}, {}, 1, kZeroU8), "QLinearSigmoid");
+  EXPECT_EQ(folded_unary("LeakyRelu", {4}, {}, 1, kZeroU8), "QLinearLeakyRelu");
+}
+
+TEST(FoldQdq, UnaryOperatorsOfTwoTypesStayFloat) {
+  EXPECT_EQ(folded_unary("Sigmoid", {4}, {}, 1, kZeroS8),
+            "DequantizeLinear Sigmoid QuantizeLinear");
+}
+
+TEST(FoldQdq, OperatorsWithoutAnIntegerFormStayFloat) {
+  EXPECT_EQ(folded_unary("GlobalMaxPool", {1, 1, 4}, {}, 0.5F, kZeroU8),
+            "DequantizeLinear GlobalMaxPool QuantizeLinear");
+}
+
+TEST(FoldQdq, DilatedAveragePoolStaysFloat) {
+  const std::map<std::string, Attribute> dilated = {{"kernel_shape", Ints{2}},
+                                                    {"dilations", Ints{2}}};
+  EXPECT_EQ(folded_unary("AveragePool", {1, 1, 4}, dilated, 1, kZeroU8, 19),
+            "DequantizeLinear AveragePool QuantizeLinear");
+  const std::map<std::string, Attribute> dense = {{"kernel_shape", Ints{2}},
+                                                  {"dilations", Ints{1}}};
+  EXPECT_EQ(folded_unary("AveragePool", {1, 1, 4}, dense, 1, kZeroU8, 19), "QLinearAveragePool");
+}
+
+TEST(FoldQdq, GroupThatTheIntegerOperatorRefusesStaysFloat) {
+  EXPECT_EQ(folded_unary("GlobalAveragePool", {1, 1, 4}, {}, 1e-4F, kZeroU8),
+            "DequantizeLinear GlobalAveragePool QuantizeLinear");
+}
+
+TEST(FoldQdq, MaxPoolAndDataMovementWorkOnIntegers) {
+  const std::map<std::string, Attribute> kernel = {{"kernel_shape", Ints{2}}};
+  EXPECT_EQ(folded_unary("MaxPool", {1, 1, 4}, kernel, 0.5F, kZeroU8), "MaxPool");
+  EXPECT_EQ(folded_unary("Transpose", {2, 3}, {}, 0.5F, kZeroU8), "Transpose");
+  EXPECT_EQ(folded_unary("Flatten", {2, 3}, {}, 0.5F, kZeroU8), "Flatten");
+}
+
+TEST(FoldQdq, GraphOutputKeepsItsName) {
+  QdqModel qdq;
+  qdq.model().node("Transpose", {qdq.input("x", {2, 3}, 0.5F, kZeroU8)}, {"y"});
+  qdq.model().node("Identity", {qdq.quantize("y", 0.5F, kZeroU8)}, {"result"}).output("result");
+  Sink sink;
+  const auto graph = qdq.fold(sink);
+  ASSERT_EQ(graph->nodes.size(), 1U);
+  EXPECT_EQ(graph->value(graph->outputs.at(0)).name, "result");
+}
+
+TEST(FoldQdq, PairBetweenInputAndOutputStays) {
+  QdqModel qdq;
+  qdq.output(qdq.input("x", {4}, 0.5F, kZeroU8), 0.5F, kZeroU8);
+  EXPECT_EQ(qdq.operators(), "DequantizeLinear QuantizeLinear");
+}
+
+TEST(FoldQdq, MaxPoolTakesNoIntegersBeforeOpset12) {
+  const std::map<std::string, Attribute> kernel = {{"kernel_shape", Ints{2}}};
+  EXPECT_EQ(folded_unary("MaxPool", {1, 1, 4}, kernel, 0.5F, kZeroU8, 11),
+            "DequantizeLinear MaxPool QuantizeLinear");
+}
+
+TEST(FoldQdq, DataMovementBetweenDifferentParametersLeavesThePair) {
+  EXPECT_EQ(folded_unary("Transpose", {2, 3}, {}, 1, kZeroU8),
+            "Transpose DequantizeLinear QuantizeLinear");
+}
+
+TEST(FoldQdq, QuantizeMovesBeforeATranspose) {
+  QdqModel qdq;
+  qdq.model().input("x", DType::kF32, {2, 3}).node("Transpose", {"x"}, {"t"});
+  qdq.output("t", 0.5F, kZeroU8);
+  EXPECT_EQ(qdq.operators(), "QuantizeLinear Transpose");
+  Sink sink;
+  const auto graph = qdq.fold(sink);
+  EXPECT_EQ(evaluate(*graph, {f32({2, 3}, {0, 1, 2, 3, 4, 500})}).at(0),
+            u8({3, 2}, {0, 6, 2, 8, 4, 255}));
+}
+
+TEST(FoldQdq, CopiesBetweenQuantizeAndDequantizeVanish) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {1, 4}, 0.5F, kZeroU8);
+  qdq.model().node("Sigmoid", {x}, {"y"});
+  const std::string q = qdq.quantize("y", 1, kZeroU8);
+  qdq.model().node("Cast", {q}, {"c"}, {{"to", std::int64_t{2}}}).node("Identity", {"c"}, {"i"});
+  qdq.model().node("Sigmoid", {qdq.dequantize("i", 1, kZeroU8)}, {"z"});
+  qdq.output("z", 1, kZeroU8);
+  EXPECT_EQ(qdq.operators(), "QLinearSigmoid QLinearSigmoid");
+}
+
+TEST(FoldQdq, EqualPairCancelsAndUnequalPairStays) {
+  const auto pair = [](float scale) {
+    QdqModel qdq;
+    const std::string x = qdq.input("x", {4}, 0.5F, kZeroU8);
+    const std::string again = qdq.quantize(x, scale, kZeroU8);
+    qdq.model().node("Sigmoid", {qdq.dequantize(again, scale, kZeroU8)}, {"y"});
+    qdq.output("y", 1, kZeroU8);
+    return qdq.operators();
+  };
+  EXPECT_EQ(pair(0.5F), "QLinearSigmoid");
+  EXPECT_EQ(pair(0.25F), "DequantizeLinear QuantizeLinear QLinearSigmoid");
+}
+
+std::string folded_binary(const std::string& op, const std::map<std::string, Attribute>& attributes,
+                          const Tensor& b_zero, float b_scale = 0.25F) {
+  QdqModel qdq;
+  const std::string a = qdq.input("a", {2, 2}, 0.5F, kZeroU8);
+  const std::string b = qdq.input("b", {2, 2}, b_scale, b_zero);
+  qdq.model().node(op, {a, b}, {"y"}, attributes);
+  qdq.output("y", 0.5F, kZeroU8);
+  return qdq.operators();
+}
+
+TEST(FoldQdq, BinaryOperatorsHaveTheirOwn) {
+  EXPECT_EQ(folded_binary("Add", {}, kZeroU8), "QLinearAdd");
+  EXPECT_EQ(folded_binary("Mul", {}, kZeroU8), "QLinearMul");
+  EXPECT_EQ(folded_binary("Sub", {}, kZeroU8),
+            "DequantizeLinear DequantizeLinear Sub QuantizeLinear");
+}
+
+TEST(FoldQdq, BinaryOperatorsOfTwoTypesStayFloat) {
+  EXPECT_EQ(folded_binary("Add", {}, kZeroS8),
+            "DequantizeLinear DequantizeLinear Add QuantizeLinear");
+}
+
+TEST(FoldQdq, ConcatOfEqualParametersIsPlain) {
+  const std::map<std::string, Attribute> axis = {{"axis", std::int64_t{0}}};
+  EXPECT_EQ(folded_binary("Concat", axis, kZeroU8, 0.5F), "Concat");
+  EXPECT_EQ(folded_binary("Concat", axis, kZeroU8, 0.25F), "QLinearConcat");
+}
+
+TEST(FoldQdq, MatMulBecomesQLinearMatMul) {
+  EXPECT_EQ(folded_binary("MatMul", {}, kZeroU8), "QLinearMatMul");
+  EXPECT_EQ(folded_binary("MatMul", {}, kZeroS8), "QLinearMatMul");
+}
+
+TEST(FoldQdq, MatMulWithoutQuantizeGivesFloatFromIntegers) {
+  QdqModel qdq;
+  const std::string a = qdq.input("a", {1, 2}, 0.5F, kZeroU8);
+  const std::string b = qdq.input("b", {2, 1}, 0.25F, kZeroU8);
+  qdq.model().node("MatMul", {a, b}, {"y"}).output("y");
+  EXPECT_EQ(qdq.operators(), "QGemm");
+  Sink sink;
+  const auto graph = qdq.fold(sink);
+  EXPECT_EQ(evaluate(*graph, {u8({1, 2}, {2, 3}), u8({2, 1}, {10, 100})}).at(0), f32({1, 1}, {40}));
+}
+
+std::string folded_gemm(std::int64_t weight_axis, std::int64_t transposed, bool quantized,
+                        bool float_bias) {
+  QdqModel qdq;
+  const std::string a = qdq.input("a", {1, 2}, 0.5F, kZeroS8);
+  const std::string b =
+      qdq.weights("b", s8({2, 2}, {1, 2, 3, 4}), f32({2}, {0.5F, 0.25F}), weight_axis);
+  std::string c = "c";
+  if (float_bias) {
+    qdq.model().initializer("c", f32({2}, {1, 2}));
+  } else {
+    c = qdq.weights("c", s32({2}, {1, 2}), f32({2}, {0.25F, 0.125F}));
+  }
+  qdq.model().node("Gemm", {a, b, c}, {"y"}, {{"transB", transposed}});
+  if (quantized) {
+    qdq.output("y", 1, kZeroS8);
+  } else {
+    qdq.model().output("y");
+  }
+  return qdq.operators();
+}
+
+TEST(FoldQdq, GemmBecomesQGemmWithAndWithoutQuantize) {
+  EXPECT_EQ(folded_gemm(0, 1, true, false), "QGemm");
+  EXPECT_EQ(folded_gemm(1, 0, true, false), "QGemm");
+  EXPECT_EQ(folded_gemm(0, 1, false, false), "QGemm");
+  EXPECT_EQ(folded_gemm(0, 1, true, true), "QGemm");
+}
+
+TEST(FoldQdq, GemmWithWeightsQuantizedAlongTheSumStaysFloat) {
+  const std::string kept = "DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear";
+  EXPECT_EQ(folded_gemm(1, 1, true, false), kept);
+  EXPECT_EQ(folded_gemm(0, 0, true, false), kept);
+}
+
+TEST(FoldQdq, FloatBiasIsOnlyQuantizedBeforeAQuantize) {
+  EXPECT_EQ(folded_gemm(0, 1, false, true), "DequantizeLinear DequantizeLinear Gemm");
+}
+
+TEST(FoldQdq, OneDequantizeMayServeSeveralGroups) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {1, 2}, 0.5F, kZeroU8);
+  qdq.model().node("Sigmoid", {x}, {"y"}).node("Add", {x, x}, {"z"});
+  qdq.output("y", 1, kZeroU8);
+  qdq.output("z", 1, kZeroU8);
+  EXPECT_EQ(qdq.operators(), "QLinearSigmoid QLinearAdd");
+}
+
+TEST(FoldQdq, QuantizeWithoutZeroPointIsUint8) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {2}, 0.5F, kZeroU8);
+  qdq.model().node("Sigmoid", {x}, {"y"}).initializer("s", f32({}, {1}));
+  qdq.model().node("QuantizeLinear", {"y", "s"}, {"q"}).output("q");
+  EXPECT_EQ(qdq.operators(), "QLinearSigmoid");
+}
+
+}  // namespace
+}  // namespace etch
