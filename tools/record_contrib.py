@@ -271,6 +271,12 @@ def quantized_rows():
                 record("QLinearSoftmax", [bytes_of(dtype, *shape), scale(), zero_point(dtype), np.float32(y_scale).reshape(()),
                                           zero_point(dtype)], {"axis": axis, "opset": opset}, domain=MICROSOFT,
                        constants=[1, 2, 3, 4], label=label)
+        for columns in range(2, 8):  # equal elements give ties
+            rows = np.repeat(bytes_of(dtype, 12, 1), columns, axis=1)
+            for inverse in (3, 10, 21):
+                record("QLinearSoftmax", [rows, scale(), zero_point(dtype), np.float32(1 / (inverse + 0.25)).reshape(()),
+                                          np.zeros((), dtype)], {"axis": 1, "opset": 13}, domain=MICROSOFT,
+                       constants=[1, 2, 3, 4], label=f"ties_{label}")
         for shapes, axis in ((((2, 3, 4), (2, 1, 4)), 1), (((2, 9), (2, 4), (2, 5)), -1), (((300,), (20,)), 0)):
             y = [scale(), zero_point(dtype)]
             inputs = list(y)

@@ -17,9 +17,11 @@ std::vector<Tensor> qlinear_softmax_reference(const Node& node,
 
 namespace {
 std::vector<float> exponentials(float x_scale, std::int64_t row_size) {
-  const double room = std::log(static_cast<double>(std::numeric_limits<float>::max()) /
-                               static_cast<double>(row_size));
-  const double shift = std::max(0.0, room - 5.0) / static_cast<double>(x_scale);
+  // The logarithm is rounded to float; ties of the result depend on it.
+  const float most = std::numeric_limits<float>::max() / static_cast<float>(row_size);
+  const auto room = static_cast<float>(std::log(static_cast<double>(most)));
+  const double shift =
+      static_cast<double>(std::max(0.0F, room - 5.0F)) / static_cast<double>(x_scale);
   std::vector<float> table;
   for (int i = 0; i < 256; ++i) {
     const double exponent = (i - 255 + shift) * static_cast<double>(x_scale);

@@ -25,11 +25,10 @@ TEST(QLinearSoftmax, EqualElementsShareEqually) {
 }
 
 TEST(QLinearSoftmax, InverseScaleIsRoundedDown) {
-  // 1 / y_scale = 255.5 counts as 255: a quarter of it is 63.75.
-  EXPECT_EQ(softmax(u8({1, 4}, {7, 7, 7, 7}), 0.1F, 1 / 255.5F, 13).run().at(0),
-            u8({1, 4}, {64, 64, 64, 64}));
-  EXPECT_EQ(softmax(u8({1, 4}, {0, 0, 0, 0}), 0.1F, 1 / 10.9F, 13).run().at(0),
-            u8({1, 4}, {2, 2, 2, 2}));
+  // 1 / y_scale = 7.9 counts as 7, and half of that rounds to 4; half of 9.9 = 4.95 would be 5, but
+  // half of 9 rounds to 4.
+  EXPECT_EQ(softmax(u8({1, 2}, {7, 7}), 0.1F, 1 / 7.9F, 13).run().at(0), u8({1, 2}, {4, 4}));
+  EXPECT_EQ(softmax(u8({1, 2}, {7, 7}), 0.1F, 1 / 9.9F, 13).run().at(0), u8({1, 2}, {4, 4}));
 }
 
 TEST(QLinearSoftmax, TrailingAxesCountAsOneBeforeOpset13) {

@@ -1,2 +1,2 @@
 
-Bout0Jk[oi\iw^hbZww\x]\tY_]YYuZ_|c{k
+Bout0J""!

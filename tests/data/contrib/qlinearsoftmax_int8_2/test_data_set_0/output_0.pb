@@ -1,2 +1,3 @@
 
-Bout0Jkknhikhilijihhimhklliilihniili
+Bout0J
+üüüüüüüüşüüüüüüüüüüüüüüüüü

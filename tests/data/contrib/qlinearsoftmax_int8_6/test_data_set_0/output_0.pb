@@ -1,1 +1,1 @@
-Bout0Jwwuuvuuuuvuuuvuvuuuuuuwuvvvvuu
+Bout0J£££ª££¬£££££¨£££££££££££££­£­£

@@ -1,1 +1,1 @@
-Bout0JWsj?D?ArMX@U@?NA@?@C`M@?GEA?@
+Bout0JGILGGOIRIMQVPLUHIQWRLOKMHHIQMN

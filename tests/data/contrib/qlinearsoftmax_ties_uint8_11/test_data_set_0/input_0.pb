@@ -1,0 +1,1 @@
+Bin0J<îîîîîkkkkkKKKKKÎÎÎÎÎ=====fffff¾¾¾¾¾[[[[[oooooYYYYYUUUUU

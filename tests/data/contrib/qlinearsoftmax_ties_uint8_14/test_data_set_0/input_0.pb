@@ -1,0 +1,1 @@
+Bin0JHqqqqqq같같같aaaaaa$$$$$$뜊뜊뜊JJJJJJkkkkkk======좋좋좋BBBBBB

@@ -1,0 +1,1 @@
+Bin0JTQQQQQQQ“““““““```````sssssssPPPPPPPîîîîîîîSSSSSSSÑÑÑÑÑÑÑ[[[[[[[¹¹¹¹¹¹¹
