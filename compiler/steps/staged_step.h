@@ -1,9 +1,8 @@
-// The bridge from a staged kernel to a Step: one template serves all three stages.
+// The bridge from a staged kernel to a Step: one template serves all three stages. A step class
+// derives from StagedStep<itself>, has a member template kernel(stage), and one .cc that includes
+// staged_step_impl.h says ETCH_INSTANTIATE_STEP(TheStep): so the kernels are compiled once.
 #pragma once
 
-#include "compiler/stage/audit.h"
-#include "compiler/stage/native.h"
-#include "compiler/stage/recorder.h"
 #include "compiler/steps/step.h"
 
 namespace etch {
@@ -12,9 +11,9 @@ namespace etch {
 template <class Derived>
 class StagedStep : public Step {
  public:
-  void run(Recorder& stage) const override { self().kernel(stage); }
-  void run(NativeStage& stage) const override { self().kernel(stage); }
-  void run(Audit& stage) const override { self().kernel(stage); }
+  void run(Recorder& stage) const override;
+  void run(NativeStage& stage) const override;
+  void run(Audit& stage) const override;
 
  private:
   const Derived& self() const { return static_cast<const Derived&>(*this); }

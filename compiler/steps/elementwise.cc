@@ -1,0 +1,17 @@
+// Compiles the kernels over single elements and whole rows for every stage.
+#include "compiler/steps/elementwise.h"
+
+#include "compiler/steps/staged_step_impl.h"
+
+namespace etch {
+
+ETCH_INSTANTIATE_STEP(CopyStep);
+ETCH_INSTANTIATE_STEP(QuantizeStep);
+ETCH_INSTANTIATE_STEP(DequantizeStep);
+ETCH_INSTANTIATE_STEP(AddStep);
+ETCH_INSTANTIATE_STEP(SoftmaxStep);
+ETCH_INSTANTIATE_STEP(QLinearSoftmaxStep);
+ETCH_INSTANTIATE_STEP(FillStep);
+ETCH_INSTANTIATE_STEP(PoolStep);
+
+}  // namespace etch
