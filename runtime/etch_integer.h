@@ -1,0 +1,76 @@
+// Requantization in integers, for CPUs without an FPU: the same results as the float rule
+// rne(fl(fl(acc) * scale)) of semantics section 0, either by a multiplier, an offset and a shift
+// that the compiler has proved exact for every accumulator that can occur (section 7.5), or by
+// carrying out the two float roundings in integers. C++17, freestanding, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+namespace etch {
+namespace rt {
+
+// The int64 whose halves are two consecutive kinds of parameters.
+static inline int64_t joined(int32_t low, int32_t high) {
+  return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32) |
+                              static_cast<uint32_t>(low));
+}
+
+// floor((acc * multiplier + offset) / 2^(32 + shift)). multiplier >= 0, |offset| <= 2^62, shift in
+// [0, 31]: no accumulator overflows.
+static inline int32_t multiply_high(int32_t acc, int32_t multiplier, int64_t offset,
+                                    int32_t shift) {
+  const int64_t sum = static_cast<int64_t>(acc) * multiplier + offset;
+  return static_cast<int32_t>(sum >> 32) >> shift;
+}
+
+// floor((p + offset + (floor(p / 2^shift) & even)) / 2^shift) with p = acc * multiplier, modulo
+// 2^32. shift in [0, 62]; even = 1 and offset = 2^(shift - 1) - 1 round ties to even, even = 0 adds
+// the offset alone.
+static inline int32_t multiply_shift(int32_t acc, int32_t multiplier, int64_t offset, int32_t shift,
+                                     int32_t even) {
+  const int64_t product = static_cast<int64_t>(acc) * multiplier;
+  const int64_t sum = product + offset + ((product >> shift) & even);
+  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum >> shift)));
+}
+
+static inline int32_t bit_length(uint64_t v) {
+#if defined(__GNUC__)
+  return v == 0 ? 0 : 64 - __builtin_clzll(v);
+#else
+  int32_t bits = 0;
+  for (; v != 0; v >>= 1) ++bits;
+  return bits;
+#endif
+}
+
+// v / 2^shift to the nearest integer, ties to even. v < 2^63; shift in [0, 62].
+static inline uint64_t shifted_to_even(uint64_t v, int32_t shift) {
+  if (shift == 0) return v;
+  const uint64_t below_half = (uint64_t{1} << (shift - 1)) - 1;
+  return (v + below_half + ((v >> shift) & 1)) >> shift;
+}
+
+// rne(fl(fl(acc) * scale)), clamped to [-2^23, 2^23], for the finite float scale >= 0 whose bits
+// are given. Both floats are rounded here to 24 bits; where the product is subnormal it is 0.
+static inline int32_t float_product(int32_t acc, uint32_t scale_bits) {
+  constexpr int32_t kDigits = 24, kMost = 1 << 23, kBias = 127 + 23;
+  const int32_t exponent = static_cast<int32_t>(scale_bits >> 23);
+  if (acc == 0 || exponent == 0) return 0;
+  const uint64_t significand = (scale_bits & 0x7fffffu) | 0x800000u;
+  const uint32_t magnitude = acc < 0 ? 0u - static_cast<uint32_t>(acc) : static_cast<uint32_t>(acc);
+  const int32_t excess = bit_length(magnitude) - kDigits;
+  const int32_t dropped = excess > 0 ? excess : 0;
+  const uint64_t product = shifted_to_even(magnitude, dropped) * significand;  // < 2^49
+  const int32_t rounded_off = bit_length(product) - kDigits;
+  const uint64_t digits = shifted_to_even(product, rounded_off);   // in [2^23, 2^24]
+  const int32_t shift = kBias - exponent - dropped - rounded_off;  // value = digits / 2^shift
+  if (shift <= 0) return acc < 0 ? -kMost : kMost;
+  if (shift > kDigits + 1) return 0;
+  const int32_t rounded = static_cast<int32_t>(shifted_to_even(digits, shift));
+  return acc < 0 ? -rounded : rounded;
+}
+
+}  // namespace rt
+}  // namespace etch
