@@ -12,13 +12,22 @@ namespace etch {
 namespace rt {
 
 // y[0 .. n-1] = value.
-static inline void fill(uint8_t* y, int value, int n) {
-  memset(y, value, static_cast<size_t>(n));
-}
+static inline void fill(uint8_t* y, int value, int n) { memset(y, value, static_cast<size_t>(n)); }
 
 // y[i] = table[x[i]] for 256 entries; x and y may be the same.
 static inline void lookup(const uint8_t* x, uint8_t* y, const uint8_t* table, int n) {
   for (int i = 0; i < n; ++i) y[i] = table[x[i]];
+}
+
+// One result of QLinearSoftmax as stored: rounded `share` (>= 0, infinite or NaN where a product
+// overflows) plus zero point. Beyond int32 ONNX Runtime's conversion gives INT32_MIN, its sum
+// wraps, and for uint8 it saturates above only.
+static inline uint8_t softmax_byte(float share, int32_t y_zero_point, int stored) {
+  const int32_t rounded = share < 2147483648.0F ? rne(share) : INT32_MIN;
+  const int32_t q =
+      static_cast<int32_t>(static_cast<uint32_t>(rounded) + static_cast<uint32_t>(y_zero_point));
+  if (stored == 0) return static_cast<uint8_t>(q > 255 ? 255 : q);
+  return static_cast<uint8_t>((q < -128 ? -128 : q > 127 ? 127 : q) + stored);
 }
 
 // QLinearSoftmax over `rows` rows of `n` stored bytes. `table`[i] = exp((i - 255 + shift) *
@@ -35,9 +44,7 @@ static inline void qlinear_softmax(const uint8_t* x, uint8_t* y, const float* ta
     for (int i = 0; i < n; ++i) sum += moved[x[i]];
     for (int i = 0; i < n; ++i) {
       const float share = opaque(moved[x[i]] * y_inverse) / sum;
-      int q = rne(share) + y_zero_point + stored;
-      q = q < 0 ? 0 : q;
-      y[i] = static_cast<uint8_t>(q > 255 ? 255 : q);
+      y[i] = softmax_byte(share, y_zero_point, stored);
     }
   }
 }
