@@ -131,6 +131,21 @@ static inline int32_t round_even(float value) {
   return (bits >> 31) != 0u ? -magnitude : magnitude;
 }
 
+// Nearest integer, ties away from zero. |value| < 2^31; other values give a meaningless, but
+// defined, result.
+static inline int32_t round_away(float value) {
+  const uint32_t bits = float_bits(value);
+  const uint32_t exponent = (bits >> 23) & 0xffu;
+  if (exponent < 126u) return 0;  // below 1/2
+  const uint32_t significand = (bits & 0x7fffffu) | 0x800000u;
+  uint32_t magnitude = significand << ((exponent - 150u) & 31u);  // integers, from 2^23 on
+  if (exponent < 150u) {
+    const uint32_t shift = 150u - exponent;
+    magnitude = (significand + (1u << (shift - 1u))) >> shift;
+  }
+  return static_cast<int32_t>((bits >> 31) != 0u ? 0u - magnitude : magnitude);
+}
+
 // Nearest integer, ties to even, of any float. Saturates to the range of int32; NaN gives 0.
 static inline int32_t rne(float value) {
   if (is_nan(value)) return 0;

@@ -175,6 +175,25 @@ TEST(FloatRounding, EqualsNearbyintForAllQuartersOfSmallIntegers) {
   }
 }
 
+TEST(FloatRounding, AwayFromZeroEqualsRoundForEveryExponentBelow31) {
+  Random random(6);
+  for (std::uint32_t exponent = 0; exponent < 127 + 31; ++exponent) {
+    for (int i = 0; i < 20000; ++i) {
+      const std::uint32_t word = static_cast<std::uint32_t>(random());
+      const float value = bits_float((word & 0x807fffffu) | (exponent << 23));
+      ASSERT_EQ(round_away(value), static_cast<std::int32_t>(std::round(value))) << value;
+    }
+  }
+}
+
+TEST(FloatRounding, AwayFromZeroEqualsRoundForAllQuartersOfSmallIntegers) {
+  for (int quarters = -70000; quarters <= 70000; ++quarters) {
+    const float value = static_cast<float>(quarters) * 0.25f;
+    ASSERT_EQ(round_away(value), static_cast<std::int32_t>(std::round(value))) << value;
+  }
+  EXPECT_EQ(round_away(0x1.fffffep-2f), 0);  // adding 1/2 in float would give 1
+}
+
 TEST(FloatRounding, SaturatesAndTurnsNaNIntoZero) {
   EXPECT_EQ(rne(8388608.0f), 8388608);
   EXPECT_EQ(rne(-16777216.0f), -16777216);
