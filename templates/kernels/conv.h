@@ -142,10 +142,15 @@ class Tile {
       }
       return;
     }
-    s_.loop("tap_row", run.repeat, [&](const Index& k) {
+    const auto tap_row = [&](const Index& k) {
       row_of_taps(in, Index(run.x_offset) + k * run.repeat_step,
                   Index(w_offset) + k * (run.groups * group_bytes()), run.groups);
-    });
+    };
+    if (run.repeat > 1) {
+      s_.loop("tap_row", run.repeat, tap_row);
+    } else {  // without a loop, the names of several runs need scopes of their own
+      s_.block([&] { tap_row(Index(0)); });
+    }
   }
 
   void tap_comment(int r, int k) {
