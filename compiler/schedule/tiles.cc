@@ -12,9 +12,9 @@ namespace {
 // Weights up to this size stay in the L1 and L2 caches while pixels move in the outer loop.
 constexpr std::int64_t kResidentWeights = 200 * 1024;
 constexpr int kMostTileRows = 4;
-// A tile whose products are at most this many stays straight-line (micro-op cache).
-constexpr int kStraightLineProducts = 400;
-constexpr int kLoopBodyProducts = 128;
+// A tile whose products are at most this many instructions stays straight-line (micro-op cache).
+constexpr double kStraightLineProducts = 400;
+constexpr double kLoopBodyProducts = 128;
 
 double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
   const double products = isa.multiply_cycles * pixels * vectors;
@@ -112,8 +112,9 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
   for (const ConvRegion& region : plan.regions) {
     largest = std::max(largest, region.tile_rows * region.tile_cols * plan.blocks.front().vectors);
   }
-  plan.straight_line = kStraightLineProducts / largest;
-  plan.unroll = std::max(1, kLoopBodyProducts / largest);
+  const double instructions = largest * std::max(1.0, isa.multiply_cycles);  // per 4 bytes of K
+  plan.straight_line = static_cast<int>(kStraightLineProducts / instructions);
+  plan.unroll = std::max(1, static_cast<int>(kLoopBodyProducts / instructions));
   std::int64_t weights = 0;
   for (const ConvRegion& region : plan.regions) {
     weights +=
