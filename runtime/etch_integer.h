@@ -72,5 +72,23 @@ static inline int32_t float_product(int32_t acc, uint32_t scale_bits) {
   return acc < 0 ? -rounded : rounded;
 }
 
+// The same for vectors, one lane after the other; `p` holds `lanes` parameters of each kind:
+// multiplier, offset (low half, high half), shift, even.
+static inline void multiply_shift_lanes(const int32_t* acc, const int32_t* p, int32_t* q,
+                                        int32_t lanes) {
+  for (int32_t c = 0; c < lanes; ++c) {
+    q[c] = multiply_shift(acc[c], p[c], joined(p[lanes + c], p[2 * lanes + c]), p[3 * lanes + c],
+                          p[4 * lanes + c]);
+  }
+}
+
+// Lanes whose scale bits are 0 stay as they are.
+static inline void float_product_lanes(const int32_t* acc, const int32_t* scale_bits, int32_t* q,
+                                       int32_t lanes) {
+  for (int32_t c = 0; c < lanes; ++c) {
+    if (scale_bits[c] != 0) q[c] = float_product(acc[c], static_cast<uint32_t>(scale_bits[c]));
+  }
+}
+
 }  // namespace rt
 }  // namespace etch

@@ -58,6 +58,16 @@ inline std::int32_t nearest_even(float v) {
   return static_cast<std::int32_t>(std::nearbyint(v));
 }
 
+// Nearest integer, ties away from zero, and the integer towards zero. The same duty.
+inline std::int32_t nearest_away(float v) {
+  ETCH_CHECK(v > -2147483648.0F && v < 2147483648.0F);
+  return static_cast<std::int32_t>(std::round(v));
+}
+inline std::int32_t towards_zero(float v) {
+  ETCH_CHECK(v > -2147483648.0F && v < 2147483648.0F);
+  return static_cast<std::int32_t>(v);
+}
+
 inline bool is_aligned(const void* p, int bytes) {
   return reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(bytes) == 0;
 }
@@ -279,12 +289,55 @@ class NativeVerbs {
     return make<I32>([&](std::size_t c) { return native::nearest_even(v.lane[c]); });
   }
 
+  I32 round_away_i32(const Name&, const F32& v) const {
+    return make<I32>([&](std::size_t c) { return native::nearest_away(v.lane[c]); });
+  }
+
+  I32 trunc_i32(const Name&, const F32& v) const {
+    return make<I32>([&](std::size_t c) { return native::towards_zero(v.lane[c]); });
+  }
+
   I32 scale_round(const Name& name, const I32& acc, const F32& s) const {
     return round_i32(name, mul_f32(name, to_f32(name, acc), s));
   }
 
   I32 scale_clamp_round(const Name& name, const I32& acc, const F32& s, float lo, float hi) const {
     return round_i32(name, clamp_f32(name, mul_f32(name, to_f32(name, acc), s), lo, hi));
+  }
+
+  // ---- requantization without floats ----
+
+  I32 multiply_high(const Name&, const I32& acc, const std::int32_t* p) const {
+    return make<I32>([&](std::size_t c) {
+      const std::int64_t sum = std::int64_t{acc.lane[c]} * kind(p, 0, c) + offset(p, c);
+      return wrapped(floor_shift(sum, 32 + kind(p, 3, c)));
+    });
+  }
+
+  I32 multiply_shift(const Name&, const I32& acc, const std::int32_t* p) const {
+    return make<I32>([&](std::size_t c) {
+      const std::int64_t product = std::int64_t{acc.lane[c]} * kind(p, 0, c);
+      const std::int32_t shift = kind(p, 3, c);
+      const std::int64_t parity = floor_shift(product, shift) % 2 == 0 ? 0 : 1;
+      return wrapped(floor_shift(product + offset(p, c) + kind(p, 4, c) * parity, shift));
+    });
+  }
+
+  void correct_where(I32& q, const I32& acc, const std::int32_t* p) const {
+    for (std::size_t c = 0; c < lanes(); ++c) {
+      if (acc.lane[c] == kind(p, 0, c))
+        q.lane[c] = native::wrapping_add(q.lane[c], kind(p, 1, c));
+    }
+  }
+
+  void float_product(I32& q, const I32& acc, const std::int32_t* p) const {
+    for (std::size_t c = 0; c < lanes(); ++c) {
+      float scale = 0;
+      std::memcpy(&scale, p + c, sizeof scale);
+      if (scale == 0) continue;
+      const float product = static_cast<float>(acc.lane[c]) * scale;
+      q.lane[c] = native::nearest_even(std::fmin(std::fmax(product, -0x1p23F), 0x1p23F));
+    }
   }
 
   void store_i32(std::int32_t* p, const I32& v) const { store_i32_n(p, v, isa_.lanes); }
@@ -305,6 +358,23 @@ class NativeVerbs {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   std::size_t lanes() const { return index(isa_.lanes); }
   std::size_t byte_lanes() const { return index(isa_.byte_lanes()); }
+
+  // Parameter c of the kind'th vector of parameters.
+  std::int32_t kind(const std::int32_t* p, std::size_t kind, std::size_t c) const {
+    return p[kind * lanes() + c];
+  }
+  std::int64_t offset(const std::int32_t* p, std::size_t c) const {
+    const auto low = static_cast<std::uint32_t>(kind(p, 1, c));
+    return std::int64_t{kind(p, 2, c)} * (std::int64_t{1} << 32) + low;
+  }
+  // floor(v / 2^shift), shift < 63.
+  static std::int64_t floor_shift(std::int64_t v, std::int32_t shift) {
+    const std::int64_t divisor = std::int64_t{1} << shift;
+    return v / divisor - (v % divisor < 0 ? 1 : 0);
+  }
+  static std::int32_t wrapped(std::int64_t v) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(v)));
+  }
 
   static float at(const float* p, std::size_t c) {
     float value = 0;

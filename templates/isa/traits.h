@@ -23,6 +23,7 @@ struct IsaTraits {
   double multiply_cycles = 1;  // one dot4 of one vector, in cycles, throughput
   double broadcast_cycles = 1; // one broadcast4
   double epilogue_cycles = 17; // requantizing and storing 4 vectors
+  bool float_requantization = true;  // has an FPU; a user may still ask for integers
   bool vectorized = true;      // false: plain C++, which a compiler may vectorize itself
 
   constexpr int byte_lanes() const { return 4 * lanes; }

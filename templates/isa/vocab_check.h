@@ -25,6 +25,9 @@ struct Input {
   const float* scales;          // 1 vector
   const float* reals;           // 3 vectors of anything
   const float* moderate;        // 1 vector of values that round to an int32
+  const int32_t* factors;       // 5 kinds of `lanes`: what multiply_shift takes; shifts below 32
+  const int32_t* corrections;   // 2 kinds of `lanes`; some values are those of integers
+  const int32_t* scale_bits;    // 1 vector; some are 0
   float low, high;              // clamps, of magnitude below 2^31
   const uint8_t* bytes;         // 4 vectors of kWindow
   const uint8_t* weights;       // 4 packed vectors, aligned to 64
@@ -70,6 +73,7 @@ class EveryVerb {
     floats();
     rounding();
     partial_lanes();
+    requantization();
   }
 
  private:
@@ -247,6 +251,8 @@ class EveryVerb {
     const I32 sums = s_.load_i32("v", in_.sums);
     const F32 scales = s_.load_f32("v", in_.scales);
     keep_i32("round_i32", s_.round_i32("v", s_.load_f32("v", in_.moderate)));
+    keep_i32("round_away_i32", s_.round_away_i32("v", s_.load_f32("v", in_.moderate)));
+    keep_i32("trunc_i32", s_.trunc_i32("v", s_.load_f32("v", in_.moderate)));
     keep_i32("scale_round", s_.scale_round("v", sums, scales));
     keep_i32("scale_clamp_round", s_.scale_clamp_round("v", sums, scales, in_.low, in_.high));
     const F32 large = s_.splat_f32("v", 3e9F);
@@ -262,6 +268,21 @@ class EveryVerb {
       keep_page_end("store_f32_n");
       s_.store_i32_n(blank_page_end<int32_t>(n), integers, n);
       keep_page_end("store_i32_n");
+    }
+  }
+
+  // All parameters end where memory ends, one verb after the other.
+  void requantization() {
+    for (int i = 0; i < 5; ++i) {
+      const I32 acc = s_.load_i32("v", integer_vector(i));
+      const int32_t* const p = in_.factors;
+      keep_i32("multiply_high", s_.multiply_high("v", acc, at_page_end(p, 4 * lanes_)));
+      keep_i32("multiply_shift", s_.multiply_shift("v", acc, at_page_end(p, 5 * lanes_)));
+      I32 q = s_.load_i32("v", integer_vector(0));
+      s_.correct_where(q, acc, at_page_end(in_.corrections, 2 * lanes_));
+      keep_i32("correct_where", q);
+      s_.float_product(q, acc, at_page_end(in_.scale_bits, lanes_));
+      keep_i32("float_product", q);
     }
   }
 

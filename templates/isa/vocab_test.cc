@@ -140,6 +140,9 @@ struct Data {
   alignas(64) float reals[3 * kMostLanes];
   alignas(64) float moderate[kMostLanes];
   alignas(64) std::uint8_t bytes[4 * kWindow];
+  std::int32_t factors[5 * kMostLanes];
+  std::int32_t corrections[2 * kMostLanes];
+  std::int32_t scale_bits[kMostLanes];
   alignas(64) std::uint8_t weights[4 * 2 * kWindow];
   alignas(64) std::uint8_t unit_weights[4 * 2 * kWindow];
   Input input{};
@@ -166,6 +169,25 @@ void fill_weights(const IsaTraits& isa, Values& values, Data& data) {
   }
 }
 
+// Multipliers, offsets of at most 2^62, shifts, rounding to even or not; values to correct;
+// scales of any size.
+void fill_requantization(const IsaTraits& isa, Values& values, Data& data) {
+  for (int c = 0; c < isa.lanes; ++c) {
+    const auto at = [&](int kind) { return kind * isa.lanes + c; };
+    const bool even = values.below(2) == 0;
+    data.factors[at(0)] = values.integer() & 0x7fffffff;
+    data.factors[at(1)] = static_cast<std::int32_t>(values.bits());
+    data.factors[at(2)] = static_cast<std::int32_t>(values.bits()) >> (1 + values.below(31));
+    data.factors[at(3)] = values.below(32);
+    data.factors[at(4)] = even ? 1 : 0;
+    data.corrections[at(0)] = values.below(2) == 0 ? data.integers[c] : values.integer();
+    data.corrections[at(1)] = values.below(3) - 1;
+    const float scale = values.below(4) == 0 ? 1.0F + values.scale() : values.scale();
+    std::memcpy(data.scale_bits + c, &scale, sizeof scale);
+    if (values.below(3) == 0) data.scale_bits[c] = 0;
+  }
+}
+
 // Makes some of a * b + c cancel to the rounding error of the product.
 void make_sums_cancel(float* reals) {
   for (int c = 0; c < kMostLanes; c += 3) {
@@ -184,6 +206,7 @@ std::unique_ptr<Data> random_data(const IsaTraits& isa, unsigned seed, std::uint
   for (std::uint8_t& v : data->bytes) v = values.byte();
   make_sums_cancel(data->reals);
   fill_weights(isa, values, *data);
+  fill_requantization(isa, values, *data);
   const int zero_point = values.byte();
   data->input = {.lanes = isa.lanes,
                  .weight_bytes = isa.weight_bytes(),
@@ -192,6 +215,9 @@ std::unique_ptr<Data> random_data(const IsaTraits& isa, unsigned seed, std::uint
                  .scales = data->scales,
                  .reals = data->reals,
                  .moderate = data->moderate,
+                 .factors = data->factors,
+                 .corrections = data->corrections,
+                 .scale_bits = data->scale_bits,
                  .low = static_cast<float>(-zero_point),
                  .high = static_cast<float>(255 - zero_point),
                  .bytes = data->bytes,

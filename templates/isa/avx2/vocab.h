@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "etch_integer.h"
+
 #ifndef ETCH_INLINE
 #if defined(__GNUC__)
 #define ETCH_INLINE static inline __attribute__((always_inline))
@@ -308,6 +310,15 @@ ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
 
 ETCH_INLINE I32 round_i32(F32 v) { return {_mm256_cvtps_epi32(v.v)}; }
 
+// The float just below 1/2 moves every tie, and nothing else, over the next integer.
+ETCH_INLINE I32 round_away_i32(F32 v) {
+  const __m256 sign = _mm256_and_ps(v.v, _mm256_set1_ps(-0.0f));
+  const __m256 half = _mm256_or_ps(sign, _mm256_set1_ps(0x1.fffffep-2f));
+  return {_mm256_cvttps_epi32(_mm256_add_ps(v.v, half))};
+}
+
+ETCH_INLINE I32 trunc_i32(F32 v) { return {_mm256_cvttps_epi32(v.v)}; }
+
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
   return {_mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc.v), s.v))};
 }
@@ -328,6 +339,43 @@ ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) {
   } else {
     _mm256_maskstore_epi32(p, first_lanes(n), v.v);
   }
+}
+
+// ---- requantization without floats ----
+
+// Even lanes and odd lanes as 64-bit sums.
+ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
+  const __m256i m = load_vector(p);
+  const __m256i low = load_vector(p + 8);
+  const __m256i high = load_vector(p + 16);
+  const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(acc.v, m),
+                                        _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0xAA));
+  const __m256i odd =
+      _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(acc.v, 32), _mm256_srli_epi64(m, 32)),
+                       _mm256_blend_epi32(_mm256_srli_epi64(low, 32), high, 0xAA));
+  const __m256i q = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+  return {_mm256_srav_epi32(q, load_vector(p + 24))};
+}
+
+// Rare forms, lane by lane.
+ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
+  int32_t sum[8], result[8];
+  store_i32(sum, acc);
+  rt::multiply_shift_lanes(sum, p, result, 8);
+  return {load_vector(result)};
+}
+
+ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
+  const __m256i here = _mm256_cmpeq_epi32(acc.v, load_vector(p));
+  return {_mm256_add_epi32(q.v, _mm256_and_si256(here, load_vector(p + 8)))};
+}
+
+ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
+  int32_t sum[8], result[8];
+  store_i32(sum, acc);
+  store_i32(result, q);
+  rt::float_product_lanes(sum, p, result, 8);
+  return {load_vector(result)};
 }
 
 }  // namespace avx2

@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "etch_integer.h"
+
 #ifndef ETCH_INLINE
 #if defined(__GNUC__)
 #define ETCH_INLINE static inline __attribute__((always_inline))
@@ -236,6 +238,15 @@ ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
 
 ETCH_INLINE I32 round_i32(F32 v) { return {_mm512_maskz_cvtps_epi32(kAll, v.v)}; }
 
+// The float just below 1/2 moves every tie, and nothing else, over the next integer.
+ETCH_INLINE I32 round_away_i32(F32 v) {
+  const __m512i sign = _mm512_and_si512(_mm512_castps_si512(v.v), _mm512_set1_epi32(INT32_MIN));
+  const __m512 half = _mm512_castsi512_ps(_mm512_or_si512(sign, _mm512_set1_epi32(0x3effffff)));
+  return {_mm512_maskz_cvttps_epi32(kAll, _mm512_add_ps(v.v, half))};
+}
+
+ETCH_INLINE I32 trunc_i32(F32 v) { return {_mm512_maskz_cvttps_epi32(kAll, v.v)}; }
+
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
   return {
       _mm512_maskz_cvtps_epi32(kAll, _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(kAll, acc.v), s.v))};
@@ -252,6 +263,46 @@ ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
 }
 ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) {
   _mm512_mask_storeu_epi32(p, first_lanes(n), v.v);
+}
+
+// ---- requantization without floats ----
+
+ETCH_INLINE __m512i upper_words(__m512i v) { return _mm512_maskz_srli_epi64(kAllPairs, v, 32); }
+
+// Even lanes and odd lanes as 64-bit sums.
+ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
+  const __m512i m = _mm512_loadu_si512(p);
+  const __m512i low = _mm512_loadu_si512(p + 16);
+  const __m512i high = _mm512_loadu_si512(p + 32);
+  const __m512i even = _mm512_add_epi64(
+      _mm512_maskz_mul_epi32(kAllPairs, acc.v, m),
+      _mm512_mask_blend_epi32(0xAAAA, low, _mm512_maskz_slli_epi64(kAllPairs, high, 32)));
+  const __m512i odd = _mm512_add_epi64(
+      _mm512_maskz_mul_epi32(kAllPairs, upper_words(acc.v), upper_words(m)),
+      _mm512_mask_blend_epi32(0xAAAA, upper_words(low), high));
+  const __m512i q = _mm512_mask_blend_epi32(0xAAAA, upper_words(even), odd);
+  return {_mm512_maskz_srav_epi32(kAll, q, _mm512_loadu_si512(p + 48))};
+}
+
+// Rare forms, lane by lane.
+ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
+  int32_t sum[16], result[16];
+  store_i32(sum, acc);
+  rt::multiply_shift_lanes(sum, p, result, 16);
+  return {_mm512_loadu_si512(result)};
+}
+
+ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
+  const __mmask16 here = _mm512_cmpeq_epi32_mask(acc.v, _mm512_loadu_si512(p));
+  return {_mm512_mask_add_epi32(q.v, here, q.v, _mm512_loadu_si512(p + 16))};
+}
+
+ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
+  int32_t sum[16], result[16];
+  store_i32(sum, acc);
+  store_i32(result, q);
+  rt::float_product_lanes(sum, p, result, 16);
+  return {_mm512_loadu_si512(result)};
 }
 
 }  // namespace avx512_vnni

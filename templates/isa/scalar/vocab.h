@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "etch_float.h"  // exact fma, opaque products; also refuses -ffast-math
+#include "etch_integer.h"
 
 #ifndef ETCH_INLINE
 #if defined(__GNUC__)
@@ -185,6 +186,9 @@ ETCH_INLINE I32 round_i32(F32 v) {
   return {static_cast<int32_t>((bits >> 31) != 0u ? 0u - magnitude : magnitude)};
 }
 
+ETCH_INLINE I32 round_away_i32(F32 v) { return {rt::round_away(v.v)}; }
+ETCH_INLINE I32 trunc_i32(F32 v) { return {static_cast<int32_t>(v.v)}; }
+
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) { return round_i32({static_cast<float>(acc.v) * s.v}); }
 
 ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
@@ -198,6 +202,24 @@ ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
 }
 ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) {
   if (n > 0) *p = v.v;
+}
+
+// ---- requantization without floats ----
+
+ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
+  return {rt::multiply_high(acc.v, p[0], rt::joined(p[1], p[2]), p[3])};
+}
+
+ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
+  return {rt::multiply_shift(acc.v, p[0], rt::joined(p[1], p[2]), p[3], p[4])};
+}
+
+ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
+  return {wrapping_add(q.v, acc.v == p[0] ? p[1] : 0)};
+}
+
+ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
+  return p[0] == 0 ? q : I32{rt::float_product(acc.v, static_cast<uint32_t>(p[0]))};
 }
 
 }  // namespace scalar

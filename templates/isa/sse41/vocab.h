@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "etch_float.h"  // exact fma, ETCH_MEMCPY; also refuses -ffast-math
+#include "etch_integer.h"
 
 #ifndef ETCH_INLINE
 #if defined(__GNUC__)
@@ -277,6 +278,15 @@ ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
 
 ETCH_INLINE I32 round_i32(F32 v) { return {_mm_cvtps_epi32(v.v)}; }
 
+// The float just below 1/2 moves every tie, and nothing else, over the next integer.
+ETCH_INLINE I32 round_away_i32(F32 v) {
+  const __m128 sign = _mm_and_ps(v.v, _mm_set1_ps(-0.0f));
+  const __m128 half = _mm_or_ps(sign, _mm_set1_ps(0x1.fffffep-2f));
+  return {_mm_cvttps_epi32(_mm_add_ps(v.v, half))};
+}
+
+ETCH_INLINE I32 trunc_i32(F32 v) { return {_mm_cvttps_epi32(v.v)}; }
+
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
   return {_mm_cvtps_epi32(_mm_mul_ps(_mm_cvtepi32_ps(acc.v), s.v))};
 }
@@ -289,6 +299,44 @@ ETCH_INLINE void store_i32(int32_t* p, I32 v) { store_vector(p, v.v); }
 ETCH_INLINE void store_f32(float* p, F32 v) { _mm_storeu_ps(p, v.v); }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) { store_lanes_n(p, _mm_castps_si128(v.v), n); }
 ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) { store_lanes_n(p, v.v, n); }
+
+// ---- requantization without floats ----
+
+// Even lanes and odd lanes as 64-bit sums; there is no shift by lanes: they go one by one.
+ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
+  const __m128i m = load_vector(p);
+  const __m128i low = load_vector(p + 4);
+  const __m128i high = load_vector(p + 8);
+  const __m128i even =
+      _mm_add_epi64(_mm_mul_epi32(acc.v, m), _mm_blend_epi16(low, _mm_slli_epi64(high, 32), 0xCC));
+  const __m128i odd =
+      _mm_add_epi64(_mm_mul_epi32(_mm_srli_epi64(acc.v, 32), _mm_srli_epi64(m, 32)),
+                    _mm_blend_epi16(_mm_srli_epi64(low, 32), high, 0xCC));
+  const __m128i q = _mm_blend_epi16(_mm_srli_epi64(even, 32), odd, 0xCC);
+  return {_mm_setr_epi32(_mm_extract_epi32(q, 0) >> p[12], _mm_extract_epi32(q, 1) >> p[13],
+                         _mm_extract_epi32(q, 2) >> p[14], _mm_extract_epi32(q, 3) >> p[15])};
+}
+
+// Rare forms, lane by lane.
+ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
+  int32_t sum[4], result[4];
+  store_i32(sum, acc);
+  rt::multiply_shift_lanes(sum, p, result, 4);
+  return {load_vector(result)};
+}
+
+ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
+  const __m128i here = _mm_cmpeq_epi32(acc.v, load_vector(p));
+  return {_mm_add_epi32(q.v, _mm_and_si128(here, load_vector(p + 4)))};
+}
+
+ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
+  int32_t sum[4], result[4];
+  store_i32(sum, acc);
+  store_i32(result, q);
+  rt::float_product_lanes(sum, p, result, 4);
+  return {load_vector(result)};
+}
 
 }  // namespace sse41
 }  // namespace etch
