@@ -12,9 +12,14 @@
 
 namespace etch {
 
+// With floats where the target has an FPU, or always so, or always with integers.
+enum class RequantizeMode { kAuto, kFloat, kInteger };
+
 struct CompileOptions {
   std::string target = "native";  // folder under templates/isa, or "native": the best this CPU has
   ImportOptions import;
+  RequantizeMode requantize = RequantizeMode::kAuto;
+  bool strict_integer = false;    // refuse networks whose integer requantization needs emulation
   std::string dump_after;         // "import", "resolve", a pass's name; empty: nothing
 };
 

@@ -189,6 +189,7 @@ Command add_bench(CLI::App& root) {
   CLI::App* parser = root.add_subcommand("bench", "Time a model and each of its layers");
   auto options = std::make_shared<BenchOptions>();
   add_model_options(*parser, *options);
+  add_code_options(*parser, *options);
   parser->add_flag("--json", options->json, "print a JSON object");
   parser->add_option("--seconds", options->seconds, "how long to measure")
       ->check(CLI::Validator(CLI::Range(0.01, 3600.0)).description(""))

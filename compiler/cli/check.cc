@@ -111,6 +111,7 @@ Command add_check(CLI::App& root) {
       "check", "Generate, build and run a model and compare with its test data");
   auto options = std::make_shared<CheckOptions>();
   add_model_options(*parser, *options);
+  add_code_options(*parser, *options);
   parser
       ->add_option("--data", options->data,
                    "folder with input_I.pb and output_I.pb\n"

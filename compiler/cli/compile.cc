@@ -12,6 +12,7 @@
 #include "compiler/emit/names.h"
 #include "compiler/emit/output_folder.h"
 #include "compiler/emit/parts.h"
+#include "compiler/steps/requantization.h"
 
 namespace etch::cli {
 namespace {
@@ -39,6 +40,18 @@ EmitOptions emit_options(const CompileArguments& arguments) {
   return options;
 }
 
+// How many channels are on each rung of the integer ladder; nothing with floats.
+void print_requantization(const Program& program) {
+  const RungCounts counts = count_rungs(program);
+  if (counts.total() == 0) return;
+  print_line(cat("  rungs   of ", with_thousands(counts.total()),
+                 " channels, requantized in integers:"));
+  for (int i = 0; i < kRungs; ++i) {
+    const Rung rung = static_cast<Rung>(i);
+    print_line(cat("          ", with_thousands(counts.of(rung)), " ", name_of(rung)));
+  }
+}
+
 void print_summary(const Program& program, const std::vector<OutputFile>& files,
                    const CompileArguments& arguments, const std::string& name) {
   std::size_t file_bytes = 0;
@@ -47,6 +60,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   print_line(cat("  arena   ", with_thousands(program.arena_bytes), " bytes of RAM"));
   print_line(cat("  flash   ", with_thousands(constant_bytes(program)),
                  " bytes of weights and tables, and the code"));
+  print_requantization(program);
   print_line(
       cat("  work    ", with_thousands(program.macs), " MACs in ", program.steps.size(), " steps"));
   print_line(cat("  files   ", files.size(), " in ", one_line(arguments.output), ", ",
@@ -78,6 +92,7 @@ Command add_compile(CLI::App& root) {
   CLI::App* parser = root.add_subcommand("compile", "Compile a model to a folder of C++");
   auto arguments = std::make_shared<CompileArguments>();
   add_model_options(*parser, *arguments);
+  add_code_options(*parser, *arguments);
   parser->add_option("-o,--output", arguments->output, "folder to write to")
       ->required()
       ->type_name("DIR");

@@ -79,9 +79,27 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
       ->type_name("NAME=N,N,...");
 }
 
+void add_code_options(CLI::App& parser, ModelOptions& options) {
+  CLI::Option* const requantize =
+      parser
+          .add_option("--requantize", options.requantize,
+                      "scale accumulators with float or integer arithmetic, of equal results; "
+                      "auto: float where the target has an FPU")
+          ->check(CLI::Validator(CLI::IsMember({"auto", "float", "integer"})).description(""))
+          ->type_name("HOW")
+          ->capture_default_str();
+  parser
+      .add_flag("--strict-integer", options.strict_integer,
+                "refuse a network if --requantize integer would have to emulate floats")
+      ->needs(requantize);
+}
+
 CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;
+  if (requantize == "float") out.requantize = RequantizeMode::kFloat;
+  if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
+  out.strict_integer = strict_integer;
   for (const std::string& text : dims) {
     auto [name, size] = *parse_dim(text);
     out.import.dims.insert_or_assign(std::move(name), size);

@@ -33,12 +33,17 @@ struct ModelOptions {
   std::string target = "native";
   std::vector<std::string> dims;          // "SYM=N", checked while parsing
   std::vector<std::string> input_shapes;  // "NAME=1,3,224,224", checked while parsing
+  std::string requantize = "auto";
+  bool strict_integer = false;
 
   CompileOptions compile_options() const;
 };
 
 // Adds MODEL, --target, --dim and --input-shape.
 void add_model_options(CLI::App& parser, ModelOptions& options);
+
+// Adds --requantize and --strict-integer, for the commands that generate code.
+void add_code_options(CLI::App& parser, ModelOptions& options);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
 // a size is less than 1.

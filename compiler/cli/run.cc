@@ -58,6 +58,7 @@ Command add_run(CLI::App& root) {
       root.add_subcommand("run", "Run a model on given inputs and store its outputs");
   auto options = std::make_shared<RunOptions>();
   add_model_options(*parser, *options);
+  add_code_options(*parser, *options);
   parser->add_option("--data", options->data, "folder with input_I.pb, one for each input")
       ->required()
       ->type_name("DIR");

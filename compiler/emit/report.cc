@@ -5,6 +5,7 @@
 #include "compiler/emit/parts.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
+#include "compiler/steps/requantization.h"
 
 namespace etch {
 namespace {
@@ -44,6 +45,16 @@ Json buffer_report(const Buffer& buffer) {
   return out;
 }
 
+Json rung_report(const RungCounts& counts) {
+  Json out;
+  for (int i = 0; i < kRungs; ++i) {
+    const Rung rung = static_cast<Rung>(i);
+    out[std::string(name_of(rung))] = counts.of(rung);
+  }
+  out["exceptional_accumulators"] = counts.exceptions;
+  return out;
+}
+
 Json step_report(const Program& program, const Step& step) {
   Recorder recorder(step);
   recorder.set_isa(program.isa);
@@ -63,6 +74,7 @@ Json step_report(const Program& program, const Step& step) {
   out["macs"] = step.macs;
   out["constant_bytes"] = bytes;
   out["statements"] = recorder.statements();
+  if (!step.requantized.empty()) out["requantization"] = rung_report(count_rungs(step));
   return out;
 }
 
@@ -79,6 +91,8 @@ std::string report(const EmitContext& context, const std::vector<OutputFile>& fi
   out["model_sha256"] = program.model_sha256;
   out["macs"] = program.macs;
   out["flash_bytes"] = constant_bytes(program);
+  out["requantize"] = program.isa.float_requantization ? "float" : "integer";
+  if (!program.isa.float_requantization) out["requantization"] = rung_report(count_rungs(program));
   out["arena"] = {{"bytes", program.arena_bytes},
                   {"lower_bound", program.arena_lower_bound},
                   {"alignment", kArenaAlignment},

@@ -15,6 +15,7 @@
 #include "compiler/steps/pack.h"
 #include "compiler/steps/proof.h"
 #include "compiler/steps/regions.h"
+#include "compiler/steps/requantization.h"
 
 namespace etch {
 
@@ -106,7 +107,7 @@ class Builder {
     step_ = std::make_unique<ConvStep>();
     step_->kind = "conv";
     plan().out = problem_.out;
-    prove_range(problem_, plan().out, step_->facts);
+    prove_range(problem_, isa_, plan().out, *step_);
     add_loops();
     add_regions();
     flatten();
@@ -290,7 +291,14 @@ class Builder {
     }
     step_->constants.push_back(
         int32_array("bias", bias, "bias - x_zero_point * sum(w), in lane order"));
-    if (problem_.scale.empty()) return;
+    if (plan().out.kind == Requantize::Kind::kInt32) return;
+    if (plan().out.kind == Requantize::Kind::kInteger) {
+      std::vector<int> lanes;
+      each_lane([&](int m) { lanes.push_back(m); });
+      step_->constants.push_back(
+          requantize_constants(*step_, plan().out.integer, lanes, isa_.lanes));
+      return;
+    }
     std::vector<float> scale;
     each_lane([&](int m) {
       scale.push_back(m < 0 ? 1.0F : problem_.scale[static_cast<std::size_t>(m)]);

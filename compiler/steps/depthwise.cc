@@ -11,6 +11,7 @@
 #include "compiler/steps/pack.h"
 #include "compiler/steps/proof.h"
 #include "compiler/steps/regions.h"
+#include "compiler/steps/requantization.h"
 
 namespace etch {
 
@@ -64,7 +65,7 @@ class Builder {
     step_->kind = "depthwise";
     DepthwisePlan& plan = step_->plan;
     plan.out = problem_.out;
-    prove_range(problem_, plan.out, step_->facts);
+    prove_range(problem_, isa_, plan.out, *step_);
     plan.images = static_cast<int>(problem_.geometry.batch);
     plan.x_image = problem_.x.stride[0];
     plan.y_image = problem_.y.stride[0];
@@ -80,8 +81,7 @@ class Builder {
         cat("packed for ", isa_.lanes, " lanes: chunk, tap, row, vector, lane, 4 kernel rows")));
     step_->constants.push_back(
         int32_array("bias", bias_, "bias - x_zero_point * sum(w), in lane order"));
-    step_->constants.push_back(
-        float_array("scale", scale_, "x_scale * w_scale / y_scale, in lane order"));
+    step_->constants.push_back(factors());
     step_->macs = element_count(problem_.y.shape) * problem_.taps();
     add_overlap();
     return std::move(step_);
@@ -201,14 +201,23 @@ class Builder {
         }
       }
     }
-    scale_phases_ = std::max(scale_phases_, phases);
-    scale_.clear();
-    for (int phase = 0; phase < scale_phases_; ++phase) {
+    most_phases_ = std::max(most_phases_, phases);
+  }
+
+  // What requantization needs, for the lanes of every phase.
+  ConstantArray factors() const {
+    std::vector<int> channels;
+    for (int phase = 0; phase < most_phases_; ++phase) {
       for (int v = 0; v < 4; ++v) {
-        for (int lane = 0; lane < isa_.lanes; ++lane)
-          scale_.push_back(problem_.scale[static_cast<std::size_t>(channel(phase, v, lane))]);
+        for (int lane = 0; lane < isa_.lanes; ++lane) channels.push_back(channel(phase, v, lane));
       }
     }
+    const Requantize& out = step_->plan.out;
+    if (out.kind == Requantize::Kind::kInteger)
+      return requantize_constants(*step_, out.integer, channels, isa_.lanes);
+    std::vector<float> scale;
+    for (const int m : channels) scale.push_back(problem_.scale[static_cast<std::size_t>(m)]);
+    return float_array("scale", scale, "x_scale * w_scale / y_scale, in lane order");
   }
 
   // Rows are written in order and never before they have been read.
@@ -230,8 +239,7 @@ class Builder {
   int channels_;
   std::vector<std::byte> weights_;
   std::vector<std::int32_t> bias_;
-  std::vector<float> scale_;
-  int scale_phases_ = 0;
+  int most_phases_ = 0;
   std::unique_ptr<DepthwiseStep> step_;
 };
 

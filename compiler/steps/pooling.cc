@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/steps/products.h"
 #include "compiler/steps/regions.h"
+#include "compiler/steps/requantization.h"
 
 namespace etch {
 
@@ -86,9 +87,21 @@ Ends ends_of(Lowering& lowering, const Node& node, ConvLayout layout) {
   return {channels_first(lowering.ordered(node, 0, order), layout), channels_first(y, layout)};
 }
 
+// The one factor of a global average, in every lane.
+void average_without_floats(const IsaTraits& isa, PoolPlan& plan, PoolStep& step) {
+  const std::int64_t least = std::int64_t{0} - plan.x_zero_point;
+  const RequantizeChannel channel =
+      requantize_channel(plan.out, plan.scale, least * plan.pixels, (255 + least) * plan.pixels);
+  requantize_without_floats({channel}, plan.out, step);
+  const std::vector<int> lanes(static_cast<std::size_t>(isa.lanes), 0);
+  step.constants.push_back(requantize_constants(step, plan.out.integer, lanes, isa.lanes));
+}
+
 void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan plan,
             std::string summary) {
   auto step = std::make_unique<PoolStep>();
+  if (plan.kind == PoolPlan::Kind::kGlobalAverage && !lowering.isa().float_requantization)
+    average_without_floats(lowering.isa(), plan, *step);
   step->kind = kind_of(plan.kind);
   step->summary = std::move(summary);
   plan.images = static_cast<int>(ends.x.shape[0]);

@@ -13,7 +13,8 @@ namespace etch {
 // bias[m] - x_zero_point * (sum of the weights of channel m over `taps`), wrapped to int32.
 std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps);
 
-// Chooses out.kind and appends what was proved to `facts`.
-void prove_range(const ConvProblem& problem, Requantize& out, std::vector<std::string>& facts);
+// Chooses out.kind and appends what was proved to step.facts; without floats also chooses every
+// channel's formula (step.requantized).
+void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& out, Step& step);
 
 }  // namespace etch

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/ir/tensor.h"
+#include "compiler/schedule/requantize/form.h"
 #include "templates/isa/traits.h"
 
 namespace etch {
@@ -48,6 +49,12 @@ struct Overlap {
   std::int64_t distance = 0;  // bytes; measured between the two buffers' starts
 };
 
+// An output channel that is requantized without floats, and how.
+struct RequantizedChannel {
+  RequantizeChannel channel;
+  IntegerForm form;
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -63,6 +70,8 @@ class Step {
   std::vector<Operand> operands;
   std::vector<ConstantArray> constants;
   std::vector<Overlap> overlaps;
+  std::vector<RequantizedChannel> requantized;  // all output channels, or none: floats are used
+  std::string header;  // of runtime/ that the kernel calls besides etch_ops.h, or empty
 
   virtual void run(Recorder& stage) const = 0;
   virtual void run(NativeStage& stage) const = 0;

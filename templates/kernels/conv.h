@@ -71,6 +71,7 @@ struct ConvPlan {
   std::vector<ChannelBlock> blocks;
   int lanes_per_group = 0;             // entries of "bias" and "scale" per group
   std::int64_t weights_per_group = 0;  // bytes
+  bool start_is_operand = false;  // operand 1 holds what is "bias" otherwise, and operand 2 is y
   LoopOrder order = LoopOrder::kPixelsOutside;
   int unroll = 4;          // groups of 4 bytes per iteration of the K loop
   int straight_line = 64;  // groups up to which a whole tile has no K loop
@@ -83,7 +84,7 @@ template <class S>
 struct TilePtrs {
   typename S::template Ptr<const std::uint8_t> x, w;
   typename S::template Ptr<const std::int32_t> bias;
-  typename S::template Ptr<const float> scale;
+  Factors<S> factors;
 };
 
 // The body of one tile: registers, products, epilogue.
@@ -101,7 +102,7 @@ class Tile {
       products(in, region_.runs[r], static_cast<int>(r), w_offset);
       w_offset += std::int64_t{region_.runs[r].repeat} * region_.runs[r].groups * group_bytes();
     }
-    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.scale, y);
+    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y);
   }
 
  private:
@@ -296,30 +297,37 @@ class RegionLoops {
             const Index& col, int cols) {
     const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) +
                    row * region_.x_row + col * region_.x_col;
-    const auto y = s_.template operand<Out>(1) + at.y + Index(region_.y_offset) +
+    const auto y = s_.template operand<Out>(plan_.start_is_operand ? 2 : 1) + at.y + Index(region_.y_offset) +
                    row * region_.y_row + col * region_.y_col;
     const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights;
-    const auto bias =
-        s_.template constant<const std::int32_t>("bias") + at.lane + Index(region_.bias);
-    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const auto& ts,
+    const auto start = plan_.start_is_operand
+                           ? s_.template operand<const std::int32_t>(1)
+                           : s_.template constant<const std::int32_t>("bias");
+    const auto bias = start + at.lane + Index(region_.bias);
+    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
                           const auto& ty) {
-      const TilePtrs<S> in{s_.base("xt", tx), s_.base("wt", tw), tb, ts};
+      const TilePtrs<S> in{s_.base("xt", tx), s_.base("wt", tw), tb, tf};
       Tile<S, Out>(s_, plan_, region_, block, rows, cols).run(in, s_.base("yt", ty));
     };
     const std::string name = tile_name(block, rows, cols);
     if (plan_.out.kind == Requantize::Kind::kInt32) {
-      // No scale: the bias stands in for the unused pointer.
       s_.inlined(
           name,
           [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) {
-            body(tx, tw, tb, typename S::template Ptr<const float>{}, ty);
+            body(tx, tw, tb, Factors<S>{}, ty);
           },
           std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"y", y});
       return;
     }
-    const auto scale = s_.template constant<const float>("scale") + at.lane;
-    s_.inlined(name, body, std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias},
-               std::pair{"scale", scale}, std::pair{"y", y});
+    with_factors(s_, plan_.out, at.lane, [&](const char* parameter, const auto& p, auto make) {
+      s_.inlined(
+          name,
+          [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
+            body(tx, tw, tb, make(tf), ty);
+          },
+          std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{parameter, p},
+          std::pair{"y", y});
+    });
   }
 
   std::string tile_name(const ChannelBlock& block, int rows, int cols) const {

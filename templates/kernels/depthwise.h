@@ -52,7 +52,7 @@ template <class S>
 struct ChunkPtrs {
   typename S::template Ptr<const std::uint8_t> x, w;
   typename S::template Ptr<const std::int32_t> bias;
-  typename S::template Ptr<const float> scale;
+  Factors<S> factors;
   typename S::template Ptr<std::uint8_t> y;
 };
 
@@ -93,7 +93,7 @@ void chunk(S& s, const DepthwisePlan& plan, const DepthwiseRegion& region,
   }
   std::vector<PixelPlace> places;
   for (int r = 0; r < rows; ++r) places.push_back({r, 0, r * region.y_row});
-  store_tile(s, plan.out, 4, n, places, acc, at.scale, at.y);
+  store_tile(s, plan.out, 4, n, places, acc, at.factors, at.y);
 }
 
 // Bytes of weights of one chunk.
@@ -115,18 +115,19 @@ void row_pass(S& s, const DepthwisePlan& plan, const DepthwiseRegion& region, in
   const auto w = s.template constant<const std::uint8_t>("weights") +
                  (single ? region.weights_single : region.weights);
   const auto bias = s.template constant<const std::int32_t>("bias") + region.bias;
-  const auto scale = s.template constant<const float>("scale");
   const auto one = [&](const Index& at, const Index& phase, int n) {
     const std::string name = prefix + "chunk_" + std::to_string(rows) + "x" + std::to_string(n);
-    s.inlined(
-        name,
-        [&](const auto& tx, const auto& tw, const auto& tb, const auto& ts, const auto& ty) {
-          chunk<S>(s, plan, region, taps, rows, n,
-                   {s.base("xt", tx), s.base("wt", tw), tb, ts, s.base("yt", ty)});
-        },
-        std::pair{"x", x + at}, std::pair{"w", w + phase * panel},
-        std::pair{"bias", bias + phase * full}, std::pair{"scale", scale + phase * full},
-        std::pair{"y", y + at});
+    with_factors(s, plan.out, phase * full, [&](const char* parameter, const auto& p, auto make) {
+      s.inlined(
+          name,
+          [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
+            chunk<S>(s, plan, region, taps, rows, n,
+                     {s.base("xt", tx), s.base("wt", tw), tb, make(tf), s.base("yt", ty)});
+          },
+          std::pair{"x", x + at}, std::pair{"w", w + phase * panel},
+          std::pair{"bias", bias + phase * full}, std::pair{parameter, p},
+          std::pair{"y", y + at});
+    });
   };
   const int repeats = chunks / region.period;
   s.loop("repeat", repeats, [&](const Index& repeat) {

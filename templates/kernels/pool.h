@@ -119,11 +119,19 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan,
       for (int v = 0; v < 4; ++v) s.add_i32(sum[static_cast<std::size_t>(v)], s.part(wide, v));
     });
   });
-  const auto scale = s.splat_f32("scale", plan.scale);
   std::vector<typename S::I32> q;
-  for (int v = 0; v < 4; ++v) {
-    q.push_back(requantize_detail::to_integer(s, plan.out, Name("q").at("v", v),
-                                              sum[static_cast<std::size_t>(v)], scale));
+  if (plan.out.kind == Requantize::Kind::kInteger) {
+    const auto factors = s.template constant<const std::int32_t>("requantize");  // one vector
+    for (int v = 0; v < 4; ++v) {
+      q.push_back(requantize_detail::without_floats(s, plan.out.integer, Name("q").at("v", v),
+                                                    sum[static_cast<std::size_t>(v)], factors));
+    }
+  } else {
+    const auto scale = s.splat_f32("scale", plan.scale);
+    for (int v = 0; v < 4; ++v) {
+      q.push_back(requantize_detail::to_integer(s, plan.out, Name("q").at("v", v),
+                                                sum[static_cast<std::size_t>(v)], scale));
+    }
   }
   const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.out.zero_point);
   return requantize_detail::clamped(s, plan.out, "clamped", packed);

@@ -14,13 +14,27 @@
 
 namespace etch {
 
+// What the lanes of a step need together when they are requantized without floats, and so which
+// verbs run and how the constant "requantize" is laid out: for each vector the parameters of
+// multiply_high or multiply_shift, of every correct_where, of float_product.
+struct IntegerLayout {
+  bool high = true;      // multiply_high serves all lanes
+  int exceptions = 0;    // the most of any lane
+  bool emulated = false;  // some lane needs float_product
+
+  int line_words() const { return high ? 4 : 5; }  // int32 per lane
+  int words() const { return line_words() + 2 * exceptions + (emulated ? 1 : 0); }
+};
+
 struct Requantize {
   enum class Kind {
     kInt32,       // the accumulator itself, lanes in natural order
     kFloat,       // |acc * scale| < 2^31 is proved: packs saturate
     kFloatClamp,  // clamped in float before rounding
+    kInteger,     // without floats, as `integer` says
   };
   Kind kind = Kind::kFloat;
+  IntegerLayout integer;
   int zero_point = 0;  // as stored (uint8)
   int low = 0;         // as stored; a fused activation raises or lowers these
   int high = 255;
@@ -32,7 +46,41 @@ struct PixelPlace {
   std::int64_t offset = 0;
 };
 
+// Where the constants of a tile's first lane lie: "scale" for the float kinds, "requantize" for
+// kInteger, nothing for kInt32.
+template <class S>
+struct Factors {
+  typename S::template Ptr<const float> scale{};
+  typename S::template Ptr<const std::int32_t> integer{};
+};
+
+// Calls body(parameter name, pointer, make) for the constants at `lane`; make(pointer) gives the
+// Factors. Not for kInt32.
+template <class S, class Body>
+void with_factors(S& s, const Requantize& out, const typename S::Index& lane, Body body) {
+  if (out.kind == Requantize::Kind::kInteger) {
+    body("requantize",
+         s.template constant<const std::int32_t>("requantize") + lane * out.integer.words(),
+         [](const auto& p) { return Factors<S>{{}, p}; });
+  } else {
+    body("scale", s.template constant<const float>("scale") + lane,
+         [](const auto& p) { return Factors<S>{p, {}}; });
+  }
+}
+
 namespace requantize_detail {
+
+template <class S>
+typename S::I32 without_floats(S& s, const IntegerLayout& layout, const Name& name,
+                               const typename S::I32& acc,
+                               const typename S::template Ptr<const std::int32_t>& p) {
+  const int lanes = s.isa().lanes;
+  auto q = layout.high ? s.multiply_high(name, acc, p) : s.multiply_shift(name, acc, p);
+  int at = layout.line_words() * lanes;
+  for (int e = 0; e < layout.exceptions; ++e, at += 2 * lanes) s.correct_where(q, acc, p + at);
+  if (layout.emulated) s.float_product(q, acc, p + at);
+  return q;
+}
 
 template <class S>
 typename S::I32 to_integer(S& s, const Requantize& out, const Name& name,
@@ -83,28 +131,29 @@ void store_int32(S& s, int vectors, int channels, const std::vector<PixelPlace>&
 
 }  // namespace requantize_detail
 
-// Stores a tile. `acc` is [pixel][vector]; `scale` holds vectors * lanes factors in lane order;
-// the first `channels` channels of each pixel are stored at y + offset.
+// Stores a tile. `acc` is [pixel][vector]; `factors` hold vectors * lanes lanes in order; the first `channels` channels of each pixel are stored at y + offset.
 template <class S>
 void store_tile(S& s, const Requantize& out, int vectors, int channels,
                 const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,
-                const typename S::template Ptr<const float>& scale,
-                const typename S::template Ptr<std::uint8_t>& y) {
+                const Factors<S>& factors, const typename S::template Ptr<std::uint8_t>& y) {
   using namespace requantize_detail;
   const int lanes = s.isa().lanes;
   const int count = static_cast<int>(pixels.size());
   const int together = std::min(vectors >= 3 ? 1 : 4 / vectors, 4);
+  const bool integer = out.kind == Requantize::Kind::kInteger;
   std::vector<typename S::F32> scales;
-  for (int v = 0; v < vectors; ++v)
-    scales.push_back(s.load_f32(Name("scale").at("v", v), scale + v * lanes));
+  for (int v = 0; v < vectors && !integer; ++v)
+    scales.push_back(s.load_f32(Name("scale").at("v", v), factors.scale + v * lanes));
   for (int p0 = 0; p0 < count; p0 += together) {
     std::vector<typename S::I32> q;
     const int here = std::min(together, count - p0);
     for (int p = p0; p < p0 + here; ++p) {
       for (int v = 0; v < vectors; ++v) {
-        q.push_back(to_integer(s, out, Name("q").at("p", p).at("v", v),
-                               acc[static_cast<std::size_t>(p * vectors + v)],
-                               scales[static_cast<std::size_t>(v)]));
+        const Name name = Name("q").at("p", p).at("v", v);
+        const auto& sum = acc[static_cast<std::size_t>(p * vectors + v)];
+        q.push_back(integer ? without_floats(s, out.integer, name, sum,
+                                             factors.integer + v * lanes * out.integer.words())
+                            : to_integer(s, out, name, sum, scales[static_cast<std::size_t>(v)]));
       }
     }
     while (q.size() < 4) q.push_back(q.back());
@@ -132,8 +181,7 @@ void store_tile(S& s, const Requantize& out, int vectors, int channels,
 template <class S>
 void store_tile(S& s, const Requantize&, int vectors, int channels,
                 const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,
-                const typename S::template Ptr<const float>&,
-                const typename S::template Ptr<std::int32_t>& y) {
+                const Factors<S>&, const typename S::template Ptr<std::int32_t>& y) {
   requantize_detail::store_int32(s, vectors, channels, pixels, acc, y);
 }
 
