@@ -14,6 +14,9 @@
 //                                  loads across it: begin each tile with one per pointer
 //   s.inlined("tile_a", body, std::pair{"x", p}, ...)  body(Ptr...) as an always-inlined function
 //   s.part(quad, i)                vector i of a QuadX or QuadI
+//   s.runtime("add_rows", f, {spans}, args...)     calls rt::add_rows(args...), a function of
+//                                  runtime/; f does the same natively; spans: how many bytes each
+//                                  pointer among the arguments reads (const) or writes, in order
 //   s.comment("...")
 //   and every verb, whose first argument is the Name of its result.
 #pragma once

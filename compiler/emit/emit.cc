@@ -67,7 +67,10 @@ void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) 
   const std::vector<std::string> shards = step_definitions(context);
   for (std::size_t i = 0; i < shards.size(); ++i) {
     std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n";
-    if (shards[i].find("rt::") != std::string::npos) text += include("etch/etch_ops.h");
+    if (shards[i].find("rt::") != std::string::npos) {
+      for (const std::string& header : runtime_headers(context.program))
+        text += include(cat("etch/", header));
+    }
     text += include("etch/vocab.h");
     text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
     text += in_steps(context, aliases(context, shards[i]) + shards[i]);

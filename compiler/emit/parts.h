@@ -50,6 +50,8 @@ std::string weights_inclusion(const EmitContext& context);
 
 // support.cc: the vocabulary and the runtime, which come with every generated folder.
 std::vector<OutputFile> support_files(const Program& program);
+// The headers of the runtime that the steps call, "etch_ops.h" first.
+std::vector<std::string> runtime_headers(const Program& program);
 // Their text one after the other for a single file.
 std::string support_text(const Program& program);
 

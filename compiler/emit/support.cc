@@ -61,9 +61,24 @@ std::string pasted(std::string_view text, std::set<std::string_view>& included) 
 
 }  // namespace
 
+std::vector<std::string> runtime_headers(const Program& program) {
+  std::set<std::string> more;
+  for (const auto& step : program.steps) {
+    if (!step->header.empty()) more.insert(step->header);
+  }
+  std::vector<std::string> out{"etch_ops.h"};
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
 std::vector<OutputFile> support_files(const Program& program) {
   std::vector<OutputFile> files;
-  add_header(files, "etch/etch_ops.h", embedded_file("runtime/etch_ops.h"));
+  for (const std::string& name : runtime_headers(program)) {
+    const std::string path = cat("etch/", name);
+    const bool known = std::any_of(files.begin(), files.end(),
+                                   [&](const OutputFile& file) { return file.path == path; });
+    if (!known) add_header(files, path, embedded_file(cat("runtime/", name)));
+  }
   const std::string vocab = cat("templates/isa/", program.isa.name, "/vocab.h");
   add_header(files, "etch/vocab.h", embedded_file(vocab));
   return files;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <set>
@@ -126,6 +127,16 @@ class Audit {
     silent_ -= printed_before ? 1 : 0;
   }
 
+  template <class Function, class... Args>
+  void runtime(const char* name, Function, std::initializer_list<std::int64_t> spans,
+               const Args&... args) {
+    count_statement();
+    result_.executions[name] += repetitions_;
+    [[maybe_unused]] const std::int64_t* span = spans.begin();
+    (touch(name, args, span), ...);
+    ETCH_CHECK(span == spans.end());
+  }
+
   void comment(const std::string&) {}
 
 #define ETCH_VERB(Result, id, reads, writes)    \
@@ -192,6 +203,18 @@ class Audit {
   static Place first_pointer(const First&, const Rest&... rest) {
     return first_pointer(rest...);
   }
+
+  // An argument of a runtime function: pointers take their span, the rest has none.
+  template <class Element>
+  void touch(const char* name, const Ptr<Element>& p, const std::int64_t*& span) {
+    if (std::is_const_v<Element>) {
+      check_read(name, place(p), *span++);
+    } else {
+      check_write(name, place(p), *span++);
+    }
+  }
+  template <class T>
+  void touch(const char*, const T&, const std::int64_t*&) {}
 
   static std::int64_t integer(int value) { return value; }
   template <class T>

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,11 @@ class NativeStage : public NativeVerbs {
   void inlined(const std::string&, Body body,
                const std::pair<const char*, Elements*>&... arguments) {
     body(arguments.second...);
+  }
+  template <class Function, class... Args>
+  void runtime(const char*, Function function, std::initializer_list<std::int64_t>,
+               const Args&... args) const {
+    function(args...);
   }
   void comment(const std::string&) const {}
 

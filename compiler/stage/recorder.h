@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/writer.h"
+#include "compiler/stage/runtime_text.h"
 #include "compiler/steps/step.h"
 #include "templates/stage.h"
 
@@ -134,6 +136,11 @@ class Recorder {
     body(Ptr<Elements>{args.first, {}}...);
     end_function();
     statement(cat(full, "(", recorded::join(args.second...), ");"));
+  }
+
+  template <class Function, class... Args>
+  void runtime(const char* name, Function, std::initializer_list<std::int64_t>, const Args&... args) {
+    statement(cat("rt::", name, "(", recorded::join(args...), ");"));
   }
 
   void comment(const std::string& text) { out().line(cat("// ", text)); }

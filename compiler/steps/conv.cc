@@ -258,7 +258,7 @@ class Builder {
 
   // The output channel of a lane, or -1 where the block's lanes exceed its channels.
   int channel(const ChannelBlock& block, int b, int v, int lane, int g) const {
-    const bool natural = problem_.out.kind == Requantize::Kind::kInt32;
+    const bool natural = step_->plan.out.kind == Requantize::Kind::kInt32;
     const int in_block = natural ? v * isa_.lanes + lane : channel_of(isa_, block.vectors, v, lane);
     if (in_block >= block.channels) return -1;
     return static_cast<int>(g * geometry().out_per_group()) + block.first + b * block.channels +

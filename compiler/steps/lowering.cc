@@ -157,6 +157,7 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
   if (with_halo) {
     view.halo_begin = halo->begin;
     view.halo_end = halo->end;
+    view.halo_value = halo->value;
   }
   const std::int64_t bytes = lay_out(view, order);
   if (can_write_output(id, view)) {
@@ -176,6 +177,12 @@ View Lowering::new_output(const Node& node, int i, const Order& order) {
   const View view = allocate(id, plans_[static_cast<std::size_t>(id)].order.value_or(order),
                              stored_type(type), type == DType::kS8, Halo::kAsWished);
   views_[static_cast<std::size_t>(id)] = view;
+  return view;
+}
+
+View Lowering::scratch(DType type, std::int64_t elements) {
+  View view = dense_view(type, {elements}, row_major(1));
+  view.buffer = add_buffer(Home::kArena, -1, elements * bytes_of(type));
   return view;
 }
 
@@ -242,14 +249,14 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
 // ---- steps ----
 
 void Lowering::add(const Node& node, std::unique_ptr<Step> step,
-                   std::vector<std::pair<const char*, const View*>> views) {
+                   std::vector<std::pair<const char*, const View*>> views, std::size_t outputs) {
   step->node = node.index;
   step->origin = cat(node.op_type, " '", printable(node.name), "'");
   step->output_shape = views.back().second->shape;
   for (const auto& [name, view] : views) {
-    const bool last = view == views.back().second;
-    step->operands.push_back(
-        {name, view->buffer, view->offset, view->dtype, last ? Access::kWrite : Access::kRead});
+    const bool written = step->operands.size() + outputs >= views.size();
+    step->operands.push_back({name, view->buffer, view->offset, view->dtype,
+                              written ? Access::kWrite : Access::kRead});
   }
   const Step* const added = step.get();
   push(std::move(step), cat("n", node.index, "_", added->kind));

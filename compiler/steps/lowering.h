@@ -50,12 +50,15 @@ class Lowering {
   // New memory for output `i`, in the order and with the halo that its consumers wish for, else
   // in `order`. 8-bit types are stored as uint8.
   View new_output(const Node& node, int i, const Order& order);
+  // Memory for `elements` values that belong to no value of the graph.
+  View scratch(DType type, std::int64_t elements);
   // Output `i` is another view of existing memory.
   void set_view(const Node& node, int i, View view);
 
-  // Adds a step for `node`; operand k of the step is views[k]. Names and live ranges follow.
+  // Adds a step for `node`; operand k of the step is views[k], the last `outputs` of them are
+  // written. Names and live ranges follow.
   void add(const Node& node, std::unique_ptr<Step> step,
-           std::vector<std::pair<const char*, const View*>> views);
+           std::vector<std::pair<const char*, const View*>> views, std::size_t outputs = 1);
 
   void unsupported(const Node& node, std::string what);
 

@@ -2,9 +2,15 @@
 #include "compiler/steps/products.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/steps/arguments.h"
+#include "compiler/steps/arithmetic.h"
+#include "compiler/steps/general.h"
 #include "compiler/steps/regions.h"
 
 namespace etch {
@@ -123,14 +129,88 @@ std::string describe(const ConvProblem& problem, const std::string& kind) {
 }
 }  // namespace
 
+namespace {
+// Without a halo the padding becomes border regions.
+void ignore_halo(View& view) {
+  view.halo_begin.assign(view.shape.size(), 0);
+  view.halo_end.assign(view.shape.size(), 0);
+}
+}  // namespace
+
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem) {
   if (element_count(problem.y.shape) == 0) {
     lowering.unsupported(node, "an empty output (a size of 0) cannot be compiled");
     return;
   }
-  std::unique_ptr<Step> step = make_conv_step(problem, lowering.isa());
+  ConvProblem seen = problem;
+  if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
+  std::unique_ptr<Step> step = make_conv_step(seen, lowering.isa());
+  step->summary = describe(seen, step->kind);
+  lowering.add(node, std::move(step), {{"x", &seen.x}, {"y", &seen.y}});
+}
+
+namespace {
+
+std::string range_fact(const ConvProblem& problem) {
+  constexpr std::int64_t kMost = 255;  // |x - zero point|
+  const std::int64_t terms = problem.taps() * problem.geometry.in_per_group();
+  std::int64_t reach = 0;
+  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < terms; ++i)
+      sum += std::abs(problem.weights[static_cast<std::size_t>(m * terms + i)]);
+    reach = std::max(reach, kMost * sum);
+  }
+  return cat("accumulators stay within +-", reach, " for every zero point",
+             reach <= std::numeric_limits<std::int32_t>::max() ? "" : ": int32 may wrap");
+}
+
+// The step that multiplies the zero point by `factors`; its output is the start of all lanes.
+View add_fold(Lowering& lowering, const Node& node, ConstantArray factors, int offset,
+              int zero_point) {
+  auto step = std::make_unique<FoldStep>();
+  step->kind = "start";
+  step->summary = "what accumulators start from: -x_zero_point * sum(w), in lane order";
+  StepArguments arguments(lowering, node, *step);
+  step->plan.zero_point = arguments.parameter(zero_point, "zero_point").argument;
+  step->plan.offset = offset;
+  step->plan.n = static_cast<int>(factors.bytes.size() / sizeof(std::int32_t));
+  factors.suffix = "factors";
+  factors.comment = "-sum(w), in lane order";
+  step->constants.push_back(std::move(factors));
+  const View start = lowering.scratch(DType::kS32, step->plan.n);
+  step->plan.start = arguments.output("start", start);
+  arguments.add(std::move(step));
+  return start;
+}
+
+ConstantArray take_constant(Step& step, const std::string& suffix) {
+  const auto it = std::find_if(step.constants.begin(), step.constants.end(),
+                               [&](const ConstantArray& c) { return c.suffix == suffix; });
+  ETCH_CHECK(it != step.constants.end());
+  ConstantArray out = std::move(*it);
+  step.constants.erase(it);
+  return out;
+}
+
+}  // namespace
+
+void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, int zero_point) {
+  ETCH_CHECK(problem.scale.empty());
+  if (refuse_empty(lowering, node)) return;
+  ignore_halo(problem.x);
+  // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
+  problem.x_zero_point = 1;
+  problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
+  std::unique_ptr<Step> made = make_conv_step(problem, lowering.isa());
+  auto* const step = dynamic_cast<ConvStep*>(made.get());
+  ETCH_CHECK(step != nullptr);
+  step->facts.front() = range_fact(problem);
   step->summary = describe(problem, step->kind);
-  lowering.add(node, std::move(step), {{"x", &problem.x}, {"y", &problem.y}});
+  step->plan.start_is_operand = true;
+  const View start = add_fold(lowering, node, take_constant(*step, "bias"),
+                              lowering.stored_offset(problem.x), zero_point);
+  lowering.add(node, std::move(made), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});
 }
 
 }  // namespace etch

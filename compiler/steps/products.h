@@ -40,4 +40,9 @@ std::optional<HaloWish> conv_halo(const ConvGeometry& geometry, int stored_zero_
 // Adds the convolution step of `node` for a complete problem.
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem);
 
+// The same for int32 output when x's zero point is only known at run time, as input `zero_point`:
+// a step before computes what the accumulators start from. The problem's x_zero_point and bias do
+// not count, and no halo of x is used.
+void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, int zero_point);
+
 }  // namespace etch

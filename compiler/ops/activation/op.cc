@@ -31,10 +31,14 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Relu", 6}, {kOnnx, "LeakyRelu", 6}, {kOnnx, "Sigmoid", 6}};
 }  // namespace
 
+void lower_activation(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_activation = {.folder = "activation",
                                      .names = kNames,
                                      .arity = {.min_inputs = 1, .max_inputs = 1},
                                      .resolve = resolve,
-                                     .reference = activation_reference};
+                                     .reference = activation_reference,
+                                     .lower = lower_activation,
+                                     .layout = elementwise_rule};
 
 }  // namespace etch

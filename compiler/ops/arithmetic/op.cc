@@ -50,10 +50,14 @@ constexpr OpName kNames[] = {
     {kOnnx, "Add", 7}, {kOnnx, "Sub", 7}, {kOnnx, "Mul", 7}, {kOnnx, "Div", 7}};
 }  // namespace
 
+void lower_arithmetic(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_arithmetic = {.folder = "arithmetic",
                                      .names = kNames,
                                      .arity = {.min_inputs = 2, .max_inputs = 2},
                                      .resolve = resolve,
-                                     .reference = arithmetic_reference};
+                                     .reference = arithmetic_reference,
+                                     .lower = lower_arithmetic,
+                                     .layout = elementwise_rule};
 
 }  // namespace etch

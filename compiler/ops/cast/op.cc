@@ -60,10 +60,14 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Cast", 6}};
 }  // namespace
 
+void lower_cast(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_cast = {.folder = "cast",
                                .names = kNames,
                                .arity = {.min_inputs = 1, .max_inputs = 1},
                                .resolve = resolve,
-                               .reference = cast_reference};
+                               .reference = cast_reference,
+                               .lower = lower_cast,
+                               .layout = elementwise_rule};
 
 }  // namespace etch

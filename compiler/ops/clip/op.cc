@@ -75,10 +75,14 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Clip", 6}};
 }  // namespace
 
+void lower_clip(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_clip = {.folder = "clip",
                                .names = kNames,
                                .arity = {.min_inputs = 1, .max_inputs = 3},
                                .resolve = resolve,
-                               .reference = clip_reference};
+                               .reference = clip_reference,
+                               .lower = lower_clip,
+                               .layout = elementwise_rule};
 
 }  // namespace etch

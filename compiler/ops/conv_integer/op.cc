@@ -27,10 +27,16 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_conv_integer(Lowering& lowering, const Node& node);
+std::optional<HaloWish> conv_integer_halo(const Graph& graph, const Node& node);
+
 extern const OpDef kOp_conv_integer = {.folder = "conv_integer",
                                        .names = kNames,
                                        .arity = {.min_inputs = 2, .max_inputs = 4},
                                        .resolve = resolve,
-                                       .reference = reference_conv_integer};
+                                       .reference = reference_conv_integer,
+                                       .lower = lower_conv_integer,
+                                       .layout = channels_last_rule,
+                                       .halo = conv_integer_halo};
 
 }  // namespace etch

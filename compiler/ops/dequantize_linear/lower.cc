@@ -1,4 +1,4 @@
-// Lowering of DequantizeLinear from 8 bits to float, per tensor.
+// Lowering of DequantizeLinear: SIMD code for 8 bits with one constant scale, else rows.
 #include <memory>
 
 #include "compiler/base/text.h"
@@ -6,18 +6,16 @@
 #include "compiler/steps/elementwise.h"
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/nest.h"
+#include "compiler/steps/scales.h"
 
 namespace etch {
 
 void lower_dequantize_linear(Lowering& lowering, const Node& node) {
   const auto& params = params_of<DequantizeLinearParams>(node);
-  const bool is_float = lowering.value(node.outputs[0]).dtype == DType::kF32;
   const bool per_tensor =
       params.x && params.x->scale.size() == 1 && params.x->zero_point.size() == 1;
-  if (!per_tensor || !is_float || !is_8bit(*lowering.value(node.inputs[0]).dtype)) {
-    lowering.unsupported(
-        node,
-        "only int8 or uint8 to float32 with one constant scale and zero point can be compiled yet");
+  if (!per_tensor || !is_8bit(*lowering.value(node.inputs[0]).dtype)) {
+    add_dequantization(lowering, node, params.axis);
     return;
   }
   const View& from = lowering.view(node, 0);

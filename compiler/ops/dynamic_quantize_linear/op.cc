@@ -18,11 +18,21 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_dynamic_quantize_linear(Lowering& lowering, const Node& node);
+
+namespace {
+LayoutRule layout(const Node& node) {
+  return node.outputs[0] == kNoValue ? LayoutRule::kRowMajor : LayoutRule::kElementwise;
+}
+}  // namespace
+
 extern const OpDef kOp_dynamic_quantize_linear = {
     .folder = "dynamic_quantize_linear",
     .names = kNames,
     .arity = {.min_inputs = 1, .max_inputs = 1, .min_outputs = 3, .max_outputs = 3},
     .resolve = resolve,
-    .reference = reference_dynamic_quantize_linear};
+    .reference = reference_dynamic_quantize_linear,
+    .lower = lower_dynamic_quantize_linear,
+    .layout = layout};
 
 }  // namespace etch

@@ -26,10 +26,13 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
+void lower_matmul_integer(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_matmul_integer = {.folder = "matmul_integer",
                                          .names = kNames,
                                          .arity = {.min_inputs = 2, .max_inputs = 4},
                                          .resolve = resolve,
-                                         .reference = reference_matmul_integer};
+                                         .reference = reference_matmul_integer,
+                                         .lower = lower_matmul_integer};
 
 }  // namespace etch

@@ -1,12 +1,13 @@
-// Lowering of MaxPool on 8-bit values: a positive scale keeps their order.
+// Lowering of MaxPool: 8-bit values keep their order under a positive scale; floats as they are.
 #include "compiler/ops/max_pool/op.h"
+#include "compiler/steps/float_pooling.h"
 #include "compiler/steps/pooling.h"
 
 namespace etch {
 
 void lower_max_pool(Lowering& lowering, const Node& node) {
   if (!is_8bit(*lowering.value(node.inputs[0]).dtype)) {
-    lowering.unsupported(node, "maximum pooling of floats cannot be compiled yet");
+    add_float_max_pool(lowering, node, params_of<MaxPool>(node).geometry);
     return;
   }
   add_pooling(lowering, node, params_of<MaxPool>(node).geometry, {}, Divisor::kTapsInImage);

@@ -1,5 +1,6 @@
 // Lowering of QLinearConv and QLinearConvTranspose to convolution steps.
 #include "compiler/ops/qlinear_conv/op.h"
+#include "compiler/steps/general.h"
 #include "compiler/steps/products.h"
 
 namespace etch {
@@ -20,9 +21,18 @@ std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node) 
 void lower_qlinear_conv(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearConvParams>(node);
   const bool has_bias = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
-  if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) ||
+  if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) || lowering.is_constant(node, 0) ||
       (has_bias && !lowering.is_constant(node, 8))) {
-    lowering.unsupported(node, "weights, bias, scales and zero points must be constant");
+    add_general_conv(lowering, node, params.geometry,
+                     {.x = 0,
+                      .x_zero_point = 2,
+                      .w = 3,
+                      .w_zero_point = 5,
+                      .x_scale = 1,
+                      .w_scale = 4,
+                      .y_scale = 6,
+                      .y_zero_point = 7,
+                      .bias = 8});
     return;
   }
   const ConvGeometry& geometry = params.geometry;

@@ -1,5 +1,6 @@
-// Lowering of QLinearMatMul with a constant right-hand side.
+// Lowering of QLinearMatMul: packed weights where b is constant, else the general loops.
 #include "compiler/ops/qlinear_matmul/op.h"
+#include "compiler/steps/general.h"
 #include "compiler/steps/products.h"
 
 namespace etch {
@@ -8,14 +9,18 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearMatMulParams>(node);
   const MatMulGeometry& g = params.geometry;
   const bool known = params.a && params.b && params.y && lowering.is_constant(node, 3);
-  if (!known || params.a->scale.size() != 1 || params.a->zero_point.size() != 1) {
-    lowering.unsupported(node,
-                         "the right-hand side, scales and zero points must be constant and the "
-                         "left-hand side per tensor");
-    return;
-  }
-  if (element_count(g.b_batch) != 1) {
-    lowering.unsupported(node, "a batch of right-hand sides cannot be compiled yet");
+  const bool packed = known && params.a->scale.size() == 1 && params.a->zero_point.size() == 1 &&
+                      element_count(g.b_batch) == 1 && !lowering.is_constant(node, 0);
+  if (!packed || element_count(g.output) == 0) {
+    add_general_matmul(lowering, node, g,
+                       {.x = 0,
+                        .x_zero_point = 2,
+                        .w = 3,
+                        .w_zero_point = 5,
+                        .x_scale = 1,
+                        .w_scale = 4,
+                        .y_scale = 6,
+                        .y_zero_point = 7});
     return;
   }
   const std::int64_t rows = element_count(g.batch) * g.rows;

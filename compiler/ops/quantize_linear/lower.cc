@@ -1,4 +1,4 @@
-// Lowering of QuantizeLinear from float to 8 bits, per tensor.
+// Lowering of QuantizeLinear: SIMD code for 8 bits with one constant scale, else rows.
 #include <memory>
 
 #include "compiler/base/text.h"
@@ -6,6 +6,7 @@
 #include "compiler/steps/elementwise.h"
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/nest.h"
+#include "compiler/steps/scales.h"
 
 namespace etch {
 
@@ -14,9 +15,7 @@ void lower_quantize_linear(Lowering& lowering, const Node& node) {
   const View x = lowering.view(node, 0);
   if (!params.y || params.y->scale.size() != 1 || params.y->zero_point.size() != 1 ||
       !is_8bit(params.type) || x.dtype != DType::kF32) {
-    lowering.unsupported(
-        node,
-        "only float32 to int8 or uint8 with one constant scale and zero point can be compiled yet");
+    add_quantization(lowering, node, params.axis, params.type);
     return;
   }
   const Order order =

@@ -1,0 +1,38 @@
+// Lowering of Add, Sub, Mul and Div on float32, int32 and int64.
+#include "compiler/base/text.h"
+#include "compiler/ops/arithmetic/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/steps/arithmetic.h"
+
+namespace etch {
+
+namespace {
+struct Meaning {
+  CombinePlan::Kind kind;
+  const char* text;
+};
+
+Meaning meaning_of(Arithmetic::Kind kind) {
+  switch (kind) {
+    case Arithmetic::Kind::kAdd:
+      return {CombinePlan::Kind::kAdd, "sum"};
+    case Arithmetic::Kind::kSub:
+      return {CombinePlan::Kind::kSub, "difference"};
+    case Arithmetic::Kind::kMul:
+      return {CombinePlan::Kind::kMul, "product"};
+    case Arithmetic::Kind::kDiv:
+      break;
+  }
+  return {CombinePlan::Kind::kDiv, "quotient"};
+}
+}  // namespace
+
+void lower_arithmetic(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<Arithmetic>(node);
+  const Meaning meaning = meaning_of(params.kind);
+  add_combination(lowering, node, meaning.kind,
+                  cat(meaning.text, " of two ", name_of(*lowering.value(node.outputs[0]).dtype),
+                      " tensors, ", element_count(params.shape), " elements"));
+}
+
+}  // namespace etch

@@ -1,0 +1,58 @@
+// Lowering of Cast between float32, bool and integers of 8 to 64 bits.
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/cast/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/steps/arguments.h"
+#include "compiler/steps/arithmetic.h"
+
+namespace etch {
+
+namespace {
+bool can_be_compiled(DType type) {
+  switch (type) {
+    case DType::kF32:
+    case DType::kBool:
+    case DType::kU8:
+    case DType::kS8:
+    case DType::kU16:
+    case DType::kS16:
+    case DType::kS32:
+    case DType::kS64:
+      return true;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
+void lower_cast(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<Cast>(node);
+  if (params.from == params.to) {
+    lowering.set_view(node, 0, lowering.view(node, 0));
+    return;
+  }
+  if (!can_be_compiled(params.from) || !can_be_compiled(params.to)) {
+    lowering.unsupported(node, cat("a conversion from ", name_of(params.from), " to ",
+                                   name_of(params.to), " cannot be compiled yet"));
+    return;
+  }
+  if (refuse_empty(lowering, node)) return;
+  auto step = std::make_unique<CastStep>();
+  step->kind = "cast";
+  step->summary = cat("convert ", name_of(params.from), " to ", name_of(params.to));
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.input(0, "x");
+  const View y = lowering.new_output(node, 0, order_like(x.view));
+  arguments.output("y", y);
+  step->plan.from = params.from;
+  step->plan.to = params.to;
+  step->plan.x = x.argument.stored;
+  step->plan.y = stored_as(y);
+  step->plan.rows = make_rows(y.shape, {steps_of(x.view), steps_of(y)});
+  arguments.add(std::move(step));
+}
+
+}  // namespace etch

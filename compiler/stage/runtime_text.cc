@@ -1,0 +1,55 @@
+// Texts of the runtime's structs; see runtime_text.h.
+#include "compiler/stage/runtime_text.h"
+
+#include "compiler/base/text.h"
+
+namespace etch {
+namespace rt {
+
+namespace {
+std::string text_of(const ConvAxis& a) {
+  return cat("{", a.in, " /* in */, ", a.kernel, " /* kernel */, ", a.out, " /* out */, ", a.stride,
+             " /* stride */, ", a.dilation, " /* dilation */, ", a.pad, " /* pad */, ", a.x_step,
+             ", ", a.w_step, ", ", a.y_step, "}");
+}
+
+std::string texts_of(const ConvAxis (&axes)[3]) {
+  return cat("{", text_of(axes[0]), ", ", text_of(axes[1]), ", ", text_of(axes[2]), "}");
+}
+
+std::string braced(const Stored& stored) { return cat("{", stored.flip, ", ", stored.offset, "}"); }
+std::string braced(const Range& range) { return cat("{", range.low, ", ", range.high, "}"); }
+}  // namespace
+
+std::string text_of(const Stored& stored) { return cat("rt::Stored", braced(stored)); }
+std::string text_of(const Range& range) { return cat("rt::Range", braced(range)); }
+
+std::string text_of(const Requantized& r) {
+  return cat("rt::Requantized{", braced(r.y), ", ", braced(r.y_zero), ", ", braced(r.range), ", ",
+             r.scale_step, ", ", r.bias_step, "}");
+}
+
+std::string text_of(const ConvShape& s) {
+  return cat("rt::ConvShape{", s.transposed ? "true" : "false", " /* transposed */, ", s.batch,
+             " /* batch */, ", s.group, " /* groups */, ", s.in, " /* in */, ", s.out,
+             " /* out */, ", s.x_image, ", ", s.x_channel, ", ", s.y_image, ", ", s.y_channel, ", ",
+             s.w_group, ", ", s.w_in, ", ", s.w_out, ", ", texts_of(s.axis), ", ", braced(s.x),
+             ", ", braced(s.x_zero), ", ", braced(s.w), ", ", braced(s.w_zero), ", ", s.w_zero_step,
+             "}");
+}
+
+std::string text_of(const MatMulShape& s) {
+  return cat("rt::MatMulShape{", s.rows, " /* rows */, ", s.depth, " /* depth */, ", s.cols,
+             " /* cols */, ", s.a_row, ", ", s.a_depth, ", ", s.b_depth, ", ", s.b_col, ", ",
+             s.y_row, ", ", s.y_col, ", ", braced(s.a), ", ", braced(s.a_zero), ", ", braced(s.b),
+             ", ", braced(s.b_zero), ", ", s.a_zero_step, ", ", s.b_zero_step, "}");
+}
+
+std::string text_of(const PoolShape& s) {
+  return cat("rt::PoolShape{", s.batch, " /* batch */, ", s.channels, " /* channels */, ",
+             s.x_image, ", ", s.x_channel, ", ", s.y_image, ", ", s.y_channel, ", ",
+             texts_of(s.axis), "}");
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,43 @@
+// Steps over rows of elements with arguments known at run time; the plans are in
+// templates/kernels/arithmetic.h.
+#pragma once
+
+#include <string>
+
+#include "compiler/steps/lowering.h"
+#include "compiler/steps/staged_step.h"
+#include "templates/kernels/arithmetic.h"
+
+namespace etch {
+
+#define ETCH_STEP(Step, Plan, function)       \
+  class Step : public StagedStep<Step> {      \
+   public:                                    \
+    Plan plan;                                \
+    Step() { header = "etch_elementwise.h"; } \
+    template <class S>                        \
+    void kernel(S& s) const {                 \
+      function(s, plan);                      \
+    }                                         \
+  }
+
+ETCH_STEP(CombineStep, CombinePlan, combine_kernel);
+ETCH_STEP(MapStep, MapPlan, map_kernel);
+ETCH_STEP(CastStep, CastPlan, cast_kernel);
+ETCH_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel);
+ETCH_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel);
+ETCH_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel);
+
+#undef ETCH_STEP
+
+// Refuses `node` when output 0 has no elements.
+bool refuse_empty(Lowering& lowering, const Node& node);
+
+// y = a op b with broadcasting: inputs 0 and 1 of `node`, float32, int32 or int64.
+void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kind,
+                     std::string summary);
+
+// y = f(x): input 0 to output 0. The plan's type follows x: 8-bit limits are `as stored` for y.
+void add_map(Lowering& lowering, const Node& node, MapPlan plan, std::string summary);
+
+}  // namespace etch

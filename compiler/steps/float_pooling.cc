@@ -1,0 +1,37 @@
+// Float pooling; see float_pooling.h.
+#include "compiler/steps/float_pooling.h"
+
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/steps/arguments.h"
+#include "compiler/steps/arithmetic.h"
+#include "compiler/steps/general.h"
+#include "compiler/steps/products.h"
+
+namespace etch {
+
+void add_float_max_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry) {
+  if (refuse_empty(lowering, node)) return;
+  const View x = lowering.view(node, 0);
+  const View y = lowering.new_output(node, 0, order_like(x));
+  const View from = channels_first(x, geometry.layout);
+  const View to = channels_first(y, geometry.layout);
+  auto step = std::make_unique<FloatPoolStep>();
+  step->kind = "maxpool";
+  step->summary = cat("maximum over windows of floats, ", geometry.channels, " channels");
+  rt::PoolShape& shape = step->plan.shape;
+  shape.batch = static_cast<std::int32_t>(geometry.batch);
+  shape.channels = static_cast<std::int32_t>(geometry.channels);
+  shape.x_image = steps_of(from)[0];
+  shape.x_channel = steps_of(from)[1];
+  shape.y_image = steps_of(to)[0];
+  shape.y_channel = steps_of(to)[1];
+  set_runtime_axes(shape.axis, geometry.axes, from, to);
+  step->plan.x_elements = extent_of(from);
+  step->plan.y_elements = extent_of(to);
+  lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+}
+
+}  // namespace etch

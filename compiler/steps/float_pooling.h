@@ -1,0 +1,11 @@
+// MaxPool of float32 with the runtime's plain loops.
+#pragma once
+
+#include "compiler/ops/pool_geometry/geometry.h"
+#include "compiler/steps/lowering.h"
+
+namespace etch {
+
+void add_float_max_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry);
+
+}  // namespace etch

@@ -1,0 +1,295 @@
+// Rows of elements with everything known at run time: float and integer arithmetic with
+// broadcasting, conversions between element types, QuantizeLinear, DequantizeLinear and
+// DynamicQuantizeLinear. C++17, freestanding, no heap, no state. A step of 0 repeats one element;
+// sizes and steps count elements and are literals in generated code, so that compilers see plain
+// loops that they can vectorise. No function adds to a product. Arithmetic: semantics section 5.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float.h"
+
+namespace etch {
+namespace rt {
+
+// How a tensor of 8-bit integers is kept: value = (byte ^ flip) - offset. uint8 is {0, 0}, int8
+// {128, 128}, and an int8 that is kept as uint8 {0, 128}. Wider integers are kept as they are.
+struct Stored {
+  int32_t flip;
+  int32_t offset;
+};
+
+static inline int32_t value_of(uint8_t byte, Stored as) { return (byte ^ as.flip) - as.offset; }
+static inline int32_t value_of(uint16_t value, Stored) { return value; }
+static inline int32_t value_of(int16_t value, Stored) { return value; }
+static inline int32_t value_of(int32_t value, Stored) { return value; }
+
+// The low bits of `value`, kept as T.
+template <class T>
+static inline T keep(int32_t value, Stored as) {
+  return static_cast<T>((value + as.offset) ^ as.flip);
+}
+
+// ---- arithmetic: two operands ----
+
+// Integer sums and products wrap; division truncates, and gives 0 for a divisor 0.
+static inline int32_t wrap_s32(uint32_t bits) { return static_cast<int32_t>(bits); }
+static inline int64_t wrap_s64(uint64_t bits) { return static_cast<int64_t>(bits); }
+
+struct Add {
+  static float of(float a, float b) { return a + b; }
+  static int32_t of(int32_t a, int32_t b) {
+    return wrap_s32(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+  }
+  static int64_t of(int64_t a, int64_t b) {
+    return wrap_s64(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+};
+
+struct Sub {
+  static float of(float a, float b) { return a - b; }
+  static int32_t of(int32_t a, int32_t b) {
+    return wrap_s32(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+  }
+  static int64_t of(int64_t a, int64_t b) {
+    return wrap_s64(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  }
+};
+
+struct Mul {
+  static float of(float a, float b) { return a * b; }
+  static int32_t of(int32_t a, int32_t b) {
+    return wrap_s32(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+  }
+  static int64_t of(int64_t a, int64_t b) {
+    return wrap_s64(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+};
+
+struct Div {
+  static float of(float a, float b) { return a / b; }
+  template <class Int>
+  static Int of(Int a, Int b) {
+    if (b == 0) return 0;
+    return b == -1 ? Sub::of(Int{0}, a) : a / b;
+  }
+};
+
+// An element that is NaN makes the result NaN.
+struct Max {
+  static float of(float a, float b) { return a > b || is_nan(a) ? a : b; }
+  template <class Int>
+  static Int of(Int a, Int b) {
+    return a > b ? a : b;
+  }
+};
+
+struct Min {
+  static float of(float a, float b) { return a < b || is_nan(a) ? a : b; }
+  template <class Int>
+  static Int of(Int a, Int b) {
+    return a < b ? a : b;
+  }
+};
+
+// y[i] = Operation(a[i * a_step], b[i * b_step])
+template <class Operation, class T>
+static inline void combine(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
+                           ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) y[i] = Operation::of(a[i * a_step], b[i * b_step]);
+}
+
+// ---- arithmetic: one operand ----
+
+// 1 / (1 + e^-x) as ONNX Runtime has it on x64 with FMA: x limited to [-18, 18], an odd polynomial
+// over an even one, plus 1/2.
+static inline float sigmoid_f32(float x) {
+  constexpr float kOdd[5] = {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
+                             8.51377133304701e-03f, 2.48287947061529e-01f};
+  constexpr float kEven[6] = {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
+                              1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f};
+  const float above = x < -18.0f ? -18.0f : x;
+  const float v = above > 18.0f ? 18.0f : above;
+  const float square = opaque(v * v);
+  float odd = kOdd[0];
+  for (int i = 1; i < 5; ++i) odd = fma_exact(odd, square, kOdd[i]);
+  float even = kEven[0];
+  for (int i = 1; i < 6; ++i) even = fma_exact(even, square, kEven[i]);
+  const float y = opaque(opaque(odd * v) / even) + 0.5f;
+  const float low = y < 0.0f ? 0.0f : y;
+  return low > 1.0f ? 1.0f : low;
+}
+
+// The parameter is what some of them need besides x.
+struct Relu {
+  static float of(float x, float) { return x < 0.0f ? 0.0f : x; }
+};
+struct LeakyRelu {
+  static float of(float x, float alpha) { return x >= 0.0f ? x : alpha * x; }
+};
+struct Sigmoid {
+  static float of(float x, float) { return sigmoid_f32(x); }
+};
+struct RoundEven {
+  static float of(float x, float) {
+    const bool has_fraction = x < 8388608.0f && x > -8388608.0f;
+    if (!has_fraction) return x;
+    const uint32_t sign = float_bits(x) & 0x80000000u;
+    return bits_float(float_bits(static_cast<float>(round_even(x))) | sign);
+  }
+};
+// Limits keep NaN.
+struct AtLeast {
+  template <class T>
+  static T of(T x, T low) {
+    return x < low ? low : x;
+  }
+};
+struct AtMost {
+  template <class T>
+  static T of(T x, T high) {
+    return high < x ? high : x;
+  }
+};
+
+// y[i] = Operation(x[i * step], parameter)
+template <class Operation, class T, class Parameter>
+static inline void map(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Parameter parameter) {
+  for (ptrdiff_t i = 0; i < n; ++i) y[i] = Operation::of(x[i * step], static_cast<T>(parameter));
+}
+
+// y[i] = min(max(x[i * step], low), high): `high` where low > high.
+template <class T, class Limit>
+static inline void clip(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Limit low, Limit high) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const T above = AtLeast::of(x[i * step], static_cast<T>(low));
+    y[i] = AtMost::of(above, static_cast<T>(high));
+  }
+}
+
+// ---- conversions ----
+
+// Truncation as the conversion instructions of x64 do it: what does not fit gives the least value.
+template <class Int>
+static inline Int truncated(double x) {
+  constexpr Int kLeast = static_cast<Int>(Int{1} << (8 * sizeof(Int) - 2)) * -2;
+  const bool fits = x > static_cast<double>(kLeast) - 1.0 && x < -static_cast<double>(kLeast);
+  return fits ? static_cast<Int>(x) : kLeast;
+}
+
+template <class To>
+struct Convert {  // to integers of at most 32 bits: through int32, the low bits kept
+  static To of(float x) { return static_cast<To>(truncated<int32_t>(static_cast<double>(x))); }
+  template <class Int>
+  static To of(Int x) {
+    return static_cast<To>(x);
+  }
+};
+template <>
+struct Convert<int64_t> {
+  static int64_t of(float x) { return truncated<int64_t>(static_cast<double>(x)); }
+  template <class Int>
+  static int64_t of(Int x) {
+    return static_cast<int64_t>(x);
+  }
+};
+template <>
+struct Convert<float> {
+  template <class From>
+  static float of(From x) {
+    return static_cast<float>(x);
+  }
+};
+template <>
+struct Convert<bool> {
+  static bool of(float x) { return float_bits(x) << 1 != 0u; }
+  template <class Int>
+  static bool of(Int x) {
+    return x != 0;
+  }
+};
+
+static inline float element(float x, Stored) { return x; }
+static inline int64_t element(int64_t x, Stored) { return x; }
+template <class Int>
+static inline int32_t element(Int x, Stored as) {
+  return value_of(x, as);
+}
+
+static inline float kept(float y, Stored) { return y; }
+static inline int64_t kept(int64_t y, Stored) { return y; }
+static inline int32_t kept(int32_t y, Stored) { return y; }
+static inline uint16_t kept(uint16_t y, Stored) { return y; }
+static inline int16_t kept(int16_t y, Stored) { return y; }
+static inline uint8_t kept(bool y, Stored) { return y ? 1 : 0; }
+static inline uint8_t kept(uint8_t y, Stored) { return y; }
+static inline uint8_t kept(int8_t y, Stored as) { return keep<uint8_t>(y, as); }
+
+// y[i] = x[i * step] converted to To and kept as T.
+template <class To, class From, class T>
+static inline void cast(const From* x, ptrdiff_t step, Stored x_as, T* y, Stored y_as,
+                        ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) y[i] = kept(Convert<To>::of(element(x[i * step], x_as)), y_as);
+}
+
+// ---- quantization ----
+
+// What a tensor of integers may hold, and how it is kept.
+struct Range {
+  int32_t low;
+  int32_t high;
+};
+
+// rne(clamp(value, low - zero_point, high - zero_point)) + zero_point; NaN gives low. Everything
+// fits 20 bits: the sum with 1.5 * 2^23 has a last bit of weight 1, and no product comes before it.
+static inline int32_t rounded(float value, int32_t zero_point, Range range) {
+  constexpr float kBias = 12582912.0f;
+  const float lower = static_cast<float>(range.low - zero_point);
+  const float upper = static_cast<float>(range.high - zero_point);
+  const float above = value > lower ? value : lower;
+  const float inside = above < upper ? above : upper;
+  return static_cast<int32_t>(float_bits(inside + kBias)) -
+         static_cast<int32_t>(float_bits(kBias)) + zero_point;
+}
+
+// QuantizeLinear: y[i] = saturate(rne(x[i] / scale[..]) + zero_point[..]).
+template <class T, class Zero>
+static inline void quantize_row(const float* x, ptrdiff_t x_step, const float* scale,
+                                ptrdiff_t scale_step, const Zero* zero_point, ptrdiff_t zero_step,
+                                Stored zero_as, T* y, Stored y_as, Range range, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const int32_t zero = value_of(zero_point[i * zero_step], zero_as);
+    y[i] = keep<T>(rounded(x[i * x_step] / scale[i * scale_step], zero, range), y_as);
+  }
+}
+
+// DequantizeLinear: y[i] = fl(float(x[i] - zero_point[..]) * scale[..]), differences modulo 2^32.
+template <class T, class Zero>
+static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, const float* scale,
+                                  ptrdiff_t scale_step, const Zero* zero_point, ptrdiff_t zero_step,
+                                  Stored zero_as, float* y, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const int32_t zero = value_of(zero_point[i * zero_step], zero_as);
+    const int32_t steps = Sub::of(value_of(x[i * x_step], x_as), zero);
+    y[i] = static_cast<float>(steps) * scale[i * scale_step];
+  }
+}
+
+// DynamicQuantizeLinear's scale and zero point (uint8) for n contiguous values. NaN elements take
+// no part in the range.
+static inline void dynamic_range(const float* x, float* scale, uint8_t* zero_point, ptrdiff_t n) {
+  float low = 0.0f;
+  float high = 0.0f;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    low = x[i] < low ? x[i] : low;
+    high = x[i] > high ? x[i] : high;
+  }
+  const float range = high - low;
+  const float step = low < high ? range / 255.0f : 1.0f;
+  *scale = step;
+  *zero_point = static_cast<uint8_t>(rounded(0.0f - low / step, 0, {0, 255}));
+}
+
+}  // namespace rt
+}  // namespace etch

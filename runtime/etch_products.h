@@ -1,0 +1,236 @@
+// Convolutions and matrix products whose weights, scales or zero points arrive at run time: plain
+// loops over a geometry that is constant in generated code. (Constant weights get specialised
+// code instead.) C++17, freestanding, no heap, no state. Arithmetic: semantics sections 0 to 3 and
+// 5.5; sums wrap modulo 2^32.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_elementwise.h"
+#include "etch_float.h"
+
+namespace etch {
+namespace rt {
+
+// One spatial axis; steps in elements of x, w and y.
+struct ConvAxis {
+  int32_t in, kernel, out, stride, dilation, pad;
+  ptrdiff_t x_step, w_step, y_step;
+};
+
+// Element (channel c, output channel j) of group g at tap 0 is w[g * w_group + c * w_in + j *
+// w_out]. Steps of per-channel parameters are 0 where there is one for all.
+struct ConvShape {
+  bool transposed;
+  int32_t batch, group, in, out;  // in and out: channels per group
+  ptrdiff_t x_image, x_channel, y_image, y_channel;
+  ptrdiff_t w_group, w_in, w_out;
+  ConvAxis axis[3];
+  Stored x, x_zero, w, w_zero;
+  ptrdiff_t w_zero_step;
+};
+
+// The position of x that output position `out` reads through `tap`, or -1.
+static inline int32_t tap_position(const ConvAxis& axis, bool transposed, int32_t out,
+                                   int32_t tap) {
+  if (!transposed) {
+    const int32_t at = out * axis.stride + tap * axis.dilation - axis.pad;
+    return at < axis.in ? at : -1;
+  }
+  const int32_t at = out + axis.pad - tap * axis.dilation;
+  if (at < 0 || at % axis.stride != 0) return -1;
+  return at / axis.stride < axis.in ? at / axis.stride : -1;
+}
+
+// The sum over channels for one output and one tap; x and w point to channel 0.
+static inline uint32_t channel_sum(const ConvShape& s, const uint8_t* x, int32_t x_zero,
+                                   const uint8_t* w, int32_t w_zero) {
+  uint32_t sum = 0;
+  for (int32_t c = 0; c < s.in; ++c) {
+    const int32_t a = value_of(x[c * s.x_channel], s.x) - x_zero;
+    const int32_t b = value_of(w[c * s.w_in], s.w) - w_zero;
+    sum += static_cast<uint32_t>(a * b);
+  }
+  return sum;
+}
+
+// The accumulator of one output element; x at channel 0 of the group in its image.
+static inline int32_t conv_sum(const ConvShape& s, const int32_t* out, const uint8_t* x,
+                               int32_t x_zero, const uint8_t* w, int32_t w_zero) {
+  uint32_t sum = 0;
+  for (int32_t i = 0; i < s.axis[0].kernel; ++i) {
+    const int32_t d = tap_position(s.axis[0], s.transposed, out[0], i);
+    if (d < 0) continue;
+    for (int32_t j = 0; j < s.axis[1].kernel; ++j) {
+      const int32_t h = tap_position(s.axis[1], s.transposed, out[1], j);
+      if (h < 0) continue;
+      for (int32_t k = 0; k < s.axis[2].kernel; ++k) {
+        const int32_t v = tap_position(s.axis[2], s.transposed, out[2], k);
+        if (v < 0) continue;
+        sum += channel_sum(
+            s, x + d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step, x_zero,
+            w + i * s.axis[0].w_step + j * s.axis[1].w_step + k * s.axis[2].w_step, w_zero);
+      }
+    }
+  }
+  return wrap_s32(sum);
+}
+
+// Calls store(index in y, output channel, accumulator) for every output element.
+template <class Store>
+static inline void convolve(const ConvShape& s, const uint8_t* x, const uint8_t* x_zero,
+                            const uint8_t* w, const uint8_t* w_zero, Store store) {
+  const int32_t zero = value_of(*x_zero, s.x_zero);
+  for (int32_t n = 0; n < s.batch; ++n) {
+    for (int32_t m = 0; m < s.group * s.out; ++m) {
+      const uint8_t* const xg = x + n * s.x_image + (m / s.out) * s.in * s.x_channel;
+      const uint8_t* const wm = w + (m / s.out) * s.w_group + (m % s.out) * s.w_out;
+      const int32_t w_zero_m = value_of(w_zero[m * s.w_zero_step], s.w_zero);
+      int32_t out[3];
+      for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
+        for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
+          for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
+            const ptrdiff_t y = n * s.y_image + m * s.y_channel + out[0] * s.axis[0].y_step +
+                                out[1] * s.axis[1].y_step + out[2] * s.axis[2].y_step;
+            store(y, m, conv_sum(s, out, xg, zero, wm, w_zero_m));
+          }
+        }
+      }
+    }
+  }
+}
+
+// ConvInteger.
+static inline void conv_integer(const ConvShape& s, const uint8_t* x, const uint8_t* x_zero,
+                                const uint8_t* w, const uint8_t* w_zero, int32_t* y) {
+  convolve(s, x, x_zero, w, w_zero, [&](ptrdiff_t at, int32_t, int32_t sum) { y[at] = sum; });
+}
+
+// How sums become 8-bit results.
+struct Requantized {
+  Stored y, y_zero;
+  Range range;
+  ptrdiff_t scale_step, bias_step;  // per output channel or column
+};
+
+// fl(fl(x * w) / y)
+static inline float combined_scale(float x, float w, float y) { return opaque(x * w) / y; }
+
+static inline uint8_t requantized(const Requantized& r, int32_t sum, float scale, int32_t zero) {
+  const int32_t q =
+      clamp_round_offset(static_cast<float>(sum) * scale, zero, r.range.low, r.range.high);
+  return keep<uint8_t>(q, r.y);
+}
+
+// QLinearConv and QLinearConvTranspose.
+static inline void qlinear_conv(const ConvShape& s, const Requantized& r, const uint8_t* x,
+                                const float* x_scale, const uint8_t* x_zero, const uint8_t* w,
+                                const float* w_scale, const uint8_t* w_zero, const float* y_scale,
+                                const uint8_t* y_zero, const int32_t* bias, uint8_t* y) {
+  const int32_t zero = value_of(*y_zero, r.y_zero);
+  convolve(s, x, x_zero, w, w_zero, [&](ptrdiff_t at, int32_t m, int32_t sum) {
+    const float scale = combined_scale(*x_scale, w_scale[m * r.scale_step], *y_scale);
+    y[at] = requantized(r, Add::of(sum, bias[m * r.bias_step]), scale, zero);
+  });
+}
+
+// The product of one pair of matrices; steps in elements.
+struct MatMulShape {
+  int32_t rows, depth, cols;
+  ptrdiff_t a_row, a_depth, b_depth, b_col, y_row, y_col;
+  Stored a, a_zero, b, b_zero;
+  ptrdiff_t a_zero_step, b_zero_step;  // per row of a, per column of b
+};
+
+template <class Store>
+static inline void multiply(const MatMulShape& s, const uint8_t* a, const uint8_t* a_zero,
+                            const uint8_t* b, const uint8_t* b_zero, Store store) {
+  for (int32_t m = 0; m < s.rows; ++m) {
+    const int32_t za = value_of(a_zero[m * s.a_zero_step], s.a_zero);
+    for (int32_t n = 0; n < s.cols; ++n) {
+      const int32_t zb = value_of(b_zero[n * s.b_zero_step], s.b_zero);
+      uint32_t sum = 0;
+      for (int32_t k = 0; k < s.depth; ++k) {
+        const int32_t left = value_of(a[m * s.a_row + k * s.a_depth], s.a) - za;
+        const int32_t right = value_of(b[k * s.b_depth + n * s.b_col], s.b) - zb;
+        sum += static_cast<uint32_t>(left * right);
+      }
+      store(m * s.y_row + n * s.y_col, n, wrap_s32(sum));
+    }
+  }
+}
+
+// MatMulInteger.
+static inline void matmul_integer(const MatMulShape& s, const uint8_t* a, const uint8_t* a_zero,
+                                  const uint8_t* b, const uint8_t* b_zero, int32_t* y) {
+  multiply(s, a, a_zero, b, b_zero, [&](ptrdiff_t at, int32_t, int32_t sum) { y[at] = sum; });
+}
+
+// QLinearMatMul.
+static inline void qlinear_matmul(const MatMulShape& s, const Requantized& r, const uint8_t* a,
+                                  const float* a_scale, const uint8_t* a_zero, const uint8_t* b,
+                                  const float* b_scale, const uint8_t* b_zero, const float* y_scale,
+                                  const uint8_t* y_zero, uint8_t* y) {
+  const int32_t zero = value_of(*y_zero, r.y_zero);
+  multiply(s, a, a_zero, b, b_zero, [&](ptrdiff_t at, int32_t n, int32_t sum) {
+    const float scale = combined_scale(*a_scale, b_scale[n * r.scale_step], *y_scale);
+    y[at] = requantized(r, sum, scale, zero);
+  });
+}
+
+// What accumulators start from when weights are constant and only x's zero point is not:
+// start[i] = zero_point * factor[i], where the factors are minus the sums of the weights. `offset`
+// moves the zero point to how x is kept.
+static inline void fold_zero_point(const uint8_t* zero_point, Stored as, int32_t offset,
+                                   const int32_t* factor, int32_t* start, ptrdiff_t n) {
+  const int32_t zero = value_of(*zero_point, as) + offset;
+  for (ptrdiff_t i = 0; i < n; ++i) start[i] = Mul::of(zero, factor[i]);
+}
+
+// The largest float of every window; a window without elements gives -FLT_MAX. NaN elements are
+// passed over. Steps of w are not used.
+struct PoolShape {
+  int32_t batch, channels;
+  ptrdiff_t x_image, x_channel, y_image, y_channel;
+  ConvAxis axis[3];
+};
+
+static inline float window_maximum(const PoolShape& s, const int32_t* out, const float* x) {
+  float most = -0x1.fffffep+127f;
+  for (int32_t i = 0; i < s.axis[0].kernel; ++i) {
+    const int32_t d = tap_position(s.axis[0], false, out[0], i);
+    if (d < 0) continue;
+    for (int32_t j = 0; j < s.axis[1].kernel; ++j) {
+      const int32_t h = tap_position(s.axis[1], false, out[1], j);
+      if (h < 0) continue;
+      for (int32_t k = 0; k < s.axis[2].kernel; ++k) {
+        const int32_t v = tap_position(s.axis[2], false, out[2], k);
+        if (v < 0) continue;
+        const float value = x[d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step];
+        most = most < value ? value : most;
+      }
+    }
+  }
+  return most;
+}
+
+static inline void max_pool(const PoolShape& s, const float* x, float* y) {
+  for (int32_t n = 0; n < s.batch; ++n) {
+    int32_t out[3];
+    for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
+      for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
+        for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
+          const ptrdiff_t at = n * s.y_image + out[0] * s.axis[0].y_step +
+                               out[1] * s.axis[1].y_step + out[2] * s.axis[2].y_step;
+          for (int32_t c = 0; c < s.channels; ++c) {
+            y[at + c * s.y_channel] = window_maximum(s, out, x + n * s.x_image + c * s.x_channel);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,159 @@
+// Kernels for products whose weights, scales or zero points are known at run time: calls of the
+// runtime's plain loops (runtime/etch_products.h). Constant weights have kernels of their own in
+// conv.h and depthwise.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/etch_products.h"
+#include "templates/kernels/arguments.h"
+
+namespace etch {
+
+// Scales and biases of an operator with 8-bit output.
+struct RequantizeArguments {
+  rt::Requantized how{};
+  Argument x_scale, w_scale, y_scale, y_zero, bias;
+};
+
+// ConvInteger, QLinearConv and QLinearConvTranspose.
+struct GeneralConvPlan {
+  bool requantized = false;  // 8-bit output, else int32
+  rt::ConvShape shape{};
+  Argument x, x_zero, w, w_zero;
+  RequantizeArguments out;
+  int y = 0;                    // operand of the step
+  std::int64_t y_elements = 1;  // from the first to behind the last
+};
+
+template <class S>
+void general_conv_kernel(S& s, const GeneralConvPlan& p) {
+  using Byte = std::uint8_t;
+  if (!p.requantized) {
+    s.runtime(
+        "conv_integer", [](auto... all) { rt::conv_integer(all...); },
+        {p.x.elements, p.x_zero.elements, p.w.elements, p.w_zero.elements, 4 * p.y_elements},
+        p.shape, pointer_to<Byte>(s, p.x), pointer_to<Byte>(s, p.x_zero), pointer_to<Byte>(s, p.w),
+        pointer_to<Byte>(s, p.w_zero), s.template operand<std::int32_t>(p.y));
+    return;
+  }
+  s.runtime(
+      "qlinear_conv", [](auto... all) { rt::qlinear_conv(all...); },
+      {p.x.elements, span_of<float>(p.out.x_scale), p.x_zero.elements, p.w.elements,
+       span_of<float>(p.out.w_scale), p.w_zero.elements, span_of<float>(p.out.y_scale),
+       p.out.y_zero.elements, span_of<std::int32_t>(p.out.bias), p.y_elements},
+      p.shape, p.out.how, pointer_to<Byte>(s, p.x), pointer_to<float>(s, p.out.x_scale),
+      pointer_to<Byte>(s, p.x_zero), pointer_to<Byte>(s, p.w), pointer_to<float>(s, p.out.w_scale),
+      pointer_to<Byte>(s, p.w_zero), pointer_to<float>(s, p.out.y_scale),
+      pointer_to<Byte>(s, p.out.y_zero), pointer_to<std::int32_t>(s, p.out.bias),
+      s.template operand<Byte>(p.y));
+}
+
+// MatMulInteger and QLinearMatMul. Operands of `matrices`, one iteration per pair of matrices: a,
+// b, y; then the steps of the parameters that belong to rows of a (zero point) and columns of b
+// (zero point, scale), in `parameters`.
+struct GeneralMatMulPlan {
+  bool requantized = false;
+  rt::MatMulShape shape{};
+  Argument a, a_zero, b, b_zero;
+  RequantizeArguments out;  // w_scale belongs to b
+  int y = 0;
+  RowNest matrices;                  // n = 1; operand 3: unused
+  std::vector<RowSteps> parameters;  // per axis of `matrices`: a_zero, b_zero, b_scale, unused
+};
+
+namespace products_detail {
+
+template <class S>
+void matrices(S& s, const GeneralMatMulPlan& p, std::size_t axis, const RowPlace<S>& at,
+              const RowPlace<S>& parameter) {
+  static constexpr const char* kNames[] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+  if (axis < p.matrices.axes.size()) {
+    const RowAxis& here = p.matrices.axes[axis];
+    s.loop(kNames[axis], here.count, [&](const typename S::Index& i) {
+      RowPlace<S> inner = at;
+      RowPlace<S> moved = parameter;
+      for (std::size_t o = 0; o < kRowOperands; ++o) {
+        inner[o] = at[o] + i * here.step[o];
+        moved[o] = parameter[o] + i * p.parameters[axis][o];
+      }
+      matrices(s, p, axis + 1, inner, moved);
+    });
+    return;
+  }
+  using Byte = std::uint8_t;
+  const rt::MatMulShape& m = p.shape;
+  const auto extent = [](std::int64_t rows, std::int64_t row, std::int64_t cols, std::int64_t col) {
+    return (rows - 1) * row + (cols - 1) * col + 1;
+  };
+  const std::int64_t a = extent(m.rows, m.a_row, m.depth, m.a_depth);
+  const std::int64_t b = extent(m.depth, m.b_depth, m.cols, m.b_col);
+  const std::int64_t y = extent(m.rows, m.y_row, m.cols, m.y_col);
+  const std::int64_t a_zero = (m.rows - 1) * m.a_zero_step + 1;
+  const std::int64_t b_zero = (m.cols - 1) * m.b_zero_step + 1;
+  const std::int64_t scales = 4 * ((m.cols - 1) * p.out.how.scale_step + 1);
+  const auto pa = pointer_to<Byte>(s, p.a) + at[0];
+  const auto pb = pointer_to<Byte>(s, p.b) + at[1];
+  const auto pa_zero = pointer_to<Byte>(s, p.a_zero) + parameter[0];
+  const auto pb_zero = pointer_to<Byte>(s, p.b_zero) + parameter[1];
+  if (!p.requantized) {
+    s.runtime(
+        "matmul_integer", [](auto... all) { rt::matmul_integer(all...); },
+        {a, a_zero, b, b_zero, 4 * y}, m, pa, pa_zero, pb, pb_zero,
+        s.template operand<std::int32_t>(p.y) + at[2]);
+    return;
+  }
+  s.runtime(
+      "qlinear_matmul", [](auto... all) { rt::qlinear_matmul(all...); },
+      {a, 4, a_zero, b, scales, b_zero, 4, 1, y}, m, p.out.how, pa,
+      pointer_to<float>(s, p.out.x_scale), pa_zero, pb,
+      pointer_to<float>(s, p.out.w_scale) + parameter[2], pb_zero,
+      pointer_to<float>(s, p.out.y_scale), pointer_to<Byte>(s, p.out.y_zero),
+      s.template operand<Byte>(p.y) + at[2]);
+}
+
+}  // namespace products_detail
+
+template <class S>
+void general_matmul_kernel(S& s, const GeneralMatMulPlan& plan) {
+  RowPlace<S> start;
+  RowPlace<S> parameter;
+  for (std::size_t o = 0; o < kRowOperands; ++o) start[o] = parameter[o] = typename S::Index(0);
+  products_detail::matrices(s, plan, 0, start, parameter);
+}
+
+// The start values of a convolution with constant weights: operands zero point and start, and the
+// constant "factors".
+struct FoldPlan {
+  Argument zero_point;
+  int offset = 0;
+  int n = 0;
+  int start = 1;  // operand of the step
+};
+
+template <class S>
+void fold_kernel(S& s, const FoldPlan& plan) {
+  s.runtime(
+      "fold_zero_point", [](auto... all) { rt::fold_zero_point(all...); },
+      {1, std::int64_t{4} * plan.n, std::int64_t{4} * plan.n},
+      pointer_to<std::uint8_t>(s, plan.zero_point), plan.zero_point.stored, plan.offset,
+      s.template constant<const std::int32_t>("factors"),
+      s.template operand<std::int32_t>(plan.start), plan.n);
+}
+
+// MaxPool of floats: operands x, y.
+struct FloatPoolPlan {
+  rt::PoolShape shape{};
+  std::int64_t x_elements = 1, y_elements = 1;
+};
+
+template <class S>
+void float_pool_kernel(S& s, const FloatPoolPlan& plan) {
+  s.runtime(
+      "max_pool", [](auto... all) { rt::max_pool(all...); },
+      {4 * plan.x_elements, 4 * plan.y_elements}, plan.shape, s.template operand<const float>(0),
+      s.template operand<float>(1));
+}
+
+}  // namespace etch
