@@ -69,17 +69,28 @@ void judge(const std::string& label, const Port& port, const Tensor& actual, con
   print_line(cat(label, to_string(difference)));
 }
 
-ExitCode verdict(const Count& count, std::size_t data_sets, const Program& program) {
+// "1.24 s"
+std::string duration(double seconds) {
+  const auto hundredths = static_cast<std::int64_t>(seconds * 100);
+  return cat(hundredths / 100, hundredths % 100 < 10 ? ".0" : ".", hundredths % 100, " s");
+}
+
+ExitCode verdict(const Count& count, std::size_t data_sets, const Network& network,
+                 double compile_seconds) {
   const bool pass = count.accepted == count.outputs;
-  print_line(cat("etch check: ", pass ? "PASS" : "FAIL", " on ", program.isa.name, ": ",
+  print_line(cat("etch check: ", pass ? "PASS" : "FAIL", " on ", network.program().isa.name, ": ",
                  count.exact, " of ", count.outputs, " outputs exact, ", data_sets,
-                 data_sets == 1 ? " data set" : " data sets"));
+                 data_sets == 1 ? " data set" : " data sets", "; generated in ",
+                 duration(compile_seconds + network.emit_seconds()), ", built in ",
+                 duration(network.build_seconds())));
   return pass ? ExitCode::kOk : ExitCode::kDiffer;
 }
 
 ExitCode check(const CheckOptions& options, Reporter& reporter) {
+  const Stopwatch compiling;
   std::unique_ptr<Program> program = compile_file(options, reporter);
   if (program == nullptr) return reporter.exit_code();
+  const double compile_seconds = compiling.seconds();
   std::optional<std::vector<Sample>> samples = read_samples(options, *program, reporter);
   if (!samples) return reporter.exit_code();
   const std::unique_ptr<Network> network =
@@ -101,7 +112,7 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
             options.max_lsb, count);
     }
   }
-  return verdict(count, samples->size(), network->program());
+  return verdict(count, samples->size(), *network, compile_seconds);
 }
 
 }  // namespace

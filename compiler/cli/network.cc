@@ -69,6 +69,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   if (!toolchain) return nullptr;
   network->toolchain_ = std::move(*toolchain);
 
+  const Stopwatch emitting;
   EmitOptions options;
   options.name = kName;
   options.profile = timing == Timing::kSteps;
@@ -80,6 +81,8 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   if (network->folder_ == nullptr || !write_files(files, network->folder_->path(), reporter)) {
     return nullptr;
   }
+  network->emit_seconds_ = emitting.seconds();
+  const Stopwatch building;
   std::vector<std::string> sources;
   for (const OutputFile& file : files) {
     if (is_source(file)) sources.push_back(file.path);
@@ -88,6 +91,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
       build_program(network->folder_->path(), sources, "program", network->toolchain_, reporter);
   if (!built) return nullptr;
   network->built_ = std::move(*built);
+  network->build_seconds_ = building.seconds();
   return network;
 }
 

@@ -2,6 +2,7 @@
 // `etch check`, `etch run` and `etch bench`.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -33,6 +34,9 @@ class Network {
 
   const Program& program() const { return *program_; }
   const std::vector<std::filesystem::path>& objects() const { return built_.objects; }
+  // Wall-clock time that emitting and compiling took.
+  double emit_seconds() const { return emit_seconds_; }
+  double build_seconds() const { return build_seconds_; }
 
   // Runs once for every sample (one tensor per input, in order, of the port's type and shape).
   // Returns each sample's outputs, or null after an error.
@@ -58,6 +62,19 @@ class Network {
   Toolchain toolchain_;
   std::unique_ptr<WorkFolder> folder_;
   BuildOutput built_;
+  double emit_seconds_ = 0;
+  double build_seconds_ = 0;
+};
+
+// Seconds since it was made.
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace etch::cli
