@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "templates/kernels/requantize.h"
+#include "templates/kernels/tap_function.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -306,27 +307,27 @@ class RegionLoops {
     const auto bias = start + at.lane + Index(region_.bias);
     const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
                           const auto& ty) {
-      const TilePtrs<S> in{s_.base("xt", tx), s_.base("wt", tw), tb, tf};
-      Tile<S, Out>(s_, plan_, region_, block, rows, cols).run(in, s_.base("yt", ty));
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols)
+          .run({tx, tw, tb, tf}, s_.base("yt", ty));
     };
     const std::string name = tile_name(block, rows, cols);
+    const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
     if (plan_.out.kind == Requantize::Kind::kInt32) {
-      s_.inlined(
-          name,
+      tap_function(
+          s_, name, taps,
           [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) {
             body(tx, tw, tb, Factors<S>{}, ty);
           },
-          std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{"y", y});
+          x, w, std::pair{"bias", bias}, std::pair{"y", y});
       return;
     }
     with_factors(s_, plan_.out, at.lane, [&](const char* parameter, const auto& p, auto make) {
-      s_.inlined(
-          name,
+      tap_function(
+          s_, name, taps,
           [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
             body(tx, tw, tb, make(tf), ty);
           },
-          std::pair{"x", x}, std::pair{"w", w}, std::pair{"bias", bias}, std::pair{parameter, p},
-          std::pair{"y", y});
+          x, w, std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
     });
   }
 

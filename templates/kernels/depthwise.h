@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "templates/kernels/requantize.h"
+#include "templates/kernels/tap_function.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -118,15 +119,13 @@ void row_pass(S& s, const DepthwisePlan& plan, const DepthwiseRegion& region, in
   const auto one = [&](const Index& at, const Index& phase, int n) {
     const std::string name = prefix + "chunk_" + std::to_string(rows) + "x" + std::to_string(n);
     with_factors(s, plan.out, phase * full, [&](const char* parameter, const auto& p, auto make) {
-      s.inlined(
-          name,
+      tap_function(
+          s, name, taps.empty() ? Taps::kNone : Taps::kSome,
           [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
-            chunk<S>(s, plan, region, taps, rows, n,
-                     {s.base("xt", tx), s.base("wt", tw), tb, make(tf), s.base("yt", ty)});
+            chunk<S>(s, plan, region, taps, rows, n, {tx, tw, tb, make(tf), s.base("yt", ty)});
           },
-          std::pair{"x", x + at}, std::pair{"w", w + phase * panel},
-          std::pair{"bias", bias + phase * full}, std::pair{parameter, p},
-          std::pair{"y", y + at});
+          x + at, w + phase * panel, std::pair{"bias", bias + phase * full},
+          std::pair{parameter, p}, std::pair{"y", y + at});
     });
   };
   const int repeats = chunks / region.period;
