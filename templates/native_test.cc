@@ -171,6 +171,17 @@ TEST(NativeVerbs, RoundingIsToNearestEven) {
   EXPECT_EQ(rounded(2147483520.0F), 2147483520);
 }
 
+TEST(NativeVerbs, TwoMoreRoundingsGoAwayFromAndTowardsZero) {
+  const auto s = verbs(1);
+  const auto away = [&](float v) { return s.round_away_i32("q", s.splat_f32("v", v)).lane[0]; };
+  const auto cut = [&](float v) { return s.trunc_i32("q", s.splat_f32("v", v)).lane[0]; };
+  EXPECT_EQ(away(0.5F), 1);
+  EXPECT_EQ(away(-2.5F), -3);
+  EXPECT_EQ(away(0x1.fffffep-2F), 0);
+  EXPECT_EQ(cut(2.9F), 2);
+  EXPECT_EQ(cut(-2.9F), -2);
+}
+
 TEST(NativeVerbs, ScalingRoundsTheAccumulatorToFloatFirst) {
   const auto s = verbs(1);
   const auto acc = s.splat_i32("acc", 16777217);  // 2^24 + 1 is no float

@@ -21,7 +21,7 @@ struct VersionRange {
 constexpr VersionRange kIrVersions = {3, 11};
 constexpr VersionRange kOnnxOpsets = {7, 23};
 constexpr VersionRange kMicrosoftOpsets = {1, 1};
-constexpr VersionRange kNhwcOpsets = {1, INT64_MAX};
+constexpr VersionRange kAnyVersion = {1, INT64_MAX};
 
 void check_version(std::int64_t version, VersionRange range, std::string_view what, Sink& sink) {
   if (version >= range.least && version <= range.most) return;
@@ -33,7 +33,7 @@ void check_opset(const std::string& domain, std::int64_t version, Sink& sink) {
   const std::string what = cat("the version of ", domain.empty() ? "ai.onnx" : printable(domain));
   if (domain == kOnnx) check_version(version, kOnnxOpsets, what, sink);
   if (domain == kMicrosoft) check_version(version, kMicrosoftOpsets, what, sink);
-  if (domain == kNhwc) check_version(version, kNhwcOpsets, what, sink);
+  if (domain == kNhwc || domain == kTensorFlow) check_version(version, kAnyVersion, what, sink);
 }
 
 std::map<std::string, std::int64_t> read_opsets(const onnx::ModelProto& model, Sink& sink) {

@@ -24,10 +24,10 @@ struct ImportOptions {
   Limits limits;
 };
 
-// IR 3-11, ai.onnx 7-23, com.microsoft 1, com.ms.internal.nhwc any version or none; other
-// domains may be imported but not used. Tensor data must be inside the file. An open size that no
-// option fixes becomes 1, with a note, where it is the batch: an input's first size, its symbol
-// used nowhere but in first sizes. Any other is E-SHAPE.
+// IR 3-11, ai.onnx 7-23, com.microsoft 1, com.ms.internal.nhwc any version or none,
+// org.tensorflow any version; other domains may be imported but not used. Tensor data must be
+// inside the file. An open size that no option fixes becomes 1, with a note, where it is the batch:
+// an input's first size, its symbol used nowhere but in first sizes. Any other is E-SHAPE.
 // Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
 // E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs, functions, sparse tensors).
 // Never throws, whatever the bytes.

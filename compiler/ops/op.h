@@ -21,6 +21,7 @@ class Lowering;  // compiler/steps/lowering.h
 inline constexpr std::string_view kOnnx = "";
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
 inline constexpr std::string_view kNhwc = "com.ms.internal.nhwc";
+inline constexpr std::string_view kTensorFlow = "org.tensorflow";
 
 // An operator's name as files spell it, and the first operator-set version that has it.
 struct OpName {
@@ -111,6 +112,8 @@ class ResolveContext {
   // E-TYPE (a wrong shape of an inner value only warns), a size beyond ir/limits.h as E-LIMIT.
   // An omitted output is ignored.
   void set_output(int i, DType dtype, Shape shape);
+  // Declares output i as known already: from here on it is a constant, not an output of the node.
+  void set_constant_output(int i, Tensor tensor);
   template <class Params>
   void set_params(Params params) {
     node_.params = std::move(params);

@@ -151,6 +151,15 @@ void ResolveContext::set_output(int i, DType dtype, Shape shape) {
   value.shape = std::move(shape);
 }
 
+void ResolveContext::set_constant_output(int i, Tensor tensor) {
+  const auto index = static_cast<std::size_t>(i);
+  if (index >= node_.outputs.size() || node_.outputs[index] == kNoValue) return;
+  set_output(i, tensor.dtype(), tensor.shape());
+  if (failed_) return;
+  graph_.value(node_.outputs[index]).constant = std::make_shared<const Tensor>(std::move(tensor));
+  node_.outputs[index] = kNoValue;
+}
+
 // What the file says of an inner value is only a hint, often left behind by a tool that changed
 // the batch size; what it says of a graph output is a promise.
 void ResolveContext::report_shape_conflict(ValueId value, std::string what) {

@@ -140,8 +140,9 @@ void resolve(Graph& graph, Sink& sink) {
   Known known(graph);
   for (Node& node : graph.nodes) {
     if (node.op == nullptr || !check_version(graph, node, sink)) continue;
+    const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
     if (!known.has_all(node.inputs) || !resolve_node(graph, node, sink)) continue;
-    known.add_all(node.outputs);
+    known.add_all(outputs);
     folder.fold(node);
   }
   if (sink.error_count() != errors_before) return;

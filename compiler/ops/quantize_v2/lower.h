@@ -1,0 +1,20 @@
+// What the lowerings of QuantizeV2 and Dequantize share.
+#pragma once
+
+#include "compiler/ops/quantize_v2/op.h"
+#include "compiler/steps/arguments.h"
+#include "compiler/steps/quantize_v2.h"
+
+namespace etch {
+
+// mode, and the least and greatest value of the rule.
+void plan_rule(RangePlan& plan, const QuantizeV2Rule& rule);
+
+// The operands of a node whose inputs are x, min_range and max_range and whose output lies at `y`,
+// and the rows over them.
+void plan_rows(RangePlan& plan, const RangeSlices& slices, StepArguments& arguments, const View& y);
+
+// How the 8- to 32-bit side is kept.
+RangeElement element_of(DType quantized);
+
+}  // namespace etch

@@ -1,0 +1,13 @@
+// The kernels of quantize_v2.h, compiled for every stage.
+#include "compiler/steps/quantize_v2.h"
+
+#include "compiler/steps/staged_step_impl.h"
+
+namespace etch {
+
+ETCH_INSTANTIATE_STEP(QuantizeV2Step);
+ETCH_INSTANTIATE_STEP(QuantizeRangeStep);
+ETCH_INSTANTIATE_STEP(DequantizeRangeStep);
+ETCH_INSTANTIATE_STEP(RangeEndStep);
+
+}  // namespace etch
