@@ -43,6 +43,7 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
                                   Sink& sink) {
   try {
     std::optional<Graph> graph = import_model(model, options.import, sink);
+    if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
     run_passes(*graph, sink, options.dump_after);
     if (sink.has_errors()) return nullptr;
@@ -70,7 +71,8 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   if (options.strict_integer) refuse_emulation(*graph, *program, sink);
   if (sink.has_errors()) return nullptr;
   plan_memory(*program);
-  audit_program(*program);
+  audit_program(*program, sink);
+  if (sink.has_errors()) return nullptr;
   return program;
 }
 

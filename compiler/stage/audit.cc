@@ -154,7 +154,12 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step) 
   return out;
 }
 
-void audit_program(const Program& program) {
+namespace {
+// A longer function takes compilers minutes; no reasonable layer comes near.
+constexpr int kMostStatements = 2000;
+}  // namespace
+
+void audit_program(const Program& program, Sink& sink) {
   bool clean = true;
   for (const auto& step : program.steps) {
     const AuditResult result = audit(*step, program.isa, extents_of(program, *step));
@@ -162,6 +167,10 @@ void audit_program(const Program& program) {
       std::fprintf(stderr, "etch: audit: %s\n", finding.c_str());
       clean = false;
     }
+    if (result.statements <= kMostStatements) continue;
+    sink.report({Severity::kError, DiagKind::kLimit, step->node, step->origin,
+                 cat("its unrolled code would have ", result.statements, " statements, at most ",
+                     kMostStatements, " are allowed")});
   }
   ETCH_CHECK(clean && "every access stays inside its memory");
 }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/diag/diagnostic.h"
 #include "compiler/steps/step.h"
 #include "templates/stage.h"
 
@@ -261,7 +262,8 @@ AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const Operan
 // The extents of `step`'s operands in the memory of `program`.
 std::vector<OperandExtent> extents_of(const Program& program, const Step& step);
 
-// Audits every step. A wrong access is a defect of the compiler: it is printed and aborts.
-void audit_program(const Program& program);
+// Audits every step. A wrong access is a defect of the compiler: it is printed and aborts. Code that
+// would be too long for compilers is reported as E-LIMIT.
+void audit_program(const Program& program, Sink& sink);
 
 }  // namespace etch

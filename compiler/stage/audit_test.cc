@@ -24,7 +24,8 @@ TEST(Audit, AcceptsAccessesInsideTheirMemory) {
     const Program program = testing::tiny_program(isa);
     EXPECT_TRUE(audit_step(program, 0).findings.empty());
     EXPECT_TRUE(audit_step(program, 1).findings.empty());
-    audit_program(program);
+    Sink sink;
+    audit_program(program, sink);
   }
 }
 
@@ -91,7 +92,8 @@ TEST(Audit, CountsStatementsAsTheRecorderPrintsThemAndExecutionsOfAllIterations)
 TEST(AuditDeathTest, AWrongAccessInAProgramIsADefectOfTheCompiler) {
   Program program = testing::tiny_program(isa::k_scalar);
   mask_of(program).extra_blocks = 1;
-  EXPECT_DEATH(audit_program(program), "store_bytes: y writes bytes");
+  Sink sink;
+  EXPECT_DEATH(audit_program(program, sink), "store_bytes: y writes bytes");
 }
 
 TEST(AuditIndex, SpansNegativeFactorsAndKnowsItsSteps) {

@@ -16,8 +16,6 @@
 namespace etch {
 
 namespace {
-constexpr std::int64_t kMostHalo = 8;  // per side; wider padding is cheaper as border regions
-
 DType stored_type(DType type) {
   return type == DType::kS8 || type == DType::kBool ? DType::kU8 : type;
 }
@@ -107,10 +105,6 @@ void Lowering::plan_node(const Node& node) {
 }
 
 void Lowering::wish_halo(ValueId id, const HaloWish& halo) {
-  const auto small = [](std::int64_t n) { return n <= kMostHalo; };
-  if (!std::all_of(halo.begin.begin(), halo.begin.end(), small) ||
-      !std::all_of(halo.end.begin(), halo.end.end(), small))
-    return;
   std::optional<HaloWish>& plan = plans_[static_cast<std::size_t>(id)].halo;
   if (!plan) {
     plan = halo;

@@ -88,8 +88,27 @@ ConvProblem matrix_problem(const View& x, const View& y, std::int64_t rows, std:
   return problem;
 }
 
+namespace {
+constexpr std::int64_t kSmallHalo = 8;  // per side: cheaper than border regions
+constexpr std::size_t kMostRegions =
+    16;  // more of them cost more code than a wide halo costs memory
+
+bool wants_halo(const ConvGeometry& geometry) {
+  bool small = true;
+  std::size_t regions = 1;
+  for (const ConvAxis& axis : geometry.axes) {
+    const HaloNeed need = halo_need(axis, geometry.direction);
+    small = small && need.begin <= kSmallHalo && need.end <= kSmallHalo;
+    regions *= plan_segments(axis, geometry.direction, 0, 0).size();
+  }
+  return small || regions > kMostRegions;
+}
+}  // namespace
+
 std::optional<HaloWish> conv_halo(const ConvGeometry& geometry, int stored_zero_point) {
-  if (geometry.direction == ConvDirection::kTransposed) return std::nullopt;
+  if (geometry.direction == ConvDirection::kTransposed || !wants_halo(geometry)) {
+    return std::nullopt;
+  }
   const std::size_t rank = geometry.axes.size() + 2;
   const std::size_t first = geometry.layout == ConvLayout::kChannelsFirst ? 2 : 1;
   HaloWish wish;
@@ -113,6 +132,12 @@ std::string sizes(const ConvGeometry& geometry, std::int64_t ConvAxis::*member) 
 
 std::string describe(const ConvProblem& problem, const std::string& kind) {
   const ConvGeometry& g = problem.geometry;
+  const bool matrix =
+      g.axes.size() == 1 && g.axes[0].kernel == 1 && g.axes[0].stride == 1 && g.group == 1;
+  if (matrix) {
+    return cat("matrix product, ", g.axes[0].out, " x ", g.in_channels, " by ", g.in_channels,
+               " x ", g.out_channels);
+  }
   std::string out = cat(sizes(g, &ConvAxis::kernel),
                         g.direction == ConvDirection::kTransposed ? " transposed" : "",
                         kind == "depthwise" ? " depthwise" : "", " convolution, ", g.in_channels,
@@ -134,6 +159,20 @@ namespace {
 void ignore_halo(View& view) {
   view.halo_begin.assign(view.shape.size(), 0);
   view.halo_end.assign(view.shape.size(), 0);
+}
+}  // namespace
+
+namespace {
+constexpr std::size_t kMostRegionsAtAll = 512;
+
+std::size_t region_count(const ConvProblem& problem) {
+  std::size_t count = 1;
+  for (std::size_t a = 0; a < problem.geometry.axes.size(); ++a) {
+    count *= plan_segments(problem.geometry.axes[a], problem.geometry.direction,
+                           problem.x.halo_begin[a + 2], problem.x.halo_end[a + 2])
+                 .size();
+  }
+  return count;
 }
 }  // namespace
 
