@@ -21,7 +21,8 @@ void tap_function(S& s, const std::string& name, Taps taps, Body body,
                   const typename S::template Ptr<const std::uint8_t>& w, const Rest&... rest) {
   if (taps == Taps::kNone) {
     using Bytes = typename S::template Ptr<const std::uint8_t>;
-    s.inlined(name, [&](const auto&... p) { body(Bytes{}, Bytes{}, p...); }, rest...);
+    s.inlined(
+        name, [&](const auto&... p) { body(Bytes{}, Bytes{}, p...); }, rest...);
     return;
   }
   s.inlined(

@@ -1,0 +1,147 @@
+// All engines give the same bits: the reference functions, the steps under the Native stage on
+// every instruction set's plan, and the compiled code on those that this machine can run.
+//
+// Native is cheap and takes all cases of a sample; compiled code takes a second sample. With
+// ETCH_SWEEP=1 (tools/agree-sweep) both take many more.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iterator>
+
+#include "compiler/base/text.h"
+#include "compiler/schedule/targets.h"
+#include "tests/engines.h"
+#include "tests/generated_batch.h"
+
+namespace etch {
+namespace {
+
+bool sweeping() { return std::getenv("ETCH_SWEEP") != nullptr; }
+int sample(int usual, int sweep) { return sweeping() ? sweep : usual; }
+
+// How many differ before a test gives up: one defect tends to break many cases.
+constexpr int kMostFailures = 10;
+
+void expect_native_agrees(const std::vector<Case>& cases) {
+  int failures = 0;
+  for (const Case& each : cases) {
+    const std::vector<Tensor> expected = reference_outputs(each);
+    for (const IsaTraits* const isa : all_targets()) {
+      const auto program = compiled(each, isa->name);
+      ASSERT_NE(program, nullptr);
+      const std::string difference = difference_of(native_outputs(*program, each.inputs), expected);
+      EXPECT_EQ(difference, "") << each.name << " on " << isa->name;
+      if (!difference.empty() && ++failures == kMostFailures) return;
+    }
+  }
+}
+
+TEST(EnginesAgree, NativelyOnConvolutionsAlongALine) {
+  expect_native_agrees(small_line_convolutions(sample(7, 1)));
+}
+TEST(EnginesAgree, NativelyOnConvolutionsInAPlane) {
+  expect_native_agrees(small_plane_convolutions(sample(17, 1)));
+}
+TEST(EnginesAgree, NativelyOnConvolutionsInAVolume) {
+  expect_native_agrees(small_volume_convolutions(sample(300, 5000)));
+}
+TEST(EnginesAgree, NativelyOnTransposedConvolutions) {
+  expect_native_agrees(small_transposed_convolutions(sample(500, 5000)));
+}
+TEST(EnginesAgree, NativelyOnLargerConvolutions) {
+  expect_native_agrees(larger_convolutions(sample(100, 1500)));
+}
+TEST(EnginesAgree, NativelyOnSmallNetworks) {
+  expect_native_agrees(small_networks(sample(150, 2000)));
+}
+TEST(EnginesAgree, NativelyOnOtherOperators) {
+  expect_native_agrees(other_operators(sample(60, 1000)));
+}
+
+// A sample of everything. The generators' own order mixes sizes and types well.
+std::vector<Case> compiled_sample() {
+  std::vector<Case> all;
+  const auto add = [&](std::vector<Case> cases) {
+    all.insert(all.end(), std::make_move_iterator(cases.begin()),
+               std::make_move_iterator(cases.end()));
+  };
+  add(small_line_convolutions(sample(345, 60)));
+  add(small_plane_convolutions(sample(777, 130)));
+  add(small_volume_convolutions(sample(6, 40)));
+  add(small_transposed_convolutions(sample(10, 80)));
+  add(larger_convolutions(sample(12, 100)));
+  add(small_networks(sample(8, 80)));
+  add(other_operators(sample(2, 12)));
+  return all;
+}
+
+// One or two of every kind of step.
+std::vector<Case> one_of_everything() {
+  std::vector<Case> all;
+  const auto add = [&](std::vector<Case> cases) {
+    all.insert(all.end(), std::make_move_iterator(cases.begin()),
+               std::make_move_iterator(cases.end()));
+  };
+  add(small_plane_convolutions(3800));
+  add(small_transposed_convolutions(2));
+  add(small_networks(1));
+  add(other_operators(1));
+  return all;
+}
+
+// Cases with their programs for one instruction set.
+struct Programs {
+  Programs(std::vector<Case> all, const IsaTraits& isa) : cases(std::move(all)) {
+    for (const Case& each : cases) {
+      programs.push_back(compiled(each, isa.name));
+      if (programs.back() != nullptr) entries.push_back({programs.back().get(), &each.inputs});
+    }
+  }
+  bool all_compiled() const { return entries.size() == cases.size(); }
+
+  const std::vector<Case> cases;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+};
+
+class GeneratedCode : public testing::TestWithParam<const IsaTraits*> {};
+
+TEST_P(GeneratedCode, ComputesWhatTheReferencesDo) {
+  const IsaTraits& isa = *GetParam();
+  const std::string obstacle = why_not_here(isa);
+  if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
+  const Programs all(compiled_sample(), isa);
+  ASSERT_TRUE(all.all_compiled());
+  const auto outputs = run_generated(all.entries, isa);
+  ASSERT_TRUE(outputs);
+  for (std::size_t i = 0; i < all.cases.size(); ++i) {
+    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all.cases[i])), "")
+        << all.cases[i].name;
+  }
+  std::printf("%s: %zu networks compiled and compared\n", std::string(isa.name).c_str(),
+              all.cases.size());
+}
+
+TEST_P(GeneratedCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
+  const Programs all(one_of_everything(), *GetParam());
+  ASSERT_TRUE(all.all_compiled());
+  for (const char* compiler : {"g++", "clang++"}) {
+    SCOPED_TRACE(compiler);
+    const auto symbols =
+        compile_generated(all.entries, *GetParam(), compiler,
+                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
+                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
+    ASSERT_TRUE(symbols);
+    for (const std::string& name : symbols->needed)
+      EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
+    EXPECT_EQ(symbols->writable, std::vector<std::string>());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EnginesAgree, GeneratedCode,
+                         testing::ValuesIn(all_targets().begin(), all_targets().end()),
+                         [](const auto& each) { return std::string(each.param->name); });
+
+}  // namespace
+}  // namespace etch

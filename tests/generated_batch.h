@@ -1,0 +1,46 @@
+// Generated code of many programs at once: emitted under names of their own into one folder,
+// compiled into one binary (a few dozen networks per file, so that a case costs a fraction of a
+// second) and run with the checks of templates/files/harness.h: least alignment, memory filled with
+// a pattern, guard bytes around everything.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/steps/step.h"
+#include "templates/isa/traits.h"
+
+namespace etch {
+
+struct BatchEntry {
+  const Program* program = nullptr;  // all of one instruction set
+  const std::vector<Tensor>* inputs = nullptr;
+};
+
+struct BatchOptions {
+  std::vector<std::string> flags = {"-O1"};
+  int networks_per_file = 24;
+};
+
+// Whether code for `isa` can be built and executed on this machine; else why not.
+std::string why_not_here(const IsaTraits& isa);
+
+// The outputs of every entry. Fails the test and returns nothing when the code does not compile
+// or the program reports an error.
+std::optional<std::vector<std::vector<Tensor>>> run_generated(std::span<const BatchEntry> entries,
+                                                              const IsaTraits& isa,
+                                                              const BatchOptions& options = {});
+
+// What the linker sees of the code of all entries, compiled (as one file) but not run; for this no
+// CPU is needed. Fails the test and returns nothing when the compiler refuses or warns.
+struct ObjectSymbols {
+  std::vector<std::string> needed;    // undefined here: what a firmware would have to provide
+  std::vector<std::string> writable;  // variables that can change
+};
+std::optional<ObjectSymbols> compile_generated(std::span<const BatchEntry> entries,
+                                               const IsaTraits& isa, const std::string& compiler,
+                                               const std::vector<std::string>& flags);
+
+}  // namespace etch
