@@ -183,6 +183,12 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   }
   ConvProblem seen = problem;
   if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
+  if (region_count(problem) > kMostRegionsAtAll) {
+    lowering.unsupported(
+        node, cat("its padding or stride makes ", region_count(problem), " border cases, at most ",
+                  kMostRegionsAtAll, " can be compiled"));
+    return;
+  }
   std::unique_ptr<Step> step = make_conv_step(seen, lowering.isa());
   step->summary = describe(seen, step->kind);
   lowering.add(node, std::move(step), {{"x", &seen.x}, {"y", &seen.y}});
