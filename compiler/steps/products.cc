@@ -183,9 +183,9 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   }
   ConvProblem seen = problem;
   if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
-  if (region_count(problem) > kMostRegionsAtAll) {
+  if (region_count(seen) > kMostRegionsAtAll) {
     lowering.unsupported(
-        node, cat("its padding or stride makes ", region_count(problem), " border cases, at most ",
+        node, cat("its padding or stride makes ", region_count(seen), " border cases, at most ",
                   kMostRegionsAtAll, " can be compiled"));
     return;
   }
