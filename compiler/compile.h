@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/quantize_input.h"
 #include "compiler/steps/step.h"
 
 namespace etch {
@@ -20,6 +22,7 @@ struct CompileOptions {
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
   bool strict_integer = false;    // refuse networks whose integer requantization needs emulation
+  std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
   std::string dump_after;         // "import", "resolve", a pass's name; empty: nothing
 };
 

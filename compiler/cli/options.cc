@@ -2,6 +2,7 @@
 #include "compiler/cli/options.h"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -29,6 +30,13 @@ std::string check_dim(const std::string& text) {
 
 std::string check_shape(const std::string& text) {
   return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 1, got '", text, "'");
+}
+
+std::string check_quantize_input(const std::string& text) {
+  if (parse_quantize_input(text)) return {};
+  return cat("expected NAME=MODE,MIN,MAX or NAME=MODE,MIN,MAX,TYPE with a mode MIN_COMBINED, "
+             "MIN_FIRST or SCALED and a type like quint8, got '",
+             text, "'");
 }
 
 // One argument each time the option is given, so that what follows is not swallowed.
@@ -62,6 +70,35 @@ std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text
   }
 }
 
+std::optional<float> parse_float(std::string_view text) {
+  float value = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  std::vector<std::string_view> parts;
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  for (std::size_t comma = rest.find(','); comma != std::string_view::npos;
+       comma = rest.find(',')) {
+    parts.push_back(rest.substr(0, comma));
+    rest.remove_prefix(comma + 1);
+  }
+  parts.push_back(rest);
+  if (parts.size() < 3 || parts.size() > 4) return std::nullopt;
+  const std::optional<RangeMode> mode = range_mode(parts[0]);
+  const std::optional<float> min = parse_float(parts[1]);
+  const std::optional<float> max = parse_float(parts[2]);
+  std::optional<DType> type;
+  if (parts.size() == 4) type = tensorflow_type(parts[3]);
+  if (!mode || !min || !max || (parts.size() == 4 && !type)) return std::nullopt;
+  return QuantizeInput{text.substr(0, equals), *mode, *min, *max, type};
+}
+
 void add_model_options(CLI::App& parser, ModelOptions& options) {
   parser.add_option("MODEL", options.model, "the network")->required()->type_name("FILE.onnx");
   parser
@@ -77,6 +114,11 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
                  "fix the shape of an input, e.g. --input-shape data=1,3,224,224")
       ->check(CLI::Validator(check_shape, ""))
       ->type_name("NAME=N,N,...");
+  add_repeatable(parser, "--quantize-input", options.quantize_inputs,
+                 "take float for a quantized input, by TensorFlow's QuantizeV2, e.g. "
+                 "--quantize-input data=SCALED,-1,1")
+      ->check(CLI::Validator(check_quantize_input, ""))
+      ->type_name("NAME=MODE,MIN,MAX[,TYPE]");
 }
 
 void add_code_options(CLI::App& parser, ModelOptions& options) {
@@ -107,6 +149,9 @@ CompileOptions ModelOptions::compile_options() const {
   for (const std::string& text : input_shapes) {
     auto [name, shape] = *parse_shape(text);
     out.import.input_shapes.insert_or_assign(std::move(name), std::move(shape));
+  }
+  for (const std::string& text : quantize_inputs) {
+    out.quantize_inputs.push_back(*parse_quantize_input(text));
   }
   return out;
 }

@@ -26,6 +26,7 @@ Command add_run(CLI::App& root);
 Command add_bench(CLI::App& root);
 Command add_inspect(CLI::App& root);
 Command add_targets(CLI::App& root);
+Command add_quantize_params(CLI::App& root);
 
 // The model and how to read it: arguments of every command but `targets`.
 struct ModelOptions {
@@ -33,13 +34,14 @@ struct ModelOptions {
   std::string target = "native";
   std::vector<std::string> dims;          // "SYM=N", checked while parsing
   std::vector<std::string> input_shapes;  // "NAME=1,3,224,224", checked while parsing
+  std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::string requantize = "auto";
   bool strict_integer = false;
 
   CompileOptions compile_options() const;
 };
 
-// Adds MODEL, --target, --dim and --input-shape.
+// Adds MODEL, --target, --dim, --input-shape and --quantize-input.
 void add_model_options(CLI::App& parser, ModelOptions& options);
 
 // Adds --requantize and --strict-integer, for the commands that generate code.
@@ -49,5 +51,12 @@ void add_code_options(CLI::App& parser, ModelOptions& options);
 // a size is less than 1.
 std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text);
 std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text);
+
+// "x=MIN_FIRST,-1,1,qint8", the type optional; the last '=' separates. Null if malformed. Modes and
+// types are spelled as TensorFlow does.
+std::optional<QuantizeInput> parse_quantize_input(const std::string& text);
+
+// One number of float32, finite; null if it is anything else.
+std::optional<float> parse_float(std::string_view text);
 
 }  // namespace etch::cli
