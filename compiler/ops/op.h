@@ -21,6 +21,7 @@ class Lowering;  // compiler/steps/lowering.h
 inline constexpr std::string_view kOnnx = "";
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
 inline constexpr std::string_view kNhwc = "com.ms.internal.nhwc";
+inline constexpr std::string_view kEtch = "org.etch";  // what passes need and no one else defines
 inline constexpr std::string_view kTensorFlow = "org.tensorflow";
 
 // An operator's name as files spell it, and the first operator-set version that has it.

@@ -131,6 +131,22 @@ TEST(FoldQdq, WeightsQuantizedAlongInputChannelsStayFloat) {
   EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv QuantizeLinear");
 }
 
+// x [1,4,2,2]; w [4,2,1,1] in two groups, scales per channel of a group; all steps exact in float.
+TEST(FoldQdq, GroupedConvTransposeBecomesIntegerWithItsScalesRepeated) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {1, 4, 1, 1}, 0.5F, kZeroS8);
+  const std::string w =
+      qdq.weights("w", s8({4, 2, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8}), f32({2}, {0.5F, 0.25F}), 1);
+  qdq.model().node("ConvTranspose", {x, w}, {"y"}, {{"group", std::int64_t{2}}});
+  qdq.output("y", 0.125F, kZeroS8);
+  EXPECT_EQ(qdq.operators(), "QLinearConvTranspose");
+  Sink sink;
+  const auto folded = qdq.fold(sink);
+  const auto unfolded = load(qdq.model(), sink);
+  const std::vector<Tensor> input{s8({1, 4, 1, 1}, {1, 2, -3, 4})};
+  EXPECT_EQ(evaluate(*folded, input), evaluate(*unfolded, input));
+}
+
 TEST(FoldQdq, ConvWithoutQuantizeStaysFloat) {
   Convolution conv;
   conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).output("y");

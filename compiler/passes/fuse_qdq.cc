@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/ops/conv_transpose/op.h"
 #include "compiler/ops/gemm/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/qdq.h"
@@ -102,6 +103,46 @@ std::optional<Node> fuse_conv(Group& group) {
   return node;
 }
 
+// One entry per output channel where the file has one per channel of a group: ConvTranspose's
+// weights are [C, M/group, k...], and DequantizeLinear along axis 1 serves every group alike.
+QuantizedOperand repeated(Graph& graph, QuantizedOperand weights, std::int64_t groups) {
+  if (weights.per_tensor() || groups == 1) return weights;
+  Quantization& q = weights.quantization;
+  const Quantization once = q;
+  for (std::int64_t g = 1; g < groups; ++g) {
+    q.scale.insert(q.scale.end(), once.scale.begin(), once.scale.end());
+  }
+  if (once.zero_point.size() == 1) q.zero_point.assign(once.scale.size(), once.zero_point[0]);
+  q.zero_point.resize(q.scale.size());
+  const std::size_t count = once.scale.size();
+  for (std::size_t c = count; c < q.scale.size(); ++c) q.zero_point[c] = q.zero_point[c % count];
+  const Shape shape{static_cast<std::int64_t>(q.scale.size())};
+  weights.scale = graph.add_constant(Tensor::of<float>(shape, q.scale));
+  Tensor zero_points(weights.dtype, shape);
+  for (std::size_t c = 0; c < q.zero_point.size(); ++c) {
+    zero_points.mutable_bytes()[c] = static_cast<std::byte>(q.zero_point[c] & 0xff);
+  }
+  weights.zero_point = graph.add_constant(std::move(zero_points));
+  return weights;
+}
+
+std::optional<Node> fuse_conv_transpose(Group& group) {
+  if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 1)) return std::nullopt;
+  const std::int64_t groups = params_of<ConvTransposeParams>(group.node).geometry.group;
+  group.inputs[1] = repeated(group.graph, group.in(1), groups);
+  Node node = renamed(group, kEtch, "QLinearConvTranspose");
+  group.graph.opsets.emplace(kEtch, 1);
+  append(group.graph, node, group.in(0));
+  append(group.graph, node, group.in(1));
+  append_output(group.graph, node, *group.output);
+  if (group.has_bias()) {
+    const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(1) * groups);
+    if (!bias) return std::nullopt;
+    node.inputs.push_back(*bias);
+  }
+  return node;
+}
+
 std::optional<Node> fuse_gemm(Group& group) {
   const auto& params = params_of<GemmParams>(group.node);
   const bool transposed = group.node.attributes.contains("transB") &&
@@ -185,17 +226,12 @@ struct Rule {
   std::optional<Node> (*fuse)(Group&);
 };
 
-constexpr Rule kRules[] = {{"Conv", fuse_conv},
-                           {"Gemm", fuse_gemm},
-                           {"MatMul", fuse_matmul},
-                           {"Add", fuse_binary},
-                           {"Mul", fuse_binary},
-                           {"AveragePool", fuse_unary},
-                           {"GlobalAveragePool", fuse_unary},
-                           {"Softmax", fuse_unary},
-                           {"Sigmoid", fuse_unary},
-                           {"LeakyRelu", fuse_unary},
-                           {"Concat", fuse_concat}};
+constexpr Rule kRules[] = {{"Conv", fuse_conv},         {"ConvTranspose", fuse_conv_transpose},
+                           {"Gemm", fuse_gemm},         {"MatMul", fuse_matmul},
+                           {"Add", fuse_binary},        {"Mul", fuse_binary},
+                           {"AveragePool", fuse_unary}, {"GlobalAveragePool", fuse_unary},
+                           {"Softmax", fuse_unary},     {"Sigmoid", fuse_unary},
+                           {"LeakyRelu", fuse_unary},   {"Concat", fuse_concat}};
 
 const Rule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;

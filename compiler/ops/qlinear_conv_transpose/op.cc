@@ -5,10 +5,13 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kNhwc, "QLinearConvTranspose", 1}};
+constexpr OpName kNames[] = {{kNhwc, "QLinearConvTranspose", 1},
+                             {kEtch, "QLinearConvTranspose", 1}};
 
 void resolve(ResolveContext& context) {
-  resolve_qlinear_conv(context, ConvDirection::kTransposed, ConvLayout::kChannelsLast);
+  const bool channels_last = context.node().domain == kNhwc;
+  resolve_qlinear_conv(context, ConvDirection::kTransposed,
+                       channels_last ? ConvLayout::kChannelsLast : ConvLayout::kChannelsFirst);
 }
 
 }  // namespace
