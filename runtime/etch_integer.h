@@ -25,13 +25,14 @@ static inline int32_t multiply_high(int32_t acc, int32_t multiplier, int64_t off
   return static_cast<int32_t>(sum >> 32) >> shift;
 }
 
-// floor((p + offset + (floor(p / 2^shift) & even)) / 2^shift) with p = acc * multiplier, modulo
-// 2^32. shift in [0, 62]; even = 1 and offset = 2^(shift - 1) - 1 round ties to even, even = 0 adds
-// the offset alone.
+// floor((p + offset + (floor(p / 2^shift) is odd ? odd : 0)) / 2^shift) with p = acc * multiplier,
+// modulo 2^32. shift in [0, 62]; |offset| <= 2^62 - 2^32. With an offset that depends on the parity
+// ties can go to the even neighbour; odd = 0 adds the offset alone.
 static inline int32_t multiply_shift(int32_t acc, int32_t multiplier, int64_t offset, int32_t shift,
-                                     int32_t even) {
+                                     int32_t odd) {
   const int64_t product = static_cast<int64_t>(acc) * multiplier;
-  const int64_t sum = product + offset + ((product >> shift) & even);
+  const int64_t parity = (product >> shift) & 1;
+  const int64_t sum = product + offset + (-parity & odd);
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum >> shift)));
 }
 
@@ -73,7 +74,7 @@ static inline int32_t float_product(int32_t acc, uint32_t scale_bits) {
 }
 
 // The same for vectors, one lane after the other; `p` holds `lanes` parameters of each kind:
-// multiplier, offset (low half, high half), shift, even.
+// multiplier, offset (low half, high half), shift, odd.
 static inline void multiply_shift_lanes(const int32_t* acc, const int32_t* p, int32_t* q,
                                         int32_t lanes) {
   for (int32_t c = 0; c < lanes; ++c) {

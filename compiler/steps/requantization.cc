@@ -38,13 +38,13 @@ IntegerLayout layout_of(const std::vector<RequantizedChannel>& channels) {
 // The kinds of parameters of one lane, in the order in which the verbs read them.
 std::vector<std::int32_t> lane_words(const IntegerForm& form, const IntegerLayout& layout) {
   const bool emulated = form.rung == Rung::kEmulation;
-  const Line line = emulated ? Line{0, 0, 32} : form.line;
+  const Line line = emulated ? Line{0, 0, 32, 0} : form.line;
   const auto offset = static_cast<std::uint64_t>(line.offset);
   std::vector<std::int32_t> words = {
       line.multiplier, static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)),
       static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)),
       layout.high ? line.shift - 32 : line.shift};
-  if (!layout.high) words.push_back(form.rung == Rung::kTiesToEven ? 1 : 0);
+  if (!layout.high) words.push_back(line.odd);
   for (std::size_t e = 0; e < static_cast<std::size_t>(layout.exceptions); ++e) {
     const bool used = e < form.exceptions.size();
     words.push_back(used ? form.exceptions[e].acc : 0);
@@ -58,7 +58,7 @@ std::vector<std::int32_t> lane_words(const IntegerForm& form, const IntegerLayou
 std::string words_comment(const IntegerLayout& layout) {
   std::string out = "for each vector: multipliers, offsets (low, high halves), shifts";
   if (layout.high) out += " beyond 32";
-  if (!layout.high) out += ", ties to even";
+  if (!layout.high) out += ", offsets where odd";
   if (layout.exceptions > 0) out += cat(", ", layout.exceptions, " x (accumulator, correction)");
   if (layout.emulated) out += ", bits of emulated scales";
   return out;
@@ -88,7 +88,7 @@ ConstantArray requantize_constants(const Step& step, const IntegerLayout& layout
   std::vector<std::int32_t> values(lane_channels.size() * kinds);
   for (std::size_t i = 0; i < lane_channels.size(); ++i) {
     const int channel = lane_channels[i];
-    const IntegerForm unused{Rung::kMultiplyShift, {0, 0, 32}, {}, 0};
+    const IntegerForm unused{Rung::kMultiplyShift, {0, 0, 32, 0}, {}, 0};
     const auto words = lane_words(
         channel < 0 ? unused : step.requantized[static_cast<std::size_t>(channel)].form, layout);
     const std::size_t vector = i / width * width * kinds;
@@ -99,22 +99,17 @@ ConstantArray requantize_constants(const Step& step, const IntegerLayout& layout
 }
 
 std::string describe(const std::vector<RequantizedChannel>& channels) {
-  int plain = 0, even = 0, emulated = 0;
-  std::map<std::size_t, int> corrected;  // by number of exceptions
-  for (const RequantizedChannel& c : channels) {
-    plain += c.form.rung == Rung::kMultiplyShift ? 1 : 0;
-    even += c.form.rung == Rung::kTiesToEven ? 1 : 0;
-    emulated += c.form.rung == Rung::kEmulation ? 1 : 0;
-    if (c.form.rung == Rung::kExceptions) ++corrected[c.form.exceptions.size()];
-  }
+  std::map<std::pair<Rung, std::size_t>, int> counts;  // by rung and number of exceptions
+  for (const RequantizedChannel& c : channels) ++counts[{c.form.rung, c.form.exceptions.size()}];
   std::vector<std::string> parts;
-  if (plain > 0) parts.push_back(counted(plain, "multiply-shift"));
-  if (even > 0) parts.push_back(counted(even, "multiply-shift with ties to even"));
-  for (const auto& [exceptions, count] : corrected) {
-    parts.push_back(counted(count, cat("multiply-shift with ", exceptions,
-                                       exceptions == 1 ? " exception" : " exceptions")));
+  for (const auto& [kind, count] : counts) {
+    const auto [rung, exceptions] = kind;
+    std::string what = rung == Rung::kEmulation ? "emulated" : "multiply-shift";
+    if (rung == Rung::kTiesToEven) what += " with ties to even";
+    if (exceptions > 0)
+      what += cat(" with ", exceptions, exceptions == 1 ? " exception" : " exceptions");
+    parts.push_back(counted(count, what));
   }
-  if (emulated > 0) parts.push_back(counted(emulated, "emulated"));
   std::string out;
   for (const std::string& part : parts) out += cat(out.empty() ? "" : ", ", part);
   return out;

@@ -169,17 +169,16 @@ void fill_weights(const IsaTraits& isa, Values& values, Data& data) {
   }
 }
 
-// Multipliers, offsets of at most 2^62, shifts, rounding to even or not; values to correct;
+// Multipliers, offsets of at most 2^61, shifts, offsets for odd results; values to correct;
 // scales of any size.
 void fill_requantization(const IsaTraits& isa, Values& values, Data& data) {
   for (int c = 0; c < isa.lanes; ++c) {
     const auto at = [&](int kind) { return kind * isa.lanes + c; };
-    const bool even = values.below(2) == 0;
     data.factors[at(0)] = values.integer() & 0x7fffffff;
     data.factors[at(1)] = static_cast<std::int32_t>(values.bits());
-    data.factors[at(2)] = static_cast<std::int32_t>(values.bits()) >> (1 + values.below(31));
+    data.factors[at(2)] = static_cast<std::int32_t>(values.bits()) >> (2 + values.below(30));
     data.factors[at(3)] = values.below(32);
-    data.factors[at(4)] = even ? 1 : 0;
+    data.factors[at(4)] = values.below(2) == 0 ? 0 : values.integer();
     data.corrections[at(0)] = values.below(2) == 0 ? data.integers[c] : values.integer();
     data.corrections[at(1)] = values.below(3) - 1;
     const float scale = values.below(4) == 0 ? 1.0F + values.scale() : values.scale();

@@ -15,7 +15,7 @@
 namespace etch {
 
 std::string_view name_of(Rung rung) {
-  constexpr std::string_view kNames[kRungs] = {"multiply_shift", "ties_to_even", "exceptions",
+  constexpr std::string_view kNames[kRungs] = {"multiply_shift", "exceptions", "ties_to_even",
                                                "emulation"};
   return kNames[static_cast<std::size_t>(rung)];
 }
@@ -23,10 +23,10 @@ std::string_view name_of(Rung rung) {
 std::int32_t evaluate(const IntegerForm& form, std::int32_t acc) {
   const Line& line = form.line;
   if (form.rung == Rung::kEmulation) return rt::float_product(acc, form.scale_bits);
-  const std::int32_t even = form.rung == Rung::kTiesToEven ? 1 : 0;
-  std::int32_t q = form.shifts_high()
-                       ? rt::multiply_high(acc, line.multiplier, line.offset, line.shift - 32)
-                       : rt::multiply_shift(acc, line.multiplier, line.offset, line.shift, even);
+  std::int32_t q =
+      form.shifts_high()
+          ? rt::multiply_high(acc, line.multiplier, line.offset, line.shift - 32)
+          : rt::multiply_shift(acc, line.multiplier, line.offset, line.shift, line.odd);
   for (const RequantizeException& e : form.exceptions) q += acc == e.acc ? e.delta : 0;
   return q;
 }
@@ -53,19 +53,6 @@ bool is_exact(const IntegerForm& form, const RequantizeChannel& channel, const D
   return stays_in_int32(form.line, channel) && count_mismatches(form, channel, demands) == 0;
 }
 
-// The scale as an odd (or shorter) significand and a shift: all products are then exact.
-std::optional<Line> significand_line(float scale) {
-  int exponent = 0;
-  const double fraction = std::frexp(static_cast<double>(scale), &exponent);
-  auto significand = static_cast<std::int32_t>(std::ldexp(fraction, 24));
-  int shift = 24 - exponent;
-  const int zeros = std::countr_zero(static_cast<std::uint32_t>(significand));
-  significand >>= zeros;
-  shift -= zeros;
-  if (shift < 1 || shift > 54) return std::nullopt;
-  return Line{significand, (std::int64_t{1} << (shift - 1)) - 1, shift};
-}
-
 // Corrections at the accumulators next to the demands, where the line may be wrong.
 void add_exceptions(IntegerForm& form, const RequantizeChannel& channel, const Demands& demands) {
   std::set<std::int64_t> wrong;
@@ -85,18 +72,26 @@ void add_exceptions(IntegerForm& form, const RequantizeChannel& channel, const D
   form.exceptions = std::move(found);
 }
 
-std::optional<IntegerForm> with_exceptions(const RequantizeChannel& channel,
-                                           const Demands& demands) {
-  for (int most = 1; most <= kMostExceptions; ++most) {
-    const std::optional<Line> line = find_line(channel, demands, most);
-    if (!line) continue;
-    IntegerForm form{Rung::kExceptions, *line, {}, 0};
-    add_exceptions(form, channel, demands);
-    const bool few = form.exceptions.size() <= static_cast<std::size_t>(kMostExceptions);
-    if (few && is_exact(form, channel, demands)) return form;
-  }
-  return std::nullopt;
+std::optional<IntegerForm> exact_form(const RequantizeChannel& channel, const Demands& demands,
+                                      Offsets offsets, int exceptions) {
+  const std::optional<Line> line = find_line(channel, demands, offsets, exceptions);
+  if (!line) return std::nullopt;
+  IntegerForm form{Rung::kMultiplyShift, *line, {}, 0};
+  if (exceptions > 0) add_exceptions(form, channel, demands);
+  if (!form.exceptions.empty()) form.rung = Rung::kExceptions;
+  if (form.line.odd != 0) form.rung = Rung::kTiesToEven;
+  const bool few = form.exceptions.size() <= static_cast<std::size_t>(kMostExceptions);
+  return few && is_exact(form, channel, demands) ? std::optional(form) : std::nullopt;
 }
+
+// What to try, cheapest first.
+struct Attempt {
+  Offsets offsets;
+  int exceptions;
+};
+constexpr Attempt kAttempts[] = {
+    {Offsets::kOne, 0},      {Offsets::kOne, 1}, {Offsets::kOne, 2}, {Offsets::kByParity, 0},
+    {Offsets::kByParity, 1}, {Offsets::kOne, 3}, {Offsets::kOne, 4}, {Offsets::kByParity, 2}};
 
 }  // namespace
 
@@ -118,15 +113,10 @@ IntegerForm choose_form(const RequantizeChannel& channel) {
   ETCH_CHECK(std::isfinite(channel.scale) && channel.scale > 0);
   ETCH_CHECK(channel.least <= channel.most && channel.low <= channel.high);
   const Demands demands = demands_of(channel);
-  if (const auto line = find_line(channel, demands, 0)) {
-    const IntegerForm form{Rung::kMultiplyShift, *line, {}, 0};
-    if (is_exact(form, channel, demands)) return form;
+  for (const Attempt& attempt : kAttempts) {
+    const auto form = exact_form(channel, demands, attempt.offsets, attempt.exceptions);
+    if (form) return *form;
   }
-  if (const auto line = significand_line(channel.scale)) {
-    const IntegerForm form{Rung::kTiesToEven, *line, {}, 0};
-    if (is_exact(form, channel, demands)) return form;
-  }
-  if (const auto form = with_exceptions(channel, demands)) return *form;
   const IntegerForm form{Rung::kEmulation, {}, {}, std::bit_cast<std::uint32_t>(channel.scale)};
   ETCH_CHECK(count_mismatches(form, channel, demands) == 0);
   return form;

@@ -16,8 +16,8 @@ namespace etch {
 // From cheap to expensive.
 enum class Rung {
   kMultiplyShift,  // (acc * multiplier + offset) >> shift
-  kTiesToEven,     // the same with ties to even: scales of few significant bits, powers of two
-  kExceptions,     // kMultiplyShift and a correction for up to kMostExceptions accumulators
+  kExceptions,     // ... and a correction for each of up to kMostExceptions accumulators
+  kTiesToEven,     // kMultiplyShift with another offset where the integer part is odd
   kEmulation,      // the float rule's two roundings carried out in integers
 };
 inline constexpr int kRungs = 4;
@@ -34,12 +34,12 @@ struct RequantizeException {
 
 struct IntegerForm {
   Rung rung = Rung::kMultiplyShift;
-  Line line;  // for kTiesToEven offset = 2^(shift - 1) - 1
+  Line line;
   std::vector<RequantizeException> exceptions;
   std::uint32_t scale_bits = 0;  // for kEmulation
 
-  // The line's multiplication fits the verb that shifts by 32 or more.
-  bool shifts_high() const { return rung != Rung::kTiesToEven && line.shift >= 32; }
+  // The line fits the verb that shifts by 32 or more.
+  bool shifts_high() const { return line.odd == 0 && line.shift >= 32; }
 };
 
 // What the generated code computes, before the bytes are clamped.

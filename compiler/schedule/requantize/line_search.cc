@@ -11,9 +11,9 @@ namespace etch {
 
 namespace {
 
-constexpr std::int64_t kMostOffset = std::int64_t{1} << 62;
+constexpr std::int64_t kMostOffset = (std::int64_t{1} << 62) - (std::int64_t{1} << 32);
 constexpr std::int64_t kMostMultiplier = std::numeric_limits<std::int32_t>::max();
-constexpr int kMostShift = 54;  // 255 * 2^54 < 2^62
+constexpr int kMostShift = 54;  // 255 * 2^54 < kMostOffset
 
 // A bound of the offset, and the demand that it comes from (-1: none).
 struct Bound {
@@ -21,15 +21,33 @@ struct Bound {
   int demand = -1;
 };
 
+// lower <= offset <= upper
 struct Bounds {
-  Bound lower, upper;  // lower <= offset <= upper
-  bool feasible() const { return lower.value <= upper.value; }
+  Bound lower{-kMostOffset}, upper{kMostOffset};
+
+  std::int64_t gap() const { return lower.value - upper.value; }  // > 0: no offset works
+  // The middle, but near the bound that some demand sets.
+  std::int64_t choice() const {
+    if (lower.demand >= 0 && upper.demand >= 0) return lower.value - gap() / 2;
+    if (lower.demand >= 0) return lower.value;
+    return upper.demand >= 0 ? upper.value : 0;
+  }
+  bool constrained() const { return lower.demand >= 0 || upper.demand >= 0; }
+};
+
+// By the parity of the demands' q; with Offsets::kOne all are in the first.
+struct BothBounds {
+  Bounds of[2];
+  const Bounds& worst() const { return of[0].gap() >= of[1].gap() ? of[0] : of[1]; }
 };
 
 class Search {
  public:
-  Search(const RequantizeChannel& channel, Demands demands)
-      : channel_(channel), demands_(std::move(demands)), shift_(shift_for(channel.scale)) {
+  Search(const RequantizeChannel& channel, Demands demands, Offsets offsets)
+      : channel_(channel),
+        demands_(std::move(demands)),
+        offsets_(offsets),
+        shift_(shift_for(channel.scale)) {
     const double near = std::ldexp(static_cast<double>(channel.scale), shift_);
     least_ = std::max<std::int64_t>(0, static_cast<std::int64_t>(near / 2));
     most_ = std::min(kMostMultiplier, static_cast<std::int64_t>(near * 2) + 1);
@@ -77,24 +95,28 @@ class Search {
     return demand.acc >= channel_.least && demand.acc <= channel_.most;
   }
 
-  Bounds bounds(std::int64_t multiplier) const {
+  BothBounds bounds(std::int64_t multiplier) const {
     const auto needed = [&](const Demand& demand) {
       return demand.q * (std::int64_t{1} << shift_) - demand.acc * multiplier;
     };
-    Bounds out;
-    out.lower.value = -kMostOffset;
-    out.upper.value = kMostOffset;
+    BothBounds out;
     for (std::size_t i = 0; i < demands_.reach.size(); ++i) {
       if (!can_occur(demands_.reach[i])) continue;  // relaxed beyond the end
+      Bound& lower = out.of[class_of(demands_.reach[i])].lower;
       const std::int64_t value = needed(demands_.reach[i]);
-      if (value > out.lower.value) out.lower = {value, static_cast<int>(i)};
+      if (value > lower.value) lower = {value, static_cast<int>(i)};
     }
     for (std::size_t i = 0; i < demands_.below.size(); ++i) {
       if (!can_occur(demands_.below[i])) continue;
+      Bound& upper = out.of[class_of(demands_.below[i])].upper;
       const std::int64_t value = needed(demands_.below[i]) - 1;
-      if (value < out.upper.value) out.upper = {value, static_cast<int>(i)};
+      if (value < upper.value) upper = {value, static_cast<int>(i)};
     }
     return out;
+  }
+
+  std::size_t class_of(const Demand& demand) const {
+    return offsets_ == Offsets::kByParity && demand.q % 2 == 0 ? 1 : 0;
   }
 
   // How fast lower - upper grows with the multiplier.
@@ -111,8 +133,9 @@ class Search {
     std::optional<Bounds> left, right;
     while (least <= most) {
       const std::int64_t multiplier = least + (most - least) / 2;
-      const Bounds found = bounds(multiplier);
-      if (found.feasible()) return line(multiplier, found);
+      const BothBounds both = bounds(multiplier);
+      const Bounds& found = both.worst();
+      if (found.gap() <= 0) return line(multiplier, both);
       const std::int64_t grows = slope(found);
       if (grows <= 0) left = found;
       if (grows >= 0) right = found;
@@ -128,18 +151,19 @@ class Search {
     return std::nullopt;
   }
 
-  Line line(std::int64_t multiplier, const Bounds& found) const {
-    const bool low = found.lower.demand >= 0;
-    const bool high = found.upper.demand >= 0;
-    std::int64_t offset = 0;
-    if (low && high) offset = found.lower.value + (found.upper.value - found.lower.value) / 2;
-    if (low && !high) offset = found.lower.value;
-    if (high && !low) offset = found.upper.value;
-    return {static_cast<std::int32_t>(multiplier), offset, shift_};
+  // The threshold of an even q lies where the integer part is q - 1, so odd.
+  std::optional<Line> line(std::int64_t multiplier, const BothBounds& found) const {
+    const Bounds& plain = found.of[found.of[0].constrained() ? 0 : 1];
+    const Bounds& odd = found.of[found.of[1].constrained() ? 1 : 0];
+    const std::int64_t extra = odd.choice() - plain.choice();
+    if (extra < -kMostMultiplier || extra > kMostMultiplier) return std::nullopt;
+    return Line{static_cast<std::int32_t>(multiplier), plain.choice(), shift_,
+                static_cast<std::int32_t>(extra)};
   }
 
   const RequantizeChannel& channel_;
   Demands demands_;
+  Offsets offsets_;
   int shift_;
   std::int64_t least_ = 0, most_ = 0;
 };
@@ -149,8 +173,8 @@ class Search {
 int shift_for(float scale) { return std::clamp(30 - std::ilogb(scale), 0, kMostShift); }
 
 std::optional<Line> find_line(const RequantizeChannel& channel, const Demands& demands,
-                              int exceptions) {
-  return Search(channel, demands).run(exceptions);
+                              Offsets offsets, int exceptions) {
+  return Search(channel, demands, offsets).run(exceptions);
 }
 
 }  // namespace etch
