@@ -107,6 +107,8 @@ TEST_F(Cli, WrongUsageIsExitCode1WithOneLineAboutIt) {
       {"compile", kDigits, "-o", path("x"), "--name", "int"},
       {"compile", kDigits, "-o", path("x"), "--name", "a-b"},
       {"compile", kDigits, "-o", path("x"), "--weights", "paper"},
+      {"compile", kDigits, "-o", path("x"), "--requantize", "maybe"},
+      {"compile", kDigits, "-o", path("x"), "--strict-integer"},
       {"compile", kDigits, "-o", path("x"), "--frobnicate"},
       {"check", kDigits, "--dim", "N"},
       {"check", kDigits, "--input-shape", "x=1,0"},
@@ -171,6 +173,24 @@ TEST_F(Cli, CompileNamesTheNetworkAfterItsFile) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.output, "");
   EXPECT_TRUE(fs::exists(folder_ / "out" / "my_digits.h"));
+}
+
+TEST_F(Cli, CompileCountsTheFormulasOfIntegerRequantization) {
+  const ProcessResult result = etch({"compile", kDigits, "-o", path("out"), "--target", "scalar",
+                                     "--requantize", "integer", "--strict-integer"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_NE(result.output.find("122 channels"), std::string::npos) << result.output;
+  const auto report = nlohmann::json::parse(contents(folder_ / "out" / "report.json"));
+  EXPECT_EQ(report["requantize"], "integer");
+  const auto& counts = report["requantization"];
+  EXPECT_EQ(counts["multiply_shift"].get<int>() + counts["exceptions"].get<int>(), 122);
+  EXPECT_EQ(counts["emulation"], 0);
+}
+
+TEST_F(Cli, CheckPassesWithIntegerRequantization) {
+  const ProcessResult result =
+      etch({"check", kDigits, "--target", "scalar", "--requantize", "integer"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
 TEST_F(Cli, CompileCannotWriteBelowAFile) {
