@@ -168,6 +168,46 @@ static inline void clip(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Limit low
   }
 }
 
+// ---- reductions ----
+
+// The elements that make one result, in the order in which they are taken; steps count elements.
+struct Reduced {
+  int32_t n[3];
+  ptrdiff_t step[3];
+};
+
+struct Mean {
+  static float start(float) { return 0.0f; }
+  static float of(float sum, float x) { return sum + x; }
+  static float finish(float sum, float count) { return sum / count; }
+};
+struct Largest {
+  static float start(float first) { return first; }
+  static float of(float most, float x) { return most < x ? x : most; }
+  static float finish(float most, float) { return most; }
+};
+struct Smallest {
+  static float start(float first) { return first; }
+  static float of(float least, float x) { return x < least ? x : least; }
+  static float finish(float least, float) { return least; }
+};
+
+// y[i] = the reduction of the elements from x + i * step on.
+template <class Operation>
+static inline void reduce(const Reduced& r, const float* x, ptrdiff_t step, float* y, ptrdiff_t n) {
+  const float count = static_cast<float>(static_cast<int64_t>(r.n[0]) * r.n[1] * r.n[2]);
+  for (ptrdiff_t i = 0; i < n; ++i, x += step) {
+    float result = Operation::start(*x);
+    for (int32_t a = 0; a < r.n[0]; ++a) {
+      for (int32_t b = 0; b < r.n[1]; ++b) {
+        const float* const row = x + a * r.step[0] + b * r.step[1];
+        for (int32_t c = 0; c < r.n[2]; ++c) result = Operation::of(result, row[c * r.step[2]]);
+      }
+    }
+    y[i] = Operation::finish(result, count);
+  }
+}
+
 // ---- conversions ----
 
 // Truncation as the conversion instructions of x64 do it: what does not fit gives the least value.
@@ -273,6 +313,54 @@ static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, con
     const int32_t zero = value_of(zero_point[i * zero_step], zero_as);
     const int32_t steps = Sub::of(value_of(x[i * x_step], x_as), zero);
     y[i] = static_cast<float>(steps) * scale[i * scale_step];
+  }
+}
+
+// round(v), clamped to the range, for operators that add the zero point before rounding. NaN and
+// what lies beyond int32 give `low`, as x64's conversion does.
+static inline int32_t saturated_round(float v, Range range) {
+  if (!(v > -2147483648.0f && v < 2147483648.0f)) return range.low;
+  const int32_t q = rne(v);
+  return q < range.low ? range.low : (q > range.high ? range.high : q);
+}
+
+// QLinearAdd: a / c and b / c are ratios of scales; all products are fused (semantics section 6.3).
+static inline void qlinear_add(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
+                               const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
+                               const uint8_t* b, ptrdiff_t b_step, Stored b_as,
+                               const float* b_scale, const uint8_t* b_zero, Stored b_zero_as,
+                               const float* c_scale, const uint8_t* c_zero, Stored c_zero_as,
+                               uint8_t* y, Stored y_as, Range range, ptrdiff_t n) {
+  const float ratio_a = *a_scale / *c_scale;
+  const float ratio_b = *b_scale / *c_scale;
+  const float zero_a = static_cast<float>(value_of(*a_zero, a_zero_as));
+  const float product_b = opaque(ratio_b * static_cast<float>(value_of(*b_zero, b_zero_as)));
+  const float zeros = fma_exact(ratio_a, zero_a, product_b);
+  const float fixed = static_cast<float>(value_of(*c_zero, c_zero_as)) - zeros;
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const float left = static_cast<float>(value_of(a[i * a_step], a_as));
+    const float right = static_cast<float>(value_of(b[i * b_step], b_as));
+    const float sum = fma_exact(left, ratio_a, fma_exact(right, ratio_b, fixed));
+    y[i] = keep<uint8_t>(saturated_round(sum, range), y_as);
+  }
+}
+
+// QLinearMul (semantics section 6.3): the zero point is added before rounding.
+static inline void qlinear_mul(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
+                               const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
+                               const uint8_t* b, ptrdiff_t b_step, Stored b_as,
+                               const float* b_scale, const uint8_t* b_zero, Stored b_zero_as,
+                               const float* c_scale, const uint8_t* c_zero, Stored c_zero_as,
+                               uint8_t* y, Stored y_as, Range range, ptrdiff_t n) {
+  const float scale = opaque(*a_scale * *b_scale) / *c_scale;
+  const int32_t zero_a = value_of(*a_zero, a_zero_as);
+  const int32_t zero_b = value_of(*b_zero, b_zero_as);
+  const float zero_c = static_cast<float>(value_of(*c_zero, c_zero_as));
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const int32_t product =
+        (value_of(a[i * a_step], a_as) - zero_a) * (value_of(b[i * b_step], b_as) - zero_b);
+    const float scaled = opaque(static_cast<float>(product) * scale);
+    y[i] = keep<uint8_t>(saturated_round(scaled + zero_c, range), y_as);
   }
 }
 

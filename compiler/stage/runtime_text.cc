@@ -24,6 +24,11 @@ std::string braced(const Range& range) { return cat("{", range.low, ", ", range.
 std::string text_of(const Stored& stored) { return cat("rt::Stored", braced(stored)); }
 std::string text_of(const Range& range) { return cat("rt::Range", braced(range)); }
 
+std::string text_of(const Reduced& r) {
+  return cat("rt::Reduced{{", r.n[0], ", ", r.n[1], ", ", r.n[2], "}, {", r.step[0], ", ",
+             r.step[1], ", ", r.step[2], "}}");
+}
+
 std::string text_of(const Requantized& r) {
   return cat("rt::Requantized{", braced(r.y), ", ", braced(r.y_zero), ", ", braced(r.range), ", ",
              r.scale_step, ", ", r.bias_step, "}");

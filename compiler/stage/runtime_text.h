@@ -11,6 +11,7 @@ namespace rt {
 
 std::string text_of(const Stored& stored);
 std::string text_of(const Range& range);
+std::string text_of(const Reduced& reduced);
 std::string text_of(const Requantized& requantized);
 std::string text_of(const ConvShape& shape);
 std::string text_of(const MatMulShape& shape);

@@ -14,6 +14,7 @@ ETCH_INSTANTIATE_STEP(MapStep);
 ETCH_INSTANTIATE_STEP(CastStep);
 ETCH_INSTANTIATE_STEP(QuantizeRowsStep);
 ETCH_INSTANTIATE_STEP(DequantizeRowsStep);
+ETCH_INSTANTIATE_STEP(QLinearRowsStep);
 ETCH_INSTANTIATE_STEP(DynamicRangeStep);
 
 bool refuse_empty(Lowering& lowering, const Node& node) {

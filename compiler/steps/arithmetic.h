@@ -7,6 +7,7 @@
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/staged_step.h"
 #include "templates/kernels/arithmetic.h"
+#include "templates/kernels/qlinear_rows.h"
 
 namespace etch {
 
@@ -26,6 +27,7 @@ ETCH_STEP(MapStep, MapPlan, map_kernel);
 ETCH_STEP(CastStep, CastPlan, cast_kernel);
 ETCH_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel);
 ETCH_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel);
+ETCH_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel);
 ETCH_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel);
 
 #undef ETCH_STEP

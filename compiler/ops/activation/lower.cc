@@ -1,4 +1,4 @@
-// Lowering of Relu, LeakyRelu and Sigmoid on float32.
+// Lowering of Relu, LeakyRelu, Sigmoid and Round on float32.
 #include "compiler/base/text.h"
 #include "compiler/ops/activation/op.h"
 #include "compiler/ops/op.h"
@@ -6,13 +6,27 @@
 
 namespace etch {
 
+namespace {
+MapPlan::Kind kind_of(Activation::Kind kind) {
+  switch (kind) {
+    case Activation::Kind::kRelu:
+      return MapPlan::Kind::kRelu;
+    case Activation::Kind::kLeakyRelu:
+      return MapPlan::Kind::kLeakyRelu;
+    case Activation::Kind::kSigmoid:
+      return MapPlan::Kind::kSigmoid;
+    case Activation::Kind::kRound:
+      return MapPlan::Kind::kRoundEven;
+  }
+  ETCH_CHECK(false);
+}
+}  // namespace
+
 void lower_activation(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Activation>(node);
   MapPlan plan;
   plan.alpha = params.alpha;
-  plan.kind = params.kind == Activation::Kind::kRelu        ? MapPlan::Kind::kRelu
-              : params.kind == Activation::Kind::kLeakyRelu ? MapPlan::Kind::kLeakyRelu
-                                                            : MapPlan::Kind::kSigmoid;
+  plan.kind = kind_of(params.kind);
   add_map(
       lowering, node, plan,
       cat(node.op_type, " of ", element_count(*lowering.value(node.outputs[0]).shape), " floats"));

@@ -1,4 +1,4 @@
-// Resolves Relu, LeakyRelu and Sigmoid; see op.h.
+// Resolves Relu, LeakyRelu, Sigmoid and Round; see op.h.
 #include "compiler/ops/activation/op.h"
 
 #include <cmath>
@@ -16,6 +16,7 @@ void resolve(ResolveContext& context) {
   const std::string& type = context.node().op_type;
   Activation params;
   if (type == "Sigmoid") params.kind = Activation::Kind::kSigmoid;
+  if (type == "Round") params.kind = Activation::Kind::kRound;
   if (type == "LeakyRelu") {
     params.kind = Activation::Kind::kLeakyRelu;
     params.alpha = context.float_attr("alpha", 0.01F);
@@ -28,7 +29,8 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Relu", 6}, {kOnnx, "LeakyRelu", 6}, {kOnnx, "Sigmoid", 6}};
+constexpr OpName kNames[] = {
+    {kOnnx, "Relu", 6}, {kOnnx, "LeakyRelu", 6}, {kOnnx, "Sigmoid", 6}, {kOnnx, "Round", 11}};
 }  // namespace
 
 void lower_activation(Lowering& lowering, const Node& node);

@@ -1,14 +1,15 @@
-// Relu, LeakyRelu, Sigmoid (ai.onnx, since 6): y = f(x) for each float32 element.
+// Relu, LeakyRelu, Sigmoid (ai.onnx, since 6), Round (since 11): y = f(x) for each float32 element.
 //   Relu       x < 0 ? 0 : x, so that -0 and NaN stay
 //   LeakyRelu  x >= 0 ? x : fl(alpha * x), alpha default 0.01
 //   Sigmoid    1 / (1 + e^-x) by the rational function below, which is ONNX Runtime's on x64 with
 //   FMA
+//   Round      to the nearest integer, ties to even; -0 stays
 #pragma once
 
 namespace etch {
 
 struct Activation {
-  enum class Kind { kRelu, kLeakyRelu, kSigmoid };
+  enum class Kind { kRelu, kLeakyRelu, kSigmoid, kRound };
   Kind kind = Kind::kRelu;
   float alpha = 0.0F;  // of LeakyRelu
 };

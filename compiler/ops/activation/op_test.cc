@@ -39,6 +39,14 @@ TEST(Activation, SigmoidStaysWithinItsLimits) {
   }
 }
 
+TEST(Activation, RoundTakesTiesToEven) {
+  OneNode node("Round");
+  node.input(f32({6}, {0.5F, 1.5F, -0.5F, -2.5F, 2.4F, 8388609}));
+  const Tensor y = node.run().at(0);
+  EXPECT_EQ(y, f32({6}, {0, 2, -0.0F, -2, 2, 8388609}));
+  EXPECT_TRUE(std::signbit(y.real(2)));
+}
+
 TEST(Activation, TypesOtherThanFloatAreRefused) {
   OneNode node("Relu");
   node.input(u8({1}, {1}));

@@ -1,4 +1,4 @@
-// Relu, LeakyRelu and Sigmoid by plain loops; see op.h.
+// Relu, LeakyRelu, Sigmoid and Round by plain loops; see op.h.
 #include <algorithm>
 #include <cmath>
 
@@ -29,6 +29,8 @@ float activate(const Activation& activation, float x) {
       return x >= 0.0F ? x : activation.alpha * x;
     case Activation::Kind::kSigmoid:
       return sigmoid_f32(x);
+    case Activation::Kind::kRound:
+      return std::nearbyint(x);
   }
   ETCH_CHECK(false);
 }

@@ -1,4 +1,4 @@
-// Lowering of Add, Sub, Mul and Div on float32, int32 and int64.
+// Lowering of Add, Sub, Mul, Div, Max and Min on float32, int32 and int64.
 #include "compiler/base/text.h"
 #include "compiler/ops/arithmetic/op.h"
 #include "compiler/ops/op.h"
@@ -20,6 +20,10 @@ Meaning meaning_of(Arithmetic::Kind kind) {
       return {CombinePlan::Kind::kSub, "difference"};
     case Arithmetic::Kind::kMul:
       return {CombinePlan::Kind::kMul, "product"};
+    case Arithmetic::Kind::kMax:
+      return {CombinePlan::Kind::kMax, "maximum"};
+    case Arithmetic::Kind::kMin:
+      return {CombinePlan::Kind::kMin, "minimum"};
     case Arithmetic::Kind::kDiv:
       break;
   }

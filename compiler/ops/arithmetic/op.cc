@@ -1,4 +1,4 @@
-// Resolves Add, Sub, Mul and Div; see op.h.
+// Resolves Add, Sub, Mul, Div, Max and Min; see op.h.
 #include "compiler/ops/arithmetic/op.h"
 
 #include <algorithm>
@@ -16,6 +16,8 @@ Arithmetic::Kind kind_of(const std::string& op_type) {
   if (op_type == "Add") return Arithmetic::Kind::kAdd;
   if (op_type == "Sub") return Arithmetic::Kind::kSub;
   if (op_type == "Mul") return Arithmetic::Kind::kMul;
+  if (op_type == "Max") return Arithmetic::Kind::kMax;
+  if (op_type == "Min") return Arithmetic::Kind::kMin;
   ETCH_CHECK(op_type == "Div");
   return Arithmetic::Kind::kDiv;
 }
@@ -46,8 +48,8 @@ void resolve(ResolveContext& context) {
                                 broadcast_view(context.shape(1), *shape)});
 }
 
-constexpr OpName kNames[] = {
-    {kOnnx, "Add", 7}, {kOnnx, "Sub", 7}, {kOnnx, "Mul", 7}, {kOnnx, "Div", 7}};
+constexpr OpName kNames[] = {{kOnnx, "Add", 7}, {kOnnx, "Sub", 7}, {kOnnx, "Mul", 7},
+                             {kOnnx, "Div", 7}, {kOnnx, "Max", 8}, {kOnnx, "Min", 8}};
 }  // namespace
 
 void lower_arithmetic(Lowering& lowering, const Node& node);

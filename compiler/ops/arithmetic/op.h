@@ -1,7 +1,8 @@
-// Add, Sub, Mul, Div (ai.onnx, since 7): elementwise with numpy broadcasting, on float32, int32 and
-// int64. Both inputs have one element type. Float operations round once; NaN, infinities and
-// division by 0 as IEEE 754 says. Integer sums and products wrap; integer division truncates, a
-// constant divisor 0 is refused, one at run time gives 0.
+// Add, Sub, Mul, Div (ai.onnx, since 7), Max and Min of two (since 8): elementwise with numpy
+// broadcasting, on float32, int32 and int64. Both inputs have one element type. Float operations
+// round once; NaN, infinities and division by 0 as IEEE 754 says. Integer sums and products wrap;
+// integer division truncates, a constant divisor 0 is refused, one at run time gives 0. A NaN is
+// both largest and smallest.
 #pragma once
 
 #include "compiler/ops/strided.h"
@@ -9,7 +10,7 @@
 namespace etch {
 
 struct Arithmetic {
-  enum class Kind { kAdd, kSub, kMul, kDiv };
+  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin };
   Kind kind = Kind::kAdd;
   Shape shape;       // of the output
   StridedView a, b;  // the inputs, broadcast to `shape`

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "tests/one_node.h"
@@ -63,6 +64,19 @@ TEST(Arithmetic, TypesMustBeSupportedAndEqual) {
   OneNode mixed("Mul");
   mixed.input(counting({1})).input(s32({1}, {1}));
   EXPECT_EQ(mixed.errors(), "E-TYPE: inputs must have one element type, got float32 and int32");
+}
+
+TEST(Arithmetic, MaxAndMinBroadcastAndKeepNan) {
+  const float nan = std::nanf("");
+  for (const char* type : {"Max", "Min"}) {
+    const bool max = std::string(type) == "Max";
+    OneNode node(type);
+    node.input(f32({3}, {1, -2, nan})).input(f32({}, {0}));
+    const Tensor y = node.run().at(0);
+    EXPECT_EQ(y.real(0), max ? 1.0F : 0.0F);
+    EXPECT_EQ(y.real(1), max ? 0.0F : -2.0F);
+    EXPECT_TRUE(std::isnan(y.real(2)));
+  }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
-// Add, Sub, Mul and Div by plain loops; see op.h.
+// Add, Sub, Mul, Div, Max and Min by plain loops; see op.h.
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "compiler/ops/arithmetic/op.h"
@@ -19,6 +21,10 @@ float combine(Kind kind, float a, float b) {
       return a * b;
     case Kind::kDiv:
       return a / b;
+    case Kind::kMax:
+      return a > b || std::isnan(a) ? a : b;
+    case Kind::kMin:
+      return a < b || std::isnan(a) ? a : b;
   }
   ETCH_CHECK(false);
 }
@@ -36,6 +42,10 @@ Int combine_integers(Kind kind, Int a, Int b) {
       return static_cast<Int>(ua - ub);
     case Kind::kMul:
       return static_cast<Int>(ua * ub);
+    case Kind::kMax:
+      return std::max(a, b);
+    case Kind::kMin:
+      return std::min(a, b);
     case Kind::kDiv:
       break;
   }

@@ -33,10 +33,13 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "GlobalAveragePool", 1}, {kOnnx, "GlobalMaxPool", 1}};
 }  // namespace
 
+void lower_global_pool(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_global_pool = {.folder = "global_pool",
                                       .names = kNames,
                                       .arity = {.min_inputs = 1, .max_inputs = 1},
                                       .resolve = resolve,
-                                      .reference = global_pool_reference};
+                                      .reference = global_pool_reference,
+                                      .lower = lower_global_pool};
 
 }  // namespace etch

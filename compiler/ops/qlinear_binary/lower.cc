@@ -1,10 +1,13 @@
-// Lowering of QLinearAdd; either side may be constant or broadcast.
+// Lowering of QLinearAdd and QLinearMul; either side may be constant or broadcast. SIMD code for
+// sums with constant parameters.
 #include <cmath>
 #include <memory>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_binary/op.h"
+#include "compiler/steps/arguments.h"
+#include "compiler/steps/arithmetic.h"
 #include "compiler/steps/elementwise.h"
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/nest.h"
@@ -61,6 +64,44 @@ Side side_of(Lowering& lowering, const Node& node, int input,
   return side;
 }
 
+// Products, and sums whose scales or zero points arrive at run time.
+void add_rows(Lowering& lowering, const Node& node, const QLinearBinary& params) {
+  if (refuse_empty(lowering, node)) return;
+  const bool add = params.kind == QLinearBinary::Kind::kAdd;
+  auto step = std::make_unique<QLinearRowsStep>();
+  step->kind = add ? "add" : "multiply";
+  step->summary = cat(add ? "sum" : "product", " of two quantized tensors, ",
+                      element_count(params.shape), " elements");
+  StepArguments arguments(lowering, node, *step);
+  QLinearRowsPlan& plan = step->plan;
+  plan.add = add;
+  Input a = arguments.input(0, "a");
+  plan.a_scale = arguments.parameter(1, "a_scale").argument;
+  plan.a_zero = arguments.parameter(2, "a_zero_point").argument;
+  Input b = arguments.input(3, "b");
+  plan.b_scale = arguments.parameter(4, "b_scale").argument;
+  plan.b_zero = arguments.parameter(5, "b_zero_point").argument;
+  plan.c_scale = arguments.parameter(6, "c_scale").argument;
+  plan.c_zero = arguments.parameter(7, "c_zero_point").argument;
+  if (params.swapped) {
+    std::swap(a, b);
+    std::swap(plan.a_scale, plan.b_scale);
+    std::swap(plan.a_zero, plan.b_zero);
+  }
+  plan.a = a.argument;
+  plan.b = b.argument;
+  const auto rank = static_cast<int>(params.shape.size());
+  const View& like = b.view.rank() == rank ? b.view : a.view;
+  const View y =
+      lowering.new_output(node, 0, like.rank() == rank ? order_like(like) : row_major(rank));
+  plan.y = arguments.output("y", y);
+  plan.y_as = stored_as(y);
+  plan.range = {static_cast<std::int32_t>(min_of(params.dtype)),
+                static_cast<std::int32_t>(max_of(params.dtype))};
+  plan.rows = make_rows(params.shape, {a.steps(params.shape), b.steps(params.shape), steps_of(y)});
+  arguments.add(std::move(step));
+}
+
 std::vector<std::byte> stored_bytes(const Tensor& data) {
   std::vector<std::byte> out(data.bytes().begin(), data.bytes().end());
   if (data.dtype() == DType::kS8) {
@@ -73,8 +114,8 @@ std::vector<std::byte> stored_bytes(const Tensor& data) {
 
 void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearBinary>(node);
-  if (params.kind != QLinearBinary::Kind::kAdd) {
-    lowering.unsupported(node, "the product of two quantized tensors cannot be compiled yet");
+  if (params.kind != QLinearBinary::Kind::kAdd || params.at_run_time) {
+    add_rows(lowering, node, params);
     return;
   }
   constexpr int kA = 0, kB = 3;

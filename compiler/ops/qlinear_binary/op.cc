@@ -36,6 +36,31 @@ void check_factors(ResolveContext& context, const QLinearBinary& params) {
   context.error(DiagKind::kQuant, "the ratio of input and output scales must be finite in float32");
 }
 
+constexpr QuantizationInputs kA{"A", 1, 2};
+constexpr QuantizationInputs kB{"B", 4, 5};
+constexpr QuantizationInputs kC{"C", 6, 7};
+
+bool known_at_compile_time(const ResolveContext& context) {
+  for (const QuantizationInputs& inputs : {kA, kB, kC}) {
+    for (const int i : {inputs.scale, inputs.zero_point}) {
+      if (context.has_input(i) && context.constant(i) == nullptr) return false;
+    }
+  }
+  return true;
+}
+
+// Types and shapes of scales and zero points that arrive at run time.
+void check_parameters(ResolveContext& context, DType dtype) {
+  for (const QuantizationInputs& inputs : {kA, kB, kC}) {
+    if (!context.has_input(inputs.scale)) {
+      context.error(DiagKind::kGraph,
+                    cat("input ", inputs.scale, " (", inputs.operand, "_scale) is missing"));
+    } else {
+      resolve_quantization(context, inputs, dtype, per_tensor_shapes());
+    }
+  }
+}
+
 void resolve(ResolveContext& context) {
   if (!check_dtype(context, 0, "A", {DType::kU8, DType::kS8})) return;
   if (!context.has_input(3)) {
@@ -44,9 +69,13 @@ void resolve(ResolveContext& context) {
   }
   if (!check_dtype(context, 3, "B", {context.dtype(0)})) return;
   const DType dtype = context.dtype(0);
-  const auto a = scalar_quantization(context, {"A", 1, 2}, dtype);
-  const auto b = scalar_quantization(context, {"B", 4, 5}, dtype);
-  const auto c = scalar_quantization(context, {"C", 6, 7}, dtype);
+  const bool known = known_at_compile_time(context);
+  const ScalarQuantization unknown;
+  if (!known) check_parameters(context, dtype);
+  if (context.failed()) return;
+  const auto a = known ? scalar_quantization(context, kA, dtype) : unknown;
+  const auto b = known ? scalar_quantization(context, kB, dtype) : unknown;
+  const auto c = known ? scalar_quantization(context, kC, dtype) : unknown;
   if (!a || !b || !c) return;
   const auto shape = broadcast_shape(context.shape(0), context.shape(3));
   if (!shape) {
@@ -63,8 +92,9 @@ void resolve(ResolveContext& context) {
                        *shape,
                        broadcast_view(context.shape(0), *shape),
                        broadcast_view(context.shape(3), *shape),
-                       add && a_is_scalar_side(context.shape(0), context.shape(3))};
-  check_factors(context, params);
+                       add && a_is_scalar_side(context.shape(0), context.shape(3)),
+                       !known};
+  if (known) check_factors(context, params);
   context.set_output(0, dtype, *shape);
   context.set_params(std::move(params));
 }

@@ -20,7 +20,8 @@ struct QLinearBinary {
   ScalarQuantization a, b, c;
   Shape shape;  // of the output
   StridedView a_view, b_view;
-  bool swapped = false;  // Add takes B in the role of a
+  bool swapped = false;      // Add takes B in the role of a
+  bool at_run_time = false;  // a, b and c are not known: the values of the inputs count
 };
 
 // One element; the factors that do not depend on it are made once.

@@ -88,15 +88,24 @@ TEST(QLinearBinary, OtherInputsMayNot) {
   EXPECT_EQ(scale.errors(), "E-GRAPH: input 6 (C_scale) is missing");
 }
 
-TEST(QLinearBinary, ScalesMustBeKnownAndUsable) {
-  OneNode unknown("QLinearAdd", "com.microsoft", 1);
-  unknown.input(u8({1}, {1}))
-      .input(f32({}, {1}))
-      .omitted()
-      .input(u8({1}, {1}))
-      .constant(f32({}, {1}));
-  unknown.omitted().constant(f32({}, {1}));
-  EXPECT_EQ(unknown.errors(), "E-UNSUPPORTED: must be known at compile time");
+TEST(QLinearBinary, ScalesAndZeroPointsMayArriveAtRunTime) {
+  for (const char* type : {"QLinearAdd", "QLinearMul"}) {
+    const Tensor a = u8({3}, {1, 50, 255});
+    const Tensor b = u8({3}, {7, 60, 200});
+    OneNode known = binary(type, a, 0.5F, b, 0.25F, 2, u8({}, {9}));
+    OneNode later(type, "com.microsoft", 1);
+    const Tensor zero = u8({}, {9});
+    later.input(a).input(f32({}, {0.5F})).input(zero).input(b).constant(f32({}, {0.25F}));
+    later.constant(zero).constant(f32({}, {2})).input(zero);
+    EXPECT_EQ(later.run(), known.run()) << type;
+  }
+}
+
+TEST(QLinearBinary, ScalesMustBeUsable) {
+  OneNode missing("QLinearAdd", "com.microsoft", 1);
+  missing.input(u8({1}, {1})).input(f32({}, {1})).omitted().input(u8({1}, {1}));
+  missing.constant(f32({}, {1}));
+  EXPECT_EQ(missing.errors(), "E-GRAPH: input 6 (C_scale) is missing");
   OneNode zero = binary("QLinearMul", u8({1}, {1}), 0, u8({1}, {1}), 1, 1, u8({}, {0}));
   EXPECT_EQ(zero.errors(), "E-QUANT: must be finite and > 0, got 0");
   OneNode ratio = binary("QLinearAdd", u8({1}, {1}), 1e30F, u8({1}, {1}), 1, 1e-30F, u8({}, {0}));

@@ -31,9 +31,21 @@ std::int32_t QLinearBinaryFunction::operator()(std::int32_t a, std::int32_t b) c
   return saturated_round(std::fma(static_cast<float>(a), ratio_a_, inner), params_.dtype);
 }
 
+namespace {
+ScalarQuantization first_of(const Tensor& scale, const Tensor* zero_point) {
+  const Quantization q = quantization_of(scale, zero_point);
+  return {q.scale[0], q.zero_point[0]};
+}
+}  // namespace
+
 std::vector<Tensor> qlinear_binary_reference(const Node& node,
                                              std::span<const Tensor* const> inputs) {
-  const auto& params = params_of<QLinearBinary>(node);
+  auto params = params_of<QLinearBinary>(node);
+  if (params.at_run_time) {
+    params.a = first_of(*inputs[1], inputs[2]);
+    params.b = first_of(*inputs[4], inputs[5]);
+    params.c = first_of(*inputs[6], inputs.size() > 7 ? inputs[7] : nullptr);
+  }
   const QLinearBinaryFunction function(params);
   const std::vector<std::int32_t> a = widened(*inputs[0]);
   const std::vector<std::int32_t> b = widened(*inputs[3]);

@@ -1,4 +1,4 @@
-// Resolves ReduceMean; see op.h.
+// Resolves ReduceMean, ReduceMax and ReduceMin; see op.h.
 #include "compiler/ops/reduce_mean/op.h"
 
 #include <algorithm>
@@ -12,11 +12,12 @@ namespace etch {
 std::vector<Tensor> reduce_mean_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-ReduceMean params_for(const Shape& from, const std::vector<std::int64_t>& axes, bool keep) {
+Reduction params_for(const Shape& from, const std::vector<std::int64_t>& axes, bool keep) {
   const std::vector<std::int64_t> dense = dense_strides(from);
-  ReduceMean params;
+  Reduction params;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const bool goes = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(i));
+    params.goes.push_back(goes);
     (goes ? params.reduced : params.kept).push_back(from[i]);
     (goes ? params.reduced_view : params.kept_view).strides.push_back(dense[i]);
     if (!goes || keep) params.shape.push_back(goes ? 1 : from[i]);
@@ -38,22 +39,29 @@ void resolve(ResolveContext& context) {
   }
   const auto axes = normal_axes(context, chosen, rank_of(from));
   if (!axes) return;
-  ReduceMean params = params_for(from, *axes, keep);
+  Reduction params = params_for(from, *axes, keep);
+  const std::string& type = context.node().op_type;
+  if (type == "ReduceMax") params.kind = Reduction::Kind::kMax;
+  if (type == "ReduceMin") params.kind = Reduction::Kind::kMin;
   if (element_count(params.reduced) == 0) {
-    context.error(DiagKind::kShape, "the mean of no elements is not defined");
+    context.error(DiagKind::kShape, "a reduction of no elements is not defined");
     return;
   }
   context.set_output(0, context.dtype(0), params.shape);
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "ReduceMean", 1}};
+constexpr OpName kNames[] = {
+    {kOnnx, "ReduceMean", 1}, {kOnnx, "ReduceMax", 1}, {kOnnx, "ReduceMin", 1}};
 }  // namespace
+
+void lower_reduction(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_reduce_mean = {.folder = "reduce_mean",
                                       .names = kNames,
                                       .arity = {.min_inputs = 1, .max_inputs = 2},
                                       .resolve = resolve,
-                                      .reference = reduce_mean_reference};
+                                      .reference = reduce_mean_reference,
+                                      .lower = lower_reduction};
 
 }  // namespace etch

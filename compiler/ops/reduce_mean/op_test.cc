@@ -47,13 +47,25 @@ TEST(ReduceMean, AxesMustExist) {
 TEST(ReduceMean, NothingHasNoMean) {
   OneNode node("ReduceMean");
   node.input(counting({2, 0})).attribute("axes", List{1});
-  EXPECT_EQ(node.errors(), "E-SHAPE: the mean of no elements is not defined");
+  EXPECT_EQ(node.errors(), "E-SHAPE: a reduction of no elements is not defined");
 }
 
 TEST(ReduceMean, TypesOtherThanFloatAreRefused) {
   OneNode node("ReduceMean");
   node.input(s32({1}, {1}));
   EXPECT_EQ(node.errors(), "E-TYPE: must be float32, got int32");
+}
+
+TEST(ReduceMax, TakesTheLargestOfEveryRow) {
+  OneNode node("ReduceMax");
+  node.input(f32({2, 3}, {-1, -3, -2, 4, 9, 5})).attribute("axes", List{1});
+  EXPECT_EQ(node.run().at(0), f32({2, 1}, {-1, 9}));
+}
+
+TEST(ReduceMin, TakesTheSmallestOfAll) {
+  OneNode node("ReduceMin");
+  node.input(f32({2, 3}, {-1, -3, -2, 4, 9, 5})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(node.run().at(0), f32({}, {-3}));
 }
 
 }  // namespace

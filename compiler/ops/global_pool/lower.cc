@@ -1,0 +1,20 @@
+// Lowering of GlobalAveragePool and GlobalMaxPool: a reduction over the spatial axes.
+#include <vector>
+
+#include "compiler/ops/global_pool/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/steps/reduction.h"
+
+namespace etch {
+
+void lower_global_pool(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<GlobalPool>(node);
+  std::vector<bool> reduced(params.shape.size(), true);
+  reduced[0] = reduced[1] = false;
+  add_reduction(
+      lowering, node,
+      params.kind == GlobalPool::Kind::kAverage ? ReducePlan::Kind::kMean : ReducePlan::Kind::kMax,
+      reduced);
+}
+
+}  // namespace etch
