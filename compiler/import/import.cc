@@ -19,7 +19,7 @@ struct VersionRange {
   std::int64_t most;
 };
 constexpr VersionRange kIrVersions = {3, 11};
-constexpr VersionRange kOnnxOpsets = {7, 23};
+constexpr VersionRange kOnnxOpsets = {7, 25};
 constexpr VersionRange kMicrosoftOpsets = {1, 1};
 constexpr VersionRange kAnyVersion = {1, INT64_MAX};
 

@@ -24,7 +24,7 @@ struct ImportOptions {
   Limits limits;
 };
 
-// IR 3-11, ai.onnx 7-23, com.microsoft 1, com.ms.internal.nhwc any version or none,
+// IR 3-11, ai.onnx 7-25, com.microsoft 1, com.ms.internal.nhwc any version or none,
 // org.tensorflow any version; other domains may be imported but not used. Tensor data must be
 // inside the file. An open size that no option fixes becomes 1, with a note, where it is the batch:
 // an input's first size, its symbol used nowhere but in first sizes. Any other is E-SHAPE.
