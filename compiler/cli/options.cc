@@ -34,9 +34,10 @@ std::string check_shape(const std::string& text) {
 
 std::string check_quantize_input(const std::string& text) {
   if (parse_quantize_input(text)) return {};
-  return cat("expected NAME=MODE,MIN,MAX or NAME=MODE,MIN,MAX,TYPE with a mode MIN_COMBINED, "
-             "MIN_FIRST or SCALED and a type like quint8, got '",
-             text, "'");
+  return cat(
+      "expected NAME=MODE,MIN,MAX or NAME=MODE,MIN,MAX,TYPE with a mode MIN_COMBINED, "
+      "MIN_FIRST or SCALED and a type like quint8, got '",
+      text, "'");
 }
 
 // One argument each time the option is given, so that what follows is not swallowed.

@@ -36,5 +36,24 @@ TEST(ParseShape, RefusesWhatIsNoShape) {
   }
 }
 
+TEST(ParseQuantizeInput, TakesModeAndRangeAndMaybeAType) {
+  const auto input = parse_quantize_input("data:0=SCALED,-10,5.5");
+  ASSERT_TRUE(input);
+  EXPECT_EQ(input->name, "data:0");
+  EXPECT_EQ(input->mode, RangeMode::kScaled);
+  EXPECT_EQ(input->min, -10.0F);
+  EXPECT_EQ(input->max, 5.5F);
+  EXPECT_FALSE(input->type);
+  EXPECT_EQ(parse_quantize_input("x=MIN_FIRST,0,1e2,quint8")->type, DType::kU8);
+}
+
+TEST(ParseQuantizeInput, RefusesEverythingElse) {
+  for (const char* text : {"", "x", "x=", "=SCALED,0,1", "x=SCALED", "x=SCALED,0", "x=SCALED,0,1,",
+                           "x=MAX,0,1", "x=SCALED,0,1,int8", "x=SCALED,0,1,qint8,1",
+                           "x=SCALED,nan,1", "x=SCALED,0,inf", "x=SCALED,0,1x", "x=SCALED,,1"}) {
+    EXPECT_FALSE(parse_quantize_input(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace etch::cli

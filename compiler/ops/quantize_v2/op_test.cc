@@ -190,7 +190,10 @@ TEST(QuantizeV2, PassesTensorFlowsOwnVectors) {
     if (each.contains("round_mode")) {
       node.attribute("round_mode", each["round_mode"].get<std::string>());
     }
-    if (has_axis) node.attribute("axis", each["axis"].get<std::int64_t>());
+    if (has_axis) {  // TensorFlow's Python wrapper counts negative axes from the end
+      const auto axis = each["axis"].get<std::int64_t>();
+      node.attribute("axis", axis < 0 ? axis + static_cast<std::int64_t>(shape.size()) : axis);
+    }
     const std::vector<Tensor> y = node.run();
     ASSERT_EQ(y.size(), 3U) << name;
     const auto expected = each.at("expected").get<Values>();
