@@ -88,10 +88,13 @@ std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int
   return blocks;
 }
 
-void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
+namespace {
+
+// The fastest blocks and tiles for an ISA with isa.accumulators registers to spend.
+void choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
   double best = std::numeric_limits<double>::infinity();
   for (const int vectors : isa.vectors) {
-    if (vectors == 0) continue;
+    if (vectors == 0 || vectors > isa.accumulators) continue;
     const std::vector<ChannelBlock> blocks = split_channels(isa, channels, vectors);
     double cycles = 0;
     std::vector<Shape2> tiles;
@@ -108,13 +111,70 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
     }
   }
   plan.lanes_per_group = lanes_of(plan.blocks, isa);
+}
+
+// How much of K a tile's body spells out; `divisor` > 1 spells out less than would be fastest.
+void choose_unrolling(ConvPlan& plan, const IsaTraits& isa, int divisor) {
   int largest = 1;
   for (const ConvRegion& region : plan.regions) {
     largest = std::max(largest, region.tile_rows * region.tile_cols * plan.blocks.front().vectors);
   }
   const double instructions = largest * std::max(1.0, isa.multiply_cycles);  // per 4 bytes of K
-  plan.straight_line = static_cast<int>(kStraightLineProducts / instructions);
-  plan.unroll = std::max(1, static_cast<int>(kLoopBodyProducts / instructions));
+  plan.straight_line = static_cast<int>(kStraightLineProducts / instructions / divisor);
+  plan.unroll = std::max(1, static_cast<int>(kLoopBodyProducts / instructions / divisor));
+}
+
+// Groups of 4 bytes that a tile's body spells out.
+int spelled_groups(const ConvPlan& plan, const ConvRegion& region) {
+  if (region.groups() <= plan.straight_line) return region.groups();
+  int sum = 0;
+  for (const KRun& run : region.runs) {
+    sum += run.groups <= plan.unroll ? run.groups : plan.unroll + run.groups % plan.unroll;
+  }
+  return sum;
+}
+
+// Statements of the whole step, a little more than the Recorder will print.
+std::int64_t statements_of(const ConvPlan& plan) {
+  constexpr std::int64_t kPerTile = 16, kPerResult = 4;
+  std::int64_t sum = 0;
+  for (const ConvRegion& region : plan.regions) {
+    const int rows[] = {region.rows >= region.tile_rows ? region.tile_rows : 0,
+                        region.rows % region.tile_rows};
+    const int cols[] = {region.cols >= region.tile_cols ? region.tile_cols : 0,
+                        region.cols % region.tile_cols};
+    const std::int64_t groups = spelled_groups(plan, region);
+    for (const ChannelBlock& block : plan.blocks) {
+      for (const int r : rows) {
+        for (const int c : cols) {
+          const std::int64_t pixels = std::int64_t{r} * c;
+          if (pixels == 0) continue;
+          const std::int64_t products = pixels * block.vectors;
+          sum += kPerTile + kPerResult * products + groups * (products + pixels + block.vectors);
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
+  // From the fastest code to the shortest, until the step's function fits.
+  constexpr std::int64_t kMostStatements = 1800;
+  struct Effort {
+    int accumulator_divisor;
+    int unroll_divisor;
+  };
+  for (const Effort effort :
+       {Effort{1, 1}, {1, 2}, {1, 4}, {1, 1000}, {2, 1000}, {4, 1000}, {1000, 1000}}) {
+    IsaTraits limited = isa;
+    limited.accumulators = std::max(1, isa.accumulators / effort.accumulator_divisor);
+    choose_shape(plan, limited, channels);
+    choose_unrolling(plan, isa, effort.unroll_divisor);
+    if (statements_of(plan) <= kMostStatements) break;
+  }
   std::int64_t weights = 0;
   for (const ConvRegion& region : plan.regions) {
     weights +=

@@ -12,6 +12,7 @@ namespace etch {
 // Splits `channels` output channels of one group into blocks of at most `vectors` vectors.
 std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int vectors);
 
+// Code that would grow beyond about 1,800 statements is unrolled less, then gets smaller tiles.
 // Sets plan.blocks, lanes_per_group, the regions' tiles, order and unrolling. Regions must have
 // their extents and runs. `channels` is per group.
 void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels);
