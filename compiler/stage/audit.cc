@@ -155,8 +155,21 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step) 
 }
 
 namespace {
-// A longer function takes compilers minutes; no reasonable layer comes near.
-constexpr int kMostStatements = 2000;
+// Compilers take more than proportionally longer for long functions, and all functions of a step
+// stand in one file.
+constexpr int kMostInFunction = 2000;
+constexpr int kMostInStep = 12000;
+
+void check_length(const Step& step, const AuditResult& result, Sink& sink) {
+  const int outside = result.statements - result.in_functions;
+  const int longest = std::max(result.longest_function, outside);
+  const bool too_long = longest > kMostInFunction;
+  if (!too_long && result.statements <= kMostInStep) return;
+  sink.report({Severity::kError, DiagKind::kLimit, step.node, step.origin,
+               cat("its unrolled code would have ", too_long ? longest : result.statements,
+                   " statements", too_long ? " in one function" : "", ", at most ",
+                   too_long ? kMostInFunction : kMostInStep, " are allowed")});
+}
 }  // namespace
 
 void audit_program(const Program& program, Sink& sink) {
@@ -167,10 +180,7 @@ void audit_program(const Program& program, Sink& sink) {
       std::fprintf(stderr, "etch: audit: %s\n", finding.c_str());
       clean = false;
     }
-    if (result.statements <= kMostStatements) continue;
-    sink.report({Severity::kError, DiagKind::kLimit, step->node, step->origin,
-                 cat("its unrolled code would have ", result.statements, " statements, at most ",
-                     kMostStatements, " are allowed")});
+    check_length(*step, result, sink);
   }
   ETCH_CHECK(clean && "every access stays inside its memory");
 }

@@ -4,6 +4,7 @@
 // and executions of every verb. See templates/stage.h for what a stage offers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -33,6 +34,8 @@ struct OperandExtent {
 
 struct AuditResult {
   int statements = 0;                                   // as Recorder::statements()
+  int longest_function = 0;                             // statements of the longest tile function
+  int in_functions = 0;                                 // statements of all tile functions
   std::map<std::string_view, std::int64_t> executions;  // per verb, all iterations
   std::vector<std::string> findings;                    // wrong accesses; empty when all is well
 };
@@ -123,9 +126,13 @@ class Audit {
                const std::pair<const char*, Ptr<Elements>>&... args) {
     count_statement();
     const bool printed_before = !functions_.insert(name).second;
+    const int before = result_.statements;
     silent_ += printed_before ? 1 : 0;
     body(args.second...);
     silent_ -= printed_before ? 1 : 0;
+    const int own = result_.statements - before;
+    result_.in_functions += own;
+    result_.longest_function = std::max(result_.longest_function, own);
   }
 
   template <class Function, class... Args>

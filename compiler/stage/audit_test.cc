@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/base/text.h"
 #include "compiler/stage/recorder.h"
+#include "compiler/steps/staged_step_impl.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/tiny_program.h"
@@ -94,6 +96,46 @@ TEST(AuditDeathTest, AWrongAccessInAProgramIsADefectOfTheCompiler) {
   mask_of(program).extra_blocks = 1;
   Sink sink;
   EXPECT_DEATH(audit_program(program, sink), "store_bytes: y writes bytes");
+}
+
+// Functions with nothing but loads.
+class LongStep : public StagedStep<LongStep> {
+ public:
+  template <class S>
+  void kernel(S& s) const {
+    const auto x = s.template operand<const std::uint8_t>(0);
+    for (int f = 0; f < functions; ++f) {
+      s.inlined(
+          cat("part", f),
+          [&](const auto& p) {
+            for (int i = 0; i < loads; ++i) s.load_bytes(Name("x").at("i", i), p);
+          },
+          std::pair{"x", x});
+    }
+  }
+  int functions = 1, loads = 1;
+};
+
+std::string limit_on(int functions, int loads) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  auto step = std::make_unique<LongStep>();
+  step->functions = functions;
+  step->loads = loads;
+  step->operands = {{"x", 0, 0, DType::kU8, Access::kRead}};
+  program.steps.push_back(std::move(step));
+  Sink sink;
+  audit_program(program, sink);
+  return sink.has_errors() ? sink.sorted().front().message : "";
+}
+
+TEST(Audit, BoundsTheLengthOfAFunctionAndOfAllFunctionsOfAStep) {
+  EXPECT_EQ(limit_on(1, 2000), "");
+  EXPECT_EQ(
+      limit_on(1, 2001),
+      "its unrolled code would have 2001 statements in one function, at most 2000 are allowed");
+  EXPECT_EQ(limit_on(6, 1990), "");
+  EXPECT_EQ(limit_on(7, 1990),
+            "its unrolled code would have 13937 statements, at most 12000 are allowed");
 }
 
 TEST(AuditIndex, SpansNegativeFactorsAndKnowsItsSteps) {
