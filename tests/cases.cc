@@ -196,6 +196,54 @@ std::vector<Case> larger_convolutions(int count) {
   return out;
 }
 
+namespace {
+// One to three axes of any kind.
+ConvShape any_small_shape(ConvShape::Kind kind, Dice& dice) {
+  ConvShape shape;
+  shape.kind = kind;
+  const bool transposed = kind == ConvShape::Kind::kTransposed;
+  shape.channels_last = transposed || (kind == ConvShape::Kind::kQLinearConv && dice.one_in(4));
+  set_channels(shape, dice.pick(all_channels()));
+  const Size rank = dice.pick<Size>({1, 2, 2, 3});
+  for (Size axis = 0; axis < rank; ++axis) {
+    if (transposed) {
+      add_transposed_axis(shape, dice);
+    } else {
+      add_axis(shape, dice.pick(all_axes()), dice.between(1, rank == 3 ? 4 : 7));
+    }
+  }
+  shape.batch = dice.between(1, 2);
+  return shape;
+}
+}  // namespace
+
+std::vector<Case> integer_convolutions(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(static_cast<std::uint64_t>(index) + 7'000'000);
+    ConvShape shape = any_small_shape(ConvShape::Kind::kConvInteger, dice);
+    if (dice.one_in(2)) shape.at_run_time = ConvShape::AtRunTime::kZeroPointOfX;
+    if (dice.one_in(4)) shape.in_per_group = dice.between(1, 40);
+    if (dice.one_in(4)) shape.out_per_group = dice.between(1, 40);
+    out.push_back(conv_case(shape, Scaling::kTypical, cat("integer_", index), dice));
+  }
+  return out;
+}
+
+std::vector<Case> run_time_convolutions(int count) {
+  using Kind = ConvShape::Kind;
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(static_cast<std::uint64_t>(index) + 8'000'000);
+    const Kind kind = dice.pick<Kind>({Kind::kQLinearConv, Kind::kTransposed, Kind::kConvInteger});
+    ConvShape shape = any_small_shape(kind, dice);
+    shape.at_run_time =
+        dice.one_in(4) ? ConvShape::AtRunTime::kZeroPointOfX : ConvShape::AtRunTime::kEverything;
+    out.push_back(conv_case(shape, any_scaling(dice), cat("run_time_", index), dice));
+  }
+  return out;
+}
+
 Case conv_case(const ConvShape& shape, Scaling scaling, std::string name, Dice& dice) {
   ModelBuilder model(13);
   model.opset("com.microsoft", 1).opset("com.ms.internal.nhwc", 1);
@@ -203,9 +251,10 @@ Case conv_case(const ConvShape& shape, Scaling scaling, std::string name, Dice& 
   const Shape x = input_shape(shape);
   model.input("x", type, {x.begin(), x.end()});
   ConvNode node(shape, type, scaling, dice);
-  node.add(model, "x", "y", "");
+  std::vector<Tensor> inputs{random_bytes(dice, type, x)};
+  for (Tensor& tensor : node.add(model, "x", "y", "")) inputs.push_back(std::move(tensor));
   model.output("y");
-  return {cat(name, "_", node.describe()), model.bytes(), {random_bytes(dice, type, x)}};
+  return {cat(name, "_", node.describe()), model.bytes(), std::move(inputs)};
 }
 
 }  // namespace etch

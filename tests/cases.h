@@ -42,8 +42,11 @@ struct Case {
 
 // What a convolution is made of. Sizes are per spatial axis.
 struct ConvShape {
-  enum class Kind { kQLinearConv, kTransposed };
+  enum class Kind { kQLinearConv, kTransposed, kConvInteger };
   Kind kind = Kind::kQLinearConv;
+  // What the model gets as inputs rather than as constants.
+  enum class AtRunTime { kOnlyX, kZeroPointOfX, kEverything };
+  AtRunTime at_run_time = AtRunTime::kOnlyX;
   bool channels_last = false;  // QLinearConv of com.microsoft; transposed ones always are
   std::int64_t batch = 1, group = 1, in_per_group = 1, out_per_group = 1;
   std::vector<std::int64_t> in, kernel, stride, dilation, pad_begin, pad_end, output_padding;
@@ -70,6 +73,9 @@ std::vector<Case> small_line_convolutions(int every);
 std::vector<Case> small_plane_convolutions(int every);
 std::vector<Case> small_volume_convolutions(int count);
 std::vector<Case> small_transposed_convolutions(int count);
+std::vector<Case> integer_convolutions(int count);  // ConvInteger
+// Of all three operators, with zero points, scales, weights that are known at run time only.
+std::vector<Case> run_time_convolutions(int count);
 
 // Up to about 100 channels and 20 pixels: remainders of tiles and blocks, depthwise, wide halos.
 std::vector<Case> larger_convolutions(int count);

@@ -98,6 +98,9 @@ void ConvNode::draw(Scaling scaling, Dice& dice) {
   }
   bias_ = Tensor::of<std::int32_t>({out_channels()}, bias);
   draw_scales(scaling, dice);
+  if (shape_.kind != ConvShape::Kind::kConvInteger) return;
+  has_x_zero_point_ = !dice.one_in(5);
+  has_w_zero_point_ = !dice.one_in(4);
 }
 
 // y_scale is chosen so that accumulators of random data fill the output's range, or miss it in
@@ -146,31 +149,51 @@ std::map<std::string, Attribute> ConvNode::attributes() const {
   return out;
 }
 
-void ConvNode::add(ModelBuilder& model, const std::string& x, const std::string& y,
-                   const std::string& prefix) const {
-  const std::string xq = prefix + "xq", yq = prefix + "yq", w = prefix + "w";
-  add_activation(model, xq, x_);
-  add_activation(model, yq, y_);
-  model.initializer(w, w_).initializer(w + "_scale", w_scale_);
-  model.initializer(w + "_zero_point", w_zero_point_);
-  std::vector<std::string> inputs{x,
-                                  xq + "_scale",
-                                  xq + "_zero_point",
-                                  w,
-                                  w + "_scale",
-                                  w + "_zero_point",
-                                  yq + "_scale",
-                                  yq + "_zero_point"};
-  if (has_bias_) {
-    model.initializer(prefix + "bias", bias_);
-    inputs.push_back(prefix + "bias");
+std::vector<std::pair<std::string, Tensor>> ConvNode::arguments() const {
+  const Tensor x_zero_point = narrowed(x_.type, {}, {x_.zero_point});
+  if (shape_.kind == ConvShape::Kind::kConvInteger) {
+    return {{"w", w_},
+            {has_x_zero_point_ ? "x_zero_point" : "", x_zero_point},
+            {has_w_zero_point_ ? "w_zero_point" : "", w_zero_point_}};
+  }
+  std::vector<std::pair<std::string, Tensor>> out{
+      {"x_scale", Tensor::of<float>({}, {x_.scale})},
+      {"x_zero_point", x_zero_point},
+      {"w", w_},
+      {"w_scale", w_scale_},
+      {"w_zero_point", w_zero_point_},
+      {"y_scale", Tensor::of<float>({}, {y_.scale})},
+      {"y_zero_point", narrowed(y_.type, {}, {y_.zero_point})}};
+  if (has_bias_) out.emplace_back("bias", bias_);
+  return out;
+}
+
+std::vector<Tensor> ConvNode::add(ModelBuilder& model, const std::string& x, const std::string& y,
+                                  const std::string& prefix) const {
+  using AtRunTime = ConvShape::AtRunTime;
+  std::vector<std::string> names{x};
+  std::vector<Tensor> inputs;
+  for (const auto& [role, tensor] : arguments()) {
+    names.push_back(role.empty() ? "" : prefix + role);
+    const bool is_x = role == "x_scale" || role == "x_zero_point";
+    if (role.empty()) continue;
+    if (shape_.at_run_time == AtRunTime::kEverything ||
+        (shape_.at_run_time == AtRunTime::kZeroPointOfX && is_x)) {
+      model.input(names.back(), tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()});
+      inputs.push_back(tensor);
+    } else {
+      model.initializer(names.back(), tensor);
+    }
   }
   const bool transposed = shape_.kind == ConvShape::Kind::kTransposed;
+  const char* op = transposed                                     ? "QLinearConvTranspose"
+                   : shape_.kind == ConvShape::Kind::kConvInteger ? "ConvInteger"
+                                                                  : "QLinearConv";
   const char* domain = transposed             ? "com.ms.internal.nhwc"
                        : shape_.channels_last ? "com.microsoft"
                                               : "";
-  model.node(transposed ? "QLinearConvTranspose" : "QLinearConv", inputs, {y}, attributes(),
-             domain);
+  model.node(op, names, {y}, attributes(), domain);
+  return inputs;
 }
 
 std::string ConvNode::describe() const {

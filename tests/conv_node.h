@@ -2,7 +2,9 @@
 // model under construction; see cases.h.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/cases.h"
@@ -31,9 +33,10 @@ class ConvNode {
   // x as given, so that convolutions can follow one another.
   ConvNode(const ConvShape& shape, const Activation& x, Scaling scaling, Dice& dice);
 
-  // Adds the node and its constants, whose names begin with `prefix`.
-  void add(ModelBuilder& model, const std::string& x, const std::string& y,
-           const std::string& prefix) const;
+  // Adds the node and its arguments, whose names begin with `prefix`. Returns the arguments that
+  // became inputs of the model, in order.
+  std::vector<Tensor> add(ModelBuilder& model, const std::string& x, const std::string& y,
+                          const std::string& prefix) const;
   const Activation& y() const { return y_; }
   // "u8s8u8_c4m6g2_k3x1...": for names of cases.
   std::string describe() const;
@@ -42,6 +45,7 @@ class ConvNode {
   void draw(Scaling scaling, Dice& dice);
   void draw_scales(Scaling scaling, Dice& dice);
   std::map<std::string, Attribute> attributes() const;
+  std::vector<std::pair<std::string, Tensor>> arguments() const;  // in order; "": omitted
   std::int64_t out_channels() const { return shape_.group * shape_.out_per_group; }
   std::int64_t products() const;  // per output
 
@@ -49,6 +53,7 @@ class ConvNode {
   Activation x_, y_;
   Tensor w_, w_scale_, w_zero_point_, bias_;
   bool has_bias_ = false;
+  bool has_x_zero_point_ = true, has_w_zero_point_ = true;  // ConvInteger may omit them
 };
 
 // Adds `name` as a float32 or 8-bit scalar.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "compiler/base/text.h"
-#include "compiler/compile.h"
 #include "compiler/ir/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/stage/native.h"
@@ -23,10 +22,12 @@ std::vector<Tensor> reference_outputs(const Case& each) {
   return evaluate(*graph, each.inputs);
 }
 
-std::unique_ptr<Program> compiled(const Case& each, std::string_view target) {
+std::unique_ptr<Program> compiled(const Case& each, std::string_view target,
+                                  RequantizeMode requantize) {
   Sink sink;
   CompileOptions options;
   options.target = std::string(target);
+  options.requantize = requantize;
   std::unique_ptr<Program> program = compile(each.model, options, sink);
   if (program == nullptr)
     ADD_FAILURE() << each.name << " is refused on " << target << ":\n" << errors_of(sink);

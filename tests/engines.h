@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/compile.h"
 #include "compiler/steps/step.h"
 #include "tests/cases.h"
 
@@ -17,7 +18,8 @@ namespace etch {
 std::vector<Tensor> reference_outputs(const Case& each);
 
 // Null, and the test fails, when the model is refused.
-std::unique_ptr<Program> compiled(const Case& each, std::string_view target);
+std::unique_ptr<Program> compiled(const Case& each, std::string_view target,
+                                  RequantizeMode requantize = RequantizeMode::kFloat);
 
 // The compiled steps run in this process with the instruction set's widths and layouts.
 std::vector<Tensor> native_outputs(const Program& program, const std::vector<Tensor>& inputs);

@@ -22,12 +22,13 @@ int sample(int usual, int sweep) { return sweeping() ? sweep : usual; }
 // How many differ before a test gives up: one defect tends to break many cases.
 constexpr int kMostFailures = 10;
 
-void expect_native_agrees(const std::vector<Case>& cases) {
+void expect_native_agrees(const std::vector<Case>& cases,
+                          RequantizeMode requantize = RequantizeMode::kFloat) {
   int failures = 0;
   for (const Case& each : cases) {
     const std::vector<Tensor> expected = reference_outputs(each);
     for (const IsaTraits* const isa : all_targets()) {
-      const auto program = compiled(each, isa->name);
+      const auto program = compiled(each, isa->name, requantize);
       ASSERT_NE(program, nullptr);
       const std::string difference = difference_of(native_outputs(*program, each.inputs), expected);
       EXPECT_EQ(difference, "") << each.name << " on " << isa->name;
@@ -48,6 +49,12 @@ TEST(EnginesAgree, NativelyOnConvolutionsInAVolume) {
 TEST(EnginesAgree, NativelyOnTransposedConvolutions) {
   expect_native_agrees(small_transposed_convolutions(sample(500, 5000)));
 }
+TEST(EnginesAgree, NativelyOnIntegerConvolutions) {
+  expect_native_agrees(integer_convolutions(sample(300, 5000)));
+}
+TEST(EnginesAgree, NativelyOnConvolutionsKnownAtRunTime) {
+  expect_native_agrees(run_time_convolutions(sample(300, 5000)));
+}
 TEST(EnginesAgree, NativelyOnLargerConvolutions) {
   expect_native_agrees(larger_convolutions(sample(100, 1500)));
 }
@@ -56,6 +63,17 @@ TEST(EnginesAgree, NativelyOnSmallNetworks) {
 }
 TEST(EnginesAgree, NativelyOnOtherOperators) {
   expect_native_agrees(other_operators(sample(60, 1000)));
+}
+
+// The same bits without a float in the generated code.
+TEST(EnginesAgree, NativelyWithIntegerRequantization) {
+  constexpr RequantizeMode kInteger = RequantizeMode::kInteger;
+  expect_native_agrees(small_line_convolutions(sample(31, 3)), kInteger);
+  expect_native_agrees(small_plane_convolutions(sample(101, 10)), kInteger);
+  expect_native_agrees(small_volume_convolutions(sample(30, 500)), kInteger);
+  expect_native_agrees(small_transposed_convolutions(sample(80, 1000)), kInteger);
+  expect_native_agrees(larger_convolutions(sample(20, 300)), kInteger);
+  expect_native_agrees(small_networks(sample(30, 300)), kInteger);
 }
 
 // A sample of everything. The generators' own order mixes sizes and types well.
@@ -69,6 +87,8 @@ std::vector<Case> compiled_sample() {
   add(small_plane_convolutions(sample(777, 130)));
   add(small_volume_convolutions(sample(6, 40)));
   add(small_transposed_convolutions(sample(10, 80)));
+  add(integer_convolutions(sample(8, 60)));
+  add(run_time_convolutions(sample(6, 40)));
   add(larger_convolutions(sample(12, 100)));
   add(small_networks(sample(8, 80)));
   add(other_operators(sample(2, 12)));
@@ -84,6 +104,8 @@ std::vector<Case> one_of_everything() {
   };
   add(small_plane_convolutions(3800));
   add(small_transposed_convolutions(2));
+  add(integer_convolutions(2));
+  add(run_time_convolutions(3));
   add(small_networks(1));
   add(other_operators(1));
   return all;
@@ -93,7 +115,10 @@ std::vector<Case> one_of_everything() {
 struct Programs {
   Programs(std::vector<Case> all, const IsaTraits& isa) : cases(std::move(all)) {
     for (const Case& each : cases) {
-      programs.push_back(compiled(each, isa.name));
+      // Every third without floats.
+      const bool integer = programs.size() % 3 == 2;
+      programs.push_back(
+          compiled(each, isa.name, integer ? RequantizeMode::kInteger : RequantizeMode::kFloat));
       if (programs.back() != nullptr) entries.push_back({programs.back().get(), &each.inputs});
     }
   }
