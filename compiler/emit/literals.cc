@@ -2,6 +2,7 @@
 #include "compiler/emit/literals.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -61,7 +62,15 @@ std::string integer_rows(const ConstantArray& constant) {
   return out + line + "\n";
 }
 
-// Hexadecimal, so that every bit is there, with the decimal values behind.
+// Hexadecimal, so that every bit is there. What has no literal is a builtin of the compilers.
+std::string float_literal(float value) {
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (std::isinf(value)) return sign + "__builtin_inff()";
+  if (!std::isnan(value)) return hex_float(value);
+  return cat(sign, "__builtin_nanf(\"", std::bit_cast<std::uint32_t>(value) & 0x3fffffU, "\")");
+}
+
+// Hexadecimal values with the decimal ones behind.
 std::string float_rows(const ConstantArray& constant) {
   constexpr std::size_t kPerLine = 4;
   const std::size_t count = constant.bytes.size() / sizeof(float);
@@ -71,7 +80,7 @@ std::string float_rows(const ConstantArray& constant) {
     std::string comment = "  //";
     for (std::size_t i = first; i < std::min(count, first + kPerLine); ++i) {
       const auto value = element_at<float>(constant, i);
-      line += cat(" ", hex_float(value), ",");
+      line += cat(" ", float_literal(value), ",");
       comment += " " + decimal(value);
     }
     out += line + comment + "\n";
@@ -91,6 +100,8 @@ std::string rows_of(const ConstantArray& constant) {
       return integer_rows<std::int32_t>(constant);
     case DType::kU32:
       return integer_rows<std::uint32_t>(constant);
+    case DType::kS64:
+      return integer_rows<std::int64_t>(constant);
     default:
       ETCH_CHECK(false && "no kernel takes constants of this type");
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "compiler/base/check.h"
 
@@ -50,11 +51,10 @@ Input StepArguments::constant(const Tensor& tensor, const char* name) {
   out.view.shape = tensor.shape();
   lay_out(out.view, row_major(out.view.rank()));
   out.argument = {name, -1, std::max<std::int64_t>(1, tensor.size()), stored_as(out.view)};
-  step_.constants.push_back({name,
-                             in_bytes(tensor.dtype()),
-                             {tensor.bytes().begin(), tensor.bytes().end()},
-                             64,
-                             "row-major, as in the model"});
+  std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
+  if (bytes.empty()) bytes.resize(static_cast<std::size_t>(bytes_of(tensor.dtype())));
+  step_.constants.push_back(
+      {name, in_bytes(tensor.dtype()), std::move(bytes), 64, "row-major, as in the model"});
   return out;
 }
 

@@ -19,7 +19,7 @@ void lower_matmul_integer(Lowering& lowering, const Node& node) {
   const bool packed = params.b_zero_point && lowering.is_constant(node, 1) &&
                       !lowering.is_constant(node, 0) && element_count(g.b_batch) == 1 &&
                       a_is_per_tensor(lowering, node);
-  if (!packed || element_count(g.output) == 0) {
+  if (!packed || g.depth == 0 || element_count(g.output) == 0) {
     add_general_matmul(lowering, node, g, {.x = 0, .x_zero_point = 2, .w = 1, .w_zero_point = 3});
     return;
   }

@@ -11,7 +11,7 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   const bool known = params.a && params.b && params.y && lowering.is_constant(node, 3);
   const bool packed = known && params.a->scale.size() == 1 && params.a->zero_point.size() == 1 &&
                       element_count(g.b_batch) == 1 && !lowering.is_constant(node, 0);
-  if (!packed || element_count(g.output) == 0) {
+  if (!packed || g.depth == 0 || element_count(g.output) == 0) {
     add_general_matmul(lowering, node, g,
                        {.x = 0,
                         .x_zero_point = 2,
