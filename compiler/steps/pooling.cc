@@ -12,7 +12,7 @@ namespace etch {
 
 namespace {
 
-constexpr std::int64_t kMostTaps = 128;  // unrolled in one function
+constexpr std::int64_t kMostStatements = 1500;  // unrolled in one function
 constexpr std::size_t kMostRegions = 256;
 
 // Strides and segments of the three spatial axes (missing outer ones have size 1).
@@ -45,14 +45,15 @@ PoolRegion region_of(const Axes& axes, const Segment& d, std::int64_t plane, con
   region.y_col = axes.y_stride[2];
   region.y_offset = (d.first + plane) * axes.y_stride[0] + h.first * axes.y_stride[1] +
                     w.first * axes.y_stride[2];
-  for (const SegmentTap& td : d.taps) {
-    for (const SegmentTap& th : h.taps) {
-      for (const SegmentTap& tw : w.taps) {
-        region.taps.push_back((td.input + plane * d.advance) * axes.x_stride[0] +
-                              th.input * axes.x_stride[1] + tw.input * axes.x_stride[2]);
-      }
-    }
+  const Segment* const segments[] = {&d, &h, &w};
+  for (int a = 0; a < 3; ++a) {
+    const std::vector<SegmentTap>& taps = segments[a]->taps;
+    region.count[a] = static_cast<int>(taps.size());
+    if (taps.empty()) continue;
+    region.first_tap += taps.front().input * axes.x_stride[a];
+    if (taps.size() > 1) region.step[a] = (taps[1].input - taps[0].input) * axes.x_stride[a];
   }
+  region.first_tap += plane * d.advance * axes.x_stride[0];
   return region;
 }
 
@@ -63,14 +64,25 @@ std::vector<PoolRegion> regions_of(const Axes& axes, float whole_kernel, Divisor
       for (const Segment& h : axes.segments[1]) {
         for (const Segment& w : axes.segments[2]) {
           out.push_back(region_of(axes, d, plane, h, w));
-          out.back().count = divisor == Divisor::kWholeKernel
-                                 ? whole_kernel
-                                 : static_cast<float>(out.back().taps.size());
+          out.back().divisor = divisor == Divisor::kWholeKernel
+                                   ? whole_kernel
+                                   : static_cast<float>(out.back().taps());
         }
       }
     }
   }
   return out;
+}
+
+// Statements of the step with every tap spelled out, roughly.
+std::int64_t unrolled_statements(const PoolPlan& plan, const IsaTraits& isa) {
+  const bool average = plan.kind == PoolPlan::Kind::kAverage;
+  const std::int64_t per_tap = average ? 22 : 2, per_window = average ? 36 : 6;
+  const int chunks =
+      (plan.channels >= isa.byte_lanes() ? 1 : 0) + (plan.channels % isa.byte_lanes() != 0 ? 1 : 0);
+  std::int64_t sum = 0;
+  for (const PoolRegion& region : plan.regions) sum += per_window + region.taps() * per_tap;
+  return sum * chunks;
 }
 
 const char* kind_of(PoolPlan::Kind kind) {
@@ -122,17 +134,14 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
     taps *= axis.kernel;
     kernel += cat(kernel.empty() ? "" : "x", axis.kernel);
   }
-  if (taps > kMostTaps) {
-    lowering.unsupported(node, cat("pooling windows of more than ", kMostTaps,
-                                   " elements cannot be compiled yet, got ", taps));
-    return;
-  }
   const Ends ends = ends_of(lowering, node, geometry.layout);
   plan.regions = regions_of(axes_of(geometry, ends.x, ends.y), static_cast<float>(taps), divisor);
   if (plan.regions.size() > kMostRegions) {
     lowering.unsupported(node, "too many border cases in this pooling");
     return;
   }
+  plan.channels = static_cast<int>(geometry.channels);
+  plan.unroll = unrolled_statements(plan, lowering.isa()) <= kMostStatements;
   const char* const what = plan.kind == PoolPlan::Kind::kMax ? "maximum" : "average";
   finish(lowering, node, ends, std::move(plan),
          cat(what, " over windows of ", kernel, ", ", geometry.channels, " channels"));

@@ -22,8 +22,13 @@ struct PoolRegion {
   std::int64_t x_offset = 0, y_offset = 0;  // bytes
   int rows = 1, cols = 1;
   std::int64_t x_row = 0, x_col = 0, y_row = 0, y_col = 0;  // bytes
-  std::vector<std::int64_t> taps;  // bytes from the pixel's origin, window order
-  float count = 1;                 // divisor of an average
+  // Taps in window order: count[0] x count[1] x count[2] of them, in bytes from the pixel's origin.
+  std::int64_t first_tap = 0;
+  int count[3] = {1, 1, 1};
+  std::int64_t step[3] = {};
+  float divisor = 1;  // of an average
+
+  int taps() const { return count[0] * count[1] * count[2]; }
 };
 
 struct PoolPlan {
@@ -33,6 +38,7 @@ struct PoolPlan {
   std::int64_t x_image = 0, y_image = 0;  // bytes
   int channels = 0;
   std::vector<PoolRegion> regions;
+  bool unroll = true;  // spell out the taps of a window
   // kAverage: real = x_scale * (x - x_zero_point); y = rne(mean / y_scale + y_zero) + y_stored
   float x_scale = 1, y_scale = 1, y_zero = 0;
   int x_zero_point = 0;  // as stored
@@ -63,13 +69,39 @@ void store(S& s, const typename S::template Ptr<std::uint8_t>& p, const typename
   }
 }
 
-template <class S>
-typename S::Bytes maximum(S& s, const PoolRegion& region,
-                          const typename S::template Ptr<const std::uint8_t>& x, int n) {
-  auto best = load(s, "best", x + region.taps[0], n);
-  for (std::size_t t = 1; t < region.taps.size(); ++t) {
-    s.max_into(best, load(s, Name("x").at("t", static_cast<int>(t)), x + region.taps[t], n));
+// Calls body(offset in bytes, number of the tap) for every tap: spelled out, or in loops.
+template <class S, class Body>
+void for_each_tap(S& s, const PoolPlan& plan, const PoolRegion& region, Body body) {
+  using Index = typename S::Index;
+  const auto& [planes, rows, cols] = region.count;
+  if (plan.unroll) {
+    for (int t = 0; t < region.taps(); ++t) {
+      body(Index(region.first_tap + t / cols / rows * region.step[0] +
+                 t / cols % rows * region.step[1] + t % cols * region.step[2]),
+           t);
+    }
+    return;
   }
+  s.loop("tap_plane", planes, [&](const Index& d) {
+    s.loop("tap_row", rows, [&](const Index& h) {
+      s.loop("tap_col", cols, [&](const Index& w) {
+        s.block([&] {
+          body(Index(region.first_tap) + d * region.step[0] + h * region.step[1] +
+                   w * region.step[2],
+               0);
+        });
+      });
+    });
+  });
+}
+
+template <class S>
+typename S::Bytes maximum(S& s, const PoolPlan& plan, const PoolRegion& region,
+                          const typename S::template Ptr<const std::uint8_t>& x, int n) {
+  auto best = s.splat_bytes("best", 0);
+  for_each_tap(s, plan, region, [&](const typename S::Index& at, int tap) {
+    s.max_into(best, load(s, Name("x").at("t", tap), x + at, n));
+  });
   return best;
 }
 
@@ -81,9 +113,8 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
   const auto scale = s.splat_f32("x_scale", plan.x_scale);
   std::vector<typename S::F32> sum;
   for (int v = 0; v < 4; ++v) sum.push_back(s.splat_f32(Name("sum").at("v", v), 0.0F));
-  for (std::size_t t = 0; t < region.taps.size(); ++t) {
-    const int tap = static_cast<int>(t);
-    const auto bytes = load(s, Name("x").at("t", tap), x + region.taps[t], n);
+  for_each_tap(s, plan, region, [&](const typename S::Index& at, int tap) {
+    const auto bytes = load(s, Name("x").at("t", tap), x + at, n);
     const auto wide = s.widen4(Name("wide").at("t", tap), bytes);
     for (int v = 0; v < 4; ++v) {
       auto centred = s.part(wide, v);
@@ -92,8 +123,8 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
       s.add_into(sum[static_cast<std::size_t>(v)],
                  s.mul_f32(Name("term").at("t", tap).at("v", v), real, scale));
     }
-  }
-  const auto count = s.splat_f32("count", region.count);
+  });
+  const auto count = s.splat_f32("count", region.divisor);
   const auto y_scale = s.splat_f32("y_scale", plan.y_scale);
   const auto y_zero = s.splat_f32("y_zero", plan.y_zero);
   std::vector<typename S::I32> q;
@@ -115,7 +146,8 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan,
   const PoolRegion& rows = plan.regions.front();  // its rows and columns are summed over
   s.loop("row", rows.rows, [&](const typename S::Index& row) {
     s.loop("col", rows.cols, [&](const typename S::Index& col) {
-      const auto wide = s.widen4("wide", load(s, "pixel", x + row * rows.x_row + col * rows.x_col, n));
+      const auto wide =
+          s.widen4("wide", load(s, "pixel", x + row * rows.x_row + col * rows.x_col, n));
       for (int v = 0; v < 4; ++v) s.add_i32(sum[static_cast<std::size_t>(v)], s.part(wide, v));
     });
   });
@@ -147,7 +179,7 @@ void pixel(S& s, const PoolPlan& plan, const PoolRegion& region, const std::stri
     s.inlined(
         prefix + "window_" + std::to_string(n),
         [&](const auto& xt, const auto& yt) {
-          if (plan.kind == PoolPlan::Kind::kMax) store(s, yt, maximum(s, region, xt, n), n);
+          if (plan.kind == PoolPlan::Kind::kMax) store(s, yt, maximum(s, plan, region, xt, n), n);
           if (plan.kind == PoolPlan::Kind::kAverage)
             store(s, yt, average(s, plan, region, xt, n), n);
           if (plan.kind == PoolPlan::Kind::kGlobalAverage)
