@@ -14,9 +14,10 @@
 namespace etch::cli {
 namespace {
 
-ProcessResult etch(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), ETCH_BINARY);
-  return run_process(arguments, std::chrono::minutes(5));
+ProcessResult etch(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{ETCH_BINARY};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_process(command, std::chrono::minutes(5));
 }
 
 TEST(QuantizeParams, PrintsAScaledRange) {
