@@ -167,6 +167,27 @@ std::vector<Case> small_transposed_convolutions(int count) {
   return out;
 }
 
+std::vector<Case> convolutions_of_padding() {
+  std::vector<Case> out;
+  for (const Size group : {1, 3}) {
+    for (const auto kind : {ConvShape::Kind::kTransposed, ConvShape::Kind::kQLinearConv}) {
+      const bool transposed = kind == ConvShape::Kind::kTransposed;
+      Dice dice(static_cast<std::uint64_t>(9'000'000 + group));
+      ConvShape shape;
+      shape.kind = kind;
+      shape.channels_last = transposed;
+      shape.group = group;
+      shape.in = shape.kernel = shape.dilation = {1};
+      shape.stride = {transposed ? 3 : 20};
+      shape.pad_begin = {transposed ? 2 : 10};
+      shape.pad_end = {transposed ? 0 : 15};
+      if (transposed) shape.output_padding = {2};
+      out.push_back(conv_case(shape, Scaling::kTypical, "padding", dice));
+    }
+  }
+  return out;
+}
+
 std::vector<Case> larger_convolutions(int count) {
   std::vector<Case> out;
   for (int index = 0; index < count; ++index) {

@@ -76,6 +76,8 @@ std::vector<Case> small_transposed_convolutions(int count);
 std::vector<Case> integer_convolutions(int count);  // ConvInteger
 // Of all three operators, with zero points, scales, weights that are known at run time only.
 std::vector<Case> run_time_convolutions(int count);
+// No output position of these reads any input: cropped to a gap, or beyond every halo.
+std::vector<Case> convolutions_of_padding();
 
 // Up to about 100 channels and 20 pixels: remainders of tiles and blocks, depthwise, wide halos.
 std::vector<Case> larger_convolutions(int count);

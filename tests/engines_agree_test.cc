@@ -55,6 +55,9 @@ TEST(EnginesAgree, NativelyOnIntegerConvolutions) {
 TEST(EnginesAgree, NativelyOnConvolutionsKnownAtRunTime) {
   expect_native_agrees(run_time_convolutions(sample(300, 5000)));
 }
+TEST(EnginesAgree, NativelyOnConvolutionsOfPaddingOnly) {
+  expect_native_agrees(convolutions_of_padding());
+}
 TEST(EnginesAgree, NativelyOnLargerConvolutions) {
   expect_native_agrees(larger_convolutions(sample(100, 1500)));
 }
@@ -87,6 +90,7 @@ std::vector<Case> compiled_sample() {
   add(small_plane_convolutions(sample(777, 130)));
   add(small_volume_convolutions(sample(6, 40)));
   add(small_transposed_convolutions(sample(10, 80)));
+  add(convolutions_of_padding());
   add(integer_convolutions(sample(8, 60)));
   add(run_time_convolutions(sample(6, 40)));
   add(larger_convolutions(sample(12, 100)));
@@ -104,6 +108,7 @@ std::vector<Case> one_of_everything() {
   };
   add(small_plane_convolutions(3800));
   add(small_transposed_convolutions(2));
+  add(convolutions_of_padding());
   add(integer_convolutions(2));
   add(run_time_convolutions(3));
   add(small_networks(1));

@@ -149,6 +149,20 @@ class Builder {
         }
       }
     }
+    keep_operands_in_use();
+  }
+
+  // A transposed convolution may be cropped to positions that no input reaches. Then one group of
+  // zero weights stands for all taps, so that the step still has weights and reads x.
+  void keep_operands_in_use() {
+    const auto& regions = plan().regions;
+    if (std::any_of(regions.begin(), regions.end(),
+                    [](const ConvRegion& region) { return !region.runs.empty(); }))
+      return;
+    ConvRegion& region = plan().regions.front();
+    region.x_plane = region.x_row = region.x_col = 0;
+    region.runs.push_back({0, 1, 0, 1});
+    k_.front().assign(4, {-1, 0});
   }
 
   void add_region(const Segment* const at[3]) {
@@ -366,7 +380,9 @@ class Builder {
 }  // namespace
 
 std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
-  if (is_depthwise(problem, isa)) return make_depthwise_step(problem, isa);
+  if (is_depthwise(problem, isa)) {
+    if (auto step = make_depthwise_step(problem, isa)) return step;
+  }
   return Builder(problem, isa).build();
 }
 

@@ -76,6 +76,7 @@ class Builder {
     for (const Segment& row : rows) {
       for (const Segment& col : cols) add_region(row, col);
     }
+    if (weights_.empty()) return nullptr;
     step_->constants.push_back(byte_array(
         "weights", std::move(weights_),
         cat("packed for ", isa_.lanes, " lanes: chunk, tap, row, vector, lane, 4 kernel rows")));

@@ -11,6 +11,7 @@ namespace etch {
 // axes at most (a leading axis of size 1 counts as none).
 bool is_depthwise(const ConvProblem& problem, const IsaTraits& isa);
 
+// Null when no output position has a tap: the matrix kernel knows how to do without.
 std::unique_ptr<Step> make_depthwise_step(const ConvProblem& problem, const IsaTraits& isa);
 
 }  // namespace etch
