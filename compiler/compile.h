@@ -21,16 +21,17 @@ struct CompileOptions {
   std::string target = "native";  // folder under templates/isa, or "native": the best this CPU has
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
-  bool strict_integer = false;    // refuse networks whose integer requantization needs emulation
+  bool strict_integer = false;  // refuse networks whose integer requantization needs emulation
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
-  std::string dump_after;         // "import", "resolve", a pass's name; empty: nothing
+  std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
 };
 
 // Null when the model is refused; the reasons are in `sink`. Throws nothing.
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options, Sink& sink);
 
 // The front half, for `etch inspect` and tests: imported, resolved, folded; not yet lowered.
-std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options, Sink& sink);
+std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options,
+                                  Sink& sink);
 
 // The instruction set for a --target name ("native" resolved by CPUID), or null.
 const IsaTraits* find_target(std::string_view name);

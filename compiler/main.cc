@@ -50,8 +50,9 @@ int parse_and_run(int argc, char** argv) {
   root.footer(kFooter);
 
   const std::vector<Command> commands = {
-      add_compile(root), add_check(root),   add_run(root),           add_bench(root),
-      add_inspect(root), add_targets(root), add_quantize_params(root)};
+      add_compile(root),        add_check(root),   add_run(root),
+      add_bench(root),          add_inspect(root), add_targets(root),
+      add_quantize_params(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

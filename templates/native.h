@@ -325,8 +325,7 @@ class NativeVerbs {
 
   void correct_where(I32& q, const I32& acc, const std::int32_t* p) const {
     for (std::size_t c = 0; c < lanes(); ++c) {
-      if (acc.lane[c] == kind(p, 0, c))
-        q.lane[c] = native::wrapping_add(q.lane[c], kind(p, 1, c));
+      if (acc.lane[c] == kind(p, 0, c)) q.lane[c] = native::wrapping_add(q.lane[c], kind(p, 1, c));
     }
   }
 

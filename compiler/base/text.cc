@@ -13,7 +13,8 @@ std::string hex_float(float value) {
   const float magnitude = std::fabs(value);
   const auto end =
       std::to_chars(digits, digits + sizeof digits, magnitude, std::chars_format::hex).ptr;
-  return cat(std::signbit(value) ? "-0x" : "0x", std::string_view(digits, static_cast<std::size_t>(end - digits)), 'F');
+  return cat(std::signbit(value) ? "-0x" : "0x",
+             std::string_view(digits, static_cast<std::size_t>(end - digits)), 'F');
 }
 
 std::string decimal(float value) {

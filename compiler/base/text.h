@@ -16,8 +16,8 @@ inline void append(std::string& out, const char* piece) { out.append(piece); }
 inline void append(std::string& out, const std::string& piece) { out.append(piece); }
 inline void append(std::string& out, char piece) { out.push_back(piece); }
 template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, bool>)
-void append(std::string& out, T value) {
+requires(std::is_integral_v<T> && !std::is_same_v<T, char> &&
+         !std::is_same_v<T, bool>) void append(std::string& out, T value) {
   char digits[24];
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }

@@ -44,8 +44,8 @@ EmitOptions emit_options(const CompileArguments& arguments) {
 void print_requantization(const Program& program) {
   const RungCounts counts = count_rungs(program);
   if (counts.total() == 0) return;
-  print_line(cat("  rungs   of ", with_thousands(counts.total()),
-                 " channels, requantized in integers:"));
+  print_line(
+      cat("  rungs   of ", with_thousands(counts.total()), " channels, requantized in integers:"));
   for (int i = 0; i < kRungs; ++i) {
     const Rung rung = static_cast<Rung>(i);
     print_line(cat("          ", with_thousands(counts.of(rung)), " ", name_of(rung)));

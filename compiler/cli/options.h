@@ -32,8 +32,8 @@ Command add_quantize_params(CLI::App& root);
 struct ModelOptions {
   std::string model;
   std::string target = "native";
-  std::vector<std::string> dims;          // "SYM=N", checked while parsing
-  std::vector<std::string> input_shapes;  // "NAME=1,3,224,224", checked while parsing
+  std::vector<std::string> dims;             // "SYM=N", checked while parsing
+  std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::string requantize = "auto";
   bool strict_integer = false;

@@ -13,15 +13,15 @@ enum class WeightsForm { kEmbedded, kFile };
 enum class FileLayout { kFolder, kSingleFile };
 
 struct EmitOptions {
-  std::string name = "model";   // [A-Za-z_][A-Za-z0-9_]*: namespace, file stem, symbol prefix
+  std::string name = "model";  // [A-Za-z_][A-Za-z0-9_]*: namespace, file stem, symbol prefix
   WeightsForm weights = WeightsForm::kEmbedded;
   FileLayout layout = FileLayout::kFolder;
-  bool profile = false;         // also NAME_profile.h: a table of the steps for `etch bench`
+  bool profile = false;  // also NAME_profile.h: a table of the steps for `etch bench`
 };
 
 struct OutputFile {
-  std::string path;             // relative, forward slashes: "etch/vocab.h"
-  std::string content;          // text, or bytes of a weights file
+  std::string path;     // relative, forward slashes: "etch/vocab.h"
+  std::string content;  // text, or bytes of a weights file
 };
 
 std::vector<OutputFile> emit(const Program& program, const EmitOptions& options);

@@ -29,8 +29,9 @@ int bytes_of(DType type) {
 
 namespace {
 int bits_of(DType type) {
-  return type == DType::kU4 || type == DType::kS4 ? 4 : type == DType::kBool ? 1
-                                                                             : 8 * bytes_of(type);
+  return type == DType::kU4 || type == DType::kS4 ? 4
+         : type == DType::kBool                   ? 1
+                                                  : 8 * bytes_of(type);
 }
 }  // namespace
 

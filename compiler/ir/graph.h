@@ -27,31 +27,31 @@ inline constexpr ValueId kNoValue = -1;  // an omitted optional input
 // are what the file declares until resolve computes them, with -1 for a size left open.
 struct Value {
   std::string name;
-  std::optional<DType> dtype;               // set after resolve
-  std::optional<Shape> shape;               // set after resolve
-  std::shared_ptr<const Tensor> constant;   // non-null: known at compile time
+  std::optional<DType> dtype;              // set after resolve
+  std::optional<Shape> shape;              // set after resolve
+  std::shared_ptr<const Tensor> constant;  // non-null: known at compile time
 };
 
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                                std::vector<float>, std::vector<std::string>, Tensor>;
 
 struct Node {
-  int index = -1;         // position in the file; nodes made by a pass keep their origin's
-  std::string name;       // the model's text: for people only
-  std::string domain;     // "" for ai.onnx
-  std::string op_type;    // "Conv"
+  int index = -1;       // position in the file; nodes made by a pass keep their origin's
+  std::string name;     // the model's text: for people only
+  std::string domain;   // "" for ai.onnx
+  std::string op_type;  // "Conv"
   const OpDef* op = nullptr;
   std::vector<ValueId> inputs;   // kNoValue where omitted; trailing omissions are trimmed
   std::vector<ValueId> outputs;  // kNoValue where omitted
   std::map<std::string, Attribute> attributes;
-  std::any params;        // the operator's resolved struct (ops/<op>/op.h); set by resolve
+  std::any params;  // the operator's resolved struct (ops/<op>/op.h); set by resolve
 };
 
 struct Graph {
-  std::vector<Value> values;      // indexed by ValueId
-  std::vector<Node> nodes;        // topological order
-  std::vector<ValueId> inputs;    // run-time inputs, in order; initializers are not here
-  std::vector<ValueId> outputs;   // in order; may name an input or a constant
+  std::vector<Value> values;     // indexed by ValueId
+  std::vector<Node> nodes;       // topological order
+  std::vector<ValueId> inputs;   // run-time inputs, in order; initializers are not here
+  std::vector<ValueId> outputs;  // in order; may name an input or a constant
   std::map<std::string, std::int64_t> opsets;  // domain ("" = ai.onnx) -> version
   std::int64_t ir_version = 0;
   std::string name;

@@ -56,7 +56,8 @@ class Tensor {
   std::int64_t integer(std::int64_t index) const;
   // All elements of an integer tensor, widened.
   std::vector<std::int64_t> integers() const;
-  // Element `index` of a float32 tensor, or of a float16, bfloat16 or float64 one rounded to float32.
+  // Element `index` of a float32 tensor, or of a float16, bfloat16 or float64 one rounded to
+  // float32.
   float real(std::int64_t index) const;
 
   // The same data under another shape of equal size.

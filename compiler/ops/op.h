@@ -93,10 +93,10 @@ class ResolveContext {
 
   int input_count() const { return static_cast<int>(node_.inputs.size()); }
   bool has_input(int i) const;
-  const Value& input(int i) const;             // must be present
+  const Value& input(int i) const;  // must be present
   const Shape& shape(int i) const { return *input(i).shape; }
   DType dtype(int i) const { return *input(i).dtype; }
-  const Tensor* constant(int i) const;         // null: omitted, or known at run time only
+  const Tensor* constant(int i) const;  // null: omitted, or known at run time only
 
   // Attributes. Each getter consumes the attribute; a wrong type is reported. What no getter
   // asked for is reported as E-ATTR after resolve.
@@ -107,7 +107,7 @@ class ResolveContext {
   std::optional<std::vector<float>> floats_attr(const char* name);
   std::optional<Tensor> tensor_attr(const char* name);
   bool has_attr(const char* name) const;
-  void ignore_attr(const char* name);          // consumed on purpose, without effect
+  void ignore_attr(const char* name);  // consumed on purpose, without effect
 
   // Declares output i. Contradiction with the file's own declaration is reported as E-SHAPE or
   // E-TYPE (a wrong shape of an inner value only warns), a size beyond ir/limits.h as E-LIMIT.

@@ -1,7 +1,8 @@
 // The groups DequantizeLinear -> operator -> QuantizeLinear that become one integer operator, with
 // ONNX Runtime's conditions (specification section 6.1):
 //   Conv              QLinearConv; bias: see below
-//   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no integer
+//   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no
+//   integer
 //                     kernel and leaves it float, which differs at near-ties (section 3.6)
 //   MatMul            QLinearMatMul; of two matrices without Q behind it: QGemm with float output
 //   Gemm              QGemm, with float output when no Q follows

@@ -269,8 +269,8 @@ AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const Operan
 // The extents of `step`'s operands in the memory of `program`.
 std::vector<OperandExtent> extents_of(const Program& program, const Step& step);
 
-// Audits every step. A wrong access is a defect of the compiler: it is printed and aborts. Code that
-// would be too long for compilers is reported as E-LIMIT.
+// Audits every step. A wrong access is a defect of the compiler: it is printed and aborts. Code
+// that would be too long for compilers is reported as E-LIMIT.
 void audit_program(const Program& program, Sink& sink);
 
 }  // namespace etch

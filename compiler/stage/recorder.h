@@ -110,8 +110,9 @@ class Recorder {
     Index index;
     index.terms.emplace_back(variable, 1);
     ++open_.back().statements;
-    out().scope(cat("for (ptrdiff_t ", variable, " = 0; ", variable, " < ", count, "; ++", variable, ")"),
-                [&] { body(index); });
+    out().scope(
+        cat("for (ptrdiff_t ", variable, " = 0; ", variable, " < ", count, "; ++", variable, ")"),
+        [&] { body(index); });
   }
 
   // A scope of its own, so that names may repeat.
@@ -128,10 +129,12 @@ class Recorder {
 
   // A function of its own, always inlined: printed once per name, called here.
   template <class Body, class... Elements>
-  void inlined(const std::string& name, Body body, const std::pair<const char*, Ptr<Elements>>&... args) {
+  void inlined(const std::string& name, Body body,
+               const std::pair<const char*, Ptr<Elements>>&... args) {
     const std::string full = cat(step_.name, "_", name);
     std::string parameters;
-    ((parameters += cat(parameters.empty() ? "" : ", ", type_name<Elements>(), " ", args.first)), ...);
+    ((parameters += cat(parameters.empty() ? "" : ", ", type_name<Elements>(), " ", args.first)),
+     ...);
     begin_function(full, parameters);
     body(Ptr<Elements>{args.first, {}}...);
     end_function();
@@ -139,31 +142,32 @@ class Recorder {
   }
 
   template <class Function, class... Args>
-  void runtime(const char* name, Function, std::initializer_list<std::int64_t>, const Args&... args) {
+  void runtime(const char* name, Function, std::initializer_list<std::int64_t>,
+               const Args&... args) {
     statement(cat("rt::", name, "(", recorded::join(args...), ");"));
   }
 
   void comment(const std::string& text) { out().line(cat("// ", text)); }
 
-#define ETCH_VERB(Result, id, reads, writes)                      \
-  template <class... Args>                                        \
-  Result id(const Name& name, const Args&... args) {              \
-    define(#Result, name, #id, recorded::join(args...));          \
-    return {name.text()};                                         \
+#define ETCH_VERB(Result, id, reads, writes)             \
+  template <class... Args>                               \
+  Result id(const Name& name, const Args&... args) {     \
+    define(#Result, name, #id, recorded::join(args...)); \
+    return {name.text()};                                \
   }
 #define ETCH_UPDATE(id, reads, writes)                            \
   template <class Tag, class... Args>                             \
   void id(const recorded::Value<Tag>& acc, const Args&... args) { \
     update(acc.text, #id, recorded::join(args...));               \
   }
-#define ETCH_ACTION(id, reads, writes)                            \
-  template <class... Args>                                        \
-  void id(const Args&... args) {                                  \
+#define ETCH_ACTION(id, reads, writes)                              \
+  template <class... Args>                                          \
+  void id(const Args&... args) {                                    \
     statement(cat("isa::" #id "(", recorded::join(args...), ");")); \
   }
-#define ETCH_CALL(id)                                             \
-  template <class... Args>                                        \
-  void id(const Args&... args) {                                  \
+#define ETCH_CALL(id)                                              \
+  template <class... Args>                                         \
+  void id(const Args&... args) {                                   \
     statement(cat("rt::" #id "(", recorded::join(args...), ");")); \
   }
 #include "templates/verbs.def"

@@ -249,8 +249,8 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
   step->output_shape = views.back().second->shape;
   for (const auto& [name, view] : views) {
     const bool written = step->operands.size() + outputs >= views.size();
-    step->operands.push_back({name, view->buffer, view->offset, view->dtype,
-                              written ? Access::kWrite : Access::kRead});
+    step->operands.push_back(
+        {name, view->buffer, view->offset, view->dtype, written ? Access::kWrite : Access::kRead});
   }
   const Step* const added = step.get();
   push(std::move(step), cat("n", node.index, "_", added->kind));

@@ -106,9 +106,7 @@ bool wants_halo(const ConvGeometry& geometry) {
 }  // namespace
 
 std::optional<HaloWish> conv_halo(const ConvGeometry& geometry, int stored_zero_point) {
-  if (geometry.direction == ConvDirection::kTransposed || !wants_halo(geometry)) {
-    return std::nullopt;
-  }
+  if (!wants_halo(geometry)) return std::nullopt;
   const std::size_t rank = geometry.axes.size() + 2;
   const std::size_t first = geometry.layout == ConvLayout::kChannelsFirst ? 2 : 1;
   HaloWish wish;

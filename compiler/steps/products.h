@@ -34,7 +34,7 @@ std::vector<float> per_channel(const std::vector<float>& scale, std::int64_t cha
 ConvProblem matrix_problem(const View& x, const View& y, std::int64_t rows, std::int64_t depth,
                            std::int64_t columns);
 
-// The halo that spares a convolution border code; nothing for transposed ones.
+// The halo that spares a convolution border code; nothing where it would cost too much.
 std::optional<HaloWish> conv_halo(const ConvGeometry& geometry, int stored_zero_point);
 
 // Adds the convolution step of `node` for a complete problem.

@@ -54,7 +54,12 @@ std::vector<Segment> plan_segments(const ConvAxis& axis, ConvDirection direction
 }
 
 HaloNeed halo_need(const ConvAxis& axis, ConvDirection direction) {
-  if (direction == ConvDirection::kTransposed) return {};
+  if (direction == ConvDirection::kTransposed) {
+    const std::int64_t before = (axis.kernel - 1) * axis.dilation - axis.pad_begin;
+    const std::int64_t last = (axis.out - 1 + axis.pad_begin) / axis.stride;
+    return {std::max<std::int64_t>(0, before) / axis.stride,
+            std::max<std::int64_t>(0, last - (axis.in - 1))};
+  }
   const std::int64_t last =
       (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation - axis.pad_begin;
   return {axis.pad_begin, std::max<std::int64_t>(0, last - (axis.in - 1))};

@@ -33,7 +33,8 @@ struct Segment {
 std::vector<Segment> plan_segments(const ConvAxis& axis, ConvDirection direction,
                                    std::int64_t halo_begin, std::int64_t halo_end);
 
-// How much halo an axis would need to be a single segment (forward; {0, 0} for transposed).
+// How much halo an axis would need to have no border: a single segment forward, one per residue
+// transposed.
 struct HaloNeed {
   std::int64_t begin = 0, end = 0;
 };

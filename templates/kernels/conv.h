@@ -298,17 +298,15 @@ class RegionLoops {
             const Index& col, int cols) {
     const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) +
                    row * region_.x_row + col * region_.x_col;
-    const auto y = s_.template operand<Out>(plan_.start_is_operand ? 2 : 1) + at.y + Index(region_.y_offset) +
-                   row * region_.y_row + col * region_.y_col;
+    const auto y = s_.template operand<Out>(plan_.start_is_operand ? 2 : 1) + at.y +
+                   Index(region_.y_offset) + row * region_.y_row + col * region_.y_col;
     const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights;
-    const auto start = plan_.start_is_operand
-                           ? s_.template operand<const std::int32_t>(1)
-                           : s_.template constant<const std::int32_t>("bias");
+    const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
+                                              : s_.template constant<const std::int32_t>("bias");
     const auto bias = start + at.lane + Index(region_.bias);
     const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
                           const auto& ty) {
-      Tile<S, Out>(s_, plan_, region_, block, rows, cols)
-          .run({tx, tw, tb, tf}, s_.base("yt", ty));
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols).run({tx, tw, tb, tf}, s_.base("yt", ty));
     };
     const std::string name = tile_name(block, rows, cols);
     const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;

@@ -18,8 +18,8 @@ namespace etch {
 // verbs run and how the constant "requantize" is laid out: for each vector the parameters of
 // multiply_high or multiply_shift, of every correct_where, of float_product.
 struct IntegerLayout {
-  bool high = true;      // multiply_high serves all lanes
-  int exceptions = 0;    // the most of any lane
+  bool high = true;       // multiply_high serves all lanes
+  int exceptions = 0;     // the most of any lane
   bool emulated = false;  // some lane needs float_product
 
   int line_words() const { return high ? 4 : 5; }  // int32 per lane
@@ -61,10 +61,13 @@ void with_factors(S& s, const Requantize& out, const typename S::Index& lane, Bo
   if (out.kind == Requantize::Kind::kInteger) {
     body("requantize",
          s.template constant<const std::int32_t>("requantize") + lane * out.integer.words(),
-         [](const auto& p) { return Factors<S>{{}, p}; });
+         [](const auto& p) {
+           return Factors<S>{{}, p};
+         });
   } else {
-    body("scale", s.template constant<const float>("scale") + lane,
-         [](const auto& p) { return Factors<S>{p, {}}; });
+    body("scale", s.template constant<const float>("scale") + lane, [](const auto& p) {
+      return Factors<S>{p, {}};
+    });
   }
 }
 
@@ -131,7 +134,8 @@ void store_int32(S& s, int vectors, int channels, const std::vector<PixelPlace>&
 
 }  // namespace requantize_detail
 
-// Stores a tile. `acc` is [pixel][vector]; `factors` hold vectors * lanes lanes in order; the first `channels` channels of each pixel are stored at y + offset.
+// Stores a tile. `acc` is [pixel][vector]; `factors` hold vectors * lanes lanes in order; the first
+// `channels` channels of each pixel are stored at y + offset.
 template <class S>
 void store_tile(S& s, const Requantize& out, int vectors, int channels,
                 const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,

@@ -21,8 +21,8 @@ std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node) 
 void lower_qlinear_conv(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearConvParams>(node);
   const bool has_bias = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
-  if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) || lowering.is_constant(node, 0) ||
-      (has_bias && !lowering.is_constant(node, 8))) {
+  if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) ||
+      lowering.is_constant(node, 0) || (has_bias && !lowering.is_constant(node, 8))) {
     add_general_conv(lowering, node, params.geometry,
                      {.x = 0,
                       .x_zero_point = 2,

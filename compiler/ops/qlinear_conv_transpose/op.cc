@@ -18,6 +18,7 @@ void resolve(ResolveContext& context) {
 
 void lower_qlinear_conv(Lowering& lowering, const Node& node);
 LayoutRule qlinear_conv_layout(const Node& node);
+std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node);
 
 extern const OpDef kOp_qlinear_conv_transpose = {.folder = "qlinear_conv_transpose",
                                                  .names = kNames,
@@ -25,6 +26,7 @@ extern const OpDef kOp_qlinear_conv_transpose = {.folder = "qlinear_conv_transpo
                                                  .resolve = resolve,
                                                  .reference = reference_qlinear_conv_transpose,
                                                  .lower = lower_qlinear_conv,
-                                                 .layout = qlinear_conv_layout};
+                                                 .layout = qlinear_conv_layout,
+                                                 .halo = qlinear_conv_halo};
 
 }  // namespace etch

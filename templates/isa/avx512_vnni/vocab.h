@@ -277,9 +277,9 @@ ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
   const __m512i even = _mm512_add_epi64(
       _mm512_maskz_mul_epi32(kAllPairs, acc.v, m),
       _mm512_mask_blend_epi32(0xAAAA, low, _mm512_maskz_slli_epi64(kAllPairs, high, 32)));
-  const __m512i odd = _mm512_add_epi64(
-      _mm512_maskz_mul_epi32(kAllPairs, upper_words(acc.v), upper_words(m)),
-      _mm512_mask_blend_epi32(0xAAAA, upper_words(low), high));
+  const __m512i odd =
+      _mm512_add_epi64(_mm512_maskz_mul_epi32(kAllPairs, upper_words(acc.v), upper_words(m)),
+                       _mm512_mask_blend_epi32(0xAAAA, upper_words(low), high));
   const __m512i q = _mm512_mask_blend_epi32(0xAAAA, upper_words(even), odd);
   return {_mm512_maskz_srav_epi32(kAll, q, _mm512_loadu_si512(p + 48))};
 }

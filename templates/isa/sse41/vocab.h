@@ -309,9 +309,8 @@ ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
   const __m128i high = load_vector(p + 8);
   const __m128i even =
       _mm_add_epi64(_mm_mul_epi32(acc.v, m), _mm_blend_epi16(low, _mm_slli_epi64(high, 32), 0xCC));
-  const __m128i odd =
-      _mm_add_epi64(_mm_mul_epi32(_mm_srli_epi64(acc.v, 32), _mm_srli_epi64(m, 32)),
-                    _mm_blend_epi16(_mm_srli_epi64(low, 32), high, 0xCC));
+  const __m128i odd = _mm_add_epi64(_mm_mul_epi32(_mm_srli_epi64(acc.v, 32), _mm_srli_epi64(m, 32)),
+                                    _mm_blend_epi16(_mm_srli_epi64(low, 32), high, 0xCC));
   const __m128i q = _mm_blend_epi16(_mm_srli_epi64(even, 32), odd, 0xCC);
   return {_mm_setr_epi32(_mm_extract_epi32(q, 0) >> p[12], _mm_extract_epi32(q, 1) >> p[13],
                          _mm_extract_epi32(q, 2) >> p[14], _mm_extract_epi32(q, 3) >> p[15])};
