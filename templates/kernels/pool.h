@@ -73,7 +73,7 @@ void store(S& s, const typename S::template Ptr<std::uint8_t>& p, const typename
 template <class S, class Body>
 void for_each_tap(S& s, const PoolPlan& plan, const PoolRegion& region, Body body) {
   using Index = typename S::Index;
-  const auto& [planes, rows, cols] = region.count;
+  const int planes = region.count[0], rows = region.count[1], cols = region.count[2];
   if (plan.unroll) {
     for (int t = 0; t < region.taps(); ++t) {
       body(Index(region.first_tap + t / cols / rows * region.step[0] +
