@@ -1,0 +1,76 @@
+// See recorded_cases.h.
+#include "tests/recorded_cases.h"
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "compiler/import/tensor_data.h"
+
+namespace etch {
+
+namespace {
+// Reads the blocks of cases.bin one after the other.
+class Blocks {
+ public:
+  explicit Blocks(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  }
+
+  std::string next() {
+    std::uint32_t size = 0;
+    for (std::size_t i = 0; i < 4 && at_ + i < bytes_.size(); ++i)
+      size |= std::uint32_t{static_cast<std::uint8_t>(bytes_[at_ + i])} << (8 * i);
+    EXPECT_LE(at_ + 4 + size, bytes_.size()) << "cases.bin is too short";
+    if (at_ + 4 + size > bytes_.size()) return {};
+    std::string out = bytes_.substr(at_ + 4, size);
+    at_ += 4 + size;
+    return out;
+  }
+
+  Tensor next_tensor() {
+    onnx::TensorProto proto;
+    Sink sink;
+    EXPECT_TRUE(proto.ParseFromString(next()));
+    const std::optional<Tensor> tensor = decode_tensor(proto, Limits{}, "", sink);
+    EXPECT_TRUE(tensor);
+    return tensor.value_or(Tensor());
+  }
+
+  bool at_end() const { return at_ == bytes_.size(); }
+
+ private:
+  std::string bytes_;
+  std::size_t at_ = 0;
+};
+}  // namespace
+
+std::vector<RecordedCase> read_recorded_cases(const std::filesystem::path& folder) {
+  std::vector<RecordedCase> out;
+  Blocks blocks(folder / "cases.bin");
+  std::ifstream list(folder / "cases.tsv");
+  for (std::string line; std::getline(list, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream fields(line);
+    RecordedCase each;
+    std::string inputs;
+    std::getline(fields, each.model.name, '\t');
+    std::getline(fields, inputs, '\t');
+    std::getline(fields, each.source, '\t');
+    std::getline(fields, each.deviation, '\t');
+    each.model.model = blocks.next();
+    for (int i = 0; i < std::stoi(inputs); ++i) each.model.inputs.push_back(blocks.next_tensor());
+    each.outputs.push_back(blocks.next_tensor());
+    out.push_back(std::move(each));
+  }
+  EXPECT_TRUE(blocks.at_end());
+  EXPECT_FALSE(out.empty()) << "nothing recorded in " << folder;
+  return out;
+}
+
+}  // namespace etch

@@ -1,0 +1,27 @@
+// Cases that a script recorded in two files: cases.tsv names them, cases.bin holds their bytes.
+//
+//   cases.tsv  lines "name, number of inputs, source, deviation", separated by tabs; # begins a
+//              comment
+//   cases.bin  for each line in order: the model (ONNX ModelProto), its inputs and its one output
+//              (TensorProto), each behind its size as a little-endian uint32
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cases.h"
+
+namespace etch {
+
+struct RecordedCase {
+  Case model;
+  std::vector<Tensor> outputs;
+  std::string source;     // "itself": the model ran; "equivalent": only one that means the same
+  std::string deviation;  // what the recorded runtime does instead; empty: nothing
+};
+
+// Fails the test when the files are damaged.
+std::vector<RecordedCase> read_recorded_cases(const std::filesystem::path& folder);
+
+}  // namespace etch
