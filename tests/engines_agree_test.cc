@@ -134,6 +134,19 @@ struct Programs {
   std::vector<BatchEntry> entries;
 };
 
+void expect_compiled_agrees(const Programs& all, const IsaTraits& isa,
+                            const std::vector<std::string>& flags) {
+  ASSERT_TRUE(all.all_compiled());
+  BatchOptions options;
+  options.flags = flags;
+  const auto outputs = run_generated(all.entries, isa, options);
+  ASSERT_TRUE(outputs);
+  for (std::size_t i = 0; i < all.cases.size(); ++i) {
+    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all.cases[i])), "")
+        << all.cases[i].name;
+  }
+}
+
 class GeneratedCode : public testing::TestWithParam<const IsaTraits*> {};
 
 TEST_P(GeneratedCode, ComputesWhatTheReferencesDo) {
@@ -141,15 +154,18 @@ TEST_P(GeneratedCode, ComputesWhatTheReferencesDo) {
   const std::string obstacle = why_not_here(isa);
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
   const Programs all(compiled_sample(), isa);
-  ASSERT_TRUE(all.all_compiled());
-  const auto outputs = run_generated(all.entries, isa);
-  ASSERT_TRUE(outputs);
-  for (std::size_t i = 0; i < all.cases.size(); ++i) {
-    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all.cases[i])), "")
-        << all.cases[i].name;
-  }
+  expect_compiled_agrees(all, isa, {"-O1"});
   std::printf("%s: %zu networks compiled and compared\n", std::string(isa.name).c_str(),
               all.cases.size());
+}
+
+// Compilers may fuse products and sums of floats with these, wherever the code lets them.
+TEST_P(GeneratedCode, GivesTheSameBitsWhateverTheFlags) {
+  const IsaTraits& isa = *GetParam();
+  const std::string obstacle = why_not_here(isa);
+  if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
+  const Programs all(one_of_everything(), isa);
+  expect_compiled_agrees(all, isa, {"-O3", "-march=native", "-ffp-contract=fast"});
 }
 
 TEST_P(GeneratedCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
