@@ -45,7 +45,6 @@ struct PoolPlan {
   int y_stored = 0;      // 128 when an int8 is stored as uint8
   // kGlobalAverage: sum over pixels x row, then section 0 with this factor
   int pixels = 1;
-  std::int64_t x_pixel = 0;  // bytes between the pixels that are summed
   float scale = 1;
   Requantize out;
 };
