@@ -166,7 +166,9 @@ void print_report(const Json& report) {
 }
 
 ExitCode bench(const BenchOptions& options, Reporter& reporter) {
-  std::unique_ptr<Program> program = compile_file(options, reporter);
+  const std::vector<std::filesystem::path> data = find_data_sets(options.model);
+  std::unique_ptr<Program> program =
+      compile_file(options, reporter, data.empty() ? std::filesystem::path() : data.front());
   if (program == nullptr) return reporter.exit_code();
   const std::vector<Tensor> sample = sample_for(options, *program);
   const std::unique_ptr<Network> network =

@@ -13,9 +13,16 @@ namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
+// What may differ.
+struct Allowance {
+  std::int64_t max_lsb = 0;
+  double tolerance = 0;
+  std::string no_worse_than;  // a folder in each data set; empty: no such allowance
+};
+
 struct CheckOptions : ModelOptions {
   std::vector<std::string> data;
-  std::int64_t max_lsb = 0;
+  Allowance allowance;
   std::string keep;
 };
 
@@ -23,40 +30,64 @@ struct Sample {
   fs::path folder;
   std::vector<Tensor> inputs;
   std::vector<Tensor> expected;
+  std::vector<Tensor> others;  // of --no-worse-than, where there are any
 };
 
 struct Count {
   int outputs = 0;
   int exact = 0;
-  int accepted = 0;  // exact, or within --max-lsb
+  int accepted = 0;  // exact, or as far away as is allowed
 };
 
-std::vector<fs::path> data_folders(const CheckOptions& options, Reporter& reporter) {
+std::vector<fs::path> data_folders(const CheckOptions& options) {
   if (!options.data.empty()) return {options.data.begin(), options.data.end()};
-  std::vector<fs::path> found = find_data_sets(options.model);
-  if (found.empty()) {
-    reporter.io_error(options.model, "no test_data_set_* beside the model; name one with --data");
-  }
-  return found;
+  return find_data_sets(options.model);
 }
 
-std::optional<std::vector<Sample>> read_samples(const CheckOptions& options, const Program& program,
-                                                Reporter& reporter) {
+std::optional<std::vector<Sample>> read_samples(const CheckOptions& options,
+                                                const std::vector<fs::path>& folders,
+                                                const Program& program, Reporter& reporter) {
+  if (folders.empty()) {
+    reporter.io_error(options.model, "no test_data_set_* beside the model; name one with --data");
+  }
   std::vector<Sample> samples;
-  for (const fs::path& folder : data_folders(options, reporter)) {
+  for (const fs::path& folder : folders) {
     auto inputs = read_inputs(folder, program.inputs, reporter);
     auto expected = inputs ? read_tensors(folder, "output", program.outputs, reporter)
                            : std::optional<std::vector<Tensor>>();
     if (!expected) return std::nullopt;
-    samples.push_back({folder, std::move(*inputs), std::move(*expected)});
+    const fs::path other = folder / options.allowance.no_worse_than;
+    std::error_code error;
+    std::vector<Tensor> others;
+    if (!options.allowance.no_worse_than.empty() && fs::is_directory(other, error)) {
+      others =
+          read_tensors(other, "output", program.outputs, reporter).value_or(std::vector<Tensor>());
+    }
+    samples.push_back({folder, std::move(*inputs), std::move(*expected), std::move(others)});
   }
   if (reporter.failed()) return std::nullopt;
   return samples;
 }
 
-// Prints the line of one output.
-void judge(const std::string& label, const Port& port, const Tensor& actual, const Tensor& expected,
-           std::int64_t max_lsb, Count& count) {
+// Why a difference is accepted; null if it is not.
+const char* excuse_for(const Difference& difference, const Allowance& allowance,
+                       const Tensor* other, const Tensor& expected) {
+  if (difference.different == 0) return "";
+  if (difference.within(allowance.max_lsb)) return " (within --max-lsb)";
+  if (difference.within_tolerance(allowance.tolerance)) return " (within --tolerance)";
+  const bool comparable =
+      other != nullptr && other->dtype() == expected.dtype() && other->shape() == expected.shape();
+  if (comparable && difference.no_worse_than(compare(*other, expected))) {
+    return " (within --no-worse-than)";
+  }
+  return nullptr;
+}
+
+// Judges output `i` of a sample and prints its line.
+void judge(const Sample& sample, std::size_t i, const Port& port, const Tensor& actual,
+           const Allowance& allowance, Count& count) {
+  const Tensor& expected = sample.expected[i];
+  const std::string label = cat(one_line(sample.folder.filename().string()), " output_", i, ": ");
   ++count.outputs;
   if (!fits(expected, port)) {
     print_line(cat(label, "is ", type_and_shape(actual.dtype(), actual.shape()), ", expected ",
@@ -64,9 +95,11 @@ void judge(const std::string& label, const Port& port, const Tensor& actual, con
     return;
   }
   const Difference difference = compare(actual, expected);
+  const Tensor* const other = i < sample.others.size() ? &sample.others[i] : nullptr;
+  const char* const excuse = excuse_for(difference, allowance, other, expected);
   if (difference.different == 0) ++count.exact;
-  if (difference.within(max_lsb)) ++count.accepted;
-  print_line(cat(label, to_string(difference)));
+  if (excuse != nullptr) ++count.accepted;
+  print_line(cat(label, to_string(difference), excuse == nullptr ? "" : excuse));
 }
 
 // "1.24 s"
@@ -88,10 +121,12 @@ ExitCode verdict(const Count& count, std::size_t data_sets, const Network& netwo
 
 ExitCode check(const CheckOptions& options, Reporter& reporter) {
   const Stopwatch compiling;
-  std::unique_ptr<Program> program = compile_file(options, reporter);
+  const std::vector<fs::path> folders = data_folders(options);
+  std::unique_ptr<Program> program =
+      compile_file(options, reporter, folders.empty() ? fs::path() : folders.front());
   if (program == nullptr) return reporter.exit_code();
   const double compile_seconds = compiling.seconds();
-  std::optional<std::vector<Sample>> samples = read_samples(options, *program, reporter);
+  std::optional<std::vector<Sample>> samples = read_samples(options, folders, *program, reporter);
   if (!samples) return reporter.exit_code();
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kNone, options.keep, reporter);
@@ -106,10 +141,7 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
   for (std::size_t s = 0; s < samples->size(); ++s) {
     const Sample& sample = (*samples)[s];
     for (std::size_t i = 0; i < sample.expected.size(); ++i) {
-      const std::string label =
-          cat(one_line(sample.folder.filename().string()), " output_", i, ": ");
-      judge(label, network->program().outputs[i], (*outputs)[s][i], sample.expected[i],
-            options.max_lsb, count);
+      judge(sample, i, network->program().outputs[i], (*outputs)[s][i], options.allowance, count);
     }
   }
   return verdict(count, samples->size(), *network, compile_seconds);
@@ -130,11 +162,22 @@ Command add_check(CLI::App& root) {
       ->allow_extra_args(false)
       ->type_name("DIR");
   parser
-      ->add_option("--max-lsb", options->max_lsb,
-                   "accept integer outputs that differ by up to K steps;\nfloats must be equal")
+      ->add_option("--max-lsb", options->allowance.max_lsb,
+                   "accept integer outputs that differ by up to K steps")
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->type_name("K")
       ->capture_default_str();
+  parser
+      ->add_option("--tolerance", options->allowance.tolerance,
+                   "accept float outputs that differ by up to T * max(1, |expected|)")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
+      ->type_name("T")
+      ->capture_default_str();
+  parser
+      ->add_option("--no-worse-than", options->allowance.no_worse_than,
+                   "accept outputs that differ in no more elements and by no more than\n"
+                   "output_I.pb in this folder of the data set, e.g. of another runtime")
+      ->type_name("SUBDIR");
   parser->add_option("--keep", options->keep, "build in this folder and leave it")
       ->type_name("DIR");
   parser->footer(

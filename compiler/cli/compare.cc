@@ -47,6 +47,28 @@ std::string shortest(double value) {
   return std::string(digits.data(), end);
 }
 
+// Adds what only floats have to `result`.
+void compare_as_vectors(const Tensor& actual, const Tensor& expected, Difference& result) {
+  double dot = 0;
+  double actual_square = 0;
+  double expected_square = 0;
+  std::int64_t actual_top = 0;
+  std::int64_t expected_top = 0;
+  for (std::int64_t i = 0; i < result.elements; ++i) {
+    const double a = real_of(actual, i);
+    const double e = real_of(expected, i);
+    dot += a * e;
+    actual_square += a * a;
+    expected_square += e * e;
+    if (a > real_of(actual, actual_top)) actual_top = i;
+    if (e > real_of(expected, expected_top)) expected_top = i;
+  }
+  // NaN and infinity have no angle: 0.
+  const double lengths = std::sqrt(actual_square) * std::sqrt(expected_square);
+  if (result.different != 0) result.cosine = lengths > 0 && std::isfinite(dot) ? dot / lengths : 0;
+  result.same_arg_max = actual_top == expected_top;
+}
+
 }  // namespace
 
 Difference compare(const Tensor& actual, const Tensor& expected) {
@@ -60,15 +82,23 @@ Difference compare(const Tensor& actual, const Tensor& expected) {
     if (std::memcmp(&actual.bytes()[at], &expected.bytes()[at], width) == 0) continue;
     if (both_nan(actual, expected, i)) continue;
     ++result.different;
-    result.largest = std::max(result.largest, distance(actual, expected, i));
+    const double apart = distance(actual, expected, i);
+    result.largest = std::max(result.largest, apart);
+    if (result.integer) continue;
+    const double size = std::max(1.0, std::fabs(real_of(expected, i)));
+    result.largest_share = std::max(result.largest_share, apart / size);
   }
+  if (!result.integer) compare_as_vectors(actual, expected, result);
   return result;
 }
 
 std::string to_string(const Difference& difference) {
   if (difference.different == 0) return "exact";
-  return cat(difference.different, " of ", difference.elements, " differ, max ",
-             shortest(difference.largest));
+  const std::string apart = cat(difference.different, " of ", difference.elements, " differ, max ",
+                                shortest(difference.largest));
+  if (difference.integer) return apart;
+  return cat(apart, ", cosine ", shortest(difference.cosine),
+             difference.same_arg_max ? ", same" : ", another", " arg-max");
 }
 
 }  // namespace etch::cli

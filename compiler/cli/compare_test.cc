@@ -42,14 +42,34 @@ TEST(Compare, UnsignedDifferencesDoNotWrap) {
 
 TEST(Compare, FloatsAreComparedByBits) {
   EXPECT_EQ(to_string(compare(floats({0.0F, 1.0F}), floats({-0.0F, 1.0F}))),
-            "1 of 2 differ, max 0");
-  EXPECT_EQ(to_string(compare(floats({1.25F}), floats({1.0F}))), "1 of 1 differ, max 0.25");
+            "1 of 2 differ, max 0, cosine 1, same arg-max");
+  EXPECT_EQ(to_string(compare(floats({1.25F, 2}), floats({2.0F, -1}))),
+            "2 of 2 differ, max 3, cosine 0.0948091, another arg-max");
 }
 
 TEST(Compare, NanEqualsNanOfAnyBits) {
   EXPECT_EQ(to_string(compare(floats({kNan}), floats({-kNan}))), "exact");
-  EXPECT_EQ(to_string(compare(floats({kNan}), floats({1.0F}))), "1 of 1 differ, max inf");
-  EXPECT_EQ(to_string(compare(floats({kInfinity}), floats({1.0F}))), "1 of 1 differ, max inf");
+  EXPECT_EQ(to_string(compare(floats({kNan}), floats({1.0F}))),
+            "1 of 1 differ, max inf, cosine 0, same arg-max");
+  EXPECT_EQ(to_string(compare(floats({kInfinity}), floats({1.0F}))),
+            "1 of 1 differ, max inf, cosine 0, same arg-max");
+}
+
+TEST(Compare, AToleranceIsAbsoluteBelowOneAndRelativeAbove) {
+  EXPECT_TRUE(compare(floats({0.25F, 1000.5F}), floats({0.2505F, 1000.0F})).within_tolerance(1e-3));
+  EXPECT_FALSE(compare(floats({0.25F}), floats({0.2625F})).within_tolerance(1e-2));
+  EXPECT_FALSE(compare(floats({1000.5F}), floats({1000.0F})).within_tolerance(1e-4));
+  EXPECT_FALSE(compare(bytes({1}), bytes({2})).within_tolerance(1e9));
+  EXPECT_FALSE(compare(floats({kNan}), floats({1.0F})).within_tolerance(1e9));
+}
+
+TEST(Compare, WorseIsMoreElementsOrALargerDifference) {
+  const Tensor expected = bytes({1, 2, 3, 4});
+  const Difference one = compare(bytes({1, 2, 3, 6}), expected);
+  EXPECT_TRUE(one.no_worse_than(one));
+  EXPECT_TRUE(one.no_worse_than(compare(bytes({1, 2, 5, 6}), expected)));
+  EXPECT_FALSE(compare(bytes({1, 2, 4, 5}), expected).no_worse_than(one));
+  EXPECT_FALSE(compare(bytes({1, 2, 3, 7}), expected).no_worse_than(one));
 }
 
 TEST(Compare, NoStepMakesDifferentFloatsAcceptable) {

@@ -78,6 +78,19 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
   return tensors;
 }
 
+std::vector<Shape> shapes_of_inputs(const fs::path& folder) {
+  std::vector<Shape> shapes;
+  Sink ignored;  // whoever needs the tensors reports
+  while (true) {
+    const fs::path path = folder / cat("input_", shapes.size(), ".pb");
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return shapes;
+    const std::optional<Tensor> tensor = read_tensor_file(path.string(), ignored);
+    if (!tensor) return shapes;
+    shapes.push_back(tensor->shape());
+  }
+}
+
 bool fits(const Tensor& tensor, const Port& port) {
   return tensor.dtype() == port.dtype && tensor.shape() == port.shape;
 }

@@ -24,6 +24,9 @@ std::optional<std::vector<Tensor>> read_tensors(const std::filesystem::path& fol
 std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& folder,
                                                const std::vector<Port>& ports, Reporter& reporter);
 
+// The shapes of input_0.pb, input_1.pb ... up to the first that is missing or unreadable.
+std::vector<Shape> shapes_of_inputs(const std::filesystem::path& folder);
+
 bool fits(const Tensor& tensor, const Port& port);
 // "int8[1, 3, 224, 224]"
 std::string type_and_shape(DType dtype, const Shape& shape);

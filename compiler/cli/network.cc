@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/data_set.h"
 #include "compiler/cli/progress.h"
 #include "compiler/import/file.h"
 
@@ -34,8 +35,10 @@ fs::path sample_folder(const fs::path& work, std::size_t index) {
 
 }  // namespace
 
-std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& reporter) {
-  const CompileOptions compile_options = options.compile_options();
+std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& reporter,
+                                      const fs::path& data) {
+  CompileOptions compile_options = options.compile_options();
+  if (!data.empty()) compile_options.import.data_shapes = shapes_of_inputs(data);
   Sink sink;
   std::unique_ptr<Program> program;
   {

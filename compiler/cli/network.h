@@ -18,8 +18,11 @@
 
 namespace etch::cli {
 
-// Reads and compiles the model; prints its diagnostics. Null when there is an error.
-std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& reporter);
+// Reads and compiles the model; prints its diagnostics. Sizes of inputs that the model leaves open
+// and no option fixes are those of the test data in `data`, a folder, if any. Null when there is an
+// error.
+std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& reporter,
+                                      const std::filesystem::path& data = {});
 
 // Writes `files` below `folder`, which exists. False after an I/O error.
 bool write_files(const std::vector<OutputFile>& files, const std::filesystem::path& folder,

@@ -78,7 +78,7 @@ bool InputShapes::is_batch(const std::string& symbol, bool is_first) const {
   return first_symbols_.count(symbol) != 0 && inner_symbols_.count(symbol) == 0;
 }
 
-std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input) {
+std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input, std::size_t index) {
   const std::string location = cat("input '", printable(input.name()), "'");
   const auto fail = [&](DiagKind kind, std::string what) {
     sink_.error(kind, location, std::move(what));
@@ -101,27 +101,32 @@ std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input) 
     return fail(DiagKind::kShape,
                 cat("has no shape; give it with --input-shape ", printable(input.name()), "=..."));
   }
-  const Shape* wanted = has_option ? &option->second : nullptr;
-  auto shape = tensor.has_shape() ? shape_of(tensor.shape(), wanted, location) : *wanted;
+  Hints hints;
+  if (has_option) hints.wanted = &option->second;
+  if (index < options_.data_shapes.size()) hints.data = &options_.data_shapes[index];
+  auto shape = tensor.has_shape() ? shape_of(tensor.shape(), hints, location) : *hints.wanted;
   if (!shape || !within_limits(*shape, location)) return std::nullopt;
   return Declaration{dtype, std::move(shape)};
 }
 
-std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, const Shape* wanted,
+std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, const Hints& hints,
                                            const std::string& location) {
+  const Shape* const wanted = hints.wanted;
   const auto rank = static_cast<std::size_t>(proto.dim_size());
   if (wanted != nullptr && wanted->size() != rank) {
     sink_.error(DiagKind::kShape, location,
                 cat("has rank ", rank, ", --input-shape gives ", to_string(*wanted)));
     return std::nullopt;
   }
+  const Shape* const data =
+      hints.data != nullptr && hints.data->size() == rank ? hints.data : nullptr;
   Shape shape(rank);
   bool good = true;
   for (std::size_t i = 0; i < rank; ++i) {
     const Dimension& dimension = proto.dim(static_cast<int>(i));
     const auto size = wanted != nullptr && !is_fixed(dimension)
                           ? std::optional((*wanted)[i])
-                          : size_of(dimension, i == 0, location);
+                          : size_of(dimension, i, data, location);
     if (size && wanted != nullptr && *size != (*wanted)[i]) {
       sink_.error(
           DiagKind::kShape, location,
@@ -134,8 +139,8 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
   return shape;
 }
 
-std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, bool is_first,
-                                                 const std::string& location) {
+std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std::size_t position,
+                                                 const Shape* data, const std::string& location) {
   if (is_fixed(dimension)) return dimension.dim_value();
   const std::string& symbol = dimension.dim_param();
   const auto option = symbol.empty() ? options_.dims.end() : options_.dims.find(symbol);
@@ -143,13 +148,15 @@ std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, boo
     used_dims_.insert(symbol);
     return option->second;
   }
-  if (is_batch(symbol, is_first)) {
+  if (data != nullptr) return (*data)[position];
+  if (is_batch(symbol, position == 0)) {
     if (symbol.empty() || noted_symbols_.insert(symbol).second) {
       sink_.note(DiagKind::kShape, location,
                  cat("the symbolic batch size ", symbol_text(symbol), " is taken as 1"));
     }
     return 1;
   }
+  if (!symbol.empty() && !unknown_symbols_.insert(symbol).second) return std::nullopt;
   const std::string flag = symbol.empty()
                                ? "--input-shape NAME=..."
                                : cat("--dim ", printable(symbol), "=N or --input-shape NAME=...");

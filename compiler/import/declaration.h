@@ -38,8 +38,9 @@ class InputShapes {
   // the batch, and becomes 1 unless an option fixes it.
   void scan(const onnx::ValueInfoProto& input);
 
-  // Type and static shape of a graph input. Reports E-TYPE, E-SHAPE, E-LIMIT or E-UNSUPPORTED.
-  std::optional<Declaration> read(const onnx::ValueInfoProto& input);
+  // Type and static shape of graph input `index`. Reports E-TYPE, E-SHAPE, E-LIMIT or
+  // E-UNSUPPORTED.
+  std::optional<Declaration> read(const onnx::ValueInfoProto& input, std::size_t index);
 
   // Warns of options that named nothing in the model.
   void report_unused_options();
@@ -47,10 +48,16 @@ class InputShapes {
  private:
   using Dimension = onnx::TensorShapeProto::Dimension;
 
-  std::optional<Shape> shape_of(const onnx::TensorShapeProto& proto, const Shape* wanted,
+  // What is known of an input besides its declaration; null: nothing.
+  struct Hints {
+    const Shape* wanted = nullptr;  // by --input-shape: has to fit
+    const Shape* data = nullptr;    // of test data: serves where nothing else says
+  };
+
+  std::optional<Shape> shape_of(const onnx::TensorShapeProto& proto, const Hints& hints,
                                 const std::string& location);
-  std::optional<std::int64_t> size_of(const Dimension& dimension, bool is_first,
-                                      const std::string& location);
+  std::optional<std::int64_t> size_of(const Dimension& dimension, std::size_t position,
+                                      const Shape* data, const std::string& location);
   bool is_batch(const std::string& symbol, bool is_first) const;
   bool within_limits(const Shape& shape, const std::string& location);
 
@@ -59,6 +66,7 @@ class InputShapes {
   std::set<std::string> first_symbols_;  // that stand as an input's first size
   std::set<std::string> inner_symbols_;  // ... at another position
   std::set<std::string> noted_symbols_;
+  std::set<std::string> unknown_symbols_;  // reported
   std::set<std::string> used_dims_;
   std::set<std::string> used_input_shapes_;
 };

@@ -91,7 +91,7 @@ void GraphBuilder::add_inputs() {
 }
 
 void GraphBuilder::add_input(const onnx::ValueInfoProto& input) {
-  auto declaration = input_shapes_.read(input).value_or(Declaration{});
+  auto declaration = input_shapes_.read(input, graph_.inputs.size()).value_or(Declaration{});
   const ValueId id = graph_.add_value(named(input.name(), std::move(declaration)));
   ids_[input.name()] = id;
   graph_.inputs.push_back(id);

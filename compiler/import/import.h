@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
@@ -21,14 +22,15 @@ namespace etch {
 struct ImportOptions {
   std::map<std::string, std::int64_t> dims;   // symbolic size -> value (--dim SYM=N)
   std::map<std::string, Shape> input_shapes;  // graph input -> shape (--input-shape NAME=1,3)
+  std::vector<Shape> data_shapes = {};        // of test data, by input: where nothing above says
   Limits limits;
 };
 
 // IR 3-11, ai.onnx 7-25, com.microsoft 1, com.ms.internal.nhwc any version or none,
 // org.tensorflow any version; other domains may be imported but not used. Tensor data must be
-// inside the file. An open size that no option fixes becomes 1, with a note, where it is the batch:
-// an input's first size, its symbol used nowhere but in first sizes. Any other is E-SHAPE.
-// Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
+// inside the file. An open size that neither option nor data fixes becomes 1, with a note, where it
+// is the batch: an input's first size, its symbol used nowhere but in first sizes. Any other is
+// E-SHAPE. Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
 // E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs, functions, sparse tensors).
 // Never throws, whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "compiler/passes/resolve.h"
@@ -203,6 +204,30 @@ TEST(ImportInput, OtherSymbolicSizesNeedAFlag) {
             "[1, 7]");
   EXPECT_EQ(first_shape(model, {.dims = {}, .input_shapes = {{"x", {1, 9}}}, .limits = {}}),
             "[1, 9]");
+}
+
+TEST(ImportInput, AnUnknownSizeIsReportedOnce) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1, "side", "side"}).output("x");
+  const std::string text = first_shape(model);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+TEST(ImportInput, TestDataFixesWhatNoFlagDoes) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {"N", "width"}).input("z", DType::kF32, {2, "depth"});
+  model.output("x").output("z");
+  ImportOptions options;
+  options.data_shapes = {{5, 6}, {9, 7}};
+  Sink sink;
+  const auto graph = import_graph(model, sink, options);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(graph->value(graph->inputs[0]).shape, (Shape{5, 6}));
+  EXPECT_EQ(graph->value(graph->inputs[1]).shape, (Shape{2, 7}));
+  options.dims = {{"width", 8}};
+  const auto fixed = import_graph(model, sink, options);
+  ASSERT_TRUE(fixed) << errors_of(sink);
+  EXPECT_EQ(fixed->value(fixed->inputs[0]).shape, (Shape{5, 8}));
 }
 
 TEST(ImportInput, AFirstSizeThatIsUsedElsewhereIsNotABatch) {
