@@ -1,5 +1,6 @@
 // The part of the tiny runtime that is called for whole rows: filling of halos, byte tables and
-// QLinearSoftmax. C++17, freestanding, no heap, no state. Arithmetic: semantics section 6.3.
+// what is chosen between them, and QLinearSoftmax. C++17, freestanding, no heap, no state.
+// Arithmetic: semantics section 6.3.
 #pragma once
 
 #include <stddef.h>
@@ -17,6 +18,17 @@ static inline void fill(uint8_t* y, int value, int n) { memset(y, value, static_
 // y[i] = table[x[i]] for 256 entries; x and y may be the same.
 static inline void lookup(const uint8_t* x, uint8_t* y, const uint8_t* table, int n) {
   for (int i = 0; i < n; ++i) y[i] = table[x[i]];
+}
+
+// z[i] = condition[i * condition_step] ? a_table[a[i * a_step]] : b_table[b[i * b_step]]; a step of
+// 0 repeats one element.
+static inline void choose(const uint8_t* condition, ptrdiff_t condition_step, const uint8_t* a,
+                          ptrdiff_t a_step, const uint8_t* a_table, const uint8_t* b,
+                          ptrdiff_t b_step, const uint8_t* b_table, uint8_t* z, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const bool first = condition[i * condition_step] != 0;
+    z[i] = first ? a_table[a[i * a_step]] : b_table[b[i * b_step]];
+  }
 }
 
 // One result of QLinearSoftmax as stored: rounded `share` (>= 0, infinite or NaN where a product

@@ -117,6 +117,34 @@ TEST(FoldQdq, WeightsMayBeInt8BesideUint8) {
   EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
 }
 
+TEST(FoldQdq, ReluAndClipAfterConvBecomeItsLimits) {
+  Convolution relu(kZeroU8);
+  relu.qdq.model().node("Conv", {relu.x, relu.w}, {"c"}).node("Relu", {"c"}, {"y"});
+  relu.qdq.output("y", 1, u8({}, {10}));
+  Sink sink;
+  const auto limited = relu.qdq.fold(sink);
+  ASSERT_EQ(limited->nodes.size(), 1U);
+  EXPECT_EQ(limited->nodes[0].domain, "org.etch");
+  EXPECT_EQ(std::get<std::int64_t>(limited->nodes[0].attributes.at("clamp_low")), 10);
+  EXPECT_EQ(std::get<std::int64_t>(limited->nodes[0].attributes.at("clamp_high")), 255);
+  Convolution clip(kZeroS8);
+  clip.qdq.model().initializer("low", f32({}, {-1.5F})).initializer("high", f32({}, {6}));
+  clip.qdq.model().node("Conv", {clip.x, clip.w}, {"c"});
+  clip.qdq.model().node("Clip", {"c", "low", "high"}, {"y"});
+  clip.qdq.output("y", 0.5F, s8({}, {-7}));
+  const auto clipped = clip.qdq.fold(sink);
+  ASSERT_EQ(clipped->nodes.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(clipped->nodes[0].attributes.at("clamp_low")), -10);
+  EXPECT_EQ(std::get<std::int64_t>(clipped->nodes[0].attributes.at("clamp_high")), 5);
+}
+
+TEST(FoldQdq, ConvWhoseResultIsUsedBesideReluStaysFloat) {
+  Convolution conv(kZeroU8);
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"c"}).node("Relu", {"c"}, {"y"}).output("c");
+  conv.qdq.output("y", 1, u8({}, {10}));
+  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv Relu QuantizeLinear");
+}
+
 TEST(FoldQdq, ConvOfMixedTypesStaysFloat) {
   Convolution conv(kZeroU8);
   conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
@@ -208,30 +236,25 @@ TEST(FoldQdq, ReluBeforeAQuantizeThatImpliesItVanishes) {
   EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
 }
 
-TEST(FoldQdq, ReluThatCutsStays) {
-  Convolution conv;
-  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).node("Relu", {"y"}, {"r"});
-  conv.qdq.output("r", 1, s8({}, {-127}));
-  EXPECT_EQ(conv.qdq.operators(), "DequantizeLinear DequantizeLinear Conv Relu QuantizeLinear");
-}
-
+// The domain of what a convolution with Clip becomes: org.etch's has limits.
 std::string clipped(float low, float high) {
   Convolution conv(kZeroU8);
   conv.qdq.model().initializer("low", f32({}, {low})).initializer("high", f32({}, {high}));
   conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).node("Clip", {"y", "low", "high"}, {"c"});
   conv.qdq.output("c", 6.0F / 255, kZeroU8);
-  return conv.qdq.operators();
+  EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
+  Sink sink;
+  return conv.qdq.fold(sink)->nodes.at(0).domain;
 }
 
 TEST(FoldQdq, ClipThatCoversTheQuantizedRangeVanishes) {
-  EXPECT_EQ(clipped(0, 6), "QLinearConv");
-  EXPECT_EQ(clipped(-1, 7), "QLinearConv");
+  EXPECT_EQ(clipped(0, 6), "");
+  EXPECT_EQ(clipped(-1, 7), "");
 }
 
-TEST(FoldQdq, ClipThatClipsStays) {
-  const std::string kept = "DequantizeLinear DequantizeLinear Conv Clip QuantizeLinear";
-  EXPECT_EQ(clipped(0, 5.9F), kept);
-  EXPECT_EQ(clipped(0.1F, 6), kept);
+TEST(FoldQdq, ClipThatClipsIsALimit) {
+  EXPECT_EQ(clipped(0, 5.9F), "org.etch");
+  EXPECT_EQ(clipped(0.1F, 6), "org.etch");
 }
 
 TEST(FoldQdq, EqualQuantizesOfOneResultAreMerged) {

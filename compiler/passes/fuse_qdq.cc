@@ -2,12 +2,15 @@
 #include "compiler/passes/fuse_qdq.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/ops/clip/op.h"
 #include "compiler/ops/conv_transpose/op.h"
 #include "compiler/ops/gemm/op.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/scalar_quantization.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_bias.h"
 #include "compiler/passes/resolve.h"
@@ -22,7 +25,9 @@ struct Group {
   const Node& node;
   std::vector<std::optional<QuantizedOperand>> inputs;  // per node input; absent: not from a DQ
   std::optional<QuantizedOperand> output;               // absent: nothing quantizes the output
-  Diagnostic warning;                                   // set when the message is not empty
+  ValueId result = kNoValue;                            // what `output` quantizes
+  const Node* limit = nullptr;  // Relu or Clip between the operator and the Q; null: none
+  Diagnostic warning;           // set when the message is not empty
 
   const QuantizedOperand& in(std::size_t i) const { return *inputs[i]; }
   bool has_bias() const { return node.inputs.size() > 2 && node.inputs[2] != kNoValue; }
@@ -89,15 +94,41 @@ std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
   return result.bias;
 }
 
+// Relu or Clip before a Q as limits of the quantized value: quantization is monotone.
+void append_limits(const Group& group, Node& node) {
+  const ScalarQuantization by{group.output->quantization.scale_at(0),
+                              group.output->quantization.zero_point_at(0)};
+  double low = 0, high = INFINITY;
+  if (group.limit->op_type == "Clip") {
+    low = params_of<Clip>(*group.limit).low;
+    high = params_of<Clip>(*group.limit).high;
+  }
+  const DType type = group.output->dtype;
+  const std::int64_t most = quantized(static_cast<float>(high), by, type);
+  const std::int64_t least = quantized(static_cast<float>(low), by, type);
+  node.attributes["clamp_low"] = std::min(least, most);  // Clip's max wins where they cross
+  node.attributes["clamp_high"] = most;
+}
+
+bool is_constant(const Graph& graph, ValueId id) {
+  return id == kNoValue || graph.value(id).constant != nullptr;
+}
+
 std::optional<Node> fuse_conv(Group& group) {
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
-  Node node = renamed(group, kOnnx, "QLinearConv");
+  // The kernel that limits needs to know its weights.
+  if (group.limit != nullptr && !is_constant(group.graph, group.in(1).value)) return std::nullopt;
+  Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");
+  if (group.limit != nullptr) {
+    group.graph.opsets.emplace(kEtch, 1);
+    append_limits(group, node);
+  }
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   append_output(group.graph, node, *group.output);
   if (group.has_bias()) {
     const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(0));
-    if (!bias) return std::nullopt;
+    if (!bias || (group.limit != nullptr && !is_constant(group.graph, *bias))) return std::nullopt;
     node.inputs.push_back(*bias);
   }
   return node;
@@ -224,9 +255,10 @@ std::optional<Node> fuse_concat(Group& group) {
 struct Rule {
   std::string_view op_type;
   std::optional<Node> (*fuse)(Group&);
+  bool takes_limits = false;  // Relu or Clip may stand before the Q
 };
 
-constexpr Rule kRules[] = {{"Conv", fuse_conv},         {"ConvTranspose", fuse_conv_transpose},
+constexpr Rule kRules[] = {{"Conv", fuse_conv, true},   {"ConvTranspose", fuse_conv_transpose},
                            {"Gemm", fuse_gemm},         {"MatMul", fuse_matmul},
                            {"Add", fuse_binary},        {"Mul", fuse_binary},
                            {"AveragePool", fuse_unary}, {"GlobalAveragePool", fuse_unary},
@@ -273,23 +305,35 @@ class Fusion {
     return Uses::kQuantized;
   }
 
+  // A Relu or Clip that is the only use of the group's result belongs to the group.
+  void find_limit(Group& group) {
+    const std::vector<int>& users = wiring_.consumers(group.result);
+    if (users.size() != 1 || wiring_.is_graph_output(group.result)) return;
+    const Node& user = node(users[0]);
+    if (user.domain != kOnnx || (user.op_type != "Relu" && user.op_type != "Clip")) return;
+    group.limit = &user;
+    group.result = user.outputs[0];
+  }
+
   bool try_fuse(int i) {
     const Rule* rule = rule_for(node(i));
     if (rule == nullptr) return false;
-    Group group{graph_, node(i), {}, std::nullopt, {}};
+    Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}};
+    if (rule->takes_limits) find_limit(group);
     for (const ValueId input : group.node.inputs) {
       const Node* before = wiring_.producer(input);
       group.inputs.push_back(before == nullptr ? std::nullopt : dequantized_by(graph_, *before));
     }
-    if (uses_of(group.node.outputs[0], group.output) == Uses::kMixed) return false;
+    if (uses_of(group.result, group.output) == Uses::kMixed) return false;
     auto fused = rule->fuse(group);
     if (!fused) return false;
-    const ValueId output = group.node.outputs[0];
+    const ValueId output = group.result;
     fused->outputs = {group.output ? group.output->value : output};
     // The operator may have limits of its own (an extreme ratio of scales): then the group stays.
     Sink trial;
     if (!resolve_node(graph_, *fused, trial)) return false;
     if (!group.warning.message.empty()) sink_.report(std::move(group.warning));
+    if (group.limit != nullptr) wiring_.erase(static_cast<int>(group.limit - graph_.nodes.data()));
     replace(i, std::move(*fused), output);
     return true;
   }

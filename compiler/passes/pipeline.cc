@@ -7,6 +7,7 @@
 #include "compiler/passes/dead_code.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_qdq.h"
+#include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
 #include "compiler/passes/resolve.h"
 
@@ -25,6 +26,8 @@ const Pass kPasses[] = {
     {"fold_qdq", fold_qdq},
     // What fold_qdq has left in float is now an ordinary constant.
     {"fold", [](Graph& graph, Sink&) { fold_constants(graph, FoldDequantize::kYes); }},
+    // After constants are known in float, and while quantization stands where fold_qdq left it.
+    {"fuse_table", fuse_table},
     // After fold_qdq, which moves quantization towards the inputs.
     {"hoist_relabel", hoist_relabel},
     // Last: the passes above leave producers without consumers.

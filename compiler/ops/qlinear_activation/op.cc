@@ -34,10 +34,14 @@ constexpr OpName kNames[] = {{kMicrosoft, "QLinearSigmoid", 1},
                              {kMicrosoft, "QLinearLeakyRelu", 1}};
 }  // namespace
 
+void lower_qlinear_activation(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_qlinear_activation = {.folder = "qlinear_activation",
                                              .names = kNames,
                                              .arity = {.min_inputs = 2, .max_inputs = 5},
                                              .resolve = resolve,
-                                             .reference = qlinear_activation_reference};
+                                             .reference = qlinear_activation_reference,
+                                             .lower = lower_qlinear_activation,
+                                             .layout = elementwise_rule};
 
 }  // namespace etch

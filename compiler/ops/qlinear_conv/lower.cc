@@ -23,6 +23,10 @@ void lower_qlinear_conv(Lowering& lowering, const Node& node) {
   const bool has_bias = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
   if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) ||
       lowering.is_constant(node, 0) || (has_bias && !lowering.is_constant(node, 8))) {
+    if (node.domain == kEtch && node.op_type == "QLinearConv") {
+      lowering.unsupported(node, "limits need weights, scales and bias known at compile time");
+      return;
+    }
     add_general_conv(lowering, node, params.geometry,
                      {.x = 0,
                       .x_zero_point = 2,
@@ -48,6 +52,8 @@ void lower_qlinear_conv(Lowering& lowering, const Node& node) {
   problem.scale =
       per_channel(combined_scale(*params.x, *params.w, *params.y), geometry.out_channels);
   problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(problem.y);
+  problem.out.low = params.low + lowering.stored_offset(problem.y);
+  problem.out.high = params.high + lowering.stored_offset(problem.y);
   add_convolution(lowering, node, problem);
 }
 

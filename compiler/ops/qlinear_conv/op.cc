@@ -8,12 +8,14 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {
-    {kOnnx, "QLinearConv", 10}, {kMicrosoft, "QLinearConv", 1}, {kNhwc, "QLinearConv", 1}};
+constexpr OpName kNames[] = {{kOnnx, "QLinearConv", 10},
+                             {kMicrosoft, "QLinearConv", 1},
+                             {kNhwc, "QLinearConv", 1},
+                             {kEtch, "QLinearConv", 1}};
 
 ConvLayout read_layout(ResolveContext& context) {
   if (context.node().domain == kNhwc) return ConvLayout::kChannelsLast;
-  if (context.node().domain != kMicrosoft) return ConvLayout::kChannelsFirst;
+  if (context.node().domain == kOnnx) return ConvLayout::kChannelsFirst;
   const std::int64_t last = context.int_attr("channels_last", 0);
   if (last != 0 && last != 1) {
     context.attr_error("channels_last", cat("must be 0 or 1, got ", last));
@@ -37,6 +39,21 @@ void refuse_activation(ResolveContext& context) {
                 cat("a fused activation is not supported, got '", printable(activation), "'"));
 }
 
+// The fused activation that passes add.
+void read_limits(ResolveContext& context, DType type, QLinearConvParams& params) {
+  const std::int64_t least = min_of(type), most = max_of(type);
+  const bool fused = context.node().domain == kEtch;
+  const std::int64_t low = fused ? context.int_attr("clamp_low", least) : least;
+  const std::int64_t high = fused ? context.int_attr("clamp_high", most) : most;
+  if (low < least || high > most || low > high) {
+    context.attr_error("clamp_low", cat("and clamp_high must be a range within ", name_of(type),
+                                        ", got ", low, " and ", high));
+    return;
+  }
+  params.low = static_cast<int>(low);
+  params.high = static_cast<int>(high);
+}
+
 void resolve(ResolveContext& context) {
   resolve_qlinear_conv(context, ConvDirection::kForward, read_layout(context));
 }
@@ -49,7 +66,8 @@ void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, Conv
   const auto geometry = resolve_conv_geometry(context, direction, layout, ConvInputs{0, 3});
   if (!geometry || !types_ok) return;
   const DType y_type = context.dtype(7);
-  QLinearConvParams params{*geometry, {}, {}, {}};
+  QLinearConvParams params{*geometry, {}, {}, {}, 0, 255};
+  read_limits(context, y_type, params);
   params.x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), per_tensor_shapes());
   params.w = resolve_quantization(context, {"w", 4, 5}, context.dtype(3),
                                   per_channel_shapes(geometry->out_channels));

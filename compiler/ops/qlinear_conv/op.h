@@ -1,7 +1,9 @@
 // QLinearConv: 8-bit convolution requantized to 8 bits.
 //
 //   ai.onnx QLinearConv (10) and com.microsoft QLinearConv (1; channels_last = 1 puts channels
-//   last in x and y) and com.ms.internal.nhwc QLinearConv (channels always last).
+//   last in x and y) and com.ms.internal.nhwc QLinearConv (channels always last). org.etch
+//   QLinearConv (1) is com.microsoft's with a fused activation: attributes clamp_low and
+//   clamp_high, integers of y's type, low <= high; y = min(max(y, clamp_low), clamp_high).
 //   Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B.
 //   x, w and y are u8 or s8 in any of the 8 mixes; y has y_zero_point's type. Scales of x and y
 //   and their zero points hold one value; w_scale and w_zero_point one or M, each on its own.
@@ -10,7 +12,7 @@
 // Specification sections 0 and 1, per output channel m, all float steps in float32:
 //   A = B[m] + sum of (x - x_zero_point) * (w - w_zero_point[m])     modulo 2^32
 //   S = fl(fl(x_scale * w_scale[m]) / y_scale)
-//   y = round_half_even(clamp(fl(fl(A) * S), to what fits)) + y_zero_point
+//   y = round_half_even(clamp(fl(fl(A) * S), to what fits)) + y_zero_point, then the limits
 // Padding holds x_zero_point and so contributes 0.
 #pragma once
 
@@ -28,6 +30,7 @@ struct QLinearConvParams {
   std::optional<Quantization> x;  // per tensor
   std::optional<Quantization> w;  // per tensor or per output channel
   std::optional<Quantization> y;  // per tensor
+  int low = 0, high = 255;        // limits of y; those of its type when nothing is fused
 };
 
 // Checks a node with the inputs above; shared with QLinearConvTranspose.

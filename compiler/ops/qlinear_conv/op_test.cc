@@ -88,6 +88,21 @@ TEST(QLinearConv, RoundsTiesToEvenBeforeAddingTheZeroPoint) {
   EXPECT_EQ(node.run().at(0), narrowed(DType::kU8, {1, 1, 4}, {1, 3, 3, 5}));
 }
 
+TEST(QLinearConv, AFusedActivationLimitsTheResult) {
+  OneNode node = identity_conv(narrowed(DType::kS8, {1, 1, 4}, {-9, 3, 5, 100}), 1, 0, "org.etch");
+  node.attribute("clamp_low", std::int64_t{-2}).attribute("clamp_high", std::int64_t{4});
+  EXPECT_EQ(node.run().at(0), narrowed(DType::kS8, {1, 1, 4}, {-2, 3, 4, 4}));
+}
+
+TEST(QLinearConv, LimitsMustBeARangeOfTheType) {
+  OneNode node = identity_conv(narrowed(DType::kU8, {1, 1, 1}, {1}), 1, 0, "org.etch");
+  node.attribute("clamp_low", std::int64_t{5}).attribute("clamp_high", std::int64_t{4});
+  EXPECT_EQ(node.errors(), "E-ATTR: and clamp_high must be a range within uint8, got 5 and 4");
+  OneNode foreign = identity_conv(narrowed(DType::kU8, {1, 1, 1}, {1}), 1, 0);
+  foreign.attribute("clamp_low", std::int64_t{1});
+  EXPECT_EQ(foreign.errors(), "E-ATTR: is not an attribute of this operator");
+}
+
 TEST(QLinearConv, AccumulatorOverflowWraps) {
   // The bias is added modulo 2^32: 2^31 - 1 + 1 becomes -2^31, which saturates to 0.
   OneNode node = identity_conv(narrowed(DType::kU8, {1, 1, 2}, {0, 1}), 1.0F, 0);

@@ -1,4 +1,6 @@
 // QLinearConv, forward and transposed, by its definition; see op.h.
+#include <algorithm>
+
 #include "compiler/ops/conv_geometry/walk.h"
 #include "compiler/ops/qlinear_conv/op.h"
 #include "compiler/ops/reference_math.h"
@@ -8,7 +10,8 @@ namespace etch {
 
 std::vector<Tensor> reference_qlinear_conv(const Node& node,
                                            std::span<const Tensor* const> inputs) {
-  const ConvGeometry& geometry = params_of<QLinearConvParams>(node).geometry;
+  const auto& params = params_of<QLinearConvParams>(node);
+  const ConvGeometry& geometry = params.geometry;
   const Quantization qx = quantization_of(*inputs[1], inputs[2]);
   const Quantization qw = quantization_of(*inputs[4], inputs[5]);
   const Quantization qy = quantization_of(*inputs[6], inputs[7]);
@@ -25,8 +28,9 @@ std::vector<Tensor> reference_qlinear_conv(const Node& node,
       },
       [&](std::int64_t yi, std::int64_t m, std::int64_t sum) {
         const std::int64_t b = bias == nullptr ? 0 : bias->integer(m);
-        y[as_index(yi)] = requantize(wrap_to_int32(sum + b), scale[as_index(m) % scale.size()],
-                                     qy.zero_point[0], type);
+        const std::int32_t q = requantize(wrap_to_int32(sum + b), scale[as_index(m) % scale.size()],
+                                          qy.zero_point[0], type);
+        y[as_index(yi)] = std::min(std::max(q, params.low), params.high);
       });
   return {narrowed(type, geometry.output_shape(), y)};
 }

@@ -1,0 +1,258 @@
+// Finds functions of single 8-bit tensors by one forward walk, then computes each on all 256
+// values; see fuse_table.h.
+#include "compiler/passes/fuse_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/ir/evaluate.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/table/op.h"
+#include "compiler/passes/dead_code.h"
+#include "compiler/passes/qdq.h"
+#include "compiler/passes/resolve.h"
+
+namespace etch {
+
+namespace {
+std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
+
+bool is_elementwise(const Node& node) {
+  return node.op != nullptr && node.op->layout != nullptr && node.outputs.size() == 1 &&
+         node.op->layout(node) == LayoutRule::kElementwise;
+}
+
+// Every byte at its bits, in the order `order`.
+Tensor all_values(DType type, const std::vector<std::uint8_t>& order) {
+  Tensor out(type, {256});
+  for (std::size_t i = 0; i < 256; ++i) out.mutable_bytes()[i] = static_cast<std::byte>(order[i]);
+  return out;
+}
+
+class TableFusion {
+ public:
+  explicit TableFusion(Graph& graph)
+      : graph_(graph), roots_(graph.values.size(), kNoValue), producers_(producers_of(graph)) {}
+
+  void run() {
+    const std::size_t count = graph_.nodes.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::optional<ValueId> root = root_of(graph_.nodes[i]);
+      if (root) roots_[index_of(graph_.nodes[i].outputs[0])] = *root;
+    }
+    for (std::size_t i = 0; i < count; ++i) fuse(graph_.nodes[i]);
+  }
+
+ private:
+  // The 8-bit tensor that the node's output is a function of.
+  std::optional<ValueId> root_of(const Node& node) const {
+    if (!is_elementwise(node) || graph_.value(node.outputs[0]).constant != nullptr) return {};
+    const Shape& shape = *graph_.value(node.outputs[0]).shape;
+    ValueId root = kNoValue;
+    for (const ValueId input : node.inputs) {
+      if (input == kNoValue) continue;
+      const Value& value = graph_.value(input);
+      if (value.constant != nullptr) {
+        if (value.constant->size() != 1) return {};
+        continue;
+      }
+      const ValueId from = roots_[index_of(input)] != kNoValue ? roots_[index_of(input)] : input;
+      const bool fits = is_8bit(*graph_.value(from).dtype) && *value.shape == shape;
+      if (!fits || (root != kNoValue && root != from)) return {};
+      root = from;
+    }
+    if (root == kNoValue || element_count(shape) == 0) return {};
+    return root;
+  }
+
+  // The nodes between `root` and `target`, in order.
+  std::vector<const Node*> nodes_between(ValueId root, ValueId target) const {
+    std::vector<ValueId> wanted{target};
+    std::set<int> found;
+    while (!wanted.empty()) {
+      const ValueId id = wanted.back();
+      wanted.pop_back();
+      if (id == kNoValue || id == root || graph_.value(id).constant != nullptr) continue;
+      const int producer = producers_[index_of(id)];
+      if (!found.insert(producer).second) continue;
+      const auto& inputs = graph_.nodes[static_cast<std::size_t>(producer)].inputs;
+      wanted.insert(wanted.end(), inputs.begin(), inputs.end());
+    }
+    std::vector<const Node*> nodes;
+    for (const int i : found) nodes.push_back(&graph_.nodes[static_cast<std::size_t>(i)]);
+    return nodes;
+  }
+
+  // The function as a graph of its own over a tensor [256]; nothing if an operator refuses.
+  std::optional<Graph> function_graph(ValueId root, ValueId target,
+                                      const std::vector<const Node*>& nodes) const {
+    Graph out;
+    out.opsets = graph_.opsets;
+    std::vector<ValueId> ids(graph_.values.size(), kNoValue);
+    ids[index_of(root)] = out.add_value({"x", graph_.value(root).dtype, Shape{256}, nullptr});
+    out.inputs = {ids[index_of(root)]};
+    for (const Node* const from : nodes) {
+      Node node = *from;
+      for (ValueId& id : node.inputs) {
+        if (id == kNoValue) continue;
+        ValueId& known = ids[index_of(id)];
+        const auto& constant = graph_.value(id).constant;
+        if (constant != nullptr && known == kNoValue)
+          known = out.add_constant(constant->size() == 1 ? constant->reshaped({}) : *constant);
+        id = known;
+      }
+      ValueId& output = ids[index_of(from->outputs[0])];
+      node.outputs = {output = out.add_value({})};
+      Sink refusals;
+      if (!resolve_node(out, node, refusals) || node.outputs[0] == kNoValue) return std::nullopt;
+      if (out.value(node.outputs[0]).shape != Shape{256}) return std::nullopt;
+      out.nodes.push_back(std::move(node));
+    }
+    out.outputs = {ids[index_of(target)]};
+    return out;
+  }
+
+  // The function's values at all bytes. They must not depend on the order of the elements: then
+  // the operators are elementwise in fact.
+  static std::optional<Tensor> evaluated(const Graph& function) {
+    const DType type = *function.value(function.inputs[0]).dtype;
+    std::vector<std::uint8_t> order(256);
+    for (std::size_t i = 0; i < 256; ++i) order[i] = static_cast<std::uint8_t>(i);
+    const Tensor table = evaluate(function, {all_values(type, order)}).at(0);
+    std::ranges::reverse(order);
+    const Tensor reversed = evaluate(function, {all_values(type, order)}).at(0);
+    const bool same = std::ranges::equal(table.bytes().rbegin(), table.bytes().rend(),
+                                         reversed.bytes().begin(), reversed.bytes().end());
+    return same ? std::optional(table) : std::nullopt;
+  }
+
+  // A single look-up is no gain over one of these.
+  static bool is_cheap(const std::vector<const Node*>& nodes) {
+    static constexpr std::string_view kCheap[] = {"Table", "Clip", "Cast", "Relu", "Max", "Min"};
+    return nodes.size() == 1 && std::ranges::find(kCheap, nodes[0]->op_type) != std::end(kCheap);
+  }
+
+  static std::string names_of(const std::vector<const Node*>& nodes) {
+    std::string out;
+    for (const Node* node : nodes) {
+      const bool converts =
+          node->op_type == "QuantizeLinear" || node->op_type == "DequantizeLinear";
+      if (converts || node->op_type == "Cast") continue;
+      const bool table = node->domain == kEtch && node->op_type == "Table";
+      out += cat(out.empty() ? "" : ", ", table ? params_of<Table>(*node).of : node->op_type);
+    }
+    return out.empty() ? "requantization" : out;
+  }
+
+  void fuse(Node& node) {
+    if (node.outputs.size() != 1) return;
+    const ValueId target = node.outputs[0];
+    const ValueId root = roots_[index_of(target)];
+    if (root == kNoValue || !is_8bit(*graph_.value(target).dtype)) return;
+    const std::vector<const Node*> nodes = nodes_between(root, target);
+    if (is_cheap(nodes)) return;
+    const auto function = function_graph(root, target, nodes);
+    if (!function) return;
+    const std::optional<Tensor> table = evaluated(*function);
+    if (!table) return;
+    Node fused;
+    fused.index = node.index;
+    fused.name = node.name;
+    fused.domain = kEtch;
+    fused.op_type = "Table";
+    fused.attributes["of"] = names_of(nodes);
+    graph_.opsets.emplace(kEtch, 1);
+    fused.inputs = {root, graph_.add_constant(*table)};
+    fused.outputs = {target};
+    Sink none;
+    ETCH_CHECK(resolve_node(graph_, fused, none));
+    node = std::move(fused);
+  }
+
+  Graph& graph_;
+  std::vector<ValueId> roots_;  // per value: the tensor that it is a function of, or none
+  std::vector<int> producers_;
+};
+
+struct Limits {
+  std::int64_t low = 0, high = 0;
+};
+
+// min(max(x, low), high) as a table.
+std::optional<Limits> limits_of(const Tensor& table) {
+  const std::int64_t least = min_of(table.dtype()), most = max_of(table.dtype());
+  const auto at = [&](std::int64_t x) { return table.integer(x & 0xff); };
+  const Limits limits{at(least), at(most)};
+  if (limits.low > limits.high) return std::nullopt;
+  for (std::int64_t x = least; x <= most; ++x) {
+    if (at(x) != std::min(std::max(x, limits.low), limits.high)) return std::nullopt;
+  }
+  return limits;
+}
+
+bool is_table(const Node& node) { return node.domain == kEtch && node.op_type == "Table"; }
+
+// Whether `node` is a convolution whose kernel can limit its results: everything but x is known.
+bool takes_limits(const Graph& graph, const Node& node) {
+  if (node.op_type != "QLinearConv" || (node.domain != kOnnx && node.domain != kMicrosoft))
+    return false;
+  return std::ranges::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
+    return id == kNoValue || graph.value(id).constant != nullptr;
+  });
+}
+
+// Makes `limits`, which node i applies, part of the convolution before it, if there is one that
+// nothing else uses.
+bool limit_convolution(Graph& graph, Wiring& wiring, int i, const Limits& limits) {
+  const Node& table = graph.nodes[static_cast<std::size_t>(i)];
+  const Node* const before = wiring.producer(table.inputs[0]);
+  if (before == nullptr || !takes_limits(graph, *before)) return false;
+  if (wiring.consumers(table.inputs[0]).size() != 1 || wiring.is_graph_output(table.inputs[0]))
+    return false;
+  Node limited = *before;
+  limited.domain = kEtch;
+  limited.attributes["clamp_low"] = limits.low;
+  limited.attributes["clamp_high"] = limits.high;
+  limited.outputs = table.outputs;
+  Sink none;
+  ETCH_CHECK(resolve_node(graph, limited, none));
+  wiring.erase(i);
+  wiring.replace(static_cast<int>(before - graph.nodes.data()), std::move(limited));
+  return true;
+}
+
+// Leaves tables out that the convolution before can do, or that change nothing.
+void simplify(Graph& graph) {
+  Wiring wiring(graph);
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
+    if (!is_table(node)) continue;
+    const Tensor& table = *graph.value(node.inputs[1]).constant;
+    if (graph.value(node.inputs[0]).dtype != table.dtype()) continue;
+    const auto limits = limits_of(table);
+    if (!limits) continue;
+    const bool changes =
+        limits->low != min_of(table.dtype()) || limits->high != max_of(table.dtype());
+    if (changes) {
+      limit_convolution(graph, wiring, i, *limits);
+    } else if (!wiring.is_graph_output(node.outputs[0])) {
+      wiring.redirect(node.outputs[0], node.inputs[0]);
+      wiring.erase(i);
+    }
+  }
+  wiring.finish();
+}
+}  // namespace
+
+void fuse_table(Graph& graph, Sink&) {
+  TableFusion(graph).run();
+  remove_dead(graph);  // what only led to tables is no consumer any more
+  simplify(graph);
+}
+
+}  // namespace etch

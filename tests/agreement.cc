@@ -1,0 +1,52 @@
+// See agreement.h.
+#include "tests/agreement.h"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "compiler/schedule/targets.h"
+#include "tests/engines.h"
+#include "tests/generated_batch.h"
+
+namespace etch {
+
+void expect_native_agrees(const std::vector<Case>& cases) {
+  int failures = 0;
+  for (const Case& each : cases) {
+    const std::vector<Tensor> expected = reference_outputs(each);
+    for (const IsaTraits* const isa : all_targets()) {
+      const auto program = compiled(each, isa->name);
+      ASSERT_NE(program, nullptr);
+      const std::string difference = difference_of(native_outputs(*program, each.inputs), expected);
+      EXPECT_EQ(difference, "") << each.name << " on " << isa->name;
+      if (!difference.empty() && ++failures == 10) return;
+    }
+  }
+}
+
+void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view target) {
+  const IsaTraits& isa = *find_target(target);
+  const std::string obstacle = why_not_here(isa);
+  if (!obstacle.empty()) GTEST_SKIP() << target << ": " << obstacle;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+  for (const Case& each : cases) {
+    programs.push_back(compiled(each, target));
+    ASSERT_NE(programs.back(), nullptr);
+    entries.push_back({programs.back().get(), &each.inputs});
+  }
+  const auto outputs = run_generated(entries, isa);
+  ASSERT_TRUE(outputs);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(cases[i])), "") << cases[i].name;
+  }
+}
+
+void add_cases(std::vector<Case>& to, std::vector<Case> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace etch

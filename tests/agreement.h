@@ -1,0 +1,21 @@
+// The comparison that every list of cases goes through: what the reference functions give, the
+// steps must give under the Native stage on every instruction set, and the compiled code too.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tests/cases.h"
+
+namespace etch {
+
+// Every case on every instruction set's plan; gives up after ten differences.
+void expect_native_agrees(const std::vector<Case>& cases);
+
+// All cases compiled together for one target. Skips where its code cannot run.
+void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view target);
+
+// Appends.
+void add_cases(std::vector<Case>& to, std::vector<Case> more);
+
+}  // namespace etch
