@@ -64,8 +64,10 @@ std::vector<RecordedCase> read_recorded_cases(const std::filesystem::path& folde
     std::getline(fields, each.source, '\t');
     std::getline(fields, each.deviation, '\t');
     each.model.model = blocks.next();
+    const std::size_t colon = inputs.find(':');
+    const int outputs = colon == std::string::npos ? 1 : std::stoi(inputs.substr(colon + 1));
     for (int i = 0; i < std::stoi(inputs); ++i) each.model.inputs.push_back(blocks.next_tensor());
-    each.outputs.push_back(blocks.next_tensor());
+    for (int i = 0; i < outputs; ++i) each.outputs.push_back(blocks.next_tensor());
     out.push_back(std::move(each));
   }
   EXPECT_TRUE(blocks.at_end());

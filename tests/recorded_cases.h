@@ -1,9 +1,9 @@
 // Cases that a script recorded in two files: cases.tsv names them, cases.bin holds their bytes.
 //
 //   cases.tsv  lines "name, number of inputs, source, deviation", separated by tabs; # begins a
-//              comment
-//   cases.bin  for each line in order: the model (ONNX ModelProto), its inputs and its one output
-//              (TensorProto), each behind its size as a little-endian uint32
+//              comment; "2:3" instead of a number: two inputs and three outputs
+//   cases.bin  for each line in order: the model (ONNX ModelProto), its inputs and its outputs, one
+//              unless said (TensorProto), each behind its size as a little-endian uint32
 #pragma once
 
 #include <filesystem>

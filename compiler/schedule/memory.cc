@@ -22,7 +22,7 @@ struct SoftRule {
 
 struct Problem {
   std::vector<int> buffers;  // of the program, in its order
-  std::vector<std::int64_t> bytes;
+  std::vector<std::int64_t> bytes, alignment;
   std::vector<int> first, last;              // live ranges
   std::vector<std::vector<SoftRule>> rules;  // of each buffer, as output or input
   std::size_t size() const { return buffers.size(); }
@@ -83,6 +83,7 @@ Problem problem_of(const Program& program) {
     index[i] = problem.size();
     problem.buffers.push_back(static_cast<int>(i));
     problem.bytes.push_back(buffer.bytes);
+    problem.alignment.push_back(std::max(buffer.alignment, arena_alignment(buffer.bytes)));
     problem.first.push_back(buffer.first_step);
     problem.last.push_back(buffer.last_step);
   }
@@ -122,7 +123,7 @@ std::int64_t first_fit(const Problem& problem, const Placement& placement, std::
   std::int64_t start = 0;
   if (problem.bytes[buffer] == 0) return start;
   for (const auto& [after, before] : forbidden) {
-    if (after < start && start < before) start = round_up(before, kArenaAlignment);
+    if (after < start && start < before) start = round_up(before, problem.alignment[buffer]);
   }
   return start;
 }
@@ -256,6 +257,13 @@ Placement solve(const Problem& problem) {
 }
 
 }  // namespace
+
+std::int64_t arena_alignment(std::int64_t bytes) {
+  if (bytes >= kLargeBuffer) return kArenaAlignment;
+  std::int64_t alignment = 8;
+  while (bytes % alignment != 0) alignment /= 2;
+  return alignment;
+}
 
 std::vector<OverlapRule> overlap_rules(const Program& program) {
   std::vector<OverlapRule> rules;

@@ -10,8 +10,13 @@
 
 namespace etch {
 
-// Arena offsets are multiples of this, and the arena itself has to be.
+// The arena has to be aligned to this, and so are the offsets of buffers from kLargeBuffer bytes on:
+// the size of a cache line and of the widest vector. Smaller ones would mostly be padding: their
+// offsets are multiples of the largest power of two up to 8 that divides their size, which suits
+// every element type, and of Buffer::alignment.
 inline constexpr std::int64_t kArenaAlignment = 64;
+inline constexpr std::int64_t kLargeBuffer = 512;
+std::int64_t arena_alignment(std::int64_t bytes);
 
 // Requires the live range of every kArena buffer of `program` (and that no step uses a buffer
 // outside of its range). Sets arena_offset of each, arena_bytes (highest end + kArenaSlack) and

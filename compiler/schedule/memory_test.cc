@@ -149,7 +149,7 @@ void expect_valid(const Program& program) {
   for (int i = 0; i < size; ++i) {
     const Buffer& a = program.buffers[static_cast<std::size_t>(i)];
     ASSERT_GE(a.arena_offset, 0);
-    ASSERT_EQ(a.arena_offset % kArenaAlignment, 0);
+    ASSERT_EQ(a.arena_offset % arena_alignment(a.bytes), 0);
     ASSERT_LE(range_of(a).end + kArenaSlack, program.arena_bytes);
     for (int j = i + 1; j < size; ++j) {
       const Buffer& b = program.buffers[static_cast<std::size_t>(j)];
@@ -190,6 +190,14 @@ Program random_program(std::mt19937& random) {
       program.steps[static_cast<std::size_t>(s)]->overlaps.push_back({y, x, below(900) - 200});
   }
   return program;
+}
+
+TEST(MemoryPlan, SmallBuffersAreAlignedToWhatTheirElementsNeed) {
+  EXPECT_EQ(arena_alignment(1), 1);
+  EXPECT_EQ(arena_alignment(12), 4);
+  EXPECT_EQ(arena_alignment(40), 8);
+  EXPECT_EQ(arena_alignment(kLargeBuffer - 8), 8);
+  EXPECT_EQ(arena_alignment(kLargeBuffer), kArenaAlignment);
 }
 
 TEST(MemoryPlan, RandomPlansAreValidDeterministicAndBoundedBelow) {

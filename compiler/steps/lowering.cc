@@ -177,6 +177,9 @@ View Lowering::new_output(const Node& node, int i, const Order& order) {
 View Lowering::scratch(DType type, std::int64_t elements) {
   View view = dense_view(type, {elements}, row_major(1));
   view.buffer = add_buffer(Home::kArena, -1, elements * bytes_of(type));
+  if (elements >= isa_.lanes) {
+    program_.buffers[static_cast<std::size_t>(view.buffer)].alignment = 4 * isa_.lanes;
+  }
   return view;
 }
 

@@ -50,7 +50,8 @@ class Lowering {
   // New memory for output `i`, in the order and with the halo that its consumers wish for, else
   // in `order`. 8-bit types are stored as uint8.
   View new_output(const Node& node, int i, const Order& order);
-  // Memory for `elements` values that belong to no value of the graph.
+  // Memory for `elements` values that belong to no value of the graph, aligned for vectors of int32
+  // if it holds one.
   View scratch(DType type, std::int64_t elements);
   // Output `i` is another view of existing memory.
   void set_view(const Node& node, int i, View view);

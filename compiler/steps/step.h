@@ -85,7 +85,8 @@ struct Buffer {
   Home home = Home::kArena;
   int port = -1;  // which graph input or output, for kInput and kOutput
   std::int64_t bytes = 0;
-  std::int64_t arena_offset = -1;  // set by the memory planner for kArena; multiple of 64
+  std::int64_t alignment = 1;      // at least; the memory planner adds rules of its own
+  std::int64_t arena_offset = -1;  // set by the memory planner for kArena
   int first_step = -1;             // live range, inclusive, in indices of Program::steps
   int last_step = -1;
   std::string label;  // "output of n03_conv", for reports
