@@ -93,6 +93,10 @@ struct Min {
   }
 };
 
+struct PRelu {
+  static float of(float x, float slope) { return x >= 0.0f ? x : slope * x; }
+};
+
 // y[i] = Operation(a[i * a_step], b[i * b_step])
 template <class Operation, class T>
 static inline void combine(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
@@ -181,26 +185,59 @@ struct Mean {
   static float of(float sum, float x) { return sum + x; }
   static float finish(float sum, float count) { return sum / count; }
 };
+// Integers wrap.
+struct Sum {
+  template <class T>
+  static T start(T) {
+    return 0;
+  }
+  template <class T>
+  static T of(T sum, T x) {
+    return Add::of(sum, x);
+  }
+  template <class T>
+  static T finish(T sum, float) {
+    return sum;
+  }
+};
 struct Largest {
-  static float start(float first) { return first; }
-  static float of(float most, float x) { return most < x ? x : most; }
-  static float finish(float most, float) { return most; }
+  template <class T>
+  static T start(T first) {
+    return first;
+  }
+  template <class T>
+  static T of(T most, T x) {
+    return most < x ? x : most;
+  }
+  template <class T>
+  static T finish(T most, float) {
+    return most;
+  }
 };
 struct Smallest {
-  static float start(float first) { return first; }
-  static float of(float least, float x) { return x < least ? x : least; }
-  static float finish(float least, float) { return least; }
+  template <class T>
+  static T start(T first) {
+    return first;
+  }
+  template <class T>
+  static T of(T least, T x) {
+    return x < least ? x : least;
+  }
+  template <class T>
+  static T finish(T least, float) {
+    return least;
+  }
 };
 
 // y[i] = the reduction of the elements from x + i * step on.
-template <class Operation>
-static inline void reduce(const Reduced& r, const float* x, ptrdiff_t step, float* y, ptrdiff_t n) {
+template <class Operation, class T>
+static inline void reduce(const Reduced& r, const T* x, ptrdiff_t step, T* y, ptrdiff_t n) {
   const float count = static_cast<float>(static_cast<int64_t>(r.n[0]) * r.n[1] * r.n[2]);
   for (ptrdiff_t i = 0; i < n; ++i, x += step) {
-    float result = Operation::start(*x);
+    T result = Operation::start(*x);
     for (int32_t a = 0; a < r.n[0]; ++a) {
       for (int32_t b = 0; b < r.n[1]; ++b) {
-        const float* const row = x + a * r.step[0] + b * r.step[1];
+        const T* const row = x + a * r.step[0] + b * r.step[1];
         for (int32_t c = 0; c < r.n[2]; ++c) result = Operation::of(result, row[c * r.step[2]]);
       }
     }

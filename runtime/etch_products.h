@@ -188,16 +188,33 @@ static inline void fold_zero_point(const uint8_t* zero_point, Stored as, int32_t
   for (ptrdiff_t i = 0; i < n; ++i) start[i] = Mul::of(zero, factor[i]);
 }
 
-// The largest float of every window; a window without elements gives -FLT_MAX. NaN elements are
-// passed over. Steps of w are not used.
+// Pooling of floats. Steps of w are not used.
 struct PoolShape {
   int32_t batch, channels;
   ptrdiff_t x_image, x_channel, y_image, y_channel;
   ConvAxis axis[3];
+  int32_t pad_end[3];     // average_pool
+  int32_t count_padding;  // average_pool: 1 also counts positions in the padding
 };
 
-static inline float window_maximum(const PoolShape& s, const int32_t* out, const float* x) {
-  float most = -0x1.fffffep+127f;
+// The largest float of every window; a window without elements gives -FLT_MAX. NaN elements are
+// passed over.
+struct WindowMaximum {
+  static float start() { return -0x1.fffffep+127f; }
+  static float of(float most, float x) { return most < x ? x : most; }
+};
+struct WindowSum {
+  static float start() { return 0.0f; }
+  static float of(float sum, float x) { return sum + x; }
+};
+
+// y[channel] = the window's elements of that channel, taken in row-major order; returns their
+// number. Channels are the inner loop: they lie side by side.
+template <class Operation>
+static inline int32_t pool_window(const PoolShape& s, const int32_t* out, const float* x,
+                                  float* y) {
+  int32_t count = 0;
+  for (int32_t c = 0; c < s.channels; ++c) y[c * s.y_channel] = Operation::start();
   for (int32_t i = 0; i < s.axis[0].kernel; ++i) {
     const int32_t d = tap_position(s.axis[0], false, out[0], i);
     if (d < 0) continue;
@@ -207,29 +224,62 @@ static inline float window_maximum(const PoolShape& s, const int32_t* out, const
       for (int32_t k = 0; k < s.axis[2].kernel; ++k) {
         const int32_t v = tap_position(s.axis[2], false, out[2], k);
         if (v < 0) continue;
-        const float value = x[d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step];
-        most = most < value ? value : most;
+        const float* const tap =
+            x + d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step;
+        for (int32_t c = 0; c < s.channels; ++c)
+          y[c * s.y_channel] = Operation::of(y[c * s.y_channel], tap[c * s.x_channel]);
+        ++count;
       }
     }
   }
-  return most;
+  return count;
 }
 
-static inline void max_pool(const PoolShape& s, const float* x, float* y) {
+// Positions of the window that lie inside the image and the padding around it.
+static inline int32_t padded_positions(const PoolShape& s, const int32_t* out) {
+  int32_t count = 1;
+  for (int a = 0; a < 3; ++a) {
+    int32_t along = 0;
+    for (int32_t k = 0; k < s.axis[a].kernel; ++k) {
+      const int32_t at = out[a] * s.axis[a].stride + k * s.axis[a].dilation - s.axis[a].pad;
+      along += at < s.axis[a].in + s.pad_end[a] ? 1 : 0;
+    }
+    count *= along;
+  }
+  return count;
+}
+
+// Calls window(out, x of the image, y of the first channel) for every output position.
+template <class Window>
+static inline void for_each_window(const PoolShape& s, const float* x, float* y, Window window) {
   for (int32_t n = 0; n < s.batch; ++n) {
     int32_t out[3];
     for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
       for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
         for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
-          const ptrdiff_t at = n * s.y_image + out[0] * s.axis[0].y_step +
-                               out[1] * s.axis[1].y_step + out[2] * s.axis[2].y_step;
-          for (int32_t c = 0; c < s.channels; ++c) {
-            y[at + c * s.y_channel] = window_maximum(s, out, x + n * s.x_image + c * s.x_channel);
-          }
+          window(out, x + n * s.x_image,
+                 y + n * s.y_image + out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step +
+                     out[2] * s.axis[2].y_step);
         }
       }
     }
   }
+}
+
+static inline void max_pool(const PoolShape& s, const float* x, float* y) {
+  for_each_window(s, x, y, [&](const int32_t* out, const float* image, float* to) {
+    pool_window<WindowMaximum>(s, out, image, to);
+  });
+}
+
+// The mean of every window; a window without elements gives 0.
+static inline void average_pool(const PoolShape& s, const float* x, float* y) {
+  for_each_window(s, x, y, [&](const int32_t* out, const float* image, float* to) {
+    const int32_t inside = pool_window<WindowSum>(s, out, image, to);
+    const int32_t count = s.count_padding != 0 ? padded_positions(s, out) : inside;
+    const float divisor = count == 0 ? 1.0f : static_cast<float>(count);
+    for (int32_t c = 0; c < s.channels; ++c) to[c * s.y_channel] /= divisor;
+  });
 }
 
 }  // namespace rt

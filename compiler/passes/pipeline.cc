@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/passes/dead_code.h"
+#include "compiler/passes/expand.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/fuse_table.h"
@@ -24,6 +25,8 @@ const Pass kPasses[] = {
     {"resolve", resolve},
     // Before any float value is folded: it needs to see DequantizeLinear of constant weights.
     {"fold_qdq", fold_qdq},
+    // After fold_qdq, which may make such operators; before folding of what they consist of.
+    {"expand", expand},
     // What fold_qdq has left in float is now an ordinary constant.
     {"fold", [](Graph& graph, Sink&) { fold_constants(graph, FoldDequantize::kYes); }},
     // After constants are known in float, and while quantization stands where fold_qdq left it.

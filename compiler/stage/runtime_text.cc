@@ -53,7 +53,26 @@ std::string text_of(const MatMulShape& s) {
 std::string text_of(const PoolShape& s) {
   return cat("rt::PoolShape{", s.batch, " /* batch */, ", s.channels, " /* channels */, ",
              s.x_image, ", ", s.x_channel, ", ", s.y_image, ", ", s.y_channel, ", ",
+             texts_of(s.axis), ", {", s.pad_end[0], ", ", s.pad_end[1], ", ", s.pad_end[2], "}, ",
+             s.count_padding, "}");
+}
+
+std::string text_of(const PackShape& s) {
+  return cat("rt::PackShape{", s.group, " /* groups */, ", s.taps, " /* taps */, ", s.in,
+             " /* in */, ", s.out, " /* out */, ", s.panel, ", ", s.group_step, ", ", s.tap_step,
+             ", ", s.in_step, ", ", s.out_step, "}");
+}
+
+std::string text_of(const FloatConvShape& s) {
+  return cat("rt::FloatConvShape{", s.transposed ? "true" : "false", " /* transposed */, ", s.batch,
+             " /* batch */, ", s.group, " /* groups */, ", s.in, " /* in */, ", s.out,
+             " /* out */, ", s.x_image, ", ", s.x_channel, ", ", s.y_image, ", ", s.y_channel, ", ",
              texts_of(s.axis), "}");
+}
+
+std::string text_of(const FloatEnd& end) {
+  return cat("rt::FloatEnd{", hex_float(end.alpha), " /* alpha */, ", hex_float(end.beta),
+             " /* beta */, ", end.c_row, ", ", end.c_column, "}");
 }
 
 }  // namespace rt

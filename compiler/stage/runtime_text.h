@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runtime/etch_float_products.h"
 #include "runtime/etch_products.h"
 
 namespace etch {
@@ -16,6 +17,9 @@ std::string text_of(const Requantized& requantized);
 std::string text_of(const ConvShape& shape);
 std::string text_of(const MatMulShape& shape);
 std::string text_of(const PoolShape& shape);
+std::string text_of(const PackShape& shape);
+std::string text_of(const FloatConvShape& shape);
+std::string text_of(const FloatEnd& end);
 
 }  // namespace rt
 }  // namespace etch

@@ -40,12 +40,14 @@ std::int64_t extent_of(const View& view) {
 }
 
 namespace {
+constexpr const char* kAsInModel = "row-major, as in the model";
+
 DType in_bytes(DType type) {
   return type == DType::kS8 || type == DType::kBool ? DType::kU8 : type;
 }
 }  // namespace
 
-Input StepArguments::constant(const Tensor& tensor, const char* name) {
+Input StepArguments::data(const Tensor& tensor, const char* name, std::string comment) {
   Input out;
   out.view.dtype = tensor.dtype();
   out.view.shape = tensor.shape();
@@ -54,7 +56,7 @@ Input StepArguments::constant(const Tensor& tensor, const char* name) {
   std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
   if (bytes.empty()) bytes.resize(static_cast<std::size_t>(bytes_of(tensor.dtype())));
   step_.constants.push_back(
-      {name, in_bytes(tensor.dtype()), std::move(bytes), 64, "row-major, as in the model"});
+      {name, in_bytes(tensor.dtype()), std::move(bytes), 64, std::move(comment)});
   return out;
 }
 
@@ -72,9 +74,9 @@ Input StepArguments::input(int i, const char* name, DType omitted) {
   ETCH_CHECK(outputs_ == 0);
   const auto at = static_cast<std::size_t>(i);
   if (at >= node_.inputs.size() || node_.inputs[at] == kNoValue) {
-    return constant(Tensor(omitted, {}), name);
+    return data(Tensor(omitted, {}), name, kAsInModel);
   }
-  if (lowering_.is_constant(node_, i)) return constant(lowering_.constant(node_, i), name);
+  if (lowering_.is_constant(node_, i)) return data(lowering_.constant(node_, i), name, kAsInModel);
   return memory(lowering_.view(node_, i), name);
 }
 

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,8 @@ class StepArguments {
   Input input(int i, const char* name, DType omitted = DType::kU8);
   // The same, but dense in row-major order: scales and zero points.
   Input parameter(int i, const char* name, DType omitted = DType::kU8);
+  // A constant that is not an input of the node.
+  Input data(const Tensor& tensor, const char* name, std::string comment);
   // Memory that is not an input of the node.
   Input memory(const View& view, const char* name);
   // The operand number of an output.
@@ -51,8 +54,6 @@ class StepArguments {
   void add(std::unique_ptr<Step> step);
 
  private:
-  Input constant(const Tensor& tensor, const char* name);
-
   Lowering& lowering_;
   const Node& node_;
   Step& step_;

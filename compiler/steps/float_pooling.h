@@ -1,4 +1,4 @@
-// MaxPool of float32 with the runtime's plain loops.
+// MaxPool and AveragePool of float32 with the runtime's plain loops.
 #pragma once
 
 #include "compiler/ops/pool_geometry/geometry.h"
@@ -7,5 +7,9 @@
 namespace etch {
 
 void add_float_max_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry);
+
+enum class PoolDivisor { kElements, kElementsAndPadding };
+void add_float_average_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
+                            PoolDivisor divisor);
 
 }  // namespace etch

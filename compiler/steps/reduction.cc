@@ -68,7 +68,8 @@ ETCH_INSTANTIATE_STEP(ReduceStep);
 void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
                    const std::vector<bool>& reduced) {
   if (refuse_empty(lowering, node)) return;
-  const View x = lowering.view(node, 0);
+  // int8 is compared as stored: a copy brings a graph input into that form.
+  const View x = lowering.ordered(node, 0, order_like(lowering.view(node, 0)));
   const std::vector<Level> levels = levels_of(x, reduced);
   if (levels.size() > 3) {
     lowering.unsupported(node, "a reduction over so many separate axes cannot be compiled");
@@ -79,6 +80,7 @@ void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
   auto step = std::make_unique<ReduceStep>();
   step->kind = "reduce";
   step->plan.kind = kind;
+  step->plan.type = x.dtype;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const std::size_t at = 3 - levels.size() + i;
     step->plan.reduced.n[at] = static_cast<std::int32_t>(levels[i].n);
@@ -87,7 +89,7 @@ void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
   step->plan.rows = rows_of(x, y, reduced);
   const std::int64_t results = element_count(y.shape);
   step->summary = cat(node.op_type, ": ", results, " results of ", element_count(x.shape) / results,
-                      " floats each");
+                      " elements each");
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
 

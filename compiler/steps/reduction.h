@@ -1,4 +1,4 @@
-// Sums, means and extremes of float32 over some axes.
+// Sums, means and extremes over some axes.
 #pragma once
 
 #include <vector>

@@ -14,9 +14,9 @@ namespace etch {
 
 // y = a op b; operands of the nest: a, b, y.
 struct CombinePlan {
-  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin };
+  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin, kPRelu };
   Kind kind = Kind::kAdd;
-  DType type = DType::kF32;  // or kS32, kS64
+  DType type = DType::kF32;  // or kS32, kS64; kPRelu: always kF32
   Argument a, b;
   int y = 0;  // operand of the step
   RowNest rows;
@@ -52,6 +52,8 @@ void combine(S& s, const CombinePlan& plan) {
       return combine<T, rt::Max>(s, plan, "combine<rt::Max>");
     case CombinePlan::Kind::kMin:
       return combine<T, rt::Min>(s, plan, "combine<rt::Min>");
+    case CombinePlan::Kind::kPRelu:
+      return combine<float, rt::PRelu>(s, plan, "combine<rt::PRelu>");
   }
 }
 

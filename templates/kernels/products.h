@@ -142,18 +142,25 @@ void fold_kernel(S& s, const FoldPlan& plan) {
       s.template operand<std::int32_t>(plan.start), plan.n);
 }
 
-// MaxPool of floats: operands x, y.
+// MaxPool and AveragePool of floats: operands x, y.
 struct FloatPoolPlan {
+  bool averages = false;
   rt::PoolShape shape{};
   std::int64_t x_elements = 1, y_elements = 1;
 };
 
 template <class S>
 void float_pool_kernel(S& s, const FloatPoolPlan& plan) {
-  s.runtime(
-      "max_pool", [](auto... all) { rt::max_pool(all...); },
-      {4 * plan.x_elements, 4 * plan.y_elements}, plan.shape, s.template operand<const float>(0),
-      s.template operand<float>(1));
+  const auto spans = {4 * plan.x_elements, 4 * plan.y_elements};
+  const auto x = s.template operand<const float>(0);
+  const auto y = s.template operand<float>(1);
+  if (plan.averages) {
+    s.runtime(
+        "average_pool", [](auto... all) { rt::average_pool(all...); }, spans, plan.shape, x, y);
+  } else {
+    s.runtime(
+        "max_pool", [](auto... all) { rt::max_pool(all...); }, spans, plan.shape, x, y);
+  }
 }
 
 }  // namespace etch

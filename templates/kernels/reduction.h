@@ -1,8 +1,9 @@
-// Reductions of float32 by the runtime, row by row of the output.
+// Reductions by the runtime, row by row of the output.
 #pragma once
 
 #include <cstdint>
 
+#include "compiler/ir/dtype.h"
 #include "runtime/etch_elementwise.h"
 #include "templates/kernels/arguments.h"
 
@@ -10,25 +11,44 @@ namespace etch {
 
 // Operands x and y, and so in the nest.
 struct ReducePlan {
-  enum class Kind { kMean, kMax, kMin };
+  enum class Kind { kMean, kMax, kMin, kSum };
   Kind kind = Kind::kMean;
+  DType type = DType::kF32;  // kMax and kMin: also kU8 (as stored), kS32, kS64; kSum: the last two
   rt::Reduced reduced{{1, 1, 1}, {0, 0, 0}};
   RowNest rows;
 };
 
 namespace reduction_detail {
 
-template <class Operation, class S>
+template <class Operation, class T, class S>
 void reduce(S& s, const ReducePlan& plan, const char* name) {
   const RowNest& rows = plan.rows;
-  std::int64_t read = row_span<float>(rows, 0);
-  for (int i = 0; i < 3; ++i) read += 4 * (plan.reduced.n[i] - 1) * plan.reduced.step[i];
+  std::int64_t read = row_span<T>(rows, 0);
+  for (int i = 0; i < 3; ++i) {
+    read += (plan.reduced.n[i] - 1) * plan.reduced.step[i] * static_cast<std::int64_t>(sizeof(T));
+  }
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
     s.runtime(
-        name, [](auto... all) { rt::reduce<Operation>(all...); }, {read, row_span<float>(rows, 1)},
-        plan.reduced, s.template operand<const float>(0) + at[0], static_cast<int>(rows.step[0]),
-        s.template operand<float>(1) + at[1], rows.n);
+        name, [](auto... all) { rt::reduce<Operation>(all...); }, {read, row_span<T>(rows, 1)},
+        plan.reduced, s.template operand<const T>(0) + at[0], static_cast<int>(rows.step[0]),
+        s.template operand<T>(1) + at[1], rows.n);
   });
+}
+
+template <class Operation, class S>
+void extreme(S& s, const ReducePlan& plan, const char* name) {
+  if (plan.type == DType::kU8) return reduce<Operation, std::uint8_t>(s, plan, name);
+  if (plan.type == DType::kS32) return reduce<Operation, std::int32_t>(s, plan, name);
+  if (plan.type == DType::kS64) return reduce<Operation, std::int64_t>(s, plan, name);
+  reduce<Operation, float>(s, plan, name);
+}
+
+template <class S>
+void sum(S& s, const ReducePlan& plan) {
+  constexpr const char* kName = "reduce<rt::Sum>";
+  if (plan.type == DType::kS32) return reduce<rt::Sum, std::int32_t>(s, plan, kName);
+  if (plan.type == DType::kS64) return reduce<rt::Sum, std::int64_t>(s, plan, kName);
+  reduce<rt::Sum, float>(s, plan, kName);
 }
 
 }  // namespace reduction_detail
@@ -37,11 +57,13 @@ template <class S>
 void reduce_kernel(S& s, const ReducePlan& plan) {
   switch (plan.kind) {
     case ReducePlan::Kind::kMean:
-      return reduction_detail::reduce<rt::Mean>(s, plan, "reduce<rt::Mean>");
+      return reduction_detail::reduce<rt::Mean, float>(s, plan, "reduce<rt::Mean>");
     case ReducePlan::Kind::kMax:
-      return reduction_detail::reduce<rt::Largest>(s, plan, "reduce<rt::Largest>");
+      return reduction_detail::extreme<rt::Largest>(s, plan, "reduce<rt::Largest>");
     case ReducePlan::Kind::kMin:
-      return reduction_detail::reduce<rt::Smallest>(s, plan, "reduce<rt::Smallest>");
+      return reduction_detail::extreme<rt::Smallest>(s, plan, "reduce<rt::Smallest>");
+    case ReducePlan::Kind::kSum:
+      return reduction_detail::sum(s, plan);
   }
 }
 

@@ -7,6 +7,7 @@
 namespace etch {
 
 std::vector<Tensor> average_pool_reference(const Node& node, std::span<const Tensor* const> inputs);
+void lower_average_pool(Lowering& lowering, const Node& node);
 
 namespace {
 void resolve(ResolveContext& context) {
@@ -28,6 +29,8 @@ extern const OpDef kOp_average_pool = {.folder = "average_pool",
                                        .names = kNames,
                                        .arity = {.min_inputs = 1, .max_inputs = 1},
                                        .resolve = resolve,
-                                       .reference = average_pool_reference};
+                                       .reference = average_pool_reference,
+                                       .lower = lower_average_pool,
+                                       .layout = channels_last_rule};
 
 }  // namespace etch

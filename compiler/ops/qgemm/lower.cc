@@ -1,4 +1,4 @@
-// Lowering of QGemm with constant B and C and 8-bit output.
+// Lowering of QGemm with constant B and C and 8-bit output; see passes/expand.h for the rest.
 #include "compiler/ops/qgemm/op.h"
 #include "compiler/steps/products.h"
 
@@ -22,19 +22,9 @@ void lower_qgemm(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QGemmParams>(node);
   const GemmGeometry& g = params.geometry;
   const bool has_bias = present(node, kC);
-  if (!params.a || !params.b || !lowering.is_constant(node, kB) ||
-      (has_bias && !lowering.is_constant(node, kC))) {
-    lowering.unsupported(node, "B, C, scales and zero points must be constant");
-    return;
-  }
-  if (params.output == QGemmOutput::kFloat || !params.y) {
-    lowering.unsupported(node, "float output cannot be compiled yet");
-    return;
-  }
-  if (g.c_row_stride != 0 && g.rows > 1) {
-    lowering.unsupported(node, "C that differs from row to row cannot be compiled yet");
-    return;
-  }
+  // passes/expand.h has rewritten every other form.
+  ETCH_CHECK(params.a && params.b && params.y && lowering.is_constant(node, kB) &&
+             !lowering.is_constant(node, 0));
   const Order order = g.transposed_a ? Order{1, 0} : row_major(2);
   const View x = rows_first(lowering.contiguous(node, 0, order), g.transposed_a);
   const View y = lowering.new_output(node, 0, row_major(2));

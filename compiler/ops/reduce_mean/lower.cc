@@ -1,16 +1,29 @@
-// Lowering of ReduceMean, ReduceMax and ReduceMin.
+// Lowering of ReduceMean, ReduceMax, ReduceMin and ReduceSum.
 #include "compiler/ops/op.h"
 #include "compiler/ops/reduce_mean/op.h"
 #include "compiler/steps/reduction.h"
 
 namespace etch {
 
+namespace {
+ReducePlan::Kind plan_kind(Reduction::Kind kind) {
+  switch (kind) {
+    case Reduction::Kind::kMean:
+      return ReducePlan::Kind::kMean;
+    case Reduction::Kind::kMax:
+      return ReducePlan::Kind::kMax;
+    case Reduction::Kind::kMin:
+      return ReducePlan::Kind::kMin;
+    case Reduction::Kind::kSum:
+      break;
+  }
+  return ReducePlan::Kind::kSum;
+}
+}  // namespace
+
 void lower_reduction(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Reduction>(node);
-  const ReducePlan::Kind kind = params.kind == Reduction::Kind::kMean  ? ReducePlan::Kind::kMean
-                                : params.kind == Reduction::Kind::kMax ? ReducePlan::Kind::kMax
-                                                                       : ReducePlan::Kind::kMin;
-  add_reduction(lowering, node, kind, params.goes);
+  add_reduction(lowering, node, plan_kind(params.kind), params.goes);
 }
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// Resolves ReduceMean, ReduceMax and ReduceMin; see op.h.
+// Resolves ReduceMean, ReduceMax, ReduceMin and ReduceSum; see op.h.
 #include "compiler/ops/reduce_mean/op.h"
 
 #include <algorithm>
@@ -25,12 +25,29 @@ Reduction params_for(const Shape& from, const std::vector<std::int64_t>& axes, b
   return params;
 }
 
+Reduction::Kind kind_of(const std::string& type) {
+  if (type == "ReduceMax") return Reduction::Kind::kMax;
+  if (type == "ReduceMin") return Reduction::Kind::kMin;
+  return type == "ReduceSum" ? Reduction::Kind::kSum : Reduction::Kind::kMean;
+}
+
+bool check_type(ResolveContext& context, Reduction::Kind kind) {
+  if (kind == Reduction::Kind::kMean) return check_dtype(context, 0, "data", {DType::kF32});
+  if (kind == Reduction::Kind::kSum)
+    return check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64});
+  return check_dtype(context, 0, "data",
+                     {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8});
+}
+
 void resolve(ResolveContext& context) {
-  if (!check_dtype(context, 0, "data", {DType::kF32})) return;
+  const Reduction::Kind kind = kind_of(context.node().op_type);
+  if (!check_type(context, kind)) return;
   const Shape& from = context.shape(0);
-  const auto given = ints_argument(context, 1, "axes", 18);
+  const std::int64_t since_input = kind == Reduction::Kind::kSum ? 13 : 18;
+  const auto given = ints_argument(context, 1, "axes", since_input);
   const bool keep = context.int_attr("keepdims", 1) != 0;
-  const bool noop = context.opset() >= 18 && context.int_attr("noop_with_empty_axes", 0) != 0;
+  const bool noop =
+      context.opset() >= since_input && context.int_attr("noop_with_empty_axes", 0) != 0;
   if (!given) return;
   std::vector<std::int64_t> chosen = given->value_or(std::vector<std::int64_t>{});
   if (chosen.empty() && !noop) {
@@ -40,9 +57,7 @@ void resolve(ResolveContext& context) {
   const auto axes = normal_axes(context, chosen, rank_of(from));
   if (!axes) return;
   Reduction params = params_for(from, *axes, keep);
-  const std::string& type = context.node().op_type;
-  if (type == "ReduceMax") params.kind = Reduction::Kind::kMax;
-  if (type == "ReduceMin") params.kind = Reduction::Kind::kMin;
+  params.kind = kind;
   if (element_count(params.reduced) == 0) {
     context.error(DiagKind::kShape, "a reduction of no elements is not defined");
     return;
@@ -51,8 +66,10 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {
-    {kOnnx, "ReduceMean", 1}, {kOnnx, "ReduceMax", 1}, {kOnnx, "ReduceMin", 1}};
+constexpr OpName kNames[] = {{kOnnx, "ReduceMean", 1},
+                             {kOnnx, "ReduceMax", 1},
+                             {kOnnx, "ReduceMin", 1},
+                             {kOnnx, "ReduceSum", 1}};
 }  // namespace
 
 void lower_reduction(Lowering& lowering, const Node& node);

@@ -1,12 +1,12 @@
-// ReduceMean, ReduceMax, ReduceMin (ai.onnx, since 1): the mean, largest or smallest element over
-// some axes of a float32 tensor.
-//   axes                  an attribute before opset 18, constant input 1 from then on; absent or
-//   empty:
-//                         all axes
+// ReduceMean, ReduceMax, ReduceMin, ReduceSum (ai.onnx, since 1): the mean, largest or smallest
+// element or the sum over some axes. Float32; ReduceSum also int32 and int64, ReduceMax and
+// ReduceMin besides int8 and uint8.
+//   axes                  constant input 1 from opset 18 (ReduceSum: 13) on, an attribute before;
+//                         absent or empty: all axes
 //   keepdims              1 (default): reduced axes stay with size 1
-//   noop_with_empty_axes  (opset 18) 1: no axes means that nothing is reduced
+//   noop_with_empty_axes  (with the input) 1: no axes means that nothing is reduced
 // Elements are taken in row-major order. The mean is their sum divided by their number; a NaN wins
-// as largest or smallest only if it comes first.
+// as largest or smallest only if it comes first; sums of integers wrap.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@
 namespace etch {
 
 struct Reduction {
-  enum class Kind { kMean, kMax, kMin };
+  enum class Kind { kMean, kMax, kMin, kSum };
   Kind kind = Kind::kMean;
   Shape shape;            // of the output
   Shape kept, reduced;    // sizes of the input's axes that stay, and of those that go

@@ -68,5 +68,32 @@ TEST(ReduceMin, TakesTheSmallestOfAll) {
   EXPECT_EQ(node.run().at(0), f32({}, {-3}));
 }
 
+TEST(ReduceMax, ComparesIntegersWithTheirSign) {
+  OneNode node("ReduceMax");
+  node.input(s8({2, 2}, {-128, 3, 127, -4})).attribute("axes", List{0});
+  EXPECT_EQ(node.run().at(0), s8({1, 2}, {127, 3}));
+}
+
+TEST(ReduceSum, AxesAreAnInputFromOpset13On) {
+  OneNode node("ReduceSum");
+  node.input(counting({2, 3})).constant(s64({1}, {0})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(node.run().at(0), f32({3}, {3, 5, 7}));
+  OneNode before("ReduceSum", "", 11);
+  before.input(counting({2, 3})).attribute("axes", List{1});
+  EXPECT_EQ(before.run().at(0), f32({2, 1}, {3, 12}));
+}
+
+TEST(ReduceSum, OfIntegersWraps) {
+  OneNode node("ReduceSum");
+  node.input(s32({2}, {2147483647, 2})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(node.run().at(0), s32({}, {-2147483647}));
+}
+
+TEST(ReduceSum, EightBitTypesAreRefused) {
+  OneNode node("ReduceSum");
+  node.input(u8({1}, {1}));
+  EXPECT_EQ(node.errors(), "E-TYPE: must be float32, int32, int64, got uint8");
+}
+
 }  // namespace
 }  // namespace etch

@@ -1,38 +1,63 @@
-// ReduceMean, ReduceMax and ReduceMin by plain loops; see op.h.
+// ReduceMean, ReduceMax, ReduceMin and ReduceSum by plain loops; see op.h.
+#include <type_traits>
+
 #include "compiler/ops/op.h"
 #include "compiler/ops/reduce_mean/op.h"
 
 namespace etch {
 
 namespace {
-float combined(Reduction::Kind kind, float so_far, float next) {
-  switch (kind) {
-    case Reduction::Kind::kMean:
-      return so_far + next;
-    case Reduction::Kind::kMax:
-      return so_far < next ? next : so_far;
-    case Reduction::Kind::kMin:
-      return next < so_far ? next : so_far;
+using Kind = Reduction::Kind;
+
+template <class T>
+T added(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  } else {
+    return a + b;
   }
-  ETCH_CHECK(false);
+}
+
+template <class T>
+T combined(Kind kind, T so_far, T next) {
+  if (kind == Kind::kMax) return so_far < next ? next : so_far;
+  if (kind == Kind::kMin) return next < so_far ? next : so_far;
+  return added(so_far, next);
+}
+
+template <class T>
+Tensor reduced(const Reduction& params, const Tensor& x) {
+  const bool sums = params.kind == Kind::kMean || params.kind == Kind::kSum;
+  Tensor y(x.dtype(), params.shape);
+  const auto from = x.as<T>();
+  auto to = y.as<T>().begin();
+  const auto count = static_cast<T>(element_count(params.reduced));
+  for_each<1>(params.kept, {&params.kept_view}, [&](const std::array<std::int64_t, 1>& first) {
+    T result = sums ? T{0} : from[as_index(first[0])];
+    for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
+      result = combined(params.kind, result, from[as_index(first[0] + at[0])]);
+    });
+    *to++ = params.kind == Kind::kMean ? static_cast<T>(result / count) : result;
+  });
+  return y;
 }
 }  // namespace
 
 std::vector<Tensor> reduce_mean_reference(const Node& node, std::span<const Tensor* const> inputs) {
   const auto& params = params_of<Reduction>(node);
-  const bool mean = params.kind == Reduction::Kind::kMean;
-  Tensor y(DType::kF32, params.shape);
-  const auto from = inputs[0]->as<float>();
-  auto to = y.as<float>().begin();
-  const auto count = static_cast<float>(element_count(params.reduced));
-  for_each<1>(params.kept, {&params.kept_view}, [&](const std::array<std::int64_t, 1>& first) {
-    float result = mean ? 0.0F : from[as_index(first[0])];
-    for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
-      result = combined(params.kind, result, from[as_index(first[0] + at[0])]);
-    });
-    *to++ = mean ? result / count : result;
-  });
-  return {y};
+  switch (inputs[0]->dtype()) {
+    case DType::kF32:
+      return {reduced<float>(params, *inputs[0])};
+    case DType::kS32:
+      return {reduced<std::int32_t>(params, *inputs[0])};
+    case DType::kS64:
+      return {reduced<std::int64_t>(params, *inputs[0])};
+    case DType::kS8:
+      return {reduced<std::int8_t>(params, *inputs[0])};
+    default:
+      return {reduced<std::uint8_t>(params, *inputs[0])};
+  }
 }
 
 }  // namespace etch

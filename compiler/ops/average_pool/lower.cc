@@ -1,0 +1,15 @@
+// Lowering of AveragePool.
+#include "compiler/ops/average_pool/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/steps/float_pooling.h"
+
+namespace etch {
+
+void lower_average_pool(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<AveragePool>(node);
+  const bool counted = params.count_padding == CountPadding::kYes;
+  add_float_average_pool(lowering, node, params.geometry,
+                         counted ? PoolDivisor::kElementsAndPadding : PoolDivisor::kElements);
+}
+
+}  // namespace etch

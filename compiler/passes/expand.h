@@ -1,0 +1,20 @@
+// Writes operators that are compositions of others as those others, so that one lowering serves
+// them all:
+//   DynamicQuantizeMatMul   DynamicQuantizeLinear, then as below
+//   MatMulIntegerToFloat    MatMulInteger, Cast, Mul by a_scale * b_scale, and Add of a bias
+//   QGemm                   unless everything but A is constant and the output has 8 bits:
+//                           Transpose, MatMulInteger, Add of C, Cast, Mul by the scales; for 8 bits
+//                           QuantizeLinear with scale 1
+// Each step rounds as the operator's own definition does.
+#pragma once
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+// Requires and keeps a resolved graph in topological order. Constant operands may give constant
+// nodes: fold comes after.
+void expand(Graph& graph, Sink& sink);
+
+}  // namespace etch

@@ -1,0 +1,95 @@
+// Expansion keeps what a model computes and leaves nothing that cannot be lowered.
+#include "compiler/passes/expand.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/ir/evaluate.h"
+#include "compiler/ops/op.h"
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+std::vector<std::string> types_of(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Node& node : graph.nodes) out.push_back(node.op_type);
+  return out;
+}
+
+TEST(Expand, WritesADynamicProductAsItsParts) {
+  ModelBuilder model(13);
+  model.opset("com.microsoft", 1);
+  model.input("a", DType::kF32, {2, 2});
+  model.initializer("b", s8({2, 2}, {1, -2, 3, 100})).initializer("scale", f32({2}, {0.5F, 0.3F}));
+  model.initializer("bias", f32({2}, {1, 0.1F}));
+  model.node("DynamicQuantizeMatMul", {"a", "b", "scale", "", "bias"}, {"y"}, {}, "com.microsoft");
+  model.output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const std::vector<Tensor> inputs{f32({2, 2}, {0.1F, -7, 3.3F, 2})};
+  const std::vector<Tensor> before = evaluate(*graph, inputs);
+  expand(*graph, sink);
+  EXPECT_EQ(types_of(*graph), (std::vector<std::string>{"DynamicQuantizeLinear", "MatMulInteger",
+                                                        "Cast", "Mul", "Mul", "Add"}));
+  verify(*graph, Resolved::kYes);
+  EXPECT_EQ(evaluate(*graph, inputs), before);
+}
+
+// A QGemm whose A is [3, 2] and C differs from row to row.
+ModelBuilder gemm_model(const std::vector<std::string>& outputs) {
+  ModelBuilder model(13);
+  model.opset("com.microsoft", 1);
+  model.input("a", DType::kU8, {3, 2});
+  model.initializer("a_scale", f32({}, {0.7F})).initializer("a_zero", u8({}, {128}));
+  model.initializer("b", s8({2, 3}, {1, -20, 3, 100, 7, -9}))
+      .initializer("b_zero", s8({2}, {0, 1}));
+  model.initializer("b_scale", f32({2}, {0.5F, 0.3F}));
+  model.initializer("c", s32({2, 1}, {1000, -77}));
+  model.initializer("y_scale", f32({}, {30})).initializer("y_zero", u8({}, {100}));
+  std::vector<std::string> inputs{"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "c"};
+  inputs.insert(inputs.end(), outputs.begin(), outputs.end());
+  model.node("QGemm", inputs, {"y"},
+             {{"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}, {"alpha", 0.3F}},
+             "com.microsoft");
+  model.output("y");
+  return model;
+}
+
+void expect_same_results_of_gemm(const std::vector<std::string>& outputs,
+                                 const std::vector<std::string>& types) {
+  Sink sink;
+  auto graph = load(gemm_model(outputs), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const std::vector<Tensor> inputs{u8({3, 2}, {0, 255, 3, 99, 128, 130})};
+  const std::vector<Tensor> before = evaluate(*graph, inputs);
+  expand(*graph, sink);
+  EXPECT_EQ(types_of(*graph), types);
+  verify(*graph, Resolved::kYes);
+  EXPECT_EQ(evaluate(*graph, inputs), before);
+}
+
+TEST(Expand, WritesAGemmWithFloatOutputAsItsParts) {
+  expect_same_results_of_gemm(
+      {}, {"Transpose", "Transpose", "MatMulInteger", "Add", "Mul", "Mul", "Cast", "Mul"});
+}
+
+TEST(Expand, WritesAGemmWithABiasPerRowAsItsParts) {
+  expect_same_results_of_gemm(
+      {"y_scale", "y_zero"}, {"Transpose", "Transpose", "MatMulInteger", "Add", "Mul", "Mul", "Div",
+                              "Cast", "Mul", "QuantizeLinear"});
+}
+
+TEST(Expand, LeavesOtherNodesAlone) {
+  ModelBuilder model(13);
+  model.input("a", DType::kF32, {2}).node("Relu", {"a"}, {"y"}).output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph);
+  expand(*graph, sink);
+  EXPECT_EQ(types_of(*graph), std::vector<std::string>{"Relu"});
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,85 @@
+// Rows with more than one step per element: factor and offset per channel, and where the largest
+// or smallest element stands. Compilers may not fuse what is a product and a sum here, see
+// etch_vector.h. C++17, freestanding, no heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_elementwise.h"
+#include "etch_vector.h"
+
+namespace etch {
+namespace rt {
+
+// `lanes` elements p[0], p[step], ... with step 0 or 1.
+template <int lanes>
+ETCH_INLINE Floats<lanes> load_or_repeat(const float* p, ptrdiff_t step) {
+  return step == 0 ? all_lanes<lanes>(*p) : load<lanes>(p);
+}
+
+// y[i] = fl(fl(x[i] * factor[..]) + offset[..]); nothing to add is -0.
+static inline void affine(const float* x, ptrdiff_t x_step, const float* factor,
+                          ptrdiff_t factor_step, const float* offset, ptrdiff_t offset_step,
+                          float* y, ptrdiff_t n) {
+  ptrdiff_t i = 0;
+  const bool dense = x_step == 1 && (factor_step == 0 || factor_step == 1) &&
+                     (offset_step == 0 || offset_step == 1);
+  for (; dense && i + kFloatLanes <= n; i += kFloatLanes) {
+    const Floats<kFloatLanes> f =
+        load_or_repeat<kFloatLanes>(factor + i * factor_step, factor_step);
+    const Floats<kFloatLanes> o =
+        load_or_repeat<kFloatLanes>(offset + i * offset_step, offset_step);
+    store(y + i, sum(product(load<kFloatLanes>(x + i), f), o));
+  }
+  for (; i < n; ++i)
+    y[i] = opaque(x[i * x_step] * factor[i * factor_step]) + offset[i * offset_step];
+}
+
+// The same for sums of integer products.
+static inline void affine(const int32_t* x, ptrdiff_t x_step, const float* factor,
+                          ptrdiff_t factor_step, const float* offset, ptrdiff_t offset_step,
+                          float* y, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const float value = static_cast<float>(x[i * x_step]);
+    y[i] = opaque(value * factor[i * factor_step]) + offset[i * offset_step];
+  }
+}
+
+// ---- where the extreme stands ----
+
+struct Above {
+  template <class T>
+  static bool of(T a, T b) {
+    return a > b;
+  }
+};
+struct Below {
+  template <class T>
+  static bool of(T a, T b) {
+    return a < b;
+  }
+};
+
+// y[i] = the position of the extreme among `count` elements from x + i * x_step on, `step` apart.
+// NaN is extreme only where it comes first.
+template <class Better, class T>
+static inline void arg_extreme(const T* x, ptrdiff_t x_step, Stored as, int32_t count,
+                               ptrdiff_t step, int32_t last_of_equals, int64_t* y, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const T* const from = x + i * x_step;
+    auto best = element(*from, as);
+    int32_t at = 0;
+    for (int32_t k = 1; k < count; ++k) {
+      const auto value = element(from[k * step], as);
+      if (Better::of(value, best) || (last_of_equals != 0 && value == best)) {
+        best = value;
+        at = k;
+      }
+    }
+    y[i] = at;
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
