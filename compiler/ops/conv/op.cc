@@ -26,6 +26,8 @@ extern const OpDef kOp_conv = {.folder = "conv",
                                .names = kNames,
                                .arity = {.min_inputs = 2, .max_inputs = 3},
                                .resolve = resolve,
-                               .reference = reference_conv};
+                               .reference = reference_conv,
+                               .lower = lower_conv,
+                               .layout = channels_last_rule};
 
 }  // namespace etch

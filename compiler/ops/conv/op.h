@@ -3,8 +3,8 @@
 //   ai.onnx Conv (1, 11, 22): x [N, C, in...], w [M, C/group, kernel...], optional B [M]; all
 //   float32. y [N, M, out...]. Shapes, padding and groups: conv_geometry/geometry.h.
 //
-// y[n, m, o] = (sum over input channels c of m's group, then kernel positions in row-major
-// order, of x * w) + B[m]. The sum starts at 0, is kept in float32, and every product and every
+// y[n, m, o] = (sum over kernel positions in row-major order, then input channels c of m's
+// group, of x * w) + B[m]. The sum starts at 0, is kept in float32, and every product and every
 // sum is rounded; positions in the padding are left out; the bias is added last.
 #pragma once
 
@@ -17,5 +17,6 @@ struct ConvParams {
 };
 
 std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* const> inputs);
+void lower_conv(Lowering& lowering, const Node& node);
 
 }  // namespace etch

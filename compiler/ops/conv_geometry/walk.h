@@ -16,9 +16,9 @@ class ConvWalk {
  public:
   explicit ConvWalk(const ConvGeometry& geometry);
 
-  // For every element of y: sum = Sum(0); for each tap, in order of input channel, then of
-  // kernel position (row-major): sum += product(x index, w index, m); store(y index, m, sum).
-  // Indices are flat positions in the tensors; m is the output channel.
+  // For every element of y: sum = Sum(0); for each tap, in order of kernel position
+  // (row-major), then of input channel: sum += product(x index, w index, m); store(y index, m,
+  // sum). Indices are flat positions in the tensors; m is the output channel.
   template <class Sum, class Product, class Store>
   void run(Product product, Store store) const {
     for_each_position([&](const Position& out) {
@@ -26,10 +26,10 @@ class ConvWalk {
       for (std::int64_t n = 0; n < geometry_.batch; ++n) {
         for (std::int64_t m = 0; m < geometry_.out_channels; ++m) {
           Sum sum = 0;
-          for (std::int64_t c = 0; c < geometry_.in_per_group(); ++c) {
-            const std::int64_t x = x_index(n, m, c);
-            const std::int64_t w = w_index(m, c);
-            for (const Tap& tap : taps) sum += product(x + tap.x, w + tap.w, m);
+          for (const Tap& tap : taps) {
+            for (std::int64_t c = 0; c < geometry_.in_per_group(); ++c) {
+              sum += product(x_index(n, m, c) + tap.x, w_index(m, c) + tap.w, m);
+            }
           }
           store(y_index(n, m, out), m, sum);
         }

@@ -26,6 +26,8 @@ extern const OpDef kOp_conv_transpose = {.folder = "conv_transpose",
                                          .names = kNames,
                                          .arity = {.min_inputs = 2, .max_inputs = 3},
                                          .resolve = resolve,
-                                         .reference = reference_conv_transpose};
+                                         .reference = reference_conv_transpose,
+                                         .lower = lower_conv_transpose,
+                                         .layout = channels_last_rule};
 
 }  // namespace etch

@@ -5,8 +5,8 @@
 //   split of automatic pads: conv_geometry/geometry.h.
 //
 // Input position i adds x * w through kernel position j to output i * stride + j * dilation -
-// pad_begin. Seen from one output the sum runs over input channels, then kernel positions in
-// row-major order, starts at 0, is kept in float32 with every step rounded; the bias comes last.
+// pad_begin. Seen from one output the sum runs over kernel positions in row-major order, then
+// input channels, starts at 0, is kept in float32 with every step rounded; the bias comes last.
 // Outputs that no input reaches hold the bias alone.
 #pragma once
 
@@ -20,5 +20,6 @@ struct ConvTransposeParams {
 
 std::vector<Tensor> reference_conv_transpose(const Node& node,
                                              std::span<const Tensor* const> inputs);
+void lower_conv_transpose(Lowering& lowering, const Node& node);
 
 }  // namespace etch

@@ -43,6 +43,7 @@ extern const OpDef kOp_gemm = {.folder = "gemm",
                                .names = kNames,
                                .arity = {.min_inputs = 2, .max_inputs = 3},
                                .resolve = resolve,
-                               .reference = reference_gemm};
+                               .reference = reference_gemm,
+                               .lower = lower_gemm};
 
 }  // namespace etch

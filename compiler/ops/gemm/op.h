@@ -18,5 +18,6 @@ struct GemmParams {
 };
 
 std::vector<Tensor> reference_gemm(const Node& node, std::span<const Tensor* const> inputs);
+void lower_gemm(Lowering& lowering, const Node& node);
 
 }  // namespace etch

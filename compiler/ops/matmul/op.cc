@@ -24,6 +24,7 @@ extern const OpDef kOp_matmul = {.folder = "matmul",
                                  .names = kNames,
                                  .arity = {.min_inputs = 2, .max_inputs = 2},
                                  .resolve = resolve,
-                                 .reference = reference_matmul};
+                                 .reference = reference_matmul,
+                                 .lower = lower_matmul};
 
 }  // namespace etch

@@ -16,5 +16,6 @@ struct MatMulParams {
 };
 
 std::vector<Tensor> reference_matmul(const Node& node, std::span<const Tensor* const> inputs);
+void lower_matmul(Lowering& lowering, const Node& node);
 
 }  // namespace etch

@@ -1,0 +1,11 @@
+// Lowering of Conv to float convolution steps.
+#include "compiler/ops/conv/op.h"
+#include "compiler/steps/float_products.h"
+
+namespace etch {
+
+void lower_conv(Lowering& lowering, const Node& node) {
+  add_float_conv(lowering, node, params_of<ConvParams>(node).geometry);
+}
+
+}  // namespace etch

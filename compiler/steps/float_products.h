@@ -1,0 +1,25 @@
+// Float convolutions and matrix products (runtime/etch_float_products.h). Constant weights are
+// packed here; others by a step of their own, once per inference.
+#pragma once
+
+#include "compiler/ops/conv_geometry/geometry.h"
+#include "compiler/ops/matmul_geometry/geometry.h"
+#include "compiler/steps/lowering.h"
+
+namespace etch {
+
+// Inputs x, w and, where there is one, a bias [M].
+void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry);
+
+// Inputs a and b.
+void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry& geometry);
+
+// Inputs A, B and, where there is one, C.
+struct GemmFactors {
+  float alpha = 1;
+  float beta = 1;
+};
+void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& geometry,
+                    GemmFactors factors);
+
+}  // namespace etch

@@ -1,0 +1,91 @@
+// Operators on floats: the reference functions, the steps under the Native stage and compiled code
+// give the same bits on every instruction set, also where compilers may fuse products and sums.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/targets.h"
+#include "tests/agreement.h"
+#include "tests/engines.h"
+#include "tests/float_cases.h"
+#include "tests/generated_batch.h"
+
+namespace etch {
+namespace {
+
+TEST(FloatEngines, NativelyInConvolutions) { expect_native_agrees(float_convolutions(300)); }
+TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
+
+TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }
+TEST(FloatEngines, NativelyInIntegerProducts) {
+  expect_native_agrees(integer_to_float_products(100));
+}
+
+std::vector<Case> sample() {
+  std::vector<Case> all = float_convolutions(40);
+  add_cases(all, float_matrices(30));
+  add_cases(all, float_rows(60));
+  add_cases(all, integer_to_float_products(15));
+  return all;
+}
+
+struct Programs {
+  Programs(std::vector<Case> all, const IsaTraits& isa) : cases(std::move(all)) {
+    for (const Case& each : cases) {
+      programs.push_back(compiled(each, isa.name));
+      if (programs.back() != nullptr) entries.push_back({programs.back().get(), &each.inputs});
+    }
+  }
+  const std::vector<Case> cases;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+};
+
+class FloatCode : public testing::TestWithParam<const IsaTraits*> {};
+
+TEST_P(FloatCode, ComputesWhatTheReferencesDoWhateverTheFlags) {
+  const IsaTraits& isa = *GetParam();
+  const std::string obstacle = why_not_here(isa);
+  if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
+  const Programs all(sample(), isa);
+  ASSERT_EQ(all.entries.size(), all.cases.size());
+  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
+           {"-O1"}, {"-O3", "-march=native", "-ffp-contract=fast"}}) {
+    BatchOptions options;
+    options.flags = flags;
+    const auto outputs = run_generated(all.entries, isa, options);
+    ASSERT_TRUE(outputs);
+    for (std::size_t i = 0; i < all.cases.size(); ++i) {
+      EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all.cases[i])), "")
+          << all.cases[i].name << " " << flags.front();
+    }
+  }
+}
+
+TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
+  std::vector<Case> cases = float_convolutions(6);
+  add_cases(cases, float_matrices(6));
+  add_cases(cases, float_rows(30));
+  const Programs all(std::move(cases), *GetParam());
+  ASSERT_EQ(all.entries.size(), all.cases.size());
+  for (const char* compiler : {"g++", "clang++"}) {
+    const auto symbols =
+        compile_generated(all.entries, *GetParam(), compiler,
+                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
+                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
+    ASSERT_TRUE(symbols);
+    for (const std::string& name : symbols->needed)
+      EXPECT_TRUE(name == "memcpy" || name == "memset") << compiler << ": " << name;
+    EXPECT_EQ(symbols->writable, std::vector<std::string>()) << compiler;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FloatCode,
+                         testing::ValuesIn(all_targets().begin(), all_targets().end()),
+                         [](const auto& each) { return std::string(each.param->name); });
+
+}  // namespace
+}  // namespace etch
