@@ -29,7 +29,7 @@ Shape any_shape(Dice& dice) {
 }
 
 ModelBuilder empty_model() {
-  ModelBuilder model(13);
+  ModelBuilder model(14);
   model.opset("com.microsoft", 1);
   return model;
 }
@@ -100,8 +100,9 @@ Case quantized_choice(int index, Dice& dice) {
 std::string append_function(ModelBuilder& model, Dice& dice, const std::string& now,
                             const std::string& first, int step) {
   const std::string next = cat("f", step), constant = cat("k", step);
-  const auto op = dice.pick<std::string>({"Relu", "LeakyRelu", "Sigmoid", "Clip", "Round", "Cast",
-                                          "Mul", "Add", "Sub", "Div", "Max", "MulFirst"});
+  const auto op = dice.pick<std::string>(
+      {"Relu", "LeakyRelu", "Sigmoid", "Clip", "Round", "Cast", "Mul", "Add", "Sub", "Div", "Max",
+       "MulFirst", "Tanh", "HardSwish", "HardSigmoid", "Exp", "Erf", "Floor", "Pow"});
   if (op == "MulFirst") {
     model.node("Mul", {dice.one_in(2) ? now : first, first}, {next});
   } else if (op == "Clip") {
@@ -109,7 +110,10 @@ std::string append_function(ModelBuilder& model, Dice& dice, const std::string& 
     model.node(op, {now, constant}, {next});
   } else if (op == "Cast") {
     model.node(op, {now}, {next}, {{"to", std::int64_t{1}}});
-  } else if (op == "Relu" || op == "LeakyRelu" || op == "Sigmoid" || op == "Round") {
+  } else if (op == "Pow") {
+    model.initializer(constant, Tensor::of<float>({}, {2.0F}));
+    model.node(op, {now, constant}, {next});
+  } else if (op.size() > 3 || op == "Exp" || op == "Erf") {
     model.node(op, {now}, {next});
   } else {
     const auto value = static_cast<float>(dice.between(-3000, 3000)) * 0.001F + 0.0001F;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "compiler/base/text.h"
 #include "compiler/steps/arguments.h"
 #include "compiler/steps/staged_step_impl.h"
 
@@ -36,25 +37,27 @@ Order order_from_inputs(Lowering& lowering, const Node& node, int rank) {
 }  // namespace
 
 void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kind,
-                     std::string summary) {
+                     const std::string& summary) {
   if (refuse_empty(lowering, node)) return;
   const Shape& shape = *lowering.value(node.outputs[0]).shape;
-  auto step = std::make_unique<CombineStep>();
-  step->kind = "arithmetic";
-  step->summary = std::move(summary);
-  StepArguments arguments(lowering, node, *step);
-  CombinePlan& plan = step->plan;
-  plan.kind = kind;
-  plan.type = *lowering.value(node.outputs[0]).dtype;
-  const Input a = arguments.input(0, "a");
-  const Input b = arguments.input(1, "b");
   const auto rank = static_cast<int>(shape.size());
   const View y = lowering.new_output(node, 0, order_from_inputs(lowering, node, rank));
-  plan.a = a.argument;
-  plan.b = b.argument;
-  plan.y = arguments.output("y", y);
-  plan.rows = make_rows(shape, {a.steps(shape), b.steps(shape), steps_of(y)});
-  arguments.add(std::move(step));
+  for (int i = 1; i < static_cast<int>(node.inputs.size()); ++i) {
+    auto step = std::make_unique<CombineStep>();
+    step->kind = "arithmetic";
+    step->summary = i == 1 ? summary : cat(summary, ": input ", i);
+    StepArguments arguments(lowering, node, *step);
+    CombinePlan& plan = step->plan;
+    plan.kind = kind;
+    plan.type = y.dtype;
+    const Input a = i == 1 ? arguments.input(0, "a") : arguments.memory(y, "a");
+    const Input b = arguments.input(i, "b");
+    plan.a = a.argument;
+    plan.b = b.argument;
+    plan.y = arguments.output("y", y);
+    plan.rows = make_rows(shape, {a.steps(shape), b.steps(shape), steps_of(y)});
+    arguments.add(std::move(step));
+  }
 }
 
 void add_map(Lowering& lowering, const Node& node, MapPlan plan, std::string summary) {

@@ -35,9 +35,10 @@ ETCH_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel);
 // Refuses `node` when output 0 has no elements.
 bool refuse_empty(Lowering& lowering, const Node& node);
 
-// y = a op b with broadcasting: inputs 0 and 1 of `node`, float32, int32 or int64.
+// y = a op b op ... with broadcasting, from the left: all inputs of `node`, at least two, of
+// float32, int32 or int64.
 void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kind,
-                     std::string summary);
+                     const std::string& summary);
 
 // y = f(x): input 0 to output 0. The plan's type follows x: 8-bit limits are `as stored` for y.
 void add_map(Lowering& lowering, const Node& node, MapPlan plan, std::string summary);

@@ -1,4 +1,4 @@
-// Lowering of Add, Sub, Mul, Div, Max and Min on float32, int32 and int64.
+// Lowering of Add, Sub, Mul, Div, Max, Min and Sum on float32, int32 and int64.
 #include "compiler/base/text.h"
 #include "compiler/ops/arithmetic/op.h"
 #include "compiler/ops/op.h"
@@ -33,10 +33,16 @@ Meaning meaning_of(Arithmetic::Kind kind) {
 
 void lower_arithmetic(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Arithmetic>(node);
+  if (node.inputs.size() == 1) {
+    lowering.set_view(node, 0, lowering.view(node, 0));
+    return;
+  }
   const Meaning meaning = meaning_of(params.kind);
-  add_combination(lowering, node, meaning.kind,
-                  cat(meaning.text, " of two ", name_of(*lowering.value(node.outputs[0]).dtype),
-                      " tensors, ", element_count(params.shape), " elements"));
+  add_combination(
+      lowering, node, meaning.kind,
+      cat(meaning.text, " of ", node.inputs.size() == 2 ? "two" : cat(node.inputs.size()), " ",
+          name_of(*lowering.value(node.outputs[0]).dtype), " tensors, ",
+          element_count(params.shape), " elements"));
 }
 
 }  // namespace etch

@@ -1,7 +1,9 @@
-// Resolves Add, Sub, Mul, Div, Max and Min; see op.h.
+// Resolves Add, Sub, Mul, Div, Max, Min and Sum; see op.h.
 #include "compiler/ops/arithmetic/op.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
@@ -13,7 +15,7 @@ std::vector<Tensor> arithmetic_reference(const Node& node, std::span<const Tenso
 
 namespace {
 Arithmetic::Kind kind_of(const std::string& op_type) {
-  if (op_type == "Add") return Arithmetic::Kind::kAdd;
+  if (op_type == "Add" || op_type == "Sum") return Arithmetic::Kind::kAdd;
   if (op_type == "Sub") return Arithmetic::Kind::kSub;
   if (op_type == "Mul") return Arithmetic::Kind::kMul;
   if (op_type == "Max") return Arithmetic::Kind::kMax;
@@ -23,40 +25,75 @@ Arithmetic::Kind kind_of(const std::string& op_type) {
 }
 
 bool divides_by_constant_zero(const ResolveContext& context) {
+  if (context.node().op_type != "Div") return false;
   const Tensor* divisor = context.constant(1);
   if (divisor == nullptr || divisor->dtype() == DType::kF32) return false;
   const std::vector<std::int64_t> values = divisor->integers();
   return std::find(values.begin(), values.end(), 0) != values.end();
 }
 
+bool check_count(ResolveContext& context) {
+  const std::string& type = context.node().op_type;
+  const bool any_count = type == "Max" || type == "Min" || type == "Sum";
+  const int count = context.input_count();
+  if (!any_count && count != 2) {
+    context.error(DiagKind::kGraph, cat("must have 2 inputs, has ", count));
+    return false;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (context.has_input(i)) continue;
+    context.error(DiagKind::kGraph, cat("input ", i, " is required, but omitted"));
+    return false;
+  }
+  return true;
+}
+
+// The shape that all inputs broadcast to; nothing after an error.
+std::optional<Shape> common_shape(ResolveContext& context) {
+  Shape shape = context.shape(0);
+  for (int i = 1; i < context.input_count(); ++i) {
+    const auto wider = broadcast_shape(shape, context.shape(i));
+    if (!wider) {
+      context.error(DiagKind::kShape, cat("shapes ", to_string(shape), " and ",
+                                          to_string(context.shape(i)), " do not broadcast"));
+      return std::nullopt;
+    }
+    shape = *wider;
+  }
+  return shape;
+}
+
 void resolve(ResolveContext& context) {
-  if (!check_dtype(context, 0, "A", {DType::kF32, DType::kS32, DType::kS64})) return;
-  if (!check_same_dtype(context, 2)) return;
-  const auto shape = broadcast_shape(context.shape(0), context.shape(1));
-  if (!shape) {
-    context.error(DiagKind::kShape, cat("shapes ", to_string(context.shape(0)), " and ",
-                                        to_string(context.shape(1)), " do not broadcast"));
+  const std::string& type = context.node().op_type;
+  if (!check_count(context)) return;
+  if (!(type == "Sum" ? check_dtype(context, 0, "data_0", {DType::kF32})
+                      : check_dtype(context, 0, "A", {DType::kF32, DType::kS32, DType::kS64}))) {
     return;
   }
-  const Arithmetic::Kind kind = kind_of(context.node().op_type);
-  if (kind == Arithmetic::Kind::kDiv && divides_by_constant_zero(context)) {
+  if (!check_same_dtype(context, context.input_count())) return;
+  const auto shape = common_shape(context);
+  if (!shape) return;
+  if (divides_by_constant_zero(context)) {
     context.input_error(DiagKind::kTensor, 1, "B", "must not hold 0, the divisor of integers");
     return;
   }
   context.set_output(0, context.dtype(0), *shape);
-  context.set_params(Arithmetic{kind, *shape, broadcast_view(context.shape(0), *shape),
-                                broadcast_view(context.shape(1), *shape)});
+  Arithmetic params{kind_of(type), *shape, {}};
+  for (int i = 0; i < context.input_count(); ++i)
+    params.inputs.push_back(broadcast_view(context.shape(i), *shape));
+  context.set_params(std::move(params));
 }
 
 constexpr OpName kNames[] = {{kOnnx, "Add", 7}, {kOnnx, "Sub", 7}, {kOnnx, "Mul", 7},
-                             {kOnnx, "Div", 7}, {kOnnx, "Max", 8}, {kOnnx, "Min", 8}};
+                             {kOnnx, "Div", 7}, {kOnnx, "Max", 8}, {kOnnx, "Min", 8},
+                             {kOnnx, "Sum", 8}};
 }  // namespace
 
 void lower_arithmetic(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_arithmetic = {.folder = "arithmetic",
                                      .names = kNames,
-                                     .arity = {.min_inputs = 2, .max_inputs = 2},
+                                     .arity = {.min_inputs = 1, .max_inputs = 1024},
                                      .resolve = resolve,
                                      .reference = arithmetic_reference,
                                      .lower = lower_arithmetic,

@@ -1,8 +1,8 @@
-// Add, Sub, Mul, Div (ai.onnx, since 7), Max and Min of two (since 8): elementwise with numpy
-// broadcasting, on float32, int32 and int64. Both inputs have one element type. Float operations
-// round once; NaN, infinities and division by 0 as IEEE 754 says. Integer sums and products wrap;
-// integer division truncates, a constant divisor 0 is refused, one at run time gives 0. A NaN is
-// both largest and smallest.
+// Add, Sub, Mul, Div (ai.onnx, since 7) of two inputs, Max, Min and Sum (since 8) of one or more,
+// from the left: elementwise with numpy broadcasting, on float32, int32 and int64 (Sum: float32).
+// All inputs have one element type. Float operations round once; NaN, infinities and division by 0
+// as IEEE 754 says. Integer sums and products wrap; integer division truncates, a constant divisor
+// 0 is refused, one at run time gives 0. A NaN is both largest and smallest.
 #pragma once
 
 #include "compiler/ops/strided.h"
@@ -12,8 +12,8 @@ namespace etch {
 struct Arithmetic {
   enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin };
   Kind kind = Kind::kAdd;
-  Shape shape;       // of the output
-  StridedView a, b;  // the inputs, broadcast to `shape`
+  Shape shape;                      // of the output
+  std::vector<StridedView> inputs;  // broadcast to `shape`
 };
 
 }  // namespace etch

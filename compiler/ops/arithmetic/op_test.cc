@@ -34,6 +34,30 @@ TEST(Arithmetic, Broadcasts) {
   EXPECT_EQ(compute("Mul", counting({1, 0}), counting({3, 1})), counting({3, 0}));
 }
 
+TEST(Arithmetic, SomeTakeAnyNumberOfInputs) {
+  OneNode sum("Sum");
+  sum.input(f32({2}, {1, 2})).input(f32({}, {10})).input(f32({1, 2}, {100, 200}));
+  EXPECT_EQ(sum.run().at(0), f32({1, 2}, {111, 212}));
+  OneNode most("Max");
+  most.input(s32({2}, {1, 9})).input(s32({2}, {5, 2})).input(s32({2}, {3, 3}));
+  EXPECT_EQ(most.run().at(0), s32({2}, {5, 9}));
+  OneNode one("Min");
+  one.input(f32({2}, {1, 2}));
+  EXPECT_EQ(one.run().at(0), f32({2}, {1, 2}));
+}
+
+TEST(Arithmetic, OthersTakeTwoInputs) {
+  OneNode one("Add");
+  one.input(f32({1}, {1}));
+  EXPECT_EQ(one.errors(), "E-GRAPH: must have 2 inputs, has 1");
+  OneNode gap("Max");
+  gap.input(f32({1}, {1})).omitted().input(f32({1}, {1}));
+  EXPECT_EQ(gap.errors(), "E-GRAPH: input 1 is required, but omitted");
+  OneNode integers("Sum");
+  integers.input(s32({1}, {1}));
+  EXPECT_EQ(integers.errors(), "E-TYPE: must be float32, got int32");
+}
+
 TEST(Arithmetic, IntegersWrap) {
   EXPECT_EQ(compute("Add", s32({1}, {INT32_MAX}), s32({1}, {1})), s32({1}, {INT32_MIN}));
   EXPECT_EQ(compute("Mul", s32({1}, {65536}), s32({1}, {65537})), s32({1}, {65536}));

@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div, Max and Min by plain loops; see op.h.
+// Add, Sub, Mul, Div, Max, Min and Sum by plain loops; see op.h.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -61,14 +61,16 @@ std::int64_t combine(Kind kind, std::int64_t a, std::int64_t b) {
 }
 
 template <class T>
-Tensor compute(const Arithmetic& params, const Tensor& a, const Tensor& b) {
-  Tensor y(a.dtype(), params.shape);
-  const auto from_a = a.as<T>();
-  const auto from_b = b.as<T>();
-  auto to = y.as<T>().begin();
-  for_each<2>(params.shape, {&params.a, &params.b}, [&](const std::array<std::int64_t, 2>& at) {
-    *to++ = combine(params.kind, from_a[as_index(at[0])], from_b[as_index(at[1])]);
-  });
+Tensor compute(const Arithmetic& params, std::span<const Tensor* const> inputs) {
+  Tensor y = copy_of(*inputs[0], params.shape, params.inputs[0]);
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const auto from = inputs[i]->as<T>();
+    auto to = y.as<T>().begin();
+    for_each<1>(params.shape, {&params.inputs[i]}, [&](const std::array<std::int64_t, 1>& at) {
+      *to = combine(params.kind, *to, from[as_index(at[0])]);
+      ++to;
+    });
+  }
   return y;
 }
 }  // namespace
@@ -77,11 +79,11 @@ std::vector<Tensor> arithmetic_reference(const Node& node, std::span<const Tenso
   const auto& params = params_of<Arithmetic>(node);
   switch (inputs[0]->dtype()) {
     case DType::kF32:
-      return {compute<float>(params, *inputs[0], *inputs[1])};
+      return {compute<float>(params, inputs)};
     case DType::kS32:
-      return {compute<std::int32_t>(params, *inputs[0], *inputs[1])};
+      return {compute<std::int32_t>(params, inputs)};
     case DType::kS64:
-      return {compute<std::int64_t>(params, *inputs[0], *inputs[1])};
+      return {compute<std::int64_t>(params, inputs)};
     default:
       ETCH_CHECK(false);
   }

@@ -1,0 +1,40 @@
+// Functions of one element by plain loops; see op.h. The functions on floats are the runtime's,
+// which runtime/etch_functions_test.cc compares with double precision.
+#include <algorithm>
+#include <type_traits>
+
+#include "compiler/ops/float_function/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/steps/function.h"
+
+namespace etch {
+
+namespace {
+// Abs and Neg wrap at the least integer.
+template <class Int>
+Tensor of_integers(Function function, const Tensor& x) {
+  Tensor y(x.dtype(), x.shape());
+  std::ranges::transform(x.as<Int>(), y.as<Int>().begin(), [&](Int value) {
+    using Unsigned = std::make_unsigned_t<Int>;
+    if (function == Function::kSign) return static_cast<Int>(value > 0 ? 1 : value < 0 ? -1 : 0);
+    const auto negated = static_cast<Int>(Unsigned{0} - static_cast<Unsigned>(value));
+    return function == Function::kNeg || value < 0 ? negated : value;
+  });
+  return y;
+}
+}  // namespace
+
+std::vector<Tensor> float_function_reference(const Node& node,
+                                             std::span<const Tensor* const> inputs) {
+  const auto& params = params_of<FloatFunction>(node);
+  const Tensor& x = *inputs[0];
+  if (x.dtype() == DType::kS32) return {of_integers<std::int32_t>(params.function, x)};
+  if (x.dtype() == DType::kS64) return {of_integers<std::int64_t>(params.function, x)};
+  Tensor y(DType::kF32, x.shape());
+  std::ranges::transform(x.as<float>(), y.as<float>().begin(), [&](float value) {
+    return evaluate(params.function, value, params.alpha, params.beta);
+  });
+  return {y};
+}
+
+}  // namespace etch
