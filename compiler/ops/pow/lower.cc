@@ -1,6 +1,6 @@
 // Lowering of Pow: one constant exponent is a function of x, others are taken element by element.
+#include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
@@ -8,21 +8,14 @@
 #include "compiler/steps/arguments.h"
 #include "compiler/steps/arithmetic.h"
 #include "compiler/steps/function.h"
-#include "compiler/steps/pack.h"
 
 namespace etch {
 
 namespace {
-// Constant integer exponents as a constant of floats.
-Input as_floats(Step& step, const Tensor& exponents) {
-  std::vector<float> values;
-  for (const std::int64_t value : exponents.integers()) values.push_back(static_cast<float>(value));
-  step.constants.push_back(float_array("b", values, "exponents, row-major"));
-  Input out;
-  out.argument = {"b", -1, exponents.size(), {0, 0}};
-  out.view.shape = exponents.shape();
-  out.view.dtype = DType::kF32;
-  lay_out(out.view, row_major(out.view.rank()));
+Tensor as_floats(const Tensor& integers) {
+  Tensor out(DType::kF32, integers.shape());
+  std::ranges::transform(integers.integers(), out.as<float>().begin(),
+                         [](std::int64_t value) { return static_cast<float>(value); });
   return out;
 }
 }  // namespace
@@ -43,7 +36,8 @@ void lower_pow(Lowering& lowering, const Node& node) {
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
   const bool floats = lowering.value(node.inputs[1]).dtype == DType::kF32;
-  const Input b = floats ? arguments.input(1, "b") : as_floats(*step, lowering.constant(node, 1));
+  const Input b = floats ? arguments.input(1, "b")
+                         : arguments.data(as_floats(lowering.constant(node, 1)), "b", "exponents");
   const auto rank = static_cast<int>(params.shape.size());
   const bool like_a = a.argument.operand >= 0 && a.view.rank() == rank;
   const View y = lowering.new_output(node, 0, like_a ? order_like(a.view) : row_major(rank));
