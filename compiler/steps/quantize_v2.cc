@@ -6,6 +6,7 @@
 namespace etch {
 
 ETCH_INSTANTIATE_STEP(QuantizeV2Step);
+ETCH_INSTANTIATE_STEP(DequantizeV2Step);
 ETCH_INSTANTIATE_STEP(QuantizeRangeStep);
 ETCH_INSTANTIATE_STEP(DequantizeRangeStep);
 ETCH_INSTANTIATE_STEP(RangeEndStep);

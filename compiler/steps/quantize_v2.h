@@ -18,6 +18,7 @@ namespace etch {
   }
 
 ETCH_STEP(QuantizeV2Step, QuantizeV2Plan, quantize_v2_kernel);
+ETCH_STEP(DequantizeV2Step, DequantizeV2Plan, dequantize_v2_kernel);
 ETCH_STEP(QuantizeRangeStep, RangePlan, quantize_range_kernel);
 ETCH_STEP(DequantizeRangeStep, RangePlan, dequantize_range_kernel);
 ETCH_STEP(RangeEndStep, RangeEndPlan, range_end_kernel);

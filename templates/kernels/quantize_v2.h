@@ -3,7 +3,9 @@
 //
 // The vector kernel is for 8-bit outputs and ranges known when compiling. It clamps after scaling
 // instead of before: scaling and rounding never reverse an order, and lowering has checked that the
-// range's ends become the least and the greatest value, so the result is the same.
+// range's ends become the least and the greatest value, so the result is the same. Dequantize has
+// one for the same cases, without the runtime's flushing of subnormal numbers: lowering has checked
+// that no byte needs it.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +23,8 @@ enum class RangeRounding {
   kHalfUp,  // trunc(v + 0.5), v >= 0
 };
 
-// stored y = narrow(round(clamp((x + offset) * scale, low, high) + after)) + zero_point
 // Operands: 0 = x, 1 = y; in a nest x is operand 0, y the last.
-struct QuantizeV2Plan {
+struct SlicedPlan {
   Nest nest;                // of one slice
   int slices = 1;           // loops around the nest ...
   std::int64_t x_step = 0;  // ... with these distances in elements
@@ -33,6 +34,10 @@ struct QuantizeV2Plan {
   bool has_offset = false;
   std::vector<float> scale;   // per slice; constant array "scale" unless there is one
   std::vector<float> offset;  // likewise; empty without
+};
+
+// stored y = narrow(round(clamp((x + offset) * scale, low, high) + after)) + zero_point
+struct QuantizeV2Plan : SlicedPlan {
   float low = 0, high = 255;
   float after = 0;
   RangeRounding rounding = RangeRounding::kHalfAway;
@@ -55,7 +60,7 @@ namespace quantize_v2_detail {
 // The value of `values` for vector v of the chunk at `at`, in slice `slice`.
 template <class S>
 typename S::F32 of_slice(S& s, const char* name, const std::vector<float>& values,
-                         const QuantizeV2Plan& plan, const typename S::Index& slice,
+                         const SlicedPlan& plan, const typename S::Index& slice,
                          const nest_detail::At<S>& at, int v) {
   const int lanes = s.isa().lanes;
   if (values.size() == 1) return s.splat_f32(Name(name).at("v", v), values[0]);
@@ -112,6 +117,36 @@ void quantize_v2_kernel(S& s, const QuantizeV2Plan& plan) {
   };
   s.loop("slice", plan.slices, [&](const Index& slice) {
     nest_detail::chunks(s, plan.nest, 4 * lanes,
+                        [&](const nest_detail::At<S>& at, int n) { body(slice, at, n); });
+  });
+}
+
+// y = (stored x + shift) * scale + offset, product and sum each rounded. out_step must be 1.
+struct DequantizeV2Plan : SlicedPlan {
+  int shift = 0;
+};
+
+template <class S>
+void dequantize_v2_kernel(S& s, const DequantizeV2Plan& plan) {
+  using Index = typename S::Index;
+  using quantize_v2_detail::of_slice;
+  const int lanes = s.isa().lanes;
+  const auto body = [&](const Index& slice, const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const std::uint8_t>(0) + slice * plan.x_step + at.i[0];
+    const auto y = s.template operand<float>(1) + slice * plan.y_step + at.i[kNestOperands - 1];
+    auto q = n == lanes ? s.load_u8("q", x) : s.load_u8_n("q", x, n);
+    if (plan.shift != 0) s.add_i32(q, s.splat_i32("shift", plan.shift));
+    const auto scale = of_slice(s, "scale", plan.scale, plan, slice, at, 0);
+    auto real = s.mul_f32("real", s.to_f32("steps", q), scale);
+    if (plan.has_offset) s.add_into(real, of_slice(s, "offset", plan.offset, plan, slice, at, 0));
+    if (n == lanes) {
+      s.store_f32(y, real);
+    } else {
+      s.store_f32_n(y, real, n);
+    }
+  };
+  s.loop("slice", plan.slices, [&](const Index& slice) {
+    nest_detail::chunks(s, plan.nest, lanes,
                         [&](const nest_detail::At<S>& at, int n) { body(slice, at, n); });
   });
 }

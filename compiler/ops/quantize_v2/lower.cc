@@ -92,10 +92,11 @@ void plan_mode(QuantizeV2Plan& plan, const QuantizeV2Params& params, int stored_
 }
 
 // Slices along the run: a nest over all of it, whose operand 1 counts slices.
-bool plan_along(QuantizeV2Plan& plan, const RangeSlices& slices, const View& x, const View& y) {
+bool plan_along(SlicedPlan& plan, const RangeSlices& slices, const View& x, const View& y) {
   if (slices.count == 1) return false;
   View of_slice = x;
   std::fill(of_slice.stride.begin(), of_slice.stride.end(), 0);
+  of_slice.dtype = DType::kF32;
   of_slice.stride[static_cast<std::size_t>(slices.axis)] = bytes_of(DType::kF32);
   const View* const views[] = {&x, &of_slice, &y};
   const Nest nest = make_nest(views);
@@ -105,35 +106,14 @@ bool plan_along(QuantizeV2Plan& plan, const RangeSlices& slices, const View& x, 
   return true;
 }
 
-void plan_vectors(QuantizeV2Plan& plan, const RangeSlices& slices, const View& x, const View& y) {
-  if (plan_along(plan, slices, x, y)) return;
-  const int axis = slices.count == 1 ? -1 : slices.axis;
-  const View one_x = slice_of(x, axis);
-  const View one_y = slice_of(y, axis);
-  const View* const views[] = {&one_x, &one_y};
-  plan.nest = make_nest(views);
-  plan.slices = static_cast<int>(slices.count);
-  plan.x_step = distance(x, axis);
-  plan.y_step = distance(y, axis);
-}
-
 void lower_to_vectors(Lowering& lowering, const Node& node, const View& x, const View& y) {
   const auto& params = params_of<QuantizeV2Params>(node);
   auto step = std::make_unique<QuantizeV2Step>();
   step->kind = "quantize";
   plan_vectors(step->plan, params.slices, x, y);
   plan_mode(step->plan, params, lowering.stored_offset(y));
-  const int lanes = lowering.isa().lanes;
-  const bool along = step->plan.along;
-  if (params.ranges.size() > 1) {
-    step->constants.push_back(float_array("scale", slice_vectors(step->plan.scale, along, lanes),
-                                          "factor of each slice"));
-    if (step->plan.has_offset) {
-      step->constants.push_back(float_array("offset",
-                                            slice_vectors(step->plan.offset, along, lanes),
-                                            "minus the least real value of each slice"));
-    }
-  }
+  add_slice_constants(*step, step->plan, lowering.isa().lanes,
+                      "minus the least real value of each slice");
   step->summary = cat("QuantizeV2 ", rule_text(params.rule));
   const QuantizeV2Range& first = params.ranges.front();
   step->facts.push_back(cat(params.ranges.size() > 1 ? "first range " : "range ",
@@ -192,6 +172,30 @@ void plan_rule(RangePlan& plan, const QuantizeV2Rule& rule) {
   plan.least = static_cast<int>(least_of(rule));
   plan.most = static_cast<int>(max_of(rule.type));
   plan.ensure_minimum_range = rule.ensure_minimum_range;
+}
+
+void plan_vectors(SlicedPlan& plan, const RangeSlices& slices, const View& x, const View& y) {
+  if (plan_along(plan, slices, x, y)) return;
+  const int axis = slices.count == 1 ? -1 : slices.axis;
+  const View one_x = slice_of(x, axis);
+  const View one_y = slice_of(y, axis);
+  const View* const views[] = {&one_x, &one_y};
+  plan.nest = make_nest(views);
+  plan.slices = static_cast<int>(slices.count);
+  plan.x_step = distance(x, axis);
+  plan.y_step = distance(y, axis);
+}
+
+void add_slice_constants(Step& step, const SlicedPlan& plan, int lanes,
+                         const char* offset_comment) {
+  const auto add = [&](const char* name, const std::vector<float>& values, const char* comment) {
+    if (values.size() > 1) {
+      step.constants.push_back(
+          float_array(name, slice_vectors(values, plan.along, lanes), comment));
+    }
+  };
+  add("scale", plan.scale, "factor of each slice");
+  add("offset", plan.offset, offset_comment);
 }
 
 void plan_rows(RangePlan& plan, const RangeSlices& slices, StepArguments& arguments,
