@@ -74,6 +74,11 @@ Json step_report(const Program& program, const Step& step) {
   out["macs"] = step.macs;
   out["constant_bytes"] = bytes;
   out["statements"] = recorder.statements();
+  if (step.products.terms > 0) {
+    out["products"] = {{"added_at_once", step.products.terms},
+                       {"least", step.products.low},
+                       {"most", step.products.high}};
+  }
   if (!step.requantized.empty()) out["requantization"] = rung_report(count_rungs(step));
   return out;
 }

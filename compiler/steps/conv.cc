@@ -380,10 +380,11 @@ class Builder {
 }  // namespace
 
 std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
-  if (is_depthwise(problem, isa)) {
-    if (auto step = make_depthwise_step(problem, isa)) return step;
-  }
-  return Builder(problem, isa).build();
+  std::unique_ptr<Step> step;
+  if (is_depthwise(problem, isa)) step = make_depthwise_step(problem, isa);
+  if (step == nullptr) step = Builder(problem, isa).build();
+  prove_products(isa, *step);
+  return step;
 }
 
 }  // namespace etch

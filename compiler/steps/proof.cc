@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/steps/requantization.h"
 
@@ -71,6 +72,41 @@ void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& o
   step.facts.push_back(
       clamp ? "scaled accumulators may leave int32: clamped before rounding"
             : "scaled accumulators stay below 2^31: the packs saturate, no clamp is needed");
+}
+
+void prove_products(const IsaTraits& isa, Step& step) {
+  const auto weights = std::find_if(step.constants.begin(), step.constants.end(),
+                                    [](const ConstantArray& c) { return c.suffix == "weights"; });
+  if (weights == step.constants.end()) return;
+  const bool words = isa.weight_form == WeightForm::kS16EvenOdd;
+  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint8_t>(weights->bytes[i]); };
+  const auto weight = [&](std::size_t i) -> std::int64_t {
+    if (!words) return static_cast<std::int8_t>(byte(i));
+    return static_cast<std::int16_t>(byte(2 * i) | byte(2 * i + 1) << 8);
+  };
+  ProductSums sums;
+  sums.terms = words ? 2 : 4;  // pmaddwd; vpdpbusd, or four products in plain C++
+  const auto terms = static_cast<std::size_t>(sums.terms);
+  const std::size_t count = weights->bytes.size() / (words ? 2 : 1);
+  ETCH_CHECK(count % terms == 0);
+  for (std::size_t first = 0; first < count; first += terms) {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    for (std::size_t i = first; i < first + terms; ++i) {
+      low += 255 * std::min<std::int64_t>(weight(i), 0);
+      high += 255 * std::max<std::int64_t>(weight(i), 0);
+    }
+    sums.low = std::min(sums.low, low);
+    sums.high = std::max(sums.high, high);
+  }
+  using Int32 = std::numeric_limits<std::int32_t>;
+  using Int16 = std::numeric_limits<std::int16_t>;
+  ETCH_CHECK(sums.low >= Int32::min() && sums.high <= Int32::max());
+  step.products = sums;
+  step.facts.push_back(cat(
+      sums.terms, " products at a time add up to [", sums.low, ", ", sums.high, "]: exact in int32",
+      sums.low >= Int16::min() && sums.high <= Int16::max() ? ""
+                                                            : ", where 16 bits would saturate"));
 }
 
 }  // namespace etch

@@ -17,4 +17,8 @@ std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::
 // channel's formula (step.requantized).
 void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& out, Step& step);
 
+// Fills in step.products from the packed constant "weights", as the instruction set multiplies
+// them, and appends to step.facts that the sums are exact.
+void prove_products(const IsaTraits& isa, Step& step);
+
 }  // namespace etch

@@ -55,6 +55,13 @@ struct RequantizedChannel {
   IntegerForm form;
 };
 
+// What one multiply instruction adds up from the packed weights, whatever the image holds.
+struct ProductSums {
+  int terms = 0;         // products that are added at once; 0: the step has no packed weights
+  std::int64_t low = 0;  // the least and the greatest sum
+  std::int64_t high = 0;
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -71,6 +78,7 @@ class Step {
   std::vector<ConstantArray> constants;
   std::vector<Overlap> overlaps;
   std::vector<RequantizedChannel> requantized;  // all output channels, or none: floats are used
+  ProductSums products;
   std::string header;  // of runtime/ that the kernel calls besides etch_ops.h, or empty
 
   virtual void run(Recorder& stage) const = 0;
