@@ -1,7 +1,6 @@
 // The pipeline: import, passes, lowering, memory plan, audit; see compile.h.
 #include "compiler/compile.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/base/sha256.h"
@@ -11,7 +10,7 @@
 #include "compiler/stage/audit.h"
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/ports.h"
-#include "compiler/steps/requantization.h"
+#include "compiler/steps/strict_integer.h"
 
 namespace etch {
 
@@ -21,20 +20,6 @@ IsaTraits traits_for(const IsaTraits& isa, RequantizeMode mode) {
   IsaTraits out = isa;
   if (mode != RequantizeMode::kAuto) out.float_requantization = mode == RequantizeMode::kFloat;
   return out;
-}
-
-void refuse_emulation(const Graph& graph, const Program& program, Sink& sink) {
-  for (const auto& step : program.steps) {
-    const RungCounts counts = count_rungs(*step);
-    const int emulated = counts.of(Rung::kEmulation);
-    if (emulated == 0) continue;
-    const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                                   [&](const Node& n) { return n.index == step->node; });
-    sink.report({Severity::kError, DiagKind::kUnsupported, step->node,
-                 node == graph.nodes.end() ? std::string() : location_of(*node),
-                 cat(emulated, " of ", counts.total(), " channels can only be requantized by ",
-                     "emulating floats, which --strict-integer forbids")});
-  }
 }
 
 }  // namespace
@@ -68,7 +53,7 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   program->model_sha256 = sha256_hex(model);
   describe_ports(*graph, *program);
   if (!Lowering(*graph, program->isa, *program, sink).run()) return nullptr;
-  if (options.strict_integer) refuse_emulation(*graph, *program, sink);
+  if (options.strict_integer) refuse_floats(*graph, *program, sink);
   if (sink.has_errors()) return nullptr;
   plan_memory(*program);
   audit_program(*program, sink);

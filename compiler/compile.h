@@ -21,7 +21,7 @@ struct CompileOptions {
   std::string target = "native";  // folder under templates/isa, or "native": the best this CPU has
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
-  bool strict_integer = false;  // refuse networks whose integer requantization needs emulation
+  bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
 };

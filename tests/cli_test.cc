@@ -176,8 +176,8 @@ TEST_F(Cli, CompileNamesTheNetworkAfterItsFile) {
 }
 
 TEST_F(Cli, CompileCountsTheFormulasOfIntegerRequantization) {
-  const ProcessResult result = etch({"compile", kDigits, "-o", path("out"), "--target", "scalar",
-                                     "--requantize", "integer", "--strict-integer"});
+  const ProcessResult result = etch(
+      {"compile", kDigits, "-o", path("out"), "--target", "scalar", "--requantize", "integer"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_NE(result.output.find("122 channels"), std::string::npos) << result.output;
   const auto report = nlohmann::json::parse(contents(folder_ / "out" / "report.json"));
@@ -185,6 +185,15 @@ TEST_F(Cli, CompileCountsTheFormulasOfIntegerRequantization) {
   const auto& counts = report["requantization"];
   EXPECT_EQ(counts["multiply_shift"].get<int>() + counts["exceptions"].get<int>(), 122);
   EXPECT_EQ(counts["emulation"], 0);
+}
+
+TEST_F(Cli, StrictIntegerNamesTheNodesThatUseFloats) {
+  const ProcessResult result = etch({"compile", kDigits, "-o", path("out"), "--target", "scalar",
+                                     "--requantize", "integer", "--strict-integer"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("'residual' (QLinearAdd): is computed with floats"),
+            std::string::npos)
+      << result.errors;
 }
 
 TEST_F(Cli, CheckPassesWithIntegerRequantization) {

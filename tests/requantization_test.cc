@@ -154,6 +154,71 @@ TEST(StrictInteger, AcceptsWhatNeedsNoEmulation) {
   EXPECT_NE(compile(matmul_model({0.0123F, 0x1p-8F}), options, sink), nullptr) << reports_of(sink);
 }
 
+// Quantized values in and out, but floats in between.
+std::string float_operators_model() {
+  ModelBuilder model;
+  model.opset("com.microsoft", 1);
+  model.input("x", DType::kU8, {1, 2, 6, 6});
+  model.initializer("scale", f32({}, {0.5F}));
+  model.initializer("other", f32({}, {0.3F}));
+  model.initializer("zero", u8({}, {3}));
+  model.node("QLinearAdd", {"x", "scale", "zero", "x", "other", "zero", "scale", "zero"}, {"sum"},
+             {}, "com.microsoft");
+  model.node("QLinearAveragePool", {"sum", "scale", "zero", "other", "zero"}, {"y"},
+             {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}, "com.microsoft");
+  model.output("y");
+  return model.bytes();
+}
+
+TEST(StrictInteger, NamesNodesBetweenQuantizedValuesThatUseFloats) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.requantize = RequantizeMode::kInteger;
+  Sink quiet;
+  EXPECT_NE(compile(float_operators_model(), options, quiet), nullptr) << reports_of(quiet);
+  options.strict_integer = true;
+  Sink sink;
+  EXPECT_EQ(compile(float_operators_model(), options, sink), nullptr);
+  const std::string errors = errors_of(sink);
+  for (const char* name : {"QLinearAdd", "QLinearAveragePool"})
+    EXPECT_NE(errors.find(name), std::string::npos) << errors;
+  EXPECT_NE(errors.find("is computed with floats even with --requantize integer, which "
+                        "--strict-integer forbids"),
+            std::string::npos)
+      << errors;
+}
+
+TEST(StrictInteger, NamesConvolutionsWhoseScalesAreKnownAtRunTime) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 2, 3}).input("scale", DType::kF32, {});
+  model.initializer("w", u8({1, 2, 1}, {1, 2})).initializer("zero", u8({}, {0}));
+  model.node("QLinearConv", {"x", "scale", "zero", "w", "scale", "zero", "scale", "zero"}, {"y"});
+  model.output("y");
+  CompileOptions options;
+  options.target = "avx2";
+  options.requantize = RequantizeMode::kInteger;
+  options.strict_integer = true;
+  Sink sink;
+  EXPECT_EQ(compile(model.bytes(), options, sink), nullptr);
+  EXPECT_NE(errors_of(sink).find("QLinearConv"), std::string::npos) << errors_of(sink);
+}
+
+TEST(StrictInteger, AcceptsTheModelsOwnConversionsFromAndToFloat) {
+  ModelBuilder model;
+  model.input("real", DType::kF32, {1, 2, 3});
+  model.initializer("scale", f32({}, {0.1F})).initializer("zero", u8({}, {7}));
+  model.initializer("w", u8({1, 2, 1}, {1, 2}));
+  model.node("QuantizeLinear", {"real", "scale", "zero"}, {"x"});
+  model.node("QLinearConv", {"x", "scale", "zero", "w", "scale", "zero", "scale", "zero"}, {"y"});
+  model.node("DequantizeLinear", {"y", "scale", "zero"}, {"z"}).output("z");
+  CompileOptions options;
+  options.target = "scalar";
+  options.requantize = RequantizeMode::kInteger;
+  options.strict_integer = true;
+  Sink sink;
+  EXPECT_NE(compile(model.bytes(), options, sink), nullptr) << reports_of(sink);
+}
+
 class IntegerRequantizedNetworks : public testing::TestWithParam<const char*> {};
 
 TEST_P(IntegerRequantizedNetworks, EqualTheGoldensOnEveryTarget) {

@@ -133,7 +133,8 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
           ->capture_default_str();
   parser
       .add_flag("--strict-integer", options.strict_integer,
-                "refuse a network if --requantize integer would have to emulate floats")
+                "with --requantize integer: refuse a network if something between its quantized "
+                "values would still use floats or emulate them")
       ->needs(requantize);
 }
 

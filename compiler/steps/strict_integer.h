@@ -1,0 +1,15 @@
+// --strict-integer: what it refuses once a network has been lowered.
+#pragma once
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+#include "compiler/steps/step.h"
+
+namespace etch {
+
+// E-UNSUPPORTED for every node from quantized values to quantized values that is computed with
+// floats, and for every one with channels that can only be requantized by emulating floats. Nodes
+// that take or give floats, as a network's quantization of its inputs does, may use them.
+void refuse_floats(const Graph& graph, const Program& program, Sink& sink);
+
+}  // namespace etch
