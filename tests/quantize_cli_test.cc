@@ -9,10 +9,15 @@
 #include <vector>
 
 #include "compiler/cli/process.h"
+#include "compiler/import/tensor_proto.h"
 #include "tests/model_builder.h"
+#include "tests/one_node.h"
+#include "tests/tensors.h"
 
 namespace etch::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 ProcessResult etch(const std::vector<std::string>& arguments) {
   std::vector<std::string> command{ETCH_BINARY};
@@ -95,6 +100,75 @@ TEST(QuantizeInputOption, MakesTheGeneratedFunctionTakeFloat) {
   EXPECT_NE(bad.errors.find("the model has no such input"), std::string::npos) << bad.errors;
   EXPECT_EQ(etch({"compile", file, "-o", out, "--quantize-input", "x=SCALED"}).exit_code, 1);
   std::filesystem::remove_all(folder);
+}
+
+// A convolution with an int8 input: what it says for floats is what it says for the int8 values
+// that QuantizeV2 makes of them.
+class QuantizedInput : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = (fs::temp_directory_path() / "etch-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    ModelBuilder model;
+    model.input("x", DType::kS8, {1, 2, 4, 5});
+    model.initializer("scale", f32({}, {0.078125F})).initializer("zero", s8({}, {0}));
+    model.initializer("w", s8({3, 2, 2, 1}, {5, -7, 100, -128, 127, 3, 0, 9, -50, 60, 70, -80}));
+    model.initializer("w_scale", f32({}, {0.01F})).initializer("y_zero", s8({}, {-3}));
+    model.node("QLinearConv", {"x", "scale", "zero", "w", "w_scale", "zero", "scale", "y_zero"},
+               {"y"});
+    model.output("y");
+    std::ofstream(folder_ + "/conv.onnx", std::ios::binary) << model.bytes();
+    std::vector<float> real;
+    for (int i = 0; i < 40; ++i) real.push_back(0.61F * static_cast<float>(i) - 11);
+    OneNode quantize("QuantizeV2", "org.tensorflow", 1);
+    quantize.input(f32({1, 2, 4, 5}, real)).input(f32({}, {-10})).input(f32({}, {5})).outputs(3);
+    quantize.attribute("mode", std::string("SCALED")).attribute("T", std::string("qint8"));
+    write("float/input_0.pb", f32({1, 2, 4, 5}, real));
+    write("quantized/input_0.pb", quantize.run().at(0));
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const Tensor& tensor) const {
+    const fs::path path = fs::path(folder_) / name;
+    fs::create_directories(path.parent_path());
+    Sink sink;
+    EXPECT_TRUE(write_tensor_file(path.string(), tensor, "x", sink));
+  }
+  Tensor read(const std::string& name) const {
+    Sink sink;
+    return read_tensor_file(folder_ + "/" + name, sink).value_or(Tensor());
+  }
+  std::vector<std::string> with_flag(std::vector<std::string> command) const {
+    command.insert(command.end(), {"--target", "scalar", "--quantize-input", "x=SCALED,-10,5"});
+    return command;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(QuantizedInput, RunGivesTheSameBytesAsQuantizingByHand) {
+  const std::string model = folder_ + "/conv.onnx";
+  const ProcessResult by_hand = etch({"run", model, "--data", folder_ + "/quantized", "-o",
+                                      folder_ + "/by_hand", "--target", "scalar"});
+  EXPECT_EQ(by_hand.exit_code, 0) << by_hand.errors;
+  const ProcessResult by_option =
+      etch(with_flag({"run", model, "--data", folder_ + "/float", "-o", folder_ + "/by_option"}));
+  EXPECT_EQ(by_option.exit_code, 0) << by_option.errors;
+  const Tensor expected = read("by_hand/output_0.pb");
+  EXPECT_EQ(expected.size(), 45);
+  EXPECT_EQ(read("by_option/output_0.pb"), expected);
+}
+
+TEST_F(QuantizedInput, CheckComparesWithDataSetsOfFloats) {
+  const std::string model = folder_ + "/conv.onnx";
+  const ProcessResult made = etch({"run", model, "--data", folder_ + "/quantized", "-o",
+                                   folder_ + "/test_data_set_0", "--target", "scalar"});
+  EXPECT_EQ(made.exit_code, 0) << made.errors;
+  fs::copy(folder_ + "/float/input_0.pb", folder_ + "/test_data_set_0/input_0.pb");
+  const ProcessResult good = etch(with_flag({"check", model}));
+  EXPECT_EQ(good.exit_code, 0) << good.errors << good.output;
+  const ProcessResult without = etch({"check", model, "--target", "scalar"});
+  EXPECT_NE(without.exit_code, 0) << "the data set holds floats";
 }
 
 }  // namespace
