@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/fusion_log.h"
 #include "compiler/ir/tensor.h"
 
 namespace etch {
@@ -56,6 +57,7 @@ struct Graph {
   std::int64_t ir_version = 0;
   std::string name;
   std::string producer;
+  FusionLog fusions;  // what the passes did, for people
 
   Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }

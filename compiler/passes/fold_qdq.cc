@@ -54,7 +54,10 @@ Changed remove_copies(Graph& graph) {
   Changed changed = Changed::kNo;
   for (int i = 0; i < node_count(graph); ++i) {
     if (!is_copy(node_at(graph, i))) continue;
-    if (bypass(graph, wiring, i, node_at(graph, i).inputs[0])) changed = Changed::kYes;
+    const Node copy = node_at(graph, i);
+    if (!bypass(graph, wiring, i, copy.inputs[0])) continue;
+    graph.fusions.fused(copy, "removed: it changes nothing");
+    changed = Changed::kYes;
   }
   wiring.finish();
   return changed;
@@ -120,6 +123,7 @@ Changed dequantize_later(Graph& graph) {
     const auto operand = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
     if (operand && commutes_with_dequantize(graph, node, *operand)) {
       append_swapped(graph, node, Node(*before), nodes);
+      graph.fusions.fused(node, "works on integers: DequantizeLinear comes after it");
       changed = Changed::kYes;
     } else {
       nodes.push_back(node);
@@ -149,6 +153,7 @@ Changed quantize_earlier(Graph& graph) {
     if (wiring.consumers(op->outputs[0]).size() != 1 || wiring.is_graph_output(op->outputs[0]))
       continue;
     const int op_index = static_cast<int>(op - graph.nodes.data());
+    graph.fusions.fused(*op, "works on integers: QuantizeLinear comes before it");
     Node moved = *op;
     const ValueId early = graph.add_value(Value{graph.value(moved.inputs[0]).name, {}, {}, {}});
     Node first = between(quantize, moved.inputs[0], early);
@@ -190,6 +195,7 @@ Changed remove_implied_clips(Graph& graph) {
         !follows_dequantize_that_implies(graph, wiring, node)) {
       continue;
     }
+    graph.fusions.fused(node, "removed: the quantized range implies it");
     wiring.redirect(node.outputs[0], node.inputs[0]);
     wiring.erase(i);
     changed = Changed::kYes;
@@ -207,7 +213,10 @@ Changed cancel_pairs(Graph& graph) {
     const Node* before = wiring.producer(node_at(graph, i).inputs[0]);
     const auto from = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
     if (!from || !same_quantization(*from, *to)) continue;
-    if (bypass(graph, wiring, i, from->value)) changed = Changed::kYes;
+    const Node quantize = node_at(graph, i);
+    if (!bypass(graph, wiring, i, from->value)) continue;
+    graph.fusions.fused(quantize, "removed: it undoes the DequantizeLinear before it");
+    changed = Changed::kYes;
   }
   wiring.finish();
   return changed;

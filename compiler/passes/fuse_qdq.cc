@@ -13,6 +13,7 @@
 #include "compiler/ops/scalar_quantization.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_bias.h"
+#include "compiler/passes/qdq_faults.h"
 #include "compiler/passes/resolve.h"
 
 namespace etch {
@@ -28,9 +29,16 @@ struct Group {
   ValueId result = kNoValue;                            // what `output` quantizes
   const Node* limit = nullptr;  // Relu or Clip between the operator and the Q; null: none
   Diagnostic warning;           // set when the message is not empty
+  std::string fault;            // why it cannot be fused; at first, what is wrong with the output
 
   const QuantizedOperand& in(std::size_t i) const { return *inputs[i]; }
   bool has_bias() const { return node.inputs.size() > 2 && node.inputs[2] != kNoValue; }
+
+  // Notes what is wrong; true when nothing is.
+  bool fits(std::string why) {
+    fault = std::move(why);
+    return fault.empty();
+  }
 };
 
 // The operand's zero point as an input of the new node, which may not omit it.
@@ -61,23 +69,18 @@ Node renamed(const Group& group, std::string_view domain, std::string type) {
 }
 
 // True when the first `count` inputs and the output, if any, are per tensor and of one 8-bit type.
-bool one_type(const Group& group, std::size_t count) {
+bool one_type(Group& group, std::size_t count) {
+  const DType type = group.inputs[0] ? group.in(0).dtype : DType::kU8;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!group.inputs[i] || !group.in(i).is_8bit_per_tensor()) return false;
-    if (group.in(i).dtype != group.in(0).dtype) return false;
+    if (!group.fits(activation_fault(cat("input ", i), group.inputs[i], type))) return false;
   }
-  return !group.output ||
-         (group.output->is_8bit_per_tensor() && group.output->dtype == group.in(0).dtype);
+  return !group.output || group.fits(activation_fault("the output", group.output, type));
 }
 
 // Weights are quantized per tensor or along `axis`; int8 may stand beside uint8, not the reverse.
-bool weights_fit(const Group& group, std::size_t input, std::int64_t axis) {
-  if (!group.inputs[input]) return false;
-  const QuantizedOperand& weights = group.in(input);
-  if (!is_8bit(weights.dtype)) return false;
-  if (group.in(0).dtype == DType::kS8 && weights.dtype != DType::kS8) return false;
-  return weights.per_tensor() ||
-         (weights.axis.granularity == QuantizationGranularity::kAxis && weights.axis.axis == axis);
+bool weights_fit(Group& group, std::size_t input, std::int64_t axis) {
+  return group.fits(
+      weights_fault(cat("input ", input), group.inputs[input], group.in(0).dtype, axis));
 }
 
 // The int32 bias for a product of inputs 0 and 1, whose result has `channels` channels, or nothing
@@ -91,6 +94,7 @@ std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
     group.warning = {Severity::kWarning, DiagKind::kQuant, group.node.index,
                      location_of(group.node), std::move(result.warning)};
   }
+  if (!result.bias) group.fault = std::move(result.fault);
   return result.bias;
 }
 
@@ -117,7 +121,10 @@ bool is_constant(const Graph& graph, ValueId id) {
 std::optional<Node> fuse_conv(Group& group) {
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
   // The kernel that limits needs to know its weights.
-  if (group.limit != nullptr && !is_constant(group.graph, group.in(1).value)) return std::nullopt;
+  const bool known = group.limit == nullptr || is_constant(group.graph, group.in(1).value);
+  if (!group.fits(known ? "" : "limits its result, but its weights are no constants")) {
+    return std::nullopt;
+  }
   Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");
   if (group.limit != nullptr) {
     group.graph.opsets.emplace(kEtch, 1);
@@ -179,14 +186,15 @@ std::optional<Node> fuse_gemm(Group& group) {
   const bool transposed = group.node.attributes.contains("transB") &&
                           std::get<std::int64_t>(group.node.attributes.at("transB")) != 0;
   if (!one_type(group, 1) || !weights_fit(group, 1, transposed ? 0 : 1)) return std::nullopt;
-  if (!(params.alpha > 0)) return std::nullopt;
+  if (!group.fits(params.alpha > 0 ? "" : "alpha is not positive")) return std::nullopt;
   Node node = renamed(group, kMicrosoft, "QGemm");
   node.attributes.erase("beta");
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   std::optional<ValueId> bias = kNoValue;
   if (group.has_bias()) {
-    if (params.alpha != 1.0F || params.beta != 1.0F) return std::nullopt;
+    const bool plain = params.alpha == 1.0F && params.beta == 1.0F;
+    if (!group.fits(plain ? "" : "has a bias, but alpha or beta is not 1")) return std::nullopt;
     bias = bias_for(group, group.graph.value(group.node.outputs[0]).shape->at(1));
     if (!bias) return std::nullopt;
   }
@@ -196,7 +204,8 @@ std::optional<Node> fuse_gemm(Group& group) {
 }
 
 std::optional<Node> fuse_matmul(Group& group) {
-  if (!one_type(group, 1) || !group.inputs[1]) return std::nullopt;
+  if (!one_type(group, 1)) return std::nullopt;
+  if (!group.inputs[1] && !weights_fit(group, 1, 1)) return std::nullopt;
   const std::size_t a_rank = group.graph.value(group.in(0).value).shape->size();
   const std::size_t b_rank = group.graph.value(group.in(1).value).shape->size();
   // Columns are the last axis; per column only for a plain matrix.
@@ -228,7 +237,8 @@ std::optional<Node> fuse_unary(Group& group) {
   if (group.node.op_type == "AveragePool") {
     if (const auto found = node.attributes.find("dilations"); found != node.attributes.end()) {
       const auto& sizes = std::get<std::vector<std::int64_t>>(found->second);
-      if (std::ranges::any_of(sizes, [](auto size) { return size != 1; })) return std::nullopt;
+      const bool dilated = std::ranges::any_of(sizes, [](auto size) { return size != 1; });
+      if (!group.fits(dilated ? "its windows are dilated" : "")) return std::nullopt;
       node.attributes.erase(found);
     }
   }
@@ -317,25 +327,39 @@ class Fusion {
 
   bool try_fuse(int i) {
     const Rule* rule = rule_for(node(i));
-    if (rule == nullptr) return false;
-    Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}};
+    if (rule == nullptr) return miss(i, operator_fault(graph_, wiring_, node(i)));
+    Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}, {}};
     if (rule->takes_limits) find_limit(group);
     for (const ValueId input : group.node.inputs) {
       const Node* before = wiring_.producer(input);
       group.inputs.push_back(before == nullptr ? std::nullopt : dequantized_by(graph_, *before));
     }
-    if (uses_of(group.result, group.output) == Uses::kMixed) return false;
-    auto fused = rule->fuse(group);
-    if (!fused) return false;
     const ValueId output = group.result;
+    const Uses uses = uses_of(output, group.output);
+    if (uses != Uses::kQuantized) group.fault = output_fault(graph_, wiring_, output);
+    if (uses == Uses::kMixed) return miss(i, group.fault);
+    auto fused = rule->fuse(group);
+    if (!fused) return miss(i, group.fault);
     fused->outputs = {group.output ? group.output->value : output};
     // The operator may have limits of its own (an extreme ratio of scales): then the group stays.
     Sink trial;
-    if (!resolve_node(graph_, *fused, trial)) return false;
+    if (!resolve_node(graph_, *fused, trial)) return miss(i, trial.sorted().front().message);
+    graph_.fusions.fused(node(i), cat("became ", fused->op_type));
     if (!group.warning.message.empty()) sink_.report(std::move(group.warning));
-    if (group.limit != nullptr) wiring_.erase(static_cast<int>(group.limit - graph_.nodes.data()));
+    if (group.limit != nullptr) {
+      graph_.fusions.fused(*group.limit, cat("became limits of ", fused->op_type));
+      wiring_.erase(static_cast<int>(group.limit - graph_.nodes.data()));
+    }
     replace(i, std::move(*fused), output);
     return true;
+  }
+
+  // Notes why node i stays float, unless it has nothing to do with quantization; false.
+  bool miss(int i, std::string why) {
+    const bool concerned = !is_quantize(node(i)) && !is_dequantize(node(i)) &&
+                           is_beside_quantization(graph_, wiring_, node(i));
+    if (concerned) graph_.fusions.missed(node(i), std::move(why));
+    return false;
   }
 
   // Puts the integer node in place of the group whose float result is `output`.

@@ -55,6 +55,7 @@ void hoist_relabel(Graph& graph, Sink& sink) {
     const int first = producers[from];
     if (first < 0 || consumers[from].size() != 1 || is_output(graph, relabel.inputs[0])) continue;
     if (!is_plain_quantize(graph.nodes[static_cast<std::size_t>(first)])) continue;
+    graph.fusions.forget(relabel);  // it works on the type of the input again
     exchange(graph, static_cast<std::size_t>(first), second, sink);
     producers = producers_of(graph);
     consumers = consumers_of(graph);

@@ -46,6 +46,7 @@ void run_passes(Graph& graph, Sink& sink, const std::string& dump_after) {
     if (sink.has_errors()) return;
     verify(graph, Resolved::kYes);
   }
+  graph.fusions.finish(graph);
 }
 
 }  // namespace etch

@@ -6,12 +6,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "compiler/base/text.h"
 
 namespace etch {
 
 namespace {
+BiasResult refused(std::string why) { return {std::nullopt, "", std::move(why)}; }
+
 // fl(x_scale * w_scale) of channel c: what an int32 bias counts in.
 float unit_of(const Quantization& x, const Quantization& w, std::int64_t c) {
   return x.scale_at(0) * w.scale_at(c);
@@ -54,12 +57,16 @@ ValueId requantized(Graph& graph, const Quantization& x, const Quantization& w,
 BiasResult from_float(Graph& graph, const BiasRequest& request, const Quantization& x,
                       const Quantization& w) {
   const auto constant = graph.value(request.value).constant;
-  if (constant == nullptr || constant->dtype() != DType::kF32) return {};
+  if (constant == nullptr || constant->dtype() != DType::kF32) {
+    return refused("the bias is neither a float constant nor from DequantizeLinear");
+  }
   const auto bias = constant->as<float>();
-  if (std::ranges::any_of(bias, [](float value) { return !std::isfinite(value); })) return {};
+  if (std::ranges::any_of(bias, [](float value) { return !std::isfinite(value); })) {
+    return refused("the bias is not finite");
+  }
   return {requantized(graph, x, w, request.channels,
                       [&](std::int64_t c) { return bias[static_cast<std::size_t>(c)]; }),
-          ""};
+          "", ""};
 }
 
 Match match_of(const QuantizedOperand& bias, std::int64_t channels, const Quantization& x,
@@ -78,25 +85,32 @@ bool has_only_zero_points_of_zero(const QuantizedOperand& bias) {
 
 BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
                           const Quantization& w) {
-  if (!has_one_value_per_channel(*graph.value(request.value).shape, request.channels)) return {};
+  if (!has_one_value_per_channel(*graph.value(request.value).shape, request.channels)) {
+    return refused("the bias does not have one value per channel");
+  }
   if (request.operand == nullptr) {
-    return request.float_bias == FloatBias::kQuantize ? from_float(graph, request, x, w)
-                                                      : BiasResult{};
+    if (request.float_bias == FloatBias::kQuantize) return from_float(graph, request, x, w);
+    return refused("the bias is float, and so is the output");
   }
   const QuantizedOperand& bias = *request.operand;
-  if (bias.dtype != DType::kS32 || !has_only_zero_points_of_zero(bias)) return {};
-  if (bias.axis.granularity == QuantizationGranularity::kBlock) return {};
+  if (bias.dtype != DType::kS32) return refused(cat("the bias is ", name_of(bias.dtype)));
+  if (!has_only_zero_points_of_zero(bias)) return refused("the zero point of the bias is not 0");
+  if (bias.axis.granularity == QuantizationGranularity::kBlock) {
+    return refused("the bias is quantized in blocks");
+  }
   const Match match = match_of(bias, request.channels, x, w);
-  if (match == Match::kNone) return {};
-  if (match == Match::kEqual) return {bias.value, ""};
+  if (match == Match::kNone) return refused("the bias' scale is not input scale * weight scale");
+  if (match == Match::kEqual) return {bias.value, "", ""};
   const auto constant = graph.value(bias.value).constant;
-  if (constant == nullptr) return {};
+  if (constant == nullptr) {
+    return refused("the bias' scale is not input scale * weight scale, and it is no constant");
+  }
   const auto old = constant->as<std::int32_t>();
   const auto value = [&](std::int64_t c) {
     return static_cast<float>(old[static_cast<std::size_t>(c)]) * bias.quantization.scale_at(c);
   };
   return {requantized(graph, x, w, request.channels, value),
-          "the bias' scale is not input scale * weight scale; the bias was requantized"};
+          "the bias' scale is not input scale * weight scale; the bias was requantized", ""};
 }
 
 }  // namespace etch

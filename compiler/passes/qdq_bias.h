@@ -23,6 +23,7 @@ struct BiasRequest {
 struct BiasResult {
   std::optional<ValueId> bias;  // int32, one value per channel; nothing: the group stays float
   std::string warning;          // empty: none
+  std::string fault;            // why there is no bias
 };
 
 // `x` is per tensor, `w` per tensor or per channel.
