@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/graph_listing.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/quantization.h"
 #include "compiler/emit/names.h"
 #include "compiler/import/file.h"
+#include "compiler/passes/resolve.h"
 
 namespace etch::cli {
 namespace {
@@ -17,12 +19,18 @@ using Json = nlohmann::ordered_json;
 
 struct InspectOptions : ModelOptions {
   bool json = false;
+  bool before = false;  // only these graphs; neither: both
+  bool after = false;
+
+  bool shows_before() const { return before || !after; }
+  bool shows_after() const { return after || !before; }
 };
 
 // Everything found out about one model. Parts are missing if the model is broken before them.
 struct Findings {
-  std::optional<Graph> graph;       // as it stands in the file
-  std::unique_ptr<Graph> resolved;  // with types and shapes of the outputs
+  std::optional<Graph> graph;    // as it stands in the file
+  std::optional<Graph> typed;    // the same with types and shapes, as far as they can be known
+  std::unique_ptr<Graph> after;  // behind the passes
   std::unique_ptr<Program> program;
   Sink sink;
 };
@@ -35,7 +43,11 @@ Findings examine(const InspectOptions& options) {
   if (!bytes) return found;
   Sink repeated;  // compile() reports the same again
   found.graph = import_model(*bytes, compile_options.import, repeated);
-  if (found.graph) found.resolved = load_graph(*bytes, compile_options, repeated);
+  if (found.graph) {
+    found.typed = found.graph;
+    resolve(*found.typed, repeated);
+    found.after = load_graph(*bytes, compile_options, repeated);
+  }
   found.program = compile(*bytes, compile_options, found.sink);
   return found;
 }
@@ -67,6 +79,31 @@ Json describe_ports(const std::vector<Port>& ports) {
   return out;
 }
 
+Json describe_nodes(const std::vector<ListedNode>& nodes) {
+  Json out = Json::array();
+  for (const ListedNode& node : nodes) {
+    out.push_back({{"node", node.index},
+                   {"op_type", node.op_type},
+                   {"name", node.name},
+                   {"output", node.output},
+                   {"reads", node.reads},
+                   {"constants", node.constants}});
+  }
+  return out;
+}
+
+Json describe_fusions(const FusionLog& fusions) {
+  Json out = Json::array();
+  for (const FusionRecord& record : fusions.records()) {
+    out.push_back({{"node", record.node},
+                   {"op_type", record.op_type},
+                   {"name", record.name},
+                   {"fused", record.outcome == FusionRecord::Outcome::kFused},
+                   {"what", record.what}});
+  }
+  return out;
+}
+
 Json operators_of(const Graph& graph) {
   std::map<std::string, int> histogram;
   for (const Node& node : graph.nodes) {
@@ -92,7 +129,7 @@ Json report_of(const Findings& found, const InspectOptions& options) {
   Json out{{"model", options.model}, {"supported", found.program != nullptr}};
   if (found.graph) {
     const Graph& graph = *found.graph;
-    const Graph& typed = found.resolved ? *found.resolved : graph;
+    const Graph& typed = found.after ? *found.after : graph;
     out["producer"] = printable(graph.producer);
     out["ir_version"] = graph.ir_version;
     for (const auto& [domain, version] : graph.opsets) {
@@ -108,6 +145,7 @@ Json report_of(const Findings& found, const InspectOptions& options) {
                                    : describe_values(typed, typed.outputs);
     out["nodes"] = graph.nodes.size();
     out["operators"] = operators_of(graph);
+    if (found.after) out["operators_after"] = operators_of(*found.after);
     const Quantization quantization = quantization_of(graph);
     out["quantization"] = {{"formats", quantization.formats},
                            {"activations", quantization.activations},
@@ -120,7 +158,22 @@ Json report_of(const Findings& found, const InspectOptions& options) {
     out["macs"] = nullptr;
   }
   out["diagnostics"] = diagnostics_of(found.sink);
+  if (found.graph && options.shows_before()) {
+    out["graph"]["before"] = describe_nodes(list_nodes(*found.graph, *found.typed));
+  }
+  if (found.after && options.shows_after()) {
+    out["graph"]["after"] = describe_nodes(list_nodes(*found.after, *found.after));
+  }
+  if (found.after) out["fusions"] = describe_fusions(found.after->fusions);
   return out;
+}
+
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) print_line(line);
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
 std::string joined(const Json& counts) {
@@ -145,7 +198,37 @@ void print_values(std::string_view heading, const Json& values) {
   }
 }
 
-void print_report(const Json& report, std::size_t errors) {
+// Nodes per operator, in the file and behind the passes.
+void print_operators(const Json& report) {
+  const bool resolved = report.contains("operators_after");
+  std::map<std::string, std::pair<int, int>> counts;
+  for (const auto& [name, count] : report["operators"].items()) counts[name].first = count;
+  if (resolved) {
+    for (const auto& [name, count] : report["operators_after"].items()) counts[name].second = count;
+    print_line("  before   after");
+  }
+  for (const auto& [name, count] : counts) {
+    const auto shown = [](int number) { return number == 0 ? std::string("-") : cat(number); };
+    const std::string after = resolved ? right(shown(count.second), 8) : "";
+    print_line(cat(right(shown(count.first), 8), after, "  ", name));
+  }
+}
+
+void print_graphs(const Findings& found, const InspectOptions& options) {
+  if (found.graph && options.shows_before()) {
+    print_line("graph before the passes");
+    print_lines(table_of(list_nodes(*found.graph, *found.typed)));
+  }
+  if (!found.after) return;
+  if (options.shows_after()) {
+    print_line("graph after the passes");
+    print_lines(table_of(list_nodes(*found.after, *found.after)));
+  }
+  print_lines(lines_of(found.after->fusions));
+}
+
+void print_report(const Json& report, const Findings& found, const InspectOptions& options) {
+  const std::size_t errors = found.sink.error_count();
   if (report.contains("operators")) {
     std::string opsets;
     for (const auto& [domain, version] : report["opsets"].items()) {
@@ -157,9 +240,7 @@ void print_report(const Json& report, std::size_t errors) {
     print_values("input         ", report["inputs"]);
     print_values("output        ", report["outputs"]);
     print_line(cat("nodes         ", report["nodes"].get<std::size_t>()));
-    for (const auto& [name, count] : report["operators"].items()) {
-      print_line(cat("  ", count.get<int>(), "\t", name));
-    }
+    print_operators(report);
     std::string formats;
     for (const Json& format : report["quantization"]["formats"]) {
       formats += cat(formats.empty() ? "" : ", ", format.get<std::string>());
@@ -168,6 +249,7 @@ void print_report(const Json& report, std::size_t errors) {
     print_line(cat("  activations ", joined(report["quantization"]["activations"])));
     print_line(cat("  weights     ", joined(report["quantization"]["weights"])));
   }
+  print_graphs(found, options);
   if (report["supported"].get<bool>()) {
     print_line(cat("work          ", with_thousands(report["macs"].get<std::int64_t>()), " MACs"));
     print_line(
@@ -185,7 +267,7 @@ ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
   if (options.json) {
     print_line(report.dump(2, ' ', true, Json::error_handler_t::replace));
   } else {
-    print_report(report, found.sink.error_count());
+    print_report(report, found, options);
   }
   return reporter.exit_code();
 }
@@ -197,12 +279,19 @@ Command add_inspect(CLI::App& root) {
       "inspect", "Describe a model and everything that keeps it from being compiled");
   auto options = std::make_shared<InspectOptions>();
   add_model_options(*parser, *options);
+  parser->add_flag("--before", options->before, "list the graph as it stands in the file");
+  parser->add_flag("--after", options->after,
+                   "list the graph behind the passes (default: both graphs)");
   parser->add_flag("--json", options->json, "print a JSON object");
   parser->footer(
       "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
       "stderr.\n"
+      "A graph is listed by node: its position in the file, the type of its first output, the "
+      "nodes\n"
+      "whose outputs it reads, and how many of its inputs are constants.\n"
       "\n"
-      "Example:\n"
+      "Examples:\n"
+      "  etch inspect model.onnx --after\n"
       "  etch inspect model.onnx --json");
   return {parser, [options](Reporter& reporter) { return inspect(*options, reporter); }};
 }
