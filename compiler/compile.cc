@@ -10,6 +10,7 @@
 #include "compiler/stage/audit.h"
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/ports.h"
+#include "compiler/steps/quantized_tensors.h"
 #include "compiler/steps/strict_integer.h"
 
 namespace etch {
@@ -51,7 +52,10 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   auto program = std::make_unique<Program>();
   program->isa = traits_for(*isa, options.requantize);
   program->model_sha256 = sha256_hex(model);
+  program->producer = graph->producer;
+  program->fusions = graph->fusions;
   describe_ports(*graph, *program);
+  describe_quantization(*graph, *program);
   if (!Lowering(*graph, program->isa, *program, sink).run()) return nullptr;
   if (options.strict_integer) refuse_floats(*graph, *program, sink);
   if (sink.has_errors()) return nullptr;

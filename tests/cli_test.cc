@@ -159,7 +159,8 @@ TEST_F(Cli, CompileWritesAFolderAndSaysWhatIsInIt) {
   const ProcessResult result =
       etch({"compile", kDigits, "-o", path("out"), "--name", "digits", "--target", "scalar"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  for (const char* name : {"digits.h", "digits.cc", "CMakeLists.txt", "report.json"}) {
+  for (const char* name :
+       {"digits.h", "digits.cc", "CMakeLists.txt", "report.json", "report.html"}) {
     EXPECT_TRUE(fs::is_regular_file(folder_ / "out" / name)) << name;
     EXPECT_NE(result.output.find(name), std::string::npos) << name;
   }
@@ -290,6 +291,38 @@ TEST_F(Cli, BenchPrintsJsonWithEveryKey) {
   EXPECT_EQ(report["macs"].get<std::int64_t>(), macs);
 }
 
+TEST_F(Cli, BenchWritesAReportWithTimes) {
+  const std::vector<std::string> bench = {"bench",     kDigits, "--target", "scalar",
+                                          "--seconds", "0.1",   "--report"};
+  const auto bench_to = [&](const char* name) {
+    std::vector<std::string> arguments = bench;
+    arguments.push_back(path(name));
+    return etch(arguments).exit_code;
+  };
+  EXPECT_EQ(bench_to("times.html"), 0);
+  const std::string page = contents(folder_ / "times.html");
+  EXPECT_EQ(page.substr(0, 15), "<!DOCTYPE html>");
+  EXPECT_NE(page.find("GMAC/s"), std::string::npos);
+  EXPECT_EQ(bench_to("times.json"), 0);
+  const auto report = nlohmann::json::parse(contents(folder_ / "times.json"));
+  EXPECT_GT(report["steps"][0]["median_us"].get<double>(), 0);
+  EXPECT_GT(report["code_bytes"].get<int>(), 0);
+  EXPECT_EQ(bench_to("no/such/folder.html"), 3);
+}
+
+TEST_F(Cli, InspectListsTheGraphBeforeAndAfterThePasses) {
+  const std::string both = etch({"inspect", kDigits}).output;
+  EXPECT_NE(both.find("graph before the passes"), std::string::npos) << both;
+  EXPECT_NE(both.find("graph after the passes"), std::string::npos);
+  EXPECT_NE(both.find("\tConv became QLinearConv"), std::string::npos);
+  const std::string before = etch({"inspect", kDigits, "--before"}).output;
+  EXPECT_EQ(before.find("graph after the passes"), std::string::npos);
+  const std::string after = etch({"inspect", kDigits, "--after"}).output;
+  EXPECT_EQ(after.find("graph before the passes"), std::string::npos);
+  EXPECT_LT(before.size(), both.size());
+  EXPECT_LT(after.size(), both.size());
+}
+
 TEST_F(Cli, InspectDescribesTheModel) {
   const ProcessResult result = etch({"inspect", kDigits, "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
@@ -298,6 +331,10 @@ TEST_F(Cli, InspectDescribesTheModel) {
   EXPECT_EQ(report["inputs"][0]["dtype"], "float32");
   EXPECT_EQ(report["quantization"]["formats"], nlohmann::json({"QDQ"}));
   EXPECT_GT(report["operators"]["Conv"].get<int>(), 0);
+  EXPECT_EQ(report["operators_after"]["QLinearConv"], report["operators"]["Conv"]);
+  EXPECT_EQ(report["graph"]["before"].size(), report["nodes"].get<std::size_t>());
+  EXPECT_LT(report["graph"]["after"].size(), report["graph"]["before"].size());
+  EXPECT_FALSE(report["fusions"].empty());
   EXPECT_GT(report["macs"].get<std::int64_t>(), 0);
 }
 

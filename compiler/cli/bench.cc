@@ -1,7 +1,6 @@
 // `etch bench`: how long the network and each of its layers takes on one core, and how big it is.
-#include <array>
-#include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,10 +9,13 @@
 
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
+#include "compiler/cli/model_name.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/object_size.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/names.h"
+#include "compiler/emit/numbers.h"
+#include "compiler/emit/report.h"
 #include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
 
@@ -25,21 +27,19 @@ using Json = nlohmann::ordered_json;
 struct BenchOptions : ModelOptions {
   bool json = false;
   double seconds = 2;
+  std::string report;  // file to write; empty: none
 };
 
-struct Times {
-  double median = 0;  // microseconds
-  double least = 0;
-};
+using Times = std::map<std::string, MeasuredTime>;
 
 // What harness.h prints: "NAME MEDIAN MINIMUM" per line.
-std::map<std::string, Times> parse_times(const std::string& text) {
-  std::map<std::string, Times> all;
+Times parse_times(const std::string& text) {
+  Times all;
   std::istringstream lines(text);
   lines.imbue(std::locale::classic());
   std::string name;
-  Times times;
-  while (lines >> name >> times.median >> times.least) all[name] = times;
+  MeasuredTime time;
+  while (lines >> name >> time.median_us >> time.least_us) all[name] = time;
   return all;
 }
 
@@ -93,45 +93,48 @@ std::vector<ObjectSize> object_sizes(const Network& network) {
   return sizes;
 }
 
-Json layer_of(const Step& step, const std::map<std::string, Times>& times,
-              const std::vector<ObjectSize>& objects) {
+std::int64_t code_bytes_of(const Step& step, const std::vector<ObjectSize>& objects) {
+  std::int64_t code = 0;
+  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.name);
+  return code;
+}
+
+std::int64_t code_bytes_of(const std::vector<ObjectSize>& objects) {
+  std::int64_t code = 0;
+  for (const ObjectSize& object : objects) code += object.code_bytes;
+  return code;
+}
+
+Json layer_of(const Step& step, const Times& times, const std::vector<ObjectSize>& objects) {
   Json layer{{"name", step.name}, {"op", step.kind}, {"origin", step.origin}, {"macs", step.macs}};
   const auto found = times.find(step.name);
   if (found != times.end()) {
-    layer["median_us"] = found->second.median;
-    layer["min_us"] = found->second.least;
+    layer["median_us"] = found->second.median_us;
+    layer["min_us"] = found->second.least_us;
   }
   layer["weight_bytes"] = weight_bytes(step);
-  std::int64_t code = 0;
-  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.name);
+  const std::int64_t code = code_bytes_of(step, objects);
   if (code > 0) layer["code_bytes"] = code;
   return layer;
 }
 
-Json report_of(const Network& network, const std::map<std::string, Times>& times) {
+Json report_of(const Network& network, const Times& times, const std::vector<ObjectSize>& objects) {
   const Program& program = network.program();
-  const std::vector<ObjectSize> objects = object_sizes(network);
-  std::int64_t code = 0;
-  for (const ObjectSize& object : objects) code += object.code_bytes;
   std::int64_t weights = 0;
   Json layers = Json::array();
   for (const auto& step : program.steps) {
     weights += weight_bytes(*step);
     layers.push_back(layer_of(*step, times, objects));
   }
-  const Times whole = times.at("network");
-  return Json{
-      {"target", program.isa.name}, {"median_us", whole.median},          {"min_us", whole.least},
-      {"macs", program.macs},       {"arena_bytes", program.arena_bytes}, {"weight_bytes", weights},
-      {"code_bytes", code},         {"layers", std::move(layers)}};
-}
-
-std::string fixed(double value, int decimals) {
-  std::array<char, 64> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::fixed, decimals)
-                       .ptr;
-  return std::string(digits.data(), end);
+  const MeasuredTime whole = times.at("network");
+  return Json{{"target", program.isa.name},
+              {"median_us", whole.median_us},
+              {"min_us", whole.least_us},
+              {"macs", program.macs},
+              {"arena_bytes", program.arena_bytes},
+              {"weight_bytes", weights},
+              {"code_bytes", code_bytes_of(objects)},
+              {"layers", std::move(layers)}};
 }
 
 std::string right(const std::string& text, std::size_t width) {
@@ -165,6 +168,31 @@ void print_report(const Json& report) {
   print_row(report, "whole network");
 }
 
+// The report of `etch compile`, with times and sizes of code.
+std::string report_file(const BenchOptions& options, const Program& program, const Times& times,
+                        const std::vector<ObjectSize>& objects) {
+  EmitOptions emit_options;
+  emit_options.name = name_from_path(options.model);
+  ReportData data = gather_report(program, emit_options, {});
+  data.files.clear();  // there is no folder
+  data.time = times.at("network");
+  data.code_bytes = code_bytes_of(objects);
+  for (std::size_t i = 0; i < data.layers.size(); ++i) {
+    LayerReport& layer = data.layers[i];
+    if (const auto found = times.find(layer.name); found != times.end()) layer.time = found->second;
+    layer.code_bytes = code_bytes_of(*program.steps[i], objects);
+  }
+  const bool json = std::filesystem::path(options.report).extension() == ".json";
+  return json ? report_json(data) : report_html(data);
+}
+
+void write_report(const std::string& path, const std::string& text, Reporter& reporter) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file) reporter.io_error(path, "cannot write this file");
+}
+
 ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
   std::unique_ptr<Program> program =
@@ -176,13 +204,19 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   if (network == nullptr) return reporter.exit_code();
   const std::optional<std::string> output = network->bench(sample, options.seconds, reporter);
   if (!output) return reporter.exit_code();
-  const Json report = report_of(*network, parse_times(*output));
+  const Times times = parse_times(*output);
+  const std::vector<ObjectSize> objects = object_sizes(*network);
+  const Json report = report_of(*network, times, objects);
   if (options.json) {
     print_line(report.dump(2));
   } else {
     print_report(report);
   }
-  return ExitCode::kOk;
+  if (!options.report.empty()) {
+    write_report(options.report, report_file(options, network->program(), times, objects),
+                 reporter);
+  }
+  return reporter.exit_code();
 }
 
 }  // namespace
@@ -193,6 +227,11 @@ Command add_bench(CLI::App& root) {
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
   parser->add_flag("--json", options->json, "print a JSON object");
+  parser
+      ->add_option("--report", options->report,
+                   "also write the report of `etch compile` with the times, as a page or, if the "
+                   "name ends in .json, as JSON")
+      ->type_name("FILE");
   parser->add_option("--seconds", options->seconds, "how long to measure")
       ->check(CLI::Validator(CLI::Range(0.01, 3600.0)).description(""))
       ->type_name("S")
@@ -202,7 +241,7 @@ Command add_bench(CLI::App& root) {
       "timed one by one within runs of the whole network, less what reading the clock takes.\n"
       "\n"
       "Example:\n"
-      "  etch bench model.onnx --target avx2 --seconds 5 --json");
+      "  etch bench model.onnx --target avx2 --seconds 5 --report times.html");
   return {parser, [options](Reporter& reporter) { return bench(*options, reporter); }};
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/parts.h"
+#include "compiler/emit/report.h"
 
 namespace etch {
 
@@ -162,7 +163,11 @@ std::vector<OutputFile> emit(const Program& program, const EmitOptions& options)
     if (is_source(file)) sources.push_back(file.path);
   }
   files.push_back({"CMakeLists.txt", cmake_file(context, sources)});
-  files.push_back({"report.json", report(context, files)});
+  std::vector<std::string> paths;
+  for (const OutputFile& file : files) paths.push_back(file.path);
+  const ReportData data = gather_report(program, options, paths);
+  files.push_back({"report.json", report_json(data)});
+  files.push_back({"report.html", report_html(data)});
   return files;
 }
 

@@ -55,8 +55,7 @@ std::vector<std::string> runtime_headers(const Program& program);
 // Their text one after the other for a single file.
 std::string support_text(const Program& program);
 
-// build_file.cc, report.cc
+// build_file.cc; the reports are declared in report.h
 std::string cmake_file(const EmitContext& context, const std::vector<std::string>& sources);
-std::string report(const EmitContext& context, const std::vector<OutputFile>& files);
 
 }  // namespace etch

@@ -1,21 +1,20 @@
-// report.json: everything about a generated network, for people and scripts; see parts.h.
+// report.json: everything about a generated network, for scripts; see report.h.
+#include "compiler/emit/report.h"
+
 #include <nlohmann/json.hpp>
 
-#include "compiler/base/text.h"
 #include "compiler/emit/parts.h"
 #include "compiler/schedule/memory.h"
-#include "compiler/stage/recorder.h"
-#include "compiler/steps/requantization.h"
 
 namespace etch {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json port_report(const Port& port) {
+Json port_json(const Port& port) {
   Json out;
   out["identifier"] = port.identifier;
-  out["name"] = printable(port.name);
+  out["name"] = port.name;
   out["dtype"] = name_of(port.dtype);
   out["shape"] = port.shape;
   if (port.quantized) {
@@ -30,9 +29,9 @@ std::string_view home_name(Home home) {
   return home == Home::kInput ? "input" : "output";
 }
 
-Json buffer_report(const Buffer& buffer) {
+Json buffer_json(const Buffer& buffer) {
   Json out;
-  out["label"] = printable(buffer.label);
+  out["label"] = buffer.label;
   out["home"] = home_name(buffer.home);
   if (buffer.home == Home::kArena) {
     out["offset"] = buffer.arena_offset;
@@ -45,7 +44,7 @@ Json buffer_report(const Buffer& buffer) {
   return out;
 }
 
-Json rung_report(const RungCounts& counts) {
+Json rungs_json(const RungCounts& counts) {
   Json out;
   for (int i = 0; i < kRungs; ++i) {
     const Rung rung = static_cast<Rung>(i);
@@ -55,63 +54,101 @@ Json rung_report(const RungCounts& counts) {
   return out;
 }
 
-Json step_report(const Program& program, const Step& step) {
-  Recorder recorder(step);
-  recorder.set_isa(program.isa);
-  step.run(recorder);
-  std::int64_t bytes = 0;
-  for (const ConstantArray& constant : step.constants) {
-    bytes += static_cast<std::int64_t>(constant.bytes.size());
-  }
+Json tensor_json(const QuantizedTensor& tensor) {
+  return {{"role", tensor.role},
+          {"dtype", name_of(tensor.dtype)},
+          {"constant", tensor.is_constant},
+          {"scales", tensor.channels},
+          {"scale", {tensor.least_scale, tensor.median_scale, tensor.greatest_scale}},
+          {"zero_point", {tensor.least_zero_point, tensor.greatest_zero_point}}};
+}
+
+void add_time(Json& out, const std::optional<MeasuredTime>& time) {
+  if (!time) return;
+  out["median_us"] = time->median_us;
+  out["min_us"] = time->least_us;
+}
+
+Json layer_json(const LayerReport& layer) {
   Json out;
-  out["name"] = step.name;
-  out["kind"] = step.kind;
-  out["origin"] = step.origin;
-  out["node"] = step.node;
-  out["summary"] = step.summary;
-  out["facts"] = step.facts;
-  out["output_shape"] = step.output_shape;
-  out["macs"] = step.macs;
-  out["constant_bytes"] = bytes;
-  out["statements"] = recorder.statements();
-  if (step.products.terms > 0) {
-    out["products"] = {{"added_at_once", step.products.terms},
-                       {"least", step.products.low},
-                       {"most", step.products.high}};
+  out["name"] = layer.name;
+  out["kind"] = layer.kind;
+  out["origin"] = layer.origin;
+  out["node"] = layer.node;
+  out["summary"] = layer.summary;
+  out["facts"] = layer.facts;
+  if (!layer.schedule.empty()) out["schedule"] = layer.schedule;
+  out["input_shapes"] = layer.input_shapes;
+  out["output_shape"] = layer.output_shape;
+  out["macs"] = layer.macs;
+  out["constant_bytes"] = layer.constant_bytes;
+  out["statements"] = layer.statements;
+  if (layer.accumulators) {
+    out["accumulators"] = {layer.accumulators->low, layer.accumulators->high};
   }
-  if (!step.requantized.empty()) out["requantization"] = rung_report(count_rungs(step));
+  if (layer.products.terms > 0) {
+    out["products"] = {{"added_at_once", layer.products.terms},
+                       {"least", layer.products.low},
+                       {"most", layer.products.high}};
+  }
+  if (layer.rungs) out["requantization"] = rungs_json(*layer.rungs);
+  if (!layer.tensors.empty()) {
+    out["quantization"] = Json::array();
+    for (const QuantizedTensor& tensor : layer.tensors) {
+      out["quantization"].push_back(tensor_json(tensor));
+    }
+  }
+  add_time(out, layer.time);
+  if (layer.code_bytes) out["code_bytes"] = *layer.code_bytes;
+  return out;
+}
+
+Json fusions_json(const std::vector<FusionRecord>& records) {
+  Json out{{"fused", Json::array()}, {"missed", Json::array()}};
+  for (const FusionRecord& record : records) {
+    const bool missed = record.outcome == FusionRecord::Outcome::kMissed;
+    out[missed ? "missed" : "fused"].push_back({{"node", record.node},
+                                                {"op_type", record.op_type},
+                                                {"name", record.name},
+                                                {missed ? "why" : "what", record.what}});
+  }
+  return out;
+}
+
+template <class Item, class Describe>
+Json array_of(const std::vector<Item>& items, Describe describe) {
+  Json out = Json::array();
+  for (const Item& item : items) out.push_back(describe(item));
   return out;
 }
 
 }  // namespace
 
-std::string report(const EmitContext& context, const std::vector<OutputFile>& files) {
-  const Program& program = context.program;
+std::string report_json(const ReportData& data) {
   Json out;
   out["generator"] = "etch";
   out["version"] = ETCH_VERSION;
   out["output_format"] = kOutputFormat;
-  out["name"] = context.options.name;
-  out["target"] = program.isa.name;
-  out["model_sha256"] = program.model_sha256;
-  out["macs"] = program.macs;
-  out["flash_bytes"] = constant_bytes(program);
-  out["requantize"] = program.isa.float_requantization ? "float" : "integer";
-  if (!program.isa.float_requantization) out["requantization"] = rung_report(count_rungs(program));
-  out["arena"] = {{"bytes", program.arena_bytes},
-                  {"lower_bound", program.arena_lower_bound},
+  out["name"] = data.name;
+  out["target"] = data.target;
+  out["model_sha256"] = data.model_sha256;
+  out["producer"] = data.producer;
+  out["macs"] = data.macs;
+  out["flash_bytes"] = data.flash_bytes;
+  if (data.code_bytes) out["code_bytes"] = *data.code_bytes;
+  add_time(out, data.time);
+  out["requantize"] = data.float_requantization ? "float" : "integer";
+  if (!data.float_requantization) out["requantization"] = rungs_json(data.rungs);
+  out["arena"] = {{"bytes", data.arena_bytes},
+                  {"lower_bound", data.arena_lower_bound},
                   {"alignment", kArenaAlignment},
                   {"slack", kArenaSlack}};
-  out["inputs"] = Json::array();
-  out["outputs"] = Json::array();
-  out["steps"] = Json::array();
-  out["buffers"] = Json::array();
-  out["files"] = Json::array({"report.json"});
-  for (const Port& port : program.inputs) out["inputs"].push_back(port_report(port));
-  for (const Port& port : program.outputs) out["outputs"].push_back(port_report(port));
-  for (const auto& step : program.steps) out["steps"].push_back(step_report(program, *step));
-  for (const Buffer& buffer : program.buffers) out["buffers"].push_back(buffer_report(buffer));
-  for (const OutputFile& file : files) out["files"].push_back(file.path);
+  out["inputs"] = array_of(data.inputs, port_json);
+  out["outputs"] = array_of(data.outputs, port_json);
+  out["steps"] = array_of(data.layers, layer_json);
+  out["buffers"] = array_of(data.buffers, buffer_json);
+  out["fusions"] = fusions_json(data.fusions);
+  out["files"] = data.files;
   return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/base/check.h"
+#include "compiler/base/text.h"
 
 namespace etch {
 
@@ -182,6 +183,21 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
   }
   plan.order =
       weights <= kResidentWeights ? LoopOrder::kPixelsOutside : LoopOrder::kChannelsOutside;
+}
+
+std::string describe_tiles(const ConvPlan& plan, const IsaTraits& isa) {
+  const auto by_work = [](const ConvRegion& a, const ConvRegion& b) {
+    return std::int64_t{a.planes} * a.rows * a.cols < std::int64_t{b.planes} * b.rows * b.cols;
+  };
+  const ConvRegion& largest = *std::ranges::max_element(plan.regions, by_work);
+  std::string out = cat(largest.tile_rows, " x ", largest.tile_cols, " pixels x ",
+                        plan.blocks.front().vectors * isa.lanes, " channels, K ");
+  const bool straight = largest.groups() <= plan.straight_line;
+  out += straight ? cat("straight (", largest.groups(), " groups)")
+                  : cat("unrolled by ", plan.unroll, " of ", largest.groups(), " groups");
+  out += plan.order == LoopOrder::kPixelsOutside ? ", pixels outside" : ", channels outside";
+  if (plan.regions.size() > 1) out += cat(", ", plan.regions.size(), " regions");
+  return out;
 }
 
 }  // namespace etch

@@ -3,6 +3,7 @@
 // whether pixels or channels are the outer loop.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "templates/kernels/conv.h"
@@ -16,5 +17,8 @@ std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int
 // Sets plan.blocks, lanes_per_group, the regions' tiles, order and unrolling. Regions must have
 // their extents and runs. `channels` is per group.
 void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels);
+
+// What was chosen, for reports: "3 x 4 pixels x 16 channels, K straight, pixels outside".
+std::string describe_tiles(const ConvPlan& plan, const IsaTraits& isa);
 
 }  // namespace etch

@@ -341,6 +341,7 @@ class Builder {
       step_->macs =
           x_pixels * geometry().in_channels * geometry().out_per_group() * problem_.taps();
     }
+    step_->schedule = describe_tiles(plan(), isa_);
     if (parts_.count > 1) {
       step_->facts.push_back(cat("weights minus zero point need 9 bits: issued as a sum of ",
                                  parts_.count, " int8 parts"));

@@ -84,6 +84,7 @@ class Builder {
         int32_array("bias", bias_, "bias - x_zero_point * sum(w), in lane order"));
     step_->constants.push_back(factors());
     step_->macs = element_count(problem_.y.shape) * problem_.taps();
+    step_->schedule = schedule();
     add_overlap();
     return std::move(step_);
   }
@@ -219,6 +220,19 @@ class Builder {
     std::vector<float> scale;
     for (const int m : channels) scale.push_back(problem_.scale[static_cast<std::size_t>(m)]);
     return float_array("scale", scale, "x_scale * w_scale / y_scale, in lane order");
+  }
+
+  std::string schedule() const {
+    const auto& regions = step_->plan.regions;
+    const auto by_work = [](const DepthwiseRegion& a, const DepthwiseRegion& b) {
+      return std::int64_t{a.rows} * a.cols * a.bytes < std::int64_t{b.rows} * b.cols * b.bytes;
+    };
+    const DepthwiseRegion& largest = *std::ranges::max_element(regions, by_work);
+    std::string out = cat(largest.rows_together, largest.rows_together == 1 ? " row" : " rows",
+                          " x ", isa_.byte_lanes(), " bytes, weights repeat after ", largest.period,
+                          largest.period == 1 ? " chunk" : " chunks");
+    if (regions.size() > 1) out += cat(", ", regions.size(), " regions");
+    return out;
   }
 
   // Rows are written in order and never before they have been read.

@@ -252,6 +252,7 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
   step->output_shape = views.back().second->shape;
   for (const auto& [name, view] : views) {
     const bool written = step->operands.size() + outputs >= views.size();
+    if (!written) step->input_shapes.push_back(view->shape);
     step->operands.push_back(
         {name, view->buffer, view->offset, view->dtype, written ? Access::kWrite : Access::kRead});
   }
@@ -304,6 +305,7 @@ void Lowering::lower_output(int port) {
   step->kind = "output";
   step->origin = "graph output";
   step->output_shape = to.shape;
+  step->input_shapes = {to.shape};
   step->summary = "hand the result over in the model's own layout";
   const bool constant = out.constant != nullptr;
   View from = constant ? to : *views_[static_cast<std::size_t>(id)];

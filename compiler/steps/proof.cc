@@ -56,6 +56,7 @@ void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& o
         std::max(std::fabs(static_cast<double>(range.low)), static_cast<double>(range.high));
     clamp = clamp || 2 * reach * static_cast<double>(scale) > static_cast<double>(kMost);
   }
+  step.accumulators = AccumulatorBounds{all.low, all.high};
   step.facts.push_back(cat("accumulators stay within [", all.low, ", ", all.high, "]: ",
                            all.low >= kLeast && all.high <= kMost
                                ? "int32 cannot overflow"

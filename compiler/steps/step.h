@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/ir/fusion_log.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/schedule/requantize/form.h"
 #include "templates/isa/traits.h"
@@ -62,6 +64,11 @@ struct ProductSums {
   std::int64_t high = 0;
 };
 
+// The accumulators that can occur in a step; beyond int32 they wrap.
+struct AccumulatorBounds {
+  std::int64_t low = 0, high = 0;
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -73,7 +80,10 @@ class Step {
   int node = -1;                   // position of the origin in the file
   std::string origin;              // "Conv 'conv1'", printable, for reports only (never in code)
   std::int64_t macs = 0;
-  Shape output_shape;  // logical
+  Shape output_shape;               // logical
+  std::vector<Shape> input_shapes;  // logical, of the operands that are read
+  std::string schedule;             // tiles and unrolling that were chosen, for reports
+  std::optional<AccumulatorBounds> accumulators;  // proved, where there are any
   std::vector<Operand> operands;
   std::vector<ConstantArray> constants;
   std::vector<Overlap> overlaps;
@@ -112,6 +122,17 @@ struct Port {
   int zero_point = 0;
 };
 
+// How one tensor of a node is quantized, for reports.
+struct QuantizedTensor {
+  int node = -1;     // Node::index
+  std::string role;  // "x", "weights", "y"
+  bool is_constant = false;
+  DType dtype = DType::kU8;
+  std::int64_t channels = 1;  // number of scales
+  float least_scale = 0, median_scale = 0, greatest_scale = 0;
+  int least_zero_point = 0, greatest_zero_point = 0;
+};
+
 struct Program {
   IsaTraits isa;
   std::vector<Port> inputs;
@@ -122,6 +143,9 @@ struct Program {
   std::int64_t arena_lower_bound = 0;  // largest sum of simultaneously live buffers
   std::int64_t macs = 0;
   std::string model_sha256;  // hex
+  std::string producer;      // the model's text: for reports only
+  FusionLog fusions;
+  std::vector<QuantizedTensor> quantization;  // in the order of the graph
 };
 
 // Kernels may read, never write, this many bytes behind any arena buffer.
