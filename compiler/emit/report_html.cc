@@ -147,7 +147,7 @@ constexpr std::pair<std::string_view, KindClass> kClasses[] = {
     {"depthwise", {"depthwise", "depthwise convolution"}},
     {"matmul", {"product", "matrix product"}},
     {"maxpool", {"pool", "pooling and reduction"}},
-    {"pool", {"pool", "pooling and reduction"}},
+    {"avgpool", {"pool", "pooling and reduction"}},
     {"reduce", {"pool", "pooling and reduction"}},
     {"quantize", {"quantize", "quantize, dequantize"}},
     {"dequantize", {"quantize", "quantize, dequantize"}},
