@@ -11,6 +11,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/html.h"
+#include "compiler/ir/graph.h"
 #include "compiler/schedule/memory.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/tiny_program.h"

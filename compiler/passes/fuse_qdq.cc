@@ -135,7 +135,11 @@ std::optional<Node> fuse_conv(Group& group) {
   append_output(group.graph, node, *group.output);
   if (group.has_bias()) {
     const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(0));
-    if (!bias || (group.limit != nullptr && !is_constant(group.graph, *bias))) return std::nullopt;
+    if (!bias) return std::nullopt;
+    const bool has_limits = group.limit != nullptr && !is_constant(group.graph, *bias);
+    if (!group.fits(has_limits ? "limits its result, but its bias is no constant" : "")) {
+      return std::nullopt;
+    }
     node.inputs.push_back(*bias);
   }
   return node;

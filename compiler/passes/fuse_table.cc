@@ -171,6 +171,10 @@ class TableFusion {
     fused.outputs = {target};
     Sink none;
     ETCH_CHECK(resolve_node(graph_, fused, none));
+    for (const Node* each : nodes) {
+      if (is_quantize(*each) || is_dequantize(*each)) continue;
+      graph_.fusions.fused(*each, "became a look-up in a table");
+    }
     node = std::move(fused);
   }
 
@@ -221,6 +225,7 @@ bool limit_convolution(Graph& graph, Wiring& wiring, int i, const Limits& limits
   limited.outputs = table.outputs;
   Sink none;
   ETCH_CHECK(resolve_node(graph, limited, none));
+  graph.fusions.fused(table, cat("became limits of ", limited.op_type));
   wiring.erase(i);
   wiring.replace(static_cast<int>(before - graph.nodes.data()), std::move(limited));
   return true;

@@ -40,6 +40,7 @@ constexpr Places kPlaces[] = {
     {"QGemm", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 7, 8}}}},
     {"QLinearAdd", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearMul", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
+    {"QLinearWhere", {{{"a", 1, 2, 3}, {"b", 4, 5, 6}, {"y", kOutput, 7, 8}}}},
     {"QLinearAveragePool", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
     {"QLinearGlobalAveragePool", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
     {"QLinearSoftmax", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
