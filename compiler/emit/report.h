@@ -36,7 +36,7 @@ struct LayerReport {
   std::int64_t constant_bytes = 0;
   std::int64_t statements = 0;  // of the function
   std::optional<AccumulatorBounds> accumulators;
-  ProductSums products;                 // of packed weights
+  ProductSums products;                  // of packed weights
   std::optional<RungCounts> rungs;       // only where requantization does without floats
   std::vector<QuantizedTensor> tensors;  // of the node, at its last step
   std::optional<MeasuredTime> time;
