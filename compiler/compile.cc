@@ -31,7 +31,7 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
     std::optional<Graph> graph = import_model(model, options.import, sink);
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
-    run_passes(*graph, sink, options.dump_after);
+    run_passes(*graph, sink, options.qdq, options.dump_after);
     if (sink.has_errors()) return nullptr;
     return std::make_unique<Graph>(std::move(*graph));
   } catch (const CompileError&) {

@@ -9,6 +9,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/pipeline.h"
 #include "compiler/passes/quantize_input.h"
 #include "compiler/steps/step.h"
 
@@ -21,6 +22,7 @@ struct CompileOptions {
   std::string target = "native";  // folder under templates/isa, or "native": the best this CPU has
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
+  QdqMode qdq = QdqMode::kInteger;
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing

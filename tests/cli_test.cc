@@ -109,6 +109,7 @@ TEST_F(Cli, WrongUsageIsExitCode1WithOneLineAboutIt) {
       {"compile", kDigits, "-o", path("x"), "--weights", "paper"},
       {"compile", kDigits, "-o", path("x"), "--requantize", "maybe"},
       {"compile", kDigits, "-o", path("x"), "--strict-integer"},
+      {"compile", kDigits, "-o", path("x"), "--qdq", "both"},
       {"compile", kDigits, "-o", path("x"), "--frobnicate"},
       {"check", kDigits, "--dim", "N"},
       {"check", kDigits, "--input-shape", "x=1,0"},

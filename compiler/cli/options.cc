@@ -123,6 +123,13 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
 }
 
 void add_code_options(CLI::App& parser, ModelOptions& options) {
+  parser
+      .add_option("--qdq", options.qdq,
+                  "what lies between DequantizeLinear and QuantizeLinear: integer operators, or "
+                  "float arithmetic as the file has it")
+      ->check(CLI::Validator(CLI::IsMember({"integer", "float"})).description(""))
+      ->type_name("HOW")
+      ->capture_default_str();
   CLI::Option* const requantize =
       parser
           .add_option("--requantize", options.requantize,
@@ -141,6 +148,7 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
 CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;
+  if (qdq == "float") out.qdq = QdqMode::kFloat;
   if (requantize == "float") out.requantize = RequantizeMode::kFloat;
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;

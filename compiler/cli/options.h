@@ -36,6 +36,7 @@ struct ModelOptions {
   std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::string requantize = "auto";
+  std::string qdq = "integer";
   bool strict_integer = false;
 
   CompileOptions compile_options() const;
@@ -44,7 +45,7 @@ struct ModelOptions {
 // Adds MODEL, --target, --dim, --input-shape and --quantize-input.
 void add_model_options(CLI::App& parser, ModelOptions& options);
 
-// Adds --requantize and --strict-integer, for the commands that generate code.
+// Adds --qdq, --requantize and --strict-integer, for the commands that generate code.
 void add_code_options(CLI::App& parser, ModelOptions& options);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if

@@ -100,6 +100,7 @@ std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
 
 // Relu or Clip before a Q as limits of the quantized value: quantization is monotone.
 void append_limits(const Group& group, Node& node) {
+  if (group.limit == nullptr) return;
   const ScalarQuantization by{group.output->quantization.scale_at(0),
                               group.output->quantization.zero_point_at(0)};
   double low = 0, high = INFINITY;
@@ -114,32 +115,24 @@ void append_limits(const Group& group, Node& node) {
   node.attributes["clamp_high"] = most;
 }
 
-bool is_constant(const Graph& graph, ValueId id) {
-  return id == kNoValue || graph.value(id).constant != nullptr;
+// The kernels that limit need to know their weights and bias.
+bool may_limit(Group& group, ValueId weights) {
+  const bool known = group.limit == nullptr || group.graph.value(weights).constant != nullptr;
+  return group.fits(known ? "" : "limits its result, but its weights or bias are no constants");
 }
 
 std::optional<Node> fuse_conv(Group& group) {
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
-  // The kernel that limits needs to know its weights.
-  const bool known = group.limit == nullptr || is_constant(group.graph, group.in(1).value);
-  if (!group.fits(known ? "" : "limits its result, but its weights are no constants")) {
-    return std::nullopt;
-  }
+  if (!may_limit(group, group.in(1).value)) return std::nullopt;
   Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");
-  if (group.limit != nullptr) {
-    group.graph.opsets.emplace(kEtch, 1);
-    append_limits(group, node);
-  }
+  if (group.limit != nullptr) group.graph.opsets.emplace(kEtch, 1);
+  append_limits(group, node);
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   append_output(group.graph, node, *group.output);
   if (group.has_bias()) {
     const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(0));
-    if (!bias) return std::nullopt;
-    const bool has_limits = group.limit != nullptr && !is_constant(group.graph, *bias);
-    if (!group.fits(has_limits ? "limits its result, but its bias is no constant" : "")) {
-      return std::nullopt;
-    }
+    if (!bias || !may_limit(group, *bias)) return std::nullopt;
     node.inputs.push_back(*bias);
   }
   return node;
@@ -170,16 +163,18 @@ QuantizedOperand repeated(Graph& graph, QuantizedOperand weights, std::int64_t g
 
 std::optional<Node> fuse_conv_transpose(Group& group) {
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 1)) return std::nullopt;
+  if (!may_limit(group, group.in(1).value)) return std::nullopt;
   const std::int64_t groups = params_of<ConvTransposeParams>(group.node).geometry.group;
   group.inputs[1] = repeated(group.graph, group.in(1), groups);
   Node node = renamed(group, kEtch, "QLinearConvTranspose");
   group.graph.opsets.emplace(kEtch, 1);
+  append_limits(group, node);
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   append_output(group.graph, node, *group.output);
   if (group.has_bias()) {
     const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(1) * groups);
-    if (!bias) return std::nullopt;
+    if (!bias || !may_limit(group, *bias)) return std::nullopt;
     node.inputs.push_back(*bias);
   }
   return node;
@@ -272,12 +267,13 @@ struct Rule {
   bool takes_limits = false;  // Relu or Clip may stand before the Q
 };
 
-constexpr Rule kRules[] = {{"Conv", fuse_conv, true},   {"ConvTranspose", fuse_conv_transpose},
-                           {"Gemm", fuse_gemm},         {"MatMul", fuse_matmul},
-                           {"Add", fuse_binary},        {"Mul", fuse_binary},
-                           {"AveragePool", fuse_unary}, {"GlobalAveragePool", fuse_unary},
-                           {"Softmax", fuse_unary},     {"Sigmoid", fuse_unary},
-                           {"LeakyRelu", fuse_unary},   {"Concat", fuse_concat}};
+constexpr Rule kRules[] = {
+    {"Conv", fuse_conv, true},   {"ConvTranspose", fuse_conv_transpose, true},
+    {"Gemm", fuse_gemm},         {"MatMul", fuse_matmul},
+    {"Add", fuse_binary},        {"Mul", fuse_binary},
+    {"AveragePool", fuse_unary}, {"GlobalAveragePool", fuse_unary},
+    {"Softmax", fuse_unary},     {"Sigmoid", fuse_unary},
+    {"LeakyRelu", fuse_unary},   {"Concat", fuse_concat}};
 
 const Rule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;

@@ -2,7 +2,7 @@
 // ONNX Runtime's conditions (specification section 6.1):
 //   Conv              QLinearConv; bias: see below. With Relu or Clip before the Q: QLinearConv of
 //                     org.etch with limits; ONNX Runtime leaves these in float, which differs at
-//                     near-ties (specification section 6.2)
+//                     near-ties (specification section 6.2). So has ConvTranspose
 //   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no
 //   integer
 //                     kernel and leaves it float, which differs at near-ties (section 3.6)

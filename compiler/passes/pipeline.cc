@@ -15,16 +15,19 @@
 namespace etch {
 
 namespace {
+enum class Only { kNothing, kInteger };  // whether the pass is left out of --qdq float
+
 struct Pass {
   const char* name;
   std::function<void(Graph&, Sink&)> run;
+  Only only = Only::kNothing;
 };
 
 const Pass kPasses[] = {
     // First: everything after it relies on known types, shapes and parameters.
     {"resolve", resolve},
     // Before any float value is folded: it needs to see DequantizeLinear of constant weights.
-    {"fold_qdq", fold_qdq},
+    {"fold_qdq", fold_qdq, Only::kInteger},
     // After fold_qdq, which may make such operators; before folding of what they consist of.
     {"expand", expand},
     // What fold_qdq has left in float is now an ordinary constant.
@@ -38,9 +41,10 @@ const Pass kPasses[] = {
 };
 }  // namespace
 
-void run_passes(Graph& graph, Sink& sink, const std::string& dump_after) {
+void run_passes(Graph& graph, Sink& sink, QdqMode qdq, const std::string& dump_after) {
   if (dump_after == "import") std::fputs(dump(graph).c_str(), stderr);
   for (const Pass& pass : kPasses) {
+    if (qdq == QdqMode::kFloat && pass.only == Only::kInteger) continue;
     pass.run(graph, sink);
     if (dump_after == pass.name) std::fputs(dump(graph).c_str(), stderr);
     if (sink.has_errors()) return;

@@ -20,10 +20,11 @@ std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node) 
 
 void lower_qlinear_conv(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearConvParams>(node);
+  const DType y_type = *lowering.value(node.outputs[0]).dtype;
   const bool has_bias = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
   if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) ||
       lowering.is_constant(node, 0) || (has_bias && !lowering.is_constant(node, 8))) {
-    if (node.domain == kEtch && node.op_type == "QLinearConv") {
+    if (params.low > min_of(y_type) || params.high < max_of(y_type)) {
       lowering.unsupported(node, "limits need weights, scales and bias known at compile time");
       return;
     }
