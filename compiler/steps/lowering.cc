@@ -174,6 +174,14 @@ View Lowering::new_output(const Node& node, int i, const Order& order) {
   return view;
 }
 
+View Lowering::new_dense_output(const Node& node, int i, const Order& order) {
+  const ValueId id = node.outputs[static_cast<std::size_t>(i)];
+  const DType type = *value(id).dtype;
+  const View view = allocate(id, order, stored_type(type), type == DType::kS8, Halo::kNone);
+  views_[static_cast<std::size_t>(id)] = view;
+  return view;
+}
+
 View Lowering::scratch(DType type, std::int64_t elements) {
   View view = dense_view(type, {elements}, row_major(1));
   view.buffer = add_buffer(Home::kArena, -1, elements * bytes_of(type));

@@ -50,6 +50,9 @@ class Lowering {
   // New memory for output `i`, in the order and with the halo that its consumers wish for, else
   // in `order`. 8-bit types are stored as uint8.
   View new_output(const Node& node, int i, const Order& order);
+  // The same, but dense and in `order` whatever the consumers wish for: for kernels that write the
+  // tensor as one row of elements.
+  View new_dense_output(const Node& node, int i, const Order& order);
   // Memory for `elements` values that belong to no value of the graph, aligned for vectors of int32
   // if it holds one.
   View scratch(DType type, std::int64_t elements);

@@ -25,7 +25,7 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   }
   const std::int64_t rows = element_count(g.batch) * g.rows;
   const View x = lowering.contiguous(node, 0, row_major(lowering.view(node, 0).rank()));
-  const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
+  const View y = lowering.new_dense_output(node, 0, row_major(static_cast<int>(g.output.size())));
   ConvProblem problem = matrix_problem(x, y, rows, g.depth, g.cols);
   const std::vector<std::int64_t> b = lowering.constant(node, 3).integers();
   for (std::int64_t n = 0; n < g.cols; ++n) {
