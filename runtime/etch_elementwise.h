@@ -93,10 +93,6 @@ struct Min {
   }
 };
 
-struct PRelu {
-  static float of(float x, float slope) { return x >= 0.0f ? x : slope * x; }
-};
-
 // y[i] = Operation(a[i * a_step], b[i * b_step])
 template <class Operation, class T>
 static inline void combine(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,

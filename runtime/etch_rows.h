@@ -1,5 +1,5 @@
-// Rows with more than one step per element: factor and offset per channel, and where the largest
-// or smallest element stands. Compilers may not fuse what is a product and a sum here, see
+// Rows with more than one step per element: factor and offset per channel, PRelu, and where the
+// largest or smallest element stands. Compilers may not fuse what is a product and a sum here, see
 // etch_vector.h. C++17, freestanding, no heap, no state.
 #pragma once
 
@@ -43,6 +43,23 @@ static inline void affine(const int32_t* x, ptrdiff_t x_step, const float* facto
   for (ptrdiff_t i = 0; i < n; ++i) {
     const float value = static_cast<float>(x[i * x_step]);
     y[i] = opaque(value * factor[i * factor_step]) + offset[i * offset_step];
+  }
+}
+
+// y[i] = x[i] where it is not negative, else fl(slope[..] * x[i]).
+static inline void prelu(const float* x, ptrdiff_t x_step, const float* slope, ptrdiff_t slope_step,
+                         float* y, ptrdiff_t n) {
+  ptrdiff_t i = 0;
+  const bool dense = x_step == 1 && (slope_step == 0 || slope_step == 1);
+  for (; dense && i + kFloatLanes <= n; i += kFloatLanes) {
+    const Floats<kFloatLanes> value = load<kFloatLanes>(x + i);
+    const Floats<kFloatLanes> s = load_or_repeat<kFloatLanes>(slope + i * slope_step, slope_step);
+    store(y + i, where_not_negative(value, product(s, value)));
+  }
+  for (; i < n; ++i) {
+    const float value = x[i * x_step];
+    const float scaled = slope[i * slope_step] * value;
+    y[i] = value >= 0.0f ? value : scaled;
   }
 }
 

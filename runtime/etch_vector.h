@@ -102,6 +102,27 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
   }
 }
 
+// x where x >= 0, else `otherwise`; NaN counts as below.
+template <int lanes>
+ETCH_INLINE Floats<lanes> where_not_negative(const Floats<lanes>& x,
+                                             const Floats<lanes>& otherwise) {
+  if constexpr (lanes == 1) {
+    return {x.v >= 0.0f ? x.v : otherwise.v};
+  } else {
+#if defined(__GNUC__)
+    typedef int32_t Mask __attribute__((vector_size(4 * lanes)));
+    const Mask keep = x.v >= typename Floats<lanes>::Vector{};
+    Mask yes, no;
+    ETCH_MEMCPY(&yes, &x, sizeof yes);
+    ETCH_MEMCPY(&no, &otherwise, sizeof no);
+    const Mask bits = (yes & keep) | (no & ~keep);
+    Floats<lanes> out;
+    ETCH_MEMCPY(&out, &bits, sizeof out);
+    return out;
+#endif
+  }
+}
+
 // `count` neighbouring vectors. Nested rather than an array, so that each stays in a register.
 template <int lanes, int count>
 struct Columns {

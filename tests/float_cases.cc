@@ -250,6 +250,98 @@ Case reduction(int index, Dice& dice) {
   return node.finish(op, attributes, cat(op, "_", name_of(type), "_", index, "_", to_string(x)));
 }
 
+Case softmax(int index, Dice& dice) {
+  const auto op = dice.pick<std::string>({"Softmax", "LogSoftmax"});
+  const std::int64_t opset = dice.one_in(2) ? 11 : 13;
+  Shape x = image(dice);
+  for (std::int64_t drop = dice.between(0, 2); drop > 0; --drop) x.erase(x.begin());
+  const auto rank = static_cast<std::int64_t>(x.size());
+  OneOperator node(dice, opset);
+  node.input("x", rough_floats(dice, x));
+  return node.finish(op, {{"axis", dice.between(-rank, rank - 1)}},
+                     cat(op, opset, "_", index, "_", to_string(x)));
+}
+
+Case quantized_softmax(int index, Dice& dice) {
+  const Shape x = image(dice);
+  const auto rank = static_cast<std::int64_t>(x.size());
+  const DType type = dice.one_in(2) ? DType::kU8 : DType::kS8;
+  OneOperator node(dice, 13);
+  node.input("x", any_tensor(dice, type, x));
+  node.constant("x_scale", Tensor::of<float>({}, {0.05F}));
+  node.constant("x_zero", any_tensor(dice, type, {}));
+  node.constant("y_scale", Tensor::of<float>({}, {1.0F / 256}));
+  node.constant("y_zero", any_tensor(dice, type, {}));
+  return node.finish(
+      "QLinearSoftmax",
+      {{"axis", dice.between(-rank, rank - 1)}, {"opset", std::int64_t{dice.one_in(2) ? 12 : 13}}},
+      cat("QLinearSoftmax_", index, "_", to_string(x)), "com.microsoft");
+}
+
+Case lrn(int index, Dice& dice) {
+  const Shape x = image(dice);
+  OneOperator node(dice, 13);
+  node.input("x", rough_floats(dice, x));
+  return node.finish("LRN",
+                     {{"size", dice.between(1, 6)},
+                      {"alpha", 0.3F},
+                      {"beta", dice.one_in(2) ? 0.75F : 0.6F},
+                      {"bias", 1.5F}},
+                     cat("LRN_", index, "_", to_string(x)));
+}
+
+Case normalization(int index, Dice& dice) {
+  const bool layer = dice.one_in(2);
+  const Shape x = image(dice);
+  const auto axis = layer ? dice.between(0, static_cast<std::int64_t>(x.size()) - 1) : 1;
+  const Shape scale = layer ? Shape(x.begin() + axis, x.end()) : Shape{x[1]};
+  OneOperator node(dice, 17);
+  if (dice.one_in(10)) {
+    node.constant("x", rough_floats(dice, x));
+    node.input("scale", rough_floats(dice, scale));
+  } else {
+    node.input("x", rough_floats(dice, x));
+    node.mostly_constant("scale", rough_floats(dice, scale));
+  }
+  if (!layer || dice.one_in(2)) node.mostly_constant("bias", rough_floats(dice, scale));
+  std::map<std::string, Attribute> attributes{{"epsilon", 1e-3F}};
+  if (layer) attributes["axis"] = axis;
+  const std::string op = layer ? "LayerNormalization" : "InstanceNormalization";
+  return node.finish(op, attributes, cat(op, "_", index, "_", to_string(x)));
+}
+
+// x [1, channels, length] through `op`, then a convolution along the length.
+Case row_before_convolution(int index, Dice& dice) {
+  const std::int64_t channels = dice.between(2, 6), length = dice.between(3, 9);
+  const std::int64_t columns = dice.between(2, 9);
+  const auto op = dice.pick<std::string>({"MatMul", "Softmax", "MatMulInteger", "QLinearMatMul"});
+  const bool quantized = op == "QLinearMatMul";
+  const DType type = op == "MatMul" || op == "Softmax" ? DType::kF32 : DType::kU8;
+  const Shape x{1, channels, length};
+  ModelBuilder model(13);
+  model.input("x", type, dims(x));
+  model.initializer("b", any_tensor(dice, type, {length, columns}));
+  model.initializer("scale", Tensor::of<float>({}, {0.25F}));
+  model.initializer("big", Tensor::of<float>({}, {64}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {7}));
+  model.initializer("w", any_tensor(dice, quantized ? DType::kU8 : DType::kF32, {3, channels, 3}));
+  const std::map<std::string, Attribute> padded{{"pads", Ints{1, 1}}};
+  if (quantized) {
+    model.node(op, {"x", "scale", "zero", "b", "scale", "zero", "big", "zero"}, {"row"});
+    model.node("QLinearConv", {"row", "big", "zero", "w", "scale", "zero", "big", "zero"}, {"y"},
+               padded);
+  } else {
+    const bool integer = op == "MatMulInteger";
+    model.node(op,
+               op == "Softmax" ? std::vector<std::string>{"x"} : std::vector<std::string>{"x", "b"},
+               {integer ? "sum" : "row"});
+    if (integer) model.node("Cast", {"sum"}, {"row"}, {{"to", std::int64_t{1}}});
+    model.node("Conv", {"row", "w"}, {"y"}, padded);
+  }
+  model.output("y");
+  return {cat(op, "_before_convolution_", index), model.bytes(), {any_tensor(dice, type, x)}};
+}
+
 Case integer_to_float(int index, Dice& dice) {
   const bool dynamic = dice.one_in(2);
   const std::int64_t rows = dice.between(1, 9), depth = dice.between(1, 70);
@@ -312,6 +404,18 @@ std::vector<Case> float_rows(int count) {
         return reduction(index, dice);
     }
   });
+}
+
+std::vector<Case> normalized_rows(int count) {
+  return cases(count, 15, [](int index, Dice& dice) {
+    if (index % 4 == 0) return quantized_softmax(index, dice);
+    if (index % 4 == 1) return dice.one_in(3) ? lrn(index, dice) : normalization(index, dice);
+    return softmax(index, dice);
+  });
+}
+
+std::vector<Case> rows_before_convolutions(int count) {
+  return cases(count, 16, row_before_convolution);
 }
 
 std::vector<Case> integer_to_float_products(int count) {

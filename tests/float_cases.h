@@ -18,6 +18,13 @@ std::vector<Case> float_matrices(int count);
 // AveragePool, PRelu, BatchNormalization, reductions, ArgMax and ArgMin in all their types.
 std::vector<Case> float_rows(int count);
 
+// Softmax and LogSoftmax along any axis, in their old and new meaning; QLinearSoftmax, LRN,
+// InstanceNormalization and LayerNormalization.
+std::vector<Case> normalized_rows(int count);
+
+// Operators that write rows, followed by a convolution, which wants its input channels last.
+std::vector<Case> rows_before_convolutions(int count);
+
 // MatMulIntegerToFloat and DynamicQuantizeMatMul of com.microsoft.
 std::vector<Case> integer_to_float_products(int count);
 

@@ -19,6 +19,10 @@ TEST(FloatEngines, NativelyInConvolutions) { expect_native_agrees(float_convolut
 TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
 
 TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }
+TEST(FloatEngines, NativelyInNormalizedRows) { expect_native_agrees(normalized_rows(200)); }
+TEST(FloatEngines, NativelyInRowsBeforeConvolutions) {
+  expect_native_agrees(rows_before_convolutions(60));
+}
 TEST(FloatEngines, NativelyInIntegerProducts) {
   expect_native_agrees(integer_to_float_products(100));
 }
@@ -27,6 +31,8 @@ std::vector<Case> sample() {
   std::vector<Case> all = float_convolutions(40);
   add_cases(all, float_matrices(30));
   add_cases(all, float_rows(60));
+  add_cases(all, normalized_rows(15));
+  add_cases(all, rows_before_convolutions(8));
   add_cases(all, integer_to_float_products(15));
   return all;
 }
@@ -68,6 +74,7 @@ TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   std::vector<Case> cases = float_convolutions(6);
   add_cases(cases, float_matrices(6));
   add_cases(cases, float_rows(30));
+  add_cases(cases, normalized_rows(4));
   const Programs all(std::move(cases), *GetParam());
   ASSERT_EQ(all.entries.size(), all.cases.size());
   for (const char* compiler : {"g++", "clang++"}) {

@@ -128,6 +128,19 @@ def rows(r):
         r.add(f"BatchNormalization/{k}", "BatchNormalization",
               [r.floats(*shape), r.floats(c), r.floats(c), r.floats(c), abs(r.floats(c))],
               opset=[9, 14, 15][k], epsilon=1e-3)
+    for op in ("Softmax", "LogSoftmax"):
+        for k, (axis, opset) in enumerate([(1, 13), (-1, 13), (2, 11), (1, 11), (0, 13)]):
+            r.add(f"{op}/{k}", op, [3 * r.floats(2, 4, 5, 3)], axis=axis, opset=opset)
+    for k, size in enumerate([1, 3, 4, 5]):
+        r.add(f"LRN/{k}", "LRN", [r.floats(2, 7, 3, 2)], size=size, alpha=0.2,
+              beta=[0.75, 0.5][k % 2], bias=1.0 + k)
+    for k, shape in enumerate([(2, 4, 5, 3), (1, 3, 9), (2, 2, 3, 3, 3)]):
+        c = shape[1]
+        r.add(f"InstanceNormalization/{k}", "InstanceNormalization",
+              [r.floats(*shape), r.floats(c), r.floats(c)], epsilon=1e-3)
+        r.add(f"LayerNormalization/{k}", "LayerNormalization",
+              [r.floats(*shape), r.floats(*shape[-k - 1:])] +
+              ([r.floats(*shape[-k - 1:])] if k else []), axis=-k - 1)
     for op in ("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum"):
         for k, axes in enumerate([[1], [0, -1], [], [2, 3], [0, 1, 2, 3]]):
             given = {"axes": axes} if axes else {}

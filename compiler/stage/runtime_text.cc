@@ -2,6 +2,9 @@
 #include "compiler/stage/runtime_text.h"
 
 #include "compiler/base/text.h"
+#include "runtime/etch_float_products.h"
+#include "runtime/etch_normalize.h"
+#include "runtime/etch_products.h"
 
 namespace etch {
 namespace rt {
@@ -73,6 +76,21 @@ std::string text_of(const FloatConvShape& s) {
 std::string text_of(const FloatEnd& end) {
   return cat("rt::FloatEnd{", hex_float(end.alpha), " /* alpha */, ", hex_float(end.beta),
              " /* beta */, ", end.c_row, ", ", end.c_column, "}");
+}
+
+std::string text_of(const RowsShape& s) {
+  return cat("rt::RowsShape{", s.rows, " /* rows */, ", s.n, " /* elements */, ", s.x_next, ", ",
+             s.x_step, ", ", s.y_next, ", ", s.y_step, "}");
+}
+
+std::string text_of(const RowAffine& a) {
+  return cat("rt::RowAffine{", a.factor_next, ", ", a.factor_step, ", ", a.addend_next, ", ",
+             a.addend_step, "}");
+}
+
+std::string text_of(const LrnShape& s) {
+  return cat("rt::LrnShape{", s.before, ", ", s.after, ", ", hex_float(s.factor), ", ",
+             hex_float(s.beta), ", ", hex_float(s.bias), "}");
 }
 
 }  // namespace rt

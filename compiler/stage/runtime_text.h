@@ -4,11 +4,22 @@
 
 #include <string>
 
-#include "runtime/etch_float_products.h"
-#include "runtime/etch_products.h"
-
 namespace etch {
 namespace rt {
+
+struct ConvShape;
+struct FloatConvShape;
+struct FloatEnd;
+struct LrnShape;
+struct MatMulShape;
+struct PackShape;
+struct PoolShape;
+struct Range;
+struct Reduced;
+struct Requantized;
+struct RowAffine;
+struct RowsShape;
+struct Stored;
 
 std::string text_of(const Stored& stored);
 std::string text_of(const Range& range);
@@ -20,6 +31,9 @@ std::string text_of(const PoolShape& shape);
 std::string text_of(const PackShape& shape);
 std::string text_of(const FloatConvShape& shape);
 std::string text_of(const FloatEnd& end);
+std::string text_of(const RowsShape& shape);
+std::string text_of(const RowAffine& affine);
+std::string text_of(const LrnShape& shape);
 
 }  // namespace rt
 }  // namespace etch

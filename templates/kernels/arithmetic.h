@@ -8,6 +8,7 @@
 
 #include "compiler/ir/dtype.h"
 #include "runtime/etch_elementwise.h"
+#include "runtime/etch_rows.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -37,6 +38,19 @@ void combine(S& s, const CombinePlan& plan, const char* name) {
   });
 }
 
+template <class S>
+void prelu(S& s, const CombinePlan& plan) {
+  const RowNest& rows = plan.rows;
+  walk_rows(s, rows, [&](const RowPlace<S>& at) {
+    s.runtime(
+        "prelu", [](auto... all) { rt::prelu(all...); },
+        {row_span<float>(rows, 0), row_span<float>(rows, 1), row_span<float>(rows, 2)},
+        pointer_to<float>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
+        pointer_to<float>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
+        s.template operand<float>(plan.y) + at[2], rows.n);
+  });
+}
+
 template <class T, class S>
 void combine(S& s, const CombinePlan& plan) {
   switch (plan.kind) {
@@ -53,7 +67,7 @@ void combine(S& s, const CombinePlan& plan) {
     case CombinePlan::Kind::kMin:
       return combine<T, rt::Min>(s, plan, "combine<rt::Min>");
     case CombinePlan::Kind::kPRelu:
-      return combine<float, rt::PRelu>(s, plan, "combine<rt::PRelu>");
+      return prelu(s, plan);
   }
 }
 

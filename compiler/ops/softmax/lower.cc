@@ -1,23 +1,29 @@
-// Lowering of float Softmax along the last axis.
+// Lowering of Softmax and LogSoftmax: dense rows where the axis is the last, else steps from one
+// element to the next.
 #include <memory>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/softmax/op.h"
+#include "compiler/steps/arithmetic.h"
 #include "compiler/steps/elementwise.h"
-#include "compiler/steps/lowering.h"
+#include "compiler/steps/normalize.h"
 
 namespace etch {
 
 void lower_softmax(Lowering& lowering, const Node& node) {
-  const SoftmaxRows& rows = params_of<Softmax>(node).rows;
-  if (rows.inner != 1) {
-    lowering.unsupported(node, "softmax over an axis that is not the last cannot be compiled yet");
+  if (refuse_empty(lowering, node)) return;
+  const auto& params = params_of<Softmax>(node);
+  const SoftmaxRows& rows = params.rows;
+  const bool logarithm = params.kind == Softmax::Kind::kLogarithm;
+  if (logarithm || rows.inner != 1) {
+    add_softmax_rows(lowering, node, {rows.outer, rows.size, rows.inner},
+                     logarithm ? SoftmaxResult::kLogarithm : SoftmaxResult::kShare);
     return;
   }
   const Order order = row_major(lowering.view(node, 0).rank());
   const View x = lowering.contiguous(node, 0, order);
-  const View y = lowering.new_output(node, 0, order);
+  const View y = lowering.new_dense_output(node, 0, order);
   auto step = std::make_unique<SoftmaxStep>();
   step->kind = "softmax";
   step->plan = {static_cast<int>(rows.outer), static_cast<int>(rows.size)};

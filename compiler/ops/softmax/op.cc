@@ -1,4 +1,4 @@
-// Resolves Softmax; see op.h.
+// Resolves Softmax and LogSoftmax; see op.h.
 #include "compiler/ops/softmax/op.h"
 
 #include "compiler/ops/arguments.h"
@@ -25,10 +25,12 @@ void resolve(ResolveContext& context) {
   if (!axis) return;
   const SoftmaxForm form = one_axis ? SoftmaxForm::kOneAxis : SoftmaxForm::kTrailingAxes;
   context.set_output(0, context.dtype(0), shape);
-  context.set_params(Softmax{softmax_rows(shape, *axis, form)});
+  const bool logarithm = context.node().op_type == "LogSoftmax";
+  context.set_params(Softmax{logarithm ? Softmax::Kind::kLogarithm : Softmax::Kind::kShare,
+                             softmax_rows(shape, *axis, form)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Softmax", 1}};
+constexpr OpName kNames[] = {{kOnnx, "Softmax", 1}, {kOnnx, "LogSoftmax", 1}};
 }  // namespace
 
 void lower_softmax(Lowering& lowering, const Node& node);

@@ -1,7 +1,9 @@
-// Softmax (ai.onnx, since 1): y = e^(x - max) / sum(e^(x - max)) on float32.
+// Softmax, LogSoftmax (ai.onnx, since 1): y = e^(x - max) / sum(e^(x - max)) and its logarithm,
+// (x - max) - ln(sum(e^(x - max))), on float32.
 //   opset 13 and later  over the one axis `axis` (default -1)
 //   before              over all axes from `axis` (default 1) to the last, as one
-// Bit for bit ONNX Runtime's result on x64 with AVX512F: runtime/etch_float.h, softmax_f32.
+// Softmax is bit for bit ONNX Runtime's result on x64 with AVX512F: runtime/etch_float.h,
+// softmax_f32. LogSoftmax takes the logarithm of runtime/etch_functions.h.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +26,8 @@ enum class SoftmaxForm { kOneAxis, kTrailingAxes };
 SoftmaxRows softmax_rows(const Shape& shape, std::int64_t axis, SoftmaxForm form);
 
 struct Softmax {
+  enum class Kind { kShare, kLogarithm };
+  Kind kind = Kind::kShare;
   SoftmaxRows rows;
 };
 

@@ -53,5 +53,14 @@ TEST(Softmax, TypesOtherThanFloatAreRefused) {
   EXPECT_EQ(node.errors(), "E-TYPE: must be float32, got uint8");
 }
 
+TEST(LogSoftmax, IsTheLogarithmOfTheShares) {
+  OneNode node("LogSoftmax");
+  node.input(f32({1, 2}, {0, 0}));
+  EXPECT_NEAR(node.run().at(0).real(1), -0.69314718F, 1e-7F);
+  OneNode far("LogSoftmax");
+  far.input(f32({2}, {1000, -1000}));  // whose share is 0
+  EXPECT_EQ(far.run().at(0), f32({2}, {0, -2000}));
+}
+
 }  // namespace
 }  // namespace etch
