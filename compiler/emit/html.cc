@@ -61,6 +61,7 @@ void Html::element(std::string_view tag, const Attributes& attributes, std::stri
 }
 
 void Html::leaf(std::string_view tag, const Attributes& attributes) {
+  ETCH_CHECK(tag == "meta" || tag == "rect" || tag == "line");  // HTML ignores "/" in all others
   open(tag, attributes);
   out_ += "/>";
 }

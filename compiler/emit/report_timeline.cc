@@ -204,7 +204,7 @@ void add_legend(Html& html, const ReportData& data) {
   html.begin("div", {{"class", "legend"}});
   for (const auto& [name, title] : used) {
     html.begin("span");
-    html.leaf("i", {{"class", std::string(name)}});
+    html.element("i", {{"class", std::string(name)}}, "");
     html.text(title);
     html.end();
   }

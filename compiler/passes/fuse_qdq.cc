@@ -339,6 +339,8 @@ class Fusion {
     if (uses != Uses::kQuantized) group.fault = output_fault(graph_, wiring_, output);
     if (uses == Uses::kMixed) return miss(i, group.fault);
     auto fused = rule->fuse(group);
+    // A float input says more about the group than what comes behind it.
+    if (!fused && !group.inputs[0]) group.fits(activation_fault("input 0", {}, DType::kU8));
     if (!fused) return miss(i, group.fault);
     fused->outputs = {group.output ? group.output->value : output};
     // The operator may have limits of its own (an extreme ratio of scales): then the group stays.

@@ -85,6 +85,16 @@ TEST(QdqFaults, NamesAnInputThatIsFloat) {
                                  "parameters"});
 }
 
+TEST(QdqFaults, NamesTheFloatInputOfWeightOnlyQuantizationFirst) {
+  QdqModel model;
+  model.model().input("x", DType::kF32, {1, 2, 3, 3});
+  const std::string w = model.weights("w", s8({2, 2, 1, 1}, {1, 2, 3, 4}), f32({2}, {1, 2}));
+  model.model().node("Conv", {"x", w}, {"y"});
+  model.model().output("y");
+  EXPECT_EQ(missed(model), Lines{"Conv: input 0 does not come from a DequantizeLinear of constant "
+                                 "parameters"});
+}
+
 TEST(QdqFaults, NamesAResultThatIsQuantizedInTwoWays) {
   Convolution model;
   model.output("y", 1, kZeroS8);
