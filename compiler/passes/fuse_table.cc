@@ -27,9 +27,19 @@ bool is_elementwise(const Node& node) {
          node.op->layout(node) == LayoutRule::kElementwise;
 }
 
-// Every byte at its bits, in the order `order`.
-Tensor all_values(DType type, const std::vector<std::uint8_t>& order) {
-  Tensor out(type, {256});
+// A shape of 256 elements like `shape`: of the same rank and with the same innermost axis that is
+// not 1, on which QLinearAdd's roles depend.
+Shape table_shape(const Shape& shape) {
+  Shape out(shape.size(), 1);
+  const auto axis = std::find_if(shape.rbegin(), shape.rend(), [](auto size) { return size != 1; });
+  ETCH_CHECK(axis != shape.rend());
+  out[static_cast<std::size_t>(shape.rend() - axis) - 1] = 256;
+  return out;
+}
+
+// The bytes `order` as a tensor.
+Tensor all_values(DType type, const Shape& shape, const std::vector<std::uint8_t>& order) {
+  Tensor out(type, shape);
   for (std::size_t i = 0; i < 256; ++i) out.mutable_bytes()[i] = static_cast<std::byte>(order[i]);
   return out;
 }
@@ -66,7 +76,7 @@ class TableFusion {
       if (!fits || (root != kNoValue && root != from)) return {};
       root = from;
     }
-    if (root == kNoValue || element_count(shape) == 0) return {};
+    if (root == kNoValue || element_count(shape) <= 1) return {};
     return root;
   }
 
@@ -88,13 +98,15 @@ class TableFusion {
     return nodes;
   }
 
-  // The function as a graph of its own over a tensor [256]; nothing if an operator refuses.
+  // The function as a graph of its own over a tensor of 256 elements; nothing if an operator
+  // refuses.
   std::optional<Graph> function_graph(ValueId root, ValueId target,
                                       const std::vector<const Node*>& nodes) const {
     Graph out;
     out.opsets = graph_.opsets;
     std::vector<ValueId> ids(graph_.values.size(), kNoValue);
-    ids[index_of(root)] = out.add_value({"x", graph_.value(root).dtype, Shape{256}, nullptr});
+    const Shape shape = table_shape(*graph_.value(root).shape);
+    ids[index_of(root)] = out.add_value({"x", graph_.value(root).dtype, shape, nullptr});
     out.inputs = {ids[index_of(root)]};
     for (const Node* const from : nodes) {
       Node node = *from;
@@ -102,15 +114,14 @@ class TableFusion {
         if (id == kNoValue) continue;
         ValueId& known = ids[index_of(id)];
         const auto& constant = graph_.value(id).constant;
-        if (constant != nullptr && known == kNoValue)
-          known = out.add_constant(constant->size() == 1 ? constant->reshaped({}) : *constant);
+        if (constant != nullptr && known == kNoValue) known = out.add_constant(*constant);
         id = known;
       }
       ValueId& output = ids[index_of(from->outputs[0])];
       node.outputs = {output = out.add_value({})};
       Sink refusals;
       if (!resolve_node(out, node, refusals) || node.outputs[0] == kNoValue) return std::nullopt;
-      if (out.value(node.outputs[0]).shape != Shape{256}) return std::nullopt;
+      if (out.value(node.outputs[0]).shape != shape) return std::nullopt;
       out.nodes.push_back(std::move(node));
     }
     out.outputs = {ids[index_of(target)]};
@@ -121,14 +132,15 @@ class TableFusion {
   // the operators are elementwise in fact.
   static std::optional<Tensor> evaluated(const Graph& function) {
     const DType type = *function.value(function.inputs[0]).dtype;
+    const Shape& shape = *function.value(function.inputs[0]).shape;
     std::vector<std::uint8_t> order(256);
     for (std::size_t i = 0; i < 256; ++i) order[i] = static_cast<std::uint8_t>(i);
-    const Tensor table = evaluate(function, {all_values(type, order)}).at(0);
+    const Tensor table = evaluate(function, {all_values(type, shape, order)}).at(0);
     std::ranges::reverse(order);
-    const Tensor reversed = evaluate(function, {all_values(type, order)}).at(0);
+    const Tensor reversed = evaluate(function, {all_values(type, shape, order)}).at(0);
     const bool same = std::ranges::equal(table.bytes().rbegin(), table.bytes().rend(),
                                          reversed.bytes().begin(), reversed.bytes().end());
-    return same ? std::optional(table) : std::nullopt;
+    return same ? std::optional(table.reshaped({256})) : std::nullopt;
   }
 
   // A single look-up is no gain over one of these.

@@ -124,6 +124,30 @@ TEST(FuseTable, QuantizedOperatorsJoin) {
   EXPECT_EQ(chain.operators(), "Table(QLinearSigmoid, QLinearMul)");
 }
 
+// With an innermost axis of 1 both sides of the sum look like scalars to QLinearAdd, and the roles
+// of its operands are exchanged.
+TEST(FuseTable, SumsKeepTheRolesOfTheirOperands) {
+  for (const Shape& shape : {Shape{1, 256, 1, 1}, Shape{1, 1, 1, 256}}) {
+    Chain chain(shape);
+    chain.constant("k", u8({1}, {77}));
+    chain.quantization("kq", 1234.5678F, 77);  // large products cancel: their order shows
+    chain.quantization("zq", 0.0237F, 30);
+    chain.model().node(
+        "QLinearAdd",
+        {"x", "xq_scale", "xq_zero", "k", "kq_scale", "kq_zero", "zq_scale", "zq_zero"}, {"y"}, {},
+        kMicrosoft);
+    chain.model().output("y");
+    Tensor x(DType::kU8, shape);
+    for (std::size_t i = 0; i < 256; ++i) x.mutable_bytes()[i] = static_cast<std::byte>(i);
+    Sink sink;
+    const auto before = load(chain.model(), sink);
+    ASSERT_TRUE(before);
+    const Graph after = chain.fused();
+    EXPECT_EQ(chain.operators(), "Table(QLinearAdd)");
+    EXPECT_EQ(evaluate(after, {x}), evaluate(*before, {x}));
+  }
+}
+
 TEST(FuseTable, ValuesThatAreUsedElsewhereStay) {
   Chain chain;
   chain.node("Relu", {"f"}, "r");
