@@ -45,6 +45,28 @@ void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view tar
   }
 }
 
+void expect_clean_code(const std::vector<Case>& cases, std::string_view target) {
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+  for (const Case& each : cases) {
+    programs.push_back(compiled(each, target));
+    ASSERT_NE(programs.back(), nullptr);
+    entries.push_back({programs.back().get(), &each.inputs});
+  }
+  for (const char* compiler : {"g++", "clang++"}) {
+    SCOPED_TRACE(compiler);
+    const auto symbols =
+        compile_generated(entries, *find_target(target), compiler,
+                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
+                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
+    ASSERT_TRUE(symbols);
+    for (const std::string& name : symbols->needed)
+      EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
+    EXPECT_EQ(symbols->writable, std::vector<std::string>());
+  }
+}
+
 void add_cases(std::vector<Case>& to, std::vector<Case> more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }

@@ -20,6 +20,13 @@ TEST_P(CompiledFunctions, AgreeWithTheReferences) {
   expect_compiled_agrees(all, GetParam());
 }
 
+TEST(FunctionSteps, GiveCleanCode) {
+  std::vector<Case> all = function_cases(23);
+  add_cases(all, power_cases(4));
+  add_cases(all, variadic_cases(4));
+  expect_clean_code(all, "scalar");
+}
+
 INSTANTIATE_TEST_SUITE_P(FunctionSteps, CompiledFunctions,
                          testing::Values("scalar", "avx512_vnni"));
 

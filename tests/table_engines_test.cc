@@ -23,6 +23,14 @@ TEST_P(CompiledTables, AgreeWithTheReferences) {
   expect_compiled_agrees(all, GetParam());
 }
 
+TEST(TableSteps, GiveCleanCode) {
+  std::vector<Case> all = activation_tables(2);
+  add_cases(all, quantized_choices(4));
+  add_cases(all, float_chains(4));
+  add_cases(all, limited_convolutions(3000));
+  expect_clean_code(all, "avx2");
+}
+
 INSTANTIATE_TEST_SUITE_P(TableSteps, CompiledTables,
                          testing::Values("scalar", "sse41", "avx2", "avx512_vnni"));
 
