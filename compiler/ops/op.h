@@ -63,6 +63,8 @@ struct OpDef {
   // True: the operator only rearranges or relabels elements (Reshape, Transpose, Slice ...), so
   // that it commutes with quantization and QDQ pairs of equal parameters around it fold away.
   bool moves_data = false;
+  // The same, where it depends on the node (null: it does not).
+  bool (*moves_data_if)(const Node&) = nullptr;
 
   // True: the outputs follow from the shapes of the inputs alone (Shape), so that folding may call
   // `reference` with null in place of inputs that are not constant.
@@ -72,6 +74,9 @@ struct OpDef {
   // around input 0 would spare it border code (null: none).
   LayoutRule (*layout)(const Node&) = nullptr;
   std::optional<HaloWish> (*halo)(const Graph&, const Node&) = nullptr;
+
+  // The inputs that output 0 holds unchanged, where (null: none).
+  std::vector<PlacedInput> (*placed)(const Graph&, const Node&) = nullptr;
 };
 
 // Every operator, in the order of ops.def.
@@ -140,6 +145,11 @@ class ResolveContext {
   std::vector<std::string> used_;
   bool failed_ = false;
 };
+
+// Whether this node only rearranges or relabels elements.
+inline bool moves_data(const Node& node) {
+  return node.op->moves_data_if != nullptr ? node.op->moves_data_if(node) : node.op->moves_data;
+}
 
 template <class Params>
 const Params& params_of(const Node& node) {

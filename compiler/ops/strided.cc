@@ -40,6 +40,18 @@ StridedView broadcast_view(const Shape& from, const Shape& to) {
   return view;
 }
 
+std::vector<AxisRange> ranges_of(const StridedView& view, const Shape& from) {
+  const std::vector<std::int64_t> dense = dense_strides(from);
+  std::vector<AxisRange> ranges;
+  std::int64_t offset = view.offset;
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    const std::int64_t start = dense[axis] == 0 ? 0 : offset / dense[axis];
+    offset -= start * dense[axis];
+    ranges.push_back({start, dense[axis] == 0 ? 1 : view.strides[axis] / dense[axis]});
+  }
+  return ranges;
+}
+
 Tensor copy_of(const Tensor& x, const Shape& shape, const StridedView& view) {
   Tensor y(x.dtype(), shape);
   const auto bytes = static_cast<std::size_t>(bytes_of(x.dtype()));

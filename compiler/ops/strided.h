@@ -43,6 +43,13 @@ std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
 // A tensor of shape `from` seen as the broadcast shape `to`.
 StridedView broadcast_view(const Shape& from, const Shape& to);
 
+// Which element of each axis a view begins with and how far it steps, for views that keep the axes
+// of the tensor in their order (Slice, Split).
+struct AxisRange {
+  std::int64_t start = 0, step = 1;
+};
+std::vector<AxisRange> ranges_of(const StridedView& view, const Shape& from);
+
 // Calls visit(offsets) for each index of `shape` in row-major order; offsets[k] is the element that
 // the index has in views[k].
 template <std::size_t N, class Visit>

@@ -7,6 +7,8 @@
 
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/pad/op.h"
+#include "compiler/ops/scalar_quantization.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fuse_qdq.h"
 #include "compiler/passes/qdq.h"
@@ -63,12 +65,29 @@ Changed remove_copies(Graph& graph) {
   return changed;
 }
 
+// The element that a constant Pad of DQ(x) adds, as an element of x; nothing when no integer stands
+// for it exactly.
+std::optional<Tensor> padding_before(const Pad& pad, const QuantizedOperand& x) {
+  if (!is_8bit(x.dtype) || pad.value.dtype() != DType::kF32) return std::nullopt;
+  const ScalarQuantization by{x.quantization.scale_at(0), x.quantization.zero_point_at(0)};
+  const float value = pad.value.real(0);
+  const std::int32_t q = quantized(value, by, x.dtype);
+  if (!(dequantized(q, by) == value)) return std::nullopt;
+  Tensor out(x.dtype, {});
+  out.mutable_bytes()[0] = static_cast<std::byte>(q & 0xff);
+  return out;
+}
+
 // Operators that commute with DequantizeLinear: op(DQ(x)) is DQ(op(x)) for scales > 0. MaxPool
 // takes integers since opset 12.
 bool commutes_with_dequantize(const Graph& graph, const Node& node, const QuantizedOperand& x) {
   if (node.domain != kOnnx || !x.per_tensor()) return false;
   if (node.op_type == "MaxPool") return graph.opset("") >= 12 && is_8bit(x.dtype);
-  return node.op->moves_data && node.op_type != "Identity";
+  if (node.op_type == "Pad") {
+    const auto& pad = params_of<Pad>(node);
+    return pad.mode != Pad::Mode::kConstant || padding_before(pad, x).has_value();
+  }
+  return moves_data(node) && node.op_type != "Identity";
 }
 
 // Those where QuantizeLinear may as well come first: it has no more elements to work on then.
@@ -89,6 +108,26 @@ Node between(const Node& like, ValueId from, ValueId to) {
 void must_resolve(Graph& graph, Node& node) {
   Sink sink;
   ETCH_CHECK(resolve_node(graph, node, sink));
+}
+
+// Pad of the integers before DequantizeLinear, in the one form that every operator set takes.
+Node pad_before(Graph& graph, const Node& node, const QuantizedOperand& x) {
+  const auto& pad = params_of<Pad>(node);
+  const auto rank = static_cast<std::int64_t>(pad.axes.size());
+  std::vector<std::int64_t> pads;
+  for (std::size_t d = 0; d < pad.axes.size(); ++d)
+    pads.push_back(pad.axes[d].begin - pad.axes[d].first);
+  const Shape& from = *graph.value(node.inputs[0]).shape;
+  for (std::size_t d = 0; d < pad.axes.size(); ++d)
+    pads.push_back(pad.shape[d] - from[d] - pads[d]);
+  Node out = node;
+  out.domain = kMicrosoft;
+  out.op = nullptr;
+  std::erase_if(out.attributes, [](const auto& attribute) { return attribute.first != "mode"; });
+  out.inputs = {node.inputs[0], graph.add_constant(Tensor::of<std::int64_t>({2 * rank}, pads))};
+  if (pad.mode == Pad::Mode::kConstant)
+    out.inputs.push_back(graph.add_constant(*padding_before(pad, x)));
+  return out;
 }
 
 // op(DQ(x)) as nodes op, DQ per output; appended to `nodes`.
@@ -122,7 +161,8 @@ Changed dequantize_later(Graph& graph) {
         node.inputs.empty() || node.inputs[0] == kNoValue ? nullptr : producer(node.inputs[0]);
     const auto operand = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
     if (operand && commutes_with_dequantize(graph, node, *operand)) {
-      append_swapped(graph, node, Node(*before), nodes);
+      const Node moved = node.op_type == "Pad" ? pad_before(graph, node, *operand) : node;
+      append_swapped(graph, moved, Node(*before), nodes);
       graph.fusions.fused(node, "works on integers: DequantizeLinear comes after it");
       changed = Changed::kYes;
     } else {

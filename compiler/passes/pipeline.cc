@@ -7,6 +7,7 @@
 #include "compiler/passes/dead_code.h"
 #include "compiler/passes/expand.h"
 #include "compiler/passes/fold.h"
+#include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
@@ -32,6 +33,8 @@ const Pass kPasses[] = {
     {"expand", expand},
     // What fold_qdq has left in float is now an ordinary constant.
     {"fold", [](Graph& graph, Sink&) { fold_constants(graph, FoldDequantize::kYes); }},
+    // Once operators are the integer ones that will run; before limits are fused into them.
+    {"fold_pad", [](Graph& graph, Sink&) { fold_pads(graph); }},
     // After constants are known in float, and while quantization stands where fold_qdq left it.
     {"fuse_table", fuse_table},
     // After fold_qdq, which moves quantization towards the inputs.

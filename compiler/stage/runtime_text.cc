@@ -3,8 +3,10 @@
 
 #include "compiler/base/text.h"
 #include "runtime/etch_float_products.h"
+#include "runtime/etch_move.h"
 #include "runtime/etch_normalize.h"
 #include "runtime/etch_products.h"
+#include "runtime/etch_resize.h"
 
 namespace etch {
 namespace rt {
@@ -91,6 +93,17 @@ std::string text_of(const RowAffine& a) {
 std::string text_of(const LrnShape& s) {
   return cat("rt::LrnShape{", s.before, ", ", s.after, ", ", hex_float(s.factor), ", ",
              hex_float(s.beta), ", ", hex_float(s.bias), "}");
+}
+
+std::string text_of(const Grid& g) {
+  return cat("rt::Grid{", g.corners, " /* corners */, {", g.n[0], ", ", g.n[1], ", ", g.n[2],
+             "}, {", g.y_step[0], ", ", g.y_step[1], ", ", g.y_step[2], "}, ", g.inner,
+             " /* inner */, ", g.x_inner, ", ", g.y_inner, "}");
+}
+
+std::string text_of(const Picked& p) {
+  return cat("rt::Picked{{", p.n[0], ", ", p.n[1], ", ", p.n[2], ", ", p.n[3], "}, {", p.y_step[0],
+             ", ", p.y_step[1], ", ", p.y_step[2], ", ", p.y_step[3], "}, ", p.size, "}");
 }
 
 }  // namespace rt

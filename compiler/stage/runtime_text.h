@@ -10,9 +10,11 @@ namespace rt {
 struct ConvShape;
 struct FloatConvShape;
 struct FloatEnd;
+struct Grid;
 struct LrnShape;
 struct MatMulShape;
 struct PackShape;
+struct Picked;
 struct PoolShape;
 struct Range;
 struct Reduced;
@@ -34,6 +36,8 @@ std::string text_of(const FloatEnd& end);
 std::string text_of(const RowsShape& shape);
 std::string text_of(const RowAffine& affine);
 std::string text_of(const LrnShape& shape);
+std::string text_of(const Picked& picked);
+std::string text_of(const Grid& grid);
 
 }  // namespace rt
 }  // namespace etch

@@ -27,4 +27,11 @@ struct HaloWish {
   int value = 0;  // as stored
 };
 
+// Input `input` is what output 0 holds from position `start` on, so that whoever computes the input
+// may write it there at once.
+struct PlacedInput {
+  int input = 0;
+  std::vector<std::int64_t> start;  // one per dimension
+};
+
 }  // namespace etch

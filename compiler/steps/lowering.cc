@@ -46,6 +46,7 @@ Lowering::Lowering(const Graph& graph, const IsaTraits& isa, Program& program, S
       sink_(sink),
       plans_(graph.values.size()),
       views_(graph.values.size()),
+      producers_(producers_of(graph)),
       consumers_(consumers_of(graph)) {}
 
 bool Lowering::run() {
@@ -88,6 +89,12 @@ void Lowering::plan_layouts() {
 
 void Lowering::plan_node(const Node& node) {
   const LayoutRule rule = rule_of(node);
+  plan_places(node);
+  if (rule == LayoutRule::kRowMajor) {
+    for (const ValueId id : node.outputs) {
+      if (id != kNoValue) plans_[static_cast<std::size_t>(id)] = {};
+    }
+  }
   if (rule == LayoutRule::kChannelsLast) {
     const auto rank = static_cast<int>(value(node.inputs[0]).shape->size());
     if (rank >= 3) plans_[static_cast<std::size_t>(node.inputs[0])].order = channels_last(rank);
@@ -102,6 +109,19 @@ void Lowering::plan_node(const Node& node) {
   }
   if (node.op->halo == nullptr) return;
   if (const auto halo = node.op->halo(graph_, node)) wish_halo(node.inputs[0], *halo);
+}
+
+// Only operators that write through strides can write into a part of a larger tensor.
+void Lowering::plan_places(const Node& node) {
+  if (node.op->placed == nullptr) return;
+  for (const PlacedInput& placed : node.op->placed(graph_, node)) {
+    const ValueId id = node.inputs[static_cast<std::size_t>(placed.input)];
+    const int producer = producers_[static_cast<std::size_t>(id)];
+    if (producer < 0) continue;
+    const LayoutRule rule = rule_of(graph_.nodes[static_cast<std::size_t>(producer)]);
+    if (rule != LayoutRule::kChannelsLast && rule != LayoutRule::kElementwise) continue;
+    places_.try_emplace(id, Place{node.outputs[0], placed.start});
+  }
 }
 
 void Lowering::wish_halo(ValueId id, const HaloWish& halo) {
@@ -165,13 +185,28 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
   return view;
 }
 
+// The memory of a value that a node computes: its own, or the part of another value's that it has
+// a place in. That other value gets its memory here if it has none yet.
+const View& Lowering::memory_of(ValueId id, const Order& order) {
+  std::optional<View>& view = views_[static_cast<std::size_t>(id)];
+  if (view) return *view;
+  const Plan& plan = plans_[static_cast<std::size_t>(id)];
+  if (const auto found = places_.find(id); found != places_.end() && !plan.halo) {
+    const Place& place = found->second;
+    View part = memory_of(place.whole, plan.order.value_or(order));
+    for (std::size_t d = 0; d < place.start.size(); ++d)
+      part = part_of(part, d, place.start[d], value(id).shape->at(d));
+    view = part;
+  } else {
+    const DType type = *value(id).dtype;
+    view = allocate(id, plan.order.value_or(order), stored_type(type), type == DType::kS8,
+                    Halo::kAsWished);
+  }
+  return *view;
+}
+
 View Lowering::new_output(const Node& node, int i, const Order& order) {
-  const ValueId id = node.outputs[static_cast<std::size_t>(i)];
-  const DType type = *value(id).dtype;
-  const View view = allocate(id, plans_[static_cast<std::size_t>(id)].order.value_or(order),
-                             stored_type(type), type == DType::kS8, Halo::kAsWished);
-  views_[static_cast<std::size_t>(id)] = view;
-  return view;
+  return memory_of(node.outputs[static_cast<std::size_t>(i)], order);
 }
 
 View Lowering::new_dense_output(const Node& node, int i, const Order& order) {
@@ -206,9 +241,27 @@ const Tensor& Lowering::constant(const Node& node, int input) const {
   return *value(node.inputs[static_cast<std::size_t>(input)]).constant;
 }
 
+void Lowering::materialize(const Node& node, ValueId id) {
+  const Tensor& tensor = *value(id).constant;
+  const Order order = row_major(static_cast<int>(tensor.shape().size()));
+  const View to =
+      allocate(id, order, stored_type(tensor.dtype()), tensor.dtype() == DType::kS8, Halo::kNone);
+  auto step = std::make_unique<CopyStep>();
+  step->kind = "constant";
+  step->summary = "bring a constant into memory for operators that work there";
+  step->plan = make_copy(dense_view(tensor.dtype(), tensor.shape(), order), to);
+  step->plan.x_is_constant = true;
+  step->constants.push_back(
+      byte_array("data", {tensor.bytes().begin(), tensor.bytes().end()}, "as in the model"));
+  const View y = as_raw_bytes(to);
+  add(node, std::move(step), {{"y", &y}});
+  views_[static_cast<std::size_t>(id)] = to;
+}
+
 const View& Lowering::view(const Node& node, int input) {
-  const std::optional<View>& view =
-      views_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(input)])];
+  const ValueId id = node.inputs[static_cast<std::size_t>(input)];
+  const std::optional<View>& view = views_[static_cast<std::size_t>(id)];
+  if (!view && value(id).constant != nullptr) materialize(node, id);
   ETCH_CHECK(view.has_value());
   return *view;
 }

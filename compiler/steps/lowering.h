@@ -37,7 +37,7 @@ class Lowering {
   bool is_constant(const Node& node, int input) const;
 
   // ---- reading ----
-  // The view of an input as it is.
+  // The view of an input as it is; a constant is copied into the arena.
   const View& view(const Node& node, int input);
   // ... in `order`, 8-bit values as stored uint8; a copy is inserted where needed.
   View ordered(const Node& node, int input, const Order& order);
@@ -47,8 +47,9 @@ class Lowering {
   View contiguous(const Node& node, int input, const Order& order);
 
   // ---- writing ----
-  // New memory for output `i`, in the order and with the halo that its consumers wish for, else
-  // in `order`. 8-bit types are stored as uint8.
+  // Memory for output `i`, in the order and with the halo that its consumers wish for, else in
+  // `order`: new, or where a consumer wants to have it (OpDef::placed). 8-bit types are stored as
+  // uint8.
   View new_output(const Node& node, int i, const Order& order);
   // The same, but dense and in `order` whatever the consumers wish for: for kernels that write the
   // tensor as one row of elements.
@@ -76,12 +77,20 @@ class Lowering {
     std::optional<HaloWish> halo;
   };
 
+  struct Place {  // where within another value
+    ValueId whole = kNoValue;
+    std::vector<std::int64_t> start;
+  };
+
   void plan_layouts();
   void plan_node(const Node& node);
+  void plan_places(const Node& node);
   void wish_halo(ValueId id, const HaloWish& halo);
   View input_view(int port);
   int add_buffer(Home home, int port, std::int64_t bytes);
   View allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo halo);
+  const View& memory_of(ValueId id, const Order& order);
+  void materialize(const Node& node, ValueId id);
   View copied(const Node& node, const View& from, const Order& order, ValueId id, Halo halo);
   void push(std::unique_ptr<Step> step, const std::string& stem);
   void fill_halos(const Node& node, const Step& step);
@@ -96,8 +105,10 @@ class Lowering {
   std::vector<Plan> plans_;                 // by value
   std::vector<std::optional<View>> views_;  // by value
   std::map<std::tuple<ValueId, Order, Halo>, View> copies_;
+  std::map<ValueId, Place> places_;               // values to be written into another one
   std::map<int, std::pair<View, int>> unfilled_;  // by buffer: halo still to be filled, value
   std::map<std::string, int> names_;
+  std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
   bool failed_ = false;
 };

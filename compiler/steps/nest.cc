@@ -87,8 +87,6 @@ Nest make_nest(std::span<const View* const> views) {
   return nest;
 }
 
-namespace {
-// The same memory as bytes: one more dimension for the bytes of an element.
 View as_bytes(const View& view) {
   View out = view;
   if (bytes_of(view.dtype) == 1) return out;
@@ -97,7 +95,6 @@ View as_bytes(const View& view) {
   out.dtype = DType::kU8;
   return out;
 }
-}  // namespace
 
 CopyPlan make_copy(const View& from, const View& to) {
   const View x = as_bytes(from);

@@ -15,6 +15,9 @@ namespace etch {
 // operands 0 and 2 of the nest. Falls back to runs of one element.
 Nest make_nest(std::span<const View* const> views);
 
+// The same memory as bytes: one more dimension for the bytes of an element.
+View as_bytes(const View& view);
+
 // A copy between two views of the same shape; flips where one is int8 and the other stored uint8.
 CopyPlan make_copy(const View& from, const View& to);
 

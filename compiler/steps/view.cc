@@ -21,14 +21,17 @@ Order channels_last(int rank) {
 }
 
 namespace {
-// Strides that `order` gives, with room for halos and, if `pitch` says so, rows as in `view`.
+// Strides that `order` gives; with gaps, rows may lie further apart, elements may not.
 bool strides_match(const View& view, const Order& order, bool allow_gaps) {
   std::int64_t expected = bytes_of(view.dtype);
+  bool innermost = true;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const auto d = static_cast<std::size_t>(*it);
     if (view.shape[d] == 1) continue;
-    if (allow_gaps ? view.stride[d] < expected : view.stride[d] != expected) return false;
+    const bool may_be_more = allow_gaps && !innermost;
+    if (may_be_more ? view.stride[d] < expected : view.stride[d] != expected) return false;
     expected = view.stride[d] * view.shape[d];
+    innermost = false;
   }
   return true;
 }
@@ -66,6 +69,15 @@ View permuted(const View& view, const std::vector<int>& perm) {
     out.halo_end[i] = view.halo_end[from];
   }
   return out;
+}
+
+View part_of(const View& view, std::size_t axis, std::int64_t start, std::int64_t size) {
+  View part = view;
+  part.offset += start * view.stride[axis];
+  part.shape[axis] = size;
+  part.halo_begin.assign(view.shape.size(), 0);
+  part.halo_end.assign(view.shape.size(), 0);
+  return part;
 }
 
 }  // namespace etch

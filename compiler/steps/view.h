@@ -43,4 +43,7 @@ std::int64_t lay_out(View& view, const Order& order);
 // The same memory with dimensions permuted: result dimension i is dimension perm[i] of `view`.
 View permuted(const View& view, const std::vector<int>& perm);
 
+// Part [start, start + size) of dimension `axis`. The halo is not a part of it.
+View part_of(const View& view, std::size_t axis, std::int64_t start, std::int64_t size);
+
 }  // namespace etch

@@ -12,6 +12,8 @@
 namespace etch {
 
 std::vector<Tensor> concat_reference(const Node& node, std::span<const Tensor* const> inputs);
+void lower_concat(Lowering& lowering, const Node& node);
+std::vector<PlacedInput> concat_placed(const Graph& graph, const Node& node);
 
 namespace {
 // Adds input i's size along `axis` to `out`; false and a report when the other axes differ.
@@ -60,6 +62,9 @@ extern const OpDef kOp_concat = {
     .names = kNames,
     .arity = {.min_inputs = 1, .max_inputs = std::numeric_limits<int>::max()},
     .resolve = resolve,
-    .reference = concat_reference};
+    .reference = concat_reference,
+    .lower = lower_concat,
+    .layout = elementwise_rule,
+    .placed = concat_placed};
 
 }  // namespace etch

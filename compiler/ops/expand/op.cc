@@ -29,11 +29,14 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Expand", 8}};
 }  // namespace
 
+void lower_expand(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_expand = {.folder = "expand",
                                  .names = kNames,
                                  .arity = {.min_inputs = 2, .max_inputs = 2},
                                  .resolve = resolve,
                                  .reference = strided_copy,
+                                 .lower = lower_expand,
                                  .moves_data = true};
 
 }  // namespace etch

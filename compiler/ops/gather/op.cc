@@ -38,18 +38,21 @@ void resolve(ResolveContext& context) {
   shape.insert(shape.end(), context.shape(1).begin(), context.shape(1).end());
   shape.insert(shape.end(), after.begin(), after.end());
   context.set_output(0, context.dtype(0), shape);
-  context.set_params(
-      Gather{element_count(before), from[as_index(*axis)], element_count(after), shape});
+  context.set_params(Gather{as_index(*axis), element_count(before), from[as_index(*axis)],
+                            element_count(after), shape});
 }
 
 constexpr OpName kNames[] = {{kOnnx, "Gather", 1}};
 }  // namespace
+
+void lower_gather(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_gather = {.folder = "gather",
                                  .names = kNames,
                                  .arity = {.min_inputs = 2, .max_inputs = 2},
                                  .resolve = resolve,
                                  .reference = gather_reference,
+                                 .lower = lower_gather,
                                  .moves_data = true};
 
 }  // namespace etch

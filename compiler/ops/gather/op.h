@@ -11,6 +11,7 @@
 namespace etch {
 
 struct Gather {
+  std::size_t axis = 0;
   std::int64_t outer = 1;  // product of the sizes before the axis
   std::int64_t size = 1;   // of the axis, >= 1 unless there are no indices
   std::int64_t inner = 1;  // product of the sizes after the axis

@@ -13,6 +13,8 @@ namespace etch {
 
 std::vector<Tensor> qlinear_concat_reference(const Node& node,
                                              std::span<const Tensor* const> inputs);
+void lower_qlinear_concat(Lowering& lowering, const Node& node);
+std::vector<PlacedInput> qlinear_concat_placed(const Graph& graph, const Node& node);
 
 namespace {
 bool append_shape(ResolveContext& context, int i, std::size_t axis, Shape& out) {
@@ -75,6 +77,9 @@ extern const OpDef kOp_qlinear_concat = {
     .names = kNames,
     .arity = {.min_inputs = 1, .max_inputs = std::numeric_limits<int>::max()},
     .resolve = resolve,
-    .reference = qlinear_concat_reference};
+    .reference = qlinear_concat_reference,
+    .lower = lower_qlinear_concat,
+    .layout = elementwise_rule,
+    .placed = qlinear_concat_placed};
 
 }  // namespace etch

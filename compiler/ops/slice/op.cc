@@ -90,11 +90,15 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Slice", 1}};
 }  // namespace
 
+void lower_slice(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_slice = {.folder = "slice",
                                 .names = kNames,
                                 .arity = {.min_inputs = 1, .max_inputs = 5},
                                 .resolve = resolve,
                                 .reference = strided_copy,
-                                .moves_data = true};
+                                .lower = lower_slice,
+                                .moves_data = true,
+                                .layout = elementwise_rule};
 
 }  // namespace etch

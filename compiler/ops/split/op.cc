@@ -82,6 +82,8 @@ void resolve(ResolveContext& context) {
 constexpr OpName kNames[] = {{kOnnx, "Split", 2}};
 }  // namespace
 
+void lower_split(Lowering& lowering, const Node& node);
+
 extern const OpDef kOp_split = {.folder = "split",
                                 .names = kNames,
                                 .arity = {.min_inputs = 1,
@@ -90,6 +92,8 @@ extern const OpDef kOp_split = {.folder = "split",
                                           .max_outputs = std::numeric_limits<int>::max()},
                                 .resolve = resolve,
                                 .reference = split_reference,
-                                .moves_data = true};
+                                .lower = lower_split,
+                                .moves_data = true,
+                                .layout = elementwise_rule};
 
 }  // namespace etch

@@ -1,0 +1,18 @@
+// Lowering of GatherElements: rows of the runtime, which looks up every index.
+#include <memory>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/gather_elements/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/steps/arithmetic.h"
+#include "compiler/steps/gather.h"
+
+namespace etch {
+
+void lower_gather_elements(Lowering& lowering, const Node& node) {
+  if (refuse_empty(lowering, node)) return;
+  const auto& params = params_of<GatherElements>(node);
+  add_gather_elements(lowering, node, params.axis, params.shape);
+}
+
+}  // namespace etch

@@ -1,0 +1,150 @@
+// Resolves Resize and Upsample; see op.h.
+#include "compiler/ops/resize/op.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/arguments.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/resize/arguments.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+std::vector<Tensor> resize_reference(const Node& node, std::span<const Tensor* const> inputs);
+void lower_resize(Lowering& lowering, const Node& node);
+
+namespace {
+
+std::optional<Resize::Round> round_of(ResolveContext& context, const ResizeForm& form) {
+  if (!form.has_modes) return Resize::Round::kSimple;
+  const std::string name = context.string_attr("nearest_mode", "round_prefer_floor");
+  if (name == "round_prefer_floor") return Resize::Round::kPreferFloor;
+  if (name == "round_prefer_ceil") return Resize::Round::kPreferCeil;
+  if (name == "floor") return Resize::Round::kFloor;
+  if (name == "ceil") return Resize::Round::kCeil;
+  context.attr_error("nearest_mode", cat("is not known: '", printable(name), "'"));
+  return std::nullopt;
+}
+
+// The axes that linear mode works on, or nothing with a report.
+std::optional<std::vector<std::size_t>> linear_axes(ResolveContext& context,
+                                                    const std::vector<float>& scales) {
+  const auto kept = [&](std::size_t axis) { return scales[axis] == 1.0F; };
+  const std::size_t rank = scales.size();
+  if (rank == 2) return std::vector<std::size_t>{0, 1};
+  if (rank == 3) return std::vector<std::size_t>{0, 1, 2};
+  if (rank == 4 && kept(0) && kept(1)) return std::vector<std::size_t>{2, 3};
+  if (rank == 4 && kept(0) && kept(3)) return std::vector<std::size_t>{1, 2};
+  if (rank == 5 && kept(0) && kept(1)) return std::vector<std::size_t>{2, 3, 4};
+  context.error(DiagKind::kUnsupported,
+                "linear mode needs rank 2 or 3, or rank 4 or 5 with a batch and a channel axis "
+                "that keep their size");
+  return std::nullopt;
+}
+
+// extrapolation_value as an element of the data's type.
+std::optional<Tensor> extrapolation_value(ResolveContext& context, DType type, float value) {
+  Tensor out(type, {});
+  if (type == DType::kF32) {
+    out.as<float>()[0] = value;
+    return out;
+  }
+  const bool fits = is_8bit(type) && value > static_cast<float>(min_of(type)) - 1.0F &&
+                    value < static_cast<float>(max_of(type)) + 1.0F;
+  if (!fits) {
+    context.attr_error("extrapolation_value", cat("is no ", name_of(type), ": ", decimal(value)));
+    return std::nullopt;
+  }
+  out.mutable_bytes()[0] = static_cast<std::byte>(static_cast<std::int32_t>(value) & 0xff);
+  return out;
+}
+
+bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes& sizes,
+              Resize& params) {
+  const std::string mode = context.string_attr("mode", "nearest");
+  const auto round = round_of(context, form);
+  if (!round) return false;
+  params.round = *round;
+  if (sizes.out == context.shape(0)) {
+    params.mode = Resize::Mode::kCopy;
+    return true;
+  }
+  if (mode == "nearest") {
+    params.mode = Resize::Mode::kNearest;
+    return true;
+  }
+  if (mode != "linear" && mode != "bilinear" && mode != "trilinear") {
+    context.error(mode == "cubic" ? DiagKind::kUnsupported : DiagKind::kAttr,
+                  cat("attribute 'mode' must be nearest or linear, got '", printable(mode), "'"));
+    return false;
+  }
+  params.mode = Resize::Mode::kLinear;
+  const DType type = context.dtype(0);
+  if (!check_dtype(context, 0, "X", {DType::kF32, DType::kU8, DType::kS8})) return false;
+  const auto axes = linear_axes(context, sizes.scales);
+  if (!axes) return false;
+  params.linear = *axes;
+  const bool channels_last = axes->front() == 1 && sizes.out.size() == 4;
+  if (is_8bit(type) && channels_last) params.arithmetic = Resize::Arithmetic::kFixedPoint;
+  return true;
+}
+
+bool refuse_options(ResolveContext& context, const ResizeForm& form) {
+  if (!form.has_modes) return false;
+  context.ignore_attr("cubic_coeff_a");
+  const bool antialias = form.has_axes && context.int_attr("antialias", 0) != 0;
+  const bool exclude = context.int_attr("exclude_outside", 0) != 0;
+  const bool cubic = context.string_attr("mode", "nearest") == "cubic";
+  if (!antialias && !(exclude && cubic)) return false;
+  context.attr_error(antialias ? "antialias" : "exclude_outside", "cannot be compiled");
+  return true;
+}
+
+void resolve(ResolveContext& context) {
+  const ResizeForm form = form_of(context);
+  const auto sizes = resize_sizes(context, form);
+  if (!sizes || refuse_options(context, form)) return;
+  const auto transform = transform_of(context, form);
+  if (!transform) return;
+  Resize params;
+  params.shape = sizes->out;
+  if (!set_mode(context, form, *sizes, params)) return;
+  const float value = form.has_modes ? context.float_attr("extrapolation_value", 0.0F) : 0.0F;
+  params.extrapolate = transform->kind == ResizeTransform::Kind::kCropAndResize;
+  if (params.extrapolate) {
+    auto element = extrapolation_value(context, context.dtype(0), value);
+    if (!element) return;
+    params.value = std::move(*element);
+  }
+  for (std::size_t d = 0; d < sizes->out.size(); ++d) {
+    ResizeAxis axis{context.shape(0)[d], sizes->out[d], sizes->scales[d] < 1.0F, {}};
+    if (params.mode != Resize::Mode::kCopy && sizes->scales[d] != 1.0F)
+      axis.position = positions_along(*transform, d, axis.in, axis.out, sizes->scales[d]);
+    params.axes.push_back(std::move(axis));
+  }
+  context.set_output(0, context.dtype(0), params.shape);
+  context.set_params(std::move(params));
+}
+
+// Nearest neighbours only move; linear mode computes, and extrapolation invents.
+bool only_moves(const Node& node) {
+  const auto& params = params_of<Resize>(node);
+  return params.mode != Resize::Mode::kLinear && !params.extrapolate;
+}
+
+constexpr OpName kNames[] = {{kOnnx, "Resize", 10}, {kOnnx, "Upsample", 7}};
+}  // namespace
+
+extern const OpDef kOp_resize = {.folder = "resize",
+                                 .names = kNames,
+                                 .arity = {.min_inputs = 1, .max_inputs = 4},
+                                 .resolve = resolve,
+                                 .reference = resize_reference,
+                                 .lower = lower_resize,
+                                 .moves_data_if = only_moves,
+                                 .layout = elementwise_rule};
+
+}  // namespace etch

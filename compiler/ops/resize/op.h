@@ -1,0 +1,65 @@
+// Resize (ai.onnx, since 10) and Upsample (since 7): the tensor at another resolution.
+//   scales   float32 per axis: the attribute of Upsample 7, constant input 1 of Upsample 9 and
+//            Resize 10, input 2 from Resize 11 on (where an empty one counts as omitted)
+//   sizes    int64 per axis, constant input 3 (opset 11), instead of scales
+//   axes     (opset 18) the axes that scales, sizes and roi are about; default: all
+//   keep_aspect_ratio_policy  (opset 18) with sizes: stretch; not_larger and not_smaller take the
+//            least or greatest of the ratios for all axes
+//   roi      constant input 1 (opset 11), only with tf_crop_and_resize
+// Output size: floor(in * scale) in float32. Position x of the output lies at position p of the
+// input, in float32 with scale s: asymmetric x / s, half_pixel (x + 0.5) / s - 0.5,
+// pytorch_half_pixel the same but 0 for one output, half_pixel_symmetric the same around the centre
+// (summed in float64), align_corners x * (in - 1) / (out - 1), tf_half_pixel_for_nn (x + 0.5) / s,
+// tf_crop_and_resize within roi, where positions outside of the input give extrapolation_value.
+// An axis of scale 1 is copied, and so is everything when no size changes.
+//   nearest  p rounded as nearest_mode says, limited to the input. Resize 10 and Upsample: down
+//            for s >= 1, up for s < 1
+//   linear   between the neighbours on two axes of rank 2 and 4 (the inner ones, or the middle ones
+//            when the outermost and the innermost keep their size) or three of rank 3 and 5. As
+//            ONNX Runtime computes it: all 4 or 8 corners, innermost axis fastest, weights from
+//            distances to both neighbours (0.5 each where they coincide). float32: products and
+//            sums rounded one by one. 8 bits: the same, truncated; but with channels last
+//            positions in steps of 1/1024 and integer sums, truncated.
+//   cubic, antialias, exclude_outside: refused
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/tensor.h"
+
+namespace etch {
+
+struct ResizeAxis {
+  std::int64_t in = 1, out = 1;
+  bool down = false;            // scale < 1
+  std::vector<float> position;  // per output position; empty: the axis is copied
+};
+
+struct Resize {
+  enum class Mode { kCopy, kNearest, kLinear };
+  enum class Round { kPreferFloor, kPreferCeil, kFloor, kCeil, kSimple };
+  enum class Arithmetic { kFloat, kFixedPoint };
+  Mode mode = Mode::kNearest;
+  Round round = Round::kPreferFloor;
+  Arithmetic arithmetic = Arithmetic::kFloat;
+  bool extrapolate = false;
+  Tensor value;                     // extrapolation_value as an element
+  std::vector<ResizeAxis> axes;     // one per axis
+  std::vector<std::size_t> linear;  // the two or three axes of linear mode, outermost first
+  Shape shape;                      // of the output
+};
+
+// The neighbours of an output position and how much each counts.
+struct LinearSample {
+  bool outside = false;  // extrapolated; the rest has no meaning
+  std::int64_t low = 0, high = 0;
+  float low_weight = 0, high_weight = 0;
+  std::int32_t low_parts = 0, high_parts = 0;  // of 1024: fixed point
+};
+LinearSample linear_sample(const Resize& params, std::size_t axis, std::int64_t at);
+
+// The input's position for an output position, or -1 when it is extrapolated.
+std::int64_t nearest_sample(const Resize& params, std::size_t axis, std::int64_t at);
+
+}  // namespace etch

@@ -1,0 +1,128 @@
+// Resize by plain loops; see op.h.
+#include <cstring>
+
+#include "compiler/ops/op.h"
+#include "compiler/ops/resize/op.h"
+#include "compiler/ops/strided.h"
+
+namespace etch {
+
+namespace {
+
+// Calls visit(index) for every index of `shape` in row-major order.
+template <class Visit>
+void for_each_index(const Shape& shape, Visit visit) {
+  Shape index(shape.size(), 0);
+  for (std::int64_t flat = 0; flat < element_count(shape); ++flat) {
+    visit(flat, index);
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+Tensor nearest(const Resize& params, const Tensor& x) {
+  Tensor y(x.dtype(), params.shape);
+  const auto bytes = as_index(bytes_of(x.dtype()));
+  const std::vector<std::int64_t> dense = dense_strides(x.shape());
+  for_each_index(params.shape, [&](std::int64_t flat, const Shape& index) {
+    std::int64_t from = 0;
+    bool outside = false;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      const std::int64_t at = nearest_sample(params, d, index[d]);
+      outside = outside || at < 0;
+      from += at * dense[d];
+    }
+    const std::byte* source =
+        outside ? params.value.bytes().data() : x.bytes().data() + as_index(from) * bytes;
+    std::memcpy(y.mutable_bytes().data() + as_index(flat) * bytes, source, bytes);
+  });
+  return y;
+}
+
+struct Corner {
+  std::int64_t from = 0;
+  float weight = 1.0F;
+  std::int64_t parts = 1;
+};
+
+// The corners around an output position, innermost axis fastest; none when it is extrapolated.
+std::vector<Corner> corners_of(const Resize& params, const Shape& index,
+                               const std::vector<std::int64_t>& dense) {
+  Corner start;
+  std::vector<bool> is_linear(index.size(), false);
+  for (const std::size_t axis : params.linear) is_linear[axis] = true;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (!is_linear[d]) start.from += index[d] * dense[d];
+  }
+  std::vector<Corner> corners{start};
+  bool first = true;
+  for (auto axis = params.linear.rbegin(); axis != params.linear.rend(); ++axis) {
+    const LinearSample sample = linear_sample(params, *axis, index[*axis]);
+    if (sample.outside) return {};
+    std::vector<Corner> next;
+    for (const bool high : {false, true}) {
+      const float weight = high ? sample.high_weight : sample.low_weight;
+      for (const Corner& corner : corners) {
+        next.push_back({corner.from + (high ? sample.high : sample.low) * dense[*axis],
+                        first ? weight : corner.weight * weight,
+                        corner.parts * (high ? sample.high_parts : sample.low_parts)});
+      }
+    }
+    corners = std::move(next);
+    first = false;
+  }
+  return corners;
+}
+
+float sum_of(const std::vector<Corner>& corners, const Tensor& x) {
+  float sum = 0.0F;
+  bool first = true;
+  for (const Corner& corner : corners) {
+    const float element = x.dtype() == DType::kF32 ? x.as<float>()[as_index(corner.from)]
+                                                   : static_cast<float>(x.integer(corner.from));
+    const float product = corner.weight * element;
+    sum = first ? product : sum + product;
+    first = false;
+  }
+  return sum;
+}
+
+std::int64_t fixed_sum(const std::vector<Corner>& corners, const Tensor& x) {
+  std::int64_t sum = 0;
+  for (const Corner& corner : corners) sum += corner.parts * x.integer(corner.from);
+  return sum / (std::int64_t{1} << 20);
+}
+
+Tensor linear(const Resize& params, const Tensor& x) {
+  Tensor y(x.dtype(), params.shape);
+  const std::vector<std::int64_t> dense = dense_strides(x.shape());
+  for_each_index(params.shape, [&](std::int64_t flat, const Shape& index) {
+    const std::vector<Corner> corners = corners_of(params, index, dense);
+    const auto to = as_index(flat);
+    if (corners.empty()) {
+      const auto bytes = params.value.bytes();
+      std::memcpy(y.mutable_bytes().data() + to * bytes.size(), bytes.data(), bytes.size());
+    } else if (x.dtype() == DType::kF32) {
+      y.as<float>()[to] = sum_of(corners, x);
+    } else {
+      const std::int64_t value = params.arithmetic == Resize::Arithmetic::kFixedPoint
+                                     ? fixed_sum(corners, x)
+                                     : static_cast<std::int64_t>(sum_of(corners, x));
+      y.mutable_bytes()[to] = static_cast<std::byte>(value & 0xff);
+    }
+  });
+  return y;
+}
+
+}  // namespace
+
+std::vector<Tensor> resize_reference(const Node& node, std::span<const Tensor* const> inputs) {
+  const auto& params = params_of<Resize>(node);
+  if (params.mode == Resize::Mode::kCopy) return {*inputs[0]};
+  const bool between = params.mode == Resize::Mode::kLinear;
+  return {between ? linear(params, *inputs[0]) : nearest(params, *inputs[0])};
+}
+
+}  // namespace etch

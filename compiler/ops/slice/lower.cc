@@ -1,0 +1,35 @@
+// Lowering of Slice: a view of the input; only where an axis runs backwards a copy.
+#include <algorithm>
+
+#include "compiler/ops/op.h"
+#include "compiler/ops/slice/op.h"
+#include "compiler/steps/arithmetic.h"
+#include "compiler/steps/move.h"
+
+namespace etch {
+
+void lower_slice(Lowering& lowering, const Node& node) {
+  if (refuse_empty(lowering, node)) return;
+  const auto& params = params_of<StridedCopy>(node);
+  const std::vector<AxisRange> ranges =
+      ranges_of(params.view, *lowering.value(node.inputs[0]).shape);
+  const bool forward =
+      std::all_of(ranges.begin(), ranges.end(), [](const AxisRange& r) { return r.step >= 0; });
+  if (!forward) {
+    std::vector<AxisMap> maps;
+    for (std::size_t d = 0; d < ranges.size(); ++d) {
+      maps.push_back(identity_map(params.shape[d]));
+      for (std::int64_t& at : maps.back()) at = ranges[d].start + at * ranges[d].step;
+    }
+    lower_mapped(lowering, node, maps, "slice", "elements in reverse order");
+    return;
+  }
+  View view = lowering.view(node, 0);
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    view = part_of(view, d, ranges[d].start, params.shape[d]);
+    view.stride[d] *= ranges[d].step;
+  }
+  lowering.set_view(node, 0, view);
+}
+
+}  // namespace etch

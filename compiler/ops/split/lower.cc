@@ -1,0 +1,25 @@
+// Lowering of Split: every output is a view of the input.
+#include "compiler/ops/op.h"
+#include "compiler/ops/split/op.h"
+#include "compiler/steps/lowering.h"
+
+namespace etch {
+
+void lower_split(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<Split>(node);
+  const Shape& from = *lowering.value(node.inputs[0]).shape;
+  for (std::size_t i = 0; i < params.parts.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    if (element_count(params.parts[i].shape) == 0) {
+      lowering.unsupported(node, "an empty output (a size of 0) cannot be compiled");
+      continue;
+    }
+    const std::vector<AxisRange> ranges = ranges_of(params.parts[i].view, from);
+    View view = lowering.view(node, 0);
+    for (std::size_t d = 0; d < ranges.size(); ++d)
+      view = part_of(view, d, ranges[d].start, params.parts[i].shape[d]);
+    lowering.set_view(node, static_cast<int>(i), view);
+  }
+}
+
+}  // namespace etch

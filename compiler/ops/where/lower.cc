@@ -1,0 +1,38 @@
+// Lowering of Where: rows of the runtime.
+#include <memory>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/where/op.h"
+#include "compiler/steps/arguments.h"
+#include "compiler/steps/arithmetic.h"
+#include "compiler/steps/select.h"
+
+namespace etch {
+
+void lower_where(Lowering& lowering, const Node& node) {
+  if (refuse_empty(lowering, node)) return;
+  const Shape& shape = params_of<Where>(node).shape;
+  const auto type = row_type(lowering, node, *lowering.value(node.outputs[0]).dtype);
+  if (!type) return;
+  auto step = std::make_unique<WhereStep>();
+  step->kind = "where";
+  step->summary = cat("choice of ", element_count(shape), " elements");
+  StepArguments arguments(lowering, node, *step);
+  const Input condition = arguments.input(0, "condition");
+  const Input a = arguments.input(1, "a");
+  const Input b = arguments.input(2, "b");
+  const View y = lowering.new_output(node, 0, row_major(static_cast<int>(shape.size())));
+  WherePlan& plan = step->plan;
+  plan.type = *type;
+  plan.condition = condition.argument;
+  plan.a = a.argument;
+  plan.b = b.argument;
+  plan.y = arguments.output("y", y);
+  plan.y_stored = stored_as(y);
+  plan.rows =
+      make_rows(shape, {condition.steps(shape), a.steps(shape), b.steps(shape), steps_of(y)});
+  arguments.add(std::move(step));
+}
+
+}  // namespace etch

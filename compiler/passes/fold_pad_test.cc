@@ -1,0 +1,124 @@
+// Pads that convolutions and poolings take over, and those that they must not.
+#include "compiler/passes/fold_pad.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "compiler/passes/dead_code.h"
+#include "compiler/passes/fold_qdq.h"
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+using Attributes = std::map<std::string, Attribute>;
+
+// A Pad of `x` [1, 2, 4, 4] in front of what a test adds.
+struct Padded {
+  ModelBuilder model{13};
+
+  explicit Padded(DType type, const Tensor& value, const Ints& pads = {0, 0, 1, 2, 0, 0, 0, 1}) {
+    model.opset("com.microsoft", 1);
+    model.input("x", type, {1, 2, 4, 4});
+    model.initializer("pads", s64({8}, pads)).initializer("value", value);
+    model.node("Pad", {"x", "pads", "value"}, {"p"});
+    model.initializer("scale", f32({}, {0.5F})).initializer("zero", u8({}, {7}));
+    model.initializer("w", u8({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  }
+  Padded& conv(const Attributes& attributes = {}) {
+    model.node("QLinearConv", {"p", "scale", "zero", "w", "scale", "zero", "scale", "zero"}, {"y"},
+               attributes);
+    return *this;
+  }
+
+  // Whether a Pad is left behind the passes.
+  bool keeps_pad() {
+    model.output("y");
+    Sink sink;
+    auto graph = load(model, sink);
+    EXPECT_TRUE(graph) << errors_of(sink);
+    if (!graph) return false;
+    fold_qdq(*graph, sink);
+    fold_pads(*graph);
+    remove_dead(*graph);
+    verify(*graph, Resolved::kYes);
+    return std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                       [](const Node& node) { return node.op_type == "Pad"; });
+  }
+};
+
+TEST(FoldPad, ConvolutionsTakePadsWithTheirZeroPoint) {
+  EXPECT_FALSE(Padded(DType::kU8, u8({}, {7})).conv().keeps_pad());
+  EXPECT_FALSE(Padded(DType::kU8, u8({}, {7}))
+                   .conv({{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 1}}})
+                   .keeps_pad());
+  EXPECT_TRUE(Padded(DType::kU8, u8({}, {8})).conv().keeps_pad());
+}
+
+TEST(FoldPad, OnlySpatialAxesCount) {
+  EXPECT_TRUE(Padded(DType::kU8, u8({}, {7}), {1, 0, 0, 0, 0, 0, 1, 1}).conv().keeps_pad());
+  EXPECT_TRUE(Padded(DType::kU8, u8({}, {7}), {0, 0, -1, 0, 0, 0, 1, 1}).conv().keeps_pad());
+}
+
+TEST(FoldPad, AutomaticPaddingStays) {
+  const Attributes same{{"auto_pad", std::string("SAME_UPPER")}};
+  EXPECT_TRUE(Padded(DType::kU8, u8({}, {7})).conv(same).keeps_pad());
+  const Attributes valid{{"auto_pad", std::string("VALID")}};
+  EXPECT_FALSE(Padded(DType::kU8, u8({}, {7})).conv(valid).keeps_pad());
+}
+
+TEST(FoldPad, OtherReadersKeepThePad) {
+  Padded two(DType::kU8, u8({}, {7}));
+  two.conv().model.output("p");
+  EXPECT_TRUE(two.keeps_pad());
+}
+
+TEST(FoldPad, PoolingsTakeWhatCannotCount) {
+  const Attributes pool{{"kernel_shape", Ints{3, 3}}};
+  Padded least(DType::kU8, u8({}, {0}));
+  least.model.node("MaxPool", {"p"}, {"y"}, pool);
+  EXPECT_FALSE(least.keeps_pad());
+  Padded more(DType::kU8, u8({}, {1}));
+  more.model.node("MaxPool", {"p"}, {"y"}, pool);
+  EXPECT_TRUE(more.keeps_pad());
+  Padded average(DType::kU8, u8({}, {7}));
+  average.model.node("QLinearAveragePool", {"p", "scale", "zero", "scale", "zero"}, {"y"}, pool,
+                     "com.microsoft");
+  EXPECT_FALSE(average.keeps_pad());
+  Padded uncounted(DType::kU8, u8({}, {7}));
+  uncounted.model.node("QLinearAveragePool", {"p", "scale", "zero", "scale", "zero"}, {"y"},
+                       {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}}, "com.microsoft");
+  EXPECT_TRUE(uncounted.keeps_pad());
+}
+
+// Pad(DQ(x)) becomes DQ(Pad(x)) where an integer stands for the value, and then is taken over.
+TEST(FoldPad, MovesBeforeDequantizeLinear) {
+  for (const float value : {0.0F, 0.3F}) {
+    ModelBuilder model(13);
+    model.input("x", DType::kU8, {1, 2, 4, 4});
+    model.initializer("scale", f32({}, {0.5F})).initializer("zero", u8({}, {7}));
+    model.initializer("pads", s64({8}, {0, 0, 1, 1, 0, 0, 1, 1}));
+    model.initializer("value", f32({}, {value}));
+    model.initializer("w", u8({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
+    model.node("DequantizeLinear", {"x", "scale", "zero"}, {"xf"});
+    model.node("DequantizeLinear", {"w", "scale", "zero"}, {"wf"});
+    model.node("Pad", {"xf", "pads", "value"}, {"p"});
+    model.node("Conv", {"p", "wf"}, {"yf"});
+    model.node("QuantizeLinear", {"yf", "scale", "zero"}, {"y"}).output("y");
+    Sink sink;
+    auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    fold_qdq(*graph, sink);
+    fold_pads(*graph);
+    remove_dead(*graph);
+    const bool folded = graph->nodes.size() == 1 && graph->nodes[0].op_type == "QLinearConv";
+    EXPECT_EQ(folded, value == 0.0F) << dump(*graph);
+  }
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,24 @@
+// The step of linear Resize; see templates/kernels/resize.h.
+#pragma once
+
+#include "compiler/ops/resize/op.h"
+#include "compiler/steps/lowering.h"
+#include "compiler/steps/staged_step.h"
+#include "templates/kernels/resize.h"
+
+namespace etch {
+
+class ResizeStep : public StagedStep<ResizeStep> {
+ public:
+  ResizePlan plan;
+  ResizeStep() { header = "etch_resize.h"; }
+  template <class S>
+  void kernel(S& s) const {
+    resize_kernel(s, plan);
+  }
+};
+
+// Output 0 of `node` between the neighbours of input 0.
+void add_linear_resize(Lowering& lowering, const Node& node, const Resize& params);
+
+}  // namespace etch

@@ -1,0 +1,60 @@
+// Linear Resize: one call of the runtime for each element of the axes that are copied; see
+// runtime/etch_resize.h.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/etch_resize.h"
+#include "templates/kernels/arguments.h"
+
+namespace etch {
+
+// Operands: x, y. Constants: "positions", two per output position and loop, and "weights", as many
+// floats, or parts of 1024 in fixed point.
+struct ResizePlan {
+  bool is_float = true;      // float32, else stored uint8
+  bool fixed_point = false;  // of 8 bits
+  rt::Grid grid{};
+  float outside = 0;     // of float32
+  int outside_byte = 0;  // as stored
+  rt::Stored stored{};   // of x and y
+  RowNest rows;          // around the calls: operands x, y; rows of one element
+  std::int64_t x_span = 0, y_span = 0, entries = 0;  // elements touched by a call; of a table
+};
+
+namespace resize_detail {
+
+template <class T, class Weight, class S, class Outside>
+void calls(S& s, const ResizePlan& plan, const char* name, Outside outside) {
+  const auto positions = s.template constant<const std::int32_t>("positions");
+  const auto weights = s.template constant<const Weight>("weights");
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  walk_rows(s, plan.rows, [&](const RowPlace<S>& at) {
+    s.runtime(
+        name,
+        [](const T* x, T* y, const std::int32_t* p, const Weight* w, rt::Grid grid, Outside value,
+           rt::Stored as) {
+          rt::resize_linear<T, Weight>(x, y, p, w, grid, static_cast<T>(value), as);
+        },
+        {plan.x_span * kSize, plan.y_span * kSize, plan.entries * 4, plan.entries * 4},
+        s.template operand<const T>(0) + at[0], s.template operand<T>(1) + at[1], positions,
+        weights, plan.grid, outside, plan.stored);
+  });
+}
+
+}  // namespace resize_detail
+
+template <class S>
+void resize_kernel(S& s, const ResizePlan& plan) {
+  if (plan.is_float) {
+    resize_detail::calls<float, float>(s, plan, "resize_linear<float, float>", plan.outside);
+  } else if (plan.fixed_point) {
+    resize_detail::calls<std::uint8_t, std::int32_t>(s, plan, "resize_linear<uint8_t, int32_t>",
+                                                     plan.outside_byte);
+  } else {
+    resize_detail::calls<std::uint8_t, float>(s, plan, "resize_linear<uint8_t, float>",
+                                              plan.outside_byte);
+  }
+}
+
+}  // namespace etch
