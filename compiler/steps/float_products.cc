@@ -202,7 +202,32 @@ namespace {
 
 struct MatrixSteps {
   std::int64_t a_row = 0, a_depth = 0, y_row = 0, y_col = 0;
+  std::vector<std::int64_t> y_batch;  // along the dimensions of the batch
 };
+
+// A one-dimensional a is one row and a one-dimensional b one column, which y does not have.
+enum class RightHandSide { kMatrix, kColumn };
+MatrixSteps matrix_steps(const View& a, RightHandSide b, const View& y) {
+  MatrixSteps out;
+  const std::vector<std::int64_t> a_steps = steps_of(a);
+  out.y_batch = steps_of(y);
+  out.a_depth = a_steps.back();
+  if (b == RightHandSide::kMatrix) {
+    out.y_col = out.y_batch.back();
+    out.y_batch.pop_back();
+  }
+  if (a.rank() > 1) {
+    out.a_row = a_steps[a_steps.size() - 2];
+    out.y_row = out.y_batch.back();
+    out.y_batch.pop_back();
+  }
+  return out;
+}
+
+// One matrix [depth, cols].
+rt::PackShape row_major_weights(std::int64_t depth, std::int64_t cols) {
+  return {1, 1, narrow(depth), narrow(cols), rt::kPanel, 0, 0, cols, 1};
+}
 
 void set_matrices(FloatProductPlan& plan, std::int64_t rows, std::int64_t depth, std::int64_t cols,
                   const MatrixSteps& steps) {
@@ -263,15 +288,9 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   FloatProductPlan& plan = step->plan;
   StepArguments arguments(lowering, node, *step);
   const std::int64_t b_matrix = g.depth * g.cols;
-  const rt::PackShape packing{narrow(element_count(g.b_batch)),
-                              1,
-                              narrow(g.depth),
-                              narrow(g.cols),
-                              rt::kPanel,
-                              b_matrix,
-                              0,
-                              g.cols,
-                              1};
+  rt::PackShape packing = row_major_weights(g.depth, g.cols);
+  packing.group = narrow(element_count(g.b_batch));
+  packing.group_step = b_matrix;
   const Input a = arguments.input(0, "a");
   const Input b = packed_weights(lowering, node, 1, packing, arguments);
   const Input nothing = addend(node, 2, arguments);
@@ -282,25 +301,13 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   plan.c = nothing.argument;
   plan.y = arguments.output("y", y);
 
-  const bool is_row = a.view.rank() == 1;
   const bool is_column = lowering.value(node.inputs[1]).shape->size() == 1;
-  const std::vector<std::int64_t> a_steps = steps_of(a.view);
-  std::vector<std::int64_t> y_steps = steps_of(y);
-  MatrixSteps steps;
-  steps.a_depth = a_steps.back();
-  if (!is_row) steps.a_row = a_steps[a_steps.size() - 2];
-  if (!is_column) {
-    steps.y_col = y_steps.back();
-    y_steps.pop_back();
-  }
-  if (!is_row) {
-    steps.y_row = y_steps.back();
-    y_steps.pop_back();
-  }
+  const MatrixSteps steps =
+      matrix_steps(a.view, is_column ? RightHandSide::kColumn : RightHandSide::kMatrix, y);
   std::vector<std::int64_t> b_steps = broadcast_view(g.b_batch, g.batch).strides;
   for (std::int64_t& each : b_steps) each *= b_matrix;
-  const Batches batches =
-      batches_of(g, {batch_steps(a.view.shape, a_steps, g.batch.size()), b_steps, y_steps}, steps);
+  const auto a_batch = batch_steps(a.view.shape, steps_of(a.view), g.batch.size());
+  const Batches batches = batches_of(g, {a_batch, b_steps, steps.y_batch}, steps);
   plan.matrices.axes = batches.axes;
   set_matrices(plan, batches.rows, g.depth, g.cols, steps);
   arguments.add(std::move(step));
@@ -315,7 +322,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   step->macs = g.rows * g.depth * g.cols;
   FloatProductPlan& plan = step->plan;
   StepArguments arguments(lowering, node, *step);
-  rt::PackShape packing{1, 1, narrow(g.depth), narrow(g.cols), rt::kPanel, 0, 0, g.cols, 1};
+  rt::PackShape packing = row_major_weights(g.depth, g.cols);
   if (g.transposed_b) {
     packing.in_step = 1;
     packing.out_step = g.depth;
@@ -333,9 +340,12 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
               adds ? g.c_col_stride : 0};
   const std::vector<std::int64_t> a_steps = steps_of(a.view);
   const std::vector<std::int64_t> y_steps = steps_of(y);
-  set_matrices(
-      plan, g.rows, g.depth, g.cols,
-      {a_steps[g.transposed_a ? 1 : 0], a_steps[g.transposed_a ? 0 : 1], y_steps[0], y_steps[1]});
+  set_matrices(plan, g.rows, g.depth, g.cols,
+               {a_steps[g.transposed_a ? 1 : 0],
+                a_steps[g.transposed_a ? 0 : 1],
+                y_steps[0],
+                y_steps[1],
+                {}});
   arguments.add(std::move(step));
 }
 
