@@ -5,6 +5,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/pad/op.h"
 
 namespace etch {
 
@@ -86,7 +87,10 @@ std::string operator_fault(const Graph& graph, const Wiring& wiring, const Node&
   if (node.op_type == "MaxPool" && node.domain.empty() && graph.opset("") < 12) {
     return cat("MaxPool takes integers since opset 12, the model imports ", graph.opset(""));
   }
-  const bool passes_integers = node.op_type == "MaxPool" || node.op->moves_data;
+  const bool passes_integers = node.op_type == "MaxPool" || moves_data(node);
+  const auto* pad = std::any_cast<Pad>(&node.params);
+  if (pad != nullptr && pad->mode == Pad::Mode::kConstant)
+    return "no integer stands for the value that it adds";
   if (passes_integers) return "only 8-bit data quantized per tensor passes through it as integers";
   return "there is no integer form of it: it is computed in float";
 }
