@@ -158,11 +158,11 @@ TEST(StrictInteger, AcceptsWhatNeedsNoEmulation) {
 std::string float_operators_model() {
   ModelBuilder model;
   model.opset("com.microsoft", 1);
-  model.input("x", DType::kU8, {1, 2, 6, 6});
+  model.input("x", DType::kU8, {1, 2, 6, 6}).input("z", DType::kU8, {1, 2, 6, 6});
   model.initializer("scale", f32({}, {0.5F}));
   model.initializer("other", f32({}, {0.3F}));
   model.initializer("zero", u8({}, {3}));
-  model.node("QLinearAdd", {"x", "scale", "zero", "x", "other", "zero", "scale", "zero"}, {"sum"},
+  model.node("QLinearAdd", {"x", "scale", "zero", "z", "other", "zero", "scale", "zero"}, {"sum"},
              {}, "com.microsoft");
   model.node("QLinearAveragePool", {"sum", "scale", "zero", "other", "zero"}, {"y"},
              {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}, "com.microsoft");

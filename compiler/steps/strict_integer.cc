@@ -2,6 +2,7 @@
 #include "compiler/steps/strict_integer.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "compiler/base/text.h"
@@ -12,19 +13,31 @@ namespace etch {
 
 namespace {
 
-// Functions of the runtime that compute with floats; the verbs that do all come with one of type
-// F32, which their names say.
-constexpr std::string_view kFloatFunctions[] = {
-    "qlinear_conv", "qlinear_matmul",  "quantize_row",  "dequantize_row", "dynamic_range",
-    "quantize_v2",  "quantize_v2_end", "dequantize_v2", "qlinear_softmax"};
+constexpr std::string_view kVerbs[] = {
+#define ETCH_VERB(Result, id, reads, writes) #id,
+#define ETCH_UPDATE(id, reads, writes) #id,
+#define ETCH_ACTION(id, reads, writes) #id,
+#include "templates/verbs.def"
+#undef ETCH_VERB
+#undef ETCH_UPDATE
+#undef ETCH_ACTION
+};
 
+// The functions of the runtime that have no floats, whatever type they are called for.
+constexpr std::string_view kIntegerFunctions[] = {
+    "choose", "conv_integer", "fill", "fold_zero_point", "lookup", "matmul_integer", "max_pool"};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> list) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// Steps that use verbs on floats have one of type F32, which its name says.
 bool uses_floats(const Program& program, const Step& step) {
   const AuditResult result = audit(step, program.isa, extents_of(program, step));
   return std::any_of(result.executions.begin(), result.executions.end(), [](const auto& each) {
-    const std::string_view verb = each.first;
-    return verb.find("f32") != std::string_view::npos ||
-           std::find(std::begin(kFloatFunctions), std::end(kFloatFunctions), verb) !=
-               std::end(kFloatFunctions);
+    const std::string_view name = each.first;
+    if (is_one_of(name, kVerbs)) return name.find("f32") != std::string_view::npos;
+    return !is_one_of(name, kIntegerFunctions);
   });
 }
 
