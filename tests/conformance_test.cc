@@ -1,7 +1,7 @@
 // QLinearConv, ConvInteger and QLinearConvTranspose against ONNX Runtime's results, recorded by
 // tools/conformance.py: the reference functions, the Native stage of every instruction set's plan
-// with float and with integer requantization, and compiled code (a sample; all of it with
-// ETCH_SWEEP=1, see tools/agree-sweep).
+// and compiled code, each with float and with integer requantization. Compiled code takes a sample,
+// with ETCH_SWEEP=1 (tools/agree-sweep, tools/conformance-table) all of it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,10 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/text.h"
 #include "compiler/schedule/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/recorded_cases.h"
+#include "tests/results.h"
 
 namespace etch {
 namespace {
@@ -41,22 +43,69 @@ TEST(Conformance, CoversEveryFeatureAndNamesEveryDeviationOfOnnxRuntime) {
   EXPECT_EQ(deviations, expected);
 }
 
+TEST(Conformance, TheDocumentListsEveryFeature) {
+  std::map<std::string, int> expected;
+  for (const RecordedCase& each : all_cases()) ++expected[feature_of(each.model.name)];
+  std::map<std::string, int> documented = documented_rows("QLinearConv");
+  documented.merge(documented_rows("ConvInteger"));
+  EXPECT_EQ(documented, expected) << "run tools/conformance-table";
+}
+
 TEST(Conformance, ReferenceFunctionsEqualTheRecording) {
+  Tally tally("reference");
   for (const RecordedCase& each : all_cases()) {
-    EXPECT_EQ(difference_of(reference_outputs(each.model), each.outputs), "") << each.model.name;
+    const std::string difference = difference_of(reference_outputs(each.model), each.outputs);
+    EXPECT_EQ(difference, "") << each.model.name;
+    tally.count(feature_of(each.model.name), difference.empty());
   }
+}
+
+std::string column_of(const IsaTraits& isa, const char* how, RequantizeMode requantize) {
+  return cat(isa.name, " ", how, " ", requantize == RequantizeMode::kFloat ? "float" : "integer");
 }
 
 class ConformanceOf : public testing::TestWithParam<const IsaTraits*> {
  protected:
   void expect_native_equals(RequantizeMode requantize) {
+    Tally tally(column_of(*GetParam(), "native", requantize));
     for (const RecordedCase& each : all_cases()) {
       const auto program = compiled(each.model, GetParam()->name, requantize);
       ASSERT_NE(program, nullptr);
-      EXPECT_EQ(difference_of(native_outputs(*program, each.model.inputs), each.outputs), "")
-          << each.model.name;
+      const std::string difference =
+          difference_of(native_outputs(*program, each.model.inputs), each.outputs);
+      EXPECT_EQ(difference, "") << each.model.name;
+      tally.count(feature_of(each.model.name), difference.empty());
     }
   }
+
+  // Every n-th case, from case number `first` on.
+  void expect_compiled_equals(RequantizeMode requantize, std::size_t first) {
+    const IsaTraits& isa = *GetParam();
+    const std::string obstacle = why_not_here(isa);
+    if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
+    const bool sweeping = std::getenv("ETCH_SWEEP") != nullptr;
+    const std::vector<RecordedCase> cases = all_cases();
+    std::vector<std::unique_ptr<Program>> programs;
+    std::vector<BatchEntry> entries;
+    std::vector<const RecordedCase*> taken;
+    for (std::size_t i = sweeping ? 0 : first; i < cases.size(); i += sweeping ? 1 : kSample) {
+      programs.push_back(compiled(cases[i].model, isa.name, requantize));
+      ASSERT_NE(programs.back(), nullptr);
+      entries.push_back({programs.back().get(), &cases[i].model.inputs});
+      taken.push_back(&cases[i]);
+    }
+    const auto outputs = run_generated(entries, isa);
+    ASSERT_TRUE(outputs);
+    Tally tally(column_of(isa, "compiled", requantize));
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const std::string difference = difference_of((*outputs)[i], taken[i]->outputs);
+      EXPECT_EQ(difference, "") << taken[i]->model.name;
+      tally.count(feature_of(taken[i]->model.name), difference.empty());
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSample = 16;
 };
 
 TEST_P(ConformanceOf, TheNativeStageWithFloatRequantization) {
@@ -65,28 +114,11 @@ TEST_P(ConformanceOf, TheNativeStageWithFloatRequantization) {
 TEST_P(ConformanceOf, TheNativeStageWithIntegerRequantization) {
   expect_native_equals(RequantizeMode::kInteger);
 }
-
-TEST_P(ConformanceOf, CompiledCode) {
-  const std::string obstacle = why_not_here(*GetParam());
-  if (!obstacle.empty()) GTEST_SKIP() << GetParam()->name << ": " << obstacle;
-  const std::size_t every = std::getenv("ETCH_SWEEP") != nullptr ? 1 : 16;
-  const std::vector<RecordedCase> cases = all_cases();
-  std::vector<std::unique_ptr<Program>> programs;
-  std::vector<BatchEntry> entries;
-  std::vector<const RecordedCase*> taken;
-  for (std::size_t i = 0; i < cases.size(); i += every) {
-    const bool integer = i / every % 3 == 2;
-    programs.push_back(compiled(cases[i].model, GetParam()->name,
-                                integer ? RequantizeMode::kInteger : RequantizeMode::kFloat));
-    ASSERT_NE(programs.back(), nullptr);
-    entries.push_back({programs.back().get(), &cases[i].model.inputs});
-    taken.push_back(&cases[i]);
-  }
-  const auto outputs = run_generated(entries, *GetParam());
-  ASSERT_TRUE(outputs);
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    EXPECT_EQ(difference_of((*outputs)[i], taken[i]->outputs), "") << taken[i]->model.name;
-  }
+TEST_P(ConformanceOf, CompiledCodeWithFloatRequantization) {
+  expect_compiled_equals(RequantizeMode::kFloat, 0);
+}
+TEST_P(ConformanceOf, CompiledCodeWithIntegerRequantization) {
+  expect_compiled_equals(RequantizeMode::kInteger, 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, ConformanceOf,

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"
+#include "tests/results.h"
 
 namespace etch {
 namespace {
@@ -37,13 +40,40 @@ struct Setup {
   bool constant_range = true;
   int axis = -1;
   Shape shape{3, 37};
-  const char* then = "";  // what follows: "", "Dequantize" or "Conv"
+  const char* then = "";        // what follows: "", "Dequantize" or "Conv"
+  float minimum_range = 0.01F;  // above that, and with a range of no width
 
   std::string name() const {
     return cat(tensorflow_name(type), " ", rule.mode, " ", rule.round_mode, narrow ? " narrow" : "",
                constant_range ? " constant" : " run-time", " axis ", axis, " ", to_string(shape),
-               " ", then);
+               " ", then, minimum_range > 0.01F ? " least range" : "");
   }
+
+  // The rows of docs/conformance.md.
+  std::vector<std::string> features() const {
+    const bool is_scaled = std::string(rule.mode) == "SCALED";
+    const std::string rounding = is_scaled ? cat(" ", rule.round_mode) : std::string();
+    std::vector<std::string> out{
+        cat("QuantizeV2/", rule.mode, rounding, " to ", tensorflow_name(type))};
+    if (narrow && is_scaled) out.emplace_back("QuantizeV2/narrow_range");
+    if (axis >= 0) out.emplace_back("QuantizeV2/axis");
+    if (minimum_range > 0.01F) out.emplace_back("QuantizeV2/ensure_minimum_range");
+    if (!constant_range) out.emplace_back("QuantizeV2/ranges known at run time");
+    const std::string next = then;
+    if (next != "Conv") out.emplace_back("QuantizeV2/output_min and output_max");
+    if (next == "Conv") out.emplace_back("QuantizeV2/in front of QLinearConv");
+    if (next == "Dequantize") {
+      out.push_back(cat("Dequantize/", rule.mode, " from ", tensorflow_name(type)));
+      if (axis >= 0) out.emplace_back("Dequantize/axis");
+      if (!constant_range) out.emplace_back("Dequantize/ranges known at run time");
+    }
+    return out;
+  }
+};
+
+struct FeaturedCase {
+  Case each;
+  std::vector<std::string> features;
 };
 
 std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -108,6 +138,7 @@ Case case_of(const Setup& setup, Dice& dice) {
   for (std::int64_t s = 0; s < slices; ++s) {
     min.push_back(static_cast<float>(dice.between(-80, 10)) / 32.0F);
     max.push_back(static_cast<float>(dice.between(10, 100)) / 32.0F);
+    if (setup.minimum_range > 0.01F) max.back() = min.back();
   }
   add_range(model, out, setup, "min", min);
   add_range(model, out, setup, "max", max);
@@ -117,6 +148,7 @@ Case case_of(const Setup& setup, Dice& dice) {
   std::map<std::string, Attribute> attributes = common;
   attributes["T"] = std::string(tensorflow_name(setup.type));
   attributes["round_mode"] = std::string(setup.rule.round_mode);
+  attributes["ensure_minimum_range"] = setup.minimum_range;
   model.node("QuantizeV2", {"x", "min", "max"}, {"q", "low", "high"}, attributes, "org.tensorflow");
   const std::string then = setup.then;
   if (then == "Conv") {
@@ -137,11 +169,11 @@ bool is_defined(const Setup& setup) {
   return setup.axis < 0 || std::string(setup.rule.mode) != "MIN_FIRST";
 }
 
-std::vector<Case> all_cases() {
+std::vector<FeaturedCase> all_cases() {
   Dice dice(7);
-  std::vector<Case> out;
+  std::vector<FeaturedCase> out;
   const auto add = [&](const Setup& setup) {
-    if (is_defined(setup)) out.push_back(case_of(setup, dice));
+    if (is_defined(setup)) out.push_back({case_of(setup, dice), setup.features()});
   };
   for (const bool constant : {true, false}) {
     for (const Rule& rule : kRules) {
@@ -155,59 +187,120 @@ std::vector<Case> all_cases() {
         add({type, rule, false, constant, -1, {1, 5, 6, 7}, "Conv"});
         add({type, rule, false, constant, 1, {1, 5, 6, 7}, "Conv"});
         add({type, rule, true, constant, 2, {3, 4, 35}, "Dequantize"});
+        add({type, rule, false, constant, 0, {4, 5, 19}, "Dequantize"});
+        add({type, rule, false, constant, -1, {2, 40}, "Dequantize", 0.25F});
       }
     }
   }
   return out;
 }
 
-TEST(QuantizeV2Engines, NativeEqualsTheReferenceOnEveryTarget) {
-  for (const Case& each : all_cases()) {
-    const std::vector<Tensor> expected = reference_outputs(each);
-    for (const IsaTraits* const isa : all_targets()) {
-      const auto program = compiled(each, isa->name);
-      ASSERT_NE(program, nullptr);
-      EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), expected), "")
-          << each.name << " on " << isa->name;
-    }
+constexpr const char* kRefused = "QuantizeV2/error conditions (refused)";
+
+TEST(QuantizeV2, TheConformanceDocumentListsEveryFeature) {
+  std::map<std::string, int> expected{{kRefused, 10}};
+  for (const FeaturedCase& each : all_cases()) {
+    for (const std::string& feature : each.features) ++expected[feature];
+  }
+  std::map<std::string, int> documented = documented_rows("QuantizeV2");
+  documented.merge(documented_rows("Dequantize"));
+  EXPECT_EQ(documented, expected) << "run tools/conformance-table";
+}
+
+void count(Tally& tally, const FeaturedCase& featured, bool passed) {
+  for (const std::string& feature : featured.features) tally.count(feature, passed);
+}
+
+class QuantizeV2Engines : public testing::TestWithParam<const IsaTraits*> {};
+
+TEST_P(QuantizeV2Engines, NativeEqualsTheReference) {
+  Tally tally(cat(GetParam()->name, " native"));
+  for (const FeaturedCase& featured : all_cases()) {
+    const Case& each = featured.each;
+    const auto program = compiled(each, GetParam()->name);
+    ASSERT_NE(program, nullptr);
+    const std::string difference =
+        difference_of(native_outputs(*program, each.inputs), reference_outputs(each));
+    EXPECT_EQ(difference, "") << each.name;
+    count(tally, featured, difference.empty());
   }
 }
 
-TEST(QuantizeV2Engines, ConstantByteRangesNeedNoRuntimeFunction) {
+TEST(QuantizeV2, ConstantByteRangesNeedNoRuntimeFunction) {
   Dice dice(1);
   for (const Rule& rule : kRules) {
-    const auto program = compiled(case_of({DType::kS8, rule}, dice), "avx2");
+    const auto program =
+        compiled(case_of({DType::kS8, rule, false, true, -1, {3, 37}, "Dequantize"}, dice), "avx2");
     ASSERT_NE(program, nullptr);
     for (const auto& step : program->steps) EXPECT_EQ(step->header, "") << step->summary;
   }
 }
 
-class QuantizeV2Compiled : public testing::TestWithParam<const IsaTraits*> {};
-
-TEST_P(QuantizeV2Compiled, EqualsTheReference) {
+TEST_P(QuantizeV2Engines, CompiledCodeEqualsTheReference) {
   const IsaTraits& isa = *GetParam();
   if (const std::string why = why_not_here(isa); !why.empty())
     GTEST_SKIP() << isa.name << ": " << why;
-  int seen = 0;
-  std::vector<Case> cases;  // a third of them: compiling takes its time
-  for (Case& each : all_cases()) {
-    if (++seen % 3 == 0) cases.push_back(std::move(each));
-  }
+  // A quarter of them, for compiling takes its time; all with tools/conformance-table.
+  const std::size_t every = std::getenv("ETCH_SWEEP") != nullptr ? 1 : 4;
+  const std::vector<FeaturedCase> all = all_cases();
+  std::vector<const FeaturedCase*> taken;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<BatchEntry> entries;
-  for (const Case& each : cases) {
-    programs.push_back(compiled(each, isa.name));
+  for (std::size_t i = 0; i < all.size(); i += every) {
+    taken.push_back(&all[i]);
+    programs.push_back(compiled(all[i].each, isa.name));
     ASSERT_NE(programs.back(), nullptr);
-    entries.push_back({programs.back().get(), &each.inputs});
+    entries.push_back({programs.back().get(), &all[i].each.inputs});
   }
   const auto outputs = run_generated(entries, isa);
   ASSERT_TRUE(outputs);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(cases[i])), "") << cases[i].name;
+  Tally tally(cat(isa.name, " compiled"));
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const Case& each = taken[i]->each;
+    const std::string difference = difference_of((*outputs)[i], reference_outputs(each));
+    EXPECT_EQ(difference, "") << each.name;
+    count(tally, *taken[i], difference.empty());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEveryTarget, QuantizeV2Compiled,
+// Specification section 4.5.
+TEST_P(QuantizeV2Engines, WrongAttributesAreRefused) {
+  const std::map<std::string, Attribute> wrong[] = {
+      {{"mode", std::string("MAX")}},
+      {{"round_mode", std::string("DOWN")}, {"mode", std::string("SCALED")}},
+      {{"round_mode", std::string("HALF_TO_EVEN")}, {"mode", std::string("MIN_FIRST")}},
+      {{"round_mode", std::string("HALF_TO_EVEN")}, {"mode", std::string("MIN_COMBINED")}},
+      {{"axis", std::int64_t{2}}},
+      {{"axis", std::int64_t{-2}}},
+      {{"axis", std::int64_t{1}}},  // ranges of one element
+      {{"axis", std::int64_t{1}}, {"mode", std::string("MIN_FIRST")}},
+      {{"T", std::string("qint4")}}};
+  const auto refused = [&](std::map<std::string, Attribute> attributes, float max) {
+    attributes.emplace("T", std::string("qint8"));
+    ModelBuilder model;
+    model.opset("org.tensorflow", 1).input("x", DType::kF32, {2, 3});
+    model.initializer("min", Tensor::of<float>({}, {0}));
+    model.initializer("max", Tensor::of<float>({}, {max}));
+    model.node("QuantizeV2", {"x", "min", "max"}, {"y", "low", "high"}, attributes,
+               "org.tensorflow");
+    model.output("y");
+    CompileOptions options;
+    options.target = std::string(GetParam()->name);
+    Sink sink;
+    return compile(model.bytes(), options, sink) == nullptr && sink.has_errors();
+  };
+  EXPECT_FALSE(refused({}, 1));
+  Tally tally(cat(GetParam()->name, " native"));
+  const auto expect_refused = [&](const std::map<std::string, Attribute>& attributes, float max) {
+    const bool is_refused = refused(attributes, max);
+    EXPECT_TRUE(is_refused) << attributes.size() << " attributes";
+    tally.count(kRefused, is_refused);
+  };
+  for (const auto& attributes : wrong) expect_refused(attributes, 1);
+  expect_refused({}, -1);  // max < min
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEveryTarget, QuantizeV2Engines,
                          testing::ValuesIn(all_targets().begin(), all_targets().end()),
                          [](const auto& each) { return std::string(each.param->name); });
 

@@ -22,6 +22,7 @@
 #include "compiler/ops/reference_math.h"
 #include "runtime/etch_quantize.h"
 #include "tests/one_node.h"
+#include "tests/results.h"
 
 namespace etch {
 namespace {
@@ -136,6 +137,14 @@ struct QuantizeCase {
   }
 };
 
+// The row of docs/conformance.md.
+std::string feature_of(const QuantizeCase& each) {
+  const bool is_scaled = each.mode.mode == std::string("SCALED");
+  return "QuantizeV2/" + std::string(each.mode.mode) +
+         (is_scaled ? " " + std::string(each.mode.round_mode) : "") + " to " +
+         std::string(tensorflow_name(each.type));
+}
+
 std::vector<Tensor> reference(const QuantizeCase& each) {
   OneNode node("QuantizeV2", "org.tensorflow", 1);
   node.input(each.x).input(each.min).input(each.max).outputs(3);
@@ -187,13 +196,14 @@ bool overflows_in_tensorflow(const QuantizeCase& each, std::int64_t recorded, st
          ours == std::numeric_limits<std::int32_t>::max();
 }
 
-struct Tally {
+struct Elements {
   int elements = 0;
   int overflows = 0;
   int wrong = 0;
 };
 
-void compare(const QuantizeCase& each, const Tensor& recorded, const Tensor& ours, Tally& tally) {
+void compare(const QuantizeCase& each, const Tensor& recorded, const Tensor& ours,
+             Elements& tally) {
   for (std::int64_t i = 0; i < recorded.size(); ++i) {
     ++tally.elements;
     const std::int64_t theirs = recorded.integer(i);
@@ -225,9 +235,11 @@ QuantizeCase random_case(Random& r, int elements) {
 
 void check_per_tensor(Recorded& recorded, std::uint64_t seed, int cases, int elements) {
   Random r(seed);
-  Tally tally;
+  Elements tally;
+  Tally rows("tensorflow");
   for (int i = 0; i < cases; ++i) {
     const QuantizeCase each = random_case(r, elements);
+    const int wrong = tally.wrong;
     const Tensor y = recorded.take(each.type, {elements});
     const std::vector<Tensor> ours = reference(each);
     ASSERT_EQ(ours.size(), 3U) << each.text();
@@ -235,6 +247,12 @@ void check_per_tensor(Recorded& recorded, std::uint64_t seed, int cases, int ele
     ASSERT_EQ(ours[1], recorded.take(DType::kF32, {})) << each.text();
     ASSERT_EQ(ours[2], recorded.take(DType::kF32, {})) << each.text();
     ASSERT_EQ(by_runtime(each), widened(ours[0])) << each.text();
+    rows.count(feature_of(each), tally.wrong == wrong);
+    if (each.narrow && each.mode.mode == std::string("SCALED"))
+      rows.count("QuantizeV2/narrow_range", tally.wrong == wrong);
+    if (each.minimum_range != 0.01F)
+      rows.count("QuantizeV2/ensure_minimum_range", tally.wrong == wrong);
+    rows.count("QuantizeV2/output_min and output_max", true);
   }
   EXPECT_EQ(tally.wrong, 0);
   EXPECT_EQ(tally.elements, cases * elements);
@@ -245,7 +263,8 @@ void check_per_tensor(Recorded& recorded, std::uint64_t seed, int cases, int ele
 void check_per_axis(Recorded& recorded, std::uint64_t seed, int cases) {
   const Shape shape{2, 3, 4};
   Random r(seed);
-  Tally tally;
+  Elements tally;
+  Tally rows("tensorflow");
   for (int i = 0; i < cases; ++i) {
     QuantizeCase each;
     each.type = kTypes[r.below(5)];
@@ -281,6 +300,8 @@ void check_per_axis(Recorded& recorded, std::uint64_t seed, int cases) {
         .attribute("narrow_range", std::int64_t{each.narrow})
         .attribute("axis", std::int64_t{each.axis});
     ASSERT_EQ(back.run().at(0), recorded.take(DType::kF32, shape)) << each.text();
+    rows.count("QuantizeV2/axis", tally.wrong == 0);
+    rows.count("Dequantize/axis", true);
   }
   EXPECT_EQ(tally.wrong, 0);
 }
@@ -316,6 +337,7 @@ Tensor dequantized_by_runtime(DType type, const std::vector<std::int32_t>& q, Ra
 
 void check_dequantize(Recorded& recorded, std::uint64_t seed, int cases, int elements) {
   Random r(seed);
+  Tally rows("tensorflow");
   for (int i = 0; i < cases; ++i) {
     const DType type = kTypes[r.below(5)];
     const Mode mode = kModes[r.below(3)];
@@ -349,6 +371,9 @@ void check_dequantize(Recorded& recorded, std::uint64_t seed, int cases, int ele
     const auto mode_number = static_cast<int>(*range_mode(mode.mode));
     ASSERT_TRUE(same(dequantized_by_runtime(type, q, range, mode_number, narrow), expected))
         << what;
+    rows.count(
+        "Dequantize/" + std::string(mode.mode) + " from " + std::string(tensorflow_name(type)),
+        true);
   }
 }
 

@@ -18,6 +18,8 @@
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"
 #include "tests/replay.h"
+#include "tests/results.h"
+#include "tests/vector_features.h"
 
 namespace etch {
 namespace {
@@ -31,6 +33,7 @@ struct Vector {
   Case each;
   std::vector<Tensor> expected;
   FloatOutputs floats = FloatOutputs::kExact;
+  std::vector<std::string> features;  // of docs/conformance.md
 };
 
 std::string bytes_of_file(const fs::path& path) {
@@ -60,7 +63,8 @@ void add_vectors(std::vector<Vector>& out, const fs::path& model) {
     inputs.resize(wanted);
     out.push_back({{cat(name, "/", model.stem().string(), "/", i), bytes, std::move(inputs)},
                    read_all(folder, "output"),
-                   comparison_for(name)});
+                   comparison_for(name),
+                   vector_features(proto)});
   }
 }
 
@@ -103,14 +107,24 @@ std::string compared(const Vector& vector, const std::vector<Tensor>& got) {
   return "";
 }
 
+// The reference functions and every target.
 void expect_natively(const std::vector<Vector>& vectors) {
+  Tally tally("vectors");
   for (const Vector& vector : vectors) {
+    bool passed = true;
+    const auto check = [&](const std::vector<Tensor>& outputs, std::string_view engine) {
+      const std::string difference = compared(vector, outputs);
+      EXPECT_EQ(difference, "") << vector.each.name << " on " << engine;
+      passed = passed && difference.empty();
+    };
+    check(reference_outputs(vector.each), "the reference functions");
     for (const IsaTraits* const isa : all_targets()) {
       const auto program = compiled(vector.each, isa->name);
+      passed = passed && program != nullptr;
       if (program == nullptr) break;
-      EXPECT_EQ(compared(vector, native_outputs(*program, vector.each.inputs)), "")
-          << vector.each.name << " on " << isa->name;
+      check(native_outputs(*program, vector.each.inputs), isa->name);
     }
+    for (const std::string& feature : vector.features) tally.count(feature, passed);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "compiler/ops/reference_math.h"
 #include "tests/one_node.h"
+#include "tests/results.h"
 
 namespace etch {
 namespace {
@@ -173,6 +174,7 @@ TEST(QuantizeV2, PassesTensorFlowsOwnVectors) {
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   std::ifstream file(path);
   int checked = 0;
+  Tally tally("vectors");
   for (const auto& each : nlohmann::json::parse(file)) {
     const std::string name = each.at("name");
     const auto x = each.at("input").get<std::vector<float>>();
@@ -198,10 +200,17 @@ TEST(QuantizeV2, PassesTensorFlowsOwnVectors) {
     ASSERT_EQ(y.size(), 3U) << name;
     const auto expected = each.at("expected").get<Values>();
     const double tolerance = each.value("abs_tol", 0.0);
+    bool passed = true;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_LE(std::abs(static_cast<double>(y[0].integers()[i] - expected[i])), tolerance)
-          << name << " element " << i;
+      const double off = std::abs(static_cast<double>(y[0].integers()[i] - expected[i]));
+      EXPECT_LE(off, tolerance) << name << " element " << i;
+      passed = passed && off <= tolerance;
     }
+    const std::string mode = each.at("mode");
+    const std::string rounding = each.value("round_mode", "HALF_AWAY_FROM_ZERO");
+    tally.count("QuantizeV2/" + mode + (mode == "SCALED" ? " " + rounding : "") + " to " +
+                    each.at("T").get<std::string>(),
+                passed);
     ++checked;
   }
   EXPECT_EQ(checked, 14);
