@@ -134,6 +134,7 @@ class Batch {
     std::stable_partition(sources.begin(), sources.end(), [](const std::string& line) {
       return line.find("_steps_") != std::string::npos;
     });
+    fs::create_directories(root() / name_of(i));  // a network may have no inputs, but has outputs
     for (std::size_t input = 0; input < entries_[i].inputs->size(); ++input) {
       const auto bytes = (*entries_[i].inputs)[input].bytes();
       write(fs::path(name_of(i)) / cat("input_", input, ".bin"),
