@@ -3,17 +3,22 @@
 // ladder and how often the integer formula and the float rule differ. With --enumerate they are
 // compared at every accumulator that can occur, else at all thresholds, which proves the same.
 // Exits with 1 if there is any difference. tools/requantize-report builds and runs it.
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
+#include "compiler/import/tensor_proto.h"
 #include "compiler/ops/reference_math.h"
 #include "compiler/steps/requantization.h"
 
@@ -106,6 +111,25 @@ std::string first_error(const Sink& sink) {
   return {};
 }
 
+// Shapes of the tensors in test_data_set_0 beside the model, for models that leave sizes open.
+std::map<std::string, Shape> shapes_of_data(const fs::path& model, const std::string& bytes) {
+  std::map<std::string, Shape> out;
+  onnx::ModelProto proto;
+  if (!proto.ParseFromString(bytes)) return out;
+  std::set<std::string> constants;
+  for (const auto& each : proto.graph().initializer()) constants.insert(each.name());
+  int index = 0;
+  for (const auto& input : proto.graph().input()) {
+    if (constants.count(input.name()) != 0) continue;
+    const fs::path path = model.parent_path() / "test_data_set_0" / cat("input_", index++, ".pb");
+    Sink sink;
+    if (!fs::exists(path)) continue;
+    if (const auto tensor = read_tensor_file(path.string(), sink))
+      out.emplace(input.name(), tensor->shape());
+  }
+  return out;
+}
+
 int run(const fs::path& folder, bool enumerate) {
   std::printf(
       "| network | channels | multiply-shift | exceptions | ties to even | emulation | %s "
@@ -120,6 +144,7 @@ int run(const fs::path& folder, bool enumerate) {
     CompileOptions options;
     options.target = "scalar";
     options.requantize = RequantizeMode::kInteger;
+    options.import.input_shapes = shapes_of_data(model, bytes);
     Sink sink;
     const auto program = compile(bytes, options, sink);
     if (program == nullptr) {
