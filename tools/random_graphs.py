@@ -6,7 +6,7 @@ of three forms: QDQ, QOperator (with the com.microsoft operators) or dynamic. Ou
 level at which all int8 groups run as integers. Writes FOLDER/cases.tsv and cases.bin (tests/recorded_cases.h).
 
     python3 -m venv /tmp/v && /tmp/v/bin/pip install onnx onnxruntime numpy
-    /tmp/v/bin/python tools/random_graphs.py FOLDER FIRST COUNT
+    /tmp/v/bin/python tools/random_graphs.py tests/data/random_graphs 0-74 1017   (the committed ones: those of up to 19 kB)
 """
 
 import pathlib
@@ -124,7 +124,7 @@ class Quantizer:
 
     def bias(self, name, x, scales):
         unit = np.float32(self.parameters[x].scale) * scales.astype(np.float32)
-        values = np.clip(np.rint(self.net.constants[name] / unit), -2**31, 2**31 - 1).astype(np.int32)
+        values = np.clip(np.rint(self.net.constants[name] / unit), -2**30, 2**30).astype(np.int32)
         return self.keep(f"{name}_q", values), np.broadcast_to(unit, values.shape).astype(np.float32)
 
     def weight_axis(self, node):
@@ -276,18 +276,22 @@ def make_case(seed):
 
 
 def main():
-    folder, first, count = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    folder = pathlib.Path(sys.argv[1])
+    seeds = []
+    for numbers in sys.argv[2:]:
+        first, _, last = numbers.partition("-")
+        seeds += range(int(first), int(last or first) + 1)
     folder.mkdir(parents=True, exist_ok=True)
     lines = [f"# ONNX Runtime {ort.__version__}; name, inputs:outputs, source, deviation"]
     blocks = []
-    for seed in range(first, first + count):
+    for seed in seeds:
         name, model, inputs, outputs = make_case(seed)
         lines.append(f"{name}\t{len(inputs)}:{len(outputs)}\titself\t")
         blocks += [model.SerializeToString()]
         blocks += [numpy_helper.from_array(np.asarray(value)).SerializeToString() for value in inputs + outputs]
     (folder / "cases.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "cases.bin").write_bytes(b"".join(struct.pack("<I", len(block)) + block for block in blocks))
-    print(f"{count} networks in {folder}, {sum(map(len, blocks))} bytes")
+    print(f"{len(seeds)} networks in {folder}, {sum(map(len, blocks))} bytes")
 
 
 if __name__ == "__main__":

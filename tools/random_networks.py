@@ -68,8 +68,10 @@ class Network:
 
     def conv(self, x, out=None, plain=False):
         channels = self.shapes[x][1]
-        out = out or int(self.pick([1, 2, 3, 4, 6, 8, 12, 16, 17, 24, 32]))
+        out = out or int(self.pick([1, 2, 3, 4, 5, 6, 8, 8, 12, 16, 17, 24]))
         kernel = [1] * self.rank if plain else [int(self.pick([1, 2, 3, 3, 3, 5])) for _ in range(self.rank)]
+        while np.prod(kernel) * out * channels > 4000 and max(kernel) > 1:  # recordings should stay small
+            kernel[kernel.index(max(kernel))] -= 1
         attributes = {"kernel_shape": kernel}
         group = 1
         if not plain and self.chance(0.35):

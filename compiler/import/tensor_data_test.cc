@@ -2,6 +2,7 @@
 #include "compiler/import/tensor_data.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -201,7 +202,9 @@ TEST(TensorData, OtherFilesAndSegmentsAreRefused) {
 class TensorFile : public ::testing::Test {
  protected:
   ~TensorFile() override { std::remove(path_.c_str()); }
-  const std::string path_ = ::testing::TempDir() + "etch_tensor_file_test.pb";
+  // Tests run side by side, each in a process of its own.
+  const std::string path_ =
+      ::testing::TempDir() + "etch_tensor_file_test_" + std::to_string(::getpid()) + ".pb";
 };
 
 TEST_F(TensorFile, IsReadBackAsItWasWritten) {

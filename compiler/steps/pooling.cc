@@ -124,6 +124,11 @@ void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan pla
   lowering.add(node, std::move(step), {{"x", &ends.x}, {"y", &ends.y}});
 }
 
+// Whether the planes of a volume [N, C, D, H, W] follow one another row by row.
+bool planes_are_adjacent(const View& x) {
+  return x.rank() <= 4 || x.shape[2] == 1 || x.stride[2] == x.stride[3] * x.shape[3];
+}
+
 }  // namespace
 
 void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geometry, PoolPlan plan,
@@ -148,7 +153,11 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
 }
 
 void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout, PoolPlan plan) {
-  const Ends ends = ends_of(lowering, node, layout);
+  Ends ends = ends_of(lowering, node, layout);
+  if (!planes_are_adjacent(ends.x)) {  // a halo that another consumer wished for
+    const Order order = conv_order(layout, ends.x.rank());
+    ends.x = channels_first(lowering.contiguous(node, 0, order), layout);
+  }
   const int rank = ends.x.rank();
   PoolRegion all;
   for (int d = 2; d < rank; ++d)
@@ -159,10 +168,6 @@ void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout,
   all.x_col = ends.x.stride[last];
   all.rows = plan.pixels / all.cols;
   all.x_row = rank > 3 ? ends.x.stride[last - 1] : 0;
-  if (rank > 4 && ends.x.shape[2] > 1 && ends.x.stride[2] != all.x_row * ends.x.shape[3]) {
-    lowering.unsupported(node, "a volume with a halo cannot be averaged as a whole");
-    return;
-  }
   plan.kind = PoolPlan::Kind::kGlobalAverage;
   plan.regions = {all};
   finish(lowering, node, ends, std::move(plan),
