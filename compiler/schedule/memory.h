@@ -10,10 +10,10 @@
 
 namespace etch {
 
-// The arena has to be aligned to this, and so are the offsets of buffers from kLargeBuffer bytes on:
-// the size of a cache line and of the widest vector. Smaller ones would mostly be padding: their
-// offsets are multiples of the largest power of two up to 8 that divides their size, which suits
-// every element type, and of Buffer::alignment.
+// The arena has to be aligned to this, and so are the offsets of buffers from kLargeBuffer bytes
+// on: the size of a cache line and of the widest vector. Smaller ones would mostly be padding:
+// their offsets are multiples of the largest power of two up to 8 that divides their size, which
+// suits every element type, and of Buffer::alignment.
 inline constexpr std::int64_t kArenaAlignment = 64;
 inline constexpr std::int64_t kLargeBuffer = 512;
 std::int64_t arena_alignment(std::int64_t bytes);
