@@ -180,6 +180,10 @@ def qlinear_cases():
         attributes = {"auto_pad": auto, "dilations": [2, 1 + index % 3], "strides": [1 + index % 2, 2]}
         yield name, make(name, types=types_of(index), x=(1, 2, 9, 8), kernel=(k, 3),
                          attributes=attributes), "same-with-dilation"
+    for index, (d, s) in enumerate((([2, 1], 1), ([2, 2], 1), ([3, 2], 2), ([1, 3], 4), ([2, 2], 7), ([3, 1], 3))):
+        name = f"QLinearConv/auto_pad-VALID-with-dilation/{index}"
+        attributes = {"auto_pad": "VALID", "dilations": d, "strides": [s, 1 + index % 2]}
+        yield name, make(name, types=types_of(index), x=(1, 2, 10, 9), kernel=(3, 2), attributes=attributes), None
     for index, (size, k, s) in enumerate(((8, 1, 4), (10, 1, 5), (12, 2, 6), (16, 1, 6), (16, 2, 8), (21, 3, 7))):
         name = f"QLinearConv/auto_pad-with-wide-stride/{index}"
         attributes = {"auto_pad": "SAME_LOWER" if index in (1, 4) else "SAME_UPPER", "strides": [s]}
