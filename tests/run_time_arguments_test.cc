@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
-#include <memory>
+#include <vector>
 
-#include "compiler/schedule/targets.h"
-#include "tests/engines.h"
-#include "tests/generated_batch.h"
+#include "tests/agreement.h"
 #include "tests/row_cases.h"
 #include "tests/run_time_cases.h"
 
@@ -54,20 +52,6 @@ std::vector<Case> late_products(int count) {
   return out;
 }
 
-void expect_native_agrees(const std::vector<Case>& cases) {
-  int failures = 0;
-  for (const Case& each : cases) {
-    const std::vector<Tensor> expected = reference_outputs(each);
-    for (const IsaTraits* const isa : all_targets()) {
-      const auto program = compiled(each, isa->name);
-      ASSERT_NE(program, nullptr);
-      const std::string difference = difference_of(native_outputs(*program, each.inputs), expected);
-      EXPECT_EQ(difference, "") << each.name << " on " << isa->name;
-      if (!difference.empty() && ++failures == 10) return;
-    }
-  }
-}
-
 TEST(RunTimeArguments, NativelyInConvolutions) { expect_native_agrees(late_convolutions(1)); }
 TEST(RunTimeArguments, NativelyInMatrixProducts) { expect_native_agrees(late_products(150)); }
 
@@ -78,9 +62,6 @@ TEST(RowSteps, NativelyInWindowsAndReductions) { expect_native_agrees(float_wind
 TEST(RowSteps, NativelyInQuantization) { expect_native_agrees(quantization_cases(300)); }
 
 void expect_compiled_agrees(const char* target) {
-  const IsaTraits& isa = *find_target(target);
-  const std::string obstacle = why_not_here(isa);
-  if (!obstacle.empty()) GTEST_SKIP() << target << ": " << obstacle;
   std::vector<Case> cases = late_convolutions(10);
   for (std::vector<Case>& more : std::vector<std::vector<Case>>{
            late_products(6), arithmetic_cases(24), map_cases(15), cast_cases(40),
@@ -88,18 +69,7 @@ void expect_compiled_agrees(const char* target) {
     cases.insert(cases.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   }
-  std::vector<std::unique_ptr<Program>> programs;
-  std::vector<BatchEntry> entries;
-  for (const Case& each : cases) {
-    programs.push_back(compiled(each, target));
-    ASSERT_NE(programs.back(), nullptr);
-    entries.push_back({programs.back().get(), &each.inputs});
-  }
-  const auto outputs = run_generated(entries, isa);
-  ASSERT_TRUE(outputs);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(cases[i])), "") << cases[i].name;
-  }
+  expect_compiled_agrees(cases, target);
 }
 
 TEST(RunTimeArguments, CompiledForScalar) { expect_compiled_agrees("scalar"); }

@@ -57,9 +57,9 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   std::size_t file_bytes = 0;
   for (const OutputFile& file : files) file_bytes += file.content.size();
   print_line(cat(name, " for ", program.isa.name, " (", program.isa.title, ")"));
-  print_line(cat("  arena   ", with_thousands(program.arena_bytes),
-                 " bytes of RAM, for buffers of which ", with_thousands(program.arena_lower_bound),
-                 " bytes live at once"));
+  print_line(
+      cat("  arena   ", with_thousands(program.arena_bytes),
+          " bytes of RAM; most bytes live at once: ", with_thousands(program.arena_lower_bound)));
   print_line(cat("  flash   ", with_thousands(constant_bytes(program)),
                  " bytes of weights and tables, and the code"));
   print_requantization(program);
