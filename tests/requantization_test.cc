@@ -219,6 +219,28 @@ TEST(StrictInteger, AcceptsTheModelsOwnConversionsFromAndToFloat) {
   EXPECT_NE(compile(model.bytes(), options, sink), nullptr) << reports_of(sink);
 }
 
+TEST(StrictInteger, AcceptsSelectionsAmongIntegersOnly) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.requantize = RequantizeMode::kInteger;
+  options.strict_integer = true;
+  for (const char* op : {"TopK", "ArgMax", "Gather"}) {
+    ModelBuilder model;
+    model.input("x", DType::kS8, {2, 9}).initializer("k", s64({1}, {2}));
+    model.input("i", DType::kS32, {3});
+    if (op == std::string("TopK")) {
+      model.node(op, {"x", "k"}, {"y", "at"}).output("at");
+    } else if (op == std::string("Gather")) {
+      model.node(op, {"x", "i"}, {"y"});
+    } else {
+      model.node(op, {"x"}, {"y"});
+    }
+    model.output("y");
+    Sink sink;
+    EXPECT_NE(compile(model.bytes(), options, sink), nullptr) << reports_of(sink);
+  }
+}
+
 class IntegerRequantizedNetworks : public testing::TestWithParam<const char*> {};
 
 TEST_P(IntegerRequantizedNetworks, EqualTheGoldensOnEveryTarget) {

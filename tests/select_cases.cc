@@ -83,8 +83,12 @@ class OneNodeModel {
   }
 
   Case finish(const std::string& op, int index,
-              const std::map<std::string, Attribute>& attributes = {}) {
-    model_.node(op, names_, {"y"}, attributes).output("y");
+              const std::map<std::string, Attribute>& attributes = {},
+              const std::vector<std::string>& outputs = {"y"}) {
+    model_.node(op, names_, outputs, attributes);
+    for (const std::string& output : outputs) {
+      if (!output.empty()) model_.output(output);
+    }
     return {cat(op, "_", index), model_.bytes(), std::move(inputs_)};
   }
 
@@ -167,6 +171,20 @@ Case block_case(int index, Dice& dice) {
   return model.finish(to_space ? "DepthToSpace" : "SpaceToDepth", index, attributes);
 }
 
+// The positions may be omitted.
+Case top_k_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 1, 4);
+  const std::int64_t axis = any_axis(dice, shape);
+  const DType type =
+      dice.pick<DType>({DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64});
+  model.input(small_tensor(dice, type, shape), 0);
+  const std::int64_t k = dice.between(1, shape[static_cast<std::size_t>(axis)]);
+  model.input(Tensor::of<std::int64_t>({1}, {k}), 1);
+  const std::vector<std::string> outputs{"y", dice.one_in(4) ? "" : "i"};
+  return model.finish("TopK", index, {{"axis", axis}, {"largest", dice.between(0, 1)}}, outputs);
+}
+
 }  // namespace
 
 std::vector<Case> select_cases(int count) {
@@ -179,6 +197,7 @@ std::vector<Case> select_cases(int count) {
     out.push_back(compare_case(index, dice));
     out.push_back(tile_case(index, dice));
     out.push_back(block_case(index, dice));
+    out.push_back(top_k_case(index, dice));
   }
   return out;
 }

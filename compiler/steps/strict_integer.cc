@@ -24,8 +24,15 @@ constexpr std::string_view kVerbs[] = {
 };
 
 // The functions of the runtime that have no floats, whatever type they are called for.
-constexpr std::string_view kIntegerFunctions[] = {
-    "choose", "conv_integer", "fill", "fold_zero_point", "lookup", "matmul_integer", "max_pool"};
+constexpr std::string_view kIntegerFunctions[] = {"choose",          "conv_integer",   "fill",
+                                                  "fold_zero_point", "gather",         "gather_row",
+                                                  "lookup",          "matmul_integer", "max_pool"};
+
+// Functions whose name says the type of their elements: "top_k<rt::Above, uint8_t>".
+bool has_integer_elements(std::string_view name) {
+  return name.ends_with(", uint8_t>") || name.ends_with(", int32_t>") ||
+         name.ends_with(", int64_t>");
+}
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> list) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -37,7 +44,7 @@ bool uses_floats(const Program& program, const Step& step) {
   return std::any_of(result.executions.begin(), result.executions.end(), [](const auto& each) {
     const std::string_view name = each.first;
     if (is_one_of(name, kVerbs)) return name.find("f32") != std::string_view::npos;
-    return !is_one_of(name, kIntegerFunctions);
+    return !is_one_of(name, kIntegerFunctions) && !has_integer_elements(name);
   });
 }
 

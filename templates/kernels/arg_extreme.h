@@ -28,27 +28,38 @@ void rows(S& s, const ArgExtremePlan& p, const char* name) {
       row_span<T>(p.rows, 0) + (p.count - 1) * p.step * static_cast<std::int64_t>(sizeof(T));
   walk_rows(s, p.rows, [&](const RowPlace<S>& at) {
     s.runtime(
-        name, [](auto... all) { rt::arg_extreme<Better>(all...); },
+        name, [](auto... all) { rt::arg_extreme<Better, T>(all...); },
         {read, row_span<std::int64_t>(p.rows, 1)}, s.template operand<const T>(0) + at[0],
         static_cast<int>(p.rows.step[0]), p.stored, p.count, static_cast<int>(p.step),
         p.last_of_equals, s.template operand<std::int64_t>(1) + at[1], p.rows.n);
   });
 }
 
+// Names say the type, by which --strict-integer knows what is done in integers.
 template <class T, class S>
-void rows(S& s, const ArgExtremePlan& p) {
-  if (p.largest) return rows<rt::Above, T>(s, p, "arg_extreme<rt::Above>");
-  rows<rt::Below, T>(s, p, "arg_extreme<rt::Below>");
+void rows(S& s, const ArgExtremePlan& p, const char* largest, const char* smallest) {
+  if (p.largest) return rows<rt::Above, T>(s, p, largest);
+  rows<rt::Below, T>(s, p, smallest);
 }
 
 }  // namespace arg_extreme_detail
 
 template <class S>
 void arg_extreme_kernel(S& s, const ArgExtremePlan& p) {
-  if (p.type == DType::kF32) return arg_extreme_detail::rows<float>(s, p);
-  if (p.type == DType::kS32) return arg_extreme_detail::rows<std::int32_t>(s, p);
-  if (p.type == DType::kS64) return arg_extreme_detail::rows<std::int64_t>(s, p);
-  arg_extreme_detail::rows<std::uint8_t>(s, p);
+  using arg_extreme_detail::rows;
+  switch (p.type) {
+    case DType::kF32:
+      return rows<float>(s, p, "arg_extreme<rt::Above, float>", "arg_extreme<rt::Below, float>");
+    case DType::kS32:
+      return rows<std::int32_t>(s, p, "arg_extreme<rt::Above, int32_t>",
+                                "arg_extreme<rt::Below, int32_t>");
+    case DType::kS64:
+      return rows<std::int64_t>(s, p, "arg_extreme<rt::Above, int64_t>",
+                                "arg_extreme<rt::Below, int64_t>");
+    default:
+      return rows<std::uint8_t>(s, p, "arg_extreme<rt::Above, uint8_t>",
+                                "arg_extreme<rt::Below, uint8_t>");
+  }
 }
 
 }  // namespace etch

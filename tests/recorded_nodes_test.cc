@@ -1,0 +1,32 @@
+// Single nodes and small groups of nodes against ONNX Runtime: each folder of tests/data/nodes
+// holds what it computed on one topic (tools/record_nodes.py). The references and the steps have to
+// equal it bit for bit.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/engines.h"
+#include "tests/recorded_cases.h"
+
+namespace etch {
+namespace {
+
+class RecordedNodes : public testing::TestWithParam<const char*> {};
+
+TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
+  const std::filesystem::path root = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/nodes";
+  for (const RecordedCase& each : read_recorded_cases(root / GetParam())) {
+    EXPECT_EQ(difference_of(reference_outputs(each.model), each.outputs), "") << each.model.name;
+    for (const char* target : {"scalar", "avx512_vnni"}) {
+      const auto program = compiled(each.model, target);
+      ASSERT_NE(program, nullptr) << each.model.name;
+      EXPECT_EQ(difference_of(native_outputs(*program, each.model.inputs), each.outputs), "")
+          << each.model.name << " on " << target;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes, testing::Values("top_k"));
+
+}  // namespace
+}  // namespace etch

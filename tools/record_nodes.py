@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Records ONNX Runtime's results for single nodes and small groups of nodes, topic by topic.
+
+Writes tests/data/nodes/<topic>/{cases.tsv,cases.bin} in the form that tests/recorded_cases.h
+describes; tests/recorded_nodes_test.cc replays them. Optimizations are off, so that each node runs
+as written. Each topic is seeded by its name: record one only to change it, and look at what
+changes. Cases that ONNX Runtime refuses are left out and listed.
+
+    python3 -m venv /tmp/v && /tmp/v/bin/pip install onnx onnxruntime numpy
+    /tmp/v/bin/python tools/record_nodes.py top_k
+"""
+
+import itertools
+import pathlib
+import struct
+import sys
+import zlib
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import helper, numpy_helper
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data" / "nodes"
+F = np.float32
+
+
+class Topic:
+    """The cases of one folder."""
+
+    def __init__(self, name):
+        self.name = name
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.cases = []
+        self.refused = []
+
+    def node(self, name, op, inputs, opset, outputs=1, run_time=1, domain="", **attributes):
+        """One node; the first `run_time` inputs are graph inputs, None is omitted."""
+        names = ["" if x is None else f"i{k}" for k, x in enumerate(inputs)]
+        results = [f"o{k}" for k in range(outputs)]
+        node = helper.make_node(op, names, results, domain=domain, **attributes)
+        given = dict(zip(names, inputs))
+        given.pop("", None)
+        self.graph(name, [node], {k: v for k, v in given.items() if int(k[1:]) < run_time},
+                   {k: v for k, v in given.items() if int(k[1:]) >= run_time}, results, opset)
+
+    def graph(self, name, nodes, inputs, constants, results, opset):
+        """Nodes with graph inputs and initializers, name to array or TensorProto."""
+        infos = [helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+                 for k, x in inputs.items()]
+        fixed = [x if isinstance(x, onnx.TensorProto) else numpy_helper.from_array(x, k)
+                 for k, x in constants.items()]
+        for (key, _), tensor in zip(constants.items(), fixed):
+            tensor.name = key
+        graph = helper.make_graph(nodes, "g", infos, [onnx.ValueInfoProto(name=r) for r in results],
+                                  fixed)
+        imports = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+        ir_version = 8 if opset < 19 else 10
+        model = helper.make_model(graph, opset_imports=imports, ir_version=ir_version)
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads = 1
+        try:
+            session = ort.InferenceSession(model.SerializeToString(), options,
+                                           providers=["CPUExecutionProvider"])
+            values = session.run(None, inputs)
+        except Exception as error:  # pylint: disable=broad-except
+            self.refused.append(f"{name}: {str(error)[:160]}")
+            return
+        tensors = list(inputs.values()) + [np.asarray(value) for value in values]
+        blocks = [numpy_helper.from_array(tensor).SerializeToString() for tensor in tensors]
+        self.cases.append((f"{len(self.cases)}_{name}", f"{len(inputs)}:{len(results)}",
+                           [model.SerializeToString()] + blocks))
+
+    def write(self):
+        folder = FOLDER / self.name
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / "cases.tsv", "w", encoding="utf-8") as listing:
+            listing.write(f"# ONNX Runtime {ort.__version__}; name, inputs:outputs, source, "
+                          "deviation\n")
+            for name, count, _ in self.cases:
+                listing.write(f"{name}\t{count}\titself\t\n")
+        with open(folder / "cases.bin", "wb") as blocks:
+            for _, _, parts in self.cases:
+                for part in parts:
+                    blocks.write(struct.pack("<I", len(part)) + part)
+        print(f"{self.name}: {len(self.cases)} cases, "
+              f"{(folder / 'cases.bin').stat().st_size} bytes, refused:", *self.refused, sep="\n  ")
+
+
+def top_k(topic):
+    """Many equal elements; k as small, large and whole; rows short and long."""
+    rng = topic.rng
+    for dtype in (F, np.int8, np.uint8, np.int32, np.int64):
+        for shape, axis in (((2, 7), -1), ((5, 3, 2), 0), ((2, 6, 3), 1), ((1, 200), 1), ((9,), 0)):
+            size = shape[axis]
+            for k, largest in itertools.product({1, 2, size // 2, size}, (0, 1)):
+                x = rng.integers(0 if dtype == np.uint8 else -4, 5, shape).astype(dtype)
+                topic.node(f"{np.dtype(dtype).name}_{k}_of_{size}", "TopK",
+                           [x, np.array([k], np.int64)], int(rng.choice([11, 13, 21])), outputs=2,
+                           axis=axis, largest=largest)
+    x = np.array([[0.0, -0.0, np.inf, -np.inf, 3, -0.0, 0.0, 1e-40]], F)
+    for k, largest in itertools.product((1, 3, 8), (0, 1)):
+        topic.node("special", "TopK", [x, np.array([k], np.int64)], 11, outputs=2, largest=largest)
+    topic.node("set_9", "TopK", [rng.normal(0, 1, (3, 8)).astype(F)], 9, outputs=2, k=3)
+    topic.node("set_10", "TopK", [rng.normal(0, 1, (3, 8)).astype(F), np.array([3], np.int64)], 10,
+               outputs=2, axis=0)
+
+
+TOPICS = {"top_k": top_k}
+
+
+def main():
+    ort.set_default_logger_severity(4)
+    for name in sys.argv[1:]:
+        topic = Topic(name)
+        TOPICS[name](topic)
+        topic.write()
+    if len(sys.argv) == 1:
+        print("topics:", *TOPICS)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
