@@ -115,6 +115,9 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
                  "fix the shape of an input, e.g. --input-shape data=1,3,224,224")
       ->check(CLI::Validator(check_shape, ""))
       ->type_name("NAME=N,N,...");
+  add_repeatable(parser, "--cut", options.cuts,
+                 "compute this tensor instead of the file's outputs, and nothing behind it")
+      ->type_name("NAME");
   add_repeatable(parser, "--quantize-input", options.quantize_inputs,
                  "take float for a quantized input, by TensorFlow's QuantizeV2, e.g. "
                  "--quantize-input data=SCALED,-1,1")
@@ -160,6 +163,7 @@ CompileOptions ModelOptions::compile_options() const {
     auto [name, shape] = *parse_shape(text);
     out.import.input_shapes.insert_or_assign(std::move(name), std::move(shape));
   }
+  out.import.cuts = cuts;
   for (const std::string& text : quantize_inputs) {
     out.quantize_inputs.push_back(*parse_quantize_input(text));
   }

@@ -34,6 +34,7 @@ struct ModelOptions {
   std::string target = "native";
   std::vector<std::string> dims;             // "SYM=N", checked while parsing
   std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
+  std::vector<std::string> cuts;             // names of tensors
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::string requantize = "auto";
   std::string qdq = "integer";
@@ -42,7 +43,7 @@ struct ModelOptions {
   CompileOptions compile_options() const;
 };
 
-// Adds MODEL, --target, --dim, --input-shape and --quantize-input.
+// Adds MODEL, --target, --dim, --input-shape, --cut and --quantize-input.
 void add_model_options(CLI::App& parser, ModelOptions& options);
 
 // Adds --qdq, --requantize and --strict-integer, for the commands that generate code.

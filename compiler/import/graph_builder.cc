@@ -36,7 +36,11 @@ Graph GraphBuilder::build() {
   refuse_sparse_initializers();
   add_inputs();
   add_nodes();
-  add_outputs();
+  if (options_.cuts.empty()) {
+    add_outputs();
+  } else {
+    add_cuts();
+  }
   add_declarations();
   return std::move(graph_);
 }
@@ -168,6 +172,22 @@ void GraphBuilder::add_outputs() {
     if (type.elem_type() != 0 && !dtype_from_onnx(type.elem_type())) {
       sink_.error(DiagKind::kType, location,
                   cat("element type ", onnx_type_text(type.elem_type()), " is not supported"));
+    }
+  }
+}
+
+// The tensors that the user wants instead of the file's outputs.
+void GraphBuilder::add_cuts() {
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& name : options_.cuts) {
+    const auto id = find(name);
+    if (!seen.insert(name).second) {
+      sink_.error(DiagKind::kName, quoted("--cut", name), "is given twice");
+    } else if (!id) {
+      sink_.error(DiagKind::kName, quoted("--cut", name),
+                  "is no input, initializer or output of a node");
+    } else {
+      graph_.outputs.push_back(*id);
     }
   }
 }

@@ -33,6 +33,7 @@ class GraphBuilder {
   void add_nodes();
   void add_node(const onnx::NodeProto& proto);
   void add_outputs();
+  void add_cuts();
   void add_declarations();
 
   ValueId use(const std::string& name, const Node& node);

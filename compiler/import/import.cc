@@ -9,6 +9,7 @@
 #include "compiler/import/graph_builder.h"
 #include "compiler/import/parse.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/dead_code.h"
 
 namespace etch {
 
@@ -91,6 +92,7 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
   graph.opsets = std::move(opsets);
   graph.ir_version = model.ir_version();
   graph.producer = model.producer_name();
+  if (!options.cuts.empty()) remove_dead(graph);
   verify(graph, Resolved::kNo);
   return graph;
 }

@@ -1,0 +1,59 @@
+// NonMaxSuppression: the refusal says where to cut, and cutting there works.
+#include "compiler/ops/non_max_suppression/op.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/compile.h"
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+// A detector's end: boxes and scores, the selection, and what needs its result.
+std::string detector() {
+  ModelBuilder model(13);
+  model.input("x", DType::kF32, {1, 4, 4}).initializer("most", s64({1}, {3}));
+  model.node("Relu", {"x"}, {"boxes"});
+  model.node("Sigmoid", {"x"}, {"scores"});
+  model.node("NonMaxSuppression", {"boxes", "scores", "most"}, {"selected"});
+  model.node("Unheard", {"selected"}, {"y"}, {}).output("y");
+  return model.bytes();
+}
+
+TEST(NonMaxSuppression, IsRefusedWithThePlaceToCut) {
+  ModelBuilder model(13);
+  model.input("x", DType::kF32, {1, 4, 4});
+  model.node("Relu", {"x"}, {"boxes"}).node("Sigmoid", {"x"}, {"scores"});
+  model.node("NonMaxSuppression", {"boxes", "scores"}, {"selected"}).output("selected");
+  Sink sink;
+  EXPECT_EQ(compile(model.bytes(), {}, sink), nullptr);
+  EXPECT_EQ(errors_of(sink),
+            "model: error[E-UNSUPPORTED]: node #2 (NonMaxSuppression): how many boxes are left is "
+            "known at run time only, and shapes are not; cut the network before it (--cut 'boxes' "
+            "--cut 'scores') and select boxes in your own code\n");
+}
+
+TEST(NonMaxSuppression, CuttingThereCompilesTheRest) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.import.cuts = {"boxes", "scores"};
+  Sink sink;
+  const auto program = compile(detector(), options, sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  ASSERT_EQ(program->outputs.size(), 2U);
+  EXPECT_EQ(program->outputs[0].name, "boxes");
+  EXPECT_EQ(program->outputs[1].name, "scores");
+}
+
+TEST(Cut, NeedsANameOfTheNetwork) {
+  CompileOptions options;
+  options.import.cuts = {"bboxes"};
+  Sink sink;
+  EXPECT_EQ(compile(detector(), options, sink), nullptr);
+  EXPECT_EQ(errors_of(sink),
+            "model: error[E-NAME]: --cut 'bboxes': is no input, initializer or output of a node\n");
+}
+
+}  // namespace
+}  // namespace etch
