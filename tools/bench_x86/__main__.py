@@ -1,0 +1,86 @@
+"""Etch against what else runs quantized networks on x86-64: see tools/bench-x86."""
+
+import argparse
+import datetime
+import fnmatch
+import pathlib
+import subprocess
+import sys
+
+import etch_runner
+import files
+import gate
+import layer_bench
+import layers
+import self_check
+import summary
+import table
+
+BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/bench-x86"
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tools/bench-x86", description=__doc__)
+    parser.add_argument("--layers", metavar="PATTERN", help="only layers whose name matches, e.g. 'R50 *'; none: no layer")
+    parser.add_argument("--networks", metavar="PATTERN", help="only networks whose name matches; none: no network")
+    parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
+    parser.add_argument("--compiler", default="g++", help="g++ or clang++-14")
+    parser.add_argument("--rounds", type=int, help="how often every contender has its turn (default 5, quick 3)")
+    parser.add_argument("--seconds", type=float, help="per contender and round (default 0.1, quick 0.03)")
+    parser.add_argument("--threads", default="1", help="1, 2 or 1,2")
+    parser.add_argument("--peers", default="onnxruntime,openvino,onednn", help="whom to time besides Etch")
+    parser.add_argument("--quick", action="store_true", help="some layers and small networks, in less than 3 minutes")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--svg", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--self-check", action="store_true", help="test this tool's own arithmetic and stop")
+    return parser.parse_args()
+
+
+def settings_of(options: argparse.Namespace) -> layer_bench.Settings:
+    target = etch_runner.best_target() if options.target == "native" else options.target
+    gate.pin(layer_bench.cores_for(1))
+    return layer_bench.Settings(
+        timer=gate.Gate(BUILD), build=BUILD, target=target, compiler=options.compiler,
+        rounds=options.rounds or (3 if options.quick else 5),
+        seconds=options.seconds or (0.03 if options.quick else 0.1),
+        threads=[int(one) for one in options.threads.split(",")], peers=options.peers.split(","))
+
+
+def chosen_layers(options: argparse.Namespace) -> list[layers.Layer]:
+    pattern = options.layers
+    if pattern is None:
+        return [one for one in layers.all_layers() if not options.quick or one.name in layers.QUICK]
+    return [one for one in layers.all_layers() if fnmatch.fnmatch(one.name, pattern)]
+
+
+def machine(settings: layer_bench.Settings) -> dict:
+    compiler = subprocess.run([settings.compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "cpu": files.cpu_name(),
+            "cores": len(gate.all_cores()), "etch": etch_runner.version(), "target": settings.target,
+            "compiler": compiler.splitlines()[0], "onnxruntime": layer_bench.ort_runner.onnxruntime.__version__,
+            "openvino": layer_bench.ov_runner.version(), "reference": settings.timer.loop,
+            "command": "tools/bench-x86 " + " ".join(sys.argv[1:])}
+
+
+def main() -> int:
+    options = parse()
+    if options.self_check:
+        return self_check.main()
+    settings = settings_of(options)
+    facts = machine(settings)
+    print("\n".join(files.machine_lines(facts)), flush=True)
+    rows = []
+    for layer in chosen_layers(options):
+        rows.append(layer_bench.bench_layer(layer, settings))
+        print(table.progress(rows[-1]), flush=True)
+    facts["peak_gmacs"] = [min(peaks), max(peaks)] if (peaks := [row["peak_gmacs"] for row in rows]) else [0, 0]
+    result = {"machine": facts, "layers": rows}
+    lines = files.text_of(result, settings.threads)
+    print("\n".join(lines))
+    files.write(result, options, settings.threads)
+    return 1 if any(row["faults"] for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

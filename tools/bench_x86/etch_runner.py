@@ -1,0 +1,188 @@
+"""Etch: compiles a model, builds what it writes as a shared library with a driver, and hands out what is to be timed.
+
+`whole` is run() as a user calls it. `layer` is the same without the steps that only carry a single layer's input and
+output between the model's layout and the arena's: in a network they are not there. The refill of the halo is, and for a
+network's first layer so is the copy of the image.
+"""
+
+import concurrent.futures
+import ctypes
+import dataclasses
+import hashlib
+import json
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import time
+
+import gate
+import numpy as np
+
+ETCH = pathlib.Path(__file__).resolve().parents[2] / "build/release/bin/etch"
+CARRYING = {"copy", "output"}  # kinds of steps that are not part of a layer
+DTYPES = {"uint8": np.uint8, "int8": np.int8, "float32": np.float32, "int32": np.int32, "int64": np.int64,
+          "bool": np.bool_}
+
+
+def best_target() -> str:
+    """What `etch targets` calls native."""
+    listing = subprocess.run([str(ETCH), "targets"], check=True, capture_output=True, text=True).stdout
+    return next(line.split()[0] for line in listing.splitlines() if "<- native" in line)
+
+
+def version() -> str:
+    return subprocess.run([str(ETCH), "--version"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def supports_threads() -> bool:
+    text = subprocess.run([str(ETCH), "compile", "--help"], check=True, capture_output=True, text=True).stdout
+    return "--threads" in text
+
+
+def statements_of(schedule: str) -> list[tuple[str, str]]:
+    """The calls in the body of run(): name and text."""
+    body = schedule.split("__builtin_trap();", 1)[1].split("\n}\n", 1)[0]
+    body = re.sub(r"//[^\n]*", "", body)
+    calls = [" ".join(one.split()) for one in body.split(";")]
+    return [(re.match(r"\w+", call).group(), call + ";") for call in calls if call]
+
+
+def driver_text(schedule: str, report: dict, keep_copy: bool) -> str:
+    inputs, outputs = report["inputs"], report["outputs"]
+    names = [one["identifier"] for one in inputs + outputs]
+    declarations = []
+    for i, name in enumerate(names):
+        alias = name[0].upper() + name[1:]
+        const = "const " if i < len(inputs) else ""
+        declarations.append(f"  {const}net::{alias}* {name} = static_cast<{const}net::{alias}*>(slots[{i}]);")
+    declarations.append(f"  void* arena = slots[{len(names)}];")
+    kinds = {step["name"]: step["kind"] for step in report["steps"]}
+    carrying = CARRYING - ({"copy"} if keep_copy else set())
+    layer = [text for name, text in statements_of(schedule) if kinds.get(name) not in carrying]
+    head = ["void** const slots = static_cast<void**>(pointer);", *declarations]
+    unused = [f"  (void){name};" for name in [*names, "arena"]]
+    return "\n".join([
+        '#include "net.h"', '#include "net_steps.h"',
+        '#define EXPORTED extern "C" __attribute__((visibility("default")))',
+        "EXPORTED void whole(void* pointer) {", *head, f"  net::run({', '.join(names)}, arena);", "}",
+        "EXPORTED void layer(void* pointer) {", *head, *unused, "  using namespace net;", "  using namespace net::steps;",
+        *["  " + line for line in layer], "}",
+        "EXPORTED unsigned long arena_bytes() { return net::kArenaBytes; }", ""])
+
+
+@dataclasses.dataclass
+class Facts:
+    """What building a network costs and yields."""
+
+    generate_s: float = 0
+    build_s: float = 0  # wall clock, two compilers at a time
+    build_cpu_s: float = 0
+    text_bytes: int = 0
+    arena_bytes: int = 0
+    flash_bytes: int = 0
+
+
+def text_bytes_of(objects: list[pathlib.Path]) -> int:
+    listing = subprocess.run(["size", "-A", *map(str, objects)], check=True, capture_output=True, text=True).stdout
+    sections = (line.split() for line in listing.splitlines())
+    return sum(int(parts[1]) for parts in sections if len(parts) == 3 and parts[0].startswith(".text"))
+
+
+def compile_all(sources: list[pathlib.Path], compiler: str, flags: list[str]) -> list[pathlib.Path]:
+    def compile_one(source: pathlib.Path) -> pathlib.Path:
+        output = source.with_suffix(".o")
+        command = [compiler, "-std=c++17", "-O2", *flags, "-I", str(source.parent), "-c", str(source), "-o", str(output)]
+        subprocess.run(command, check=True)
+        return output
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(compile_one, sources))
+
+
+def flags_of(folder: pathlib.Path) -> list[str]:
+    text = (folder / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(r"set\(ETCH_ISA_FLAGS([^)]*)\)", text)
+    return (found.group(1).split() if found else []) + ["-fno-exceptions", "-fno-rtti"]
+
+
+def build(model: bytes, folder: pathlib.Path, target: str, compiler: str, keep_copy: bool) -> tuple[pathlib.Path, dict]:
+    """Compiles and builds in a folder below `folder` named after what it is made from; returns it and its report.json.
+    What was built before is used again.
+    """
+    staging = folder / "staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    (staging / "model.onnx").write_bytes(model)
+    begin = time.perf_counter()
+    done = subprocess.run([str(ETCH), "compile", str(staging / "model.onnx"), "-o", str(staging / "net"), "--name", "net",
+                           "--target", target], capture_output=True, text=True, check=False)
+    generate_s = time.perf_counter() - begin
+    if done.returncode != 0:
+        raise RuntimeError("etch compile: " + (done.stderr.strip().splitlines() or ["failed"])[0])
+    report = json.loads((staging / "net/report.json").read_text(encoding="utf-8"))
+    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, keep_copy)
+    version_text = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    key = hashlib.sha256((version_text + driver).encode())
+    for path in sorted((staging / "net").rglob("*")):
+        if path.suffix in (".cc", ".h"):
+            key.update(path.read_bytes())
+    final = folder / key.hexdigest()[:24]
+    if not (final / "facts.json").exists():
+        facts = build_library(staging / "net", driver, compiler)
+        facts.generate_s = generate_s
+        facts.arena_bytes, facts.flash_bytes = report["arena"]["bytes"], report["flash_bytes"]
+        (staging / "facts.json").write_text(json.dumps(dataclasses.asdict(facts)), encoding="utf-8")
+        shutil.rmtree(final, ignore_errors=True)
+        staging.rename(final)
+    return final, report
+
+
+def build_library(source: pathlib.Path, driver: str, compiler: str) -> Facts:
+    # Hidden names are reached as in a program, not through tables of a library.
+    (source / "hidden.h").write_text("#pragma GCC visibility push(hidden)\n", encoding="utf-8")
+    isa = flags_of(source)
+    library_flags = ["-fPIC", "-include", str(source / "hidden.h")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    objects = compile_all(sorted(source.glob("*.cc")), compiler, isa + library_flags)
+    facts = Facts(build_s=time.perf_counter() - begin, text_bytes=text_bytes_of(objects))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    facts.build_cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    (source / "driver.cc").write_text(driver, encoding="utf-8")
+    objects += compile_all([source / "driver.cc"], compiler, isa + library_flags)
+    subprocess.run([compiler, "-shared", *map(str, objects), "-o", str(source.parent / "net.so")], check=True)
+    return facts
+
+
+class Network:
+    def __init__(self, model: bytes, feeds: list[np.ndarray], folder: pathlib.Path, target: str, compiler: str = "g++",
+                 keep_copy: bool = True):
+        place, self.report = build(model, folder, target, compiler, keep_copy)
+        self.facts = Facts(**json.loads((place / "facts.json").read_text(encoding="utf-8")))
+        self.library = ctypes.CDLL(str(place / "net.so"))
+        self.library.arena_bytes.restype = ctypes.c_ulong
+        self.inputs = [self.port(one) for one in self.report["inputs"]]
+        self.outputs = [self.port(one) for one in self.report["outputs"]]
+        for port, feed in zip(self.inputs, feeds):
+            port[...] = feed.reshape(port.shape)
+        self.storage = np.zeros(self.library.arena_bytes() + 4096, np.uint8)
+        arena = (self.storage.ctypes.data + 4095) // 4096 * 4096
+        pointers = [one.ctypes.data for one in self.inputs + self.outputs] + [arena]
+        self.slots = (ctypes.c_void_p * len(pointers))(*pointers)
+
+    def port(self, port: dict) -> np.ndarray:
+        """Memory that starts a page, as large buffers of the other runtimes do at least by cache lines."""
+        dtype = np.dtype(DTYPES[port["dtype"]])
+        count = int(np.prod(port["shape"], dtype=np.int64))
+        storage = np.zeros(count * dtype.itemsize + 4096, np.uint8)
+        offset = -storage.ctypes.data % 4096
+        return storage[offset:offset + count * dtype.itemsize].view(dtype).reshape(port["shape"])
+
+    def callee(self, function: str) -> gate.Callee:
+        address = ctypes.cast(getattr(self.library, function), ctypes.c_void_p).value
+        return gate.Callee(address, ctypes.addressof(self.slots), self)
+
+    def run(self) -> list[np.ndarray]:
+        self.library.whole(ctypes.byref(self.slots))
+        return self.outputs

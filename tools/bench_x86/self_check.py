@@ -1,0 +1,111 @@
+"""Tests of what in this tool is arithmetic or text: tools/bench-x86 --self-check."""
+
+import unittest
+
+import etch_runner
+import gate
+import layers
+import summary
+import table
+
+
+def figure(median: float, clean: int = 100) -> gate.Figure:
+    return gate.Figure(median, median, median, clean, 100)
+
+
+def row(name: str, **medians: float) -> dict:
+    return {"name": name, "macs": 1_000_000, "peak_gmacs": 200.0, "faults": [], "signed": False,
+            "figures": {1: {key: figure(value) for key, value in medians.items()}}}
+
+
+class Layers(unittest.TestCase):
+    def test_there_are_42_of_unique_names(self):
+        self.assertEqual(len({layer.name for layer in layers.UNSIGNED}), 42)
+        self.assertLessEqual(set(layers.QUICK) | set(layers.ALSO_SIGNED), {layer.name for layer in layers.UNSIGNED})
+
+    def test_macs_and_padding(self):
+        by_name = {layer.name: layer for layer in layers.UNSIGNED}
+        self.assertEqual(by_name["R50 3x3 64 @56"].macs, 115_605_504)
+        self.assertEqual(by_name["R50 1x1s2 256-512 @56"].output_size, (28, 28))
+        self.assertEqual(by_name["MB dw3x3 512 @14"].macs, 903_168)
+        self.assertEqual(by_name["DS 10x4s2 1-64"].pads, [4, 1, 5, 1])
+        self.assertEqual(by_name["DS 10x4s2 1-64"].output_size, (25, 5))
+
+
+class Gating(unittest.TestCase):
+    def samples(self, *times: float, loop: float = 100) -> list[gate.Measured]:
+        return [gate.Measured(loop, time, loop, 0) for time in times]
+
+    def test_median_over_rounds_of_clean_samples(self):
+        rounds = [self.samples(1e3, 2e3, 3e3), self.samples(4e3, 5e3, 6e3) + self.samples(9e9, loop=200)]
+        found = gate.figure_of(rounds, lambda one: one.before <= 105)
+        self.assertEqual((found.median, found.least, found.most, found.clean, found.samples), (3.5, 2, 5, 6, 7))
+        self.assertTrue(found.doubtful)
+
+    def test_without_clean_samples_all_count_and_the_figure_is_doubtful(self):
+        found = gate.figure_of([self.samples(1e3, 2e3, 3e3)], lambda one: False)
+        self.assertEqual((found.median, found.clean, found.doubtful), (2, 0, True))
+
+    def test_cost_of_one_more_node(self):
+        self.assertEqual(figure(26).minus(figure(10), 8).median, 2)
+        self.assertEqual(figure(9).minus(figure(10), 8).median, 0)
+
+    def test_widest_dot_product_is_the_reference(self):
+        self.assertIn("zmm", gate.loop_of({"avx512f", "avx512_vnni", "avx_vnni"})[0])
+        self.assertIn("ymm", gate.loop_of({"avx_vnni"})[0])
+        self.assertIn("no VNNI", gate.loop_of({"avx2"})[0])
+
+
+class Summary(unittest.TestCase):
+    def test_peers_count_with_their_best(self):
+        figures = row("a", etch=1, ort_nhwc=9, ort_nchw=8, ort_node=3, ov=5, ov_node=4, dnnl=2, dnnl_zero_points=6)["figures"]
+        self.assertEqual(summary.ort_time(figures[1]), 3)
+        self.assertEqual(summary.ov_time(figures[1]), 4)
+        self.assertEqual(summary.intel_time(figures[1]), 2)
+
+    def test_a_node_that_costs_nothing_is_not_taken(self):
+        self.assertEqual(summary.ort_time({"ort_nhwc": figure(3), "ort_node": figure(0)}), 3)
+
+    def test_means_and_misses(self):
+        ort, intel = summary.ratios_of([row("slow", etch=2, ort_nhwc=2, ov=2), row("fast", etch=1, ort_nhwc=4, ov=4)])
+        self.assertAlmostEqual(ort.geometric_mean, 2)
+        self.assertAlmostEqual(intel.geometric_mean, 2)
+        self.assertEqual([miss.split(":")[0] for miss in ort.misses], ["slow", "geometric mean"])
+        self.assertEqual(intel.misses, [])
+
+    def test_share_of_peak(self):
+        self.assertAlmostEqual(summary.share_of_peak(row("a", etch=10)), 50)
+        self.assertIsNone(summary.share_of_peak(row("a", ov=10)))
+
+
+class Texts(unittest.TestCase):
+    def test_numbers(self):
+        self.assertEqual([table.short(one) for one in (None, 0.814, 12.34, 123.4, 1234)],
+                         ["-", "0.81", "12.3", "123", "1,234"])
+
+    def test_columns_without_figures_are_dropped(self):
+        self.assertEqual(table.without_empty_columns([["a", "b", "c"], ["1", "-", "2"]]), [["a", "c"], ["1", "2"]])
+
+    def test_too_few_clean_samples_are_told(self):
+        one = row("a", etch=1)
+        one["figures"][1]["ov"] = figure(1, clean=3)
+        self.assertIn("FEW: ov 3/100 clean", table.notes_of(one, one["figures"][1]))
+        self.assertEqual(len(summary.doubtful(one)), 1)
+
+    def test_a_layer_is_run_without_the_steps_that_carry_its_data(self):
+        schedule = ("void run() {\n  if (x) __builtin_trap();\n\n  // copy (it)\n  n0_copy(input0, at<uint8_t>(arena, 4));\n\n"
+                    "  n0_conv(at<uint8_t>(arena, 4),\n      output0);\n}\n}  // namespace net\n")
+        self.assertEqual(etch_runner.statements_of(schedule),
+                         [("n0_copy", "n0_copy(input0, at<uint8_t>(arena, 4));"),
+                          ("n0_conv", "n0_conv(at<uint8_t>(arena, 4), output0);")])
+        report = {"inputs": [{"identifier": "input0"}], "outputs": [{"identifier": "output0"}],
+                  "steps": [{"name": "n0_copy", "kind": "copy"}, {"name": "n0_conv", "kind": "conv"}]}
+        layer = etch_runner.driver_text(schedule, report, keep_copy=False).split("void layer")[1]
+        self.assertNotIn("n0_copy", layer)
+        self.assertIn("n0_conv", layer)
+        self.assertIn("n0_copy", etch_runner.driver_text(schedule, report, keep_copy=True).split("void layer")[1])
+
+
+def main() -> int:
+    suite = unittest.defaultTestLoader.loadTestsFromModule(__import__(__name__))
+    return 0 if unittest.TextTestRunner(verbosity=1).run(suite).wasSuccessful() else 1
