@@ -26,7 +26,7 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes, testing::Values("top_k"));
+INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes, testing::Values("top_k", "where"));
 
 }  // namespace
 }  // namespace etch

@@ -107,7 +107,34 @@ def top_k(topic):
                outputs=2, axis=0)
 
 
-TOPICS = {"top_k": top_k}
+def where(topic):
+    """Where between DequantizeLinear and QuantizeLinear, of equal and of different quantizations."""
+    rng = topic.rng
+    shapes = [((2, 3, 4), (2, 3, 4), (2, 3, 4)), ((1, 4), (2, 3, 4), (3, 1)), ((), (5,), (1,)),
+              ((2, 1, 4), (), (3, 1)), ((2, 64, 64), (2, 64, 64), ())]
+    for dtype, (c, x, y), equal in itertools.product((np.uint8, np.int8), shapes, (0, 1)):
+        info = np.iinfo(dtype)
+        inputs = {"c": rng.integers(0, 2, c).astype(np.bool_)}
+        constants = {}
+        nodes = []
+        for name, shape in (("x", x), ("y", y), ("z", None)):
+            scale, zero = F(0.05), dtype(7)
+            if not equal:
+                scale = F(rng.choice([0.03125, rng.uniform(0.01, 0.1)]))
+                zero = rng.integers(info.min, info.max, endpoint=True).astype(dtype)
+            constants |= {f"{name}s": np.array(scale), f"{name}z": np.array(zero)}
+            if shape is not None:
+                data = rng.integers(info.min, info.max, shape, endpoint=True).astype(dtype)
+                (constants if shape == () else inputs)[name] = data
+                nodes.append(helper.make_node("DequantizeLinear", [name, f"{name}s", f"{name}z"],
+                                              [f"{name}f"]))
+        nodes += [helper.make_node("Where", ["c", "xf", "yf"], ["zf"]),
+                  helper.make_node("QuantizeLinear", ["zf", "zs", "zz"], ["z"])]
+        topic.graph(f"{np.dtype(dtype).name}_{'equal' if equal else 'different'}", nodes, inputs,
+                    constants, ["z"], 13)
+
+
+TOPICS = {"top_k": top_k, "where": where}
 
 
 def main():

@@ -47,6 +47,32 @@ TEST(FoldQdq, WeightsMayBeInt8BesideUint8) {
   EXPECT_EQ(conv.qdq.operators(), "QLinearConv");
 }
 
+// Where of two quantized tensors of type `b_zero`'s and int8, and of a condition.
+QdqModel where_model(const Tensor& b_zero) {
+  QdqModel qdq;
+  qdq.model().input("c", DType::kBool, {2, 1});
+  const std::string a = qdq.input("a", {2, 3}, 0.5F, kZeroS8);
+  const std::string b = qdq.input("b", {3}, 0.25F, b_zero);
+  qdq.model().node("Where", {"c", a, b}, {"y"});
+  return qdq;
+}
+
+TEST(FoldQdq, WhereOfQuantizedValuesBecomesQLinearWhere) {
+  QdqModel qdq = where_model(kZeroS8);
+  qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(qdq.operators(), "QLinearWhere");
+}
+
+TEST(FoldQdq, WhereOfTwoTypesStaysFloatAndSaysWhy) {
+  QdqModel qdq = where_model(kZeroU8);
+  qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(qdq.operators(), "DequantizeLinear DequantizeLinear Where QuantizeLinear");
+  Sink sink;
+  const auto records = qdq.fold(sink)->fusions.records();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].what, "input 2 is uint8, needs int8 as input 1");
+}
+
 TEST(FoldQdq, ReluAndClipAfterConvBecomeItsLimits) {
   Convolution relu(kZeroU8);
   relu.qdq.model().node("Conv", {relu.x, relu.w}, {"c"}).node("Relu", {"c"}, {"y"});

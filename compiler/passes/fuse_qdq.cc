@@ -261,19 +261,43 @@ std::optional<Node> fuse_concat(Group& group) {
   return node;
 }
 
+// The condition is what it is; the two values come from DQs of the output's type.
+std::optional<Node> fuse_where(Group& group) {
+  if (!group.output) return std::nullopt;
+  const DType type = group.inputs[1] ? group.in(1).dtype : DType::kU8;
+  for (const std::size_t i : {1U, 2U}) {
+    if (!group.fits(activation_fault(cat("input ", i), group.inputs[i], type, 1)))
+      return std::nullopt;
+  }
+  if (!group.fits(activation_fault("the output", group.output, type, 1))) return std::nullopt;
+  Node node = renamed(group, kMicrosoft, "QLinearWhere");
+  node.inputs = {group.node.inputs[0]};
+  append(group.graph, node, group.in(1));
+  append(group.graph, node, group.in(2));
+  append_output(group.graph, node, *group.output);
+  return node;
+}
+
 struct Rule {
   std::string_view op_type;
   std::optional<Node> (*fuse)(Group&);
   bool takes_limits = false;  // Relu or Clip may stand before the Q
+  std::size_t first = 0;      // the first input that has to come from a DQ
 };
 
-constexpr Rule kRules[] = {
-    {"Conv", fuse_conv, true},   {"ConvTranspose", fuse_conv_transpose, true},
-    {"Gemm", fuse_gemm},         {"MatMul", fuse_matmul},
-    {"Add", fuse_binary},        {"Mul", fuse_binary},
-    {"AveragePool", fuse_unary}, {"GlobalAveragePool", fuse_unary},
-    {"Softmax", fuse_unary},     {"Sigmoid", fuse_unary},
-    {"LeakyRelu", fuse_unary},   {"Concat", fuse_concat}};
+constexpr Rule kRules[] = {{"Conv", fuse_conv, true},
+                           {"ConvTranspose", fuse_conv_transpose, true},
+                           {"Gemm", fuse_gemm},
+                           {"MatMul", fuse_matmul},
+                           {"Add", fuse_binary},
+                           {"Mul", fuse_binary},
+                           {"AveragePool", fuse_unary},
+                           {"GlobalAveragePool", fuse_unary},
+                           {"Softmax", fuse_unary},
+                           {"Sigmoid", fuse_unary},
+                           {"LeakyRelu", fuse_unary},
+                           {"Concat", fuse_concat},
+                           {"Where", fuse_where, false, 1}};
 
 const Rule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;
@@ -340,7 +364,9 @@ class Fusion {
     if (uses == Uses::kMixed) return miss(i, group.fault);
     auto fused = rule->fuse(group);
     // A float input says more about the group than what comes behind it.
-    if (!fused && !group.inputs[0]) group.fits(activation_fault("input 0", {}, DType::kU8));
+    const std::size_t first = rule->first;
+    if (!fused && !group.inputs[first])
+      group.fits(activation_fault(cat("input ", first), {}, DType::kU8));
     if (!fused) return miss(i, group.fault);
     fused->outputs = {group.output ? group.output->value : output};
     // The operator may have limits of its own (an extreme ratio of scales): then the group stays.

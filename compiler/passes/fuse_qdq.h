@@ -4,13 +4,13 @@
 //                     org.etch with limits; ONNX Runtime leaves these in float, which differs at
 //                     near-ties (specification section 6.2). So has ConvTranspose
 //   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no
-//   integer
-//                     kernel and leaves it float, which differs at near-ties (section 3.6)
+//                     integer kernel and leaves it float, which differs at near-ties (section 3.6)
 //   MatMul            QLinearMatMul; of two matrices without Q behind it: QGemm with float output
 //   Gemm              QGemm, with float output when no Q follows
 //   Add, Mul          QLinearAdd, QLinearMul
 //   AveragePool, GlobalAveragePool, Softmax, Sigmoid, LeakyRelu, Concat
 //                     QLinear...; Concat of equal parameters stays Concat, on integers
+//   Where             QLinearWhere; the condition is no quantized input
 // All inputs come from DequantizeLinear, all uses of the output are QuantizeLinear with one set of
 // parameters, and the output is not a graph output. Input and output have one 8-bit type; weights
 // may be int8 beside uint8.

@@ -39,13 +39,13 @@ std::string user_fault(const Graph& graph, const Node& node) {
 }  // namespace
 
 std::string activation_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
-                             DType type) {
+                             DType type, int like) {
   if (std::string fault = eight_bit_fault(role, operand); !fault.empty()) return fault;
   if (!operand->per_tensor()) {
     return cat(role, " is quantized ", granularity_text(*operand), ", needs per tensor");
   }
   if (operand->dtype == type) return {};
-  return cat(role, " is ", name_of(operand->dtype), ", needs ", name_of(type), " as input 0");
+  return cat(role, " is ", name_of(operand->dtype), ", needs ", name_of(type), " as input ", like);
 }
 
 std::string weights_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,

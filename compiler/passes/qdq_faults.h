@@ -10,9 +10,10 @@
 
 namespace etch {
 
-// `operand` must be 8-bit, per tensor and of type `type`; `role` is "input 1" or "the output".
+// `operand` must be 8-bit, per tensor and of type `type`, that of input `like`; `role` is "input 1"
+// or "the output".
 std::string activation_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
-                             DType type);
+                             DType type, int like = 0);
 
 // Weights beside activations of type `x`: per tensor or along `axis`; int8 may stand beside uint8,
 // not the reverse.
