@@ -65,6 +65,19 @@ TEST(QdqMode, FloatKeepsThem) {
   EXPECT_EQ(std::ranges::find(kept, "QLinearConv"), kept.end());
 }
 
+TEST(QdqMode, FloatSaysWhatItKeeps) {
+  Sink sink;
+  const auto graph = load_graph(network().model, options_for(QdqMode::kFloat), sink);
+  ASSERT_NE(graph, nullptr);
+  std::vector<std::string> kept;
+  for (const FusionRecord& record : graph->fusions.records()) {
+    if (record.outcome != FusionRecord::Outcome::kMissed) continue;
+    EXPECT_EQ(record.what, "--qdq float keeps it in float");
+    kept.push_back(record.op_type);
+  }
+  EXPECT_EQ(kept, (std::vector<std::string>{"Conv", "Relu"}));
+}
+
 TEST(QdqMode, FloatGivesWhatTheFileSays) {
   EXPECT_EQ(difference_of(outputs(QdqMode::kFloat), reference_outputs(network())), "");
 }

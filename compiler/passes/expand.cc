@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/base/check.h"
+#include "compiler/base/text.h"
 #include "compiler/ops/matmul_integer_to_float/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qgemm/op.h"
@@ -24,17 +25,28 @@ class Expander {
     std::vector<Node> nodes = std::move(graph_.nodes);
     graph_.nodes.clear();
     for (Node& node : nodes) {
+      const std::size_t first = graph_.nodes.size();
       if (node.op->folder == "matmul_integer_to_float") {
         integer_product(node);
       } else if (node.op->folder == "qgemm" && !has_own_kernel(node)) {
         gemm(node);
       } else {
         graph_.nodes.push_back(std::move(node));
+        continue;
       }
+      log(node, first);
     }
   }
 
  private:
+  // Notes what `node` became: the nodes from `first` on.
+  void log(const Node& node, std::size_t first) {
+    std::string parts;
+    for (std::size_t i = first; i < graph_.nodes.size(); ++i)
+      parts += cat(i == first ? "" : ", ", graph_.nodes[i].op_type);
+    graph_.fusions.fused(node, cat("is computed as ", parts));
+  }
+
   bool is_constant(ValueId id) const { return graph_.value(id).constant != nullptr; }
 
   // What ops/qgemm lowers by itself.

@@ -33,6 +33,10 @@ TEST(Expand, WritesADynamicProductAsItsParts) {
   expand(*graph, sink);
   EXPECT_EQ(types_of(*graph), (std::vector<std::string>{"DynamicQuantizeLinear", "MatMulInteger",
                                                         "Cast", "Mul", "Mul", "Add"}));
+  ASSERT_EQ(graph->fusions.records().size(), 1U);
+  EXPECT_EQ(graph->fusions.records()[0].op_type, "DynamicQuantizeMatMul");
+  EXPECT_EQ(graph->fusions.records()[0].what,
+            "is computed as DynamicQuantizeLinear, MatMulInteger, Cast, Mul, Mul, Add");
   verify(*graph, Resolved::kYes);
   EXPECT_EQ(evaluate(*graph, inputs), before);
 }

@@ -12,6 +12,7 @@
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fuse_qdq.h"
 #include "compiler/passes/qdq.h"
+#include "compiler/passes/qdq_faults.h"
 #include "compiler/passes/resolve.h"
 
 namespace etch {
@@ -279,6 +280,15 @@ void fold_qdq(Graph& graph, Sink& sink) {
     fold_constants(graph, FoldDequantize::kNo);
   }
   verify(graph, Resolved::kYes);
+}
+
+void keep_qdq(Graph& graph) {
+  const Wiring wiring(graph);
+  for (const Node& node : graph.nodes) {
+    const bool converts = is_quantize(node) || is_dequantize(node);
+    if (!converts && is_beside_quantization(graph, wiring, node))
+      graph.fusions.missed(node, "--qdq float keeps it in float");
+  }
 }
 
 }  // namespace etch

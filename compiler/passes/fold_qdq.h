@@ -20,4 +20,7 @@ namespace etch {
 
 void fold_qdq(Graph& graph, Sink& sink);
 
+// For --qdq float: changes nothing, and says so in the graph's fusion log.
+void keep_qdq(Graph& graph);
+
 }  // namespace etch

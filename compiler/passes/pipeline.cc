@@ -16,19 +16,17 @@
 namespace etch {
 
 namespace {
-enum class Only { kNothing, kInteger };  // whether the pass is left out of --qdq float
-
 struct Pass {
   const char* name;
   std::function<void(Graph&, Sink&)> run;
-  Only only = Only::kNothing;
+  std::function<void(Graph&, Sink&)> instead = nullptr;  // with --qdq float; null: the same
 };
 
 const Pass kPasses[] = {
     // First: everything after it relies on known types, shapes and parameters.
     {"resolve", resolve},
     // Before any float value is folded: it needs to see DequantizeLinear of constant weights.
-    {"fold_qdq", fold_qdq, Only::kInteger},
+    {"fold_qdq", fold_qdq, [](Graph& graph, Sink&) { keep_qdq(graph); }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.
     {"expand", expand},
     // What fold_qdq has left in float is now an ordinary constant.
@@ -47,8 +45,8 @@ const Pass kPasses[] = {
 void run_passes(Graph& graph, Sink& sink, QdqMode qdq, const std::string& dump_after) {
   if (dump_after == "import") std::fputs(dump(graph).c_str(), stderr);
   for (const Pass& pass : kPasses) {
-    if (qdq == QdqMode::kFloat && pass.only == Only::kInteger) continue;
-    pass.run(graph, sink);
+    const bool other = qdq == QdqMode::kFloat && pass.instead != nullptr;
+    (other ? pass.instead : pass.run)(graph, sink);
     if (dump_after == pass.name) std::fputs(dump(graph).c_str(), stderr);
     if (sink.has_errors()) return;
     verify(graph, Resolved::kYes);
