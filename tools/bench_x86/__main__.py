@@ -7,11 +7,14 @@ import pathlib
 import subprocess
 import sys
 
+import dnnl_runner
 import etch_runner
 import files
 import gate
 import layer_bench
 import layers
+import network_bench
+import networks
 import self_check
 import summary
 import table
@@ -21,8 +24,8 @@ BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/bench-x86"
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/bench-x86", description=__doc__)
-    parser.add_argument("--layers", metavar="PATTERN", help="only layers whose name matches, e.g. 'R50 *'; none: no layer")
-    parser.add_argument("--networks", metavar="PATTERN", help="only networks whose name matches; none: no network")
+    parser.add_argument("--layers", metavar="PATTERN", help="only layers that match, e.g. 'R50 *'; none: no layer")
+    parser.add_argument("--networks", metavar="PATTERN", help="only networks that match; none: no network")
     parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
     parser.add_argument("--compiler", default="g++", help="g++ or clang++-14")
     parser.add_argument("--rounds", type=int, help="how often every contender has its turn (default 5, quick 3)")
@@ -38,13 +41,23 @@ def parse() -> argparse.Namespace:
 
 
 def settings_of(options: argparse.Namespace) -> layer_bench.Settings:
+    peers = options.peers.split(",")
     target = etch_runner.best_target() if options.target == "native" else options.target
     gate.pin(layer_bench.cores_for(1))
     return layer_bench.Settings(
         timer=gate.Gate(BUILD), build=BUILD, target=target, compiler=options.compiler,
         rounds=options.rounds or (3 if options.quick else 5),
         seconds=options.seconds or (0.03 if options.quick else 0.1),
-        threads=[int(one) for one in options.threads.split(",")], peers=options.peers.split(","))
+        threads=[int(one) for one in options.threads.split(",")], peers=peers,
+        dnnl=dnnl_or_none() if "onednn" in peers else None)
+
+
+def dnnl_or_none() -> dnnl_runner.Library | None:
+    try:
+        return dnnl_runner.Library(BUILD)
+    except (OSError, subprocess.CalledProcessError):
+        print("bench-x86: no oneDNN (apt-get install libdnnl-dev); its column is left out")
+        return None
 
 
 def chosen_layers(options: argparse.Namespace) -> list[layers.Layer]:
@@ -54,12 +67,24 @@ def chosen_layers(options: argparse.Namespace) -> list[layers.Layer]:
     return [one for one in layers.all_layers() if fnmatch.fnmatch(one.name, pattern)]
 
 
+def chosen_networks(options: argparse.Namespace) -> list:
+    pattern = options.networks
+    quick = networks.QUICK + [folder.name for folder in network_bench.shared_folders()]
+
+    def accepts(name: str) -> bool:
+        return fnmatch.fnmatch(name, pattern) if pattern else not options.quick or name in quick
+    if pattern is None and network_bench.folder_message():
+        print("bench-x86: " + network_bench.folder_message())
+    return network_bench.chosen_cases(accepts)
+
+
 def machine(settings: layer_bench.Settings) -> dict:
     compiler = subprocess.run([settings.compiler, "--version"], check=True, capture_output=True, text=True).stdout
     return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "cpu": files.cpu_name(),
             "cores": len(gate.all_cores()), "etch": etch_runner.version(), "target": settings.target,
             "compiler": compiler.splitlines()[0], "onnxruntime": layer_bench.ort_runner.onnxruntime.__version__,
             "openvino": layer_bench.ov_runner.version(), "reference": settings.timer.loop,
+            "onednn": settings.dnnl.version if settings.dnnl else "",
             "command": "tools/bench-x86 " + " ".join(sys.argv[1:])}
 
 
@@ -74,12 +99,17 @@ def main() -> int:
     for layer in chosen_layers(options):
         rows.append(layer_bench.bench_layer(layer, settings))
         print(table.progress(rows[-1]), flush=True)
-    facts["peak_gmacs"] = [min(peaks), max(peaks)] if (peaks := [row["peak_gmacs"] for row in rows]) else [0, 0]
-    result = {"machine": facts, "layers": rows}
+    found = []
+    for _, make in chosen_networks(options):
+        found.append(network_bench.bench_network(make(), settings))
+        print(table.progress(found[-1]), flush=True)
+    peaks = [row["peak_gmacs"] for row in rows + found if "peak_gmacs" in row]
+    facts["peak_gmacs"] = [min(peaks, default=0), max(peaks, default=0)]
+    result = {"machine": facts, "layers": rows, "networks": found}
     lines = files.text_of(result, settings.threads)
     print("\n".join(lines))
     files.write(result, options, settings.threads)
-    return 1 if any(row["faults"] for row in rows) else 0
+    return 1 if any(row["faults"] for row in rows + found) else 0
 
 
 if __name__ == "__main__":

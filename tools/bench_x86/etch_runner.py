@@ -67,7 +67,8 @@ def driver_text(schedule: str, report: dict, keep_copy: bool) -> str:
         '#include "net.h"', '#include "net_steps.h"',
         '#define EXPORTED extern "C" __attribute__((visibility("default")))',
         "EXPORTED void whole(void* pointer) {", *head, f"  net::run({', '.join(names)}, arena);", "}",
-        "EXPORTED void layer(void* pointer) {", *head, *unused, "  using namespace net;", "  using namespace net::steps;",
+        "EXPORTED void layer(void* pointer) {", *head, *unused, "  using namespace net;",
+        "  using namespace net::steps;",
         *["  " + line for line in layer], "}",
         "EXPORTED unsigned long arena_bytes() { return net::kArenaBytes; }", ""])
 
@@ -93,8 +94,8 @@ def text_bytes_of(objects: list[pathlib.Path]) -> int:
 def compile_all(sources: list[pathlib.Path], compiler: str, flags: list[str]) -> list[pathlib.Path]:
     def compile_one(source: pathlib.Path) -> pathlib.Path:
         output = source.with_suffix(".o")
-        command = [compiler, "-std=c++17", "-O2", *flags, "-I", str(source.parent), "-c", str(source), "-o", str(output)]
-        subprocess.run(command, check=True)
+        files = ["-I", str(source.parent), "-c", str(source), "-o", str(output)]
+        subprocess.run([compiler, "-std=c++17", "-O2", *flags, *files], check=True)
         return output
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return list(pool.map(compile_one, sources))
@@ -106,30 +107,49 @@ def flags_of(folder: pathlib.Path) -> list[str]:
     return (found.group(1).split() if found else []) + ["-fno-exceptions", "-fno-rtti"]
 
 
-def build(model: bytes, folder: pathlib.Path, target: str, compiler: str, keep_copy: bool) -> tuple[pathlib.Path, dict]:
+@dataclasses.dataclass
+class Request:
+    """What to build. `shapes`: NAME=N,N,... of inputs; `keep_copy`: the copy of the input is part of a single layer."""
+
+    model: bytes
+    target: str
+    compiler: str = "g++"
+    shapes: tuple[str, ...] = ()
+    keep_copy: bool = True
+
+
+def generate(request: Request, folder: pathlib.Path) -> float:
+    """Runs `etch compile` into a new folder and returns how many seconds it took."""
+    (folder.parent / "model.onnx").write_bytes(request.model)
+    command = [str(ETCH), "compile", str(folder.parent / "model.onnx"), "-o", str(folder), "--name", "net",
+               "--target", request.target]
+    for shape in request.shapes:
+        command += ["--input-shape", shape]
+    begin = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError("etch compile: " + (done.stderr.strip().splitlines() or ["failed"])[0])
+    return time.perf_counter() - begin
+
+
+def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     """Compiles and builds in a folder below `folder` named after what it is made from; returns it and its report.json.
     What was built before is used again.
     """
     staging = folder / "staging"
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
-    (staging / "model.onnx").write_bytes(model)
-    begin = time.perf_counter()
-    done = subprocess.run([str(ETCH), "compile", str(staging / "model.onnx"), "-o", str(staging / "net"), "--name", "net",
-                           "--target", target], capture_output=True, text=True, check=False)
-    generate_s = time.perf_counter() - begin
-    if done.returncode != 0:
-        raise RuntimeError("etch compile: " + (done.stderr.strip().splitlines() or ["failed"])[0])
+    generate_s = generate(request, staging / "net")
     report = json.loads((staging / "net/report.json").read_text(encoding="utf-8"))
-    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, keep_copy)
-    version_text = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request.keep_copy)
+    version_text = subprocess.run([request.compiler, "--version"], check=True, capture_output=True, text=True).stdout
     key = hashlib.sha256((version_text + driver).encode())
     for path in sorted((staging / "net").rglob("*")):
         if path.suffix in (".cc", ".h"):
             key.update(path.read_bytes())
     final = folder / key.hexdigest()[:24]
     if not (final / "facts.json").exists():
-        facts = build_library(staging / "net", driver, compiler)
+        facts = build_library(staging / "net", driver, request.compiler)
         facts.generate_s = generate_s
         facts.arena_bytes, facts.flash_bytes = report["arena"]["bytes"], report["flash_bytes"]
         (staging / "facts.json").write_text(json.dumps(dataclasses.asdict(facts)), encoding="utf-8")
@@ -156,20 +176,22 @@ def build_library(source: pathlib.Path, driver: str, compiler: str) -> Facts:
 
 
 class Network:
-    def __init__(self, model: bytes, feeds: list[np.ndarray], folder: pathlib.Path, target: str, compiler: str = "g++",
-                 keep_copy: bool = True):
-        place, self.report = build(model, folder, target, compiler, keep_copy)
+    def __init__(self, request: Request, feeds: list[np.ndarray], folder: pathlib.Path):
+        place, self.report = build(request, folder)
         self.facts = Facts(**json.loads((place / "facts.json").read_text(encoding="utf-8")))
         self.library = ctypes.CDLL(str(place / "net.so"))
         self.library.arena_bytes.restype = ctypes.c_ulong
         self.inputs = [self.port(one) for one in self.report["inputs"]]
         self.outputs = [self.port(one) for one in self.report["outputs"]]
-        for port, feed in zip(self.inputs, feeds):
-            port[...] = feed.reshape(port.shape)
+        self.set_inputs(feeds)
         self.storage = np.zeros(self.library.arena_bytes() + 4096, np.uint8)
         arena = (self.storage.ctypes.data + 4095) // 4096 * 4096
         pointers = [one.ctypes.data for one in self.inputs + self.outputs] + [arena]
         self.slots = (ctypes.c_void_p * len(pointers))(*pointers)
+
+    def set_inputs(self, feeds: list[np.ndarray]) -> None:
+        for port, feed in zip(self.inputs, feeds, strict=True):
+            port[...] = feed.reshape(port.shape)
 
     def port(self, port: dict) -> np.ndarray:
         """Memory that starts a page, as large buffers of the other runtimes do at least by cache lines."""

@@ -33,6 +33,9 @@ def tables_of(result: dict, threads: list[int]) -> list[tuple[str, list[list[str
         if result["layers"]:
             found.append((f"Layers, {count} thread{'s' if count > 1 else ''}",
                           table.layer_table(result["layers"], count)))
+        if result["networks"]:
+            found.append((f"Networks, {count} thread{'s' if count > 1 else ''}",
+                          table.network_table(result["networks"], count)))
     return found
 
 
@@ -41,7 +44,8 @@ def summaries_of(result: dict, threads: list[int]) -> list[list[str]]:
     signed = [row for row in result["layers"] if row["signed"]]
     found = []
     for count in threads:
-        for title, rows in (("layers with uint8 activations", unsigned), ("layers with int8 activations", signed)):
+        for title, rows in (("layers with uint8 activations", unsigned), ("layers with int8 activations", signed),
+                            ("networks", result["networks"])):
             if any("etch" in row["figures"].get(count, {}) for row in rows):
                 found.append(summary.summary_lines(f"{title}, {count} thread{'s' if count > 1 else ''}", rows, count))
     return found
@@ -54,7 +58,8 @@ def text_of(result: dict, threads: list[int]) -> list[str]:
     lines += ["", *machine_lines(result["machine"])]
     for part in summaries_of(result, threads):
         lines += part
-    few = [f"  {row['name']}: {text}" for row in result["layers"] for text in summary.doubtful(row)]
+    rows = result["layers"] + result["networks"]
+    few = [f"  {row['name']}: {text}" for row in rows for text in summary.doubtful(row)]
     if few:
         lines += [f"{len(few)} figures rest on fewer clean samples than wanted:", *few]
     return lines

@@ -5,6 +5,7 @@ import dataclasses
 import pathlib
 import time
 
+import dnnl_runner
 import etch_runner
 import gate
 import models
@@ -27,6 +28,7 @@ class Settings:
     seconds: float  # per contender and round
     threads: list[int]
     peers: list[str]
+    dnnl: dnnl_runner.Library | None = None
 
 
 def cores_for(threads: int) -> list[int]:
@@ -65,7 +67,7 @@ def ort_sessions(layer: Layer, threads: int) -> dict[str, ort_runner.Session]:
 def seconds_of(session) -> float:
     """The shortest of some calls, for a choice that need not be exact."""
     times = []
-    for _ in range(50):
+    while len(times) < 3 or (len(times) < 50 and sum(times) < 0.2):
         begin = time.perf_counter()
         session.run()
         times.append(time.perf_counter() - begin)
@@ -105,8 +107,9 @@ def bench_with(threads: int, layer: Layer, settings: Settings, row: dict, stack:
         stack.callback(session.close)
     expected = sessions["ort_nhwc"].run()[0]
     if threads == 1 or etch_runner.supports_threads():
-        network = etch_runner.Network(models.integer_model(layer, True).SerializeToString(), [models.input_of(layer)],
-                                      settings.build / "etch", settings.target, settings.compiler, layer.is_first)
+        request = etch_runner.Request(models.integer_model(layer, True).SerializeToString(), settings.target,
+                                      settings.compiler, keep_copy=layer.is_first)
+        network = etch_runner.Network(request, [models.input_of(layer)], settings.build / "etch")
         wrong = differing(network.run()[0], expected)
         if wrong > 0:
             row["faults"].append(f"Etch differs from ONNX Runtime in {wrong} of {expected.size} bytes")
@@ -119,20 +122,31 @@ def bench_with(threads: int, layer: Layer, settings: Settings, row: dict, stack:
             stack.callback(session.close)
         check_openvino(found["ov"], expected, row)
         callees |= {name: session.callee(settings.timer) for name, session in found.items()}
+    if settings.dnnl is not None:
+        found = {"dnnl": dnnl_runner.Convolution(settings.dnnl, layer, threads, zero_points=False),
+                 "dnnl_zero_points": dnnl_runner.Convolution(settings.dnnl, layer, threads, zero_points=True)}
+        for session in found.values():
+            stack.callback(session.close)
+        check_distance("oneDNN", found["dnnl_zero_points"].run(), expected, row)
+        callees |= {name: session.callee() for name, session in found.items()}
     figures = in_rounds(settings, callees)
     add_nodes(figures)
     row["figures"][threads] = figures
 
 
+def check_distance(peer: str, output: np.ndarray, expected: np.ndarray, row: dict) -> None:
+    """Peers scale differently: one step in a few outputs is their own arithmetic, more is another layer."""
+    distance = np.abs(output.astype(int) - expected.astype(int))
+    row[peer + " differs"] = int(np.count_nonzero(distance))
+    if distance.max() > 1:
+        row["faults"].append(f"{peer} differs from ONNX Runtime by up to {distance.max()} steps")
+
+
 def check_openvino(session: ov_runner.Session, expected: np.ndarray, row: dict) -> None:
-    """OpenVINO rounds its scales differently: one step in a few outputs is its own arithmetic, more is another layer."""
     row["openvino_runs"] = session.primitives
     if not ov_runner.runs_on_integers(session.primitives):
         row["faults"].append("OpenVINO does not run this on integers: " + ", ".join(session.primitives))
-    distance = np.abs(session.run()[0].astype(int) - expected.astype(int))
-    row["openvino_differs"] = int(np.count_nonzero(distance))
-    if distance.max() > 1:
-        row["faults"].append(f"OpenVINO differs from ONNX Runtime by up to {distance.max()} steps")
+    check_distance("OpenVINO", session.run()[0], expected, row)
 
 
 def add_nodes(figures: dict[str, gate.Figure]) -> None:

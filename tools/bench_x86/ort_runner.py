@@ -26,10 +26,6 @@ def element_of(port) -> tuple[int, type]:
     return ELEMENTS[port.type]
 
 
-def shape_of(port) -> list[int]:
-    return [size if isinstance(size, int) else 1 for size in port.shape]
-
-
 class Api:
     def __init__(self):
         found = sorted(pathlib.Path(onnxruntime.__file__).parent.glob("capi/libonnxruntime.so.*"))
@@ -55,10 +51,11 @@ class Session:
 
     api: Api | None = None
 
-    def __init__(self, model: bytes, feeds: dict[str, np.ndarray], level: str, threads: int, int8_allowed: bool = False):
+    def __init__(self, model: bytes, feeds: dict[str, np.ndarray], level: str, threads: int,
+                 int8_allowed: bool = False):
         if Session.api is None:
             Session.api = Api()
-        self.ports = ports_of(model)
+        self.ports, shapes = ports_of(model, feeds)
         self.handles: list[tuple[str, ctypes.c_void_p]] = []
         options = self.make("CreateSessionOptions", "ReleaseSessionOptions")
         self.api.call("SetSessionGraphOptimizationLevel", options, ctypes.c_int(LEVELS[level]))
@@ -70,7 +67,8 @@ class Session:
                                  ctypes.c_size_t(len(model)), options)
         self.binding = self.make("CreateIoBinding", "ReleaseIoBinding", self.session)
         self.inputs = {port.name: np.ascontiguousarray(feeds[port.name]) for port in self.ports[0]}
-        self.outputs = {port.name: np.zeros(shape_of(port), element_of(port)[1]) for port in self.ports[1]}
+        self.outputs = {port.name: np.zeros(shape, element_of(port)[1])
+                        for port, shape in zip(self.ports[1], shapes)}
         for port in self.ports[0]:
             self.bind("BindInput", port, self.inputs[port.name])
         for port in self.ports[1]:
@@ -106,11 +104,14 @@ class Session:
         self.handles = []
 
 
-def ports_of(model: bytes):
-    """Inputs and outputs with names, types and shapes as the Python interface tells them."""
+def ports_of(model: bytes, feeds: dict[str, np.ndarray]):
+    """Inputs and outputs with names and types as the Python interface tells them, and the outputs' shapes."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return session.get_inputs(), session.get_outputs()
+    shapes = [port.shape for port in session.get_outputs()]
+    if not all(isinstance(size, int) for shape in shapes for size in shape):
+        shapes = [array.shape for array in session.run(None, feeds)]
+    return (session.get_inputs(), session.get_outputs()), shapes

@@ -108,7 +108,8 @@ class Session:
         self.request = self.library.make("ov_compiled_model_create_infer_request", self.compiled)
         for i, feed in enumerate(feeds):
             self.tensor("input", i)[...] = feed.reshape(-1).view(np.uint8)
-        self.ports = [(np.dtype(DTYPES[port.element_type.get_type_name()]), list(port.shape)) for port in compiled.outputs]
+        self.ports = [(np.dtype(DTYPES[port.element_type.get_type_name()]), list(port.shape))
+                      for port in compiled.outputs]
 
     def tensor(self, role: str, index: int) -> np.ndarray:
         """The bytes of an input or output."""

@@ -39,6 +39,7 @@ class Ratios:
     each: float  # goals
     mean: float
     of: dict[str, float]
+    ceilings: dict[str, float]  # the ratio at 100 % of what the machine can multiply
 
     @property
     def geometric_mean(self) -> float:
@@ -46,11 +47,14 @@ class Ratios:
 
     @property
     def misses(self) -> list[str]:
-        found = [f"{name}: {ratio:.2f} of {self.peer}, goal {self.each}"
+        found = [f"{name}: {ratio:.2f} of {self.peer}, goal {self.each}{self.ceiling(name)}"
                  for name, ratio in sorted(self.of.items(), key=lambda item: item[1]) if ratio < self.each]
         if self.of and self.geometric_mean < self.mean:
             found.append(f"geometric mean: {self.geometric_mean:.2f} of {self.peer}, goal {self.mean}")
         return found
+
+    def ceiling(self, name: str) -> str:
+        return f"; all of the peak would be {self.ceilings[name]:.2f}" if name in self.ceilings else ""
 
     def lines(self) -> list[str]:
         if not self.of:
@@ -65,12 +69,14 @@ def ratios_of(rows: list[dict], threads: int = 1) -> list[Ratios]:
              ("OpenVINO or oneDNN", intel_time, INTEL_EACH, INTEL_MEAN)]
     found = []
     for peer, time_of, each, mean in peers:
-        of = {}
+        of, ceilings = {}, {}
         for row in rows:
             figures = row["figures"].get(threads, {})
             if "etch" in figures and time_of(figures):
                 of[row["name"]] = time_of(figures) / figures["etch"].median
-        found.append(Ratios(peer, each, mean, of))
+                if share := share_of_peak(row, threads):
+                    ceilings[row["name"]] = of[row["name"]] * 100 / share
+        found.append(Ratios(peer, each, mean, of, ceilings))
     return found
 
 

@@ -28,6 +28,10 @@ def ratio(time: float | None, figures: dict) -> str:
     return "-" if time is None or etch is None else f"{time / etch.median:.2f}"
 
 
+NETWORK_COLUMNS = ["network", "MMAC", "Etch us (rounds)", "% peak", "ORT us", "ORT's best", "OpenVINO us", "x ORT",
+                   "x OV", "code KB", "weights KB", "arena KB", "etch s", "build s (CPU)", "equal", "notes"]
+
+
 def notes_of(row: dict, figures: dict) -> str:
     few = [f"{name} {one.clean}/{one.samples} clean" for name, one in figures.items() if one.doubtful]
     return "; ".join([*row["faults"], *([f"FEW: {', '.join(few)}"] if few else [])])
@@ -38,10 +42,30 @@ def layer_cells(row: dict, threads: int) -> list[str]:
     share = summary.share_of_peak(row, threads)
     return [row["name"], f"{row['macs'] / 1e6:.2f}", with_spread(figures.get("etch")),
             "-" if share is None else f"{share:.0f}", short(median_of(figures, "ort_nhwc", "ort_nchw")),
-            short(median_of(figures, "ort_node")), short(median_of(figures, "ov")), short(median_of(figures, "ov_node")),
-            short(summary.dnnl_time(figures)), ratio(summary.ort_time(figures), figures),
+            short(median_of(figures, "ort_node")), short(median_of(figures, "ov")),
+            short(median_of(figures, "ov_node")), short(summary.dnnl_time(figures)), ratio(summary.ort_time(figures), figures),
             ratio(summary.ov_time(figures), figures), ratio(summary.dnnl_time(figures), figures),
             notes_of(row, figures)]
+
+
+def network_cells(row: dict, threads: int) -> list[str]:
+    figures = row["figures"].get(threads, {})
+    if not figures:
+        why = row.get("skipped") or "; ".join(row["faults"])
+        return [row["name"], *["-"] * (len(NETWORK_COLUMNS) - 2), why]
+    share = summary.share_of_peak(row, threads)
+    notes = [notes_of(row, figures)]
+    if "openvino_refuses" in row:
+        notes.append("OpenVINO: " + row["openvino_refuses"])
+    if row.get("openvino_on_integers") is False:
+        notes.append("OpenVINO not all on integers")
+    return [row["name"], f"{row['macs'] / 1e6:.1f}", with_spread(figures.get("etch")),
+            "-" if share is None else f"{share:.0f}", short(summary.ort_time(figures)),
+            row.get("ort_settings", {}).get(threads, "-"), short(summary.ov_time(figures)),
+            ratio(summary.ort_time(figures), figures), ratio(summary.ov_time(figures), figures),
+            *[f"{row[key] / 1024:.1f}" for key in ("text_bytes", "flash_bytes", "arena_bytes")],
+            f"{row['generate_s']:.1f}", f"{row['build_s']:.1f} ({row['build_cpu_s']:.1f})", row["verdict"],
+            "; ".join(note for note in notes if note)]
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
@@ -66,8 +90,14 @@ def layer_table(rows: list[dict], threads: int = 1) -> list[list[str]]:
     return without_empty_columns([LAYER_COLUMNS, *[layer_cells(row, threads) for row in rows]])
 
 
+def network_table(rows: list[dict], threads: int = 1) -> list[list[str]]:
+    return without_empty_columns([NETWORK_COLUMNS, *[network_cells(row, threads) for row in rows]])
+
+
 def progress(row: dict) -> str:
     """One line as soon as a row is there."""
+    if not row["figures"]:
+        return f"{row['name']:24}  " + (row.get("skipped") or "; ".join(row["faults"]))
     threads = min(row["figures"])
     figures = row["figures"][threads]
     share = summary.share_of_peak(row, threads)
