@@ -15,6 +15,11 @@ void expect_native_agrees(const std::vector<Case>& cases);
 // All cases compiled together for one target. Skips where its code cannot run.
 void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view target);
 
+// The same, but what is `expected` of each case.
+void expect_compiled_gives(const std::vector<Case>& cases,
+                           const std::vector<std::vector<Tensor>>& expected,
+                           std::string_view target);
+
 // The code of all cases for one target compiles without warnings under both compilers, needs
 // nothing but memcpy and memset, and has no variables that can change.
 void expect_clean_code(const std::vector<Case>& cases, std::string_view target);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <vector>
 
+#include "tests/agreement.h"
 #include "tests/engines.h"
 #include "tests/recorded_cases.h"
 
@@ -26,7 +28,22 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes, testing::Values("top_k", "where"));
+// Now and then one of each topic, through the compiler.
+TEST_P(RecordedNodes, EqualOnnxRuntimeWhenCompiled) {
+  const std::filesystem::path root = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/nodes";
+  std::vector<Case> cases;
+  std::vector<std::vector<Tensor>> expected;
+  const std::vector<RecordedCase> all = read_recorded_cases(root / GetParam());
+  for (std::size_t i = 0; i < all.size(); i += 9) {
+    cases.push_back(all[i].model);
+    expected.push_back(all[i].outputs);
+  }
+  expect_compiled_gives(cases, expected, "scalar");
+  expect_clean_code(cases, "scalar");
+}
+
+INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes,
+                         testing::Values("conversions", "four_bits", "top_k", "where"));
 
 }  // namespace
 }  // namespace etch

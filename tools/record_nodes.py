@@ -134,7 +134,109 @@ def where(topic):
                     constants, ["z"], 13)
 
 
-TOPICS = {"top_k": top_k, "where": where}
+FOUR_BITS = {"s4": (onnx.TensorProto.INT4, -8, 7), "u4": (onnx.TensorProto.UINT4, 0, 15)}
+
+
+def four_bit_tensor(rng, kind, shape):
+    code, least, most = FOUR_BITS[kind]
+    values = rng.integers(least, most, shape, endpoint=True)
+    return helper.make_tensor("", code, shape, values.flatten().tolist())
+
+
+def four_bit_weights(topic, kind, shape, granularity, axis, scale):
+    """Initializers w, ws, wz and the DequantizeLinear that makes wf of them."""
+    rng = topic.rng
+    attributes = {"axis": axis}
+    parts = {"tensor": (), "axis": (shape[axis],)}.get(granularity)
+    if parts is None:  # blocks of two or three along the axis
+        attributes["block_size"] = int(granularity)
+        parts = tuple(-(-n // int(granularity)) if d == axis else n for d, n in enumerate(shape))
+    if granularity == "tensor":
+        attributes = {}
+    scales = (scale * 2.0 ** rng.integers(-2, 3, parts)).astype(F)
+    constants = {"w": four_bit_tensor(rng, kind, shape), "ws": np.asarray(scales),
+                 "wz": four_bit_tensor(rng, kind, parts)}
+    return constants, helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wf"], **attributes)
+
+
+PRODUCTS = (("Conv", (2, 4, 5, 6), (6, 4, 3, 2), (0, 1)), ("Conv", (1, 6, 7), (6, 1, 3), (0,)),
+            ("ConvTranspose", (1, 4, 5), (4, 3, 3), (1, 0)), ("MatMul", (3, 12), (12, 5), (1, 0)),
+            ("MatMul", (2, 3, 12), (12, 5), (1, 0)), ("Gemm", (3, 12), (5, 12), (0, 1)))
+
+
+def four_bits(topic):
+    """Weights of 4 bits beside float activations, whose products add up without rounding, and beside
+    8-bit activations; conversions from and to 4 bits."""
+    rng = topic.rng
+    for (op, x, w, axes), kind, opset in itertools.product(PRODUCTS, FOUR_BITS, (21, 23)):
+        attributes = {"group": 6} if w[1] == 1 else {"transB": 1} if op == "Gemm" else {}
+        for granularity, axis in [("tensor", 0)] + [(g, a) for g in ("axis", "2", "3") for a in axes]:
+            if granularity not in ("tensor", "axis") and w[axis] % int(granularity):
+                continue
+            constants, dequantize = four_bit_weights(topic, kind, w, granularity, axis, 0.25)
+            data = (rng.integers(-32, 32, x) / 8).astype(F)
+            product = helper.make_node(op, ["x", "wf"], ["y"], **attributes)
+            topic.graph(f"{op}_{kind}_{granularity}_{axis}", [dequantize, product], {"x": data},
+                        constants, ["y"], opset)
+            activation = rng.choice([np.uint8, np.int8])
+            info = np.iinfo(activation)
+            constants, dequantize = four_bit_weights(topic, kind, w, granularity, axis,
+                                                     rng.uniform(0.01, 0.05))
+            constants |= {"xs": np.array(F(0.05)), "ys": np.array(F(rng.uniform(0.1, 0.3)))}
+            constants |= {z: rng.integers(info.min, info.max, endpoint=True).astype(activation)
+                          for z in ("xz", "yz")}
+            constants = {k: v if isinstance(v, onnx.TensorProto) else np.asarray(v)
+                         for k, v in constants.items()}
+            data = rng.integers(info.min, info.max, x, endpoint=True).astype(activation)
+            topic.graph(f"quantized_{op}_{kind}_{granularity}_{axis}",
+                        [helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["x"]), dequantize,
+                         helper.make_node(op, ["x", "wf"], ["yf"], **attributes),
+                         helper.make_node("QuantizeLinear", ["yf", "ys", "yz"], ["y"])],
+                        {"q": data}, constants, ["y"], opset)
+
+
+NUMBERS = {"u4": 21, "s4": 22, "u16": 4, "s16": 5, "u8": 2, "s8": 3}
+
+
+def conversions(topic):
+    """Forms of operator sets 21 and 23: output_dtype, precision, Cast; values within the graph."""
+    rng = topic.rng
+    for kind, opset, block in itertools.product(NUMBERS, (21, 23, 24), (0, 3)):
+        x = rng.normal(0, 40 if "16" not in kind else 30000, (2, 6, 5)).astype(F)
+        # In blocks ONNX Runtime goes through int32, where inf becomes the least value instead of
+        # saturating.
+        x[0, 0] = [np.nan, 100 if block else np.inf, -np.inf, 0.5, -0.0]
+        scale = rng.uniform(0.5, 3, (2, 2, 5) if block else ()).astype(F)
+        attributes = {"axis": 1, "block_size": block} if block else {}
+        quantize = helper.make_node("QuantizeLinear", ["x", "s"], ["q"],
+                                    output_dtype=NUMBERS[kind], **attributes)
+        if opset >= 23:
+            quantize.attribute.append(helper.make_attribute("precision", 1))
+        back = helper.make_node("DequantizeLinear", ["q", "s"], ["y"], **attributes)
+        if opset >= 23:
+            back.attribute.append(helper.make_attribute("output_dtype", 1))
+        topic.graph(f"there_and_back_{kind}_{block}", [quantize, back], {"x": x},
+                    {"s": np.asarray(scale)}, ["y"], opset)
+        if "4" not in kind:
+            topic.graph(f"quantize_{kind}_{block}", [quantize], {"x": x}, {"s": np.asarray(scale)},
+                        ["q"], opset)
+    for kind, opset in itertools.product(NUMBERS, (21, 23)):
+        x = np.concatenate([np.arange(-20, 21), rng.normal(0, 9, 20)]).astype(F)
+        for type_ in (F, np.int8, np.uint8, np.int32, np.int64):
+            if type_ == F and kind in FOUR_BITS:  # rounds as nothing else does: refused
+                continue
+            data = x.astype(type_) if type_ != np.uint8 else np.abs(x).astype(type_)
+            topic.graph(f"cast_{np.dtype(type_).name}_{kind}",
+                        [helper.make_node("Cast", ["x"], ["q"], to=NUMBERS[kind]),
+                         helper.make_node("Cast", ["q"], ["y"], to=1)], {"x": data}, {}, ["y"], opset)
+        if kind in FOUR_BITS:
+            for number in (1, 2, 3, 6, 7):
+                topic.graph(f"cast_constant_{kind}_{number}",
+                            [helper.make_node("Cast", ["w"], ["y"], to=number)], {},
+                            {"w": four_bit_tensor(rng, kind, (3, 5))}, ["y"], opset)
+
+
+TOPICS = {"top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
 
 
 def main():

@@ -12,6 +12,7 @@
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
 #include "compiler/passes/resolve.h"
+#include "compiler/passes/widen_four_bits.h"
 
 namespace etch {
 
@@ -25,6 +26,8 @@ struct Pass {
 const Pass kPasses[] = {
     // First: everything after it relies on known types, shapes and parameters.
     {"resolve", resolve},
+    // Before anything looks for 8-bit weights.
+    {"widen_four_bits", widen_four_bits},
     // Before any float value is folded: it needs to see DequantizeLinear of constant weights.
     {"fold_qdq", fold_qdq, [](Graph& graph, Sink&) { keep_qdq(graph); }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.

@@ -36,6 +36,10 @@ std::optional<DType> target_type(std::int64_t onnx_type) {
       return DType::kU32;
     case 13:
       return DType::kU64;
+    case 21:
+      return DType::kU4;
+    case 22:
+      return DType::kS4;
     default:
       return std::nullopt;
   }
@@ -51,6 +55,15 @@ void resolve(ResolveContext& context) {
   const auto to = target_type(code);
   if (!to) {
     context.error(DiagKind::kUnsupported, cat("cannot convert to ONNX data type ", code));
+    return;
+  }
+  const DType from = context.dtype(0);
+  const bool real =
+      from == DType::kF32 || from == DType::kF64 || from == DType::kF16 || from == DType::kBF16;
+  if (real && (*to == DType::kU4 || *to == DType::kS4)) {
+    context.error(DiagKind::kUnsupported,
+                  cat(name_of(from), " to ", name_of(*to),
+                      " rounds and overflows differently everywhere; use QuantizeLinear"));
     return;
   }
   context.set_output(0, *to, context.shape(0));

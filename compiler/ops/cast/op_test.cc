@@ -36,6 +36,22 @@ TEST(Cast, IntegersWrap) {
   EXPECT_EQ(cast(s8({1}, {-128}), kUint8), u8({1}, {128}));
 }
 
+TEST(Cast, FourBitsKeepTheLowBitsOfIntegers) {
+  constexpr std::int64_t kUint4 = 21, kInt4 = 22;
+  const Tensor low = cast(s32({4}, {-17, 8, 15, 1000}), kInt4);
+  EXPECT_EQ(low.dtype(), DType::kS4);
+  EXPECT_EQ(low.integers(), (std::vector<std::int64_t>{-1, -8, -1, -8}));
+  EXPECT_EQ(cast(s8({2}, {-1, 16}), kUint4).integers(), (std::vector<std::int64_t>{15, 0}));
+}
+
+TEST(Cast, FloatsToFourBitsAreRefused) {
+  OneNode node("Cast", "", 21);
+  node.input(f32({1}, {0.5F})).attribute("to", std::int64_t{22});
+  EXPECT_EQ(node.errors(),
+            "E-UNSUPPORTED: float32 to int4 rounds and overflows differently everywhere; use "
+            "QuantizeLinear");
+}
+
 TEST(Cast, IntegersAreRoundedToFloat) {
   EXPECT_EQ(cast(s32({2}, {16777217, -3}), kFloat), f32({2}, {16777216, -3}));
 }

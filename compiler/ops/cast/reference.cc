@@ -36,6 +36,8 @@ std::uint64_t low_bits(double x, DType to) {
 
 // Stores the low bytes of `bits`, whatever the integer type of y.
 void store_bits(Tensor& y, std::int64_t i, std::uint64_t bits) {
+  if (y.dtype() == DType::kU4) bits &= 15;
+  if (y.dtype() == DType::kS4) bits = (bits & 7) - (bits & 8);
   switch (bytes_of(y.dtype())) {
     case 1: {
       const auto value = static_cast<std::uint8_t>(bits);
