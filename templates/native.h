@@ -155,6 +155,11 @@ class NativeVerbs {
     return make_bytes([&](std::size_t b) { return b < index(n) ? p[b] : std::uint8_t{0}; });
   }
 
+  void insert_bytes(Bytes& acc, const std::uint8_t* p, int first, int n) const {
+    ETCH_CHECK((n == isa_.lanes || n == 2 * isa_.lanes) && first % n == 0);
+    for (std::size_t i = 0; i < index(n); ++i) acc.at[index(first) + i] = p[i];
+  }
+
   Bytes splat_bytes(const Name&, int v) const {
     return make_bytes([&](std::size_t) { return static_cast<std::uint8_t>(v); });
   }

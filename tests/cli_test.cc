@@ -193,7 +193,7 @@ TEST_F(Cli, StrictIntegerNamesTheNodesThatUseFloats) {
   const ProcessResult result = etch({"compile", kDigits, "-o", path("out"), "--target", "scalar",
                                      "--requantize", "integer", "--strict-integer"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.errors.find("'residual' (QLinearAdd): is computed with floats"),
+  EXPECT_NE(result.errors.find("'pointwise + residual' (QLinearConvAdd): is computed with floats"),
             std::string::npos)
       << result.errors;
 }
@@ -332,7 +332,9 @@ TEST_F(Cli, InspectDescribesTheModel) {
   EXPECT_EQ(report["inputs"][0]["dtype"], "float32");
   EXPECT_EQ(report["quantization"]["formats"], nlohmann::json({"QDQ"}));
   EXPECT_GT(report["operators"]["Conv"].get<int>(), 0);
-  EXPECT_EQ(report["operators_after"]["QLinearConv"], report["operators"]["Conv"]);
+  EXPECT_EQ(report["operators"]["Conv"], 4);
+  EXPECT_EQ(report["operators_after"]["QLinearConv"], 3);
+  EXPECT_EQ(report["operators_after"]["org.etch.QLinearConvAdd"], 1);
   EXPECT_EQ(report["graph"]["before"].size(), report["nodes"].get<std::size_t>());
   EXPECT_LT(report["graph"]["after"].size(), report["graph"]["before"].size());
   EXPECT_FALSE(report["fusions"].empty());

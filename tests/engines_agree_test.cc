@@ -12,6 +12,7 @@
 #include "compiler/schedule/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
+#include "tests/residual_cases.h"
 
 namespace etch {
 namespace {
@@ -64,6 +65,9 @@ TEST(EnginesAgree, NativelyOnLargerConvolutions) {
 TEST(EnginesAgree, NativelyOnSmallNetworks) {
   expect_native_agrees(small_networks(sample(150, 2000)));
 }
+TEST(EnginesAgree, NativelyOnConvolutionsWithResiduals) {
+  expect_native_agrees(residual_convolutions(sample(150, 2000)));
+}
 TEST(EnginesAgree, NativelyOnOtherOperators) {
   expect_native_agrees(other_operators(sample(60, 1000)));
 }
@@ -77,6 +81,7 @@ TEST(EnginesAgree, NativelyWithIntegerRequantization) {
   expect_native_agrees(small_transposed_convolutions(sample(80, 1000)), kInteger);
   expect_native_agrees(larger_convolutions(sample(20, 300)), kInteger);
   expect_native_agrees(small_networks(sample(30, 300)), kInteger);
+  expect_native_agrees(residual_convolutions(sample(30, 300)), kInteger);
 }
 
 // A sample of everything. The generators' own order mixes sizes and types well.
@@ -95,6 +100,7 @@ std::vector<Case> compiled_sample() {
   add(run_time_convolutions(sample(6, 40)));
   add(larger_convolutions(sample(12, 100)));
   add(small_networks(sample(8, 80)));
+  add(residual_convolutions(sample(16, 150)));
   add(other_operators(sample(2, 12)));
   return all;
 }
@@ -112,6 +118,7 @@ std::vector<Case> one_of_everything() {
   add(integer_convolutions(2));
   add(run_time_convolutions(3));
   add(small_networks(1));
+  add(residual_convolutions(2));
   add(other_operators(1));
   return all;
 }

@@ -213,8 +213,11 @@ std::optional<Limits> limits_of(const Tensor& table) {
 
 bool is_table(const Node& node) { return node.domain == kEtch && node.op_type == "Table"; }
 
+bool adds_residual(const Node& node) { return node.op_type == "QLinearConvAdd"; }
+
 // Whether `node` is a convolution whose kernel can limit its results: everything but x is known.
 bool takes_limits(const Graph& graph, const Node& node) {
+  if (adds_residual(node)) return !node.attributes.contains("sum_low");
   if (node.op_type != "QLinearConv" || (node.domain != kOnnx && node.domain != kMicrosoft))
     return false;
   return std::ranges::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
@@ -232,8 +235,8 @@ bool limit_convolution(Graph& graph, Wiring& wiring, int i, const Limits& limits
     return false;
   Node limited = *before;
   limited.domain = kEtch;
-  limited.attributes["clamp_low"] = limits.low;
-  limited.attributes["clamp_high"] = limits.high;
+  limited.attributes[adds_residual(limited) ? "sum_low" : "clamp_low"] = limits.low;
+  limited.attributes[adds_residual(limited) ? "sum_high" : "clamp_high"] = limits.high;
   limited.outputs = table.outputs;
   Sink none;
   ETCH_CHECK(resolve_node(graph, limited, none));

@@ -9,6 +9,7 @@
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
+#include "compiler/passes/fuse_add.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
 #include "compiler/passes/resolve.h"
@@ -36,6 +37,8 @@ const Pass kPasses[] = {
     {"fold", [](Graph& graph, Sink&) { fold_constants(graph, FoldDequantize::kYes); }},
     // Once operators are the integer ones that will run; before limits are fused into them.
     {"fold_pad", [](Graph& graph, Sink&) { fold_pads(graph); }},
+    // Before limits are fused, which then are those of the sum.
+    {"fuse_add", [](Graph& graph, Sink&) { fuse_adds(graph); }},
     // After constants are known in float, and while quantization stands where fold_qdq left it.
     {"fuse_table", fuse_table},
     // After fold_qdq, which moves quantization towards the inputs.

@@ -30,7 +30,7 @@ namespace {
 // The geometry with exactly three axes (missing outer ones have size 1).
 struct Axes3 {
   ConvAxis axis[3];
-  std::int64_t x_stride[3] = {}, y_stride[3] = {};  // bytes, elements
+  std::int64_t x_stride[3] = {}, y_stride[3] = {}, r_stride[3] = {};  // bytes, elements, bytes
   std::int64_t halo_begin[3] = {}, halo_end[3] = {};
 };
 
@@ -43,6 +43,7 @@ Axes3 three_axes(const ConvProblem& problem) {
     out.axis[to] = problem.geometry.axes[a];
     out.x_stride[to] = problem.x.stride[a + 2];
     out.y_stride[to] = problem.y.stride[a + 2] / y_bytes;
+    if (problem.residual) out.r_stride[to] = problem.residual->view.stride[a + 2];
     out.halo_begin[to] = problem.x.halo_begin[a + 2];
     out.halo_end[to] = problem.x.halo_end[a + 2];
   }
@@ -107,6 +108,7 @@ class Builder {
     step_ = std::make_unique<ConvStep>();
     step_->kind = "conv";
     plan().out = problem_.out;
+    if (problem_.residual) plan().add = problem_.residual->add;
     prove_range(problem_, isa_, plan().out, *step_);
     add_loops();
     add_regions();
@@ -114,7 +116,7 @@ class Builder {
     choose_tiles(plan(), isa_, static_cast<int>(problem_.geometry.out_per_group()));
     pack();
     describe();
-    add_overlap();
+    add_overlaps();
     return std::move(step_);
   }
 
@@ -124,14 +126,18 @@ class Builder {
 
   void add_loops() {
     const std::int64_t y_bytes = bytes_of(problem_.y.dtype);
+    const auto r_stride = [&](std::size_t d) {
+      return problem_.residual ? problem_.residual->view.stride[d] : 0;
+    };
     if (geometry().batch > 1) {
       plan().axes.push_back({"image", static_cast<int>(geometry().batch), problem_.x.stride[0],
-                             problem_.y.stride[0] / y_bytes, false});
+                             problem_.y.stride[0] / y_bytes, r_stride(0), false});
     }
     if (geometry().group > 1) {
       plan().axes.push_back({"group", static_cast<int>(geometry().group),
                              geometry().in_per_group() * problem_.x.stride[1],
-                             geometry().out_per_group() * problem_.y.stride[1] / y_bytes, true});
+                             geometry().out_per_group() * problem_.y.stride[1] / y_bytes,
+                             geometry().out_per_group() * r_stride(1), true});
     }
   }
 
@@ -172,10 +178,13 @@ class Builder {
     region.cols = static_cast<int>(at[2]->count);
     std::int64_t* const x_step[3] = {&region.x_plane, &region.x_row, &region.x_col};
     std::int64_t* const y_step[3] = {&region.y_plane, &region.y_row, &region.y_col};
+    std::int64_t* const r_step[3] = {&region.r_plane, &region.r_row, &region.r_col};
     for (int a = 0; a < 3; ++a) {
       *x_step[a] = at[a]->advance * axes_.x_stride[a];
       *y_step[a] = at[a]->step * axes_.y_stride[a];
+      *r_step[a] = at[a]->step * axes_.r_stride[a];
       region.y_offset += at[a]->first * axes_.y_stride[a];
+      region.r_offset += at[a]->first * axes_.r_stride[a];
     }
     const auto pieces =
         pieces_of(axes_, at, static_cast<int>(geometry().in_per_group()), problem_.x.stride[1]);
@@ -221,11 +230,13 @@ class Builder {
   // Planes, rows and columns become one row where the memory allows it.
   void flatten() {
     for (ConvRegion& r : plan().regions) {
-      if (r.x_row == r.cols * r.x_col && r.y_row == r.cols * r.y_col) {
+      if (r.x_row == r.cols * r.x_col && r.y_row == r.cols * r.y_col &&
+          r.r_row == r.cols * r.r_col) {
         r.cols *= r.rows;
         r.rows = 1;
         r.x_row = r.planes > 1 ? r.x_plane : 0;
         r.y_row = r.planes > 1 ? r.y_plane : 0;
+        r.r_row = r.planes > 1 ? r.r_plane : 0;
         std::swap(r.rows, r.planes);
       }
     }
@@ -348,14 +359,29 @@ class Builder {
     }
   }
 
-  // Every tile reads all it needs of x before any later tile, and writes y in order, when
-  // pixels are the outer loop of a single region.
-  void add_overlap() {
+  // Every tile reads all it needs of x and of the residual before any later tile, and writes y in
+  // order, when pixels are the outer loop of a single region.
+  void add_overlaps() {
     const ConvRegion& r = plan().regions.front();
     const bool in_order = plan().regions.size() == 1 && plan().axes.empty() && r.planes == 1 &&
                           plan().order == LoopOrder::kPixelsOutside &&
                           bytes_of(problem_.y.dtype) == 1 && !r.runs.empty();
     if (!in_order) return;
+    const int y = plan().add ? 2 : 1;
+    const std::int64_t from_x = overlap_distance(r, {r.x_offset, r.x_row, r.x_col});
+    step_->overlaps.push_back({y, 0, from_x + problem_.y.offset - problem_.x.offset});
+    if (!plan().add) return;
+    const std::int64_t from_residual = overlap_distance(r, {r.r_offset, r.r_row, r.r_col});
+    step_->overlaps.push_back(
+        {y, 1, from_residual + problem_.y.offset - problem_.residual->view.offset});
+  }
+
+  struct Reading {
+    std::int64_t offset, row, col;  // bytes
+  };
+
+  // The most that a tile has written of y beyond the first byte that it may still have read.
+  std::int64_t overlap_distance(const ConvRegion& r, const Reading& from) const {
     std::int64_t distance = std::numeric_limits<std::int64_t>::min();
     for (int row = 0; row < r.rows; row += r.tile_rows) {
       const int last_row = std::min(row + r.tile_rows, r.rows) - 1;
@@ -363,11 +389,11 @@ class Builder {
         const int last_col = std::min(col + r.tile_cols, r.cols) - 1;
         const std::int64_t written =
             r.y_offset + last_row * r.y_row + last_col * r.y_col + geometry().out_channels;
-        const std::int64_t needed = r.x_offset + row * r.x_row + col * r.x_col;
+        const std::int64_t needed = from.offset + row * from.row + col * from.col;
         distance = std::max(distance, written - needed);
       }
     }
-    step_->overlaps.push_back({1, 0, distance + problem_.y.offset - problem_.x.offset});
+    return distance;
   }
 
   const ConvProblem& problem_;
@@ -382,7 +408,7 @@ class Builder {
 
 std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
   std::unique_ptr<Step> step;
-  if (is_depthwise(problem, isa)) step = make_depthwise_step(problem, isa);
+  if (!problem.residual && is_depthwise(problem, isa)) step = make_depthwise_step(problem, isa);
   if (step == nullptr) step = Builder(problem, isa).build();
   prove_products(isa, *step);
   return step;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compiler/ops/conv_geometry/geometry.h"
@@ -14,6 +15,12 @@
 #include "templates/kernels/depthwise.h"
 
 namespace etch {
+
+// A tensor of y's shape that is added to the result; see AddResidual.
+struct ConvResidual {
+  View view;  // uint8; kArenaSlack bytes behind it may be read
+  AddResidual add;
+};
 
 // Activations are uint8 as stored; weights are already w - w_zero_point.
 struct ConvProblem {
@@ -26,6 +33,7 @@ struct ConvProblem {
   int x_zero_point = 0;            // as stored
   std::vector<float> scale;        // [M]; empty for int32 output
   Requantize out;                  // kind is chosen here
+  std::optional<ConvResidual> residual;
 
   std::int64_t taps() const;
   int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
@@ -51,8 +59,9 @@ class DepthwiseStep : public StagedStep<DepthwiseStep> {
   }
 };
 
-// Operand 0 is x, operand 1 is y. Fills plan, constants, macs, facts and overlaps; the caller
-// sets names. Depthwise convolutions get the row-quad kernel, all others the matrix kernel.
+// Operand 0 is x, then comes the residual if there is one, then y. Fills plan, constants, macs,
+// facts and overlaps; the caller sets names. Depthwise convolutions get the row-quad kernel, all
+// others, and those with a residual, the matrix kernel.
 std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa);
 
 // The reachable accumulators of one output channel (semantics 7.2), exact int64.

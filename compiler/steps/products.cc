@@ -189,7 +189,13 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   }
   std::unique_ptr<Step> step = make_conv_step(seen, lowering.isa());
   step->summary = describe(seen, step->kind);
-  lowering.add(node, std::move(step), {{"x", &seen.x}, {"y", &seen.y}});
+  if (!seen.residual) {
+    lowering.add(node, std::move(step), {{"x", &seen.x}, {"y", &seen.y}});
+    return;
+  }
+  step->facts.emplace_back("fused: another tensor is added to the result");
+  lowering.add(node, std::move(step),
+               {{"x", &seen.x}, {"residual", &seen.residual->view}, {"y", &seen.y}});
 }
 
 namespace {

@@ -26,27 +26,27 @@ struct Place {
 
 struct Places {
   std::string_view op_type;
-  std::array<Place, 3> places;  // unused ones have no role
+  std::array<Place, 4> places;  // unused ones have no role
 };
 
-constexpr Place kNoPlace{"", 0, 0, 0};
-
 constexpr Places kPlaces[] = {
-    {"QuantizeLinear", {{{"y", kOutput, 1, 2}, kNoPlace, kNoPlace}}},
-    {"DequantizeLinear", {{{"x", 0, 1, 2}, kNoPlace, kNoPlace}}},
+    {"QuantizeLinear", {{{"y", kOutput, 1, 2}}}},
+    {"DequantizeLinear", {{{"x", 0, 1, 2}}}},
     {"QLinearConv", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearConvTranspose", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearMatMul", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QGemm", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 7, 8}}}},
+    {"QLinearConvAdd",
+     {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"residual", 9, 10, 11}, {"y", kOutput, 12, 13}}}},
     {"QLinearAdd", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearMul", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearWhere", {{{"a", 1, 2, 3}, {"b", 4, 5, 6}, {"y", kOutput, 7, 8}}}},
-    {"QLinearAveragePool", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
-    {"QLinearGlobalAveragePool", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
-    {"QLinearSoftmax", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
-    {"QLinearSigmoid", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
-    {"QLinearLeakyRelu", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}, kNoPlace}}},
-    {"QLinearConcat", {{{"y", kOutput, 0, 1}, kNoPlace, kNoPlace}}},
+    {"QLinearAveragePool", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearGlobalAveragePool", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearSoftmax", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearSigmoid", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearLeakyRelu", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearConcat", {{{"y", kOutput, 0, 1}}}},
 };
 
 const Tensor* constant_at(const Graph& graph, const Node& node, int input) {

@@ -203,6 +203,13 @@ class EveryVerb {
       const Bytes v = s_.load_bytes_n("v", at_page_end(in_.bytes + kWindow, n), n);
       keep_bytes("load_bytes_n", v, 4 * lanes_);
     }
+    for (int n = lanes_; n <= 2 * lanes_; n += lanes_) {
+      for (int first = 0; first < 4 * lanes_; first += n) {
+        Bytes v = byte_vector(2);
+        s_.insert_bytes(v, at_page_end(in_.bytes + kWindow, n), first, n);
+        keep_bytes("insert_bytes", v, 4 * lanes_);
+      }
+    }
     for (int stride = 1; stride < 20; stride += 9) {
       for (int n = 1; n <= 4 * lanes_; n += n < 3 ? 1 : 7) spread(stride, n);
     }

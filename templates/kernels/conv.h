@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ struct ConvRegion {
   int planes = 1, rows = 1, cols = 1;
   std::int64_t x_plane = 0, x_row = 0, x_col = 0;  // bytes of x per output plane, row, column
   std::int64_t y_plane = 0, y_row = 0, y_col = 0;  // elements of y
+  std::int64_t r_offset = 0;                       // bytes of the residual, likewise
+  std::int64_t r_plane = 0, r_row = 0, r_col = 0;
   std::vector<KRun> runs;
   std::int64_t weights = 0;  // bytes from the start of the group's weights
   std::int64_t bias = 0;     // lanes from the start of "bias" (regions differ in their taps)
@@ -52,6 +55,7 @@ struct ConvLoop {
   int count = 1;
   std::int64_t x_step = 0;  // bytes
   std::int64_t y_step = 0;  // elements
+  std::int64_t r_step = 0;  // bytes
   bool is_group = false;    // weights and constants advance too
 };
 
@@ -72,7 +76,8 @@ struct ConvPlan {
   std::vector<ChannelBlock> blocks;
   int lanes_per_group = 0;             // entries of "bias" and "scale" per group
   std::int64_t weights_per_group = 0;  // bytes
-  bool start_is_operand = false;  // operand 1 holds what is "bias" otherwise, and operand 2 is y
+  bool start_is_operand = false;   // operand 1 holds what is "bias" otherwise, and operand 2 is y
+  std::optional<AddResidual> add;  // operand 1 is the residual, and operand 2 is y
   LoopOrder order = LoopOrder::kPixelsOutside;
   int unroll = 4;          // groups of 4 bytes per iteration of the K loop
   int straight_line = 64;  // groups up to which a whole tile has no K loop
@@ -86,6 +91,7 @@ struct TilePtrs {
   typename S::template Ptr<const std::uint8_t> x, w;
   typename S::template Ptr<const std::int32_t> bias;
   Factors<S> factors;
+  Residual<S> residual;
 };
 
 // The body of one tile: registers, products, epilogue.
@@ -103,7 +109,8 @@ class Tile {
       products(in, region_.runs[r], static_cast<int>(r), w_offset);
       w_offset += std::int64_t{region_.runs[r].repeat} * region_.runs[r].groups * group_bytes();
     }
-    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y);
+    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y,
+               in.residual);
   }
 
  private:
@@ -116,7 +123,10 @@ class Tile {
   std::vector<PixelPlace> pixels() const {
     std::vector<PixelPlace> out;
     for (int r = 0; r < rows_; ++r) {
-      for (int c = 0; c < cols_; ++c) out.push_back({r, c, r * region_.y_row + c * region_.y_col});
+      for (int c = 0; c < cols_; ++c) {
+        out.push_back(
+            {r, c, r * region_.y_row + c * region_.y_col, r * region_.r_row + c * region_.r_col});
+      }
     }
     return out;
   }
@@ -221,7 +231,7 @@ class Tile {
 // Where loops have brought the pointers so far.
 template <class S>
 struct Place {
-  typename S::Index x{0}, y{0}, weights{0}, lane{0};
+  typename S::Index x{0}, y{0}, residual{0}, weights{0}, lane{0};
 };
 
 // The loops of one region: rows, columns and blocks of channels around tiles.
@@ -240,6 +250,7 @@ class RegionLoops {
       Place<S> place = start;
       place.x = place.x + plane * region_.x_plane;
       place.y = place.y + plane * region_.y_plane;
+      place.residual = place.residual + plane * region_.r_plane;
       run_plane(place);
     });
   }
@@ -271,6 +282,7 @@ class RegionLoops {
       s_.loop("block", block.repeat, [&](const Index& b) {
         Place<S> at = place;
         at.y = at.y + Index(block.first) + b * block.channels;
+        at.residual = at.residual + Index(block.first) + b * block.channels;
         at.weights = at.weights + Index(weights) + b * panel;
         at.lane = at.lane + Index(block.first_lane) + b * lanes;
         body(at, block);
@@ -298,15 +310,17 @@ class RegionLoops {
             const Index& col, int cols) {
     const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) +
                    row * region_.x_row + col * region_.x_col;
-    const auto y = s_.template operand<Out>(plan_.start_is_operand ? 2 : 1) + at.y +
-                   Index(region_.y_offset) + row * region_.y_row + col * region_.y_col;
+    const bool between = plan_.start_is_operand || plan_.add;  // an operand between x and y
+    const auto y = s_.template operand<Out>(between ? 2 : 1) + at.y + Index(region_.y_offset) +
+                   row * region_.y_row + col * region_.y_col;
     const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights;
     const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
                                               : s_.template constant<const std::int32_t>("bias");
     const auto bias = start + at.lane + Index(region_.bias);
     const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
-                          const auto& ty) {
-      Tile<S, Out>(s_, plan_, region_, block, rows, cols).run({tx, tw, tb, tf}, s_.base("yt", ty));
+                          const auto& ty, const Residual<S>& tr) {
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols)
+          .run({tx, tw, tb, tf, tr}, s_.base("yt", ty));
     };
     const std::string name = tile_name(block, rows, cols);
     const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
@@ -314,18 +328,31 @@ class RegionLoops {
       tap_function(
           s_, name, taps,
           [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) {
-            body(tx, tw, tb, Factors<S>{}, ty);
+            body(tx, tw, tb, Factors<S>{}, ty, {});
           },
           x, w, std::pair{"bias", bias}, std::pair{"y", y});
       return;
     }
     with_factors(s_, plan_.out, at.lane, [&](const char* parameter, const auto& p, auto make) {
+      if (!plan_.add) {
+        tap_function(
+            s_, name, taps,
+            [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
+              body(tx, tw, tb, make(tf), ty, {});
+            },
+            x, w, std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
+        return;
+      }
+      const auto r = s_.template operand<const std::uint8_t>(1) + at.residual +
+                     Index(region_.r_offset) + row * region_.r_row + col * region_.r_col;
       tap_function(
           s_, name, taps,
-          [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
-            body(tx, tw, tb, make(tf), ty);
+          [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& tr,
+              const auto& ty) {
+            body(tx, tw, tb, make(tf), ty, {&*plan_.add, tr});
           },
-          x, w, std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
+          x, w, std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"residual", r},
+          std::pair{"y", y});
     });
   }
 
@@ -355,6 +382,7 @@ void regions(S& s, const ConvPlan& plan, std::size_t axis, const Place<S>& place
     Place<S> at = place;
     at.x = at.x + i * loop.x_step;
     at.y = at.y + i * loop.y_step;
+    at.residual = at.residual + i * loop.r_step;
     if (loop.is_group) {
       at.weights = at.weights + i * plan.weights_per_group;
       at.lane = at.lane + i * plan.lanes_per_group;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/kernels/sum.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -171,12 +172,10 @@ void dequantize_kernel(S& s, const DequantizePlan& plan) {
   });
 }
 
-// y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), QLinearAdd of x86-64 with FMA
-// (semantics 6.3); a and b are the logical integers. Operands: a and b unless constant, then y.
+// QLinearAdd. Operands: a and b unless constant, then y.
 struct AddPlan {
   Nest nest;
-  float ratio_a = 1, ratio_b = 1, fixed = 0;
-  int a_stored = 0, b_stored = 0, y_stored = 0;       // stored minus logical: 0, or 128 for int8
+  SumFactors factors;
   bool a_is_constant = false, b_is_constant = false;  // constant arrays "a" and "b"
 };
 
@@ -191,25 +190,9 @@ void add_kernel(S& s, const AddPlan& plan) {
     const auto pa = input(plan.a_is_constant, "a") + at.i[0];
     const auto pb = input(plan.b_is_constant, "b") + at.i[1];
     const auto y = s.template operand<std::uint8_t>(operand) + at.i[2];
-    const auto a = s.widen4("wide_a", nest_detail::load(s, "a_bytes", pa, n));
-    const auto b = s.widen4("wide_b", nest_detail::load(s, "b_bytes", pb, n));
-    const auto ratio_a = s.splat_f32("ratio_a", plan.ratio_a);
-    const auto ratio_b = s.splat_f32("ratio_b", plan.ratio_b);
-    const auto fixed = s.splat_f32("fixed", plan.fixed);
-    const auto logical = [&](const Name& name, auto value, int stored) {
-      if (stored != 0) s.add_i32(value, s.splat_i32(Name(name).at("off", 0), -stored));
-      return s.to_f32(name, value);
-    };
-    std::vector<typename S::I32> q;
-    for (int v = 0; v < 4; ++v) {
-      const auto fb = logical(Name("b_real").at("v", v), s.part(b, v), plan.b_stored);
-      const auto fa = logical(Name("a_real").at("v", v), s.part(a, v), plan.a_stored);
-      const auto inner = s.fma_f32(Name("inner").at("v", v), fb, ratio_b, fixed);
-      q.push_back(
-          s.round_i32(Name("q").at("v", v), s.fma_f32(Name("sum").at("v", v), fa, ratio_a, inner)));
-    }
-    nest_detail::store(s, plan.nest, y, s.narrow4("packed", q[0], q[1], q[2], q[3], plan.y_stored),
-                       n);
+    const auto a = nest_detail::load(s, "a_bytes", pa, n);
+    const auto b = nest_detail::load(s, "b_bytes", pb, n);
+    nest_detail::store(s, plan.nest, y, sum_of_bytes(s, plan.factors, nullptr, 0, a, b), n);
   });
 }
 

@@ -165,7 +165,7 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan,
     }
   }
   const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.out.zero_point);
-  return requantize_detail::clamped(s, plan.out, "clamped", packed);
+  return requantize_detail::clamped(s, plan.out.low, plan.out.high, "clamped", packed);
 }
 
 // All channels of one output pixel, a chunk at a time.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "templates/kernels/sum.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -40,10 +41,27 @@ struct Requantize {
   int high = 255;
 };
 
-// Output pixel of a tile: its row and column in the tile and where it lies (elements of y).
+// A quantized tensor of the same shape, the residual, that is added to the result before it is
+// stored; `factors.y_stored` and the limits are those of the sum.
+struct AddResidual {
+  SumFactors factors;
+  bool residual_is_a = false;  // which side of the sum it is
+  int low = 0, high = 255;     // as stored
+};
+
+// Output pixel of a tile: its row and column in the tile and where it lies (elements of y, and
+// bytes of the residual).
 struct PixelPlace {
   int row = 0, col = 0;
   std::int64_t offset = 0;
+  std::int64_t residual = 0;
+};
+
+// The residual of a tile's first channel and pixel; no plan: nothing is added.
+template <class S>
+struct Residual {
+  const AddResidual* plan = nullptr;
+  typename S::template Ptr<const std::uint8_t> p{};
 };
 
 // Where the constants of a tile's first lane lie: "scale" for the float kinds, "requantize" for
@@ -94,14 +112,39 @@ typename S::I32 to_integer(S& s, const Requantize& out, const Name& name,
 }
 
 template <class S>
-typename S::Bytes clamped(S& s, const Requantize& out, const Name& name, typename S::Bytes bytes) {
-  if (out.low > 0)
+typename S::Bytes clamped(S& s, int low, int high, const Name& name, typename S::Bytes bytes) {
+  if (low > 0)
+    bytes = s.max_bytes(Name(name).at("lo", 0), bytes, s.splat_bytes(Name(name).at("low", 0), low));
+  if (high < 255)
     bytes =
-        s.max_bytes(Name(name).at("lo", 0), bytes, s.splat_bytes(Name(name).at("low", 0), out.low));
-  if (out.high < 255)
-    bytes = s.min_bytes(Name(name).at("hi", 0), bytes,
-                        s.splat_bytes(Name(name).at("high", 0), out.high));
+        s.min_bytes(Name(name).at("hi", 0), bytes, s.splat_bytes(Name(name).at("high", 0), high));
   return bytes;
+}
+
+// The bytes of the residual at pixels [first, end), `width` of each, one after the other.
+template <class S>
+typename S::Bytes load_pixels(S& s, const typename S::template Ptr<const std::uint8_t>& p,
+                              const std::vector<PixelPlace>& pixels, int first, int end,
+                              int width) {
+  const auto offset = [&](int i) { return pixels[static_cast<std::size_t>(i)].residual; };
+  const Name name = Name("r").at("p", first);
+  bool adjacent = (end - first) * width == 4 * s.isa().lanes;
+  for (int i = first; i < end; ++i)
+    adjacent = adjacent && offset(i) == offset(first) + (i - first) * width;
+  if (adjacent) return s.load_bytes(name, p + offset(first));
+  auto bytes = s.load_bytes_n(name, p + offset(first), width);
+  for (int i = first + 1; i < end; ++i)
+    s.insert_bytes(bytes, p + offset(i), (i - first) * width, width);
+  return bytes;
+}
+
+template <class S>
+typename S::Bytes with_residual(S& s, const AddResidual& plan, int first,
+                                const typename S::Bytes& bytes, const typename S::Bytes& residual) {
+  const auto& a = plan.residual_is_a ? residual : bytes;
+  const auto& b = plan.residual_is_a ? bytes : residual;
+  return clamped(s, plan.low, plan.high, Name("result").at("p", first),
+                 sum_of_bytes(s, plan.factors, "p", first, a, b));
 }
 
 // Bytes of up to four vectors, each pixel's channels one after the other.
@@ -135,11 +178,13 @@ void store_int32(S& s, int vectors, int channels, const std::vector<PixelPlace>&
 }  // namespace requantize_detail
 
 // Stores a tile. `acc` is [pixel][vector]; `factors` hold vectors * lanes lanes in order; the first
-// `channels` channels of each pixel are stored at y + offset.
+// `channels` channels of each pixel are stored at y + offset. Of a residual, vectors * lanes bytes
+// are read for each pixel.
 template <class S>
 void store_tile(S& s, const Requantize& out, int vectors, int channels,
                 const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,
-                const Factors<S>& factors, const typename S::template Ptr<std::uint8_t>& y) {
+                const Factors<S>& factors, const typename S::template Ptr<std::uint8_t>& y,
+                const Residual<S>& residual = {}) {
   using namespace requantize_detail;
   const int lanes = s.isa().lanes;
   const int count = static_cast<int>(pixels.size());
@@ -163,9 +208,13 @@ void store_tile(S& s, const Requantize& out, int vectors, int channels,
     while (q.size() < 4) q.push_back(q.back());
     const auto packed =
         s.narrow4(Name("packed").at("p", p0), q[0], q[1], q[2], q[3], out.zero_point);
-    const auto bytes = arranged(s, vectors, Name("bytes").at("p", p0),
-                                clamped(s, out, Name("clamped").at("p", p0), packed));
+    auto bytes = arranged(s, vectors, Name("bytes").at("p", p0),
+                          clamped(s, out.low, out.high, Name("clamped").at("p", p0), packed));
     const int width = vectors * lanes;
+    if (residual.plan != nullptr) {
+      const auto r = load_pixels(s, residual.p, pixels, p0, p0 + here, width);
+      bytes = with_residual(s, *residual.plan, p0, bytes, r);
+    }
     bool adjacent = channels == width && here == together && here * width == 4 * lanes;
     for (int p = p0; p < p0 + here; ++p) {
       adjacent = adjacent && pixels[static_cast<std::size_t>(p)].offset ==
@@ -185,7 +234,8 @@ void store_tile(S& s, const Requantize& out, int vectors, int channels,
 template <class S>
 void store_tile(S& s, const Requantize&, int vectors, int channels,
                 const std::vector<PixelPlace>& pixels, const std::vector<typename S::I32>& acc,
-                const Factors<S>&, const typename S::template Ptr<std::int32_t>& y) {
+                const Factors<S>&, const typename S::template Ptr<std::int32_t>& y,
+                const Residual<S>& = {}) {
   requantize_detail::store_int32(s, vectors, channels, pixels, acc, y);
 }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/qlinear_binary/factors.h"
 #include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/steps/arguments.h"
 #include "compiler/steps/arithmetic.h"
@@ -112,6 +113,20 @@ std::vector<std::byte> stored_bytes(const Tensor& data) {
 
 }  // namespace
 
+SumFactors sum_factors(const Summand& a, const Summand& b, const Summand& y) {
+  const ScalarQuantization &qa = a.quantization, &qb = b.quantization, &qy = y.quantization;
+  SumFactors factors;
+  factors.ratio_a = qa.scale / qy.scale;
+  factors.ratio_b = qb.scale / qy.scale;
+  const float product_b = factors.ratio_b * static_cast<float>(qb.zero_point);
+  factors.fixed = static_cast<float>(qy.zero_point) -
+                  std::fma(factors.ratio_a, static_cast<float>(qa.zero_point), product_b);
+  factors.a_stored = a.stored;
+  factors.b_stored = b.stored;
+  factors.y_stored = y.stored;
+  return factors;
+}
+
 void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearBinary>(node);
   if (params.kind != QLinearBinary::Kind::kAdd || params.at_run_time) {
@@ -132,14 +147,9 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   auto step = std::make_unique<AddStep>();
   step->kind = "add";
   AddPlan& plan = step->plan;
-  plan.ratio_a = a.quantization.scale / params.c.scale;
-  plan.ratio_b = b.quantization.scale / params.c.scale;
-  const float product_b = plan.ratio_b * static_cast<float>(b.quantization.zero_point);
-  plan.fixed = static_cast<float>(params.c.zero_point) -
-               std::fma(plan.ratio_a, static_cast<float>(a.quantization.zero_point), product_b);
-  plan.a_stored = lowering.stored_offset(a.view);
-  plan.b_stored = lowering.stored_offset(b.view);
-  plan.y_stored = lowering.stored_offset(y);
+  plan.factors = sum_factors({a.quantization, lowering.stored_offset(a.view)},
+                             {b.quantization, lowering.stored_offset(b.view)},
+                             {params.c, lowering.stored_offset(y)});
   plan.a_is_constant = a.constant;
   plan.b_is_constant = b.constant;
   const View* const views[] = {&a.view, &b.view, &y};

@@ -1,45 +1,40 @@
 // Lowering of QLinearConv and QLinearConvTranspose to convolution steps.
-#include "compiler/ops/qlinear_conv/op.h"
+#include "compiler/ops/qlinear_conv/lower.h"
+
 #include "compiler/steps/general.h"
 #include "compiler/steps/products.h"
 
 namespace etch {
 
-LayoutRule qlinear_conv_layout(const Node& node) {
-  const bool first =
-      params_of<QLinearConvParams>(node).geometry.layout == ConvLayout::kChannelsFirst;
+LayoutRule qlinear_conv_layout(const QLinearConvParams& params) {
+  const bool first = params.geometry.layout == ConvLayout::kChannelsFirst;
   return first ? LayoutRule::kChannelsLast : LayoutRule::kRowMajor;
 }
 
-std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node) {
-  const auto& params = params_of<QLinearConvParams>(node);
+LayoutRule qlinear_conv_layout(const Node& node) {
+  return qlinear_conv_layout(params_of<QLinearConvParams>(node));
+}
+
+std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node,
+                                          const QLinearConvParams& params) {
   if (!params.x) return std::nullopt;
   const int flip = graph.value(node.inputs[0]).dtype == DType::kS8 ? 128 : 0;
   return conv_halo(params.geometry, params.x->zero_point_at(0) + flip);
 }
 
-void lower_qlinear_conv(Lowering& lowering, const Node& node) {
-  const auto& params = params_of<QLinearConvParams>(node);
-  const DType y_type = *lowering.value(node.outputs[0]).dtype;
+std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node) {
+  return qlinear_conv_halo(graph, node, params_of<QLinearConvParams>(node));
+}
+
+bool has_constant_parameters(const Lowering& lowering, const Node& node,
+                             const QLinearConvParams& params) {
   const bool has_bias = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
-  if (!params.x || !params.w || !params.y || !lowering.is_constant(node, 3) ||
-      lowering.is_constant(node, 0) || (has_bias && !lowering.is_constant(node, 8))) {
-    if (params.low > min_of(y_type) || params.high < max_of(y_type)) {
-      lowering.unsupported(node, "limits need weights, scales and bias known at compile time");
-      return;
-    }
-    add_general_conv(lowering, node, params.geometry,
-                     {.x = 0,
-                      .x_zero_point = 2,
-                      .w = 3,
-                      .w_zero_point = 5,
-                      .x_scale = 1,
-                      .w_scale = 4,
-                      .y_scale = 6,
-                      .y_zero_point = 7,
-                      .bias = 8});
-    return;
-  }
+  return params.x && params.w && params.y && lowering.is_constant(node, 3) &&
+         !lowering.is_constant(node, 0) && (!has_bias || lowering.is_constant(node, 8));
+}
+
+ConvProblem qlinear_conv_problem(Lowering& lowering, const Node& node,
+                                 const QLinearConvParams& params) {
   const ConvGeometry& geometry = params.geometry;
   const auto rank = static_cast<int>(geometry.axes.size()) + 2;
   const Order order = conv_order(geometry.layout, rank);
@@ -55,7 +50,30 @@ void lower_qlinear_conv(Lowering& lowering, const Node& node) {
   problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(problem.y);
   problem.out.low = params.low + lowering.stored_offset(problem.y);
   problem.out.high = params.high + lowering.stored_offset(problem.y);
-  add_convolution(lowering, node, problem);
+  return problem;
+}
+
+void lower_qlinear_conv(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<QLinearConvParams>(node);
+  if (has_constant_parameters(lowering, node, params)) {
+    add_convolution(lowering, node, qlinear_conv_problem(lowering, node, params));
+    return;
+  }
+  const DType y_type = *lowering.value(node.outputs[0]).dtype;
+  if (params.low > min_of(y_type) || params.high < max_of(y_type)) {
+    lowering.unsupported(node, "limits need weights, scales and bias known at compile time");
+    return;
+  }
+  add_general_conv(lowering, node, params.geometry,
+                   {.x = 0,
+                    .x_zero_point = 2,
+                    .w = 3,
+                    .w_zero_point = 5,
+                    .x_scale = 1,
+                    .w_scale = 4,
+                    .y_scale = 6,
+                    .y_zero_point = 7,
+                    .bias = 8});
 }
 
 }  // namespace etch

@@ -16,11 +16,7 @@ constexpr OpName kNames[] = {{kOnnx, "QLinearConv", 10},
 ConvLayout read_layout(ResolveContext& context) {
   if (context.node().domain == kNhwc) return ConvLayout::kChannelsLast;
   if (context.node().domain == kOnnx) return ConvLayout::kChannelsFirst;
-  const std::int64_t last = context.int_attr("channels_last", 0);
-  if (last != 0 && last != 1) {
-    context.attr_error("channels_last", cat("must be 0 or 1, got ", last));
-  }
-  return last == 1 ? ConvLayout::kChannelsLast : ConvLayout::kChannelsFirst;
+  return read_channels_last(context);
 }
 
 bool check_types(ResolveContext& context) {
@@ -60,11 +56,21 @@ void resolve(ResolveContext& context) {
 
 }  // namespace
 
-void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, ConvLayout layout) {
+ConvLayout read_channels_last(ResolveContext& context) {
+  const std::int64_t last = context.int_attr("channels_last", 0);
+  if (last != 0 && last != 1) {
+    context.attr_error("channels_last", cat("must be 0 or 1, got ", last));
+  }
+  return last == 1 ? ConvLayout::kChannelsLast : ConvLayout::kChannelsFirst;
+}
+
+std::optional<QLinearConvParams> resolve_qlinear_conv_inputs(ResolveContext& context,
+                                                             ConvDirection direction,
+                                                             ConvLayout layout) {
   if (context.node().domain == kNhwc) refuse_activation(context);
   const bool types_ok = check_types(context);
   const auto geometry = resolve_conv_geometry(context, direction, layout, ConvInputs{0, 3});
-  if (!geometry || !types_ok) return;
+  if (!geometry || !types_ok) return std::nullopt;
   const DType y_type = context.dtype(7);
   QLinearConvParams params{*geometry, {}, {}, {}, 0, 255};
   read_limits(context, y_type, params);
@@ -76,8 +82,14 @@ void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, Conv
   if (params.x && params.w && params.y) {
     check_combined_scale(context, combined_scale(*params.x, *params.w, *params.y));
   }
-  context.set_output(0, y_type, geometry->output_shape());
-  context.set_params(std::move(params));
+  return params;
+}
+
+void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, ConvLayout layout) {
+  auto params = resolve_qlinear_conv_inputs(context, direction, layout);
+  if (!params) return;
+  context.set_output(0, context.dtype(7), params->geometry.output_shape());
+  context.set_params(*std::move(params));
 }
 
 void lower_qlinear_conv(Lowering& lowering, const Node& node);

@@ -33,9 +33,22 @@ struct QLinearConvParams {
   int low = 0, high = 255;        // limits of y; those of its type when nothing is fused
 };
 
+// Checks inputs and attributes as above, for operators that have them among others. Absent after
+// an error that leaves the geometry unknown.
+std::optional<QLinearConvParams> resolve_qlinear_conv_inputs(ResolveContext& context,
+                                                             ConvDirection direction,
+                                                             ConvLayout layout);
+
+// The attribute channels_last of com.microsoft.
+ConvLayout read_channels_last(ResolveContext& context);
+
 // Checks a node with the inputs above; shared with QLinearConvTranspose.
 void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, ConvLayout layout);
 
 std::vector<Tensor> reference_qlinear_conv(const Node& node, std::span<const Tensor* const> inputs);
+
+// The same for the inputs above of another operator.
+Tensor reference_qlinear_conv(const QLinearConvParams& params,
+                              std::span<const Tensor* const> inputs);
 
 }  // namespace etch

@@ -10,7 +10,11 @@ namespace etch {
 
 std::vector<Tensor> reference_qlinear_conv(const Node& node,
                                            std::span<const Tensor* const> inputs) {
-  const auto& params = params_of<QLinearConvParams>(node);
+  return {reference_qlinear_conv(params_of<QLinearConvParams>(node), inputs)};
+}
+
+Tensor reference_qlinear_conv(const QLinearConvParams& params,
+                              std::span<const Tensor* const> inputs) {
   const ConvGeometry& geometry = params.geometry;
   const Quantization qx = quantization_of(*inputs[1], inputs[2]);
   const Quantization qw = quantization_of(*inputs[4], inputs[5]);
@@ -32,7 +36,7 @@ std::vector<Tensor> reference_qlinear_conv(const Node& node,
                                           qy.zero_point[0], type);
         y[as_index(yi)] = std::min(std::max(q, params.low), params.high);
       });
-  return {narrowed(type, geometry.output_shape(), y)};
+  return narrowed(type, geometry.output_shape(), y);
 }
 
 }  // namespace etch

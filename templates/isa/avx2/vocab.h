@@ -206,6 +206,19 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
   return {_mm256_set_m128i(load_half_n(p + 16, n - 16), load_half_n(p, 16))};
 }
 
+// n is 8 or 16: the bytes in all places, blended in where they belong.
+ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
+  if (n == 16) {
+    const __m256i all = _mm256_broadcastsi128_si256(load_half_n(p, 16));
+    return {first == 0 ? _mm256_blend_epi32(b.v, all, 0x0F) : _mm256_blend_epi32(b.v, all, 0xF0)};
+  }
+  const __m256i all = _mm256_broadcastq_epi64(load_half_n(p, 8));
+  if (first == 0) return {_mm256_blend_epi32(b.v, all, 0x03)};
+  if (first == 8) return {_mm256_blend_epi32(b.v, all, 0x0C)};
+  if (first == 16) return {_mm256_blend_epi32(b.v, all, 0x30)};
+  return {_mm256_blend_epi32(b.v, all, 0xC0)};
+}
+
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm256_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

@@ -126,6 +126,17 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
   return {_mm512_maskz_loadu_epi8(first_bytes(n), p)};
 }
 
+// n is 16 or 32: the bytes in all places, blended in where they belong.
+ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
+  const void* const from = p;
+  if (n == 32) {
+    const __m256i half = _mm256_loadu_si256(static_cast<const __m256i*>(from));
+    return {_mm512_mask_broadcast_i64x4(b.v, static_cast<__mmask8>(0xF << (first / 8)), half)};
+  }
+  const __m128i quarter = _mm_loadu_si128(static_cast<const __m128i*>(from));
+  return {_mm512_mask_broadcast_i32x4(b.v, static_cast<__mmask16>(0xF << (first / 4)), quarter)};
+}
+
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm512_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm512_max_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

@@ -97,6 +97,12 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
   return {n > 0 ? p[0] : none, n > 1 ? p[1] : none, n > 2 ? p[2] : none, n > 3 ? p[3] : none};
 }
 
+ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
+  const int end = first + n;
+  return {first <= 0 && end > 0 ? p[0 - first] : b.b0, first <= 1 && end > 1 ? p[1 - first] : b.b1,
+          first <= 2 && end > 2 ? p[2 - first] : b.b2, first <= 3 && end > 3 ? p[3 - first] : b.b3};
+}
+
 ETCH_INLINE Bytes splat_bytes(int v) {
   const uint8_t b = static_cast<uint8_t>(v);
   return {b, b, b, b};

@@ -179,6 +179,23 @@ ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm_add_epi32(acc.v, v.v)}; }
 
 ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {load_vector(p)}; }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
+// n is 4 or 8: the bytes in all places, blended in where they belong.
+ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
+  if (n == 8) {
+    const void* const from = p;
+    const __m128i low = _mm_loadl_epi64(static_cast<const __m128i*>(from));
+    const __m128i all = _mm_unpacklo_epi64(low, low);
+    return {first == 0 ? _mm_blend_epi16(b.v, all, 0x0F) : _mm_blend_epi16(b.v, all, 0xF0)};
+  }
+  int32_t four;
+  ETCH_MEMCPY(&four, p, sizeof four);
+  const __m128i all = _mm_set1_epi32(four);
+  if (first == 0) return {_mm_blend_epi16(b.v, all, 0x03)};
+  if (first == 4) return {_mm_blend_epi16(b.v, all, 0x0C)};
+  if (first == 8) return {_mm_blend_epi16(b.v, all, 0x30)};
+  return {_mm_blend_epi16(b.v, all, 0xC0)};
+}
+
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

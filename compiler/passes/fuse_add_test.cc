@@ -1,0 +1,100 @@
+// Sums that a convolution takes over, and those that it must not.
+#include "compiler/passes/fuse_add.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+// x -> conv "c" -> QLinearAdd with what a test names.
+struct Sum {
+  ModelBuilder model{13};
+
+  explicit Sum(std::int64_t group = 1) {
+    model.opset("com.microsoft", 1);
+    model.input("x", DType::kU8, {1, 2, 3, 3}).input("r", DType::kU8, {1, 2, 3, 3});
+    model.input("small", DType::kU8, {1, 2, 1, 1}).input("late", DType::kF32, {});
+    model.initializer("scale", f32({}, {0.5F})).initializer("zero", u8({}, {7}));
+    model.initializer("w", u8({2, 2 / group, 1, 1},
+                              std::vector<std::uint8_t>(static_cast<std::size_t>(4 / group), 3)));
+    conv("x", "c", group);
+  }
+  Sum& conv(const std::string& x, const std::string& y, std::int64_t group = 1) {
+    model.node("QLinearConv", {x, "scale", "zero", "w", "scale", "zero", "scale", "zero"}, {y},
+               {{"group", group}});
+    return *this;
+  }
+  Sum& add(const std::string& a, const std::string& b, const std::string& scale = "scale") {
+    model.node("QLinearAdd", {a, scale, "zero", b, "scale", "zero", "scale", "zero"}, {"y"}, {},
+               "com.microsoft");
+    return *this;
+  }
+
+  // The operators behind the pass: "QLinearConvAdd".
+  std::string operators() {
+    model.output("y");
+    Sink sink;
+    auto graph = load(model, sink);
+    EXPECT_TRUE(graph) << errors_of(sink);
+    if (!graph) return {};
+    fuse_adds(*graph);
+    verify(*graph, Resolved::kYes);
+    graph->fusions.finish(*graph);
+    records = graph->fusions.records();
+    std::string out;
+    for (const Node& node : graph->nodes) {
+      out += (out.empty() ? "" : " ") + node.op_type;
+      const auto found = node.attributes.find("residual_is_a");
+      if (found != node.attributes.end() && std::get<std::int64_t>(found->second) == 1)
+        out += "(a)";
+    }
+    return out;
+  }
+  std::vector<FusionRecord> records;
+};
+
+TEST(FuseAdd, AConvolutionTakesTheSumOfItsResult) {
+  EXPECT_EQ(Sum().add("c", "r").operators(), "QLinearConvAdd");
+  EXPECT_EQ(Sum().add("r", "c").operators(), "QLinearConvAdd(a)");
+}
+
+TEST(FuseAdd, TheLogTellsWhatBecameOfTheSum) {
+  Sum sum;
+  EXPECT_EQ(sum.add("c", "r").operators(), "QLinearConvAdd");
+  ASSERT_EQ(sum.records.size(), 1U);
+  EXPECT_EQ(sum.records[0].what, "is added by QLinearConv #0 before it stores");
+}
+
+TEST(FuseAdd, OfTwoConvolutionsTheLaterOneTakesIt) {
+  EXPECT_EQ(Sum().conv("r", "d").add("c", "d").operators(), "QLinearConv QLinearConvAdd(a)");
+  EXPECT_EQ(Sum().conv("r", "d").add("d", "c").operators(), "QLinearConv QLinearConvAdd");
+}
+
+TEST(FuseAdd, AResultThatIsReadTwiceIsKept) {
+  EXPECT_EQ(Sum().add("c", "c").operators(), "QLinearConv QLinearAdd");
+  Sum shown;
+  shown.model.output("c");
+  EXPECT_EQ(shown.add("c", "r").operators(), "QLinearConv QLinearAdd");
+}
+
+TEST(FuseAdd, OtherSumsStayAndTheReasonIsLogged) {
+  Sum broadcast;
+  EXPECT_EQ(broadcast.add("c", "small").operators(), "QLinearConv QLinearAdd");
+  EXPECT_EQ(broadcast.records.at(0).what, "one summand is broadcast");
+  Sum late;
+  EXPECT_EQ(late.add("c", "r", "late").operators(), "QLinearConv QLinearAdd");
+  EXPECT_EQ(late.records.at(0).what, "its scales are known only at run time");
+  Sum grouped(2);
+  EXPECT_EQ(grouped.add("c", "r").operators(), "QLinearConv QLinearAdd");
+  EXPECT_EQ(grouped.records.at(0).what,
+            "no summand comes from a convolution of one group that nothing else reads");
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,45 @@
+// The sum of two quantized tensors with constant parameters, QLinearAdd of x86-64 with FMA
+// (semantics 6.3): y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), a and b the logical
+// integers. A step of its own walks over whole tensors; convolutions add their results this way
+// before they store them.
+#pragma once
+
+#include <vector>
+
+#include "templates/stage.h"
+
+namespace etch {
+
+struct SumFactors {
+  float ratio_a = 1, ratio_b = 1, fixed = 0;
+  int a_stored = 0, b_stored = 0, y_stored = 0;  // stored minus logical: 0, or 128 for int8
+};
+
+// `name` tells the values of several sums in one scope apart: ("p", 0) makes "packed_p0".
+template <class S>
+typename S::Bytes sum_of_bytes(S& s, const SumFactors& f, const char* axis, int position,
+                               const typename S::Bytes& a_bytes, const typename S::Bytes& b_bytes) {
+  const auto named = [&](const char* stem) {
+    return axis == nullptr ? Name(stem) : Name(stem).at(axis, position);
+  };
+  const auto a = s.widen4(named("wide_a"), a_bytes);
+  const auto b = s.widen4(named("wide_b"), b_bytes);
+  const auto ratio_a = s.splat_f32(named("ratio_a"), f.ratio_a);
+  const auto ratio_b = s.splat_f32(named("ratio_b"), f.ratio_b);
+  const auto fixed = s.splat_f32(named("fixed"), f.fixed);
+  const auto logical = [&](const Name& name, auto value, int stored) {
+    if (stored != 0) s.add_i32(value, s.splat_i32(Name(name).at("off", 0), -stored));
+    return s.to_f32(name, value);
+  };
+  std::vector<typename S::I32> q;
+  for (int v = 0; v < 4; ++v) {
+    const auto fb = logical(named("b_real").at("v", v), s.part(b, v), f.b_stored);
+    const auto fa = logical(named("a_real").at("v", v), s.part(a, v), f.a_stored);
+    const auto inner = s.fma_f32(named("inner").at("v", v), fb, ratio_b, fixed);
+    q.push_back(s.round_i32(named("sum").at("v", v),
+                            s.fma_f32(named("real").at("v", v), fa, ratio_a, inner)));
+  }
+  return s.narrow4(named("total"), q[0], q[1], q[2], q[3], f.y_stored);
+}
+
+}  // namespace etch
