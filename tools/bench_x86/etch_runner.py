@@ -37,6 +37,7 @@ def version() -> str:
 
 
 def supports_threads() -> bool:
+    """Whether Etch can generate for several threads; until then it has no figures for them."""
     text = subprocess.run([str(ETCH), "compile", "--help"], check=True, capture_output=True, text=True).stdout
     return "--threads" in text
 
@@ -116,6 +117,7 @@ class Request:
     compiler: str = "g++"
     shapes: tuple[str, ...] = ()
     keep_copy: bool = True
+    threads: int = 1
 
 
 def generate(request: Request, folder: pathlib.Path) -> float:
@@ -125,6 +127,8 @@ def generate(request: Request, folder: pathlib.Path) -> float:
                "--target", request.target]
     for shape in request.shapes:
         command += ["--input-shape", shape]
+    if request.threads > 1:
+        command += ["--threads", str(request.threads)]
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -95,12 +95,12 @@ def write(result: dict, options, threads: list[int]) -> None:
 
 
 def plot(result: dict, path: pathlib.Path) -> None:
-    """Share of the machine's peak per layer, one thread."""
+    """Share of the machine's peak per layer and network, one thread."""
     import matplotlib  # only here: it takes a second to load
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "bench-x86"
     from matplotlib import pyplot
-    rows = [row for row in result["layers"] if "etch" in row["figures"].get(1, {})]
+    rows = [row for row in result["layers"] + result["networks"] if "etch" in row["figures"].get(1, {})]
     times = [lambda figures: figures["etch"].median, summary.ort_time, summary.ov_time, summary.dnnl_time]
     figure, axes = pyplot.subplots(figsize=(9, 0.5 + 0.28 * max(4, len(rows))))
     height = 0.8 / len(SERIES)

@@ -1,8 +1,9 @@
 // The clock of tools/bench-x86. A shared machine runs at full speed or at about half of it for
-// seconds at a time, so every batch of calls stands between two runs of a reference loop of known
-// speed (independent dot products, which nothing but the clock can slow down); the Python side
-// drops batches whose neighbours were not at full speed. The loop is also the peak that kernels are
-// compared with: nothing multiplies more bytes per second on one core.
+// seconds at a time, so every batch of calls stands between two runs of loops of known speed:
+// independent dot products, which tell the clock, and simple instructions, which tell whether the
+// core is shared. The Python side drops batches whose neighbours were not at full speed. The first
+// loop is also the peak that kernels are compared with: nothing multiplies more bytes per second on
+// one core.
 #include <sys/resource.h>
 #include <time.h>
 
@@ -59,10 +60,35 @@ void loop(std::int64_t iterations) {
 }
 #endif
 
-double reference(std::int64_t iterations) {
+// As many simple instructions per cycle as the core can start. Another thread on the same core
+// slows this down where it leaves the multipliers alone: compilers next door cost the loop above
+// nothing and other code a third.
+void busy(std::int64_t iterations) {
+  asm volatile(
+      "1:\n"
+      ".rept 8\n"
+      "add $1, %%rax\n add $1, %%rcx\n add $1, %%rdx\n add $1, %%rsi\n"
+      "add $1, %%rdi\n add $1, %%r8\n add $1, %%r9\n add $1, %%r10\n"
+      ".endr\n"
+      "dec %0\n jnz 1b\n"
+      : "+r"(iterations)
+      :
+      : "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10");
+}
+
+constexpr std::int64_t kIterations = 1000;
+
+struct Reference {
+  double dot_ns;
+  double busy_ns;
+};
+
+Reference reference() {
   const double begin = now_ns();
-  loop(iterations);
-  return now_ns() - begin;
+  loop(kIterations);
+  const double middle = now_ns();
+  busy(kIterations);
+  return {middle - begin, now_ns() - middle};
 }
 
 }  // namespace
@@ -73,9 +99,9 @@ extern "C" {
 using Call = void (*)(void*);
 
 struct Sample {
-  double before_ns;  // reference loop
-  double batch_ns;
-  double after_ns;
+  double dot_ns, busy_ns;              // reference loops
+  double batch_ns;                     //
+  double dot_after_ns, busy_after_ns;  // reference loops
   double switches;
 };
 
@@ -103,21 +129,28 @@ void gate_foreign_int(void* pointer) {
   if (foreign->status == 0) foreign->status = status;
 }
 
-double gate_macs_per_iteration() { return kMacsPerIteration; }
-double gate_reference(std::int64_t iterations) { return reference(iterations); }
+// Multiply-accumulates of one run of the loop of dot products.
+double gate_macs() { return kMacsPerIteration * static_cast<double>(kIterations); }
+
+void gate_reference(double* dot_ns, double* busy_ns) {
+  const Reference found = reference();
+  *dot_ns = found.dot_ns;
+  *busy_ns = found.busy_ns;
+}
 
 // `count` samples of `calls` calls each.
-void gate_series(Call call, void* argument, std::int64_t calls, std::int64_t iterations,
-                 std::int64_t count, Sample* samples) {
-  reference(iterations);  // brings the vector units to their clock
-  double before = reference(iterations);
+void gate_series(Call call, void* argument, std::int64_t calls, std::int64_t count,
+                 Sample* samples) {
+  reference();  // brings the vector units to their clock
+  Reference before = reference();
   for (std::int64_t i = 0; i < count; ++i) {
     const long switched = switches();
     const double begin = now_ns();
     for (std::int64_t k = 0; k < calls; ++k) call(argument);
     const double batch = now_ns() - begin;
-    const double after = reference(iterations);
-    samples[i] = {before, batch, after, static_cast<double>(switches() - switched)};
+    const Reference after = reference();
+    samples[i] = {before.dot_ns, before.busy_ns, batch,
+                  after.dot_ns,  after.busy_ns,  static_cast<double>(switches() - switched)};
     before = after;
   }
 }

@@ -1,6 +1,6 @@
-"""Timing on a shared machine: batches of calls between two runs of a reference loop (gate.cc), and what counts of them.
+"""Timing on a shared machine: batches of calls between two runs of reference loops (gate.cc), and what counts of them.
 
-Full speed is what the loop reached while a row was measured (the fastest hundredth, so that no single lucky reading
+Full speed is what the loops reached while a row was measured (the fastest hundredth, so that no single lucky reading
 decides). It is found anew for each row because a processor's clock wanders by some percent in minutes, and must not be
 far from the best of the whole run, so that a row whose every sample was taken at half speed is not believed.
 """
@@ -13,7 +13,6 @@ import pathlib
 import statistics
 import subprocess
 
-ITERATIONS = 1000  # of the reference loop: 3 to 6 us
 BATCH_NS = 40e3  # calls are repeated until they take this long
 TOLERANCE = 1.05  # a reference loop up to this much slower than the fastest of its row ran at full speed
 WANDERING = 1.12  # a row's full speed may be this much slower than that of the fastest row
@@ -23,7 +22,7 @@ LEAST_PER_ROUND = 3
 
 
 class Sample(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_double) for name in ("before", "batch", "after", "switches")]
+    _fields_ = [(name, ctypes.c_double) for name in ("dot", "busy", "batch", "dot_after", "busy_after", "switches")]
 
 
 class Foreign(ctypes.Structure):
@@ -44,11 +43,13 @@ class Callee:
 
 @dataclasses.dataclass
 class Measured:
-    """One sample: nanoseconds of the loops around it and per call, and how often the process was put aside."""
+    """One sample: nanoseconds per call and of the slower of the loops around it, and how often the process was put
+    aside.
+    """
 
-    before: float
     per_call: float
-    after: float
+    dot: float
+    busy: float
     switches: float
 
 
@@ -68,6 +69,23 @@ def loop_of(flags: set[str]) -> tuple[str, list[str]]:
     return "no VNNI: pmaddwd, for the clock only", []
 
 
+class Speed:
+    """What one reference loop took, and what of that is full speed."""
+
+    def __init__(self):
+        self.times: list[float] = []
+        self.best_ns = float("inf")  # of the fastest row
+        self.full_ns = float("inf")
+
+    def settle(self) -> None:
+        row_ns = sorted(self.times)[int(FASTEST_SHARE * len(self.times))]
+        self.best_ns = min(self.best_ns, row_ns)
+        self.full_ns = min(row_ns, WANDERING * self.best_ns)
+
+    def is_full(self, time: float) -> bool:
+        return time <= TOLERANCE * self.full_ns
+
+
 class Gate:
     def __init__(self, folder: pathlib.Path):
         source = pathlib.Path(__file__).with_name("gate.cc")
@@ -78,26 +96,28 @@ class Gate:
             folder.mkdir(parents=True, exist_ok=True)
             subprocess.run(["g++", "-O2", "-shared", "-fPIC", *options, str(source), "-o", str(library)], check=True)
         self.library = ctypes.CDLL(str(library))
-        self.library.gate_reference.restype = ctypes.c_double
-        self.library.gate_macs_per_iteration.restype = ctypes.c_double
-        self.best_ns = float("inf")  # full speed of the fastest row
-        self.loops: list[float] = []
+        self.library.gate_macs.restype = ctypes.c_double
+        self.dot, self.busy = Speed(), Speed()
         self.begin_row()
 
     def begin_row(self) -> None:
         """Full speed is what is reached from now on."""
-        self.loops = [self.library.gate_reference(ctypes.c_int64(ITERATIONS)) for _ in range(1000)]
+        dot, busy = ctypes.c_double(), ctypes.c_double()
+        self.dot.times, self.busy.times = [], []
+        for _ in range(1000):
+            self.library.gate_reference(ctypes.byref(dot), ctypes.byref(busy))
+            self.dot.times.append(dot.value)
+            self.busy.times.append(busy.value)
         self.settle()
 
     def settle(self) -> None:
-        self.row_ns = sorted(self.loops)[int(FASTEST_SHARE * len(self.loops))]
-        self.best_ns = min(self.best_ns, self.row_ns)
-        self.full_ns = min(self.row_ns, WANDERING * self.best_ns)
+        self.dot.settle()
+        self.busy.settle()
 
     @property
     def peak_gmacs(self) -> float:
         """Multiply-accumulates per nanosecond of one core at this row's full speed; 0 without VNNI."""
-        return self.library.gate_macs_per_iteration() * ITERATIONS / self.full_ns
+        return self.library.gate_macs() / self.dot.full_ns
 
     def foreign(self, function: int, *arguments, status_bits: int = 64) -> Callee:
         """A function of up to three pointers that returns 0 when all went well."""
@@ -110,22 +130,23 @@ class Gate:
     def series(self, callee: Callee, calls: int, count: int) -> list[Measured]:
         samples = (Sample * count)()
         self.library.gate_series(ctypes.c_void_p(callee.function), ctypes.c_void_p(callee.argument),
-                                 ctypes.c_int64(calls), ctypes.c_int64(ITERATIONS), ctypes.c_int64(count), samples)
+                                 ctypes.c_int64(calls), ctypes.c_int64(count), samples)
         if callee.foreign is not None and callee.foreign.status != 0:
             raise RuntimeError("a timed call failed")
-        self.loops += [one.after for one in samples]
-        return [Measured(one.before, one.batch / calls, one.after, one.switches) for one in samples]
+        self.dot.times += [one.dot_after for one in samples]
+        self.busy.times += [one.busy_after for one in samples]
+        return [Measured(one.batch / calls, max(one.dot, one.dot_after), max(one.busy, one.busy_after), one.switches)
+                for one in samples]
 
     def is_clean(self, sample: Measured) -> bool:
-        limit = TOLERANCE * self.full_ns
-        return sample.before <= limit and sample.after <= limit and sample.switches == 0
+        return self.dot.is_full(sample.dot) and self.busy.is_full(sample.busy) and sample.switches == 0
 
     def sample(self, callee: Callee, seconds: float) -> list[Measured]:
         """About `seconds` of samples after a warm-up; up to three times that where few of them are clean."""
         first = min(one.per_call for one in self.series(callee, 1, 3))
         calls = max(1, int(BATCH_NS / first))
         self.series(callee, calls, max(1, int(2e6 / (first * calls))))
-        per_sample = first * calls + self.full_ns
+        per_sample = first * calls + self.dot.full_ns + self.busy.full_ns
         count = max(LEAST_PER_ROUND, int(seconds * 1e9 / per_sample))
         samples = self.series(callee, calls, count)
         for _ in range(2):

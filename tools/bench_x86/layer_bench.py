@@ -108,7 +108,7 @@ def bench_with(threads: int, layer: Layer, settings: Settings, row: dict, stack:
     expected = sessions["ort_nhwc"].run()[0]
     if threads == 1 or etch_runner.supports_threads():
         request = etch_runner.Request(models.integer_model(layer, True).SerializeToString(), settings.target,
-                                      settings.compiler, keep_copy=layer.is_first)
+                                      settings.compiler, keep_copy=layer.is_first, threads=threads)
         network = etch_runner.Network(request, [models.input_of(layer)], settings.build / "etch")
         wrong = differing(network.run()[0], expected)
         if wrong > 0:

@@ -34,17 +34,29 @@ class Layers(unittest.TestCase):
 
 class Gating(unittest.TestCase):
     def samples(self, *times: float, loop: float = 100) -> list[gate.Measured]:
-        return [gate.Measured(loop, time, loop, 0) for time in times]
+        return [gate.Measured(time, loop, loop, 0) for time in times]
 
     def test_median_over_rounds_of_clean_samples(self):
         rounds = [self.samples(1e3, 2e3, 3e3), self.samples(4e3, 5e3, 6e3) + self.samples(9e9, loop=200)]
-        found = gate.figure_of(rounds, lambda one: one.before <= 105)
+        found = gate.figure_of(rounds, lambda one: one.dot <= 105)
         self.assertEqual((found.median, found.least, found.most, found.clean, found.samples), (3.5, 2, 5, 6, 7))
         self.assertTrue(found.doubtful)
 
     def test_without_clean_samples_all_count_and_the_figure_is_doubtful(self):
         found = gate.figure_of([self.samples(1e3, 2e3, 3e3)], lambda one: False)
         self.assertEqual((found.median, found.clean, found.doubtful), (2, 0, True))
+
+    def test_full_speed_is_the_fastest_hundredth_of_a_row_near_the_best_row(self):
+        speed = gate.Speed()
+        speed.times = [50.0] + [100.0] * 199
+        speed.settle()
+        self.assertEqual([speed.is_full(time) for time in (104, 106)], [True, False])
+        speed.times = [108.0] * 200
+        speed.settle()
+        self.assertTrue(speed.is_full(113))
+        speed.times = [190.0] * 200
+        speed.settle()
+        self.assertFalse(speed.is_full(190))
 
     def test_cost_of_one_more_node(self):
         self.assertEqual(figure(26).minus(figure(10), 8).median, 2)

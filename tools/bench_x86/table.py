@@ -43,9 +43,9 @@ def layer_cells(row: dict, threads: int) -> list[str]:
     return [row["name"], f"{row['macs'] / 1e6:.2f}", with_spread(figures.get("etch")),
             "-" if share is None else f"{share:.0f}", short(median_of(figures, "ort_nhwc", "ort_nchw")),
             short(median_of(figures, "ort_node")), short(median_of(figures, "ov")),
-            short(median_of(figures, "ov_node")), short(summary.dnnl_time(figures)), ratio(summary.ort_time(figures), figures),
-            ratio(summary.ov_time(figures), figures), ratio(summary.dnnl_time(figures), figures),
-            notes_of(row, figures)]
+            short(median_of(figures, "ov_node")), short(summary.dnnl_time(figures)),
+            ratio(summary.ort_time(figures), figures), ratio(summary.ov_time(figures), figures),
+            ratio(summary.dnnl_time(figures), figures), notes_of(row, figures)]
 
 
 def network_cells(row: dict, threads: int) -> list[str]:
