@@ -15,6 +15,7 @@ import layer_bench
 import layers
 import network_bench
 import networks
+import ov_runner
 import self_check
 import summary
 import table
@@ -43,7 +44,8 @@ def parse() -> argparse.Namespace:
 def settings_of(options: argparse.Namespace) -> layer_bench.Settings:
     peers = options.peers.split(",")
     target = etch_runner.best_target() if options.target == "native" else options.target
-    gate.pin(layer_bench.cores_for(1))
+    ov_runner.Session.start()  # before this thread is bound: OpenVINO counts the cores that it may use
+    gate.pin(gate.cores_for(1))
     return layer_bench.Settings(
         timer=gate.Gate(BUILD), build=BUILD, target=target, compiler=options.compiler,
         rounds=options.rounds or (3 if options.quick else 5),
@@ -83,7 +85,7 @@ def machine(settings: layer_bench.Settings) -> dict:
     return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "cpu": files.cpu_name(),
             "cores": len(gate.all_cores()), "etch": etch_runner.version(), "target": settings.target,
             "compiler": compiler.splitlines()[0], "onnxruntime": layer_bench.ort_runner.onnxruntime.__version__,
-            "openvino": layer_bench.ov_runner.version(), "reference": settings.timer.loop,
+            "openvino": ov_runner.version(), "reference": settings.timer.loop,
             "onednn": settings.dnnl.version if settings.dnnl else "",
             "command": "tools/bench-x86 " + " ".join(sys.argv[1:])}
 

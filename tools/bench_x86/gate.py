@@ -5,13 +5,16 @@ decides). It is found anew for each row because a processor's clock wanders by s
 far from the best of the whole run, so that a row whose every sample was taken at half speed is not believed.
 """
 
+import contextlib
 import ctypes
 import dataclasses
+import fcntl
 import hashlib
 import os
 import pathlib
 import statistics
 import subprocess
+import tempfile
 
 BATCH_NS = 40e3  # calls are repeated until they take this long
 TOLERANCE = 1.05  # a reference loop up to this much slower than the fastest of its row ran at full speed
@@ -94,14 +97,16 @@ class Gate:
         library = folder / f"gate_{key}.so"
         if not library.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            subprocess.run(["g++", "-O2", "-shared", "-fPIC", *options, str(source), "-o", str(library)], check=True)
+            subprocess.run(["g++", "-O2", "-shared", "-fPIC", "-pthread", *options, str(source), "-o", str(library)], check=True)
         self.library = ctypes.CDLL(str(library))
         self.library.gate_macs.restype = ctypes.c_double
         self.dot, self.busy = Speed(), Speed()
         self.begin_row()
 
     def begin_row(self) -> None:
-        """Full speed is what is reached from now on."""
+        """Full speed is what is reached from now on; the calling thread keeps to one core meanwhile."""
+        cores = os.sched_getaffinity(0)
+        pin([max(cores)])
         dot, busy = ctypes.c_double(), ctypes.c_double()
         self.dot.times, self.busy.times = [], []
         for _ in range(1000):
@@ -109,6 +114,13 @@ class Gate:
             self.dot.times.append(dot.value)
             self.busy.times.append(busy.value)
         self.settle()
+        pin(cores)
+
+    def use_cores(self, threads: int) -> None:
+        """Binds the calling thread to as many cores, one or two, and lets the references watch them all."""
+        cores = cores_for(threads)
+        pin(cores)
+        self.library.gate_help_on(ctypes.c_int(cores[0] if threads > 1 else -1))
 
     def settle(self) -> None:
         self.dot.settle()
@@ -195,6 +207,20 @@ def figure_of(rounds: list[list[Measured]], is_clean) -> Figure:
 def pin(cores: list[int]) -> None:
     """Binds the calling thread, not those that libraries have started."""
     os.sched_setaffinity(0, cores)
+
+
+def cores_for(threads: int) -> list[int]:
+    """The last cores: interrupts tend to be served by the first."""
+    return all_cores()[-threads:]
+
+
+@contextlib.contextmanager
+def alone():
+    """Keeps other runs of this tool on this machine from measuring at the same time, on the same core."""
+    path = pathlib.Path(tempfile.gettempdir()) / "etch-bench-x86.lock"
+    with path.open("a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def all_cores() -> list[int]:

@@ -31,21 +31,17 @@ class Settings:
     dnnl: dnnl_runner.Library | None = None
 
 
-def cores_for(threads: int) -> list[int]:
-    """The last cores: interrupts tend to be served by the first."""
-    last = max(gate.all_cores())
-    return [core for core in gate.all_cores() if core > last - threads]
-
-
 def in_rounds(settings: Settings, callees: dict[str, gate.Callee]) -> dict[str, gate.Figure]:
     """All callees in turns, as often as there are rounds."""
     timer = settings.timer
     samples = {name: [] for name in callees}
-    for _ in range(settings.rounds):
-        for name, callee in callees.items():
-            samples[name].append(timer.sample(callee, settings.seconds))
-    timer.settle()
-    return {name: gate.figure_of(rounds, timer.is_clean) for name, rounds in samples.items()}
+    with gate.alone():
+        timer.begin_row()
+        for _ in range(settings.rounds):
+            for name, callee in callees.items():
+                samples[name].append(timer.sample(callee, settings.seconds))
+        timer.settle()
+        return {name: gate.figure_of(rounds, timer.is_clean) for name, rounds in samples.items()}
 
 
 def ort_sessions(layer: Layer, threads: int) -> dict[str, ort_runner.Session]:
@@ -88,13 +84,13 @@ def bench_layer(layer: Layer, settings: Settings) -> dict:
     """A row: figures by contender and thread count, and what was found besides."""
     row = {"name": layer.name, "macs": layer.macs, "tiny": layer.tiny, "signed": layer.signed, "figures": {},
            "faults": []}
-    settings.timer.begin_row()
     for threads in settings.threads:
         with contextlib.ExitStack() as stack:
-            gate.pin(cores_for(threads))
+            settings.timer.use_cores(threads)
             bench_with(threads, layer, settings, row, stack)
+            if threads == min(settings.threads):
+                row["peak_gmacs"] = settings.timer.peak_gmacs
         time.sleep(0.02 if threads > 1 else 0)  # threads that spin for more work go to sleep
-    row["peak_gmacs"] = settings.timer.peak_gmacs
     return row
 
 

@@ -124,14 +124,13 @@ def built(model: bytes, case: Case, settings: layer_bench.Settings) -> etch_runn
 
 def bench_network(case: Case, settings: layer_bench.Settings) -> dict:
     row = {"name": case.name, "figures": {}, "faults": [], "signed": False, "tiny": False}
-    settings.timer.begin_row()
     gate.pin(gate.all_cores())  # for the build
     try:
         builds = {form: built(model, case, settings) for form, model in case.forms.items()}
     except RuntimeError as error:
         return row | {"skipped": str(error)}
     network = builds[next(iter(case.forms))]
-    gate.pin(layer_bench.cores_for(1))
+    gate.pin(gate.cores_for(1))
     for form, build in builds.items():
         row["verdict"], words = check(case, case.forms[form], build)
         if row["verdict"] == "FAIL":
@@ -140,9 +139,9 @@ def bench_network(case: Case, settings: layer_bench.Settings) -> dict:
     row |= dataclasses.asdict(network.facts) | {"macs": network.report["macs"]}
     network.set_inputs(list(case.feeds[0].values()))
     for threads in settings.threads:
-        gate.pin(layer_bench.cores_for(threads))
+        settings.timer.use_cores(threads)
         time_with(threads, case, network, settings, row)
-    row["peak_gmacs"] = settings.timer.peak_gmacs
+        row.setdefault("peak_gmacs", settings.timer.peak_gmacs)
     return row
 
 

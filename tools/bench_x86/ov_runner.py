@@ -89,8 +89,7 @@ class Session:
 
     def __init__(self, model: openvino.Model | bytes, feeds: list[np.ndarray], scratch: pathlib.Path, threads: int):
         """`model`: OpenVINO's or the bytes of an ONNX file."""
-        if Session.library is None:
-            Session.library, Session.core = Library(), openvino.Core()
+        Session.start()
         if isinstance(model, bytes):
             model = self.core.read_model(model)
         model.reshape({port: [size.get_length() if size.is_static else 1 for size in port.partial_shape]
@@ -110,6 +109,12 @@ class Session:
             self.tensor("input", i)[...] = feed.reshape(-1).view(np.uint8)
         self.ports = [(np.dtype(DTYPES[port.element_type.get_type_name()]), list(port.shape))
                       for port in compiled.outputs]
+
+    @staticmethod
+    def start() -> None:
+        if Session.library is None:
+            Session.library, Session.core = Library(), openvino.Core()
+            Session.core.get_property("CPU", "RANGE_FOR_ASYNC_INFER_REQUESTS")  # loads the plugin
 
     def tensor(self, role: str, index: int) -> np.ndarray:
         """The bytes of an input or output."""
