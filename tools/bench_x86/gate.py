@@ -209,6 +209,17 @@ def pin(cores: list[int]) -> None:
     os.sched_setaffinity(0, cores)
 
 
+def spread() -> None:
+    """Binds the calling thread to the last core and every other thread of the process to the first: on a loaded machine
+    two threads that work together would often be given the same one.
+    """
+    first, last = all_cores()[0], all_cores()[-1]
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(int(task.name), [first])
+    pin([last])
+
+
 def cores_for(threads: int) -> list[int]:
     """The last cores: interrupts tend to be served by the first."""
     return all_cores()[-threads:]

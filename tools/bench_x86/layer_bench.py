@@ -36,6 +36,9 @@ def in_rounds(settings: Settings, callees: dict[str, gate.Callee]) -> dict[str, 
     timer = settings.timer
     samples = {name: [] for name in callees}
     with gate.alone():
+        for callee in callees.values():
+            timer.series(callee, 1, 1)  # libraries start their threads with the first call
+        gate.spread()
         timer.begin_row()
         for _ in range(settings.rounds):
             for name, callee in callees.items():
