@@ -285,6 +285,52 @@ ETCH_FLOAT_FUNCTION(ThresholdedRelu, x > alpha ? x : 0.0f)
 
 #undef ETCH_FLOAT_FUNCTION
 
+// The fraction of a finite x != 0 as an integer with the bit 2^23 set, times 2^exponent.
+struct Fraction {
+  uint32_t bits;
+  int32_t exponent;
+};
+
+static inline Fraction fraction_of(float x) {
+  const uint32_t bits = float_bits(x) & 0x7fffffffu;
+  if (bits >= 0x00800000u) {
+    return {(bits & 0x007fffffu) | 0x00800000u, static_cast<int32_t>(bits >> 23)};
+  }
+  Fraction out = {bits, 1};
+  for (; out.bits < 0x00800000u; out.bits <<= 1) --out.exponent;
+  return out;
+}
+
+// C's fmod, exact: long division, one bit at a time. NaN where there is no result.
+static inline float remainder_f32(float a, float b) {
+  const float divisor = magnitude_of(b);
+  if (is_nan(a) || is_nan(b) || magnitude_of(a) == bits_float(0x7f800000u) || divisor == 0.0f)
+    return bits_float(0x7fc00000u);
+  if (magnitude_of(a) < divisor) return a;
+  Fraction left = fraction_of(a);
+  const Fraction by = fraction_of(b);
+  for (; left.exponent > by.exponent; --left.exponent) {
+    if (left.bits >= by.bits) left.bits -= by.bits;
+    left.bits <<= 1;
+  }
+  if (left.bits >= by.bits) left.bits -= by.bits;
+  if (left.bits == 0u) return with_sign_of(0.0f, a);
+  for (; left.bits < 0x00800000u; left.bits <<= 1) --left.exponent;
+  const uint32_t magnitude =
+      left.exponent > 0 ? (left.bits & 0x007fffffu) | static_cast<uint32_t>(left.exponent) << 23
+                        : left.bits >> static_cast<uint32_t>(1 - left.exponent);
+  return with_sign_of(bits_float(magnitude), a);
+}
+
+// What division leaves, with the sign of the dividend; 0 for an integer divisor 0.
+struct Remainder {
+  static float of(float a, float b) { return remainder_f32(a, b); }
+  template <class Int>
+  static Int of(Int a, Int b) {
+    return b == 0 || b == -1 ? 0 : a % b;
+  }
+};
+
 // y[i] = Function(x[i * step], alpha, beta)
 template <class Function>
 static inline void apply(const float* x, ptrdiff_t step, float* y, ptrdiff_t n, float alpha,

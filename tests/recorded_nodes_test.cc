@@ -43,7 +43,7 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeWhenCompiled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes,
-                         testing::Values("conversions", "four_bits", "top_k", "where"));
+                         testing::Values("conversions", "four_bits", "integers", "top_k", "where"));
 
 }  // namespace
 }  // namespace etch

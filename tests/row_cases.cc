@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -65,8 +66,11 @@ Case finished(ModelBuilder& model, const std::string& what, int index, std::vect
 }
 
 Case arithmetic_case(int index, Dice& dice) {
-  const auto op = dice.pick<std::string>({"Add", "Sub", "Mul", "Div", "Max", "Min"});
-  const DType type = dice.pick<DType>({DType::kF32, DType::kF32, DType::kS32, DType::kS64});
+  const auto op = dice.pick<std::string>({"Add", "Sub", "Mul", "Div", "Max", "Min", "Mod", "Mean"});
+  const DType type = op == "Mean" || dice.one_in(2)
+                         ? DType::kF32
+                         : dice.pick<DType>({DType::kS32, DType::kS64, DType::kU8, DType::kS8,
+                                             DType::kU16, DType::kS16});
   const Shape shape = any_shape(dice, 0, 4);
   Tensor a = random_tensor(dice, type, shape, Special::kInfinite);
   Tensor b = random_tensor(dice, type, broadcastable(dice, shape), Special::kInfinite);
@@ -83,7 +87,9 @@ Case arithmetic_case(int index, Dice& dice) {
     model.input("b", type, dims(b.shape()));
     inputs.push_back(b);
   }
-  model.node(op, {"a", "b"}, {"y"});
+  std::map<std::string, Attribute> attributes;
+  if (op == "Mod") attributes["fmod"] = type == DType::kF32 ? 1 : dice.between(0, 1);
+  model.node(op, {"a", "b"}, {"y"}, attributes);
   return finished(model, op, index, std::move(inputs));
 }
 
@@ -110,6 +116,23 @@ Case map_case(int index, Dice& dice) {
   }
   model.node(op, names, {"y"});
   return finished(model, op, index, {random_tensor(dice, type, shape, Special::kNan)});
+}
+
+Case integer_function_case(int index, Dice& dice) {
+  const auto op = dice.pick<std::string>({"Relu", "Abs", "Neg", "Sign"});
+  const DType type = dice.pick<DType>({DType::kS8, DType::kS16, DType::kS32, DType::kS64});
+  const Shape shape = any_shape(dice, 0, 4);
+  Tensor x = random_integers(dice, type, shape);
+  // The least integer, which has no negative.
+  if (x.size() > 0 && dice.one_in(2)) {
+    const auto size = static_cast<std::size_t>(bytes_of(type));
+    for (std::size_t i = 0; i < size; ++i) x.mutable_bytes()[i] = std::byte{0};
+    x.mutable_bytes()[size - 1] = std::byte{128};
+  }
+  ModelBuilder model(14);
+  model.input("x", type, dims(shape));
+  model.node(op, {"x"}, {"y"});
+  return finished(model, op, index, {x});
 }
 
 Case cast_case(int index, Dice& dice) {
@@ -203,6 +226,9 @@ std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&))
 
 std::vector<Case> arithmetic_cases(int count) { return cases(count, 1, arithmetic_case); }
 std::vector<Case> map_cases(int count) { return cases(count, 2, map_case); }
+std::vector<Case> integer_function_cases(int count) {
+  return cases(count, 6, integer_function_case);
+}
 std::vector<Case> cast_cases(int count) { return cases(count, 3, cast_case); }
 std::vector<Case> float_window_cases(int count) { return cases(count, 4, window_case); }
 std::vector<Case> quantization_cases(int count) { return cases(count, 5, quantization_case); }

@@ -57,6 +57,7 @@ TEST(RunTimeArguments, NativelyInMatrixProducts) { expect_native_agrees(late_pro
 
 TEST(RowSteps, NativelyInArithmetic) { expect_native_agrees(arithmetic_cases(300)); }
 TEST(RowSteps, NativelyInFunctionsOfOneElement) { expect_native_agrees(map_cases(150)); }
+TEST(RowSteps, NativelyInFunctionsOfIntegers) { expect_native_agrees(integer_function_cases(80)); }
 TEST(RowSteps, NativelyInConversions) { expect_native_agrees(cast_cases(300)); }
 TEST(RowSteps, NativelyInWindowsAndReductions) { expect_native_agrees(float_window_cases(150)); }
 TEST(RowSteps, NativelyInQuantization) { expect_native_agrees(quantization_cases(300)); }
@@ -64,8 +65,8 @@ TEST(RowSteps, NativelyInQuantization) { expect_native_agrees(quantization_cases
 void expect_compiled_agrees(const char* target) {
   std::vector<Case> cases = late_convolutions(10);
   for (std::vector<Case>& more : std::vector<std::vector<Case>>{
-           late_products(6), arithmetic_cases(24), map_cases(15), cast_cases(40),
-           float_window_cases(15), quantization_cases(25)}) {
+           late_products(6), arithmetic_cases(40), map_cases(15), cast_cases(40),
+           integer_function_cases(12), float_window_cases(15), quantization_cases(25)}) {
     cases.insert(cases.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   }

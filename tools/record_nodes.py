@@ -236,7 +236,42 @@ def conversions(topic):
                             {"w": four_bit_tensor(rng, kind, (3, 5))}, ["y"], opset)
 
 
-TOPICS = {"top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
+def integers(topic):
+    """Arithmetic and functions of integers, Mod in both forms, Mean of several tensors."""
+    rng = topic.rng
+    for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64):
+        info = np.iinfo(dtype)
+        a = rng.integers(info.min, info.max, (3, 17), dtype, endpoint=True)
+        a[0, :3] = info.min, info.max, 0
+        b = rng.integers(info.min // 8, info.max // 8, (17,), dtype, endpoint=True)
+        b[b == 0] = 3
+        b[4:7] = info.max, info.min or 1, 1
+        name = np.dtype(dtype).name
+        for op in ("Add", "Sub", "Mul", "Div", "Max", "Min"):
+            topic.node(f"{op}_{name}", op, [a, b], 14, run_time=2)
+        if dtype == np.int64:  # ONNX Runtime's fmod of int64 goes through double
+            a, b = a // 4096, b // 4096 + 1
+        for fmod in (0, 1):
+            topic.node(f"Mod_{name}", "Mod", [a, b], 13, run_time=2, fmod=fmod)
+            topic.node(f"Mod_constant_{name}", "Mod", [a, b[:1]], 13, fmod=fmod)
+        for op in ("Relu", "Abs", "Neg", "Sign"):
+            topic.node(f"{op}_{name}", op, [a], 14)
+    a = np.ldexp(rng.normal(0, 1, (40, 9)), rng.integers(-140, 100, (40, 9))).astype(F)
+    b = np.ldexp(rng.uniform(1, 2, (40, 9)), rng.integers(-140, 100, (40, 9))).astype(F)
+    topic.node("Mod_float", "Mod", [a, b], 13, run_time=2, fmod=1)
+    topic.node("Mod_float", "Mod", [rng.normal(0, 9, (40, 9)).astype(F),
+                                    rng.uniform(-3, -1, (9,)).astype(F)], 13, run_time=2, fmod=1)
+    special = np.array([-0.0, 3, -3, 6, 1e-45, -7e-45], F)
+    topic.node("Mod_float", "Mod", [special, np.array([np.inf, 3, 1.5, 4, 1e-40, 3e-45], F)], 13,
+               run_time=2, fmod=1)
+    for count in range(1, 6):
+        shapes = [(2, 3, 4), (4,), (3, 1), (2, 3, 4), ()]
+        parts = [rng.normal(0, 3, shapes[k]).astype(F) for k in range(count)]
+        topic.node(f"Mean_{count}", "Mean", parts, 13, run_time=count)
+        topic.node(f"Sum_{count}", "Sum", parts, 13, run_time=count)
+
+
+TOPICS = {"integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
 
 
 def main():

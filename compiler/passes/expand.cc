@@ -16,6 +16,24 @@ namespace etch {
 
 namespace {
 
+constexpr std::int64_t kFloat32 = 1, kInt32 = 6;  // ONNX's numbers of element types
+
+std::int64_t number_of(DType type) {
+  switch (type) {
+    case DType::kU8:
+      return 2;
+    case DType::kS8:
+      return 3;
+    case DType::kU16:
+      return 4;
+    default:
+      ETCH_CHECK(type == DType::kS16);
+      return 5;
+  }
+}
+
+bool is_narrow(DType type) { return is_8bit(type) || type == DType::kU16 || type == DType::kS16; }
+
 // Takes the nodes of a graph one by one and writes them back, some as several.
 class Expander {
  public:
@@ -26,19 +44,37 @@ class Expander {
     graph_.nodes.clear();
     for (Node& node : nodes) {
       const std::size_t first = graph_.nodes.size();
-      if (node.op->folder == "matmul_integer_to_float") {
-        integer_product(node);
-      } else if (node.op->folder == "qgemm" && !has_own_kernel(node)) {
-        gemm(node);
+      if (expand(node)) {
+        // The last node's output takes the place of the expanded one's.
+        graph_.nodes.back().outputs = node.outputs;
+        log(node, first);
       } else {
         graph_.nodes.push_back(std::move(node));
-        continue;
       }
-      log(node, first);
     }
   }
 
  private:
+  // Writes the parts of `node`; false where it has none.
+  bool expand(const Node& node) {
+    const DType type = *graph_.value(node.outputs[0]).dtype;
+    const std::string_view folder = node.op->folder;
+    if (folder == "matmul_integer_to_float") {
+      integer_product(node);
+    } else if (folder == "qgemm" && !has_own_kernel(node)) {
+      gemm(node);
+    } else if (node.op_type == "Mean") {
+      mean(node);
+    } else if (folder == "arithmetic" && is_narrow(type)) {
+      narrow_arithmetic(node, type);
+    } else if ((folder == "activation" || folder == "float_function") && type != DType::kF32) {
+      integer_function(node, type);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   // Notes what `node` became: the nodes from `first` on.
   void log(const Node& node, std::size_t first) {
     std::string parts;
@@ -85,9 +121,48 @@ class Expander {
   }
 
   // An int32 sum as float32.
-  ValueId to_float(const Node& origin, ValueId sum) {
-    constexpr std::int64_t kFloat = 1;  // ONNX's number of float32
-    return add(origin, "Cast", {sum}, 1, {{"to", kFloat}})[0];
+  ValueId to_float(const Node& origin, ValueId sum) { return cast(origin, sum, kFloat32); }
+
+  ValueId cast(const Node& origin, ValueId id, std::int64_t to) {
+    return add(origin, "Cast", {id}, 1, {{"to", to}})[0];
+  }
+
+  ValueId scalar(float value) { return graph_.add_constant(Tensor::of<float>({}, {value})); }
+
+  ValueId integer(DType type, std::int64_t value) {
+    if (type == DType::kS64) return graph_.add_constant(Tensor::of<std::int64_t>({}, {value}));
+    return graph_.add_constant(Tensor::of<std::int32_t>({}, {static_cast<std::int32_t>(value)}));
+  }
+
+  void mean(const Node& node) {
+    const float share = 1.0F / static_cast<float>(node.inputs.size());
+    const ValueId sum = add(node, "Sum", node.inputs)[0];
+    add(node, "Mul", {sum, scalar(share)});
+  }
+
+  // Through int32, which holds all results but those that wrap, and these keep their low bits.
+  void narrow_arithmetic(const Node& node, DType type) {
+    std::vector<ValueId> inputs;
+    for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, kInt32));
+    const ValueId wide = add(node, node.op_type.c_str(), std::move(inputs), 1, node.attributes)[0];
+    cast(node, wide, number_of(type));
+  }
+
+  // Relu, Abs, Neg and Sign of integers by differences and limits.
+  void integer_function(const Node& node, DType type) {
+    const bool narrow = is_narrow(type);
+    const ValueId x = narrow ? cast(node, node.inputs[0], kInt32) : node.inputs[0];
+    const DType wide = narrow ? DType::kS32 : type;
+    ValueId y = x;
+    if (node.op_type == "Relu") y = add(node, "Max", {x, integer(wide, 0)})[0];
+    if (node.op_type == "Neg" || node.op_type == "Abs")
+      y = add(node, "Sub", {integer(wide, 0), x})[0];
+    if (node.op_type == "Abs") y = add(node, "Max", {x, y})[0];
+    if (node.op_type == "Sign") {
+      y = add(node, "Max", {x, integer(wide, -1)})[0];
+      y = add(node, "Min", {y, integer(wide, 1)})[0];
+    }
+    if (narrow) cast(node, y, number_of(type));
   }
 
   void gemm(const Node& node) {
@@ -97,17 +172,15 @@ class Expander {
     ValueId sum = add(node, "MatMulInteger", {a, b, node.inputs[2], node.inputs[5]})[0];
     const ValueId c = input_of(node, 6);
     if (c != kNoValue) sum = add(node, "Add", {sum, c})[0];
-    const ValueId alpha = graph_.add_constant(Tensor::of<float>({}, {params.alpha}));
+    const ValueId alpha = scalar(params.alpha);
     const ValueId a_scale = add(node, "Mul", {alpha, node.inputs[1]})[0];
     ValueId scale = add(node, "Mul", {a_scale, node.inputs[4]})[0];
     const bool quantized = params.output == QGemmOutput::kQuantized;
     if (quantized) scale = add(node, "Div", {scale, node.inputs[7]})[0];
     const ValueId y = add(node, "Mul", {to_float(node, sum), scale})[0];
     if (quantized) {
-      const ValueId one = graph_.add_constant(Tensor::of<float>({}, {1}));
-      add(node, "QuantizeLinear", {y, one, node.inputs[8]});
+      add(node, "QuantizeLinear", {y, scalar(1), node.inputs[8]});
     }
-    graph_.nodes.back().outputs = node.outputs;
   }
 
   void integer_product(const Node& node) {
@@ -129,8 +202,6 @@ class Expander {
     ValueId y = add(node, "Mul", {real, scale})[0];
     const ValueId bias = input_of(node, at.bias);
     if (bias != kNoValue) y = add(node, "Add", {y, bias})[0];
-    // The last node's output takes the place of the expanded one's.
-    graph_.nodes.back().outputs = node.outputs;
   }
 
   Graph& graph_;

@@ -5,6 +5,9 @@
 //   QGemm                   unless everything but A is constant and the output has 8 bits:
 //                           Transpose, MatMulInteger, Add of C, Cast, Mul by the scales; for 8 bits
 //                           QuantizeLinear with scale 1
+//   Mean                    Sum, and Mul by fl(1 / n)
+//   Add, Mod, Max ... of 8 and 16 bits    Cast to int32, the same there, Cast back
+//   Relu, Abs, Neg, Sign of integers      Max, Sub and Min, of 8 and 16 bits in int32
 // Each step rounds as the operator's own definition does.
 #pragma once
 

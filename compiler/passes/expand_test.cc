@@ -85,6 +85,26 @@ TEST(Expand, WritesAGemmWithABiasPerRowAsItsParts) {
                               "Cast", "Mul", "QuantizeLinear"});
 }
 
+TEST(Expand, WritesFunctionsOfIntegersAsDifferencesAndLimits) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> expected{
+      {"Relu", {"Cast", "Max", "Cast"}},
+      {"Abs", {"Cast", "Sub", "Max", "Cast"}},
+      {"Neg", {"Cast", "Sub", "Cast"}},
+      {"Sign", {"Cast", "Max", "Min", "Cast"}}};
+  for (const auto& [op, types] : expected) {
+    ModelBuilder model(14);
+    model.input("a", DType::kS8, {4}).node(op, {"a"}, {"y"}).output("y");
+    Sink sink;
+    auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    const std::vector<Tensor> inputs{s8({4}, {-128, -1, 0, 127})};
+    const std::vector<Tensor> before = evaluate(*graph, inputs);
+    expand(*graph, sink);
+    EXPECT_EQ(types_of(*graph), types);
+    EXPECT_EQ(evaluate(*graph, inputs), before) << op;
+  }
+}
+
 TEST(Expand, LeavesOtherNodesAlone) {
   ModelBuilder model(13);
   model.input("a", DType::kF32, {2}).node("Relu", {"a"}, {"y"}).output("y");

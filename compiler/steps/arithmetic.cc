@@ -46,6 +46,7 @@ void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kin
     auto step = std::make_unique<CombineStep>();
     step->kind = "arithmetic";
     if (kind == CombinePlan::Kind::kPRelu) step->header = "etch_rows.h";
+    if (kind == CombinePlan::Kind::kRemainder) step->header = "etch_functions.h";
     step->summary = i == 1 ? summary : cat(summary, ": input ", i);
     StepArguments arguments(lowering, node, *step);
     CombinePlan& plan = step->plan;

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "compiler/ir/dtype.h"
 #include "runtime/etch_elementwise.h"
+#include "runtime/etch_functions.h"
 #include "runtime/etch_rows.h"
 #include "templates/kernels/arguments.h"
 
@@ -15,9 +17,9 @@ namespace etch {
 
 // y = a op b; operands of the nest: a, b, y.
 struct CombinePlan {
-  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin, kPRelu };
+  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin, kMod, kRemainder, kPRelu };
   Kind kind = Kind::kAdd;
-  DType type = DType::kF32;  // or kS32, kS64; kPRelu: always kF32
+  DType type = DType::kF32;  // or kS32, kS64; kPRelu: always kF32, kMod: never
   Argument a, b;
   int y = 0;  // operand of the step
   RowNest rows;
@@ -66,6 +68,11 @@ void combine(S& s, const CombinePlan& plan) {
       return combine<T, rt::Max>(s, plan, "combine<rt::Max>");
     case CombinePlan::Kind::kMin:
       return combine<T, rt::Min>(s, plan, "combine<rt::Min>");
+    case CombinePlan::Kind::kMod:
+      if constexpr (!std::is_same_v<T, float>) combine<T, rt::Mod>(s, plan, "combine<rt::Mod>");
+      return;
+    case CombinePlan::Kind::kRemainder:
+      return combine<T, rt::Remainder>(s, plan, "combine<rt::Remainder>");
     case CombinePlan::Kind::kPRelu:
       return prelu(s, plan);
   }

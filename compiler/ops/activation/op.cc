@@ -12,8 +12,13 @@ std::vector<Tensor> activation_reference(const Node& node, std::span<const Tenso
 
 namespace {
 void resolve(ResolveContext& context) {
-  if (!check_dtype(context, 0, "X", {DType::kF32})) return;
   const std::string& type = context.node().op_type;
+  const bool integers = type == "Relu" && context.opset() >= 14;
+  if (!(integers ? check_dtype(context, 0, "X",
+                               {DType::kF32, DType::kS8, DType::kS16, DType::kS32, DType::kS64})
+                 : check_dtype(context, 0, "X", {DType::kF32}))) {
+    return;
+  }
   Activation params;
   if (type == "Sigmoid") params.kind = Activation::Kind::kSigmoid;
   if (type == "Round") params.kind = Activation::Kind::kRound;

@@ -1,8 +1,8 @@
 // Relu, LeakyRelu, Sigmoid (ai.onnx, since 6), Round (since 11): y = f(x) for each float32 element.
-//   Relu       x < 0 ? 0 : x, so that -0 and NaN stay
+//   Relu       x < 0 ? 0 : x, so that -0 and NaN stay; since 14 of int8, int16, int32, int64, too
 //   LeakyRelu  x >= 0 ? x : fl(alpha * x), alpha default 0.01
 //   Sigmoid    1 / (1 + e^-x) by the rational function below, which is ONNX Runtime's on x64 with
-//   FMA
+//              FMA
 //   Round      to the nearest integer, ties to even; -0 stays
 #pragma once
 

@@ -35,8 +35,30 @@ float activate(const Activation& activation, float x) {
   ETCH_CHECK(false);
 }
 
+namespace {
+template <class Int>
+std::vector<Tensor> relu(const Tensor& x) {
+  Tensor y(x.dtype(), x.shape());
+  std::ranges::transform(x.as<Int>(), y.as<Int>().begin(),
+                         [](Int value) { return std::max(value, Int{0}); });
+  return {y};
+}
+}  // namespace
+
 std::vector<Tensor> activation_reference(const Node& node, std::span<const Tensor* const> inputs) {
   const auto& params = params_of<Activation>(node);
+  switch (inputs[0]->dtype()) {
+    case DType::kS8:
+      return relu<std::int8_t>(*inputs[0]);
+    case DType::kS16:
+      return relu<std::int16_t>(*inputs[0]);
+    case DType::kS32:
+      return relu<std::int32_t>(*inputs[0]);
+    case DType::kS64:
+      return relu<std::int64_t>(*inputs[0]);
+    default:
+      break;
+  }
   Tensor y(DType::kF32, inputs[0]->shape());
   std::ranges::transform(inputs[0]->as<float>(), y.as<float>().begin(),
                          [&](float x) { return activate(params, x); });

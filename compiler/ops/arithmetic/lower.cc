@@ -1,4 +1,5 @@
-// Lowering of Add, Sub, Mul, Div, Max, Min and Sum on float32, int32 and int64.
+// Lowering of Add, Sub, Mul, Div, Mod, Max, Min and Sum on float32, int32 and int64; passes/expand
+// has left nothing else.
 #include "compiler/base/text.h"
 #include "compiler/ops/arithmetic/op.h"
 #include "compiler/ops/op.h"
@@ -24,8 +25,14 @@ Meaning meaning_of(Arithmetic::Kind kind) {
       return {CombinePlan::Kind::kMax, "maximum"};
     case Arithmetic::Kind::kMin:
       return {CombinePlan::Kind::kMin, "minimum"};
+    case Arithmetic::Kind::kMod:
+      return {CombinePlan::Kind::kMod, "modulus"};
+    case Arithmetic::Kind::kRemainder:
+      return {CombinePlan::Kind::kRemainder, "remainder"};
     case Arithmetic::Kind::kDiv:
       break;
+    case Arithmetic::Kind::kMean:
+      ETCH_CHECK(false);
   }
   return {CombinePlan::Kind::kDiv, "quotient"};
 }

@@ -1,4 +1,4 @@
-// Resolves Add, Sub, Mul, Div, Max, Min and Sum; see op.h.
+// Resolves Add, Sub, Mul, Div, Mod, Max, Min, Sum and Mean; see op.h.
 #include "compiler/ops/arithmetic/op.h"
 
 #include <algorithm>
@@ -20,12 +20,13 @@ Arithmetic::Kind kind_of(const std::string& op_type) {
   if (op_type == "Mul") return Arithmetic::Kind::kMul;
   if (op_type == "Max") return Arithmetic::Kind::kMax;
   if (op_type == "Min") return Arithmetic::Kind::kMin;
+  if (op_type == "Mean") return Arithmetic::Kind::kMean;
   ETCH_CHECK(op_type == "Div");
   return Arithmetic::Kind::kDiv;
 }
 
 bool divides_by_constant_zero(const ResolveContext& context) {
-  if (context.node().op_type != "Div") return false;
+  if (context.node().op_type != "Div" && context.node().op_type != "Mod") return false;
   const Tensor* divisor = context.constant(1);
   if (divisor == nullptr || divisor->dtype() == DType::kF32) return false;
   const std::vector<std::int64_t> values = divisor->integers();
@@ -34,7 +35,7 @@ bool divides_by_constant_zero(const ResolveContext& context) {
 
 bool check_count(ResolveContext& context) {
   const std::string& type = context.node().op_type;
-  const bool any_count = type == "Max" || type == "Min" || type == "Sum";
+  const bool any_count = type == "Max" || type == "Min" || type == "Sum" || type == "Mean";
   const int count = context.input_count();
   if (!any_count && count != 2) {
     context.error(DiagKind::kGraph, cat("must have 2 inputs, has ", count));
@@ -63,13 +64,29 @@ std::optional<Shape> common_shape(ResolveContext& context) {
   return shape;
 }
 
+bool check_type(ResolveContext& context) {
+  const std::string& type = context.node().op_type;
+  if (type == "Sum" || type == "Mean") return check_dtype(context, 0, "data_0", {DType::kF32});
+  return check_dtype(
+      context, 0, "A",
+      {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
+}
+
+// What Mod means; nothing after an error.
+std::optional<Arithmetic::Kind> mod_kind(ResolveContext& context) {
+  const std::int64_t fmod = context.int_attr("fmod", 0);
+  if (fmod == 0 && context.dtype(0) == DType::kF32) {
+    context.attr_error("fmod", "must be 1 for float32, got 0");
+    return std::nullopt;
+  }
+  return fmod == 0 ? Arithmetic::Kind::kMod : Arithmetic::Kind::kRemainder;
+}
+
 void resolve(ResolveContext& context) {
   const std::string& type = context.node().op_type;
-  if (!check_count(context)) return;
-  if (!(type == "Sum" ? check_dtype(context, 0, "data_0", {DType::kF32})
-                      : check_dtype(context, 0, "A", {DType::kF32, DType::kS32, DType::kS64}))) {
-    return;
-  }
+  if (!check_count(context) || !check_type(context)) return;
+  const auto kind = type == "Mod" ? mod_kind(context) : kind_of(type);
+  if (!kind) return;
   if (!check_same_dtype(context, context.input_count())) return;
   const auto shape = common_shape(context);
   if (!shape) return;
@@ -78,15 +95,15 @@ void resolve(ResolveContext& context) {
     return;
   }
   context.set_output(0, context.dtype(0), *shape);
-  Arithmetic params{kind_of(type), *shape, {}};
+  Arithmetic params{*kind, *shape, {}};
   for (int i = 0; i < context.input_count(); ++i)
     params.inputs.push_back(broadcast_view(context.shape(i), *shape));
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Add", 7}, {kOnnx, "Sub", 7}, {kOnnx, "Mul", 7},
-                             {kOnnx, "Div", 7}, {kOnnx, "Max", 8}, {kOnnx, "Min", 8},
-                             {kOnnx, "Sum", 8}};
+constexpr OpName kNames[] = {{kOnnx, "Add", 7}, {kOnnx, "Sub", 7},  {kOnnx, "Mul", 7},
+                             {kOnnx, "Div", 7}, {kOnnx, "Max", 8},  {kOnnx, "Min", 8},
+                             {kOnnx, "Sum", 8}, {kOnnx, "Mean", 8}, {kOnnx, "Mod", 10}};
 }  // namespace
 
 void lower_arithmetic(Lowering& lowering, const Node& node);

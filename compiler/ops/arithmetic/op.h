@@ -1,8 +1,12 @@
-// Add, Sub, Mul, Div (ai.onnx, since 7) of two inputs, Max, Min and Sum (since 8) of one or more,
-// from the left: elementwise with numpy broadcasting, on float32, int32 and int64 (Sum: float32).
-// All inputs have one element type. Float operations round once; NaN, infinities and division by 0
-// as IEEE 754 says. Integer sums and products wrap; integer division truncates, a constant divisor
-// 0 is refused, one at run time gives 0. A NaN is both largest and smallest.
+// Add, Sub, Mul, Div (ai.onnx, since 7), Mod (10) of two inputs, Max, Min, Sum and Mean (since 8)
+// of one or more, from the left: elementwise with numpy broadcasting, on float32 and on integers of
+// 8, 16, 32 (signed) and 64 (signed) bits; Sum and Mean on float32 only. All inputs have one
+// element type. Float operations round once; NaN, infinities and division by 0 as IEEE 754 says.
+// Integer sums and products wrap; integer division truncates, a constant divisor 0 is refused, one
+// at run time gives 0. A NaN is both largest and smallest.
+//   Mean  fl(sum * fl(1 / n)) of n inputs, as ONNX Runtime has it
+//   Mod   fmod = 0 (default): what is left has the sign of the divisor; integers only
+//         fmod = 1: the sign of the dividend, as C's % and fmod, which is exact
 #pragma once
 
 #include "compiler/ops/strided.h"
@@ -10,7 +14,7 @@
 namespace etch {
 
 struct Arithmetic {
-  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin };
+  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin, kMod, kRemainder, kMean };
   Kind kind = Kind::kAdd;
   Shape shape;                      // of the output
   std::vector<StridedView> inputs;  // broadcast to `shape`

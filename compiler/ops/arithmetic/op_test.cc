@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div: broadcasting, and integers at their limits.
+// Arithmetic: broadcasting, integers at their limits, Mod, Mean.
 #include "compiler/ops/arithmetic/op.h"
 
 #include <gtest/gtest.h>
@@ -64,6 +64,47 @@ TEST(Arithmetic, IntegersWrap) {
   EXPECT_EQ(compute("Sub", s64({1}, {INT64_MIN}), s64({1}, {1})), s64({1}, {INT64_MAX}));
 }
 
+TEST(Arithmetic, NarrowIntegersWrap) {
+  EXPECT_EQ(compute("Add", u8({2}, {255, 3}), u8({2}, {2, 4})), u8({2}, {1, 7}));
+  EXPECT_EQ(compute("Div", s8({2}, {-128, 7}), s8({2}, {-1, 0})), s8({2}, {-128, 0}));
+  EXPECT_EQ(compute("Max", s8({2}, {-128, 7}), s8({1}, {-1})), s8({2}, {-1, 7}));
+}
+
+Tensor modulo(const Tensor& a, const Tensor& b, std::int64_t fmod) {
+  OneNode node("Mod");
+  node.input(a).input(b).attribute("fmod", fmod);
+  return node.run().at(0);
+}
+
+TEST(Mod, TakesTheSignOfTheDivisorOrOfTheDividend) {
+  const Tensor a = s32({6}, {-4, 7, 5, 4, -7, 8});
+  const Tensor b = s32({6}, {2, -3, 8, -2, 3, 5});
+  EXPECT_EQ(modulo(a, b, 0), s32({6}, {0, -2, 5, 0, 2, 3}));
+  EXPECT_EQ(modulo(a, b, 1), s32({6}, {0, 1, 5, 0, -1, 3}));
+}
+
+TEST(Mod, IsExactOnFloats) {
+  EXPECT_EQ(modulo(f32({4}, {-4.25F, 7.5F, 5, 1e10F}), f32({4}, {2, -3.25F, 8, 3}), 1),
+            f32({4}, {-0.25F, 1, 5, 1}));
+}
+
+TEST(Mod, NeverTraps) {
+  EXPECT_EQ(modulo(s64({3}, {INT64_MIN, 5, -5}), s64({3}, {-1, 0, 0}), 0), s64({3}, {0, 0, 0}));
+  EXPECT_EQ(modulo(u8({2}, {200, 7}), u8({2}, {255, 0}), 0), u8({2}, {200, 0}));
+}
+
+TEST(Mod, OfFloatsNeedsFmod) {
+  OneNode node("Mod");
+  node.input(f32({1}, {1})).input(f32({1}, {1}));
+  EXPECT_EQ(node.errors(), "E-ATTR: must be 1 for float32, got 0");
+}
+
+TEST(Mean, MultipliesTheSumByTheShare) {
+  OneNode node("Mean");
+  node.input(f32({2}, {1, 7})).input(f32({}, {2})).input(f32({2}, {4, 0}));
+  EXPECT_EQ(node.run().at(0), f32({2}, {7 * (1.0F / 3), 9 * (1.0F / 3)}));
+}
+
 TEST(Arithmetic, IntegerDivisionTruncatesAndNeverTraps) {
   EXPECT_EQ(compute("Div", s32({3}, {-7, 7, 1}), s32({3}, {2, -2, 0})), s32({3}, {-3, -3, 0}));
   EXPECT_EQ(compute("Div", s64({1}, {INT64_MIN}), s64({1}, {-1})), s64({1}, {INT64_MIN}));
@@ -82,9 +123,10 @@ TEST(Arithmetic, ShapesMustBroadcast) {
 }
 
 TEST(Arithmetic, TypesMustBeSupportedAndEqual) {
-  OneNode bytes("Add");
-  bytes.input(u8({1}, {1})).input(u8({1}, {1}));
-  EXPECT_EQ(bytes.errors(), "E-TYPE: must be float32, int32, int64, got uint8");
+  OneNode halves("Add");
+  halves.input(Tensor(DType::kF16, {1})).input(Tensor(DType::kF16, {1}));
+  EXPECT_EQ(halves.errors(),
+            "E-TYPE: must be float32, int32, int64, uint8, int8, uint16, int16, got float16");
   OneNode mixed("Mul");
   mixed.input(counting({1})).input(s32({1}, {1}));
   EXPECT_EQ(mixed.errors(), "E-TYPE: inputs must have one element type, got float32 and int32");

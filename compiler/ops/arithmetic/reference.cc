@@ -1,6 +1,7 @@
-// Add, Sub, Mul, Div, Max, Min and Sum by plain loops; see op.h.
+// Add, Sub, Mul, Div, Mod, Max, Min, Sum and Mean by plain loops; see op.h.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "compiler/ops/arithmetic/op.h"
@@ -14,6 +15,7 @@ using Kind = Arithmetic::Kind;
 float combine(Kind kind, float a, float b) {
   switch (kind) {
     case Kind::kAdd:
+    case Kind::kMean:
       return a + b;
     case Kind::kSub:
       return a - b;
@@ -25,8 +27,22 @@ float combine(Kind kind, float a, float b) {
       return a > b || std::isnan(a) ? a : b;
     case Kind::kMin:
       return a < b || std::isnan(a) ? a : b;
+    case Kind::kRemainder: {
+      const float left = std::fmod(a, b);
+      return std::isnan(left) ? std::numeric_limits<float>::quiet_NaN() : left;
+    }
+    case Kind::kMod:
+      break;
   }
   ETCH_CHECK(false);
+}
+
+// What division leaves, with the sign of the divisor or of the dividend.
+std::int64_t left_over(Kind kind, std::int64_t a, std::int64_t b) {
+  if (b == 0 || b == -1) return 0;
+  const std::int64_t left = a % b;
+  const bool differs = left != 0 && (left < 0) != (b < 0);
+  return kind == Kind::kMod && differs ? left + b : left;
 }
 
 // In unsigned arithmetic, where overflow wraps.
@@ -46,17 +62,20 @@ Int combine_integers(Kind kind, Int a, Int b) {
       return std::max(a, b);
     case Kind::kMin:
       return std::min(a, b);
+    case Kind::kMod:
+    case Kind::kRemainder:
+      return static_cast<Int>(left_over(kind, a, b));
     case Kind::kDiv:
+    case Kind::kMean:
       break;
   }
   if (b == 0) return 0;
-  return b == -1 ? static_cast<Int>(Unsigned{0} - ua) : static_cast<Int>(a / b);
+  const bool negates = std::is_signed_v<Int> && b == static_cast<Int>(-1);
+  return negates ? static_cast<Int>(Unsigned{0} - ua) : static_cast<Int>(a / b);
 }
 
-std::int32_t combine(Kind kind, std::int32_t a, std::int32_t b) {
-  return combine_integers(kind, a, b);
-}
-std::int64_t combine(Kind kind, std::int64_t a, std::int64_t b) {
+template <class Int>
+Int combine(Kind kind, Int a, Int b) {
   return combine_integers(kind, a, b);
 }
 
@@ -71,6 +90,10 @@ Tensor compute(const Arithmetic& params, std::span<const Tensor* const> inputs) 
       ++to;
     });
   }
+  if constexpr (std::is_same_v<T, float>) {
+    const float share = 1.0F / static_cast<float>(inputs.size());
+    if (params.kind == Kind::kMean) std::ranges::for_each(y.as<T>(), [&](T& v) { v *= share; });
+  }
   return y;
 }
 }  // namespace
@@ -84,6 +107,14 @@ std::vector<Tensor> arithmetic_reference(const Node& node, std::span<const Tenso
       return {compute<std::int32_t>(params, inputs)};
     case DType::kS64:
       return {compute<std::int64_t>(params, inputs)};
+    case DType::kU8:
+      return {compute<std::uint8_t>(params, inputs)};
+    case DType::kS8:
+      return {compute<std::int8_t>(params, inputs)};
+    case DType::kU16:
+      return {compute<std::uint16_t>(params, inputs)};
+    case DType::kS16:
+      return {compute<std::int16_t>(params, inputs)};
     default:
       ETCH_CHECK(false);
   }

@@ -64,8 +64,17 @@ float read(ResolveContext& context, const char* name, float fallback) {
   return value;
 }
 
-bool takes_integers(Function function) {
-  return function == Function::kAbs || function == Function::kNeg || function == Function::kSign;
+bool type_fits(ResolveContext& context, Function function) {
+  if (function == Function::kNeg) {
+    return check_dtype(context, 0, "X",
+                       {DType::kF32, DType::kS8, DType::kS16, DType::kS32, DType::kS64});
+  }
+  if (function == Function::kAbs || function == Function::kSign) {
+    return check_dtype(
+        context, 0, "X",
+        {DType::kF32, DType::kS8, DType::kS16, DType::kS32, DType::kS64, DType::kU8, DType::kU16});
+  }
+  return check_dtype(context, 0, "X", {DType::kF32});
 }
 
 Function gelu(ResolveContext& context) {
@@ -78,10 +87,7 @@ Function gelu(ResolveContext& context) {
 
 void resolve(ResolveContext& context) {
   const Spelling& spelling = spelling_of(context.node().op_type);
-  const bool type_fits = takes_integers(spelling.function)
-                             ? check_dtype(context, 0, "X", {DType::kF32, DType::kS32, DType::kS64})
-                             : check_dtype(context, 0, "X", {DType::kF32});
-  if (!type_fits) return;
+  if (!type_fits(context, spelling.function)) return;
   FloatFunction params{spelling.function, read(context, spelling.alpha_name, spelling.alpha),
                        read(context, spelling.beta_name, spelling.beta)};
   if (params.function == Function::kCelu && params.alpha == 0.0F)

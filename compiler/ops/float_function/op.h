@@ -15,7 +15,8 @@
 //   QuickGelu (com.microsoft 1)  x Sigmoid(alpha x), alpha default 1.702
 // Exact functions are exact, HardSigmoid and HardSwish round as written; the others are the
 // runtime's (runtime/etch_functions.h), within 2e-6 of the truth. Exp, Tanh and Sigmoid are ONNX
-// Runtime's bit for bit. Abs, Neg and Sign take int32 and int64 too, where they are constants.
+// Runtime's bit for bit. Abs, Neg and Sign take integers of 8 to 64 bits too (Neg:
+// signed ones), where Abs and Neg wrap.
 #pragma once
 
 #include "templates/kernels/function.h"
