@@ -12,6 +12,10 @@ namespace etch {
 namespace {
 // Weights up to this size stay in the L1 and L2 caches while pixels move in the outer loop.
 constexpr std::int64_t kResidentWeights = 200 * 1024;
+// Weights of a block up to this size stay in the L1 cache from tile to tile; larger ones come from
+// L2 at this many bytes per cycle.
+constexpr std::int64_t kNearWeights = 24 * 1024;
+constexpr double kFarBytesPerCycle = 32;
 constexpr int kMostTileRows = 4;
 // A tile whose products are at most this many instructions stays straight-line (micro-op cache).
 constexpr double kStraightLineProducts = 400;
@@ -27,7 +31,11 @@ double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
 
 double tile_cycles(const IsaTraits& isa, int groups, int pixels, int vectors) {
   const int packs = vectors >= 3 ? pixels : (pixels * vectors + 3) / 4;
-  return groups * group_cycles(isa, pixels, vectors) + packs * isa.epilogue_cycles + 14;
+  const std::int64_t weights = std::int64_t{vectors} * isa.weight_bytes();
+  const bool far = groups * weights > kNearWeights;
+  const double stream = far ? static_cast<double>(weights) / kFarBytesPerCycle : 0;
+  const double group = std::max(group_cycles(isa, pixels, vectors), stream);
+  return groups * group + packs * isa.epilogue_cycles + 14;
 }
 
 // Cycles of a whole region for one block with tiles of rows x cols pixels.
