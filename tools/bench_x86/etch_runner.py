@@ -10,6 +10,7 @@ import ctypes
 import dataclasses
 import hashlib
 import json
+import os
 import pathlib
 import re
 import resource
@@ -140,7 +141,7 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     """Compiles and builds in a folder below `folder` named after what it is made from; returns it and its report.json.
     What was built before is used again.
     """
-    staging = folder / "staging"
+    staging = folder / f"staging-{os.getpid()}"  # another run may build at the same time
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     generate_s = generate(request, staging / "net")
@@ -159,6 +160,7 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
         (staging / "facts.json").write_text(json.dumps(dataclasses.asdict(facts)), encoding="utf-8")
         shutil.rmtree(final, ignore_errors=True)
         staging.rename(final)
+    shutil.rmtree(staging, ignore_errors=True)
     return final, report
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 
 import summary
@@ -65,11 +66,23 @@ def text_of(result: dict, threads: list[int]) -> list[str]:
     return lines
 
 
-def markdown_of(result: dict, threads: list[int]) -> str:
+READING = """
+Times are microseconds per call: the median over rounds of the median of a round's clean samples, and in brackets the
+least and the greatest round. A ratio says how many times as fast as the peer Etch is, by the peer's best figure: `node`
+is what one more identical node of a graph costs, which leaves out the call of the session. `% peak` compares with what
+one core can multiply, measured beside it; taps on padding count as work there, although oneDNN skips them. `FEW` names
+figures with fewer than 20 clean samples. What runs, and how it is timed: [performance.md](performance.md).
+"""
+
+
+def markdown_of(result: dict, threads: list[int], image: str) -> str:
     facts = result["machine"]
-    lines = [f"Made by `{facts['command']}`.", "", *[line + "  " for line in machine_lines(facts)], ""]
+    lines = ["# Etch against other runtimes on x86-64", "", f"Made by `{facts['command']}`:", "",
+             *["- " + line for line in machine_lines(facts)], READING]
+    if image:
+        lines += [f"![Share of the peak of one core]({image})", ""]
     for title, cells in tables_of(result, threads):
-        lines += [f"### {title}", "", *table.markdown(cells), ""]
+        lines += [f"## {title}", "", *table.markdown(cells), ""]
     for part in summaries_of(result, threads):
         lines += ["```", *part, "```", ""]
     return "\n".join(lines)
@@ -89,7 +102,8 @@ def write(result: dict, options, threads: list[int]) -> None:
     if options.json:
         options.json.write_text(json.dumps(jsonable(result), indent=1) + "\n", encoding="utf-8")
     if options.markdown:
-        options.markdown.write_text(markdown_of(result, threads), encoding="utf-8")
+        image = os.path.relpath(options.svg, options.markdown.parent) if options.svg else ""
+        options.markdown.write_text(markdown_of(result, threads, image), encoding="utf-8")
     if options.svg:
         plot(result, options.svg)
 
@@ -99,6 +113,7 @@ def plot(result: dict, path: pathlib.Path) -> None:
     import matplotlib  # only here: it takes a second to load
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "bench-x86"
+    matplotlib.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot
     rows = [row for row in result["layers"] + result["networks"] if "etch" in row["figures"].get(1, {})]
     times = [lambda figures: figures["etch"].median, summary.ort_time, summary.ov_time, summary.dnnl_time]

@@ -21,13 +21,15 @@ OV_COPIES = 5
 @dataclasses.dataclass
 class Settings:
     timer: gate.Gate
-    build: pathlib.Path
+    build: pathlib.Path  # kept from run to run
+    scratch: pathlib.Path
     target: str
     compiler: str
     rounds: int
     seconds: float  # per contender and round
     threads: list[int]
     peers: list[str]
+    real_time: bool = False
     dnnl: dnnl_runner.Library | None = None
 
 
@@ -42,7 +44,8 @@ def in_rounds(settings: Settings, callees: dict[str, gate.Callee]) -> dict[str, 
         timer.begin_row()
         for _ in range(settings.rounds):
             for name, callee in callees.items():
-                samples[name].append(timer.sample(callee, settings.seconds))
+                with gate.undisturbed(settings.real_time):
+                    samples[name].append(timer.sample(callee, settings.seconds))
         timer.settle()
         return {name: gate.figure_of(rounds, timer.is_clean) for name, rounds in samples.items()}
 
@@ -116,7 +119,7 @@ def bench_with(threads: int, layer: Layer, settings: Settings, row: dict, stack:
         row["schedule"] = next((step["schedule"] for step in network.report["steps"] if step.get("schedule")), "")
         callees |= {"etch": network.callee("layer"), "etch_whole": network.callee("whole")}
     if "openvino" in settings.peers:
-        found = ov_sessions(layer, threads, settings.build / "openvino")
+        found = ov_sessions(layer, threads, settings.scratch)
         for session in found.values():
             stack.callback(session.close)
         check_openvino(found["ov"], expected, row)

@@ -154,7 +154,7 @@ def time_with(threads: int, case: Case, network: etch_runner.Network, settings: 
         sessions |= ort_sessions(case, threads)
     if "openvino" in settings.peers:
         try:
-            feeds, scratch = list(case.feeds[0].values()), settings.build / "openvino/network"
+            feeds, scratch = list(case.feeds[0].values()), settings.scratch / "network"
             session = ov_runner.Session(case.openvino_form, feeds, scratch, threads)
             sessions["ov"] = session
             row["openvino_on_integers"] = ov_runner.runs_on_integers(session.primitives)
