@@ -40,6 +40,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--svg", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE",
+                        help="measure nothing: print and write again what a run wrote with --json")
     parser.add_argument("--self-check", action="store_true", help="test this tool's own arithmetic and stop")
     return parser.parse_args()
 
@@ -114,6 +116,8 @@ def main() -> int:
     options = parse()
     if options.self_check:
         return self_check.main()
+    if options.source:
+        return report(files.read(options.source), options)
     if options.real_time and options.threads != "1":
         sys.exit("bench-x86: --real-time is for --threads 1: threads that wait for each other would starve")
     with tempfile.TemporaryDirectory() as scratch:
@@ -129,11 +133,15 @@ def run(options: argparse.Namespace, settings: layer_bench.Settings) -> int:
                       for make in chosen_networks(options)], not options.quick)
     peaks = [row["peak_gmacs"] for row in rows + found if "peak_gmacs" in row]
     facts["peak_gmacs"] = [min(peaks, default=0), max(peaks, default=0)]
-    result = {"machine": facts, "layers": rows, "networks": found}
-    lines = files.text_of(result, settings.threads)
-    print("\n".join(lines))
-    files.write(result, options, settings.threads)
-    return 1 if any(row["faults"] for row in rows + found) else 0
+    return report({"machine": facts, "layers": rows, "networks": found}, options)
+
+
+def report(result: dict, options: argparse.Namespace) -> int:
+    rows = result["layers"] + result["networks"]
+    threads = sorted({count for row in rows for count in row["figures"]})
+    print("\n".join(files.text_of(result, threads)))
+    files.write(result, options, threads)
+    return 1 if any(row["faults"] for row in rows) else 0
 
 
 if __name__ == "__main__":

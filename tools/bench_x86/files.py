@@ -4,7 +4,9 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 
+import gate
 import summary
 import table
 
@@ -77,7 +79,7 @@ figures with fewer than 20 clean samples. What runs, and how it is timed: [perfo
 
 def markdown_of(result: dict, threads: list[int], image: str) -> str:
     facts = result["machine"]
-    lines = ["# Etch against other runtimes on x86-64", "", f"Made by `{facts['command']}`:", "",
+    lines = ["# Etch against other runtimes on x86-64", "", f"Made by `{command_of(facts['command'])}`:", "",
              *["- " + line for line in machine_lines(facts)], READING]
     if image:
         lines += [f"![Share of the peak of one core]({image})", ""]
@@ -88,6 +90,11 @@ def markdown_of(result: dict, threads: list[int], image: str) -> str:
     return "\n".join(lines)
 
 
+def command_of(line: str) -> str:
+    """Without the names of files."""
+    return re.sub(r" --(json|markdown|svg|from) \S+", "", line)
+
+
 def jsonable(value):
     if dataclasses.is_dataclass(value):
         return {key: jsonable(part) for key, part in dataclasses.asdict(value).items()}
@@ -96,6 +103,17 @@ def jsonable(value):
     if isinstance(value, (list, tuple)):
         return [jsonable(part) for part in value]
     return round(value, 4) if isinstance(value, float) else value
+
+
+def read(path: pathlib.Path) -> dict:
+    """What write() left as JSON."""
+    result = json.loads(path.read_text(encoding="utf-8"))
+    for row in result["layers"] + result["networks"]:
+        row["figures"] = {int(threads): {name: gate.Figure(**one) for name, one in figures.items()}
+                          for threads, figures in row["figures"].items()}
+        if "ort_settings" in row:
+            row["ort_settings"] = {int(threads): text for threads, text in row["ort_settings"].items()}
+    return result
 
 
 def write(result: dict, options, threads: list[int]) -> None:

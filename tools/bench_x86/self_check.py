@@ -1,8 +1,12 @@
 """Tests of what in this tool is arithmetic or text: tools/bench-x86 --self-check."""
 
+import pathlib
+import tempfile
+import types
 import unittest
 
 import etch_runner
+import files
 import gate
 import layers
 import summary
@@ -105,6 +109,17 @@ class Texts(unittest.TestCase):
         one["figures"][1]["ov"] = figure(1, clean=3)
         self.assertIn("FEW: ov 3/100 clean", table.notes_of(one, one["figures"][1]))
         self.assertEqual(len(summary.doubtful(one)), 1)
+
+    def test_commands_are_shown_without_files(self):
+        self.assertEqual(files.command_of("tools/bench-x86 --quick --json /x/y.json --target avx2 --svg a.svg"),
+                         "tools/bench-x86 --quick --target avx2")
+
+    def test_json_is_read_as_it_was_written(self):
+        result = {"machine": {}, "layers": [row("a", etch=1.5, ov=2)], "networks": []}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.json"
+            files.write(result, types.SimpleNamespace(json=path, markdown=None, svg=None), [1])
+            self.assertEqual(files.read(path), result)
 
     def test_a_layer_is_run_without_the_steps_that_carry_its_data(self):
         schedule = ("void run() {\n  if (x) __builtin_trap();\n\n  // copy (it)\n"
