@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
+#include "compiler/base/text.h"
 #include "compiler/import/tensor_data.h"
+#include "tests/engines.h"
 
 namespace etch {
 
@@ -49,6 +53,24 @@ class Blocks {
   std::size_t at_ = 0;
 };
 }  // namespace
+
+std::string difference_from_recorded(const Tensor& got, const Tensor& recorded) {
+  if (got.dtype() != recorded.dtype() || got.shape() != recorded.shape()) {
+    return cat("got ", name_of(got.dtype()), to_string(got.shape()), ", recorded ",
+               name_of(recorded.dtype()), to_string(recorded.shape()));
+  }
+  if (got.dtype() != DType::kF32) return difference_of({got}, {recorded});
+  float largest = 1;
+  for (std::int64_t i = 0; i < recorded.size(); ++i)
+    largest = std::max(largest, std::fabs(recorded.real(i)));
+  for (std::int64_t i = 0; i < got.size(); ++i) {
+    const float e = recorded.real(i);
+    const bool close = std::fabs(got.real(i) - e) <= 1e-5F * largest;
+    if (!close && !(std::isnan(e) && std::isnan(got.real(i))))
+      return cat("element ", i, ": got ", decimal(got.real(i)), ", recorded ", decimal(e));
+  }
+  return "";
+}
 
 std::vector<RecordedCase> read_recorded_cases(const std::filesystem::path& folder) {
   std::vector<RecordedCase> out;

@@ -24,4 +24,8 @@ struct RecordedCase {
 // Fails the test when the files are damaged.
 std::vector<RecordedCase> read_recorded_cases(const std::filesystem::path& folder);
 
+// What differs from a recorded result, floats by more than 1e-5 of the largest value (of 1, if it
+// is smaller): ONNX Runtime adds in another order. Empty: nothing.
+std::string difference_from_recorded(const Tensor& got, const Tensor& recorded);
+
 }  // namespace etch

@@ -3,37 +3,15 @@
 // within 1e-5 of the largest value, since the order of sums differs; integers exactly.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <vector>
 
-#include "compiler/base/text.h"
 #include "compiler/schedule/targets.h"
 #include "tests/engines.h"
 #include "tests/recorded_cases.h"
 
 namespace etch {
 namespace {
-
-// "" when close enough.
-std::string difference_from_recorded(const Tensor& got, const Tensor& recorded) {
-  if (got.dtype() != recorded.dtype() || got.shape() != recorded.shape()) {
-    return cat("got ", name_of(got.dtype()), to_string(got.shape()), ", recorded ",
-               name_of(recorded.dtype()), to_string(recorded.shape()));
-  }
-  if (got.dtype() != DType::kF32) return difference_of({got}, {recorded});
-  float largest = 1;
-  for (std::int64_t i = 0; i < recorded.size(); ++i)
-    largest = std::max(largest, std::fabs(recorded.real(i)));
-  for (std::int64_t i = 0; i < got.size(); ++i) {
-    const float e = recorded.real(i);
-    const bool close = std::fabs(got.real(i) - e) <= 1e-5F * largest;
-    if (!close && !(std::isnan(e) && std::isnan(got.real(i))))
-      return cat("element ", i, ": got ", decimal(got.real(i)), ", recorded ", decimal(e));
-  }
-  return "";
-}
 
 std::vector<RecordedCase> all_cases() {
   return read_recorded_cases(std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/float");

@@ -271,7 +271,60 @@ def integers(topic):
         topic.node(f"Sum_{count}", "Sum", parts, 13, run_time=count)
 
 
-TOPICS = {"integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
+ACTIVATIONS = {"Relu": (), "Sigmoid": (), "Tanh": (), "LeakyRelu": (0.3,), "Clip": (-0.5, 0.75),
+               "HardSigmoid": (0.3, 0.4)}
+
+
+def fused(topic):
+    """What ONNX Runtime's optimizer makes of several float operators."""
+    rng = topic.rng
+
+    def floats(*shape):
+        return rng.normal(0, 1, shape).astype(F)
+
+    def add(op, inputs, run_time=1, outputs=1, opset=13, **attributes):
+        topic.node(f"{op}_{attributes.get('activation', '')}", op, inputs, opset, outputs, run_time,
+                   "com.microsoft", **attributes)
+
+    add("FusedConv", [floats(1, 3, 6, 5), floats(4, 3, 3, 3)], strides=[2, 1])
+    for activation, parameters in ACTIVATIONS.items():
+        add("FusedConv", [floats(2, 4, 6, 5), floats(6, 2, 3, 3), floats(6)], group=2,
+            pads=[1, 0, 1, 2], dilations=[1, 2], activation=activation,
+            **({"activation_params": list(parameters)} if parameters else {}))
+    for bias, old in itertools.product((None, floats(4)), (9, 13)):
+        add("FusedConv", [floats(1, 3, 6, 5), floats(4, 3, 3, 3), bias, floats(1, 4, 4, 3)], 4,
+            opset=old, activation="Relu")
+        add("FusedConv", [floats(1, 3, 6, 5), floats(4, 3, 3, 3), bias], opset=old,
+            activation="Clip", activation_params=[0.0, 0.5])
+    for activation, parameters in (("", ()), ("Relu", ()), ("LeakyRelu", (0.2,)), ("Tanh", ()),
+                                   ("HardSigmoid", (0.3, 0.4)), ("Elu", (0.7,)), ("Softplus", ())):
+        names = ("activation_alpha", "activation_beta")
+        add("FusedGemm", [floats(5, 3), floats(7, 5), floats(7)], transA=1, transB=1, alpha=0.5,
+            beta=2.0, activation=activation, **dict(zip(names, parameters)))
+    for trans_a, trans_b in itertools.product((0, 1), (0, 1)):
+        a, b = ((4, 3), (3, 4))[trans_a], ((3, 5), (5, 3))[trans_b]
+        add("FusedMatMul", [floats(*a), floats(*b)], 1, transA=trans_a, transB=trans_b, alpha=0.125)
+        add("FusedMatMul", [floats(2, 6, *a), floats(2, 6, *b)], 2, transA=trans_a, transB=trans_b)
+        add("FusedMatMul", [floats(2, 6, *a), floats(*b)], 2, transA=trans_a, transB=trans_b)
+        add("TransposeMatMul", [floats(2, *a), floats(2, *b)], 2, transA=trans_a, transB=trans_b)
+        for batch_a, batch_b in ((1, 0), (0, 1), (1, 1)):
+            left = (a[0], 2, 6, a[1]) if batch_a else (2, 6, *a)
+            right = (b[0], 2, 6, b[1]) if batch_b else (2, 6, *b)
+            add("FusedMatMul", [floats(*left), floats(*right)], 2, transA=trans_a, transB=trans_b,
+                transBatchA=batch_a, transBatchB=batch_b)
+    add("BiasGelu", [floats(2, 3, 8), floats(8)])
+    add("FastGelu", [floats(2, 3, 8)])
+    add("FastGelu", [floats(2, 3, 8), floats(8)])
+    for count in (3, 4, 5):
+        vectors = [floats(8) for _ in range(count - 2)]
+        add("SkipLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8)] + vectors, 2, epsilon=0.01)
+    inputs = {"x": floats(2, 3, 8), "s": floats(2, 3, 8)}
+    node = helper.make_node("SkipLayerNormalization", ["x", "s", "g"], ["y", "", "", "sum"],
+                            domain="com.microsoft")
+    topic.graph("skip_sum", [node], inputs, {"g": floats(8)}, ["y", "sum"], 13)
+
+
+TOPICS = {"fused": fused, "integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
 
 
 def main():

@@ -1,5 +1,6 @@
-// See resolve.h. One forward walk: a node is checked, resolved by its operator, and folded at
-// once, because later shapes may depend on the folded value.
+// See resolve.h. One forward walk: a node is checked, written as several if it stands for them,
+// resolved by its operator, and folded at once, because later shapes may depend on the folded
+// value.
 #include "compiler/passes/resolve.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/passes/dead_code.h"
 #include "compiler/passes/fold.h"
+#include "compiler/passes/unfuse.h"
 
 namespace etch {
 
@@ -33,7 +35,7 @@ std::string unknown_text(const Node& node) {
 void report_unknown_operators(const Graph& graph, Sink& sink) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<const Node*, int>> uses;
   for (const Node& node : graph.nodes) {
-    if (node.op != nullptr) continue;
+    if (node.op != nullptr || is_fused(node)) continue;
     ++uses.try_emplace({node.domain, node.op_type}, &node, 0).first->second.second;
   }
   for (const auto& [operation, use] : uses) {
@@ -43,15 +45,18 @@ void report_unknown_operators(const Graph& graph, Sink& sink) {
   }
 }
 
+bool check_domain(const Graph& graph, const Node& node, Sink& sink) {
+  if (graph.opset(node.domain) != 0 || node.domain == kNhwc) return true;
+  report(node, DiagKind::kVersion, cat("the domain ", domain_text(node.domain), " is not imported"),
+         sink);
+  return false;
+}
+
 // The node's domain must be imported, in a version that has the operator. Nodes made by passes
 // are not the file's business and skip this.
 bool check_version(const Graph& graph, const Node& node, Sink& sink) {
+  if (!check_domain(graph, node, sink)) return false;
   const std::int64_t version = graph.opset(node.domain);
-  if (version == 0 && node.domain != kNhwc) {
-    report(node, DiagKind::kVersion,
-           cat("the domain ", domain_text(node.domain), " is not imported"), sink);
-    return false;
-  }
   const OpName* name = find_name(*node.op, node.domain, node.op_type);
   if (name == nullptr || node.domain == kNhwc || version >= name->since) return true;
   report(node, DiagKind::kVersion,
@@ -92,12 +97,10 @@ bool check_arity(const Node& node, Sink& sink) {
 // Which values have a final type and shape.
 class Known {
  public:
-  explicit Known(const Graph& graph) : flags_(graph.values.size()) {
-    for (std::size_t v = 0; v < flags_.size(); ++v) flags_[v] = graph.values[v].constant != nullptr;
-    add_all(graph.inputs);
-  }
+  explicit Known(const Graph& graph) : graph_(graph) { add_all(graph.inputs); }
 
   void add_all(const std::vector<ValueId>& ids) {
+    flags_.resize(graph_.values.size());
     for (const ValueId id : ids) {
       if (id != kNoValue) flags_[static_cast<std::size_t>(id)] = true;
     }
@@ -105,11 +108,14 @@ class Known {
 
   bool has_all(const std::vector<ValueId>& ids) const {
     return std::all_of(ids.begin(), ids.end(), [&](ValueId id) {
-      return id == kNoValue || flags_[static_cast<std::size_t>(id)];
+      const auto at = static_cast<std::size_t>(id);
+      return id == kNoValue || graph_.value(id).constant != nullptr ||
+             (at < flags_.size() && flags_[at]);
     });
   }
 
  private:
+  const Graph& graph_;
   std::vector<bool> flags_;
 };
 
@@ -138,12 +144,25 @@ void resolve(Graph& graph, Sink& sink) {
   report_unknown_operators(graph, sink);
   ConstantFolder folder(graph, FoldDequantize::kNo);
   Known known(graph);
-  for (Node& node : graph.nodes) {
-    if (node.op == nullptr || !check_version(graph, node, sink)) continue;
+  const auto add = [&](Node node) {
     const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
-    if (!known.has_all(node.inputs) || !resolve_node(graph, node, sink)) continue;
-    known.add_all(outputs);
-    folder.fold(node);
+    if (known.has_all(node.inputs) && resolve_node(graph, node, sink)) {
+      known.add_all(outputs);
+      folder.fold(node);
+    }
+    graph.nodes.push_back(std::move(node));
+  };
+  for (Node& node : std::exchange(graph.nodes, {})) {
+    std::vector<Node> parts;
+    if (is_fused(node) && check_domain(graph, node, sink) && known.has_all(node.inputs))
+      parts = unfused(graph, node, sink);
+    for (Node& part : parts) add(std::move(part));
+    if (!parts.empty()) continue;
+    if (node.op != nullptr && check_version(graph, node, sink)) {
+      add(std::move(node));
+    } else {
+      graph.nodes.push_back(std::move(node));
+    }
   }
   if (sink.error_count() != errors_before) return;
   remove_dead(graph);

@@ -1,0 +1,26 @@
+// Operators of com.microsoft that ONNX Runtime's optimizer makes of several of ai.onnx, written as
+// those again:
+//   FusedConv                Conv, Add of Z, the activation
+//   FusedGemm                Gemm, the activation
+//   FusedMatMul, TransposeMatMul    Transpose of either side, MatMul, Mul by alpha
+//   BiasGelu, FastGelu       Add of the bias, Gelu (of FastGelu: with tanh)
+//   SkipLayerNormalization   Add of skip and bias, LayerNormalization over the last axis
+// Activations: Relu, Sigmoid, Tanh, LeakyRelu, Clip, HardSigmoid, Elu, Softplus, Softsign,
+// ThresholdedRelu. Part of resolving: shapes of inputs are known, parts are not yet resolved.
+#pragma once
+
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+// Whether `node` is such an operator.
+bool is_fused(const Node& node);
+
+// The nodes that `node`, whose inputs have types and shapes, stands for, in order; they give its
+// outputs. Empty after an error: E-GRAPH, E-ATTR or E-UNSUPPORTED.
+std::vector<Node> unfused(Graph& graph, const Node& node, Sink& sink);
+
+}  // namespace etch

@@ -1,0 +1,111 @@
+// Operators that ONNX Runtime's optimizer fused: what they are written as, and what is refused.
+// Their results are compared with ONNX Runtime's in tests/recorded_nodes_test.cc.
+#include "compiler/passes/unfuse.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compiler/base/text.h"
+#include "compiler/ir/evaluate.h"
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+// A model of one fused node with inputs a, b, c ... of these shapes.
+ModelBuilder model_of(const std::string& op, const std::vector<Shape>& shapes,
+                      const std::map<std::string, Attribute>& attributes = {},
+                      std::int64_t opset = 13) {
+  ModelBuilder model(opset);
+  model.opset("com.microsoft", 1);
+  std::vector<std::string> names;
+  for (const Shape& shape : shapes) {
+    names.emplace_back(1, static_cast<char>('a' + names.size()));
+    model.input(names.back(), DType::kF32, {shape.begin(), shape.end()});
+  }
+  model.node(op, names, {"y"}, attributes, "com.microsoft").output("y");
+  return model;
+}
+
+std::string operators(const ModelBuilder& model) {
+  Sink sink;
+  const auto graph = load(model, sink);
+  EXPECT_TRUE(graph) << errors_of(sink);
+  std::string out;
+  if (!graph) return out;
+  for (const Node& node : graph->nodes) out += cat(out.empty() ? "" : " ", node.op_type);
+  return out;
+}
+
+std::string errors(const ModelBuilder& model) {
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+  return errors_of(sink);
+}
+
+const std::vector<Shape> kConv{{1, 2, 4, 4}, {3, 2, 3, 3}};
+
+TEST(Unfuse, WritesAConvolutionWithItsSumAndActivation) {
+  std::vector<Shape> shapes = kConv;
+  shapes.push_back({3});
+  shapes.push_back({1, 3, 2, 2});
+  EXPECT_EQ(operators(model_of("FusedConv", shapes, {{"activation", std::string("Relu")}})),
+            "Conv Add Relu");
+  EXPECT_EQ(operators(model_of("FusedConv", kConv)), "Conv");
+}
+
+TEST(Unfuse, TellsTheFusionLog) {
+  Sink sink;
+  const auto graph =
+      load(model_of("FusedConv", kConv, {{"activation", std::string("Tanh")}}), sink);
+  ASSERT_TRUE(graph);
+  ASSERT_EQ(graph->fusions.records().size(), 1U);
+  EXPECT_EQ(graph->fusions.records()[0].op_type, "FusedConv");
+  EXPECT_EQ(graph->fusions.records()[0].what, "is computed as Conv, Tanh");
+}
+
+TEST(Unfuse, LimitsAreAttributesInOldOperatorSets) {
+  for (const std::int64_t opset : {9, 13}) {
+    ModelBuilder model = model_of(
+        "FusedConv", {{1, 1, 1}, {1, 1, 1}},
+        {{"activation", std::string("Clip")}, {"activation_params", std::vector<float>{0, 0.5F}}},
+        opset);
+    Sink sink;
+    const auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    EXPECT_EQ(evaluate(*graph, {f32({1, 1, 1}, {2}), f32({1, 1, 1}, {3})}).at(0),
+              f32({1, 1, 1}, {0.5F}));
+  }
+}
+
+TEST(Unfuse, WritesProductsOfTransposedMatrices) {
+  EXPECT_EQ(operators(model_of("FusedMatMul", {{3, 2}, {3, 4}}, {{"transA", std::int64_t{1}}})),
+            "Transpose MatMul");
+  EXPECT_EQ(operators(model_of("FusedMatMul", {{2, 3}, {3, 4}}, {{"alpha", 0.5F}})), "MatMul Mul");
+}
+
+TEST(Unfuse, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(errors(model_of("FusedConv", kConv, {{"activation", std::string("Sine")}})),
+            "model: error[E-UNSUPPORTED]: node #0 (FusedConv): the activation 'Sine' is not "
+            "supported\n");
+  EXPECT_EQ(errors(model_of("FusedMatMul", {{2, 3}, {3, 4}}, {{"beta", 0.5F}})),
+            "model: error[E-ATTR]: node #0 (FusedMatMul): attribute 'beta' is not known\n");
+  EXPECT_EQ(errors(model_of("FusedMatMul", {{2, 3}})),
+            "model: error[E-GRAPH]: node #0 (FusedMatMul): input 1 is required, but omitted\n");
+  EXPECT_EQ(errors(model_of("FusedMatMul", {{2, 3}, {3, 4}}, {{"transA", 0.5F}})),
+            "model: error[E-ATTR]: node #0 (FusedMatMul): attribute 'transA' has a wrong type\n");
+}
+
+TEST(Unfuse, TheDomainMustBeImported) {
+  ModelBuilder model(13);
+  model.input("a", DType::kF32, {2, 2});
+  model.node("FusedMatMul", {"a", "a"}, {"y"}, {}, "com.microsoft").output("y");
+  EXPECT_EQ(errors(model),
+            "model: error[E-VERSION]: node #0 (FusedMatMul): the domain com.microsoft is not "
+            "imported\n");
+}
+
+}  // namespace
+}  // namespace etch
