@@ -1,6 +1,6 @@
-// Linear interpolation between the elements of a grid (Resize), in float as ONNX Runtime sums the
-// corners, or in integers with positions in steps of 1/1024. Positions and weights come from
-// tables: for each loop, and each of its output positions, the low neighbour and the high one.
+// Linear and cubic interpolation between the elements of a grid (Resize), in float as ONNX Runtime
+// sums the corners, or in integers with positions in steps of 1/1024. Positions and weights come
+// from tables: for each loop, and each of its output positions, the low neighbour and the high one.
 // Everything counts elements. C++17, freestanding, no heap, no state.
 #pragma once
 
@@ -85,6 +85,45 @@ static inline void resize_linear(const T* x, T* y, const int32_t* positions, con
         set_corners(corners, g, at, weight);
         for (int c = 0; c < g.inner; ++c)
           to[c * g.y_inner] = resized_value(x + c * g.x_inner, corners, g, as);
+      }
+    }
+  }
+}
+
+// Between four neighbours along each of two loops: rows of them first, as ONNX Runtime sums them.
+// `divides`: what a row counts is a part of `total`, not of 1.
+template <bool divides>
+static inline float cubic_value(const float* x, const int32_t* rows, const float* row_weights,
+                                float total, const int32_t* columns, const float* column_weights) {
+  float sum = 0.0f;
+  for (int j = 0; j < 4; ++j) {
+    const float* const row = x + rows[j];
+    float along = 0.0f;
+    for (int i = 0; i < 4; ++i) along += opaque(column_weights[i] * row[columns[i]]);
+    const float part = opaque(along * row_weights[j]);
+    sum += divides ? opaque(part / total) : part;
+  }
+  return sum;
+}
+
+// The inner two loops of the grid; tables as above with four neighbours, and behind the weights the
+// total of each row position.
+template <bool divides>
+static inline void resize_cubic(const float* x, float* y, const int32_t* positions,
+                                const float* weights, Grid g, float outside) {
+  const ptrdiff_t inner = 4 * ptrdiff_t{g.n[1]};
+  const float* const totals = weights + inner + 4 * ptrdiff_t{g.n[2]};
+  for (int j = 0; j < g.n[1]; ++j) {
+    for (int k = 0; k < g.n[2]; ++k) {
+      const int32_t* const rows = positions + 4 * j;
+      const int32_t* const columns = positions + inner + 4 * k;
+      float* const to = y + j * g.y_step[1] + k * g.y_step[2];
+      const bool is_outside = rows[0] < 0 || columns[0] < 0;
+      for (int c = 0; c < g.inner; ++c) {
+        to[c * g.y_inner] = is_outside
+                                ? outside
+                                : cubic_value<divides>(x + c * g.x_inner, rows, weights + 4 * j,
+                                                       totals[j], columns, weights + inner + 4 * k);
       }
     }
   }

@@ -324,7 +324,27 @@ def fused(topic):
     topic.graph("skip_sum", [node], inputs, {"g": floats(8)}, ["y", "sum"], 13)
 
 
-TOPICS = {"fused": fused, "integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
+def cubic(topic):
+    """Resize in cubic mode, in all coordinates."""
+    rng = topic.rng
+    transforms = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners",
+                  "half_pixel_symmetric", "tf_crop_and_resize")
+    for transform, exclude in itertools.product(transforms, (0, 1)):
+        opset = 19 if transform == "half_pixel_symmetric" else 13
+        for shape, out in (((1, 2, 5, 6), (1, 2, 10, 9)), ((2, 1, 7, 4), (2, 1, 3, 4)),
+                           ((5, 7), (8, 3)), ((1, 3, 1, 2), (1, 3, 2, 5))):
+            crop = transform == "tf_crop_and_resize"
+            roi = np.array([0.0] * len(shape) + [1.0] * len(shape), F)
+            if crop:
+                roi[len(shape) - 2], roi[-1] = -0.25, 1.25
+            topic.node(f"{transform}_{exclude}", "Resize",
+                       [rng.normal(0, 3, shape).astype(F), roi if crop else None, None,
+                        np.array(out, np.int64)], opset, mode="cubic", exclude_outside=exclude,
+                       coordinate_transformation_mode=transform, extrapolation_value=7.5,
+                       cubic_coeff_a=float(rng.choice([-0.75, -0.5])))
+
+
+TOPICS = {"cubic": cubic, "fused": fused, "integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
 
 
 def main():

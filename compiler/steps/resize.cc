@@ -1,4 +1,4 @@
-// Building of linear Resize; see resize.h.
+// Building of linear and cubic Resize; see resize.h.
 #include "compiler/steps/resize.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 namespace etch {
 
 ETCH_INSTANTIATE_STEP(ResizeStep);
+ETCH_INSTANTIATE_STEP(CubicResizeStep);
 
 namespace {
 
@@ -120,6 +121,47 @@ void add_linear_resize(Lowering& lowering, const Node& node, const Resize& param
   step->constants.push_back(
       plan.fixed_point ? int32_array("weights", tables.parts, "how many of 1024 parts each counts")
                        : float_array("weights", tables.weights, "how much each counts"));
+  lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+}
+
+void add_cubic_resize(Lowering& lowering, const Node& node, const Resize& params) {
+  const View& x = lowering.view(node, 0);
+  const View y = lowering.new_output(node, 0, order_like(x));
+  auto step = std::make_unique<CubicResizeStep>();
+  step->kind = "resize";
+  step->summary = cat("cubic interpolation, ", to_string(x.shape), " to ", to_string(y.shape));
+  ResizePlan& plan = step->plan;
+  plan.x_span = plan.y_span = 1;
+  plan.grid.corners = 16;
+  plan.grid.n[0] = 1;
+  plan.divides = params.exclude_outside;
+  set_outside(plan, params);
+  std::vector<std::int32_t> positions;
+  std::vector<float> weights, totals;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t axis = params.linear[i];
+    const std::int64_t x_step = steps_of(x)[axis], y_step = steps_of(y)[axis];
+    const std::int64_t out = params.axes[axis].out;
+    plan.grid.n[i + 1] = static_cast<std::int32_t>(out);
+    plan.grid.y_step[i + 1] = static_cast<std::ptrdiff_t>(y_step);
+    plan.x_span += (x.shape[axis] - 1) * x_step;
+    plan.y_span += (out - 1) * y_step;
+    for (std::int64_t at = 0; at < out; ++at) {
+      const CubicSample sample = cubic_sample(params, axis, at);
+      for (const std::int64_t from : sample.at)
+        positions.push_back(sample.outside ? -1 : static_cast<std::int32_t>(from * x_step));
+      for (const float weight : sample.weight)
+        weights.push_back(i == 0 ? weight : weight / sample.total);
+      if (i == 0) totals.push_back(sample.total);
+    }
+  }
+  set_copied_axes(plan, params, x, y);
+  plan.entries = static_cast<std::int64_t>(positions.size());
+  step->constants.push_back(
+      int32_array("positions", positions, "four neighbours of each position, per loop"));
+  weights.insert(weights.end(), totals.begin(), totals.end());
+  step->constants.push_back(
+      float_array("weights", weights, "how much each counts; totals of the first loop"));
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
 

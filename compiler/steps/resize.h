@@ -1,4 +1,4 @@
-// The step of linear Resize; see templates/kernels/resize.h.
+// The steps of linear and cubic Resize; see templates/kernels/resize.h.
 #pragma once
 
 #include "compiler/ops/resize/op.h"
@@ -18,7 +18,18 @@ class ResizeStep : public StagedStep<ResizeStep> {
   }
 };
 
+class CubicResizeStep : public StagedStep<CubicResizeStep> {
+ public:
+  ResizePlan plan;
+  CubicResizeStep() { header = "etch_resize.h"; }
+  template <class S>
+  void kernel(S& s) const {
+    cubic_resize_kernel(s, plan);
+  }
+};
+
 // Output 0 of `node` between the neighbours of input 0.
 void add_linear_resize(Lowering& lowering, const Node& node, const Resize& params);
+void add_cubic_resize(Lowering& lowering, const Node& node, const Resize& params);
 
 }  // namespace etch

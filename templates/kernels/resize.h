@@ -1,5 +1,5 @@
-// Linear Resize: one call of the runtime for each element of the axes that are copied; see
-// runtime/etch_resize.h.
+// Linear and cubic Resize: one call of the runtime for each element of the axes that are copied;
+// see runtime/etch_resize.h.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace etch {
 
-// Operands: x, y. Constants: "positions", two per output position and loop, and "weights", as many
-// floats, or parts of 1024 in fixed point.
+// Operands: x, y. Constants: "positions", two (cubic: four) per output position and loop, and
+// "weights", as many floats, or parts of 1024 in fixed point.
 struct ResizePlan {
   bool is_float = true;      // float32, else stored uint8
   bool fixed_point = false;  // of 8 bits
+  bool divides = false;      // cubic: weights are parts of other totals than 1
   rt::Grid grid{};
   float outside = 0;     // of float32
   int outside_byte = 0;  // as stored
@@ -55,6 +56,30 @@ void resize_kernel(S& s, const ResizePlan& plan) {
     resize_detail::calls<std::uint8_t, float>(s, plan, "resize_linear<uint8_t, float>",
                                               plan.outside_byte);
   }
+}
+
+namespace resize_detail {
+
+template <bool divides, class S>
+void cubic_calls(S& s, const ResizePlan& plan, const char* name) {
+  const auto positions = s.template constant<const std::int32_t>("positions");
+  const auto weights = s.template constant<const float>("weights");
+  walk_rows(s, plan.rows, [&](const RowPlace<S>& at) {
+    s.runtime(
+        name, [](auto... all) { rt::resize_cubic<divides>(all...); },
+        {plan.x_span * 4, plan.y_span * 4, plan.entries * 4, (plan.entries + plan.grid.n[1]) * 4},
+        s.template operand<const float>(0) + at[0], s.template operand<float>(1) + at[1], positions,
+        weights, plan.grid, plan.outside);
+  });
+}
+
+}  // namespace resize_detail
+
+// The first loop of the grid is not used; the totals of the rows stand behind the weights.
+template <class S>
+void cubic_resize_kernel(S& s, const ResizePlan& plan) {
+  if (plan.divides) return resize_detail::cubic_calls<true>(s, plan, "resize_cubic<true>");
+  resize_detail::cubic_calls<false>(s, plan, "resize_cubic<false>");
 }
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// Lowering of Resize: nearest neighbours are moved, linear mode computes.
+// Lowering of Resize: nearest neighbours are moved, linear and cubic mode compute.
 #include <algorithm>
 
 #include "compiler/base/text.h"
@@ -56,6 +56,8 @@ void lower_resize(Lowering& lowering, const Node& node) {
     lowering.set_view(node, 0, lowering.view(node, 0));
   } else if (params.mode == Resize::Mode::kLinear) {
     add_linear_resize(lowering, node, params);
+  } else if (params.mode == Resize::Mode::kCubic) {
+    add_cubic_resize(lowering, node, params);
   } else if (params.extrapolate) {
     lower_extrapolated(lowering, node, params);
   } else {

@@ -62,6 +62,23 @@ std::optional<Tensor> extrapolation_value(ResolveContext& context, DType type, f
   return out;
 }
 
+bool set_cubic(ResolveContext& context, const ResizeSizes& sizes, Resize& params) {
+  params.mode = Resize::Mode::kCubic;
+  params.cubic_a = context.float_attr("cubic_coeff_a", -0.75F);
+  params.exclude_outside = context.int_attr("exclude_outside", 0) != 0;
+  if (!std::isfinite(params.cubic_a)) context.attr_error("cubic_coeff_a", "must be finite");
+  if (!check_dtype(context, 0, "X", {DType::kF32}) || context.failed()) return false;
+  const std::size_t rank = sizes.scales.size();
+  const bool inner = rank == 4 && sizes.scales[0] == 1.0F && sizes.scales[1] == 1.0F;
+  if (rank != 2 && !inner) {
+    context.error(DiagKind::kUnsupported,
+                  "cubic mode needs rank 2, or rank 4 with two outer axes that keep their size");
+    return false;
+  }
+  params.linear = {rank - 2, rank - 1};
+  return true;
+}
+
 bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes& sizes,
               Resize& params) {
   const std::string mode = context.string_attr("mode", "nearest");
@@ -76,9 +93,10 @@ bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes
     params.mode = Resize::Mode::kNearest;
     return true;
   }
+  if (mode == "cubic" && form.has_modes) return set_cubic(context, sizes, params);
   if (mode != "linear" && mode != "bilinear" && mode != "trilinear") {
-    context.error(mode == "cubic" ? DiagKind::kUnsupported : DiagKind::kAttr,
-                  cat("attribute 'mode' must be nearest or linear, got '", printable(mode), "'"));
+    context.error(DiagKind::kAttr, cat("attribute 'mode' must be nearest, linear or cubic, got '",
+                                       printable(mode), "'"));
     return false;
   }
   params.mode = Resize::Mode::kLinear;
@@ -95,11 +113,9 @@ bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes
 bool refuse_options(ResolveContext& context, const ResizeForm& form) {
   if (!form.has_modes) return false;
   context.ignore_attr("cubic_coeff_a");
-  const bool antialias = form.has_axes && context.int_attr("antialias", 0) != 0;
-  const bool exclude = context.int_attr("exclude_outside", 0) != 0;
-  const bool cubic = context.string_attr("mode", "nearest") == "cubic";
-  if (!antialias && !(exclude && cubic)) return false;
-  context.attr_error(antialias ? "antialias" : "exclude_outside", "cannot be compiled");
+  context.ignore_attr("exclude_outside");
+  if (!form.has_axes || context.int_attr("antialias", 0) == 0) return false;
+  context.attr_error("antialias", "cannot be compiled");
   return true;
 }
 
@@ -132,7 +148,8 @@ void resolve(ResolveContext& context) {
 // Nearest neighbours only move; linear mode computes, and extrapolation invents.
 bool only_moves(const Node& node) {
   const auto& params = params_of<Resize>(node);
-  return params.mode != Resize::Mode::kLinear && !params.extrapolate;
+  const bool computes = params.mode == Resize::Mode::kLinear || params.mode == Resize::Mode::kCubic;
+  return !computes && !params.extrapolate;
 }
 
 constexpr OpName kNames[] = {{kOnnx, "Resize", 10}, {kOnnx, "Upsample", 7}};

@@ -20,9 +20,16 @@
 //            distances to both neighbours (0.5 each where they coincide). float32: products and
 //            sums rounded one by one. 8 bits: the same, truncated; but with channels last
 //            positions in steps of 1/1024 and integer sums, truncated.
-//   cubic, antialias, exclude_outside: refused
+//   cubic    float32; over the two inner axes of rank 2, or of rank 4 where the others keep their
+//            size: four neighbours along each, limited to the input, weighed by cubic_coeff_a
+//            (default -0.75); exclude_outside = 1 leaves those outside out and weighs the rest up.
+//            As ONNX Runtime computes it: rows first, products and sums rounded one by one; of
+//            those that count, along rows fl(fl(weight / total) x), across them fl(fl(x weight) /
+//            total)
+//   antialias: refused
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,17 +44,20 @@ struct ResizeAxis {
 };
 
 struct Resize {
-  enum class Mode { kCopy, kNearest, kLinear };
+  enum class Mode { kCopy, kNearest, kLinear, kCubic };
   enum class Round { kPreferFloor, kPreferCeil, kFloor, kCeil, kSimple };
   enum class Arithmetic { kFloat, kFixedPoint };
   Mode mode = Mode::kNearest;
   Round round = Round::kPreferFloor;
   Arithmetic arithmetic = Arithmetic::kFloat;
+  float cubic_a = -0.75F;
+  bool exclude_outside = false;  // of kCubic
   bool extrapolate = false;
-  Tensor value;                     // extrapolation_value as an element
-  std::vector<ResizeAxis> axes;     // one per axis
-  std::vector<std::size_t> linear;  // the two or three axes of linear mode, outermost first
-  Shape shape;                      // of the output
+  Tensor value;                  // extrapolation_value as an element
+  std::vector<ResizeAxis> axes;  // one per axis
+  std::vector<std::size_t>
+      linear;   // the two or three axes of linear and cubic mode, outermost first
+  Shape shape;  // of the output
 };
 
 // The neighbours of an output position and how much each counts.
@@ -58,6 +68,15 @@ struct LinearSample {
   std::int32_t low_parts = 0, high_parts = 0;  // of 1024: fixed point
 };
 LinearSample linear_sample(const Resize& params, std::size_t axis, std::int64_t at);
+
+// The same in cubic mode.
+struct CubicSample {
+  bool outside = false;
+  std::array<std::int64_t, 4> at{};
+  std::array<float, 4> weight{};
+  float total = 1;  // what the weights are parts of
+};
+CubicSample cubic_sample(const Resize& params, std::size_t axis, std::int64_t at);
 
 // The input's position for an output position, or -1 when it is extrapolated.
 std::int64_t nearest_sample(const Resize& params, std::size_t axis, std::int64_t at);

@@ -126,8 +126,8 @@ TEST(Resize, RefusesArgumentsKnownAtRunTime) {
 }
 
 TEST(Resize, RefusesModesThatItHasNot) {
-  EXPECT_EQ(resize(kTwo, {1, 1, 2, 2}, "cubic").errors(),
-            "E-UNSUPPORTED: attribute 'mode' must be nearest or linear, got 'cubic'");
+  EXPECT_EQ(resize(kTwo, {1, 1, 2, 2}, "sinc").errors(),
+            "E-ATTR: attribute 'mode' must be nearest, linear or cubic, got 'sinc'");
   EXPECT_EQ(resize(kTwo, {1, 1, 2, 2}, "nearest", "centred").errors(),
             "E-ATTR: is not known in operator set 19: "
             "'centred'");
@@ -140,6 +140,26 @@ TEST(Resize, RefusesModesThatItHasNot) {
   OneNode policy = to_sizes(counting({2}), {4});
   policy.attribute("keep_aspect_ratio_policy", std::string("any"));
   EXPECT_EQ(policy.errors(), "E-ATTR: is not known: 'any'");
+}
+
+// The specification's example.
+TEST(Resize, CubicWeighsFourNeighboursAlongEitherAxis) {
+  std::vector<float> x(16);
+  for (std::size_t i = 0; i < 16; ++i) x[i] = static_cast<float>(i + 1);
+  const Tensor y = resize(f32({1, 1, 4, 4}, x), {1, 1, 2, 2}, "cubic").run().at(0);
+  ASSERT_EQ(y.shape(), (Shape{1, 1, 8, 8}));
+  const std::vector<float> first{0.47265625F, 0.76953125F, 1.24609375F, 1.875F,
+                                 2.28125F,    2.91015625F, 3.38671875F, 3.68359375F};
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_FLOAT_EQ(y.as<float>()[i], first[i]) << i;
+}
+
+TEST(Resize, RefusesCubicModeOnOtherAxesAndTypes) {
+  const char* const axes =
+      "E-UNSUPPORTED: cubic mode needs rank 2, or rank 4 with two outer axes that keep their size";
+  EXPECT_EQ(resize(counting({1, 2, 3}), {1, 2, 2}, "cubic").errors(), axes);
+  EXPECT_EQ(resize(counting({1, 2, 3, 1}), {1, 2, 2, 1}, "cubic").errors(), axes);
+  EXPECT_EQ(resize(s8({1, 2}, {0, 1}), {1, 2}, "cubic").errors(),
+            "E-TYPE: must be float32, got int8");
 }
 
 TEST(Resize, RefusesLinearModeOnOtherAxes) {

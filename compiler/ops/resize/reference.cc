@@ -116,11 +116,40 @@ Tensor linear(const Resize& params, const Tensor& x) {
   return y;
 }
 
+Tensor cubic(const Resize& params, const Tensor& x) {
+  Tensor y(DType::kF32, params.shape);
+  const std::vector<std::int64_t> dense = dense_strides(x.shape());
+  const std::size_t row_axis = params.linear[0], column_axis = params.linear[1];
+  for_each_index(params.shape, [&](std::int64_t flat, const Shape& index) {
+    const CubicSample row = cubic_sample(params, row_axis, index[row_axis]);
+    const CubicSample column = cubic_sample(params, column_axis, index[column_axis]);
+    float& to = y.as<float>()[as_index(flat)];
+    to = 0;
+    if (row.outside || column.outside) {
+      to = params.value.real(0);
+      return;
+    }
+    std::int64_t start = 0;
+    for (std::size_t d = 0; d < row_axis; ++d) start += index[d] * dense[d];
+    for (std::size_t j = 0; j < 4; ++j) {
+      float along = 0;
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::int64_t from = start + row.at[j] * dense[row_axis] + column.at[i];
+        const float weight = column.weight[i] / column.total;
+        along += weight * x.as<float>()[as_index(from)];
+      }
+      to += along * row.weight[j] / row.total;
+    }
+  });
+  return y;
+}
+
 }  // namespace
 
 std::vector<Tensor> resize_reference(const Node& node, std::span<const Tensor* const> inputs) {
   const auto& params = params_of<Resize>(node);
   if (params.mode == Resize::Mode::kCopy) return {*inputs[0]};
+  if (params.mode == Resize::Mode::kCubic) return {cubic(params, *inputs[0])};
   const bool between = params.mode == Resize::Mode::kLinear;
   return {between ? linear(params, *inputs[0]) : nearest(params, *inputs[0])};
 }

@@ -47,6 +47,39 @@ std::int64_t nearest_sample(const Resize& params, std::size_t axis, std::int64_t
   return std::clamp<std::int64_t>(rounded(position, params.round, along.down), 0, along.in - 1);
 }
 
+namespace {
+// What neighbours -1, 0, 1 and 2 of a point count that lies `s` behind neighbour 0.
+std::array<float, 4> cubic_weights(float s, float a) {
+  const auto far = [&](float distance) {
+    return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a;
+  };
+  const auto near = [&](float distance) {
+    return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
+  };
+  return {far(s + 1), near(s), near(1 - s), far(2 - s)};
+}
+}  // namespace
+
+CubicSample cubic_sample(const Resize& params, std::size_t axis, std::int64_t at) {
+  const ResizeAxis& along = params.axes[axis];
+  const float position = along.position.empty() ? static_cast<float>(at)
+                                                : along.position[static_cast<std::size_t>(at)];
+  CubicSample out;
+  out.outside = is_outside(params, along, position);
+  const float floor = std::floor(position);
+  out.weight = cubic_weights(std::fabs(position - floor), params.cubic_a);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::int64_t neighbour = whole(floor) - 1 + static_cast<std::int64_t>(i);
+    out.at[i] = std::clamp<std::int64_t>(neighbour, 0, along.in - 1);
+    if (params.exclude_outside && out.at[i] != neighbour) out.weight[i] = 0;
+  }
+  if (params.exclude_outside) {
+    out.total = 0;
+    for (const float weight : out.weight) out.total += weight;
+  }
+  return out;
+}
+
 LinearSample linear_sample(const Resize& params, std::size_t axis, std::int64_t at) {
   const ResizeAxis& along = params.axes[axis];
   const float position = along.position.empty() ? static_cast<float>(at)
