@@ -241,6 +241,11 @@ Case resize_case(int index, Dice& dice, bool linear) {
   Attributes attributes{{"mode", std::string(linear ? "linear" : "nearest")},
                         {"coordinate_transformation_mode", transform},
                         {"nearest_mode", round}};
+  const bool cubic = linear && type == DType::kF32 && (rank == 2 || (rank == 4 && !last));
+  if (cubic && dice.one_in(2)) {
+    attributes["mode"] = std::string("cubic");
+    attributes["exclude_outside"] = dice.between(0, 1);
+  }
   const bool fits = type == DType::kF32 || is_8bit(type);
   if (transform == "tf_crop_and_resize") {
     if (!fits) attributes["coordinate_transformation_mode"] = std::string("asymmetric");
