@@ -118,6 +118,8 @@ def main() -> int:
         return self_check.main()
     if options.source:
         return report(files.read(options.source), options)
+    if not etch_runner.ETCH.exists():
+        sys.exit("bench-x86: build/release/bin/etch is missing; see CONTRIBUTING.md")
     if options.real_time and options.threads != "1":
         sys.exit("bench-x86: --real-time is for --threads 1: threads that wait for each other would starve")
     with tempfile.TemporaryDirectory() as scratch:

@@ -66,9 +66,9 @@ void loop(std::int64_t iterations) {
 }
 #endif
 
-// As many simple instructions per cycle as the core can start. Another thread on the same core
-// slows this down where it leaves the multipliers alone: compilers next door cost the loop above
-// nothing and other code a third.
+// As many simple instructions per cycle as the core can start: there are phases in which the loop
+// above runs at full speed and other code takes half as long again, presumably because something
+// else runs on the same physical core and leaves the multipliers alone.
 void busy(std::int64_t iterations) {
   asm volatile(
       "1:\n"
