@@ -3,8 +3,9 @@
 //   types            float32, float64, bool, all integers; float16 and bfloat16 as source only;
 //                    floats not to int4 and uint4: ONNX and ONNX Runtime round differently there
 //   float to integer truncates towards zero. A value that does not fit gives what ONNX Runtime
-//                    gives on x64: through int32 (for int64, uint32 and uint64 through int64), the low
-//                    bits kept; NaN and what does not fit there either counts as the least value.
+//                    gives on x64: through int32 (for int64, uint32 and uint64 through int64), the
+//                    low bits kept; NaN and what does not fit there either counts as the least
+//                    value.
 //   integer to integer keeps the low bits; anything but 0 is true
 // `saturate` (opset 19) only matters for float8 and is accepted.
 #pragma once
