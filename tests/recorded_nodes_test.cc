@@ -61,8 +61,8 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeWhenCompiled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes,
-                         testing::Values("conversions", "cubic", "four_bits", "integers", "top_k",
-                                         "where"));
+                         testing::Values("conversions", "cubic", "four_bits", "integers", "limits",
+                                         "top_k", "where"));
 
 }  // namespace
 }  // namespace etch

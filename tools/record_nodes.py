@@ -344,7 +344,31 @@ def cubic(topic):
                        cubic_coeff_a=float(rng.choice([-0.75, -0.5])))
 
 
-TOPICS = {"cubic": cubic, "fused": fused, "integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
+def limits(topic):
+    """Relu, Clip and Max between a quantized product and the same quantization again."""
+    rng = topic.rng
+    for op, dtype, after in itertools.product(("QGemm", "QLinearMatMul"), (np.uint8, np.int8),
+                                              ("Relu", "Clip", "Max")):
+        info = np.iinfo(dtype)
+        rows, depth, columns = 5, 40, 7
+        constants = {"w": rng.integers(-128, 127, (depth, columns), np.int8, endpoint=True),
+                     "ws": rng.uniform(0.001, 0.01, columns).astype(F),
+                     "wz": np.zeros(columns, np.int8), "xs": np.array(F(0.03)),
+                     "xz": np.array(dtype(info.min + 120)), "ys": np.array(F(0.05)),
+                     "yz": np.array(dtype(info.min + 100)), "low": np.array(F(-1.3)),
+                     "high": np.array(F(2.6))}
+        x = rng.integers(info.min, info.max, (rows, depth), dtype, endpoint=True)
+        inputs = ["x", "xs", "xz", "w", "ws", "wz"] + ([""] if op == "QGemm" else []) + ["ys", "yz"]
+        limits_of = {"Relu": [], "Clip": ["low", "high"], "Max": ["low"]}[after]
+        nodes = [helper.make_node(op, inputs, ["q"],
+                                  domain="com.microsoft" if op == "QGemm" else ""),
+                 helper.make_node("DequantizeLinear", ["q", "ys", "yz"], ["f"]),
+                 helper.make_node(after, ["f"] + limits_of, ["r"]),
+                 helper.make_node("QuantizeLinear", ["r", "ys", "yz"], ["y"])]
+        topic.graph(f"{op}_{np.dtype(dtype).name}_{after}", nodes, {"x": x}, constants, ["y"], 13)
+
+
+TOPICS = {"limits": limits, "cubic": cubic, "fused": fused, "integers": integers, "top_k": top_k, "where": where, "four_bits": four_bits, "conversions": conversions}
 
 
 def main():

@@ -215,18 +215,32 @@ bool is_table(const Node& node) { return node.domain == kEtch && node.op_type ==
 
 bool adds_residual(const Node& node) { return node.op_type == "QLinearConvAdd"; }
 
-// Whether `node` is a convolution whose kernel can limit its results: everything but x is known.
+// Whether a QLinearMatMul runs on the convolution's kernels: a is quantized per tensor, b one
+// matrix.
+bool is_plain_product(const Graph& graph, const Node& node) {
+  const auto count = [&](std::size_t i) {
+    return element_count(*graph.value(node.inputs[i]).shape);
+  };
+  return count(1) == 1 && count(2) == 1 && graph.value(node.inputs[3]).shape->size() == 2 &&
+         count(3) > 0;
+}
+
+// Whether `node` is a convolution or a product whose kernel can limit its results: everything but x
+// is known.
 bool takes_limits(const Graph& graph, const Node& node) {
   if (adds_residual(node)) return !node.attributes.contains("sum_low");
-  if (node.op_type != "QLinearConv" || (node.domain != kOnnx && node.domain != kMicrosoft))
-    return false;
+  const bool known_type =
+      node.op_type == "QLinearConv" || node.op_type == "QGemm" || node.op_type == "QLinearMatMul";
+  if (!known_type || (node.domain != kOnnx && node.domain != kMicrosoft)) return false;
+  if (graph.value(node.inputs[0]).constant != nullptr) return false;
+  if (node.op_type == "QLinearMatMul" && !is_plain_product(graph, node)) return false;
   return std::ranges::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || graph.value(id).constant != nullptr;
   });
 }
 
-// Makes `limits`, which node i applies, part of the convolution before it, if there is one that
-// nothing else uses.
+// Makes `limits`, which node i applies, part of the convolution or product before it, if there is
+// one that nothing else uses.
 bool limit_convolution(Graph& graph, Wiring& wiring, int i, const Limits& limits) {
   const Node& table = graph.nodes[static_cast<std::size_t>(i)];
   const Node* const before = wiring.producer(table.inputs[0]);

@@ -210,6 +210,32 @@ TEST(FuseTable, ALimitBecomesPartOfTheConvolution) {
   EXPECT_EQ(std::get<std::int64_t>(graph.nodes[0].attributes.at("clamp_high")), 255);
 }
 
+// A product of x [2,3] and constant weights, quantized with scale 0.02 and zero point 30.
+Chain product(const std::string& op) {
+  Chain chain({2, 3});
+  chain.constant("w", u8({3, 1}, {2, 200, 7}));
+  chain.model().opset("com.microsoft", 1);
+  std::vector<std::string> inputs{"x", "xq_scale", "xq_zero", "w", "xq_scale", "xq_zero"};
+  if (op == "QGemm") inputs.emplace_back("");
+  inputs.insert(inputs.end(), {"yq_scale", "yq_zero"});
+  chain.model().node(op, inputs, {"c"}, {}, op == "QGemm" ? "com.microsoft" : "");
+  chain.node("DequantizeLinear", {"c", "yq_scale", "yq_zero"}, "g");
+  return chain;
+}
+
+TEST(FuseTable, ALimitBecomesPartOfAProduct) {
+  for (const char* op : {"QGemm", "QLinearMatMul"}) {
+    Chain chain = product(op);
+    chain.node("Relu", {"g"}, "r");
+    chain.finish("r");
+    const Graph graph = chain.fused();
+    ASSERT_EQ(graph.nodes.size(), 1U) << op;
+    EXPECT_EQ(graph.nodes[0].domain, "org.etch");
+    EXPECT_EQ(std::get<std::int64_t>(graph.nodes[0].attributes.at("clamp_low")), 30);
+    EXPECT_EQ(std::get<std::int64_t>(graph.nodes[0].attributes.at("clamp_high")), 255);
+  }
+}
+
 TEST(FuseTable, AConvolutionThatIsUsedElsewhereKeepsItsResults) {
   Chain chain = convolution();
   chain.node("Relu", {"g"}, "r");

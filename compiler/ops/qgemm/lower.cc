@@ -39,6 +39,8 @@ void lower_qgemm(Lowering& lowering, const Node& node) {
   problem.x_zero_point = params.a->zero_point_at(0) + lowering.stored_offset(x);
   problem.scale = per_channel(qgemm_scale(params.alpha, *params.a, *params.b, &*params.y), g.cols);
   problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(y);
+  problem.out.low = params.limits.low + lowering.stored_offset(y);
+  problem.out.high = params.limits.high + lowering.stored_offset(y);
   add_convolution(lowering, node, problem);
 }
 

@@ -11,7 +11,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kMicrosoft, "QGemm", 1}};
+constexpr OpName kNames[] = {{kMicrosoft, "QGemm", 1}, {kEtch, "QGemm", 1}};
 
 enum Input { kA, kAScale, kAZeroPoint, kB, kBScale, kBZeroPoint, kC, kYScale, kYZeroPoint };
 
@@ -60,6 +60,11 @@ void resolve(ResolveContext& context) {
   if (!context.has_input(kYZeroPoint)) params.output = QGemmOutput::kFloat;
   resolve_quantizations(context, params);
   const bool quantized = params.output == QGemmOutput::kQuantized;
+  if (quantized) {
+    const auto limits = read_result_limits(context, context.dtype(kYZeroPoint));
+    if (!limits) return;
+    params.limits = *limits;
+  }
   context.set_output(0, quantized ? context.dtype(kYZeroPoint) : DType::kF32,
                      {geometry->rows, geometry->cols});
   context.set_params(std::move(params));

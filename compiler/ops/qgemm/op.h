@@ -5,6 +5,7 @@
 //   tensor, B per tensor or per column [N]; optional C s32 broadcasts to [M, N]. With y_scale and
 //   y_zero_point y is of y_zero_point's type (u8 or s8), without both it is float32.
 //   Attributes transA, transB, alpha (default 1; here > 0).
+//   org.etch QGemm: the same with limits of an 8-bit y, see result_limits.h.
 //
 // Specification 0 and 6.3, per column n, float steps in float32:
 //   A32 = C[m, n] + sum over k of (A - a_zero_point) * (B - b_zero_point[n])   modulo 2^32
@@ -17,6 +18,7 @@
 
 #include "compiler/ops/matmul_geometry/geometry.h"
 #include "compiler/ops/quantization.h"
+#include "compiler/ops/result_limits.h"
 
 namespace etch {
 
@@ -26,7 +28,8 @@ enum class QGemmOutput { kFloat, kQuantized };
 struct QGemmParams {
   GemmGeometry geometry;
   QGemmOutput output = QGemmOutput::kQuantized;
-  float alpha = 1.0F;  // finite and > 0
+  float alpha = 1.0F;   // finite and > 0
+  ResultLimits limits;  // of 8-bit output
   std::optional<Quantization> a;
   std::optional<Quantization> b;
   std::optional<Quantization> y;

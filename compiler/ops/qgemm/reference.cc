@@ -53,7 +53,8 @@ std::vector<Tensor> reference_qgemm(const Node& node, std::span<const Tensor* co
   const DType type = inputs[8]->dtype();
   std::vector<std::int32_t> y(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    y[i] = requantize(sums[i], scale[column(i) % scale.size()], qy.zero_point[0], type);
+    y[i] = params.limits.of(
+        requantize(sums[i], scale[column(i) % scale.size()], qy.zero_point[0], type));
   }
   return {narrowed(type, {g.rows, g.cols}, y)};
 }

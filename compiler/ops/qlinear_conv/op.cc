@@ -3,6 +3,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
+#include "compiler/ops/result_limits.h"
 
 namespace etch {
 
@@ -35,21 +36,6 @@ void refuse_activation(ResolveContext& context) {
                 cat("a fused activation is not supported, got '", printable(activation), "'"));
 }
 
-// The fused activation that passes add.
-void read_limits(ResolveContext& context, DType type, QLinearConvParams& params) {
-  const std::int64_t least = min_of(type), most = max_of(type);
-  const bool fused = context.node().domain == kEtch;
-  const std::int64_t low = fused ? context.int_attr("clamp_low", least) : least;
-  const std::int64_t high = fused ? context.int_attr("clamp_high", most) : most;
-  if (low < least || high > most || low > high) {
-    context.attr_error("clamp_low", cat("and clamp_high must be a range within ", name_of(type),
-                                        ", got ", low, " and ", high));
-    return;
-  }
-  params.low = static_cast<int>(low);
-  params.high = static_cast<int>(high);
-}
-
 void resolve(ResolveContext& context) {
   resolve_qlinear_conv(context, ConvDirection::kForward, read_layout(context));
 }
@@ -73,7 +59,10 @@ std::optional<QLinearConvParams> resolve_qlinear_conv_inputs(ResolveContext& con
   if (!geometry || !types_ok) return std::nullopt;
   const DType y_type = context.dtype(7);
   QLinearConvParams params{*geometry, {}, {}, {}, 0, 255};
-  read_limits(context, y_type, params);
+  if (const auto limits = read_result_limits(context, y_type)) {
+    params.low = limits->low;
+    params.high = limits->high;
+  }
   params.x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), per_tensor_shapes());
   params.w = resolve_quantization(context, {"w", 4, 5}, context.dtype(3),
                                   per_channel_shapes(geometry->out_channels));

@@ -12,6 +12,10 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   const bool packed = known && params.a->scale.size() == 1 && params.a->zero_point.size() == 1 &&
                       element_count(g.b_batch) == 1 && !lowering.is_constant(node, 0);
   if (!packed || g.depth == 0 || element_count(g.output) == 0) {
+    if (node.domain == kEtch) {
+      lowering.unsupported(node, "limits need constant weights, scales and zero points");
+      return;
+    }
     add_general_matmul(lowering, node, g,
                        {.x = 0,
                         .x_zero_point = 2,
@@ -38,6 +42,8 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   problem.x_zero_point = params.a->zero_point_at(0) + lowering.stored_offset(x);
   problem.scale = per_channel(combined_scale(*params.a, *params.b, *params.y), g.cols);
   problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(y);
+  problem.out.low = params.limits.low + lowering.stored_offset(y);
+  problem.out.high = params.limits.high + lowering.stored_offset(y);
   add_convolution(lowering, node, problem);
 }
 

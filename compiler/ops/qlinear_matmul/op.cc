@@ -8,7 +8,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "QLinearMatMul", 10}};
+constexpr OpName kNames[] = {{kOnnx, "QLinearMatMul", 10}, {kEtch, "QLinearMatMul", 1}};
 
 bool check_types(ResolveContext& context) {
   const bool a = check_dtype(context, 0, "a", {DType::kU8, DType::kS8});
@@ -39,7 +39,9 @@ void resolve(ResolveContext& context) {
   const auto geometry = resolve_matmul_geometry(context, 0, 3);
   if (!geometry || !types_ok || refuse_per_row(context, *geometry)) return;
   const DType y_type = context.dtype(7);
-  QLinearMatMulParams params{*geometry, {}, {}, {}};
+  const auto limits = read_result_limits(context, y_type);
+  if (!limits) return;
+  QLinearMatMulParams params{*geometry, {}, {}, {}, *limits};
   params.a = resolve_quantization(context, {"a", 1, 2}, context.dtype(0), per_tensor_shapes());
   params.b =
       resolve_quantization(context, {"b", 4, 5}, context.dtype(3), per_column_shapes(*geometry));

@@ -3,6 +3,7 @@
 //   ai.onnx QLinearMatMul (10, 21): a [..., M, K], a_scale, a_zero_point, b [..., K, N], b_scale,
 //   b_zero_point, y_scale, y_zero_point. a, b and y are u8 or s8; y has y_zero_point's type. a and
 //   y are quantized per tensor, b per tensor or per column (shapes: matmul_geometry/geometry.h).
+//   org.etch QLinearMatMul: the same with limits of y, see result_limits.h.
 //   Per-row quantization of a and y, which ONNX allows, is refused as unsupported.
 //
 // Specification 5.5 and 0, per column n, float steps in float32:
@@ -15,6 +16,7 @@
 
 #include "compiler/ops/matmul_geometry/geometry.h"
 #include "compiler/ops/quantization.h"
+#include "compiler/ops/result_limits.h"
 
 namespace etch {
 
@@ -25,6 +27,7 @@ struct QLinearMatMulParams {
   std::optional<Quantization> a;
   std::optional<Quantization> b;
   std::optional<Quantization> y;
+  ResultLimits limits;
 };
 
 std::vector<Tensor> reference_qlinear_matmul(const Node& node,

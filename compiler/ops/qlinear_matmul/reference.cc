@@ -6,7 +6,8 @@ namespace etch {
 
 std::vector<Tensor> reference_qlinear_matmul(const Node& node,
                                              std::span<const Tensor* const> inputs) {
-  const MatMulGeometry& geometry = params_of<QLinearMatMulParams>(node).geometry;
+  const auto& params = params_of<QLinearMatMulParams>(node);
+  const MatMulGeometry& geometry = params.geometry;
   const Quantization qa = quantization_of(*inputs[1], inputs[2]);
   const Quantization qb = quantization_of(*inputs[4], inputs[5]);
   const Quantization qy = quantization_of(*inputs[6], inputs[7]);
@@ -22,8 +23,9 @@ std::vector<Tensor> reference_qlinear_matmul(const Node& node,
         return std::int64_t{a[ai] - qa.zero_point[0]} * (b[bi] - b_zero);
       },
       [&](const MatMulElement& element, std::int64_t sum) {
-        y[element.y] = requantize(wrap_to_int32(sum), scale[element.b_col % scale.size()],
-                                  qy.zero_point[0], type);
+        const std::int32_t result = requantize(
+            wrap_to_int32(sum), scale[element.b_col % scale.size()], qy.zero_point[0], type);
+        y[element.y] = params.limits.of(result);
       });
   return {narrowed(type, geometry.output, y)};
 }
