@@ -20,6 +20,7 @@ TOOLS = pathlib.Path(__file__).resolve().parents[1]
 SHARED = TOOLS.parents[1] / "shared/models/nets"
 KEEP_WITHIN = 1.15  # forms up to this much slower than the fastest in a probe take part in the rounds
 IMAGES = 8  # on which outputs are compared
+VERDICTS = ("exact", "close", "explained", "FAIL")
 FLOAT_TOLERANCE = 1e-5  # of a float output, as tools/zoo-check has it
 
 
@@ -73,7 +74,7 @@ def input_shapes(case: Case) -> list[str]:
 
 
 def compare(mine: list[np.ndarray], theirs: list[np.ndarray], explained: bool) -> tuple[str, str]:
-    """A verdict (exact, close, FAIL) and what differs."""
+    """A verdict (exact, close, explained, FAIL) and what differs."""
     verdict, words = "exact", ""
     for i, (a, b) in enumerate(zip(mine, theirs, strict=True)):
         if a.tobytes() == b.tobytes():
@@ -81,10 +82,13 @@ def compare(mine: list[np.ndarray], theirs: list[np.ndarray], explained: bool) -
         a, b = a.reshape(b.shape), b
         words = f"output {i} differs in {np.count_nonzero(a != b)} of {b.size} values"
         is_float = b.dtype == np.float32
-        if explained or (is_float and np.all(np.abs(a - b) <= FLOAT_TOLERANCE * np.maximum(1, np.abs(b)))):
-            verdict = "close"
+        if is_float and np.all(np.abs(a - b) <= FLOAT_TOLERANCE * np.maximum(1, np.abs(b))):
+            found = "close"
+        elif explained:
+            found = "explained"
         else:
             return "FAIL", words
+        verdict = max(verdict, found, key=VERDICTS.index)
     return verdict, words
 
 
@@ -99,7 +103,7 @@ def check(case: Case, form: bytes, network: etch_runner.Network) -> tuple[str, s
         session.close()
         if verdict[0] == "FAIL":
             return verdict
-        worst = verdict if verdict[0] == "close" else worst
+        worst = max(worst, verdict, key=lambda one: VERDICTS.index(one[0]))
     return worst
 
 
@@ -145,6 +149,13 @@ def bench_network(case: Case, settings: layer_bench.Settings) -> dict:
     return row
 
 
+def refusal_of(message: str) -> str:
+    """One line of OpenVINO's message."""
+    if "fully converted" in message:
+        return "its front end cannot convert the model"
+    return message.strip().splitlines()[-1].split(".")[0]
+
+
 def time_with(threads: int, case: Case, network: etch_runner.Network, settings: layer_bench.Settings,
               row: dict) -> None:
     callees, sessions = {}, {}
@@ -159,7 +170,7 @@ def time_with(threads: int, case: Case, network: etch_runner.Network, settings: 
             sessions["ov"] = session
             row["openvino_on_integers"] = ov_runner.runs_on_integers(session.primitives)
         except RuntimeError as error:
-            row["openvino_refuses"] = str(error).strip().splitlines()[-1]
+            row["openvino_refuses"] = refusal_of(str(error))
     callees |= {name: session.callee(settings.timer) for name, session in sessions.items()}
     figures = layer_bench.in_rounds(settings, callees)
     for session in sessions.values():

@@ -9,6 +9,8 @@ import etch_runner
 import files
 import gate
 import layers
+import network_bench
+import numpy as np
 import summary
 import table
 
@@ -134,6 +136,21 @@ class Texts(unittest.TestCase):
         self.assertNotIn("n0_copy", layer)
         self.assertIn("n0_conv", layer)
         self.assertIn("n0_copy", etch_runner.driver_text(schedule, report, keep_copy=True).split("void layer")[1])
+
+
+class Outputs(unittest.TestCase):
+    def verdict(self, mine, theirs, dtype, explained=False) -> str:
+        return network_bench.compare([np.array(mine, dtype)], [np.array(theirs, dtype)], explained)[0]
+
+    def test_integers_are_equal_or_wrong(self):
+        self.assertEqual(self.verdict([1, 2], [1, 2], np.uint8), "exact")
+        self.assertEqual(self.verdict([1, 2], [1, 3], np.uint8), "FAIL")
+        self.assertEqual(self.verdict([1, 2], [1, 3], np.uint8, explained=True), "explained")
+
+    def test_floats_may_be_close(self):
+        self.assertEqual(self.verdict([1, 100.0005], [1, 100], np.float32), "close")
+        self.assertEqual(self.verdict([1, 100.005], [1, 100], np.float32), "FAIL")
+        self.assertEqual(self.verdict([np.nan], [1], np.float32), "FAIL")
 
 
 def main() -> int:
