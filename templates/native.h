@@ -236,6 +236,15 @@ class NativeVerbs {
     return out;
   }
 
+  Bytes interleave(const Name&, const Bytes& bytes, int n) const {
+    Bytes out;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      if (at.vector < index(n)) out.at[at.lane * index(n) + at.vector] = bytes.at[b];
+    }
+    return out;
+  }
+
   void store_bytes(std::uint8_t* p, const Bytes& bytes) const {
     store_slice(p, bytes, 0, isa_.byte_lanes());
   }

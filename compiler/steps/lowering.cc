@@ -297,6 +297,7 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   step->kind = "copy";
   step->summary = "bring the input into the order and storage that the next step needs";
   step->plan = make_copy(from, to);
+  interleave_planes(step->plan.nest);
   const View x = as_raw_bytes(from);
   const View y = as_raw_bytes(to);
   add(node, std::move(step), {{"x", &x}, {"y", &y}});

@@ -87,6 +87,23 @@ Nest make_nest(std::span<const View* const> views) {
   return nest;
 }
 
+void interleave_planes(Nest& nest) {
+  constexpr std::int64_t kMostPlanes = 4;
+  if (nest.axes.empty() || nest.run < 2) return;
+  const NestAxis planes = nest.axes.back();
+  const bool side_by_side = planes.step[kOut] == 1 && planes.count == nest.out_step;
+  if (!side_by_side || planes.count < 2 || planes.count > kMostPlanes) return;
+  nest.axes.pop_back();
+  nest.planes = planes.count;
+  nest.plane_step = planes.step[0];
+  if (nest.axes.empty()) return;
+  const NestAxis& rows = nest.axes.back();
+  if (rows.step[0] == nest.run && rows.step[kOut] == nest.run * nest.out_step) {
+    nest.run *= rows.count;
+    nest.axes.pop_back();
+  }
+}
+
 View as_bytes(const View& view) {
   View out = view;
   if (bytes_of(view.dtype) == 1) return out;

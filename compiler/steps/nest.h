@@ -15,6 +15,10 @@ namespace etch {
 // operands 0 and 2 of the nest. Falls back to runs of one element.
 Nest make_nest(std::span<const View* const> views);
 
+// Lets the nest of a copy with one input write 2 to 4 channels side by side, where it has runs
+// along the image and writes every second to fourth byte (channels first -> channels last).
+void interleave_planes(Nest& nest);
+
 // The same memory as bytes: one more dimension for the bytes of an element.
 View as_bytes(const View& view);
 

@@ -178,6 +178,8 @@ class EveryVerb {
     keep_bytes("arrange1", s_.arrange1("v", byte_vector(0)), 4 * lanes_);
     keep_bytes("arrange2", s_.arrange2("v", byte_vector(0)), 4 * lanes_);
     keep_bytes("arrange3", s_.arrange3("v", byte_vector(0)), 3 * lanes_);
+    for (int n = 2; n <= 4; ++n)
+      keep_bytes("interleave", s_.interleave("v", byte_vector(0), n), n * lanes_);
   }
 
   // A copy of n bytes that ends where memory ends.

@@ -26,6 +26,10 @@ struct Nest {
   int run = 1;                 // elements of the innermost axis; operand steps are 1 ...
   std::int64_t out_step = 1;   // ... but for the output, which may be spread
   std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
+  // More than 1 (2 to 4): the run has so many planes of operand 0, plane_step elements apart, whose
+  // elements are written side by side; out_step is their number.
+  int planes = 1;
+  std::int64_t plane_step = 0;
 };
 
 namespace nest_detail {
@@ -91,6 +95,27 @@ void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>&
   }
 }
 
+// Calls load(name, place, n or 0 for a full vector) -> I32 for each plane of the chunk at `at`, and
+// stores their elements side by side, `zero_point` added and saturated.
+template <class S, class Load>
+void store_planes(S& s, const Nest& nest, const At<S>& at, int n, int zero_point, int flip,
+                  const typename S::template Ptr<std::uint8_t>& y, Load load) {
+  std::vector<typename S::I32> q;
+  for (int p = 0; p < nest.planes; ++p) {
+    q.push_back(
+        load(p, at.i[0] + typename S::Index(p * nest.plane_step), n == s.isa().lanes ? 0 : n));
+  }
+  while (q.size() < 4) q.push_back(q.back());
+  const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], zero_point);
+  auto bytes = s.interleave("bytes", packed, nest.planes);
+  if (flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", flip));
+  if (n * nest.planes == 4 * s.isa().lanes) {
+    s.store_bytes(y, bytes);
+  } else {
+    s.store_slice(y, bytes, 0, n * nest.planes);
+  }
+}
+
 }  // namespace nest_detail
 
 // Operands: 0 = x, 1 = y. In a nest, x is operand 0 and y the last. Elements larger than a byte
@@ -102,7 +127,22 @@ struct CopyPlan {
 };
 
 template <class S>
+void copy_planes(S& s, const CopyPlan& plan) {
+  const int lanes = s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const std::uint8_t>(0);
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    nest_detail::store_planes(
+        s, plan.nest, at, n, 0, plan.flip, y, [&](int p, const typename S::Index& i, int part) {
+          const Name name = Name("x").at("p", p);
+          return part == 0 ? s.load_u8(name, x + i) : s.load_u8_n(name, x + i, part);
+        });
+  });
+}
+
+template <class S>
 void copy_kernel(S& s, const CopyPlan& plan) {
+  if (plan.nest.planes > 1) return copy_planes(s, plan);
   nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
     const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
                                       : s.template operand<const std::uint8_t>(0);
@@ -122,26 +162,43 @@ struct QuantizePlan {
   int zero_point = 0;       // as stored
 };
 
+// `n` elements at x, or a full vector for 0, quantized but for the zero point.
+template <class S>
+typename S::I32 quantize_vector(S& s, const QuantizePlan& plan, const char* axis, int position,
+                                const typename S::template Ptr<const float>& x, int n) {
+  const auto named = [&](const char* stem) { return Name(stem).at(axis, position); };
+  const auto real = n == 0 ? s.load_f32(named("x"), x) : s.load_f32_n(named("x"), x, n);
+  const auto scaled = s.div_f32(named("scaled"), real, s.splat_f32(named("scale"), plan.scale));
+  const auto inside = s.clamp_f32(named("inside"), scaled, static_cast<float>(plan.low),
+                                  static_cast<float>(plan.high));
+  return s.round_i32(named("q"), inside);
+}
+
+template <class S>
+void quantize_planes(S& s, const QuantizePlan& plan) {
+  nest_detail::chunks(s, plan.nest, s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const float>(0);
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    nest_detail::store_planes(s, plan.nest, at, n, plan.zero_point, 0, y,
+                              [&](int p, const typename S::Index& i, int part) {
+                                return quantize_vector(s, plan, "p", p, x + i, part);
+                              });
+  });
+}
+
 template <class S>
 void quantize_kernel(S& s, const QuantizePlan& plan) {
+  if (plan.nest.planes > 1) return quantize_planes(s, plan);
   const int lanes = s.isa().lanes;
   nest_detail::chunks(s, plan.nest, 4 * lanes, [&](const nest_detail::At<S>& at, int n) {
     const auto x = s.template operand<const float>(0) + at.i[0];
     const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
-    const auto scale = s.splat_f32("scale", plan.scale);
     std::vector<typename S::I32> q;
     for (int v = 0; v < 4; ++v) {
       const int left = n - v * lanes;
-      if (left <= 0) {
-        q.push_back(q.back());
-        continue;
-      }
-      const auto real = left >= lanes ? s.load_f32(Name("x").at("v", v), x + v * lanes)
-                                      : s.load_f32_n(Name("x").at("v", v), x + v * lanes, left);
-      const auto scaled = s.div_f32(Name("scaled").at("v", v), real, scale);
-      const auto inside = s.clamp_f32(Name("inside").at("v", v), scaled,
-                                      static_cast<float>(plan.low), static_cast<float>(plan.high));
-      q.push_back(s.round_i32(Name("q").at("v", v), inside));
+      q.push_back(left > 0
+                      ? quantize_vector(s, plan, "v", v, x + v * lanes, left >= lanes ? 0 : left)
+                      : q.back());
     }
     const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.zero_point);
     nest_detail::store(s, plan.nest, y, s.arrange1("bytes", packed), n);

@@ -26,6 +26,7 @@ void lower_quantize_linear(Lowering& lowering, const Node& node) {
   step->kind = "quantize";
   const int zero = params.y->zero_point_at(0);
   step->plan.nest = make_nest(views);
+  interleave_planes(step->plan.nest);
   step->plan.scale = params.y->scale_at(0);
   step->plan.low = static_cast<int>(min_of(params.type)) - zero;
   step->plan.high = static_cast<int>(max_of(params.type)) - zero;

@@ -262,6 +262,16 @@ ETCH_INLINE Bytes arrange3(Bytes b) {
   return {_mm256_permutevar8x32_epi32(b.v, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7))};
 }
 
+ETCH_INLINE Bytes interleave(Bytes b, int n) {
+  const __m128i two = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m128i three = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 13, 14, 15);
+  const __m128i four = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m128i order = n == 2 ? two : (n == 3 ? three : four);
+  const Bytes lanes = {_mm256_shuffle_epi8(b.v, _mm256_broadcastsi128_si256(order))};
+  if (n == 2) return {_mm256_permute4x64_epi64(lanes.v, 0xD8)};
+  return n == 3 ? arrange3(lanes) : lanes;
+}
+
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { store_vector(p, b.v); }
 
 // The first n <= 32 bytes.

@@ -186,6 +186,16 @@ ETCH_INLINE Bytes arrange3(Bytes b) {
   return {_mm512_maskz_permutexvar_epi32(kAll, from, b.v)};
 }
 
+ETCH_INLINE Bytes interleave(Bytes b, int n) {
+  const __m128i two = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m128i three = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 13, 14, 15);
+  const __m128i four = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m128i order = n == 2 ? two : (n == 3 ? three : four);
+  const Bytes lanes = {_mm512_shuffle_epi8(b.v, _mm512_maskz_broadcast_i32x4(kAll, order))};
+  if (n == 2) return arrange2(lanes);
+  return n == 3 ? arrange3(lanes) : lanes;
+}
+
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { _mm512_storeu_si512(p, b.v); }
 
 // Sixteen bytes of b from 16 * part on.

@@ -144,6 +144,8 @@ ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
 
+ETCH_INLINE Bytes interleave(Bytes b, int) { return b; }
+
 ETCH_INLINE uint8_t byte_at(Bytes b, int i) {
   return i == 0 ? b.b0 : (i == 1 ? b.b1 : (i == 2 ? b.b2 : b.b3));
 }

@@ -233,6 +233,19 @@ ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
 
+ETCH_INLINE Bytes interleave(Bytes b, int n) {
+  if (n == 2) {
+    return {
+        _mm_shuffle_epi8(b.v, _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15))};
+  }
+  if (n == 3) {
+    return {
+        _mm_shuffle_epi8(b.v, _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 13, 14, 15))};
+  }
+  return {
+      _mm_shuffle_epi8(b.v, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15))};
+}
+
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { store_vector(p, b.v); }
 
 ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
