@@ -28,7 +28,7 @@ TEST(FunctionSteps, GiveCleanCode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(FunctionSteps, CompiledFunctions,
-                         testing::Values("scalar", "avx512_vnni"));
+                         testing::Values("scalar", "avx_vnni", "avx512_vnni"));
 
 }  // namespace
 }  // namespace etch

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTargets[] = {"scalar", "sse41", "avx2", "avx512_vnni"};
+constexpr const char* kTargets[] = {"scalar", "sse41", "avx2", "avx_vnni", "avx512_vnni"};
 
 std::unique_ptr<Program> compiled_for(const std::string& model, const std::string& target,
                                       RequantizeMode mode) {

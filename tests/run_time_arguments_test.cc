@@ -74,6 +74,7 @@ void expect_compiled_agrees(const char* target) {
 }
 
 TEST(RunTimeArguments, CompiledForScalar) { expect_compiled_agrees("scalar"); }
+TEST(RunTimeArguments, CompiledForAvxVnni) { expect_compiled_agrees("avx_vnni"); }
 TEST(RunTimeArguments, CompiledForAvx512) { expect_compiled_agrees("avx512_vnni"); }
 
 }  // namespace

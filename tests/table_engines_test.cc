@@ -32,7 +32,7 @@ TEST(TableSteps, GiveCleanCode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(TableSteps, CompiledTables,
-                         testing::Values("scalar", "sse41", "avx2", "avx512_vnni"));
+                         testing::Values("scalar", "sse41", "avx2", "avx_vnni", "avx512_vnni"));
 
 }  // namespace
 }  // namespace etch

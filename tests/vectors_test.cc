@@ -157,6 +157,7 @@ class OnnxVectors : public testing::Test {
 
 TEST_F(OnnxVectors, PassNatively) { expect_natively(vectors); }
 TEST_F(OnnxVectors, PassCompiledForScalar) { expect_compiled(vectors, "scalar"); }
+TEST_F(OnnxVectors, PassCompiledForAvxVnni) { expect_compiled(vectors, "avx_vnni"); }
 TEST_F(OnnxVectors, PassCompiledForAvx512) { expect_compiled(vectors, "avx512_vnni"); }
 
 class SharedModelVectors : public testing::Test {
@@ -171,6 +172,7 @@ class SharedModelVectors : public testing::Test {
 
 TEST_F(SharedModelVectors, PassNatively) { expect_natively(vectors); }
 TEST_F(SharedModelVectors, PassCompiledForScalar) { expect_compiled(vectors, "scalar"); }
+TEST_F(SharedModelVectors, PassCompiledForAvxVnni) { expect_compiled(vectors, "avx_vnni"); }
 TEST_F(SharedModelVectors, PassCompiledForAvx512) { expect_compiled(vectors, "avx512_vnni"); }
 
 }  // namespace

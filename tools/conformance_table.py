@@ -13,7 +13,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
-TARGETS = ("scalar", "sse41", "avx2", "avx512_vnni")
+TARGETS = ("scalar", "sse41", "avx2", "avx_vnni", "avx512_vnni")
 CONVOLUTIONS = ("QLinearConv", "ConvInteger", "QLinearConvTranspose")
 QUANTIZERS = ("QuantizeV2", "Dequantize")
 NOTHING = "–"
@@ -34,7 +34,7 @@ HEADER = """\
 Written by `tools/conformance-table` from tests that ran; do not edit. Each row is a feature and the number of small
 models made for it. Etch's cells count the models whose every output byte is right.
 
-- **scalar, sse41, avx2, avx512_vnni**: for convolutions with float and with integer requantization, `12/12 12/12`. The
+- **scalar, sse41, avx2, avx_vnni, avx512_vnni**: for convolutions with float and with integer requantization, `12/12 12/12`. The
   generated code was compiled and run{machine}. {native}
 - **vectors**: published test vectors with the feature (ONNX's backend tests, ONNX Runtime's and Intel nGraph's unit
   tests, an independent set for QLinearConvTranspose), models unmodified, through the reference functions and all targets.

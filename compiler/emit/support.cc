@@ -31,7 +31,16 @@ std::string_view quoted_include(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
-// Adds the runtime header `name` behind the headers that it needs itself.
+// The header `name` of the runtime, or one that several vocabularies share.
+std::string_view header_text(std::string_view name) {
+  const std::string shared = cat("templates/isa/shared/", name);
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.path == shared) return file.text;
+  }
+  return embedded_file(cat("runtime/", name));
+}
+
+// Adds the header at `path` behind the headers that it needs itself.
 void add_header(std::vector<OutputFile>& files, const std::string& path, std::string_view text) {
   for (const std::string_view line : lines_of(text)) {
     const std::string_view name = quoted_include(line);
@@ -39,7 +48,7 @@ void add_header(std::vector<OutputFile>& files, const std::string& path, std::st
     const std::string needed = cat("etch/", name);
     const bool known = std::any_of(files.begin(), files.end(),
                                    [&](const OutputFile& file) { return file.path == needed; });
-    if (!known) add_header(files, needed, embedded_file(cat("runtime/", name)));
+    if (!known) add_header(files, needed, header_text(name));
   }
   files.push_back({path, std::string(text)});
 }

@@ -3,6 +3,10 @@
 
 #include "compiler/schedule/targets.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <array>
 
@@ -12,14 +16,15 @@
 #include "compiler/emit/embedded.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/avx512_vnni/traits.h"
+#include "templates/isa/avx_vnni/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "templates/isa/sse41/traits.h"
 
 namespace etch {
 namespace {
 
-constexpr std::array kBestFirst = {&isa::k_avx512_vnni, &isa::k_avx2, &isa::k_sse41,
-                                   &isa::k_scalar};
+constexpr std::array kBestFirst = {&isa::k_avx512_vnni, &isa::k_avx_vnni, &isa::k_avx2,
+                                   &isa::k_sse41, &isa::k_scalar};
 
 constexpr int kListed = 0
 #define ETCH_ISA(folder) +1
@@ -36,9 +41,15 @@ bool cpu_has_avx512_vnni() {
          __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
 }
 bool cpu_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+// clang 14 does not know this one by name.
+bool cpu_has_avx_vnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return cpu_has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
+}
 bool cpu_has_sse41() { return __builtin_cpu_supports("sse4.1"); }
 #else
 bool cpu_has_avx512_vnni() { return false; }
+bool cpu_has_avx_vnni() { return false; }
 bool cpu_has_avx2() { return false; }
 bool cpu_has_sse41() { return false; }
 #endif
@@ -68,6 +79,7 @@ std::vector<std::string> target_flags(std::string_view name) {
 
 bool target_runs_here(std::string_view name) {
   if (name == "avx512_vnni") return cpu_has_avx512_vnni();
+  if (name == "avx_vnni") return cpu_has_avx_vnni();
   if (name == "avx2") return cpu_has_avx2();
   if (name == "sse41") return cpu_has_sse41();
   return name == "scalar";

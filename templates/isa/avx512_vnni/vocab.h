@@ -10,39 +10,14 @@
       defined(__AVX512DQ__) && defined(__AVX512VNNI__))
 #error "etch: compile this file with -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma"
 #endif
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
-    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "etch: exact float arithmetic is impossible with -ffast-math or a part of it"
-#endif
-
-#include <immintrin.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "etch_integer.h"
-
-#ifndef ETCH_INLINE
-#if defined(__GNUC__)
-#define ETCH_INLINE static inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define ETCH_INLINE static __forceinline
-#else
-#define ETCH_INLINE static inline
-#endif
-#endif
-
-// With -ffreestanding the plain name means a call, even for 4 bytes.
-#ifndef ETCH_MEMCPY
-#if defined(__GNUC__)
-#define ETCH_MEMCPY __builtin_memcpy
-#else
-#define ETCH_MEMCPY memcpy
-#endif
-#endif
+#include "etch_x86.h"
 
 namespace etch {
 namespace avx512_vnni {
+
+using namespace x86;
 
 struct I32 {
   __m512i v;
@@ -65,15 +40,6 @@ struct QuadX {
 struct QuadI {
   I32 v0, v1, v2, v3;
 };
-
-// The same pointer, of unknown origin to the compiler: loads stay behind this point.
-template <class T>
-ETCH_INLINE T* base(T* p) {
-#if defined(__GNUC__)
-  __asm__ volatile("" : "+r"(p));
-#endif
-  return p;
-}
 
 // The same value, of unknown origin to the compiler: a product that went through here cannot be
 // fused with a later addition.

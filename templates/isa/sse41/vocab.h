@@ -9,26 +9,14 @@
 #error "etch: compile this file with -msse4.1"
 #endif
 
-#include <smmintrin.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "etch_float.h"  // exact fma, ETCH_MEMCPY; also refuses -ffast-math
+#include "etch_float.h"  // exact fma
 #include "etch_integer.h"
-
-#ifndef ETCH_INLINE
-#if defined(__GNUC__)
-#define ETCH_INLINE static inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define ETCH_INLINE static __forceinline
-#else
-#define ETCH_INLINE static inline
-#endif
-#endif
+#include "etch_x86.h"
 
 namespace etch {
 namespace sse41 {
+
+using namespace x86;
 
 struct I32 {
   __m128i v;
@@ -51,15 +39,6 @@ struct QuadX {
 struct QuadI {
   I32 v0, v1, v2, v3;
 };
-
-// The same pointer, of unknown origin to the compiler: loads stay behind this point.
-template <class T>
-ETCH_INLINE T* base(T* p) {
-#if defined(__GNUC__)
-  __asm__ volatile("" : "+r"(p));
-#endif
-  return p;
-}
 
 // The same value, of unknown origin to the compiler: a product that went through here cannot be
 // fused with a later addition, and a sum cannot be reordered.
@@ -84,66 +63,6 @@ ETCH_INLINE __m128i load_aligned(const void* p) {
 }
 ETCH_INLINE void store_vector(void* p, __m128i v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
 
-// n < 8 bytes as the low bytes of a word, the rest 0.
-ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
-  uint64_t word = 0;
-  int at = 0;
-  if ((n & 4) != 0) {
-    uint32_t four;
-    ETCH_MEMCPY(&four, p, sizeof four);
-    word = four;
-    at = 4;
-  }
-  if ((n & 2) != 0) {
-    uint16_t two;
-    ETCH_MEMCPY(&two, p + at, sizeof two);
-    word |= static_cast<uint64_t>(two) << (8 * at);
-    at += 2;
-  }
-  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
-  return word;
-}
-
-// n <= 16 bytes, the rest 0.
-ETCH_INLINE __m128i load_n(const uint8_t* p, int n) {
-  const void* const from = p;
-  if (n >= 16) return _mm_loadu_si128(static_cast<const __m128i*>(from));
-  if (n < 8) return _mm_cvtsi64_si128(static_cast<long long>(load_word_n(p, n)));
-  const __m128i low = _mm_loadl_epi64(static_cast<const __m128i*>(from));
-  if (n == 8) return low;
-  return _mm_insert_epi64(low, static_cast<long long>(load_word_n(p + 8, n - 8)), 1);
-}
-
-// The low n < 8 bytes of a word.
-ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
-  if ((n & 4) != 0) {
-    const uint32_t four = static_cast<uint32_t>(word);
-    ETCH_MEMCPY(p, &four, sizeof four);
-    p += 4;
-    word >>= 32;
-  }
-  if ((n & 2) != 0) {
-    const uint16_t two = static_cast<uint16_t>(word);
-    ETCH_MEMCPY(p, &two, sizeof two);
-    p += 2;
-    word >>= 16;
-  }
-  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
-}
-
-// The first n <= 16 bytes.
-ETCH_INLINE void store_n(uint8_t* p, __m128i v, int n) {
-  void* const to = p;
-  if (n >= 16) {
-    _mm_storeu_si128(static_cast<__m128i*>(to), v);
-  } else if (n < 8) {
-    store_word_n(p, static_cast<uint64_t>(_mm_cvtsi128_si64(v)), n);
-  } else {
-    _mm_storel_epi64(static_cast<__m128i*>(to), v);
-    store_word_n(p + 8, static_cast<uint64_t>(_mm_extract_epi64(v, 1)), n - 8);
-  }
-}
-
 // Lanes of 4 bytes as dot4 wants them.
 ETCH_INLINE X4 split(__m128i lanes) {
   return {_mm_and_si128(lanes, _mm_set1_epi32(0x00FF00FF)), _mm_srli_epi16(lanes, 8)};
@@ -155,8 +74,8 @@ ETCH_INLINE I32 zero_i32() { return {_mm_setzero_si128()}; }
 ETCH_INLINE I32 splat_i32(int v) { return {_mm_set1_epi32(v)}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
 
-ETCH_INLINE I32 load_u8(const uint8_t* p) { return {_mm_cvtepu8_epi32(load_n(p, 4))}; }
-ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {_mm_cvtepu8_epi32(load_n(p, n))}; }
+ETCH_INLINE I32 load_u8(const uint8_t* p) { return {_mm_cvtepu8_epi32(load_xmm_n(p, 4))}; }
+ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {_mm_cvtepu8_epi32(load_xmm_n(p, n))}; }
 
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   int32_t four;
@@ -178,7 +97,7 @@ ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm_add_epi32(acc.v, v.v)}; }
 // ---- bytes ----
 
 ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {load_vector(p)}; }
-ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
+ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_xmm_n(p, n)}; }
 // n is 4 or 8: the bytes in all places, blended in where they belong.
 ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   if (n == 8) {
@@ -250,13 +169,13 @@ ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { store_vector(p, b.v); }
 
 ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   if (first == 0) {
-    store_n(p, b.v, n);
+    store_xmm_n(p, b.v, n);
   } else if (first == 4) {
-    store_n(p, _mm_srli_si128(b.v, 4), n);
+    store_xmm_n(p, _mm_srli_si128(b.v, 4), n);
   } else if (first == 8) {
-    store_n(p, _mm_srli_si128(b.v, 8), n);
+    store_xmm_n(p, _mm_srli_si128(b.v, 8), n);
   } else if (first == 12) {
-    store_n(p, _mm_srli_si128(b.v, 12), n);
+    store_xmm_n(p, _mm_srli_si128(b.v, 12), n);
   } else {
     uint8_t all[16];
     store_vector(all, b.v);
@@ -274,10 +193,10 @@ ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
 
 // The bytes of n < 4 floats or int32.
 ETCH_INLINE __m128i load_lanes_n(const void* p, int n) {
-  return load_n(static_cast<const uint8_t*>(p), 4 * n);
+  return load_xmm_n(static_cast<const uint8_t*>(p), 4 * n);
 }
 ETCH_INLINE void store_lanes_n(void* p, __m128i v, int n) {
-  store_n(static_cast<uint8_t*>(p), v, 4 * n);
+  store_xmm_n(static_cast<uint8_t*>(p), v, 4 * n);
 }
 
 ETCH_INLINE F32 splat_f32(float v) { return {_mm_set1_ps(v)}; }

@@ -1,0 +1,108 @@
+// What the vocabularies for x86 have in common: macros, and loads and stores of a part of a 128-bit
+// register. Included by vocab.h alone, whose file says for which instructions it is compiled.
+// Functions are static: files for different instruction sets can be linked together.
+#pragma once
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "etch: exact float arithmetic is impossible with -ffast-math or a part of it"
+#endif
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef ETCH_INLINE
+#if defined(__GNUC__)
+#define ETCH_INLINE static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ETCH_INLINE static __forceinline
+#else
+#define ETCH_INLINE static inline
+#endif
+#endif
+
+// With -ffreestanding the plain name means a call, even for 4 bytes.
+#ifndef ETCH_MEMCPY
+#if defined(__GNUC__)
+#define ETCH_MEMCPY __builtin_memcpy
+#else
+#define ETCH_MEMCPY memcpy
+#endif
+#endif
+
+namespace etch {
+namespace x86 {
+
+// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+template <class T>
+ETCH_INLINE T* base(T* p) {
+#if defined(__GNUC__)
+  __asm__ volatile("" : "+r"(p));
+#endif
+  return p;
+}
+
+// n < 8 bytes as the low bytes of a word, the rest 0.
+ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
+  uint64_t word = 0;
+  int at = 0;
+  if ((n & 4) != 0) {
+    uint32_t four;
+    ETCH_MEMCPY(&four, p, sizeof four);
+    word = four;
+    at = 4;
+  }
+  if ((n & 2) != 0) {
+    uint16_t two;
+    ETCH_MEMCPY(&two, p + at, sizeof two);
+    word |= static_cast<uint64_t>(two) << (8 * at);
+    at += 2;
+  }
+  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
+  return word;
+}
+
+// n <= 16 bytes, the rest 0.
+ETCH_INLINE __m128i load_xmm_n(const uint8_t* p, int n) {
+  const void* const from = p;
+  if (n >= 16) return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  if (n < 8) return _mm_cvtsi64_si128(static_cast<long long>(load_word_n(p, n)));
+  const __m128i low = _mm_loadl_epi64(static_cast<const __m128i*>(from));
+  if (n == 8) return low;
+  return _mm_insert_epi64(low, static_cast<long long>(load_word_n(p + 8, n - 8)), 1);
+}
+
+// The low n < 8 bytes of a word.
+ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
+  if ((n & 4) != 0) {
+    const uint32_t four = static_cast<uint32_t>(word);
+    ETCH_MEMCPY(p, &four, sizeof four);
+    p += 4;
+    word >>= 32;
+  }
+  if ((n & 2) != 0) {
+    const uint16_t two = static_cast<uint16_t>(word);
+    ETCH_MEMCPY(p, &two, sizeof two);
+    p += 2;
+    word >>= 16;
+  }
+  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
+}
+
+// The first n <= 16 bytes.
+ETCH_INLINE void store_xmm_n(uint8_t* p, __m128i v, int n) {
+  void* const to = p;
+  if (n >= 16) {
+    _mm_storeu_si128(static_cast<__m128i*>(to), v);
+  } else if (n < 8) {
+    store_word_n(p, static_cast<uint64_t>(_mm_cvtsi128_si64(v)), n);
+  } else {
+    _mm_storel_epi64(static_cast<__m128i*>(to), v);
+    store_word_n(p + 8, static_cast<uint64_t>(_mm_extract_epi64(v, 1)), n - 8);
+  }
+}
+
+}  // namespace x86
+}  // namespace etch
