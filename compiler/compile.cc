@@ -1,12 +1,14 @@
 // The pipeline: import, passes, lowering, memory plan, audit; see compile.h.
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/passes/pipeline.h"
 #include "compiler/schedule/memory.h"
+#include "compiler/schedule/targets.h"
 #include "compiler/stage/audit.h"
 #include "compiler/steps/lowering.h"
 #include "compiler/steps/ports.h"
@@ -39,6 +41,53 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
   }
 }
 
+namespace {
+
+// The back half: from the graph to a program for one instruction set. False when it is refused.
+bool lower(const Graph& graph, const CompileOptions& options, Program& program, Sink& sink) {
+  program.producer = graph.producer;
+  program.fusions = graph.fusions;
+  describe_ports(graph, program);
+  describe_quantization(graph, program);
+  if (!Lowering(graph, program.isa, program, sink).run()) return false;
+  if (options.strict_integer) refuse_floats(graph, program, sink);
+  if (sink.has_errors()) return false;
+  plan_memory(program);
+  audit_program(program, sink);
+  return !sink.has_errors();
+}
+
+// What all variants have in common, and the most of what they need.
+void describe_variants(Program& program) {
+  const Program& best = program.variants.front();
+  program.inputs = best.inputs;
+  program.outputs = best.outputs;
+  program.producer = best.producer;
+  program.macs = best.macs;
+  for (const Program& variant : program.variants) {
+    program.arena_bytes = std::max(program.arena_bytes, variant.arena_bytes);
+    program.arena_lower_bound = std::max(program.arena_lower_bound, variant.arena_lower_bound);
+  }
+}
+
+bool lower_variants(const Graph& graph, const CompileOptions& options, Program& program,
+                    Sink& sink) {
+  for (const IsaTraits* const isa : multi_variants()) {
+    Program& variant = program.variants.emplace_back();
+    variant.isa = traits_for(*isa, options.requantize);
+    variant.model_sha256 = program.model_sha256;
+    Sink own;  // they all find the same faults
+    if (!lower(graph, options, variant, own) || isa == multi_variants().front()) {
+      for (Diagnostic& diagnostic : own.sorted()) sink.report(std::move(diagnostic));
+    }
+    if (own.has_errors()) return false;
+  }
+  describe_variants(program);
+  return true;
+}
+
+}  // namespace
+
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options,
                                  Sink& sink) {
   const IsaTraits* const isa = find_target(options.target);
@@ -52,16 +101,16 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   auto program = std::make_unique<Program>();
   program->isa = traits_for(*isa, options.requantize);
   program->model_sha256 = sha256_hex(model);
-  program->producer = graph->producer;
-  program->fusions = graph->fusions;
-  describe_ports(*graph, *program);
-  describe_quantization(*graph, *program);
-  if (!Lowering(*graph, program->isa, *program, sink).run()) return nullptr;
-  if (options.strict_integer) refuse_floats(*graph, *program, sink);
-  if (sink.has_errors()) return nullptr;
-  plan_memory(*program);
-  audit_program(*program, sink);
-  if (sink.has_errors()) return nullptr;
+  const bool done = isa->name == kMultiTarget ? lower_variants(*graph, options, *program, sink)
+                                              : lower(*graph, options, *program, sink);
+  if (!done) return nullptr;
+  return program;
+}
+
+const Program& variant_for_this_cpu(const Program& program) {
+  for (const Program& variant : program.variants) {
+    if (target_runs_here(variant.isa.name)) return variant;
+  }
   return program;
 }
 

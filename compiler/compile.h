@@ -19,7 +19,8 @@ namespace etch {
 enum class RequantizeMode { kAuto, kFloat, kInteger };
 
 struct CompileOptions {
-  std::string target = "native";  // folder under templates/isa, or "native": the best this CPU has
+  // Folder under templates/isa, "native": the best this CPU has, or kMultiTarget (targets.h).
+  std::string target = "native";
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
   QdqMode qdq = QdqMode::kInteger;
@@ -30,6 +31,9 @@ struct CompileOptions {
 
 // Null when the model is refused; the reasons are in `sink`. Throws nothing.
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options, Sink& sink);
+
+// Of a program with variants the one that this machine takes, else the program itself.
+const Program& variant_for_this_cpu(const Program& program);
 
 // The front half, for `etch inspect` and tests: imported, resolved, folded; not yet lowered.
 std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options,

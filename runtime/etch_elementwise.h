@@ -38,39 +38,39 @@ static inline int32_t wrap_s32(uint32_t bits) { return static_cast<int32_t>(bits
 static inline int64_t wrap_s64(uint64_t bits) { return static_cast<int64_t>(bits); }
 
 struct Add {
-  static float of(float a, float b) { return a + b; }
-  static int32_t of(int32_t a, int32_t b) {
+  ETCH_INLINE float of(float a, float b) { return a + b; }
+  ETCH_INLINE int32_t of(int32_t a, int32_t b) {
     return wrap_s32(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
   }
-  static int64_t of(int64_t a, int64_t b) {
+  ETCH_INLINE int64_t of(int64_t a, int64_t b) {
     return wrap_s64(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
 };
 
 struct Sub {
-  static float of(float a, float b) { return a - b; }
-  static int32_t of(int32_t a, int32_t b) {
+  ETCH_INLINE float of(float a, float b) { return a - b; }
+  ETCH_INLINE int32_t of(int32_t a, int32_t b) {
     return wrap_s32(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
   }
-  static int64_t of(int64_t a, int64_t b) {
+  ETCH_INLINE int64_t of(int64_t a, int64_t b) {
     return wrap_s64(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
   }
 };
 
 struct Mul {
-  static float of(float a, float b) { return a * b; }
-  static int32_t of(int32_t a, int32_t b) {
+  ETCH_INLINE float of(float a, float b) { return a * b; }
+  ETCH_INLINE int32_t of(int32_t a, int32_t b) {
     return wrap_s32(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
   }
-  static int64_t of(int64_t a, int64_t b) {
+  ETCH_INLINE int64_t of(int64_t a, int64_t b) {
     return wrap_s64(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   }
 };
 
 struct Div {
-  static float of(float a, float b) { return a / b; }
+  ETCH_INLINE float of(float a, float b) { return a / b; }
   template <class Int>
-  static Int of(Int a, Int b) {
+  ETCH_INLINE Int of(Int a, Int b) {
     if (b == 0) return 0;
     return b == -1 ? Sub::of(Int{0}, a) : a / b;
   }
@@ -88,17 +88,17 @@ struct Mod {
 
 // An element that is NaN makes the result NaN.
 struct Max {
-  static float of(float a, float b) { return a > b || is_nan(a) ? a : b; }
+  ETCH_INLINE float of(float a, float b) { return a > b || is_nan(a) ? a : b; }
   template <class Int>
-  static Int of(Int a, Int b) {
+  ETCH_INLINE Int of(Int a, Int b) {
     return a > b ? a : b;
   }
 };
 
 struct Min {
-  static float of(float a, float b) { return a < b || is_nan(a) ? a : b; }
+  ETCH_INLINE float of(float a, float b) { return a < b || is_nan(a) ? a : b; }
   template <class Int>
-  static Int of(Int a, Int b) {
+  ETCH_INLINE Int of(Int a, Int b) {
     return a < b ? a : b;
   }
 };
@@ -133,16 +133,16 @@ static inline float sigmoid_f32(float x) {
 
 // The parameter is what some of them need besides x.
 struct Relu {
-  static float of(float x, float) { return x < 0.0f ? 0.0f : x; }
+  ETCH_INLINE float of(float x, float) { return x < 0.0f ? 0.0f : x; }
 };
 struct LeakyRelu {
-  static float of(float x, float alpha) { return x >= 0.0f ? x : alpha * x; }
+  ETCH_INLINE float of(float x, float alpha) { return x >= 0.0f ? x : alpha * x; }
 };
 struct Sigmoid {
-  static float of(float x, float) { return sigmoid_f32(x); }
+  ETCH_INLINE float of(float x, float) { return sigmoid_f32(x); }
 };
 struct RoundEven {
-  static float of(float x, float) {
+  ETCH_INLINE float of(float x, float) {
     const bool has_fraction = x < 8388608.0f && x > -8388608.0f;
     if (!has_fraction) return x;
     const uint32_t sign = float_bits(x) & 0x80000000u;
@@ -152,13 +152,13 @@ struct RoundEven {
 // Limits keep NaN.
 struct AtLeast {
   template <class T>
-  static T of(T x, T low) {
+  ETCH_INLINE T of(T x, T low) {
     return x < low ? low : x;
   }
 };
 struct AtMost {
   template <class T>
-  static T of(T x, T high) {
+  ETCH_INLINE T of(T x, T high) {
     return high < x ? high : x;
   }
 };
@@ -187,50 +187,50 @@ struct Reduced {
 };
 
 struct Mean {
-  static float start(float) { return 0.0f; }
-  static float of(float sum, float x) { return sum + x; }
-  static float finish(float sum, float count) { return sum / count; }
+  ETCH_INLINE float start(float) { return 0.0f; }
+  ETCH_INLINE float of(float sum, float x) { return sum + x; }
+  ETCH_INLINE float finish(float sum, float count) { return sum / count; }
 };
 // Integers wrap.
 struct Sum {
   template <class T>
-  static T start(T) {
+  ETCH_INLINE T start(T) {
     return 0;
   }
   template <class T>
-  static T of(T sum, T x) {
+  ETCH_INLINE T of(T sum, T x) {
     return Add::of(sum, x);
   }
   template <class T>
-  static T finish(T sum, float) {
+  ETCH_INLINE T finish(T sum, float) {
     return sum;
   }
 };
 struct Largest {
   template <class T>
-  static T start(T first) {
+  ETCH_INLINE T start(T first) {
     return first;
   }
   template <class T>
-  static T of(T most, T x) {
+  ETCH_INLINE T of(T most, T x) {
     return most < x ? x : most;
   }
   template <class T>
-  static T finish(T most, float) {
+  ETCH_INLINE T finish(T most, float) {
     return most;
   }
 };
 struct Smallest {
   template <class T>
-  static T start(T first) {
+  ETCH_INLINE T start(T first) {
     return first;
   }
   template <class T>
-  static T of(T least, T x) {
+  ETCH_INLINE T of(T least, T x) {
     return x < least ? x : least;
   }
   template <class T>
-  static T finish(T least, float) {
+  ETCH_INLINE T finish(T least, float) {
     return least;
   }
 };
@@ -263,32 +263,32 @@ static inline Int truncated(double x) {
 
 template <class To>
 struct Convert {  // to integers of at most 32 bits: through int32, the low bits kept
-  static To of(float x) { return static_cast<To>(truncated<int32_t>(static_cast<double>(x))); }
+  ETCH_INLINE To of(float x) { return static_cast<To>(truncated<int32_t>(static_cast<double>(x))); }
   template <class Int>
-  static To of(Int x) {
+  ETCH_INLINE To of(Int x) {
     return static_cast<To>(x);
   }
 };
 template <>
 struct Convert<int64_t> {
-  static int64_t of(float x) { return truncated<int64_t>(static_cast<double>(x)); }
+  ETCH_INLINE int64_t of(float x) { return truncated<int64_t>(static_cast<double>(x)); }
   template <class Int>
-  static int64_t of(Int x) {
+  ETCH_INLINE int64_t of(Int x) {
     return static_cast<int64_t>(x);
   }
 };
 template <>
 struct Convert<float> {
   template <class From>
-  static float of(From x) {
+  ETCH_INLINE float of(From x) {
     return static_cast<float>(x);
   }
 };
 template <>
 struct Convert<bool> {
-  static bool of(float x) { return float_bits(x) << 1 != 0u; }
+  ETCH_INLINE bool of(float x) { return float_bits(x) << 1 != 0u; }
   template <class Int>
-  static bool of(Int x) {
+  ETCH_INLINE bool of(Int x) {
     return x != 0;
   }
 };

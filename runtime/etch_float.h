@@ -22,6 +22,18 @@
 #error "etch: float expressions must be evaluated in float (on 32-bit x86 use -msse2 -mfpmath=sse)"
 #endif
 
+// Also for the member functions of types: left to the compiler, they would be functions of which a
+// linker keeps one for all files, whatever instruction set that file is compiled for.
+#ifndef ETCH_INLINE
+#if defined(__GNUC__)
+#define ETCH_INLINE static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ETCH_INLINE static __forceinline
+#else
+#define ETCH_INLINE static inline
+#endif
+#endif
+
 // With -ffreestanding the plain name means a call, even for 4 bytes.
 #ifndef ETCH_MEMCPY
 #if defined(__GNUC__)

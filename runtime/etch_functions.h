@@ -225,13 +225,13 @@ static inline float tanh_f32(float x) {
 
 // ---- the operators ----
 
-#define ETCH_FLOAT_FUNCTION(Name, expression)           \
-  struct Name {                                         \
-    static float of(float x, float alpha, float beta) { \
-      static_cast<void>(alpha);                         \
-      static_cast<void>(beta);                          \
-      return expression;                                \
-    }                                                   \
+#define ETCH_FLOAT_FUNCTION(Name, expression)                \
+  struct Name {                                              \
+    ETCH_INLINE float of(float x, float alpha, float beta) { \
+      static_cast<void>(alpha);                              \
+      static_cast<void>(beta);                               \
+      return expression;                                     \
+    }                                                        \
   };
 
 static inline float limited_line(float x, float alpha, float beta) {

@@ -200,12 +200,12 @@ struct PoolShape {
 // The largest float of every window; a window without elements gives -FLT_MAX. NaN elements are
 // passed over.
 struct WindowMaximum {
-  static float start() { return -0x1.fffffep+127f; }
-  static float of(float most, float x) { return most < x ? x : most; }
+  ETCH_INLINE float start() { return -0x1.fffffep+127f; }
+  ETCH_INLINE float of(float most, float x) { return most < x ? x : most; }
 };
 struct WindowSum {
-  static float start() { return 0.0f; }
-  static float of(float sum, float x) { return sum + x; }
+  ETCH_INLINE float start() { return 0.0f; }
+  ETCH_INLINE float of(float sum, float x) { return sum + x; }
 };
 
 // y[channel] = the window's elements of that channel, taken in row-major order; returns their

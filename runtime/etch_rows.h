@@ -67,13 +67,13 @@ static inline void prelu(const float* x, ptrdiff_t x_step, const float* slope, p
 
 struct Above {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a > b;
   }
 };
 struct Below {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a < b;
   }
 };

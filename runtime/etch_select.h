@@ -47,21 +47,21 @@ static inline void gather_row(const uint8_t* x, ptrdiff_t x_step, ptrdiff_t axis
 
 struct Equal {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a == b;
   }
 };
 
 struct Greater {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a > b;
   }
 };
 
 struct GreaterOrEqual {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a >= b;
   }
 };
@@ -69,21 +69,21 @@ struct GreaterOrEqual {
 // Of bool, kept as 0 or 1.
 struct And {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a != 0 && b != 0;
   }
 };
 
 struct Or {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return a != 0 || b != 0;
   }
 };
 
 struct Xor {
   template <class T>
-  static bool of(T a, T b) {
+  ETCH_INLINE bool of(T a, T b) {
     return (a != 0) != (b != 0);
   }
 };

@@ -24,31 +24,32 @@ struct Ranking {
   const T* x;
   ptrdiff_t step;
   Stored as;
-
-  // Whether element i goes before element j; NaN goes last, and of equals the one that stands
-  // first.
-  bool before(int64_t i, int64_t j) const {
-    const auto a = element(x[static_cast<ptrdiff_t>(i) * step], as);
-    const auto b = element(x[static_cast<ptrdiff_t>(j) * step], as);
-    if (Better::of(a, b)) return true;
-    if (Better::of(b, a)) return false;
-    if (no_number(a) != no_number(b)) return no_number(b);
-    return i < j;
-  }
-
-  // Puts `position` into a heap of n at `place`, which is free, or below it: no parent goes before
-  // its children.
-  void settle(int64_t* heap, ptrdiff_t heap_step, int32_t n, int32_t place,
-              int64_t position) const {
-    for (int32_t child = 2 * place + 1; child < n; child = 2 * place + 1) {
-      if (child + 1 < n && before(heap[child * heap_step], heap[(child + 1) * heap_step])) ++child;
-      if (!before(position, heap[child * heap_step])) break;
-      heap[place * heap_step] = heap[child * heap_step];
-      place = child;
-    }
-    heap[place * heap_step] = position;
-  }
 };
+
+// Whether element i goes before element j; NaN goes last, and of equals the one that stands first.
+template <class Better, class T>
+static inline bool before(const Ranking<Better, T>& r, int64_t i, int64_t j) {
+  const auto a = element(r.x[static_cast<ptrdiff_t>(i) * r.step], r.as);
+  const auto b = element(r.x[static_cast<ptrdiff_t>(j) * r.step], r.as);
+  if (Better::of(a, b)) return true;
+  if (Better::of(b, a)) return false;
+  if (no_number(a) != no_number(b)) return no_number(b);
+  return i < j;
+}
+
+// Puts `position` into a heap of n at `place`, which is free, or below it: no parent goes before
+// its children.
+template <class Better, class T>
+static inline void settle(const Ranking<Better, T>& r, int64_t* heap, ptrdiff_t step, int32_t n,
+                          int32_t place, int64_t position) {
+  for (int32_t child = 2 * place + 1; child < n; child = 2 * place + 1) {
+    if (child + 1 < n && before(r, heap[child * step], heap[(child + 1) * step])) ++child;
+    if (!before(r, position, heap[child * step])) break;
+    heap[place * step] = heap[child * step];
+    place = child;
+  }
+  heap[place * step] = position;
+}
 
 // y and positions: the k best of n elements of x, best first, 1 <= k <= n.
 template <class Better, class T>
@@ -57,14 +58,14 @@ static inline void top_k(const T* x, ptrdiff_t x_step, Stored x_as, int32_t n, T
                          int32_t k) {
   const Ranking<Better, T> ranking{x, x_step, x_as};
   for (int32_t i = 0; i < k; ++i) positions[i * step] = i;
-  for (int32_t i = k / 2; i-- > 0;) ranking.settle(positions, step, k, i, positions[i * step]);
+  for (int32_t i = k / 2; i-- > 0;) settle(ranking, positions, step, k, i, positions[i * step]);
   for (int32_t i = k; i < n; ++i) {
-    if (ranking.before(i, positions[0])) ranking.settle(positions, step, k, 0, i);
+    if (before(ranking, i, positions[0])) settle(ranking, positions, step, k, 0, i);
   }
   for (int32_t left = k - 1; left > 0; --left) {  // the worst of those left goes to their end
     const int64_t last = positions[left * step];
     positions[left * step] = positions[0];
-    ranking.settle(positions, step, left, 0, last);
+    settle(ranking, positions, step, left, 0, last);
   }
   for (int32_t i = 0; i < k; ++i) {
     y[i * y_step] = rekept(x[static_cast<ptrdiff_t>(positions[i * step]) * x_step], x_as, y_as);

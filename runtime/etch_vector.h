@@ -13,16 +13,6 @@
 
 #include "etch_float.h"
 
-#ifndef ETCH_INLINE
-#if defined(__GNUC__)
-#define ETCH_INLINE static inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define ETCH_INLINE static __forceinline
-#else
-#define ETCH_INLINE static inline
-#endif
-#endif
-
 namespace etch {
 namespace rt {
 
@@ -37,7 +27,7 @@ constexpr int kFloatLanes = 1;
 #endif
 
 // The next narrower kind of vector: 16, 8, 4, 1.
-constexpr int narrower(int lanes) { return lanes > 4 ? lanes / 2 : 1; }
+static constexpr int narrower(int lanes) { return lanes > 4 ? lanes / 2 : 1; }
 
 // `lanes` neighbouring floats.
 #if defined(__GNUC__)

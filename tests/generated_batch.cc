@@ -56,7 +56,8 @@ class Batch {
     toolchain->flags.insert(toolchain->flags.end(), options_.flags.begin(), options_.flags.end());
     emit_all();
     write_main();
-    const auto built = cli::build_program(root(), sources_, "batch", *toolchain, reporter_);
+    const auto built = cli::build_program(root(), {sources_.begin(), sources_.end()}, "batch",
+                                          *toolchain, reporter_);
     if (!built) return failed("the generated code does not compile");
     std::vector<std::string> command = toolchain->runner;
     command.insert(command.end(), {built->program.string(), root().string()});
@@ -92,6 +93,8 @@ class Batch {
     while (lines >> name >> type && std::getline(lines, rest)) {
       if (type == "U") out.needed.push_back(name);
       if (std::string("bBdDcC").find(type) != std::string::npos) out.writable.push_back(name);
+      const bool one_for_all = std::string("VvWwu").find(type) != std::string::npos;
+      if (one_for_all && name.find("4etch") != std::string::npos) out.shared.push_back(name);
     }
     return out;
   }

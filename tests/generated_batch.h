@@ -38,6 +38,9 @@ std::optional<std::vector<std::vector<Tensor>>> run_generated(std::span<const Ba
 struct ObjectSymbols {
   std::vector<std::string> needed;    // undefined here: what a firmware would have to provide
   std::vector<std::string> writable;  // variables that can change
+  // Functions and variables of Etch's own headers of which the linker keeps one for all files. They
+  // could be compiled for an instruction set that another file may not use.
+  std::vector<std::string> shared;
 };
 std::optional<ObjectSymbols> compile_generated(std::span<const BatchEntry> entries,
                                                const IsaTraits& isa, const std::string& compiler,

@@ -19,7 +19,7 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
   const std::filesystem::path root = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/nodes";
   for (const RecordedCase& each : read_recorded_cases(root / GetParam())) {
     EXPECT_EQ(difference_of(reference_outputs(each.model), each.outputs), "") << each.model.name;
-    for (const char* target : {"scalar", "avx512_vnni"}) {
+    for (const char* target : {"scalar", "avx_vnni", "avx512_vnni"}) {
       const auto program = compiled(each.model, target);
       ASSERT_NE(program, nullptr) << each.model.name;
       EXPECT_EQ(difference_of(native_outputs(*program, each.model.inputs), each.outputs), "")

@@ -15,6 +15,7 @@
 #include "compiler/cli/options.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/numbers.h"
+#include "compiler/emit/parts.h"
 #include "compiler/emit/report.h"
 #include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
@@ -80,15 +81,26 @@ std::int64_t weight_bytes(const Step& step) {
 }
 
 // Sizes of the objects that a user's program would have, too.
-std::vector<ObjectSize> object_sizes(const Network& network) {
-  std::vector<ObjectSize> sizes;
+struct ObjectSizes {
+  std::vector<ObjectSize> all;
+  std::vector<ObjectSize> measured;  // of the variant whose steps are measured; mostly all
+};
+
+ObjectSizes object_sizes(const Network& network) {
+  const Program& program = network.program();
+  const std::string variant =
+      program.variants.empty() ? "" : variant_name("network", variant_for_this_cpu(program).isa);
+  ObjectSizes sizes;
   for (const std::filesystem::path& path : network.objects()) {
     const std::string name = path.filename().string();
-    if (name == "main.cc.o" || name == "network_profile.cc.o") continue;
+    if (name == "main.cc.o" || name.find("_profile.cc.o") != std::string::npos) continue;
     Sink ignored;
     const std::optional<std::string> bytes =
         read_file(path.string(), std::size_t{1} << 30, "", ignored);
-    if (bytes) sizes.push_back(size_of_object(*bytes));
+    if (!bytes) continue;
+    sizes.all.push_back(size_of_object(*bytes));
+    const bool belongs = name.compare(0, variant.size(), variant) == 0;
+    if (belongs) sizes.measured.push_back(sizes.all.back());
   }
   return sizes;
 }
@@ -118,13 +130,11 @@ Json layer_of(const Step& step, const Times& times, const std::vector<ObjectSize
   return layer;
 }
 
-Json report_of(const Network& network, const Times& times, const std::vector<ObjectSize>& objects) {
+Json report_of(const Network& network, const Times& times, const ObjectSizes& objects) {
   const Program& program = network.program();
-  std::int64_t weights = 0;
   Json layers = Json::array();
-  for (const auto& step : program.steps) {
-    weights += weight_bytes(*step);
-    layers.push_back(layer_of(*step, times, objects));
+  for (const auto& step : variant_for_this_cpu(program).steps) {
+    layers.push_back(layer_of(*step, times, objects.measured));
   }
   const MeasuredTime whole = times.at("network");
   return Json{{"target", program.isa.name},
@@ -132,8 +142,8 @@ Json report_of(const Network& network, const Times& times, const std::vector<Obj
               {"min_us", whole.least_us},
               {"macs", program.macs},
               {"arena_bytes", program.arena_bytes},
-              {"weight_bytes", weights},
-              {"code_bytes", code_bytes_of(objects)},
+              {"weight_bytes", constant_bytes(program)},
+              {"code_bytes", code_bytes_of(objects.all)},
               {"layers", std::move(layers)}};
 }
 
@@ -170,17 +180,17 @@ void print_report(const Json& report) {
 
 // The report of `etch compile`, with times and sizes of code.
 std::string report_file(const BenchOptions& options, const Program& program, const Times& times,
-                        const std::vector<ObjectSize>& objects) {
+                        const ObjectSizes& objects) {
   EmitOptions emit_options;
   emit_options.name = name_from_path(options.model);
   ReportData data = gather_report(program, emit_options, {});
   data.files.clear();  // there is no folder
   data.time = times.at("network");
-  data.code_bytes = code_bytes_of(objects);
+  data.code_bytes = code_bytes_of(objects.all);
   for (std::size_t i = 0; i < data.layers.size(); ++i) {
     LayerReport& layer = data.layers[i];
     if (const auto found = times.find(layer.name); found != times.end()) layer.time = found->second;
-    layer.code_bytes = code_bytes_of(*program.steps[i], objects);
+    layer.code_bytes = code_bytes_of(*program.steps[i], objects.measured);
   }
   const bool json = std::filesystem::path(options.report).extension() == ".json";
   return json ? report_json(data) : report_html(data);
@@ -205,7 +215,7 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   const std::optional<std::string> output = network->bench(sample, options.seconds, reporter);
   if (!output) return reporter.exit_code();
   const Times times = parse_times(*output);
-  const std::vector<ObjectSize> objects = object_sizes(*network);
+  const ObjectSizes objects = object_sizes(*network);
   const Json report = report_of(*network, times, objects);
   if (options.json) {
     print_line(report.dump(2));
@@ -213,7 +223,8 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
     print_report(report);
   }
   if (!options.report.empty()) {
-    write_report(options.report, report_file(options, network->program(), times, objects),
+    write_report(options.report,
+                 report_file(options, variant_for_this_cpu(network->program()), times, objects),
                  reporter);
   }
   return reporter.exit_code();

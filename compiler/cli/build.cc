@@ -9,6 +9,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/progress.h"
+#include "compiler/schedule/targets.h"
 
 namespace etch::cli {
 namespace {
@@ -78,17 +79,20 @@ Command start_of_command(const Toolchain& toolchain) {
 
 }  // namespace
 
-std::optional<BuildOutput> build_program(const fs::path& folder,
-                                         const std::vector<std::string>& sources,
+std::optional<BuildOutput> build_program(const fs::path& folder, const std::vector<Source>& sources,
                                          const std::string& name, const Toolchain& toolchain,
                                          Reporter& reporter) {
   BuildOutput built{folder / name, {}};
   std::vector<Command> commands;
-  for (const std::string& source : sources) {
-    const std::string object = (folder / (source + ".o")).string();
+  for (const Source& source : sources) {
+    const std::string object = (folder / (source.path + ".o")).string();
     Command command = start_of_command(toolchain);
+    if (!source.target.empty()) {
+      const std::vector<std::string> flags = target_flags(source.target);
+      command.insert(command.end(), flags.begin(), flags.end());
+    }
     command.insert(command.end(),
-                   {"-I", folder.string(), "-c", (folder / source).string(), "-o", object});
+                   {"-I", folder.string(), "-c", (folder / source.path).string(), "-o", object});
     commands.push_back(std::move(command));
     built.objects.emplace_back(object);
   }
@@ -100,7 +104,7 @@ std::optional<BuildOutput> build_program(const fs::path& folder,
   const std::vector<ProcessResult> results =
       run_all(commands, cat("building with ", toolchain.compiler), reporter);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!accept(results[i], toolchain.compiler, cat("compiling ", sources[i]), reporter)) {
+    if (!accept(results[i], toolchain.compiler, cat("compiling ", sources[i].path), reporter)) {
       return std::nullopt;
     }
   }

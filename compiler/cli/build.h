@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/cli/reporter.h"
@@ -17,11 +18,20 @@ struct BuildOutput {
   std::vector<std::filesystem::path> objects;  // one per source, in the order of the sources
 };
 
+struct Source {
+  Source(const char* file) : path(file) {}
+  Source(std::string file, std::string flags_of = {})
+      : path(std::move(file)), target(std::move(flags_of)) {}
+
+  std::string path;
+  std::string target;  // whose flags it takes besides the toolchain's; empty: no others
+};
+
 // Compiles `sources` (paths relative to `folder`, which is also searched for includes) with -O2
 // and links them to `folder`/`name`. Objects are put beside their sources. Reports a compiler that
 // cannot be run as E-IO, and code that it refuses as an internal error with the compiler's words.
 std::optional<BuildOutput> build_program(const std::filesystem::path& folder,
-                                         const std::vector<std::string>& sources,
+                                         const std::vector<Source>& sources,
                                          const std::string& name, const Toolchain& toolchain,
                                          Reporter& reporter);
 

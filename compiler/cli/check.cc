@@ -8,6 +8,7 @@
 #include "compiler/cli/data_set.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
+#include "compiler/schedule/targets.h"
 
 namespace etch::cli {
 namespace {
@@ -84,10 +85,11 @@ const char* excuse_for(const Difference& difference, const Allowance& allowance,
 }
 
 // Judges output `i` of a sample and prints its line.
-void judge(const Sample& sample, std::size_t i, const Port& port, const Tensor& actual,
-           const Allowance& allowance, Count& count) {
+void judge(const std::string& variant, const Sample& sample, std::size_t i, const Port& port,
+           const Tensor& actual, const Allowance& allowance, Count& count) {
   const Tensor& expected = sample.expected[i];
-  const std::string label = cat(one_line(sample.folder.filename().string()), " output_", i, ": ");
+  const std::string label =
+      cat(variant, one_line(sample.folder.filename().string()), " output_", i, ": ");
   ++count.outputs;
   if (!fits(expected, port)) {
     print_line(cat(label, "is ", type_and_shape(actual.dtype(), actual.shape()), ", expected ",
@@ -119,6 +121,36 @@ ExitCode verdict(const Count& count, std::size_t data_sets, const Network& netwo
   return pass ? ExitCode::kOk : ExitCode::kDiffer;
 }
 
+using Inputs = std::vector<std::vector<Tensor>>;
+
+// Runs all samples and judges their outputs; `variant` begins every line.
+void run_once(const Network& network, const std::vector<Sample>& samples, const Inputs& inputs,
+              const std::string& variant, const Allowance& allowance, Count& count,
+              Reporter& reporter) {
+  const auto outputs = network.run(inputs, reporter);
+  if (!outputs) return;
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    for (std::size_t i = 0; i < samples[s].expected.size(); ++i) {
+      judge(variant, samples[s], i, network.program().outputs[i], (*outputs)[s][i], allowance,
+            count);
+    }
+  }
+}
+
+// The network; of several variants the one that it chooses, and then each that this CPU has.
+Count run_all(Network& network, const std::vector<Sample>& samples, const Inputs& inputs,
+              const Allowance& allowance, Reporter& reporter) {
+  Count count;
+  const std::vector<Program>& variants = network.program().variants;
+  run_once(network, samples, inputs, variants.empty() ? "" : "chosen ", allowance, count, reporter);
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (!target_runs_here(variants[v].isa.name)) continue;
+    network.choose(v);
+    run_once(network, samples, inputs, cat(variants[v].isa.name, " "), allowance, count, reporter);
+  }
+  return count;
+}
+
 ExitCode check(const CheckOptions& options, Reporter& reporter) {
   const Stopwatch compiling;
   const std::vector<fs::path> folders = data_folders(options);
@@ -132,18 +164,10 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
       Network::build(std::move(program), Timing::kNone, options.keep, reporter);
   if (network == nullptr) return reporter.exit_code();
 
-  std::vector<std::vector<Tensor>> inputs;
+  Inputs inputs;
   for (Sample& sample : *samples) inputs.push_back(std::move(sample.inputs));
-  const auto outputs = network->run(inputs, reporter);
-  if (!outputs) return reporter.exit_code();
-
-  Count count;
-  for (std::size_t s = 0; s < samples->size(); ++s) {
-    const Sample& sample = (*samples)[s];
-    for (std::size_t i = 0; i < sample.expected.size(); ++i) {
-      judge(sample, i, network->program().outputs[i], (*outputs)[s][i], options.allowance, count);
-    }
-  }
+  const Count count = run_all(*network, *samples, inputs, options.allowance, reporter);
+  if (reporter.failed()) return reporter.exit_code();
   return verdict(count, samples->size(), *network, compile_seconds);
 }
 

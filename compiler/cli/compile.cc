@@ -62,9 +62,10 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
           " bytes of RAM; most bytes live at once: ", with_thousands(program.arena_lower_bound)));
   print_line(cat("  flash   ", with_thousands(constant_bytes(program)),
                  " bytes of weights and tables, and the code"));
-  print_requantization(program);
+  const Program& first = program.variants.empty() ? program : program.variants.front();
+  print_requantization(first);
   print_line(
-      cat("  work    ", with_thousands(program.macs), " MACs in ", program.steps.size(), " steps"));
+      cat("  work    ", with_thousands(program.macs), " MACs in ", first.steps.size(), " steps"));
   print_line(cat("  files   ", files.size(), " in ", one_line(arguments.output), ", ",
                  with_thousands(static_cast<long long>(file_bytes)), " bytes"));
   for (const OutputFile& file : files) print_line(cat("          ", file.path));

@@ -3,7 +3,9 @@
 #include "compiler/cli/harness.h"
 
 #include "compiler/base/text.h"
+#include "compiler/compile.h"
 #include "compiler/emit/embedded.h"
+#include "compiler/emit/parts.h"
 #include "compiler/emit/writer.h"
 
 namespace etch::cli {
@@ -37,24 +39,54 @@ void write_steps(Writer& writer, const std::string& name) {
   });
 }
 
+std::string names_of(const Program& program) {
+  std::string out;
+  for (const auto* ports : {&program.inputs, &program.outputs}) {
+    for (const Port& port : *ports) out += port.identifier + ", ";
+  }
+  return out + "arena";
+}
+
+// The variant that the first argument of the program names: "best" or a number.
+void write_variant(Writer& writer, const Program& program, const std::string& name) {
+  writer.line(cat(name, "::Isa chosen;"));
+  writer.line();
+  writer.scope(cat("void run_chosen(", run_parameters(program), ") noexcept"),
+               [&] { writer.line(cat(name, "::run(chosen, ", names_of(program), ");")); });
+  writer.line();
+}
+
+void write_variant_choice(Writer& writer, const std::string& name) {
+  writer.line("if (argc < 2) return 1;");
+  writer.line(cat("chosen = std::strcmp(argv[1], \"best\") == 0 ? ", name, "::best_isa()"));
+  writer.line(cat("    : static_cast<", name, "::Isa>(std::atoi(argv[1]));"));
+  writer.line("--argc;");
+  writer.line("++argv;");
+}
+
 std::string main_text(const Program& program, const std::string& name, Timing timing) {
+  const bool one = program.variants.empty();
+  // Whose steps are measured.
+  const std::string steps = one ? name : variant_name(name, variant_for_this_cpu(program).isa);
   Writer writer;
   writer.line("// Runs the generated network as a program. Written by etch; see harness.h.");
   writer.line(cat("#include \"", name, ".h\""));
-  if (timing == Timing::kSteps) writer.line(cat("#include \"", name, "_profile.h\""));
+  if (timing == Timing::kSteps) writer.line(cat("#include \"", steps, "_profile.h\""));
   writer.line("#include \"harness.h\"");
   writer.line();
   writer.line("namespace {");
   writer.line();
-  write_call(writer, "run", cat(name, "::run"), program.inputs.size());
+  if (!one) write_variant(writer, program, name);
+  write_call(writer, "run", one ? cat(name, "::run") : "run_chosen", program.inputs.size());
   writer.line("}  // namespace");
   writer.line();
   writer.scope("int main(int argc, char** argv)", [&] {
+    if (!one) write_variant_choice(writer, name);
     writer.line("harness::Network network{");
     writer.line(cat("    ", port_table(program.inputs), ","));
     writer.line(cat("    ", port_table(program.outputs), ","));
     writer.line(cat("    ", name, "::kArenaBytes, ", name, "::kArenaAlignment, run, {}};"));
-    if (timing == Timing::kSteps) write_steps(writer, name);
+    if (timing == Timing::kSteps) write_steps(writer, steps);
     writer.line("return harness::main(argc, argv, network);");
   });
   return writer.text();

@@ -86,9 +86,9 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   }
   network->emit_seconds_ = emitting.seconds();
   const Stopwatch building;
-  std::vector<std::string> sources;
+  std::vector<Source> sources;
   for (const OutputFile& file : files) {
-    if (is_source(file)) sources.push_back(file.path);
+    if (is_source(file)) sources.push_back({file.path, file.target});
   }
   std::optional<BuildOutput> built =
       build_program(network->folder_->path(), sources, "program", network->toolchain_, reporter);
@@ -137,6 +137,7 @@ std::optional<ProcessResult> Network::execute(const std::vector<std::string>& ar
                                               const std::string& task, Reporter& reporter) const {
   std::vector<std::string> command = toolchain_.runner;
   command.push_back(built_.program.string());
+  if (!program_->variants.empty()) command.push_back(variant_);
   command.insert(command.end(), arguments.begin(), arguments.end());
   ProcessResult result;
   {
@@ -155,6 +156,10 @@ std::optional<ProcessResult> Network::execute(const std::vector<std::string>& ar
     reporter.internal_error(what);
   }
   return std::nullopt;
+}
+
+void Network::choose(std::size_t variant) {
+  variant_ = cat(program_->variants.size() - 1 - variant);
 }
 
 std::optional<std::vector<std::vector<Tensor>>> Network::run(

@@ -41,6 +41,10 @@ class Network {
   double emit_seconds() const { return emit_seconds_; }
   double build_seconds() const { return build_seconds_; }
 
+  // From now on runs this variant of a program with variants, by its place in Program::variants;
+  // until then the generated code chooses.
+  void choose(std::size_t variant);
+
   // Runs once for every sample (one tensor per input, in order, of the port's type and shape).
   // Returns each sample's outputs, or null after an error.
   std::optional<std::vector<std::vector<Tensor>>> run(
@@ -65,6 +69,7 @@ class Network {
   Toolchain toolchain_;
   std::unique_ptr<WorkFolder> folder_;
   BuildOutput built_;
+  std::string variant_ = "best";  // for the harness
   double emit_seconds_ = 0;
   double build_seconds_ = 0;
 };

@@ -28,6 +28,9 @@ ExitCode list_targets() {
     print_line(cat(padded(isa->name, 14), padded(isa->title, 28), sentence(status_of(*isa)),
                    isa == native ? "  <- native" : ""));
   }
+  const IsaTraits& several = *find_target(kMultiTarget);
+  print_line(cat(padded(several.name, 14), padded(several.title, 28), sentence(status_of(several)),
+                 "; all of the above in one"));
   return ExitCode::kOk;
 }
 

@@ -1,6 +1,8 @@
 // Arranges the parts of a generated network into files; see emit.h and parts.h.
 #include "compiler/emit/emit.h"
 
+#include <set>
+
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/names.h"
@@ -72,7 +74,7 @@ void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) 
       for (const std::string& header : runtime_headers(context.program))
         text += include(cat("etch/", header));
     }
-    text += include("etch/vocab.h");
+    text += include(cat("etch/", context.vocabulary));
     text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
     text += in_steps(context, aliases(context, shards[i]) + shards[i]);
     files.push_back({cat(name, "_steps_", i, ".cc"), std::move(text)});
@@ -107,7 +109,7 @@ std::vector<OutputFile> folder(const EmitContext& context) {
   add_step_files(files, context);
   files.push_back(weights_header(context));
   add_weight_files(files, context);
-  for (OutputFile& file : support_files(context.program)) files.push_back(std::move(file));
+  for (OutputFile& file : support_files(context)) files.push_back(std::move(file));
   if (context.options.profile) {
     files.push_back({name + "_profile.h", profile_header(context)});
     files.push_back(
@@ -125,7 +127,7 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   for (const std::string& shard : step_definitions(context)) steps += shard;
   for (const std::string& shard : weight_definitions(context)) weights += shard;
   std::string text = cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
-                         include(name + ".h"), "\n", support_text(context.program));
+                         include(name + ".h"), "\n", support_text(context));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));
   text +=
       in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),
@@ -147,8 +149,40 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   return files;
 }
 
-bool is_source(const OutputFile& file) {
-  return file.path.size() > 3 && file.path.substr(file.path.size() - 3) == ".cc";
+std::vector<OutputFile> one_target(const EmitContext& context) {
+  return context.options.layout == FileLayout::kFolder ? folder(context) : single_file(context);
+}
+
+// NAME.h and NAME.cc, which choose, and the variants' networks.
+std::vector<OutputFile> all_variants(const EmitContext& context) {
+  constexpr char kCpuHeader[] = "etch_cpu.h";
+  const std::string& name = context.options.name;
+  const bool in_folder = context.options.layout == FileLayout::kFolder;
+  std::string text =
+      cat(file_banner(context, "the choice between its variants."), include(name + ".h"), "\n");
+  text += in_folder ? include(cat("etch/", kCpuHeader)) : support_text(kCpuHeader);
+  std::vector<OutputFile> files = {{name + ".h", public_header(context), {}}};
+  std::set<std::string> paths;
+  for (const Program& variant : context.program.variants) {
+    EmitOptions options = context.options;
+    options.name = variant_name(name, variant.isa);
+    const std::string isa(variant.isa.name);
+    text += include(options.name + ".h");
+    for (OutputFile& file : one_target({variant, options, cat("vocab_", isa, ".h")})) {
+      if (!paths.insert(file.path).second) continue;  // the runtime is the same for all
+      file.target = isa;
+      files.push_back(std::move(file));
+    }
+  }
+  files.push_back({name + ".cc", cat(text, "\n", variants_definition(context)), {}});
+  if (in_folder) {
+    files.push_back({cat("etch/", kCpuHeader), std::string(runtime_header(kCpuHeader)), {}});
+  }
+  return files;
+}
+
+std::vector<OutputFile> network(const EmitContext& context) {
+  return context.program.variants.empty() ? one_target(context) : all_variants(context);
 }
 
 }  // namespace
@@ -156,13 +190,8 @@ bool is_source(const OutputFile& file) {
 std::vector<OutputFile> emit(const Program& program, const EmitOptions& options) {
   ETCH_CHECK(is_usable_name(options.name));
   const EmitContext context{program, options};
-  std::vector<OutputFile> files =
-      options.layout == FileLayout::kFolder ? folder(context) : single_file(context);
-  std::vector<std::string> sources;
-  for (const OutputFile& file : files) {
-    if (is_source(file)) sources.push_back(file.path);
-  }
-  files.push_back({"CMakeLists.txt", cmake_file(context, sources)});
+  std::vector<OutputFile> files = network(context);
+  files.push_back({"CMakeLists.txt", cmake_file(context, files)});
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
   const ReportData data = gather_report(program, options, paths);

@@ -19,9 +19,12 @@ struct EmitOptions {
   bool profile = false;  // also NAME_profile.h: a table of the steps for `etch bench`
 };
 
+// Of a program with variants, each becomes a network NAME_TARGET with a header, steps and weights
+// of its own; NAME.h and NAME.cc put them behind one run() that takes the variant as an argument.
 struct OutputFile {
-  std::string path;     // relative, forward slashes: "etch/vocab.h"
-  std::string content;  // text, or bytes of a weights file
+  std::string path;         // relative, forward slashes: "etch/vocab.h"
+  std::string content;      // text, or bytes of a weights file
+  std::string target = {};  // whose flags this source is compiled with; empty: the whole program's
 };
 
 std::vector<OutputFile> emit(const Program& program, const EmitOptions& options);

@@ -10,10 +10,13 @@
 
 namespace etch {
 
+class Writer;
+
 // What all parts know.
 struct EmitContext {
   const Program& program;
   const EmitOptions& options;
+  std::string vocabulary = "vocab.h";  // its file below etch/
 };
 
 // The version of what NAME.h promises; a number that users can test.
@@ -49,13 +52,28 @@ std::string weights_blob(const Program& program);
 std::string weights_inclusion(const EmitContext& context);
 
 // support.cc: the vocabulary and the runtime, which come with every generated folder.
-std::vector<OutputFile> support_files(const Program& program);
+std::vector<OutputFile> support_files(const EmitContext& context);
+// The text of runtime/NAME.
+std::string_view runtime_header(std::string_view name);
 // The headers of the runtime that the steps call, "etch_ops.h" first.
 std::vector<std::string> runtime_headers(const Program& program);
 // Their text one after the other for a single file.
-std::string support_text(const Program& program);
+std::string support_text(const EmitContext& context);
+// The same for one header of the runtime.
+std::string support_text(const std::string& header);
 
 // build_file.cc; the reports are declared in report.h
-std::string cmake_file(const EmitContext& context, const std::vector<std::string>& sources);
+std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>& files);
+
+// variants.cc: programs with variants.
+// The name of a variant's network: "net_avx2".
+std::string variant_name(const std::string& name, const IsaTraits& isa);
+// "Isa isa, " and "int isa, ", the first parameter of run() in C++ and C; "" without variants.
+std::string isa_parameter(const Program& program, const std::string& type);
+// What NAME.h declares besides: Isa, best_isa(), and the same for C.
+void write_isa_declarations(Writer& writer, const EmitContext& context);
+void write_isa_macros(Writer& writer, const EmitContext& context);
+// NAME.cc behind its includes.
+std::string variants_definition(const EmitContext& context);
 
 }  // namespace etch

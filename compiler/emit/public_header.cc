@@ -54,7 +54,9 @@ void write_facts(Writer& writer, const EmitContext& context) {
       "// The memory that run() works in. It may be used for other things between two calls.");
   writer.line(cat("inline constexpr size_t kArenaBytes = ", program.arena_bytes, ";"));
   writer.line(cat("inline constexpr size_t kArenaAlignment = ", kArenaAlignment, ";"));
-  writer.line("// Weights and tables; the code comes on top.");
+  writer.line(program.variants.empty()
+                  ? "// Weights and tables; the code comes on top."
+                  : "// Weights and tables of all variants; the code comes on top.");
   writer.line(cat("inline constexpr size_t kFlashBytes = ", constant_bytes(program), ";"));
   writer.line("// Multiply-accumulates of one inference.");
   writer.line(cat("inline constexpr uint64_t kMacs = ", program.macs, ";"));
@@ -97,7 +99,9 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   }
   writer.line();
   const std::string signature =
-      cat("void ", context.options.name, "_run(", run_parameters(context.program), ")");
+      cat("void ", context.options.name, "_run(", isa_parameter(context.program, "int"),
+          run_parameters(context.program), ")");
+  write_isa_macros(writer, context);
   writer.line("#ifdef __cplusplus");
   writer.line(cat("extern \"C\" ", signature, " noexcept;"));
   writer.line("#else");
@@ -132,8 +136,10 @@ std::string public_header(const EmitContext& context) {
   for (const Port& port : context.program.inputs) write_port(writer, port);
   for (const Port& port : context.program.outputs) write_port(writer, port);
   write_facts(writer, context);
+  write_isa_declarations(writer, context);
   write_contract(writer);
-  writer.line(cat("void run(", run_parameters(context.program), ") noexcept;"));
+  writer.line(cat("void run(", isa_parameter(context.program, "Isa"),
+                  run_parameters(context.program), ") noexcept;"));
   writer.line();
   writer.line(cat("}  // namespace ", name));
   writer.line("#endif");

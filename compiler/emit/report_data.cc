@@ -59,10 +59,24 @@ std::vector<Port> printable_ports(std::vector<Port> ports) {
   return ports;
 }
 
+// The best variant's layers and buffers, and what all need together.
+ReportData variants_report(const Program& program, const EmitOptions& options,
+                           const std::vector<std::string>& files) {
+  const Program& best = program.variants.front();
+  ReportData data = gather_report(best, options, files);
+  data.target = program.isa.name;
+  data.target_title = cat(program.isa.title, "; layers and buffers are those of ", best.isa.name);
+  data.model_sha256 = program.model_sha256;
+  data.flash_bytes = constant_bytes(program);
+  data.arena_bytes = program.arena_bytes;
+  return data;
+}
+
 }  // namespace
 
 ReportData gather_report(const Program& program, const EmitOptions& options,
                          const std::vector<std::string>& files) {
+  if (!program.variants.empty()) return variants_report(program, options, files);
   ReportData data;
   data.name = options.name;
   data.target = program.isa.name;

@@ -80,7 +80,12 @@ std::vector<std::string> runtime_headers(const Program& program) {
   return out;
 }
 
-std::vector<OutputFile> support_files(const Program& program) {
+std::string_view runtime_header(std::string_view name) {
+  return embedded_file(cat("runtime/", name));
+}
+
+std::vector<OutputFile> support_files(const EmitContext& context) {
+  const Program& program = context.program;
   std::vector<OutputFile> files;
   for (const std::string& name : runtime_headers(program)) {
     const std::string path = cat("etch/", name);
@@ -89,17 +94,22 @@ std::vector<OutputFile> support_files(const Program& program) {
     if (!known) add_header(files, path, embedded_file(cat("runtime/", name)));
   }
   const std::string vocab = cat("templates/isa/", program.isa.name, "/vocab.h");
-  add_header(files, "etch/vocab.h", embedded_file(vocab));
+  add_header(files, cat("etch/", context.vocabulary), embedded_file(vocab));
   return files;
 }
 
-std::string support_text(const Program& program) {
+std::string support_text(const std::string& header) {
+  std::set<std::string_view> included;
+  return cat("// ==== etch/", header, " ====\n\n", pasted(runtime_header(header), included), "\n");
+}
+
+std::string support_text(const EmitContext& context) {
   // clang reports inline functions that nobody calls if they stand outside of a header.
   std::string out =
       "#if defined(__clang__)\n#pragma clang diagnostic push\n"
       "#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n\n";
   std::set<std::string_view> included;
-  const std::vector<OutputFile> files = support_files(program);
+  const std::vector<OutputFile> files = support_files(context);
   for (const OutputFile& file : files) {
     out += cat("// ==== ", file.path, " ====\n\n", pasted(file.content, included), "\n");
   }

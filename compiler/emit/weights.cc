@@ -49,6 +49,7 @@ void for_each_in_blob(const Program& program, Visit visit) {
 
 std::int64_t constant_bytes(const Program& program) {
   std::int64_t sum = 0;
+  for (const Program& variant : program.variants) sum += constant_bytes(variant);
   for (const auto& step : program.steps) {
     for (const ConstantArray& constant : step->constants) {
       sum += static_cast<std::int64_t>(constant.bytes.size());

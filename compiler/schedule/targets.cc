@@ -26,6 +26,15 @@ namespace {
 constexpr std::array kBestFirst = {&isa::k_avx512_vnni, &isa::k_avx_vnni, &isa::k_avx2,
                                    &isa::k_sse41, &isa::k_scalar};
 
+// Not an instruction set; its facts are those of the best variant.
+constexpr IsaTraits multi_traits() {
+  IsaTraits out = isa::k_avx512_vnni;
+  out.name = kMultiTarget;
+  out.title = "x86-64, chosen by CPUID";
+  return out;
+}
+constexpr IsaTraits kMulti = multi_traits();
+
 constexpr int kListed = 0
 #define ETCH_ISA(folder) +1
 #include "templates/isa/isas.def"
@@ -58,7 +67,10 @@ bool cpu_has_sse41() { return false; }
 
 std::span<const IsaTraits* const> all_targets() { return kBestFirst; }
 
+std::span<const IsaTraits* const> multi_variants() { return kBestFirst; }
+
 std::vector<std::string> target_flags(std::string_view name) {
+  if (name == kMultiTarget) return {};  // each variant's files have their own
   constexpr std::string_view kBegin = "set(ETCH_ISA_FLAGS";
   constexpr std::string_view kSpace = " \n";
   const std::string_view file = embedded_file(cat("templates/isa/", name, "/flags.cmake"));
@@ -82,10 +94,14 @@ bool target_runs_here(std::string_view name) {
   if (name == "avx_vnni") return cpu_has_avx_vnni();
   if (name == "avx2") return cpu_has_avx2();
   if (name == "sse41") return cpu_has_sse41();
+#if defined(__x86_64__)
+  if (name == kMultiTarget) return true;
+#endif
   return name == "scalar";
 }
 
 const IsaTraits* find_target(std::string_view name) {
+  if (name == kMultiTarget) return &kMulti;
   for (const IsaTraits* isa : all_targets()) {
     if (name == "native" ? target_runs_here(isa->name) : isa->name == name) return isa;
   }

@@ -12,7 +12,7 @@
 
 namespace etch {
 
-// All targets, best first: of those that run on a machine, the first is the one to take.
+// All instruction sets, best first: of those that run on a machine, the first is the one to take.
 std::span<const IsaTraits* const> all_targets();
 
 // What generated code for the target `name` is compiled with, one flag per element: "-mavx2",
@@ -21,6 +21,11 @@ std::vector<std::string> target_flags(std::string_view name);
 
 // Whether this machine's CPU and operating system can run code for the target `name`.
 bool target_runs_here(std::string_view name);
+
+// The target that holds several: code for each of multi_variants(), of which the one to run is
+// chosen from CPUID on the machine that runs it.
+inline constexpr std::string_view kMultiTarget = "x86-64-multi";
+std::span<const IsaTraits* const> multi_variants();  // best first; the last runs on any x86-64
 
 // Also here: find_target(name) of compiler/compile.h.
 

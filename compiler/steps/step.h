@@ -146,6 +146,10 @@ struct Program {
   std::string producer;      // the model's text: for reports only
   FusionLog fusions;
   std::vector<QuantizedTensor> quantization;  // in the order of the graph
+
+  // Of a target that holds several instruction sets: the programs for each, best first. Then there
+  // are no steps and buffers here, and the arena is that of the variant that needs most.
+  std::vector<Program> variants;
 };
 
 // Kernels may read, never write, this many bytes behind any arena buffer.

@@ -11,16 +11,6 @@
 #include "etch_float.h"  // exact fma, opaque products; also refuses -ffast-math
 #include "etch_integer.h"
 
-#ifndef ETCH_INLINE
-#if defined(__GNUC__)
-#define ETCH_INLINE static inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define ETCH_INLINE static __forceinline
-#else
-#define ETCH_INLINE static inline
-#endif
-#endif
-
 namespace etch {
 namespace scalar {
 
