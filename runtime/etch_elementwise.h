@@ -79,7 +79,7 @@ struct Div {
 // What integer division leaves, with the sign of the divisor; 0 for a divisor 0.
 struct Mod {
   template <class Int>
-  static Int of(Int a, Int b) {
+  ETCH_INLINE Int of(Int a, Int b) {
     if (b == 0 || b == -1) return 0;
     const Int left = a % b;
     return left != 0 && (left < 0) != (b < 0) ? left + b : left;

@@ -324,9 +324,9 @@ static inline float remainder_f32(float a, float b) {
 
 // What division leaves, with the sign of the dividend; 0 for an integer divisor 0.
 struct Remainder {
-  static float of(float a, float b) { return remainder_f32(a, b); }
+  ETCH_INLINE float of(float a, float b) { return remainder_f32(a, b); }
   template <class Int>
-  static Int of(Int a, Int b) {
+  ETCH_INLINE Int of(Int a, Int b) {
     return b == 0 || b == -1 ? 0 : a % b;
   }
 };
