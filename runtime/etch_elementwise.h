@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_vector.h"
 
 namespace etch {
 namespace rt {
@@ -31,6 +32,10 @@ static inline T keep(int32_t value, Stored as) {
   return static_cast<T>((value + as.offset) ^ as.flip);
 }
 
+// Operations with a form for vectors say so behind their definition.
+template <class Operation>
+constexpr bool kHasVectors = false;
+
 // ---- arithmetic: two operands ----
 
 // Integer sums and products wrap; division truncates, and gives 0 for a divisor 0.
@@ -38,6 +43,10 @@ static inline int32_t wrap_s32(uint32_t bits) { return static_cast<int32_t>(bits
 static inline int64_t wrap_s64(uint64_t bits) { return static_cast<int64_t>(bits); }
 
 struct Add {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return sum(a, b);
+  }
   ETCH_INLINE float of(float a, float b) { return a + b; }
   ETCH_INLINE int32_t of(int32_t a, int32_t b) {
     return wrap_s32(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
@@ -48,6 +57,10 @@ struct Add {
 };
 
 struct Sub {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return difference(a, b);
+  }
   ETCH_INLINE float of(float a, float b) { return a - b; }
   ETCH_INLINE int32_t of(int32_t a, int32_t b) {
     return wrap_s32(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
@@ -58,6 +71,10 @@ struct Sub {
 };
 
 struct Mul {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return product(a, b);
+  }
   ETCH_INLINE float of(float a, float b) { return a * b; }
   ETCH_INLINE int32_t of(int32_t a, int32_t b) {
     return wrap_s32(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
@@ -68,6 +85,10 @@ struct Mul {
 };
 
 struct Div {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return quotient(a, b);
+  }
   ETCH_INLINE float of(float a, float b) { return a / b; }
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
@@ -88,6 +109,10 @@ struct Mod {
 
 // An element that is NaN makes the result NaN.
 struct Max {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return choose(below(b, a), a, choose(not_below(a, a), b, a));
+  }
   ETCH_INLINE float of(float a, float b) { return a > b || is_nan(a) ? a : b; }
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
@@ -96,6 +121,10 @@ struct Max {
 };
 
 struct Min {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return choose(below(a, b), a, choose(not_below(a, a), b, a));
+  }
   ETCH_INLINE float of(float a, float b) { return a < b || is_nan(a) ? a : b; }
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
@@ -103,11 +132,45 @@ struct Min {
   }
 };
 
+template <>
+constexpr bool kHasVectors<Add> = true;
+template <>
+constexpr bool kHasVectors<Sub> = true;
+template <>
+constexpr bool kHasVectors<Mul> = true;
+template <>
+constexpr bool kHasVectors<Div> = true;
+template <>
+constexpr bool kHasVectors<Max> = true;
+template <>
+constexpr bool kHasVectors<Min> = true;
+
+// The beginning of a row that is computed in vectors: how many elements. None of integers.
+template <class Operation, class T>
+static inline ptrdiff_t combine_vectors(const T*, ptrdiff_t, const T*, ptrdiff_t, T*, ptrdiff_t) {
+  return 0;
+}
+template <class Operation>
+static inline ptrdiff_t combine_vectors(const float* a, ptrdiff_t a_step, const float* b,
+                                        ptrdiff_t b_step, float* y, ptrdiff_t n) {
+  if constexpr (kHasVectors<Operation>) {
+    if (!is_dense(a_step) || !is_dense(b_step)) return 0;
+    return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+      constexpr int kLanes = decltype(width)::value;
+      store(y + i, Operation::of(load_or_repeat<kLanes>(a + i * a_step, a_step),
+                                 load_or_repeat<kLanes>(b + i * b_step, b_step)));
+    });
+  } else {
+    return 0;
+  }
+}
+
 // y[i] = Operation(a[i * a_step], b[i * b_step])
 template <class Operation, class T>
 static inline void combine(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
                            ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) y[i] = Operation::of(a[i * a_step], b[i * b_step]);
+  const ptrdiff_t whole = combine_vectors<Operation>(a, a_step, b, b_step, y, n);
+  for (ptrdiff_t i = whole; i < n; ++i) y[i] = Operation::of(a[i * a_step], b[i * b_step]);
 }
 
 // ---- arithmetic: one operand ----
@@ -133,9 +196,18 @@ static inline float sigmoid_f32(float x) {
 
 // The parameter is what some of them need besides x.
 struct Relu {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& x, const Floats<lanes>&) {
+    const Floats<lanes> zero = all_lanes<lanes>(0.0f);
+    return choose(below(x, zero), zero, x);
+  }
   ETCH_INLINE float of(float x, float) { return x < 0.0f ? 0.0f : x; }
 };
 struct LeakyRelu {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& x, const Floats<lanes>& alpha) {
+    return where_not_negative(x, product(alpha, x));
+  }
   ETCH_INLINE float of(float x, float alpha) { return x >= 0.0f ? x : alpha * x; }
 };
 struct Sigmoid {
@@ -151,31 +223,84 @@ struct RoundEven {
 };
 // Limits keep NaN.
 struct AtLeast {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& x, const Floats<lanes>& low) {
+    return choose(below(x, low), low, x);
+  }
   template <class T>
   ETCH_INLINE T of(T x, T low) {
     return x < low ? low : x;
   }
 };
 struct AtMost {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& x, const Floats<lanes>& high) {
+    return choose(below(high, x), high, x);
+  }
   template <class T>
   ETCH_INLINE T of(T x, T high) {
     return high < x ? high : x;
   }
 };
 
+template <>
+constexpr bool kHasVectors<Relu> = true;
+template <>
+constexpr bool kHasVectors<LeakyRelu> = true;
+template <>
+constexpr bool kHasVectors<AtLeast> = true;
+template <>
+constexpr bool kHasVectors<AtMost> = true;
+
+// The beginning of a row that is computed in vectors: how many elements.
+template <class Operation, class T>
+static inline ptrdiff_t map_vectors(const T*, ptrdiff_t, T*, ptrdiff_t, T) {
+  return 0;
+}
+template <class Operation>
+static inline ptrdiff_t map_vectors(const float* x, ptrdiff_t step, float* y, ptrdiff_t n,
+                                    float parameter) {
+  if constexpr (kHasVectors<Operation>) {
+    if (step != 1) return 0;
+    return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+      constexpr int kLanes = decltype(width)::value;
+      store(y + i, Operation::of(load<kLanes>(x + i), all_lanes<kLanes>(parameter)));
+    });
+  } else {
+    return 0;
+  }
+}
+
 // y[i] = Operation(x[i * step], parameter)
 template <class Operation, class T, class Parameter>
 static inline void map(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Parameter parameter) {
-  for (ptrdiff_t i = 0; i < n; ++i) y[i] = Operation::of(x[i * step], static_cast<T>(parameter));
+  const T given = static_cast<T>(parameter);
+  const ptrdiff_t whole = map_vectors<Operation>(x, step, y, n, given);
+  for (ptrdiff_t i = whole; i < n; ++i) y[i] = Operation::of(x[i * step], given);
+}
+
+// The beginning of a row that is computed in vectors: how many elements.
+template <class T>
+static inline ptrdiff_t clip_vectors(const T*, ptrdiff_t, T*, ptrdiff_t, T, T) {
+  return 0;
+}
+static inline ptrdiff_t clip_vectors(const float* x, ptrdiff_t step, float* y, ptrdiff_t n,
+                                     float low, float high) {
+  if (step != 1) return 0;
+  return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+    constexpr int kLanes = decltype(width)::value;
+    const Floats<kLanes> above = AtLeast::of(load<kLanes>(x + i), all_lanes<kLanes>(low));
+    store(y + i, AtMost::of(above, all_lanes<kLanes>(high)));
+  });
 }
 
 // y[i] = min(max(x[i * step], low), high): `high` where low > high.
 template <class T, class Limit>
 static inline void clip(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Limit low, Limit high) {
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    const T above = AtLeast::of(x[i * step], static_cast<T>(low));
-    y[i] = AtMost::of(above, static_cast<T>(high));
-  }
+  const T least = static_cast<T>(low);
+  const T most = static_cast<T>(high);
+  const ptrdiff_t whole = clip_vectors(x, step, y, n, least, most);
+  for (ptrdiff_t i = whole; i < n; ++i) y[i] = AtMost::of(AtLeast::of(x[i * step], least), most);
 }
 
 // ---- reductions ----

@@ -201,12 +201,34 @@ struct PoolShape {
 // passed over.
 struct WindowMaximum {
   ETCH_INLINE float start() { return -0x1.fffffep+127f; }
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& most, const Floats<lanes>& x) {
+    return choose(below(most, x), x, most);
+  }
   ETCH_INLINE float of(float most, float x) { return most < x ? x : most; }
 };
 struct WindowSum {
   ETCH_INLINE float start() { return 0.0f; }
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& so_far, const Floats<lanes>& x) {
+    return rt::sum(so_far, x);
+  }
   ETCH_INLINE float of(float sum, float x) { return sum + x; }
 };
+
+// y[channel] = Operation(y[channel], tap[channel]); in vectors where channels lie side by side.
+template <class Operation>
+static inline void add_tap(const PoolShape& s, const float* tap, float* y) {
+  const ptrdiff_t n = s.channels;
+  ptrdiff_t c = 0;
+  if (s.x_channel == 1 && s.y_channel == 1) {
+    c = for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+      constexpr int kLanes = decltype(width)::value;
+      store(y + i, Operation::of(load<kLanes>(y + i), load<kLanes>(tap + i)));
+    });
+  }
+  for (; c < n; ++c) y[c * s.y_channel] = Operation::of(y[c * s.y_channel], tap[c * s.x_channel]);
+}
 
 // y[channel] = the window's elements of that channel, taken in row-major order; returns their
 // number. Channels are the inner loop: they lie side by side.
@@ -226,8 +248,7 @@ static inline int32_t pool_window(const PoolShape& s, const int32_t* out, const 
         if (v < 0) continue;
         const float* const tap =
             x + d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step;
-        for (int32_t c = 0; c < s.channels; ++c)
-          y[c * s.y_channel] = Operation::of(y[c * s.y_channel], tap[c * s.x_channel]);
+        add_tap<Operation>(s, tap, y);
         ++count;
       }
     }

@@ -12,12 +12,6 @@
 namespace etch {
 namespace rt {
 
-// `lanes` elements p[0], p[step], ... with step 0 or 1.
-template <int lanes>
-ETCH_INLINE Floats<lanes> load_or_repeat(const float* p, ptrdiff_t step) {
-  return step == 0 ? all_lanes<lanes>(*p) : load<lanes>(p);
-}
-
 // y[i] = fl(fl(x[i] * factor[..]) + offset[..]); nothing to add is -0.
 static inline void affine(const float* x, ptrdiff_t x_step, const float* factor,
                           ptrdiff_t factor_step, const float* offset, ptrdiff_t offset_step,

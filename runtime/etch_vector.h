@@ -92,26 +92,95 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
   }
 }
 
-// x where x >= 0, else `otherwise`; NaN counts as below.
 template <int lanes>
-ETCH_INLINE Floats<lanes> where_not_negative(const Floats<lanes>& x,
-                                             const Floats<lanes>& otherwise) {
+ETCH_INLINE Floats<lanes> difference(const Floats<lanes>& a, const Floats<lanes>& b) {
+  return {a.v - b.v};
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> quotient(const Floats<lanes>& a, const Floats<lanes>& b) {
+  return {a.v / b.v};
+}
+
+// Lanes that are all ones or all zeros: what a comparison gives.
+#if defined(__GNUC__)
+template <int lanes>
+struct Lanes {
+  typedef int32_t Mask __attribute__((vector_size(4 * lanes)));
+  Mask v;
+};
+template <>
+struct Lanes<1> {
+  bool v;
+};
+#else
+template <int lanes>
+struct Lanes {
+  bool v;
+};
+#endif
+
+// a < b; false where one is NaN.
+template <int lanes>
+ETCH_INLINE Lanes<lanes> below(const Floats<lanes>& a, const Floats<lanes>& b) {
+  return {a.v < b.v};
+}
+
+template <int lanes>
+ETCH_INLINE Lanes<lanes> not_below(const Floats<lanes>& a, const Floats<lanes>& b) {
+  return {a.v >= b.v};
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> choose(const Lanes<lanes>& where, const Floats<lanes>& yes,
+                                 const Floats<lanes>& no) {
   if constexpr (lanes == 1) {
-    return {x.v >= 0.0f ? x.v : otherwise.v};
+    return where.v ? yes : no;
   } else {
 #if defined(__GNUC__)
-    typedef int32_t Mask __attribute__((vector_size(4 * lanes)));
-    const Mask keep = x.v >= typename Floats<lanes>::Vector{};
-    Mask yes, no;
-    ETCH_MEMCPY(&yes, &x, sizeof yes);
-    ETCH_MEMCPY(&no, &otherwise, sizeof no);
-    const Mask bits = (yes & keep) | (no & ~keep);
+    typename Lanes<lanes>::Mask a, b;
+    ETCH_MEMCPY(&a, &yes, sizeof a);
+    ETCH_MEMCPY(&b, &no, sizeof b);
+    const typename Lanes<lanes>::Mask bits = (a & where.v) | (b & ~where.v);
     Floats<lanes> out;
     ETCH_MEMCPY(&out, &bits, sizeof out);
     return out;
 #endif
   }
 }
+
+// x where x >= 0, else `otherwise`; NaN counts as below.
+template <int lanes>
+ETCH_INLINE Floats<lanes> where_not_negative(const Floats<lanes>& x,
+                                             const Floats<lanes>& otherwise) {
+  return choose(not_below(x, all_lanes<lanes>(0.0f)), x, otherwise);
+}
+
+// The elements from p on, or with a step of 0 always the first.
+template <int lanes>
+ETCH_INLINE Floats<lanes> load_or_repeat(const float* p, ptrdiff_t step) {
+  return step == 0 ? all_lanes<lanes>(*p) : load<lanes>(p);
+}
+
+template <int lanes>
+struct Width {
+  static constexpr int value = lanes;
+};
+
+// Calls chunk(i, Width<L>{}) for elements [i, i + L) of [first, n) with vectors of `lanes` and then
+// of narrower ones as they fit; returns the first element that is left.
+template <int lanes, class Chunk>
+ETCH_INLINE ptrdiff_t for_vectors(ptrdiff_t first, ptrdiff_t n, Chunk chunk) {
+  if constexpr (lanes > 1) {
+    const ptrdiff_t end = n - (n - first) % lanes;
+    for (ptrdiff_t i = first; i < end; i += lanes) chunk(i, Width<lanes>{});
+    return for_vectors<narrower(lanes)>(end, n, chunk);
+  } else {
+    return first;
+  }
+}
+
+ETCH_INLINE bool is_dense(ptrdiff_t step) { return step == 0 || step == 1; }
 
 // `count` neighbouring vectors. Nested rather than an array, so that each stays in a register.
 template <int lanes, int count>
