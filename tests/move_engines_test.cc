@@ -29,7 +29,8 @@ TEST_P(CompiledMoves, AgreeWithTheReferences) {
   expect_compiled_agrees(all, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Moves, CompiledMoves, testing::Values("scalar", "avx_vnni", "avx512_vnni"));
+INSTANTIATE_TEST_SUITE_P(Moves, CompiledMoves,
+                         testing::Values("scalar", "avx_vnni", "avx512_vnni"));
 
 // Compilers may fuse products and sums of floats with these, wherever the code lets them.
 TEST(Moves, GiveTheSameBitsWhateverTheFlags) {

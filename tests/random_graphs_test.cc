@@ -61,7 +61,8 @@ TEST_P(RandomGraphsOn, EqualOnnxRuntimeAsCompiledCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, RandomGraphsOn, testing::Values("scalar", "avx2", "avx_vnni", "avx512_vnni"),
+INSTANTIATE_TEST_SUITE_P(Targets, RandomGraphsOn,
+                         testing::Values("scalar", "avx2", "avx_vnni", "avx512_vnni"),
                          [](const auto& each) { return each.param; });
 
 }  // namespace
