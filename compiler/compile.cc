@@ -7,6 +7,7 @@
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/passes/pipeline.h"
+#include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/schedule/targets.h"
 #include "compiler/stage/audit.h"
@@ -52,6 +53,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Program& program, 
   if (!Lowering(graph, program.isa, program, sink).run()) return false;
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (sink.has_errors()) return false;
+  divide_work(program, options.threads);
   plan_memory(program);
   audit_program(program, sink);
   return !sink.has_errors();
@@ -94,6 +96,11 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   if (isa == nullptr) {
     sink.error(DiagKind::kUnsupported, {},
                cat("there is no target '", printable(options.target), "'"));
+    return nullptr;
+  }
+  if (isa->name == kMultiTarget && options.threads > 1) {
+    sink.error(DiagKind::kUnsupported, {},
+               cat("the target ", kMultiTarget, " has code for one thread only"));
     return nullptr;
   }
   const std::unique_ptr<Graph> graph = load_graph(model, options, sink);

@@ -24,6 +24,7 @@ struct CompileOptions {
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
   QdqMode qdq = QdqMode::kInteger;
+  int threads = 1;              // that can work on the network at once
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing

@@ -13,6 +13,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/cli/build.h"
+#include "compiler/cli/harness.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
 #include "compiler/emit/embedded.h"
@@ -43,6 +44,32 @@ std::string main_part(const Program& program, const std::string& name) {
              " harness::call(&",
              name, "::run, in, ", program.inputs.size(), "U, out, arena); }, {}});\n");
 }
+
+// The same for a network with shares.
+std::string threaded_part(const Program& program, const std::string& name) {
+  return cat("  failed += one(folder + \"/", name, "\", {", port_table(program.inputs), ", ",
+             port_table(program.outputs), ", ", name, "::kArenaBytes, ", name,
+             "::kArenaAlignment,\n    []([[maybe_unused]] const void* const* inputs, void* const* "
+             "outputs, void* arena) {\n      ",
+             cli::threaded_call(program, name), "hook());\n    }, {}});\n");
+}
+
+// What hook() is: threads, or this one, where shares that need others to be first would show.
+constexpr std::string_view kPool =
+    "#include \"etch/etch_thread_pool.h\"\n"
+    "static const EtchThreads* hook() {\n"
+    "  static etch::ThreadPool pool(3);\n"
+    "  return pool.hook();\n"
+    "}\n";
+constexpr std::string_view kBackwards =
+    "#include \"etch/etch_threads.h\"\n"
+    "static const EtchThreads* hook() {\n"
+    "  static const EtchThreads backwards = {nullptr,\n"
+    "      [](void*, EtchTask task, void* argument, int shares) {\n"
+    "        for (int share = shares - 1; share >= 0; --share) task(argument, share);\n"
+    "      }, nullptr, nullptr};\n"
+    "  return &backwards;\n"
+    "}\n";
 
 class Batch {
  public:
@@ -158,13 +185,17 @@ class Batch {
   void write_main() {
     std::string includes = "#include \"harness.h\"\n";
     std::string calls;
+    bool threads = false;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       includes += cat("#include \"", name_of(i), ".h\"\n");
-      calls += main_part(*entries_[i].program, name_of(i));
+      const Program& program = *entries_[i].program;
+      threads = threads || program.shares > 1;
+      calls +=
+          program.shares > 1 ? threaded_part(program, name_of(i)) : main_part(program, name_of(i));
     }
     write("harness.h", embedded_file("templates/files/harness.h"));
     write("main.cpp",
-          cat(includes,
+          cat(includes, threads ? (options_.on_threads ? kPool : kBackwards) : "",
               "static int one(const std::string& folder, const harness::Network& network) {\n"
               "  const int code = harness::run(network, {folder.c_str()});\n"
               "  if (code != 0) std::fprintf(stderr, \"%s failed\\n\", folder.c_str());\n"
@@ -213,7 +244,7 @@ std::optional<std::vector<std::vector<Tensor>>> run_generated(std::span<const Ba
 std::optional<ObjectSymbols> compile_generated(std::span<const BatchEntry> entries,
                                                const IsaTraits& isa, const std::string& compiler,
                                                const std::vector<std::string>& flags) {
-  const BatchOptions one_file{flags, static_cast<int>(entries.size())};
+  const BatchOptions one_file{flags, static_cast<int>(entries.size()), false};
   return Batch(entries, one_file).compile(isa, compiler);
 }
 

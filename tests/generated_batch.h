@@ -22,6 +22,8 @@ struct BatchEntry {
 struct BatchOptions {
   std::vector<std::string> flags = {"-O1"};
   int networks_per_file = 24;
+  // Networks with shares: on threads of a pool, else one share after the other, the last first.
+  bool on_threads = false;
 };
 
 // Whether code for `isa` can be built and executed on this machine; else why not.

@@ -1,4 +1,4 @@
-// `etch bench`: how long the network and each of its layers takes on one core, and how big it is.
+// `etch bench`: how long the network and each of its layers takes, and how big it is.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -138,6 +138,7 @@ Json report_of(const Network& network, const Times& times, const ObjectSizes& ob
   }
   const MeasuredTime whole = times.at("network");
   return Json{{"target", program.isa.name},
+              {"threads", program.shares},
               {"median_us", whole.median_us},
               {"min_us", whole.least_us},
               {"macs", program.macs},
@@ -167,7 +168,9 @@ void print_row(const Json& row, const std::string& name) {
 }
 
 void print_report(const Json& report) {
-  print_line(cat("target ", report["target"].get<std::string>(), ", one thread; arena ",
+  const int threads = report["threads"].get<int>();
+  print_line(cat("target ", report["target"].get<std::string>(), ", ",
+                 threads == 1 ? "one thread" : cat(threads, " threads"), "; arena ",
                  with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes, weights ",
                  with_thousands(report["weight_bytes"].get<std::int64_t>()), " bytes"));
   print_line("   median us      min us            MACs  GMAC/s      code  layer");
@@ -248,8 +251,9 @@ Command add_bench(CLI::App& root) {
       ->type_name("S")
       ->capture_default_str();
   parser->footer(
-      "Single-threaded. Half of the time goes to the whole network, half to its layers, which are\n"
-      "timed one by one within runs of the whole network, less what reading the clock takes.\n"
+      "On one thread unless --threads says otherwise. Half of the time goes to the whole network,\n"
+      "half to its layers, which are timed one by one within runs of the whole network, less what\n"
+      "reading the clock takes.\n"
       "\n"
       "Example:\n"
       "  etch bench model.onnx --target avx2 --seconds 5 --report times.html");

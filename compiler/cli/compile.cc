@@ -66,6 +66,11 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   print_requantization(first);
   print_line(
       cat("  work    ", with_thousands(program.macs), " MACs in ", first.steps.size(), " steps"));
+  if (program.shares > 1) {
+    const auto divided = std::count_if(program.steps.begin(), program.steps.end(),
+                                       [](const auto& step) { return step->partition.shares > 1; });
+    print_line(cat("  threads ", program.shares, " in ", divided, " of the steps"));
+  }
   print_line(cat("  files   ", files.size(), " in ", one_line(arguments.output), ", ",
                  with_thousands(static_cast<long long>(file_bytes)), " bytes"));
   for (const OutputFile& file : files) print_line(cat("          ", file.path));

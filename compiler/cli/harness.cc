@@ -5,6 +5,7 @@
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
 #include "compiler/emit/embedded.h"
+#include "compiler/emit/names.h"
 #include "compiler/emit/parts.h"
 #include "compiler/emit/writer.h"
 
@@ -31,11 +32,30 @@ void write_call(Writer& writer, const std::string& caller, const std::string& fu
   writer.line();
 }
 
+// The same on a pool of threads, made on first use.
+void write_threaded_call(Writer& writer, const Program& program, const std::string& name) {
+  writer.scope("const EtchThreads* threads()", [&] {
+    writer.line(cat("static etch::ThreadPool pool(", program.shares, ");"));
+    writer.line("return pool.hook();");
+  });
+  writer.line();
+  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)",
+               [&] { writer.line(cat(threaded_call(program, name), "threads());")); });
+  writer.line();
+}
+
 // Fills `steps` from the table that emit() writes with EmitOptions::profile.
-void write_steps(Writer& writer, const std::string& name) {
+void write_steps(Writer& writer, const Program& program, const std::string& name) {
   writer.scope(cat("for (int i = 0; i < ", name, "::profile::kStepCount; ++i)"), [&] {
     writer.line(cat("const ", name, "::profile::Step& step = ", name, "::profile::kSteps[i];"));
-    writer.line("network.steps.push_back({step.name, step.run});");
+    if (program.shares == 1) {
+      writer.line("network.steps.push_back({step.name, step.run});");
+      return;
+    }
+    writer.line("const auto run_step = [run = step.run](auto inputs, auto outputs, void* arena) {");
+    writer.line("  run(inputs, outputs, arena, threads());");
+    writer.line("};");
+    writer.line("network.steps.push_back({step.name, run_step});");
   });
 }
 
@@ -73,11 +93,16 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   writer.line(cat("#include \"", name, ".h\""));
   if (timing == Timing::kSteps) writer.line(cat("#include \"", steps, "_profile.h\""));
   writer.line("#include \"harness.h\"");
+  if (program.shares > 1) writer.line("#include \"etch/etch_thread_pool.h\"");
   writer.line();
   writer.line("namespace {");
   writer.line();
-  if (!one) write_variant(writer, program, name);
-  write_call(writer, "run", one ? cat(name, "::run") : "run_chosen", program.inputs.size());
+  if (program.shares > 1) {
+    write_threaded_call(writer, program, name);
+  } else {
+    if (!one) write_variant(writer, program, name);
+    write_call(writer, "run", one ? cat(name, "::run") : "run_chosen", program.inputs.size());
+  }
   writer.line("}  // namespace");
   writer.line();
   writer.scope("int main(int argc, char** argv)", [&] {
@@ -86,13 +111,26 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
     writer.line(cat("    ", port_table(program.inputs), ","));
     writer.line(cat("    ", port_table(program.outputs), ","));
     writer.line(cat("    ", name, "::kArenaBytes, ", name, "::kArenaAlignment, run, {}};"));
-    if (timing == Timing::kSteps) write_steps(writer, steps);
+    if (timing == Timing::kSteps) write_steps(writer, program, steps);
     writer.line("return harness::main(argc, argv, network);");
   });
   return writer.text();
 }
 
 }  // namespace
+
+std::string threaded_call(const Program& program, const std::string& name) {
+  std::string out = cat(name, "::run(");
+  const auto add = [&](const std::vector<Port>& ports, const char* array, bool is_const) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      out +=
+          cat("static_cast<", pointer_type(ports[i].dtype, is_const), ">(", array, "[", i, "]), ");
+    }
+  };
+  add(program.inputs, "inputs", true);
+  add(program.outputs, "outputs", false);
+  return out + "arena, ";
+}
 
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
                                       Timing timing) {

@@ -18,4 +18,8 @@ enum class Timing { kNone, kSteps };
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
                                       Timing timing);
 
+// The beginning of a call of NAME::run() with threads, from pointers as harness::Call has them; the
+// hook and ");" are missing.
+std::string threaded_call(const Program& program, const std::string& name);
+
 }  // namespace etch::cli

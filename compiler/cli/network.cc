@@ -71,6 +71,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   std::optional<Toolchain> toolchain = find_toolchain(network->program_->isa, reporter);
   if (!toolchain) return nullptr;
   network->toolchain_ = std::move(*toolchain);
+  if (network->program_->shares > 1) network->toolchain_.flags.emplace_back("-pthread");
 
   const Stopwatch emitting;
   EmitOptions options;

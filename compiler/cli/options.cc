@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/schedule/divide.h"
 
 namespace etch::cli {
 namespace {
@@ -146,6 +147,12 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
                 "with --requantize integer: refuse a network if something between its quantized "
                 "values would still use floats or emulate them")
       ->needs(requantize);
+  parser
+      .add_option("--threads", options.threads,
+                  "divide the work of large layers among N threads, of equal results")
+      ->check(CLI::Validator(CLI::Range(1, kMostThreads)).description(""))
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 CompileOptions ModelOptions::compile_options() const {
@@ -155,6 +162,7 @@ CompileOptions ModelOptions::compile_options() const {
   if (requantize == "float") out.requantize = RequantizeMode::kFloat;
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;
+  out.threads = threads;
   for (const std::string& text : dims) {
     auto [name, size] = *parse_dim(text);
     out.import.dims.insert_or_assign(std::move(name), size);

@@ -39,6 +39,7 @@ struct ModelOptions {
   std::string requantize = "auto";
   std::string qdq = "integer";
   bool strict_integer = false;
+  int threads = 1;
 
   CompileOptions compile_options() const;
 };
@@ -46,7 +47,7 @@ struct ModelOptions {
 // Adds MODEL, --target, --dim, --input-shape, --cut and --quantize-input.
 void add_model_options(CLI::App& parser, ModelOptions& options);
 
-// Adds --qdq, --requantize and --strict-integer, for the commands that generate code.
+// Adds --qdq, --requantize, --strict-integer and --threads, for the commands that generate code.
 void add_code_options(CLI::App& parser, ModelOptions& options);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if

@@ -191,6 +191,7 @@ std::vector<OutputFile> emit(const Program& program, const EmitOptions& options)
   ETCH_CHECK(is_usable_name(options.name));
   const EmitContext context{program, options};
   std::vector<OutputFile> files = network(context);
+  for (OutputFile& file : thread_files(program)) files.push_back(std::move(file));
   files.push_back({"CMakeLists.txt", cmake_file(context, files)});
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);

@@ -19,6 +19,9 @@ struct EmitContext {
   std::string vocabulary = "vocab.h";  // its file below etch/
 };
 
+// What the users of a network with shares include, through NAME.h; see support.cc.
+inline constexpr char kThreadsHeader[] = "etch/etch_threads.h";
+
 // The version of what NAME.h promises; a number that users can test.
 inline constexpr int kOutputFormat = 1;
 
@@ -61,6 +64,9 @@ std::vector<std::string> runtime_headers(const Program& program);
 std::string support_text(const EmitContext& context);
 // The same for one header of the runtime.
 std::string support_text(const std::string& header);
+
+// The hook for threads and a pool that serves it, for networks with shares.
+std::vector<OutputFile> thread_files(const Program& program);
 
 // build_file.cc; the reports are declared in report.h
 std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>& files);

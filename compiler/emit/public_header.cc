@@ -1,4 +1,7 @@
 // NAME.h: what users of a generated network see, in C++ and in C; see parts.h.
+#include <string>
+#include <vector>
+
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/names.h"
@@ -61,6 +64,10 @@ void write_facts(Writer& writer, const EmitContext& context) {
   writer.line("// Multiply-accumulates of one inference.");
   writer.line(cat("inline constexpr uint64_t kMacs = ", program.macs, ";"));
   writer.line(cat("inline constexpr char kTarget[] = \"", program.isa.name, "\";"));
+  if (program.shares > 1) {
+    writer.line("// Threads that can work on one inference at the same time.");
+    writer.line(cat("inline constexpr int kShares = ", program.shares, ";"));
+  }
   writer.line("// Of the .onnx file.");
   writer.line("inline constexpr char kModelSha256[] =");
   writer.line(cat("    \"", program.model_sha256, "\";"));
@@ -88,6 +95,7 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   macro("ARENA_BYTES", context.program.arena_bytes);
   macro("ARENA_ALIGNMENT", kArenaAlignment);
   macro("OUTPUT_FORMAT", kOutputFormat);
+  if (context.program.shares > 1) macro("SHARES", context.program.shares);
   for (const auto* ports : {&context.program.inputs, &context.program.outputs}) {
     for (const Port& port : *ports) {
       macro(macro_stem(port.identifier) + "_ELEMENTS", element_count(port.shape));
@@ -98,14 +106,21 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
     }
   }
   writer.line();
-  const std::string signature =
-      cat("void ", context.options.name, "_run(", isa_parameter(context.program, "int"),
-          run_parameters(context.program), ")");
+  const std::string parameters = run_parameters(context.program);
+  std::vector<std::string> signatures = {cat("void ", context.options.name, "_run(",
+                                             isa_parameter(context.program, "int"), parameters,
+                                             ")")};
+  if (context.program.shares > 1) {
+    signatures.push_back(cat("void ", context.options.name, "_run_on(", parameters,
+                             ", const EtchThreads* threads)"));
+  }
   write_isa_macros(writer, context);
   writer.line("#ifdef __cplusplus");
-  writer.line(cat("extern \"C\" ", signature, " noexcept;"));
+  for (const std::string& signature : signatures) {
+    writer.line(cat("extern \"C\" ", signature, " noexcept;"));
+  }
   writer.line("#else");
-  writer.line(cat(signature, ";"));
+  for (const std::string& signature : signatures) writer.line(signature + ";");
   writer.line("#endif");
 }
 
@@ -130,6 +145,10 @@ std::string public_header(const EmitContext& context) {
   writer.line("#include <stddef.h>");
   writer.line("#include <stdint.h>");
   writer.line();
+  if (context.program.shares > 1) {
+    writer.line(cat("#include \"", kThreadsHeader, "\""));
+    writer.line();
+  }
   writer.line("#ifdef __cplusplus");
   writer.line(cat("namespace ", name, " {"));
   writer.line();
@@ -140,6 +159,13 @@ std::string public_header(const EmitContext& context) {
   write_contract(writer);
   writer.line(cat("void run(", isa_parameter(context.program, "Isa"),
                   run_parameters(context.program), ") noexcept;"));
+  if (context.program.shares > 1) {
+    writer.line(
+        "// The same on the threads behind a hook, which gets up to kShares shares at once; null:");
+    writer.line("// on this thread.");
+    writer.line(cat("void run(", run_parameters(context.program),
+                    ", const EtchThreads* threads) noexcept;"));
+  }
   writer.line();
   writer.line(cat("}  // namespace ", name));
   writer.line("#endif");

@@ -103,6 +103,14 @@ std::string support_text(const std::string& header) {
   return cat("// ==== etch/", header, " ====\n\n", pasted(runtime_header(header), included), "\n");
 }
 
+std::vector<OutputFile> thread_files(const Program& program) {
+  std::vector<OutputFile> files;
+  if (program.shares > 1) {
+    add_header(files, "etch/etch_thread_pool.h", embedded_file("runtime/etch_thread_pool.h"));
+  }
+  return files;
+}
+
 std::string support_text(const EmitContext& context) {
   // clang reports inline functions that nobody calls if they stand outside of a header.
   std::string out =

@@ -72,6 +72,10 @@ bool live_together(const Problem& problem, std::size_t a, std::size_t b) {
   return problem.first[a] <= problem.last[b] && problem.first[b] <= problem.last[a];
 }
 
+// Loads may reach this far behind a buffer. Where another thread writes at the same time, the bytes
+// there must not be those of a neighbour: no value would change, but it would be a data race.
+std::int64_t bytes_behind(const Program& program) { return program.shares > 1 ? kArenaSlack : 0; }
+
 Problem problem_of(const Program& program) {
   Problem problem;
   std::vector<std::size_t> index(program.buffers.size());
@@ -82,7 +86,7 @@ Problem problem_of(const Program& program) {
                buffer.first_step <= buffer.last_step);
     index[i] = problem.size();
     problem.buffers.push_back(static_cast<int>(i));
-    problem.bytes.push_back(buffer.bytes);
+    problem.bytes.push_back(buffer.bytes == 0 ? 0 : buffer.bytes + bytes_behind(program));
     problem.alignment.push_back(std::max(buffer.alignment, arena_alignment(buffer.bytes)));
     problem.first.push_back(buffer.first_step);
     problem.last.push_back(buffer.last_step);
@@ -269,6 +273,7 @@ std::vector<OverlapRule> overlap_rules(const Program& program) {
   std::vector<OverlapRule> rules;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = *program.steps[s];
+    if (step.partition.shares > 1) continue;  // shares do not read and write in order
     for (const Overlap& overlap : step.overlaps) {
       const int output = step.operands[static_cast<std::size_t>(overlap.output)].buffer;
       const int input = step.operands[static_cast<std::size_t>(overlap.input)].buffer;
@@ -292,7 +297,7 @@ void plan_memory(Program& program) {
     program.buffers[static_cast<std::size_t>(problem.buffers[i])].arena_offset =
         placement.offsets[i];
   }
-  program.arena_bytes = placement.end + kArenaSlack;
+  program.arena_bytes = placement.end + kArenaSlack - bytes_behind(program);
   program.arena_lower_bound = most(live_bytes(problem));
 }
 

@@ -32,9 +32,10 @@ struct OverlapRule {
 };
 
 // The pairs of arena buffers that may overlap: the input dies in the very step that begins the
-// output's life, and every pair of operands through which that step reads the one and writes the
-// other has an Overlap entry. Overlap::distance counts between the starts of the buffers, not of
-// the operands: an operand's offset into its buffer does not enter.
+// output's life, the step is not divided among threads, and every pair of operands through which
+// that step reads the one and writes the other has an Overlap entry. Overlap::distance counts
+// between the starts of the buffers, not of the operands: an operand's offset into its buffer does
+// not enter.
 std::vector<OverlapRule> overlap_rules(const Program& program);
 
 }  // namespace etch

@@ -58,7 +58,7 @@ namespace {
 constexpr std::string_view kConst = "const ";
 }  // namespace
 
-Recorder::Recorder(const Step& step) : step_(step) {
+Recorder::Recorder(const Step& step) : step_(step), shares_(step.partition) {
   Function& own = open_.emplace_back();
   own.name = step.name;
   own.text.line(cat("// ", comment_text(step.summary)));
@@ -81,7 +81,43 @@ int Recorder::statements() const {
   return sum;
 }
 
+std::vector<double> Recorder::work() const {
+  return adds_across_shares_ ? std::vector<double>() : shares_.work();
+}
+
+double Recorder::work_of_runtime(std::initializer_list<std::int64_t> spans) {
+  constexpr double kCall = 20;
+  double bytes = 0;
+  for (const std::int64_t span : spans) bytes += static_cast<double>(span);
+  return kCall + bytes / 8;
+}
+
+// for (ptrdiff_t row = 0; row < 28; ++row), or the iterations of one share.
+std::string Recorder::begin_loop(const std::string& variable, std::int64_t count) {
+  ++open_.back().statements;
+  std::string first = "0";
+  std::string limit = cat(count);
+  if (shares_.divides(count)) {
+    const std::string part = cat(" * ", count, " / ", shares_.count());
+    first = cat("ptrdiff_t{share}", part);
+    limit = cat("(ptrdiff_t{share} + 1)", part);
+    loop_values_.clear();
+  }
+  shares_.enter_loop(count);
+  return cat("for (ptrdiff_t ", variable, " = ", first, "; ", variable, " < ", limit, "; ++",
+             variable, ")");
+}
+
+void Recorder::end_loop() { shares_.leave_loop(); }
+
+void Recorder::effect(const std::string& text, double work) {
+  const int share = shares_.add_effect(work);
+  out().line(share < 0 ? text : cat("if (share == ", share, ") ", text));
+  ++open_.back().statements;
+}
+
 void Recorder::statement(const std::string& text) {
+  shares_.add_value();
   out().line(text);
   ++open_.back().statements;
 }
@@ -92,11 +128,17 @@ void Recorder::define(const char* type, const Name& name, const char* verb,
   const std::string value = name.text();
   const std::string rest = cat("isa::", type, " ", value, " = isa::", verb, "(", arguments, ");");
   statement(cat(kConst, rest));
+  if (open_.size() == 1) loop_values_.insert(value);
   open_.back().constants[value] = out().text().size() - 1 - rest.size() - kConst.size();
 }
 
 void Recorder::update(const std::string& value, const char* verb, const std::string& arguments) {
-  make_mutable(value.substr(0, value.find('.')));  // of a quad's part, the quad
+  const std::string whole = value.substr(0, value.find('.'));  // of a quad's part, the quad
+  make_mutable(whole);
+  const bool is_own = open_.size() > 1 || loop_values_.count(whole) > 0;
+  if (step_.partition.shares > 1 && shares_.in_divided_loop() && !is_own) {
+    adds_across_shares_ = true;
+  }
   statement(
       cat(value, " = isa::", verb, "(", value, arguments.empty() ? "" : ", ", arguments, ");"));
 }
@@ -120,12 +162,14 @@ void Recorder::declare_base(const Name& name, const std::string& type, const std
 void Recorder::begin_function(const std::string& name, const std::string& parameters) {
   Function& function = open_.emplace_back();
   function.name = name;
+  shares_.begin_function();
   function.text.open(cat("[[gnu::always_inline]] static inline void ", name, "(", parameters, ")"));
 }
 
 // A function is recorded anew for every call; all recordings must agree, because the product
 // holds it once.
-void Recorder::end_function() {
+double Recorder::end_function() {
+  const double work = shares_.end_function();
   Function function = std::move(open_.back());
   open_.pop_back();
   function.text.close();
@@ -137,6 +181,7 @@ void Recorder::end_function() {
   } else {
     ETCH_CHECK(same->text.text() == function.text.text());
   }
+  return work;
 }
 
 std::string parameters_of(const Step& step) {
@@ -145,6 +190,7 @@ std::string parameters_of(const Step& step) {
     out += cat(out.empty() ? "" : ", ",
                pointer_type(operand.element, operand.access == Access::kRead), " ", operand.name);
   }
+  if (step.partition.shares > 1) out += ", int share";
   return out;
 }
 

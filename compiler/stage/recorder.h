@@ -8,6 +8,7 @@
 #include <deque>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +19,7 @@
 #include "compiler/emit/names.h"
 #include "compiler/emit/writer.h"
 #include "compiler/stage/runtime_text.h"
+#include "compiler/stage/work_shares.h"
 #include "compiler/steps/step.h"
 #include "templates/stage.h"
 
@@ -71,7 +73,8 @@ std::string join(const Args&... args) {
 }
 }  // namespace recorded
 
-// The parameters of a step's function: "const uint8_t* x, uint8_t* y".
+// The parameters of a step's function: "const uint8_t* x, uint8_t* y", and "int share" behind them
+// if its work is divided.
 std::string parameters_of(const Step& step);
 
 class Recorder {
@@ -92,6 +95,9 @@ class Recorder {
   std::string text() const;
   // Statements as printed: a tile function counts once, however often it is called.
   int statements() const;
+  // The work of each share of step.partition; nothing if the step cannot be divided like that
+  // because a divided loop adds to a value of all shares.
+  std::vector<double> work() const;
 
   // ---- what kernels use; see templates/stage.h ----
   template <class Element>
@@ -109,10 +115,8 @@ class Recorder {
     if (count <= 1) return;
     Index index;
     index.terms.emplace_back(variable, 1);
-    ++open_.back().statements;
-    out().scope(
-        cat("for (ptrdiff_t ", variable, " = 0; ", variable, " < ", count, "; ++", variable, ")"),
-        [&] { body(index); });
+    out().scope(begin_loop(variable, count), [&] { body(index); });
+    end_loop();
   }
 
   // A scope of its own, so that names may repeat.
@@ -137,14 +141,14 @@ class Recorder {
      ...);
     begin_function(full, parameters);
     body(Ptr<Elements>{args.first, {}}...);
-    end_function();
-    statement(cat(full, "(", recorded::join(args.second...), ");"));
+    const double work = end_function();
+    effect(cat(full, "(", recorded::join(args.second...), ");"), work);
   }
 
   template <class Function, class... Args>
-  void runtime(const char* name, Function, std::initializer_list<std::int64_t>,
+  void runtime(const char* name, Function, std::initializer_list<std::int64_t> spans,
                const Args&... args) {
-    statement(cat("rt::", name, "(", recorded::join(args...), ");"));
+    effect(cat("rt::", name, "(", recorded::join(args...), ");"), work_of_runtime(spans));
   }
 
   void comment(const std::string& text) { out().line(cat("// ", text)); }
@@ -163,12 +167,12 @@ class Recorder {
 #define ETCH_ACTION(id, reads, writes)                              \
   template <class... Args>                                          \
   void id(const Args&... args) {                                    \
-    statement(cat("isa::" #id "(", recorded::join(args...), ");")); \
+    effect(cat("isa::" #id "(", recorded::join(args...), ");"), 1); \
   }
-#define ETCH_CALL(id)                                              \
-  template <class... Args>                                         \
-  void id(const Args&... args) {                                   \
-    statement(cat("rt::" #id "(", recorded::join(args...), ");")); \
+#define ETCH_CALL(id)                                                                \
+  template <class... Args>                                                           \
+  void id(const Args&... args) {                                                     \
+    effect(cat("rt::" #id "(", recorded::join(args...), ");"), work_of_runtime({})); \
   }
 #include "templates/verbs.def"
 #undef ETCH_CALL
@@ -193,18 +197,26 @@ class Recorder {
     return pointer_type(DTypeOf<std::remove_const_t<Element>>::value, std::is_const_v<Element>);
   }
   Writer& out() { return open_.back().text; }
+  // Of functions of runtime/, whose loops are not seen here: they touch so many bytes.
+  static double work_of_runtime(std::initializer_list<std::int64_t> spans);
+  std::string begin_loop(const std::string& variable, std::int64_t count);
+  void end_loop();
   void statement(const std::string& text);
+  void effect(const std::string& text, double work);
   void define(const char* type, const Name& name, const char* verb, const std::string& arguments);
   void update(const std::string& value, const char* verb, const std::string& arguments);
   void make_mutable(const std::string& value);
   void declare_base(const Name& name, const std::string& type, const std::string& value);
   void begin_function(const std::string& name, const std::string& parameters);
-  void end_function();
+  double end_function();  // returns its work
 
   const Step& step_;
   IsaTraits isa_;
   std::vector<Function> finished_;  // callees before their callers
   std::deque<Function> open_;       // innermost last; a deque, so that references stay valid
+  WorkShares shares_;
+  std::set<std::string> loop_values_;  // defined in the divided loop
+  bool adds_across_shares_ = false;
 };
 
 }  // namespace etch

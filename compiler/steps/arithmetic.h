@@ -11,15 +11,18 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function)       \
-  class Step : public StagedStep<Step> {      \
-   public:                                    \
-    Plan plan;                                \
-    Step() { header = "etch_elementwise.h"; } \
-    template <class S>                        \
-    void kernel(S& s) const {                 \
-      function(s, plan);                      \
-    }                                         \
+#define ETCH_STEP(Step, Plan, function)  \
+  class Step : public StagedStep<Step> { \
+   public:                               \
+    Plan plan;                           \
+    Step() {                             \
+      header = "etch_elementwise.h";     \
+      divisible = true;                  \
+    }                                    \
+    template <class S>                   \
+    void kernel(S& s) const {            \
+      function(s, plan);                 \
+    }                                    \
   }
 
 ETCH_STEP(CombineStep, CombinePlan, combine_kernel);

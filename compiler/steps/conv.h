@@ -44,6 +44,7 @@ struct ConvProblem {
 class ConvStep : public StagedStep<ConvStep> {
  public:
   ConvPlan plan;
+  ConvStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {
     conv_kernel(s, plan);
@@ -53,6 +54,7 @@ class ConvStep : public StagedStep<ConvStep> {
 class DepthwiseStep : public StagedStep<DepthwiseStep> {
  public:
   DepthwisePlan plan;
+  DepthwiseStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {
     depthwise_kernel(s, plan);

@@ -12,6 +12,7 @@ namespace etch {
   class Step : public StagedStep<Step> { \
    public:                               \
     Plan plan;                           \
+    Step() { divisible = true; }         \
     template <class S>                   \
     void kernel(S& s) const {            \
       function(s, plan);                 \

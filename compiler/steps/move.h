@@ -20,7 +20,10 @@ namespace etch {
 class MoveStep : public StagedStep<MoveStep> {
  public:
   MovePlan plan;
-  MoveStep() { header = "etch_move.h"; }
+  MoveStep() {
+    header = "etch_move.h";
+    divisible = true;
+  }
   template <class S>
   void kernel(S& s) const {
     move_kernel(s, plan);

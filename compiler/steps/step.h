@@ -69,6 +69,13 @@ struct AccumulatorBounds {
   std::int64_t low = 0, high = 0;
 };
 
+// How a step's work is divided among threads that call its function at the same time, each with
+// the number of its share as one more argument; see compiler/stage/work_shares.h.
+struct Partition {
+  int shares = 1;  // 1: the function is called once and knows nothing of shares
+  int depth = 0;   // loops around those that are divided
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -90,6 +97,10 @@ class Step {
   std::vector<RequantizedChannel> requantized;  // all output channels, or none: floats are used
   ProductSums products;
   std::string header;  // of runtime/ that the kernel calls besides etch_ops.h, or empty
+  // Whether no iteration of the loops in the step's own function (not those in tile functions)
+  // depends on another, or overwrites what another writes: a promise of the kernel.
+  bool divisible = false;
+  Partition partition;  // set by divide_work() for some divisible steps
 
   virtual void run(Recorder& stage) const = 0;
   virtual void run(NativeStage& stage) const = 0;
@@ -142,6 +153,7 @@ struct Program {
   std::int64_t arena_bytes = 0;        // including kArenaSlack
   std::int64_t arena_lower_bound = 0;  // largest sum of simultaneously live buffers
   std::int64_t macs = 0;
+  int shares = 1;            // threads that can work on it at once
   std::string model_sha256;  // hex
   std::string producer;      // the model's text: for reports only
   FusionLog fusions;

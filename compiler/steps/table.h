@@ -15,6 +15,7 @@ namespace etch {
 class TableStep : public StagedStep<TableStep> {
  public:
   TablePlan plan;
+  TableStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {
     table_kernel(s, plan);
@@ -24,6 +25,7 @@ class TableStep : public StagedStep<TableStep> {
 class ChoiceStep : public StagedStep<ChoiceStep> {
  public:
   ChoicePlan plan;
+  ChoiceStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {
     choice_kernel(s, plan);

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,7 @@ struct Port {
 };
 
 // Calls a function of the network with its pointers.
-using Call = void (*)(const void* const* inputs, void* const* outputs, void* arena);
+using Call = std::function<void(const void* const* inputs, void* const* outputs, void* arena)>;
 
 struct Step {
   const char* name;
@@ -147,7 +148,7 @@ class Memory {
     for (Block& block : outputs_) block.fill();
   }
 
-  void call(Call function) {
+  void call(const Call& function) {
     function(input_pointers_.data(), output_pointers_.data(), arena_.data());
   }
 
