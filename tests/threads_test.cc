@@ -240,6 +240,42 @@ TEST(SeveralThreads, ArriveInTheInterface) {
   }));
 }
 
+TEST(SeveralThreads, GetTheSameCodeEveryTime) {
+  const auto one = digits(3);
+  const auto other = digits(3);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  const std::vector<OutputFile> files = emit(*one, {});
+  const std::vector<OutputFile> again = emit(*other, {});
+  ASSERT_EQ(files.size(), again.size());
+  for (std::size_t i = 0; i < files.size(); ++i) EXPECT_EQ(files[i].content, again[i].content);
+}
+
+// ---- whole networks on the pool, against what ONNX Runtime gave ----
+
+void expect_check_passes(const std::string& model, const char* threads) {
+  const auto result = cli::run_process(
+      {ETCH_BINARY, "check", ETCH_SOURCE_DIR "/" + model, "--threads", threads, "--quiet"},
+      std::chrono::minutes(8));
+  EXPECT_TRUE(result.succeeded()) << cli::describe(result) << "\n" << result.output;
+}
+
+TEST(SeveralThreads, RunTheBundledNetwork) {
+  expect_check_passes("examples/digits/model.onnx", "2");
+  expect_check_passes("examples/digits/model.onnx", "5");
+}
+
+TEST(SeveralThreads, RunRealNetworks) {
+  const std::string folder = "../shared/models/nets/";
+  if (!std::filesystem::exists(ETCH_SOURCE_DIR "/" + folder)) {
+    GTEST_SKIP() << "the networks beside the project are absent";
+  }
+  for (const char* name : {"mlperftiny_ic_resnet8_qdq", "mlperftiny_kws_dscnn_qdq",
+                           "emmtrix_microkws_static_qop", "ort_maui_mobilenetv2_qdq"}) {
+    SCOPED_TRACE(name);
+    expect_check_passes(folder + name + "/model.onnx", "2");
+  }
+}
+
 // ---- docs/threads.md ----
 
 // The C++ between ```cpp and ```.
@@ -278,6 +314,20 @@ TEST(ThreadsDocument, ShowsProgramsThatRun) {
     ASSERT_TRUE(built) << text;
     const auto result = cli::run_process({built->program.string()}, std::chrono::minutes(1));
     EXPECT_TRUE(result.succeeded()) << cli::describe(result) << "\n" << text;
+  }
+}
+
+// Small networks do not use memory twice, so that cores keep their lines of the cache.
+TEST(SeveralThreads, HaveSmallTensorsApart) {
+  const auto program = digits(2);
+  ASSERT_NE(program, nullptr);
+  std::vector<std::pair<std::int64_t, std::int64_t>> places;
+  for (const Buffer& buffer : program->buffers) {
+    if (buffer.home == Home::kArena) places.emplace_back(buffer.arena_offset, buffer.bytes);
+  }
+  std::sort(places.begin(), places.end());
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    EXPECT_GE(places[i].first, places[i - 1].first + places[i - 1].second + kArenaSlack);
   }
 }
 

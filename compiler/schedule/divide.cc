@@ -13,7 +13,7 @@ namespace {
 // A largest share of more than this part of the whole is not worth a fork.
 constexpr double kMostUneven = 0.85;
 // Dividing deeper loops has to pay that much.
-constexpr double kGain = 0.98;
+constexpr double kGain = 0.95;
 constexpr int kMostDepth = 3;
 
 // The work of each share if `step` were divided like this; empty if it cannot be.

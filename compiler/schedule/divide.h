@@ -8,7 +8,7 @@
 namespace etch {
 
 inline constexpr int kMostThreads = 64;
-// Statements that take about 3 us; a fork and a join take 0.2 to 0.5 us.
+// Statements that take 1 to 3 us; a fork and a join take 0.2 to 0.5 us.
 inline constexpr double kLeastWork = 8000;
 
 // Sets Program::shares, and Step::partition of the steps of at least `least_work` that can be cut
