@@ -26,6 +26,7 @@
 #include "tests/agreement.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
+#include "tests/model_builder.h"
 #include "tests/residual_cases.h"
 #include "tests/tiny_program.h"
 
@@ -250,6 +251,15 @@ TEST(SeveralThreads, GetTheSameCodeEveryTime) {
   for (std::size_t i = 0; i < files.size(); ++i) EXPECT_EQ(files[i].content, again[i].content);
 }
 
+TEST(SeveralThreads, AreRefusedWithSeveralInstructionSets) {
+  CompileOptions options;
+  options.target = "x86-64-multi";
+  options.threads = 2;
+  Sink sink;
+  EXPECT_EQ(compile(contents("examples/digits/model.onnx"), options, sink), nullptr);
+  EXPECT_NE(errors_of(sink).find("one thread only"), std::string::npos) << errors_of(sink);
+}
+
 // ---- whole networks on the pool, against what ONNX Runtime gave ----
 
 void expect_check_passes(const std::string& model, const char* threads) {
@@ -305,9 +315,10 @@ TEST(ThreadsDocument, ShowsProgramsThatRun) {
   const std::vector<std::string> shown = programs_in(contents("docs/threads.md"));
   EXPECT_EQ(shown.size(), 3U);
   for (const std::string& text : shown) {
-    std::vector<std::string> sources{"main.cpp"};
+    std::vector<cli::Source> sources;
+    sources.emplace_back("main.cpp");
     for (const OutputFile& file : files) {
-      if (std::filesystem::path(file.path).extension() == ".cc") sources.push_back(file.path);
+      if (std::filesystem::path(file.path).extension() == ".cc") sources.emplace_back(file.path);
     }
     std::ofstream(folder->path() / "main.cpp") << text;
     const auto built = cli::build_program(folder->path(), sources, "program", *toolchain, reporter);
