@@ -41,16 +41,19 @@ class AddFusion {
     return true;
   }
 
-  // The convolution that makes `id`, if it can add something to its result.
-  std::optional<int> convolution_of(ValueId id) const {
+  // The convolution that makes `id`, if it can add something to its result; the sum takes `id` as
+  // quantized `as`, which the file may say otherwise than the convolution.
+  std::optional<int> convolution_of(ValueId id, const ScalarQuantization& as) const {
     const Node* const before = wiring_.producer(id);
     if (before == nullptr || before->op_type != "QLinearConv" || before->domain == kNhwc)
       return std::nullopt;
     if (wiring_.consumers(id).size() != 1 || wiring_.is_graph_output(id)) return std::nullopt;
-    const bool one_group = params_of<QLinearConvParams>(*before).geometry.group == 1;
+    const auto& conv = params_of<QLinearConvParams>(*before);
+    const bool one_group = conv.geometry.group == 1;
     const bool computes = graph_.value(before->inputs[0]).constant == nullptr;
     if (!one_group || !computes || !all_constant(*before, 1)) return std::nullopt;
-    return index_of(*before);
+    const bool same = conv.y->scale_at(0) == as.scale && conv.y->zero_point_at(0) == as.zero_point;
+    return same ? std::optional(index_of(*before)) : std::nullopt;
   }
 
   // Why no convolution can take over a sum of these summands, or nothing.
@@ -65,11 +68,13 @@ class AddFusion {
     const Node& add = node(i);
     const auto& params = params_of<QLinearBinary>(add);
     if (const auto why = obstacle(params, add)) return graph_.fusions.missed(add, *why);
-    const std::optional<int> a = convolution_of(add.inputs[kA]);
-    const std::optional<int> b = convolution_of(add.inputs[kB]);
+    const std::optional<int> a = convolution_of(add.inputs[kA], params.a);
+    const std::optional<int> b = convolution_of(add.inputs[kB], params.b);
     if (!a && !b) {
       graph_.fusions.missed(
-          add, "no summand comes from a convolution of one group that nothing else reads");
+          add,
+          "no summand comes, quantized alike, from a convolution of one group that nothing else "
+          "reads");
       return;
     }
     const bool take_b = b && (!a || *b > *a);

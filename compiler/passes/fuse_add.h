@@ -2,8 +2,9 @@
 // else: the sum then runs in the convolution's epilogue and the summand is never in memory.
 //
 // QLinearConv with constant parameters and one group + QLinearAdd of two tensors of one shape with
-// constant scales -> org.etch QLinearConvAdd. When convolutions make both summands, the later one
-// is taken. Requires and keeps a resolved graph.
+// constant scales, which takes the convolution's result with the scale and zero point that the
+// convolution gives it -> org.etch QLinearConvAdd. When convolutions make both summands, the later
+// one is taken. Requires and keeps a resolved graph.
 #pragma once
 
 #include "compiler/ir/graph.h"

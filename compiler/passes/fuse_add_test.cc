@@ -93,7 +93,25 @@ TEST(FuseAdd, OtherSumsStayAndTheReasonIsLogged) {
   Sum grouped(2);
   EXPECT_EQ(grouped.add("c", "r").operators(), "QLinearConv QLinearAdd");
   EXPECT_EQ(grouped.records.at(0).what,
-            "no summand comes from a convolution of one group that nothing else reads");
+            "no summand comes, quantized alike, from a convolution of one group that nothing else "
+            "reads");
+}
+
+TEST(FuseAdd, ASumThatTakesTheResultAsOtherNumbersStays) {
+  Sum scale;
+  scale.model.initializer("double", f32({}, {1}));
+  EXPECT_EQ(scale.add("c", "r", "double").operators(), "QLinearConv QLinearAdd");
+  Sum zero;
+  zero.model.initializer("eight", u8({}, {8}));
+  zero.model.node("QLinearAdd", {"r", "scale", "zero", "c", "scale", "eight", "scale", "zero"},
+                  {"y"}, {}, "com.microsoft");
+  EXPECT_EQ(zero.operators(), "QLinearConv QLinearAdd");
+}
+
+TEST(FuseAdd, TheResidualMayBeQuantizedOtherwise) {
+  Sum scale;
+  scale.model.initializer("double", f32({}, {1}));
+  EXPECT_EQ(scale.add("r", "c", "double").operators(), "QLinearConvAdd(a)");
 }
 
 }  // namespace
