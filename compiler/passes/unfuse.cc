@@ -198,15 +198,16 @@ void skip_layer_normalization(Parts& parts) {
 struct Rule {
   std::string_view op_type;
   void (*write)(Parts&);
+  std::size_t most_inputs, most_outputs;
 };
 
-constexpr Rule kRules[] = {{"FusedConv", conv},
-                           {"FusedGemm", gemm},
-                           {"FusedMatMul", matmul},
-                           {"TransposeMatMul", matmul},
-                           {"BiasGelu", [](Parts& parts) { gelu(parts, "none"); }},
-                           {"FastGelu", [](Parts& parts) { gelu(parts, "tanh"); }},
-                           {"SkipLayerNormalization", skip_layer_normalization}};
+constexpr Rule kRules[] = {{"FusedConv", conv, 4, 1},
+                           {"FusedGemm", gemm, 3, 1},
+                           {"FusedMatMul", matmul, 2, 1},
+                           {"TransposeMatMul", matmul, 2, 1},
+                           {"BiasGelu", [](Parts& parts) { gelu(parts, "none"); }, 2, 1},
+                           {"FastGelu", [](Parts& parts) { gelu(parts, "tanh"); }, 2, 1},
+                           {"SkipLayerNormalization", skip_layer_normalization, 5, 4}};
 
 const Rule* rule_for(const Node& node) {
   if (node.domain != kMicrosoft) return nullptr;
@@ -214,18 +215,29 @@ const Rule* rule_for(const Node& node) {
   return found == std::end(kRules) ? nullptr : found;
 }
 
+// False after a report when more values are listed than the parts take or give.
+bool has_at_most(Parts& parts, std::size_t most, const char* role,
+                 const std::vector<ValueId>& ids) {
+  if (ids.size() <= most) return true;
+  parts.fail(DiagKind::kGraph, cat("must have at most ", most, " ", role, "s, has ", ids.size()));
+  return false;
+}
+
 }  // namespace
 
 bool is_fused(const Node& node) { return rule_for(node) != nullptr; }
 
 std::vector<Node> unfused(Graph& graph, const Node& node, Sink& sink) {
+  const Rule& rule = *rule_for(node);
   Parts parts(graph, node, sink);
-  if (!parts.needs(0)) return {};
+  const bool inputs_good = has_at_most(parts, rule.most_inputs, "input", node.inputs);
+  const bool outputs_good = has_at_most(parts, rule.most_outputs, "output", node.outputs);
+  if (!inputs_good || !outputs_good || !parts.needs(0)) return {};
   if (node.outputs.empty() || node.outputs[0] == kNoValue) {
     parts.fail(DiagKind::kGraph, "output 0 is required, but omitted");
     return {};
   }
-  rule_for(node)->write(parts);
+  rule.write(parts);
   std::vector<Node> out = parts.finish();
   std::string types;
   for (const Node& part : out) types += cat(types.empty() ? "" : ", ", part.op_type);

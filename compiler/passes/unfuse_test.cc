@@ -98,6 +98,17 @@ TEST(Unfuse, RefusesWhatItDoesNotKnow) {
             "model: error[E-ATTR]: node #0 (FusedMatMul): attribute 'transA' has a wrong type\n");
 }
 
+TEST(Unfuse, RefusesInputsAndOutputsThatNoPartHas) {
+  EXPECT_EQ(errors(model_of("FusedMatMul", {{2, 3}, {3, 4}, {2, 4}})),
+            "model: error[E-GRAPH]: node #0 (FusedMatMul): must have at most 2 inputs, has 3\n");
+  ModelBuilder model(13);
+  model.opset("com.microsoft", 1);
+  model.input("a", DType::kF32, {2, 2});
+  model.node("FusedMatMul", {"a", "a"}, {"y", "z"}, {}, "com.microsoft").output("y").output("z");
+  EXPECT_EQ(errors(model),
+            "model: error[E-GRAPH]: node #0 (FusedMatMul): must have at most 1 outputs, has 2\n");
+}
+
 TEST(Unfuse, TheDomainMustBeImported) {
   ModelBuilder model(13);
   model.input("a", DType::kF32, {2, 2});
