@@ -34,7 +34,9 @@ static inline T keep(int32_t value, Stored as) {
 
 // Operations with a form for vectors say so behind their definition.
 template <class Operation>
-constexpr bool kHasVectors = false;
+struct HasVectors {
+  enum { value = 0 };
+};
 
 // ---- arithmetic: two operands ----
 
@@ -133,17 +135,29 @@ struct Min {
 };
 
 template <>
-constexpr bool kHasVectors<Add> = true;
+struct HasVectors<Add> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<Sub> = true;
+struct HasVectors<Sub> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<Mul> = true;
+struct HasVectors<Mul> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<Div> = true;
+struct HasVectors<Div> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<Max> = true;
+struct HasVectors<Max> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<Min> = true;
+struct HasVectors<Min> {
+  enum { value = 1 };
+};
 
 // The beginning of a row that is computed in vectors: how many elements. None of integers.
 template <class Operation, class T>
@@ -153,7 +167,7 @@ static inline ptrdiff_t combine_vectors(const T*, ptrdiff_t, const T*, ptrdiff_t
 template <class Operation>
 static inline ptrdiff_t combine_vectors(const float* a, ptrdiff_t a_step, const float* b,
                                         ptrdiff_t b_step, float* y, ptrdiff_t n) {
-  if constexpr (kHasVectors<Operation>) {
+  if constexpr (HasVectors<Operation>::value != 0) {
     if (!is_dense(a_step) || !is_dense(b_step)) return 0;
     return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
       constexpr int kLanes = decltype(width)::value;
@@ -244,13 +258,21 @@ struct AtMost {
 };
 
 template <>
-constexpr bool kHasVectors<Relu> = true;
+struct HasVectors<Relu> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<LeakyRelu> = true;
+struct HasVectors<LeakyRelu> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<AtLeast> = true;
+struct HasVectors<AtLeast> {
+  enum { value = 1 };
+};
 template <>
-constexpr bool kHasVectors<AtMost> = true;
+struct HasVectors<AtMost> {
+  enum { value = 1 };
+};
 
 // The beginning of a row that is computed in vectors: how many elements.
 template <class Operation, class T>
@@ -260,7 +282,7 @@ static inline ptrdiff_t map_vectors(const T*, ptrdiff_t, T*, ptrdiff_t, T) {
 template <class Operation>
 static inline ptrdiff_t map_vectors(const float* x, ptrdiff_t step, float* y, ptrdiff_t n,
                                     float parameter) {
-  if constexpr (kHasVectors<Operation>) {
+  if constexpr (HasVectors<Operation>::value != 0) {
     if (step != 1) return 0;
     return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
       constexpr int kLanes = decltype(width)::value;

@@ -61,7 +61,16 @@ class AddFusion {
     if (params.at_run_time) return "its scales are known only at run time";
     if (graph_.value(add.inputs[kA]).shape != graph_.value(add.inputs[kB]).shape)
       return "one summand is broadcast";
+    for (const std::size_t side : {kA, kB}) {
+      if (graph_.value(add.inputs[side]).constant != nullptr) return "one summand is constant";
+    }
     return std::nullopt;
+  }
+
+  // Whether the convolution, if it runs in the place of node i, keeps more alive until then.
+  bool keeps_more(int conv, int i) const {
+    const auto size = [&](ValueId id) { return element_count(*graph_.value(id).shape); };
+    return i - conv > 1 && size(node(conv).inputs[0]) > size(node(conv).outputs[0]);
   }
 
   void fuse(int i) {
@@ -79,6 +88,12 @@ class AddFusion {
     }
     const bool take_b = b && (!a || *b > *a);
     const int conv = take_b ? *b : *a;
+    if (keeps_more(conv, i)) {
+      graph_.fusions.missed(
+          add,
+          cat(title(node(conv)), " would have to wait, and its input is larger than its result"));
+      return;
+    }
     Node fused = fused_node(node(conv), add, take_b, params.swapped);
     Sink none;
     ETCH_CHECK(resolve_node(graph_, fused, none));

@@ -114,5 +114,33 @@ TEST(FuseAdd, TheResidualMayBeQuantizedOtherwise) {
   EXPECT_EQ(scale.add("r", "c", "double").operators(), "QLinearConvAdd(a)");
 }
 
+TEST(FuseAdd, AConstantSummandIsReadWhereItIs) {
+  Sum sum;
+  sum.model.initializer("k", u8({1, 2, 3, 3}, std::vector<std::uint8_t>(18, 5)));
+  EXPECT_EQ(sum.add("c", "k").operators(), "QLinearConv QLinearAdd");
+  EXPECT_EQ(sum.records.at(0).what, "one summand is constant");
+}
+
+// The convolution would run behind the pooling and keep x alive, which is larger than its result.
+TEST(FuseAdd, AConvolutionThatShrinksItsInputDoesNotWait) {
+  ModelBuilder model(13);
+  model.opset("com.microsoft", 1);
+  model.input("x", DType::kU8, {1, 2, 4, 4}).input("r", DType::kU8, {1, 1, 4, 4});
+  model.initializer("scale", f32({}, {0.5F})).initializer("zero", u8({}, {7}));
+  model.initializer("w", u8({1, 2, 1, 1}, {1, 2}));
+  model.node("QLinearConv", {"x", "scale", "zero", "w", "scale", "zero", "scale", "zero"}, {"c"});
+  model.node("MaxPool", {"r"}, {"p"}, {{"kernel_shape", Ints{1, 1}}});
+  model.node("QLinearAdd", {"c", "scale", "zero", "p", "scale", "zero", "scale", "zero"}, {"y"}, {},
+             "com.microsoft");
+  model.output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  fuse_adds(*graph);
+  EXPECT_EQ(graph->nodes.size(), 3U);
+  EXPECT_EQ(graph->fusions.records().at(0).what,
+            "QLinearConv #0 would have to wait, and its input is larger than its result");
+}
+
 }  // namespace
 }  // namespace etch
