@@ -145,7 +145,8 @@ void gemm(Parts& parts) {
   const auto type = parts.take<std::string>("activation", "");
   std::vector<float> parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
-    if (parts.has(name)) parameters.push_back(parts.take<float>(name, 0));
+    if (!parts.has(name)) break;  // one behind a gap is left, and refused
+    parameters.push_back(parts.take<float>(name, 0));
   }
   const ValueId y =
       parts.add("Gemm", {parts.input(0), parts.input(1), parts.input(2)}, parts.take_all());

@@ -98,6 +98,14 @@ TEST(Unfuse, RefusesWhatItDoesNotKnow) {
             "model: error[E-ATTR]: node #0 (FusedMatMul): attribute 'transA' has a wrong type\n");
 }
 
+TEST(Unfuse, RefusesASecondParameterWithoutTheFirst) {
+  const std::string found =
+      errors(model_of("FusedGemm", {{2, 3}, {3, 4}},
+                      {{"activation", std::string("HardSigmoid")}, {"activation_beta", 0.5F}}));
+  EXPECT_NE(found.find("E-ATTR"), std::string::npos) << found;
+  EXPECT_NE(found.find("activation_beta"), std::string::npos) << found;
+}
+
 TEST(Unfuse, RefusesInputsAndOutputsThatNoPartHas) {
   EXPECT_EQ(errors(model_of("FusedMatMul", {{2, 3}, {3, 4}, {2, 4}})),
             "model: error[E-GRAPH]: node #0 (FusedMatMul): must have at most 2 inputs, has 3\n");
