@@ -1,8 +1,7 @@
-// Rows of elements with everything known at run time: float and integer arithmetic with
-// broadcasting, conversions between element types, QuantizeLinear, DequantizeLinear and
-// DynamicQuantizeLinear. C++17, freestanding, no heap, no state. A step of 0 repeats one element;
-// sizes and steps count elements and are literals in generated code, so that compilers see plain
-// loops that they can vectorise. No function adds to a product. Arithmetic: semantics section 5.
+// Rows of elements with everything known at run time: arithmetic on floats and integers with
+// broadcasting, limits, reductions. C++17, freestanding, no heap, no state. A step of 0 repeats one
+// element; sizes and steps count elements and are literals in generated code. Floats go in vectors
+// where they lie side by side; no function adds to a product. Arithmetic: semantics section 5.
 #pragma once
 
 #include <stddef.h>
@@ -13,24 +12,6 @@
 
 namespace etch {
 namespace rt {
-
-// How a tensor of 8-bit integers is kept: value = (byte ^ flip) - offset. uint8 is {0, 0}, int8
-// {128, 128}, and an int8 that is kept as uint8 {0, 128}. Wider integers are kept as they are.
-struct Stored {
-  int32_t flip;
-  int32_t offset;
-};
-
-static inline int32_t value_of(uint8_t byte, Stored as) { return (byte ^ as.flip) - as.offset; }
-static inline int32_t value_of(uint16_t value, Stored) { return value; }
-static inline int32_t value_of(int16_t value, Stored) { return value; }
-static inline int32_t value_of(int32_t value, Stored) { return value; }
-
-// The low bits of `value`, kept as T.
-template <class T>
-static inline T keep(int32_t value, Stored as) {
-  return static_cast<T>((value + as.offset) ^ as.flip);
-}
 
 // Operations with a form for vectors say so behind their definition.
 template <class Operation>
@@ -396,177 +377,6 @@ static inline void reduce(const Reduced& r, const T* x, ptrdiff_t step, T* y, pt
     }
     y[i] = Operation::finish(result, count);
   }
-}
-
-// ---- conversions ----
-
-// Truncation as the conversion instructions of x64 do it: what does not fit gives the least value.
-template <class Int>
-static inline Int truncated(double x) {
-  constexpr Int kLeast = static_cast<Int>(Int{1} << (8 * sizeof(Int) - 2)) * -2;
-  const bool fits = x > static_cast<double>(kLeast) - 1.0 && x < -static_cast<double>(kLeast);
-  return fits ? static_cast<Int>(x) : kLeast;
-}
-
-template <class To>
-struct Convert {  // to integers of at most 32 bits: through int32, the low bits kept
-  ETCH_INLINE To of(float x) { return static_cast<To>(truncated<int32_t>(static_cast<double>(x))); }
-  template <class Int>
-  ETCH_INLINE To of(Int x) {
-    return static_cast<To>(x);
-  }
-};
-template <>
-struct Convert<int64_t> {
-  ETCH_INLINE int64_t of(float x) { return truncated<int64_t>(static_cast<double>(x)); }
-  template <class Int>
-  ETCH_INLINE int64_t of(Int x) {
-    return static_cast<int64_t>(x);
-  }
-};
-template <>
-struct Convert<float> {
-  template <class From>
-  ETCH_INLINE float of(From x) {
-    return static_cast<float>(x);
-  }
-};
-template <>
-struct Convert<bool> {
-  ETCH_INLINE bool of(float x) { return float_bits(x) << 1 != 0u; }
-  template <class Int>
-  ETCH_INLINE bool of(Int x) {
-    return x != 0;
-  }
-};
-
-static inline float element(float x, Stored) { return x; }
-static inline int64_t element(int64_t x, Stored) { return x; }
-template <class Int>
-static inline int32_t element(Int x, Stored as) {
-  return value_of(x, as);
-}
-
-static inline float kept(float y, Stored) { return y; }
-static inline int64_t kept(int64_t y, Stored) { return y; }
-static inline int32_t kept(int32_t y, Stored) { return y; }
-static inline uint16_t kept(uint16_t y, Stored) { return y; }
-static inline int16_t kept(int16_t y, Stored) { return y; }
-static inline uint8_t kept(bool y, Stored) { return y ? 1 : 0; }
-static inline uint8_t kept(uint8_t y, Stored) { return y; }
-static inline uint8_t kept(int8_t y, Stored as) { return keep<uint8_t>(y, as); }
-
-// y[i] = x[i * step] converted to To and kept as T.
-template <class To, class From, class T>
-static inline void cast(const From* x, ptrdiff_t step, Stored x_as, T* y, Stored y_as,
-                        ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) y[i] = kept(Convert<To>::of(element(x[i * step], x_as)), y_as);
-}
-
-// ---- quantization ----
-
-// What a tensor of integers may hold, and how it is kept.
-struct Range {
-  int32_t low;
-  int32_t high;
-};
-
-// rne(clamp(value, low - zero_point, high - zero_point)) + zero_point; NaN gives low. Everything
-// fits 20 bits: the sum with 1.5 * 2^23 has a last bit of weight 1, and no product comes before it.
-static inline int32_t rounded(float value, int32_t zero_point, Range range) {
-  constexpr float kBias = 12582912.0f;
-  const float lower = static_cast<float>(range.low - zero_point);
-  const float upper = static_cast<float>(range.high - zero_point);
-  const float above = value > lower ? value : lower;
-  const float inside = above < upper ? above : upper;
-  return static_cast<int32_t>(float_bits(inside + kBias)) -
-         static_cast<int32_t>(float_bits(kBias)) + zero_point;
-}
-
-// QuantizeLinear: y[i] = saturate(rne(x[i] / scale[..]) + zero_point[..]).
-template <class T, class Zero>
-static inline void quantize_row(const float* x, ptrdiff_t x_step, const float* scale,
-                                ptrdiff_t scale_step, const Zero* zero_point, ptrdiff_t zero_step,
-                                Stored zero_as, T* y, Stored y_as, Range range, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    const int32_t zero = value_of(zero_point[i * zero_step], zero_as);
-    y[i] = keep<T>(rounded(x[i * x_step] / scale[i * scale_step], zero, range), y_as);
-  }
-}
-
-// DequantizeLinear: y[i] = fl(float(x[i] - zero_point[..]) * scale[..]), differences modulo 2^32.
-template <class T, class Zero>
-static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, const float* scale,
-                                  ptrdiff_t scale_step, const Zero* zero_point, ptrdiff_t zero_step,
-                                  Stored zero_as, float* y, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    const int32_t zero = value_of(zero_point[i * zero_step], zero_as);
-    const int32_t steps = Sub::of(value_of(x[i * x_step], x_as), zero);
-    y[i] = static_cast<float>(steps) * scale[i * scale_step];
-  }
-}
-
-// round(v), clamped to the range, for operators that add the zero point before rounding. NaN and
-// what lies beyond int32 give `low`, as x64's conversion does.
-static inline int32_t saturated_round(float v, Range range) {
-  if (!(v > -2147483648.0f && v < 2147483648.0f)) return range.low;
-  const int32_t q = rne(v);
-  return q < range.low ? range.low : (q > range.high ? range.high : q);
-}
-
-// QLinearAdd: a / c and b / c are ratios of scales; all products are fused (semantics section 6.3).
-static inline void qlinear_add(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
-                               const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
-                               const uint8_t* b, ptrdiff_t b_step, Stored b_as,
-                               const float* b_scale, const uint8_t* b_zero, Stored b_zero_as,
-                               const float* c_scale, const uint8_t* c_zero, Stored c_zero_as,
-                               uint8_t* y, Stored y_as, Range range, ptrdiff_t n) {
-  const float ratio_a = *a_scale / *c_scale;
-  const float ratio_b = *b_scale / *c_scale;
-  const float zero_a = static_cast<float>(value_of(*a_zero, a_zero_as));
-  const float product_b = opaque(ratio_b * static_cast<float>(value_of(*b_zero, b_zero_as)));
-  const float zeros = fma_exact(ratio_a, zero_a, product_b);
-  const float fixed = static_cast<float>(value_of(*c_zero, c_zero_as)) - zeros;
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    const float left = static_cast<float>(value_of(a[i * a_step], a_as));
-    const float right = static_cast<float>(value_of(b[i * b_step], b_as));
-    const float sum = fma_exact(left, ratio_a, fma_exact(right, ratio_b, fixed));
-    y[i] = keep<uint8_t>(saturated_round(sum, range), y_as);
-  }
-}
-
-// QLinearMul (semantics section 6.3): the zero point is added before rounding.
-static inline void qlinear_mul(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
-                               const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
-                               const uint8_t* b, ptrdiff_t b_step, Stored b_as,
-                               const float* b_scale, const uint8_t* b_zero, Stored b_zero_as,
-                               const float* c_scale, const uint8_t* c_zero, Stored c_zero_as,
-                               uint8_t* y, Stored y_as, Range range, ptrdiff_t n) {
-  const float scale = opaque(*a_scale * *b_scale) / *c_scale;
-  const int32_t zero_a = value_of(*a_zero, a_zero_as);
-  const int32_t zero_b = value_of(*b_zero, b_zero_as);
-  const float zero_c = static_cast<float>(value_of(*c_zero, c_zero_as));
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    const int32_t product =
-        (value_of(a[i * a_step], a_as) - zero_a) * (value_of(b[i * b_step], b_as) - zero_b);
-    const float scaled = opaque(static_cast<float>(product) * scale);
-    y[i] = keep<uint8_t>(saturated_round(scaled + zero_c, range), y_as);
-  }
-}
-
-// DynamicQuantizeLinear's scale and zero point (uint8) for n contiguous values. NaN elements take
-// no part in the range.
-static inline void dynamic_range(const float* x, float* scale, uint8_t* zero_point, ptrdiff_t n) {
-  float low = 0.0f;
-  float high = 0.0f;
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    low = x[i] < low ? x[i] : low;
-    high = x[i] > high ? x[i] : high;
-  }
-  const float range = high - low;
-  const float step = low < high ? range / 255.0f : 1.0f;
-  *scale = step;
-  *zero_point = static_cast<uint8_t>(rounded(0.0f - low / step, 0, {0, 255}));
 }
 
 }  // namespace rt

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_convert.h"
 #include "etch_elementwise.h"
 #include "etch_float.h"
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_convert.h"
 #include "etch_elementwise.h"
 #include "etch_vector.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/etch_elementwise.h"
+#include "runtime/etch_convert.h"
 #include "templates/stage.h"
 
 namespace etch {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/dtype.h"
+#include "runtime/etch_convert.h"
 #include "runtime/etch_elementwise.h"
 #include "runtime/etch_functions.h"
 #include "runtime/etch_rows.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/etch_elementwise.h"
+#include "runtime/etch_convert.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {

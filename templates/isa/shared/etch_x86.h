@@ -1,36 +1,14 @@
-// What the vocabularies for x86 have in common: macros, and loads and stores of a part of a 128-bit
+// What the vocabularies for x86 have in common: loads and stores of a part of a 128-bit
 // register. Included by vocab.h alone, whose file says for which instructions it is compiled.
 // Functions are static: files for different instruction sets can be linked together.
 #pragma once
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
-    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "etch: exact float arithmetic is impossible with -ffast-math or a part of it"
-#endif
 
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#ifndef ETCH_INLINE
-#if defined(__GNUC__)
-#define ETCH_INLINE static inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define ETCH_INLINE static __forceinline
-#else
-#define ETCH_INLINE static inline
-#endif
-#endif
-
-// With -ffreestanding the plain name means a call, even for 4 bytes.
-#ifndef ETCH_MEMCPY
-#if defined(__GNUC__)
-#define ETCH_MEMCPY __builtin_memcpy
-#else
-#define ETCH_MEMCPY memcpy
-#endif
-#endif
+#include "etch_float.h"  // macros; also refuses -ffast-math
 
 namespace etch {
 namespace x86 {
