@@ -13,12 +13,12 @@
 
 namespace etch {
 
-void expect_native_agrees(const std::vector<Case>& cases) {
+void expect_native_agrees(const std::vector<Case>& cases, RequantizeMode requantize) {
   int failures = 0;
   for (const Case& each : cases) {
     const std::vector<Tensor> expected = reference_outputs(each);
     for (const IsaTraits* const isa : all_targets()) {
-      const auto program = compiled(each, isa->name);
+      const auto program = compiled(each, isa->name, requantize);
       ASSERT_NE(program, nullptr);
       const std::string difference = difference_of(native_outputs(*program, each.inputs), expected);
       EXPECT_EQ(difference, "") << each.name << " on " << isa->name;
@@ -53,18 +53,11 @@ void expect_compiled_gives(const std::vector<Case>& cases,
   }
 }
 
-void expect_clean_code(const std::vector<Case>& cases, std::string_view target) {
-  std::vector<std::unique_ptr<Program>> programs;
-  std::vector<BatchEntry> entries;
-  for (const Case& each : cases) {
-    programs.push_back(compiled(each, target));
-    ASSERT_NE(programs.back(), nullptr);
-    entries.push_back({programs.back().get(), &each.inputs});
-  }
+void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa) {
   for (const char* compiler : {"g++", "clang++"}) {
     SCOPED_TRACE(compiler);
     const auto symbols =
-        compile_generated(entries, *find_target(target), compiler,
+        compile_generated(entries, isa, compiler,
                           {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
                            "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
                            "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
@@ -73,6 +66,17 @@ void expect_clean_code(const std::vector<Case>& cases, std::string_view target) 
       EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
     EXPECT_EQ(symbols->writable, std::vector<std::string>());
   }
+}
+
+void expect_clean_code(const std::vector<Case>& cases, std::string_view target) {
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+  for (const Case& each : cases) {
+    programs.push_back(compiled(each, target));
+    ASSERT_NE(programs.back(), nullptr);
+    entries.push_back({programs.back().get(), &each.inputs});
+  }
+  expect_clean_code(entries, *find_target(target));
 }
 
 void add_cases(std::vector<Case>& to, std::vector<Case> more) {

@@ -2,15 +2,19 @@
 // steps must give under the Native stage on every instruction set, and the compiled code too.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "tests/cases.h"
+#include "tests/engines.h"
+#include "tests/generated_batch.h"
 
 namespace etch {
 
 // Every case on every instruction set's plan; gives up after ten differences.
-void expect_native_agrees(const std::vector<Case>& cases);
+void expect_native_agrees(const std::vector<Case>& cases,
+                          RequantizeMode requantize = RequantizeMode::kFloat);
 
 // All cases compiled together for one target. Skips where its code cannot run.
 void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view target);
@@ -23,6 +27,7 @@ void expect_compiled_gives(const std::vector<Case>& cases,
 // The code of all cases for one target compiles without warnings under both compilers, needs
 // nothing but memcpy and memset, and has no variables that can change.
 void expect_clean_code(const std::vector<Case>& cases, std::string_view target);
+void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa);
 
 // Appends.
 void add_cases(std::vector<Case>& to, std::vector<Case> more);

@@ -6,12 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <iterator>
 
 #include "compiler/base/text.h"
 #include "compiler/schedule/targets.h"
-#include "tests/engines.h"
-#include "tests/generated_batch.h"
+#include "tests/agreement.h"
 #include "tests/residual_cases.h"
 
 namespace etch {
@@ -19,24 +17,6 @@ namespace {
 
 bool sweeping() { return std::getenv("ETCH_SWEEP") != nullptr; }
 int sample(int usual, int sweep) { return sweeping() ? sweep : usual; }
-
-// How many differ before a test gives up: one defect tends to break many cases.
-constexpr int kMostFailures = 10;
-
-void expect_native_agrees(const std::vector<Case>& cases,
-                          RequantizeMode requantize = RequantizeMode::kFloat) {
-  int failures = 0;
-  for (const Case& each : cases) {
-    const std::vector<Tensor> expected = reference_outputs(each);
-    for (const IsaTraits* const isa : all_targets()) {
-      const auto program = compiled(each, isa->name, requantize);
-      ASSERT_NE(program, nullptr);
-      const std::string difference = difference_of(native_outputs(*program, each.inputs), expected);
-      EXPECT_EQ(difference, "") << each.name << " on " << isa->name;
-      if (!difference.empty() && ++failures == kMostFailures) return;
-    }
-  }
-}
 
 TEST(EnginesAgree, NativelyOnConvolutionsAlongALine) {
   expect_native_agrees(small_line_convolutions(sample(7, 1)));
@@ -87,39 +67,31 @@ TEST(EnginesAgree, NativelyWithIntegerRequantization) {
 // A sample of everything. The generators' own order mixes sizes and types well.
 std::vector<Case> compiled_sample() {
   std::vector<Case> all;
-  const auto add = [&](std::vector<Case> cases) {
-    all.insert(all.end(), std::make_move_iterator(cases.begin()),
-               std::make_move_iterator(cases.end()));
-  };
-  add(small_line_convolutions(sample(345, 60)));
-  add(small_plane_convolutions(sample(777, 130)));
-  add(small_volume_convolutions(sample(6, 40)));
-  add(small_transposed_convolutions(sample(10, 80)));
-  add(convolutions_of_padding());
-  add(integer_convolutions(sample(8, 60)));
-  add(run_time_convolutions(sample(6, 40)));
-  add(larger_convolutions(sample(12, 100)));
-  add(small_networks(sample(8, 80)));
-  add(residual_convolutions(sample(16, 150)));
-  add(other_operators(sample(2, 12)));
+  add_cases(all, small_line_convolutions(sample(345, 60)));
+  add_cases(all, small_plane_convolutions(sample(777, 130)));
+  add_cases(all, small_volume_convolutions(sample(6, 40)));
+  add_cases(all, small_transposed_convolutions(sample(10, 80)));
+  add_cases(all, convolutions_of_padding());
+  add_cases(all, integer_convolutions(sample(8, 60)));
+  add_cases(all, run_time_convolutions(sample(6, 40)));
+  add_cases(all, larger_convolutions(sample(12, 100)));
+  add_cases(all, small_networks(sample(8, 80)));
+  add_cases(all, residual_convolutions(sample(16, 150)));
+  add_cases(all, other_operators(sample(2, 12)));
   return all;
 }
 
 // One or two of every kind of step.
 std::vector<Case> one_of_everything() {
   std::vector<Case> all;
-  const auto add = [&](std::vector<Case> cases) {
-    all.insert(all.end(), std::make_move_iterator(cases.begin()),
-               std::make_move_iterator(cases.end()));
-  };
-  add(small_plane_convolutions(3800));
-  add(small_transposed_convolutions(2));
-  add(convolutions_of_padding());
-  add(integer_convolutions(2));
-  add(run_time_convolutions(3));
-  add(small_networks(1));
-  add(residual_convolutions(2));
-  add(other_operators(1));
+  add_cases(all, small_plane_convolutions(3800));
+  add_cases(all, small_transposed_convolutions(2));
+  add_cases(all, convolutions_of_padding());
+  add_cases(all, integer_convolutions(2));
+  add_cases(all, run_time_convolutions(3));
+  add_cases(all, small_networks(1));
+  add_cases(all, residual_convolutions(2));
+  add_cases(all, other_operators(1));
   return all;
 }
 
@@ -178,18 +150,7 @@ TEST_P(GeneratedCode, GivesTheSameBitsWhateverTheFlags) {
 TEST_P(GeneratedCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   const Programs all(one_of_everything(), *GetParam());
   ASSERT_TRUE(all.all_compiled());
-  for (const char* compiler : {"g++", "clang++"}) {
-    SCOPED_TRACE(compiler);
-    const auto symbols =
-        compile_generated(all.entries, *GetParam(), compiler,
-                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
-                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
-                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
-    ASSERT_TRUE(symbols);
-    for (const std::string& name : symbols->needed)
-      EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
-    EXPECT_EQ(symbols->writable, std::vector<std::string>());
-  }
+  expect_clean_code(all.entries, *GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(EnginesAgree, GeneratedCode,

@@ -77,17 +77,7 @@ TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   add_cases(cases, normalized_rows(4));
   const Programs all(std::move(cases), *GetParam());
   ASSERT_EQ(all.entries.size(), all.cases.size());
-  for (const char* compiler : {"g++", "clang++"}) {
-    const auto symbols =
-        compile_generated(all.entries, *GetParam(), compiler,
-                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
-                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
-                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
-    ASSERT_TRUE(symbols);
-    for (const std::string& name : symbols->needed)
-      EXPECT_TRUE(name == "memcpy" || name == "memset") << compiler << ": " << name;
-    EXPECT_EQ(symbols->writable, std::vector<std::string>()) << compiler;
-  }
+  expect_clean_code(all.entries, *GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FloatCode,

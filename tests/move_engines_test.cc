@@ -55,24 +55,7 @@ TEST(Moves, CompileWithoutWarningsAndNeedOnlyMemcpyAndMemset) {
   std::vector<Case> cases = move_cases(4);
   add_cases(cases, select_cases(4));
   add_cases(cases, resize_cases(12));
-  std::vector<std::unique_ptr<Program>> programs;
-  std::vector<BatchEntry> entries;
-  for (const Case& each : cases) {
-    programs.push_back(compiled(each, "scalar"));
-    ASSERT_NE(programs.back(), nullptr) << each.name;
-    entries.push_back({programs.back().get(), &each.inputs});
-  }
-  for (const char* compiler : {"g++", "clang++"}) {
-    SCOPED_TRACE(compiler);
-    const auto symbols =
-        compile_generated(entries, *find_target("scalar"), compiler,
-                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
-                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
-                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
-    ASSERT_TRUE(symbols);
-    for (const std::string& name : symbols->needed)
-      EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
-  }
+  expect_clean_code(cases, "scalar");
 }
 
 }  // namespace

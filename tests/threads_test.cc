@@ -102,18 +102,7 @@ TEST_P(DividedCode, IsCleanAndNeedsOnlyMemcpyAndMemset) {
   add_cases(cases, other_operators(1));
   const Divided all(std::move(cases), GetParam());
   ASSERT_GT(all.divided_steps, 0);
-  for (const char* compiler : {"g++", "clang++"}) {
-    SCOPED_TRACE(compiler);
-    const auto symbols =
-        compile_generated(all.entries, *find_target(GetParam()), compiler,
-                          {"-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
-                           "-Wsign-conversion", "-Wshadow", "-Wcast-align", "-Wundef", "-Werror",
-                           "-fno-exceptions", "-fno-rtti", "-ffreestanding"});
-    ASSERT_TRUE(symbols);
-    for (const std::string& name : symbols->needed)
-      EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
-    EXPECT_EQ(symbols->writable, std::vector<std::string>());
-  }
+  expect_clean_code(all.entries, *find_target(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, DividedCode, ::testing::Values("scalar", "avx2", "avx512_vnni"),
