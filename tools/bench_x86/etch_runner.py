@@ -37,21 +37,17 @@ def version() -> str:
     return subprocess.run([str(ETCH), "--version"], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def supports_threads() -> bool:
-    """Whether Etch can generate for several threads; until then it has no figures for them."""
-    text = subprocess.run([str(ETCH), "compile", "--help"], check=True, capture_output=True, text=True).stdout
-    return "--threads" in text
-
-
 def statements_of(schedule: str) -> list[tuple[str, str]]:
-    """The calls in the body of run(): name and text."""
+    """The statements in the body of run(): the name of the step that one calls, and its text."""
     body = schedule.split("__builtin_trap();", 1)[1].split("\n}\n", 1)[0]
     body = re.sub(r"//[^\n]*", "", body)
     calls = [" ".join(one.split()) for one in body.split(";")]
-    return [(re.match(r"\w+", call).group(), call + ";") for call in calls if call]
+    return [((re.search(r"share_of_(\w+)", call) or re.match(r"(\w+)", call)).group(1), call + ";")
+            for call in calls if call]
 
 
-def driver_text(schedule: str, report: dict, keep_copy: bool) -> str:
+def driver_text(schedule: str, report: dict, keep_copy: bool, threads: int) -> str:
+    """With several threads the driver includes the schedule, for what divides a step among them is not in a header."""
     inputs, outputs = report["inputs"], report["outputs"]
     names = [one["identifier"] for one in inputs + outputs]
     declarations = []
@@ -63,12 +59,18 @@ def driver_text(schedule: str, report: dict, keep_copy: bool) -> str:
     kinds = {step["name"]: step["kind"] for step in report["steps"]}
     carrying = CARRYING - ({"copy"} if keep_copy else set())
     layer = [text for name, text in statements_of(schedule) if kinds.get(name) not in carrying]
-    head = ["void** const slots = static_cast<void**>(pointer);", *declarations]
     unused = [f"  (void){name};" for name in [*names, "arena"]]
+    arguments, includes, pool = [*names, "arena"], ['#include "net.h"', '#include "net_steps.h"'], []
+    if threads > 1:
+        arguments.append("threads")
+        includes = ['#include "net.cc"', '#include "etch/etch_thread_pool.h"']
+        pool = ["static etch::ThreadPool pool(net::kShares);"]
+        declarations.append("  const EtchThreads* threads = pool.hook();")
+    head = ["void** const slots = static_cast<void**>(pointer);", *declarations]
     return "\n".join([
-        '#include "net.h"', '#include "net_steps.h"',
+        *includes, *pool,
         '#define EXPORTED extern "C" __attribute__((visibility("default")))',
-        "EXPORTED void whole(void* pointer) {", *head, f"  net::run({', '.join(names)}, arena);", "}",
+        "EXPORTED void whole(void* pointer) {", *head, f"  net::run({', '.join(arguments)});", "}",
         "EXPORTED void layer(void* pointer) {", *head, *unused, "  using namespace net;",
         "  using namespace net::steps;",
         *["  " + line for line in layer], "}",
@@ -146,7 +148,8 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     staging.mkdir(parents=True)
     generate_s = generate(request, staging / "net")
     report = json.loads((staging / "net/report.json").read_text(encoding="utf-8"))
-    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request.keep_copy)
+    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request.keep_copy,
+                         request.threads)
     version_text = subprocess.run([request.compiler, "--version"], check=True, capture_output=True, text=True).stdout
     key = hashlib.sha256((version_text + driver).encode())
     for path in sorted((staging / "net").rglob("*")):
@@ -177,7 +180,9 @@ def build_library(source: pathlib.Path, driver: str, compiler: str) -> Facts:
     facts.build_cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     (source / "driver.cc").write_text(driver, encoding="utf-8")
     objects += compile_all([source / "driver.cc"], compiler, isa + library_flags)
-    subprocess.run([compiler, "-shared", *map(str, objects), "-o", str(source.parent / "net.so")], check=True)
+    if '#include "net.cc"' in driver:
+        objects.remove(source / "net.o")
+    subprocess.run([compiler, "-shared", "-pthread", *map(str, objects), "-o", str(source.parent / "net.so")], check=True)
     return facts
 
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import gate
+import goals
 import summary
 import table
 
@@ -61,6 +62,7 @@ def text_of(result: dict, threads: list[int]) -> list[str]:
     lines += ["", *machine_lines(result["machine"])]
     for part in summaries_of(result, threads):
         lines += part
+    lines += goals.lines_of(result)
     rows = result["layers"] + result["networks"]
     few = [f"  {row['name']}: {text}" for row in rows for text in summary.doubtful(row)]
     if few:
@@ -89,6 +91,7 @@ def markdown_of(result: dict, threads: list[int], image: str) -> str:
         lines += [f"## {title}", "", *table.markdown(cells), ""]
     for part in summaries_of(result, threads):
         lines += ["```", *part, "```", ""]
+    lines += ["## Goals", "", "One thread where nothing else is said.", "", "```", *goals.lines_of(result), "```", ""]
     return "\n".join(lines)
 
 

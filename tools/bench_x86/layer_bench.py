@@ -89,7 +89,8 @@ def differing(mine: np.ndarray, theirs: np.ndarray) -> int:
 def bench_layer(layer: Layer, settings: Settings) -> dict:
     """A row: figures by contender and thread count, and what was found besides."""
     row = {"name": layer.name, "macs": layer.macs, "tiny": layer.tiny, "signed": layer.signed, "figures": {},
-           "faults": []}
+           "faults": [], "shape": {"channels": layer.channels, "kernel": max(layer.kernel), "stride": layer.stride,
+                                   "depthwise": layer.depthwise}}
     for threads in settings.threads:
         with contextlib.ExitStack() as stack:
             settings.timer.use_cores(threads)
@@ -108,16 +109,15 @@ def bench_with(threads: int, layer: Layer, settings: Settings, row: dict, stack:
     for session in sessions.values():
         stack.callback(session.close)
     expected = sessions["ort_nhwc"].run()[0]
-    if threads == 1 or etch_runner.supports_threads():
-        request = etch_runner.Request(models.integer_model(layer, True).SerializeToString(), settings.target,
-                                      settings.compiler, keep_copy=layer.is_first, threads=threads)
-        network = etch_runner.Network(request, [models.input_of(layer)], settings.build / "etch")
-        wrong = differing(network.run()[0], expected)
-        if wrong > 0:
-            row["faults"].append(f"Etch differs from ONNX Runtime in {wrong} of {expected.size} bytes")
-        row["text_bytes"] = network.facts.text_bytes
-        row["schedule"] = next((step["schedule"] for step in network.report["steps"] if step.get("schedule")), "")
-        callees |= {"etch": network.callee("layer"), "etch_whole": network.callee("whole")}
+    request = etch_runner.Request(models.integer_model(layer, True).SerializeToString(), settings.target,
+                                  settings.compiler, keep_copy=layer.is_first, threads=threads)
+    network = etch_runner.Network(request, [models.input_of(layer)], settings.build / "etch")
+    wrong = differing(network.run()[0], expected)
+    if wrong > 0:
+        row["faults"].append(f"Etch differs from ONNX Runtime in {wrong} of {expected.size} bytes")
+    row["text_bytes"] = network.facts.text_bytes
+    row["schedule"] = next((step["schedule"] for step in network.report["steps"] if step.get("schedule")), "")
+    callees |= {"etch": network.callee("layer"), "etch_whole": network.callee("whole")}
     if "openvino" in settings.peers:
         found = ov_sessions(layer, threads, settings.scratch)
         for session in found.values():

@@ -121,30 +121,34 @@ def ort_sessions(case: Case, threads: int) -> dict[str, ort_runner.Session]:
     return dict(sorted(sessions.items(), key=lambda item: times[item[0]])[:3])
 
 
-def built(model: bytes, case: Case, settings: layer_bench.Settings) -> etch_runner.Network:
-    request = etch_runner.Request(model, settings.target, settings.compiler, tuple(input_shapes(case)))
+def built(model: bytes, case: Case, settings: layer_bench.Settings, threads: int = 1) -> etch_runner.Network:
+    request = etch_runner.Request(model, settings.target, settings.compiler, tuple(input_shapes(case)),
+                                  threads=threads)
     return etch_runner.Network(request, list(case.feeds[0].values()), settings.build / "etch")
 
 
 def bench_network(case: Case, settings: layer_bench.Settings) -> dict:
     row = {"name": case.name, "figures": {}, "faults": [], "signed": False, "tiny": False}
     gate.pin(gate.all_cores())  # for the build
+    first = next(iter(case.forms))
     try:
-        builds = {form: built(model, case, settings) for form, model in case.forms.items()}
+        networks_of = {count: built(case.forms[first], case, settings, count) for count in settings.threads}
+        builds = [(first, one) for one in networks_of.values()]
+        builds += [(form, built(case.forms[form], case, settings)) for form in case.forms if form != first]
     except RuntimeError as error:
         return row | {"skipped": str(error)}
-    network = builds[next(iter(case.forms))]
+    network = networks_of[min(settings.threads)]
     gate.pin(gate.cores_for(1))
-    for form, build in builds.items():
+    for form, build in builds:
         row["verdict"], words = check(case, case.forms[form], build)
         if row["verdict"] == "FAIL":
             row["faults"].append(f"{form}: Etch and ONNX Runtime disagree: {words}")
             return row
+        build.set_inputs(list(case.feeds[0].values()))
     row |= dataclasses.asdict(network.facts) | {"macs": network.report["macs"]}
-    network.set_inputs(list(case.feeds[0].values()))
-    for threads in settings.threads:
+    for threads, one in networks_of.items():
         settings.timer.use_cores(threads)
-        time_with(threads, case, network, settings, row)
+        time_with(threads, case, one, settings, row)
         row.setdefault("peak_gmacs", settings.timer.peak_gmacs)
     return row
 
@@ -158,9 +162,7 @@ def refusal_of(message: str) -> str:
 
 def time_with(threads: int, case: Case, network: etch_runner.Network, settings: layer_bench.Settings,
               row: dict) -> None:
-    callees, sessions = {}, {}
-    if threads == 1:
-        callees["etch"] = network.callee("whole")
+    callees, sessions = {"etch": network.callee("whole")}, {}
     if "onnxruntime" in settings.peers:
         sessions |= ort_sessions(case, threads)
     if "openvino" in settings.peers:

@@ -1,4 +1,4 @@
-"""What the rows of a run amount to: the figure that counts for each contender, ratios, goals and misses. Pure."""
+"""What the rows of a run amount to: the figure that counts for each contender, and ratios. Pure."""
 
 import dataclasses
 import math
@@ -36,7 +36,7 @@ class Ratios:
     """How many times as fast as the peer Etch is, by the name of the row."""
 
     peer: str
-    each: float  # goals
+    each: float  # goals for layers, see goals.py
     mean: float
     of: dict[str, float]
     ceilings: dict[str, float]  # the ratio at 100 % of what the machine can multiply
@@ -45,14 +45,6 @@ class Ratios:
     def geometric_mean(self) -> float:
         return math.exp(sum(math.log(ratio) for ratio in self.of.values()) / len(self.of))
 
-    @property
-    def misses(self) -> list[str]:
-        found = [f"{name}: {ratio:.2f} of {self.peer}, goal {self.each}{self.ceiling(name)}"
-                 for name, ratio in sorted(self.of.items(), key=lambda item: item[1]) if ratio < self.each]
-        if self.of and self.geometric_mean < self.mean:
-            found.append(f"geometric mean: {self.geometric_mean:.2f} of {self.peer}, goal {self.mean}")
-        return found
-
     def ceiling(self, name: str) -> str:
         return f"; all of the peak would be {self.ceilings[name]:.2f}" if name in self.ceilings else ""
 
@@ -60,8 +52,8 @@ class Ratios:
         if not self.of:
             return []
         least = min(self.of, key=self.of.get)
-        return [f"against {self.peer}: geometric mean {self.geometric_mean:.2f} (goal {self.mean}), "
-                f"least {self.of[least]:.2f} (goal {self.each}: {least}), {len(self.of)} rows"]
+        return [f"against {self.peer}: geometric mean {self.geometric_mean:.2f}, least {self.of[least]:.2f} ({least}), "
+                f"{len(self.of)} rows"]
 
 
 def ratios_of(rows: list[dict], threads: int = 1) -> list[Ratios]:
@@ -96,9 +88,6 @@ def doubtful(row: dict) -> list[str]:
 
 def summary_lines(title: str, rows: list[dict], threads: int = 1) -> list[str]:
     lines = [title]
-    all_ratios = ratios_of(rows, threads)
-    for ratios in all_ratios:
+    for ratios in ratios_of(rows, threads):
         lines += ["  " + line for line in ratios.lines()]
-    misses = [miss for ratios in all_ratios for miss in ratios.misses]
-    lines.append(f"  {len(misses)} misses" + (":" if misses else ""))
-    return lines + ["    " + miss for miss in misses]
+    return lines
