@@ -13,7 +13,7 @@ struct ObjectSize {
   std::map<std::string, std::int64_t> functions;  // mangled name -> bytes
 };
 
-// `bytes` is a 64-bit little-endian ELF object. Anything else, and whatever in it cannot be
+// `bytes` is an ELF object (see elf_file.h). Anything else, and whatever in it cannot be
 // understood, counts as nothing.
 ObjectSize size_of_object(std::string_view bytes);
 
