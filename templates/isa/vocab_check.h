@@ -36,6 +36,26 @@ struct Input {
   uint8_t* page_end;  // kWindow bytes before it may be used; nothing from it on
 };
 
+// What Input is made of: the same bytes on every machine with this byte order, so that one can be
+// sent the data of another.
+struct alignas(64) Data {
+  alignas(64) int32_t integers[5 * kMostLanes];
+  alignas(64) int32_t sums[kMostLanes];
+  alignas(64) float scales[kMostLanes];
+  alignas(64) float reals[3 * kMostLanes];
+  alignas(64) float moderate[kMostLanes];
+  alignas(64) uint8_t bytes[4 * kWindow];
+  int32_t factors[5 * kMostLanes];
+  int32_t corrections[2 * kMostLanes];
+  int32_t scale_bits[kMostLanes];
+  alignas(64) uint8_t weights[4 * 2 * kWindow];
+  alignas(64) uint8_t unit_weights[4 * 2 * kWindow];
+  int32_t lanes;
+  int32_t weight_bytes;
+  int32_t zero_point;
+  float low, high;
+};
+
 struct Output {
   static constexpr int kMostResults = 8192;
   int results;
@@ -45,6 +65,13 @@ struct Output {
 };
 
 namespace {
+
+inline Input input_of(const Data& data, uint8_t* page_end) {
+  return {data.lanes,      data.weight_bytes, data.integers, data.sums,        data.scales,
+          data.reals,      data.moderate,     data.factors,  data.corrections, data.scale_bits,
+          data.low,        data.high,         data.bytes,    data.weights,     data.unit_weights,
+          data.zero_point, page_end};
+}
 
 // Gives up without a trace when full: the test then misses results.
 inline void keep(Output& out, const char* verb, const void* from, int bytes) {
