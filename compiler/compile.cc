@@ -52,6 +52,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Program& program, 
   describe_quantization(graph, program);
   if (!Lowering(graph, program.isa, program, sink).run()) return false;
   if (options.strict_integer) refuse_floats(graph, program, sink);
+  if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
   if (sink.has_errors()) return false;
   divide_work(program, options.threads);
   plan_memory(program);

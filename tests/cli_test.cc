@@ -344,7 +344,8 @@ TEST_F(Cli, InspectDescribesTheModel) {
 TEST_F(Cli, TargetsListsThePortableOne) {
   const ProcessResult result = etch({"targets"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_NE(result.output.find("scalar        portable C++"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("scalar           portable C++"), std::string::npos)
+      << result.output;
   EXPECT_NE(result.output.find("<- native"), std::string::npos);
 }
 

@@ -1,4 +1,5 @@
-// `etch bench`: how long the network and each of its layers takes, and how big it is.
+// `etch bench`: how long the network and each of its layers takes, or in an emulator how many
+// instructions, and how big it is.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -32,6 +33,13 @@ struct BenchOptions : ModelOptions {
 };
 
 using Times = std::map<std::string, MeasuredTime>;
+using Counts = std::map<std::string, std::int64_t>;  // executed instructions
+
+// Of "network" and of each step, by name: on this machine times, in an emulator instructions.
+struct Measurements {
+  Times times;
+  Counts instructions;
+};
 
 // What harness.h prints: "NAME MEDIAN MINIMUM" per line.
 Times parse_times(const std::string& text) {
@@ -93,7 +101,8 @@ ObjectSizes object_sizes(const Network& network) {
   ObjectSizes sizes;
   for (const std::filesystem::path& path : network.objects()) {
     const std::string name = path.filename().string();
-    if (name == "main.cc.o" || name.find("_profile.cc.o") != std::string::npos) continue;
+    const bool is_frame = name == "main.cc.o" || name == "firmware_start.cc.o";
+    if (is_frame || name.find("_profile.cc.o") != std::string::npos) continue;
     Sink ignored;
     const std::optional<std::string> bytes =
         read_file(path.string(), std::size_t{1} << 30, "", ignored);
@@ -117,68 +126,85 @@ std::int64_t code_bytes_of(const std::vector<ObjectSize>& objects) {
   return code;
 }
 
-Json layer_of(const Step& step, const Times& times, const std::vector<ObjectSize>& objects) {
-  Json layer{{"name", step.name}, {"op", step.kind}, {"origin", step.origin}, {"macs", step.macs}};
-  const auto found = times.find(step.name);
-  if (found != times.end()) {
-    layer["median_us"] = found->second.median_us;
-    layer["min_us"] = found->second.least_us;
+// Adds what was measured of `name`; row["macs"] is there.
+void add_measurements(Json& row, const std::string& name, const Measurements& measured) {
+  if (const auto found = measured.times.find(name); found != measured.times.end()) {
+    row["median_us"] = found->second.median_us;
+    row["min_us"] = found->second.least_us;
   }
+  if (const auto found = measured.instructions.find(name); found != measured.instructions.end()) {
+    row["instructions"] = found->second;
+    const auto macs = row["macs"].get<double>();
+    if (macs > 0) row["instructions_per_mac"] = static_cast<double>(found->second) / macs;
+  }
+}
+
+Json layer_of(const Step& step, const Measurements& measured,
+              const std::vector<ObjectSize>& objects) {
+  Json layer{{"name", step.name}, {"op", step.kind}, {"origin", step.origin}, {"macs", step.macs}};
+  add_measurements(layer, step.name, measured);
   layer["weight_bytes"] = weight_bytes(step);
   const std::int64_t code = code_bytes_of(step, objects);
   if (code > 0) layer["code_bytes"] = code;
   return layer;
 }
 
-Json report_of(const Network& network, const Times& times, const ObjectSizes& objects) {
+Json report_of(const Network& network, const Measurements& measured, const ObjectSizes& objects) {
   const Program& program = network.program();
   Json layers = Json::array();
   for (const auto& step : variant_for_this_cpu(program).steps) {
-    layers.push_back(layer_of(*step, times, objects.measured));
+    layers.push_back(layer_of(*step, measured, objects.measured));
   }
-  const MeasuredTime whole = times.at("network");
-  return Json{{"target", program.isa.name},
-              {"threads", program.shares},
-              {"median_us", whole.median_us},
-              {"min_us", whole.least_us},
-              {"macs", program.macs},
-              {"arena_bytes", program.arena_bytes},
-              {"weight_bytes", constant_bytes(program)},
-              {"code_bytes", code_bytes_of(objects.all)},
-              {"layers", std::move(layers)}};
+  Json report{{"target", program.isa.name}, {"threads", program.shares}, {"macs", program.macs}};
+  add_measurements(report, "network", measured);
+  report["arena_bytes"] = program.arena_bytes;
+  report["weight_bytes"] = constant_bytes(program);
+  report["code_bytes"] = code_bytes_of(objects.all);
+  report["layers"] = std::move(layers);
+  return report;
 }
 
 std::string right(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
+// Numbers of a row, "-" for what is not there.
+std::string integer_of(const Json& row, const char* key) {
+  return row.contains(key) ? with_thousands(row[key].get<std::int64_t>()) : "-";
+}
+std::string real_of(const Json& row, const char* key) {
+  return row.contains(key) ? fixed(row[key].get<double>(), 2) : "-";
+}
+
 void print_row(const Json& row, const std::string& name) {
-  const bool timed = row.contains("median_us");
-  const double median = timed ? row["median_us"].get<double>() : 0;
+  const double median = row.contains("median_us") ? row["median_us"].get<double>() : 0;
   const double gmacs = median > 0 ? row["macs"].get<double>() / median / 1e3 : 0;
-  print_line(
-      cat(right(timed ? fixed(median, 2) : "-", 12),
-          right(timed ? fixed(row["min_us"].get<double>(), 2) : "-", 12),
-          right(with_thousands(row["macs"].get<std::int64_t>()), 16),
-          right(timed ? fixed(gmacs, 1) : "-", 8),
-          right(row.contains("code_bytes") ? with_thousands(row["code_bytes"].get<std::int64_t>())
-                                           : "-",
-                10),
-          "  ", name));
+  print_line(cat(right(real_of(row, "median_us"), 12), right(real_of(row, "min_us"), 12),
+                 right(integer_of(row, "macs"), 16),
+                 right(row.contains("median_us") ? fixed(gmacs, 1) : "-", 8),
+                 right(integer_of(row, "code_bytes"), 10), "  ", name));
+}
+
+void print_counted_row(const Json& row, const std::string& name) {
+  print_line(cat(right(integer_of(row, "instructions"), 14), right(integer_of(row, "macs"), 16),
+                 right(real_of(row, "instructions_per_mac"), 11),
+                 right(integer_of(row, "code_bytes"), 10), "  ", name));
 }
 
 void print_report(const Json& report) {
   const int threads = report["threads"].get<int>();
+  const bool counted = report.contains("instructions");
+  const auto print = counted ? print_counted_row : print_row;
   print_line(cat("target ", report["target"].get<std::string>(), ", ",
                  threads == 1 ? "one thread" : cat(threads, " threads"), "; arena ",
                  with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes, weights ",
                  with_thousands(report["weight_bytes"].get<std::int64_t>()), " bytes"));
-  print_line("   median us      min us            MACs  GMAC/s      code  layer");
+  print_line(counted ? "  instructions            MACs  insn/MAC      code  layer"
+                     : "   median us      min us            MACs  GMAC/s      code  layer");
   for (const Json& layer : report["layers"]) {
-    print_row(layer,
-              cat(layer["name"].get<std::string>(), "  ", layer["origin"].get<std::string>()));
+    print(layer, cat(layer["name"].get<std::string>(), "  ", layer["origin"].get<std::string>()));
   }
-  print_row(report, "whole network");
+  print(report, "whole network");
 }
 
 // The report of `etch compile`, with times and sizes of code.
@@ -188,7 +214,7 @@ std::string report_file(const BenchOptions& options, const Program& program, con
   emit_options.name = name_from_path(options.model);
   ReportData data = gather_report(program, emit_options, {});
   data.files.clear();  // there is no folder
-  data.time = times.at("network");
+  if (const auto found = times.find("network"); found != times.end()) data.time = found->second;
   data.code_bytes = code_bytes_of(objects.all);
   for (std::size_t i = 0; i < data.layers.size(); ++i) {
     LayerReport& layer = data.layers[i];
@@ -206,6 +232,25 @@ void write_report(const std::string& path, const std::string& text, Reporter& re
   if (!file) reporter.io_error(path, "cannot write this file");
 }
 
+// Null after an error.
+std::optional<Measurements> measure(const Network& network, const std::vector<Tensor>& sample,
+                                    double seconds, Reporter& reporter) {
+  Measurements measured;
+  if (!network.counts()) {
+    const std::optional<std::string> output = network.bench(sample, seconds, reporter);
+    if (!output) return std::nullopt;
+    measured.times = parse_times(*output);
+    return measured;
+  }
+  const std::optional<std::vector<std::int64_t>> counts = network.count(sample, reporter);
+  if (!counts) return std::nullopt;
+  measured.instructions["network"] = counts->front();
+  for (std::size_t i = 0; i < network.program().steps.size(); ++i) {
+    measured.instructions[network.program().steps[i]->name] = (*counts)[i + 1];
+  }
+  return measured;
+}
+
 ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
   std::unique_ptr<Program> program =
@@ -215,20 +260,21 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kSteps, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
-  const std::optional<std::string> output = network->bench(sample, options.seconds, reporter);
-  if (!output) return reporter.exit_code();
-  const Times times = parse_times(*output);
+  network->limit_time(options.time_limit);
+  const std::optional<Measurements> measured = measure(*network, sample, options.seconds, reporter);
+  if (!measured) return reporter.exit_code();
   const ObjectSizes objects = object_sizes(*network);
-  const Json report = report_of(*network, times, objects);
+  const Json report = report_of(*network, *measured, objects);
   if (options.json) {
     print_line(report.dump(2));
   } else {
     print_report(report);
   }
   if (!options.report.empty()) {
-    write_report(options.report,
-                 report_file(options, variant_for_this_cpu(network->program()), times, objects),
-                 reporter);
+    write_report(
+        options.report,
+        report_file(options, variant_for_this_cpu(network->program()), measured->times, objects),
+        reporter);
   }
   return reporter.exit_code();
 }
@@ -240,6 +286,7 @@ Command add_bench(CLI::App& root) {
   auto options = std::make_shared<BenchOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_time_limit(*parser, *options);
   parser->add_flag("--json", options->json, "print a JSON object");
   parser
       ->add_option("--report", options->report,
@@ -253,7 +300,8 @@ Command add_bench(CLI::App& root) {
   parser->footer(
       "On one thread unless --threads says otherwise. Half of the time goes to the whole network,\n"
       "half to its layers, which are timed one by one within runs of the whole network, less what\n"
-      "reading the clock takes.\n"
+      "reading the clock takes. On targets that are other machines, the emulator's executed\n"
+      "instructions of one inference are counted instead.\n"
       "\n"
       "Example:\n"
       "  etch bench model.onnx --target avx2 --seconds 5 --report times.html");

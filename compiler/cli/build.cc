@@ -57,10 +57,41 @@ std::string excerpt(const std::string& text) {
   return out.empty() ? out : cat(": ", out);
 }
 
+// A cross compiler without all of its packages.
+bool lacks_something(const std::string& errors) {
+  constexpr std::string_view kSigns[] = {
+      "No such file or directory", "file not found", "cannot find",
+      "cannot read spec file",     "cannot open",    "invalid linker name"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns),
+                     [&](std::string_view sign) { return errors.find(sign) != std::string::npos; });
+}
+
+// What ld says of an image that is larger than the memory: "ROM overflowed by 1234 bytes".
+std::string overflow_of(const std::string& errors) {
+  constexpr std::string_view kOverflow = "' overflowed by ";
+  const std::size_t at = errors.find(kOverflow);
+  const std::size_t quote = at == std::string::npos ? at : errors.rfind('`', at);
+  if (quote == std::string::npos) return {};
+  std::string what = errors.substr(quote + 1, errors.find('\n', at) - quote - 1);
+  return what.erase(what.find('\''), 1);
+}
+
 // True if the command succeeded; otherwise reports why it did not.
-bool accept(const ProcessResult& result, const std::string& compiler, const std::string& task,
+bool accept(const ProcessResult& result, const Toolchain& toolchain, const std::string& task,
             Reporter& reporter) {
   if (result.succeeded()) return true;
+  const std::string& compiler = toolchain.compiler;
+  if (const Machine* machine = toolchain.machine) {
+    if (const std::string overflow = overflow_of(result.errors); !overflow.empty()) {
+      report_too_large(*machine, overflow, reporter);
+      return false;
+    }
+    if (lacks_something(result.errors)) {
+      reporter.io_error(compiler, cat(task, excerpt(result.errors), " (are all packages here? ",
+                                      packages_hint(machine->compiler_packages), ")"));
+      return false;
+    }
+  }
   if (result.end == ProcessResult::End::kNotStarted ||
       result.end == ProcessResult::End::kInterrupted) {
     reporter.io_error(compiler, cat(task, ": ", describe(result)));
@@ -79,9 +110,18 @@ Command start_of_command(const Toolchain& toolchain) {
 
 }  // namespace
 
-std::optional<BuildOutput> build_program(const fs::path& folder, const std::vector<Source>& sources,
+void report_too_large(const Machine& machine, const std::string& what, Reporter& reporter) {
+  Sink sink;
+  sink.error(DiagKind::kLimit, {},
+             cat("does not fit the board ", machine.board, " with ", machine.rom.bytes,
+                 " bytes of ROM and ", machine.ram.bytes, " bytes of RAM: ", what));
+  reporter.diagnostics(sink, "image");
+}
+
+std::optional<BuildOutput> build_program(const fs::path& base, const std::vector<Source>& sources,
                                          const std::string& name, const Toolchain& toolchain,
                                          Reporter& reporter) {
+  const fs::path folder = fs::absolute(base);  // linkers run in it
   BuildOutput built{folder / name, {}};
   std::vector<Command> commands;
   for (const Source& source : sources) {
@@ -104,11 +144,11 @@ std::optional<BuildOutput> build_program(const fs::path& folder, const std::vect
   const std::vector<ProcessResult> results =
       run_all(commands, cat("building with ", toolchain.compiler), reporter);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!accept(results[i], toolchain.compiler, cat("compiling ", sources[i].path), reporter)) {
+    if (!accept(results[i], toolchain, cat("compiling ", sources[i].path), reporter)) {
       return std::nullopt;
     }
   }
-  if (!accept(run_process(link, kCompilerTimeout), toolchain.compiler, "linking", reporter)) {
+  if (!accept(run_process(link, kCompilerTimeout, folder), toolchain, "linking", reporter)) {
     return std::nullopt;
   }
   return built;

@@ -29,10 +29,14 @@ struct Source {
 
 // Compiles `sources` (paths relative to `folder`, which is also searched for includes) with -O2
 // and links them to `folder`/`name`. Objects are put beside their sources. Reports a compiler that
-// cannot be run as E-IO, and code that it refuses as an internal error with the compiler's words.
+// cannot be run or lacks its libraries as E-IO, an image that is larger than the machine's memory
+// as E-LIMIT, and code that the compiler refuses as an internal error with the compiler's words.
 std::optional<BuildOutput> build_program(const std::filesystem::path& folder,
                                          const std::vector<Source>& sources,
                                          const std::string& name, const Toolchain& toolchain,
                                          Reporter& reporter);
+
+// E-LIMIT with the sizes of the machine's memories.
+void report_too_large(const Machine& machine, const std::string& what, Reporter& reporter);
 
 }  // namespace etch::cli

@@ -163,6 +163,7 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kNone, options.keep, reporter);
   if (network == nullptr) return reporter.exit_code();
+  network->limit_time(options.time_limit);
 
   Inputs inputs;
   for (Sample& sample : *samples) inputs.push_back(std::move(sample.inputs));
@@ -179,6 +180,7 @@ Command add_check(CLI::App& root) {
   auto options = std::make_shared<CheckOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_time_limit(*parser, *options);
   parser
       ->add_option("--data", options->data,
                    "folder with input_I.pb and output_I.pb\n"

@@ -12,16 +12,6 @@
 namespace etch::cli {
 namespace {
 
-std::string port_table(const std::vector<Port>& ports) {
-  std::string out;
-  for (const Port& port : ports) {
-    const int element = bytes_of(port.dtype);
-    out += cat(out.empty() ? "" : ", ", "{", element_count(port.shape) * element, "U, ", element,
-               "U}");
-  }
-  return cat("{", out, "}");
-}
-
 void write_call(Writer& writer, const std::string& caller, const std::string& function,
                 std::size_t input_count) {
   writer.scope(
@@ -119,6 +109,16 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
 
 }  // namespace
 
+std::string port_table(const std::vector<Port>& ports) {
+  std::string out;
+  for (const Port& port : ports) {
+    const int element = bytes_of(port.dtype);
+    out += cat(out.empty() ? "" : ", ", "{", element_count(port.shape) * element, "U, ", element,
+               "U}");
+  }
+  return cat("{", out, "}");
+}
+
 std::string threaded_call(const Program& program, const std::string& name) {
   std::string out = cat(name, "::run(");
   const auto add = [&](const std::vector<Port>& ports, const char* array, bool is_const) {
@@ -133,7 +133,10 @@ std::string threaded_call(const Program& program, const std::string& name) {
 }
 
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
-                                      Timing timing) {
+                                      Timing timing, const Machine* machine) {
+  if (machine != nullptr && machine->kind == Machine::Kind::kFirmware) {
+    return firmware_harness_files(program, name, timing);
+  }
   return {{"harness.h", std::string(embedded_file("templates/files/harness.h"))},
           {"main.cc", main_text(program, name, timing)}};
 }

@@ -8,18 +8,27 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/steps/step.h"
+#include "templates/isa/machine.h"
 
 namespace etch::cli {
 
 enum class Timing { kNone, kSteps };
 
 // The files main.cc and harness.h for the network that emit() calls `name`. With Timing::kSteps
-// the files must have been emitted with EmitOptions::profile.
+// the files must have been emitted with EmitOptions::profile. For a machine without an operating
+// system it is firmware_harness.h.
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
-                                      Timing timing);
+                                      Timing timing, const Machine* machine = nullptr);
 
-// The beginning of a call of NAME::run() with threads, from pointers as harness::Call has them; the
-// hook and ");" are missing.
+// Of networks of one variant and without shares.
+std::vector<OutputFile> firmware_harness_files(const Program& program, const std::string& name,
+                                               Timing timing);
+
+// "{{784U, 1U}}": bytes of each port and of its elements.
+std::string port_table(const std::vector<Port>& ports);
+
+// The beginning of a call of NAME::run(), from pointers as harness::Call has them, up to the comma
+// behind the arena; the hook for threads and ");" are missing.
 std::string threaded_call(const Program& program, const std::string& name);
 
 }  // namespace etch::cli

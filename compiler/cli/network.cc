@@ -8,6 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
+#include "compiler/cli/instruction_count.h"
 #include "compiler/cli/progress.h"
 #include "compiler/import/file.h"
 
@@ -18,6 +19,10 @@ namespace fs = std::filesystem;
 // Identifier of the network in the program around it.
 constexpr char kName[] = "network";
 constexpr std::chrono::hours kRunTimeout{1};
+constexpr std::chrono::minutes kEmulatorTimeout{10};
+// Exit codes of templates/files/firmware_harness.h and of what starts it.
+constexpr int kTooLittleRam = 3;
+constexpr int kFault = 125;
 
 bool write_bytes(const fs::path& path, const char* data, std::size_t size, Reporter& reporter) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -29,8 +34,35 @@ bool write_bytes(const fs::path& path, const char* data, std::size_t size, Repor
 
 bool is_source(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
 
-fs::path sample_folder(const fs::path& work, std::size_t index) {
-  return work / cat("sample_", index);
+// Below the work folder, where programs run.
+std::string sample_folder(std::size_t index) { return cat("sample_", index); }
+
+bool is_firmware(const Toolchain& toolchain) {
+  return toolchain.machine != nullptr && toolchain.machine->kind == Machine::Kind::kFirmware;
+}
+
+// Threads are there where there is an operating system.
+bool can_have_threads(const Toolchain& toolchain, const Program& program, Reporter& reporter) {
+  const Machine* machine = toolchain.machine;
+  if (program.shares == 1 || machine == nullptr || machine->kind == Machine::Kind::kLinux) {
+    return true;
+  }
+  reporter.io_error(cat("target ", program.isa.name), "runs one thread only: leave out --threads");
+  return false;
+}
+
+// Of the network, the program around it, and the machine.
+std::vector<OutputFile> files_of(const Program& program, Timing timing, const Machine* machine) {
+  EmitOptions options;
+  options.name = kName;
+  options.profile = timing == Timing::kSteps;
+  std::vector<OutputFile> files = emit(program, options);
+  for (OutputFile& file : harness_files(program, kName, timing, machine)) {
+    files.push_back(std::move(file));
+  }
+  if (machine == nullptr) return files;
+  for (OutputFile& file : machine_files(*machine)) files.push_back(std::move(file));
+  return files;
 }
 
 }  // namespace
@@ -71,16 +103,14 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   std::optional<Toolchain> toolchain = find_toolchain(network->program_->isa, reporter);
   if (!toolchain) return nullptr;
   network->toolchain_ = std::move(*toolchain);
+  if (!can_have_threads(network->toolchain_, *network->program_, reporter)) return nullptr;
   if (network->program_->shares > 1) network->toolchain_.flags.emplace_back("-pthread");
+  const Machine* machine = network->toolchain_.machine;
+  network->time_limit_ = machine == nullptr ? std::chrono::milliseconds(kRunTimeout)
+                                            : std::chrono::milliseconds(kEmulatorTimeout);
 
   const Stopwatch emitting;
-  EmitOptions options;
-  options.name = kName;
-  options.profile = timing == Timing::kSteps;
-  std::vector<OutputFile> files = emit(*network->program_, options);
-  for (OutputFile& file : harness_files(*network->program_, kName, timing)) {
-    files.push_back(std::move(file));
-  }
+  const std::vector<OutputFile> files = files_of(*network->program_, timing, machine);
   network->folder_ = WorkFolder::make(keep, reporter);
   if (network->folder_ == nullptr || !write_files(files, network->folder_->path(), reporter)) {
     return nullptr;
@@ -134,29 +164,51 @@ std::optional<std::vector<Tensor>> Network::read_outputs(const fs::path& folder,
   return outputs;
 }
 
-std::optional<ProcessResult> Network::execute(const std::vector<std::string>& arguments,
-                                              const std::string& task, Reporter& reporter) const {
-  std::vector<std::string> command = toolchain_.runner;
-  command.push_back(built_.program.string());
-  if (!program_->variants.empty()) command.push_back(variant_);
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  ProcessResult result;
-  {
-    const Progress progress(task, 0, reporter);
-    result = run_process(command, kRunTimeout);
+void Network::report_failure(ProcessResult result, Reporter& reporter) const {
+  const Machine* machine = toolchain_.machine;
+  std::string said = result.errors.empty() && machine != nullptr ? result.output : result.errors;
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  const bool exited = result.end == ProcessResult::End::kExited;
+  if (is_firmware(toolchain_) && exited && result.exit_code == kTooLittleRam) {
+    report_too_large(*machine, said, reporter);
+    return;
   }
-  if (result.succeeded()) return result;
-  while (!result.errors.empty() && result.errors.back() == '\n') result.errors.pop_back();
-  const std::string what = cat("the generated program failed: ", describe(result),
-                               result.errors.empty() ? "" : ": ", result.errors);
+  if (result.end == ProcessResult::End::kTimeout) {
+    reporter.io_error(built_.program.string(), cat("did not end in ", time_limit_.count() / 1000,
+                                                   " s; --time-limit says how long it may take"));
+    return;
+  }
+  const bool fault = machine != nullptr && exited && result.exit_code == kFault;
+  const std::string what = cat("the generated program failed", machine == nullptr ? "" : " in ",
+                               machine == nullptr ? "" : machine->emulator, ": ",
+                               fault ? "" : describe(result) + (said.empty() ? "" : ": "), said);
   if (result.end == ProcessResult::End::kNotStarted ||
-      result.end == ProcessResult::End::kInterrupted ||
-      (result.end == ProcessResult::End::kExited && result.exit_code == 1)) {
+      result.end == ProcessResult::End::kInterrupted || (exited && result.exit_code == 1)) {
     reporter.io_error(built_.program.string(), what);
   } else {
     reporter.internal_error(what);
   }
+}
+
+std::optional<ProcessResult> Network::execute(const std::vector<std::string>& arguments,
+                                              const std::string& task, Reporter& reporter,
+                                              const std::string& plugin) const {
+  std::vector<std::string> all = arguments;
+  if (!program_->variants.empty()) all.insert(all.begin(), variant_);
+  const fs::path program = fs::absolute(built_.program);
+  const std::vector<std::string> command = command_to_run(toolchain_, program, all, plugin);
+  ProcessResult result;
+  {
+    const Progress progress(task, 0, reporter);
+    result = run_process(command, time_limit_, folder_->path());
+  }
+  if (result.succeeded()) return result;
+  report_failure(std::move(result), reporter);
   return std::nullopt;
+}
+
+void Network::limit_time(double seconds) {
+  if (seconds > 0) time_limit_ = std::chrono::milliseconds(static_cast<int>(seconds * 1000));
 }
 
 void Network::choose(std::size_t variant) {
@@ -165,17 +217,21 @@ void Network::choose(std::size_t variant) {
 
 std::optional<std::vector<std::vector<Tensor>>> Network::run(
     const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const {
+  // The command line of an image is short: one run for each sample.
+  const std::size_t at_once = is_firmware(toolchain_) ? 1 : samples.size();
   std::vector<std::string> arguments = {"run"};
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const fs::path folder = sample_folder(folder_->path(), i);
-    if (!write_sample(samples[i], folder, reporter)) return std::nullopt;
-    arguments.push_back(folder.string());
+    const std::string folder = sample_folder(i);
+    if (!write_sample(samples[i], folder_->path() / folder, reporter)) return std::nullopt;
+    arguments.push_back(folder);
+    if (arguments.size() <= at_once && i + 1 < samples.size()) continue;
+    if (!execute(arguments, "running", reporter)) return std::nullopt;
+    arguments.resize(1);
   }
-  if (!execute(arguments, "running", reporter)) return std::nullopt;
   std::vector<std::vector<Tensor>> outputs;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     std::optional<std::vector<Tensor>> one =
-        read_outputs(sample_folder(folder_->path(), i), reporter);
+        read_outputs(folder_->path() / sample_folder(i), reporter);
     if (!one) return std::nullopt;
     outputs.push_back(std::move(*one));
   }
@@ -184,12 +240,26 @@ std::optional<std::vector<std::vector<Tensor>>> Network::run(
 
 std::optional<std::string> Network::bench(const std::vector<Tensor>& sample, double seconds,
                                           Reporter& reporter) const {
-  const fs::path folder = sample_folder(folder_->path(), 0);
-  if (!write_sample(sample, folder, reporter)) return std::nullopt;
+  const std::string folder = sample_folder(0);
+  if (!write_sample(sample, folder_->path() / folder, reporter)) return std::nullopt;
   const std::optional<ProcessResult> result =
-      execute({"bench", std::to_string(seconds), folder.string()}, "measuring", reporter);
+      execute({"bench", std::to_string(seconds), folder}, "measuring", reporter);
   if (!result) return std::nullopt;
   return result->output;
+}
+
+bool Network::counts() const {
+  return toolchain_.machine != nullptr && toolchain_.machine->kind != Machine::Kind::kWasi;
+}
+
+std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor>& sample,
+                                                        Reporter& reporter) const {
+  const fs::path root = fs::absolute(folder_->path());
+  const std::string folder = sample_folder(0);
+  if (!write_sample(sample, root / folder, reporter)) return std::nullopt;
+  const std::optional<std::string> plugin = build_counter(root, built_.program, reporter);
+  if (!plugin || !execute({"count", folder}, "counting", reporter, *plugin)) return std::nullopt;
+  return read_counts(root, program_->steps.size() + 1, reporter);
 }
 
 }  // namespace etch::cli

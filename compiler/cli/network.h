@@ -54,6 +54,15 @@ class Network {
   std::optional<std::string> bench(const std::vector<Tensor>& sample, double seconds,
                                    Reporter& reporter) const;
 
+  // Whether there is an emulator that counts instructions; if so, time means nothing.
+  bool counts() const;
+  // Executed instructions of the whole network on one sample, and then of each of its steps.
+  std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,
+                                                 Reporter& reporter) const;
+
+  // From now on ends programs that run longer than this; 0 changes nothing.
+  void limit_time(double seconds);
+
  private:
   Network() = default;
 
@@ -61,15 +70,18 @@ class Network {
                     Reporter& reporter) const;
   std::optional<std::vector<Tensor>> read_outputs(const std::filesystem::path& folder,
                                                   Reporter& reporter) const;
-  // Runs the program with these arguments; null after an error.
+  // Runs the program with these arguments in the work folder; null after an error.
   std::optional<ProcessResult> execute(const std::vector<std::string>& arguments,
-                                       const std::string& task, Reporter& reporter) const;
+                                       const std::string& task, Reporter& reporter,
+                                       const std::string& plugin = {}) const;
+  void report_failure(ProcessResult result, Reporter& reporter) const;
 
   std::unique_ptr<Program> program_;
   Toolchain toolchain_;
   std::unique_ptr<WorkFolder> folder_;
   BuildOutput built_;
   std::string variant_ = "best";  // for the harness
+  std::chrono::milliseconds time_limit_{};
   double emit_seconds_ = 0;
   double build_seconds_ = 0;
 };

@@ -155,6 +155,15 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
       ->capture_default_str();
 }
 
+void add_time_limit(CLI::App& parser, ModelOptions& options) {
+  parser
+      .add_option("--time-limit", options.time_limit,
+                  "end a program that runs longer than this (default: 3600, 600 in an emulator of "
+                  "another machine)")
+      ->check(CLI::Validator(CLI::Range(0.01, 1e6)).description(""))
+      ->type_name("S");
+}
+
 CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;

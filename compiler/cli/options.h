@@ -40,6 +40,7 @@ struct ModelOptions {
   std::string qdq = "integer";
   bool strict_integer = false;
   int threads = 1;
+  double time_limit = 0;  // seconds for a program that is run; 0: the machine's own limit
 
   CompileOptions compile_options() const;
 };
@@ -49,6 +50,9 @@ void add_model_options(CLI::App& parser, ModelOptions& options);
 
 // Adds --qdq, --requantize, --strict-integer and --threads, for the commands that generate code.
 void add_code_options(CLI::App& parser, ModelOptions& options);
+
+// Adds --time-limit, for the commands that run what they generate.
+void add_time_limit(CLI::App& parser, ModelOptions& options);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
 // a size is less than 1.

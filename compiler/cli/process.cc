@@ -70,14 +70,15 @@ class Capture {
 
 // Starts the program in a process group of its own, so that what it starts can be killed with it.
 // Returns 0 or an errno value; sets `child`.
-int spawn(const std::vector<std::string>& arguments, const Capture& output, const Capture& errors,
-          pid_t* child) {
+int spawn(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+          const Capture& output, const Capture& errors, pid_t* child) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output.writing_end(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.writing_end(), STDERR_FILENO);
@@ -134,7 +135,7 @@ void supervise(pid_t child, Capture& output, Capture& errors, Clock::time_point 
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& arguments,
-                          std::chrono::milliseconds timeout) {
+                          std::chrono::milliseconds timeout, const std::filesystem::path& folder) {
   ProcessResult result;
   if (interrupted()) {
     result.end = ProcessResult::End::kInterrupted;
@@ -144,7 +145,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments,
   Capture errors;
   pid_t child = -1;
   const int failure =
-      output.open() && errors.open() ? spawn(arguments, output, errors, &child) : EMFILE;
+      output.open() && errors.open() ? spawn(arguments, folder, output, errors, &child) : EMFILE;
   if (failure != 0) {
     result.error = std::generic_category().message(failure);
     return result;

@@ -29,9 +29,10 @@ struct ProcessResult {
 
 // Runs arguments[0] (looked up in PATH unless it has a slash) with empty standard input until it
 // ends, but no longer than `timeout`. The program and whatever it starts are killed on timeout and
-// interruption.
+// interruption. It is started in `folder`; empty: in this process's own.
 ProcessResult run_process(const std::vector<std::string>& arguments,
-                          std::chrono::milliseconds timeout);
+                          std::chrono::milliseconds timeout,
+                          const std::filesystem::path& folder = {});
 
 // How it ended, for messages: "exit code 3", "signal 11 (Segmentation fault)".
 std::string describe(const ProcessResult& result);

@@ -45,6 +45,7 @@ ExitCode run(const RunOptions& options, Reporter& reporter) {
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kNone, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
+  network->limit_time(options.time_limit);
   const auto outputs = network->run({*inputs}, reporter);
   if (!outputs) return reporter.exit_code();
   write_outputs(outputs->front(), options.output, reporter);
@@ -59,6 +60,7 @@ Command add_run(CLI::App& root) {
   auto options = std::make_shared<RunOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_time_limit(*parser, *options);
   parser->add_option("--data", options->data, "folder with input_I.pb, one for each input")
       ->required()
       ->type_name("DIR");

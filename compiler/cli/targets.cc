@@ -23,14 +23,20 @@ std::string sentence(const TargetStatus& status) {
 }
 
 ExitCode list_targets() {
+  constexpr std::size_t kName = 17;
+  constexpr std::size_t kTitle = 32;
   const IsaTraits* native = find_target("native");
   for (const IsaTraits* isa : all_targets()) {
-    print_line(cat(padded(isa->name, 14), padded(isa->title, 28), sentence(status_of(*isa)),
+    print_line(cat(padded(isa->name, kName), padded(isa->title, kTitle), sentence(status_of(*isa)),
                    isa == native ? "  <- native" : ""));
   }
   const IsaTraits& several = *find_target(kMultiTarget);
-  print_line(cat(padded(several.name, 14), padded(several.title, 28), sentence(status_of(several)),
-                 "; all of the above in one"));
+  print_line(cat(padded(several.name, kName), padded(several.title, kTitle),
+                 sentence(status_of(several)), "; all of the above in one"));
+  for (const CrossTarget& target : cross_targets()) {
+    print_line(cat(padded(target.isa->name, kName), padded(target.isa->title, kTitle),
+                   sentence(status_of(*target.isa))));
+  }
   return ExitCode::kOk;
 }
 

@@ -44,7 +44,8 @@ void write_weights_file(Writer& writer, const EmitContext& context, const std::s
 
 // The `set(ETCH_ISA_FLAGS ...)` of the instruction set.
 void write_isa_flags(Writer& writer, const Program& program) {
-  std::string_view text = embedded_file(cat("templates/isa/", program.isa.name, "/flags.cmake"));
+  std::string_view text =
+      embedded_file(cat("templates/isa/", folder_of_target(program.isa.name), "/flags.cmake"));
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);

@@ -37,7 +37,7 @@ std::string in_steps(const EmitContext& context, const std::string& body) {
 std::string aliases(const EmitContext& context, const std::string& body) {
   std::string out;
   if (body.find("isa::") != std::string::npos) {
-    out += cat("\nnamespace isa = ::etch::", context.program.isa.name, ";\n");
+    out += cat("\nnamespace isa = ::etch::", context.program.isa.verbs(), ";\n");
   }
   if (body.find("rt::") != std::string::npos) out += "\nnamespace rt = ::etch::rt;\n";
   return out;

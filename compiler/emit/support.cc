@@ -93,7 +93,7 @@ std::vector<OutputFile> support_files(const EmitContext& context) {
                                    [&](const OutputFile& file) { return file.path == path; });
     if (!known) add_header(files, path, embedded_file(cat("runtime/", name)));
   }
-  const std::string vocab = cat("templates/isa/", program.isa.name, "/vocab.h");
+  const std::string vocab = cat("templates/isa/", program.isa.verbs(), "/vocab.h");
   add_header(files, cat("etch/", context.vocabulary), embedded_file(vocab));
   return files;
 }

@@ -1,5 +1,6 @@
-// See targets.h. Supporting another instruction set takes its folder, its line in isas.def, and
-// here its include, its place in the ranking and its CPU test.
+// See targets.h. Supporting another instruction set of x86-64 takes its folder, its line in
+// isas.def, and here its include, its place in the ranking and its CPU test; for another machine
+// see cross_targets.cc.
 
 #include "compiler/schedule/targets.h"
 
@@ -69,11 +70,18 @@ std::span<const IsaTraits* const> all_targets() { return kBestFirst; }
 
 std::span<const IsaTraits* const> multi_variants() { return kBestFirst; }
 
+std::string folder_of_target(std::string_view name) {
+  std::string folder(name);
+  std::replace(folder.begin(), folder.end(), '-', '_');
+  return folder;
+}
+
 std::vector<std::string> target_flags(std::string_view name) {
   if (name == kMultiTarget) return {};  // each variant's files have their own
   constexpr std::string_view kBegin = "set(ETCH_ISA_FLAGS";
   constexpr std::string_view kSpace = " \n";
-  const std::string_view file = embedded_file(cat("templates/isa/", name, "/flags.cmake"));
+  const std::string_view file =
+      embedded_file(cat("templates/isa/", folder_of_target(name), "/flags.cmake"));
   const std::size_t begin = file.find(kBegin);
   ETCH_CHECK(begin != std::string_view::npos);
   std::string_view rest = file.substr(begin + kBegin.size());
@@ -104,6 +112,9 @@ const IsaTraits* find_target(std::string_view name) {
   if (name == kMultiTarget) return &kMulti;
   for (const IsaTraits* isa : all_targets()) {
     if (name == "native" ? target_runs_here(isa->name) : isa->name == name) return isa;
+  }
+  for (const CrossTarget& target : cross_targets()) {
+    if (target.isa->name == name) return target.isa;
   }
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "compiler/base/text.h"
 #include "compiler/stage/audit.h"
@@ -82,6 +83,25 @@ void refuse_floats(const Graph& graph, const Program& program, Sink& sink) {
     if (floats && !has_float_values(graph, node))
       refuse(node, "is computed with floats even with --requantize integer");
   }
+}
+
+void warn_of_floats(const Graph& graph, const Program& program, Sink& sink) {
+  std::vector<int> nodes;
+  for (const auto& step : program.steps) {
+    if (step->node >= 0 && uses_floats(program, *step)) nodes.push_back(step->node);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  if (nodes.empty()) return;
+  std::string first;
+  for (const Node& node : graph.nodes) {
+    if (node.index == nodes.front()) first = cat(": ", location_of(node));
+  }
+  sink.warning(DiagKind::kUnsupported, {},
+               cat(program.isa.name, " has no FPU, and ", nodes.size(),
+                   nodes.size() == 1 ? " node is" : " nodes are",
+                   " computed with floats in software (exact, but slow)", first,
+                   nodes.size() == 1 ? "" : " and others"));
 }
 
 }  // namespace etch

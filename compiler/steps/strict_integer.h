@@ -1,4 +1,5 @@
-// --strict-integer: what it refuses once a network has been lowered.
+// Floats that remain once a network has been lowered: what --strict-integer refuses, and what
+// targets without an FPU warn of.
 #pragma once
 
 #include "compiler/diag/diagnostic.h"
@@ -11,5 +12,9 @@ namespace etch {
 // floats, and for every one with channels that can only be requantized by emulating floats. Nodes
 // that take or give floats, as a network's quantization of its inputs does, may use them.
 void refuse_floats(const Graph& graph, const Program& program, Sink& sink);
+
+// One warning if any node is computed with floats, for targets that have them in software only:
+// exact, but slow.
+void warn_of_floats(const Graph& graph, const Program& program, Sink& sink);
 
 }  // namespace etch

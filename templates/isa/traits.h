@@ -13,19 +13,23 @@ enum class WeightForm {
 };
 
 struct IsaTraits {
-  std::string_view name;   // folder and --target name
-  std::string_view title;  // for people: "x86-64 with AVX-512 VNNI"
-  int lanes = 1;           // int32 lanes of a vector; a byte vector has 4 * lanes bytes
-  int accumulators = 8;    // the most accumulators a tile may hold
+  std::string_view name;             // --target; with '_' for '-' also the folder
+  std::string_view title;            // for people: "x86-64 with AVX-512 VNNI"
+  std::string_view vocabulary = {};  // the folder whose vocab.h it takes; empty: its own
+  int lanes = 1;                     // int32 lanes of a vector; a byte vector has 4 * lanes bytes
+  int accumulators = 8;              // the most accumulators a tile may hold
   WeightForm weight_form = WeightForm::kS8x4;
   bool broadcast_is_load = false;    // broadcast4 takes no slot of the multiply units
   int vectors[4] = {4, 2, 1, 0};     // vectors per channel block that kernels may use, best first
   double multiply_cycles = 1;        // one dot4 of one vector, in cycles, throughput
   double broadcast_cycles = 1;       // one broadcast4
   double epilogue_cycles = 17;       // requantizing and storing 4 vectors
+  bool fpu = true;                   // else floats are library calls: exact, but slow
   bool float_requantization = true;  // has an FPU; a user may still ask for integers
   bool vectorized = true;            // false: plain C++, which a compiler may vectorize itself
 
+  // The folder and namespace of its verbs.
+  constexpr std::string_view verbs() const { return vocabulary.empty() ? name : vocabulary; }
   constexpr int byte_lanes() const { return 4 * lanes; }
   constexpr int weight_bytes() const {
     return weight_form == WeightForm::kS8x4 ? 4 * lanes : 8 * lanes;

@@ -19,4 +19,19 @@ inline constexpr IsaTraits k_scalar{
     .vectorized = false,
 };
 
+// The facts of another target that takes the portable vocabulary.
+constexpr IsaTraits scalar_code(std::string_view name, std::string_view title) {
+  IsaTraits isa = k_scalar;
+  isa.name = name;
+  isa.title = title;
+  isa.vocabulary = k_scalar.name;
+  return isa;
+}
+
+constexpr IsaTraits without_fpu(IsaTraits isa) {
+  isa.fpu = false;
+  isa.float_requantization = false;
+  return isa;
+}
+
 }  // namespace etch::isa

@@ -1,0 +1,84 @@
+// A plugin for QEMU that counts executed instructions between marks, for `etch bench` on emulated
+// targets: every time execution comes to the address of etch_mark() it writes how many instructions
+// there were since the last time, one number per line. `etch bench` builds it on the machine that
+// runs QEMU; no part of it is delivered with generated code.
+//
+//   qemu-... -plugin COUNT.so,out=FILE,mark=0xADDRESS PROGRAM
+//
+// A block of instructions is counted as a whole when it is entered, so an instruction that faults
+// counts its block to the end. Declared here is the part of QEMU's plugin interface, version 1,
+// that is used: distributions do not ship its header.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern "C" {
+
+typedef uint64_t PluginId;
+struct qemu_plugin_tb;    // a block that is being translated
+struct qemu_plugin_insn;  // one of its instructions
+
+typedef void (*OnTranslation)(PluginId id, qemu_plugin_tb* block);
+typedef void (*OnExecution)(unsigned cpu, void* argument);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(PluginId id, OnTranslation callback);
+void qemu_plugin_register_vcpu_tb_exec_inline(qemu_plugin_tb* block, int operation, void* counter,
+                                              uint64_t increment);
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* instruction, OnExecution callback,
+                                            int flags, void* argument);
+size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* block);
+qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* instruction);
+
+__attribute__((visibility("default"))) extern const int qemu_plugin_version;
+const int qemu_plugin_version = 1;
+}
+
+namespace {
+
+constexpr int kAdd = 0;             // the only inline operation that there is
+constexpr int kTouchesNothing = 0;  // the callback looks at no register
+
+uint64_t executed = 0;
+uint64_t executed_at_last_mark = 0;
+uint64_t mark = 0;
+FILE* out = nullptr;
+
+void on_mark(unsigned, void*) {
+  const uint64_t since = executed - executed_at_last_mark;
+  executed_at_last_mark = executed;
+  fprintf(out, "%llu\n", static_cast<unsigned long long>(since));
+  fflush(out);  // an emulator may end without a word
+}
+
+void on_block(PluginId, qemu_plugin_tb* block) {
+  const size_t count = qemu_plugin_tb_n_insns(block);
+  qemu_plugin_register_vcpu_tb_exec_inline(block, kAdd, &executed, count);
+  for (size_t i = 0; i < count; ++i) {
+    qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
+    if (qemu_plugin_insn_vaddr(instruction) != mark) continue;
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, kTouchesNothing, nullptr);
+  }
+}
+
+// What stands behind "NAME=" in the argument; null if it is another one.
+const char* value_of(const char* argument, const char* name) {
+  const size_t length = strlen(name);
+  return strncmp(argument, name, length) == 0 && argument[length] == '=' ? argument + length + 1
+                                                                         : nullptr;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(PluginId id, const void*,
+                                                                          int argc, char** argv) {
+  for (int i = 0; i < argc; ++i) {
+    if (const char* path = value_of(argv[i], "out")) out = fopen(path, "w");
+    if (const char* address = value_of(argv[i], "mark")) mark = strtoull(address, nullptr, 0);
+  }
+  if (out == nullptr || mark == 0) return 1;
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+  return 0;
+}

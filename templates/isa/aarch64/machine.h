@@ -1,0 +1,18 @@
+// How code for aarch64 is built and run here; see templates/isa/machine.h.
+#pragma once
+
+#include "templates/isa/machine.h"
+
+namespace etch::isa {
+
+inline constexpr Machine k_aarch64_machine{
+    .kind = Machine::Kind::kLinux,
+    .compiler = "aarch64-linux-gnu-g++",
+    .link_flags = "-static",
+    .compiler_packages = "g++-aarch64-linux-gnu",
+    .emulator = "qemu-aarch64",
+    .emulator_arguments = "-cpu cortex-a53",
+    .emulator_package = "qemu-user",
+};
+
+}  // namespace etch::isa

@@ -1,0 +1,11 @@
+// Facts about the cortex-m0 target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_cortex_m0 =
+    without_fpu(scalar_code("cortex-m0", "Arm Cortex-M0 (no FPU)"));
+
+}  // namespace etch::isa

@@ -1,0 +1,10 @@
+// Facts about the cortex-m33 target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_cortex_m33 = scalar_code("cortex-m33", "Arm Cortex-M33 with FPU");
+
+}  // namespace etch::isa

@@ -1,0 +1,10 @@
+// Facts about the cortex-m4 target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_cortex_m4 = scalar_code("cortex-m4", "Arm Cortex-M4 with FPU");
+
+}  // namespace etch::isa

@@ -1,0 +1,10 @@
+// Facts about the cortex-m55 target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_cortex_m55 = scalar_code("cortex-m55", "Arm Cortex-M55 with Helium");
+
+}  // namespace etch::isa

@@ -1,0 +1,10 @@
+// Facts about the cortex-m7 target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_cortex_m7 = scalar_code("cortex-m7", "Arm Cortex-M7 with FPU");
+
+}  // namespace etch::isa

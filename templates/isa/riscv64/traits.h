@@ -1,0 +1,10 @@
+// Facts about the riscv64 target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_riscv64 = scalar_code("riscv64", "64-bit RISC-V");
+
+}  // namespace etch::isa

@@ -1,0 +1,10 @@
+// Facts about the riscv64-rvv target; see templates/isa/traits.h.
+#pragma once
+
+#include "templates/isa/scalar/traits.h"
+
+namespace etch::isa {
+
+inline constexpr IsaTraits k_riscv64_rvv = scalar_code("riscv64-rvv", "64-bit RISC-V with vectors");
+
+}  // namespace etch::isa
