@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
@@ -20,6 +22,10 @@ constexpr int kMostTileRows = 4;
 // A tile whose products are at most this many instructions stays straight-line (micro-op cache).
 constexpr double kStraightLineProducts = 400;
 constexpr double kLoopBodyProducts = 128;
+// Entering and leaving a loop over K, whose end is often mispredicted.
+constexpr double kCyclesPerLoop = 10;
+// Leaving out taps on padding makes code longer, so it has to pay that much.
+constexpr double kPaddingGain = 0.97;
 
 double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
   const double products = isa.multiply_cycles * pixels * vectors;
@@ -29,27 +35,47 @@ double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
   return std::max({shares_ports ? products + operands : products, operands, issue, 5.0});
 }
 
-double tile_cycles(const IsaTraits& isa, int groups, int pixels, int vectors) {
+// Cycles of one tile. Taps on padding may split its runs, and every loop more has its price.
+double tile_cycles(const IsaTraits& isa, const ConvRegion& region, const TilePattern& pattern,
+                   int pixels, int vectors) {
   const int packs = vectors >= 3 ? pixels : (pixels * vectors + 3) / 4;
   const std::int64_t weights = std::int64_t{vectors} * isa.weight_bytes();
-  const bool far = groups * weights > kNearWeights;
+  const bool far = region.groups() * weights > kNearWeights;
   const double stream = far ? static_cast<double>(weights) / kFarBytesPerCycle : 0;
-  const double group = std::max(group_cycles(isa, pixels, vectors), stream);
-  return groups * group + packs * isa.epilogue_cycles + 14;
+  double cycles = packs * isa.epilogue_cycles + 14;
+  int more_loops = 0;
+  for (const TileRun& run : pattern.runs) {
+    const double group = std::max(group_cycles(isa, run.pixels.count(), vectors), stream);
+    cycles += run.k.repeat * run.k.groups * group;
+    more_loops += run.k.repeat;
+  }
+  for (const KRun& run : region.runs) more_loops -= run.repeat;
+  return cycles + kCyclesPerLoop * std::max(0, more_loops);
 }
 
-// Cycles of a whole region for one block with tiles of rows x cols pixels.
-double region_cycles(const IsaTraits& isa, const ConvRegion& region, int vectors, int rows,
-                     int cols) {
-  const auto along = [](int count, int tile, auto cost) {
-    double sum = (count / tile) * cost(tile);
-    if (count % tile != 0) sum += cost(count % tile);
-    return sum;
-  };
-  return along(region.rows, rows, [&](int r) {
-    return along(region.cols, cols,
-                 [&](int c) { return tile_cycles(isa, region.groups(), r * c, vectors); });
+// Calls body(row span, column span) for the tiles of a region that are alike.
+template <class Body>
+void each_span(const ConvRegion& region, int rows, int cols, Body body) {
+  const TapAxis* const row_taps = region.grid ? &region.grid->rows : nullptr;
+  const TapAxis* const col_taps = region.grid ? &region.grid->cols : nullptr;
+  const std::vector<TileSpan> col_spans = tiles_along(col_taps, region.cols, cols);
+  for (const TileSpan& r : tiles_along(row_taps, region.rows, rows)) {
+    for (const TileSpan& c : col_spans) body(r, c);
+  }
+}
+
+// Cycles of a whole region for all blocks with tiles of rows x cols pixels.
+double region_cycles(const IsaTraits& isa, const ConvRegion& region,
+                     const std::vector<ChannelBlock>& blocks, int rows, int cols) {
+  double sum = 0;
+  each_span(region, rows, cols, [&](const TileSpan& r, const TileSpan& c) {
+    const TilePattern pattern = region.pattern(r, c);
+    double tile = 0;
+    for (const ChannelBlock& block : blocks)
+      tile += block.repeat * tile_cycles(isa, region, pattern, r.size * c.size, block.vectors);
+    sum += r.count * c.count * tile;
   });
+  return sum;
 }
 
 struct Shape2 {
@@ -66,10 +92,7 @@ Shape2 best_tile(const IsaTraits& isa, const ConvRegion& region,
   for (int rows = 1; rows <= std::min(kMostTileRows, region.rows); ++rows) {
     for (int cols = 1; cols <= std::min(isa.accumulators, region.cols); ++cols) {
       if (rows * cols * most > isa.accumulators) break;
-      double cycles = 0;
-      for (const ChannelBlock& block : blocks) {
-        cycles += block.repeat * region_cycles(isa, region, block.vectors, rows, cols);
-      }
+      const double cycles = region_cycles(isa, region, blocks, rows, cols);
       if (cycles < best.cycles) best = {rows, cols, cycles};
     }
   }
@@ -99,8 +122,9 @@ std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int
 
 namespace {
 
-// The fastest blocks and tiles for an ISA with isa.accumulators registers to spend.
-void choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
+// The fastest blocks and tiles for an ISA with isa.accumulators registers to spend. Returns their
+// cycles.
+double choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
   double best = std::numeric_limits<double>::infinity();
   for (const int vectors : isa.vectors) {
     if (vectors == 0 || vectors > isa.accumulators) continue;
@@ -120,6 +144,7 @@ void choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
     }
   }
   plan.lanes_per_group = lanes_of(plan.blocks, isa);
+  return best;
 }
 
 // How much of K a tile's body spells out; `divisor` > 1 spells out less than would be fastest.
@@ -133,57 +158,86 @@ void choose_unrolling(ConvPlan& plan, const IsaTraits& isa, int divisor) {
   plan.unroll = std::max(1, static_cast<int>(kLoopBodyProducts / instructions / divisor));
 }
 
-// Groups of 4 bytes that a tile's body spells out.
-int spelled_groups(const ConvPlan& plan, const ConvRegion& region) {
-  if (region.groups() <= plan.straight_line) return region.groups();
-  int sum = 0;
-  for (const KRun& run : region.runs) {
-    sum += run.groups <= plan.unroll ? run.groups : plan.unroll + run.groups % plan.unroll;
+// Groups of 4 bytes of a run that a tile's body spells out.
+std::int64_t spelled_groups(const ConvPlan& plan, const ConvRegion& region, const KRun& run) {
+  if (region.groups() <= plan.straight_line) return std::int64_t{run.repeat} * run.groups;
+  return run.groups <= plan.unroll ? run.groups : plan.unroll + run.groups % plan.unroll;
+}
+
+// Statements of the function of one tile.
+std::int64_t tile_statements(const ConvPlan& plan, const ConvRegion& region,
+                             const TilePattern& pattern, int pixels, int vectors) {
+  constexpr std::int64_t kPerTile = 16, kPerResult = 4;
+  std::int64_t sum = kPerTile + kPerResult * pixels * vectors;
+  for (const TileRun& run : pattern.runs) {
+    const std::int64_t here = run.pixels.count();
+    sum += spelled_groups(plan, region, run.k) * (here * vectors + here + vectors);
   }
   return sum;
 }
 
 // Statements of the whole step, a little more than the Recorder will print.
 std::int64_t statements_of(const ConvPlan& plan) {
-  constexpr std::int64_t kPerTile = 16, kPerResult = 4;
   std::int64_t sum = 0;
   for (const ConvRegion& region : plan.regions) {
-    const int rows[] = {region.rows >= region.tile_rows ? region.tile_rows : 0,
-                        region.rows % region.tile_rows};
-    const int cols[] = {region.cols >= region.tile_cols ? region.tile_cols : 0,
-                        region.cols % region.tile_cols};
-    const std::int64_t groups = spelled_groups(plan, region);
-    for (const ChannelBlock& block : plan.blocks) {
-      for (const int r : rows) {
-        for (const int c : cols) {
-          const std::int64_t pixels = std::int64_t{r} * c;
-          if (pixels == 0) continue;
-          const std::int64_t products = pixels * block.vectors;
-          sum += kPerTile + kPerResult * products + groups * (products + pixels + block.vectors);
-        }
-      }
-    }
+    std::map<std::string, std::int64_t> functions;  // by size and taps
+    each_span(
+        region, region.tile_rows, region.tile_cols, [&](const TileSpan& r, const TileSpan& c) {
+          const TilePattern pattern = region.pattern(r, c);
+          std::int64_t& statements = functions[cat(r.size, "x", c.size, pattern.name)];
+          statements = 0;
+          for (const ChannelBlock& block : plan.blocks) {
+            statements += tile_statements(plan, region, pattern, r.size * c.size, block.vectors);
+          }
+        });
+    for (const auto& [name, statements] : functions) sum += statements;
   }
   return sum;
+}
+
+struct Effort {
+  int accumulator_divisor;
+  int unroll_divisor;
+};
+
+struct Choice {
+  double cycles = 0;
+  Effort effort{1, 1};
+};
+
+// From the fastest code, or from `most`, to the shortest, until the step's function fits.
+Choice choose_for_size(ConvPlan& plan, const IsaTraits& isa, int channels, Effort most = {1, 1}) {
+  constexpr std::int64_t kMostStatements = 1800;
+  Choice choice;
+  for (const Effort effort :
+       {Effort{1, 1}, {1, 2}, {1, 4}, {1, 1000}, {2, 1000}, {4, 1000}, {1000, 1000}}) {
+    if (effort.unroll_divisor < most.unroll_divisor) continue;
+    IsaTraits limited = isa;
+    limited.accumulators = std::max(1, isa.accumulators / effort.accumulator_divisor);
+    choice = {choose_shape(plan, limited, channels), effort};
+    choose_unrolling(plan, isa, effort.unroll_divisor);
+    if (statements_of(plan) <= kMostStatements) break;
+  }
+  return choice;
+}
+
+// Leaves out taps on padding (the regions' grids) or multiplies them, whichever is faster.
+void choose_taps(ConvPlan& plan, const IsaTraits& isa, int channels) {
+  const bool possible = std::any_of(plan.regions.begin(), plan.regions.end(),
+                                    [](const ConvRegion& r) { return r.grid.has_value(); });
+  ConvPlan sparing = plan;
+  for (ConvRegion& region : plan.regions) region.grid.reset();
+  const Choice whole = choose_for_size(plan, isa, channels);
+  if (!possible) return;
+  const Choice spared = choose_for_size(sparing, isa, channels, {1, 2});
+  const bool fits = spared.effort.accumulator_divisor == 1 && spared.effort.unroll_divisor <= 4;
+  if (fits && spared.cycles < kPaddingGain * whole.cycles) plan = std::move(sparing);
 }
 
 }  // namespace
 
 void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
-  // From the fastest code to the shortest, until the step's function fits.
-  constexpr std::int64_t kMostStatements = 1800;
-  struct Effort {
-    int accumulator_divisor;
-    int unroll_divisor;
-  };
-  for (const Effort effort :
-       {Effort{1, 1}, {1, 2}, {1, 4}, {1, 1000}, {2, 1000}, {4, 1000}, {1000, 1000}}) {
-    IsaTraits limited = isa;
-    limited.accumulators = std::max(1, isa.accumulators / effort.accumulator_divisor);
-    choose_shape(plan, limited, channels);
-    choose_unrolling(plan, isa, effort.unroll_divisor);
-    if (statements_of(plan) <= kMostStatements) break;
-  }
+  choose_taps(plan, isa, channels);
   std::int64_t weights = 0;
   for (const ConvRegion& region : plan.regions) {
     weights +=
@@ -204,6 +258,7 @@ std::string describe_tiles(const ConvPlan& plan, const IsaTraits& isa) {
   out += straight ? cat("straight (", largest.groups(), " groups)")
                   : cat("unrolled by ", plan.unroll, " of ", largest.groups(), " groups");
   out += plan.order == LoopOrder::kPixelsOutside ? ", pixels outside" : ", channels outside";
+  if (largest.grid) out += ", without taps on padding";
   if (plan.regions.size() > 1) out += cat(", ", plan.regions.size(), " regions");
   return out;
 }

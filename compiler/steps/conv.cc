@@ -16,6 +16,7 @@
 #include "compiler/steps/proof.h"
 #include "compiler/steps/regions.h"
 #include "compiler/steps/requantization.h"
+#include "compiler/steps/tap_grids.h"
 
 namespace etch {
 
@@ -156,6 +157,11 @@ class Builder {
       }
     }
     keep_operands_in_use();
+    if (plan().regions.size() == 1 && parts_.count == 1 && axes_.axis[0].kernel == 1) {
+      plan().regions.front().grid =
+          make_tap_grid(geometry(), {axes_.axis[1], axes_.x_stride[1]},
+                        {axes_.axis[2], axes_.x_stride[2]}, problem_.x.stride[1]);
+    }
   }
 
   // A transposed convolution may be cropped to positions that no input reaches. Then one group of
@@ -234,6 +240,7 @@ class Builder {
           r.r_row == r.cols * r.r_col) {
         r.cols *= r.rows;
         r.rows = 1;
+        r.grid.reset();
         r.x_row = r.planes > 1 ? r.x_plane : 0;
         r.y_row = r.planes > 1 ? r.y_plane : 0;
         r.r_row = r.planes > 1 ? r.r_plane : 0;
@@ -306,13 +313,22 @@ class Builder {
 
   void pack_lanes() {
     std::vector<std::int32_t> bias;
+    const auto append_biases = [&](const std::vector<int>& taps) {
+      each_lane([&](int m) { bias.push_back(m < 0 ? 0 : folded_bias(problem_, m, taps)); });
+    };
     std::map<std::vector<int>, std::int64_t> known;  // regions with the same taps share biases
     for (std::size_t r = 0; r < plan().regions.size(); ++r) {
+      ConvRegion& region = plan().regions[r];
+      if (region.grid) {
+        region.bias = static_cast<std::int64_t>(bias.size());
+        region.grid->bias_step = geometry().group * plan().lanes_per_group;
+        for (const std::vector<int>& taps : tap_sets(*region.grid)) append_biases(taps);
+        continue;
+      }
       const std::vector<int> taps = tap_set(k_[r]);
       const auto [it, inserted] = known.emplace(taps, static_cast<std::int64_t>(bias.size()));
-      plan().regions[r].bias = it->second;
-      if (!inserted) continue;
-      each_lane([&](int m) { bias.push_back(m < 0 ? 0 : folded_bias(problem_, m, taps)); });
+      region.bias = it->second;
+      if (inserted) append_biases(taps);
     }
     step_->constants.push_back(
         int32_array("bias", bias, "bias - x_zero_point * sum(w), in lane order"));

@@ -17,17 +17,10 @@
 
 #include "templates/kernels/requantize.h"
 #include "templates/kernels/tap_function.h"
+#include "templates/kernels/tap_grid.h"
 #include "templates/stage.h"
 
 namespace etch {
-
-// `repeat` times (kernel rows) `groups` groups of 4 consecutive bytes.
-struct KRun {
-  std::int64_t x_offset = 0;  // bytes from the pixel's first tap
-  int repeat = 1;
-  std::int64_t repeat_step = 0;  // bytes of x
-  int groups = 0;
-};
 
 struct ConvRegion {
   std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
@@ -38,14 +31,28 @@ struct ConvRegion {
   std::int64_t r_offset = 0;                       // bytes of the residual, likewise
   std::int64_t r_plane = 0, r_row = 0, r_col = 0;
   std::vector<KRun> runs;
-  std::int64_t weights = 0;  // bytes from the start of the group's weights
-  std::int64_t bias = 0;     // lanes from the start of "bias" (regions differ in their taps)
+  std::optional<TapGrid> grid;  // of the same taps, if tiles leave out those on padding
+  std::int64_t weights = 0;     // bytes from the start of the group's weights
+  std::int64_t bias = 0;        // lanes from the start of "bias" (regions differ in their taps)
   int tile_rows = 1, tile_cols = 1;
 
   int groups() const {
     int sum = 0;
     for (const KRun& run : runs) sum += run.repeat * run.groups;
     return sum;
+  }
+  // The taps of a tile at a place of the region.
+  TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col) const {
+    if (grid) return pattern_of(*grid, tile_row, tile_col);
+    TilePattern out;
+    std::int64_t weights_of_run = 0;
+    for (const KRun& run : runs) {
+      const PixelRect all{0, tile_row.size, 0, tile_col.size};
+      out.runs.push_back({run, weights_of_run, run.groups, all});
+      weights_of_run += std::int64_t{run.repeat} * run.groups;
+    }
+    out.bias.assign(static_cast<std::size_t>(tile_row.size * tile_col.size), 0);
+    return out;
   }
 };
 
@@ -99,15 +106,19 @@ template <class S, class Out>
 class Tile {
  public:
   Tile(S& s, const ConvPlan& plan, const ConvRegion& region, const ChannelBlock& block, int rows,
-       int cols)
-      : s_(s), plan_(plan), region_(region), block_(block), rows_(rows), cols_(cols) {}
+       int cols, const TilePattern& pattern)
+      : s_(s),
+        plan_(plan),
+        region_(region),
+        block_(block),
+        rows_(rows),
+        cols_(cols),
+        pattern_(pattern) {}
 
   void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
     start(in);
-    std::int64_t w_offset = 0;
-    for (std::size_t r = 0; r < region_.runs.size(); ++r) {
-      products(in, region_.runs[r], static_cast<int>(r), w_offset);
-      w_offset += std::int64_t{region_.runs[r].repeat} * region_.runs[r].groups * group_bytes();
+    for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
+      products(in, pattern_.runs[r], static_cast<int>(r));
     }
     store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y,
                in.residual);
@@ -135,33 +146,45 @@ class Tile {
     acc_.clear();
     for (int p = 0; p < rows_ * cols_; ++p) {
       for (int v = 0; v < block_.vectors; ++v) {
-        acc_.push_back(
-            s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + v * s_.isa().lanes));
+        const std::int64_t lane =
+            pattern_.bias[static_cast<std::size_t>(p)] + std::int64_t{v} * s_.isa().lanes;
+        acc_.push_back(s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + Index(lane)));
       }
     }
   }
 
   // All products of one run; loops where the tile would grow too long.
-  void products(const TilePtrs<S>& in, const KRun& run, int r, std::int64_t w_offset) {
+  void products(const TilePtrs<S>& in, const TileRun& tile_run, int r) {
+    const KRun& run = tile_run.k;
+    const std::int64_t w_offset = tile_run.weights * group_bytes();
+    const std::int64_t w_step = tile_run.weights_step * group_bytes();
     const bool unroll_rows = region_.groups() <= plan_.straight_line;
+    choose_pixels(tile_run.pixels);
     if (unroll_rows) {
       for (int k = 0; k < run.repeat; ++k) {
         s_.block([&] {
-          if (run.repeat > 1 || region_.runs.size() > 1) tap_comment(r, k);
-          row_of_taps(in, Index(run.x_offset + k * run.repeat_step),
-                      Index(w_offset + std::int64_t{k} * run.groups * group_bytes()), run.groups);
+          if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
+          row_of_taps(in, Index(run.x_offset + k * run.repeat_step), Index(w_offset + k * w_step),
+                      run.groups);
         });
       }
       return;
     }
     const auto tap_row = [&](const Index& k) {
-      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step,
-                  Index(w_offset) + k * (run.groups * group_bytes()), run.groups);
+      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step, Index(w_offset) + k * w_step,
+                  run.groups);
     };
     if (run.repeat > 1) {
       s_.loop("tap_row", run.repeat, tap_row);
     } else {  // without a loop, the names of several runs need scopes of their own
       s_.block([&] { tap_row(Index(0)); });
+    }
+  }
+
+  void choose_pixels(const PixelRect& rect) {
+    pixels_.clear();
+    for (int p = 0; p < rows_ * cols_; ++p) {
+      if (rect.has(p / cols_, p % cols_)) pixels_.push_back(p);
     }
   }
 
@@ -189,10 +212,10 @@ class Tile {
 
   // One dot4 per pixel and vector. The smaller side stays in registers, the other one streams.
   void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
-    if (block_.vectors < rows_ * cols_) {
+    if (block_.vectors < static_cast<int>(pixels_.size())) {
       std::vector<typename S::W4> weights;
       for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
-      for (int p = 0; p < rows_ * cols_; ++p) {
+      for (const int p : pixels_) {
         const auto pixel = load_pixel(in, x, u, p);
         for (int v = 0; v < block_.vectors; ++v)
           s_.dot4(acc(p, v), pixel, weights[static_cast<std::size_t>(v)]);
@@ -200,11 +223,11 @@ class Tile {
       return;
     }
     std::vector<typename S::X4> pixels;
-    for (int p = 0; p < rows_ * cols_; ++p) pixels.push_back(load_pixel(in, x, u, p));
+    for (const int p : pixels_) pixels.push_back(load_pixel(in, x, u, p));
     for (int v = 0; v < block_.vectors; ++v) {
       const auto weights = load_weights(in, w, u, v);
-      for (int p = 0; p < rows_ * cols_; ++p)
-        s_.dot4(acc(p, v), pixels[static_cast<std::size_t>(p)], weights);
+      for (std::size_t i = 0; i < pixels_.size(); ++i)
+        s_.dot4(acc(pixels_[i], v), pixels[i], weights);
     }
   }
 
@@ -225,6 +248,8 @@ class Tile {
   const ConvRegion& region_;
   const ChannelBlock& block_;
   int rows_, cols_;
+  const TilePattern& pattern_;
+  std::vector<int> pixels_;  // that need the current run
   std::vector<typename S::I32> acc_;
 };
 
@@ -259,16 +284,13 @@ class RegionLoops {
   void run_plane(const Place<S>& place) {
     if (plan_.order == LoopOrder::kChannelsOutside) {
       blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
-        tiles([&](const Index& row, int rows, const Index& col, int cols) {
-          tile(at, block, row, rows, col, cols);
-        });
+        tiles([&](const Spot& row, const Spot& col) { tile(at, block, row, col); });
       });
       return;
     }
-    tiles([&](const Index& row, int rows, const Index& col, int cols) {
-      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
-        tile(at, block, row, rows, col, cols);
-      });
+    tiles([&](const Spot& row, const Spot& col) {
+      blocks(place,
+             [&](const Place<S>& at, const ChannelBlock& block) { tile(at, block, row, col); });
     });
   }
 
@@ -291,38 +313,57 @@ class RegionLoops {
     }
   }
 
+  // Where a tile lies along one axis: one of the alike tiles of a span.
+  struct Spot {
+    TileSpan span;
+    Index position;
+  };
+
   template <class Body>
   void tiles(Body body) {
-    along("row", region_.rows, region_.tile_rows, [&](const Index& row, int rows) {
-      along("col", region_.cols, region_.tile_cols,
-            [&](const Index& col, int cols) { body(row, rows, col, cols); });
+    const TapAxis* const row_taps = region_.grid ? &region_.grid->rows : nullptr;
+    const TapAxis* const col_taps = region_.grid ? &region_.grid->cols : nullptr;
+    along("row", tiles_along(row_taps, region_.rows, region_.tile_rows), [&](const Spot& row) {
+      along("col", tiles_along(col_taps, region_.cols, region_.tile_cols),
+            [&](const Spot& col) { body(row, col); });
     });
   }
 
-  // Full tiles in a loop, then the remainder.
+  // A loop for every span of alike tiles.
   template <class Body>
-  void along(const char* name, int count, int tile, Body body) {
-    s_.loop(name, count / tile, [&](const Index& i) { body(i * tile, tile); });
-    if (count % tile != 0) body(Index(count - count % tile), count % tile);
+  void along(const char* name, const std::vector<TileSpan>& spans, Body body) {
+    for (const TileSpan& span : spans) {
+      s_.loop(name, span.count, [&](const Index& i) {
+        body(Spot{span, Index(span.first) + i * span.size});
+      });
+    }
   }
 
-  void tile(const Place<S>& at, const ChannelBlock& block, const Index& row, int rows,
-            const Index& col, int cols) {
-    const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(region_.x_offset) +
-                   row * region_.x_row + col * region_.x_col;
+  void tile(const Place<S>& at, const ChannelBlock& block, const Spot& row_spot,
+            const Spot& col_spot) {
+    const Index& row = row_spot.position;
+    const Index& col = col_spot.position;
+    const int rows = row_spot.span.size;
+    const int cols = col_spot.span.size;
+    const TilePattern pattern = region_.pattern(row_spot.span, col_spot.span);
+    const auto x = s_.template operand<const std::uint8_t>(0) + at.x +
+                   Index(region_.x_offset + pattern.x_shift) + row * region_.x_row +
+                   col * region_.x_col;
     const bool between = plan_.start_is_operand || plan_.add;  // an operand between x and y
     const auto y = s_.template operand<Out>(between ? 2 : 1) + at.y + Index(region_.y_offset) +
                    row * region_.y_row + col * region_.y_col;
-    const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights;
+    const std::int64_t group_bytes = std::int64_t{block.vectors} * s_.isa().weight_bytes();
+    const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights +
+                   Index(pattern.weights_shift * group_bytes);
     const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
                                               : s_.template constant<const std::int32_t>("bias");
-    const auto bias = start + at.lane + Index(region_.bias);
+    const auto bias = start + at.lane + Index(region_.bias + pattern.bias_shift);
     const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
                           const auto& ty, const Residual<S>& tr) {
-      Tile<S, Out>(s_, plan_, region_, block, rows, cols)
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols, pattern)
           .run({tx, tw, tb, tf, tr}, s_.base("yt", ty));
     };
-    const std::string name = tile_name(block, rows, cols);
+    const std::string name = tile_name(block, rows, cols, pattern);
     const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
     if (plan_.out.kind == Requantize::Kind::kInt32) {
       tap_function(
@@ -356,11 +397,12 @@ class RegionLoops {
     });
   }
 
-  std::string tile_name(const ChannelBlock& block, int rows, int cols) const {
+  std::string tile_name(const ChannelBlock& block, int rows, int cols,
+                        const TilePattern& pattern) const {
     const std::string where =
         plan_.regions.size() > 1 ? "r" + std::to_string(region_index_) + "_" : "";
     return where + "tile_" + std::to_string(rows) + "x" + std::to_string(cols) + "_c" +
-           std::to_string(block.channels);
+           std::to_string(block.channels) + pattern.name;
   }
 
   S& s_;
