@@ -106,7 +106,6 @@ class EveryVerb {
  private:
   using I32 = typename S::I32;
   using F32 = typename S::F32;
-  using X4 = typename S::X4;
   using Bytes = typename S::Bytes;
 
   const int32_t* integer_vector(int i) const { return in_.integers + i * kMostLanes; }
@@ -138,7 +137,8 @@ class EveryVerb {
     keep(out_, verb, byte, n);
   }
 
-  void keep_x4(const char* verb, const X4& x) {
+  template <class X>  // an X4, or a part of a QuadX
+  void keep_x4(const char* verb, const X& x) {
     for (int k = 0; k < 4; ++k) {
       I32 sum = s_.zero_i32("sum");
       s_.dot4(sum, x, s_.load_w4("w", in_.unit_weights + k * in_.weight_bytes));

@@ -35,7 +35,8 @@ class IsaStage {
 #undef ETCH_UPDATE
 #undef ETCH_ACTION
 
-  X4 part(const QuadX& quad, int i) { return pick(quad.v0, quad.v1, quad.v2, quad.v3, i); }
+  // A type of its own, where verbs treat different lanes otherwise than one repeated.
+  auto part(const QuadX& quad, int i) { return pick(quad.v0, quad.v1, quad.v2, quad.v3, i); }
   I32 part(const QuadI& quad, int i) { return pick(quad.v0, quad.v1, quad.v2, quad.v3, i); }
 
  private:
