@@ -20,10 +20,12 @@
 #include "compiler/emit/emit.h"
 #include "compiler/import/file.h"
 #include "compiler/schedule/targets.h"
+#include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/engines.h"
 #include "tests/float_cases.h"
-#include "tests/one_node.h"
+#include "tests/generated_batch.h"
+#include "tests/residual_cases.h"
 
 namespace etch {
 namespace {
@@ -67,7 +69,6 @@ class CrossTarget : public testing::TestWithParam<::etch::CrossTarget> {
     if (!missing.empty()) GTEST_SKIP() << isa().name << ": " << missing;
   }
   static const IsaTraits& isa() { return *GetParam().isa; }
-  static const Machine& machine() { return *GetParam().machine; }
 };
 
 TEST_P(CrossTarget, ComputesWhatTheReferencesDoInItsEmulator) {
@@ -81,6 +82,39 @@ TEST_P(CrossTarget, ComputesWhatTheReferencesDoInItsEmulator) {
     const auto outputs = network->run({each.inputs}, reporter);
     ASSERT_TRUE(outputs) << each.name;
     EXPECT_EQ(difference_of(outputs->front(), reference_outputs(each)), "") << each.name;
+  }
+}
+
+// What verbs of its own can get wrong: one or a few of every kind of step, as steps in this process
+// and compiled.
+class CrossTargetWithVerbs : public CrossTarget {};
+
+TEST_P(CrossTargetWithVerbs, DoesEveryKindOfStep) {
+  std::vector<Case> all;
+  add_cases(all, small_plane_convolutions(1600));
+  add_cases(all, small_transposed_convolutions(2));
+  add_cases(all, integer_convolutions(2));
+  add_cases(all, larger_convolutions(3));
+  add_cases(all, residual_convolutions(3));
+  add_cases(all, other_operators(1));
+  add_cases(all, float_matrices(1));
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+  for (const Case& each : all) {
+    // Every third without floats.
+    const bool integer = programs.size() % 3 == 2;
+    programs.push_back(
+        compiled(each, isa().name, integer ? RequantizeMode::kInteger : RequantizeMode::kFloat));
+    ASSERT_NE(programs.back(), nullptr) << each.name;
+    EXPECT_EQ(difference_of(native_outputs(*programs.back(), each.inputs), reference_outputs(each)),
+              "")
+        << each.name;
+    entries.push_back({programs.back().get(), &each.inputs});
+  }
+  const auto outputs = run_generated(entries, isa());
+  ASSERT_TRUE(outputs);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all[i])), "") << all[i].name;
   }
 }
 
@@ -112,6 +146,19 @@ TEST_P(CrossTarget, CompilesWithoutWarnings) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, CrossTarget,
                          testing::ValuesIn(cross_targets().begin(), cross_targets().end()),
+                         [](const auto& each) { return folder_of_target(each.param.isa->name); });
+
+// Firmware takes one network at a time.
+std::vector<::etch::CrossTarget> targets_with_verbs() {
+  std::vector<::etch::CrossTarget> out;
+  for (const ::etch::CrossTarget& target : cross_targets()) {
+    const bool own = target.isa->verbs() == folder_of_target(target.isa->name);
+    if (own && target.machine->kind != Machine::Kind::kFirmware) out.push_back(target);
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, CrossTargetWithVerbs, testing::ValuesIn(targets_with_verbs()),
                          [](const auto& each) { return folder_of_target(each.param.isa->name); });
 
 // ---- what all have in common ----

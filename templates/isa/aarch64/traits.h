@@ -1,10 +1,23 @@
 // Facts about the aarch64 target; see templates/isa/traits.h.
 #pragma once
 
-#include "templates/isa/scalar/traits.h"
+#include "templates/isa/traits.h"
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_aarch64 = scalar_code("aarch64", "64-bit Arm with NEON");
+inline constexpr IsaTraits k_aarch64{
+    .name = "aarch64",
+    .title = "64-bit Arm with NEON",
+    .vocabulary = "aarch64",
+    .lanes = 4,
+    .accumulators = 16,
+    .weight_form = WeightForm::kS8x4,
+    .broadcast_is_load = false,
+    .vectors = {4, 2, 1, 0},
+    .multiply_cycles = 4,
+    .broadcast_cycles = 3,
+    .epilogue_cycles = 14,
+    .vectorized = true,
+};
 
 }  // namespace etch::isa

@@ -1,11 +1,23 @@
 // Facts about the aarch64-dotprod target; see templates/isa/traits.h.
 #pragma once
 
-#include "templates/isa/scalar/traits.h"
+#include "templates/isa/traits.h"
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_aarch64_dotprod =
-    scalar_code("aarch64-dotprod", "64-bit Arm with dot products");
+inline constexpr IsaTraits k_aarch64_dotprod{
+    .name = "aarch64-dotprod",
+    .title = "64-bit Arm with dot products",
+    .vocabulary = "aarch64_dotprod",
+    .lanes = 4,
+    .accumulators = 16,
+    .weight_form = WeightForm::kS8x4,
+    .broadcast_is_load = true,
+    .vectors = {4, 2, 1, 0},
+    .multiply_cycles = 1,
+    .broadcast_cycles = 1,
+    .epilogue_cycles = 14,
+    .vectorized = true,
+};
 
 }  // namespace etch::isa

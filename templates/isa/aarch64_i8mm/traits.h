@@ -1,10 +1,23 @@
 // Facts about the aarch64-i8mm target; see templates/isa/traits.h.
 #pragma once
 
-#include "templates/isa/scalar/traits.h"
+#include "templates/isa/traits.h"
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_aarch64_i8mm = scalar_code("aarch64-i8mm", "64-bit Arm with I8MM");
+inline constexpr IsaTraits k_aarch64_i8mm{
+    .name = "aarch64-i8mm",
+    .title = "64-bit Arm with I8MM",
+    .vocabulary = "aarch64_i8mm",
+    .lanes = 4,
+    .accumulators = 20,
+    .weight_form = WeightForm::kS8x4,
+    .broadcast_is_load = true,
+    .vectors = {4, 2, 1, 0},
+    .multiply_cycles = 0.5,
+    .broadcast_cycles = 0.6,
+    .epilogue_cycles = 14,
+    .vectorized = true,
+};
 
 }  // namespace etch::isa

@@ -1,0 +1,340 @@
+// What the vocabularies for 64-bit Arm have in common: every verb but the products. One vector is 4
+// int32 or 16 bytes. Included by vocab.h alone. Every verb has the same meaning on every
+// instruction set, down to rounding and saturation; conversions here say their rounding themselves,
+// but sums and products follow FPCR, which must say "round to nearest" and keep subnormals, as it
+// does unless a program changes it. n, first, zp and stride are meant to be literals, so that
+// choosing between forms costs nothing.
+#pragma once
+
+#include <arm_neon.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "etch_float.h"  // macros; also refuses -ffast-math
+#include "etch_integer.h"
+
+#if defined(__AARCH64EB__)
+#error "etch: 64-bit Arm in big-endian order takes the target scalar"
+#endif
+
+namespace etch {
+namespace neon {
+
+struct I32 {
+  int32x4_t v;
+};
+struct F32 {
+  float32x4_t v;
+};
+struct Bytes {
+  uint8x16_t v;
+};
+struct QuadI {
+  I32 v0, v1, v2, v3;
+};
+struct QuadBytes {
+  uint8x16_t v0, v1, v2, v3;
+};
+
+// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+template <class T>
+ETCH_INLINE T* base(T* p) {
+#if defined(__GNUC__)
+  __asm__ volatile("" : "+r"(p));
+#endif
+  return p;
+}
+
+// The same value, of unknown origin to the compiler: a product that went through here cannot be
+// fused with a later addition.
+ETCH_INLINE float32x4_t opaque(float32x4_t v) {
+#if defined(__GNUC__)
+  __asm__("" : "+w"(v));
+#endif
+  return v;
+}
+
+// ---- parts of a register ----
+
+ETCH_INLINE uint32_t load_four(const uint8_t* p) {
+  uint32_t four;
+  ETCH_MEMCPY(&four, p, sizeof four);
+  return four;
+}
+
+// n < 8 bytes as the low bytes of a word, the rest 0.
+ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
+  uint64_t word = 0;
+  int at = 0;
+  if ((n & 4) != 0) {
+    word = load_four(p);
+    at = 4;
+  }
+  if ((n & 2) != 0) {
+    uint16_t two;
+    ETCH_MEMCPY(&two, p + at, sizeof two);
+    word |= static_cast<uint64_t>(two) << (8 * at);
+    at += 2;
+  }
+  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
+  return word;
+}
+
+// n <= 16 bytes, the rest 0.
+ETCH_INLINE uint8x16_t load_n(const uint8_t* p, int n) {
+  if (n >= 16) return vld1q_u8(p);
+  if (n < 8) return vcombine_u8(vcreate_u8(load_word_n(p, n)), vcreate_u8(0));
+  return vcombine_u8(vld1_u8(p), vcreate_u8(n == 8 ? 0 : load_word_n(p + 8, n - 8)));
+}
+
+// The low n < 8 bytes of a word.
+ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
+  if ((n & 4) != 0) {
+    const uint32_t four = static_cast<uint32_t>(word);
+    ETCH_MEMCPY(p, &four, sizeof four);
+    p += 4;
+    word >>= 32;
+  }
+  if ((n & 2) != 0) {
+    const uint16_t two = static_cast<uint16_t>(word);
+    ETCH_MEMCPY(p, &two, sizeof two);
+    p += 2;
+    word >>= 16;
+  }
+  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
+}
+
+// The first n <= 16 bytes.
+ETCH_INLINE void store_n(uint8_t* p, uint8x16_t v, int n) {
+  if (n >= 16) {
+    vst1q_u8(p, v);
+  } else if (n < 8) {
+    store_word_n(p, vgetq_lane_u64(vreinterpretq_u64_u8(v), 0), n);
+  } else {
+    vst1_u8(p, vget_low_u8(v));
+    if (n > 8) store_word_n(p + 8, vgetq_lane_u64(vreinterpretq_u64_u8(v), 1), n - 8);
+  }
+}
+
+// Bytes from wherever `index` says.
+ETCH_INLINE Bytes shuffled(Bytes b, uint64_t low_index, uint64_t high_index) {
+  const uint8x16_t index = vcombine_u8(vcreate_u8(low_index), vcreate_u8(high_index));
+  return {vqtbl1q_u8(b.v, index)};
+}
+
+// ---- integers ----
+
+ETCH_INLINE I32 zero_i32() { return {vdupq_n_s32(0)}; }
+ETCH_INLINE I32 splat_i32(int v) { return {vdupq_n_s32(v)}; }
+ETCH_INLINE I32 load_i32(const int32_t* p) { return {vld1q_s32(p)}; }
+
+ETCH_INLINE I32 widened(uint8x8_t four) {
+  return {vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four))))};
+}
+ETCH_INLINE I32 load_u8(const uint8_t* p) { return widened(vcreate_u8(load_four(p))); }
+ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
+  return widened(vcreate_u8(load_word_n(p, n)));
+}
+ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {vaddq_s32(acc.v, v.v)}; }
+
+// ---- bytes ----
+
+ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {vld1q_u8(p)}; }
+ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
+
+// n is 4 or 8 and divides first.
+ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
+  if (n == 8) {
+    const uint64_t eight = vget_lane_u64(vreinterpret_u64_u8(vld1_u8(p)), 0);
+    const uint64x2_t words = vreinterpretq_u64_u8(b.v);
+    return {vreinterpretq_u8_u64(first == 0 ? vsetq_lane_u64(eight, words, 0)
+                                            : vsetq_lane_u64(eight, words, 1))};
+  }
+  const uint32_t four = load_four(p);
+  const uint32x4_t words = vreinterpretq_u32_u8(b.v);
+  if (first == 0) return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 0))};
+  if (first == 4) return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 1))};
+  if (first == 8) return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 2))};
+  return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 3))};
+}
+
+ETCH_INLINE Bytes splat_bytes(int v) { return {vdupq_n_u8(static_cast<uint8_t>(v))}; }
+ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
+ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
+ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {vminq_u8(a.v, b.v)}; }
+ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {veorq_u8(a.v, b.v)}; }
+
+ETCH_INLINE QuadI widen4(Bytes b) {
+  const uint16x8_t low = vmovl_u8(vget_low_u8(b.v));
+  const uint16x8_t high = vmovl_high_u8(b.v);
+  return {{vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(low)))},
+          {vreinterpretq_s32_u32(vmovl_high_u16(low))},
+          {vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(high)))},
+          {vreinterpretq_s32_u32(vmovl_high_u16(high))}};
+}
+
+ETCH_INLINE Bytes narrow4(I32 v0, I32 v1, I32 v2, I32 v3, int zp) {
+  const int16x8_t offset = vdupq_n_s16(static_cast<int16_t>(zp));
+  const int16x8_t v01 = vqaddq_s16(vqmovn_high_s32(vqmovn_s32(v0.v), v1.v), offset);
+  const int16x8_t v23 = vqaddq_s16(vqmovn_high_s32(vqmovn_s32(v2.v), v3.v), offset);
+  return {vqmovun_high_s16(vqmovun_s16(v01), v23)};
+}
+
+// What interleave4 wants, as bytes.
+ETCH_INLINE QuadBytes interleaved(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
+  const uint16x8_t low01 = vreinterpretq_u16_u8(vzip1q_u8(r0.v, r1.v));
+  const uint16x8_t high01 = vreinterpretq_u16_u8(vzip2q_u8(r0.v, r1.v));
+  const uint16x8_t low23 = vreinterpretq_u16_u8(vzip1q_u8(r2.v, r3.v));
+  const uint16x8_t high23 = vreinterpretq_u16_u8(vzip2q_u8(r2.v, r3.v));
+  return {vreinterpretq_u8_u16(vzip1q_u16(low01, low23)),
+          vreinterpretq_u8_u16(vzip2q_u16(low01, low23)),
+          vreinterpretq_u8_u16(vzip1q_u16(high01, high23)),
+          vreinterpretq_u8_u16(vzip2q_u16(high01, high23))};
+}
+
+// With 4 lanes the in-lane order is already each of these.
+ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
+ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
+ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
+
+// The indices of bytes, the first one lowest.
+ETCH_INLINE Bytes interleave(Bytes b, int n) {
+  if (n == 2) return shuffled(b, 0x0703060205010400u, 0x0F0E0D0C0B0A0908u);
+  if (n == 3) return shuffled(b, 0x0602090501080400u, 0x0F0E0D0C0B07030Au);
+  return shuffled(b, 0x0D0905010C080400u, 0x0F0B07030E0A0602u);
+}
+
+ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { vst1q_u8(p, b.v); }
+
+ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
+  if (first == 0) {
+    store_n(p, b.v, n);
+  } else if (first == 4) {
+    store_n(p, vextq_u8(b.v, b.v, 4), n);
+  } else if (first == 8) {
+    store_n(p, vextq_u8(b.v, b.v, 8), n);
+  } else if (first == 12) {
+    store_n(p, vextq_u8(b.v, b.v, 12), n);
+  } else {
+    uint8_t all[16];
+    vst1q_u8(all, b.v);
+    ETCH_MEMCPY(p, all + first, static_cast<size_t>(n));
+  }
+}
+
+ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
+  uint8_t all[16];
+  vst1q_u8(all, b.v);
+  for (int i = 0; i < n; ++i) p[static_cast<ptrdiff_t>(i) * stride] = all[i];
+}
+
+// ---- floats ----
+
+// The bytes of n < 4 floats or int32.
+ETCH_INLINE uint8x16_t load_lanes_n(const void* p, int n) {
+  return load_n(static_cast<const uint8_t*>(p), 4 * n);
+}
+ETCH_INLINE void store_lanes_n(void* p, uint8x16_t v, int n) {
+  store_n(static_cast<uint8_t*>(p), v, 4 * n);
+}
+
+ETCH_INLINE F32 splat_f32(float v) { return {vdupq_n_f32(v)}; }
+ETCH_INLINE F32 load_f32(const float* p) { return {vld1q_f32(p)}; }
+ETCH_INLINE F32 load_f32_n(const float* p, int n) {
+  return {vreinterpretq_f32_u8(load_lanes_n(p, n))};
+}
+ETCH_INLINE F32 to_f32(I32 v) { return {vcvtq_f32_s32(v.v)}; }
+ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(vmulq_f32(a.v, b.v))}; }
+ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(vaddq_f32(a.v, b.v))}; }
+ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
+ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {vdivq_f32(a.v, b.v)}; }
+ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
+
+// Comparisons and not FMAX and FMIN, which treat NaN and zeros of two signs otherwise.
+ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
+  const float32x4_t least = vdupq_n_f32(lo);
+  const float32x4_t most = vdupq_n_f32(hi);
+  const float32x4_t above = vbslq_f32(vcgtq_f32(v.v, least), v.v, least);
+  return {vbslq_f32(vcltq_f32(above, most), above, most)};
+}
+
+ETCH_INLINE I32 round_i32(F32 v) { return {vcvtnq_s32_f32(v.v)}; }
+ETCH_INLINE I32 round_away_i32(F32 v) { return {vcvtaq_s32_f32(v.v)}; }
+ETCH_INLINE I32 trunc_i32(F32 v) { return {vcvtq_s32_f32(v.v)}; }
+
+ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
+  return {vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(acc.v), s.v))};
+}
+
+// The product is a number, and the sign of a zero does not matter.
+ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
+  const float32x4_t product = vmulq_f32(vcvtq_f32_s32(acc.v), s.v);
+  return {vcvtnq_s32_f32(vminq_f32(vmaxq_f32(product, vdupq_n_f32(lo)), vdupq_n_f32(hi)))};
+}
+
+ETCH_INLINE void store_i32(int32_t* p, I32 v) { vst1q_s32(p, v.v); }
+ETCH_INLINE void store_f32(float* p, F32 v) { vst1q_f32(p, v.v); }
+ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
+  store_lanes_n(p, vreinterpretq_u8_f32(v.v), n);
+}
+ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) {
+  store_lanes_n(p, vreinterpretq_u8_s32(v.v), n);
+}
+
+// ---- requantization without floats ----
+
+// Two lanes of 64 bits, from halves that stand apart.
+ETCH_INLINE int64x2_t joined_low(int32x4_t low, int32x4_t high) {
+  return vreinterpretq_s64_s32(vzip1q_s32(low, high));
+}
+ETCH_INLINE int64x2_t joined_high(int32x4_t low, int32x4_t high) {
+  return vreinterpretq_s64_s32(vzip2q_s32(low, high));
+}
+
+ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
+  const int32x4_t m = vld1q_s32(p);
+  const int32x4_t low = vld1q_s32(p + 4);
+  const int32x4_t high = vld1q_s32(p + 8);
+  const int64x2_t v01 = vmlal_s32(joined_low(low, high), vget_low_s32(acc.v), vget_low_s32(m));
+  const int64x2_t v23 = vmlal_high_s32(joined_high(low, high), acc.v, m);
+  const int32x4_t q = vuzp2q_s32(vreinterpretq_s32_s64(v01), vreinterpretq_s32_s64(v23));
+  return {vshlq_s32(q, vnegq_s32(vld1q_s32(p + 12)))};
+}
+
+// rt::multiply_shift() on two lanes: `right` is the shift, negative.
+ETCH_INLINE int32x2_t shifted(int64x2_t product, int64x2_t offset, int64x2_t right, int64x2_t odd) {
+  const int64x2_t parity = vandq_s64(vshlq_s64(product, right), vdupq_n_s64(1));
+  const int64x2_t more = vandq_s64(vnegq_s64(parity), odd);
+  return vmovn_s64(vshlq_s64(vaddq_s64(vaddq_s64(product, offset), more), right));
+}
+
+ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
+  const int32x4_t m = vld1q_s32(p);
+  const int32x4_t low = vld1q_s32(p + 4);
+  const int32x4_t high = vld1q_s32(p + 8);
+  const int32x4_t right = vnegq_s32(vld1q_s32(p + 12));
+  const int32x4_t odd = vld1q_s32(p + 16);
+  return {
+      vcombine_s32(shifted(vmull_s32(vget_low_s32(acc.v), vget_low_s32(m)), joined_low(low, high),
+                           vmovl_s32(vget_low_s32(right)), vmovl_s32(vget_low_s32(odd))),
+                   shifted(vmull_high_s32(acc.v, m), joined_high(low, high), vmovl_high_s32(right),
+                           vmovl_high_s32(odd)))};
+}
+
+ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
+  const int32x4_t here = vreinterpretq_s32_u32(vceqq_s32(acc.v, vld1q_s32(p)));
+  return {vaddq_s32(q.v, vandq_s32(here, vld1q_s32(p + 4)))};
+}
+
+// A rare form, lane by lane.
+ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
+  int32_t sum[4], result[4];
+  store_i32(sum, acc);
+  store_i32(result, q);
+  rt::float_product_lanes(sum, p, result, 4);
+  return {vld1q_s32(result)};
+}
+
+}  // namespace neon
+}  // namespace etch
