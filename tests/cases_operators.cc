@@ -116,17 +116,19 @@ Shape any_image(Dice& dice, bool channels_last) {
   return shape;
 }
 
-// The second operand is a run-time tensor, a constant, or one that broadcasts.
-Case add_case(int index, Dice& dice) {
+// The second operand of QLinearAdd or QLinearMul is a run-time tensor, a constant, or one that
+// broadcasts.
+Case binary_case(const std::string& op, int index, Dice& dice) {
+  const bool adds = op == "QLinearAdd";
   ModelBuilder model = empty_model();
   const DType type = any_8bit(dice);
   const Shape shape = any_image(dice, false);
-  const std::int64_t form = dice.between(0, 3);
-  const Shape other = form == 0 ? Shape{} : form == 1 ? Shape{shape[1], 1, 1} : shape;
+  const std::int64_t form = dice.between(0, adds ? 3 : 4);
+  const Shape other = form == 0 ? Shape{} : form == 1 || form == 4 ? Shape{shape[1], 1, 1} : shape;
   model.input("a", type, dims(shape));
-  Case out{cat("add_", index, "_", to_string(shape), "+", to_string(other)), "", {}};
+  Case out{cat(op, "_", index, "_", to_string(shape), "+", to_string(other)), "", {}};
   out.inputs.push_back(random_bytes(dice, type, shape));
-  if (form == 3) {
+  if (form >= 3) {
     model.input("b", type, dims(other));
     out.inputs.push_back(random_bytes(dice, type, other));
   } else {
@@ -134,7 +136,7 @@ Case add_case(int index, Dice& dice) {
   }
   const Activation a = any_activation(dice, type), b = any_activation(dice, type);
   Activation y = any_activation(dice, type);
-  y.scale = a.scale + b.scale;
+  y.scale = adds ? a.scale + b.scale : a.scale * b.scale * static_cast<float>(dice.between(1, 90));
   if (dice.one_in(3)) y.scale = std::exp2(std::round(std::log2(y.scale)));
   add_activation(model, "aq", a);
   add_activation(model, "bq", b);
@@ -143,7 +145,7 @@ Case add_case(int index, Dice& dice) {
                                  "b", "bq_scale", "bq_zero_point"};
   if (dice.one_in(2)) std::rotate(names.begin(), names.begin() + 3, names.end());
   names.insert(names.end(), {"yq_scale", "yq_zero_point"});
-  model.node("QLinearAdd", names, {"y"}, {}, kMicrosoft);
+  model.node(op, names, {"y"}, {}, kMicrosoft);
   model.output("y");
   out.model = model.bytes();
   return out;
@@ -361,11 +363,12 @@ std::vector<Case> other_operators(int count) {
     Dice dice(static_cast<std::uint64_t>(index) + 6'000'000);
     out.push_back(matmul_case(index, dice));
     out.push_back(gemm_case(index, dice));
-    out.push_back(add_case(index, dice));
+    out.push_back(binary_case("QLinearAdd", index, dice));
     out.push_back(max_pool_case(index, dice));
     out.push_back(average_pool_case(index, dice));
     out.push_back(softmax_case(index, dice));
     out.push_back(conversion_case(index, dice));
+    out.push_back(binary_case("QLinearMul", index, dice));
   }
   return out;
 }

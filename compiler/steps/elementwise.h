@@ -23,6 +23,7 @@ ETCH_STEP(CopyStep, CopyPlan, copy_kernel);
 ETCH_STEP(QuantizeStep, QuantizePlan, quantize_kernel);
 ETCH_STEP(DequantizeStep, DequantizePlan, dequantize_kernel);
 ETCH_STEP(AddStep, AddPlan, add_kernel);
+ETCH_STEP(MultiplyStep, MultiplyPlan, multiply_kernel);
 ETCH_STEP(SoftmaxStep, SoftmaxPlan, softmax_kernel);
 ETCH_STEP(QLinearSoftmaxStep, QLinearSoftmaxPlan, qlinear_softmax_kernel);
 ETCH_STEP(FillStep, FillPlan, fill_kernel);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/kernels/product.h"
 #include "templates/kernels/sum.h"
 #include "templates/stage.h"
 
@@ -229,16 +230,22 @@ void dequantize_kernel(S& s, const DequantizePlan& plan) {
   });
 }
 
-// QLinearAdd. Operands: a and b unless constant, then y.
-struct AddPlan {
+// QLinearAdd and QLinearMul. Operands: a and b unless constant, then y.
+template <class Factors>
+struct BinaryPlan {
   Nest nest;
-  SumFactors factors;
+  Factors factors;
   bool a_is_constant = false, b_is_constant = false;  // constant arrays "a" and "b"
 };
+using AddPlan = BinaryPlan<SumFactors>;
+using MultiplyPlan = BinaryPlan<ProductFactors>;
 
-template <class S>
-void add_kernel(S& s, const AddPlan& plan) {
-  nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+namespace nest_detail {
+
+// y = combine(bytes of a, bytes of b), a chunk at a time.
+template <class S, class Plan, class Combine>
+void binary(S& s, const Plan& plan, Combine combine) {
+  chunks(s, plan.nest, 4 * s.isa().lanes, [&](const At<S>& at, int n) {
     int operand = 0;
     const auto input = [&](bool constant, const char* name) {
       return constant ? s.template constant<const std::uint8_t>(name)
@@ -247,9 +254,25 @@ void add_kernel(S& s, const AddPlan& plan) {
     const auto pa = input(plan.a_is_constant, "a") + at.i[0];
     const auto pb = input(plan.b_is_constant, "b") + at.i[1];
     const auto y = s.template operand<std::uint8_t>(operand) + at.i[2];
-    const auto a = nest_detail::load(s, "a_bytes", pa, n);
-    const auto b = nest_detail::load(s, "b_bytes", pb, n);
-    nest_detail::store(s, plan.nest, y, sum_of_bytes(s, plan.factors, nullptr, 0, a, b), n);
+    const auto a = load(s, "a_bytes", pa, n);
+    const auto b = load(s, "b_bytes", pb, n);
+    store(s, plan.nest, y, combine(a, b), n);
+  });
+}
+
+}  // namespace nest_detail
+
+template <class S>
+void add_kernel(S& s, const AddPlan& plan) {
+  nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
+    return sum_of_bytes(s, plan.factors, nullptr, 0, a, b);
+  });
+}
+
+template <class S>
+void multiply_kernel(S& s, const MultiplyPlan& plan) {
+  nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
+    return product_of_bytes(s, plan.factors, a, b);
   });
 }
 

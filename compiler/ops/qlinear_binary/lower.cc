@@ -1,5 +1,5 @@
-// Lowering of QLinearAdd and QLinearMul; either side may be constant or broadcast. SIMD code for
-// sums with constant parameters.
+// Lowering of QLinearAdd and QLinearMul; either side may be constant or broadcast. SIMD code where
+// scales and zero points are constant, rows of the runtime where they are not.
 #include <cmath>
 #include <memory>
 
@@ -127,29 +127,30 @@ SumFactors sum_factors(const Summand& a, const Summand& b, const Summand& y) {
   return factors;
 }
 
-void lower_qlinear_binary(Lowering& lowering, const Node& node) {
-  const auto& params = params_of<QLinearBinary>(node);
-  if (params.kind != QLinearBinary::Kind::kAdd || params.at_run_time) {
-    add_rows(lowering, node, params);
-    return;
-  }
-  constexpr int kA = 0, kB = 3;
-  const int leader = lowering.is_constant(node, kA) ? kB : kA;
-  const bool same_rank =
-      !lowering.is_constant(node, leader) &&
-      lowering.view(node, leader).rank() == static_cast<int>(params.shape.size());
-  const View y = lowering.new_output(node, 0,
-                                     same_rank ? order_of(lowering.view(node, leader))
-                                               : row_major(static_cast<int>(params.shape.size())));
-  Side a = side_of(lowering, node, kA, params.a, y);
-  Side b = side_of(lowering, node, kB, params.b, y);
-  if (params.swapped) std::swap(a, b);
-  auto step = std::make_unique<AddStep>();
-  step->kind = "add";
-  AddPlan& plan = step->plan;
-  plan.factors = sum_factors({a.quantization, lowering.stored_offset(a.view)},
-                             {b.quantization, lowering.stored_offset(b.view)},
-                             {params.c, lowering.stored_offset(y)});
+namespace {
+
+// Larger products could leave int32 before they are clamped.
+bool stays_in_int32(const ProductFactors& factors) {
+  constexpr float kMostProduct = 255.0F * 255.0F;
+  return kMostProduct * factors.scale < 0x1p30F;
+}
+
+ProductFactors product_factors(const Summand& a, const Summand& b, const Summand& y) {
+  const ScalarQuantization &qa = a.quantization, &qb = b.quantization, &qy = y.quantization;
+  ProductFactors factors;
+  factors.scale = qa.scale * qb.scale / qy.scale;
+  factors.a_zero = qa.zero_point + a.stored;
+  factors.b_zero = qb.zero_point + b.stored;
+  factors.y_zero = static_cast<float>(qy.zero_point);
+  factors.y_stored = y.stored;
+  return factors;
+}
+
+// Completes a step that has its factors.
+template <class BinaryStep>
+void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinaryStep> step,
+                 const Side& a, const Side& b, const View& y) {
+  auto& plan = step->plan;
   plan.a_is_constant = a.constant;
   plan.b_is_constant = b.constant;
   const View* const views[] = {&a.view, &b.view, &y};
@@ -167,8 +168,47 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   }
   for (Overlap& overlap : step->overlaps) overlap.output = static_cast<int>(operands.size());
   operands.emplace_back("y", &y);
-  step->summary = cat("sum of two quantized tensors, ", element_count(params.shape), " elements");
+  step->summary = cat(step->kind == "add" ? "sum" : "product", " of two quantized tensors, ",
+                      element_count(y.shape), " elements");
   lowering.add(node, std::move(step), operands);
+}
+
+}  // namespace
+
+void lower_qlinear_binary(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<QLinearBinary>(node);
+  const bool multiplies = params.kind == QLinearBinary::Kind::kMul;
+  const bool small =
+      !multiplies || stays_in_int32(product_factors({params.a, 0}, {params.b, 0}, {params.c, 0}));
+  if (params.at_run_time || !small) {
+    add_rows(lowering, node, params);
+    return;
+  }
+  constexpr int kA = 0, kB = 3;
+  const int leader = lowering.is_constant(node, kA) ? kB : kA;
+  const bool same_rank =
+      !lowering.is_constant(node, leader) &&
+      lowering.view(node, leader).rank() == static_cast<int>(params.shape.size());
+  const View y = lowering.new_output(node, 0,
+                                     same_rank ? order_of(lowering.view(node, leader))
+                                               : row_major(static_cast<int>(params.shape.size())));
+  Side a = side_of(lowering, node, kA, params.a, y);
+  Side b = side_of(lowering, node, kB, params.b, y);
+  if (params.swapped) std::swap(a, b);
+  const Summand qa{a.quantization, lowering.stored_offset(a.view)};
+  const Summand qb{b.quantization, lowering.stored_offset(b.view)};
+  const Summand qy{params.c, lowering.stored_offset(y)};
+  if (multiplies) {
+    auto step = std::make_unique<MultiplyStep>();
+    step->kind = "multiply";
+    step->plan.factors = product_factors(qa, qb, qy);
+    add_vectors(lowering, node, std::move(step), a, b, y);
+  } else {
+    auto step = std::make_unique<AddStep>();
+    step->kind = "add";
+    step->plan.factors = sum_factors(qa, qb, qy);
+    add_vectors(lowering, node, std::move(step), a, b, y);
+  }
 }
 
 }  // namespace etch
