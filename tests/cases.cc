@@ -251,6 +251,31 @@ std::vector<Case> integer_convolutions(int count) {
   return out;
 }
 
+std::vector<Case> nearly_narrow_convolutions(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(static_cast<std::uint64_t>(index) + 9'000'000);
+    const std::int64_t in = dice.between(1, 12);
+    const std::int64_t out_channels = dice.between(1, 20);
+    const std::int64_t size = dice.between(4, 9);
+    const std::int64_t kernel = dice.between(1, 4);
+    Tensor w = random_bytes(dice, DType::kU8, {out_channels, in, kernel, kernel}, 0, 240);
+    const auto weights = w.as<std::uint8_t>();
+    for (int wide = 0; wide < index % 3 + 1; ++wide)
+      weights[static_cast<std::size_t>(dice.between(0, w.size() - 1))] = 255;
+    ModelBuilder model(13);
+    model.input("x", DType::kU8, {1, in, size, size}).initializer("w", w);
+    model.initializer("x_zero", Tensor::of<std::uint8_t>({}, {7}));
+    model.initializer("w_zero", Tensor::of<std::uint8_t>({}, {113}));
+    const std::vector<std::int64_t> pads(4, dice.between(0, kernel - 1));
+    model.node("ConvInteger", {"x", "w", "x_zero", "w_zero"}, {"y"}, {{"pads", pads}}).output("y");
+    out.push_back({cat("nearly_narrow_", index),
+                   model.bytes(),
+                   {random_bytes(dice, DType::kU8, {1, in, size, size})}});
+  }
+  return out;
+}
+
 std::vector<Case> run_time_convolutions(int count) {
   using Kind = ConvShape::Kind;
   std::vector<Case> out;

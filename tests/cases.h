@@ -74,6 +74,8 @@ std::vector<Case> small_plane_convolutions(int every);
 std::vector<Case> small_volume_convolutions(int count);
 std::vector<Case> small_transposed_convolutions(int count);
 std::vector<Case> integer_convolutions(int count);  // ConvInteger
+// Few of whose weights, less their zero point, exceed int8.
+std::vector<Case> nearly_narrow_convolutions(int count);
 // Of all three operators, with zero points, scales, weights that are known at run time only.
 std::vector<Case> run_time_convolutions(int count);
 // No output position of these reads any input: cropped to a gap, or beyond every halo.

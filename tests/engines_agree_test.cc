@@ -32,6 +32,7 @@ TEST(EnginesAgree, NativelyOnTransposedConvolutions) {
 }
 TEST(EnginesAgree, NativelyOnIntegerConvolutions) {
   expect_native_agrees(integer_convolutions(sample(300, 5000)));
+  expect_native_agrees(nearly_narrow_convolutions(sample(40, 300)));
 }
 TEST(EnginesAgree, NativelyOnConvolutionsKnownAtRunTime) {
   expect_native_agrees(run_time_convolutions(sample(300, 5000)));
@@ -73,6 +74,7 @@ std::vector<Case> compiled_sample() {
   add_cases(all, small_transposed_convolutions(sample(10, 80)));
   add_cases(all, convolutions_of_padding());
   add_cases(all, integer_convolutions(sample(8, 60)));
+  add_cases(all, nearly_narrow_convolutions(sample(3, 30)));
   add_cases(all, run_time_convolutions(sample(6, 40)));
   add_cases(all, larger_convolutions(sample(12, 100)));
   add_cases(all, small_networks(sample(8, 80)));
@@ -88,6 +90,7 @@ std::vector<Case> one_of_everything() {
   add_cases(all, small_transposed_convolutions(2));
   add_cases(all, convolutions_of_padding());
   add_cases(all, integer_convolutions(2));
+  add_cases(all, nearly_narrow_convolutions(1));
   add_cases(all, run_time_convolutions(3));
   add_cases(all, small_networks(1));
   add_cases(all, residual_convolutions(2));

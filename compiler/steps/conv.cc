@@ -195,12 +195,42 @@ class Builder {
     const auto pieces =
         pieces_of(axes_, at, static_cast<int>(geometry().in_per_group()), problem_.x.stride[1]);
     std::vector<std::pair<int, int>> k;  // (tap, channel), one per byte of K; tap -1: padding
+    part_ends_.emplace_back();
     add_runs(region, pieces, k);
     plan().regions.push_back(region);
     k_.push_back(std::move(k));
   }
 
-  // Runs in the order in which the kernel walks them; every part of wide weights repeats them.
+  // Whether any output channel has a weight with this part at one of these bytes.
+  bool has_part(const std::pair<int, int>* k, std::size_t count, int part) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::int64_t m = 0; m < geometry().out_channels; ++m) {
+        if (parts_.of(problem_.weight(m, k[i].first, k[i].second), part) != 0) return true;
+      }
+    }
+    return false;
+  }
+
+  // The groups of 4 bytes that have this part: few weights are wider than int8, as a rule.
+  std::vector<Piece> pieces_of_part(const std::vector<Piece>& pieces, int part) const {
+    if (part == 0) return pieces;
+    std::vector<Piece> out;
+    for (const Piece& piece : pieces) {
+      bool last = false;  // whether the group before is there
+      for (std::size_t at = 0; at < piece.k.size(); at += 4) {
+        const std::size_t count = std::min<std::size_t>(4, piece.k.size() - at);
+        const bool here = has_part(&piece.k[at], count, part);
+        if (here && !last) out.push_back({piece.offset + static_cast<std::int64_t>(at), {}});
+        const auto from = piece.k.begin() + static_cast<std::ptrdiff_t>(at);
+        if (here)
+          out.back().k.insert(out.back().k.end(), from, from + static_cast<std::ptrdiff_t>(count));
+        last = here;
+      }
+    }
+    return out;
+  }
+
+  // Runs in the order in which the kernel walks them; other parts of wide weights follow the first.
   void add_runs(ConvRegion& region, const std::vector<Piece>& pieces,
                 std::vector<std::pair<int, int>>& k) {
     if (!pieces.empty()) {
@@ -211,7 +241,7 @@ class Builder {
     }
     for (int part = 0; part < parts_.count; ++part) {
       const std::size_t first = region.runs.size();
-      for (const Piece& piece : pieces) {
+      for (const Piece& piece : pieces_of_part(pieces, part)) {
         const auto groups =
             static_cast<int>(ceil_div(static_cast<std::int64_t>(piece.k.size()), 4));
         const std::int64_t offset = piece.offset - region.x_offset;
@@ -221,7 +251,10 @@ class Builder {
         k.insert(k.end(), piece.k.begin(), piece.k.end());
         while (k.size() % 4 != 0) k.emplace_back(-1, 0);
       }
+      if (part == 0) first_part_ = std::max(first_part_, k.size() / 4);
+      part_ends_.back().push_back(k.size());
     }
+    most_groups_ = std::max(most_groups_, k.size() / 4);
   }
 
   static bool extend(KRun& run, std::int64_t offset, int groups) {
@@ -256,7 +289,7 @@ class Builder {
       const std::size_t group_start = weights.size();
       for (std::size_t r = 0; r < plan().regions.size(); ++r) {
         plan().regions[r].weights = static_cast<std::int64_t>(weights.size() - group_start);
-        for (const ChannelBlock& block : plan().blocks) pack_blocks(weights, block, k_[r], g);
+        for (const ChannelBlock& block : plan().blocks) pack_blocks(weights, block, r, g);
       }
       plan().weights_per_group = static_cast<std::int64_t>(weights.size() - group_start);
     }
@@ -264,13 +297,13 @@ class Builder {
     pack_lanes();
   }
 
-  void pack_blocks(std::vector<std::byte>& out, const ChannelBlock& block,
-                   const std::vector<std::pair<int, int>>& k, int g) {
-    const std::size_t per_part = k.size() / static_cast<std::size_t>(parts_.count);
+  void pack_blocks(std::vector<std::byte>& out, const ChannelBlock& block, std::size_t region,
+                   int g) {
+    const std::vector<std::pair<int, int>>& k = k_[region];
     LaneWeights lanes(static_cast<std::size_t>(isa_.lanes));
     for (int b = 0; b < block.repeat; ++b) {
       for (std::size_t k0 = 0; k0 < k.size(); k0 += 4) {
-        const int part = static_cast<int>(k0 / per_part);
+        const int part = part_at(region, k0);
         for (int v = 0; v < block.vectors; ++v) {
           for (int lane = 0; lane < isa_.lanes; ++lane) {
             const int m = channel(block, b, v, lane, g);
@@ -286,6 +319,13 @@ class Builder {
         }
       }
     }
+  }
+
+  // Which part of the weights the byte k0 of a region's K multiplies.
+  int part_at(std::size_t region, std::size_t k0) const {
+    int part = 0;
+    for (const std::size_t end : part_ends_[region]) part += k0 >= end ? 1 : 0;
+    return std::min(part, parts_.count - 1);
   }
 
   // The output channel of a lane, or -1 where the block's lanes exceed its channels.
@@ -371,7 +411,8 @@ class Builder {
     step_->schedule = describe_tiles(plan(), isa_);
     if (parts_.count > 1) {
       step_->facts.push_back(cat("weights minus zero point need 9 bits: issued as a sum of ",
-                                 parts_.count, " int8 parts"));
+                                 parts_.count, " int8 parts, ", most_groups_ - first_part_,
+                                 " groups of 4 besides ", first_part_));
     }
   }
 
@@ -417,6 +458,8 @@ class Builder {
   Axes3 axes_;
   Parts parts_;
   std::vector<std::vector<std::pair<int, int>>> k_;  // per region
+  std::vector<std::vector<std::size_t>> part_ends_;  // per region and part: where in k_ it ends
+  std::size_t first_part_ = 0, most_groups_ = 0;     // groups of the region that has most
   std::unique_ptr<ConvStep> step_;
 };
 
