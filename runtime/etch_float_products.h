@@ -21,19 +21,23 @@ namespace rt {
 constexpr int32_t kPanel = 64;
 
 // A convolution, or the product of two matrices: one axis whose positions are the rows of a, input
-// channels are the depth, output channels the columns. Steps count elements.
+// channels are the depth, output channels the columns. Steps count elements. Tiles are neighbours
+// on axis `along`, 1 or 2.
 struct FloatConvShape {
   bool transposed;
   int32_t batch, group, in, out;  // in and out: channels per group
   ptrdiff_t x_image, x_channel, y_image, y_channel;
   ConvAxis axis[3];  // w_step is not used
+  int32_t along;
 };
 
 // y = fl(fl(alpha * sum) + fl(beta * c)); c belongs to a column, a row (position on the last axis),
-// both or neither. Nothing to add is -0, which changes nothing.
+// both or neither. Nothing to add is -0, which changes nothing. With relu 1, 0 stands for what is
+// below 0.
 struct FloatEnd {
   float alpha, beta;
   ptrdiff_t c_row, c_column;  // c_column is 0 or 1 unless c has gaps
+  int32_t relu;
 };
 
 // Where weights lie before they are packed: element (group, kernel position, input channel, column)
@@ -86,24 +90,25 @@ ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, pt
   if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
 }
 
-// Calls body(x offset, number of the kernel position) for the positions of the kernel that lie
-// inside the input.
-template <class Body>
-ETCH_INLINE void for_each_tap(const FloatConvShape& s, const int32_t* out, Body body) {
-  for (int32_t i = 0; i < s.axis[0].kernel; ++i) {
-    const int32_t d = tap_position(s.axis[0], s.transposed, out[0], i);
-    if (d < 0) continue;
-    for (int32_t j = 0; j < s.axis[1].kernel; ++j) {
-      const int32_t h = tap_position(s.axis[1], s.transposed, out[1], j);
-      if (h < 0) continue;
-      for (int32_t k = 0; k < s.axis[2].kernel; ++k) {
-        const int32_t v = tap_position(s.axis[2], s.transposed, out[2], k);
-        if (v < 0) continue;
-        body(d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step,
-             (i * s.axis[1].kernel + j) * s.axis[2].kernel + k);
-      }
-    }
-  }
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_products(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                              const float* w) {
+  add_products(tile.first, x, w);
+  if constexpr (pixels > 1) add_products(tile.rest, x + x_pixel, x_pixel, w);
+}
+
+// Pixels per tile of `count` vectors: their sums fill the registers of AVX-512, or half of the 16
+// that others have.
+static constexpr int tile_pixels(int count) {
+  const int sums = kFloatLanes == 16 ? 24 : 8;
+  return sums / count < 8 ? sums / count : 8;
+}
+
+// 0 for what is below 0.
+template <int lanes>
+ETCH_INLINE Floats<lanes> not_negative(const Floats<lanes>& x) {
+  const Floats<lanes> zero = all_lanes<lanes>(0.0f);
+  return choose(below(x, zero), zero, x);
 }
 
 // One vector of results.
@@ -118,8 +123,9 @@ ETCH_INLINE void finish(const Floats<lanes>& sums, const FloatEnd& end, const fl
     for (int i = 0; i < lanes; ++i) each[i] = c[i * end.c_column];
     added = load<lanes>(each);
   }
-  const Floats<lanes> result =
+  Floats<lanes> result =
       sum(product(sums, all_lanes<lanes>(end.alpha)), product(added, all_lanes<lanes>(end.beta)));
+  if (end.relu != 0) result = not_negative(result);
   if (y_channel == 1) {
     store(y, result);
     return;
@@ -129,19 +135,76 @@ ETCH_INLINE void finish(const Floats<lanes>& sums, const FloatEnd& end, const fl
   for (int i = 0; i < lanes; ++i) y[i * y_channel] = each[i];
 }
 
+// The usual end: no factors, columns side by side with one c each (or one for all).
+ETCH_INLINE bool is_plain(const FloatEnd& end, ptrdiff_t y_channel) {
+  return end.alpha == 1.0f && end.beta == 1.0f && end.c_row == 0 && is_dense(end.c_column) &&
+         y_channel == 1;
+}
+
+template <bool relu, int lanes, int count>
+ETCH_INLINE void finish_plain(const Columns<lanes, count>& sums, const Columns<lanes, count>& c,
+                              float* y) {
+  const Floats<lanes> result = sum(sums.first, c.first);
+  store(y, relu ? not_negative(result) : result);
+  if constexpr (count > 1) finish_plain<relu>(sums.rest, c.rest, y + lanes);
+}
+
+template <bool relu, int lanes, int count, int pixels>
+ETCH_INLINE void finish_plain(const Tile<lanes, count, pixels>& tile,
+                              const Columns<lanes, count>& c, float* y, ptrdiff_t y_pixel) {
+  finish_plain<relu>(tile.first, c, y);
+  if constexpr (pixels > 1) finish_plain<relu>(tile.rest, c, y + y_pixel, y_pixel);
+}
+
 template <int lanes, int count>
-ETCH_INLINE void finish(const Columns<lanes, count>& sums, const FloatEnd& end, const float* c,
-                        float* y, ptrdiff_t y_channel) {
-  finish(sums.first, end, c, y, y_channel);
-  if constexpr (count > 1)
-    finish(sums.rest, end, c + lanes * end.c_column, y + lanes * y_channel, y_channel);
+ETCH_INLINE void load_columns(Columns<lanes, count>& x, const float* p, ptrdiff_t step) {
+  x.first = load_or_repeat<lanes>(p, step);
+  if constexpr (count > 1) load_columns(x.rest, p + lanes * step, step);
+}
+
+// Any other end, from memory: one function for tiles of all sizes keeps the code small.
+template <int lanes>
+static inline void finish_stored(const float* sums, int32_t pixels, int32_t count,
+                                 const FloatEnd& end, const float* c, float* y, ptrdiff_t y_pixel,
+                                 ptrdiff_t y_channel) {
+  for (int32_t p = 0; p < pixels; ++p) {
+    for (int32_t v = 0; v < count; ++v) {
+      const ptrdiff_t column = static_cast<ptrdiff_t>(v) * lanes;
+      finish(load<lanes>(sums), end, c + p * end.c_row + column * end.c_column,
+             y + p * y_pixel + column * y_channel, y_channel);
+      sums += lanes;
+    }
+  }
+}
+
+template <int lanes, int count>
+ETCH_INLINE void store_sums(const Columns<lanes, count>& x, float* p) {
+  store(p, x.first);
+  if constexpr (count > 1) store_sums(x.rest, p + lanes);
+}
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void store_sums(const Tile<lanes, count, pixels>& tile, float* p) {
+  store_sums(tile.first, p);
+  if constexpr (pixels > 1) store_sums(tile.rest, p + count * lanes);
 }
 
 template <int lanes, int count, int pixels>
 ETCH_INLINE void finish(const Tile<lanes, count, pixels>& tile, const FloatEnd& end, const float* c,
                         float* y, ptrdiff_t y_pixel, ptrdiff_t y_channel) {
-  finish(tile.first, end, c, y, y_channel);
-  if constexpr (pixels > 1) finish(tile.rest, end, c + end.c_row, y + y_pixel, y_pixel, y_channel);
+  if (!is_plain(end, y_channel)) {
+    float sums[static_cast<size_t>(lanes * count * pixels)];
+    store_sums(tile, sums);
+    finish_stored<lanes>(sums, pixels, count, end, c, y, y_pixel, y_channel);
+    return;
+  }
+  Columns<lanes, count> added;
+  load_columns(added, c, end.c_column);
+  if (end.relu != 0) {
+    finish_plain<true>(tile, added, y, y_pixel);
+  } else {
+    finish_plain<false>(tile, added, y, y_pixel);
+  }
 }
 
 // Where one row of tiles reads and writes: x at channel 0 of the group in its image; w at its
@@ -154,46 +217,64 @@ struct FloatRow {
   float* y;
 };
 
-// `pixels` neighbours from position `out` on. With more than one, all their taps lie inside.
+// `pixels` neighbours from position `out` on the axis of tiles on. With more than one, all their
+// taps lie inside.
 template <int lanes, int count, int pixels>
 static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                              const int32_t* out) {
-  const ptrdiff_t x_pixel = s.axis[2].stride * s.axis[2].x_step;
+                              const Window& window, int32_t out) {
+  const ConvAxis& axis = s.axis[s.along];
+  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
   Tile<lanes, count, pixels> tile;
   clear(tile);
-  for_each_tap(s, out, [&](ptrdiff_t at, int32_t tap) {
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
     const float* const x = row.x + at;
     const float* const w = row.w + static_cast<ptrdiff_t>(tap) * s.in * row.width;
     for (int32_t c = 0; c < s.in; ++c)
       add_scaled(tile, x + c * s.x_channel, x_pixel, w + c * row.width);
   });
-  finish(tile, end, row.c + out[2] * end.c_row, row.y + out[2] * s.axis[2].y_step, s.axis[2].y_step,
-         s.y_channel);
+  finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, axis.y_step, s.y_channel);
 }
 
-// The positions [first, last) on the last axis all of whose taps lie inside the input.
-struct Interior {
-  int32_t first, last;
-};
-
-static inline Interior interior_of(const ConvAxis& a, bool transposed) {
-  if (transposed) return {0, 0};  // taps of neighbours differ
-  const int32_t first = (a.pad + a.stride - 1) / a.stride;
-  const int32_t reach = a.in - 1 + a.pad - (a.kernel - 1) * a.dilation;
-  const int32_t last = reach < 0 ? 0 : reach / a.stride + 1;
-  const int32_t end = last < a.out ? last : a.out;
-  return {first < end ? first : end, end};
+// Positions [out, last) on the axis of tiles, all of whose taps lie inside: as many as possible in
+// large tiles. Returns where it ended.
+template <int pixels, class Tiles>
+ETCH_INLINE int32_t inner_tiles(const FloatConvShape& s, Window& window, int32_t out, int32_t last,
+                                Tiles tiles) {
+  for (; out + pixels <= last; out += pixels) {
+    window.axis[s.along].x = out * s.axis[s.along].stride - s.axis[s.along].pad;
+    tiles(out, Width<pixels>{});
+  }
+  if constexpr (pixels > 1)
+    return inner_tiles<(pixels > 4 ? 4 : pixels / 2)>(s, window, out, last, tiles);
+  return out;
 }
 
-// All positions on the last axis for some vectors of columns.
-template <int lanes, int count, int pixels>
+// Calls tiles(position, Width<number of pixels>{}) for all positions on the axis of tiles, with the
+// window set to the taps of the first of them.
+template <int pixels, class Tiles>
+ETCH_INLINE void for_each_tile(const FloatConvShape& s, Interior interior, Window& window,
+                               Tiles tiles) {
+  const ConvAxis& axis = s.axis[s.along];
+  int32_t out = 0;
+  const auto border = [&](int32_t last) {
+    for (; out < last; ++out) {
+      window.axis[s.along] = taps_inside(axis, s.transposed, out);
+      tiles(out, Width<1>{});
+    }
+  };
+  border(interior.first);
+  window.axis[s.along] = {0, 1, axis.kernel, 0, axis.dilation};
+  out = inner_tiles<pixels>(s, window, out, interior.last, tiles);
+  border(axis.out);
+}
+
+// All positions on the axis of tiles for some vectors of columns.
+template <int lanes, int count>
 static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                             Interior interior, int32_t* out) {
-  out[2] = 0;
-  for (; out[2] < interior.first; ++out[2]) float_tile<lanes, count, 1>(s, end, row, out);
-  for (; out[2] + pixels <= interior.last; out[2] += pixels)
-    float_tile<lanes, count, pixels>(s, end, row, out);
-  for (; out[2] < s.axis[2].out; ++out[2]) float_tile<lanes, count, 1>(s, end, row, out);
+                             Interior interior, Window window) {
+  for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
+    float_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
+  });
 }
 
 // The next columns of a panel.
@@ -207,22 +288,38 @@ static inline void advance(FloatRow& row, int32_t columns, const FloatEnd& end,
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
 template <int lanes>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
-                                 Interior interior, int32_t columns, int32_t* out) {
-  for (; columns >= 4 * lanes; columns -= 4 * lanes) {
-    float_row<lanes, 4, 2>(s, end, row, interior, out);
-    advance(row, 4 * lanes, end, s.y_channel);
+                                 Interior interior, int32_t columns, const Window& window) {
+  if constexpr (lanes == kFloatLanes) {
+    for (; columns >= 4 * lanes; columns -= 4 * lanes) {
+      float_row<lanes, 4>(s, end, row, interior, window);
+      advance(row, 4 * lanes, end, s.y_channel);
+    }
+    if (columns >= 2 * lanes) {
+      float_row<lanes, 2>(s, end, row, interior, window);
+      advance(row, 2 * lanes, end, s.y_channel);
+      columns -= 2 * lanes;
+    }
   }
-  if (columns >= 2 * lanes) {
-    float_row<lanes, 2, 4>(s, end, row, interior, out);
-    advance(row, 2 * lanes, end, s.y_channel);
-    columns -= 2 * lanes;
-  }
-  if (columns >= lanes) {
-    float_row<lanes, 1, 4>(s, end, row, interior, out);
+  for (; columns >= lanes; columns -= lanes) {
+    float_row<lanes, 1>(s, end, row, interior, window);
     advance(row, lanes, end, s.y_channel);
-    columns -= lanes;
   }
-  if constexpr (lanes > 1) float_columns<narrower(lanes)>(s, end, row, interior, columns, out);
+  if constexpr (lanes > 1) float_columns<narrower(lanes)>(s, end, row, interior, columns, window);
+}
+
+// Calls body(offset of y, window) for every row of positions along the axis of the tiles; the
+// window has the taps on the other axes.
+template <class Body>
+ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
+  const int32_t inner = 3 - s.along;
+  Window window = {};
+  for (int32_t d = 0; d < s.axis[0].out; ++d) {
+    window.axis[0] = taps_inside(s.axis[0], s.transposed, d);
+    for (int32_t h = 0; h < s.axis[inner].out; ++h) {
+      window.axis[inner] = taps_inside(s.axis[inner], s.transposed, h);
+      body(d * s.axis[0].y_step + h * s.axis[inner].y_step, window);
+    }
+  }
 }
 
 // Conv, ConvTranspose, and one pair of matrices of MatMul or Gemm; `w` is packed per group.
@@ -230,22 +327,18 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
                               const float* w, const float* c, float* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * s.in;
-  const Interior interior = interior_of(s.axis[2], s.transposed);
+  const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
       for (int32_t first = 0; first < s.out; first += kPanel) {
         const int32_t width = s.out - first < kPanel ? s.out - first : kPanel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
-        int32_t out[3];
-        for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
-          for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
-            const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, w + column * depth,
-                               width, c + column * end.c_column,
-                               y + n * s.y_image + column * s.y_channel +
-                                   out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step};
-            float_columns<kFloatLanes>(s, end, row, interior, width, out);
-          }
-        }
+        for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
+          const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, w + column * depth, width,
+                             c + column * end.c_column,
+                             y + n * s.y_image + column * s.y_channel + y_row};
+          float_columns<kFloatLanes>(s, end, row, interior, width, window);
+        });
       }
     }
   }
@@ -253,46 +346,48 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
 
 // ---- one input and one output channel per group ----
 
-// `count` vectors of channels of one pixel.
-template <int lanes, int count>
-static inline void depthwise_tile(const FloatConvShape& s, const int32_t* out, const float* x,
-                                  const float* w, const FloatEnd& end, const float* c, float* y) {
-  Columns<lanes, count> sums;
+// `count` vectors of channels of `pixels` neighbours, see float_tile(); a row's width is the number
+// of channels.
+template <int lanes, int count, int pixels>
+static inline void depthwise_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                                  const Window& window, int32_t out) {
+  const ConvAxis& axis = s.axis[s.along];
+  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
+  Tile<lanes, count, pixels> sums;
   clear(sums);
-  for_each_tap(s, out, [&](ptrdiff_t at, int32_t tap) {
-    add_products(sums, x + at, w + static_cast<ptrdiff_t>(tap) * s.group);
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
+    add_products(sums, row.x + at, x_pixel, row.w + static_cast<ptrdiff_t>(tap) * row.width);
   });
-  finish(sums, end, c, y, 1);
+  finish(sums, end, row.c, row.y + out * axis.y_step, axis.y_step, 1);
 }
 
-// All channels of one pixel from `channel` on.
-template <int lanes>
-static inline void depthwise_pixel(const FloatConvShape& s, const int32_t* out, int32_t channel,
-                                   const float* x, const float* w, const FloatEnd& end,
-                                   const float* c, float* y) {
-  for (; channel + 4 * lanes <= s.group; channel += 4 * lanes)
-    depthwise_tile<lanes, 4>(s, out, x + channel, w + channel, end, c + channel * end.c_column,
-                             y + channel);
-  for (; channel + lanes <= s.group; channel += lanes)
-    depthwise_tile<lanes, 1>(s, out, x + channel, w + channel, end, c + channel * end.c_column,
-                             y + channel);
-  if constexpr (lanes > 1) depthwise_pixel<narrower(lanes)>(s, out, channel, x, w, end, c, y);
+// `channels` channels of all positions on the axis of tiles.
+template <int lanes, int count = 4>
+static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
+                                      Interior interior, int32_t channels, Window window) {
+  for (; channels >= count * lanes; channels -= count * lanes) {
+    for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
+      depthwise_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
+    });
+    row.x += count * lanes;
+    advance(row, count * lanes, end, 1);
+  }
+  if constexpr (count > 1) {
+    depthwise_channels<lanes, 1>(s, end, row, interior, channels, window);
+  } else if constexpr (lanes > 1) {
+    depthwise_channels<narrower(lanes), 1>(s, end, row, interior, channels, window);
+  }
 }
 
 // Depthwise convolution, x and y with neighbouring channels; w[position * group + channel].
 static inline void float_depthwise(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                    const float* w, const float* c, float* y) {
+  const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {
-    int32_t out[3];
-    for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
-      for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
-        for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
-          float* const at = y + n * s.y_image + out[0] * s.axis[0].y_step +
-                            out[1] * s.axis[1].y_step + out[2] * s.axis[2].y_step;
-          depthwise_pixel<kFloatLanes>(s, out, 0, x + n * s.x_image, w, end, c, at);
-        }
-      }
-    }
+    for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
+      const FloatRow row{x + n * s.x_image, w, s.group, c, y + n * s.y_image + y_row};
+      depthwise_channels<kFloatLanes>(s, end, row, interior, s.group, window);
+    });
   }
 }
 

@@ -10,6 +10,7 @@
 #include "etch_convert.h"
 #include "etch_elementwise.h"
 #include "etch_float.h"
+#include "etch_vector.h"
 
 namespace etch {
 namespace rt {
@@ -189,6 +190,77 @@ static inline void fold_zero_point(const uint8_t* zero_point, Stored as, int32_t
   for (ptrdiff_t i = 0; i < n; ++i) start[i] = Mul::of(zero, factor[i]);
 }
 
+// ---- windows of floats ----
+
+// The taps along one axis that lie inside the input for one output position: `count` of them, each
+// `step` after the one before, whose positions in x are `x_step` apart.
+struct TapRange {
+  int32_t first, step, count, x, x_step;
+};
+
+static inline TapRange taps_inside(const ConvAxis& axis, bool transposed, int32_t out) {
+  TapRange range = {0, 1, 0, 0, 0};
+  for (int32_t tap = 0; tap < axis.kernel; ++tap) {
+    const int32_t at = tap_position(axis, transposed, out, tap);
+    if (at < 0) continue;
+    if (range.count == 0) {
+      range.first = tap;
+      range.x = at;
+    } else if (range.count == 1) {
+      range.step = tap - range.first;
+      range.x_step = at - range.x;
+    }
+    ++range.count;
+  }
+  return range;
+}
+
+// The taps of one output position, axis by axis.
+struct Window {
+  TapRange axis[3];
+};
+
+// Calls body(x offset, number of the kernel position) for the taps of a window, in row-major order.
+template <class Body>
+ETCH_INLINE void for_each_tap(const ConvAxis (&axis)[3], const Window& window, Body body) {
+  const TapRange& d = window.axis[0];
+  const TapRange& h = window.axis[1];
+  const TapRange& w = window.axis[2];
+  for (int32_t i = 0; i < d.count; ++i) {
+    const ptrdiff_t plane = (d.x + i * d.x_step) * axis[0].x_step;
+    for (int32_t j = 0; j < h.count; ++j) {
+      const int32_t row = (d.first + i * d.step) * axis[1].kernel + h.first + j * h.step;
+      ptrdiff_t at = plane + (h.x + j * h.x_step) * axis[1].x_step + w.x * axis[2].x_step;
+      int32_t tap = row * axis[2].kernel + w.first;
+      for (int32_t k = 0; k < w.count; ++k) {
+        body(at, tap);
+        at += w.x_step * axis[2].x_step;
+        tap += w.step;
+      }
+    }
+  }
+}
+
+// The positions [first, last) on an axis all of whose taps lie inside the input.
+struct Interior {
+  int32_t first, last;
+};
+
+static inline Interior interior_of(const ConvAxis& a, bool transposed) {
+  if (transposed) return {0, 0};  // taps of neighbours differ
+  const int32_t first = (a.pad + a.stride - 1) / a.stride;
+  const int32_t reach = a.in - 1 + a.pad - (a.kernel - 1) * a.dilation;
+  const int32_t last = reach < 0 ? 0 : reach / a.stride + 1;
+  const int32_t end = last < a.out ? last : a.out;
+  return {first < end ? first : end, end};
+}
+
+// taps_inside() of a forward window, without a search where all of it lies inside.
+ETCH_INLINE TapRange interior_taps(const ConvAxis& axis, Interior interior, int32_t out) {
+  if (out < interior.first || out >= interior.last) return taps_inside(axis, false, out);
+  return {0, 1, axis.kernel, out * axis.stride - axis.pad, axis.dilation};
+}
+
 // Pooling of floats. Steps of w are not used.
 struct PoolShape {
   int32_t batch, channels;
@@ -206,7 +278,6 @@ struct WindowMaximum {
   ETCH_INLINE Floats<lanes> of(const Floats<lanes>& most, const Floats<lanes>& x) {
     return choose(below(most, x), x, most);
   }
-  ETCH_INLINE float of(float most, float x) { return most < x ? x : most; }
 };
 struct WindowSum {
   ETCH_INLINE float start() { return 0.0f; }
@@ -214,47 +285,32 @@ struct WindowSum {
   ETCH_INLINE Floats<lanes> of(const Floats<lanes>& so_far, const Floats<lanes>& x) {
     return rt::sum(so_far, x);
   }
-  ETCH_INLINE float of(float sum, float x) { return sum + x; }
 };
 
-// y[channel] = Operation(y[channel], tap[channel]); in vectors where channels lie side by side.
-template <class Operation>
-static inline void add_tap(const PoolShape& s, const float* tap, float* y) {
+// The window's elements of `lanes` channels, taken in row-major order; x at the image's first.
+template <class Operation, int lanes>
+ETCH_INLINE Floats<lanes> pool_taps(const PoolShape& s, const Window& window, const float* x) {
+  Floats<lanes> all = all_lanes<lanes>(Operation::start());
+  for_each_tap(s.axis, window,
+               [&](ptrdiff_t at, int32_t) { all = Operation::of(all, load<lanes>(x + at)); });
+  return all;
+}
+
+// y[channel] = finish(the window's elements of that channel); in vectors where channels lie side by
+// side.
+template <class Operation, class Finish>
+ETCH_INLINE void pool_window(const PoolShape& s, const Window& window, const float* x, float* y,
+                             Finish finish) {
   const ptrdiff_t n = s.channels;
   ptrdiff_t c = 0;
   if (s.x_channel == 1 && s.y_channel == 1) {
-    c = for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+    c = for_vectors<kFloatLanes>(0, n, [&](ptrdiff_t i, auto width) {
       constexpr int kLanes = decltype(width)::value;
-      store(y + i, Operation::of(load<kLanes>(y + i), load<kLanes>(tap + i)));
+      store(y + i, finish(pool_taps<Operation, kLanes>(s, window, x + i)));
     });
   }
-  for (; c < n; ++c) y[c * s.y_channel] = Operation::of(y[c * s.y_channel], tap[c * s.x_channel]);
-}
-
-// y[channel] = the window's elements of that channel, taken in row-major order; returns their
-// number. Channels are the inner loop: they lie side by side.
-template <class Operation>
-static inline int32_t pool_window(const PoolShape& s, const int32_t* out, const float* x,
-                                  float* y) {
-  int32_t count = 0;
-  for (int32_t c = 0; c < s.channels; ++c) y[c * s.y_channel] = Operation::start();
-  for (int32_t i = 0; i < s.axis[0].kernel; ++i) {
-    const int32_t d = tap_position(s.axis[0], false, out[0], i);
-    if (d < 0) continue;
-    for (int32_t j = 0; j < s.axis[1].kernel; ++j) {
-      const int32_t h = tap_position(s.axis[1], false, out[1], j);
-      if (h < 0) continue;
-      for (int32_t k = 0; k < s.axis[2].kernel; ++k) {
-        const int32_t v = tap_position(s.axis[2], false, out[2], k);
-        if (v < 0) continue;
-        const float* const tap =
-            x + d * s.axis[0].x_step + h * s.axis[1].x_step + v * s.axis[2].x_step;
-        add_tap<Operation>(s, tap, y);
-        ++count;
-      }
-    }
-  }
-  return count;
+  for (; c < n; ++c)
+    store(y + c * s.y_channel, finish(pool_taps<Operation, 1>(s, window, x + c * s.x_channel)));
 }
 
 // Positions of the window that lie inside the image and the padding around it.
@@ -271,17 +327,22 @@ static inline int32_t padded_positions(const PoolShape& s, const int32_t* out) {
   return count;
 }
 
-// Calls window(out, x of the image, y of the first channel) for every output position.
-template <class Window>
-static inline void for_each_window(const PoolShape& s, const float* x, float* y, Window window) {
+// Calls pool(out, window, x of the image, y of the first channel) for every output position.
+template <class Pool>
+ETCH_INLINE void for_each_window(const PoolShape& s, const float* x, float* y, Pool pool) {
+  const Interior interior = interior_of(s.axis[2], false);
+  Window window = {};
+  int32_t out[3];
   for (int32_t n = 0; n < s.batch; ++n) {
-    int32_t out[3];
     for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
+      window.axis[0] = taps_inside(s.axis[0], false, out[0]);
       for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
+        window.axis[1] = taps_inside(s.axis[1], false, out[1]);
+        float* const row =
+            y + n * s.y_image + out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step;
         for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
-          window(out, x + n * s.x_image,
-                 y + n * s.y_image + out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step +
-                     out[2] * s.axis[2].y_step);
+          window.axis[2] = interior_taps(s.axis[2], interior, out[2]);
+          pool(out, window, x + n * s.x_image, row + out[2] * s.axis[2].y_step);
         }
       }
     }
@@ -289,19 +350,23 @@ static inline void for_each_window(const PoolShape& s, const float* x, float* y,
 }
 
 static inline void max_pool(const PoolShape& s, const float* x, float* y) {
-  for_each_window(s, x, y, [&](const int32_t* out, const float* image, float* to) {
-    pool_window<WindowMaximum>(s, out, image, to);
-  });
+  for_each_window(
+      s, x, y, [&](const int32_t*, const Window& window, const float* image, float* to) {
+        pool_window<WindowMaximum>(s, window, image, to, [](const auto& most) { return most; });
+      });
 }
 
 // The mean of every window; a window without elements gives 0.
 static inline void average_pool(const PoolShape& s, const float* x, float* y) {
-  for_each_window(s, x, y, [&](const int32_t* out, const float* image, float* to) {
-    const int32_t inside = pool_window<WindowSum>(s, out, image, to);
-    const int32_t count = s.count_padding != 0 ? padded_positions(s, out) : inside;
-    const float divisor = count == 0 ? 1.0f : static_cast<float>(count);
-    for (int32_t c = 0; c < s.channels; ++c) to[c * s.y_channel] /= divisor;
-  });
+  for_each_window(
+      s, x, y, [&](const int32_t* out, const Window& window, const float* image, float* to) {
+        const int32_t inside = window.axis[0].count * window.axis[1].count * window.axis[2].count;
+        const int32_t count = s.count_padding != 0 ? padded_positions(s, out) : inside;
+        const float divisor = count == 0 ? 1.0f : static_cast<float>(count);
+        pool_window<WindowSum>(s, window, image, to, [=](const auto& sum) {
+          return quotient(sum, same_lanes(sum, divisor));
+        });
+      });
 }
 
 }  // namespace rt

@@ -71,6 +71,12 @@ ETCH_INLINE Floats<lanes> all_lanes(float value) {
   }
 }
 
+// As many lanes as `like` has.
+template <int lanes>
+ETCH_INLINE Floats<lanes> same_lanes(const Floats<lanes>&, float value) {
+  return all_lanes<lanes>(value);
+}
+
 template <int lanes>
 ETCH_INLINE Floats<lanes> sum(const Floats<lanes>& a, const Floats<lanes>& b) {
   return {a.v + b.v};
@@ -83,7 +89,9 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
     return {opaque(a.v * b.v)};
   } else {
     Floats<lanes> out{a.v * b.v};
-#if defined(__SSE2__)
+#if defined(__AVX512F__)
+    __asm__("" : "+v"(out.v));  // any of 32 registers
+#elif defined(__SSE2__)
     __asm__("" : "+x"(out.v));
 #elif defined(__aarch64__)
     __asm__("" : "+w"(out.v));

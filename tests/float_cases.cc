@@ -43,6 +43,7 @@ class OneOperator {
     names_.push_back(name);
   }
   void omitted() { names_.emplace_back(); }
+  void before_relu() { relu_ = true; }
   void mostly_constant(const std::string& name, Tensor tensor) {
     if (dice_.one_in(4)) {
       input(name, std::move(tensor));
@@ -53,7 +54,8 @@ class OneOperator {
   Case finish(const std::string& op, const std::map<std::string, Attribute>& attributes,
               std::string name, const std::string& domain = "") {
     if (!domain.empty()) model_.opset(domain, 1);
-    model_.node(op, names_, {"y"}, attributes, domain);
+    model_.node(op, names_, {relu_ ? "x_relu" : "y"}, attributes, domain);
+    if (relu_) model_.node("Relu", {"x_relu"}, {"y"});
     model_.output("y");
     return {std::move(name), model_.bytes(), std::move(inputs_)};
   }
@@ -63,6 +65,7 @@ class OneOperator {
   ModelBuilder model_;
   std::vector<std::string> names_;
   std::vector<Tensor> inputs_;
+  bool relu_ = false;
 };
 
 struct Channels {
@@ -84,6 +87,7 @@ Channels any_channels(Dice& dice) {
 
 Case convolution(int index, Dice& dice) {
   const bool transposed = dice.one_in(3);
+  const bool apart = transposed && index % 2 == 0;  // no two taps meet
   const auto rank = static_cast<std::size_t>(dice.between(1, 3));
   const Channels c = any_channels(dice);
   Shape x{dice.between(1, 2), c.group * c.in};
@@ -93,10 +97,12 @@ Case convolution(int index, Dice& dice) {
     const std::int64_t kernel = dice.between(1, rank == 3 ? 2 : 4);
     dilations.push_back(dice.one_in(4) ? 2 : 1);
     strides.push_back(dice.between(1, 3));
+    if (apart) dilations.back() = 1, strides.back() = kernel;
     const std::int64_t span = (kernel - 1) * dilations.back() + 1;
     x.push_back(dice.between(span, span + (rank == 1 ? 20 : 6)));
     w.push_back(kernel);
-    const std::int64_t most = transposed ? std::min<std::int64_t>(kernel - 1, 1) : kernel;
+    const std::int64_t most =
+        apart ? 0 : (transposed ? std::min<std::int64_t>(kernel - 1, 1) : kernel);
     pads[a] = dice.between(0, most);
     pads[a + rank] = dice.between(0, most);
     if (transposed && (x.back() - 1) * strides.back() + span <= pads[a] + pads[a + rank])
@@ -106,6 +112,7 @@ Case convolution(int index, Dice& dice) {
   node.input("x", rough_floats(dice, x));
   node.mostly_constant("w", rough_floats(dice, w));
   if (dice.one_in(2)) node.mostly_constant("b", rough_floats(dice, {c.group * c.out}));
+  if (index % 3 == 0) node.before_relu();
   return node.finish(
       transposed ? "ConvTranspose" : "Conv",
       {{"strides", strides}, {"dilations", dilations}, {"pads", pads}, {"group", c.group}},

@@ -10,6 +10,7 @@
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/fuse_add.h"
+#include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
 #include "compiler/passes/resolve.h"
@@ -43,8 +44,14 @@ const Pass kPasses[] = {
     {"fuse_table", fuse_table},
     // After fold_qdq, which moves quantization towards the inputs.
     {"hoist_relabel", hoist_relabel},
-    // Last: the passes above leave producers without consumers.
+    // The passes above leave producers without consumers.
     {"dead_code", [](Graph& graph, Sink&) { remove_dead(graph); }},
+    // Last: what is float now stays so, and the log says why of the operators that the file has.
+    {"fuse_relu",
+     [](Graph& graph, Sink&) {
+       graph.fusions.finish(graph);
+       fuse_relus(graph);
+     }},
 };
 }  // namespace
 
@@ -57,7 +64,6 @@ void run_passes(Graph& graph, Sink& sink, QdqMode qdq, const std::string& dump_a
     if (sink.has_errors()) return;
     verify(graph, Resolved::kYes);
   }
-  graph.fusions.finish(graph);
 }
 
 }  // namespace etch

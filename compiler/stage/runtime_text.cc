@@ -72,12 +72,12 @@ std::string text_of(const FloatConvShape& s) {
   return cat("rt::FloatConvShape{", s.transposed ? "true" : "false", " /* transposed */, ", s.batch,
              " /* batch */, ", s.group, " /* groups */, ", s.in, " /* in */, ", s.out,
              " /* out */, ", s.x_image, ", ", s.x_channel, ", ", s.y_image, ", ", s.y_channel, ", ",
-             texts_of(s.axis), "}");
+             texts_of(s.axis), ", ", s.along, " /* along */}");
 }
 
 std::string text_of(const FloatEnd& end) {
   return cat("rt::FloatEnd{", hex_float(end.alpha), " /* alpha */, ", hex_float(end.beta),
-             " /* beta */, ", end.c_row, ", ", end.c_column, "}");
+             " /* beta */, ", end.c_row, ", ", end.c_column, ", ", end.relu, " /* relu */}");
 }
 
 std::string text_of(const RowsShape& s) {

@@ -84,6 +84,7 @@ std::unique_ptr<FloatProductStep> make_step(const char* kind) {
   step->kind = kind;
   for (rt::ConvAxis& axis : step->plan.shape.axis) axis = {1, 1, 1, 1, 1, 0, 0, 0, 0};
   step->plan.shape.batch = step->plan.shape.group = 1;
+  step->plan.shape.along = 2;
   step->facts.emplace_back("sums in order of kernel position, then of channel, each step rounded");
   return step;
 }
@@ -134,6 +135,17 @@ void merge_axes(rt::FloatConvShape& shape) {
   }
 }
 
+// Tiles lie along the inner axis unless most of its positions see the border: that of a spectrogram
+// may have five.
+int axis_of_tiles(const rt::FloatConvShape& shape) {
+  const auto inside = [&](int a) {
+    const rt::Interior interior = rt::interior_of(shape.axis[a], shape.transposed);
+    return interior.last - interior.first;
+  };
+  constexpr int kTile = 6;
+  return inside(2) < kTile && inside(1) > inside(2) ? 1 : 2;
+}
+
 std::string describe(const ConvGeometry& g, bool depthwise) {
   std::string kernel;
   for (const ConvAxis& axis : g.axes) kernel += cat(kernel.empty() ? "" : "x", axis.kernel);
@@ -154,6 +166,7 @@ void set_shape(rt::FloatConvShape& shape, const ConvGeometry& g, const View& x, 
   shape.y_channel = steps_of(y)[1];
   set_runtime_axes(shape.axis, g.axes, x, y);
   if (is_pointwise(g)) merge_axes(shape);
+  shape.along = axis_of_tiles(shape);
 }
 
 std::int64_t count_macs(const ConvGeometry& g, std::int64_t taps) {
@@ -163,10 +176,129 @@ std::int64_t count_macs(const ConvGeometry& g, std::int64_t taps) {
   return count * g.in_per_group() * g.out_channels;
 }
 
+// ---- transposed convolutions whose taps do not meet ----
+
+// Each output position of these has one tap: they are products of the pixels and matrices, one per
+// position of the kernel or, where they lie side by side in y, per row of positions.
+bool taps_stay_apart(const ConvGeometry& g) {
+  return g.direction == ConvDirection::kTransposed && g.group == 1 &&
+         std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& a) {
+           return a.kernel == a.stride && a.dilation == 1 && a.pad_begin == 0 &&
+                  a.out == a.in * a.stride;
+         });
+}
+
+// [channel][output channel][position] -> [outer position][channel][inner position][output channel]
+Tensor columns_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t inner) {
+  const std::int64_t taps = element_count(weights.shape()) / (g.in_channels * g.out_channels);
+  const auto from = weights.as<float>();
+  Tensor out(DType::kF32, {weights.size()});
+  auto to = out.as<float>().begin();
+  for (std::int64_t outer = 0; outer < taps / inner; ++outer) {
+    for (std::int64_t c = 0; c < g.in_channels; ++c) {
+      for (std::int64_t j = 0; j < inner; ++j) {
+        for (std::int64_t m = 0; m < g.out_channels; ++m, ++to) {
+          *to = from[static_cast<std::size_t>((c * g.out_channels + m) * taps + outer * inner + j)];
+        }
+      }
+    }
+  }
+  return out;
+}
+
+Tensor repeated(const Tensor& tensor, std::int64_t times) {
+  Tensor out(tensor.dtype(), {tensor.size() * times});
+  const auto from = tensor.as<float>();
+  for (std::size_t i = 0; i < out.as<float>().size(); ++i)
+    out.as<float>()[i] = from[i % from.size()];
+  return out;
+}
+
+// How many positions of the kernel on the last axis have their columns side by side.
+std::int64_t adjacent_taps(const ConvGeometry& g, const View& y) {
+  const std::vector<std::int64_t> steps = steps_of(y);
+  return g.out_channels == 1 || steps.back() == g.out_channels * steps[1] ? g.axes.back().kernel
+                                                                          : 1;
+}
+
+// x and y seen as [N, C, in...].
+void set_columns_of_taps(FloatProductPlan& plan, const ConvGeometry& g, const View& x,
+                         const View& y, std::int64_t inner) {
+  rt::FloatConvShape& shape = plan.shape;
+  set_runtime_axes(shape.axis, g.axes, x, y);
+  shape.batch = narrow(g.batch);
+  shape.in = narrow(g.in_channels);
+  shape.out = narrow(inner * g.out_channels);
+  shape.x_image = steps_of(x)[0];
+  shape.x_channel = steps_of(x)[1];
+  shape.y_image = steps_of(y)[0];
+  shape.y_channel = g.out_channels == 1 ? shape.axis[2].y_step : steps_of(y)[1];
+  plan.w.elements = g.in_channels * shape.out;
+  plan.y_elements = (g.batch - 1) * shape.y_image + (shape.out - 1) * shape.y_channel + 1;
+  std::int64_t w_step = plan.w.elements;
+  for (int a = 2; a >= 0; --a) {
+    rt::ConvAxis& axis = shape.axis[a];
+    if (axis.kernel > 1 && !(a == 2 && inner > 1)) {
+      plan.matrices.axes.insert(plan.matrices.axes.begin(),
+                                {axis.kernel, {0, w_step, axis.y_step, 0}});
+      w_step *= axis.kernel;
+    }
+    axis = {axis.in, 1, axis.in, 1, 1, 0, axis.x_step, 0, axis.stride * axis.y_step};
+    plan.y_elements += (axis.in - 1) * axis.y_step;
+  }
+}
+
+// False where it is not such a convolution.
+bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometry& g) {
+  const bool biased = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  if (!taps_stay_apart(g) || lowering.is_constant(node, 0) || !lowering.is_constant(node, 1) ||
+      (biased && !lowering.is_constant(node, 2)))
+    return false;
+  const Order order = conv_order(g.layout, static_cast<int>(g.axes.size()) + 2);
+  auto step = make_step("conv");
+  step->summary = describe(g, false);
+  step->macs = count_macs(
+      g, element_count(lowering.constant(node, 1).shape()) / (g.in_channels * g.out_channels));
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.memory(lowering.ordered(node, 0, order), "x");
+  const View y = lowering.new_output(node, 0, order);
+  FloatProductPlan& plan = step->plan;
+  const View to = channels_first(y, g.layout);
+  const std::int64_t inner = adjacent_taps(g, to);
+  const Tensor columns = columns_of_taps(g, lowering.constant(node, 1), inner);
+  set_columns_of_taps(plan, g, channels_first(x.view, g.layout), to, inner);
+  rt::PackShape packing{};
+  packing.group = narrow(columns.size() / (g.in_channels * plan.shape.out));
+  packing.taps = 1;
+  packing.in = plan.shape.in;
+  packing.out = plan.shape.out;
+  packing.panel = rt::kPanel;
+  packing.group_step = g.in_channels * plan.shape.out;
+  packing.in_step = plan.shape.out;
+  packing.out_step = 1;
+  Tensor packed(DType::kF32, {columns.size()});
+  rt::pack_panels(packing, columns.as<float>().data(), packed.as<float>().data());
+  const std::int64_t matrix = plan.w.elements;
+  plan.x = x.argument;
+  plan.w =
+      arguments.data(packed, "weights", "panels of columns, see etch_float_products.h").argument;
+  plan.w.elements = matrix;
+  const Input bias = biased ? arguments.data(repeated(lowering.constant(node, 2), inner), "bias",
+                                             "once per position of the kernel in a row")
+                            : addend(node, 2, arguments);
+  plan.c = bias.argument;
+  plan.end.c_column = biased ? 1 : 0;
+  plan.y = arguments.output("y", y);
+  arguments.add(std::move(step));
+  return true;
+}
+
 }  // namespace
 
-void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry) {
+void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry,
+                    AfterConv after) {
   if (refuse_empty(lowering, node)) return;
+  if (add_columns_of_taps(lowering, node, geometry)) return;
   const Order order = conv_order(geometry.layout, static_cast<int>(geometry.axes.size()) + 2);
   const bool constant_x = lowering.is_constant(node, 0);
   const bool depthwise = geometry.group > 1 && geometry.in_per_group() == 1 &&
@@ -187,6 +319,10 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& ge
   plan.w = w.argument;
   plan.c = bias.argument;
   plan.end.c_column = bias.parameter_step();
+  if (after == AfterConv::kRelu) {
+    plan.end.relu = 1;
+    step->summary += ", Relu";
+  }
   plan.y = arguments.output("y", y);
   plan.y_elements = extent_of(y);
   set_shape(plan.shape, geometry, channels_first(x.view, geometry.layout),
@@ -337,7 +473,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   plan.y = arguments.output("y", y);
   const bool adds = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   plan.end = {factors.alpha, adds ? factors.beta : 1.0F, adds ? g.c_row_stride : 0,
-              adds ? g.c_col_stride : 0};
+              adds ? g.c_col_stride : 0, 0};
   const std::vector<std::int64_t> a_steps = steps_of(a.view);
   const std::vector<std::int64_t> y_steps = steps_of(y);
   set_matrices(plan, g.rows, g.depth, g.cols,

@@ -9,7 +9,9 @@
 namespace etch {
 
 // Inputs x, w and, where there is one, a bias [M].
-void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry);
+enum class AfterConv { kNothing, kRelu };
+void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry,
+                    AfterConv after = AfterConv::kNothing);
 
 // Inputs a and b.
 void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry& geometry);

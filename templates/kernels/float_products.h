@@ -13,7 +13,7 @@ namespace etch {
 struct FloatProductPlan {
   bool depthwise = false;
   rt::FloatConvShape shape{};
-  rt::FloatEnd end{1, 1, 0, 0};
+  rt::FloatEnd end{1, 1, 0, 0, 0};
   Argument x, w, c;
   int y = 0;  // operand of the step
   std::int64_t y_elements = 1;

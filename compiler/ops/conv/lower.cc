@@ -5,7 +5,9 @@
 namespace etch {
 
 void lower_conv(Lowering& lowering, const Node& node) {
-  add_float_conv(lowering, node, params_of<ConvParams>(node).geometry);
+  const auto& params = params_of<ConvParams>(node);
+  add_float_conv(lowering, node, params.geometry,
+                 params.relu ? AfterConv::kRelu : AfterConv::kNothing);
 }
 
 }  // namespace etch

@@ -7,7 +7,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "Conv", 1}};
+constexpr OpName kNames[] = {{kOnnx, "Conv", 1}, {kEtch, "ConvRelu", 1}};
 
 void resolve(ResolveContext& context) {
   check_float32(context, 0, "x");
@@ -17,7 +17,7 @@ void resolve(ResolveContext& context) {
   if (!geometry) return;
   check_conv_bias(context, 2, DType::kF32, geometry->out_channels);
   context.set_output(0, DType::kF32, geometry->output_shape());
-  context.set_params(ConvParams{*geometry});
+  context.set_params(ConvParams{*geometry, context.node().op_type == "ConvRelu"});
 }
 
 }  // namespace

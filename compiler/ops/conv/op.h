@@ -6,6 +6,8 @@
 // y[n, m, o] = (sum over kernel positions in row-major order, then input channels c of m's
 // group, of x * w) + B[m]. The sum starts at 0, is kept in float32, and every product and every
 // sum is rounded; positions in the padding are left out; the bias is added last.
+//
+//   org.etch ConvRelu, made by passes/fuse_relu: the same, and where the result is below 0, 0.
 #pragma once
 
 #include "compiler/ops/conv_geometry/geometry.h"
@@ -14,6 +16,7 @@ namespace etch {
 
 struct ConvParams {
   ConvGeometry geometry;
+  bool relu = false;
 };
 
 std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* const> inputs);

@@ -6,7 +6,8 @@
 namespace etch {
 
 std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* const> inputs) {
-  const ConvGeometry& geometry = params_of<ConvParams>(node).geometry;
+  const auto& params = params_of<ConvParams>(node);
+  const ConvGeometry& geometry = params.geometry;
   const auto x = inputs[0]->as<float>();
   const auto w = inputs[1]->as<float>();
   const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
@@ -15,8 +16,9 @@ std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* con
   ConvWalk(geometry).run<float>([&](std::int64_t xi, std::int64_t wi,
                                     std::int64_t) { return x[as_index(xi)] * w[as_index(wi)]; },
                                 [&](std::int64_t yi, std::int64_t m, float sum) {
-                                  out[as_index(yi)] =
+                                  const float result =
                                       bias == nullptr ? sum : sum + bias->as<float>()[as_index(m)];
+                                  out[as_index(yi)] = params.relu && result < 0 ? 0 : result;
                                 });
   return {y};
 }

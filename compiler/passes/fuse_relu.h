@@ -1,0 +1,13 @@
+// A float Conv takes over the Relu of its result, if nothing else reads the result: its last step
+// then limits what it stores, and a pass over the whole tensor is saved.
+//
+// Conv + Relu -> org.etch ConvRelu. Requires and keeps a resolved graph.
+#pragma once
+
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+void fuse_relus(Graph& graph);
+
+}  // namespace etch
