@@ -122,6 +122,13 @@ class NativeVerbs {
     });
   }
 
+  X4 broadcast8(const Name&, const std::uint8_t* x) const {
+    return make<X4>([&](std::size_t c) {
+      const std::uint8_t* const from = x + c % 2 * 4;
+      return std::array<std::uint8_t, 4>{from[0], from[1], from[2], from[3]};
+    });
+  }
+
   W4 load_w4(const Name&, const std::uint8_t* w) const {
     ETCH_CHECK(native::is_aligned(w, isa_.weight_bytes() / 2));
     return make<W4>([&](std::size_t c) {
@@ -145,6 +152,13 @@ class NativeVerbs {
     }
   }
 
+  I32 add_pairs(const Name&, const I32& a, const I32& b) const {
+    return make<I32>([&](std::size_t c) {  // the lane behind the only one is zero
+      const I32& from = c % 2 == 0 ? a : b;
+      return native::wrapping_add(from.lane[c / 2 * 2], from.lane[c / 2 * 2 + 1]);
+    });
+  }
+
   // ---- bytes ----
 
   Bytes load_bytes(const Name& name, const std::uint8_t* p) const {
@@ -156,7 +170,7 @@ class NativeVerbs {
   }
 
   void insert_bytes(Bytes& acc, const std::uint8_t* p, int first, int n) const {
-    ETCH_CHECK((n == isa_.lanes || n == 2 * isa_.lanes) && first % n == 0);
+    ETCH_CHECK(first >= 0 && n > 0 && first + n <= isa_.byte_lanes());
     for (std::size_t i = 0; i < index(n); ++i) acc.at[index(first) + i] = p[i];
   }
 
@@ -176,6 +190,14 @@ class NativeVerbs {
 
   Bytes xor_bytes(const Name&, const Bytes& x, const Bytes& y) const {
     return make_bytes([&](std::size_t b) { return static_cast<std::uint8_t>(x.at[b] ^ y.at[b]); });
+  }
+
+  Bytes every_second(const Name&, const Bytes& a, const Bytes& b, int n) const {
+    ETCH_CHECK(n > 0 && (n == 2 * isa_.lanes || n == isa_.lanes || 2 * n == isa_.lanes));
+    return make_bytes([&](std::size_t to) {
+      const std::size_t from = to / index(n) * 2 * index(n) + to % index(n);
+      return from < byte_lanes() ? a.at[from] : b.at[from - byte_lanes()];
+    });
   }
 
   QuadX interleave4(const Name&, const Bytes& r0, const Bytes& r1, const Bytes& r2,
@@ -243,6 +265,14 @@ class NativeVerbs {
       if (at.vector < index(n)) out.at[at.lane * index(n) + at.vector] = bytes.at[b];
     }
     return out;
+  }
+
+  Bytes unzip(const Name&, const Bytes& bytes) const {
+    return make_bytes([&](std::size_t to) {
+      const std::size_t even = (lanes() + 1) / 2;
+      const std::size_t i = to % lanes();
+      return bytes.at[to - i + (i < even ? 2 * i : 2 * (i - even) + 1)];
+    });
   }
 
   void store_bytes(std::uint8_t* p, const Bytes& bytes) const {

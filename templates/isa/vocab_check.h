@@ -157,6 +157,8 @@ class EveryVerb {
     I32 sum = s_.load_i32("v", integer_vector(0));
     s_.add_i32(sum, s_.load_i32("v", integer_vector(1)));
     keep_i32("add_i32", sum);
+    keep_i32("add_pairs", s_.add_pairs("v", s_.load_i32("v", integer_vector(0)),
+                                       s_.load_i32("v", integer_vector(1))));
     int32_t lane[kMostLanes];
     s_.store_i32(lane, sum);
     keep(out_, "store_i32", lane, 4 * lanes_);
@@ -164,6 +166,7 @@ class EveryVerb {
 
   void products() {
     keep_x4("broadcast4", s_.broadcast4("x", in_.bytes + 3));
+    keep_x4("broadcast8", s_.broadcast8("x", at_page_end(in_.bytes, 8)));
     I32 sum = s_.load_i32("v", integer_vector(2));
     for (int i = 0; i < 4; ++i) {
       const auto w = s_.load_w4("w", in_.weights + i * in_.weight_bytes);
@@ -181,6 +184,10 @@ class EveryVerb {
     Bytes most = byte_vector(2);
     s_.max_into(most, byte_vector(3));
     keep_bytes("max_into", most, 4 * lanes_);
+    for (int n = 2 * lanes_; n > 0 && 2 * n >= lanes_; n /= 2)
+      keep_bytes("every_second", s_.every_second("v", byte_vector(0), byte_vector(1), n),
+                 4 * lanes_);
+    keep_bytes("unzip", s_.unzip("v", byte_vector(0)), 4 * lanes_);
     uint8_t byte[kWindow];
     s_.store_bytes(byte, byte_vector(1));
     keep(out_, "store_bytes", byte, 4 * lanes_);
@@ -232,8 +239,8 @@ class EveryVerb {
       const Bytes v = s_.load_bytes_n("v", at_page_end(in_.bytes + kWindow, n), n);
       keep_bytes("load_bytes_n", v, 4 * lanes_);
     }
-    for (int n = lanes_; n <= 2 * lanes_; n += lanes_) {
-      for (int first = 0; first < 4 * lanes_; first += n) {
+    for (int n = 1; n <= 4 * lanes_; ++n) {
+      for (int first = 0; first + n <= 4 * lanes_; first += first < 20 ? 1 : 5) {
         Bytes v = byte_vector(2);
         s_.insert_bytes(v, at_page_end(in_.bytes + kWindow, n), first, n);
         keep_bytes("insert_bytes", v, 4 * lanes_);

@@ -15,9 +15,10 @@ class IsaStage {
 #include "templates/types.def"
 #undef ETCH_STAGE_TYPE
 
+// Of the vocabulary's own types: see part().
 #define ETCH_VERB(Result, id, reads, writes) \
   template <class... Args>                   \
-  Result id(const char*, Args... args) {     \
+  auto id(const char*, Args... args) {       \
     return isa::id(args...);                 \
   }
 #define ETCH_UPDATE(id, reads, writes)  \

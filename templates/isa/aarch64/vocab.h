@@ -29,6 +29,15 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return {vreinterpret_s16_u16(vget_low_u16(vmovl_u8(vcreate_u8(load_four(x)))))};
 }
 
+// No kernel asks for it where a vector has 4 lanes: their products with two groups of bytes take
+// the form of interleave4's.
+ETCH_INLINE Lanes4 broadcast8(const uint8_t* x) {
+  const uint8x16_t by_lane = vcombine_u8(vld1_u8(x), vld1_u8(x));
+  const uint8x16_t by_byte = shuffled({by_lane}, 0x0D0905010C080400u, 0x0F0B07030E0A0602u).v;
+  return {vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(by_byte))),
+          vreinterpretq_s16_u16(vmovl_high_u8(by_byte))};
+}
+
 // From the bytes of one lane after those of the other.
 ETCH_INLINE W4 load_w4(const uint8_t* w) {
   const int8x16_t by_byte =

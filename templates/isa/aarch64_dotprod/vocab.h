@@ -32,6 +32,8 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return moved(vreinterpretq_u8_u32(vdupq_n_u32(load_four(x))));
 }
 
+ETCH_INLINE X4 broadcast8(const uint8_t* x) { return moved(vcombine_u8(vld1_u8(x), vld1_u8(x))); }
+
 ETCH_INLINE W4 load_w4(const uint8_t* w) {
   const int8x16_t v = vreinterpretq_s8_u8(vld1q_u8(w));
   return {v, vdotq_s32(vdupq_n_s32(0), v, vdupq_n_s8(-128))};

@@ -27,6 +27,8 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return {vreinterpretq_u8_u32(vdupq_n_u32(load_four(x)))};
 }
 
+ETCH_INLINE X4 broadcast8(const uint8_t* x) { return {vcombine_u8(vld1_u8(x), vld1_u8(x))}; }
+
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {vreinterpretq_s8_u8(vld1q_u8(w))}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {vusdotq_s32(acc.v, x.v, w.v)}; }
 

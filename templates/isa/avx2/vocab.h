@@ -36,6 +36,8 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return split(_mm256_set1_epi32(four));
 }
 
+ETCH_INLINE X4 broadcast8(const uint8_t* x) { return split(load_eight(x)); }
+
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 32)}; }
 
 // Left alone, compilers gather all products of a tile and add them up last, far beyond the number

@@ -80,9 +80,21 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return {_mm512_set1_epi32(four)};
 }
 
+ETCH_INLINE X4 broadcast8(const uint8_t* x) {
+  int64_t eight;
+  ETCH_MEMCPY(&eight, x, sizeof eight);
+  return {_mm512_set1_epi64(eight)};
+}
+
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {_mm512_loadu_si512(w)}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm512_dpbusd_epi32(acc.v, x.v, w.v)}; }
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm512_add_epi32(acc.v, v.v)}; }
+
+ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
+  const __m512i own = _mm512_mask_blend_epi32(0xAAAA, a.v, b.v);
+  const __m512i swapped = _mm512_maskz_shuffle_epi32(kAll, a.v, _MM_PERM_CDAB);
+  return {_mm512_add_epi32(own, _mm512_mask_shuffle_epi32(swapped, 0xAAAA, b.v, _MM_PERM_CDAB))};
+}
 
 // ---- bytes ----
 
@@ -92,13 +104,16 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
   return {_mm512_maskz_loadu_epi8(first_bytes(n), p)};
 }
 
-// n is 16 or 32: the bytes in all places, blended in where they belong.
+// 16 or 32 bytes go to all places and are blended in where they belong. Otherwise a masked load,
+// which does not touch the bytes around.
 ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   const void* const from = p;
-  if (n == 32) {
+  if (n == 32 && first % 32 == 0) {
     const __m256i half = _mm256_loadu_si256(static_cast<const __m256i*>(from));
     return {_mm512_mask_broadcast_i64x4(b.v, static_cast<__mmask8>(0xF << (first / 8)), half)};
   }
+  if (n != 16 || first % 16 != 0)
+    return {_mm512_mask_loadu_epi8(b.v, first_bytes(n) << first, p - first)};
   const __m128i quarter = _mm_loadu_si128(static_cast<const __m128i*>(from));
   return {_mm512_mask_broadcast_i32x4(b.v, static_cast<__mmask16>(0xF << (first / 4)), quarter)};
 }
@@ -108,6 +123,14 @@ ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm512_max_epu8(a.v, b.v
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm512_min_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
+
+ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
+  const __m512i eights = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i sixteens = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13);
+  const __m512i halves = _mm512_setr_epi64(0, 1, 2, 3, 8, 9, 10, 11);
+  const __m512i from = n == 8 ? eights : (n == 16 ? sixteens : halves);
+  return {_mm512_permutex2var_epi64(a.v, from, b.v)};
+}
 
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
   const __m512i low01 = _mm512_unpacklo_epi8(r0.v, r1.v);
@@ -162,6 +185,11 @@ ETCH_INLINE Bytes interleave(Bytes b, int n) {
   return n == 3 ? arrange3(lanes) : lanes;
 }
 
+ETCH_INLINE Bytes unzip(Bytes b) {
+  const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+  return {_mm512_shuffle_epi8(b.v, _mm512_maskz_broadcast_i32x4(kAll, order))};
+}
+
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { _mm512_storeu_si512(p, b.v); }
 
 // Sixteen bytes of b from 16 * part on.
@@ -182,6 +210,10 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   } else if (first == 32 && n == 32) {
     _mm256_storeu_si256(static_cast<__m256i*>(to),
                         _mm512_maskz_extracti64x4_epi64(kAllPairs, b.v, 1));
+  } else if (first % 16 == 0 && n == 8) {
+    _mm_storel_epi64(static_cast<__m128i*>(to), quarter(b, first / 16));
+  } else if (first % 16 == 8 && n == 8) {
+    _mm_storeh_pd(static_cast<double*>(to), _mm_castsi128_pd(quarter(b, first / 16)));
   } else if (first == 0) {
     _mm512_mask_storeu_epi8(to, first_bytes(n), b.v);
   } else if (first % 4 == 0) {

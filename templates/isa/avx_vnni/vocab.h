@@ -31,6 +31,8 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return {_mm256_set1_epi32(four)};
 }
 
+ETCH_INLINE X4 broadcast8(const uint8_t* x) { return {load_eight(x)}; }
+
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_vector(w)}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm256_dpbusd_avx_epi32(acc.v, x.v, w.v)}; }
 

@@ -61,6 +61,7 @@ ETCH_INLINE I32 load_i32(const int32_t* p) { return {*p}; }
 ETCH_INLINE I32 load_u8(const uint8_t* p) { return {*p}; }
 ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {n > 0 ? *p : 0}; }
 ETCH_INLINE X4 broadcast4(const uint8_t* x) { return {x[0], x[1], x[2], x[3]}; }
+ETCH_INLINE X4 broadcast8(const uint8_t* x) { return broadcast4(x); }
 
 ETCH_INLINE int32_t signed_byte(uint8_t b) { return static_cast<int8_t>(b); }
 
@@ -73,6 +74,8 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
 }
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {wrapping_add(acc.v, v.v)}; }
+
+ETCH_INLINE I32 add_pairs(I32 a, I32) { return a; }
 
 // ---- bytes ----
 
@@ -111,6 +114,11 @@ ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) {
   return {xor_u8(a.b0, b.b0), xor_u8(a.b1, b.b1), xor_u8(a.b2, b.b2), xor_u8(a.b3, b.b3)};
 }
 
+ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
+  if (n == 2) return {a.b0, a.b1, b.b0, b.b1};
+  return {a.b0, a.b2, b.b0, b.b2};
+}
+
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
   return {{r0.b0, r1.b0, r2.b0, r3.b0},
           {r0.b1, r1.b1, r2.b1, r3.b1},
@@ -135,6 +143,8 @@ ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
 
 ETCH_INLINE Bytes interleave(Bytes b, int) { return b; }
+
+ETCH_INLINE Bytes unzip(Bytes b) { return b; }
 
 ETCH_INLINE uint8_t byte_at(Bytes b, int i) {
   return i == 0 ? b.b0 : (i == 1 ? b.b1 : (i == 2 ? b.b2 : b.b3));

@@ -137,14 +137,24 @@ ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
   return widened(vcreate_u8(load_word_n(p, n)));
 }
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {vaddq_s32(acc.v, v.v)}; }
+ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
+  return {vaddq_s32(vtrn1q_s32(a.v, b.v), vtrn2q_s32(a.v, b.v))};
+}
 
 // ---- bytes ----
 
 ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {vld1q_u8(p)}; }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
 
-// n is 4 or 8 and divides first.
+// Single words are set; otherwise the bytes are moved to their place.
 ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
+  if ((n != 4 && n != 8) || first % n != 0) {
+    const uint8x16_t place =
+        vcombine_u8(vcreate_u8(0x0706050403020100u), vcreate_u8(0x0F0E0D0C0B0A0908u));
+    const uint8x16_t source = vsubq_u8(place, vdupq_n_u8(static_cast<uint8_t>(first)));
+    const uint8x16_t here = vcltq_u8(source, vdupq_n_u8(static_cast<uint8_t>(n)));
+    return {vbslq_u8(here, vqtbl1q_u8(load_n(p, n), source), b.v)};
+  }
   if (n == 8) {
     const uint64_t eight = vget_lane_u64(vreinterpret_u64_u8(vld1_u8(p)), 0);
     const uint64x2_t words = vreinterpretq_u64_u8(b.v);
@@ -192,6 +202,18 @@ ETCH_INLINE QuadBytes interleaved(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
           vreinterpretq_u8_u16(vzip1q_u16(high01, high23)),
           vreinterpretq_u8_u16(vzip2q_u16(high01, high23))};
 }
+
+ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
+  if (n == 8) {
+    return {vreinterpretq_u8_u64(vuzp1q_u64(vreinterpretq_u64_u8(a.v), vreinterpretq_u64_u8(b.v)))};
+  }
+  if (n == 4) {
+    return {vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(a.v), vreinterpretq_u32_u8(b.v)))};
+  }
+  return {vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(a.v), vreinterpretq_u16_u8(b.v)))};
+}
+
+ETCH_INLINE Bytes unzip(Bytes b) { return shuffled(b, 0x0705060403010200u, 0x0F0D0E0C0B090A08u); }
 
 // With 4 lanes the in-lane order is already each of these.
 ETCH_INLINE Bytes arrange1(Bytes b) { return b; }

@@ -52,6 +52,24 @@ ETCH_INLINE __m128i load_xmm_n(const uint8_t* p, int n) {
   return _mm_insert_epi64(low, static_cast<long long>(load_word_n(p + 8, n - 8)), 1);
 }
 
+// v with its bytes first .. first + n - 1 from p, n > 0. In four places the bytes are blended in
+// where they belong, otherwise they are moved there.
+ETCH_INLINE __m128i insert_xmm(__m128i v, const uint8_t* p, int first, int n) {
+  const __m128i from = load_xmm_n(p, n);
+  if (n == 16) return from;
+  if (n == 8 && first == 0) return _mm_blend_epi16(v, from, 0x0F);
+  if (n == 8 && first == 8) return _mm_unpacklo_epi64(v, from);
+  if (n == 4 && first == 0) return _mm_blend_epi16(v, from, 0x03);
+  if (n == 4 && first == 4) return _mm_blend_epi16(v, _mm_shuffle_epi32(from, 0), 0x0C);
+  if (n == 4 && first == 8) return _mm_blend_epi16(v, _mm_shuffle_epi32(from, 0), 0x30);
+  if (n == 4 && first == 12) return _mm_blend_epi16(v, _mm_shuffle_epi32(from, 0), 0xC0);
+  const __m128i place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m128i source = _mm_sub_epi8(place, _mm_set1_epi8(static_cast<char>(first)));
+  const __m128i here = _mm_and_si128(_mm_cmpgt_epi8(source, _mm_set1_epi8(-1)),
+                                     _mm_cmplt_epi8(source, _mm_set1_epi8(static_cast<char>(n))));
+  return _mm_blendv_epi8(v, _mm_shuffle_epi8(from, source), here);
+}
+
 // The low n < 8 bytes of a word.
 ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
   if ((n & 4) != 0) {

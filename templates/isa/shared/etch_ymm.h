@@ -61,12 +61,24 @@ ETCH_INLINE I32 zero_i32() { return {_mm256_setzero_si256()}; }
 ETCH_INLINE I32 splat_i32(int v) { return {_mm256_set1_epi32(v)}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {load_aligned(p)}; }
 
+// 8 bytes in all places.
+ETCH_INLINE __m256i load_eight(const uint8_t* p) {
+  return _mm256_broadcastq_epi64(load_xmm_n(p, 8));
+}
+
 ETCH_INLINE I32 load_u8(const uint8_t* p) { return {_mm256_cvtepu8_epi32(load_xmm_n(p, 8))}; }
 ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
   return {_mm256_cvtepu8_epi32(load_xmm_n(p, n))};
 }
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm256_add_epi32(acc.v, v.v)}; }
+
+ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
+  const __m256i own = _mm256_blend_epi32(a.v, b.v, 0xAA);
+  const __m256i other =
+      _mm256_blend_epi32(_mm256_shuffle_epi32(a.v, 0xB1), _mm256_shuffle_epi32(b.v, 0xB1), 0xAA);
+  return {_mm256_add_epi32(own, other)};
+}
 
 // ---- bytes ----
 
@@ -77,17 +89,24 @@ ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
   return {_mm256_set_m128i(load_xmm_n(p + 16, n - 16), load_xmm_n(p, 16))};
 }
 
-// n is 8 or 16: the bytes in all places, blended in where they belong.
+// Multiples of 8 go to all places and are blended in where they belong.
 ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
-  if (n == 16) {
+  if (n == 16 && first % 16 == 0) {
     const __m256i all = _mm256_broadcastsi128_si256(load_xmm_n(p, 16));
     return {first == 0 ? _mm256_blend_epi32(b.v, all, 0x0F) : _mm256_blend_epi32(b.v, all, 0xF0)};
   }
-  const __m256i all = _mm256_broadcastq_epi64(load_xmm_n(p, 8));
-  if (first == 0) return {_mm256_blend_epi32(b.v, all, 0x03)};
-  if (first == 8) return {_mm256_blend_epi32(b.v, all, 0x0C)};
-  if (first == 16) return {_mm256_blend_epi32(b.v, all, 0x30)};
-  return {_mm256_blend_epi32(b.v, all, 0xC0)};
+  if (n == 8 && first % 8 == 0) {
+    const __m256i all = load_eight(p);
+    if (first == 0) return {_mm256_blend_epi32(b.v, all, 0x03)};
+    if (first == 8) return {_mm256_blend_epi32(b.v, all, 0x0C)};
+    if (first == 16) return {_mm256_blend_epi32(b.v, all, 0x30)};
+    return {_mm256_blend_epi32(b.v, all, 0xC0)};
+  }
+  const int low = first >= 16 ? 0 : (first + n <= 16 ? n : 16 - first);
+  __m128i half[2] = {_mm256_castsi256_si128(b.v), _mm256_extracti128_si256(b.v, 1)};
+  if (low > 0) half[0] = insert_xmm(half[0], p, first, low);
+  if (n > low) half[1] = insert_xmm(half[1], p + low, first + low - 16, n - low);
+  return {_mm256_set_m128i(half[1], half[0])};
 }
 
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm256_set1_epi8(static_cast<char>(v))}; }
@@ -95,6 +114,13 @@ ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm256_min_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
+
+ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
+  if (n == 16) return {_mm256_permute2x128_si256(a.v, b.v, 0x20)};
+  if (n == 8) return {_mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a.v, b.v), 0xD8)};
+  const __m256 fours = _mm256_shuffle_ps(_mm256_castsi256_ps(a.v), _mm256_castsi256_ps(b.v), 0x88);
+  return {_mm256_permute4x64_epi64(_mm256_castps_si256(fours), 0xD8)};
+}
 
 ETCH_INLINE QuadI widen4(Bytes b) {
   const __m256i zero = _mm256_setzero_si256();
@@ -131,6 +157,11 @@ ETCH_INLINE Bytes interleave(Bytes b, int n) {
   const Bytes lanes = {_mm256_shuffle_epi8(b.v, _mm256_broadcastsi128_si256(order))};
   if (n == 2) return {_mm256_permute4x64_epi64(lanes.v, 0xD8)};
   return n == 3 ? arrange3(lanes) : lanes;
+}
+
+ETCH_INLINE Bytes unzip(Bytes b) {
+  const __m128i order = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
+  return {_mm256_shuffle_epi8(b.v, _mm256_broadcastsi128_si256(order))};
 }
 
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { store_vector(p, b.v); }

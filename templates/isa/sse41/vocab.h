@@ -83,6 +83,11 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   return split(_mm_set1_epi32(four));
 }
 
+ETCH_INLINE X4 broadcast8(const uint8_t* x) {
+  const __m128i low = load_xmm_n(x, 8);
+  return split(_mm_unpacklo_epi64(low, low));
+}
+
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 16)}; }
 
 // Left alone, compilers gather all products of a tile and add them up last, far beyond the number
@@ -94,25 +99,19 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm_add_epi32(acc.v, v.v)}; }
 
+ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
+  const __m128i own = _mm_blend_epi16(a.v, b.v, 0xCC);
+  const __m128i other =
+      _mm_blend_epi16(_mm_shuffle_epi32(a.v, 0xB1), _mm_shuffle_epi32(b.v, 0xB1), 0xCC);
+  return {_mm_add_epi32(own, other)};
+}
+
 // ---- bytes ----
 
 ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {load_vector(p)}; }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_xmm_n(p, n)}; }
-// n is 4 or 8: the bytes in all places, blended in where they belong.
 ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
-  if (n == 8) {
-    const void* const from = p;
-    const __m128i low = _mm_loadl_epi64(static_cast<const __m128i*>(from));
-    const __m128i all = _mm_unpacklo_epi64(low, low);
-    return {first == 0 ? _mm_blend_epi16(b.v, all, 0x0F) : _mm_blend_epi16(b.v, all, 0xF0)};
-  }
-  int32_t four;
-  ETCH_MEMCPY(&four, p, sizeof four);
-  const __m128i all = _mm_set1_epi32(four);
-  if (first == 0) return {_mm_blend_epi16(b.v, all, 0x03)};
-  if (first == 4) return {_mm_blend_epi16(b.v, all, 0x0C)};
-  if (first == 8) return {_mm_blend_epi16(b.v, all, 0x30)};
-  return {_mm_blend_epi16(b.v, all, 0xC0)};
+  return {insert_xmm(b.v, p, first, n)};
 }
 
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm_set1_epi8(static_cast<char>(v))}; }
@@ -120,6 +119,15 @@ ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)};
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
 ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {_mm_min_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {_mm_xor_si128(a.v, b.v)}; }
+
+ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
+  if (n == 8) return {_mm_unpacklo_epi64(a.v, b.v)};
+  if (n == 4) {
+    return {_mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a.v), _mm_castsi128_ps(b.v), 0x88))};
+  }
+  const __m128i even = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+  return {_mm_unpacklo_epi64(_mm_shuffle_epi8(a.v, even), _mm_shuffle_epi8(b.v, even))};
+}
 
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
   const __m128i low01 = _mm_unpacklo_epi8(r0.v, r1.v);
@@ -163,6 +171,11 @@ ETCH_INLINE Bytes interleave(Bytes b, int n) {
   }
   return {
       _mm_shuffle_epi8(b.v, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15))};
+}
+
+ETCH_INLINE Bytes unzip(Bytes b) {
+  return {
+      _mm_shuffle_epi8(b.v, _mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15))};
 }
 
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { store_vector(p, b.v); }
