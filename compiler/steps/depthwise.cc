@@ -96,23 +96,16 @@ class Builder {
     region.y_offset = row.first * plane_.y_row + col.first * plane_.y_col;
     region.x_row = row.advance * plane_.x_row;
     region.y_row = plane_.y_row;
-    const bool flat = col.advance == 1 && plane_.x_col == channels_ && plane_.y_col == channels_;
-    region.cols = flat ? 1 : static_cast<int>(col.count);
-    region.x_col = flat ? 0 : col.advance * plane_.x_col;
-    region.y_col = flat ? 0 : plane_.y_col;
-    region.bytes = flat ? static_cast<int>(col.count) * channels_ : channels_;
-    const int full = isa_.byte_lanes();
-    const int chunks = region.bytes / full;
-    region.period = flat ? std::lcm(channels_, full) / full : chunks + 1;
-    if (region.period > chunks) region.period = chunks + 1;
     const bool pair =
         row.advance == 1 && region.rows > 1 && row.taps.size() <= 3 && contiguous(row);
     region.rows_together = pair ? 2 : 1;
+    shape_runs(region, row, col);
     if (!row.taps.empty() && !col.taps.empty()) {
       region.x_offset =
           row.taps.front().input * plane_.x_row + col.taps.front().input * plane_.x_col;
     }
-    const int phases = std::min(region.period, static_cast<int>(ceil_div(region.bytes, full)));
+    const int phases =
+        std::min(region.period, static_cast<int>(ceil_div(region.bytes, isa_.byte_lanes())));
     region.taps = taps_of(row, col, region.rows_together);
     region.weights = append_pass(row, col, region.rows_together, phases);
     if (pair && region.rows % 2 != 0) {
@@ -121,6 +114,48 @@ class Builder {
     }
     append_lanes(region, row, col, phases);
     step_->plan.regions.push_back(region);
+  }
+
+  // Whether a row is one flat run of chunks, where their inputs lie, and what is done at once.
+  void shape_runs(DepthwiseRegion& region, const Segment& row, const Segment& col) const {
+    const int full = isa_.byte_lanes();
+    const std::int64_t x_pixel = col.advance * plane_.x_col;
+    const std::int64_t bytes = col.count * channels_;
+    const bool in_a_row = plane_.y_col == channels_;
+    const bool whole = x_pixel == channels_ || channels_ % full == 0;
+    const bool composed = in_a_row && !whole && composes(bytes, row, col);
+    const bool flat = in_a_row && (whole || composed);
+    region.cols = flat ? 1 : static_cast<int>(col.count);
+    region.x_col = flat ? 0 : x_pixel;
+    region.y_col = flat ? 0 : plane_.y_col;
+    region.bytes = flat ? static_cast<int>(bytes) : channels_;
+    const int chunks = region.bytes / full;
+    const int pixels = flat ? std::lcm(channels_, full) / channels_ : 0;  // per period
+    region.period = flat ? pixels * channels_ / full : chunks + 1;
+    region.x_period = pixels * x_pixel;
+    if (region.period > chunks) region.period = chunks + 1;
+    if (composed) {
+      region.piece = channels_;
+      region.x_piece = x_pixel;
+    }
+    // Twice the accumulators, for half the loads of weights.
+    constexpr int kTogether = 2;
+    if (chunks / region.period >= kTogether &&
+        4 * kTogether * region.rows_together <= isa_.accumulators && isa_.lanes == 16)
+      region.together = kTogether;
+  }
+
+  // Whether composing chunks from pieces of pixels saves more than it costs. Pieces of odd sizes
+  // take masked loads, and every chunk of a period has code of its own.
+  bool composes(std::int64_t bytes, const Segment& row, const Segment& col) const {
+    constexpr std::int64_t kMostChunks = 9, kMostPieces = 1200;
+    const int full = isa_.byte_lanes();
+    if (isa_.lanes < 4 || (isa_.lanes < 16 && channels_ % 4 != 0)) return false;
+    const std::int64_t chunks =
+        std::min<std::int64_t>(std::lcm(channels_, full) / full, ceil_div(bytes, full));
+    const std::int64_t pieces = ceil_div(full, channels_) + 1;
+    const auto taps = static_cast<std::int64_t>(row.taps.size() * col.taps.size());
+    return chunks <= kMostChunks && chunks * pieces * taps <= kMostPieces;
   }
 
   static bool contiguous(const Segment& row) {
@@ -229,8 +264,11 @@ class Builder {
     };
     const DepthwiseRegion& largest = *std::ranges::max_element(regions, by_work);
     std::string out = cat(largest.rows_together, largest.rows_together == 1 ? " row" : " rows",
-                          " x ", isa_.byte_lanes(), " bytes, weights repeat after ", largest.period,
-                          largest.period == 1 ? " chunk" : " chunks");
+                          " x ", isa_.byte_lanes(), " bytes");
+    if (largest.together > 1) out += cat(" x ", largest.together);
+    if (largest.piece > 0) out += " from pieces of pixels";
+    out +=
+        cat(", weights repeat after ", largest.period, largest.period == 1 ? " chunk" : " chunks");
     if (regions.size() > 1) out += cat(", ", regions.size(), " regions");
     return out;
   }
