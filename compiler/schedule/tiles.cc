@@ -35,9 +35,17 @@ double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
   return std::max({shares_ports ? products + operands : products, operands, issue, 5.0});
 }
 
+// Accumulators of a tile of rows x cols pixels.
+int accumulators_of(const ChannelBlock& block, int rows, int cols) {
+  return rows * (block.form == BlockForm::kPairs ? (cols + 1) / 2 : cols) * block.vectors;
+}
+
 // Cycles of one tile. Taps on padding may split its runs, and every loop more has its price.
-double tile_cycles(const IsaTraits& isa, const ConvRegion& region, const TilePattern& pattern,
-                   int pixels, int vectors) {
+double tile_cycles(const IsaTraits& isa, const ConvRegion& region, const ChannelBlock& block,
+                   const TileSpan& rows, const TileSpan& cols) {
+  const TilePattern pattern = region.pattern(rows, cols, block.form);
+  const int vectors = block.vectors;
+  const int pixels = accumulators_of(block, rows.size, cols.size) / vectors;
   const int packs = vectors >= 3 ? pixels : (pixels * vectors + 3) / 4;
   const std::int64_t weights = std::int64_t{vectors} * isa.weight_bytes();
   const bool far = region.groups() * weights > kNearWeights;
@@ -69,10 +77,9 @@ double region_cycles(const IsaTraits& isa, const ConvRegion& region,
                      const std::vector<ChannelBlock>& blocks, int rows, int cols) {
   double sum = 0;
   each_span(region, rows, cols, [&](const TileSpan& r, const TileSpan& c) {
-    const TilePattern pattern = region.pattern(r, c);
     double tile = 0;
     for (const ChannelBlock& block : blocks)
-      tile += block.repeat * tile_cycles(isa, region, pattern, r.size * c.size, block.vectors);
+      tile += block.repeat * tile_cycles(isa, region, block, r, c);
     sum += r.count * c.count * tile;
   });
   return sum;
@@ -86,12 +93,14 @@ struct Shape2 {
 // The fastest tile for all blocks together.
 Shape2 best_tile(const IsaTraits& isa, const ConvRegion& region,
                  const std::vector<ChannelBlock>& blocks) {
-  int most = 0;
-  for (const ChannelBlock& block : blocks) most = std::max(most, block.vectors);
+  const auto fits = [&](int rows, int cols) {
+    return std::ranges::all_of(blocks, [&](const ChannelBlock& block) {
+      return accumulators_of(block, rows, cols) <= isa.accumulators;
+    });
+  };
   Shape2 best;
   for (int rows = 1; rows <= std::min(kMostTileRows, region.rows); ++rows) {
-    for (int cols = 1; cols <= std::min(isa.accumulators, region.cols); ++cols) {
-      if (rows * cols * most > isa.accumulators) break;
+    for (int cols = 1; cols <= region.cols && fits(rows, cols); ++cols) {
       const double cycles = region_cycles(isa, region, blocks, rows, cols);
       if (cycles < best.cycles) best = {rows, cols, cycles};
     }
@@ -122,13 +131,45 @@ std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int
 
 namespace {
 
+// Pairs read the bytes of a pixel that may not be there; those have to be near.
+constexpr std::int64_t kMostPairDistance = 48;
+
+// Whether blocks of half a vector may have `form`, and compute less than in the other one.
+bool half_form_pays(const ConvPlan& plan, BlockForm form) {
+  return std::ranges::all_of(plan.regions, [&](const ConvRegion& region) {
+    if (region.grid) return false;
+    if (form == BlockForm::kSplit) return true;
+    return region.x_col >= 4 && region.x_col <= kMostPairDistance &&
+           region.groups(form) < 2 * region.groups(BlockForm::kSplit);
+  });
+}
+
+// Ways to divide `channels`: whole vectors, and with half a vector for the last channels.
+std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const IsaTraits& isa,
+                                                 int channels) {
+  std::vector<std::vector<ChannelBlock>> out;
+  const int rest = channels % isa.lanes;
+  for (const int vectors : isa.vectors) {
+    if (vectors == 0 || vectors > isa.accumulators) continue;
+    out.push_back(split_channels(isa, channels, vectors));
+    if (!isa.broadcast_is_load || isa.lanes <= 4 || plan.out.kind == Requantize::Kind::kInt32)
+      continue;
+    if (rest == 0 || rest > isa.lanes / 2) continue;
+    std::vector<ChannelBlock> blocks = split_channels(isa, channels - rest, vectors);
+    for (const BlockForm form : {BlockForm::kSplit, BlockForm::kPairs}) {
+      if (!half_form_pays(plan, form)) continue;
+      out.push_back(blocks);
+      out.back().push_back({channels - rest, channels - rest, 1, rest, 1, form});
+    }
+  }
+  return out;
+}
+
 // The fastest blocks and tiles for an ISA with isa.accumulators registers to spend. Returns their
 // cycles.
 double choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
   double best = std::numeric_limits<double>::infinity();
-  for (const int vectors : isa.vectors) {
-    if (vectors == 0 || vectors > isa.accumulators) continue;
-    const std::vector<ChannelBlock> blocks = split_channels(isa, channels, vectors);
+  for (const std::vector<ChannelBlock>& blocks : divisions(plan, isa, channels)) {
     double cycles = 0;
     std::vector<Shape2> tiles;
     for (const ConvRegion& region : plan.regions) {
@@ -151,7 +192,8 @@ double choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
 void choose_unrolling(ConvPlan& plan, const IsaTraits& isa, int divisor) {
   int largest = 1;
   for (const ConvRegion& region : plan.regions) {
-    largest = std::max(largest, region.tile_rows * region.tile_cols * plan.blocks.front().vectors);
+    largest =
+        std::max(largest, accumulators_of(plan.blocks.front(), region.tile_rows, region.tile_cols));
   }
   const double instructions = largest * std::max(1.0, isa.multiply_cycles);  // per 4 bytes of K
   plan.straight_line = static_cast<int>(kStraightLineProducts / instructions / divisor);
@@ -159,19 +201,21 @@ void choose_unrolling(ConvPlan& plan, const IsaTraits& isa, int divisor) {
 }
 
 // Groups of 4 bytes of a run that a tile's body spells out.
-std::int64_t spelled_groups(const ConvPlan& plan, const ConvRegion& region, const KRun& run) {
-  if (region.groups() <= plan.straight_line) return std::int64_t{run.repeat} * run.groups;
+std::int64_t spelled_groups(const ConvPlan& plan, const ConvRegion& region, BlockForm form,
+                            const KRun& run) {
+  if (region.groups(form) <= plan.straight_line) return std::int64_t{run.repeat} * run.groups;
   return run.groups <= plan.unroll ? run.groups : plan.unroll + run.groups % plan.unroll;
 }
 
 // Statements of the function of one tile.
 std::int64_t tile_statements(const ConvPlan& plan, const ConvRegion& region,
-                             const TilePattern& pattern, int pixels, int vectors) {
+                             const ChannelBlock& block, const TilePattern& pattern, int pixels) {
+  const int vectors = block.vectors;
   constexpr std::int64_t kPerTile = 16, kPerResult = 4;
   std::int64_t sum = kPerTile + kPerResult * pixels * vectors;
   for (const TileRun& run : pattern.runs) {
     const std::int64_t here = run.pixels.count();
-    sum += spelled_groups(plan, region, run.k) * (here * vectors + here + vectors);
+    sum += spelled_groups(plan, region, block.form, run.k) * (here * vectors + here + vectors);
   }
   return sum;
 }
@@ -181,15 +225,15 @@ std::int64_t statements_of(const ConvPlan& plan) {
   std::int64_t sum = 0;
   for (const ConvRegion& region : plan.regions) {
     std::map<std::string, std::int64_t> functions;  // by size and taps
-    each_span(
-        region, region.tile_rows, region.tile_cols, [&](const TileSpan& r, const TileSpan& c) {
-          const TilePattern pattern = region.pattern(r, c);
-          std::int64_t& statements = functions[cat(r.size, "x", c.size, pattern.name)];
-          statements = 0;
-          for (const ChannelBlock& block : plan.blocks) {
-            statements += tile_statements(plan, region, pattern, r.size * c.size, block.vectors);
-          }
-        });
+    each_span(region, region.tile_rows, region.tile_cols,
+              [&](const TileSpan& r, const TileSpan& c) {
+                for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
+                  const ChannelBlock& block = plan.blocks[b];
+                  const TilePattern pattern = region.pattern(r, c, block.form);
+                  functions[cat(b, "_", r.size, "x", c.size, pattern.name)] =
+                      tile_statements(plan, region, block, pattern, r.size * c.size);
+                }
+              });
     for (const auto& [name, statements] : functions) sum += statements;
   }
   return sum;
@@ -247,16 +291,19 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
       weights <= kResidentWeights ? LoopOrder::kPixelsOutside : LoopOrder::kChannelsOutside;
 }
 
-std::string describe_tiles(const ConvPlan& plan, const IsaTraits& isa) {
+std::string describe_tiles(const ConvPlan& plan) {
   const auto by_work = [](const ConvRegion& a, const ConvRegion& b) {
     return std::int64_t{a.planes} * a.rows * a.cols < std::int64_t{b.planes} * b.rows * b.cols;
   };
   const ConvRegion& largest = *std::ranges::max_element(plan.regions, by_work);
   std::string out = cat(largest.tile_rows, " x ", largest.tile_cols, " pixels x ",
-                        plan.blocks.front().vectors * isa.lanes, " channels, K ");
-  const bool straight = largest.groups() <= plan.straight_line;
-  out += straight ? cat("straight (", largest.groups(), " groups)")
-                  : cat("unrolled by ", plan.unroll, " of ", largest.groups(), " groups");
+                        plan.blocks.front().channels, " channels, K ");
+  const int groups = largest.groups(plan.blocks.front().form);
+  const bool straight = groups <= plan.straight_line;
+  out += straight ? cat("straight (", groups, " groups)")
+                  : cat("unrolled by ", plan.unroll, " of ", groups, " groups");
+  if (plan.blocks.back().form == BlockForm::kSplit) out += ", half a vector with K split in two";
+  if (plan.blocks.back().form == BlockForm::kPairs) out += ", half a vector for pairs of pixels";
   out += plan.order == LoopOrder::kPixelsOutside ? ", pixels outside" : ", channels outside";
   if (largest.grid) out += ", without taps on padding";
   if (plan.regions.size() > 1) out += cat(", ", plan.regions.size(), " regions");

@@ -19,6 +19,6 @@ std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int
 void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels);
 
 // What was chosen, for reports: "3 x 4 pixels x 16 channels, K straight, pixels outside".
-std::string describe_tiles(const ConvPlan& plan, const IsaTraits& isa);
+std::string describe_tiles(const ConvPlan& plan);
 
 }  // namespace etch

@@ -11,6 +11,7 @@
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/schedule/tiles.h"
+#include "compiler/steps/conv_pieces.h"
 #include "compiler/steps/depthwise.h"
 #include "compiler/steps/pack.h"
 #include "compiler/steps/proof.h"
@@ -27,58 +28,6 @@ std::int64_t ConvProblem::taps() const {
 }
 
 namespace {
-
-// The geometry with exactly three axes (missing outer ones have size 1).
-struct Axes3 {
-  ConvAxis axis[3];
-  std::int64_t x_stride[3] = {}, y_stride[3] = {}, r_stride[3] = {};  // bytes, elements, bytes
-  std::int64_t halo_begin[3] = {}, halo_end[3] = {};
-};
-
-Axes3 three_axes(const ConvProblem& problem) {
-  Axes3 out;
-  const std::size_t rank = problem.geometry.axes.size();
-  const std::int64_t y_bytes = bytes_of(problem.y.dtype);
-  for (std::size_t a = 0; a < rank; ++a) {
-    const std::size_t to = 3 - rank + a;
-    out.axis[to] = problem.geometry.axes[a];
-    out.x_stride[to] = problem.x.stride[a + 2];
-    out.y_stride[to] = problem.y.stride[a + 2] / y_bytes;
-    if (problem.residual) out.r_stride[to] = problem.residual->view.stride[a + 2];
-    out.halo_begin[to] = problem.x.halo_begin[a + 2];
-    out.halo_end[to] = problem.x.halo_end[a + 2];
-  }
-  return out;
-}
-
-// Bytes of x that lie one after the other, and which (tap, channel) each of them is.
-struct Piece {
-  std::int64_t offset = 0;
-  std::vector<std::pair<int, int>> k;  // (tap, channel in group) per byte
-};
-
-// All taps of a region as pieces, merged where their bytes touch.
-std::vector<Piece> pieces_of(const Axes3& axes, const Segment* const segment[3], int channels,
-                             std::int64_t channel_stride) {
-  std::vector<Piece> out;
-  for (const SegmentTap& d : segment[0]->taps) {
-    for (const SegmentTap& h : segment[1]->taps) {
-      for (const SegmentTap& w : segment[2]->taps) {
-        const std::int64_t offset =
-            d.input * axes.x_stride[0] + h.input * axes.x_stride[1] + w.input * axes.x_stride[2];
-        const auto tap = static_cast<int>(
-            (d.kernel * axes.axis[1].kernel + h.kernel) * axes.axis[2].kernel + w.kernel);
-        ETCH_CHECK(channel_stride == 1 || channels == 1);
-        if (out.empty() ||
-            out.back().offset + static_cast<std::int64_t>(out.back().k.size()) != offset) {
-          out.push_back({offset, {}});
-        }
-        for (int c = 0; c < channels; ++c) out.back().k.emplace_back(tap, c);
-      }
-    }
-  }
-  return out;
-}
 
 // Weights wider than int8 are a sum of parts, each issued as a tap of its own.
 struct Parts {
@@ -173,7 +122,7 @@ class Builder {
       return;
     ConvRegion& region = plan().regions.front();
     region.x_plane = region.x_row = region.x_col = 0;
-    region.runs.push_back({0, 1, 0, 1});
+    region.runs.push_back({0, 1, 0, 1, 4});
     k_.front().assign(4, {-1, 0});
   }
 
@@ -245,9 +194,11 @@ class Builder {
         const auto groups =
             static_cast<int>(ceil_div(static_cast<std::int64_t>(piece.k.size()), 4));
         const std::int64_t offset = piece.offset - region.x_offset;
+        const auto bytes = static_cast<int>(piece.k.size());
         if (region.runs.size() == first || !extend(region.runs.back(), offset, groups)) {
-          region.runs.push_back({offset, 1, 0, groups});
+          region.runs.push_back({offset, 1, 0, groups, bytes});
         }
+        region.runs.back().bytes = std::max(region.runs.back().bytes, bytes);
         k.insert(k.end(), piece.k.begin(), piece.k.end());
         while (k.size() % 4 != 0) k.emplace_back(-1, 0);
       }
@@ -289,7 +240,13 @@ class Builder {
       const std::size_t group_start = weights.size();
       for (std::size_t r = 0; r < plan().regions.size(); ++r) {
         plan().regions[r].weights = static_cast<std::int64_t>(weights.size() - group_start);
-        for (const ChannelBlock& block : plan().blocks) pack_blocks(weights, block, r, g);
+        for (const ChannelBlock& block : plan().blocks) {
+          if (block.form == BlockForm::kWhole) {
+            pack_blocks(weights, block, r, g);
+          } else {
+            pack_halves(weights, block, r, g);
+          }
+        }
       }
       plan().weights_per_group = static_cast<std::int64_t>(weights.size() - group_start);
     }
@@ -328,23 +285,58 @@ class Builder {
     return std::min(part, parts_.count - 1);
   }
 
+  // Lanes 2i and 2i + 1 are one channel; their bytes of K differ (half_vectors.h).
+  void pack_halves(std::vector<std::byte>& out, const ChannelBlock& block, std::size_t r, int g) {
+    const ConvRegion& region = plan().regions[r];
+    const bool pairs = block.form == BlockForm::kPairs;
+    LaneWeights lanes(static_cast<std::size_t>(isa_.lanes));
+    std::int64_t start = 0;  // of the repetition, in k
+    for (const KRun& run : region.runs) {
+      for (int repeat = 0; repeat < run.repeat; ++repeat, start += 4 * run.groups) {
+        for (int group = 0; group < region.groups_of(run, block.form); ++group) {
+          for (int lane = 0; lane < isa_.lanes; ++lane) {
+            const std::int64_t first =
+                (pairs ? 4 : 8) * group + lane % 2 * (pairs ? 4 - region.x_col : 4);
+            for (std::int64_t i = 0; i < 4; ++i) {
+              const bool inside = first + i >= 0 && first + i < 4 * run.groups;
+              lanes[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)] =
+                  inside ? weight_at(block, lane, g, r, start + first + i) : 0;
+            }
+          }
+          append_weights(out, isa_, lanes);
+        }
+      }
+    }
+  }
+
+  int weight_at(const ChannelBlock& block, int lane, int g, std::size_t region,
+                std::int64_t at) const {
+    const int m = channel(block, 0, 0, lane, g);
+    const auto position = static_cast<std::size_t>(at);
+    const auto [tap, c] = k_[region][position];
+    if (m < 0 || tap < 0) return 0;
+    return parts_.of(problem_.weight(m, tap, c), part_at(region, position));
+  }
+
   // The output channel of a lane, or -1 where the block's lanes exceed its channels.
   int channel(const ChannelBlock& block, int b, int v, int lane, int g) const {
     const bool natural = step_->plan.out.kind == Requantize::Kind::kInt32;
-    const int in_block = natural ? v * isa_.lanes + lane : channel_of(isa_, block.vectors, v, lane);
+    int in_block = natural ? v * isa_.lanes + lane : channel_of(isa_, block.vectors, v, lane);
+    if (block.form != BlockForm::kWhole) in_block = lane / 2;
     if (in_block >= block.channels) return -1;
     return static_cast<int>(g * geometry().out_per_group()) + block.first + b * block.channels +
            in_block;
   }
 
-  // Calls body(channel or -1) for every lane of "bias" and "scale", in order.
+  // Calls body(channel or -1, block, lane) for every lane of "bias" and "scale", in order.
   template <class Body>
   void each_lane(Body body) {
     for (int g = 0; g < geometry().group; ++g) {
       for (const ChannelBlock& block : plan().blocks) {
         for (int b = 0; b < block.repeat; ++b) {
           for (int v = 0; v < block.vectors; ++v) {
-            for (int lane = 0; lane < isa_.lanes; ++lane) body(channel(block, b, v, lane, g));
+            for (int lane = 0; lane < isa_.lanes; ++lane)
+              body(channel(block, b, v, lane, g), block, lane);
           }
         }
       }
@@ -354,7 +346,10 @@ class Builder {
   void pack_lanes() {
     std::vector<std::int32_t> bias;
     const auto append_biases = [&](const std::vector<int>& taps) {
-      each_lane([&](int m) { bias.push_back(m < 0 ? 0 : folded_bias(problem_, m, taps)); });
+      each_lane([&](int m, const ChannelBlock& block, int lane) {
+        const bool second = block.form == BlockForm::kSplit && lane % 2 != 0;  // of one sum
+        bias.push_back(m < 0 || second ? 0 : folded_bias(problem_, m, taps));
+      });
     };
     std::map<std::vector<int>, std::int64_t> known;  // regions with the same taps share biases
     for (std::size_t r = 0; r < plan().regions.size(); ++r) {
@@ -375,13 +370,13 @@ class Builder {
     if (plan().out.kind == Requantize::Kind::kInt32) return;
     if (plan().out.kind == Requantize::Kind::kInteger) {
       std::vector<int> lanes;
-      each_lane([&](int m) { lanes.push_back(m); });
+      each_lane([&](int m, const ChannelBlock&, int) { lanes.push_back(m); });
       step_->constants.push_back(
           requantize_constants(*step_, plan().out.integer, lanes, isa_.lanes));
       return;
     }
     std::vector<float> scale;
-    each_lane([&](int m) {
+    each_lane([&](int m, const ChannelBlock&, int) {
       scale.push_back(m < 0 ? 1.0F : problem_.scale[static_cast<std::size_t>(m)]);
     });
     step_->constants.push_back(
@@ -408,7 +403,7 @@ class Builder {
       step_->macs =
           x_pixels * geometry().in_channels * geometry().out_per_group() * problem_.taps();
     }
-    step_->schedule = describe_tiles(plan(), isa_);
+    step_->schedule = describe_tiles(plan());
     if (parts_.count > 1) {
       step_->facts.push_back(cat("weights minus zero point need 9 bits: issued as a sum of ",
                                  parts_.count, " int8 parts, ", most_groups_ - first_part_,

@@ -12,15 +12,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "templates/kernels/half_vectors.h"
 #include "templates/kernels/requantize.h"
 #include "templates/kernels/tap_function.h"
 #include "templates/kernels/tap_grid.h"
 #include "templates/stage.h"
 
 namespace etch {
+
+// How the lanes of a block share the work (half_vectors.h).
+enum class BlockForm { kWhole, kSplit, kPairs };
 
 struct ConvRegion {
   std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
@@ -36,22 +41,31 @@ struct ConvRegion {
   std::int64_t bias = 0;        // lanes from the start of "bias" (regions differ in their taps)
   int tile_rows = 1, tile_cols = 1;
 
-  int groups() const {
+  // Steps of the K loop for one repetition of a run.
+  int groups_of(const KRun& run, BlockForm form) const {
+    if (form == BlockForm::kSplit) return (run.groups + 1) / 2;
+    if (form == BlockForm::kWhole) return run.groups;
+    const auto behind = static_cast<int>(x_col) + run.bytes;  // the odd lanes' last byte
+    return std::max(run.groups, (behind - 4 + 3) / 4);
+  }
+  int groups(BlockForm form = BlockForm::kWhole) const {
     int sum = 0;
-    for (const KRun& run : runs) sum += run.repeat * run.groups;
+    for (const KRun& run : runs) sum += run.repeat * groups_of(run, form);
     return sum;
   }
-  // The taps of a tile at a place of the region.
-  TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col) const {
+  // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
+  TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
     if (grid) return pattern_of(*grid, tile_row, tile_col);
     TilePattern out;
+    const int across = form == BlockForm::kPairs ? (tile_col.size + 1) / 2 : tile_col.size;
     std::int64_t weights_of_run = 0;
     for (const KRun& run : runs) {
-      const PixelRect all{0, tile_row.size, 0, tile_col.size};
-      out.runs.push_back({run, weights_of_run, run.groups, all});
-      weights_of_run += std::int64_t{run.repeat} * run.groups;
+      KRun k = run;
+      k.groups = groups_of(run, form);
+      out.runs.push_back({k, weights_of_run, k.groups, {0, tile_row.size, 0, across}});
+      weights_of_run += std::int64_t{k.repeat} * k.groups;
     }
-    out.bias.assign(static_cast<std::size_t>(tile_row.size * tile_col.size), 0);
+    out.bias.assign(static_cast<std::size_t>(tile_row.size * across), 0);
     return out;
   }
 };
@@ -73,6 +87,7 @@ struct ChannelBlock {
   int vectors = 1;
   int channels = 0;
   int repeat = 1;
+  BlockForm form = BlockForm::kWhole;  // otherwise one vector, of at most L / 2 channels
 };
 
 enum class LoopOrder { kPixelsOutside, kChannelsOutside };
@@ -113,6 +128,9 @@ class Tile {
         block_(block),
         rows_(rows),
         cols_(cols),
+        pairs_(block.form == BlockForm::kPairs),
+        units_(pairs_ ? (cols + 1) / 2 : cols),
+        step_(block.form == BlockForm::kSplit ? 8 : 4),
         pattern_(pattern) {}
 
   void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
@@ -120,12 +138,27 @@ class Tile {
     for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
       products(in, pattern_.runs[r], static_cast<int>(r));
     }
+    if (block_.form != BlockForm::kWhole) {
+      store_halves(in, y);
+      return;
+    }
     store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y,
                in.residual);
   }
 
  private:
   using Index = typename S::Index;
+
+  bool straight_line() const { return region_.groups(block_.form) <= plan_.straight_line; }
+
+  void store_halves(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
+    if constexpr (std::is_same_v<Out, std::uint8_t>) {
+      if (!pairs_) acc_ = half_vectors::add_halves(s_, acc_);
+      half_vectors::store(s_, plan_.out, block_.channels,
+                          half_vectors::slots(pixels(), pairs_ ? cols_ : 0), acc_, in.factors, y,
+                          in.residual);
+    }
+  }
 
   std::int64_t group_bytes() const {
     return std::int64_t{block_.vectors} * s_.isa().weight_bytes();
@@ -144,7 +177,7 @@ class Tile {
 
   void start(const TilePtrs<S>& in) {
     acc_.clear();
-    for (int p = 0; p < rows_ * cols_; ++p) {
+    for (int p = 0; p < rows_ * units_; ++p) {
       for (int v = 0; v < block_.vectors; ++v) {
         const std::int64_t lane =
             pattern_.bias[static_cast<std::size_t>(p)] + std::int64_t{v} * s_.isa().lanes;
@@ -158,9 +191,8 @@ class Tile {
     const KRun& run = tile_run.k;
     const std::int64_t w_offset = tile_run.weights * group_bytes();
     const std::int64_t w_step = tile_run.weights_step * group_bytes();
-    const bool unroll_rows = region_.groups() <= plan_.straight_line;
     choose_pixels(tile_run.pixels);
-    if (unroll_rows) {
+    if (straight_line()) {
       for (int k = 0; k < run.repeat; ++k) {
         s_.block([&] {
           if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
@@ -183,8 +215,8 @@ class Tile {
 
   void choose_pixels(const PixelRect& rect) {
     pixels_.clear();
-    for (int p = 0; p < rows_ * cols_; ++p) {
-      if (rect.has(p / cols_, p % cols_)) pixels_.push_back(p);
+    for (int p = 0; p < rows_ * units_; ++p) {
+      if (rect.has(p / units_, p % units_)) pixels_.push_back(p);
     }
   }
 
@@ -193,19 +225,18 @@ class Tile {
   }
 
   void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, int groups) {
-    const int unroll =
-        region_.groups() <= plan_.straight_line ? groups : std::min(groups, plan_.unroll);
+    const int unroll = straight_line() ? groups : std::min(groups, plan_.unroll);
     const int full = groups / unroll;
     s_.loop("k", full, [&](const Index& k) {
       for (int u = 0; u < unroll; ++u) {
-        one_group(in, x + k * (4 * unroll) + Index(4 * u),
+        one_group(in, x + k * (step_ * unroll) + Index(step_ * u),
                   w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
       }
     });
     if (groups % unroll == 0) return;
     s_.block([&] {
       for (int u = full * unroll; u < groups; ++u) {
-        one_group(in, x + Index(4 * u), w + Index(u * group_bytes()), u);
+        one_group(in, x + Index(step_ * u), w + Index(u * group_bytes()), u);
       }
     });
   }
@@ -236,8 +267,10 @@ class Tile {
                       in.w + w + Index(v * s_.isa().weight_bytes()));
   }
   auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
-    const std::int64_t at = (p / cols_) * region_.x_row + (p % cols_) * region_.x_col;
-    return s_.broadcast4(Name("x").at("k", u).at("p", p), in.x + x + Index(at));
+    const int col = p % units_ * (pairs_ ? 2 : 1);
+    const auto from = in.x + x + Index((p / units_) * region_.x_row + col * region_.x_col);
+    const Name name = Name("x").at("k", u).at("p", p);
+    return block_.form == BlockForm::kWhole ? s_.broadcast4(name, from) : s_.broadcast8(name, from);
   }
   typename S::I32& acc(int p, int v) {
     return acc_[static_cast<std::size_t>(p * block_.vectors + v)];
@@ -248,6 +281,9 @@ class Tile {
   const ConvRegion& region_;
   const ChannelBlock& block_;
   int rows_, cols_;
+  bool pairs_;
+  int units_;  // accumulators per row of the tile and vector
+  int step_;   // bytes of x from one step of the K loop to the next
   const TilePattern& pattern_;
   std::vector<int> pixels_;  // that need the current run
   std::vector<typename S::I32> acc_;
@@ -299,7 +335,7 @@ class RegionLoops {
     std::int64_t weights = region_.weights;
     for (const ChannelBlock& block : plan_.blocks) {
       const std::int64_t panel =
-          std::int64_t{region_.groups()} * block.vectors * s_.isa().weight_bytes();
+          std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
       const int lanes = block.vectors * s_.isa().lanes;
       s_.loop("block", block.repeat, [&](const Index& b) {
         Place<S> at = place;
@@ -345,7 +381,7 @@ class RegionLoops {
     const Index& col = col_spot.position;
     const int rows = row_spot.span.size;
     const int cols = col_spot.span.size;
-    const TilePattern pattern = region_.pattern(row_spot.span, col_spot.span);
+    const TilePattern pattern = region_.pattern(row_spot.span, col_spot.span, block.form);
     const auto x = s_.template operand<const std::uint8_t>(0) + at.x +
                    Index(region_.x_offset + pattern.x_shift) + row * region_.x_row +
                    col * region_.x_col;

@@ -28,6 +28,7 @@ struct KRun {
   int repeat = 1;
   std::int64_t repeat_step = 0;  // bytes of x
   int groups = 0;
+  int bytes = 0;  // of each repetition, at most 4 * groups; not needed where pixels share no vector
 };
 
 // A run together with its weights and the pixels of the tile that need it.
