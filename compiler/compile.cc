@@ -15,6 +15,8 @@
 #include "compiler/steps/ports.h"
 #include "compiler/steps/quantized_tensors.h"
 #include "compiler/steps/strict_integer.h"
+#include "compiler/steps/unroll_steps.h"
+#include "compiler/steps/unused_tuning.h"
 
 namespace etch {
 
@@ -50,7 +52,8 @@ bool lower(const Graph& graph, const CompileOptions& options, Program& program, 
   program.fusions = graph.fusions;
   describe_ports(graph, program);
   describe_quantization(graph, program);
-  if (!Lowering(graph, program.isa, program, sink).run()) return false;
+  if (!Lowering(graph, program.isa, options.tuning, program, sink).run()) return false;
+  unroll_steps(program, options.unrolling, sink);
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
   if (sink.has_errors()) return false;
@@ -112,6 +115,7 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   const bool done = isa->name == kMultiTarget ? lower_variants(*graph, options, *program, sink)
                                               : lower(*graph, options, *program, sink);
   if (!done) return nullptr;
+  note_unused(options.tuning, *program, sink);
   return program;
 }
 

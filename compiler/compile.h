@@ -11,6 +11,8 @@
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pipeline.h"
 #include "compiler/passes/quantize_input.h"
+#include "compiler/schedule/tuning.h"
+#include "compiler/schedule/unrolling.h"
 #include "compiler/steps/step.h"
 
 namespace etch {
@@ -26,6 +28,8 @@ struct CompileOptions {
   QdqMode qdq = QdqMode::kInteger;
   int threads = 1;              // that can work on the network at once
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
+  UnrollRequest unrolling;
+  Tuning tuning;
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
 };

@@ -181,6 +181,7 @@ Command add_check(CLI::App& root) {
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
   add_time_limit(*parser, *options);
+  add_schedule_options(*parser, *options);
   parser
       ->add_option("--data", options->data,
                    "folder with input_I.pb and output_I.pb\n"

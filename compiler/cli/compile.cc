@@ -101,6 +101,7 @@ Command add_compile(CLI::App& root) {
   auto arguments = std::make_shared<CompileArguments>();
   add_model_options(*parser, *arguments);
   add_code_options(*parser, *arguments);
+  add_schedule_options(*parser, *arguments);
   parser->add_option("-o,--output", arguments->output, "folder to write to")
       ->required()
       ->type_name("DIR");

@@ -71,6 +71,11 @@ std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& rep
                                       const fs::path& data) {
   CompileOptions compile_options = options.compile_options();
   if (!data.empty()) compile_options.import.data_shapes = shapes_of_inputs(data);
+  if (!options.tuning.empty()) {
+    std::optional<Tuning> tuning = read_tuning_file(options.tuning, reporter);
+    if (!tuning) return nullptr;
+    compile_options.tuning = std::move(*tuning);
+  }
   Sink sink;
   std::unique_ptr<Program> program;
   {

@@ -1,11 +1,13 @@
 // Shared arguments and their syntax; see options.h.
 #include "compiler/cli/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/import/file.h"
 #include "compiler/schedule/divide.h"
 
 namespace etch::cli {
@@ -39,6 +41,12 @@ std::string check_quantize_input(const std::string& text) {
       "expected NAME=MODE,MIN,MAX or NAME=MODE,MIN,MAX,TYPE with a mode MIN_COMBINED, "
       "MIN_FIRST or SCALED and a type like quint8, got '",
       text, "'");
+}
+
+std::string check_unroll(const std::string& text) {
+  if (parse_unroll(text)) return {};
+  return cat("expected full, auto, N or LAYER=full|auto|N with N from 1 to ", kMostUnrolledGroups,
+             ", got '", text, "'");
 }
 
 // One argument each time the option is given, so that what follows is not swallowed.
@@ -78,6 +86,31 @@ std::optional<float> parse_float(std::string_view text) {
   const auto result = std::from_chars(text.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const bool named = equals != std::string::npos;
+  if (named && equals == 0) return std::nullopt;
+  const auto unrolling = parse_unrolling(std::string_view(text).substr(named ? equals + 1 : 0));
+  if (!unrolling) return std::nullopt;
+  return std::pair(named ? text.substr(0, equals) : "", *unrolling);
+}
+
+std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter) {
+  constexpr std::size_t kMostBytes = 16 << 20;
+  Sink sink;
+  const std::optional<std::string> text = read_file(path, kMostBytes, "", sink);
+  reporter.diagnostics(sink, path);
+  if (!text) return std::nullopt;
+  std::vector<TuningFault> faults;
+  Tuning tuning = parse_tuning(*text, faults);
+  constexpr std::size_t kMostFaults = 20;
+  for (std::size_t i = 0; i < std::min(faults.size(), kMostFaults); ++i) {
+    reporter.usage_error(cat(one_line(path), ":", faults[i].line, ": ", faults[i].what));
+  }
+  if (!faults.empty()) return std::nullopt;
+  return tuning;
 }
 
 std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
@@ -164,6 +197,19 @@ void add_time_limit(CLI::App& parser, ModelOptions& options) {
       ->type_name("S");
 }
 
+void add_schedule_options(CLI::App& parser, ModelOptions& options) {
+  add_repeatable(
+      parser, "--unroll", options.unrolling,
+      "how much of the sum over K a tile's loop spells out: auto (a measured rule), full "
+      "or N groups of 4 bytes; LAYER=... for one step of report.json")
+      ->check(CLI::Validator(check_unroll, ""))
+      ->type_name("[LAYER=]HOW");
+  parser
+      .add_option("--tuning", options.tuning,
+                  "take tiles, loop order and unrolling from what `etch tune` has measured")
+      ->type_name("FILE");
+}
+
 CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;
@@ -172,6 +218,10 @@ CompileOptions ModelOptions::compile_options() const {
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;
   out.threads = threads;
+  for (const std::string& text : unrolling) {
+    const auto [layer, how] = *parse_unroll(text);
+    (layer.empty() ? out.unrolling.all : out.unrolling.layers[layer]) = how;
+  }
   for (const std::string& text : dims) {
     auto [name, size] = *parse_dim(text);
     out.import.dims.insert_or_assign(std::move(name), size);

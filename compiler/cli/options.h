@@ -24,6 +24,7 @@ Command add_compile(CLI::App& root);
 Command add_check(CLI::App& root);
 Command add_run(CLI::App& root);
 Command add_bench(CLI::App& root);
+Command add_tune(CLI::App& root);
 Command add_inspect(CLI::App& root);
 Command add_targets(CLI::App& root);
 Command add_quantize_params(CLI::App& root);
@@ -41,7 +42,10 @@ struct ModelOptions {
   bool strict_integer = false;
   int threads = 1;
   double time_limit = 0;  // seconds for a program that is run; 0: the machine's own limit
+  std::vector<std::string> unrolling;  // "4", "LAYER=full", checked while parsing
+  std::string tuning;                  // file to read; empty: none
 
+  // All but the tuning file; see read_tuning_file().
   CompileOptions compile_options() const;
 };
 
@@ -53,6 +57,15 @@ void add_code_options(CLI::App& parser, ModelOptions& options);
 
 // Adds --time-limit, for the commands that run what they generate.
 void add_time_limit(CLI::App& parser, ModelOptions& options);
+
+// Adds --unroll and --tuning, for the same commands but the one that looks for the best itself.
+void add_schedule_options(CLI::App& parser, ModelOptions& options);
+
+// Null and usage errors, one for each wrong line, or an I/O error.
+std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);
+
+// "full" -> ("", full), "conv_3=8" -> ("conv_3", 8); the last '=' separates. Null if malformed.
+std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
 // a size is less than 1.

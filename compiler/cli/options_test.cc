@@ -36,6 +36,19 @@ TEST(ParseShape, RefusesWhatIsNoShape) {
   }
 }
 
+TEST(ParseUnroll, TakesAWayOrALayerAndAWay) {
+  EXPECT_EQ(parse_unroll("full"), std::pair(std::string(), Unrolling{Unrolling::Kind::kFull, 0}));
+  EXPECT_EQ(parse_unroll("n3_conv=8"),
+            std::pair(std::string("n3_conv"), Unrolling{Unrolling::Kind::kGroups, 8}));
+  EXPECT_EQ(parse_unroll("n3_conv=auto")->second, Unrolling{});
+}
+
+TEST(ParseUnroll, RefusesEverythingElse) {
+  for (const char* text : {"", "0", "=4", "n3=", "n3=0", "n3=-1", "n3=4097", "n3=fully", "n3"}) {
+    EXPECT_FALSE(parse_unroll(text)) << text;
+  }
+}
+
 TEST(ParseQuantizeInput, TakesModeAndRangeAndMaybeAType) {
   const auto input = parse_quantize_input("data:0=SCALED,-10,5.5");
   ASSERT_TRUE(input);

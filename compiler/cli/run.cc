@@ -61,6 +61,7 @@ Command add_run(CLI::App& root) {
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
   add_time_limit(*parser, *options);
+  add_schedule_options(*parser, *options);
   parser->add_option("--data", options->data, "folder with input_I.pb, one for each input")
       ->required()
       ->type_name("DIR");

@@ -69,6 +69,13 @@ void add_time(Json& out, const std::optional<MeasuredTime>& time) {
   out["min_us"] = time->least_us;
 }
 
+Json tiles_json(const TileReport& tiles) {
+  return {{"rows", tiles.rows},         {"cols", tiles.cols},
+          {"channels", tiles.channels}, {"outer", tiles.outer},
+          {"k_groups", tiles.groups},   {"unrolled_groups", tiles.unrolled},
+          {"tuned", tiles.tuned},       {"tuning_key", tiles.tuning_key}};
+}
+
 Json layer_json(const LayerReport& layer) {
   Json out;
   out["name"] = layer.name;
@@ -78,6 +85,7 @@ Json layer_json(const LayerReport& layer) {
   out["summary"] = layer.summary;
   out["facts"] = layer.facts;
   if (!layer.schedule.empty()) out["schedule"] = layer.schedule;
+  if (layer.tiles) out["tiles"] = tiles_json(*layer.tiles);
   out["input_shapes"] = layer.input_shapes;
   out["output_shape"] = layer.output_shape;
   out["macs"] = layer.macs;

@@ -22,6 +22,16 @@ struct MeasuredTime {
 };
 
 // One step of the generated code.
+// The tiles of the region with the most pixels.
+struct TileReport {
+  int rows = 1, cols = 1, channels = 1;
+  int groups = 0;          // of 4 bytes, that K has
+  int unrolled = 0;        // of them, in an iteration of the innermost loop; all: no loop
+  const char* outer = "";  // "pixels" or "channels"
+  bool tuned = false;      // chosen by a tuning file
+  std::string tuning_key;  // what the file calls the layer
+};
+
 struct LayerReport {
   std::string name;     // of the step's function
   std::string kind;     // "conv"
@@ -29,7 +39,8 @@ struct LayerReport {
   int node = -1;        // position of the origin in the file
   std::string summary;  // what it computes
   std::vector<std::string> facts;
-  std::string schedule;  // tiles and unrolling; empty where there is no choice
+  std::string schedule;             // tiles and unrolling; empty where there is no choice
+  std::optional<TileReport> tiles;  // of matrix kernels
   std::vector<Shape> input_shapes;
   Shape output_shape;
   std::int64_t macs = 0;

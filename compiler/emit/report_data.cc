@@ -4,7 +4,10 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/parts.h"
 #include "compiler/emit/report.h"
+#include "compiler/schedule/tiles.h"
+#include "compiler/schedule/unrolling.h"
 #include "compiler/stage/recorder.h"
+#include "compiler/steps/conv.h"
 #include "compiler/steps/requantization.h"
 
 namespace etch {
@@ -19,6 +22,21 @@ std::int64_t bytes_of_constants(const Step& step) {
   return bytes;
 }
 
+std::optional<TileReport> tiles_of(const Program& program, const Step& step) {
+  const auto* const conv = dynamic_cast<const ConvStep*>(&step);
+  if (conv == nullptr) return std::nullopt;
+  const ConvPlan& plan = conv->plan;
+  const ConvRegion& region = plan.regions[largest_region(plan)];
+  return TileReport{region.tile_rows,
+                    region.tile_cols,
+                    plan.blocks.front().vectors * program.isa.lanes,
+                    region.groups(),
+                    unrolled_groups(plan),
+                    plan.order == LoopOrder::kPixelsOutside ? "pixels" : "channels",
+                    conv->tuned,
+                    conv->tuning_key};
+}
+
 LayerReport layer_of(const Program& program, const Step& step) {
   Recorder recorder(step);
   recorder.set_isa(program.isa);
@@ -31,6 +49,7 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.summary = step.summary;
   layer.facts = step.facts;
   layer.schedule = step.schedule;
+  layer.tiles = tiles_of(program, step);
   layer.input_shapes = step.input_shapes;
   layer.output_shape = step.output_shape;
   layer.macs = step.macs;

@@ -19,6 +19,8 @@ constexpr std::int64_t kResidentWeights = 200 * 1024;
 constexpr std::int64_t kNearWeights = 24 * 1024;
 constexpr double kFarBytesPerCycle = 32;
 constexpr int kMostTileRows = 4;
+// Of a step, unless the user wants more.
+constexpr std::int64_t kMostStatements = 1800;
 // A tile whose products are at most this many instructions stays straight-line (micro-op cache).
 constexpr double kStraightLineProducts = 400;
 constexpr double kLoopBodyProducts = 128;
@@ -165,31 +167,45 @@ std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const Isa
   return out;
 }
 
+struct ConvShape {
+  std::vector<ChannelBlock> blocks;
+  std::vector<Shape2> tiles;  // of each region
+  double cycles = std::numeric_limits<double>::infinity();
+};
+
+ConvShape fastest_with(const ConvPlan& plan, const IsaTraits& isa,
+                       std::vector<ChannelBlock> blocks) {
+  ConvShape shape{std::move(blocks), {}, 0};
+  for (const ConvRegion& region : plan.regions) {
+    shape.tiles.push_back(best_tile(isa, region, shape.blocks));
+    shape.cycles += region.planes * shape.tiles.back().cycles;
+  }
+  return shape;
+}
+
+void set_shape(ConvPlan& plan, const IsaTraits& isa, const ConvShape& shape) {
+  plan.blocks = shape.blocks;
+  for (std::size_t r = 0; r < shape.tiles.size(); ++r) {
+    plan.regions[r].tile_rows = shape.tiles[r].rows;
+    plan.regions[r].tile_cols = shape.tiles[r].cols;
+  }
+  plan.lanes_per_group = lanes_of(plan.blocks, isa);
+}
+
 // The fastest blocks and tiles for an ISA with isa.accumulators registers to spend. Returns their
 // cycles.
 double choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
-  double best = std::numeric_limits<double>::infinity();
+  ConvShape best;
   for (const std::vector<ChannelBlock>& blocks : divisions(plan, isa, channels)) {
-    double cycles = 0;
-    std::vector<Shape2> tiles;
-    for (const ConvRegion& region : plan.regions) {
-      tiles.push_back(best_tile(isa, region, blocks));
-      cycles += region.planes * tiles.back().cycles;
-    }
-    if (cycles >= best) continue;
-    best = cycles;
-    plan.blocks = blocks;
-    for (std::size_t r = 0; r < tiles.size(); ++r) {
-      plan.regions[r].tile_rows = tiles[r].rows;
-      plan.regions[r].tile_cols = tiles[r].cols;
-    }
+    ConvShape shape = fastest_with(plan, isa, blocks);
+    if (shape.cycles < best.cycles) best = std::move(shape);
   }
-  plan.lanes_per_group = lanes_of(plan.blocks, isa);
-  return best;
+  set_shape(plan, isa, best);
+  return best.cycles;
 }
 
 // How much of K a tile's body spells out; `divisor` > 1 spells out less than would be fastest.
-void choose_unrolling(ConvPlan& plan, const IsaTraits& isa, int divisor) {
+void unroll_by_rule(ConvPlan& plan, const IsaTraits& isa, int divisor) {
   int largest = 1;
   for (const ConvRegion& region : plan.regions) {
     largest =
@@ -220,24 +236,56 @@ std::int64_t tile_statements(const ConvPlan& plan, const ConvRegion& region,
   return sum;
 }
 
-// Statements of the whole step, a little more than the Recorder will print.
-std::int64_t statements_of(const ConvPlan& plan) {
-  std::int64_t sum = 0;
+}  // namespace
+
+Statements statements_of(const ConvPlan& plan) {
+  Statements out;
   for (const ConvRegion& region : plan.regions) {
     std::map<std::string, std::int64_t> functions;  // by size and taps
-    each_span(region, region.tile_rows, region.tile_cols,
-              [&](const TileSpan& r, const TileSpan& c) {
-                for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
-                  const ChannelBlock& block = plan.blocks[b];
-                  const TilePattern pattern = region.pattern(r, c, block.form);
-                  functions[cat(b, "_", r.size, "x", c.size, pattern.name)] =
-                      tile_statements(plan, region, block, pattern, r.size * c.size);
-                }
-              });
-    for (const auto& [name, statements] : functions) sum += statements;
+    each_span(
+        region, region.tile_rows, region.tile_cols, [&](const TileSpan& r, const TileSpan& c) {
+          for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
+            const ChannelBlock& block = plan.blocks[b];
+            const TilePattern pattern = region.pattern(r, c, block.form);
+            const std::int64_t one = tile_statements(plan, region, block, pattern, r.size * c.size);
+            functions[cat(b, "_", r.size, "x", c.size, pattern.name)] = one;
+            out.longest_tile = std::max(out.longest_tile, one);
+          }
+        });
+    for (const auto& [name, statements] : functions) out.step += statements;
   }
-  return sum;
+  return out;
 }
+
+void choose_tiles_for(ConvPlan& plan, const IsaTraits& isa, int channels, int vectors) {
+  set_shape(plan, isa, fastest_with(plan, isa, split_channels(isa, channels, vectors)));
+}
+
+void choose_unrolling(ConvPlan& plan, const IsaTraits& isa) {
+  for (const int divisor : {1, 2, 4, 1000}) {
+    unroll_by_rule(plan, isa, divisor);
+    if (statements_of(plan).step <= kMostStatements) return;
+  }
+}
+
+double estimated_cycles(const ConvPlan& plan, const IsaTraits& isa) {
+  double cycles = 0;
+  for (const ConvRegion& region : plan.regions) {
+    cycles +=
+        region.planes * region_cycles(isa, region, plan.blocks, region.tile_rows, region.tile_cols);
+  }
+  return cycles;
+}
+
+std::size_t largest_region(const ConvPlan& plan) {
+  const auto by_work = [](const ConvRegion& a, const ConvRegion& b) {
+    return std::int64_t{a.planes} * a.rows * a.cols < std::int64_t{b.planes} * b.rows * b.cols;
+  };
+  const auto largest = std::ranges::max_element(plan.regions, by_work);
+  return static_cast<std::size_t>(largest - plan.regions.begin());
+}
+
+namespace {
 
 struct Effort {
   int accumulator_divisor;
@@ -251,7 +299,6 @@ struct Choice {
 
 // From the fastest code, or from `most`, to the shortest, until the step's function fits.
 Choice choose_for_size(ConvPlan& plan, const IsaTraits& isa, int channels, Effort most = {1, 1}) {
-  constexpr std::int64_t kMostStatements = 1800;
   Choice choice;
   for (const Effort effort :
        {Effort{1, 1}, {1, 2}, {1, 4}, {1, 1000}, {2, 1000}, {4, 1000}, {1000, 1000}}) {
@@ -259,8 +306,8 @@ Choice choose_for_size(ConvPlan& plan, const IsaTraits& isa, int channels, Effor
     IsaTraits limited = isa;
     limited.accumulators = std::max(1, isa.accumulators / effort.accumulator_divisor);
     choice = {choose_shape(plan, limited, channels), effort};
-    choose_unrolling(plan, isa, effort.unroll_divisor);
-    if (statements_of(plan) <= kMostStatements) break;
+    unroll_by_rule(plan, isa, effort.unroll_divisor);
+    if (statements_of(plan).step <= kMostStatements) break;
   }
   return choice;
 }
@@ -292,10 +339,7 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
 }
 
 std::string describe_tiles(const ConvPlan& plan) {
-  const auto by_work = [](const ConvRegion& a, const ConvRegion& b) {
-    return std::int64_t{a.planes} * a.rows * a.cols < std::int64_t{b.planes} * b.rows * b.cols;
-  };
-  const ConvRegion& largest = *std::ranges::max_element(plan.regions, by_work);
+  const ConvRegion& largest = plan.regions[largest_region(plan)];
   std::string out = cat(largest.tile_rows, " x ", largest.tile_cols, " pixels x ",
                         plan.blocks.front().channels, " channels, K ");
   const int groups = largest.groups(plan.blocks.front().form);

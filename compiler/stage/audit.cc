@@ -5,6 +5,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/steps/conv.h"
 
 namespace etch {
 
@@ -157,18 +158,28 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step) 
 namespace {
 // Compilers take more than proportionally longer for long functions, and all functions of a step
 // stand in one file.
-constexpr int kMostInFunction = 2000;
-constexpr int kMostInStep = 12000;
+struct LengthLimits {
+  int in_function = 2000;
+  int in_step = 12000;
+};
+
+// What users ask for is bounded by estimates (unrolling.h), and here for good.
+LengthLimits limits_of(const Step& step) {
+  const auto* const conv = dynamic_cast<const ConvStep*>(&step);
+  if (conv == nullptr || !(conv->tuned || conv->unrolled)) return {};
+  return {static_cast<int>(kMostTileStatements), static_cast<int>(kMostUnrolledStatements)};
+}
 
 void check_length(const Step& step, const AuditResult& result, Sink& sink) {
   const int outside = result.statements - result.in_functions;
   const int longest = std::max(result.longest_function, outside);
-  const bool too_long = longest > kMostInFunction;
-  if (!too_long && result.statements <= kMostInStep) return;
+  const LengthLimits limits = limits_of(step);
+  const bool too_long = longest > limits.in_function;
+  if (!too_long && result.statements <= limits.in_step) return;
   sink.report({Severity::kError, DiagKind::kLimit, step.node, step.origin,
                cat("its unrolled code would have ", too_long ? longest : result.statements,
                    " statements", too_long ? " in one function" : "", ", at most ",
-                   too_long ? kMostInFunction : kMostInStep, " are allowed")});
+                   too_long ? limits.in_function : limits.in_step, " are allowed")});
 }
 }  // namespace
 

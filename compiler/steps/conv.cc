@@ -18,6 +18,7 @@
 #include "compiler/steps/regions.h"
 #include "compiler/steps/requantization.h"
 #include "compiler/steps/tap_grids.h"
+#include "compiler/steps/tuning_key.h"
 
 namespace etch {
 
@@ -48,9 +49,10 @@ Parts parts_needed(const ConvProblem& problem, const IsaTraits& isa) {
 
 class Builder {
  public:
-  Builder(const ConvProblem& problem, const IsaTraits& isa)
+  Builder(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning)
       : problem_(problem),
         isa_(isa),
+        tuning_(tuning),
         axes_(three_axes(problem)),
         parts_(parts_needed(problem, isa)) {}
 
@@ -63,7 +65,7 @@ class Builder {
     add_loops();
     add_regions();
     flatten();
-    choose_tiles(plan(), isa_, static_cast<int>(problem_.geometry.out_per_group()));
+    choose_schedule();
     pack();
     describe();
     add_overlaps();
@@ -231,6 +233,18 @@ class Builder {
         std::swap(r.rows, r.planes);
       }
     }
+  }
+
+  void choose_schedule() {
+    const auto channels = static_cast<int>(geometry().out_per_group());
+    step_->tuning_key = tuning_key(problem_, parts_.count);
+    choose_tiles(plan(), isa_, channels);
+    const TuningEntry* const entry = find_tuning(tuning_, isa_.name, step_->tuning_key);
+    if (entry == nullptr) return;
+    step_->tuned = true;
+    if (apply_choice(plan(), isa_, channels, entry->choice)) return;
+    step_->tuning_fault = cat("line ", entry->line, " of the tuning file: with this tile the step ",
+                              "would have more than ", kMostUnrolledStatements, " statements");
   }
 
   void pack() {
@@ -404,6 +418,8 @@ class Builder {
           x_pixels * geometry().in_channels * geometry().out_per_group() * problem_.taps();
     }
     step_->schedule = describe_tiles(plan());
+    if (step_->tuned)
+      step_->facts.emplace_back("tile, loops and unrolling come from a tuning file");
     if (parts_.count > 1) {
       step_->facts.push_back(cat("weights minus zero point need 9 bits: issued as a sum of ",
                                  parts_.count, " int8 parts, ", most_groups_ - first_part_,
@@ -450,6 +466,7 @@ class Builder {
 
   const ConvProblem& problem_;
   const IsaTraits& isa_;
+  const Tuning& tuning_;
   Axes3 axes_;
   Parts parts_;
   std::vector<std::vector<std::pair<int, int>>> k_;  // per region
@@ -460,10 +477,11 @@ class Builder {
 
 }  // namespace
 
-std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
+std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa,
+                                     const Tuning& tuning) {
   std::unique_ptr<Step> step;
   if (!problem.residual && is_depthwise(problem, isa)) step = make_depthwise_step(problem, isa);
-  if (step == nullptr) step = Builder(problem, isa).build();
+  if (step == nullptr) step = Builder(problem, isa, tuning).build();
   prove_products(isa, *step);
   return step;
 }

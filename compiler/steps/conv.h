@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/ops/conv_geometry/geometry.h"
+#include "compiler/schedule/tuning.h"
 #include "compiler/steps/staged_step.h"
 #include "compiler/steps/view.h"
 #include "templates/kernels/conv.h"
@@ -44,6 +46,10 @@ struct ConvProblem {
 class ConvStep : public StagedStep<ConvStep> {
  public:
   ConvPlan plan;
+  std::string tuning_key;    // see tuning_key.h
+  bool tuned = false;        // its tiles come from a tuning file
+  bool unrolled = false;     // as the user asked for, and so may be longer than usual
+  std::string tuning_fault;  // why the tuning file's choice cannot be had, or empty
   ConvStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {
@@ -63,8 +69,10 @@ class DepthwiseStep : public StagedStep<DepthwiseStep> {
 
 // Operand 0 is x, then comes the residual if there is one, then y. Fills plan, constants, macs,
 // facts and overlaps; the caller sets names. Depthwise convolutions get the row-quad kernel, all
-// others, and those with a residual, the matrix kernel.
-std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa);
+// others, and those with a residual, the matrix kernel; its tiles are those of `tuning` if it names
+// them.
+std::unique_ptr<Step> make_conv_step(const ConvProblem& problem, const IsaTraits& isa,
+                                     const Tuning& tuning);
 
 // The reachable accumulators of one output channel (semantics 7.2), exact int64.
 struct AccumulatorRange {

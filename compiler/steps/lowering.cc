@@ -39,9 +39,11 @@ View dense_view(DType dtype, const Shape& shape, const Order& order) {
 }
 }  // namespace
 
-Lowering::Lowering(const Graph& graph, const IsaTraits& isa, Program& program, Sink& sink)
+Lowering::Lowering(const Graph& graph, const IsaTraits& isa, const Tuning& tuning, Program& program,
+                   Sink& sink)
     : graph_(graph),
       isa_(isa),
+      tuning_(tuning),
       program_(program),
       sink_(sink),
       plans_(graph.values.size()),

@@ -17,6 +17,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/schedule/tuning.h"
 #include "compiler/steps/layout_rule.h"
 #include "compiler/steps/step.h"
 #include "compiler/steps/view.h"
@@ -25,13 +26,15 @@ namespace etch {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const IsaTraits& isa, Program& program, Sink& sink);
+  Lowering(const Graph& graph, const IsaTraits& isa, const Tuning& tuning, Program& program,
+           Sink& sink);
 
   // Lowers every node, then the graph's outputs. False when something was refused.
   bool run();
 
   const Graph& graph() const { return graph_; }
   const IsaTraits& isa() const { return isa_; }
+  const Tuning& tuning() const { return tuning_; }
   const Value& value(ValueId id) const { return graph_.value(id); }
   const Tensor& constant(const Node& node, int input) const;
   bool is_constant(const Node& node, int input) const;
@@ -100,6 +103,7 @@ class Lowering {
 
   const Graph& graph_;
   IsaTraits isa_;
+  const Tuning& tuning_;
   Program& program_;
   Sink& sink_;
   std::vector<Plan> plans_;                 // by value

@@ -174,6 +174,16 @@ std::size_t region_count(const ConvProblem& problem) {
 }
 }  // namespace
 
+namespace {
+// Whether the tuning file wants what the step cannot be.
+bool refuse_tuning(Lowering& lowering, const Node& node, const Step& step) {
+  const auto* const conv = dynamic_cast<const ConvStep*>(&step);
+  if (conv == nullptr || conv->tuning_fault.empty()) return false;
+  lowering.unsupported(node, conv->tuning_fault);
+  return true;
+}
+}  // namespace
+
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem) {
   if (element_count(problem.y.shape) == 0) {
     lowering.unsupported(node, "an empty output (a size of 0) cannot be compiled");
@@ -187,7 +197,8 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
                   kMostRegionsAtAll, " can be compiled"));
     return;
   }
-  std::unique_ptr<Step> step = make_conv_step(seen, lowering.isa());
+  std::unique_ptr<Step> step = make_conv_step(seen, lowering.isa(), lowering.tuning());
+  if (refuse_tuning(lowering, node, *step)) return;
   step->summary = describe(seen, step->kind);
   if (!seen.residual) {
     lowering.add(node, std::move(step), {{"x", &seen.x}, {"y", &seen.y}});
@@ -251,7 +262,8 @@ void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, 
   // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
   problem.x_zero_point = 1;
   problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
-  std::unique_ptr<Step> made = make_conv_step(problem, lowering.isa());
+  std::unique_ptr<Step> made = make_conv_step(problem, lowering.isa(), lowering.tuning());
+  if (refuse_tuning(lowering, node, *made)) return;
   auto* const step = dynamic_cast<ConvStep*>(made.get());
   ETCH_CHECK(step != nullptr);
   step->facts.front() = range_fact(problem);

@@ -121,6 +121,7 @@ class Request:
     shapes: tuple[str, ...] = ()
     keep_copy: bool = True
     threads: int = 1
+    options: tuple[str, ...] = ()  # more arguments of `etch compile`
 
 
 def generate(request: Request, folder: pathlib.Path) -> float:
@@ -132,6 +133,7 @@ def generate(request: Request, folder: pathlib.Path) -> float:
         command += ["--input-shape", shape]
     if request.threads > 1:
         command += ["--threads", str(request.threads)]
+    command += request.options
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -188,9 +190,9 @@ def build_library(source: pathlib.Path, driver: str, compiler: str) -> Facts:
 
 class Network:
     def __init__(self, request: Request, feeds: list[np.ndarray], folder: pathlib.Path):
-        place, self.report = build(request, folder)
-        self.facts = Facts(**json.loads((place / "facts.json").read_text(encoding="utf-8")))
-        self.library = ctypes.CDLL(str(place / "net.so"))
+        self.place, self.report = build(request, folder)
+        self.facts = Facts(**json.loads((self.place / "facts.json").read_text(encoding="utf-8")))
+        self.library = ctypes.CDLL(str(self.place / "net.so"))
         self.library.arena_bytes.restype = ctypes.c_ulong
         self.inputs = [self.port(one) for one in self.report["inputs"]]
         self.outputs = [self.port(one) for one in self.report["outputs"]]
