@@ -17,6 +17,7 @@ constexpr char kFooter[] =
     "  etch compile examples/digits/model.onnx -o digits   C++ for this CPU in the folder digits\n"
     "  etch check examples/digits/model.onnx               compare with the test data beside it\n"
     "  etch bench examples/digits/model.onnx               time the network and each layer\n"
+    "  etch tune model.onnx -o model.tune                  measure which tiles are the fastest\n"
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
     "  etch compile --help                                 more about one command\n"
     "\n"
@@ -50,9 +51,8 @@ int parse_and_run(int argc, char** argv) {
   root.footer(kFooter);
 
   const std::vector<Command> commands = {
-      add_compile(root),        add_check(root),   add_run(root),
-      add_bench(root),          add_inspect(root), add_targets(root),
-      add_quantize_params(root)};
+      add_compile(root), add_check(root),   add_run(root),     add_bench(root),
+      add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -5,11 +5,11 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
+#include "compiler/cli/measure.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/object_size.h"
@@ -19,7 +19,6 @@
 #include "compiler/emit/parts.h"
 #include "compiler/emit/report.h"
 #include "compiler/import/file.h"
-#include "compiler/import/tensor_proto.h"
 
 namespace etch::cli {
 namespace {
@@ -32,7 +31,6 @@ struct BenchOptions : ModelOptions {
   std::string report;  // file to write; empty: none
 };
 
-using Times = std::map<std::string, MeasuredTime>;
 using Counts = std::map<std::string, std::int64_t>;  // executed instructions
 
 // Of "network" and of each step, by name: on this machine times, in an emulator instructions.
@@ -40,47 +38,6 @@ struct Measurements {
   Times times;
   Counts instructions;
 };
-
-// What harness.h prints: "NAME MEDIAN MINIMUM" per line.
-Times parse_times(const std::string& text) {
-  Times all;
-  std::istringstream lines(text);
-  lines.imbue(std::locale::classic());
-  std::string name;
-  MeasuredTime time;
-  while (lines >> name >> time.median_us >> time.least_us) all[name] = time;
-  return all;
-}
-
-// A stand-in where there is no test data: any bytes for integers, values in [0, 1) for float32.
-Tensor made_up(const Port& port) {
-  Tensor tensor(port.dtype, port.shape);
-  std::uint32_t state = 1;
-  const auto next = [&] { return (state = state * 1664525U + 1013904223U) >> 24; };
-  if (port.dtype == DType::kF32) {
-    for (float& value : tensor.as<float>()) value = static_cast<float>(next()) / 256.0F;
-  } else if (is_8bit(port.dtype)) {
-    for (std::byte& byte : tensor.mutable_bytes()) byte = static_cast<std::byte>(next());
-  }
-  return tensor;
-}
-
-// The first data set beside the model if it fits, otherwise made-up values: time does not depend
-// on them.
-std::vector<Tensor> sample_for(const BenchOptions& options, const Program& program) {
-  const std::vector<std::filesystem::path> folders = find_data_sets(options.model);
-  std::vector<Tensor> sample;
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    const Port& port = program.inputs[i];
-    Sink ignored;
-    std::optional<Tensor> tensor;
-    if (!folders.empty()) {
-      tensor = read_tensor_file((folders.front() / cat("input_", i, ".pb")).string(), ignored);
-    }
-    sample.push_back(tensor && fits(*tensor, port) ? std::move(*tensor) : made_up(port));
-  }
-  return sample;
-}
 
 std::int64_t weight_bytes(const Step& step) {
   std::size_t bytes = 0;
@@ -256,7 +213,7 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   std::unique_ptr<Program> program =
       compile_file(options, reporter, data.empty() ? std::filesystem::path() : data.front());
   if (program == nullptr) return reporter.exit_code();
-  const std::vector<Tensor> sample = sample_for(options, *program);
+  const std::vector<Tensor> sample = sample_for(options.model, *program);
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kSteps, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
@@ -287,6 +244,7 @@ Command add_bench(CLI::App& root) {
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
   add_time_limit(*parser, *options);
+  add_schedule_options(*parser, *options);
   parser->add_flag("--json", options->json, "print a JSON object");
   parser
       ->add_option("--report", options->report,
