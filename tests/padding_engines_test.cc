@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, SmallMaps, ::testing::Values("scalar", "avx2",
 TEST(PaddedMaps, AreComputedWithoutTapsOnPadding) {
   for (const char* target : {"scalar", "sse41", "avx2", "avx512_vnni"}) {
     int found = 0;
-    for (const Case& each : convolutions_on_small_maps(60)) {
+    for (const Case& each : convolutions_on_small_maps(90)) {
       const auto program = compiled(each, target);
       ASSERT_NE(program, nullptr);
       for (const auto& step : program->steps) found += leaves_out(*step);
