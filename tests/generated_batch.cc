@@ -71,6 +71,27 @@ constexpr std::string_view kBackwards =
     "  return &backwards;\n"
     "}\n";
 
+// What is written for one network of an image: its function, its ports and its facts.
+std::string firmware_part(const Program& program, const std::string& name) {
+  const auto ports = [](const std::vector<Port>& all, const std::string& table) {
+    if (all.empty()) return cat("static const harness::Port* const ", table, " = nullptr;\n");
+    return cat("static const harness::Port ", table, "[] = ", port_table(all), ";\n");
+  };
+  std::string call = cli::threaded_call(program, name);
+  call.resize(call.size() - 2);  // ", "
+  return cat(ports(program.inputs, name + "_in"), ports(program.outputs, name + "_out"),
+             "static void ", name,
+             "_run([[maybe_unused]] const void* const* inputs, void* const* outputs, void* arena) "
+             "{\n  ",
+             call, ");\n}\nstatic const harness::Network ", name, "_network = {", name, "_in, ",
+             program.inputs.size(), ", ", name, "_out, ", program.outputs.size(), ", ", name,
+             "::kArenaBytes, ", name, "::kArenaAlignment, ", name, "_run};\n");
+}
+
+bool is_firmware(const cli::Toolchain& toolchain) {
+  return toolchain.machine != nullptr && toolchain.machine->kind == Machine::Kind::kFirmware;
+}
+
 class Batch {
  public:
   Batch(std::span<const BatchEntry> entries, const BatchOptions& options)
@@ -82,14 +103,26 @@ class Batch {
     if (folder_ == nullptr || !toolchain) return failed("no folder or no compiler");
     toolchain->flags.insert(toolchain->flags.end(), options_.flags.begin(), options_.flags.end());
     emit_all();
-    write_main();
+    if (toolchain->machine != nullptr) write_machine_files(*toolchain->machine);
+    if (is_firmware(*toolchain)) {
+      write_firmware_main();
+    } else {
+      write_main();
+    }
     const auto built = cli::build_program(root(), {sources_.begin(), sources_.end()}, "batch",
                                           *toolchain, reporter_);
     if (!built) return failed("the generated code does not compile");
-    std::vector<std::string> command = toolchain->runner;
-    command.insert(command.end(), {built->program.string(), root().string()});
-    const auto result = cli::run_process(command, std::chrono::minutes(10));
-    if (!result.succeeded()) return failed(cat(cli::describe(result), "\n", result.errors));
+    const fs::path program = fs::absolute(built->program);
+    if (!is_firmware(*toolchain)) {
+      return execute(cli::command_to_run(*toolchain, program, {"."})) ? read_outputs()
+                                                                      : std::nullopt;
+    }
+    // The memory of a board is for one network at a time.
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (!execute(cli::command_to_run(*toolchain, program, {"run", name_of(i)}))) {
+        return failed(cat("running ", name_of(i)));
+      }
+    }
     return read_outputs();
   }
 
@@ -182,6 +215,39 @@ class Batch {
     if (inserted) write(file.path, file.content);
   }
 
+  bool execute(const std::vector<std::string>& command) const {
+    const auto result = cli::run_process(command, std::chrono::minutes(10), root());
+    if (!result.succeeded()) {
+      ADD_FAILURE() << cli::describe(result) << "\n" << result.output << result.errors;
+    }
+    return result.succeeded();
+  }
+
+  // Runs the network that is called as the folder on the command line.
+  void write_firmware_main() {
+    std::string includes = "#include \"firmware_harness.h\"\n#include <string.h>\n";
+    std::string parts;
+    std::string calls;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const std::string name = name_of(i);
+      includes += cat("#include \"", name, ".h\"\n");
+      parts += firmware_part(*entries_[i].program, name);
+      calls += cat("  if (strcmp(arguments.folder, \"", name, "\") == 0) return harness::run(",
+                   name, "_network, \"", name, "\");\n");
+    }
+    write("firmware_harness.h", embedded_file("templates/files/firmware_harness.h"));
+    write("main.cpp", cat(includes, parts, "int main() {\n  const harness::Arguments arguments;\n",
+                          calls, "  return 1;\n}\n"));
+    sources_.push_back("main.cpp");
+  }
+
+  void write_machine_files(const Machine& machine) {
+    for (const OutputFile& file : cli::machine_files(machine)) {
+      write(file.path, file.content);
+      if (fs::path(file.path).extension() == ".cc") sources_.push_back(file.path);
+    }
+  }
+
   void write_main() {
     std::string includes = "#include \"harness.h\"\n";
     std::string calls;
@@ -206,7 +272,7 @@ class Batch {
     sources_.push_back("main.cpp");
   }
 
-  std::vector<std::vector<Tensor>> read_outputs() const {
+  std::optional<std::vector<std::vector<Tensor>>> read_outputs() const {
     std::vector<std::vector<Tensor>> all;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       all.emplace_back();
