@@ -41,11 +41,14 @@ std::vector<ProcessResult> run_all(const std::vector<Command>& commands, const s
 }
 
 // ": " and what the compiler said from its first error on, with lines joined by " | "; empty if it
-// was silent.
+// was silent. A linker says what is wrong before the driver's "collect2: error:".
 std::string excerpt(const std::string& text) {
   constexpr std::size_t kMost = 600;
   const std::size_t error = text.find("error:");
-  const std::size_t line = error == std::string::npos ? error : text.rfind('\n', error);
+  const bool by_driver =
+      error != std::string::npos && text.rfind("collect2: ", error) != std::string::npos;
+  const std::size_t line =
+      error == std::string::npos || by_driver ? std::string::npos : text.rfind('\n', error);
   std::string out;
   for (const char c : text.substr(line == std::string::npos ? 0 : line + 1, kMost)) {
     if (c == '\n') {
