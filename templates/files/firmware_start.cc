@@ -65,8 +65,10 @@ __asm__(
     ".thumb_func\n.type etch_on_exception, %function\n"
     "etch_on_exception:\n"
     "mov r0, sp\n"
-    "ldr r0, [r0, #24]\n"  // where the exception frame keeps the program counter
-    "b etch_fault\n");
+    "ldr r0, [r0, #24]\n"    // where the exception frame keeps the program counter
+    "ldr r1, =etch_fault\n"  // anywhere: a branch does not reach far on Cortex-M0
+    "bx r1\n"
+    ".ltorg\n");
 
 #elif defined(__riscv)
 
@@ -82,10 +84,10 @@ __asm__(
     "csrw mtvec, t0\n"
     "li t0, 0x6600\n"  // floating point and vectors on, where there are any
     "csrs mstatus, t0\n"
-    "j etch_start\n"
+    "tail etch_start\n"
     ".balign 4\n"
     "etch_on_exception:\n"
     "csrr a0, mepc\n"
-    "j etch_fault\n");
+    "tail etch_fault\n");
 
 #endif
