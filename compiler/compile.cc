@@ -9,6 +9,7 @@
 #include "compiler/passes/pipeline.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
+#include "compiler/schedule/share_code.h"
 #include "compiler/schedule/targets.h"
 #include "compiler/stage/audit.h"
 #include "compiler/steps/lowering.h"
@@ -36,7 +37,7 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
     std::optional<Graph> graph = import_model(model, options.import, sink);
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
-    run_passes(*graph, sink, options.qdq, options.dump_after);
+    run_passes(*graph, sink, {options.qdq, options.split_rows_above}, options.dump_after);
     if (sink.has_errors()) return nullptr;
     return std::make_unique<Graph>(std::move(*graph));
   } catch (const CompileError&) {
@@ -58,6 +59,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Program& program, 
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
   if (sink.has_errors()) return false;
   divide_work(program, options.threads);
+  share_code(program);
   plan_memory(program);
   audit_program(program, sink);
   return !sink.has_errors();

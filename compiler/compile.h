@@ -11,6 +11,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/passes/pipeline.h"
 #include "compiler/passes/quantize_input.h"
+#include "compiler/passes/split_rows.h"
 #include "compiler/schedule/tuning.h"
 #include "compiler/schedule/unrolling.h"
 #include "compiler/steps/step.h"
@@ -26,6 +27,7 @@ struct CompileOptions {
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
   QdqMode qdq = QdqMode::kInteger;
+  std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
   int threads = 1;              // that can work on the network at once
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   UnrollRequest unrolling;

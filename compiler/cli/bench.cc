@@ -73,7 +73,7 @@ ObjectSizes object_sizes(const Network& network) {
 
 std::int64_t code_bytes_of(const Step& step, const std::vector<ObjectSize>& objects) {
   std::int64_t code = 0;
-  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.name);
+  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.called());
   return code;
 }
 

@@ -134,6 +134,8 @@ std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
   return QuantizeInput{text.substr(0, equals), *mode, *min, *max, type};
 }
 
+constexpr std::int64_t kMostSplitRowsKib = std::int64_t{1} << 31;
+
 void add_model_options(CLI::App& parser, ModelOptions& options) {
   parser.add_option("MODEL", options.model, "the network")->required()->type_name("FILE.onnx");
   parser
@@ -181,6 +183,13 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
                 "values would still use floats or emulate them")
       ->needs(requantize);
   parser
+      .add_option("--split-rows", options.split_rows_kib,
+                  "compute convolutions in bands of rows where more than KB kibibytes lie between "
+                  "them; 0: never")
+      ->check(CLI::Validator(CLI::Range(std::int64_t{0}, kMostSplitRowsKib)).description(""))
+      ->type_name("KB")
+      ->capture_default_str();
+  parser
       .add_option("--threads", options.threads,
                   "divide the work of large layers among N threads, of equal results")
       ->check(CLI::Validator(CLI::Range(1, kMostThreads)).description(""))
@@ -222,6 +231,7 @@ CompileOptions ModelOptions::compile_options() const {
     const auto [layer, how] = *parse_unroll(text);
     (layer.empty() ? out.unrolling.all : out.unrolling.layers[layer]) = how;
   }
+  out.split_rows_above = split_rows_kib == 0 ? -1 : split_rows_kib << 10;
   for (const std::string& text : dims) {
     auto [name, size] = *parse_dim(text);
     out.import.dims.insert_or_assign(std::move(name), size);

@@ -44,6 +44,7 @@ struct ModelOptions {
   double time_limit = 0;  // seconds for a program that is run; 0: the machine's own limit
   std::vector<std::string> unrolling;  // "4", "LAYER=full", checked while parsing
   std::string tuning;                  // file to read; empty: none
+  std::int64_t split_rows_kib = kSplitRowsAbove >> 10;  // 0: never
 
   // All but the tuning file; see read_tuning_file().
   CompileOptions compile_options() const;
@@ -52,7 +53,8 @@ struct ModelOptions {
 // Adds MODEL, --target, --dim, --input-shape, --cut and --quantize-input.
 void add_model_options(CLI::App& parser, ModelOptions& options);
 
-// Adds --qdq, --requantize, --strict-integer and --threads, for the commands that generate code.
+// Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
+// generate code.
 void add_code_options(CLI::App& parser, ModelOptions& options);
 
 // Adds --time-limit, for the commands that run what they generate.

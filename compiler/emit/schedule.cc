@@ -96,7 +96,7 @@ std::string call_of(const Program& program, const Step& step, Argument argument,
   for (const Operand& operand : step.operands) {
     arguments += cat(arguments.empty() ? "" : ", ", argument(program, operand, from));
   }
-  return cat(step.name, "(", arguments, is_divided(step) ? ", share);" : ");");
+  return cat(step.called(), "(", arguments, is_divided(step) ? ", share);" : ");");
 }
 
 // What shares of steps need: the pointers in a Call, the functions that the hook calls, and
@@ -192,6 +192,7 @@ std::string step_declarations(const EmitContext& context) {
   write_at(writer);
   writer.line("// The steps in the order in which run() calls them.");
   for (const auto& step : context.program.steps) {
+    if (step->shares_code()) continue;
     writer.line(cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ");"));
   }
   return writer.text();

@@ -23,6 +23,7 @@ std::vector<std::string> step_definitions(const EmitContext& context) {
   std::vector<std::string> shards;
   int statements = kShardStatements;
   for (const auto& step : context.program.steps) {
+    if (step->shares_code()) continue;
     Recorder recorder(*step);
     recorder.set_isa(context.program.isa);
     step->run(recorder);

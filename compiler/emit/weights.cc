@@ -37,6 +37,7 @@ template <class Visit>
 void for_each_in_blob(const Program& program, Visit visit) {
   std::int64_t offset = 0;
   for (const auto& step : program.steps) {
+    if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       if (!is_byte_array(constant)) continue;
       visit(*step, constant, offset);
@@ -51,6 +52,7 @@ std::int64_t constant_bytes(const Program& program) {
   std::int64_t sum = 0;
   for (const Program& variant : program.variants) sum += constant_bytes(variant);
   for (const auto& step : program.steps) {
+    if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       sum += static_cast<std::int64_t>(constant.bytes.size());
     }
@@ -61,6 +63,7 @@ std::int64_t constant_bytes(const Program& program) {
 std::string weight_declarations(const EmitContext& context) {
   Writer writer;
   for (const auto& step : context.program.steps) {
+    if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       const std::string symbol =
           in_blob(context, constant)
@@ -75,6 +78,7 @@ std::string weight_declarations(const EmitContext& context) {
 std::vector<std::string> weight_definitions(const EmitContext& context) {
   std::vector<std::string> shards;
   for (const auto& step : context.program.steps) {
+    if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       if (in_blob(context, constant)) continue;
       std::string text = definition_of(*step, constant, section_macro(context));

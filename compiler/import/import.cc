@@ -19,8 +19,8 @@ struct VersionRange {
   std::int64_t least;
   std::int64_t most;
 };
-constexpr VersionRange kIrVersions = {3, 11};
-constexpr VersionRange kOnnxOpsets = {7, 25};
+constexpr VersionRange kIrVersions = {3, 14};
+constexpr VersionRange kOnnxOpsets = {7, 28};
 constexpr VersionRange kMicrosoftOpsets = {1, 1};
 constexpr VersionRange kAnyVersion = {1, INT64_MAX};
 

@@ -93,11 +93,11 @@ TEST(Import, TrimsOmittedInputsAtTheEndOnly) {
 
 TEST(ImportVersion, AcceptsTheSupportedRangeOnly) {
   for (const auto& [opset, is_good] :
-       {std::pair(6, false), {7, true}, {13, true}, {25, true}, {26, false}}) {
+       {std::pair(6, false), {7, true}, {13, true}, {28, true}, {29, false}}) {
     EXPECT_EQ(errors(relu_model(opset)).empty(), is_good) << opset;
   }
   for (const auto& [version, is_good] :
-       {std::pair(2, false), {3, true}, {11, true}, {12, false}, {-1, false}}) {
+       {std::pair(2, false), {3, true}, {14, true}, {15, false}, {-1, false}}) {
     ModelBuilder model = relu_model();
     model.proto().set_ir_version(version);
     EXPECT_EQ(errors(model).empty(), is_good) << version;

@@ -14,6 +14,7 @@
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
 #include "compiler/passes/resolve.h"
+#include "compiler/passes/split_rows.h"
 #include "compiler/passes/widen_four_bits.h"
 
 namespace etch {
@@ -21,45 +22,57 @@ namespace etch {
 namespace {
 struct Pass {
   const char* name;
-  std::function<void(Graph&, Sink&)> run;
-  std::function<void(Graph&, Sink&)> instead = nullptr;  // with --qdq float; null: the same
+  std::function<void(Graph&, Sink&, const PassOptions&)> run;
 };
 
 const Pass kPasses[] = {
     // First: everything after it relies on known types, shapes and parameters.
-    {"resolve", resolve},
+    {"resolve", [](Graph& graph, Sink& sink, const PassOptions&) { resolve(graph, sink); }},
     // Before anything looks for 8-bit weights.
-    {"widen_four_bits", widen_four_bits},
+    {"widen_four_bits",
+     [](Graph& graph, Sink& sink, const PassOptions&) { widen_four_bits(graph, sink); }},
     // Before any float value is folded: it needs to see DequantizeLinear of constant weights.
-    {"fold_qdq", fold_qdq, [](Graph& graph, Sink&) { keep_qdq(graph); }},
+    {"fold_qdq",
+     [](Graph& graph, Sink& sink, const PassOptions& options) {
+       if (options.qdq == QdqMode::kFloat) {
+         keep_qdq(graph);
+       } else {
+         fold_qdq(graph, sink);
+       }
+     }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.
-    {"expand", expand},
+    {"expand", [](Graph& graph, Sink& sink, const PassOptions&) { expand(graph, sink); }},
     // What fold_qdq has left in float is now an ordinary constant.
-    {"fold", [](Graph& graph, Sink&) { fold_constants(graph, FoldDequantize::kYes); }},
+    {"fold",
+     [](Graph& graph, Sink&, const PassOptions&) { fold_constants(graph, FoldDequantize::kYes); }},
     // Once operators are the integer ones that will run; before limits are fused into them.
-    {"fold_pad", [](Graph& graph, Sink&) { fold_pads(graph); }},
+    {"fold_pad", [](Graph& graph, Sink&, const PassOptions&) { fold_pads(graph); }},
     // Before limits are fused, which then are those of the sum.
-    {"fuse_add", [](Graph& graph, Sink&) { fuse_adds(graph); }},
+    {"fuse_add", [](Graph& graph, Sink&, const PassOptions&) { fuse_adds(graph); }},
     // After constants are known in float, and while quantization stands where fold_qdq left it.
-    {"fuse_table", fuse_table},
+    {"fuse_table", [](Graph& graph, Sink& sink, const PassOptions&) { fuse_table(graph, sink); }},
     // After fold_qdq, which moves quantization towards the inputs.
-    {"hoist_relabel", hoist_relabel},
+    {"hoist_relabel",
+     [](Graph& graph, Sink& sink, const PassOptions&) { hoist_relabel(graph, sink); }},
+    // Once convolutions are what will run.
+    {"split_rows", [](Graph& graph, Sink&,
+                      const PassOptions& options) { split_rows(graph, options.split_rows_above); }},
     // The passes above leave producers without consumers.
-    {"dead_code", [](Graph& graph, Sink&) { remove_dead(graph); }},
+    {"dead_code", [](Graph& graph, Sink&, const PassOptions&) { remove_dead(graph); }},
     // Last: what is float now stays so, and the log says why of the operators that the file has.
     {"fuse_relu",
-     [](Graph& graph, Sink&) {
+     [](Graph& graph, Sink&, const PassOptions&) {
        graph.fusions.finish(graph);
        fuse_relus(graph);
      }},
 };
 }  // namespace
 
-void run_passes(Graph& graph, Sink& sink, QdqMode qdq, const std::string& dump_after) {
+void run_passes(Graph& graph, Sink& sink, const PassOptions& options,
+                const std::string& dump_after) {
   if (dump_after == "import") std::fputs(dump(graph).c_str(), stderr);
   for (const Pass& pass : kPasses) {
-    const bool other = qdq == QdqMode::kFloat && pass.instead != nullptr;
-    (other ? pass.instead : pass.run)(graph, sink);
+    pass.run(graph, sink, options);
     if (dump_after == pass.name) std::fputs(dump(graph).c_str(), stderr);
     if (sink.has_errors()) return;
     verify(graph, Resolved::kYes);

@@ -5,6 +5,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/split_rows.h"
 
 namespace etch {
 
@@ -12,8 +13,14 @@ namespace etch {
 // Runtime has one (passes/fold_qdq.h), or float arithmetic as the file has it.
 enum class QdqMode { kInteger, kFloat };
 
+struct PassOptions {
+  QdqMode qdq = QdqMode::kInteger;
+  std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
+};
+
 // Runs every pass. Prints the graph to stderr after the one named `dump_after`. Stops when a pass
 // has reported an error.
-void run_passes(Graph& graph, Sink& sink, QdqMode qdq, const std::string& dump_after);
+void run_passes(Graph& graph, Sink& sink, const PassOptions& options,
+                const std::string& dump_after);
 
 }  // namespace etch

@@ -86,9 +86,11 @@ void describe_quantization(const Graph& graph, Program& program) {
     if (found == std::end(kPlaces)) continue;
     for (const Place& place : found->places) {
       if (place.role.empty()) continue;
-      if (auto tensor = tensor_at(graph, node, place)) {
-        program.quantization.push_back(std::move(*tensor));
-      }
+      const auto tensor = tensor_at(graph, node, place);
+      if (!tensor) continue;
+      // Bands of rows of one convolution all say the same.
+      const auto known = std::ranges::find(program.quantization, *tensor);
+      if (known == program.quantization.end()) program.quantization.push_back(*tensor);
     }
   }
 }

@@ -81,6 +81,7 @@ class Step {
   virtual ~Step() = default;
 
   std::string name;                // C++ identifier, unique: "n03_conv"
+  std::string function;            // empty, or the name of an earlier step that has the same code
   std::string kind;                // "conv", "depthwise", "pool"
   std::string summary;             // one comment line: "3x3 convolution, 16 -> 32 channels ..."
   std::vector<std::string> facts;  // further comment lines: what was proved, what was fused
@@ -101,6 +102,10 @@ class Step {
   // depends on another, or overwrites what another writes: a promise of the kernel.
   bool divisible = false;
   Partition partition;  // set by divide_work() for some divisible steps
+
+  // Whether the function and the constants are those of an earlier step.
+  bool shares_code() const { return !function.empty(); }
+  const std::string& called() const { return function.empty() ? name : function; }
 
   virtual void run(Recorder& stage) const = 0;
   virtual void run(NativeStage& stage) const = 0;
@@ -142,6 +147,7 @@ struct QuantizedTensor {
   std::int64_t channels = 1;  // number of scales
   float least_scale = 0, median_scale = 0, greatest_scale = 0;
   int least_zero_point = 0, greatest_zero_point = 0;
+  bool operator==(const QuantizedTensor&) const = default;
 };
 
 struct Program {

@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import fnmatch
+import os
 import pathlib
 import subprocess
 import sys
@@ -21,6 +22,9 @@ import self_check
 import summary
 import table
 
+# What oneDNN, alone and inside OpenVINO, is kept to so that targets are compared with their likes. ONNX Runtime takes
+# what the CPU has.
+PEER_ISA = {"avx2": "AVX2", "avx_vnni": "AVX2_VNNI", "sse41": "SSE41"}
 BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/bench-x86"
 
 
@@ -33,7 +37,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="how often every contender has its turn (default 5, quick 3)")
     parser.add_argument("--seconds", type=float, help="per contender and round (default 0.1, quick 0.03)")
     parser.add_argument("--threads", default="1", help="1, 2 or 1,2")
-    parser.add_argument("--peers", default="onnxruntime,openvino,onednn", help="whom to time besides Etch")
+    parser.add_argument("--peers", help="whom to time besides Etch (default onnxruntime,openvino,onednn; for targets "
+                        "below avx512_vnni openvino,onednn, kept to that instruction set)")
     parser.add_argument("--quick", action="store_true", help="some layers and small networks, in less than 3 minutes")
     parser.add_argument("--real-time", action="store_true",
                         help="let nothing else have the core while samples are taken, 1 thread only; needs privileges")
@@ -47,8 +52,10 @@ def parse() -> argparse.Namespace:
 
 
 def settings_of(options: argparse.Namespace, scratch: pathlib.Path) -> layer_bench.Settings:
-    peers = options.peers.split(",")
     target = etch_runner.best_target() if options.target == "native" else options.target
+    if target in PEER_ISA:
+        os.environ["ONEDNN_MAX_CPU_ISA"] = os.environ["DNNL_MAX_CPU_ISA"] = PEER_ISA[target]
+    peers = (options.peers or ("openvino,onednn" if target in PEER_ISA else "onnxruntime,openvino,onednn")).split(",")
     ov_runner.Session.start()  # before this thread is bound: OpenVINO counts the cores that it may use
     gate.pin(gate.cores_for(1))
     return layer_bench.Settings(
@@ -93,7 +100,7 @@ def machine(settings: layer_bench.Settings) -> dict:
             "cores": len(gate.all_cores()), "etch": etch_runner.version(), "target": settings.target,
             "compiler": compiler.splitlines()[0], "onnxruntime": layer_bench.ort_runner.onnxruntime.__version__,
             "openvino": ov_runner.version(), "reference": settings.timer.loop,
-            "onednn": settings.dnnl.version if settings.dnnl else "",
+            "onednn": settings.dnnl.version if settings.dnnl else "", "peer_isa": PEER_ISA.get(settings.target, ""),
             "command": "tools/bench-x86 " + " ".join(sys.argv[1:])}
 
 

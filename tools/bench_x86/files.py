@@ -23,7 +23,8 @@ def cpu_name() -> str:
 def machine_lines(facts: dict) -> list[str]:
     lines = [f"{facts['date']}, {facts['cpu']}, {facts['cores']} cores; {facts['etch']}, target {facts['target']}",
              f"{facts['compiler']}; onnxruntime {facts['onnxruntime']}, openvino {facts['openvino']}"
-             + (f", oneDNN {facts['onednn']}" if facts.get("onednn") else "")]
+             + (f", oneDNN {facts['onednn']}" if facts.get("onednn") else "")
+             + (f", oneDNN and OpenVINO kept to {facts['peer_isa']}" if facts.get("peer_isa") else "")]
     if "peak_gmacs" in facts:
         lines.append("peak of one core while rows were timed: {:.0f} to {:.0f} GMAC/s ".format(*facts["peak_gmacs"])
                      + f"({facts['reference']})")

@@ -1,0 +1,245 @@
+// See split_rows.h.
+#include "compiler/passes/split_rows.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/qlinear_conv/op.h"
+#include "compiler/passes/resolve.h"
+
+namespace etch {
+
+namespace {
+
+// What lies between two bands should leave a second-level cache room for weights.
+constexpr std::int64_t kMostBandBytes = std::int64_t{512} << 10;
+constexpr std::int64_t kRows = 2;  // dimension of x and y
+
+struct Rows {
+  std::int64_t first = 0, end = 0;
+  std::int64_t count() const { return end - first; }
+};
+
+// Rows of x, and what of the padding, that some rows of y need.
+struct BandInput {
+  Rows rows;
+  std::int64_t pad_begin = 0, pad_end = 0;
+};
+
+std::optional<BandInput> input_of(const ConvAxis& axis, Rows y) {
+  const std::int64_t first = y.first * axis.stride - axis.pad_begin;
+  const std::int64_t end =
+      (y.end - 1) * axis.stride - axis.pad_begin + (axis.kernel - 1) * axis.dilation + 1;
+  const Rows rows{std::max<std::int64_t>(0, first), std::min(axis.in, end)};
+  if (rows.count() <= 0) return std::nullopt;  // nothing but padding
+  return BandInput{rows, rows.first - first, end - rows.end};
+}
+
+class RowSplitter {
+ public:
+  RowSplitter(Graph& graph, std::int64_t above)
+      : graph_(graph), above_(above), consumers_(consumers_of(graph)) {}
+
+  void run() {
+    std::vector<Node> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    std::vector<bool> taken(nodes.size(), false);
+    std::vector<std::pair<std::size_t, std::vector<Node>>> made;  // by the last of its nodes
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (taken[i]) continue;
+      const std::vector<std::size_t> chain = chain_from(nodes, i);
+      if (chain.size() < 2) continue;
+      std::vector<Node> bands = bands_of(nodes, chain);
+      if (bands.empty()) continue;
+      for (const std::size_t each : chain) taken[each] = true;
+      made.emplace_back(chain.back(), std::move(bands));
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (auto& [last, bands] : made) {
+        if (last == i) std::move(bands.begin(), bands.end(), std::back_inserter(graph_.nodes));
+      }
+      if (!taken[i]) graph_.nodes.push_back(std::move(nodes[i]));
+    }
+  }
+
+ private:
+  const ConvAxis& rows_of(const Node& node) const {
+    return params_of<QLinearConvParams>(node).geometry.axes.front();
+  }
+  std::int64_t bytes_between(const Node& node) const {
+    return element_count(*graph_.value(node.outputs[0]).shape);
+  }
+
+  bool is_suitable(const Node& node) const {
+    if (node.op_type != "QLinearConv") return false;
+    const auto& params = params_of<QLinearConvParams>(node);
+    const ConvGeometry& geometry = params.geometry;
+    const bool shaped = geometry.layout == ConvLayout::kChannelsFirst && geometry.batch == 1 &&
+                        geometry.axes.size() == 2;
+    const bool constant = std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
+      return id == kNoValue || graph_.value(id).constant != nullptr;
+    });
+    return shaped && constant && graph_.value(node.inputs[0]).constant == nullptr;
+  }
+
+  // Indices of convolutions that follow one another with too much between them, from node i on.
+  std::vector<std::size_t> chain_from(const std::vector<Node>& nodes, std::size_t i) const {
+    std::vector<std::size_t> chain;
+    for (;;) {
+      const Node& node = nodes[i];
+      if (!is_suitable(node)) return chain;
+      chain.push_back(i);
+      const ValueId y = node.outputs[0];
+      const auto& readers = consumers_[static_cast<std::size_t>(y)];
+      const bool goes_on = bytes_between(node) > above_ && readers.size() == 1 && !is_output(y) &&
+                           nodes[static_cast<std::size_t>(readers[0])].inputs[0] == y;
+      if (!goes_on) return chain;
+      i = static_cast<std::size_t>(readers[0]);
+    }
+  }
+
+  bool is_output(ValueId id) const {
+    return std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end();
+  }
+
+  // What each node of the chain reads so that the last one can compute `y`.
+  std::optional<std::vector<BandInput>> inputs_of(const std::vector<Node>& nodes,
+                                                  const std::vector<std::size_t>& chain,
+                                                  Rows y) const {
+    std::vector<BandInput> out(chain.size());
+    for (std::size_t k = chain.size(); k-- > 0;) {
+      const auto input = input_of(rows_of(nodes[chain[k]]), y);
+      if (!input) return std::nullopt;
+      out[k] = *input;
+      y = input->rows;
+    }
+    return out;
+  }
+
+  // The most bytes between two nodes of a band of `rows` rows of the last one's output.
+  std::int64_t band_bytes(const std::vector<Node>& nodes, const std::vector<std::size_t>& chain,
+                          std::int64_t rows) const {
+    std::int64_t most = 0;
+    for (std::size_t k = chain.size() - 1; k > 0; --k) {
+      const ConvAxis& axis = rows_of(nodes[chain[k]]);
+      rows = std::min(axis.in, (rows - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1);
+      most = std::max(most, bytes_between(nodes[chain[k - 1]]) / axis.in * rows);
+    }
+    return most;
+  }
+
+  // Rows of a band: as many as fit, and so that bands are equal where that costs few more of them,
+  // because equal bands share their code.
+  std::int64_t rows_per_band(const std::vector<Node>& nodes,
+                             const std::vector<std::size_t>& chain) const {
+    const std::int64_t out = rows_of(nodes[chain.back()]).out;
+    const std::int64_t room = std::min(above_, kMostBandBytes);
+    std::int64_t rows = 1;
+    while (rows < out && band_bytes(nodes, chain, rows + 1) <= room) ++rows;
+    const std::int64_t bands = ceil_div(out, rows);
+    for (std::int64_t equal = bands; equal <= bands + bands / 2; ++equal) {
+      if (out % equal == 0) return out / equal;
+    }
+    return ceil_div(out, bands);
+  }
+
+  std::vector<Node> bands_of(const std::vector<Node>& nodes,
+                             const std::vector<std::size_t>& chain) {
+    const Node& last = nodes[chain.back()];
+    const std::int64_t out = rows_of(last).out;
+    const std::int64_t rows = rows_per_band(nodes, chain);
+    if (rows >= out) return {};
+    std::vector<std::vector<BandInput>> bands;
+    for (std::int64_t first = 0; first < out; first += rows) {
+      auto inputs = inputs_of(nodes, chain, {first, std::min(out, first + rows)});
+      if (!inputs) return {};
+      bands.push_back(std::move(*inputs));
+    }
+    std::vector<Node> made;
+    std::vector<ValueId> parts;
+    for (const auto& band : bands) parts.push_back(add_band(nodes, chain, band, made));
+    Node join;
+    join.op_type = "Concat";
+    join.attributes["axis"] = kRows;
+    join.inputs = std::move(parts);
+    finish(join, last, last.outputs[0], made);
+    for (std::size_t k = 1; k < chain.size(); ++k) {
+      graph_.fusions.fused(nodes[chain[k]],
+                           cat("runs with what is before it in ", bands.size(), " bands of rows"));
+    }
+    return made;
+  }
+
+  // The nodes of one band; returns the rows of y that it computes.
+  ValueId add_band(const std::vector<Node>& nodes, const std::vector<std::size_t>& chain,
+                   const std::vector<BandInput>& inputs, std::vector<Node>& made) {
+    ValueId x = rows_from(nodes[chain[0]], inputs[0].rows, made);
+    for (std::size_t k = 0; k < chain.size(); ++k) {
+      Node node = nodes[chain[k]];
+      const ConvAxis& columns = params_of<QLinearConvParams>(node).geometry.axes[1];
+      node.attributes.erase("auto_pad");
+      node.attributes["pads"] = std::vector<std::int64_t>{inputs[k].pad_begin, columns.pad_begin,
+                                                          inputs[k].pad_end, columns.pad_end};
+      node.inputs[0] = x;
+      x = add_value(nodes[chain[k]].outputs[0]);
+      finish(node, nodes[chain[k]], x, made);
+    }
+    return x;
+  }
+
+  // Rows of the first node's input.
+  ValueId rows_from(const Node& first, Rows rows, std::vector<Node>& made) {
+    Node slice;
+    slice.op_type = "Slice";
+    slice.inputs = {first.inputs[0]};
+    const std::pair<const char*, std::int64_t> range[] = {
+        {"starts", rows.first}, {"ends", rows.end}, {"axes", kRows}};
+    if (graph_.opsets.emplace("", 13).first->second < 10) {  // the ranges became inputs
+      for (const auto& [name, at] : range) slice.attributes[name] = std::vector<std::int64_t>{at};
+    } else {
+      for (const auto& [name, at] : range) {
+        slice.inputs.push_back(graph_.add_constant(Tensor::of<std::int64_t>({1}, {at})));
+      }
+    }
+    const ValueId part = add_value(first.inputs[0]);
+    finish(slice, first, part, made);
+    return part;
+  }
+
+  // A value for rows of `whole`.
+  ValueId add_value(ValueId whole) {
+    Value value;
+    value.name = graph_.value(whole).name;
+    return graph_.add_value(std::move(value));
+  }
+
+  void finish(Node& node, const Node& origin, ValueId output, std::vector<Node>& made) {
+    node.index = origin.index;
+    node.name = origin.name;
+    node.outputs = {output};
+    node.op = nullptr;
+    node.params.reset();
+    Sink none;
+    ETCH_CHECK(resolve_node(graph_, node, none));
+    made.push_back(std::move(node));
+  }
+
+  Graph& graph_;
+  const std::int64_t above_;
+  const std::vector<std::vector<int>> consumers_;
+};
+
+}  // namespace
+
+void split_rows(Graph& graph, std::int64_t above) {
+  if (above >= 0) RowSplitter(graph, above).run();
+}
+
+}  // namespace etch
