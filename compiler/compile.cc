@@ -9,6 +9,7 @@
 #include "compiler/passes/pipeline.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
+#include "compiler/schedule/prefetch.h"
 #include "compiler/schedule/share_code.h"
 #include "compiler/schedule/targets.h"
 #include "compiler/stage/audit.h"
@@ -58,6 +59,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Program& program, 
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
   if (sink.has_errors()) return false;
+  prefetch_weights(program);
   divide_work(program, options.threads);
   share_code(program);
   plan_memory(program);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/etch_prefetch.h"
 #include "templates/kernels/half_vectors.h"
 #include "templates/kernels/requantize.h"
 #include "templates/kernels/tap_function.h"
@@ -101,16 +102,19 @@ struct ConvPlan {
   bool start_is_operand = false;   // operand 1 holds what is "bias" otherwise, and operand 2 is y
   std::optional<AddResidual> add;  // operand 1 is the residual, and operand 2 is y
   LoopOrder order = LoopOrder::kPixelsOutside;
-  int unroll = 4;          // groups of 4 bytes per iteration of the K loop
+  bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
+  int unroll = 4;         // groups of 4 bytes per iteration of the K loop
   int straight_line = 64;  // groups up to which a whole tile has no K loop
   Requantize out;
 };
 
 namespace conv_detail {
 
+constexpr int kLineBytes = 64;  // of a cache
+
 template <class S>
 struct TilePtrs {
-  typename S::template Ptr<const std::uint8_t> x, w;
+  typename S::template Ptr<const std::uint8_t> x, w, ahead;
   typename S::template Ptr<const std::int32_t> bias;
   Factors<S> factors;
   Residual<S> residual;
@@ -133,7 +137,9 @@ class Tile {
         step_(block.form == BlockForm::kSplit ? 8 : 4),
         pattern_(pattern) {}
 
-  void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
+  // `lines`: how many of 64 bytes every iteration over K prefetches from in.ahead on.
+  void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y, int lines) {
+    lines_ = lines;
     start(in);
     for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
       products(in, pattern_.runs[r], static_cast<int>(r));
@@ -231,7 +237,10 @@ class Tile {
       for (int u = 0; u < unroll; ++u) {
         one_group(in, x + k * (step_ * unroll) + Index(step_ * u),
                   w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
+        if (u < lines_) prefetch(in, w + k * (unroll * group_bytes()), u);
       }
+      for (int line = unroll; line < lines_; ++line)
+        prefetch(in, w + k * (unroll * group_bytes()), line);
     });
     if (groups % unroll == 0) return;
     s_.block([&] {
@@ -262,6 +271,15 @@ class Tile {
     }
   }
 
+  // The weights of the next block lie one panel behind those that are in use. Behind the last block
+  // come the constants of the steps that follow.
+  void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
+    const auto panel = static_cast<int>(region_.groups(block_.form) * group_bytes());
+    s_.runtime(
+        "prefetch", [](const auto&... p) { rt::prefetch(p...); }, {0, 0, 0}, in.ahead, in.w,
+        in.w + w, panel + line * kLineBytes);
+  }
+
   auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {
     return s_.load_w4(Name("w").at("k", u).at("v", v),
                       in.w + w + Index(v * s_.isa().weight_bytes()));
@@ -285,6 +303,7 @@ class Tile {
   int units_;  // accumulators per row of the tile and vector
   int step_;   // bytes of x from one step of the K loop to the next
   const TilePattern& pattern_;
+  int lines_ = 0;
   std::vector<int> pixels_;  // that need the current run
   std::vector<typename S::I32> acc_;
 };
@@ -353,26 +372,44 @@ class RegionLoops {
   struct Spot {
     TileSpan span;
     Index position;
+    Index number;  // of the tile, along the axis
+    int tiles;     // along the axis
   };
 
   template <class Body>
   void tiles(Body body) {
     const TapAxis* const row_taps = region_.grid ? &region_.grid->rows : nullptr;
     const TapAxis* const col_taps = region_.grid ? &region_.grid->cols : nullptr;
-    along("row", tiles_along(row_taps, region_.rows, region_.tile_rows), [&](const Spot& row) {
-      along("col", tiles_along(col_taps, region_.cols, region_.tile_cols),
-            [&](const Spot& col) { body(row, col); });
+    const auto rows = tiles_along(row_taps, region_.rows, region_.tile_rows);
+    const auto cols = tiles_along(col_taps, region_.cols, region_.tile_cols);
+    along("row", rows, region_.tile_rows, [&](const Spot& row) {
+      along("col", cols, region_.tile_cols, [&](const Spot& col) { body(row, col); });
     });
   }
 
   // A loop for every span of alike tiles.
   template <class Body>
-  void along(const char* name, const std::vector<TileSpan>& spans, Body body) {
+  void along(const char* name, const std::vector<TileSpan>& spans, int tile, Body body) {
+    int tiles = 0;
+    for (const TileSpan& span : spans) tiles += span.count;
     for (const TileSpan& span : spans) {
       s_.loop(name, span.count, [&](const Index& i) {
-        body(Spot{span, Index(span.first) + i * span.size});
+        body(Spot{span, Index(span.first) + i * span.size, Index(span.first / tile) + i, tiles});
       });
     }
+  }
+
+  // Every tile goes over the whole panel of weights, so each prefetches its part of every
+  // iteration's share: so many lines.
+  int lines_of_tile(const ChannelBlock& block, const Spot& row, const Spot& col) const {
+    if (!plan_.prefetch || region_.groups(block.form) <= plan_.straight_line) return 0;
+    const int lines = plan_.unroll * block.vectors * s_.isa().weight_bytes() / kLineBytes;
+    const int tiles = row.tiles * col.tiles;
+    if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
+    const int part = (lines + tiles - 1) / tiles;
+    const std::int64_t panel =
+        std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+    return std::int64_t{tiles} * part * kLineBytes <= panel ? part : 0;
   }
 
   void tile(const Place<S>& at, const ChannelBlock& block, const Spot& row_spot,
@@ -389,48 +426,62 @@ class RegionLoops {
     const auto y = s_.template operand<Out>(between ? 2 : 1) + at.y + Index(region_.y_offset) +
                    row * region_.y_row + col * region_.y_col;
     const std::int64_t group_bytes = std::int64_t{block.vectors} * s_.isa().weight_bytes();
-    const auto w = s_.template constant<const std::uint8_t>("weights") + at.weights +
-                   Index(pattern.weights_shift * group_bytes);
+    const auto panel = s_.template constant<const std::uint8_t>("weights") + at.weights;
+    const auto w = panel + Index(pattern.weights_shift * group_bytes);
     const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
                                               : s_.template constant<const std::int32_t>("bias");
     const auto bias = start + at.lane + Index(region_.bias + pattern.bias_shift);
-    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
-                          const auto& ty, const Residual<S>& tr) {
+    const int lines = lines_of_tile(block, row_spot, col_spot);
+    const auto ahead = panel +
+                       row_spot.number * (std::int64_t{col_spot.tiles} * lines * kLineBytes) +
+                       col_spot.number * (std::int64_t{lines} * kLineBytes);
+    const auto body = [&](const auto& tx, const auto& tw, const auto& ta, const auto& tb,
+                          const Factors<S>& tf, const auto& ty, const Residual<S>& tr) {
       Tile<S, Out>(s_, plan_, region_, block, rows, cols, pattern)
-          .run({tx, tw, tb, tf, tr}, s_.base("yt", ty));
+          .run({tx, tw, ta, tb, tf, tr}, s_.base("yt", ty), lines);
     };
     const std::string name = tile_name(block, rows, cols, pattern);
-    const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
+    const auto function = [&](auto of_rest, const auto&... rest) {
+      call(name, of_rest, lines > 0, ahead, x, w, rest...);
+    };
     if (plan_.out.kind == Requantize::Kind::kInt32) {
-      tap_function(
-          s_, name, taps,
-          [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) {
-            body(tx, tw, tb, Factors<S>{}, ty, {});
-          },
-          x, w, std::pair{"bias", bias}, std::pair{"y", y});
+      function([&](const auto& tx, const auto& tw, const auto& ta, const auto& tb,
+                   const auto& ty) { body(tx, tw, ta, tb, Factors<S>{}, ty, {}); },
+               std::pair{"bias", bias}, std::pair{"y", y});
       return;
     }
     with_factors(s_, plan_.out, at.lane, [&](const char* parameter, const auto& p, auto make) {
       if (!plan_.add) {
-        tap_function(
-            s_, name, taps,
-            [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
-              body(tx, tw, tb, make(tf), ty, {});
-            },
-            x, w, std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
+        function([&](const auto& tx, const auto& tw, const auto& ta, const auto& tb, const auto& tf,
+                     const auto& ty) { body(tx, tw, ta, tb, make(tf), ty, {}); },
+                 std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
         return;
       }
       const auto r = s_.template operand<const std::uint8_t>(1) + at.residual +
                      Index(region_.r_offset) + row * region_.r_row + col * region_.r_col;
-      tap_function(
-          s_, name, taps,
-          [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& tr,
-              const auto& ty) {
-            body(tx, tw, tb, make(tf), ty, {&*plan_.add, tr});
+      function(
+          [&](const auto& tx, const auto& tw, const auto& ta, const auto& tb, const auto& tf,
+              const auto& tr, const auto& ty) {
+            body(tx, tw, ta, tb, make(tf), ty, {&*plan_.add, tr});
           },
-          x, w, std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"residual", r},
+          std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"residual", r},
           std::pair{"y", y});
     });
+  }
+
+  // The function of a tile, with a parameter more if it prefetches.
+  template <class Body, class Bytes, class... Rest>
+  void call(const std::string& name, Body body, bool prefetches, const Bytes& ahead, const Bytes& x,
+            const Bytes& w, const Rest&... rest) {
+    const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
+    if (prefetches) {
+      tap_function(s_, name, taps, body, x, w, std::pair{"ahead", ahead}, rest...);
+      return;
+    }
+    tap_function(
+        s_, name, taps,
+        [&](const auto& tx, const auto& tw, const auto&... p) { body(tx, tw, Bytes{}, p...); }, x,
+        w, rest...);
   }
 
   std::string tile_name(const ChannelBlock& block, int rows, int cols,
