@@ -204,6 +204,21 @@ double choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
   return best.cycles;
 }
 
+// At most `limit` groups per iteration, without a rest where half as many or more do: a rest needs
+// registers and code of its own.
+int evenly(const ConvPlan& plan, int limit) {
+  const auto leaves_no_rest = [&](int unroll) {
+    return std::all_of(plan.regions.begin(), plan.regions.end(), [&](const ConvRegion& region) {
+      return std::all_of(region.runs.begin(), region.runs.end(),
+                         [&](const KRun& run) { return run.groups % unroll == 0; });
+    });
+  };
+  for (int unroll = limit; 2 * unroll >= limit && unroll > 0; --unroll) {
+    if (leaves_no_rest(unroll)) return unroll;
+  }
+  return limit;
+}
+
 // How much of K a tile's body spells out; `divisor` > 1 spells out less than would be fastest.
 void unroll_by_rule(ConvPlan& plan, const IsaTraits& isa, int divisor) {
   int largest = 1;
@@ -213,7 +228,8 @@ void unroll_by_rule(ConvPlan& plan, const IsaTraits& isa, int divisor) {
   }
   const double instructions = largest * std::max(1.0, isa.multiply_cycles);  // per 4 bytes of K
   plan.straight_line = static_cast<int>(kStraightLineProducts / instructions / divisor);
-  plan.unroll = std::max(1, static_cast<int>(kLoopBodyProducts / instructions / divisor));
+  plan.unroll =
+      evenly(plan, std::max(1, static_cast<int>(kLoopBodyProducts / instructions / divisor)));
 }
 
 // Groups of 4 bytes of a run that a tile's body spells out.

@@ -96,7 +96,8 @@ TEST(TileCandidates, DifferFromEachOtherAndFitTheRegisters) {
 
 TEST(TileChoices, OfAPlanMakeTheSamePlanAgain) {
   const IsaTraits& isa = isa::k_avx512_vnni;
-  for (const int channels : {1, 16, 40, 48, 64, 80, 256}) {
+  // Half vectors are not among the choices, so no channels that end in half of one.
+  for (const int channels : {16, 48, 64, 80, 256}) {
     const ConvPlan plan = plan_of(3, 12, channels);
     EXPECT_EQ(fault_of(choice_of(plan), isa), "") << channels;
     ConvPlan again = plan;
