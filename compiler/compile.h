@@ -28,7 +28,7 @@ struct CompileOptions {
   RequantizeMode requantize = RequantizeMode::kAuto;
   QdqMode qdq = QdqMode::kInteger;
   std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
-  int threads = 1;              // that can work on the network at once
+  int threads = 1;                                  // that can work on the network at once
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   UnrollRequest unrolling;
   Tuning tuning;

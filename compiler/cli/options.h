@@ -42,8 +42,8 @@ struct ModelOptions {
   bool strict_integer = false;
   int threads = 1;
   double time_limit = 0;  // seconds for a program that is run; 0: the machine's own limit
-  std::vector<std::string> unrolling;  // "4", "LAYER=full", checked while parsing
-  std::string tuning;                  // file to read; empty: none
+  std::vector<std::string> unrolling;                   // "4", "LAYER=full", checked while parsing
+  std::string tuning;                                   // file to read; empty: none
   std::int64_t split_rows_kib = kSplitRowsAbove >> 10;  // 0: never
 
   // All but the tuning file; see read_tuning_file().
