@@ -21,7 +21,6 @@ struct MeasuredTime {
   double least_us = 0;
 };
 
-// One step of the generated code.
 // The tiles of the region with the most pixels.
 struct TileReport {
   int rows = 1, cols = 1, channels = 1;
@@ -32,6 +31,7 @@ struct TileReport {
   std::string tuning_key;  // what the file calls the layer
 };
 
+// One step of the generated code.
 struct LayerReport {
   std::string name;     // of the step's function
   std::string kind;     // "conv"

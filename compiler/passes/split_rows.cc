@@ -19,8 +19,17 @@ namespace etch {
 namespace {
 
 // What lies between two bands should leave a second-level cache room for weights.
-constexpr std::int64_t kMostBandBytes = std::int64_t{512} << 10;
+constexpr std::int64_t kBestBandBytes = std::int64_t{512} << 10;
 constexpr std::int64_t kRows = 2;  // dimension of x and y
+
+// Rows of neighbouring bands are computed twice. For speed that may cost a tenth; who asks for less
+// memory than that may pay as much again.
+constexpr double kMostRepeated = 0.1, kMostRepeatedForMemory = 1.0;
+// Every band is a call and, while compiling, has weights of its own.
+constexpr std::int64_t kMostBands = 64;
+constexpr std::int64_t kMostWeightBytes = std::int64_t{32} << 20;
+constexpr std::size_t kLongestChain = 8;
+constexpr std::size_t kMostNodes = 4096;
 
 struct Rows {
   std::int64_t first = 0, end = 0;
@@ -52,18 +61,28 @@ class RowSplitter {
     graph_.nodes.clear();
     std::vector<bool> taken(nodes.size(), false);
     std::vector<std::pair<std::size_t, std::vector<Node>>> made;  // by the last of its nodes
+    std::size_t made_nodes = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (taken[i]) continue;
-      const std::vector<std::size_t> chain = chain_from(nodes, i);
-      if (chain.size() < 2) continue;
-      std::vector<Node> bands = bands_of(nodes, chain);
-      if (bands.empty()) continue;
+      std::vector<std::size_t> chain = chain_from(nodes, i);
+      std::vector<Node> bands;
+      for (; chain.size() >= 2; chain.pop_back()) {
+        const std::int64_t rows = rows_per_band(nodes, chain);
+        if (rows > 0) bands = bands_of(nodes, chain, rows);
+        if (!bands.empty()) break;
+      }
+      if (bands.empty() || made_nodes + bands.size() > kMostNodes) continue;
+      made_nodes += bands.size();
       for (const std::size_t each : chain) taken[each] = true;
       made.emplace_back(chain.back(), std::move(bands));
     }
+    std::sort(made.begin(), made.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    auto next = made.begin();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (auto& [last, bands] : made) {
-        if (last == i) std::move(bands.begin(), bands.end(), std::back_inserter(graph_.nodes));
+      if (next != made.end() && next->first == i) {
+        std::move(next->second.begin(), next->second.end(), std::back_inserter(graph_.nodes));
+        ++next;
       }
       if (!taken[i]) graph_.nodes.push_back(std::move(nodes[i]));
     }
@@ -98,7 +117,8 @@ class RowSplitter {
       chain.push_back(i);
       const ValueId y = node.outputs[0];
       const auto& readers = consumers_[static_cast<std::size_t>(y)];
-      const bool goes_on = bytes_between(node) > above_ && readers.size() == 1 && !is_output(y) &&
+      const bool goes_on = chain.size() < kLongestChain && bytes_between(node) > above_ &&
+                           readers.size() == 1 && !is_output(y) &&
                            nodes[static_cast<std::size_t>(readers[0])].inputs[0] == y;
       if (!goes_on) return chain;
       i = static_cast<std::size_t>(readers[0]);
@@ -135,14 +155,46 @@ class RowSplitter {
     return most;
   }
 
-  // Rows of a band: as many as fit, and so that bands are equal where that costs few more of them,
-  // because equal bands share their code.
-  std::int64_t rows_per_band(const std::vector<Node>& nodes,
-                             const std::vector<std::size_t>& chain) const {
+  std::int64_t macs_of(const Node& node) const {
+    const ConvGeometry& geometry = params_of<QLinearConvParams>(node).geometry;
+    return bytes_between(node) * geometry.in_per_group() * geometry.axes[0].kernel *
+           geometry.axes[1].kernel;
+  }
+
+  // What bands of `rows` rows compute twice, as a part of the whole.
+  double repeated(const std::vector<Node>& nodes, const std::vector<std::size_t>& chain,
+                  std::int64_t rows) const {
     const std::int64_t out = rows_of(nodes[chain.back()]).out;
-    const std::int64_t room = std::min(above_, kMostBandBytes);
-    std::int64_t rows = 1;
-    while (rows < out && band_bytes(nodes, chain, rows + 1) <= room) ++rows;
+    double whole = 0, computed = static_cast<double>(macs_of(nodes[chain.back()]));
+    for (const std::size_t each : chain) whole += static_cast<double>(macs_of(nodes[each]));
+    for (std::int64_t first = 0; first < out; first += rows) {
+      Rows y{first, std::min(out, first + rows)};
+      for (std::size_t k = chain.size() - 1; k > 0; --k) {
+        const auto input = input_of(rows_of(nodes[chain[k]]), y);
+        if (!input) return 1e9;
+        y = input->rows;
+        const Node& before = nodes[chain[k - 1]];
+        computed += static_cast<double>(macs_of(before)) * static_cast<double>(y.count()) /
+                    static_cast<double>(rows_of(before).out);
+      }
+    }
+    return computed / whole - 1;
+  }
+
+  bool pays(const std::vector<Node>& nodes, const std::vector<std::size_t>& chain,
+            std::int64_t rows) const {
+    const std::int64_t bands = ceil_div(rows_of(nodes[chain.back()]).out, rows);
+    std::int64_t weights = 0;
+    for (const std::size_t each : chain)
+      weights += element_count(*graph_.value(nodes[each].inputs[3]).shape);
+    const double most = above_ < kSplitRowsAbove ? kMostRepeatedForMemory : kMostRepeated;
+    return bands <= kMostBands && weights <= kMostWeightBytes / bands &&
+           repeated(nodes, chain, rows) <= most;
+  }
+
+  // Bands of equal size share their code: the greatest number of rows up to `rows`, and not much
+  // less, that makes them equal.
+  static std::int64_t evenly(std::int64_t out, std::int64_t rows) {
     const std::int64_t bands = ceil_div(out, rows);
     for (std::int64_t equal = bands; equal <= bands + bands / 2; ++equal) {
       if (out % equal == 0) return out / equal;
@@ -150,12 +202,23 @@ class RowSplitter {
     return ceil_div(out, bands);
   }
 
-  std::vector<Node> bands_of(const std::vector<Node>& nodes,
-                             const std::vector<std::size_t>& chain) {
+  // Rows of a band, as many as a cache likes or more if they pay only then; 0 if nothing pays.
+  std::int64_t rows_per_band(const std::vector<Node>& nodes,
+                             const std::vector<std::size_t>& chain) const {
+    const std::int64_t out = rows_of(nodes[chain.back()]).out;
+    const std::int64_t best = std::min(above_, kBestBandBytes);
+    std::int64_t rows = 1;
+    while (rows < out && band_bytes(nodes, chain, rows + 1) <= best) ++rows;
+    for (; rows < out && band_bytes(nodes, chain, rows) <= above_; rows += rows / 4 + 1) {
+      if (const std::int64_t even = evenly(out, rows); pays(nodes, chain, even)) return even;
+    }
+    return 0;
+  }
+
+  std::vector<Node> bands_of(const std::vector<Node>& nodes, const std::vector<std::size_t>& chain,
+                             std::int64_t rows) {
     const Node& last = nodes[chain.back()];
     const std::int64_t out = rows_of(last).out;
-    const std::int64_t rows = rows_per_band(nodes, chain);
-    if (rows >= out) return {};
     std::vector<std::vector<BandInput>> bands;
     for (std::int64_t first = 0; first < out; first += rows) {
       auto inputs = inputs_of(nodes, chain, {first, std::min(out, first + rows)});

@@ -19,8 +19,10 @@ inline constexpr std::int64_t kSplitRowsAbove = std::int64_t{4} << 20;
 
 // Requires resolved nodes; to be run when operators are those that will be lowered. Splits runs of
 // two and more QLinearConv of batch 1 (channels first, two spatial axes, constant parameters),
-// each the only reader of the one before it, with more than `above` bytes between them; nothing if
-// `above` is negative.
+// each the only reader of the one before it, with more than `above` bytes between them and at most
+// so many between the same two of a band. Leaves whole what would be computed twice for more than a
+// tenth, or, with `above` below kSplitRowsAbove, for more than all of it. Nothing if `above` is
+// negative.
 void split_rows(Graph& graph, std::int64_t above);
 
 }  // namespace etch

@@ -94,9 +94,33 @@ TEST(SplitRows, WhatOthersReadStaysWhole) {
   EXPECT_EQ(text_of(pair.split(10)), "QLinearConv 4 | QLinearConv pad 1,1 4");
 }
 
-// With a kernel as high as the image every band needs all rows.
+// Rows 0 and 5 of y see nothing of t.
 TEST(SplitRows, ABandOfOnlyPaddingKeepsTheLayerWhole) {
   EXPECT_EQ(text_of(Pair(2, 1, 1, 2).split(10)), "QLinearConv 2 | QLinearConv pad 2,2 6");
+}
+
+// Every further layer of a band needs two more rows of the first.
+TEST(SplitRows, LongChainsAreCutWhereTooMuchWouldBeComputedTwice) {
+  ModelBuilder model(13);
+  model.input("v0", DType::kU8, {1, 64, 384, 384});
+  model.initializer("scale", f32({}, {0.5F})).initializer("zero", u8({}, {7}));
+  model.initializer("w", u8({64, 64, 3, 3}, std::vector<std::uint8_t>(64 * 64 * 9, 3)));
+  for (int i = 0; i < 10; ++i) {
+    model.node("QLinearConv",
+               {"v" + std::to_string(i), "scale", "zero", "w", "scale", "zero", "scale", "zero"},
+               {"v" + std::to_string(i + 1)}, {{"pads", Ints{1, 1, 1, 1}}});
+  }
+  model.output("v10");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  split_rows(*graph, kSplitRowsAbove);
+  std::int64_t rows = 0;
+  for (const Node& node : graph->nodes) {
+    if (node.op_type == "QLinearConv") rows += (*graph->value(node.outputs[0]).shape)[2];
+  }
+  EXPECT_LE(rows, 10 * 384 * 11 / 10);
+  EXPECT_LE(graph->nodes.size(), 600U);
 }
 
 }  // namespace

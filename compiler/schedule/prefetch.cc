@@ -1,7 +1,11 @@
 // See prefetch.h.
 #include "compiler/schedule/prefetch.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "compiler/steps/conv.h"
 
@@ -13,12 +17,16 @@ namespace {
 constexpr std::int64_t kNear = 512 * 1024;
 
 std::int64_t constant_bytes_of(const Program& program) {
-  std::int64_t sum = 0;
+  std::map<std::pair<int, std::string>, std::size_t> largest;  // bands of a node share theirs
   for (const auto& step : program.steps) {
-    for (const ConstantArray& constant : step->constants)
-      sum += static_cast<std::int64_t>(constant.bytes.size());
+    for (const ConstantArray& constant : step->constants) {
+      std::size_t& bytes = largest[{step->node, constant.suffix}];
+      bytes = std::max(bytes, constant.bytes.size());
+    }
   }
-  return sum;
+  std::size_t sum = 0;
+  for (const auto& [name, bytes] : largest) sum += bytes;
+  return static_cast<std::int64_t>(sum);
 }
 
 }  // namespace

@@ -108,7 +108,12 @@ class Builder {
       }
     }
     keep_operands_in_use();
-    if (plan().regions.size() == 1 && parts_.count == 1 && axes_.axis[0].kernel == 1) {
+    // A grid numbers all taps of the kernel.
+    const auto has_all_taps = [&](int a) {
+      return static_cast<std::int64_t>(segments[a].front().taps.size()) == axes_.axis[a].kernel;
+    };
+    if (plan().regions.size() == 1 && parts_.count == 1 && axes_.axis[0].kernel == 1 &&
+        has_all_taps(1) && has_all_taps(2)) {
       plan().regions.front().grid =
           make_tap_grid(geometry(), {axes_.axis[1], axes_.x_stride[1]},
                         {axes_.axis[2], axes_.x_stride[2]}, problem_.x.stride[1]);
