@@ -75,9 +75,9 @@ READING = """
 Times are microseconds per call: the median over rounds of the median of a round's clean samples, and in brackets the
 least and the greatest round. A ratio says how many times as fast as the peer Etch is, by the peer's best figure: `node`
 is what one more identical node of a graph costs, which leaves out the call of the session. `% peak` compares with what
-one core can multiply, measured beside it; taps on padding count as work there, although oneDNN skips them. `FEW` names
-figures with fewer than 20 clean samples. `equal` says how Etch's output compares with ONNX Runtime's: exact is bit for
-bit, close is floats within 1e-5, explained is what [zoo.md](zoo.md) gives the reason of. What runs, and how it is
+one core can multiply, measured beside it; taps on padding count as work there, although Etch and oneDNN skip some.
+`FEW` names figures with fewer than 20 clean samples. `equal` says how Etch's output compares with ONNX Runtime's: exact
+is bit for bit, close is floats within 1e-5, explained is what [zoo.md](zoo.md) gives the reason of. What runs, and how it is
 timed: [performance.md](performance.md).
 """
 
