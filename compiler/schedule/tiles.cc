@@ -328,14 +328,16 @@ Choice choose_for_size(ConvPlan& plan, const IsaTraits& isa, int channels, Effor
   return choice;
 }
 
-// Leaves out taps on padding (the regions' grids) or multiplies them, whichever is faster.
+// Leaves out taps on padding (the regions' grids) or multiplies them, whichever is faster. Without
+// vectors flash is worth more: the tiles of borders would make the code two to three times as
+// large.
 void choose_taps(ConvPlan& plan, const IsaTraits& isa, int channels) {
   const bool possible = std::any_of(plan.regions.begin(), plan.regions.end(),
                                     [](const ConvRegion& r) { return r.grid.has_value(); });
   ConvPlan sparing = plan;
   for (ConvRegion& region : plan.regions) region.grid.reset();
   const Choice whole = choose_for_size(plan, isa, channels);
-  if (!possible) return;
+  if (!possible || !isa.vectorized) return;
   const Choice spared = choose_for_size(sparing, isa, channels, {1, 2});
   const bool fits = spared.effort.accumulator_divisor == 1 && spared.effort.unroll_divisor <= 4;
   if (fits && spared.cycles < kPaddingGain * whole.cycles) plan = std::move(sparing);
