@@ -135,7 +135,7 @@ std::string recorded(Step& step, const Partition& partition) {
 TEST(Recorder, DividesTheOuterLoop) {
   const auto step = testing::mask_step(isa::k_scalar);
   const std::string text = recorded(*step, {3, 0});
-  EXPECT_NE(text.find("void n00_mask(const uint8_t* x, uint8_t* y, int share) {\n"
+  EXPECT_NE(text.find("void n00_mask(const uint8_t* x, uint8_t* y, int share) noexcept {\n"
                       "  for (ptrdiff_t block = ptrdiff_t{share} * 64 / 3; "
                       "block < (ptrdiff_t{share} + 1) * 64 / 3; ++block) {\n"),
             std::string::npos)

@@ -193,7 +193,8 @@ std::string step_declarations(const EmitContext& context) {
   writer.line("// The steps in the order in which run() calls them.");
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
-    writer.line(cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ");"));
+    writer.line(
+        cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ") noexcept;"));
   }
   return writer.text();
 }

@@ -63,7 +63,7 @@ Recorder::Recorder(const Step& step) : step_(step), shares_(step.partition) {
   own.name = step.name;
   own.text.line(cat("// ", comment_text(step.summary)));
   for (const std::string& fact : step.facts) own.text.line(cat("// ", comment_text(fact)));
-  own.text.open(cat("void ", step.name, "(", parameters_of(step), ")"));
+  own.text.open(cat("void ", step.name, "(", parameters_of(step), ") noexcept"));
 }
 
 std::string Recorder::text() const {

@@ -29,7 +29,7 @@ TEST(Recorder, WritesTileFunctionsFirstAndCallsThem) {
 
 // masks 256 bytes
 // nothing to prove .
-void n00_mask(const uint8_t* x, uint8_t* y) {
+void n00_mask(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t block = 0; block < 64; ++block) {
     n00_mask_tile(x + block * 4, n00_mask_mask, y + block * 4);
   }
@@ -39,7 +39,7 @@ void n00_mask(const uint8_t* x, uint8_t* y) {
 
 TEST(Recorder, LeavesOnlyUpdatedValuesWithoutConst) {
   EXPECT_EQ(recorded_text(*testing::sum_step(isa::k_scalar)), R"(// weighted sum, one per lane
-void n01_sum(const uint8_t* x, int32_t* y) {
+void n01_sum(const uint8_t* x, int32_t* y) noexcept {
   isa::I32 acc = isa::load_i32(n01_sum_bias);
   // four bytes at a time
   for (ptrdiff_t k = 0; k < 64; ++k) {
