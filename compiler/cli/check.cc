@@ -151,6 +151,19 @@ Count run_all(Network& network, const std::vector<Sample>& samples, const Inputs
   return count;
 }
 
+// What images use of their stack.
+void judge_stack(const Network& network, Reporter& reporter) {
+  const std::optional<Network::Stack> stack = network.stack();
+  if (!stack) return;
+  print_line(cat("stack: ", stack->used, " bytes used; ",
+                 stack->bound ? cat("no call of run() uses more than ", *stack->bound)
+                              : std::string("no bound is known")));
+  if (stack->bound_of_call && stack->used > *stack->bound_of_call) {
+    reporter.internal_error(cat("the network used ", stack->used, " bytes of stack, of ",
+                                *stack->bound_of_call, " by its call graph"));
+  }
+}
+
 ExitCode check(const CheckOptions& options, Reporter& reporter) {
   const Stopwatch compiling;
   const std::vector<fs::path> folders = data_folders(options);
@@ -168,6 +181,7 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
   Inputs inputs;
   for (Sample& sample : *samples) inputs.push_back(std::move(sample.inputs));
   const Count count = run_all(*network, *samples, inputs, options.allowance, reporter);
+  judge_stack(*network, reporter);
   if (reporter.failed()) return reporter.exit_code();
   return verdict(count, samples->size(), *network, compile_seconds);
 }

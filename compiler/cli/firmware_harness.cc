@@ -36,17 +36,19 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   write_ports(writer, "kInputs", program.inputs);
   write_ports(writer, "kOutputs", program.outputs);
   writer.line();
+  writer.line("}  // namespace");
+  writer.line();
+  writer.line("// Its name is known to stack_use.cc.");
   writer.scope(
-      "void run([[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, "
+      "extern \"C\" void etch_call([[maybe_unused]] const void* const* inputs, [[maybe_unused]] "
+      "void* const* outputs, "
       "void* arena)",
       [&] { writer.line(call_of(program, name)); });
-  writer.line();
-  writer.line("}  // namespace");
   writer.line();
   writer.scope("int main()", [&] {
     writer.line(cat("const harness::Network network{kInputs, ", program.inputs.size(),
                     ", kOutputs, ", program.outputs.size(), ", ", name, "::kArenaBytes, ", name,
-                    "::kArenaAlignment, run};"));
+                    "::kArenaAlignment, etch_call};"));
     writer.line(timing == Timing::kSteps
                     ? cat("return harness::main(network, ", name, "::profile::kSteps, ", name,
                           "::profile::kStepCount);")

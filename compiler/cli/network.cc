@@ -1,6 +1,8 @@
 // Generate, build, exchange tensors with the program as raw files; see network.h.
 #include "compiler/cli/network.h"
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include "compiler/cli/data_set.h"
 #include "compiler/cli/instruction_count.h"
 #include "compiler/cli/progress.h"
+#include "compiler/cli/stack_use.h"
 #include "compiler/import/file.h"
 
 namespace etch::cli {
@@ -39,6 +42,17 @@ std::string sample_folder(std::size_t index) { return cat("sample_", index); }
 
 bool is_firmware(const Toolchain& toolchain) {
   return toolchain.machine != nullptr && toolchain.machine->kind == Machine::Kind::kFirmware;
+}
+
+// Of an image's line "stack N".
+std::optional<std::int64_t> stack_in(const std::string& said) {
+  constexpr std::string_view kStart = "stack ";
+  const std::size_t at = said.find(kStart);
+  if (at == std::string::npos) return std::nullopt;
+  std::int64_t bytes = 0;
+  const char* const digits = said.data() + at + kStart.size();
+  const auto result = std::from_chars(digits, said.data() + said.size(), bytes);
+  return result.ec == std::errc() ? std::optional(bytes) : std::nullopt;
 }
 
 // Threads are there where there is an operating system.
@@ -212,6 +226,17 @@ std::optional<ProcessResult> Network::execute(const std::vector<std::string>& ar
   return std::nullopt;
 }
 
+std::optional<Network::Stack> Network::stack() const {
+  if (!stack_used_) return std::nullopt;
+  CallGraph graph;
+  for (fs::path file : built_.objects) {
+    Sink sink;  // without the file there is no bound
+    constexpr std::size_t kMostBytes = 256 << 20;
+    graph.add(read_file(file.replace_extension(".ci").string(), kMostBytes, "", sink).value_or(""));
+  }
+  return Stack{*stack_used_, graph.deepest(cat(kName, "_run")), graph.deepest("etch_call")};
+}
+
 void Network::limit_time(double seconds) {
   if (seconds > 0) time_limit_ = std::chrono::milliseconds(static_cast<int>(seconds * 1000));
 }
@@ -230,7 +255,9 @@ std::optional<std::vector<std::vector<Tensor>>> Network::run(
     if (!write_sample(samples[i], folder_->path() / folder, reporter)) return std::nullopt;
     arguments.push_back(folder);
     if (arguments.size() <= at_once && i + 1 < samples.size()) continue;
-    if (!execute(arguments, "running", reporter)) return std::nullopt;
+    const std::optional<ProcessResult> result = execute(arguments, "running", reporter);
+    if (!result) return std::nullopt;
+    stack_used_ = std::max(stack_used_, stack_in(result->output + result->errors));
     arguments.resize(1);
   }
   std::vector<std::vector<Tensor>> outputs;

@@ -60,6 +60,16 @@ class Network {
   std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,
                                                  Reporter& reporter) const;
 
+  // Bytes of stack, for images. What the deepest run so far used; a bound for any call of run(),
+  // if there is one; the same for the harness's call, which the first must not exceed.
+  struct Stack {
+    std::int64_t used = 0;
+    std::optional<std::int64_t> bound;
+    std::optional<std::int64_t> bound_of_call;
+  };
+  // Null for programs that are no images, and before the first run.
+  std::optional<Stack> stack() const;
+
   // From now on ends programs that run longer than this; 0 changes nothing.
   void limit_time(double seconds);
 
@@ -82,6 +92,7 @@ class Network {
   BuildOutput built_;
   std::string variant_ = "best";  // for the harness
   std::chrono::milliseconds time_limit_{};
+  mutable std::optional<std::int64_t> stack_used_;  // what the images that ran have said
   double emit_seconds_ = 0;
   double build_seconds_ = 0;
 };

@@ -30,10 +30,11 @@ const Emulator* emulator_of(std::string_view target) {
   return found == kEmulators.end() ? nullptr : found;
 }
 
-// What images are compiled with: nothing that would need a library of C++.
+// What images are compiled with: nothing that would need a library of C++, and what stack_use.h
+// reads.
 constexpr std::string_view kFirmwareFlags =
     "-ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-unwind-tables "
-    "-fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections";
+    "-fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcallgraph-info=su";
 // machine.ld is one of machine_files().
 constexpr std::string_view kFirmwareLinkFlags = "-nostartfiles -Wl,--gc-sections -T machine.ld";
 constexpr std::string_view kFirmwareRunFlags =

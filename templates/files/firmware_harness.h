@@ -8,7 +8,7 @@
 // Exit codes as in harness.h, and 3: the board has too little RAM. "run" gives the network the
 // least that its interface promises: pointers aligned to one element and no more, an arena aligned
 // to what the header asks and no more, all memory filled with a pattern, and guard bytes around
-// everything, which are checked afterwards.
+// everything, which are checked afterwards; and it prints "stack N": how much of it the call used.
 #pragma once
 
 #include <stddef.h>
@@ -18,6 +18,7 @@
 #include "semihosting.h"
 
 extern "C" unsigned char etch_free_begin[], etch_free_end[];  // from firmware.ld
+extern "C" unsigned char etch_stack_begin[];                  // its lowest byte
 
 // A mark in the execution, for an emulator that counts instructions (count_instructions.cc): what
 // lies between two marks is counted.
@@ -217,14 +218,39 @@ class Memory {
   Block arena_{};
 };
 
+inline unsigned char* stack_pointer() {
+  unsigned char* out = nullptr;
+#if defined(__riscv)
+  __asm__ volatile("mv %0, sp" : "=r"(out));
+#else
+  __asm__ volatile("mov %0, sp" : "=r"(out));
+#endif
+  return out;
+}
+
+// The bytes of stack in which a call leaves something, from the frame of this function on. All
+// that is below it is free: images have no interrupts.
+template <class Function>
+__attribute__((noinline)) size_t stack_of(Function call) {
+  unsigned char* const top = stack_pointer();
+  const volatile unsigned char* lowest = etch_stack_begin;
+  for (volatile unsigned char* at = etch_stack_begin; at < top; ++at) *at = kPattern;
+  call();
+  while (lowest < top && *lowest == kPattern) ++lowest;
+  return static_cast<size_t>(top - lowest);
+}
+
 inline int run(const Network& network, const char* folder) {
   Memory memory(network);
   memory.read_inputs(folder);
   const uint32_t before = memory.inputs_hash();
-  memory.call(network.run);
+  const size_t stack = stack_of([&] { memory.call(network.run); });
   if (!memory.guards_intact()) fail(2, "the network wrote outside its arena or an output");
   if (memory.inputs_hash() != before) fail(2, "the network wrote to an input");
   memory.write_outputs(folder);
+  semihosting::print("stack ");
+  semihosting::print(decimal(stack).text);
+  semihosting::print("\n");
   return 0;
 }
 
