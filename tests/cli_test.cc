@@ -204,6 +204,35 @@ TEST_F(Cli, CheckPassesWithIntegerRequantization) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
+TEST_F(Cli, CompilePutsWeightsWhereTheUserSays) {
+  const ProcessResult section = etch(
+      {"compile", kDigits, "-o", path("a"), "--name", "net", "--weights-section", ".ext_flash"});
+  EXPECT_EQ(section.exit_code, 0) << section.errors;
+  std::ifstream file(folder_ / "a/net_weights_0.cc");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("#define NET_WEIGHTS_ATTRIBUTE __attribute__((section(\".ext_flash\")))\n"),
+            std::string::npos);
+  const ProcessResult binary =
+      etch({"compile", kDigits, "-o", path("b"), "--name", "net", "--weights", "binary"});
+  EXPECT_EQ(binary.exit_code, 0) << binary.errors;
+  EXPECT_TRUE(fs::exists(folder_ / "b/net_weights.bin"));
+  EXPECT_FALSE(fs::exists(folder_ / "b/net_weights_0.cc"));
+}
+
+TEST_F(Cli, CompileRefusesPlacesForWeightsThatCannotBe) {
+  const auto refused = [&](std::vector<std::string> more, const std::string& why) {
+    more.insert(more.begin(), {"compile", kDigits, "-o", path("out")});
+    const ProcessResult result = etch(more);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.errors.find(why), std::string::npos) << result.errors;
+    EXPECT_FALSE(fs::exists(folder_ / "out"));
+  };
+  refused({"--weights-section", ".a\")))"}, "cannot be a section");
+  refused({"--weights", "binary", "--target", "x86-64-multi"},
+          "--weights binary is for one target");
+  refused({"--weights", "binary", "--weights-section", ".x"}, "the linker places the file");
+}
+
 TEST_F(Cli, CompileCannotWriteBelowAFile) {
   const std::string file = write("file", "");
   const ProcessResult result = etch({"compile", kDigits, "-o", file + "/out"});

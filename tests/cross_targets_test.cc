@@ -420,6 +420,22 @@ TEST_F(CrossTargetFailures, AnIncompleteCompilerIsNoDefectOfEtch) {
       << result.errors;
 }
 
+// The harness is made to give the network an input at an address that is no multiple of 4, as only
+// wrong code could: the emulated CPU faults as silicon does.
+TEST_F(CrossTargetFailures, AnUnalignedAccessIsReportedAsADefect) {
+  if (!is_there("cortex-m0")) GTEST_SKIP() << "no cross compiler";
+  const std::string compiler = cli::find_program("arm-none-eabi-gcc").string();
+  replace("arm-none-eabi-gcc",
+          cat("for file; do case $file in */main.cc)\n  grep -q 'kInputs.*{256U*, 4U*}' $file && ",
+              "sed -i '/kInputs/s/{256\\(U*\\), 4/{256\\1, 2/' $file;; esac; done\nexec ", compiler,
+              " \"$@\""));
+  const ProcessResult result = etch({"check", kDigits.string(), "--target", "cortex-m0"});
+  EXPECT_EQ(result.exit_code, 70) << result.output << result.errors;
+  EXPECT_NE(result.errors.find("the generated program failed in qemu-system-arm: fault at 0x0000"),
+            std::string::npos)
+      << result.errors;
+}
+
 TEST_F(CrossTargetFailures, AnEmulatorThatHangsIsEnded) {
   if (!is_there("cortex-m4")) GTEST_SKIP() << "no cross compiler";
   replace("qemu-system-arm", "exec sleep 600");

@@ -21,6 +21,7 @@ struct CompileArguments : ModelOptions {
   std::string output;
   std::string name;
   std::string weights = "embed";
+  std::string weights_section;
   bool single_file = false;
   bool force = false;
 };
@@ -32,12 +33,38 @@ std::string check_name(const std::string& name) {
              "no keyword, no _t at the end, at most 40 characters");
 }
 
+std::string check_section(const std::string& name) {
+  if (is_usable_section(name)) return {};
+  return cat("'", printable(name),
+             "' cannot be a section: use letters, digits, _ and ., no digit at the start, at most "
+             "64 characters");
+}
+
+WeightsForm weights_form(const std::string& name) {
+  if (name == "file") return WeightsForm::kFile;
+  return name == "binary" ? WeightsForm::kBinary : WeightsForm::kEmbedded;
+}
+
 EmitOptions emit_options(const CompileArguments& arguments) {
   EmitOptions options;
   options.name = arguments.name.empty() ? name_from_path(arguments.model) : arguments.name;
-  options.weights = arguments.weights == "file" ? WeightsForm::kFile : WeightsForm::kEmbedded;
+  options.weights = weights_form(arguments.weights);
+  options.weights_section = arguments.weights_section;
   options.layout = arguments.single_file ? FileLayout::kSingleFile : FileLayout::kFolder;
   return options;
+}
+
+// What the options cannot mean together.
+bool accept(const EmitOptions& options, const Program& program, Reporter& reporter) {
+  if (options.weights != WeightsForm::kBinary) return true;
+  if (!program.variants.empty()) {
+    reporter.usage_error(cat("--weights binary is for one target; ", program.isa.name,
+                             " has weights for each of several"));
+  }
+  if (!options.weights_section.empty()) {
+    reporter.usage_error("--weights binary has no section: the linker places the file");
+  }
+  return !reporter.failed();
 }
 
 // How many channels are on each rung of the integer ladder; nothing with floats.
@@ -80,6 +107,7 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
   const std::unique_ptr<Program> program = compile_file(arguments, reporter);
   if (program == nullptr) return reporter.exit_code();
   const EmitOptions options = emit_options(arguments);
+  if (!accept(options, *program, reporter)) return reporter.exit_code();
   const std::vector<OutputFile> files = emit(*program, options);
   Sink sink;
   {
@@ -113,10 +141,16 @@ Command add_compile(CLI::App& root) {
   parser->add_flag("--single-file", arguments->single_file, "one .cc file instead of several");
   parser
       ->add_option("--weights", arguments->weights,
-                   "embed: in the C++ files; file: in a binary file beside them")
-      ->check(CLI::Validator(CLI::IsMember({"embed", "file"})).description(""))
+                   "embed: in the C++ files; file: in a binary file that the assembler includes; "
+                   "binary: in one that is linked or programmed by itself, at NAME_weights")
+      ->check(CLI::Validator(CLI::IsMember({"embed", "file", "binary"})).description(""))
       ->type_name("FORM")
       ->capture_default_str();
+  parser
+      ->add_option("--weights-section", arguments->weights_section,
+                   "linker section of weights and tables, e.g. .ext_flash")
+      ->check(CLI::Validator(check_section, ""))
+      ->type_name("SECTION");
   parser->add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
   parser->footer(
       "Nothing is written when the model is refused.\n"

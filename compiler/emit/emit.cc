@@ -45,8 +45,11 @@ std::string aliases(const EmitContext& context, const std::string& body) {
 
 std::string weights_macro(const EmitContext& context) {
   const std::string macro = cat(macro_stem(context.options.name), "_WEIGHTS_ATTRIBUTE");
+  const std::string& section = context.options.weights_section;
+  const std::string place =
+      section.empty() ? "" : cat(" __attribute__((section(\"", section, "\")))");
   return cat("// Where constants go, e.g. -D'", macro,
-             "=__attribute__((section(\".qspi\")))'.\n#ifndef ", macro, "\n#define ", macro,
+             "=__attribute__((section(\".qspi\")))'.\n#ifndef ", macro, "\n#define ", macro, place,
              "\n#endif\n");
 }
 
@@ -90,7 +93,14 @@ void add_weight_files(std::vector<OutputFile>& files, const EmitContext& context
          cat(file_banner(context, "weights and tables."), include(cat(name, "_weights.h")), "\n",
              kOverlengthPragma, weights_macro(context), in_steps(context, shards[i]))});
   }
-  if (context.options.weights == WeightsForm::kEmbedded) return;
+  if (context.options.weights == WeightsForm::kBinary) {
+    files.push_back(
+        {cat(name, "_weights_match.cc"),
+         cat(file_banner(context, "whether the weights belong to it."), include(name + ".h"),
+             include(name + "_weights.h"), "\n", weights_match_definition(context))});
+    files.push_back({weights_symbol(context) + ".bin", weights_image(context.program)});
+  }
+  if (context.options.weights != WeightsForm::kFile) return;
   const std::string blob = weights_blob(context.program);
   if (blob.empty()) return;
   files.push_back({cat(name, "_weights_file.cc"),
@@ -141,6 +151,10 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
       files.push_back({name + "_weights.bin", blob});
     }
   }
+  if (context.options.weights == WeightsForm::kBinary) {
+    text += "\n" + weights_match_definition(context);
+    files.push_back({weights_symbol(context) + ".bin", weights_image(context.program)});
+  }
   if (context.options.profile) {
     files.push_back({name + "_profile.h", profile_header(context)});
     text += cat("\n", include(name + "_profile.h"), "\n", profile_definition(context));
@@ -189,6 +203,8 @@ std::vector<OutputFile> network(const EmitContext& context) {
 
 std::vector<OutputFile> emit(const Program& program, const EmitOptions& options) {
   ETCH_CHECK(is_usable_name(options.name));
+  ETCH_CHECK(options.weights_section.empty() || is_usable_section(options.weights_section));
+  ETCH_CHECK(options.weights != WeightsForm::kBinary || program.variants.empty());
   const EmitContext context{program, options};
   std::vector<OutputFile> files = network(context);
   for (OutputFile& file : thread_files(program)) files.push_back(std::move(file));

@@ -9,12 +9,15 @@
 
 namespace etch {
 
-enum class WeightsForm { kEmbedded, kFile };
+// In the C++ files; in a file that the assembler brings in; in a file that is linked to the program
+// by one address, or programmed into memory there.
+enum class WeightsForm { kEmbedded, kFile, kBinary };
 enum class FileLayout { kFolder, kSingleFile };
 
 struct EmitOptions {
   std::string name = "model";  // [A-Za-z_][A-Za-z0-9_]*: namespace, file stem, symbol prefix
   WeightsForm weights = WeightsForm::kEmbedded;
+  std::string weights_section = {};  // is_usable_section(); empty: the compiler's for constants
   FileLayout layout = FileLayout::kFolder;
   bool profile = false;  // also NAME_profile.h: a table of the steps for `etch bench`
 };

@@ -142,6 +142,68 @@ TEST_F(EmittedFolder, ComputesTheSameAsASingleFileWithWeightsBesideIt) {
   }
 }
 
+// As a linker would, with the file at `blob`.
+std::string linked_weights(const fs::path& blob) {
+  return cat("__asm__(\".section .rodata\\n.balign 64\\n.globl tiny_weights\\n\"\n",
+             "        \"tiny_weights: .incbin \\\"", blob.string(), "\\\"\\n.text\\n\");\n");
+}
+
+TEST_F(EmittedFolder, ComputesTheSameWithWeightsThatAreLinkedApart) {
+  for (const FileLayout layout : {FileLayout::kFolder, FileLayout::kSingleFile}) {
+    EmitOptions options = tiny_options();
+    options.layout = layout;
+    options.weights = WeightsForm::kBinary;
+    const fs::path folder = write(emit(planned_program(isa::k_scalar), options));
+    std::ofstream(folder / "linked.cc") << linked_weights(folder / "tiny_weights.bin");
+    const std::string calls =
+        "tiny::run(x, y, arena);\n"
+        "  if (tiny::weights_match() != (tiny_weights_match() == 1)) return 1;\n"
+        "  if (tiny::kWeightsBytes != TINY_WEIGHTS_BYTES || TINY_WEIGHTS_ALIGNMENT != 64) return "
+        "1;\n"
+        "  std::printf(tiny::weights_match() ? \"match \" : \"others \");";
+    for (const char* compiler : {"g++", "clang++"}) {
+      EXPECT_EQ(build_and_run(folder, compiler, "", main_calling(calls)),
+                "match " + expected_text(isa::k_scalar))
+          << compiler;
+    }
+    const auto bytes = fs::file_size(folder / "tiny_weights.bin");
+    {
+      std::fstream blob(folder / "tiny_weights.bin",
+                        std::ios::in | std::ios::out | std::ios::binary);
+      blob.seekp(31);  // the end of the hash
+      const int last = blob.get();
+      blob.seekp(31);
+      blob.put(static_cast<char>(last ^ 1));
+    }
+    EXPECT_EQ(fs::file_size(folder / "tiny_weights.bin"), bytes);
+    EXPECT_EQ(build_and_run(folder, "g++", "", main_calling(calls)),
+              "others " + expected_text(isa::k_scalar));
+    fs::remove_all(folder);
+  }
+}
+
+TEST_F(EmittedFolder, PutsAllConstantsIntoTheSectionThatTheUserNames) {
+  for (const WeightsForm weights : {WeightsForm::kEmbedded, WeightsForm::kFile}) {
+    EmitOptions options = tiny_options();
+    options.weights = weights;
+    options.weights_section = ".qspi";
+    const fs::path folder = write(emit(planned_program(isa::k_scalar), options));
+    for (const char* compiler : {"g++", "clang++"}) {
+      EXPECT_EQ(build_and_run(folder, compiler, "", main_calling("tiny::run(x, y, arena);")),
+                expected_text(isa::k_scalar));
+      // All of the network's constants are there and nowhere else.
+      const std::string listing = (root_ / "listing").string();
+      EXPECT_EQ(shell(cat("objdump -h ", root_.string(), "/tiny_weights*.o | grep -E ",
+                          "'\\.(qspi|rodata)' > ", listing)),
+                0);
+      std::stringstream text;
+      text << std::ifstream(listing).rdbuf();
+      EXPECT_NE(text.str().find(".qspi"), std::string::npos);
+      EXPECT_EQ(text.str().find(".rodata"), std::string::npos) << text.str();
+    }
+  }
+}
+
 TEST_F(EmittedFolder, RunsStepByStepThroughItsProfileTable) {
   for (const FileLayout layout : {FileLayout::kFolder, FileLayout::kSingleFile}) {
     EmitOptions options = tiny_options();

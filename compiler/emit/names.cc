@@ -82,6 +82,13 @@ bool is_usable_name(std::string_view name) {
   return std::find(std::begin(kReserved), std::end(kReserved), name) == std::end(kReserved);
 }
 
+bool is_usable_section(std::string_view name) {
+  constexpr std::size_t kLongest = 64;
+  if (name.empty() || name.size() > kLongest || is_digit(name.front())) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; });
+}
+
 std::string_view c_type(DType type) {
   switch (type) {
     case DType::kF32:

@@ -13,6 +13,9 @@ namespace etch {
 // [A-Za-z][A-Za-z0-9_]*, at most 40 characters, no "__", no keyword, none of our own namespaces.
 bool is_usable_name(std::string_view name);
 
+// True for a --weights-section: [A-Za-z_.][A-Za-z0-9_.]*, at most 64 characters.
+bool is_usable_section(std::string_view name);
+
 // The C type of an element: kU8 is uint8_t, kBool too; kF16 and kBF16 are their bits, uint16_t.
 std::string_view c_type(DType type);
 

@@ -20,6 +20,18 @@ TEST(Names, RefuseEverythingElse) {
   }
 }
 
+TEST(Names, ASectionIsLettersDigitsUnderscoresAndDots) {
+  for (const char* good : {".ext_flash", "_x", "QSPI.data0", "."}) {
+    EXPECT_TRUE(is_usable_section(good)) << good;
+  }
+  for (const char* bad :
+       {"", "0a", ".a b", ".a\"", ".a\\", ".a,\"ax\"", ".a\n", ".a)", "\xc3\xa4"}) {
+    EXPECT_FALSE(is_usable_section(bad)) << bad;
+  }
+  EXPECT_TRUE(is_usable_section(std::string(64, 'a')));
+  EXPECT_FALSE(is_usable_section(std::string(65, 'a')));
+}
+
 TEST(Names, CommentsCannotContinueOnTheNextLineNorHideText) {
   EXPECT_EQ(comment_text("3x3, 8 -> 16"), "3x3, 8 -> 16");
   EXPECT_EQ(comment_text("a\nint evil;\\"), "a.int evil;.");

@@ -54,6 +54,15 @@ std::vector<std::string> weight_definitions(const EmitContext& context);
 std::string weights_blob(const Program& program);
 std::string weights_inclusion(const EmitContext& context);
 
+// weights_binary.cc, for WeightsForm::kBinary: what stands in NAME_weights.bin; the symbol and the
+// alignment of the address where it has to be; in place of the declarations of arrays a struct of
+// them; the definition of weights_match().
+std::string weights_image(const Program& program);
+std::string weights_symbol(const EmitContext& context);
+std::int64_t weights_alignment(const Program& program);
+std::string weights_struct(const EmitContext& context);
+std::string weights_match_definition(const EmitContext& context);
+
 // support.cc: the vocabulary and the runtime, which come with every generated folder.
 std::vector<OutputFile> support_files(const EmitContext& context);
 // The text of runtime/NAME.

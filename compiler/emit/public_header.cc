@@ -76,6 +76,23 @@ void write_facts(Writer& writer, const EmitContext& context) {
   writer.line();
 }
 
+// Where NAME_weights.bin has to be.
+void write_weights_place(Writer& writer, const EmitContext& context) {
+  if (context.options.weights != WeightsForm::kBinary) return;
+  const std::string symbol = weights_symbol(context);
+  writer.line(
+      cat("// Weights and tables are in ", symbol, ".bin. The linker has to be told where"));
+  writer.line(cat("// that will be in memory, as the symbol ", symbol, ": a multiple of"));
+  writer.line(cat("// kWeightsAlignment. For example -Wl,--defsym=", symbol, "=0x90000000."));
+  writer.line(
+      cat("inline constexpr size_t kWeightsBytes = ", weights_image(context.program).size(), ";"));
+  writer.line(
+      cat("inline constexpr size_t kWeightsAlignment = ", weights_alignment(context.program), ";"));
+  writer.line("// Whether the file of this version of the network is there; run() does not ask.");
+  writer.line("bool weights_match() noexcept;");
+  writer.line();
+}
+
 void write_contract(Writer& writer) {
   writer.line("// One inference. Pointers need the alignment of their elements, the arena that of");
   writer.line(
@@ -95,10 +112,17 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   macro("ARENA_BYTES", context.program.arena_bytes);
   macro("ARENA_ALIGNMENT", kArenaAlignment);
   macro("OUTPUT_FORMAT", kOutputFormat);
+  macro("FLASH_BYTES", constant_bytes(context.program));
+  if (context.options.weights == WeightsForm::kBinary) {
+    macro("WEIGHTS_BYTES", static_cast<std::int64_t>(weights_image(context.program).size()));
+    macro("WEIGHTS_ALIGNMENT", weights_alignment(context.program));
+  }
   if (context.program.shares > 1) macro("SHARES", context.program.shares);
   for (const auto* ports : {&context.program.inputs, &context.program.outputs}) {
     for (const Port& port : *ports) {
-      macro(macro_stem(port.identifier) + "_ELEMENTS", element_count(port.shape));
+      const std::int64_t elements = element_count(port.shape);
+      macro(macro_stem(port.identifier) + "_ELEMENTS", elements);
+      macro(macro_stem(port.identifier) + "_BYTES", elements * bytes_of(port.dtype));
       if (!port.quantized) continue;
       writer.line(cat("#define ", stem, "_", macro_stem(port.identifier), "_SCALE ",
                       hex_float(port.scale), " /* ", decimal(port.scale), " */"));
@@ -113,6 +137,9 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   if (context.program.shares > 1) {
     signatures.push_back(cat("void ", context.options.name, "_run_on(", parameters,
                              ", const EtchThreads* threads)"));
+  }
+  if (context.options.weights == WeightsForm::kBinary) {
+    signatures.push_back(cat("int ", context.options.name, "_weights_match(void)"));
   }
   write_isa_macros(writer, context);
   writer.line("#ifdef __cplusplus");
@@ -155,6 +182,7 @@ std::string public_header(const EmitContext& context) {
   for (const Port& port : context.program.inputs) write_port(writer, port);
   for (const Port& port : context.program.outputs) write_port(writer, port);
   write_facts(writer, context);
+  write_weights_place(writer, context);
   write_isa_declarations(writer, context);
   write_contract(writer);
   writer.line(cat("void run(", isa_parameter(context.program, "Isa"),

@@ -61,6 +61,7 @@ std::int64_t constant_bytes(const Program& program) {
 }
 
 std::string weight_declarations(const EmitContext& context) {
+  if (context.options.weights == WeightsForm::kBinary) return weights_struct(context);
   Writer writer;
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
@@ -77,6 +78,7 @@ std::string weight_declarations(const EmitContext& context) {
 
 std::vector<std::string> weight_definitions(const EmitContext& context) {
   std::vector<std::string> shards;
+  if (context.options.weights == WeightsForm::kBinary) return shards;
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
@@ -113,7 +115,9 @@ std::string weights_inclusion(const EmitContext& context) {
   writer.line("#endif");
   writer.line();
   writer.line("__asm__(");
-  writer.line(cat("    \".pushsection .rodata.", name, "_weights,\\\"a\\\"\\n\""));
+  const std::string& chosen = context.options.weights_section;
+  const std::string section = chosen.empty() ? cat(".rodata.", name, "_weights") : chosen;
+  writer.line(cat("    \".pushsection ", section, ",\\\"a\\\"\\n\""));
   for_each_in_blob(context.program,
                    [&](const Step& step, const ConstantArray& constant, std::int64_t offset) {
                      const std::string symbol = blob_symbol(context, step, constant);
