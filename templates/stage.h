@@ -17,6 +17,7 @@
 //   s.runtime("add_rows", f, {spans}, args...)     calls rt::add_rows(args...), a function of
 //                                  runtime/; f does the same natively; spans: how many bytes each
 //                                  pointer among the arguments reads (const) or writes, in order
+//   s.assembly(name, f, {spans}, args...)          the same for a function of Step::assembly
 //   s.comment("...")
 //   and every verb, whose first argument is the Name of its result.
 #pragma once

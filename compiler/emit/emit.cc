@@ -84,6 +84,19 @@ void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) 
   }
 }
 
+// A file of its own keeps what calls the functions from being compiled with them.
+void add_assembly_file(std::vector<OutputFile>& files, const EmitContext& context) {
+  const std::string body = assembly_definitions(context.program);
+  if (body.empty()) return;
+  const std::string& name = context.options.name;
+  std::string text = file_banner(context, "functions in assembly that the steps call.") + "\n";
+  for (const std::string& header : runtime_headers(context.program))
+    text += include(cat("etch/", header));
+  text += include(cat(name, "_steps.h"));
+  text += in_steps(context, cat(aliases(context, body), "\n", body));
+  files.push_back({cat(name, "_assembly.cc"), std::move(text)});
+}
+
 void add_weight_files(std::vector<OutputFile>& files, const EmitContext& context) {
   const std::string& name = context.options.name;
   const std::vector<std::string> shards = weight_definitions(context);
@@ -117,6 +130,7 @@ std::vector<OutputFile> folder(const EmitContext& context) {
                          include(name + "_steps.h"), "\n", run_definition(context))});
   files.push_back(steps_header(context));
   add_step_files(files, context);
+  add_assembly_file(files, context);
   files.push_back(weights_header(context));
   add_weight_files(files, context);
   for (OutputFile& file : support_files(context)) files.push_back(std::move(file));
@@ -136,6 +150,8 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   std::string weights;
   for (const std::string& shard : step_definitions(context)) steps += shard;
   for (const std::string& shard : weight_definitions(context)) weights += shard;
+  const std::string assembly = assembly_definitions(context.program);
+  if (!assembly.empty()) steps += "\n" + assembly;
   std::string text = cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
                          include(name + ".h"), "\n", support_text(context));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));

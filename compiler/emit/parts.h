@@ -44,6 +44,11 @@ std::string profile_definition(const EmitContext& context);
 
 // step_shards.cc: the steps' functions, cut into pieces that a compiler can build in parallel.
 std::vector<std::string> step_definitions(const EmitContext& context);
+// assembly.cc: the functions in assembly that the steps call, each once; empty without any. Their
+// declarations, and the runtime's header for those CPUs that lack the instructions.
+std::string assembly_declarations(const Program& program);
+std::string assembly_definitions(const Program& program);
+
 // gcc's pragmas, to stand before the includes.
 std::string kernel_pragmas();
 

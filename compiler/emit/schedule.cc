@@ -196,6 +196,11 @@ std::string step_declarations(const EmitContext& context) {
     writer.line(
         cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ") noexcept;"));
   }
+  if (const std::string functions = assembly_declarations(context.program); !functions.empty()) {
+    writer.line();
+    writer.line("// What they call.");
+    return writer.text() + functions;
+  }
   return writer.text();
 }
 

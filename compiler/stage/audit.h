@@ -145,6 +145,12 @@ class Audit {
     ETCH_CHECK(span == spans.end());
   }
 
+  template <class Function, class... Args>
+  void assembly(const std::string&, Function function, std::initializer_list<std::int64_t> spans,
+                const Args&... args) {
+    runtime("assembly", function, spans, args...);
+  }
+
   void comment(const std::string&) {}
 
 #define ETCH_VERB(Result, id, reads, writes)    \

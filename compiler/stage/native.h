@@ -75,6 +75,11 @@ class NativeStage : public NativeVerbs {
                const Args&... args) const {
     function(args...);
   }
+  template <class Function, class... Args>
+  void assembly(const std::string&, Function function, std::initializer_list<std::int64_t>,
+                const Args&... args) const {
+    function(args...);
+  }
   void comment(const std::string&) const {}
 
   // Whole operations of the runtime.

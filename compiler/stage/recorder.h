@@ -151,6 +151,12 @@ class Recorder {
     effect(cat("rt::", name, "(", recorded::join(args...), ");"), work_of_runtime(spans));
   }
 
+  template <class Function, class... Args>
+  void assembly(const std::string& name, Function, std::initializer_list<std::int64_t> spans,
+                const Args&... args) {
+    effect(cat(name, "(", recorded::join(args...), ");"), work_of_runtime(spans));
+  }
+
   void comment(const std::string& text) { out().line(cat("// ", text)); }
 
 #define ETCH_VERB(Result, id, reads, writes)             \

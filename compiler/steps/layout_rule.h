@@ -24,7 +24,8 @@ inline LayoutRule relabel_rule(const Node&) { return LayoutRule::kRelabel; }
 // Memory around input 0 that a node would like to hold `value`, per dimension of the input.
 struct HaloWish {
   std::vector<std::int64_t> begin, end;
-  int value = 0;  // as stored
+  int value = 0;                     // as stored
+  bool forward_convolution = false;  // kernels that copy their rows do without
 };
 
 // Input `input` is what output 0 holds from position `start` on, so that whoever computes the input

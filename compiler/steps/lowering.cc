@@ -110,7 +110,9 @@ void Lowering::plan_node(const Node& node) {
     }
   }
   if (node.op->halo == nullptr) return;
-  if (const auto halo = node.op->halo(graph_, node)) wish_halo(node.inputs[0], *halo);
+  const auto halo = node.op->halo(graph_, node);
+  const bool copies_rows = isa_.assembly != Assembly::kNone;
+  if (halo && !(copies_rows && halo->forward_convolution)) wish_halo(node.inputs[0], *halo);
 }
 
 // Only operators that write through strides can write into a part of a larger tensor.
@@ -219,6 +221,11 @@ View Lowering::new_dense_output(const Node& node, int i, const Order& order) {
   return view;
 }
 
+void Lowering::align(const View& view, std::int64_t bytes) {
+  Buffer& buffer = program_.buffers[static_cast<std::size_t>(view.buffer)];
+  if (buffer.home == Home::kArena) buffer.alignment = std::max(buffer.alignment, bytes);
+}
+
 View Lowering::scratch(DType type, std::int64_t elements) {
   View view = dense_view(type, {elements}, row_major(1));
   view.buffer = add_buffer(Home::kArena, -1, elements * bytes_of(type));
@@ -310,15 +317,18 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
 // ---- steps ----
 
 void Lowering::add(const Node& node, std::unique_ptr<Step> step,
-                   std::vector<std::pair<const char*, const View*>> views, std::size_t outputs) {
+                   std::vector<std::pair<const char*, const View*>> views, std::size_t outputs,
+                   std::size_t scratch) {
   step->node = node.index;
   step->origin = cat(node.op_type, " '", printable(node.name), "'");
   step->output_shape = views.back().second->shape;
   for (const auto& [name, view] : views) {
-    const bool written = step->operands.size() + outputs >= views.size();
-    if (!written) step->input_shapes.push_back(view->shape);
-    step->operands.push_back(
-        {name, view->buffer, view->offset, view->dtype, written ? Access::kWrite : Access::kRead});
+    const std::size_t left = views.size() - step->operands.size();  // and this one
+    const Access access = left <= outputs             ? Access::kWrite
+                          : left <= outputs + scratch ? Access::kReadWrite
+                                                      : Access::kRead;
+    if (access == Access::kRead) step->input_shapes.push_back(view->shape);
+    step->operands.push_back({name, view->buffer, view->offset, view->dtype, access});
   }
   const Step* const added = step.get();
   push(std::move(step), cat("n", node.index, "_", added->kind));

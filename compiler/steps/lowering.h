@@ -60,13 +60,16 @@ class Lowering {
   // Memory for `elements` values that belong to no value of the graph, aligned for vectors of int32
   // if it holds one.
   View scratch(DType type, std::int64_t elements);
+  // Whatever `view` is a part of starts at a multiple of `bytes`, if it lies in the arena.
+  void align(const View& view, std::int64_t bytes);
   // Output `i` is another view of existing memory.
   void set_view(const Node& node, int i, View view);
 
   // Adds a step for `node`; operand k of the step is views[k], the last `outputs` of them are
-  // written. Names and live ranges follow.
+  // written, `scratch` before them are written and read back. Names and live ranges follow.
   void add(const Node& node, std::unique_ptr<Step> step,
-           std::vector<std::pair<const char*, const View*>> views, std::size_t outputs = 1);
+           std::vector<std::pair<const char*, const View*>> views, std::size_t outputs = 1,
+           std::size_t scratch = 0);
 
   void unsupported(const Node& node, std::string what);
 

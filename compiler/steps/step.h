@@ -76,6 +76,22 @@ struct Partition {
   int depth = 0;   // loops around those that are divided
 };
 
+// A function in assembly that a step calls, with the same in C++ for compilers and CPUs without it.
+// The name is made of the parameters of whoever generates the text, so that steps of the same
+// geometry share one function.
+struct AssemblyFunction {
+  std::string name;                // C++ identifier: equal names mean equal functions
+  std::string summary;             // one comment line
+  std::string condition;           // of the preprocessor: where the instructions exist
+  std::vector<std::string> types;  // of the parameters: "const uint8_t*"
+  std::vector<std::string> names;  // of the parameters: "x"
+  std::vector<std::string> lines;  // instructions and labels, without quotes
+  std::string fallback;            // a C++ statement over the parameters with the same effect
+  int stack = 0;                   // bytes below the stack pointer at entry
+
+  std::string parameters() const;  // "const uint8_t* x, uint8_t* y"
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -97,6 +113,7 @@ class Step {
   std::vector<Overlap> overlaps;
   std::vector<RequantizedChannel> requantized;  // all output channels, or none: floats are used
   ProductSums products;
+  std::vector<AssemblyFunction> assembly;  // that the kernel calls
   std::string header;  // of runtime/ that the kernel calls besides etch_ops.h, or empty
   // Whether no iteration of the loops in the step's own function (not those in tile functions)
   // depends on another, or overwrites what another writes: a promise of the kernel.

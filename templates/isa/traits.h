@@ -12,6 +12,13 @@ enum class WeightForm {
   kS16EvenOdd,  // bytes 0 and 2 of every lane as int16 pairs, then bytes 1 and 3
 };
 
+// Functions in assembly that do the work of convolutions (compiler/arm).
+enum class Assembly {
+  kNone,
+  kDsp,  // SMLAD and its kind: Cortex-M4, M7, M33
+  kMve,  // Helium: Cortex-M55
+};
+
 struct IsaTraits {
   std::string_view name;             // --target; with '_' for '-' also the folder
   std::string_view title;            // for people: "x86-64 with AVX-512 VNNI"
@@ -27,6 +34,8 @@ struct IsaTraits {
   bool fpu = true;                   // else floats are library calls: exact, but slow
   bool float_requantization = true;  // has an FPU; a user may still ask for integers
   bool vectorized = true;            // false: plain C++, which a compiler may vectorize itself
+
+  Assembly assembly = Assembly::kNone;  // such kernels copy padded rows and so wish for no halo
 
   // The folder and namespace of its verbs.
   constexpr std::string_view verbs() const { return vocabulary.empty() ? name : vocabulary; }

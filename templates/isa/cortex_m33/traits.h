@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_cortex_m33 = scalar_code("cortex-m33", "Arm Cortex-M33 with FPU");
+inline constexpr IsaTraits k_cortex_m33 =
+    with_assembly(scalar_code("cortex-m33", "Arm Cortex-M33 with FPU"), Assembly::kDsp);
 
 }  // namespace etch::isa

@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_cortex_m4 = scalar_code("cortex-m4", "Arm Cortex-M4 with FPU");
+inline constexpr IsaTraits k_cortex_m4 =
+    with_assembly(scalar_code("cortex-m4", "Arm Cortex-M4 with FPU"), Assembly::kDsp);
 
 }  // namespace etch::isa

@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_cortex_m7 = scalar_code("cortex-m7", "Arm Cortex-M7 with FPU");
+inline constexpr IsaTraits k_cortex_m7 =
+    with_assembly(scalar_code("cortex-m7", "Arm Cortex-M7 with FPU"), Assembly::kDsp);
 
 }  // namespace etch::isa

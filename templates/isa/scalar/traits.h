@@ -28,6 +28,11 @@ constexpr IsaTraits scalar_code(std::string_view name, std::string_view title) {
   return isa;
 }
 
+constexpr IsaTraits with_assembly(IsaTraits isa, Assembly assembly) {
+  isa.assembly = assembly;
+  return isa;
+}
+
 constexpr IsaTraits without_fpu(IsaTraits isa) {
   isa.fpu = false;
   isa.float_requantization = false;
