@@ -10,6 +10,7 @@
 #include "compiler/base/text.h"
 #include "compiler/steps/arguments.h"
 #include "compiler/steps/arithmetic.h"
+#include "compiler/steps/dsp_conv.h"
 #include "compiler/steps/general.h"
 #include "compiler/steps/regions.h"
 
@@ -113,6 +114,7 @@ std::optional<HaloWish> conv_halo(const ConvGeometry& geometry, int stored_zero_
   wish.begin.assign(rank, 0);
   wish.end.assign(rank, 0);
   wish.value = stored_zero_point;
+  wish.forward_convolution = geometry.direction == ConvDirection::kForward;
   for (std::size_t a = 0; a < geometry.axes.size(); ++a) {
     const HaloNeed need = halo_need(geometry.axes[a], geometry.direction);
     wish.begin[first + a] = need.begin;
@@ -184,6 +186,37 @@ bool refuse_tuning(Lowering& lowering, const Node& node, const Step& step) {
 }
 }  // namespace
 
+namespace {
+// With the kernels in assembly, which bring scratch memory; false where they do not serve.
+bool add_assembled(Lowering& lowering, const Node& node, const ConvProblem& problem) {
+  std::unique_ptr<DspConvStep> step = make_dsp_conv_step(problem, lowering.isa());
+  if (step == nullptr) return false;
+  step->summary = describe(problem, step->kind);
+  std::vector<View> scratch;
+  std::vector<const char*> names;
+  const auto want = [&](const char* name, DType type, std::int64_t elements) {
+    if (elements == 0) return;
+    scratch.push_back(lowering.scratch(type, elements));
+    lowering.align(scratch.back(), 4);
+    names.push_back(name);
+  };
+  want("gathered", DType::kS32, step->gathered_words);
+  want("rows", DType::kU8, step->rows_bytes);
+  want("sums", DType::kS32, step->sums_words);
+  lowering.align(problem.x, 4);
+  lowering.align(problem.y, 4);
+  std::vector<std::pair<const char*, const View*>> views = {{"x", &problem.x}};
+  if (problem.residual) {
+    step->facts.emplace_back("fused: another tensor is added to the result");
+    views.emplace_back("residual", &problem.residual->view);
+  }
+  for (std::size_t i = 0; i < scratch.size(); ++i) views.emplace_back(names[i], &scratch[i]);
+  views.emplace_back("y", &problem.y);
+  lowering.add(node, std::move(step), std::move(views), 1, scratch.size());
+  return true;
+}
+}  // namespace
+
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem) {
   if (element_count(problem.y.shape) == 0) {
     lowering.unsupported(node, "an empty output (a size of 0) cannot be compiled");
@@ -191,6 +224,7 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   }
   ConvProblem seen = problem;
   if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
+  if (add_assembled(lowering, node, seen)) return;
   if (region_count(seen) > kMostRegionsAtAll) {
     lowering.unsupported(
         node, cat("its padding or stride makes ", region_count(seen), " border cases, at most ",

@@ -1,0 +1,508 @@
+// See dsp_conv.h.
+#include "compiler/steps/dsp_conv.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "compiler/arm/dsp.h"
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/schedule/requantize/sum_line.h"
+#include "compiler/steps/conv_pieces.h"
+#include "compiler/steps/pack.h"
+#include "compiler/steps/proof.h"
+#include "compiler/steps/regions.h"
+#include "compiler/steps/requantization.h"
+#include "compiler/steps/staged_step_impl.h"
+
+namespace etch {
+
+ETCH_INSTANTIATE_STEP(DspConvStep);
+
+namespace {
+
+using Form = DspConvPlan::Form;
+using Result = DspEpilogue::Result;
+
+bool is_per_channel(const ConvGeometry& g) {
+  return g.group > 1 && g.group == g.in_channels && g.out_channels == g.in_channels;
+}
+
+bool is_served(const ConvProblem& problem) {
+  const ConvGeometry& g = problem.geometry;
+  const bool narrow = std::all_of(problem.weights.begin(), problem.weights.end(),
+                                  [](int w) { return w >= -128 && w <= 127; });
+  const bool channels_last =
+      problem.x.stride[1] == 1 && problem.y.stride[1] == bytes_of(problem.y.dtype);
+  // One channel per group wastes half of every product but for the kernel made for it.
+  const bool grouped = g.group == 1 || (is_per_channel(g) && g.in_channels % 4 == 0) ||
+                       (g.in_per_group() >= 4 && g.out_per_group() >= 2);
+  return g.direction == ConvDirection::kForward && g.axes.size() <= 2 && narrow && channels_last &&
+         grouped;
+}
+
+class Builder {
+ public:
+  Builder(const ConvProblem& problem, const IsaTraits& isa)
+      : problem_(problem), isa_(isa), axes_(three_axes(problem)) {}
+
+  std::unique_ptr<DspConvStep> build() {
+    step_ = std::make_unique<DspConvStep>();
+    plan().out = problem_.out;
+    prove_range(problem_, isa_, plan().out, *step_);
+    choose_form();
+    add_loops();
+    add_rows();
+    flatten();
+    choose_result();
+    choose_gather();
+    add_functions();
+    number_operands();
+    pack();
+    pack_factors();
+    describe();
+    add_overlaps();
+    return std::move(step_);
+  }
+
+ private:
+  DspConvPlan& plan() { return step_->plan; }
+  const ConvGeometry& geometry() const { return problem_.geometry; }
+  const ConvAxis& rows() const { return axes_.axis[1]; }
+  const ConvAxis& cols() const { return axes_.axis[2]; }
+  std::int64_t y_bytes() const { return bytes_of(problem_.y.dtype); }
+
+  void choose_form() {
+    const bool per_channel = is_per_channel(geometry());
+    std::int64_t pixels = 1;
+    for (const ConvAxis& axis : geometry().axes) pixels *= axis.out;
+    plan().form = per_channel ? Form::kDepthwise : pixels == 1 ? Form::kRow : Form::kTiles;
+    step_->kind = per_channel ? "depthwise" : "conv";
+    plan().channels =
+        static_cast<int>(per_channel ? geometry().out_channels : geometry().out_per_group());
+    if (problem_.residual) plan().add = problem_.residual->add;
+  }
+
+  void add_loops() {
+    const auto r_stride = [&](std::size_t d) {
+      return problem_.residual ? problem_.residual->view.stride[d] : 0;
+    };
+    if (geometry().batch > 1) {
+      plan().axes.push_back({"image", static_cast<int>(geometry().batch), problem_.x.stride[0],
+                             problem_.y.stride[0] / y_bytes(), r_stride(0), false});
+    }
+    if (geometry().group > 1 && plan().form != Form::kDepthwise) {
+      plan().axes.push_back({"group", static_cast<int>(geometry().group), geometry().in_per_group(),
+                             geometry().out_per_group(), geometry().out_per_group() * r_stride(1),
+                             true});
+    }
+  }
+
+  // Columns of x that a row of the output reads, from the left padding on.
+  std::int64_t columns_read() const {
+    return (cols().out - 1) * cols().stride + (cols().kernel - 1) * cols().dilation + 1;
+  }
+
+  void add_rows() {
+    DspConvPlan& p = plan();
+    const std::vector<Segment> down = plan_segments(rows(), ConvDirection::kForward, 0, 0);
+    const std::vector<Segment> across = plan_segments(cols(), ConvDirection::kForward, 0, 0);
+    p.copies = down.size() > 1 || across.size() > 1 ||
+               std::ssize(down.front().taps) < rows().kernel ||
+               std::ssize(across.front().taps) < cols().kernel;
+    p.kernel_rows = static_cast<int>(rows().kernel);
+    p.padding = problem_.x_zero_point;
+    p.columns = static_cast<int>(cols().out);
+    p.x_step = cols().stride * axes_.x_stride[2];
+    p.y_step = axes_.y_stride[2];
+    p.y_row = axes_.y_stride[1];
+    p.r_step = axes_.r_stride[2];
+    p.r_row = axes_.r_stride[1];
+    for (const Segment& segment : down) add_segment(segment);
+    p.row_bytes = p.copies ? 0 : rows().dilation * axes_.x_stride[1];
+    if (p.copies) lay_out_copies();
+  }
+
+  void add_segment(const Segment& segment) {
+    DspSegment out;
+    out.rows = static_cast<int>(segment.count);
+    out.y_first = segment.first * axes_.y_stride[1];
+    out.r_first = segment.first * axes_.r_stride[1];
+    out.x_advance = segment.advance * axes_.x_stride[1];
+    for (const SegmentTap& tap : segment.taps)
+      out.kernel_rows.emplace_back(tap.kernel, tap.input * axes_.x_stride[1]);
+    plan().segments.push_back(std::move(out));
+  }
+
+  // Only whole pixels are copied: of a group its own channels would do, but rows are as cheap.
+  void lay_out_copies() {
+    DspConvPlan& p = plan();
+    const std::int64_t pixel = axes_.x_stride[2];
+    const std::int64_t inside =
+        std::clamp<std::int64_t>(columns_read() - cols().pad_begin, 0, cols().in);
+    p.copied = inside == 0 ? 0
+                           : (inside - 1) * pixel +
+                                 geometry().in_per_group() *
+                                     (plan().form == Form::kDepthwise ? geometry().group : 1);
+    p.left = cols().pad_begin * pixel;
+    p.row_bytes = round_up(columns_read() * pixel, 4);
+    p.rows_bytes = p.kernel_rows * p.row_bytes;
+    if (inside == 0) {
+      for (DspSegment& segment : p.segments) segment.kernel_rows.clear();
+    }
+  }
+
+  static std::int64_t round_up(std::int64_t value, std::int64_t to) {
+    return (value + to - 1) / to * to;
+  }
+
+  // Rows that follow each other without a gap are one row.
+  void flatten() {
+    DspConvPlan& p = plan();
+    const bool dense = p.columns * p.x_step == p.segments.front().x_advance &&
+                       p.columns * p.y_step == p.y_row && p.columns * p.r_step == p.r_row;
+    if (p.copies || p.segments.size() != 1 || !dense) return;
+    p.columns *= p.segments.front().rows;
+    p.segments.front().rows = 1;
+  }
+
+  // The assembly rounds if floats do or one product and a shift serve every channel.
+  void choose_result() {
+    DspConvPlan& p = plan();
+    const bool float_kind =
+        p.out.kind == Requantize::Kind::kFloat || p.out.kind == Requantize::Kind::kFloatClamp;
+    const bool high = p.out.kind == Requantize::Kind::kInteger && p.out.integer.high &&
+                      p.out.integer.exceptions == 0 && !p.out.integer.emulated;
+    const bool rounds = float_kind || high;
+    if (p.add && rounds) find_line();
+    p.finishes = (p.add && !p.line) || (p.out.kind != Requantize::Kind::kInt32 && !rounds);
+    epilogue_.result = p.finishes || p.out.kind == Requantize::Kind::kInt32 ? Result::kInt32
+                       : high                                               ? Result::kHigh
+                                                                            : Result::kFloat;
+    if (epilogue_.result != Result::kInt32) {
+      epilogue_.narrow = results_are_narrow();
+      epilogue_.zero_point = p.out.zero_point != 0;
+      epilogue_.low = p.out.low;
+      epilogue_.high = p.out.high;
+    }
+    epilogue_.y_step = p.finishes ? p.channels : p.y_step;
+    p.store = {epilogue_.result == Result::kInt32   ? rt::kDspInt32
+               : epilogue_.result == Result::kFloat ? rt::kDspFloat
+                                                    : rt::kDspHigh,
+               epilogue_.low, epilogue_.high, static_cast<std::ptrdiff_t>(epilogue_.y_step)};
+  }
+
+  // The residual is added in assembly along a line, if there is one, to bytes that no activation
+  // has clamped.
+  void find_line() {
+    DspConvPlan& p = plan();
+    const bool reached = 3 * p.r_step + 1 <= 4095;
+    if (p.form != Form::kTiles || p.out.low != 0 || p.out.high != 255 || !reached) return;
+    const AddResidual& add = *p.add;
+    const auto found = find_sum_line(add.factors, {add.low, add.high});
+    if (!found) return;
+    p.line = rt::DspResidual{static_cast<std::ptrdiff_t>(p.r_step), add.low, add.high};
+    const auto offset = static_cast<std::uint64_t>(found->offset);
+    const std::uint32_t own = add.residual_is_a ? found->b_factor : found->a_factor;
+    const std::uint32_t other = add.residual_is_a ? found->a_factor : found->b_factor;
+    std::vector<std::int32_t> line;
+    for (const std::uint32_t word : {own, other, static_cast<std::uint32_t>(offset),
+                                     static_cast<std::uint32_t>(offset >> 32)}) {
+      line.push_back(static_cast<std::int32_t>(word));
+    }
+    step_->constants.push_back(
+        int32_array("line", line, "factors of both bytes and the offset of their sum, times 2^32"));
+    step_->facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
+  }
+
+  // Whether no rounded result can leave int16 before the zero point is added.
+  bool results_are_narrow() const {
+    constexpr double kMost = 32000;
+    if (epilogue_.result == Result::kHigh) {
+      const auto at = [](const RequantizedChannel& each, std::int64_t acc) {
+        return std::fabs(static_cast<double>(evaluate(each.form, static_cast<std::int32_t>(acc))));
+      };
+      return std::all_of(step_->requantized.begin(), step_->requantized.end(),
+                         [&](const RequantizedChannel& each) {
+                           return at(each, each.channel.least) <= kMost &&
+                                  at(each, each.channel.most) <= kMost;
+                         });
+    }
+    for (std::int64_t m = 0; m < geometry().out_channels; ++m) {
+      const AccumulatorRange range = accumulator_range(problem_, m);
+      const double scale = problem_.scale[static_cast<std::size_t>(m)];
+      const double reach = std::max(std::fabs(static_cast<double>(range.low)),
+                                    std::fabs(static_cast<double>(range.high)));
+      if (reach * scale > kMost) return false;
+    }
+    return true;
+  }
+
+  void choose_gather() {
+    DspConvPlan& p = plan();
+    const std::int64_t pixel = axes_.x_stride[2];
+    const std::int64_t channels = geometry().in_per_group();
+    if (p.form == Form::kDepthwise) {
+      p.taps = {static_cast<int>(rows().kernel), static_cast<int>(cols().kernel),
+                static_cast<std::ptrdiff_t>(p.row_bytes),
+                static_cast<std::ptrdiff_t>(cols().dilation * pixel)};
+      return;
+    }
+    const bool one_run = cols().dilation == 1 && (pixel == channels || cols().kernel == 1);
+    run_elements_ = one_run ? cols().kernel * channels : channels;
+    p.words = static_cast<int>(ceil_div(run_elements_, 4));
+    p.pieces = one_run ? 1 : static_cast<int>(rows().kernel);
+    p.piece_step = one_run ? 0 : p.row_bytes;
+    p.runs = static_cast<int>(one_run ? rows().kernel : cols().kernel);
+    p.run_step = one_run ? p.row_bytes : cols().dilation * pixel;
+  }
+
+  void add_functions() {
+    DspConvPlan& p = plan();
+    const int whole = p.form == Form::kRow ? 1 : p.form == Form::kDepthwise ? 2 : 4;
+    p.tile = functions(std::min(whole, p.columns));
+    if (p.columns % p.tile.pixels != 0) p.rest = functions(p.columns % p.tile.pixels);
+    if (p.copies && p.copied > 0) {
+      const bool aligned = p.left % 4 == 0 && axes_.x_stride[1] % 4 == 0 &&
+                           problem_.x.offset % 4 == 0 &&
+                           std::all_of(p.axes.begin(), p.axes.end(),
+                                       [](const ConvLoop& loop) { return loop.x_step % 4 == 0; });
+      p.copy = use(dsp_copy({p.copied, aligned}));
+    }
+  }
+
+  DspFunctions functions(int pixels) {
+    DspConvPlan& p = plan();
+    DspFunctions out{pixels, "", ""};
+    if (p.form == Form::kDepthwise) {
+      out.multiply = use(dsp_depthwise({pixels, p.x_step, p.taps.rows, p.taps.cols, p.taps.row_step,
+                                        p.taps.col_step, p.channels, epilogue_}));
+      return out;
+    }
+    out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}));
+    out.multiply = p.form == Form::kRow
+                       ? use(dsp_row({p.groups(), p.channels, epilogue_}))
+                       : use(dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue_, residual()}));
+    return out;
+  }
+
+  std::optional<DspResidual> residual() const {
+    const auto& line = step_->plan.line;
+    if (!line) return std::nullopt;
+    return DspResidual{line->step, line->low, line->high};
+  }
+
+  std::string use(AssemblyFunction function) {
+    std::string name = function.name;
+    step_->assembly.push_back(std::move(function));
+    return name;
+  }
+
+  void number_operands() {
+    DspConvPlan& p = plan();
+    int next = p.add ? 2 : 1;
+    if (p.form != Form::kDepthwise) {
+      p.gathered = next++;
+      step_->gathered_words = 2 * p.tile.pixels * p.groups();
+    }
+    if (p.copies) {
+      p.rows = next++;
+      step_->rows_bytes = p.rows_bytes + 4;  // the last word of a run may reach behind it
+    }
+    if (p.finishes) {
+      p.sums = next++;
+      step_->sums_words = p.tile.pixels * p.channels;
+    }
+    p.y = next;
+    step_->header = "etch_dsp.h";
+  }
+
+  // ---- constants ----
+  std::vector<int> all_taps() const {
+    std::vector<int> taps;
+    for (int tap = 0; tap < problem_.taps(); ++tap) taps.push_back(tap);
+    return taps;
+  }
+
+  void pack() {
+    const auto groups = plan().form == Form::kDepthwise ? 1 : geometry().group;
+    const int together = plan().form == Form::kTiles ? 2 : 4;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (int first = 0; first < plan().channels; first += together) {
+        std::vector<std::int64_t> channels;
+        for (int c = 0; c < together; ++c) {
+          channels.push_back(first + c < plan().channels ? g * plan().channels + first + c : -1);
+        }
+        pack_block(channels);
+      }
+      if (g == 0) plan().stream_words = std::ssize(stream_);
+    }
+    step_->constants.push_back(
+        int32_array("stream", stream_, "per block of channels: biases, packed weights, factors"));
+  }
+
+  void pack_block(const std::vector<std::int64_t>& channels) {
+    for (const std::int64_t m : channels)
+      stream_.push_back(m < 0 ? 0 : folded_bias(problem_, m, all_taps()));
+    if (plan().form == Form::kDepthwise) {
+      for (int tap = 0; tap < problem_.taps(); ++tap) {
+        for (std::size_t c = 0; c < 2; ++c)
+          push_halves(weight(channels[c], tap, 0), weight(channels[c + 2], tap, 0));
+      }
+    } else {
+      each_word([&](const std::vector<std::pair<int, int>>& k) { pack_word(channels, k); });
+    }
+    for (const std::int64_t m : channels) pack_factor(m);
+  }
+
+  int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
+    return m < 0 || tap < 0 ? 0 : problem_.weight(m, tap, c);
+  }
+
+  // Calls body((tap, channel) of 4 elements of K, tap -1 behind a run) in the order of the gather.
+  template <class Body>
+  void each_word(Body body) const {
+    const DspConvPlan& p = step_->plan;
+    const auto channels = static_cast<int>(geometry().in_per_group());
+    const auto taps_of_run = static_cast<int>(run_elements_ / channels);
+    int tap = 0;
+    for (int run = 0; run < p.pieces * p.runs; ++run, tap += taps_of_run) {
+      for (int word = 0; word < p.words; ++word) {
+        std::vector<std::pair<int, int>> k;
+        for (int i = 4 * word; i < 4 * word + 4; ++i)
+          k.emplace_back(i < run_elements_ ? tap + i / channels : -1, i % channels);
+        body(k);
+      }
+    }
+  }
+
+  void pack_word(const std::vector<std::int64_t>& channels,
+                 const std::vector<std::pair<int, int>>& k) {
+    const auto at = [&](std::int64_t m, std::size_t i) {
+      return weight(m, k[i].first, k[i].second);
+    };
+    if (plan().form == Form::kRow) {
+      for (const std::int64_t m : channels) push_bytes({at(m, 0), at(m, 1), at(m, 2), at(m, 3)});
+      return;
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      push_bytes(
+          {at(channels[0], i), at(channels[1], i), at(channels[0], i + 2), at(channels[1], i + 2)});
+    }
+  }
+
+  void push_bytes(const std::array<int, 4>& bytes) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      word |= (static_cast<std::uint32_t>(bytes[i]) & 0xff) << (8 * i);
+    stream_.push_back(static_cast<std::int32_t>(word));
+  }
+
+  void push_halves(int low, int high) {
+    const std::uint32_t word =
+        (static_cast<std::uint32_t>(low) & 0xffff) | static_cast<std::uint32_t>(high) << 16;
+    stream_.push_back(static_cast<std::int32_t>(word));
+  }
+
+  void pack_factor(std::int64_t m) {
+    if (epilogue_.result == Result::kFloat) {
+      const float scale = m < 0 ? 0.0F : problem_.scale[static_cast<std::size_t>(m)];
+      stream_.push_back(std::bit_cast<std::int32_t>(scale));
+    } else if (epilogue_.result == Result::kHigh) {
+      const Line line = m < 0 ? Line{} : step_->requantized[static_cast<std::size_t>(m)].form.line;
+      const auto offset = static_cast<std::uint64_t>(line.offset);
+      stream_.push_back(static_cast<std::int32_t>(line.multiplier));
+      stream_.push_back(m < 0 ? 0 : line.shift - 32);
+      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)));
+      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)));
+    }
+  }
+
+  // What finish() reads, in the order of the channels.
+  void pack_factors() {
+    if (!plan().finishes) return;
+    std::vector<int> lanes;
+    for (int m = 0; m < geometry().out_channels; ++m) lanes.push_back(m);
+    step_->constants.push_back(
+        plan().out.kind == Requantize::Kind::kInteger
+            ? requantize_constants(*step_, plan().out.integer, lanes, isa_.lanes)
+            : float_array("scale", problem_.scale, "x_scale * w_scale / y_scale"));
+  }
+
+  void describe() {
+    const DspConvPlan& p = plan();
+    const std::int64_t pixels = element_count(problem_.y.shape) / problem_.y.shape[1];
+    step_->macs = pixels * geometry().out_channels * geometry().in_per_group() * problem_.taps();
+    const int together = p.form == Form::kTiles ? 2 : 4;
+    step_->schedule =
+        cat("tiles of ", p.tile.pixels, " pixels x ", together, " channels in assembly");
+    if (p.copies)
+      step_->facts.push_back(cat("rows are copied between padding, ", p.rows_bytes, " bytes"));
+  }
+
+  // ---- overlaps ----
+  void add_overlaps() {
+    DspConvPlan& p = plan();
+    if (!p.axes.empty() || y_bytes() != 1) return;
+    step_->overlaps.push_back({p.y, 0, distance() + problem_.y.offset - problem_.x.offset});
+    if (!p.add) return;
+    // Channels are read before the sum is written in their place, pixel after pixel.
+    const View& residual = problem_.residual->view;
+    if (p.r_step != p.y_step || p.r_row != p.y_row) return;
+    step_->overlaps.push_back({p.y, 1, problem_.y.offset - residual.offset});
+  }
+
+  // The most that has been written of y beyond the first byte of x that is still to be read.
+  std::int64_t distance() const {
+    const DspConvPlan& p = step_->plan;
+    std::int64_t worst = -problem_.x.stride[0] - p.rows_bytes;
+    std::int64_t unread = std::numeric_limits<std::int64_t>::max();  // by what comes later
+    for (auto segment = p.segments.rbegin(); segment != p.segments.rend(); ++segment) {
+      for (int row = segment->rows - 1; row >= 0; --row) {
+        std::int64_t start = std::numeric_limits<std::int64_t>::max();
+        for (const auto& [kernel_row, offset] : segment->kernel_rows)
+          start = std::min(start, offset + row * segment->x_advance);
+        const std::int64_t y = segment->y_first + row * p.y_row;
+        if (p.copies) {
+          note(worst, y + (p.columns - 1) * p.y_step + p.channels, unread);
+          unread = std::min(unread, start);
+          continue;
+        }
+        for (int last = p.columns; last > 0; last = (last - 1) / p.tile.pixels * p.tile.pixels) {
+          const int first = (last - 1) / p.tile.pixels * p.tile.pixels;
+          const std::int64_t end = y + (last - 1) * p.y_step + p.channels;
+          // Only gathered tiles are read as a whole before they are written.
+          if (p.form != Form::kDepthwise) note(worst, end, unread);
+          unread = std::min(unread, start + first * p.x_step);
+          if (p.form == Form::kDepthwise) note(worst, end, unread);
+        }
+      }
+    }
+    return worst;
+  }
+
+  static void note(std::int64_t& worst, std::int64_t written, std::int64_t unread) {
+    if (unread != std::numeric_limits<std::int64_t>::max())
+      worst = std::max(worst, written - unread);
+  }
+
+  const ConvProblem& problem_;
+  const IsaTraits& isa_;
+  Axes3 axes_;
+  DspEpilogue epilogue_;
+  std::int64_t run_elements_ = 0;  // of K in a run
+  std::vector<std::int32_t> stream_;
+  std::unique_ptr<DspConvStep> step_;
+};
+
+}  // namespace
+
+std::unique_ptr<DspConvStep> make_dsp_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
+  if (isa.assembly != Assembly::kDsp || !is_served(problem)) return nullptr;
+  return Builder(problem, isa).build();
+}
+
+}  // namespace etch

@@ -1,0 +1,204 @@
+// Convolutions for Arm cores with SIMD on halfwords (SMLAD and its kind), in portable C++: what
+// the functions in assembly of generated code compute, for compilers and CPUs that lack the
+// instructions. Same packed weights, same scratch, same results. C++17, freestanding, no heap, no
+// state. Arithmetic: semantics sections 0 and 7; sums wrap modulo 2^32.
+//
+// Four bytes of x in a row become two words of two halfwords each: bytes 0 and 2, then 1 and 3.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "etch_float.h"
+#include "etch_integer.h"
+
+namespace etch {
+namespace rt {
+
+// What becomes of accumulators.
+enum DspResult {
+  kDspInt32 = 0,  // stored as they are
+  kDspFloat = 1,  // rne(fl(fl(acc) * scale)) + zero point, clamped, as bytes
+  kDspHigh = 2,   // floor((acc * m + r) / 2^(32 + s)) + zero point, clamped, as bytes
+};
+
+// How a function stores: `zero_points` holds the zero point in both halves.
+struct DspStore {
+  int result;      // DspResult
+  int low, high;   // limits of the bytes
+  ptrdiff_t step;  // elements of y from pixel to pixel
+};
+
+static inline int32_t dsp_low_half(int32_t pair) {
+  return static_cast<int16_t>(static_cast<uint16_t>(static_cast<uint32_t>(pair) & 0xffffu));
+}
+static inline int32_t dsp_high_half(int32_t pair) {
+  return static_cast<int16_t>(static_cast<uint16_t>(static_cast<uint32_t>(pair) >> 16));
+}
+
+// Byte i of a word, sign-extended.
+static inline int32_t dsp_byte(int32_t word, int i) {
+  return static_cast<int8_t>(static_cast<uint8_t>(static_cast<uint32_t>(word) >> (8 * i)));
+}
+
+static inline int32_t dsp_add_product(int32_t acc, int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(acc) + static_cast<uint32_t>(a * b));
+}
+
+// Stores one accumulator; channel `c` of `together` has its factors at p: scales one after the
+// other, or m, s and the halves of r per channel.
+static inline void dsp_store(int32_t acc, const int32_t* p, int c, void* y, ptrdiff_t at,
+                             int32_t zero_point, const DspStore& out) {
+  if (out.result == kDspInt32) {
+    static_cast<int32_t*>(y)[at] = acc;
+    return;
+  }
+  int32_t q = 0;
+  if (out.result == kDspFloat) {
+    float scale = 0;
+    memcpy(&scale, p + c, sizeof scale);
+    const float scaled = opaque(static_cast<float>(acc) * scale);
+    q = clamp_round_offset(scaled, zero_point, out.low, out.high);
+  } else {
+    const int32_t* const k = p + 4 * c;
+    const int32_t line = multiply_high(acc, k[0], joined(k[2], k[3]), k[1]);
+    const int32_t most = 32767;
+    const int32_t inside = line > most ? most : (line < -most ? -most : line);
+    q = inside + zero_point;
+    q = q < out.low ? out.low : (q > out.high ? out.high : q);
+  }
+  static_cast<uint8_t*>(y)[at] = static_cast<uint8_t>(q);
+}
+
+static inline int dsp_factor_words(const DspStore& out, int channels) {
+  return out.result == kDspInt32 ? 0 : (out.result == kDspFloat ? channels : 4 * channels);
+}
+
+// Expands `runs` runs of `words` words of `pixels` pixels: out[pair][pixel].
+static inline void dsp_gather(const uint8_t* x, int32_t* out, int pixels, ptrdiff_t x_step,
+                              int words, int runs, ptrdiff_t run_step) {
+  for (int run = 0; run < runs; ++run) {
+    for (int word = 0; word < words; ++word) {
+      for (int p = 0; p < pixels; ++p) {
+        const uint8_t* const at = x + run * run_step + p * x_step + 4 * word;
+        out[p] = at[0] | at[2] << 16;
+        out[pixels + p] = at[1] | at[3] << 16;
+      }
+      out += 2 * pixels;
+    }
+  }
+}
+
+// `pixels` pixels of x[pair][pixel] times all channels, two at a time. The stream holds for every
+// two channels: 2 biases; per pair of K a word of 4 bytes, channel 0 and 1 of the first element and
+// then of the second; factors.
+static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
+                            int pixels, int pairs, int channels, const DspStore& out) {
+  for (int first = 0; first < channels; first += 2) {
+    const int32_t* const weights = stream + 2;
+    const int32_t* const factors = weights + pairs;
+    for (int p = 0; p < pixels; ++p) {
+      for (int c = 0; c < 2 && first + c < channels; ++c) {
+        int32_t acc = stream[c];
+        for (int k = 0; k < pairs; ++k) {
+          const int32_t at = x[k * pixels + p];
+          acc = dsp_add_product(acc, dsp_low_half(at), dsp_byte(weights[k], c));
+          acc = dsp_add_product(acc, dsp_high_half(at), dsp_byte(weights[k], 2 + c));
+        }
+        dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);
+      }
+    }
+    stream = factors + dsp_factor_words(out, 2);
+  }
+}
+
+// What is added to the bytes of a tile: bytes from pixel to pixel, and limits of the sum.
+struct DspResidual {
+  ptrdiff_t step;
+  int low, high;
+};
+
+// dsp_tile() to bytes, which then become floor((q * line[0] + r * line[1] + offset) / 2^32),
+// clamped, with the bytes r of the residual; line[2] and line[3] are the halves of the offset, and
+// both factors are unsigned.
+static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t* y,
+                                int32_t zero_points, const uint8_t* residual, const int32_t* line,
+                                int pixels, int pairs, int channels, const DspStore& out,
+                                const DspResidual& add) {
+  const int64_t q_factor = static_cast<uint32_t>(line[0]);
+  const int64_t r_factor = static_cast<uint32_t>(line[1]);
+  for (int first = 0; first < channels; first += 2) {
+    const int here = channels - first < 2 ? channels - first : 2;
+    uint8_t q[8] = {};
+    DspStore packed = out;
+    packed.step = 2;
+    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed);
+    stream += 2 + pairs + dsp_factor_words(out, 2);
+    for (int p = 0; p < pixels; ++p) {
+      for (int c = 0; c < here; ++c) {
+        const int64_t r = residual[p * add.step + first + c];
+        const int64_t sum =
+            (q[2 * p + c] * q_factor + r * r_factor + joined(line[2], line[3])) >> 32;
+        const int64_t clamped = sum < add.low ? add.low : (sum > add.high ? add.high : sum);
+        y[p * out.step + first + c] = static_cast<uint8_t>(clamped);
+      }
+    }
+  }
+}
+
+// One pixel times all channels, four at a time. The stream holds for every four: 4 biases; per 4
+// elements of K a word of each channel; factors.
+static inline void dsp_row(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
+                           int groups, int channels, const DspStore& out) {
+  for (int first = 0; first < channels; first += 4) {
+    const int32_t* const weights = stream + 4;
+    const int32_t* const factors = weights + 4 * groups;
+    for (int c = 0; c < 4 && first + c < channels; ++c) {
+      int32_t acc = stream[c];
+      for (int k = 0; k < groups; ++k) {
+        const int32_t w = weights[4 * k + c];
+        acc = dsp_add_product(acc, dsp_low_half(x[2 * k]), dsp_byte(w, 0));
+        acc = dsp_add_product(acc, dsp_high_half(x[2 * k]), dsp_byte(w, 2));
+        acc = dsp_add_product(acc, dsp_low_half(x[2 * k + 1]), dsp_byte(w, 1));
+        acc = dsp_add_product(acc, dsp_high_half(x[2 * k + 1]), dsp_byte(w, 3));
+      }
+      dsp_store(acc, factors, c, y, first + c, dsp_low_half(zero_points), out);
+    }
+    stream = factors + dsp_factor_words(out, 4);
+  }
+}
+
+// A rectangle of taps: bytes of x from row to row and from column to column.
+struct DspTaps {
+  int rows, cols;
+  ptrdiff_t row_step, col_step;
+};
+
+// Depthwise: `pixels` pixels, all channels, four at a time. The stream holds for every four: 4
+// biases; per tap the weights of channels 0 and 2 as halfwords, then of 1 and 3; factors.
+static inline void dsp_depthwise(const uint8_t* x, const int32_t* stream, void* y,
+                                 int32_t zero_points, int pixels, ptrdiff_t x_step,
+                                 const DspTaps& taps, int channels, const DspStore& out) {
+  const int count = taps.rows * taps.cols;
+  for (int first = 0; first < channels; first += 4) {
+    const int32_t* const weights = stream + 4;
+    const int32_t* const factors = weights + 2 * count;
+    for (int p = 0; p < pixels; ++p) {
+      for (int c = 0; c < 4; ++c) {
+        int32_t acc = stream[c];
+        for (int tap = 0; tap < count; ++tap) {
+          const uint8_t* const at = x + p * x_step + first + c + tap / taps.cols * taps.row_step +
+                                    tap % taps.cols * taps.col_step;
+          const int32_t w = weights[2 * tap + c % 2];
+          acc = dsp_add_product(acc, *at, c < 2 ? dsp_low_half(w) : dsp_high_half(w));
+        }
+        dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);
+      }
+    }
+    stream = factors + dsp_factor_words(out, 4);
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
