@@ -113,15 +113,16 @@ static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, in
   }
 }
 
-// What is added to the bytes of a tile: bytes from pixel to pixel, and limits of the sum.
+// What is added to the bytes of a tile: bytes from pixel to pixel, limits of the sum, and by how
+// much less than 32 bits it is shifted.
 struct DspResidual {
   ptrdiff_t step;
-  int low, high;
+  int low, high, shift;
 };
 
-// dsp_tile() to bytes, which then become floor((q * line[0] + r * line[1] + offset) / 2^32),
-// clamped, with the bytes r of the residual; line[2] and line[3] are the halves of the offset, and
-// both factors are unsigned.
+// dsp_tile() to bytes, which then become floor((q * line[0] + r * line[1] + offset) / 2^(32 -
+// shift)), clamped, with the bytes r of the residual; line[2] and line[3] are the halves of the
+// offset, and both factors are unsigned.
 static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t* y,
                                 int32_t zero_points, const uint8_t* residual, const int32_t* line,
                                 int pixels, int pairs, int channels, const DspStore& out,
@@ -139,7 +140,7 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
       for (int c = 0; c < here; ++c) {
         const int64_t r = residual[p * add.step + first + c];
         const int64_t sum =
-            (q[2 * p + c] * q_factor + r * r_factor + joined(line[2], line[3])) >> 32;
+            (q[2 * p + c] * q_factor + r * r_factor + joined(line[2], line[3])) >> (32 - add.shift);
         const int64_t clamped = sum < add.low ? add.low : (sum > add.high ? add.high : sum);
         y[p * out.step + first + c] = static_cast<uint8_t>(clamped);
       }

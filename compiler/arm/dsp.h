@@ -29,6 +29,7 @@ struct DspEpilogue {
 struct DspResidual {
   std::int64_t step = 0;    // bytes of the residual from pixel to pixel
   int low = 0, high = 255;  // limits of the sum, as stored
+  int shift = 0;            // SumLine::shift
 };
 
 struct DspGather {

@@ -86,7 +86,12 @@ class Tile {
         t_.op("umlal", "r12", "lr", q, "r2");
         t_.op("ldrb", q, Thumb::at("r0", p * tile_.residual->step + c));
         t_.op("umlal", "r12", "lr", q, "r3");
-        t_.op("mov", q, "lr");
+        if (tile_.residual->shift == 0) {
+          t_.op("mov", q, "lr");
+          continue;
+        }
+        t_.op("lsl", q, "lr", Thumb::immediate(tile_.residual->shift));
+        t_.op("orr", q, q, "r12", cat("lsr #", 32 - tile_.residual->shift));
       }
     }
     t_.op("add", "r0", "r0", "#2");
@@ -226,12 +231,12 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   if (tile.residual) {
     const DspResidual& r = *tile.residual;
     ETCH_CHECK(tile.out.low == 0 && tile.out.high == 255 && 3 * r.step + 1 <= 4095);
-    out.name +=
-        cat("_add_r", r.step, r.low == 0 && r.high == 255 ? "" : cat("_", r.low, "_", r.high));
+    out.name += cat("_add", r.shift, "_r", r.step,
+                    r.low == 0 && r.high == 255 ? "" : cat("_", r.low, "_", r.high));
     out.types.insert(out.types.end(), {"const uint8_t*", "const int32_t*"});
     out.names.insert(out.names.end(), {"residual", "line"});
     out.fallback = cat("rt::dsp_tile_add(x, stream, y, zero_points, residual, line, ", sizes, ", {",
-                       r.step, ", ", r.low, ", ", r.high, "});");
+                       r.step, ", ", r.low, ", ", r.high, ", ", r.shift, "});");
   }
   out.lines = Tile(tile).lines();
   return out;

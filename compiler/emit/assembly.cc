@@ -37,7 +37,7 @@ void write_function(Writer& writer, const AssemblyFunction& function) {
   writer.line(cat("#if ", function.condition));
   std::string types;
   for (const std::string& type : function.types) types += cat(types.empty() ? "" : ", ", type);
-  writer.scope(cat("ETCH_NAKED void ", function.name, "(", types, ")"), [&] {
+  writer.scope(cat("ETCH_NAKED void ", function.name, "(", types, ") noexcept"), [&] {
     writer.line("__asm__(");
     for (std::size_t i = 0; i < function.lines.size(); ++i) {
       writer.line(
@@ -45,7 +45,7 @@ void write_function(Writer& writer, const AssemblyFunction& function) {
     }
   });
   writer.line("#else");
-  writer.scope(cat("void ", function.name, "(", function.parameters(), ")"),
+  writer.scope(cat("void ", function.name, "(", function.parameters(), ") noexcept"),
                [&] { writer.line(function.fallback); });
   writer.line("#endif");
 }
@@ -55,7 +55,7 @@ void write_function(Writer& writer, const AssemblyFunction& function) {
 std::string assembly_declarations(const Program& program) {
   Writer writer;
   for (const AssemblyFunction* function : functions_of(program))
-    writer.line(cat("void ", function->name, "(", function->parameters(), ");"));
+    writer.line(cat("void ", function->name, "(", function->parameters(), ") noexcept;"));
   return writer.text();
 }
 

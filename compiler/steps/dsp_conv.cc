@@ -204,7 +204,8 @@ class Builder {
     const AddResidual& add = *p.add;
     const auto found = find_sum_line(add.factors, {add.low, add.high});
     if (!found) return;
-    p.line = rt::DspResidual{static_cast<std::ptrdiff_t>(p.r_step), add.low, add.high};
+    p.line =
+        rt::DspResidual{static_cast<std::ptrdiff_t>(p.r_step), add.low, add.high, found->shift};
     const auto offset = static_cast<std::uint64_t>(found->offset);
     const std::uint32_t own = add.residual_is_a ? found->b_factor : found->a_factor;
     const std::uint32_t other = add.residual_is_a ? found->a_factor : found->b_factor;
@@ -213,8 +214,8 @@ class Builder {
                                      static_cast<std::uint32_t>(offset >> 32)}) {
       line.push_back(static_cast<std::int32_t>(word));
     }
-    step_->constants.push_back(
-        int32_array("line", line, "factors of both bytes and the offset of their sum, times 2^32"));
+    step_->constants.push_back(int32_array(
+        "line", line, "factors of both bytes and the offset of their sum, times a power of two"));
     step_->facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
   }
 
@@ -292,7 +293,7 @@ class Builder {
   std::optional<DspResidual> residual() const {
     const auto& line = step_->plan.line;
     if (!line) return std::nullopt;
-    return DspResidual{line->step, line->low, line->high};
+    return DspResidual{line->step, line->low, line->high, line->shift};
   }
 
   std::string use(AssemblyFunction function) {

@@ -14,7 +14,6 @@ namespace etch {
 namespace {
 
 constexpr int kBytes = 256;
-constexpr double kOne = 4294967296.0;  // 2^32: a result of 1
 
 struct Pair {
   int a = 0, b = 0;
@@ -35,10 +34,11 @@ std::int64_t products(const SumLine& line, const Pair& pair) {
 // lie beyond the limit.
 Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
   Interval out;
+  const std::int64_t one = std::int64_t{1} << (32 - line.shift);  // a result of 1
   for (const Pair& pair : pairs) {
-    const std::int64_t from = (std::int64_t{pair.y} << 32) - products(line, pair);
+    const std::int64_t from = pair.y * one - products(line, pair);
     if (pair.y > limits.low) out.least = std::max(out.least, from);
-    if (pair.y < limits.high) out.most = std::min(out.most, from + (std::int64_t{1} << 32) - 1);
+    if (pair.y < limits.high) out.most = std::min(out.most, from + one - 1);
   }
   return out;
 }
@@ -66,7 +66,16 @@ std::vector<Pair> near_ties(const SumFactors& factors, const std::vector<Pair>& 
   return out;
 }
 
-bool in_range(double factor) { return factor >= 0 && factor < kOne - kOne / 256; }
+// The least shift with which both ratios, and what the search adds to them, fit 32 bits.
+std::optional<int> shift_of(double ratio_a, double ratio_b) {
+  constexpr double kBelow = 255.0 / 256;
+  const double greater = std::max(ratio_a, ratio_b);
+  if (!(std::min(ratio_a, ratio_b) >= 0)) return std::nullopt;
+  for (int shift = 0; shift <= kMostSumShift; ++shift) {
+    if (greater < std::ldexp(kBelow, shift)) return shift;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -81,27 +90,29 @@ int sum_by_rule(const SumFactors& factors, int a, int b) {
 
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b) {
   const std::int64_t sum = products(line, {a, b, 0}) + line.offset;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(sum >> 32, std::int64_t{limits.low}, std::int64_t{limits.high}));
+  return static_cast<int>(std::clamp<std::int64_t>(
+      sum >> (32 - line.shift), std::int64_t{limits.low}, std::int64_t{limits.high}));
 }
 
 std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits) {
-  const double a = double{factors.ratio_a} * kOne;
-  const double b = double{factors.ratio_b} * kOne;
-  if (!in_range(a) || !in_range(b) || !std::isfinite(factors.fixed)) return std::nullopt;
+  const std::optional<int> shift = shift_of(factors.ratio_a, factors.ratio_b);
+  if (!shift || !std::isfinite(factors.fixed)) return std::nullopt;
+  const double a = std::ldexp(double{factors.ratio_a}, 32 - *shift);
+  const double b = std::ldexp(double{factors.ratio_b}, 32 - *shift);
   const std::vector<Pair> pairs = all_pairs(factors, limits);
   const std::vector<Pair> critical = near_ties(factors, pairs);
   constexpr int kReach = 40;
   // A step of the factors moves results by at most 2^-16: as far as the floats' rounding.
-  constexpr std::int64_t kStep = 128;
+  const std::int64_t step = 128 >> *shift;
   for (int ring = 0; ring <= kReach; ++ring) {
     for (int i = -ring; i <= ring; ++i) {
       for (int j = -ring; j <= ring; ++j) {
         if (std::max(std::abs(i), std::abs(j)) != ring) continue;
-        const std::int64_t a_factor = std::llround(a) + i * kStep;
-        const std::int64_t b_factor = std::llround(b) + j * kStep;
+        const std::int64_t a_factor = std::llround(a) + i * step;
+        const std::int64_t b_factor = std::llround(b) + j * step;
         if (a_factor < 0 || b_factor < 0) continue;
-        SumLine line{static_cast<std::uint32_t>(a_factor), static_cast<std::uint32_t>(b_factor), 0};
+        SumLine line{static_cast<std::uint32_t>(a_factor), static_cast<std::uint32_t>(b_factor), 0,
+                     *shift};
         if (offsets(line, limits, critical).empty()) continue;
         const Interval all = offsets(line, limits, pairs);
         if (all.empty()) continue;

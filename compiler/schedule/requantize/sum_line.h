@@ -11,11 +11,14 @@
 
 namespace etch {
 
-// floor((a * a_factor + b * b_factor + offset) / 2^32), clamped; a and b as stored, 0 to 255.
+// floor((a * a_factor + b * b_factor + offset) / 2^(32 - shift)), clamped; a and b as stored, 0 to
+// 255.
 struct SumLine {
   std::uint32_t a_factor = 0, b_factor = 0;
   std::int64_t offset = 0;
+  int shift = 0;  // 0 to kMostSumShift; as small as the factors allow
 };
+inline constexpr int kMostSumShift = 4;
 
 // Bytes as stored between which results are clamped.
 struct SumLimits {
@@ -28,7 +31,7 @@ int sum_by_rule(const SumFactors& factors, int a, int b);
 // What the line gives, clamped.
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b);
 
-// Nothing where no line was found: ratios of 1 or more, many exact ties.
+// Nothing where no line was found: ratios of 16 or more, many exact ties.
 std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits);
 
 }  // namespace etch

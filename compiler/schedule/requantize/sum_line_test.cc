@@ -45,8 +45,13 @@ TEST(SumLine, IsFoundForAlmostAllRandomFactors) {
   EXPECT_GE(found, kCount * 9 / 10) << found;
 }
 
-TEST(SumLine, RefusesFactorsOfOneAndMore) {
-  EXPECT_FALSE(find_sum_line({1.5F, 0.5F, 0, 0, 0, 0}, {}).has_value());
+TEST(SumLine, ShiftsLessForFactorsOfOneAndMore) {
+  const SumFactors factors{1.6521246F, 0.8354339F, -55.75908F, 0, 0, 0};
+  const auto line = find_sum_line(factors, {});
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->shift, 1);
+  EXPECT_EQ(mismatches(*line, factors, {}), 0);
+  EXPECT_FALSE(find_sum_line({16.5F, 0.5F, 0, 0, 0, 0}, {}).has_value());
 }
 
 }  // namespace
