@@ -19,7 +19,7 @@ class Thumb {
   template <class... Operands>
   void op(const char* mnemonic, const Operands&... operands) {
     std::string line = mnemonic;
-    const char* separator = " ";
+    [[maybe_unused]] const char* separator = " ";
     ((line += cat(separator, operands), separator = ", "), ...);
     lines_.push_back(std::move(line));
   }

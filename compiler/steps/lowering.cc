@@ -111,7 +111,7 @@ void Lowering::plan_node(const Node& node) {
   }
   if (node.op->halo == nullptr) return;
   const auto halo = node.op->halo(graph_, node);
-  const bool copies_rows = isa_.assembly != Assembly::kNone;
+  const bool copies_rows = isa_.assembly == Assembly::kDsp;
   if (halo && !(copies_rows && halo->forward_convolution)) wish_halo(node.inputs[0], *halo);
 }
 
@@ -221,9 +221,11 @@ View Lowering::new_dense_output(const Node& node, int i, const Order& order) {
   return view;
 }
 
-void Lowering::align(const View& view, std::int64_t bytes) {
+bool Lowering::align(const View& view, std::int64_t bytes) {
   Buffer& buffer = program_.buffers[static_cast<std::size_t>(view.buffer)];
-  if (buffer.home == Home::kArena) buffer.alignment = std::max(buffer.alignment, bytes);
+  if (buffer.home != Home::kArena) return false;
+  buffer.alignment = std::max(buffer.alignment, bytes);
+  return true;
 }
 
 View Lowering::scratch(DType type, std::int64_t elements) {

@@ -60,8 +60,9 @@ class Lowering {
   // Memory for `elements` values that belong to no value of the graph, aligned for vectors of int32
   // if it holds one.
   View scratch(DType type, std::int64_t elements);
-  // Whatever `view` is a part of starts at a multiple of `bytes`, if it lies in the arena.
-  void align(const View& view, std::int64_t bytes);
+  // Whatever `view` is a part of starts at a multiple of `bytes`, if it lies in the arena; false if
+  // not.
+  bool align(const View& view, std::int64_t bytes);
   // Output `i` is another view of existing memory.
   void set_view(const Node& node, int i, View view);
 

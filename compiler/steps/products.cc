@@ -12,6 +12,8 @@
 #include "compiler/steps/arithmetic.h"
 #include "compiler/steps/dsp_conv.h"
 #include "compiler/steps/general.h"
+#include "compiler/steps/mve_conv.h"
+#include "compiler/steps/mve_depthwise.h"
 #include "compiler/steps/regions.h"
 
 namespace etch {
@@ -217,6 +219,31 @@ bool add_assembled(Lowering& lowering, const Node& node, const ConvProblem& prob
 }
 }  // namespace
 
+namespace {
+// The same with the kernels for Helium, which read their input in words from where it is.
+bool add_with_helium(Lowering& lowering, const Node& node, const ConvProblem& problem) {
+  if (auto depthwise = make_mve_depthwise_step(problem, lowering.isa())) {
+    depthwise->summary = describe(problem, depthwise->kind);
+    const View scratch = lowering.scratch(DType::kU8, depthwise->plan.scratch_bytes);
+    lowering.align(scratch, 4);
+    lowering.add(node, std::move(depthwise),
+                 {{"x", &problem.x}, {"scratch", &scratch}, {"y", &problem.y}}, 1, 1);
+    return true;
+  }
+  std::unique_ptr<MveConvStep> step = make_mve_conv_step(problem, lowering.isa());
+  if (step == nullptr || !lowering.align(problem.x, 4)) return false;
+  step->summary = describe(problem, step->kind);
+  std::vector<std::pair<const char*, const View*>> views = {{"x", &problem.x}};
+  if (problem.residual) {
+    step->facts.emplace_back("fused: another tensor is added to the result");
+    views.emplace_back("residual", &problem.residual->view);
+  }
+  views.emplace_back("y", &problem.y);
+  lowering.add(node, std::move(step), std::move(views));
+  return true;
+}
+}  // namespace
+
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem) {
   if (element_count(problem.y.shape) == 0) {
     lowering.unsupported(node, "an empty output (a size of 0) cannot be compiled");
@@ -224,7 +251,7 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   }
   ConvProblem seen = problem;
   if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
-  if (add_assembled(lowering, node, seen)) return;
+  if (add_assembled(lowering, node, seen) || add_with_helium(lowering, node, seen)) return;
   if (region_count(seen) > kMostRegionsAtAll) {
     lowering.unsupported(
         node, cat("its padding or stride makes ", region_count(seen), " border cases, at most ",

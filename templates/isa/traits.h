@@ -35,7 +35,7 @@ struct IsaTraits {
   bool float_requantization = true;  // has an FPU; a user may still ask for integers
   bool vectorized = true;            // false: plain C++, which a compiler may vectorize itself
 
-  Assembly assembly = Assembly::kNone;  // such kernels copy padded rows and so wish for no halo
+  Assembly assembly = Assembly::kNone;  // kDsp copies padded rows and so wishes for no halo
 
   // The folder and namespace of its verbs.
   constexpr std::string_view verbs() const { return vocabulary.empty() ? name : vocabulary; }

@@ -5,6 +5,8 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_cortex_m55 = scalar_code("cortex-m55", "Arm Cortex-M55 with Helium");
+inline constexpr IsaTraits k_cortex_m55 =
+
+    with_assembly(scalar_code("cortex-m55", "Arm Cortex-M55 with Helium"), Assembly::kMve);
 
 }  // namespace etch::isa

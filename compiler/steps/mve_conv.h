@@ -1,0 +1,29 @@
+// Convolutions for Cortex-M cores with Helium: from a ConvProblem to the plan of
+// templates/kernels/mve_conv.h, its functions in assembly, and the stream of packed weights, biases
+// and scales that they read.
+#pragma once
+
+#include <memory>
+
+#include "compiler/steps/conv.h"
+#include "templates/kernels/mve_conv.h"
+
+namespace etch {
+
+class MveConvStep : public StagedStep<MveConvStep> {
+ public:
+  MveConvPlan plan;
+  bool words = false;  // x is aligned to 4 bytes
+  MveConvStep() { divisible = true; }
+  template <class S>
+  void kernel(S& s) const {
+    mve_conv_kernel(s, plan);
+  }
+};
+
+// Null where these kernels do not serve the problem: transposed, padding that no halo holds, few
+// channels per group, weights wider than int8, requantization with integers. Operands: x, the
+// residual if there is one, y.
+std::unique_ptr<MveConvStep> make_mve_conv_step(const ConvProblem& problem, const IsaTraits& isa);
+
+}  // namespace etch

@@ -1,0 +1,190 @@
+// See mve_depthwise.h.
+#include "compiler/steps/mve_depthwise.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/arm/mve.h"
+#include "compiler/base/checked.h"
+#include "compiler/base/text.h"
+#include "compiler/steps/conv_pieces.h"
+#include "compiler/steps/depthwise.h"
+#include "compiler/steps/pack.h"
+#include "compiler/steps/proof.h"
+#include "compiler/steps/regions.h"
+#include "compiler/steps/staged_step_impl.h"
+
+namespace etch {
+
+ETCH_INSTANTIATE_STEP(MveDepthwiseStep);
+
+namespace {
+
+constexpr int kWord = 4;     // rows, and columns of a vector
+constexpr int kVector = 16;  // bytes
+
+class Builder {
+ public:
+  Builder(const ConvProblem& problem, const IsaTraits& isa)
+      : problem_(problem), isa_(isa), axes_(three_axes(problem)) {}
+
+  std::unique_ptr<MveDepthwiseStep> build() {
+    step_ = std::make_unique<MveDepthwiseStep>();
+    step_->kind = "depthwise";
+    Requantize out = problem_.out;
+    prove_range(problem_, isa_, out, *step_);
+    if (out.kind == Requantize::Kind::kInteger || !place()) return nullptr;
+    choose_tile(out);
+    choose_rows();
+    if (!add_functions()) return nullptr;
+    pack();
+    describe();
+    return std::move(step_);
+  }
+
+ private:
+  MveDepthwisePlan& plan() { return step_->plan; }
+  const ConvAxis& rows() const { return axes_.axis[1]; }
+  const ConvAxis& cols() const { return axes_.axis[2]; }
+  int channels() const { return static_cast<int>(problem_.geometry.in_channels); }
+
+  // False where some pixels lack taps.
+  bool place() {
+    std::int64_t first[3] = {};
+    for (int a = 1; a < 3; ++a) {
+      const auto segments = plan_segments(axes_.axis[a], ConvDirection::kForward,
+                                          axes_.halo_begin[a], axes_.halo_end[a]);
+      if (segments.size() != 1 || std::ssize(segments[0].taps) != axes_.axis[a].kernel)
+        return false;
+      first[a] = segments[0].taps.front().input * axes_.x_stride[a];
+    }
+    MveDepthwisePlan& p = plan();
+    p.images = static_cast<int>(problem_.geometry.batch);
+    p.rows = static_cast<int>(rows().out);
+    p.cols = static_cast<int>(cols().out);
+    p.x_offset = first[1] + first[2];
+    p.x_image = problem_.x.stride[0];
+    p.y_image = problem_.y.stride[0];
+    p.x_row = rows().stride * axes_.x_stride[1];
+    p.y_row = axes_.y_stride[1];
+    return true;
+  }
+
+  void choose_tile(const Requantize& out) {
+    MveDepthwisePlan& p = plan();
+    const auto taps = static_cast<int>(rows().kernel);
+    const bool pair = rows().stride == 1 && rows().dilation == 1 && taps < kWord && p.rows > 1;
+    const auto columns = static_cast<int>((cols().out - 1) * cols().stride + cols().kernel);
+    rt::MveDepthwise& t = p.tile;
+    t.pixels = std::min(4, p.cols);
+    t.x_step = static_cast<std::ptrdiff_t>(cols().stride * kWord);
+    t.rows = pair ? 2 : 1;
+    t.y_row = static_cast<std::ptrdiff_t>(p.y_row);
+    t.channels = channels();
+    t.channel_step = columns * kWord;
+    t.row_groups = static_cast<int>(ceil_div(taps, kWord));
+    t.group_step = static_cast<std::ptrdiff_t>(padded_channels() * t.channel_step);
+    t.column_groups = static_cast<int>(ceil_div(cols().kernel, kWord));
+    p.rest_pixels = p.cols % t.pixels;
+    p.out = {false, out.zero_point, out.low, out.high,
+             static_cast<std::ptrdiff_t>(axes_.y_stride[2])};
+    // The last vector of a row may reach behind its columns.
+    p.scratch_bytes = t.row_groups * t.group_step + kVector;
+  }
+
+  std::int64_t padded_channels() const { return ceil_div(channels(), kVector) * kVector; }
+
+  void choose_rows() {
+    MveDepthwisePlan& p = plan();
+    const auto all = static_cast<int>(rows().kernel) + p.tile.rows - 1;
+    const std::int64_t step = rows().dilation * axes_.x_stride[1];
+    for (int first = 0; first < all; first += kWord) {
+      p.interleaved.push_back({std::min(kWord, all - first), static_cast<std::ptrdiff_t>(step),
+                               static_cast<int>(p.tile.channel_step / kWord),
+                               static_cast<std::ptrdiff_t>(axes_.x_stride[2]),
+                               static_cast<int>(padded_channels())});
+    }
+    p.x_group = kWord * step;
+  }
+
+  std::string use(AssemblyFunction function) {
+    std::string name = function.name;
+    step_->assembly.push_back(std::move(function));
+    return name;
+  }
+
+  bool add_functions() {
+    MveDepthwisePlan& p = plan();
+    MveDepthwiseConv conv{p.tile, p.out};
+    if (!fits(conv)) return false;
+    p.stream_words = conv.stream_words();
+    for (const rt::MveRows& each : p.interleaved) p.interleave.push_back(use(mve_interleave(each)));
+    p.whole = use(mve_depthwise(conv));
+    conv.tile.pixels = p.rest_pixels;
+    if (p.rest_pixels > 0) p.rest = use(mve_depthwise(conv));
+    step_->header = "etch_mve.h";
+    return true;
+  }
+
+  void pack() {
+    const rt::MveDepthwise& t = plan().tile;
+    std::vector<int> taps;
+    for (int tap = 0; tap < problem_.taps(); ++tap) taps.push_back(tap);
+    std::vector<std::int32_t> stream;
+    for (int m = 0; m < t.channels; ++m) {
+      for (int g = 0; g < t.row_groups; ++g) {
+        for (int h = 0; h < t.column_groups; ++h) {
+          for (int row = 0; row < t.rows; ++row) pack_vector(stream, m, kWord * g - row, kWord * h);
+        }
+      }
+      std::uint32_t sum = 0;  // bytes of x are moved by -128
+      for (const int tap : taps) sum += static_cast<std::uint32_t>(problem_.weight(m, tap, 0));
+      const auto bias = static_cast<std::uint32_t>(folded_bias(problem_, m, taps));
+      stream.push_back(static_cast<std::int32_t>(bias + 128 * sum));
+      stream.push_back(std::bit_cast<std::int32_t>(problem_.scale[static_cast<std::size_t>(m)]));
+    }
+    step_->constants.push_back(
+        int32_array("stream", stream, "per channel: packed weights, bias, scale"));
+  }
+
+  // Four columns of four rows of taps.
+  void pack_vector(std::vector<std::int32_t>& stream, int m, int first_row, int first_col) const {
+    for (int col = first_col; col < first_col + kWord; ++col) {
+      std::uint32_t word = 0;
+      for (int i = 0; i < kWord; ++i) {
+        const int row = first_row + i;
+        const bool inside = row >= 0 && row < rows().kernel && col < cols().kernel;
+        const int weight = inside ? problem_.weight(m, row * cols().kernel + col, 0) : 0;
+        word |= (static_cast<std::uint32_t>(weight) & 0xffU) << (8 * i);
+      }
+      stream.push_back(static_cast<std::int32_t>(word));
+    }
+  }
+
+  void describe() {
+    const MveDepthwisePlan& p = plan();
+    step_->macs = element_count(problem_.y.shape) * problem_.taps();
+    step_->schedule = cat(p.tile.rows, p.tile.rows == 1 ? " row" : " rows", " x ", p.tile.pixels,
+                          p.tile.pixels == 1 ? " pixel" : " pixels", " in assembly");
+    step_->facts.push_back(
+        cat("rows of x are interleaved in ", p.scratch_bytes, " bytes of scratch memory"));
+  }
+
+  const ConvProblem& problem_;
+  const IsaTraits& isa_;
+  Axes3 axes_;
+  std::unique_ptr<MveDepthwiseStep> step_;
+};
+
+}  // namespace
+
+std::unique_ptr<MveDepthwiseStep> make_mve_depthwise_step(const ConvProblem& problem,
+                                                          const IsaTraits& isa) {
+  if (isa.assembly != Assembly::kMve || problem.residual || !is_depthwise(problem, isa))
+    return nullptr;
+  const ConvAxis& cols = problem.geometry.axes.back();
+  if (cols.dilation != 1 && cols.kernel != 1) return nullptr;
+  return Builder(problem, isa).build();
+}
+
+}  // namespace etch

@@ -1,0 +1,28 @@
+// Depthwise convolutions for Cortex-M cores with Helium: from a ConvProblem to the plan of
+// templates/kernels/mve_depthwise.h, its functions in assembly, and the stream of packed weights,
+// biases and scales that they read.
+#pragma once
+
+#include <memory>
+
+#include "compiler/steps/conv.h"
+#include "templates/kernels/mve_depthwise.h"
+
+namespace etch {
+
+class MveDepthwiseStep : public StagedStep<MveDepthwiseStep> {
+ public:
+  MveDepthwisePlan plan;
+  template <class S>
+  void kernel(S& s) const {
+    mve_depthwise_kernel(s, plan);
+  }
+};
+
+// Null where this kernel does not serve the problem: not depthwise, three axes, dilated columns,
+// padding that no halo holds, weights wider than int8, requantization with integers. Operands: x,
+// scratch memory, y.
+std::unique_ptr<MveDepthwiseStep> make_mve_depthwise_step(const ConvProblem& problem,
+                                                          const IsaTraits& isa);
+
+}  // namespace etch

@@ -1,0 +1,205 @@
+// Convolutions for Arm cores with Helium (MVE), in portable C++: what the functions in assembly of
+// generated code compute, for compilers and CPUs that lack the instructions. Same packed weights,
+// same results. C++17, freestanding, no heap, no state. Arithmetic: semantics sections 0, 6.3 and
+// 7; sums wrap modulo 2^32.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "etch_float.h"
+
+namespace etch {
+namespace rt {
+
+// Bytes of x that a position of the output multiplies: `repeat` times `bytes`, `step` apart.
+struct MvePiece {
+  ptrdiff_t offset;
+  int repeat;
+  ptrdiff_t step;
+  int bytes;
+};
+
+// What becomes of accumulators: stored as they are, or rne(fl(fl(acc) * scale)) + zero point,
+// clamped, as bytes.
+struct MveStore {
+  bool is_int32;
+  int zero_point, low, high;  // as stored
+  ptrdiff_t step;             // elements of y from pixel to pixel
+};
+
+// A quantized tensor that is added to the bytes before they are stored: clamped
+// rne(fma(a, ratio_a, fma(b, ratio_b, fixed))), of which one is the result and one the residual.
+// `*_stored`: stored minus logical.
+struct MveAdd {
+  bool is_there, residual_is_a;
+  float ratio_a, ratio_b, fixed;
+  int a_stored, b_stored, y_stored, low, high;
+  ptrdiff_t step;  // bytes of the residual from pixel to pixel
+};
+
+// The pixels of a tile, `x_step` bytes of x apart, and the channels: all, `block` at a time.
+struct MveTile {
+  int pixels;
+  ptrdiff_t x_step;
+  int block, channels;
+  bool gathered;  // pieces follow one another in the stream without gaps
+};
+
+static inline uint32_t mve_word(const int32_t* p) { return static_cast<uint32_t>(*p); }
+
+// The weight of byte k of K and channel c of n, plus 128.
+static inline uint32_t mve_weight(const int32_t* weights, int k, int n, int c) {
+  const int32_t* const vector = weights + (k / 16 * n + c) * 4;
+  return mve_word(vector + k % 16 / 4) >> (8 * (k % 4)) & 0xffu;
+}
+
+static inline uint32_t mve_sum(const uint8_t* x, const int32_t* weights, const MveTile& tile,
+                               const MvePiece* pieces, int count, int n, int c) {
+  uint32_t sum = 0;
+  int k = 0;
+  for (int i = 0; i < count; ++i) {
+    for (int r = 0; r < pieces[i].repeat; ++r) {
+      const uint8_t* const from = x + pieces[i].offset + r * pieces[i].step;
+      for (int b = 0; b < pieces[i].bytes; ++b, ++k)
+        sum += from[b] * (mve_weight(weights, k, n, c) - 128u);
+      if (!tile.gathered) k = (k + 15) / 16 * 16;
+    }
+  }
+  return sum;
+}
+
+static inline int mve_vectors(const MveTile& tile, const MvePiece* pieces, int count) {
+  int vectors = 0;
+  int bytes = 0;
+  for (int i = 0; i < count; ++i) {
+    vectors += pieces[i].repeat * ((pieces[i].bytes + 15) / 16);
+    bytes += pieces[i].repeat * pieces[i].bytes;
+  }
+  return tile.gathered ? (bytes + 15) / 16 : vectors;
+}
+
+// Where the bias of channel c of a block lies; its scale follows `*scale` words later.
+static inline int mve_factor(const MveTile& tile, bool is_int32, int c, int* scale) {
+  if (tile.block == 2) {
+    *scale = 1;
+    return is_int32 ? c : 2 * c;
+  }
+  *scale = tile.block;
+  return tile.block == 4 ? c : c % 2 * 4 + c / 2;
+}
+
+static inline int mve_factor_words(const MveTile& tile, bool is_int32, int n) {
+  return (tile.block == 2 ? n : tile.block) * (is_int32 ? 1 : 2);
+}
+
+static inline uint8_t mve_added(const MveAdd& add, int32_t result, int32_t residual) {
+  const int32_t a = (add.residual_is_a ? residual : result) - add.a_stored;
+  const int32_t b = (add.residual_is_a ? result : residual) - add.b_stored;
+  const float inner = fma_exact(static_cast<float>(b), add.ratio_b, add.fixed);
+  const float sum = fma_exact(static_cast<float>(a), add.ratio_a, inner);
+  return static_cast<uint8_t>(clamp_round_offset(sum, add.y_stored, add.low, add.high));
+}
+
+// The stream holds for every block of n channels: per 16 bytes of K 16 weights of each channel,
+// plus 128, 0 behind the end of a piece; biases and scales: of block 2 those of each channel side
+// by side, of block 4 all biases and then all scales, of block 8 the same with even channels first.
+static inline void mve_tile(const uint8_t* x, const int32_t* stream, void* y, const uint8_t* r,
+                            const MveTile& tile, const MvePiece* pieces, int count,
+                            const MveStore& out, const MveAdd& add) {
+  const int vectors = mve_vectors(tile, pieces, count);
+  for (int first = 0; first < tile.channels; first += tile.block) {
+    const int rest = tile.channels - first;
+    const int n = rest < tile.block ? rest : tile.block;
+    const int32_t* const factors = stream + vectors * n * 4;
+    for (int p = 0; p < tile.pixels; ++p) {
+      for (int c = 0; c < n; ++c) {
+        int to_scale = 0;
+        const int32_t* const f = factors + mve_factor(tile, out.is_int32, c, &to_scale);
+        const uint32_t sum = mve_sum(x + p * tile.x_step, stream, tile, pieces, count, n, c);
+        const auto acc = static_cast<int32_t>(sum + mve_word(f));
+        const ptrdiff_t at = p * out.step + first + c;
+        if (out.is_int32) {
+          static_cast<int32_t*>(y)[at] = acc;
+          continue;
+        }
+        float scale = 0;
+        memcpy(&scale, f + to_scale, sizeof scale);
+        const int32_t q = clamp_round_offset(opaque(static_cast<float>(acc) * scale),
+                                             out.zero_point, out.low, out.high);
+        static_cast<uint8_t*>(y)[at] =
+            add.is_there ? mve_added(add, q, r[p * add.step + first + c]) : static_cast<uint8_t>(q);
+      }
+    }
+    stream = factors + mve_factor_words(tile, out.is_int32, n);
+  }
+}
+
+// Depthwise convolutions: rows of x that a position of the output reads lie interleaved in scratch
+// memory, as signed bytes, scratch[channel][column][row], four rows to a word.
+struct MveRows {
+  int rows;            // 1 to 4; the rest of each word is any
+  ptrdiff_t row_step;  // bytes of x
+  int columns;         // of x
+  ptrdiff_t column_step;
+  int channels;  // rounded up to 16
+};
+
+static inline void mve_interleave(const uint8_t* x, uint8_t* scratch, const MveRows& rows) {
+  for (int c = 0; c < rows.channels; ++c) {
+    for (int col = 0; col < rows.columns; ++col) {
+      uint8_t* const word = scratch + 4 * (static_cast<ptrdiff_t>(c) * rows.columns + col);
+      for (int r = 0; r < 4; ++r) {
+        const bool there = r < rows.rows;
+        word[r] = there ? x[r * rows.row_step + col * rows.column_step + c] ^ 0x80u : uint8_t{0};
+      }
+    }
+  }
+}
+
+struct MveDepthwise {
+  int pixels;        // along a row of the output
+  ptrdiff_t x_step;  // bytes of scratch from pixel to pixel
+  int rows;          // of the output, 1 or 2, from the same rows of x
+  ptrdiff_t y_row;   // elements
+  int channels;
+  ptrdiff_t channel_step;  // bytes of scratch
+  int row_groups;          // of four rows of taps
+  ptrdiff_t group_step;    // bytes of scratch
+  int column_groups;       // of four columns of taps
+};
+
+// The stream holds for every channel: for every four rows and columns of taps, 16 weights for each
+// row of the output; bias; scale.
+static inline void mve_depthwise(const uint8_t* x, const int32_t* stream, uint8_t* y,
+                                 const MveDepthwise& tile, const MveStore& out) {
+  const int vectors = tile.row_groups * tile.column_groups;
+  for (int c = 0; c < tile.channels; ++c) {
+    const int32_t* const factors = stream + 4 * vectors * tile.rows;
+    for (int row = 0; row < tile.rows; ++row) {
+      for (int p = 0; p < tile.pixels; ++p) {
+        uint32_t sum = mve_word(factors);
+        for (int v = 0; v < vectors; ++v) {
+          const uint8_t* const from = x + c * tile.channel_step + p * tile.x_step +
+                                      v / tile.column_groups * tile.group_step +
+                                      v % tile.column_groups * 16;
+          const int32_t* const weights = stream + 4 * (v * tile.rows + row);
+          for (int k = 0; k < 16; ++k) {
+            const auto w = static_cast<int8_t>(mve_word(weights + k / 4) >> (8 * (k % 4)) & 0xffu);
+            sum += static_cast<uint32_t>(static_cast<int8_t>(from[k]) * w);
+          }
+        }
+        float scale = 0;
+        memcpy(&scale, factors + 1, sizeof scale);
+        const float scaled = opaque(static_cast<float>(static_cast<int32_t>(sum)) * scale);
+        y[row * tile.y_row + p * out.step + c] =
+            static_cast<uint8_t>(clamp_round_offset(scaled, out.zero_point, out.low, out.high));
+      }
+    }
+    stream = factors + 2;
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
