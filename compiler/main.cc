@@ -18,11 +18,12 @@ constexpr char kFooter[] =
     "  etch check examples/digits/model.onnx               compare with the test data beside it\n"
     "  etch bench examples/digits/model.onnx               time the network and each layer\n"
     "  etch tune model.onnx -o model.tune                  measure which tiles are the fastest\n"
+    "  etch golden verify goldens/net                      is all as it was recorded?\n"
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
     "  etch compile --help                                 more about one command\n"
     "\n"
     "Exit codes: 0 ok, 1 usage, 2 model refused, 3 input or output failed, 4 outputs differ,\n"
-    "70 internal error (please report it).";
+    "5 not as `etch golden` recorded, 70 internal error (please report it).";
 
 // `first` is the first argument.
 int report_usage(const CLI::App& root, const std::vector<Command>& commands, std::string what,
@@ -52,7 +53,8 @@ int parse_and_run(int argc, char** argv) {
 
   const std::vector<Command> commands = {
       add_compile(root), add_check(root),   add_run(root),     add_bench(root),
-      add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root)};
+      add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root),
+      add_golden(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -61,7 +61,7 @@ class CMakePackage : public testing::Test {
                   fs::copy_options::overwrite_existing);
     std::ofstream(source / "CMakeLists.txt")
         << "cmake_minimum_required(VERSION 3.20)\nproject(small LANGUAGES CXX)\n"
-           "find_package(Etch REQUIRED)\n"  // the other spelling
+           "enable_testing()\nfind_package(Etch REQUIRED)\n"  // the other spelling
         << "add_custom_command(OUTPUT made.onnx COMMAND ${CMAKE_COMMAND} -E copy\n"
            "  ${CMAKE_CURRENT_SOURCE_DIR}/model.onnx made.onnx)\n"
         << "etch_add_model(net " << arguments << ")\n";
@@ -116,6 +116,21 @@ TEST_F(CMakePackage, TakesAModelThatTheBuildMakesAndOptions) {
   EXPECT_NE(contents(path("build/etch/net/report.json")).find("\"requantize\": \"integer\""),
             std::string::npos);
   EXPECT_TRUE(fs::exists(path("build/libnet.a")));
+}
+
+TEST_F(CMakePackage, GoldenIsATestThatFailsForAnotherModel) {
+  const fs::path source = work_->path() / "source";
+  const ProcessResult recorded =
+      run({path("prefix/bin/etch"), "golden", "record", (kExamples / "digits/model.onnx").string(),
+           "--targets", "scalar", "-o", (source / "golden").string()});
+  ASSERT_TRUE(recorded.succeeded()) << recorded.output << recorded.errors;
+  const ProcessResult configured = configure_model("MODEL model.onnx GOLDEN golden");
+  ASSERT_TRUE(configured.succeeded()) << configured.output << configured.errors;
+  const ProcessResult tested = test();
+  EXPECT_TRUE(tested.succeeded()) << tested.output << tested.errors;
+  EXPECT_TRUE(says(tested, "etch_golden_net")) << tested.output;
+  std::ofstream(source / "model.onnx", std::ios::binary | std::ios::app) << "\xc0\x3e\x01";
+  EXPECT_FALSE(test().succeeded());
 }
 
 TEST_F(CMakePackage, SaysWhatIsWrongWhenConfiguring) {

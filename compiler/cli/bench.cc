@@ -12,13 +12,11 @@
 #include "compiler/cli/measure.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/network.h"
-#include "compiler/cli/object_size.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/numbers.h"
 #include "compiler/emit/parts.h"
 #include "compiler/emit/report.h"
-#include "compiler/import/file.h"
 
 namespace etch::cli {
 namespace {
@@ -43,44 +41,6 @@ std::int64_t weight_bytes(const Step& step) {
   std::size_t bytes = 0;
   for (const ConstantArray& constant : step.constants) bytes += constant.bytes.size();
   return static_cast<std::int64_t>(bytes);
-}
-
-// Sizes of the objects that a user's program would have, too.
-struct ObjectSizes {
-  std::vector<ObjectSize> all;
-  std::vector<ObjectSize> measured;  // of the variant whose steps are measured; mostly all
-};
-
-ObjectSizes object_sizes(const Network& network) {
-  const Program& program = network.program();
-  const std::string variant =
-      program.variants.empty() ? "" : variant_name("network", variant_for_this_cpu(program).isa);
-  ObjectSizes sizes;
-  for (const std::filesystem::path& path : network.objects()) {
-    const std::string name = path.filename().string();
-    const bool is_frame = name == "main.cc.o" || name == "firmware_start.cc.o";
-    if (is_frame || name.find("_profile.cc.o") != std::string::npos) continue;
-    Sink ignored;
-    const std::optional<std::string> bytes =
-        read_file(path.string(), std::size_t{1} << 30, "", ignored);
-    if (!bytes) continue;
-    sizes.all.push_back(size_of_object(*bytes));
-    const bool belongs = name.compare(0, variant.size(), variant) == 0;
-    if (belongs) sizes.measured.push_back(sizes.all.back());
-  }
-  return sizes;
-}
-
-std::int64_t code_bytes_of(const Step& step, const std::vector<ObjectSize>& objects) {
-  std::int64_t code = 0;
-  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.called());
-  return code;
-}
-
-std::int64_t code_bytes_of(const std::vector<ObjectSize>& objects) {
-  std::int64_t code = 0;
-  for (const ObjectSize& object : objects) code += object.code_bytes;
-  return code;
 }
 
 // Adds what was measured of `name`; row["macs"] is there.

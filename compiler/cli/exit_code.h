@@ -9,6 +9,7 @@ enum class ExitCode : int {
   kRefused = 2,    // the model is refused; the diagnostics say why
   kIo = 3,         // a file, folder or program that is needed cannot be read, written or run
   kDiffer = 4,     // outputs differ from what is expected
+  kChanged = 5,    // generated code or its size is not what `etch golden` has recorded
   kInternal = 70,  // a defect of Etch
 };
 

@@ -10,25 +10,11 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
 #include "compiler/diag/diagnostic.h"
+#include "compiler/emit/parts.h"
+#include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
 
 namespace etch::cli {
-namespace {
-
-// A stand-in where there is no test data: any bytes for integers, values in [0, 1) for float32.
-Tensor made_up(const Port& port) {
-  Tensor tensor(port.dtype, port.shape);
-  std::uint32_t state = 1;
-  const auto next = [&] { return (state = state * 1664525U + 1013904223U) >> 24; };
-  if (port.dtype == DType::kF32) {
-    for (float& value : tensor.as<float>()) value = static_cast<float>(next()) / 256.0F;
-  } else if (is_8bit(port.dtype)) {
-    for (std::byte& byte : tensor.mutable_bytes()) byte = static_cast<std::byte>(next());
-  }
-  return tensor;
-}
-
-}  // namespace
 
 Times parse_times(const std::string& text) {
   Times all;
@@ -50,9 +36,53 @@ std::vector<Tensor> sample_for(const std::string& model, const Program& program)
     if (!folders.empty()) {
       tensor = read_tensor_file((folders.front() / cat("input_", i, ".pb")).string(), ignored);
     }
-    sample.push_back(tensor && fits(*tensor, port) ? std::move(*tensor) : made_up(port));
+    sample.push_back(tensor && fits(*tensor, port) ? std::move(*tensor) : made_up(port, 1));
   }
   return sample;
+}
+
+Tensor made_up(const Port& port, std::uint32_t seed) {
+  Tensor tensor(port.dtype, port.shape);
+  std::uint32_t state = seed;
+  const auto next = [&] { return (state = state * 1664525U + 1013904223U) >> 24; };
+  if (port.dtype == DType::kF32) {
+    for (float& value : tensor.as<float>()) value = static_cast<float>(next()) / 256.0F;
+  } else if (is_8bit(port.dtype)) {
+    for (std::byte& byte : tensor.mutable_bytes()) byte = static_cast<std::byte>(next());
+  }
+  return tensor;
+}
+
+ObjectSizes object_sizes(const Network& network) {
+  const Program& program = network.program();
+  const std::string variant =
+      program.variants.empty() ? "" : variant_name("network", variant_for_this_cpu(program).isa);
+  ObjectSizes sizes;
+  for (const std::filesystem::path& path : network.objects()) {
+    const std::string name = path.filename().string();
+    const bool is_frame = name == "main.cc.o" || name == "firmware_start.cc.o";
+    if (is_frame || name.find("_profile.cc.o") != std::string::npos) continue;
+    Sink ignored;
+    const std::optional<std::string> bytes =
+        read_file(path.string(), std::size_t{1} << 30, "", ignored);
+    if (!bytes) continue;
+    sizes.all.push_back(size_of_object(*bytes));
+    const bool belongs = name.compare(0, variant.size(), variant) == 0;
+    if (belongs) sizes.measured.push_back(sizes.all.back());
+  }
+  return sizes;
+}
+
+std::int64_t code_bytes_of(const Step& step, const std::vector<ObjectSize>& objects) {
+  std::int64_t code = 0;
+  for (const ObjectSize& object : objects) code += bytes_of_function(object, step.called());
+  return code;
+}
+
+std::int64_t code_bytes_of(const std::vector<ObjectSize>& objects) {
+  std::int64_t code = 0;
+  for (const ObjectSize& object : objects) code += object.code_bytes;
+  return code;
 }
 
 }  // namespace etch::cli

@@ -25,6 +25,7 @@ Command add_check(CLI::App& root);
 Command add_run(CLI::App& root);
 Command add_bench(CLI::App& root);
 Command add_tune(CLI::App& root);
+Command add_golden(CLI::App& root);
 Command add_inspect(CLI::App& root);
 Command add_targets(CLI::App& root);
 Command add_quantize_params(CLI::App& root);

@@ -1,0 +1,39 @@
+// The folder of `etch golden`: golden.json, model.onnx, sample_I/input_J.pb, and the tuning file if
+// one was given. It holds all that is needed to verify, so that it can lie in any repository.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/golden_file.h"
+#include "compiler/cli/reporter.h"
+
+namespace etch::cli {
+
+struct GoldenFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path file() const { return path / kGoldenFile; }
+  std::filesystem::path model() const { return path / "model.onnx"; }
+  std::filesystem::path tuning() const { return path / "tuning.txt"; }
+  std::filesystem::path sample(std::size_t index) const;
+
+  // Reports E-IO with what is wrong where.
+  std::optional<Golden> read(Reporter& reporter) const;
+  bool write(const Golden& golden, Reporter& reporter) const;
+
+  // Copies the model and the inputs of the data sets; removes those of an earlier recording.
+  bool copy_inputs(const std::filesystem::path& from_model,
+                   const std::vector<std::filesystem::path>& data, Reporter& reporter) const;
+};
+
+// The SHA-256 of a file; null after an I/O error.
+std::optional<std::string> hash_of_file(const std::filesystem::path& path, Reporter& reporter);
+
+// The first of `data` that have at most `most` bytes in total, but at least one.
+std::vector<std::filesystem::path> first_data_sets(std::vector<std::filesystem::path> data,
+                                                   std::uintmax_t most);
+
+}  // namespace etch::cli
