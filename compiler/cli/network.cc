@@ -234,6 +234,11 @@ std::optional<Network::Stack> Network::stack() const {
     constexpr std::size_t kMostBytes = 256 << 20;
     graph.add(read_file(file.replace_extension(".ci").string(), kMostBytes, "", sink).value_or(""));
   }
+  for (const auto& step : program_->steps) {
+    for (const AssemblyFunction& function : step->assembly) {
+      graph.set_frame(function.name, function.stack);
+    }
+  }
   return Stack{*stack_used_, graph.deepest(cat(kName, "_run")), graph.deepest("etch_call")};
 }
 

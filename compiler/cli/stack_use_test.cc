@@ -44,6 +44,18 @@ TEST(StackUse, CountsTheCompilersLibraryAsWhatItMayUse) {
   }
 }
 
+TEST(StackUse, TakesTheFramesOfFunctionsInAssemblyFromWhoWroteThem) {
+  CallGraph naked = graph(step("4 bytes (static)") +
+                          "edge: { sourcename: \"step\" targetname: \"_ZN3net5steps3dspEPKh\" }\n"
+                          "node: { title: \"_ZN3net5steps3dspEPKh\" label: \"void "
+                          "net::steps::dsp(const uint8_t*)\\nnet.cc:9:6\\n0 bytes (static)\" }\n");
+  EXPECT_EQ(naked.deepest("run"), 24 + 108);  // by way of other
+  naked.set_frame("dsp", 200);
+  EXPECT_EQ(naked.deepest("run"), 24 + 4 + 200);
+  naked.set_frame("sp", 9999);  // another name
+  EXPECT_EQ(naked.deepest("run"), 24 + 4 + 200);
+}
+
 TEST(StackUse, HasNoBoundWhereSomethingIsNotKnown) {
   EXPECT_EQ(graph({}).deepest("run"), std::nullopt) << "no frame of step";
   EXPECT_EQ(graph({}).deepest("nobody"), std::nullopt);
