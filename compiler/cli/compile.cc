@@ -11,6 +11,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/output_folder.h"
+#include "compiler/emit/package.h"
 #include "compiler/emit/parts.h"
 #include "compiler/steps/requantization.h"
 
@@ -22,6 +23,7 @@ struct CompileArguments : ModelOptions {
   std::string name;
   std::string weights = "embed";
   std::string weights_section;
+  std::vector<std::string> package;  // names of forms, or "all"; empty: no package
   bool single_file = false;
   bool force = false;
 };
@@ -67,6 +69,29 @@ bool accept(const EmitOptions& options, const Program& program, Reporter& report
   return !reporter.failed();
 }
 
+// The forms of a package that are asked for; "all": those that the network can have.
+std::vector<PackageForm> chosen_forms(const std::vector<std::string>& names, const Program& program,
+                                      const EmitOptions& options, Reporter& reporter) {
+  const bool all = std::find(names.begin(), names.end(), "all") != names.end();
+  std::vector<PackageForm> out;
+  for (const PackageFormFacts& facts : package_forms()) {
+    const bool named = std::find(names.begin(), names.end(), facts.name) != names.end();
+    if (!named && !all) continue;
+    const std::string reason = why_not(facts.form, program, options);
+    if (reason.empty()) out.push_back(facts.form);
+    if (!reason.empty() && (named || facts.form == PackageForm::kCMake)) {
+      reporter.usage_error(cat("no package for ", facts.title, ": ", reason));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> form_names() {
+  std::vector<std::string> out = {"all"};
+  for (const PackageFormFacts& facts : package_forms()) out.emplace_back(facts.name);
+  return out;
+}
+
 // How many channels are on each rung of the integer ladder; nothing with floats.
 void print_requantization(const Program& program) {
   const RungCounts counts = count_rungs(program);
@@ -108,7 +133,11 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
   if (program == nullptr) return reporter.exit_code();
   const EmitOptions options = emit_options(arguments);
   if (!accept(options, *program, reporter)) return reporter.exit_code();
-  const std::vector<OutputFile> files = emit(*program, options);
+  const std::vector<PackageForm> forms =
+      chosen_forms(arguments.package, *program, options, reporter);
+  if (reporter.failed()) return reporter.exit_code();
+  const std::vector<OutputFile> files =
+      arguments.package.empty() ? emit(*program, options) : emit_package(*program, options, forms);
   Sink sink;
   {
     const InterruptGuard guard;  // the folder is complete or not there, also after Ctrl-C
@@ -151,6 +180,13 @@ Command add_compile(CLI::App& root) {
                    "linker section of weights and tables, e.g. .ext_flash")
       ->check(CLI::Validator(check_section, ""))
       ->type_name("SECTION");
+  parser
+      ->add_option("--package", arguments->package,
+                   "a tree for build systems, in one or several forms: all, cmake, cmsis-pack, "
+                   "zephyr, esp-idf, platformio, arduino")
+      ->delimiter(',')
+      ->check(CLI::Validator(CLI::IsMember(form_names())).description(""))
+      ->type_name("FORM,...");
   parser->add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
   parser->footer(
       "Nothing is written when the model is refused.\n"

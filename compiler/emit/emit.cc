@@ -217,6 +217,14 @@ std::vector<OutputFile> network(const EmitContext& context) {
 
 }  // namespace
 
+std::vector<OutputFile> report_files(const EmitContext& context,
+                                     const std::vector<OutputFile>& files) {
+  std::vector<std::string> paths;
+  for (const OutputFile& file : files) paths.push_back(file.path);
+  const ReportData data = gather_report(context.program, context.options, paths);
+  return {{"report.json", report_json(data)}, {"report.html", report_html(data)}};
+}
+
 std::vector<OutputFile> emit(const Program& program, const EmitOptions& options) {
   ETCH_CHECK(is_usable_name(options.name));
   ETCH_CHECK(options.weights_section.empty() || is_usable_section(options.weights_section));
@@ -225,11 +233,7 @@ std::vector<OutputFile> emit(const Program& program, const EmitOptions& options)
   std::vector<OutputFile> files = network(context);
   for (OutputFile& file : thread_files(program)) files.push_back(std::move(file));
   files.push_back({"CMakeLists.txt", cmake_file(context, files)});
-  std::vector<std::string> paths;
-  for (const OutputFile& file : files) paths.push_back(file.path);
-  const ReportData data = gather_report(program, options, paths);
-  files.push_back({"report.json", report_json(data)});
-  files.push_back({"report.html", report_html(data)});
+  for (OutputFile& file : report_files(context, files)) files.push_back(std::move(file));
   return files;
 }
 

@@ -143,13 +143,20 @@ bool is_plain_relative(const fs::path& path) {
          });
 }
 
+// Makes `folder` and what is missing between it and those in `made`.
+void make_folders(const fs::path& folder, std::set<fs::path>& made) {
+  if (!made.insert(folder).second) return;
+  make_folders(folder.parent_path(), made);
+  make_folder(folder);
+}
+
 void write_tree(const fs::path& root, const std::vector<OutputFile>& files) {
   make_folder(root);
   std::set<fs::path> folders = {root};
   for (const OutputFile& file : files) {
     ETCH_CHECK(is_plain_relative(file.path));
     const fs::path path = root / file.path;
-    if (folders.insert(path.parent_path()).second) make_folder(path.parent_path());
+    make_folders(path.parent_path(), folders);
     write_file(path, file.content);
   }
   for (const fs::path& folder : folders) sync_folder(folder);

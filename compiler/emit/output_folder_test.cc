@@ -76,6 +76,13 @@ TEST_F(OutputFolder, HoldsExactlyTheFiles) {
   EXPECT_EQ(tree(), kWritten);
 }
 
+TEST_F(OutputFolder, HoldsFoldersInFolders) {
+  EXPECT_TRUE(
+      write({{"a/b/c", "deep"}, {"a/d", "one"}, {"report.json", kReportText}}, root_ / "out"));
+  EXPECT_TRUE(fs::exists(root_ / "out/a/b/c"));
+  EXPECT_TRUE(fs::exists(root_ / "out/a/d"));
+}
+
 TEST_F(OutputFolder, MayBeGivenWithATrailingSlashAndMissingParents) {
   EXPECT_TRUE(write(kFiles, root_ / "a/b/out/"));
   EXPECT_TRUE(fs::exists(root_ / "a/b/out/net.h"));

@@ -83,7 +83,25 @@ std::string support_text(const std::string& header);
 std::vector<OutputFile> thread_files(const Program& program);
 
 // build_file.cc; the reports are declared in report.h
-std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>& files);
+struct BuildFileOptions {
+  std::string headers = {};  // the folder with NAME.h, as "/src"
+  bool esp_idf = false;      // also a component of ESP-IDF
+};
+std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>& files,
+                       const BuildFileOptions& options = {});
+bool is_source(const OutputFile& file);  // one for the compiler
+
+// emit.cc: the reports, of these files.
+std::vector<OutputFile> report_files(const EmitContext& context,
+                                     const std::vector<OutputFile>& files);
+
+// package_manifests.cc: what other build systems read.
+std::vector<OutputFile> zephyr_files(const EmitContext& context,
+                                     const std::vector<OutputFile>& files);
+OutputFile cmsis_pack_file(const EmitContext& context, const std::vector<OutputFile>& files);
+OutputFile esp_idf_file(const EmitContext& context);
+OutputFile platformio_file(const EmitContext& context);
+std::vector<OutputFile> arduino_files(const EmitContext& context);
 
 // variants.cc: programs with variants.
 // The name of a variant's network: "net_avx2".
