@@ -104,6 +104,15 @@ TEST_F(FirmwareExample, TakesAnotherModelAndItsTestData) {
       << result.output;
 }
 
+TEST_F(FirmwareExample, ANetworkInOneFileIsTheSame) {
+  for (const char* cpu : {"cortex-m4", "cortex-m55"}) {
+    fs::remove_all(folder_->path() / "build");
+    const ProcessResult result = run({cpu, "--etch-option=--single-file"});
+    EXPECT_TRUE(result.succeeded()) << result.output << result.errors;
+    EXPECT_NE(result.output.find("bit for bit: 360 of 360"), std::string::npos) << result.output;
+  }
+}
+
 TEST_F(FirmwareExample, SaysWhatEtchSaysOfAModelThatIsRefused) {
   const std::string model = (folder_->path() / "model.onnx").string();
   std::ofstream(model, std::ios::binary) << "no model";
