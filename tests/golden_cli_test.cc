@@ -172,6 +172,17 @@ TEST_F(GoldenCli, WhatCannotBeRunIsSaid) {
   EXPECT_EQ(verify({"--update", "--skip-missing"}).exit_code, 0);
   EXPECT_EQ(contents(file()), before) << "sizes and outputs that are not known here stay";
 
+  change([](Json& json) {
+    json["targets"]["scalar"]["steps"][0]["code_sha256"] = std::string(64, '0');
+  });
+  EXPECT_EQ(verify({"--skip-missing"}).exit_code, 5);
+  EXPECT_EQ(verify({"--skip-missing", "--allow-code-change"}).exit_code, 0);
+  for (const char* without : {"--skip-missing", "--generate-only"}) {
+    const ProcessResult refused = verify({"--update", without});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(says(refused, "changed and did not run")) << refused.output;
+  }
+
   const ProcessResult none = record({"--force"}, kDigits, "scalar");
   EXPECT_EQ(none.exit_code, 3);
   EXPECT_TRUE(says(none, "no target can be run here")) << none.errors;

@@ -184,10 +184,11 @@ ExitCode record(const RecordOptions& options, Reporter& reporter) {
 struct Verification {
   const VerifyOptions& options;
   const Golden& then;
-  Golden now;                        // for --update
-  std::vector<std::string> changed;  // targets whose code changed
-  std::vector<std::string> grown;    // those that grew by more than --max-growth
-  std::vector<std::string> missing;  // those that ran when recorded and cannot run here
+  Golden now;                         // for --update
+  std::vector<std::string> changed;   // targets whose code changed
+  std::vector<std::string> grown;     // those that grew by more than --max-growth
+  std::vector<std::string> missing;   // those that ran when recorded and cannot run here
+  std::vector<std::string> unproved;  // those that changed without being run
   bool outputs_differ = false;
   int ran = 0;
 };
@@ -223,9 +224,11 @@ void judge(const std::string& name, TargetResult result, Verification& verificat
   if (!ran && then.not_run.empty() && !verification.options.generate_only) {
     verification.missing.push_back(name);
   }
-  if (!ran && then.not_run.empty()) return;  // what was recorded is more than there is now
   result.target.files = hashes_of(result.files, ETCH_VERSION);
-  verification.now.targets[name] = std::move(result.target);
+  const bool less = !ran && then.not_run.empty();  // than what was recorded, which then stays
+  if (less && change.code) verification.unproved.push_back(name);
+  if (less && !change.code) verification.now.targets[name].files = std::move(result.target.files);
+  if (!less) verification.now.targets[name] = std::move(result.target);
 }
 
 void print_versions(const Golden& golden) {
@@ -259,6 +262,10 @@ ExitCode conclude(const GoldenFolder& folder, Verification& verification, Report
   if (!verification.changed.empty() && !options.allow_code_change && !options.update) {
     return fail(ExitCode::kChanged, cat("generated code changed on ", count(verification.changed),
                                         "; --allow-code-change accepts that, --update records it"));
+  }
+  if (options.update && !verification.unproved.empty()) {
+    return fail(ExitCode::kIo, cat(count(verification.unproved),
+                                   " changed and did not run, so that they are not recorded"));
   }
   if (options.update && !folder.write(verification.now, reporter)) return reporter.exit_code();
   print_line(cat("etch golden verify: PASS: code as recorded on ",
@@ -308,7 +315,7 @@ ExitCode verify(const VerifyOptions& options, Reporter& reporter) {
     if (!golden->samples[i].seed) task.data.push_back(folder.sample(i));
   }
   print_versions(*golden);
-  Verification verification{options, *golden, *golden, {}, {}, {}, false, 0};
+  Verification verification{options, *golden, *golden, {}, {}, {}, {}, false, 0};
   verification.now.etch_version = ETCH_VERSION;
   verification.now.output_format = kOutputFormat;
   for (const auto& [name, target] : golden->targets) {
