@@ -20,6 +20,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
 #include "compiler/cli/elf_file.h"
+#include "compiler/cli/harness.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/toolchain.h"
 #include "compiler/emit/output_folder.h"
@@ -180,6 +181,36 @@ TEST_F(Package, IsALibraryForCMake) {
         "cmake_minimum_required(VERSION 3.16)\nproject(app LANGUAGES CXX)\nadd_subdirectory(net)\n"
         "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE etch::digits)\n");
   expect_app_is_exact();
+}
+
+// The library that CMake makes for another machine, in an image like those of `etch check`.
+TEST_F(Package, IsALibraryForCMakeOnACortexM4) {
+  const IsaTraits& isa = *find_target("cortex-m4");
+  const std::string missing = cli::status_of(isa).missing;
+  if (!missing.empty() || cli::find_program("arm-none-eabi-g++").empty()) GTEST_SKIP() << missing;
+  make("cortex-m4");
+  cli::Reporter reporter(cli::Verbosity::kQuiet);
+  const cli::Toolchain toolchain = *cli::find_toolchain(isa, reporter);
+  const std::string cpu(toolchain.machine->flags);
+  expect_success({"cmake", "-S", "net", "-B", "m4", "-DCMAKE_SYSTEM_NAME=Generic",
+                  "-DCMAKE_SYSTEM_PROCESSOR=arm", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+                  "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_CXX_FLAGS=" + cpu});
+  expect_success({"cmake", "--build", "m4"});
+  const auto program = compiled(digits_, "cortex-m4", RequantizeMode::kAuto);
+  for (const auto& files :
+       {cli::harness_files(*program, "digits", cli::Timing::kNone, toolchain.machine),
+        cli::machine_files(*toolchain.machine)}) {
+    for (const OutputFile& file : files) write(file.path, file.content);
+  }
+  std::vector<std::string> link = {toolchain.compiler, "-std=c++17", "-O2", "-Inet/src"};
+  link.insert(link.end(), toolchain.flags.begin(), toolchain.flags.end());
+  link.insert(link.end(), {"main.cc", "firmware_start.cc", "m4/libdigits.a"});
+  link.insert(link.end(), toolchain.link_flags.begin(), toolchain.link_flags.end());
+  link.insert(link.end(), {"-o", "image"});
+  expect_success(link);
+  write("sample/input_0.bin", bytes_of_all(digits_.inputs));
+  expect_success(cli::command_to_run(toolchain, root_ / "image", {"run", "sample"}));
+  EXPECT_EQ(file_text(root_ / "sample/output_0.bin"), bytes_of_all(reference_outputs(digits_)));
 }
 
 // ---- with stand-ins ----
