@@ -185,13 +185,21 @@ ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
   return {above < hi ? above : hi};
 }
 
-// The significand shifted to where the exponent wants it. From 2^23 on floats are integers.
+// The significand shifted to where the exponent wants it. From 2^23 on floats are integers. FPUs of
+// Cortex-M have an instruction (vcvtr rounds as FPSCR says: to nearest even, unless changed).
 ETCH_INLINE I32 round_i32(F32 v) {
+#if defined(__GNUC__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
+    defined(__ARM_FP) && (__ARM_FP & 4)
+  float integer;  // its bits
+  __asm__("vcvtr.s32.f32 %0, %1" : "=t"(integer) : "t"(v.v));
+  return {static_cast<int32_t>(rt::float_bits(integer))};
+#else
   const uint32_t bits = rt::float_bits(v.v);
   const uint32_t exponent = (bits >> 23) & 0xffu;
   if (exponent < 150u) return {rt::round_even(v.v)};
   const uint32_t magnitude = ((bits & 0x7fffffu) | 0x800000u) << ((exponent - 150u) & 31u);
   return {static_cast<int32_t>((bits >> 31) != 0u ? 0u - magnitude : magnitude)};
+#endif
 }
 
 ETCH_INLINE I32 round_away_i32(F32 v) { return {rt::round_away(v.v)}; }
