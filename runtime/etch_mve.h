@@ -139,20 +139,25 @@ static inline void mve_tile(const uint8_t* x, const int32_t* stream, void* y, co
 // Depthwise convolutions: rows of x that a position of the output reads lie interleaved in scratch
 // memory, as signed bytes, scratch[channel][column][row], four rows to a word.
 struct MveRows {
-  int rows;            // 1 to 4; the rest of each word is any
-  ptrdiff_t row_step;  // bytes of x
-  int columns;         // of x
-  ptrdiff_t column_step;
-  int channels;  // rounded up to 16
+  int first, count;        // which of the four rows come from x, where the first of them starts
+  int padding;             // what the others hold, as stored
+  ptrdiff_t row_step;      // bytes of x
+  int columns;             // of x
+  ptrdiff_t column_step;   // bytes of x
+  int channels;            // rounded up to 16
+  ptrdiff_t channel_step;  // bytes of scratch
 };
 
 static inline void mve_interleave(const uint8_t* x, uint8_t* scratch, const MveRows& rows) {
   for (int c = 0; c < rows.channels; ++c) {
-    for (int col = 0; col < rows.columns; ++col) {
-      uint8_t* const word = scratch + 4 * (static_cast<ptrdiff_t>(c) * rows.columns + col);
-      for (int r = 0; r < 4; ++r) {
-        const bool there = r < rows.rows;
-        word[r] = there ? x[r * rows.row_step + col * rows.column_step + c] ^ 0x80u : uint8_t{0};
+    for (int column = 0; column < rows.columns; ++column) {
+      uint8_t* const word = scratch + c * rows.channel_step + 4 * column;
+      for (int row = 0; row < 4; ++row) {
+        const int from = row - rows.first;
+        const bool there = from >= 0 && from < rows.count;
+        const int value =
+            there ? x[from * rows.row_step + column * rows.column_step + c] : rows.padding;
+        word[row] = static_cast<uint8_t>(value ^ 0x80);
       }
     }
   }

@@ -25,15 +25,19 @@ class Interleave {
   // r0, r2, r3 and r12 point to the rows, r5 to the words of a column, r4 to those of channel 0.
   std::vector<std::string> lines() {
     t_.op("push", "{r4-r11, lr}");
-    t_.op("vpush", "{d8-d11}");
+    t_.op("vpush", "{d8-d15}");
     t_.op("sub", "sp", "sp", "#64");
     t_.op("mov", "r4", "r1");
-    for (int r = 1; r < rows_.rows; ++r) t_.add(row(r), "r0", r * rows_.row_step, "r6");
+    for (int r = 1; r < rows_.count; ++r) t_.add(row(r), "r0", r * rows_.row_step, "r6");
+    t_.op("mov", "r6", Thumb::immediate(rows_.padding ^ 0x80));
+    for (int r = 0; r < 4; ++r) {
+      if (r < rows_.first || r >= rows_.first + rows_.count) t_.op("vdup.8", cat("q", r), "r6");
+    }
     t_.op("mov", "r6", "#128");
     t_.op("vdup.8", "q4", "r6");
     t_.op("mov", "r6", "#0");
     t_.op("vidup.u32", "q5", "r6", "#1");
-    t_.load("r6", channel_step());
+    t_.load("r6", rows_.channel_step);
     t_.op("vmul.i32", "q5", "q5", "r6");
     t_.op("movw", "r6", Thumb::immediate(rows_.columns));
     t_.label(1);
@@ -48,35 +52,36 @@ class Interleave {
       t_.op("subs", "r7", "r7", "#1");
       t_.op("bne.w", "2b");
     }
-    for (int r = 0; r < rows_.rows; ++r)
+    for (int r = 0; r < rows_.count; ++r)
       t_.add(row(r), row(r), rows_.column_step - rows_.channels, "r8");
     t_.op("add", "r4", "r4", "#4");
     t_.op("subs", "r6", "r6", "#1");
     t_.op("bne.w", "1b");
     t_.op("add", "sp", "sp", "#64");
-    t_.op("vpop", "{d8-d11}");
+    t_.op("vpop", "{d8-d15}");
     t_.op("pop", "{r4-r11, pc}");
     return t_.take();
   }
 
-  static constexpr int kStack = kRegisterBytes + 32 + 64;
+  static constexpr int kStack = kRegisterBytes + 64 + 64;
 
  private:
   static const char* row(int r) {
     static constexpr const char* kRows[] = {"r0", "r2", "r3", "r12"};
     return kRows[r];
   }
-  std::int64_t channel_step() const { return std::int64_t{4} * rows_.columns; }
 
   void sixteen_channels() {
-    for (int r = 0; r < rows_.rows; ++r)
-      t_.op("vldrb.u8", cat("q", r), Thumb::then_add(row(r), 16));
-    for (int r = 0; r < rows_.rows; ++r) t_.op("veor", cat("q", r), cat("q", r), "q4");
+    const auto vector = [&](int r) { return cat("q", rows_.first + r); };
+    for (int r = 0; r < rows_.count; ++r) t_.op("vldrb.u8", vector(r), Thumb::then_add(row(r), 16));
+    for (int r = 0; r < rows_.count; ++r) t_.op("veor", vector(r), vector(r), "q4");
     for (int i = 0; i < 4; ++i) t_.op(cat("vst4", i, ".8").c_str(), "{q0, q1, q2, q3}", "[sp]");
-    for (int i = 0; i < 4; ++i) t_.op("vldrw.u32", cat("q", i), Thumb::at("sp", 16 * i));
+    // Of q0 to q3 some are to stay.
+    t_.op("vldrw.u32", "q6", "[sp]");
     for (int i = 0; i < 4; ++i) {
-      t_.op("vstrw.32", cat("q", i), "[r5, q5]");
-      t_.add("r5", "r5", 4 * channel_step(), "r8");
+      if (i < 3) t_.op("vldrw.u32", cat("q", 6 + (i + 1) % 2), Thumb::at("sp", 16 * i + 16));
+      t_.op("vstrw.32", cat("q", 6 + i % 2), "[r5, q5]");
+      t_.add("r5", "r5", 4 * rows_.channel_step, "r8");
     }
   }
 
@@ -100,7 +105,7 @@ class Tile {
       : tile_(conv.tile),
         words_(conv.stream_words()),
         as_conv_(etch::as_conv(conv)),
-        epilogue_(as_conv_, tile_.rows, tile_.y_row) {}
+        epilogue_(as_conv_, tile_.rows, tile_.y_row, together() ? record() : 0) {}
 
   std::vector<std::string> lines() {
     t_.op("push", "{r4-r11, lr}");
@@ -111,8 +116,12 @@ class Tile {
     t_.add("r11", "r3", 4 * words_, "r0");
     epilogue_.load_constants(t_);
     t_.label(1);
-    one_channel();
-    epilogue_.finish(t_, 1);
+    if (together()) {
+      four_channels();
+    } else {
+      one_channel();
+      epilogue_.finish(t_, 1);
+    }
     t_.op("cmp", "r3", "r11");
     t_.op("bne.w", "1b");
     t_.op("vpop", "{d8-d15}");
@@ -123,6 +132,30 @@ class Tile {
   static constexpr int kStack = kRegisterBytes + 64;
 
  private:
+  int record() const { return 4 * (4 * tile_.row_groups * tile_.column_groups * tile_.rows + 2); }
+
+  // A single pixel fills vectors with four channels.
+  bool together() const {
+    constexpr std::int64_t kReach = 508;
+    return tile_.pixels == 1 && tile_.channels % 4 == 0 &&
+           tile_.row_groups * tile_.column_groups == 1 && 3 * tile_.channel_step <= kReach;
+  }
+
+  void four_channels() {
+    for (int c = 0; c < 4; ++c) {
+      t_.op("vldrw.u32", "q0", Thumb::at("r1", c * tile_.channel_step));
+      for (int row = 0; row < tile_.rows; ++row) {
+        t_.op("vldrw.u32", "q1", Thumb::at("r3", c * record() + 16 * row));
+        t_.op("vmladav.s8", Thumb::r(2 * (4 * row + c)), "q1", "q0");
+      }
+    }
+    t_.add("r1", "r1", 4 * tile_.channel_step, "r5");
+    const int factors = 16 * tile_.rows;
+    t_.add("r3", "r3", factors, "r5");
+    epilogue_.finish(t_, 4);
+    t_.add("r3", "r3", 4 * record() - factors - 8, "r5");
+  }
+
   void one_channel() {
     bool first = true;
     std::int64_t at = 0;
@@ -173,16 +206,18 @@ class Tile {
 
 AssemblyFunction mve_interleave(const rt::MveRows& rows) {
   AssemblyFunction out;
-  out.name = cat("mve_interleave_r", rows.rows, "_s", rows.row_step, "_w", rows.columns, "_x",
-                 rows.column_step, "_c", rows.channels);
-  out.summary = cat(rows.rows, " rows of ", rows.columns, " pixels of ", rows.channels,
+  out.name = cat("mve_interleave_r", rows.count, "_from", rows.first, "_p", rows.padding, "_s",
+                 rows.row_step, "_w", rows.columns, "_x", rows.column_step, "_c", rows.channels,
+                 "_y", rows.channel_step);
+  out.summary = cat(rows.count, " rows of ", rows.columns, " pixels of ", rows.channels,
                     " channels, brought together");
   out.condition = kCondition;
   out.types = {"const uint8_t*", "uint8_t*"};
   out.names = {"x", "scratch"};
   out.lines = Interleave(rows).lines();
-  out.fallback = cat("rt::mve_interleave(x, scratch, {", rows.rows, ", ", rows.row_step, ", ",
-                     rows.columns, ", ", rows.column_step, ", ", rows.channels, "});");
+  out.fallback = cat("rt::mve_interleave(x, scratch, {", rows.first, ", ", rows.count, ", ",
+                     rows.padding, ", ", rows.row_step, ", ", rows.columns, ", ", rows.column_step,
+                     ", ", rows.channels, ", ", rows.channel_step, "});");
   out.stack = Interleave::kStack;
   return out;
 }

@@ -27,9 +27,10 @@ MveEpilogue::MveEpilogue(const MveConv& conv, bool y_in_register)
   if (!conv.out.is_int32) take_limits();
 }
 
-MveEpilogue::MveEpilogue(const MveConv& conv, int rows, std::int64_t y_row)
-    : conv_(conv), y_in_register_(true), rows_(rows), y_row_(y_row) {
+MveEpilogue::MveEpilogue(const MveConv& conv, int rows, std::int64_t y_row, int record)
+    : conv_(conv), y_in_register_(true), rows_(rows), y_row_(y_row), record_(record) {
   places_ = take();
+  if (record > 0) records_ = take();
   take_limits();
 }
 
@@ -73,6 +74,10 @@ void MveEpilogue::load_constants(Thumb& t) const {
           static_cast<std::uint32_t>(value(there, conv.add.step, 1));
     }
     tables.emplace_back(residual_places_, words);
+  }
+  if (records_ >= 0) {
+    const auto record = static_cast<std::uint32_t>(record_);
+    tables.push_back({records_, {0, record, 2 * record, 3 * record}});
   }
   if (!tables.empty()) {
     t.op("adr", "r0", "9f");
@@ -123,7 +128,9 @@ int MveEpilogue::vector_step(std::int64_t pixel, std::int64_t channel) const {
 void MveEpilogue::gather_lanes(Thumb& t, int n, int vector) const {
   const auto sum = [&](int lane) {
     int pixel = 0, channel = 0;
-    if (rows_ > 0) {
+    if (record_ > 0) {
+      pixel = 4 * vector + lane;
+    } else if (rows_ > 0) {
       pixel = vector * conv_.tile.pixels + std::min(lane, conv_.tile.pixels - 1);
     } else if (by_pixels()) {
       pixel = std::min(lane, conv_.tile.pixels - 1);
@@ -134,7 +141,7 @@ void MveEpilogue::gather_lanes(Thumb& t, int n, int vector) const {
     } else {
       channel = std::min(2 * lane + vector, n - 1);
     }
-    return Thumb::r(2 * (pixel * n + channel));
+    return Thumb::r(2 * (pixel * (rows_ > 0 ? 1 : n) + channel));
   };
   t.op("vmov", d(2 * vector), sum(0), sum(1));
   t.op("vmov", d(2 * vector + 1), sum(2), sum(3));
@@ -155,8 +162,19 @@ void MveEpilogue::add_bias(Thumb& t, int n) const {
       t.op("vadd.i32", q(v), q(v), Thumb::r(rows_ > 0 ? 0 : 2 * v * (scales ? 2 : 1)));
       continue;
     }
-    if (v == 0 || conv_.tile.block == 8) t.op("vldrw.u32", "q2", Thumb::then_add("r3", 16));
+    load_factors(t, v);
     t.op("vadd.i32", q(v), q(v), "q2");
+  }
+}
+
+// The next factors for `vector` to q2, if they are not there. Of records, r3 is at the bias of the
+// first one, then at its scale, and at last behind it.
+void MveEpilogue::load_factors(Thumb& t, int vector) const {
+  if (record_ > 0 && vector == 0) {
+    t.op("vldrw.u32", "q2", cat("[r3, ", q(records_), "]"));
+    t.op("add", "r3", "r3", "#4");
+  } else if (record_ == 0 && (vector == 0 || conv_.tile.block == 8)) {
+    t.op("vldrw.u32", "q2", Thumb::then_add("r3", 16));
   }
 }
 
@@ -167,7 +185,7 @@ void MveEpilogue::scale(Thumb& t, int n) const {
       t.op("vmul.f32", q(v), q(v), Thumb::r(rows_ > 0 ? 2 : 4 * v + 2));
       continue;
     }
-    if (v == 0 || conv_.tile.block == 8) t.op("vldrw.u32", "q2", Thumb::then_add("r3", 16));
+    load_factors(t, v);
     t.op("vmul.f32", q(v), q(v), "q2");
   }
   for (int v = 0; v < vectors(n); ++v) t.op("vcvtn.s32.f32", q(v), q(v));
@@ -258,7 +276,7 @@ void MveEpilogue::predicate(Thumb& t, unsigned lanes, int bits) const {
 
 void MveEpilogue::store_bytes(Thumb& t, int n) const {
   if (rows_ == 1) {  // bytes of words
-    const bool all = conv_.tile.pixels == 4;
+    const bool all = conv_.tile.pixels == 4 || record_ > 0;
     if (!all) predicate(t, (1U << conv_.tile.pixels) - 1U, 4);
     t.op(all ? "vstrb.32" : "vstrbt.32", "q0", cat("[", kYRegister, ", ", q(places_), "]"));
     t.add(kYRegister, kYRegister, n, "r8");
@@ -269,6 +287,7 @@ void MveEpilogue::store_bytes(Thumb& t, int n) const {
     for (int v = 0; v < 2; ++v) {
       bool there = false;
       if (by_pixels()) there = lane < conv_.tile.pixels && v < vectors(n);
+      if (record_ > 0) there = v < rows_;
       if (conv_.tile.block == 4) there = v < conv_.tile.pixels && lane < n;
       if (conv_.tile.block == 8) there = 2 * lane + v < n;
       if (there) lanes |= 1U << (2 * lane + v);

@@ -21,7 +21,9 @@ class MveEpilogue {
   MveEpilogue(const MveConv& conv, bool y_in_register);
   // One channel at a time of 1 or 2 rows, `y_row` elements of y apart: lane l of vector v is pixel
   // l of row v, whose sums come one row after the other. There are no sums of pixels.
-  MveEpilogue(const MveConv& conv, int rows, std::int64_t y_row);
+  // With `record` bytes of the stream for each channel instead: four channels of one pixel, lane l
+  // is channel l, and the factors end the records.
+  MveEpilogue(const MveConv& conv, int rows, std::int64_t y_row, int record = 0);
 
   // Vectors q0 .. that are free for the products.
   int work_registers() const { return free_; }
@@ -31,11 +33,12 @@ class MveEpilogue {
 
  private:
   void take_limits();
-  bool by_pixels() const { return conv_.tile.block == 2; }  // lanes are pixels
+  bool by_pixels() const { return conv_.tile.block == 2 && record_ == 0; }  // lanes are pixels
   int take() { return --free_; }
   void gather_lanes(Thumb& t, int n, int vector) const;
   void add_bias(Thumb& t, int n) const;
   void scale(Thumb& t, int n) const;
+  void load_factors(Thumb& t, int vector) const;
   void narrow(Thumb& t, int zero_point, int low, int high, bool second, bool widens) const;
   void add_residual(Thumb& t, int n) const;
   void store_bytes(Thumb& t, int n) const;
@@ -50,10 +53,11 @@ class MveEpilogue {
   bool y_in_register_;
   int rows_ = 0;  // 0: lanes are as the block says
   std::int64_t y_row_ = 0;
+  int record_ = 0;  // 0: lanes are pixels
   int free_ = 8;
   // Numbers of vectors that hold constants, or -1.
   int sums_[2] = {-1, -1};
-  int places_ = -1, residual_places_ = -1, zero_point_ = -1, low_ = -1, high_ = -1;
+  int places_ = -1, residual_places_ = -1, records_ = -1, zero_point_ = -1, low_ = -1, high_ = -1;
 };
 
 }  // namespace etch

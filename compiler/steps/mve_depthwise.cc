@@ -48,40 +48,34 @@ class Builder {
   const ConvAxis& cols() const { return axes_.axis[2]; }
   int channels() const { return static_cast<int>(problem_.geometry.in_channels); }
 
-  // False where some pixels lack taps.
+  // False where the columns read nothing of x.
   bool place() {
-    std::int64_t first[3] = {};
-    for (int a = 1; a < 3; ++a) {
-      const auto segments = plan_segments(axes_.axis[a], ConvDirection::kForward,
-                                          axes_.halo_begin[a], axes_.halo_end[a]);
-      if (segments.size() != 1 || std::ssize(segments[0].taps) != axes_.axis[a].kernel)
-        return false;
-      first[a] = segments[0].taps.front().input * axes_.x_stride[a];
-    }
     MveDepthwisePlan& p = plan();
     p.images = static_cast<int>(problem_.geometry.batch);
-    p.rows = static_cast<int>(rows().out);
     p.cols = static_cast<int>(cols().out);
-    p.x_offset = first[1] + first[2];
     p.x_image = problem_.x.stride[0];
     p.y_image = problem_.y.stride[0];
-    p.x_row = rows().stride * axes_.x_stride[1];
-    p.y_row = axes_.y_stride[1];
-    return true;
+    p.padding = problem_.x_zero_point;
+    p.left = cols().pad_begin * kWord;
+    columns_ = std::min(cols().in, columns_read() - cols().pad_begin);
+    p.pads_columns = columns_ < columns_read();
+    return columns_ > 0;
   }
+
+  // From the left padding on.
+  std::int64_t columns_read() const { return (cols().out - 1) * cols().stride + cols().kernel; }
 
   void choose_tile(const Requantize& out) {
     MveDepthwisePlan& p = plan();
     const auto taps = static_cast<int>(rows().kernel);
-    const bool pair = rows().stride == 1 && rows().dilation == 1 && taps < kWord && p.rows > 1;
-    const auto columns = static_cast<int>((cols().out - 1) * cols().stride + cols().kernel);
+    const bool pair = rows().stride == 1 && rows().dilation == 1 && taps < kWord && rows().out > 1;
     rt::MveDepthwise& t = p.tile;
     t.pixels = std::min(4, p.cols);
     t.x_step = static_cast<std::ptrdiff_t>(cols().stride * kWord);
     t.rows = pair ? 2 : 1;
-    t.y_row = static_cast<std::ptrdiff_t>(p.y_row);
+    t.y_row = static_cast<std::ptrdiff_t>(axes_.y_stride[1]);
     t.channels = channels();
-    t.channel_step = columns * kWord;
+    t.channel_step = static_cast<std::ptrdiff_t>(columns_read() * kWord);
     t.row_groups = static_cast<int>(ceil_div(taps, kWord));
     t.group_step = static_cast<std::ptrdiff_t>(padded_channels() * t.channel_step);
     t.column_groups = static_cast<int>(ceil_div(cols().kernel, kWord));
@@ -94,17 +88,60 @@ class Builder {
 
   std::int64_t padded_channels() const { return ceil_div(channels(), kVector) * kVector; }
 
+  // Rows or pairs of the output; an odd row is computed together with the one before, once more.
   void choose_rows() {
     MveDepthwisePlan& p = plan();
-    const auto all = static_cast<int>(rows().kernel) + p.tile.rows - 1;
-    const std::int64_t step = rows().dilation * axes_.x_stride[1];
-    for (int first = 0; first < all; first += kWord) {
-      p.interleaved.push_back({std::min(kWord, all - first), static_cast<std::ptrdiff_t>(step),
-                               static_cast<int>(p.tile.channel_step / kWord),
-                               static_cast<std::ptrdiff_t>(axes_.x_stride[2]),
-                               static_cast<int>(padded_channels())});
+    const int n = p.tile.rows;
+    p.x_step = n * rows().stride * axes_.x_stride[1];
+    p.y_step = n * axes_.y_stride[1];
+    for (std::int64_t row = 0; row < rows().out; row += n) {
+      const bool odd = row + n > rows().out;
+      MveDepthwiseRows next = rows_at(odd ? rows().out - n : row);
+      if (!odd && !p.rows.empty() && continues(p.rows.back(), next)) {
+        ++p.rows.back().count;
+      } else {
+        p.rows.push_back(std::move(next));
+      }
     }
-    p.x_group = kWord * step;
+  }
+
+  MveDepthwiseRows rows_at(std::int64_t row) const {
+    const MveDepthwisePlan& p = step_->plan;
+    const auto all = static_cast<int>(rows().kernel) + p.tile.rows - 1;
+    MveDepthwiseRows out;
+    out.y = row * axes_.y_stride[1];
+    for (int first = 0; first < all; first += kWord) {
+      MveDepthwiseRows::Group group;
+      rt::MveRows& r = group.rows;
+      r = {0,
+           0,
+           p.padding,
+           static_cast<std::ptrdiff_t>(rows().dilation * axes_.x_stride[1]),
+           static_cast<int>(columns_),
+           static_cast<std::ptrdiff_t>(axes_.x_stride[2]),
+           static_cast<int>(padded_channels()),
+           p.tile.channel_step};
+      for (int i = 0; i < std::min(kWord, all - first); ++i) {
+        const std::int64_t from =
+            row * rows().stride + (first + i) * rows().dilation - rows().pad_begin;
+        if (from < 0 || from >= rows().in) continue;
+        if (r.count++ > 0) continue;
+        r.first = i;
+        group.x = from * axes_.x_stride[1];
+      }
+      out.groups.push_back(std::move(group));
+    }
+    return out;
+  }
+
+  bool continues(const MveDepthwiseRows& before, const MveDepthwiseRows& next) const {
+    for (std::size_t g = 0; g < next.groups.size(); ++g) {
+      const MveDepthwiseRows::Group& a = before.groups[g];
+      const MveDepthwiseRows::Group& b = next.groups[g];
+      if (a.rows.first != b.rows.first || a.rows.count != b.rows.count) return false;
+      if (a.rows.count > 0 && b.x - a.x != before.count * step_->plan.x_step) return false;
+    }
+    return true;
   }
 
   std::string use(AssemblyFunction function) {
@@ -118,7 +155,10 @@ class Builder {
     MveDepthwiseConv conv{p.tile, p.out};
     if (!fits(conv)) return false;
     p.stream_words = conv.stream_words();
-    for (const rt::MveRows& each : p.interleaved) p.interleave.push_back(use(mve_interleave(each)));
+    for (MveDepthwiseRows& segment : p.rows) {
+      for (MveDepthwiseRows::Group& group : segment.groups)
+        group.function = use(mve_interleave(group.rows));
+    }
     p.whole = use(mve_depthwise(conv));
     conv.tile.pixels = p.rest_pixels;
     if (p.rest_pixels > 0) p.rest = use(mve_depthwise(conv));
@@ -173,6 +213,7 @@ class Builder {
   const ConvProblem& problem_;
   const IsaTraits& isa_;
   Axes3 axes_;
+  std::int64_t columns_ = 0;  // of x that are read
   std::unique_ptr<MveDepthwiseStep> step_;
 };
 

@@ -20,8 +20,8 @@ class MveDepthwiseStep : public StagedStep<MveDepthwiseStep> {
 };
 
 // Null where this kernel does not serve the problem: not depthwise, three axes, dilated columns,
-// padding that no halo holds, weights wider than int8, requantization with integers. Operands: x,
-// scratch memory, y.
+// columns that read padding alone, weights wider than int8, requantization with integers. Operands:
+// x, scratch memory, y.
 std::unique_ptr<MveDepthwiseStep> make_mve_depthwise_step(const ConvProblem& problem,
                                                           const IsaTraits& isa);
 

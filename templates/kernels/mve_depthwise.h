@@ -1,7 +1,7 @@
 // Depthwise convolutions for Arm cores with Helium: for every row of the output, or two, the rows
 // of x that it reads are interleaved in scratch memory, then tiles of pixels are multiplied, both
-// by functions in assembly (compiler/arm; portable: runtime/etch_mve.h). x lies with its padding in
-// memory, so there are no borders.
+// by functions in assembly (compiler/arm; portable: runtime/etch_mve.h). Padding is put into the
+// scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,27 @@
 
 namespace etch {
 
+// Rows of the output, or pairs, whose taps lie on x and on padding alike.
+struct MveDepthwiseRows {
+  struct Group {  // four rows of taps
+    rt::MveRows rows{};
+    std::int64_t x = 0;    // bytes of x to the first row that there is
+    std::string function;  // interleaves
+  };
+  int count = 1;
+  std::int64_t y = 0;  // bytes
+  std::vector<Group> groups;
+};
+
 struct MveDepthwisePlan {
-  int images = 1, rows = 1, cols = 1;    // of the output
-  std::int64_t x_offset = 0;             // bytes from operand x to the first tap
-  std::int64_t x_image = 0, x_row = 0;   // bytes of x per image and row of the output
-  std::int64_t y_image = 0, y_row = 0;   // bytes of y
-  std::vector<rt::MveRows> interleaved;  // what each four rows of taps read
-  std::int64_t x_group = 0;              // bytes of x from four rows of taps to the next
-  std::vector<std::string> interleave;   // the functions
-  rt::MveDepthwise tile{};               // but for the last one of a row
+  int images = 1, cols = 1;  // of the output
+  std::vector<MveDepthwiseRows> rows;
+  std::int64_t x_image = 0, x_step = 0;  // bytes of x per image, and per row or pair of rows
+  std::int64_t y_image = 0, y_step = 0;  // bytes of y
+  std::int64_t left = 0;                 // bytes of scratch before the first column of x
+  int padding = 0;                       // the zero point of x, as stored
+  bool pads_columns = false;
+  rt::MveDepthwise tile{};  // but for the last one of a row
   rt::MveStore out{};
   std::string whole, rest;  // functions for tiles, and for the last of a row
   int rest_pixels = 0;      // 0: there is none
@@ -36,20 +48,22 @@ struct Tiles {
   S& s;
   const MveDepthwisePlan& plan;
 
-  void interleave(const Index& x) {
-    const auto from = s.template operand<const std::uint8_t>(0) + x + Index(plan.x_offset);
+  void interleave(const MveDepthwiseRows& segment, const Index& x) {
     const auto scratch = s.template operand<std::uint8_t>(1);
-    for (std::size_t g = 0; g < plan.interleaved.size(); ++g) {
-      const rt::MveRows& rows = plan.interleaved[g];
-      const std::int64_t read =
-          (rows.rows - 1) * rows.row_step + (rows.columns - 1) * rows.column_step + rows.channels;
-      const std::int64_t written = std::int64_t{4} * rows.columns * rows.channels;
-      const auto group = static_cast<std::int64_t>(g);
+    for (std::size_t g = 0; g < segment.groups.size(); ++g) {
+      const MveDepthwiseRows::Group& group = segment.groups[g];
+      const rt::MveRows& rows = group.rows;
+      const std::int64_t read = rows.count == 0
+                                    ? 0
+                                    : (rows.count - 1) * rows.row_step +
+                                          (rows.columns - 1) * rows.column_step + rows.channels;
+      const std::int64_t written =
+          (rows.channels - 1) * rows.channel_step + std::int64_t{4} * rows.columns;
       s.assembly(
-          plan.interleave[g],
+          group.function,
           [&](const std::uint8_t* in, std::uint8_t* out) { rt::mve_interleave(in, out, rows); },
-          {read, written}, from + Index(group * plan.x_group),
-          scratch + Index(group * plan.tile.group_step));
+          {read, written}, s.template operand<const std::uint8_t>(0) + x + Index(group.x),
+          scratch + Index(static_cast<std::int64_t>(g) * plan.tile.group_step + plan.left));
     }
   }
 
@@ -71,9 +85,8 @@ struct Tiles {
         s.template operand<std::uint8_t>(2) + y + column * plan.out.step);
   }
 
-  // `rows` rows of the output.
-  void row(const Index& x, const Index& y) {
-    interleave(x);
+  void row(const MveDepthwiseRows& segment, const Index& x, const Index& y) {
+    interleave(segment, x);
     const int n = plan.tile.pixels;
     s.loop("tile", plan.cols / n, [&](const Index& i) { multiply(y, i * n, plan.whole, n); });
     if (plan.rest_pixels > 0) multiply(y, Index(plan.cols / n * n), plan.rest, plan.rest_pixels);
@@ -86,16 +99,16 @@ template <class S>
 void mve_depthwise_kernel(S& s, const MveDepthwisePlan& plan) {
   using Index = typename S::Index;
   mve_depthwise_detail::Tiles<S> tiles{s, plan};
-  const int n = plan.tile.rows;
+  if (plan.pads_columns) {
+    s.fill(s.template operand<std::uint8_t>(1), plan.padding ^ 0x80,
+           static_cast<int>(plan.scratch_bytes));
+  }
   s.loop("image", plan.images, [&](const Index& image) {
-    const Index x = image * plan.x_image;
-    const Index y = image * plan.y_image;
-    s.loop("row", plan.rows / n, [&](const Index& row) {
-      tiles.row(x + row * (n * plan.x_row), y + row * (n * plan.y_row));
-    });
-    // An odd row is computed together with the one before, once more.
-    if (plan.rows % n != 0) {
-      tiles.row(x + Index((plan.rows - n) * plan.x_row), y + Index((plan.rows - n) * plan.y_row));
+    for (const MveDepthwiseRows& segment : plan.rows) {
+      s.loop("row", segment.count, [&](const Index& row) {
+        tiles.row(segment, image * plan.x_image + row * plan.x_step,
+                  image * plan.y_image + row * plan.y_step + Index(segment.y));
+      });
     }
   });
 }
