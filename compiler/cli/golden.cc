@@ -174,7 +174,7 @@ ExitCode record(const RecordOptions& options, Reporter& reporter) {
   if (!folder.write(golden, reporter)) return reporter.exit_code();
   if (!reporter.quiet()) {
     print_line(cat("recorded ", golden.targets.size(), " targets and ", golden.samples.size(),
-                   task.data.empty() ? " made-up samples" : " data sets", " in ",
+                   task.data.empty() ? " made-up" : " given", " inputs in ",
                    one_line(options.output)));
   }
   return ExitCode::kOk;
