@@ -39,7 +39,7 @@ void for_each_in_blob(const Program& program, Visit visit) {
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
-      if (!is_byte_array(constant)) continue;
+      if (!is_byte_array(constant) || !constant.owner.empty()) continue;
       visit(*step, constant, offset);
       offset = round_up(offset + static_cast<std::int64_t>(constant.bytes.size()), kBlobAlignment);
     }
@@ -54,6 +54,7 @@ std::int64_t constant_bytes(const Program& program) {
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
+      if (!constant.owner.empty()) continue;
       sum += static_cast<std::int64_t>(constant.bytes.size());
     }
   }
@@ -66,6 +67,7 @@ std::string weight_declarations(const EmitContext& context) {
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
+      if (!constant.owner.empty()) continue;
       const std::string symbol =
           in_blob(context, constant)
               ? cat(" __asm__(\"", blob_symbol(context, *step, constant), "\")")
@@ -82,7 +84,7 @@ std::vector<std::string> weight_definitions(const EmitContext& context) {
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
-      if (in_blob(context, constant)) continue;
+      if (in_blob(context, constant) || !constant.owner.empty()) continue;
       std::string text = definition_of(*step, constant, section_macro(context));
       if (shards.empty() || shards.back().size() + text.size() > kShardBytes) {
         shards.emplace_back();

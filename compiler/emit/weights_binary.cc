@@ -30,6 +30,7 @@ std::int64_t for_each_member(const Program& program, Visit visit) {
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
+      if (!constant.owner.empty()) continue;
       offset = round_up(offset, constant.alignment);
       visit(cat(step->name, "_", constant.suffix), constant, offset);
       offset += elements_of(constant) * bytes_of(constant.element);

@@ -17,7 +17,8 @@ namespace {
 struct SoftRule {
   std::size_t output = 0;
   std::size_t input = 0;
-  std::int64_t gap = 0;  // bytes that the output has to start before the input
+  std::int64_t gap = 0;    // bytes that the output has to start before the input
+  bool backwards = false;  // bytes that it has to start behind the input
 };
 
 struct Problem {
@@ -49,10 +50,10 @@ bool uses(const Operand& operand, int buffer, bool write) {
   return operand.access == Access::kReadWrite || (operand.access == Access::kWrite) == write;
 }
 
-// The distance that covers all operands of `step` through which it reads `input` and writes
-// `output`, or nothing if one pair of them has no entry.
-std::optional<std::int64_t> rule_of(const Step& step, int output, int input) {
-  std::optional<std::int64_t> distance;
+// The entry that covers all operands of `step` through which it reads `input` and writes `output`,
+// or nothing if one pair of them has no entry or goes the other way.
+std::optional<Overlap> rule_of(const Step& step, int output, int input) {
+  std::optional<Overlap> all;
   for (std::size_t o = 0; o < step.operands.size(); ++o) {
     if (!uses(step.operands[o], output, true)) continue;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
@@ -62,10 +63,12 @@ std::optional<std::int64_t> rule_of(const Step& step, int output, int input) {
             return overlap.output == static_cast<int>(o) && overlap.input == static_cast<int>(i);
           });
       if (entry == step.overlaps.end()) return std::nullopt;
-      distance = std::max(distance.value_or(entry->distance), entry->distance);
+      if (!all) all = *entry;
+      if (all->backwards != entry->backwards) return std::nullopt;
+      all->distance = std::max(all->distance, entry->distance);
     }
   }
-  return distance;
+  return all;
 }
 
 bool live_together(const Problem& problem, std::size_t a, std::size_t b) {
@@ -108,7 +111,8 @@ Problem problem_of(const Program& program) {
   for (const OverlapRule& rule : overlap_rules(program)) {
     const std::size_t output = index[static_cast<std::size_t>(rule.output)];
     const std::size_t input = index[static_cast<std::size_t>(rule.input)];
-    const SoftRule soft{output, input, std::min(rule.distance, problem.bytes[output])};
+    const std::int64_t apart = problem.bytes[rule.backwards ? input : output];
+    const SoftRule soft{output, input, std::min(rule.distance, apart), rule.backwards};
     problem.rules[output].push_back(soft);
     problem.rules[input].push_back(soft);
   }
@@ -120,8 +124,13 @@ Forbidden forbidden_by(const Problem& problem, std::size_t buffer, std::size_t o
                        std::int64_t at) {
   Forbidden range{at - problem.bytes[buffer], at + problem.bytes[other]};
   for (const SoftRule& rule : problem.rules[buffer]) {
-    if (rule.output == buffer && rule.input == other) range.after = at - rule.gap;
-    if (rule.input == buffer && rule.output == other) range.before = at + rule.gap;
+    const bool writes = rule.output == buffer && rule.input == other;
+    if (!writes && (rule.input != buffer || rule.output != other)) continue;
+    if (writes != rule.backwards) {
+      range.after = at - rule.gap;  // this one comes first
+    } else {
+      range.before = at + rule.gap;
+    }
   }
   return range;
 }
@@ -295,8 +304,8 @@ std::vector<OverlapRule> overlap_rules(const Program& program) {
       if (to.home != Home::kArena || from.home != Home::kArena || output == input) continue;
       const int now = static_cast<int>(s);
       if (from.last_step != now || to.first_step != now || from.first_step == now) continue;
-      const auto distance = rule_of(step, output, input);
-      if (distance) rules.push_back({output, input, *distance});
+      const auto rule = rule_of(step, output, input);
+      if (rule) rules.push_back({output, input, rule->distance, rule->backwards});
     }
   }
   return rules;

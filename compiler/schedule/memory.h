@@ -30,13 +30,14 @@ struct OverlapRule {
   int output = 0;  // buffer indices
   int input = 0;
   std::int64_t distance = 0;  // output's start + distance <= input's start is enough
+  bool backwards = false;     // no: input's start + distance <= output's start is
 };
 
 // The pairs of arena buffers that may overlap: the input dies in the very step that begins the
 // output's life, the step is not divided among threads, and every pair of operands through which
-// that step reads the one and writes the other has an Overlap entry. Overlap::distance counts
-// between the starts of the buffers, not of the operands: an operand's offset into its buffer does
-// not enter.
+// that step reads the one and writes the other has an Overlap entry, all of one direction.
+// Overlap::distance counts between the starts of the buffers, not of the operands: an operand's
+// offset into its buffer does not enter.
 std::vector<OverlapRule> overlap_rules(const Program& program);
 
 }  // namespace etch

@@ -101,6 +101,25 @@ TEST(MemoryPlan, AnOutputKeepsItsDistanceBeforeTheInput) {
   EXPECT_LE(program.buffers[1].arena_offset + 128, program.buffers[0].arena_offset);
 }
 
+TEST(MemoryPlan, AnOutputThatIsWrittenBackwardsStaysBehindTheInput) {
+  Program program = in_place(640, 1280, -128);
+  program.steps[1]->overlaps[0].backwards = true;
+  plan_memory(program);
+  EXPECT_EQ(program.arena_bytes, 1280 + kArenaSlack) << "it may begin 128 bytes before the input";
+  EXPECT_LE(program.buffers[0].arena_offset - 128, program.buffers[1].arena_offset);
+  program.steps[1]->overlaps[0].distance = 128;
+  plan_memory(program);
+  EXPECT_EQ(program.arena_bytes, 1280 + 128 + kArenaSlack);
+}
+
+TEST(MemoryPlan, EntriesOfTwoDirectionsAllowNothing) {
+  Program program = in_place(640, 640, 0);
+  const int more = add_operand(program, 1, 0, Access::kRead);
+  program.steps[1]->overlaps.push_back({1, more, 0, true});
+  plan_memory(program);
+  EXPECT_EQ(program.arena_bytes, 1280 + kArenaSlack);
+}
+
 TEST(MemoryPlan, AnInputThatLivesOnIsNotOverwritten) {
   Program program = in_place(640, 640, 0);
   program.buffers[0].last_step = 2;
@@ -138,6 +157,7 @@ bool allowed_over(const Program& program, int out, int in) {
     const auto& operands = step.operands;
     if (operands[static_cast<std::size_t>(overlap.output)].buffer == out &&
         operands[static_cast<std::size_t>(overlap.input)].buffer == in) {
+      if (overlap.backwards) return x.arena_offset + overlap.distance <= y.arena_offset;
       return y.arena_offset + overlap.distance <= x.arena_offset;
     }
   }
@@ -187,7 +207,8 @@ Program random_program(std::mt19937& random) {
     if (from < 0 || program.buffers[static_cast<std::size_t>(from)].last_step < s) continue;
     const int x = add_operand(program, s, from, Access::kRead, below(64));
     if (below(2) == 0)
-      program.steps[static_cast<std::size_t>(s)]->overlaps.push_back({y, x, below(900) - 200});
+      program.steps[static_cast<std::size_t>(s)]->overlaps.push_back(
+          {y, x, below(900) - 200, below(3) == 0});
   }
   return program;
 }

@@ -23,15 +23,30 @@ std::string nameless_code(Step& step, const IsaTraits& isa) {
   return text;
 }
 
+bool same_array(const ConstantArray& x, const ConstantArray& y) {
+  return x.suffix == y.suffix && x.element == y.element && x.alignment == y.alignment &&
+         x.bytes == y.bytes;
+}
+
 bool same_constants(const Step& a, const Step& b) {
   if (a.constants.size() != b.constants.size()) return false;
   for (std::size_t i = 0; i < a.constants.size(); ++i) {
-    const ConstantArray &x = a.constants[i], &y = b.constants[i];
-    if (x.suffix != y.suffix || x.element != y.element || x.alignment != y.alignment ||
-        x.bytes != y.bytes)
-      return false;
+    if (!same_array(a.constants[i], b.constants[i])) return false;
   }
   return true;
+}
+
+// The array of an earlier step with a function of its own that is the same as `constant`.
+std::string owner_of(const ConstantArray& constant, const std::vector<Step*>& steps,
+                     const Step* before) {
+  for (const Step* const step : steps) {
+    if (step == before) break;
+    if (step->shares_code()) continue;
+    for (const ConstantArray& other : step->constants) {
+      if (other.owner.empty() && same_array(other, constant)) return step->name;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -45,6 +60,11 @@ void share_code(Program& program) {
     for (Step* const step : steps) {
       const auto [first, inserted] = known.emplace(nameless_code(*step, program.isa), step);
       if (!inserted && same_constants(*first->second, *step)) step->function = first->second->name;
+    }
+    for (Step* const step : steps) {
+      if (step->shares_code()) continue;
+      for (ConstantArray& constant : step->constants)
+        constant.owner = owner_of(constant, steps, step);
     }
   }
 }

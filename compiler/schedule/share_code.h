@@ -1,5 +1,6 @@
 // Steps whose code is the same call one function: bands of rows of one convolution differ only in
-// where they read and write.
+// where they read and write. Where the code differs, as at the first and the last band, they have
+// at least their constants in common.
 #pragma once
 
 #include "compiler/steps/step.h"
@@ -7,7 +8,8 @@
 namespace etch {
 
 // Sets Step::function of steps that an earlier step of the same node says word for word, constants
-// included. To be run once partitions are decided.
+// included, and ConstantArray::owner of equal arrays of others. To be run once partitions are
+// decided.
 void share_code(Program& program);
 
 }  // namespace etch

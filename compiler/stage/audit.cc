@@ -70,6 +70,7 @@ void Audit::count_statement() {
 void Audit::verb(std::string_view name, const Place& at, std::int64_t reads, std::int64_t writes) {
   count_statement();
   result_.executions[name] += repetitions_;
+  ++result_.sites[name];
   if (reads > 0) check_read(name, at, reads);
   if (writes > 0) check_write(name, at, writes);
   if (name == "load_i32") check_alignment(name, at, 4 * isa_.lanes);

@@ -37,7 +37,10 @@ struct AuditResult {
   int longest_function = 0;                             // statements of the longest tile function
   int in_functions = 0;                                 // statements of all tile functions
   std::map<std::string_view, std::int64_t> executions;  // per verb, all iterations
-  std::vector<std::string> findings;                    // wrong accesses; empty when all is well
+  std::map<std::string_view, std::int64_t> sites;  // as in object code: tiles inlined, once each
+  std::int64_t loops = 0;                          // likewise
+  std::int64_t calls_of_tiles = 0;                 // likewise
+  std::vector<std::string> findings;               // wrong accesses; empty when all is well
 };
 
 namespace audited {
@@ -102,6 +105,7 @@ class Audit {
     if (count == 1) body(Index(0));
     if (count <= 1) return;
     count_statement();
+    ++result_.loops;
     Index index;
     index.last = count - 1;
     index.step = 1;
@@ -125,6 +129,7 @@ class Audit {
   void inlined(const std::string& name, Body body,
                const std::pair<const char*, Ptr<Elements>>&... args) {
     count_statement();
+    ++result_.calls_of_tiles;
     const bool printed_before = !functions_.insert(name).second;
     const int before = result_.statements;
     silent_ += printed_before ? 1 : 0;
@@ -140,6 +145,7 @@ class Audit {
                const Args&... args) {
     count_statement();
     result_.executions[name] += repetitions_;
+    ++result_.sites[name];
     [[maybe_unused]] const std::int64_t* span = spans.begin();
     (touch(name, args, span), ...);
     ETCH_CHECK(span == spans.end());

@@ -85,6 +85,14 @@ std::vector<double> Recorder::work() const {
   return adds_across_shares_ ? std::vector<double>() : shares_.work();
 }
 
+std::string Recorder::constant_name(std::string_view suffix) const {
+  const auto found =
+      std::find_if(step_.constants.begin(), step_.constants.end(),
+                   [&](const ConstantArray& constant) { return constant.suffix == suffix; });
+  const bool is_own = found == step_.constants.end() || found->owner.empty();
+  return cat(is_own ? step_.name : found->owner, "_", suffix);
+}
+
 double Recorder::work_of_runtime(std::initializer_list<std::int64_t> spans) {
   constexpr double kCall = 20;
   double bytes = 0;

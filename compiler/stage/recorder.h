@@ -106,7 +106,7 @@ class Recorder {
   }
   template <class Element>
   Ptr<Element> constant(std::string_view suffix) const {
-    return {cat(step_.name, "_", suffix), {}};
+    return {constant_name(suffix), {}};
   }
 
   template <class Body>
@@ -203,6 +203,7 @@ class Recorder {
     return pointer_type(DTypeOf<std::remove_const_t<Element>>::value, std::is_const_v<Element>);
   }
   Writer& out() { return open_.back().text; }
+  std::string constant_name(std::string_view suffix) const;
   // Of functions of runtime/, whose loops are not seen here: they touch so many bytes.
   static double work_of_runtime(std::initializer_list<std::int64_t> spans);
   std::string begin_loop(const std::string& variable, std::int64_t count);

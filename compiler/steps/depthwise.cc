@@ -96,8 +96,8 @@ class Builder {
     region.y_offset = row.first * plane_.y_row + col.first * plane_.y_col;
     region.x_row = row.advance * plane_.x_row;
     region.y_row = plane_.y_row;
-    const bool pair =
-        row.advance == 1 && region.rows > 1 && row.taps.size() <= 3 && contiguous(row);
+    const bool pair = isa_.objective != Objective::kSize && row.advance == 1 && region.rows > 1 &&
+                      row.taps.size() <= 3 && contiguous(row);
     region.rows_together = pair ? 2 : 1;
     shape_runs(region, row, col);
     if (!row.taps.empty() && !col.taps.empty()) {

@@ -24,6 +24,12 @@ LayoutRule rule_of(const Node& node) {
   return node.op->layout == nullptr ? LayoutRule::kRowMajor : node.op->layout(node);
 }
 
+bool wishes_any(const std::optional<HaloWish>& wish) {
+  const auto positive = [](std::int64_t n) { return n > 0; };
+  return wish && (std::any_of(wish->begin.begin(), wish->begin.end(), positive) ||
+                  std::any_of(wish->end.begin(), wish->end.end(), positive));
+}
+
 // Copies see bytes whatever the elements are.
 View as_raw_bytes(View view) {
   view.dtype = DType::kU8;
@@ -40,12 +46,13 @@ View dense_view(DType dtype, const Shape& shape, const Order& order) {
 }  // namespace
 
 Lowering::Lowering(const Graph& graph, const IsaTraits& isa, const Tuning& tuning, Program& program,
-                   Sink& sink)
+                   Sink& sink, Halos halos)
     : graph_(graph),
       isa_(isa),
       tuning_(tuning),
       program_(program),
       sink_(sink),
+      halos_(halos),
       plans_(graph.values.size()),
       views_(graph.values.size()),
       producers_(producers_of(graph)),
@@ -108,6 +115,14 @@ void Lowering::plan_node(const Node& node) {
       Plan& in = plans_[static_cast<std::size_t>(id)];
       if (!in.order) in.order = out.order;
     }
+  }
+  // A part of a tensor has the halo of the whole, as far as it reaches its border.
+  const bool is_part = rule == LayoutRule::kElementwise && node.op->moves_data &&
+                       node.op->placed == nullptr && node.outputs.size() == 1;
+  if (is_part) {
+    const std::optional<HaloWish> wish = plans_[static_cast<std::size_t>(node.outputs[0])].halo;
+    if (wish && value(node.inputs[0]).shape->size() == wish->begin.size())
+      wish_halo(node.inputs[0], *wish);
   }
   if (node.op->halo == nullptr) return;
   const auto halo = node.op->halo(graph_, node);
@@ -204,9 +219,20 @@ const View& Lowering::memory_of(ValueId id, const Order& order) {
   } else {
     const DType type = *value(id).dtype;
     view = allocate(id, plan.order.value_or(order), stored_type(type), type == DType::kS8,
-                    Halo::kAsWished);
+                    is_spread(id) ? Halo::kNone : Halo::kAsWished);
   }
   return *view;
+}
+
+// Whoever wishes for no halo itself reads its input in the order in which it writes its output.
+bool Lowering::is_spread(ValueId id) const {
+  const Plan& plan = plans_[static_cast<std::size_t>(id)];
+  const int producer = producers_[static_cast<std::size_t>(id)];
+  if (halos_ != Halos::kSpread || !wishes_any(plan.halo) || producer < 0) return false;
+  if (consumers_[static_cast<std::size_t>(id)].size() != 1) return false;
+  const Node& node = graph_.nodes[static_cast<std::size_t>(producer)];
+  return rule_of(node) == LayoutRule::kChannelsLast && node.op->halo != nullptr &&
+         !wishes_any(node.op->halo(graph_, node));
 }
 
 View Lowering::new_output(const Node& node, int i, const Order& order) {
@@ -294,8 +320,11 @@ View Lowering::contiguous(const Node& node, int input, const Order& order) {
 
 View Lowering::in_arena(const Node& node, int input, const Order& order) {
   const View from = ordered(node, input, order);
-  if (program_.buffers[static_cast<std::size_t>(from.buffer)].home == Home::kArena) return from;
-  return copied(node, from, order, node.inputs[static_cast<std::size_t>(input)], Halo::kAsWished);
+  const ValueId id = node.inputs[static_cast<std::size_t>(input)];
+  const bool in_place =
+      program_.buffers[static_cast<std::size_t>(from.buffer)].home == Home::kArena;
+  if (in_place && (!is_spread(id) || has_halo(from))) return from;
+  return copied(node, from, order, id, Halo::kAsWished);
 }
 
 View Lowering::copied(const Node& node, const View& from, const Order& order, ValueId id,
@@ -309,6 +338,11 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   step->summary = "bring the input into the order and storage that the next step needs";
   step->plan = make_copy(from, to);
   interleave_planes(step->plan.nest);
+  if (is_spread(id)) {
+    step->kind = "spread";
+    step->summary = "move rows apart, for the halo that the next step needs";
+    if (auto overlap = copy_from_the_end(step->plan, from, to)) step->overlaps.push_back(*overlap);
+  }
   const View x = as_raw_bytes(from);
   const View y = as_raw_bytes(to);
   add(node, std::move(step), {{"x", &x}, {"y", &y}});

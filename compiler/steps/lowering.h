@@ -26,8 +26,13 @@ namespace etch {
 
 class Lowering {
  public:
+  // How values lie whose only reader wishes for a halo, and whose producer reads no neighbours.
+  enum class Halos {
+    kWritten,  // with it from the start: the least work
+    kSpread,   // dense, so that they may lie over the producer's input, and moved apart then
+  };
   Lowering(const Graph& graph, const IsaTraits& isa, const Tuning& tuning, Program& program,
-           Sink& sink);
+           Sink& sink, Halos halos = Halos::kWritten);
 
   // Lowers every node, then the graph's outputs. False when something was refused.
   bool run();
@@ -103,6 +108,7 @@ class Lowering {
   void fill_halos(const Node& node, const Step& step);
   void lower_node(const Node& node);
   void lower_output(int port);
+  bool is_spread(ValueId id) const;
   bool can_write_output(ValueId id, const View& view) const;
 
   const Graph& graph_;
@@ -110,6 +116,7 @@ class Lowering {
   const Tuning& tuning_;
   Program& program_;
   Sink& sink_;
+  const Halos halos_;
   std::vector<Plan> plans_;                 // by value
   std::vector<std::optional<View>> views_;  // by value
   std::map<std::tuple<ValueId, Order, Halo>, View> copies_;

@@ -124,6 +124,45 @@ CopyPlan make_copy(const View& from, const View& to) {
   return plan;
 }
 
+namespace {
+
+// Where the runs of a nest start in its input and its output, in the order of the loops.
+std::vector<std::pair<std::int64_t, std::int64_t>> run_starts(const Nest& nest) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> starts{{nest.offset[0], nest.offset[kOut]}};
+  for (const NestAxis& axis : nest.axes) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> next;
+    for (const auto& [r, w] : starts) {
+      for (int i = 0; i < axis.count; ++i)
+        next.emplace_back(r + i * axis.step[0], w + i * axis.step[kOut]);
+    }
+    starts = std::move(next);
+  }
+  return starts;
+}
+
+}  // namespace
+
+std::optional<Overlap> copy_from_the_end(CopyPlan& plan, const View& from, const View& to) {
+  Nest& nest = plan.nest;
+  if (nest.planes > 1 || nest.out_step != 1 || plan.flip != 0 || plan.x_is_constant) return {};
+  // Of each run: behind what has to be read after it, its own first piece included.
+  std::int64_t unread = std::numeric_limits<std::int64_t>::min();
+  std::int64_t distance = unread;
+  for (const auto& [read, written] : run_starts(nest)) {
+    unread = std::max(unread, read);
+    distance = std::max(distance, unread - written);
+    unread = std::max(unread, read + nest.run);
+  }
+  for (NestAxis& axis : nest.axes) {
+    for (const std::size_t o : {std::size_t{0}, kOut}) {
+      nest.offset[o] += (axis.count - 1) * axis.step[o];
+      axis.step[o] = -axis.step[o];
+    }
+  }
+  plan.backwards = true;
+  return Overlap{1, 0, distance + from.offset - to.offset, true};
+}
+
 Overlap nest_overlap(const Nest& nest, int nest_operand, const View& input, const View& output,
                      int input_operand, int output_operand) {
   // Positions in the order of the loops; written so far must not pass what is still to be read.

@@ -3,6 +3,7 @@
 // and the axis along which the inputs are dense becomes the run.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "compiler/steps/step.h"
@@ -24,6 +25,11 @@ View as_bytes(const View& view);
 
 // A copy between two views of the same shape; flips where one is int8 and the other stored uint8.
 CopyPlan make_copy(const View& from, const View& to);
+
+// Makes a copy start at its end, and says how far behind the dying input its output has to lie so
+// that it may lie over it. Nothing, and no change, for a copy that cannot go backwards. Operand 0 is
+// the input, 1 the output.
+std::optional<Overlap> copy_from_the_end(CopyPlan& plan, const View& from, const View& to);
 
 // The overlap that lets the nest's output lie over the dying input `operand`.
 Overlap nest_overlap(const Nest& nest, int nest_operand, const View& input, const View& output,

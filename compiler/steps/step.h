@@ -33,22 +33,26 @@ struct Operand {
   Access access = Access::kRead;
 };
 
-// A constant array of the generated code. Its C++ name is "<step name>_<suffix>".
+// A constant array of the generated code. Its C++ name is "<step name>_<suffix>", the step being
+// `owner` if that is not empty.
 struct ConstantArray {
   std::string suffix;  // "weights", "bias", "scale", "table"
   DType element = DType::kU8;
   std::vector<std::byte> bytes;  // little-endian elements
   int alignment = 64;
-  std::string comment;  // one line: layout of the data
+  std::string comment;     // one line: layout of the data
+  std::string owner = {};  // name of an earlier step that has the same array under the same suffix
 };
 
 // How far an output may run over an input that dies in this step. Placing the output so that
 // output_start + distance <= input_start is safe: whatever the step still has to read lies
-// behind what it has already written.
+// behind what it has already written. A step that goes backwards allows the opposite:
+// input_start + distance <= output_start.
 struct Overlap {
   int output = 0;             // operand index
   int input = 0;              // operand index
   std::int64_t distance = 0;  // bytes; measured between the two buffers' starts
+  bool backwards = false;     // the distance is that of the output behind the input
 };
 
 // An output channel that is requantized without floats, and how.
@@ -167,6 +171,15 @@ struct QuantizedTensor {
   bool operator==(const QuantizedTensor&) const = default;
 };
 
+// One way to generate the network that was tried for a budget; see compiler/schedule/budget.h.
+struct BudgetOption {
+  std::string what;  // "in bands of 4 rows up to n29_conv"
+  std::int64_t arena_bytes = 0;
+  std::int64_t flash_bytes = 0;  // constants, and code as estimated
+  std::int64_t macs = 0;         // with what is computed twice
+  bool chosen = false;
+};
+
 struct Program {
   IsaTraits isa;
   std::vector<Port> inputs;
@@ -181,6 +194,7 @@ struct Program {
   std::string producer;      // the model's text: for reports only
   FusionLog fusions;
   std::vector<QuantizedTensor> quantization;  // in the order of the graph
+  std::vector<BudgetOption> budget;           // from the least arena or flash to the most
 
   // Of a target that holds several instruction sets: the programs for each, best first. Then there
   // are no steps and buffers here, and the arena is that of the variant that needs most.

@@ -19,6 +19,14 @@ enum class Assembly {
   kMve,  // Helium: Cortex-M55
 };
 
+// What code is to be good at. Results are the same; sizes and times are not.
+enum class Objective {
+  kBalanced,  // fast, within the sizes that measurements of docs/unrolling.md speak for
+  kSpeed,     // as fast as possible, whatever the code's size
+  kSize,      // the least flash: loops instead of what they repeat
+  kRam,       // the least arena, even if something has to be computed twice
+};
+
 struct IsaTraits {
   std::string_view name;             // --target; with '_' for '-' also the folder
   std::string_view title;            // for people: "x86-64 with AVX-512 VNNI"
@@ -34,6 +42,7 @@ struct IsaTraits {
   bool fpu = true;                   // else floats are library calls: exact, but slow
   bool float_requantization = true;  // has an FPU; a user may still ask for integers
   bool vectorized = true;            // false: plain C++, which a compiler may vectorize itself
+  Objective objective = Objective::kBalanced;  // set per compilation, not by a target
 
   Assembly assembly = Assembly::kNone;  // kDsp copies padded rows and so wishes for no halo
 

@@ -125,7 +125,43 @@ struct CopyPlan {
   Nest nest;
   int flip = 0;                // xor of every byte; 128 turns int8 into stored uint8 and back
   bool x_is_constant = false;  // x is the constant array "data", and y operand 0
+  bool backwards = false;      // from the last byte of each run to the first; see copy_backwards()
 };
+
+// Runs from their end, in pieces that are read before they are written: y may lie over x, behind
+// it. The nest's steps are negative, so that the last rows come first.
+template <class S>
+void copy_backwards(S& s, const CopyPlan& plan) {
+  using Index = typename S::Index;
+  constexpr int kTogether = 4;
+  const int chunk = 4 * s.isa().lanes;
+  nest_detail::At<S> start;
+  for (int o = 0; o < kNestOperands; ++o) start.i[o] = Index(plan.nest.offset[o]);
+  nest_detail::walk(s, plan.nest, 0, start, [&](const nest_detail::At<S>& at) {
+    const auto x = s.template operand<const std::uint8_t>(0) + at.i[0];
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    const auto piece = [&](const Index& first, int n) {
+      std::vector<typename S::Bytes> bytes;
+      for (int c = 0; c < n; c += chunk) {
+        bytes.push_back(nest_detail::load(s, Name("bytes").at("c", c / chunk), x + first + Index(c),
+                                          std::min(chunk, n - c)));
+      }
+      for (int c = 0; c < n; c += chunk) {
+        nest_detail::store(s, plan.nest, y + first + Index(c),
+                           bytes[static_cast<std::size_t>(c / chunk)], std::min(chunk, n - c));
+      }
+    };
+    const int together = kTogether * chunk;
+    const int full = plan.nest.run / together;
+    const int rest = plan.nest.run % together;
+    if (rest != 0) s.block([&] { piece(Index(full * together), rest); });
+    if (full == 1) s.block([&] { piece(Index(0), together); });
+    if (full <= 1) return;
+    s.loop("piece", full, [&](const Index& i) {
+      piece(Index(std::int64_t{full - 1} * together) + i * -together, together);
+    });
+  });
+}
 
 template <class S>
 void copy_planes(S& s, const CopyPlan& plan) {
@@ -144,6 +180,7 @@ void copy_planes(S& s, const CopyPlan& plan) {
 template <class S>
 void copy_kernel(S& s, const CopyPlan& plan) {
   if (plan.nest.planes > 1) return copy_planes(s, plan);
+  if (plan.backwards) return copy_backwards(s, plan);
   nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
     const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
                                       : s.template operand<const std::uint8_t>(0);
