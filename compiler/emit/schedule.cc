@@ -1,9 +1,12 @@
 // The static schedule: where tensors lie in the arena, and the order of the steps; see parts.h.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "compiler/base/text.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/parts.h"
+#include "compiler/emit/shared_bodies.h"
 #include "compiler/emit/writer.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
@@ -191,10 +194,15 @@ std::string step_declarations(const EmitContext& context) {
   write_arena_layout(writer, context.program);
   write_at(writer);
   writer.line("// The steps in the order in which run() calls them.");
+  const std::map<std::string, std::string> bodies = shared_bodies(context.program);
+  std::set<std::string> declared;
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     writer.line(
         cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ") noexcept;"));
+    const auto body = bodies.find(step->name);
+    if (body == bodies.end() || !declared.insert(body->second).second) continue;
+    writer.line(body_declaration(*step, body->second));
   }
   if (const std::string functions = assembly_declarations(context.program); !functions.empty()) {
     writer.line();

@@ -1,6 +1,10 @@
 // The functions of the steps, recorded and cut into files; see parts.h.
+#include <map>
+#include <set>
+
 #include "compiler/base/text.h"
 #include "compiler/emit/parts.h"
+#include "compiler/emit/shared_bodies.h"
 #include "compiler/stage/recorder.h"
 
 namespace etch {
@@ -22,8 +26,16 @@ std::string kernel_pragmas() {
 std::vector<std::string> step_definitions(const EmitContext& context) {
   std::vector<std::string> shards;
   int statements = kShardStatements;
+  const std::map<std::string, std::string> bodies = shared_bodies(context.program);
+  std::set<std::string> defined;
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
+    const auto body = bodies.find(step->name);
+    const bool hands_over = body != bodies.end();
+    if (hands_over && !defined.insert(body->second).second) {
+      shards.back() += "\n" + handing_over(*step, body->second);
+      continue;
+    }
     Recorder recorder(*step);
     recorder.set_isa(context.program.isa);
     step->run(recorder);
@@ -32,7 +44,10 @@ std::vector<std::string> step_definitions(const EmitContext& context) {
       statements = 0;
     }
     statements += recorder.statements();
-    shards.back() += "\n" + recorder.text();
+    if (hands_over) {
+      shards.back() += "\n" + body_definition(*step, context.program.isa, body->second);
+    }
+    shards.back() += "\n" + (hands_over ? handing_over(*step, body->second) : recorder.text());
   }
   return shards;
 }

@@ -16,6 +16,7 @@ namespace etch {
 std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int vectors);
 
 // Code that would grow beyond about 1,800 statements is unrolled less, then gets smaller tiles.
+// Portable code and Objective::kSize start with loops of one group, kSize with a limit of 200.
 // Sets plan.blocks, lanes_per_group, the regions' tiles, order and unrolling. Regions must have
 // their extents and runs. `channels` is per group.
 void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels);
