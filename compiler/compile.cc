@@ -6,6 +6,7 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
+#include "compiler/budget.h"
 #include "compiler/passes/pipeline.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
@@ -49,12 +50,13 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
 namespace {
 
 // The back half: from the graph to a program for one instruction set. False when it is refused.
-bool lower(const Graph& graph, const CompileOptions& options, Program& program, Sink& sink) {
+bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos halos,
+           Program& program, Sink& sink) {
   program.producer = graph.producer;
   program.fusions = graph.fusions;
   describe_ports(graph, program);
   describe_quantization(graph, program);
-  if (!Lowering(graph, program.isa, options.tuning, program, sink).run()) return false;
+  if (!Lowering(graph, program.isa, options.tuning, program, sink, halos).run()) return false;
   unroll_steps(program, options.unrolling, sink);
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
@@ -63,7 +65,6 @@ bool lower(const Graph& graph, const CompileOptions& options, Program& program, 
   divide_work(program, options.threads);
   share_code(program);
   plan_memory(program);
-  audit_program(program, sink);
   return !sink.has_errors();
 }
 
@@ -80,20 +81,46 @@ void describe_variants(Program& program) {
   }
 }
 
-bool lower_variants(const Graph& graph, const CompileOptions& options, Program& program,
-                    Sink& sink) {
+bool lower_variants(const Graph& graph, const CompileOptions& options, const Way& way,
+                    Program& program, Sink& sink) {
   for (const IsaTraits* const isa : multi_variants()) {
     Program& variant = program.variants.emplace_back();
     variant.isa = traits_for(*isa, options.requantize);
-    variant.model_sha256 = program.model_sha256;
+    variant.isa.objective = way.code;
     Sink own;  // they all find the same faults
-    if (!lower(graph, options, variant, own) || isa == multi_variants().front()) {
+    if (!lower(graph, options, way.halos, variant, own) || isa == multi_variants().front()) {
       for (Diagnostic& diagnostic : own.sorted()) sink.report(std::move(diagnostic));
     }
     if (own.has_errors()) return false;
   }
   describe_variants(program);
   return true;
+}
+
+std::unique_ptr<Program> generate(const Graph& graph, const CompileOptions& options,
+                                  const IsaTraits& isa, const Way& way, Sink& sink) {
+  auto program = std::make_unique<Program>();
+  program->isa = traits_for(isa, options.requantize);
+  program->isa.objective = way.code;
+  const bool done = isa.name == kMultiTarget ? lower_variants(graph, options, way, *program, sink)
+                                             : lower(graph, options, way.halos, *program, sink);
+  return done ? std::move(program) : nullptr;
+}
+
+void name_model(Program& program, const std::string& sha256) {
+  program.model_sha256 = sha256;
+  for (Program& variant : program.variants) name_model(variant, sha256);
+}
+
+void audit_all(const Program& program, Sink& sink) {
+  audit_program(program, sink);
+  for (const Program& variant : program.variants) {
+    Sink own;  // they all find the same faults
+    audit_all(variant, &variant == &program.variants.front() ? sink : own);
+    if (own.has_errors() && !sink.has_errors()) {
+      for (Diagnostic& diagnostic : own.sorted()) sink.report(std::move(diagnostic));
+    }
+  }
 }
 
 }  // namespace
@@ -113,12 +140,16 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   }
   const std::unique_ptr<Graph> graph = load_graph(model, options, sink);
   if (graph == nullptr) return nullptr;
-  auto program = std::make_unique<Program>();
-  program->isa = traits_for(*isa, options.requantize);
-  program->model_sha256 = sha256_hex(model);
-  const bool done = isa->name == kMultiTarget ? lower_variants(*graph, options, *program, sink)
-                                              : lower(*graph, options, *program, sink);
-  if (!done) return nullptr;
+  std::unique_ptr<Program> program = compile_within(
+      *graph, options, *isa,
+      [&](const Graph& from, const Way& way, Sink& own) {
+        return generate(from, options, *isa, way, own);
+      },
+      sink);
+  if (program == nullptr) return nullptr;
+  audit_all(*program, sink);
+  if (sink.has_errors()) return nullptr;
+  name_model(*program, sha256_hex(model));
   note_unused(options.tuning, *program, sink);
   return program;
 }

@@ -29,6 +29,9 @@ struct CompileOptions {
   QdqMode qdq = QdqMode::kInteger;
   std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
   int threads = 1;                                  // that can work on the network at once
+  Objective objective = Objective::kBalanced;
+  std::optional<std::int64_t> arena_limit;  // bytes; the model is refused if no way is found
+  std::optional<std::int64_t> flash_limit;  // bytes of constants and, estimated, code; likewise
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   UnrollRequest unrolling;
   Tuning tuning;

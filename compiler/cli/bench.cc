@@ -203,6 +203,7 @@ Command add_bench(CLI::App& root) {
   auto options = std::make_shared<BenchOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_budget_options(*parser, *options);
   add_time_limit(*parser, *options);
   add_schedule_options(*parser, *options);
   parser->add_flag("--json", options->json, "print a JSON object");

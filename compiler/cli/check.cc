@@ -194,6 +194,7 @@ Command add_check(CLI::App& root) {
   auto options = std::make_shared<CheckOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_budget_options(*parser, *options);
   add_time_limit(*parser, *options);
   add_schedule_options(*parser, *options);
   parser

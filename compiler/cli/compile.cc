@@ -1,5 +1,6 @@
 // `etch compile`: from a model to a folder of C++.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -104,6 +105,28 @@ void print_requantization(const Program& program) {
   }
 }
 
+// "+14 %" of the chosen way's number.
+std::string compared(std::int64_t number, std::int64_t chosen) {
+  if (chosen == 0 || number == chosen) return "";
+  const auto percent = static_cast<long long>(
+      std::llround(100.0 * static_cast<double>(number - chosen) / static_cast<double>(chosen)));
+  return cat(" (", percent < 0 ? "" : "+", percent, " %)");
+}
+
+// What was tried for an objective or a limit, the chosen way and the steps up and down from it.
+void print_budget(const Program& program) {
+  const auto chosen = std::ranges::find_if(program.budget, &BudgetOption::chosen);
+  if (chosen == program.budget.end()) return;
+  print_line("  budget  * is chosen; arena, flash with code as estimated, MACs:");
+  for (const BudgetOption& option : program.budget) {
+    print_line(cat(
+        "        ", option.chosen ? "* " : "  ", option.what, ": ",
+        with_thousands(option.arena_bytes), compared(option.arena_bytes, chosen->arena_bytes), ", ",
+        with_thousands(option.flash_bytes), compared(option.flash_bytes, chosen->flash_bytes), ", ",
+        with_thousands(option.macs), compared(option.macs, chosen->macs)));
+  }
+}
+
 void print_summary(const Program& program, const std::vector<OutputFile>& files,
                    const CompileArguments& arguments, const std::string& name) {
   std::size_t file_bytes = 0;
@@ -118,6 +141,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   print_requantization(first);
   print_line(
       cat("  work    ", with_thousands(program.macs), " MACs in ", first.steps.size(), " steps"));
+  print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),
                                        [](const auto& step) { return step->partition.shares > 1; });
@@ -158,6 +182,7 @@ Command add_compile(CLI::App& root) {
   auto arguments = std::make_shared<CompileArguments>();
   add_model_options(*parser, *arguments);
   add_code_options(*parser, *arguments);
+  add_budget_options(*parser, *arguments);
   add_schedule_options(*parser, *arguments);
   parser->add_option("-o,--output", arguments->output, "folder to write to")
       ->required()

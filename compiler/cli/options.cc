@@ -49,6 +49,16 @@ std::string check_unroll(const std::string& text) {
              ", got '", text, "'");
 }
 
+std::string check_bytes(const std::string& text) {
+  return parse_bytes(text) ? "" : cat("expected a number of bytes, 16k or 1M, got '", text, "'");
+}
+
+Objective objective_of(const std::string& name) {
+  if (name == "speed") return Objective::kSpeed;
+  if (name == "size") return Objective::kSize;
+  return name == "ram" ? Objective::kRam : Objective::kBalanced;
+}
+
 // One argument each time the option is given, so that what follows is not swallowed.
 CLI::Option* add_repeatable(CLI::App& parser, const std::string& name,
                             std::vector<std::string>& values, const std::string& help) {
@@ -78,6 +88,20 @@ std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text
     if (comma == std::string_view::npos) return std::pair(text.substr(0, equals), shape);
     rest.remove_prefix(comma + 1);
   }
+}
+
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  std::int64_t unit = 1;
+  if (!text.empty()) {
+    const char last = text.back();
+    if (last == 'k' || last == 'K') unit = 1 << 10;
+    if (last == 'M') unit = 1 << 20;
+    if (unit > 1) text.remove_suffix(1);
+  }
+  const std::optional<std::int64_t> number = parse_size(text);
+  if (!number || *number > kMost / unit) return std::nullopt;
+  return *number * unit;
 }
 
 std::optional<float> parse_float(std::string_view text) {
@@ -197,6 +221,29 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
       ->capture_default_str();
 }
 
+void add_budget_options(CLI::App& parser, ModelOptions& options) {
+  parser
+      .add_option("--optimize", options.objective,
+                  "speed: as fast as possible; size: the least flash; ram: the least arena, even "
+                  "if something is computed twice; balanced: fast, of moderate size")
+      ->check(CLI::Validator(CLI::IsMember({"balanced", "speed", "size", "ram"})).description(""))
+      ->type_name("WHAT")
+      ->capture_default_str();
+  parser
+      .add_option("--arena-limit", options.arena_limit,
+                  "stream rows of the first layers until the arena has at most so many bytes (16k: "
+                  "of 1024), or refuse the model")
+      ->check(CLI::Validator(check_bytes, ""))
+      ->type_name("BYTES");
+  parser
+      .add_option(
+          "--flash-limit", options.flash_limit,
+          "generate smaller code until weights and code, as estimated, have at most so many "
+          "bytes, or refuse the model")
+      ->check(CLI::Validator(check_bytes, ""))
+      ->type_name("BYTES");
+}
+
 void add_time_limit(CLI::App& parser, ModelOptions& options) {
   parser
       .add_option("--time-limit", options.time_limit,
@@ -231,6 +278,9 @@ CompileOptions ModelOptions::compile_options() const {
     const auto [layer, how] = *parse_unroll(text);
     (layer.empty() ? out.unrolling.all : out.unrolling.layers[layer]) = how;
   }
+  out.objective = objective_of(objective);
+  if (!arena_limit.empty()) out.arena_limit = parse_bytes(arena_limit);
+  if (!flash_limit.empty()) out.flash_limit = parse_bytes(flash_limit);
   out.split_rows_above = split_rows_kib == 0 ? -1 : split_rows_kib << 10;
   for (const std::string& text : dims) {
     auto [name, size] = *parse_dim(text);

@@ -46,6 +46,8 @@ struct ModelOptions {
   std::vector<std::string> unrolling;                   // "4", "LAYER=full", checked while parsing
   std::string tuning;                                   // file to read; empty: none
   std::int64_t split_rows_kib = kSplitRowsAbove >> 10;  // 0: never
+  std::string objective = "balanced";
+  std::string arena_limit, flash_limit;  // sizes, checked while parsing; empty: none
 
   // All but the tuning file; see read_tuning_file().
   CompileOptions compile_options() const;
@@ -57,6 +59,12 @@ void add_model_options(CLI::App& parser, ModelOptions& options);
 // Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
 // generate code.
 void add_code_options(CLI::App& parser, ModelOptions& options);
+
+// Adds --optimize, --arena-limit and --flash-limit, for the same commands.
+void add_budget_options(CLI::App& parser, ModelOptions& options);
+
+// "49152", "48k" or "1M" (of 1024), at least 1. Null if malformed.
+std::optional<std::int64_t> parse_bytes(std::string_view text);
 
 // Adds --time-limit, for the commands that run what they generate.
 void add_time_limit(CLI::App& parser, ModelOptions& options);

@@ -1,4 +1,4 @@
-// The syntax of --dim and --input-shape.
+// The syntax of options: --dim, --input-shape and others.
 #include "compiler/cli/options.h"
 
 #include <gtest/gtest.h>
@@ -33,6 +33,21 @@ TEST(ParseShape, TakesSizesBetweenCommas) {
 TEST(ParseShape, RefusesWhatIsNoShape) {
   for (const char* text : {"", "x", "x=", "=1,2", "x=1,", "x=,1", "x=1,,2", "x=1,0", "x=1;2"}) {
     EXPECT_FALSE(parse_shape(text)) << text;
+  }
+}
+
+TEST(ParseBytes, TakesNumbersAndUnits) {
+  EXPECT_EQ(parse_bytes("1"), 1);
+  EXPECT_EQ(parse_bytes("49152"), 49'152);
+  EXPECT_EQ(parse_bytes("16k"), 16'384);
+  EXPECT_EQ(parse_bytes("16K"), 16'384);
+  EXPECT_EQ(parse_bytes("2M"), 2'097'152);
+}
+
+TEST(ParseBytes, RefusesEverythingElse) {
+  for (const char* text : {"", "k", "0", "0k", "-1", "16kb", "16 k", "1.5k", "0x10", "1G",
+                           "99999999999999999999", "1099511627776k"}) {
+    EXPECT_FALSE(parse_bytes(text)) << text;
   }
 }
 

@@ -60,6 +60,7 @@ Command add_run(CLI::App& root) {
   auto options = std::make_shared<RunOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_budget_options(*parser, *options);
   add_time_limit(*parser, *options);
   add_schedule_options(*parser, *options);
   parser->add_option("--data", options->data, "folder with input_I.pb, one for each input")

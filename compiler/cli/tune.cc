@@ -135,6 +135,7 @@ Command add_tune(CLI::App& root) {
   auto options = std::make_shared<TuneOptions>();
   add_model_options(*parser, *options);
   add_code_options(*parser, *options);
+  add_budget_options(*parser, *options);
   parser->add_option("-o,--output", options->output, "file to write")
       ->required()
       ->type_name("FILE");

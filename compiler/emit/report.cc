@@ -123,6 +123,14 @@ Json fusions_json(const std::vector<FusionRecord>& records) {
   return out;
 }
 
+Json option_json(const BudgetOption& option) {
+  return {{"way", option.what},
+          {"arena_bytes", option.arena_bytes},
+          {"flash_bytes", option.flash_bytes},
+          {"macs", option.macs},
+          {"chosen", option.chosen}};
+}
+
 template <class Item, class Describe>
 Json array_of(const std::vector<Item>& items, Describe describe) {
   Json out = Json::array();
@@ -151,6 +159,7 @@ std::string report_json(const ReportData& data) {
                   {"lower_bound", data.arena_lower_bound},
                   {"alignment", kArenaAlignment},
                   {"slack", kArenaSlack}};
+  if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);
   out["inputs"] = array_of(data.inputs, port_json);
   out["outputs"] = array_of(data.outputs, port_json);
   out["steps"] = array_of(data.layers, layer_json);

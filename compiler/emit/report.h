@@ -69,6 +69,7 @@ struct ReportData {
   std::vector<LayerReport> layers;
   std::vector<Buffer> buffers;
   std::vector<FusionRecord> fusions;
+  std::vector<BudgetOption> budget;
   std::vector<std::string> files;
   std::optional<MeasuredTime> time;
   std::optional<std::int64_t> code_bytes;

@@ -88,6 +88,7 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
   data.model_sha256 = program.model_sha256;
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
+  data.budget = program.budget;
   return data;
 }
 
@@ -115,6 +116,7 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.buffers = program.buffers;
   for (Buffer& buffer : data.buffers) buffer.label = printable(buffer.label);
   data.fusions = program.fusions.records();
+  data.budget = program.budget;
   data.files = {"report.json", "report.html"};
   data.files.insert(data.files.end(), files.begin(), files.end());
   return data;

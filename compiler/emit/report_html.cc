@@ -156,6 +156,7 @@ constexpr std::pair<std::string_view, KindClass> kClasses[] = {
     {"range_max", {"quantize", "quantize, dequantize"}},
     {"copy", {"move", "data movement"}},
     {"halo", {"move", "data movement"}},
+    {"spread", {"move", "data movement"}},
     {"output", {"move", "data movement"}},
     {"start", {"move", "data movement"}},
 };
@@ -184,6 +185,7 @@ std::string report_html(const ReportData& data) {
   html.begin("body");
   html.newline();
   add_summary(html, data);
+  add_budget(html, data);
   add_timeline(html, data);
   add_layers(html, data);
   add_quantization(html, data);

@@ -12,7 +12,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_conv/op.h"
-#include "compiler/passes/resolve.h"
+#include "compiler/passes/row_bands.h"
 
 namespace etch {
 
@@ -20,7 +20,6 @@ namespace {
 
 // What lies between two bands should leave a second-level cache room for weights.
 constexpr std::int64_t kBestBandBytes = std::int64_t{512} << 10;
-constexpr std::int64_t kRows = 2;  // dimension of x and y
 
 // Rows of neighbouring bands are computed twice. For speed that may cost a tenth; who asks for less
 // memory than that may pay as much again.
@@ -30,26 +29,6 @@ constexpr std::int64_t kMostBands = 64;
 constexpr std::int64_t kMostWeightBytes = std::int64_t{32} << 20;
 constexpr std::size_t kLongestChain = 8;
 constexpr std::size_t kMostNodes = 4096;
-
-struct Rows {
-  std::int64_t first = 0, end = 0;
-  std::int64_t count() const { return end - first; }
-};
-
-// Rows of x, and what of the padding, that some rows of y need.
-struct BandInput {
-  Rows rows;
-  std::int64_t pad_begin = 0, pad_end = 0;
-};
-
-std::optional<BandInput> input_of(const ConvAxis& axis, Rows y) {
-  const std::int64_t first = y.first * axis.stride - axis.pad_begin;
-  const std::int64_t end =
-      (y.end - 1) * axis.stride - axis.pad_begin + (axis.kernel - 1) * axis.dilation + 1;
-  const Rows rows{std::max<std::int64_t>(0, first), std::min(axis.in, end)};
-  if (rows.count() <= 0) return std::nullopt;  // nothing but padding
-  return BandInput{rows, rows.first - first, end - rows.end};
-}
 
 class RowSplitter {
  public:
@@ -135,7 +114,7 @@ class RowSplitter {
                                                   Rows y) const {
     std::vector<BandInput> out(chain.size());
     for (std::size_t k = chain.size(); k-- > 0;) {
-      const auto input = input_of(rows_of(nodes[chain[k]]), y);
+      const auto input = band_input(rows_of(nodes[chain[k]]), y);
       if (!input) return std::nullopt;
       out[k] = *input;
       y = input->rows;
@@ -170,7 +149,7 @@ class RowSplitter {
     for (std::int64_t first = 0; first < out; first += rows) {
       Rows y{first, std::min(out, first + rows)};
       for (std::size_t k = chain.size() - 1; k > 0; --k) {
-        const auto input = input_of(rows_of(nodes[chain[k]]), y);
+        const auto input = band_input(rows_of(nodes[chain[k]]), y);
         if (!input) return 1e9;
         y = input->rows;
         const Node& before = nodes[chain[k - 1]];
@@ -228,11 +207,7 @@ class RowSplitter {
     std::vector<Node> made;
     std::vector<ValueId> parts;
     for (const auto& band : bands) parts.push_back(add_band(nodes, chain, band, made));
-    Node join;
-    join.op_type = "Concat";
-    join.attributes["axis"] = kRows;
-    join.inputs = std::move(parts);
-    finish(join, last, last.outputs[0], made);
+    add_row_join(graph_, last, std::move(parts), made);
     for (std::size_t k = 1; k < chain.size(); ++k) {
       graph_.fusions.fused(nodes[chain[k]],
                            cat("runs with what is before it in ", bands.size(), " bands of rows"));
@@ -243,55 +218,17 @@ class RowSplitter {
   // The nodes of one band; returns the rows of y that it computes.
   ValueId add_band(const std::vector<Node>& nodes, const std::vector<std::size_t>& chain,
                    const std::vector<BandInput>& inputs, std::vector<Node>& made) {
-    ValueId x = rows_from(nodes[chain[0]], inputs[0].rows, made);
+    const Node& first = nodes[chain[0]];
+    ValueId x = add_row_slice(graph_, first, first.inputs[0], inputs[0].rows, made);
     for (std::size_t k = 0; k < chain.size(); ++k) {
       Node node = nodes[chain[k]];
       const ConvAxis& columns = params_of<QLinearConvParams>(node).geometry.axes[1];
-      node.attributes.erase("auto_pad");
-      node.attributes["pads"] = std::vector<std::int64_t>{inputs[k].pad_begin, columns.pad_begin,
-                                                          inputs[k].pad_end, columns.pad_end};
+      set_pads(node, inputs[k], columns);
       node.inputs[0] = x;
-      x = add_value(nodes[chain[k]].outputs[0]);
-      finish(node, nodes[chain[k]], x, made);
+      x = add_like(graph_, nodes[chain[k]].outputs[0]);
+      add_node(graph_, std::move(node), nodes[chain[k]], x, made);
     }
     return x;
-  }
-
-  // Rows of the first node's input.
-  ValueId rows_from(const Node& first, Rows rows, std::vector<Node>& made) {
-    Node slice;
-    slice.op_type = "Slice";
-    slice.inputs = {first.inputs[0]};
-    const std::pair<const char*, std::int64_t> range[] = {
-        {"starts", rows.first}, {"ends", rows.end}, {"axes", kRows}};
-    if (graph_.opsets.emplace("", 13).first->second < 10) {  // the ranges became inputs
-      for (const auto& [name, at] : range) slice.attributes[name] = std::vector<std::int64_t>{at};
-    } else {
-      for (const auto& [name, at] : range) {
-        slice.inputs.push_back(graph_.add_constant(Tensor::of<std::int64_t>({1}, {at})));
-      }
-    }
-    const ValueId part = add_value(first.inputs[0]);
-    finish(slice, first, part, made);
-    return part;
-  }
-
-  // A value for rows of `whole`.
-  ValueId add_value(ValueId whole) {
-    Value value;
-    value.name = graph_.value(whole).name;
-    return graph_.add_value(std::move(value));
-  }
-
-  void finish(Node& node, const Node& origin, ValueId output, std::vector<Node>& made) {
-    node.index = origin.index;
-    node.name = origin.name;
-    node.outputs = {output};
-    node.op = nullptr;
-    node.params.reset();
-    Sink none;
-    ETCH_CHECK(resolve_node(graph_, node, none));
-    made.push_back(std::move(node));
   }
 
   Graph& graph_;
