@@ -46,6 +46,7 @@ struct VerifyOptions {
 void add_kept_options(CLI::App& parser, ModelOptions& options) {
   add_model_options(parser, options);
   add_code_options(parser, options);
+  add_budget_options(parser, options);
   add_schedule_options(parser, options);
   parser.remove_option(parser.get_option("--target"));
 }
