@@ -26,6 +26,7 @@ struct HaloWish {
   std::vector<std::int64_t> begin, end;
   int value = 0;                     // as stored
   bool forward_convolution = false;  // kernels that copy their rows do without
+  bool per_channel = false;          // one that is depthwise
 };
 
 // Input `input` is what output 0 holds from position `start` on, so that whoever computes the input

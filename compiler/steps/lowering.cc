@@ -126,8 +126,10 @@ void Lowering::plan_node(const Node& node) {
   }
   if (node.op->halo == nullptr) return;
   const auto halo = node.op->halo(graph_, node);
-  const bool copies_rows = isa_.assembly == Assembly::kDsp;
-  if (halo && !(copies_rows && halo->forward_convolution)) wish_halo(node.inputs[0], *halo);
+  const bool copies_rows =
+      halo && ((isa_.assembly == Assembly::kDsp && halo->forward_convolution) ||
+               (isa_.assembly == Assembly::kMve && halo->per_channel));
+  if (halo && !copies_rows) wish_halo(node.inputs[0], *halo);
 }
 
 // Only operators that write through strides can write into a part of a larger tensor.

@@ -117,6 +117,9 @@ std::optional<HaloWish> conv_halo(const ConvGeometry& geometry, int stored_zero_
   wish.end.assign(rank, 0);
   wish.value = stored_zero_point;
   wish.forward_convolution = geometry.direction == ConvDirection::kForward;
+  wish.per_channel = wish.forward_convolution && geometry.group > 1 &&
+                     geometry.group == geometry.in_channels &&
+                     geometry.group == geometry.out_channels;
   for (std::size_t a = 0; a < geometry.axes.size(); ++a) {
     const HaloNeed need = halo_need(geometry.axes[a], geometry.direction);
     wish.begin[first + a] = need.begin;

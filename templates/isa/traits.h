@@ -44,7 +44,7 @@ struct IsaTraits {
   bool vectorized = true;            // false: plain C++, which a compiler may vectorize itself
   Objective objective = Objective::kBalanced;  // set per compilation, not by a target
 
-  Assembly assembly = Assembly::kNone;  // kDsp copies padded rows and so wishes for no halo
+  Assembly assembly = Assembly::kNone;  // copies padded rows, kMve of depthwise ones: no halo
 
   // The folder and namespace of its verbs.
   constexpr std::string_view verbs() const { return vocabulary.empty() ? name : vocabulary; }
