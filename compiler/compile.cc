@@ -33,13 +33,23 @@ IsaTraits traits_for(const IsaTraits& isa, RequantizeMode mode) {
 
 }  // namespace
 
+namespace {
+// Without an FPU the sum of a convolution's result and a residual would be floats in software; a
+// step of its own adds whole rows in integers.
+bool sums_in_convolutions(const CompileOptions& options) {
+  const IsaTraits* const isa = find_target(options.target);
+  return isa == nullptr || isa->fpu;
+}
+}  // namespace
+
 std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options,
                                   Sink& sink) {
   try {
     std::optional<Graph> graph = import_model(model, options.import, sink);
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
-    run_passes(*graph, sink, {options.qdq, options.split_rows_above}, options.dump_after);
+    run_passes(*graph, sink, {options.qdq, options.split_rows_above, sums_in_convolutions(options)},
+               options.dump_after);
     if (sink.has_errors()) return nullptr;
     return std::make_unique<Graph>(std::move(*graph));
   } catch (const CompileError&) {

@@ -48,7 +48,10 @@ const Pass kPasses[] = {
     // Once operators are the integer ones that will run; before limits are fused into them.
     {"fold_pad", [](Graph& graph, Sink&, const PassOptions&) { fold_pads(graph); }},
     // Before limits are fused, which then are those of the sum.
-    {"fuse_add", [](Graph& graph, Sink&, const PassOptions&) { fuse_adds(graph); }},
+    {"fuse_add",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       if (options.sums_in_convolutions) fuse_adds(graph);
+     }},
     // After constants are known in float, and while quantization stands where fold_qdq left it.
     {"fuse_table", [](Graph& graph, Sink& sink, const PassOptions&) { fuse_table(graph, sink); }},
     // After fold_qdq, which moves quantization towards the inputs.

@@ -152,9 +152,10 @@ class Audit {
   }
 
   template <class Function, class... Args>
-  void assembly(const std::string&, Function function, std::initializer_list<std::int64_t> spans,
-                const Args&... args) {
-    runtime("assembly", function, spans, args...);
+  void assembly(const std::string& name, Function function,
+                std::initializer_list<std::int64_t> spans, const Args&... args) {
+    const bool floats = name.find("f32") != std::string::npos;
+    runtime(floats ? "assembly_f32" : "assembly", function, spans, args...);
   }
 
   void comment(const std::string&) {}

@@ -25,9 +25,9 @@ constexpr std::string_view kVerbs[] = {
 };
 
 // The functions of the runtime that have no floats, whatever type they are called for.
-constexpr std::string_view kIntegerFunctions[] = {"choose",          "conv_integer",   "fill",
-                                                  "fold_zero_point", "gather",         "gather_row",
-                                                  "lookup",          "matmul_integer", "max_pool"};
+constexpr std::string_view kIntegerFunctions[] = {
+    "add_bytes", "assembly",   "choose", "conv_integer",   "fill",    "fold_zero_point",
+    "gather",    "gather_row", "lookup", "matmul_integer", "max_pool"};
 
 // Functions whose name says the type of their elements: "top_k<rt::Above, uint8_t>".
 bool has_integer_elements(std::string_view name) {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/etch_sum.h"
 #include "templates/kernels/product.h"
 #include "templates/kernels/sum.h"
 #include "templates/stage.h"
@@ -274,15 +276,22 @@ struct BinaryPlan {
   Factors factors;
   bool a_is_constant = false, b_is_constant = false;  // constant arrays "a" and "b"
 };
-using AddPlan = BinaryPlan<SumFactors>;
+
+// What rt::add_bytes() takes; templates/kernels/sum.h has the rule that it equals.
+struct SumLineArguments {
+  int a_factor = 0, b_factor = 0, offset_low = 0, offset_high = 0, shift = 0;
+};
+struct AddPlan : BinaryPlan<SumFactors> {
+  std::optional<SumLineArguments> line;  // rows are added without floats
+};
 using MultiplyPlan = BinaryPlan<ProductFactors>;
 
 namespace nest_detail {
 
-// y = combine(bytes of a, bytes of b), a chunk at a time.
-template <class S, class Plan, class Combine>
-void binary(S& s, const Plan& plan, Combine combine) {
-  chunks(s, plan.nest, 4 * s.isa().lanes, [&](const At<S>& at, int n) {
+// body(a, b, y, n): pointers to runs of at most `chunk` elements.
+template <class S, class Plan, class Body>
+void both(S& s, const Plan& plan, int chunk, Body body) {
+  chunks(s, plan.nest, chunk, [&](const At<S>& at, int n) {
     int operand = 0;
     const auto input = [&](bool constant, const char* name) {
       return constant ? s.template constant<const std::uint8_t>(name)
@@ -290,7 +299,14 @@ void binary(S& s, const Plan& plan, Combine combine) {
     };
     const auto pa = input(plan.a_is_constant, "a") + at.i[0];
     const auto pb = input(plan.b_is_constant, "b") + at.i[1];
-    const auto y = s.template operand<std::uint8_t>(operand) + at.i[2];
+    body(pa, pb, s.template operand<std::uint8_t>(operand) + at.i[2], n);
+  });
+}
+
+// y = combine(bytes of a, bytes of b), a vector at a time.
+template <class S, class Plan, class Combine>
+void binary(S& s, const Plan& plan, Combine combine) {
+  both(s, plan, 4 * s.isa().lanes, [&](const auto& pa, const auto& pb, const auto& y, int n) {
     const auto a = load(s, "a_bytes", pa, n);
     const auto b = load(s, "b_bytes", pb, n);
     store(s, plan.nest, y, combine(a, b), n);
@@ -301,6 +317,16 @@ void binary(S& s, const Plan& plan, Combine combine) {
 
 template <class S>
 void add_kernel(S& s, const AddPlan& plan) {
+  if (plan.line && plan.nest.out_step == 1) {
+    const SumLineArguments& line = *plan.line;
+    nest_detail::both(
+        s, plan, plan.nest.run, [&](const auto& a, const auto& b, const auto& y, int n) {
+          s.runtime(
+              "add_bytes", [](auto... all) { rt::add_bytes(all...); }, {n, n, n}, a, b, y, n,
+              line.a_factor, line.b_factor, line.offset_low, line.offset_high, line.shift);
+        });
+    return;
+  }
   nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
     return sum_of_bytes(s, plan.factors, nullptr, 0, a, b);
   });

@@ -20,10 +20,10 @@ int mismatches(const SumLine& line, const SumFactors& factors, const SumLimits& 
   return count;
 }
 
-TEST(SumLine, AddsBytesOfOneScaleExactly) {
+TEST(SumLine, IsNotFoundWhereTiesGoToEven) {
   // y = a / 2 + b / 4 has ties, which only the offset can send to one side: to even they cannot go.
   EXPECT_FALSE(find_sum_line({0.5F, 0.25F, 0, 0, 0, 0}, {}).has_value());
-  const SumFactors factors{0.7F, 0.3F, 0.1F, 128, 128, 128};
+  const SumFactors factors{0.71F, 0.33F, 0.137F, 128, 128, 128};
   const auto line = find_sum_line(factors, {});
   ASSERT_TRUE(line.has_value());
   EXPECT_EQ(mismatches(*line, factors, {}), 0);
