@@ -201,5 +201,58 @@ static inline void dsp_depthwise(const uint8_t* x, const int32_t* stream, void* 
   }
 }
 
+// Elements of K that lie one after the other in x, and bytes from run to run.
+struct MlaRuns {
+  int bytes, runs;
+  ptrdiff_t step;
+};
+
+// For cores without SIMD: `pixels` pixels of x where they lie times all channels, two at a time.
+// The stream holds for every two: 2 biases; per element of K a byte of each; nothing or 2 bytes up
+// to a whole word; factors.
+static inline void mla_tile(const uint8_t* x, const int32_t* stream, void* y, int32_t zero_points,
+                            int pixels, ptrdiff_t x_step, const MlaRuns& k, int channels,
+                            const DspStore& out) {
+  const int elements = k.bytes * k.runs;
+  for (int first = 0; first < channels; first += 2) {
+    const int32_t* const weights = stream + 2;
+    const int32_t* const factors = weights + (elements + 1) / 2;
+    for (int p = 0; p < pixels; ++p) {
+      for (int c = 0; c < 2 && first + c < channels; ++c) {
+        int32_t acc = stream[c];
+        for (int i = 0; i < elements; ++i) {
+          const int32_t w = dsp_byte(weights[i / 2], i % 2 * 2 + c);
+          acc = dsp_add_product(acc, x[p * x_step + i / k.bytes * k.step + i % k.bytes], w);
+        }
+        dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);
+      }
+    }
+    stream = factors + dsp_factor_words(out, 2);
+  }
+}
+
+// dsp_depthwise() with a word of four bytes per tap for the weights of four channels.
+static inline void mla_depthwise(const uint8_t* x, const int32_t* stream, void* y,
+                                 int32_t zero_points, int pixels, ptrdiff_t x_step,
+                                 const DspTaps& taps, int channels, const DspStore& out) {
+  const int count = taps.rows * taps.cols;
+  for (int first = 0; first < channels; first += 4) {
+    const int32_t* const weights = stream + 4;
+    const int32_t* const factors = weights + count;
+    for (int p = 0; p < pixels; ++p) {
+      for (int c = 0; c < 4; ++c) {
+        int32_t acc = stream[c];
+        for (int tap = 0; tap < count; ++tap) {
+          const uint8_t* const at = x + p * x_step + first + c + tap / taps.cols * taps.row_step +
+                                    tap % taps.cols * taps.col_step;
+          acc = dsp_add_product(acc, *at, dsp_byte(weights[tap], c));
+        }
+        dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);
+      }
+    }
+    stream = factors + dsp_factor_words(out, 4);
+  }
+}
+
 }  // namespace rt
 }  // namespace etch

@@ -5,13 +5,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
-#include "compiler/arm/dsp.h"
+#include "compiler/arm/mla.h"
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/schedule/requantize/sum_line.h"
 #include "compiler/steps/conv_pieces.h"
+#include "compiler/steps/dsp_overlap.h"
 #include "compiler/steps/pack.h"
 #include "compiler/steps/proof.h"
 #include "compiler/steps/regions.h"
@@ -29,6 +29,21 @@ using Result = DspEpilogue::Result;
 
 bool is_per_channel(const ConvGeometry& g) {
   return g.group > 1 && g.group == g.in_channels && g.out_channels == g.in_channels;
+}
+
+// Whether the taps of a kernel row lie one after the other.
+bool has_whole_rows(const ConvProblem& problem) {
+  const ConvAxis& axis = problem.geometry.axes.back();
+  return axis.kernel == 1 ||
+         (axis.dilation == 1 && problem.x.stride.back() == problem.geometry.in_per_group());
+}
+
+// What tiles need that read x where it lies: runs at one distance, pixels within reach.
+bool is_direct(const ConvProblem& problem) {
+  const ConvGeometry& g = problem.geometry;
+  const std::int64_t x_step = problem.x.stride.back() * g.axes.back().stride;
+  return 3 * x_step <= kMostMlaReach && (is_per_channel(g) || has_whole_rows(problem) ||
+                                         g.axes.size() == 1 || g.axes.front().kernel == 1);
 }
 
 bool is_served(const ConvProblem& problem) {
@@ -79,7 +94,11 @@ class Builder {
     const bool per_channel = is_per_channel(geometry());
     std::int64_t pixels = 1;
     for (const ConvAxis& axis : geometry().axes) pixels *= axis.out;
-    plan().form = per_channel ? Form::kDepthwise : pixels == 1 ? Form::kRow : Form::kTiles;
+    plan().halves = isa_.assembly == Assembly::kDsp;
+    plan().form = per_channel      ? Form::kDepthwise
+                  : !plan().halves ? Form::kDirect
+                  : pixels == 1    ? Form::kRow
+                                   : Form::kTiles;
     step_->kind = per_channel ? "depthwise" : "conv";
     plan().channels =
         static_cast<int>(per_channel ? geometry().out_channels : geometry().out_per_group());
@@ -176,7 +195,7 @@ class Builder {
         p.out.kind == Requantize::Kind::kFloat || p.out.kind == Requantize::Kind::kFloatClamp;
     const bool high = p.out.kind == Requantize::Kind::kInteger && p.out.integer.high &&
                       p.out.integer.exceptions == 0 && !p.out.integer.emulated;
-    const bool rounds = float_kind || high;
+    const bool rounds = (p.halves && float_kind) || high;
     if (p.add && rounds) find_line();
     p.finishes = (p.add && !p.line) || (p.out.kind != Requantize::Kind::kInt32 && !rounds);
     epilogue_.result = p.finishes || p.out.kind == Requantize::Kind::kInt32 ? Result::kInt32
@@ -252,13 +271,16 @@ class Builder {
                 static_cast<std::ptrdiff_t>(cols().dilation * pixel)};
       return;
     }
-    const bool one_run = cols().dilation == 1 && (pixel == channels || cols().kernel == 1);
+    const bool one_run = cols().kernel == 1 || (cols().dilation == 1 && pixel == channels);
     run_elements_ = one_run ? cols().kernel * channels : channels;
     p.words = static_cast<int>(ceil_div(run_elements_, 4));
     p.pieces = one_run ? 1 : static_cast<int>(rows().kernel);
     p.piece_step = one_run ? 0 : p.row_bytes;
     p.runs = static_cast<int>(one_run ? rows().kernel : cols().kernel);
     p.run_step = one_run ? p.row_bytes : cols().dilation * pixel;
+    if (p.form != Form::kDirect) return;
+    ETCH_CHECK(p.pieces == 1);
+    p.direct = {static_cast<int>(run_elements_), p.runs, static_cast<std::ptrdiff_t>(p.run_step)};
   }
 
   void add_functions() {
@@ -279,8 +301,14 @@ class Builder {
     DspConvPlan& p = plan();
     DspFunctions out{pixels, "", ""};
     if (p.form == Form::kDepthwise) {
-      out.multiply = use(dsp_depthwise({pixels, p.x_step, p.taps.rows, p.taps.cols, p.taps.row_step,
-                                        p.taps.col_step, p.channels, epilogue_}));
+      const DspDepthwise tile{pixels,          p.x_step,        p.taps.rows, p.taps.cols,
+                              p.taps.row_step, p.taps.col_step, p.channels,  epilogue_};
+      out.multiply = use(p.halves ? dsp_depthwise(tile) : mla_depthwise(tile));
+      return out;
+    }
+    if (p.form == Form::kDirect) {
+      out.multiply = use(mla_tile(
+          {pixels, p.x_step, p.direct.bytes, p.direct.runs, p.run_step, p.channels, epilogue_}));
       return out;
     }
     out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}));
@@ -305,7 +333,7 @@ class Builder {
   void number_operands() {
     DspConvPlan& p = plan();
     int next = p.add ? 2 : 1;
-    if (p.form != Form::kDepthwise) {
+    if (p.form == Form::kTiles || p.form == Form::kRow) {
       p.gathered = next++;
       step_->gathered_words = 2 * p.tile.pixels * p.groups();
     }
@@ -321,6 +349,10 @@ class Builder {
     step_->header = "etch_dsp.h";
   }
 
+  int channels_together() const {
+    return step_->plan.form == Form::kTiles || step_->plan.form == Form::kDirect ? 2 : 4;
+  }
+
   // ---- constants ----
   std::vector<int> all_taps() const {
     std::vector<int> taps;
@@ -330,7 +362,7 @@ class Builder {
 
   void pack() {
     const auto groups = plan().form == Form::kDepthwise ? 1 : geometry().group;
-    const int together = plan().form == Form::kTiles ? 2 : 4;
+    const int together = channels_together();
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int first = 0; first < plan().channels; first += together) {
         std::vector<std::int64_t> channels;
@@ -348,7 +380,14 @@ class Builder {
   void pack_block(const std::vector<std::int64_t>& channels) {
     for (const std::int64_t m : channels)
       stream_.push_back(m < 0 ? 0 : folded_bias(problem_, m, all_taps()));
-    if (plan().form == Form::kDepthwise) {
+    if (plan().form == Form::kDepthwise && !plan().halves) {
+      for (int tap = 0; tap < problem_.taps(); ++tap) {
+        push_bytes({weight(channels[0], tap, 0), weight(channels[1], tap, 0),
+                    weight(channels[2], tap, 0), weight(channels[3], tap, 0)});
+      }
+    } else if (plan().form == Form::kDirect) {
+      pack_pairs(channels);
+    } else if (plan().form == Form::kDepthwise) {
       for (int tap = 0; tap < problem_.taps(); ++tap) {
         for (std::size_t c = 0; c < 2; ++c)
           push_halves(weight(channels[c], tap, 0), weight(channels[c + 2], tap, 0));
@@ -395,6 +434,19 @@ class Builder {
     }
   }
 
+  // A byte of each channel per element of K, in the order of x.
+  void pack_pairs(const std::vector<std::int64_t>& channels) {
+    const std::int64_t per_tap = geometry().in_per_group();
+    const std::int64_t elements = problem_.taps() * per_tap;
+    const auto at = [&](std::int64_t m, std::int64_t k) {
+      return k < elements ? weight(m, k / per_tap, k % per_tap) : 0;
+    };
+    for (std::int64_t k = 0; k < elements; k += 2) {
+      push_bytes(
+          {at(channels[0], k), at(channels[1], k), at(channels[0], k + 1), at(channels[1], k + 1)});
+    }
+  }
+
   void push_bytes(const std::array<int, 4>& bytes) {
     std::uint32_t word = 0;
     for (std::size_t i = 0; i < 4; ++i)
@@ -437,7 +489,7 @@ class Builder {
     const DspConvPlan& p = plan();
     const std::int64_t pixels = element_count(problem_.y.shape) / problem_.y.shape[1];
     step_->macs = pixels * geometry().out_channels * geometry().in_per_group() * problem_.taps();
-    const int together = p.form == Form::kTiles ? 2 : 4;
+    const int together = channels_together();
     step_->schedule =
         cat("tiles of ", p.tile.pixels, " pixels x ", together, " channels in assembly");
     if (p.copies)
@@ -448,46 +500,14 @@ class Builder {
   void add_overlaps() {
     DspConvPlan& p = plan();
     if (!p.axes.empty() || y_bytes() != 1) return;
-    step_->overlaps.push_back({p.y, 0, distance() + problem_.y.offset - problem_.x.offset});
+    step_->overlaps.push_back(
+        {p.y, 0,
+         overlap_distance(p, problem_.x.stride[0]) + problem_.y.offset - problem_.x.offset});
     if (!p.add) return;
     // Channels are read before the sum is written in their place, pixel after pixel.
     const View& residual = problem_.residual->view;
     if (p.r_step != p.y_step || p.r_row != p.y_row) return;
     step_->overlaps.push_back({p.y, 1, problem_.y.offset - residual.offset});
-  }
-
-  // The most that has been written of y beyond the first byte of x that is still to be read.
-  std::int64_t distance() const {
-    const DspConvPlan& p = step_->plan;
-    std::int64_t worst = -problem_.x.stride[0] - p.rows_bytes;
-    std::int64_t unread = std::numeric_limits<std::int64_t>::max();  // by what comes later
-    for (auto segment = p.segments.rbegin(); segment != p.segments.rend(); ++segment) {
-      for (int row = segment->rows - 1; row >= 0; --row) {
-        std::int64_t start = std::numeric_limits<std::int64_t>::max();
-        for (const auto& [kernel_row, offset] : segment->kernel_rows)
-          start = std::min(start, offset + row * segment->x_advance);
-        const std::int64_t y = segment->y_first + row * p.y_row;
-        if (p.copies) {
-          note(worst, y + (p.columns - 1) * p.y_step + p.channels, unread);
-          unread = std::min(unread, start);
-          continue;
-        }
-        for (int last = p.columns; last > 0; last = (last - 1) / p.tile.pixels * p.tile.pixels) {
-          const int first = (last - 1) / p.tile.pixels * p.tile.pixels;
-          const std::int64_t end = y + (last - 1) * p.y_step + p.channels;
-          // Only gathered tiles are read as a whole before they are written.
-          if (p.form != Form::kDepthwise) note(worst, end, unread);
-          unread = std::min(unread, start + first * p.x_step);
-          if (p.form == Form::kDepthwise) note(worst, end, unread);
-        }
-      }
-    }
-    return worst;
-  }
-
-  static void note(std::int64_t& worst, std::int64_t written, std::int64_t unread) {
-    if (unread != std::numeric_limits<std::int64_t>::max())
-      worst = std::max(worst, written - unread);
   }
 
   const ConvProblem& problem_;
@@ -502,7 +522,9 @@ class Builder {
 }  // namespace
 
 std::unique_ptr<DspConvStep> make_dsp_conv_step(const ConvProblem& problem, const IsaTraits& isa) {
-  if (isa.assembly != Assembly::kDsp || !is_served(problem)) return nullptr;
+  const bool direct = isa.assembly == Assembly::kMla;
+  if (!(direct || isa.assembly == Assembly::kDsp) || !is_served(problem)) return nullptr;
+  if (direct && !is_direct(problem)) return nullptr;
   return Builder(problem, isa).build();
 }
 

@@ -15,6 +15,7 @@ enum class WeightForm {
 // Functions in assembly that do the work of convolutions (compiler/arm).
 enum class Assembly {
   kNone,
+  kMla,  // one product at a time: Cortex-M3
   kDsp,  // SMLAD and its kind: Cortex-M4, M7, M33
   kMve,  // Helium: Cortex-M55
 };

@@ -33,7 +33,7 @@ struct DspFunctions {
 };
 
 struct DspConvPlan {
-  enum class Form { kTiles, kRow, kDepthwise };
+  enum class Form { kTiles, kRow, kDepthwise, kDirect };  // kDirect: tiles that read x itself
   Form form = Form::kTiles;
   std::vector<ConvLoop> axes;
   std::vector<DspSegment> segments;
@@ -59,6 +59,8 @@ struct DspConvPlan {
   int pieces = 1, runs = 1, words = 1;
   std::int64_t piece_step = 0, run_step = 0;  // bytes
   rt::DspTaps taps{1, 1, 0, 0};               // of kDepthwise
+  rt::MlaRuns direct{1, 1, 0};                // of kDirect
+  bool halves = true;                         // SIMD on halfwords
 
   rt::DspStore store{rt::kDspInt32, 0, 255, 0};  // of the assembly
   Requantize out;                                // of `finishes`, and the zero point of `store`
@@ -108,16 +110,28 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
   const std::int64_t stream = 4 * plan.stream_words;
   const std::int64_t written =
       ((n - 1) * plan.store.step + plan.channels) * static_cast<std::int64_t>(sizeof(Y));
-  if (plan.form == DspConvPlan::Form::kDepthwise) {
-    const std::int64_t reach = (n - 1) * plan.x_step + (plan.taps.rows - 1) * plan.taps.row_step +
-                               (plan.taps.cols - 1) * plan.taps.col_step + plan.channels;
+  const bool depthwise = plan.form == DspConvPlan::Form::kDepthwise;
+  if (depthwise || plan.form == DspConvPlan::Form::kDirect) {
+    const rt::DspTaps& taps = plan.taps;
+    const rt::MlaRuns& k = plan.direct;
+    const std::int64_t of_pixel = depthwise ? (taps.rows - 1) * taps.row_step +
+                                                  (taps.cols - 1) * taps.col_step + plan.channels
+                                            : (k.runs - 1) * k.step + k.bytes;
     s.assembly(
         functions.multiply,
         [&](const std::uint8_t* x, const std::int32_t* w, Y* to, int zero_points) {
-          rt::dsp_depthwise(x, w, to, zero_points, n, plan.x_step, plan.taps, plan.channels,
-                            plan.store);
+          if (!depthwise) {
+            rt::mla_tile(x, w, to, zero_points, n, plan.x_step, k, plan.channels, plan.store);
+          } else if (plan.halves) {
+            rt::dsp_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels,
+                              plan.store);
+          } else {
+            rt::mla_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels,
+                              plan.store);
+          }
         },
-        {reach, stream, written}, at.x, at.stream, y, plan.zero_points());
+        {(n - 1) * plan.x_step + of_pixel, stream, written}, at.x, at.stream, y,
+        plan.zero_points());
     return;
   }
   const typename S::template Ptr<const std::int32_t> gathered =

@@ -6,6 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_cortex_m3 =
-    without_fpu(scalar_code("cortex-m3", "Arm Cortex-M3 (no FPU)"));
+    with_assembly(without_fpu(scalar_code("cortex-m3", "Arm Cortex-M3 (no FPU)")), Assembly::kMla);
 
 }  // namespace etch::isa
