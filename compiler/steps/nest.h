@@ -27,8 +27,8 @@ View as_bytes(const View& view);
 CopyPlan make_copy(const View& from, const View& to);
 
 // Makes a copy start at its end, and says how far behind the dying input its output has to lie so
-// that it may lie over it. Nothing, and no change, for a copy that cannot go backwards. Operand 0 is
-// the input, 1 the output.
+// that it may lie over it. Nothing, and no change, for a copy that cannot go backwards. Operand 0
+// is the input, 1 the output.
 std::optional<Overlap> copy_from_the_end(CopyPlan& plan, const View& from, const View& to);
 
 // The overlap that lets the nest's output lie over the dying input `operand`.
