@@ -2,7 +2,6 @@
 #include "compiler/steps/dsp_conv.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 
@@ -12,6 +11,7 @@
 #include "compiler/schedule/requantize/sum_line.h"
 #include "compiler/steps/conv_pieces.h"
 #include "compiler/steps/dsp_overlap.h"
+#include "compiler/steps/dsp_stream.h"
 #include "compiler/steps/pack.h"
 #include "compiler/steps/proof.h"
 #include "compiler/steps/regions.h"
@@ -272,15 +272,15 @@ class Builder {
       return;
     }
     const bool one_run = cols().kernel == 1 || (cols().dilation == 1 && pixel == channels);
-    run_elements_ = one_run ? cols().kernel * channels : channels;
-    p.words = static_cast<int>(ceil_div(run_elements_, 4));
+    const std::int64_t run_elements = one_run ? cols().kernel * channels : channels;
+    p.words = static_cast<int>(ceil_div(run_elements, 4));
     p.pieces = one_run ? 1 : static_cast<int>(rows().kernel);
     p.piece_step = one_run ? 0 : p.row_bytes;
     p.runs = static_cast<int>(one_run ? rows().kernel : cols().kernel);
     p.run_step = one_run ? p.row_bytes : cols().dilation * pixel;
     if (p.form != Form::kDirect) return;
     ETCH_CHECK(p.pieces == 1);
-    p.direct = {static_cast<int>(run_elements_), p.runs, static_cast<std::ptrdiff_t>(p.run_step)};
+    p.direct = {static_cast<int>(run_elements), p.runs, static_cast<std::ptrdiff_t>(p.run_step)};
   }
 
   void add_functions() {
@@ -349,129 +349,10 @@ class Builder {
     step_->header = "etch_dsp.h";
   }
 
-  int channels_together() const {
-    return step_->plan.form == Form::kTiles || step_->plan.form == Form::kDirect ? 2 : 4;
-  }
-
-  // ---- constants ----
-  std::vector<int> all_taps() const {
-    std::vector<int> taps;
-    for (int tap = 0; tap < problem_.taps(); ++tap) taps.push_back(tap);
-    return taps;
-  }
-
   void pack() {
-    const auto groups = plan().form == Form::kDepthwise ? 1 : geometry().group;
-    const int together = channels_together();
-    for (std::int64_t g = 0; g < groups; ++g) {
-      for (int first = 0; first < plan().channels; first += together) {
-        std::vector<std::int64_t> channels;
-        for (int c = 0; c < together; ++c) {
-          channels.push_back(first + c < plan().channels ? g * plan().channels + first + c : -1);
-        }
-        pack_block(channels);
-      }
-      if (g == 0) plan().stream_words = std::ssize(stream_);
-    }
     step_->constants.push_back(
-        int32_array("stream", stream_, "per block of channels: biases, packed weights, factors"));
-  }
-
-  void pack_block(const std::vector<std::int64_t>& channels) {
-    for (const std::int64_t m : channels)
-      stream_.push_back(m < 0 ? 0 : folded_bias(problem_, m, all_taps()));
-    if (plan().form == Form::kDepthwise && !plan().halves) {
-      for (int tap = 0; tap < problem_.taps(); ++tap) {
-        push_bytes({weight(channels[0], tap, 0), weight(channels[1], tap, 0),
-                    weight(channels[2], tap, 0), weight(channels[3], tap, 0)});
-      }
-    } else if (plan().form == Form::kDirect) {
-      pack_pairs(channels);
-    } else if (plan().form == Form::kDepthwise) {
-      for (int tap = 0; tap < problem_.taps(); ++tap) {
-        for (std::size_t c = 0; c < 2; ++c)
-          push_halves(weight(channels[c], tap, 0), weight(channels[c + 2], tap, 0));
-      }
-    } else {
-      each_word([&](const std::vector<std::pair<int, int>>& k) { pack_word(channels, k); });
-    }
-    for (const std::int64_t m : channels) pack_factor(m);
-  }
-
-  int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
-    return m < 0 || tap < 0 ? 0 : problem_.weight(m, tap, c);
-  }
-
-  // Calls body((tap, channel) of 4 elements of K, tap -1 behind a run) in the order of the gather.
-  template <class Body>
-  void each_word(Body body) const {
-    const DspConvPlan& p = step_->plan;
-    const auto channels = static_cast<int>(geometry().in_per_group());
-    const auto taps_of_run = static_cast<int>(run_elements_ / channels);
-    int tap = 0;
-    for (int run = 0; run < p.pieces * p.runs; ++run, tap += taps_of_run) {
-      for (int word = 0; word < p.words; ++word) {
-        std::vector<std::pair<int, int>> k;
-        for (int i = 4 * word; i < 4 * word + 4; ++i)
-          k.emplace_back(i < run_elements_ ? tap + i / channels : -1, i % channels);
-        body(k);
-      }
-    }
-  }
-
-  void pack_word(const std::vector<std::int64_t>& channels,
-                 const std::vector<std::pair<int, int>>& k) {
-    const auto at = [&](std::int64_t m, std::size_t i) {
-      return weight(m, k[i].first, k[i].second);
-    };
-    if (plan().form == Form::kRow) {
-      for (const std::int64_t m : channels) push_bytes({at(m, 0), at(m, 1), at(m, 2), at(m, 3)});
-      return;
-    }
-    for (std::size_t i = 0; i < 2; ++i) {
-      push_bytes(
-          {at(channels[0], i), at(channels[1], i), at(channels[0], i + 2), at(channels[1], i + 2)});
-    }
-  }
-
-  // A byte of each channel per element of K, in the order of x.
-  void pack_pairs(const std::vector<std::int64_t>& channels) {
-    const std::int64_t per_tap = geometry().in_per_group();
-    const std::int64_t elements = problem_.taps() * per_tap;
-    const auto at = [&](std::int64_t m, std::int64_t k) {
-      return k < elements ? weight(m, k / per_tap, k % per_tap) : 0;
-    };
-    for (std::int64_t k = 0; k < elements; k += 2) {
-      push_bytes(
-          {at(channels[0], k), at(channels[1], k), at(channels[0], k + 1), at(channels[1], k + 1)});
-    }
-  }
-
-  void push_bytes(const std::array<int, 4>& bytes) {
-    std::uint32_t word = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-      word |= (static_cast<std::uint32_t>(bytes[i]) & 0xff) << (8 * i);
-    stream_.push_back(static_cast<std::int32_t>(word));
-  }
-
-  void push_halves(int low, int high) {
-    const std::uint32_t word =
-        (static_cast<std::uint32_t>(low) & 0xffff) | static_cast<std::uint32_t>(high) << 16;
-    stream_.push_back(static_cast<std::int32_t>(word));
-  }
-
-  void pack_factor(std::int64_t m) {
-    if (epilogue_.result == Result::kFloat) {
-      const float scale = m < 0 ? 0.0F : problem_.scale[static_cast<std::size_t>(m)];
-      stream_.push_back(std::bit_cast<std::int32_t>(scale));
-    } else if (epilogue_.result == Result::kHigh) {
-      const Line line = m < 0 ? Line{} : step_->requantized[static_cast<std::size_t>(m)].form.line;
-      const auto offset = static_cast<std::uint64_t>(line.offset);
-      stream_.push_back(static_cast<std::int32_t>(line.multiplier));
-      stream_.push_back(m < 0 ? 0 : line.shift - 32);
-      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)));
-      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)));
-    }
+        int32_array("stream", pack_stream(problem_, plan(), step_->requantized),
+                    "per block of channels: biases, packed weights, factors"));
   }
 
   // What finish() reads, in the order of the channels.
@@ -489,7 +370,7 @@ class Builder {
     const DspConvPlan& p = plan();
     const std::int64_t pixels = element_count(problem_.y.shape) / problem_.y.shape[1];
     step_->macs = pixels * geometry().out_channels * geometry().in_per_group() * problem_.taps();
-    const int together = channels_together();
+    const int together = channels_of_block(p);
     step_->schedule =
         cat("tiles of ", p.tile.pixels, " pixels x ", together, " channels in assembly");
     if (p.copies)
@@ -514,8 +395,6 @@ class Builder {
   const IsaTraits& isa_;
   Axes3 axes_;
   DspEpilogue epilogue_;
-  std::int64_t run_elements_ = 0;  // of K in a run
-  std::vector<std::int32_t> stream_;
   std::unique_ptr<DspConvStep> step_;
 };
 
