@@ -70,4 +70,21 @@ std::vector<Case> dense_channel_counts(int each) {
   });
 }
 
+std::vector<Case> pixels_far_apart() {
+  std::vector<Case> out;
+  for (const std::int64_t stride : {1, 3}) {
+    ConvShape shape;
+    shape.group = stride == 1 ? 4100 : 1368;
+    shape.in = {1, 6};
+    shape.kernel = {1, 2};
+    shape.stride = {1, stride};
+    shape.dilation = {1, 1};
+    shape.pad_begin = {0, stride == 1 ? 0 : 1};
+    shape.pad_end = {0, 0};
+    Dice dice(9'900'000 + static_cast<std::uint64_t>(stride));
+    out.push_back(conv_case(shape, Scaling::kTypical, cat("far_apart_", stride), dice));
+  }
+  return out;
+}
+
 }  // namespace etch

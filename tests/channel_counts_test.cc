@@ -26,6 +26,10 @@ TEST(ChannelCounts, EnginesAgreeNativelyWithIntegerRequantization) {
   expect_native_agrees(depthwise_channel_counts(1), RequantizeMode::kInteger);
   expect_native_agrees(dense_channel_counts(1), RequantizeMode::kInteger);
 }
+TEST(ChannelCounts, EnginesAgreeNativelyOnPixelsFarApart) {
+  expect_native_agrees(pixels_far_apart());
+  expect_native_agrees(pixels_far_apart(), RequantizeMode::kInteger);
+}
 
 std::vector<Case> both_kinds(int each) {
   std::vector<Case> all = depthwise_channel_counts(each);

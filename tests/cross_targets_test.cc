@@ -24,6 +24,7 @@
 #include "compiler/schedule/targets.h"
 #include "tests/agreement.h"
 #include "tests/cases.h"
+#include "tests/channel_cases.h"
 #include "tests/engines.h"
 #include "tests/float_cases.h"
 #include "tests/function_cases.h"
@@ -109,6 +110,7 @@ std::vector<Case> every_kind_of_step() {
   add_cases(all, integer_convolutions(2 * n));
   add_cases(all, run_time_convolutions(n));
   add_cases(all, larger_convolutions(3 * n));
+  add_cases(all, pixels_far_apart());
   add_cases(all, residual_convolutions(3 * n));
   add_cases(all, other_operators(n));
   add_cases(all, float_matrices(n));

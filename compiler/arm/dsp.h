@@ -54,8 +54,9 @@ struct DspRow {
   DspEpilogue out;
 };
 
+inline constexpr std::int64_t kMostDepthwiseStep = 4095;  // that an offset in a load reaches
 struct DspDepthwise {
-  int pixels = 2;  // 1 or 2
+  int pixels = 2;  // 1 or 2, of which the second is no more than that away
   std::int64_t x_step = 0;
   int rows = 3, cols = 3;  // taps
   std::int64_t row_step = 0, col_step = 0;

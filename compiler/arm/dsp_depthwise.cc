@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSavedBytes = 36;
 constexpr int kY = 0, kStreamEnd = 4, kZeroPoints = 8, kFrame = 12;
-constexpr std::int64_t kReach = 4095;  // of an offset in a load
+constexpr std::int64_t kReach = kMostDepthwiseStep;
 
 class Depthwise {
  public:
@@ -123,6 +123,7 @@ class Depthwise {
 
 AssemblyFunction dsp_depthwise(const DspDepthwise& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 2 && tile.channels % 4 == 0);
+  ETCH_CHECK((tile.pixels - 1) * tile.x_step <= kMostDepthwiseStep);
   AssemblyFunction out;
   out.name =
       cat("dsp_depthwise_", tile.pixels, "x4_", tile.rows, "x", tile.cols, "_r", tile.row_step,

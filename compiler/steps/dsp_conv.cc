@@ -285,8 +285,7 @@ class Builder {
 
   void add_functions() {
     DspConvPlan& p = plan();
-    const int whole = p.form == Form::kRow ? 1 : p.form == Form::kDepthwise ? 2 : 4;
-    p.tile = functions(std::min(whole, p.columns));
+    p.tile = functions(std::min(most_pixels(), p.columns));
     if (p.columns % p.tile.pixels != 0) p.rest = functions(p.columns % p.tile.pixels);
     if (p.copies && p.copied > 0) {
       const bool aligned = p.left % 4 == 0 && axes_.x_stride[1] % 4 == 0 &&
@@ -295,6 +294,13 @@ class Builder {
                                        [](const ConvLoop& loop) { return loop.x_step % 4 == 0; });
       p.copy = use(dsp_copy({p.copied, aligned}));
     }
+  }
+
+  // Depthwise, the second pixel is read at an offset from the first one.
+  int most_pixels() const {
+    const DspConvPlan& p = step_->plan;
+    if (p.form == Form::kDepthwise) return p.x_step <= kMostDepthwiseStep ? 2 : 1;
+    return p.form == Form::kRow ? 1 : 4;
   }
 
   DspFunctions functions(int pixels) {
