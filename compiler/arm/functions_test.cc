@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/arm/mla.h"
+#include "compiler/arm/mve.h"
 
 namespace etch {
 namespace {
@@ -107,6 +108,18 @@ TEST(AssemblyFunctions, HaveNamesOfLettersAndDigits) {
               std::string::npos)
         << function.name;
   }
+}
+
+// MOVW takes 16 bits, a row of x may have more columns.
+TEST(AssemblyFunctions, CountMoreColumnsThanHalfAWordHolds) {
+  const rt::MveRows rows{0, 1, 128, 1'120'000, 70'000, 16, 16, 280'008};
+  int moves = 0;
+  for (const std::string& line : mve_interleave(rows).lines) {
+    if (line.compare(0, 5, "movw ") != 0) continue;
+    ++moves;
+    EXPECT_LE(std::stoll(line.substr(line.find('#') + 1)), 65535) << line;
+  }
+  EXPECT_GT(moves, 0);
 }
 
 }  // namespace

@@ -39,12 +39,12 @@ class Interleave {
     t_.op("vidup.u32", "q5", "r6", "#1");
     t_.load("r6", rows_.channel_step);
     t_.op("vmul.i32", "q5", "q5", "r6");
-    t_.op("movw", "r6", Thumb::immediate(rows_.columns));
+    t_.load("r6", rows_.columns);
     t_.label(1);
     t_.op("mov", "r5", "r4");
     const int vectors = rows_.channels / 16;
     if (vectors > 1) {
-      t_.op("movw", "r7", Thumb::immediate(vectors));
+      t_.load("r7", vectors);
       t_.label(2);
     }
     sixteen_channels();

@@ -103,7 +103,7 @@ void MveWalk::run(Thumb& t, const Run& run, const std::function<void(const Vecto
   }
   reach(t, run.offset);
   const std::int64_t ahead = at_ - run.offset;
-  t.op("movw", "r5", Thumb::immediate(run.repeat));
+  t.load("r5", run.repeat);
   t.label(3);
   once(run.offset);
   move(t, run.offset + run.step + ahead);
