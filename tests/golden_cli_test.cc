@@ -101,6 +101,19 @@ TEST_F(GoldenCli, VerifiesWhatItRecorded) {
   EXPECT_EQ(contents(file()), before);
 }
 
+TEST_F(GoldenCli, LeavesAFolderAloneThatHoldsSomethingElse) {
+  const fs::path mine = work_->path() / "golden/sample_5/mine.txt";
+  fs::create_directories(mine.parent_path());
+  std::ofstream(mine) << "mine";
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--generate-only"}, {"--generate-only", "--force"}}) {
+    const ProcessResult refused = record(more, kDigits, "scalar");
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(says(refused, "holds files but no golden")) << refused.errors;
+    EXPECT_EQ(contents(mine), "mine");
+  }
+}
+
 TEST_F(GoldenCli, ExplainsAChangeOfCodeAndAcceptsItOnRequest) {
   ASSERT_EQ(record({}, kDigits, "scalar").exit_code, 0);
   std::string name;

@@ -156,6 +156,10 @@ ExitCode record(const RecordOptions& options, Reporter& reporter) {
     reporter.io_error(folder.file().string(), "is there already; --force records again");
     return reporter.exit_code();
   }
+  if (folder.holds_other_files()) {
+    reporter.io_error(folder.path.string(), "holds files but no golden: choose another folder");
+    return reporter.exit_code();
+  }
   const GoldenTask task = task_of(options);
   Golden golden{ETCH_VERSION, kOutputFormat, task.name, "", options.words, {}, {}};
   const std::optional<std::string> hash = hash_of_file(options.model, reporter);

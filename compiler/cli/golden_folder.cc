@@ -37,6 +37,12 @@ bool copy(const fs::path& from, const fs::path& to, Reporter& reporter) {
 
 fs::path GoldenFolder::sample(std::size_t index) const { return path / cat("sample_", index); }
 
+bool GoldenFolder::holds_other_files() const {
+  std::error_code error;
+  if (fs::exists(file(), error)) return false;
+  return fs::exists(path, error) && (!fs::is_directory(path, error) || !fs::is_empty(path, error));
+}
+
 std::optional<Golden> GoldenFolder::read(Reporter& reporter) const {
   Sink sink;
   const std::optional<std::string> text = read_file(file().string(), kMostGoldenBytes, "", sink);

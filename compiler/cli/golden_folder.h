@@ -20,6 +20,9 @@ struct GoldenFolder {
   std::filesystem::path tuning() const { return path / "tuning.txt"; }
   std::filesystem::path sample(std::size_t index) const;
 
+  // Whether there is something that no recording has left: it is not to be written to.
+  bool holds_other_files() const;
+
   // Reports E-IO with what is wrong where.
   std::optional<Golden> read(Reporter& reporter) const;
   bool write(const Golden& golden, Reporter& reporter) const;

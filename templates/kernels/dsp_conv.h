@@ -146,8 +146,9 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
             rt::dsp_tile_add(x, w, to, zero_points, residual, line, n, 2 * plan.groups(),
                              plan.channels, plan.store, *plan.line);
           },
-          {read, stream, written, (n - 1) * plan.r_step + plan.channels, 16}, gathered, at.stream,
-          y, plan.zero_points(), s.template operand<const std::uint8_t>(1) + at.residual,
+          {read, stream, written, (n - 1) * plan.r_step + plan.channels + plan.channels % 2, 16},
+          gathered, at.stream, y, plan.zero_points(),
+          s.template operand<const std::uint8_t>(1) + at.residual,
           s.template constant<const std::int32_t>("line"));
       return;
     }
