@@ -246,7 +246,7 @@ TEST_F(TinyNetwork, NeedsNoMoreArenaThanPromised) {
 TEST_F(TinyNetwork, LayersOfEqualShapeHaveOneFunctionForSize) {
   const auto dscnn = model("mlperftiny_kws_dscnn_qdq");
   if (!dscnn) GTEST_SKIP() << "no networks in ../shared/models/nets";
-  const auto size = compiled_with({"", *dscnn, {}}, options_for("cortex-m3", Objective::kSize));
+  const auto size = compiled_with({"", *dscnn, {}}, options_for("riscv32imac", Objective::kSize));
   EXPECT_GE(shared_bodies(*size).size(), 4U);
   EXPECT_TRUE(has_step(*size, "spread"));
 }

@@ -172,7 +172,7 @@ std::string float_operators_model() {
 
 TEST(StrictInteger, NamesNodesBetweenQuantizedValuesThatUseFloats) {
   CompileOptions options;
-  options.target = "scalar";
+  options.target = "avx2";
   options.requantize = RequantizeMode::kInteger;
   Sink quiet;
   EXPECT_NE(compile(float_operators_model(), options, quiet), nullptr) << reports_of(quiet);
@@ -186,6 +186,16 @@ TEST(StrictInteger, NamesNodesBetweenQuantizedValuesThatUseFloats) {
                         "--strict-integer forbids"),
             std::string::npos)
       << errors;
+}
+
+TEST(StrictInteger, TakesSumsWhereThereAreNoVectors) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.requantize = RequantizeMode::kInteger;
+  options.strict_integer = true;
+  Sink sink;
+  EXPECT_EQ(compile(float_operators_model(), options, sink), nullptr);
+  EXPECT_EQ(errors_of(sink).find("QLinearAdd"), std::string::npos) << errors_of(sink);
 }
 
 TEST(StrictInteger, NamesConvolutionsWhoseScalesAreKnownAtRunTime) {
