@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/arm/dsp_winograd.h"
 #include "compiler/arm/mla.h"
 #include "compiler/arm/mve.h"
 
@@ -34,8 +35,28 @@ std::vector<DspEpilogue> epilogues() {
   return out;
 }
 
+void add_winograd(std::vector<AssemblyFunction>& out) {
+  for (const int channels : {8, 12, 64}) out.push_back(winograd_input({channels, 18 * channels}));
+  for (const DspEpilogue& each : epilogues()) {
+    if (each.result == DspEpilogue::Result::kInt32 || each.y_step > 100) continue;
+    for (const int columns : {1, 2, 7, 8}) {
+      for (const int rows : {1, 2}) {
+        out.push_back(winograd_tiles({16, 8, rows, columns, 500, 0, each}));
+        out.push_back(winograd_tiles({16, 10, rows, columns, 504, 0, each}));
+        if (each.low == 0 && each.high == 255) {
+          for (const int shift : {0, 2}) {
+            const DspResidual residual{16, 3, 255, shift};
+            out.push_back(winograd_tiles({16, 8, rows, columns, 500, 400, each, residual}));
+          }
+        }
+      }
+    }
+  }
+}
+
 std::vector<AssemblyFunction> functions() {
   std::vector<AssemblyFunction> out;
+  add_winograd(out);
   for (const DspEpilogue& each : epilogues()) {
     const bool is_float = each.result == DspEpilogue::Result::kFloat;
     for (int pixels = 1; pixels <= 4; ++pixels) {

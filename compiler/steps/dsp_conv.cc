@@ -80,6 +80,7 @@ class Builder {
     pack_factors();
     describe();
     add_overlaps();
+    step_->epilogue = epilogue_;
     return std::move(step_);
   }
 
@@ -394,7 +395,9 @@ class Builder {
     // Channels are read before the sum is written in their place, pixel after pixel.
     const View& residual = problem_.residual->view;
     if (p.r_step != p.y_step || p.r_row != p.y_row) return;
-    step_->overlaps.push_back({p.y, 1, problem_.y.offset - residual.offset});
+    // Along a line, two channels of all pixels of a tile are written before the next are read.
+    const std::int64_t ahead = p.line ? (p.tile.pixels - 1) * p.y_step : 0;
+    step_->overlaps.push_back({p.y, 1, ahead + problem_.y.offset - residual.offset});
   }
 
   const ConvProblem& problem_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "compiler/arm/dsp.h"
 #include "compiler/steps/conv.h"
 #include "templates/kernels/dsp_conv.h"
 
@@ -14,6 +15,7 @@ namespace etch {
 class DspConvStep : public StagedStep<DspConvStep> {
  public:
   DspConvPlan plan;
+  DspEpilogue epilogue;  // of its functions in assembly
   // Scratch memory that operands of these numbers want; 0: there is no such operand.
   std::int64_t gathered_words = 0, rows_bytes = 0, sums_words = 0;
   template <class S>

@@ -11,6 +11,7 @@
 #include "compiler/steps/arguments.h"
 #include "compiler/steps/arithmetic.h"
 #include "compiler/steps/dsp_conv.h"
+#include "compiler/steps/dsp_winograd.h"
 #include "compiler/steps/general.h"
 #include "compiler/steps/mve_conv.h"
 #include "compiler/steps/mve_depthwise.h"
@@ -192,22 +193,24 @@ bool refuse_tuning(Lowering& lowering, const Node& node, const Step& step) {
 }  // namespace
 
 namespace {
-// With the kernels in assembly, which bring scratch memory; false where they do not serve.
-bool add_assembled(Lowering& lowering, const Node& node, const ConvProblem& problem) {
-  std::unique_ptr<DspConvStep> step = make_dsp_conv_step(problem, lowering.isa());
-  if (step == nullptr) return false;
+struct ScratchWish {
+  const char* name;
+  DType type;
+  std::int64_t elements;  // 0: none
+};
+
+// A step in assembly: operands x, the residual, scratch memory, y.
+void add_with_scratch(Lowering& lowering, const Node& node, const ConvProblem& problem,
+                      std::unique_ptr<Step> step, const std::vector<ScratchWish>& wishes) {
   step->summary = describe(problem, step->kind);
   std::vector<View> scratch;
   std::vector<const char*> names;
-  const auto want = [&](const char* name, DType type, std::int64_t elements) {
-    if (elements == 0) return;
-    scratch.push_back(lowering.scratch(type, elements));
+  for (const ScratchWish& wish : wishes) {
+    if (wish.elements == 0) continue;
+    scratch.push_back(lowering.scratch(wish.type, wish.elements));
     lowering.align(scratch.back(), 4);
-    names.push_back(name);
-  };
-  want("gathered", DType::kS32, step->gathered_words);
-  want("rows", DType::kU8, step->rows_bytes);
-  want("sums", DType::kS32, step->sums_words);
+    names.push_back(wish.name);
+  }
   lowering.align(problem.x, 4);
   lowering.align(problem.y, 4);
   std::vector<std::pair<const char*, const View*>> views = {{"x", &problem.x}};
@@ -218,6 +221,23 @@ bool add_assembled(Lowering& lowering, const Node& node, const ConvProblem& prob
   for (std::size_t i = 0; i < scratch.size(); ++i) views.emplace_back(names[i], &scratch[i]);
   views.emplace_back("y", &problem.y);
   lowering.add(node, std::move(step), std::move(views), 1, scratch.size());
+}
+
+// With the kernels in assembly, which bring scratch memory; false where they do not serve.
+bool add_assembled(Lowering& lowering, const Node& node, const ConvProblem& problem) {
+  std::unique_ptr<DspConvStep> step = make_dsp_conv_step(problem, lowering.isa());
+  if (step == nullptr) return false;
+  if (auto winograd = make_dsp_winograd_step(problem, lowering.isa(), *step)) {
+    const std::vector<ScratchWish> wishes = {
+        {"rows", DType::kU8, winograd->rows_bytes},
+        {"transformed", DType::kS32, winograd->transformed_words}};
+    add_with_scratch(lowering, node, problem, std::move(winograd), wishes);
+    return true;
+  }
+  const std::vector<ScratchWish> wishes = {{"gathered", DType::kS32, step->gathered_words},
+                                           {"rows", DType::kU8, step->rows_bytes},
+                                           {"sums", DType::kS32, step->sums_words}};
+  add_with_scratch(lowering, node, problem, std::move(step), wishes);
   return true;
 }
 }  // namespace
