@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <vector>
 
 namespace etch {
@@ -21,8 +20,7 @@ struct Pair {
 };
 
 struct Interval {
-  std::int64_t least = std::numeric_limits<std::int64_t>::min() / 2;
-  std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  std::int64_t least = 0, most = 0;
   bool empty() const { return least > most; }
 };
 
@@ -33,8 +31,10 @@ std::int64_t products(const SumLine& line, const Pair& pair) {
 // The offsets with which the line agrees with the rule for `pairs`; what is clamped only has to
 // lie beyond the limit.
 Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
-  Interval out;
   const std::int64_t one = std::int64_t{1} << (32 - line.shift);  // a result of 1
+  // Where everything is clamped to one limit, any offset beyond would do; so far is far enough.
+  constexpr std::int64_t kFar = 16384;
+  Interval out{-kFar * one, kFar * one};
   for (const Pair& pair : pairs) {
     const std::int64_t from = pair.y * one - products(line, pair);
     if (pair.y > limits.low) out.least = std::max(out.least, from);

@@ -11,8 +11,8 @@
 
 namespace etch {
 
-// floor((a * a_factor + b * b_factor + offset) / 2^(32 - shift)), clamped; a and b as stored, 0 to
-// 255.
+// floor((a * a_factor + b * b_factor + offset) / 2^(32 - shift)), which stays within int16,
+// clamped; a and b as stored, 0 to 255.
 struct SumLine {
   std::uint32_t a_factor = 0, b_factor = 0;
   std::int64_t offset = 0;

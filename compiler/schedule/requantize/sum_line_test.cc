@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 
 namespace etch {
@@ -43,6 +44,22 @@ TEST(SumLine, IsFoundForAlmostAllRandomFactors) {
     EXPECT_EQ(mismatches(*line, factors, limits), 0) << i;
   }
   EXPECT_GE(found, kCount * 9 / 10) << found;
+}
+
+// Code may clamp what it has packed to 16 bits.
+TEST(SumLine, StaysWithinInt16EvenWhereEverythingIsClamped) {
+  for (const float fixed : {-5000.0F, 5000.0F}) {
+    const SumFactors factors{0.588F, 0.412F, fixed, 0, 0, 0};
+    const auto line = find_sum_line(factors, {});
+    ASSERT_TRUE(line.has_value());
+    EXPECT_EQ(mismatches(*line, factors, {}), 0);
+    for (const int a : {0, 255}) {
+      for (const int b : {0, 255}) {
+        const SumLimits wide{-1000000, 1000000};
+        EXPECT_LE(std::abs(evaluate(*line, wide, a, b)), 32767);
+      }
+    }
+  }
 }
 
 TEST(SumLine, ShiftsLessForFactorsOfOneAndMore) {
