@@ -5,15 +5,18 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "compiler/base/text.h"
 #include "compiler/emit/literals.h"
 #include "compiler/emit/output_folder.h"
 #include "compiler/schedule/memory.h"
+#include "compiler/steps/pack.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/tiny_program.h"
@@ -356,6 +359,17 @@ TEST(Definition, ShowsFloatsExactlyWithTheirDecimalValue) {
   EXPECT_EQ(
       definition_of(*step, step->constants[1], "PLACE"),
       "// one per lane\nalignas(64) const int32_t n01_sum_bias[1] PLACE = {\n    -100000,\n};\n");
+}
+
+TEST(Definition, WritesNumbersThatHaveNoLiteral) {
+  const auto step = testing::sum_step(isa::k_scalar);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::string floats =
+      definition_of(*step, float_array("f", {kInfinity, -kInfinity, -0.0F}, ""), "PLACE");
+  EXPECT_NE(floats.find("__builtin_inff(), -__builtin_inff(), -0x0p+0F,"), std::string::npos)
+      << floats;
+  const std::string integers = definition_of(*step, int32_array("i", {INT32_MIN, -1}, ""), "PLACE");
+  EXPECT_NE(integers.find("(-2147483647 - 1), -1,"), std::string::npos) << integers;
 }
 
 }  // namespace

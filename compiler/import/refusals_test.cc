@@ -242,6 +242,25 @@ TEST(DeclarationRefusals, NotWhereSomethingIsLeftOpen) {
   }
 }
 
+TEST(DeclarationRefusals, OfASizeThatWasLeftOpenBefore) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1, 4}).node("Relu", {"x"}, {"y"});
+  model.output("y", DType::kF32, {"N", 4}).value_info("y", DType::kF32, {1, 4});
+  EXPECT_EQ(refusal(model), "");
+  model.value_info("y", DType::kF32, {1, 5});
+  EXPECT_EQ(refusal(model), "E-SHAPE value 'y': is declared as [1, 5], elsewhere as [-1, 4]");
+}
+
+TEST(InputRefusals, TestDataOfAnotherRankFixNothing) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1, "width"}).output("x");
+  ImportOptions options;
+  options.data_shapes = {{1, 3, 3}};
+  EXPECT_EQ(refusal(model, options),
+            "E-SHAPE input 'x': the symbolic size 'width' is not known; fix it with --dim width=N "
+            "or --input-shape NAME=...");
+}
+
 TEST(InputRefusals, OfSizesWithoutANameSayHowToGiveThem) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1, -1}).output("x");
@@ -300,6 +319,9 @@ TEST(FileRefusals, OfModelsWithoutAnOperatorSet) {
 TEST(FileRefusals, OfVersionsSayWhichAreKnown) {
   EXPECT_EQ(refusal(relu_model().opset("com.microsoft", 2)),
             "E-VERSION the version of com.microsoft must be 1 to 1, got 2");
+  EXPECT_EQ(refusal(relu_model().opset("org.tensorflow", 3)), "");
+  EXPECT_EQ(refusal(relu_model().opset("org.tensorflow", 0)),
+            "E-VERSION the version of org.tensorflow must be 1 to 9223372036854775807, got 0");
   ModelBuilder model = relu_model();
   model.proto().set_ir_version(2);
   EXPECT_EQ(refusal(model), "E-VERSION the IR version must be 3 to 14, got 2");

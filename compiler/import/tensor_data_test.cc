@@ -131,6 +131,8 @@ TEST(TensorData, FourBitElementsComeTwoPerByteLowHalfFirst) {
   typed.add_int32_data(0xF1);
   typed.add_int32_data(0x08);
   EXPECT_EQ(decode(typed).tensor->integers(), (Ints{1, 15, 8}));
+  typed.set_data_type(onnx_number_of(DType::kS4));
+  EXPECT_EQ(decode(typed).tensor->integers(), (Ints{1, -1, -8}));
   raw.set_raw_data("\xF1\x08\x77");
   EXPECT_EQ(error_class(raw), "E-TENSOR");
 }
@@ -173,6 +175,8 @@ TEST(TensorData, SizesAreCheckedBeforeAnythingIsAllocated) {
   EXPECT_EQ(error_class(proto_of(DType::kF32, {std::int64_t{1} << 32, std::int64_t{1} << 32})),
             "E-LIMIT");
   EXPECT_EQ(error_class(proto_of(DType::kF32, {INT64_MAX, INT64_MAX, 0})), "E-LIMIT");
+  EXPECT_EQ(error_class(proto_of(DType::kF32, {0, INT64_MAX, 2})), "E-LIMIT");
+  EXPECT_EQ(error_class(proto_of(DType::kF32, {2, INT64_MAX})), "E-LIMIT");
   EXPECT_EQ(error_class(proto_of(DType::kF32, Shape(9, 1))), "E-LIMIT");
 }
 
@@ -186,6 +190,11 @@ TEST(TensorData, ForeignTypesAreNamed) {
     EXPECT_EQ(decode(proto).errors, std::string("model: error[E-TYPE]: here: element type ") +
                                         text + " is not supported\n");
   }
+}
+
+TEST(TensorData, TypesHaveTheirNamesInMessages) {
+  EXPECT_EQ(onnx_type_text(onnx_number_of(DType::kS8)), "int8");
+  EXPECT_EQ(onnx_type_text(16), "bfloat16");
 }
 
 TEST(TensorData, OtherFilesAndSegmentsAreRefused) {
@@ -238,6 +247,14 @@ TEST_F(TensorFile, ThatCannotBeWrittenIsReported) {
   Sink sink;
   EXPECT_FALSE(write_tensor_file("no such folder/x.pb", Tensor(), "x", sink));
   EXPECT_TRUE(has_error(sink, DiagKind::kIo));
+}
+
+// Opening succeeds there, and a full disk shows when the last bytes are written.
+TEST_F(TensorFile, OnAFullDiskIsReported) {
+  Sink sink;
+  EXPECT_FALSE(write_tensor_file("/dev/full", Tensor::of<float>({1}, {1.0F}), "x", sink));
+  EXPECT_EQ(errors_of(sink),
+            "model: error[E-IO]: tensor file '/dev/full': cannot write: No space left on device\n");
 }
 
 }  // namespace
