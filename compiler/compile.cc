@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/base/checked.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/budget.h"
@@ -117,16 +118,31 @@ std::unique_ptr<Program> generate(const Graph& graph, const CompileOptions& opti
   return done ? std::move(program) : nullptr;
 }
 
+// SHA-256 of the file, or of its SHA-256 and that of its data in other files.
+std::string digest_of(std::string_view model, const Graph& graph) {
+  const std::string own = sha256_hex(model);
+  return graph.external_digest.empty() ? own : sha256_hex(own + graph.external_digest);
+}
+
 void name_model(Program& program, const std::string& sha256) {
   program.model_sha256 = sha256;
   for (Program& variant : program.variants) name_model(variant, sha256);
 }
 
-void audit_all(const Program& program, Sink& sink) {
-  audit_program(program, sink);
+// Work out of all proportion to the file is a mistake or an attack.
+void check_macs(const Program& program, const Graph& graph, Sink& sink) {
+  const auto usual = checked_mul(graph.source_bytes, Limits::kMacsPerByte).value_or(INT64_MAX);
+  if (program.macs <= std::max(graph.limits.macs, usual)) return;
+  sink.error(DiagKind::kLimit, {},
+             cat("computes ", program.macs, " multiplications, more than ", Limits::kMacsPerByte,
+                 " per byte of the model, and ", at_most(graph.limits, &Limits::macs)));
+}
+
+void audit_all(const Program& program, const Limits& limits, Sink& sink) {
+  audit_program(program, limits, sink);
   for (const Program& variant : program.variants) {
     Sink own;  // they all find the same faults
-    audit_all(variant, &variant == &program.variants.front() ? sink : own);
+    audit_all(variant, limits, &variant == &program.variants.front() ? sink : own);
     if (own.has_errors() && !sink.has_errors()) {
       for (Diagnostic& diagnostic : own.sorted()) sink.report(std::move(diagnostic));
     }
@@ -157,9 +173,10 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
       },
       sink);
   if (program == nullptr) return nullptr;
-  audit_all(*program, sink);
+  check_macs(*program, *graph, sink);
+  if (!sink.has_errors()) audit_all(*program, graph->limits, sink);
   if (sink.has_errors()) return nullptr;
-  name_model(*program, sha256_hex(model));
+  name_model(*program, digest_of(model, *graph));
   note_unused(options.tuning, *program, sink);
   return program;
 }

@@ -22,7 +22,7 @@ const fs::path kModels = fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models";
 
 std::unique_ptr<Program> compile_network(const fs::path& folder, std::string_view target) {
   Sink sink;
-  const auto bytes = read_file((folder / "model.onnx").string(), Limits{}.file_bytes, "", sink);
+  const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);
   CompileOptions options;
   options.target = std::string(target);
   options.import.data_shapes = cli::shapes_of_inputs(folder / "test_data_set_0");

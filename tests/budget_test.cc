@@ -225,7 +225,7 @@ class TinyNetwork : public testing::Test {
   static std::optional<std::string> model(const std::string& name) {
     const fs::path path = fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models" / "nets" / name;
     Sink sink;
-    return read_file((path / "model.onnx").string(), Limits{}.file_bytes, "", sink);
+    return read_model_file((path / "model.onnx").string(), {}, sink);
   }
 };
 

@@ -57,7 +57,7 @@ std::int64_t differences(const Tensor& got, const Tensor& expected, float tolera
 
 void replay(const fs::path& folder) {
   Sink sink;
-  const auto bytes = read_file((folder / "model.onnx").string(), Limits{}.file_bytes, "", sink);
+  const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);
   ASSERT_TRUE(bytes);
   auto graph = import_model(*bytes, {}, sink);
   ASSERT_TRUE(graph) << errors_of(sink);

@@ -27,7 +27,7 @@ fs::path networks() { return fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "mode
 
 std::optional<Graph> load_network(const fs::path& folder) {
   Sink sink;
-  const auto bytes = read_file((folder / "model.onnx").string(), Limits{}.file_bytes, "", sink);
+  const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);
   if (!bytes) return std::nullopt;
   auto graph = import_model(*bytes, {}, sink);
   if (graph) resolve(*graph, sink);

@@ -258,7 +258,7 @@ TEST_P(IntegerRequantizedNetworks, EqualTheGoldensOnEveryTarget) {
       fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models" / "nets" / GetParam();
   if (!fs::exists(folder / "model.onnx")) GTEST_SKIP() << "the shared networks are not here";
   Sink sink;
-  const auto bytes = read_file((folder / "model.onnx").string(), Limits{}.file_bytes, "", sink);
+  const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);
   ASSERT_TRUE(bytes);
   const fs::path data = folder / "test_data_set_0";
   for (const char* target : kTargets) {

@@ -39,7 +39,7 @@ Findings examine(const InspectOptions& options) {
   Findings found;
   const CompileOptions compile_options = options.compile_options();
   const std::optional<std::string> bytes =
-      read_file(options.model, compile_options.import.limits.file_bytes, "", found.sink);
+      read_model_file(options.model, compile_options.import.limits, found.sink);
   if (!bytes) return found;
   Sink repeated;  // compile() reports the same again
   found.graph = import_model(*bytes, compile_options.import, repeated);

@@ -95,7 +95,7 @@ std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& rep
   {
     const Progress progress("compiling", 0, reporter);
     const std::optional<std::string> bytes =
-        read_file(options.model, compile_options.import.limits.file_bytes, "", sink);
+        read_model_file(options.model, compile_options.import.limits, sink);
     if (bytes) program = compile(*bytes, compile_options, sink);
   }
   reporter.diagnostics(sink, options.model);

@@ -53,6 +53,16 @@ std::string check_bytes(const std::string& text) {
   return parse_bytes(text) ? "" : cat("expected a number of bytes, 16k or 1M, got '", text, "'");
 }
 
+std::string check_limit(const std::string& text) {
+  Limits limits;
+  if (set_limit(text, limits)) return {};
+  std::string names;
+  for (const LimitInfo& info : limit_infos()) {
+    names += cat(names.empty() ? "" : ", ", info.name, " (to ", info.most, ")");
+  }
+  return cat("expected NAME=N with one of ", names, ", got '", text, "'");
+}
+
 Objective objective_of(const std::string& name) {
   if (name == "speed") return Objective::kSpeed;
   if (name == "size") return Objective::kSize;
@@ -88,6 +98,17 @@ std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text
     if (comma == std::string_view::npos) return std::pair(text.substr(0, equals), shape);
     rest.remove_prefix(comma + 1);
   }
+}
+
+bool set_limit(const std::string& text, Limits& limits) {
+  const auto given = parse_dim(text);
+  if (!given) return false;
+  for (const LimitInfo& info : limit_infos()) {
+    if (info.name != given->first || given->second > info.most) continue;
+    limits.*info.member = given->second;
+    return true;
+  }
+  return false;
 }
 
 std::optional<std::int64_t> parse_bytes(std::string_view text) {
@@ -183,6 +204,15 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
                  "--quantize-input data=SCALED,-1,1")
       ->check(CLI::Validator(check_quantize_input, ""))
       ->type_name("NAME=MODE,MIN,MAX[,TYPE]");
+  parser
+      .add_option("--external-data", options.external_data,
+                  "read tensors that the model keeps in other files, which must lie in this folder")
+      ->type_name("DIR");
+  add_repeatable(parser, "--limit", options.limits,
+                 "let the model have more than is usual, e.g. --limit nodes=10000; what exceeds a "
+                 "limit is refused with the name of the limit")
+      ->check(CLI::Validator(check_limit, ""))
+      ->type_name("NAME=N");
 }
 
 void add_code_options(CLI::App& parser, ModelOptions& options) {
@@ -291,6 +321,8 @@ CompileOptions ModelOptions::compile_options() const {
     out.import.input_shapes.insert_or_assign(std::move(name), std::move(shape));
   }
   out.import.cuts = cuts;
+  out.import.external_data = external_data;
+  for (const std::string& text : limits) set_limit(text, out.import.limits);
   for (const std::string& text : quantize_inputs) {
     out.quantize_inputs.push_back(*parse_quantize_input(text));
   }

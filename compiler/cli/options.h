@@ -47,13 +47,15 @@ struct ModelOptions {
   std::string tuning;                                   // file to read; empty: none
   std::int64_t split_rows_kib = kSplitRowsAbove >> 10;  // 0: never
   std::string objective = "balanced";
+  std::vector<std::string> limits;       // "nodes=5000", checked while parsing
+  std::string external_data;             // folder; empty: no data in other files is read
   std::string arena_limit, flash_limit;  // sizes, checked while parsing; empty: none
 
   // All but the tuning file; see read_tuning_file().
   CompileOptions compile_options() const;
 };
 
-// Adds MODEL, --target, --dim, --input-shape, --cut and --quantize-input.
+// Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(CLI::App& parser, ModelOptions& options);
 
 // Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
@@ -74,6 +76,9 @@ void add_schedule_options(CLI::App& parser, ModelOptions& options);
 
 // Null and usage errors, one for each wrong line, or an I/O error.
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);
+
+// Sets one limit from "nodes=5000"; false if malformed or out of range.
+bool set_limit(const std::string& text, Limits& limits);
 
 // "full" -> ("", full), "conv_3=8" -> ("conv_3", 8); the last '=' separates. Null if malformed.
 std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text);

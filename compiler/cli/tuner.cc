@@ -172,7 +172,7 @@ void Tuner::confirm(const Build& usual, const Build& tuned) {
 bool Tuner::run() {
   Sink sink;
   const InterruptGuard guard;
-  const auto bytes = read_file(model_, options_.import.limits.file_bytes, "", sink);
+  const auto bytes = read_model_file(model_, options_.import.limits, sink);
   reporter_.diagnostics(sink, model_);
   if (!bytes) return false;
   bytes_ = *bytes;

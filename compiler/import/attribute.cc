@@ -49,16 +49,21 @@ std::vector<T> list(const Field& field) {
 
 class Reader {
  public:
-  Reader(const Proto& proto, const Limits& limits, const Node& node, Sink& sink)
+  Reader(const Proto& proto, const Limits& limits, ExternalData& external, const Node& node,
+         Sink& sink)
       : proto_(proto),
         limits_(limits),
+        external_(external),
         node_(node),
         sink_(sink),
         location_(cat(location_of(node), " attribute '", printable(proto.name()), "'")) {}
 
   std::optional<Attribute> read() {
     if (proto_.name().empty()) return fail(DiagKind::kName, "has no name");
-    if (proto_.name().size() > limits_.name_bytes) return fail(DiagKind::kLimit, "name too long");
+    if (std::cmp_greater(proto_.name().size(), limits_.name_bytes)) {
+      return fail(DiagKind::kLimit, cat("has a name of ", proto_.name().size(), " bytes, ",
+                                        at_most(limits_, &Limits::name_bytes)));
+    }
     if (node_.attributes.count(proto_.name()) != 0) return fail(DiagKind::kAttr, "is given twice");
     if (!proto_.ref_attr_name().empty()) {
       return fail(DiagKind::kAttr, "refers to an attribute of a function, but is not in one");
@@ -90,7 +95,7 @@ class Reader {
       case Proto::STRINGS:
         return list<std::string>(proto_.strings());
       case Proto::TENSOR:
-        return decode_tensor(proto_.t(), limits_, location_, sink_);
+        return decode_tensor(proto_.t(), limits_, location_, sink_, &external_);
       case Proto::UNDEFINED:
         return fail(DiagKind::kAttr, "has no type");
       case Proto::GRAPH:
@@ -103,6 +108,7 @@ class Reader {
 
   const Proto& proto_;
   const Limits& limits_;
+  ExternalData& external_;
   const Node& node_;
   Sink& sink_;
   std::string location_;
@@ -110,9 +116,10 @@ class Reader {
 
 }  // namespace
 
-void read_attributes(const onnx::NodeProto& proto, const Limits& limits, Node& node, Sink& sink) {
+void read_attributes(const onnx::NodeProto& proto, const Limits& limits, ExternalData& external,
+                     Node& node, Sink& sink) {
   for (const Proto& attribute : proto.attribute()) {
-    auto content = Reader(attribute, limits, node, sink).read();
+    auto content = Reader(attribute, limits, external, node, sink).read();
     if (content) node.attributes.emplace(attribute.name(), std::move(*content));
   }
 }

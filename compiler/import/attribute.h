@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "compiler/diag/diagnostic.h"
+#include "compiler/import/external_data.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/limits.h"
 
@@ -12,6 +13,7 @@ namespace etch {
 // Reads all attributes of `proto` into `node`, whose name and index are already set. Reports
 // E-ATTR (doubled, nameless, type and content disagree, reference outside a function),
 // E-UNSUPPORTED (subgraphs, sparse tensors, types) and whatever decode_tensor reports.
-void read_attributes(const onnx::NodeProto& proto, const Limits& limits, Node& node, Sink& sink);
+void read_attributes(const onnx::NodeProto& proto, const Limits& limits, ExternalData& external,
+                     Node& node, Sink& sink);
 
 }  // namespace etch

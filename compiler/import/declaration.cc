@@ -177,10 +177,15 @@ bool InputShapes::within_limits(const Shape& shape, const std::string& location)
     count = checked_mul(count, size).value_or(limits.elements + 1);
     if (count > limits.elements) break;
   }
-  if (count <= limits.elements && shape.size() <= limits.rank) return true;
+  if (shape.size() > Limits::kRank) {
+    sink_.error(DiagKind::kLimit, location,
+                cat("has rank ", shape.size(), ", at most ", Limits::kRank, " is possible"));
+    return false;
+  }
+  if (count <= limits.elements) return true;
   sink_.error(DiagKind::kLimit, location,
-              cat("has the shape ", to_string(shape), ", at most rank ", limits.rank, " and ",
-                  limits.elements, " elements"));
+              cat("has the shape ", to_string(shape), ", of its elements ",
+                  at_most(limits, &Limits::elements)));
   return false;
 }
 

@@ -8,28 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compiler/base/descriptor.h"
 #include "compiler/base/text.h"
 
 namespace etch {
-
-namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-}  // namespace
 
 std::optional<std::string> read_file(const std::string& path, std::size_t most,
                                      const std::string& location, Sink& sink) {
@@ -37,7 +19,7 @@ std::optional<std::string> read_file(const std::string& path, std::size_t most,
     sink.error(kind, location, std::move(what));
     return std::nullopt;
   };
-  const Descriptor file(path);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts = {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
     return fail(DiagKind::kIo, cat("cannot open: ", std::strerror(errno)));
@@ -55,6 +37,17 @@ std::optional<std::string> read_file(const std::string& path, std::size_t most,
     done += static_cast<std::size_t>(got);
   }
   return bytes;
+}
+
+std::optional<std::string> read_model_file(const std::string& path, const Limits& limits,
+                                           Sink& sink) {
+  struct stat facts = {};
+  if (::stat(path.c_str(), &facts) == 0 && facts.st_size > limits.file_bytes) {
+    sink.error(DiagKind::kLimit, "",
+               cat("has ", facts.st_size, " bytes, ", at_most(limits, &Limits::file_bytes)));
+    return std::nullopt;
+  }
+  return read_file(path, static_cast<std::size_t>(limits.file_bytes), "", sink);
 }
 
 }  // namespace etch

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/diag/diagnostic.h"
+#include "compiler/ir/limits.h"
 
 namespace etch {
 
@@ -14,5 +15,9 @@ namespace etch {
 // is the one read). Does not wait on pipes and devices.
 std::optional<std::string> read_file(const std::string& path, std::size_t most,
                                      const std::string& location, Sink& sink);
+
+// The same for a model, which has at most Limits::file_bytes.
+std::optional<std::string> read_model_file(const std::string& path, const Limits& limits,
+                                           Sink& sink);
 
 }  // namespace etch

@@ -57,7 +57,7 @@ void GraphBuilder::add_initializers() {
       sink_.error(DiagKind::kGraph, location, "is given twice");
       continue;
     }
-    auto tensor = decode_tensor(proto, options_.limits, location, sink_);
+    auto tensor = decode_tensor(proto, options_.limits, location, sink_, &external_);
     // A refused tensor keeps its name, so that its users are not reported as well.
     ids_[proto.name()] = tensor ? graph_.add_constant(std::move(*tensor), proto.name())
                                 : graph_.add_value(named(proto.name()));
@@ -103,8 +103,9 @@ void GraphBuilder::add_input(const onnx::ValueInfoProto& input) {
 
 void GraphBuilder::add_nodes() {
   if (proto_.node_size() > options_.limits.nodes) {
-    sink_.error(DiagKind::kLimit, "",
-                cat("has ", proto_.node_size(), " nodes, at most ", options_.limits.nodes));
+    sink_.error(
+        DiagKind::kLimit, "",
+        cat("has ", proto_.node_size(), " nodes, ", at_most(options_.limits, &Limits::nodes)));
     return;
   }
   for (const auto& node : proto_.node()) {
@@ -124,7 +125,7 @@ void GraphBuilder::add_node(const onnx::NodeProto& proto) {
   check_length(node.name, location);
   check_length(node.domain, location);
   check_length(node.op_type, location);
-  read_attributes(proto, options_.limits, node, sink_);
+  read_attributes(proto, options_.limits, external_, node, sink_);
   for (const std::string& name : proto.input()) node.inputs.push_back(use(name, node));
   for (const std::string& name : proto.output()) node.outputs.push_back(define(name, node));
   trim_omitted(node.inputs);
@@ -208,9 +209,10 @@ std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
 }
 
 bool GraphBuilder::check_length(const std::string& name, const std::string& location) {
-  if (name.size() <= options_.limits.name_bytes) return true;
-  sink_.error(DiagKind::kLimit, location,
-              cat("a name has ", name.size(), " bytes, at most ", options_.limits.name_bytes));
+  if (std::cmp_less_equal(name.size(), options_.limits.name_bytes)) return true;
+  sink_.error(
+      DiagKind::kLimit, location,
+      cat("a name has ", name.size(), " bytes, ", at_most(options_.limits, &Limits::name_bytes)));
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "compiler/import/declaration.h"
+#include "compiler/import/external_data.h"
 #include "compiler/import/import.h"
 
 namespace etch {
@@ -18,8 +19,13 @@ namespace etch {
 // One use: construct, build(). The GraphProto must outlive the builder.
 class GraphBuilder {
  public:
-  GraphBuilder(const onnx::GraphProto& proto, const ImportOptions& options, Sink& sink)
-      : proto_(proto), options_(options), sink_(sink), input_shapes_(options, sink) {}
+  GraphBuilder(const onnx::GraphProto& proto, const ImportOptions& options, ExternalData& external,
+               Sink& sink)
+      : proto_(proto),
+        options_(options),
+        external_(external),
+        sink_(sink),
+        input_shapes_(options, sink) {}
 
   // The graph without operator sets. Reports everything that import_model() lists except E-PARSE
   // and E-VERSION; the result is meaningless when errors were reported.
@@ -43,6 +49,7 @@ class GraphBuilder {
 
   const onnx::GraphProto& proto_;
   const ImportOptions& options_;
+  ExternalData& external_;
   Sink& sink_;
   InputShapes input_shapes_;
   Graph graph_;

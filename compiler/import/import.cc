@@ -70,13 +70,13 @@ void check_contents(const onnx::ModelProto& model, Sink& sink) {
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options,
                                   Sink& sink) {
   const std::size_t errors_before = sink.error_count();
-  if (bytes.size() > options.limits.file_bytes) {
+  if (std::cmp_greater(bytes.size(), options.limits.file_bytes)) {
     sink.error(DiagKind::kLimit, "",
-               cat("has ", bytes.size(), " bytes, at most ", options.limits.file_bytes));
+               cat("has ", bytes.size(), " bytes, ", at_most(options.limits, &Limits::file_bytes)));
     return std::nullopt;
   }
   onnx::ModelProto model;
-  if (!parse_message(bytes, options.limits.message_depth, model)) {
+  if (!parse_message(bytes, static_cast<int>(options.limits.depth), model)) {
     sink.error(DiagKind::kParse, "", "not an ONNX model, or damaged, or nested too deeply");
     return std::nullopt;
   }
@@ -87,11 +87,15 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
   check_version(model.ir_version(), kIrVersions, "the IR version", sink);
   auto opsets = read_opsets(model, sink);
   check_contents(model, sink);
-  Graph graph = GraphBuilder(model.graph(), options, sink).build();
+  ExternalData external(options.external_data, options.limits);
+  Graph graph = GraphBuilder(model.graph(), options, external, sink).build();
   if (sink.error_count() != errors_before) return std::nullopt;
   graph.opsets = std::move(opsets);
   graph.ir_version = model.ir_version();
   graph.producer = model.producer_name();
+  graph.limits = options.limits;
+  graph.source_bytes = static_cast<std::int64_t>(bytes.size()) + external.bytes_read();
+  graph.external_digest = external.digest();
   if (!options.cuts.empty()) remove_dead(graph);
   verify(graph, Resolved::kNo);
   return graph;

@@ -24,17 +24,19 @@ struct ImportOptions {
   std::map<std::string, Shape> input_shapes;  // graph input -> shape (--input-shape NAME=1,3)
   std::vector<Shape> data_shapes = {};        // of test data, by input: where nothing above says
   std::vector<std::string> cuts =
-      {};  // the outputs instead of the file's (--cut NAME); none: those
+      {};                          // the outputs instead of the file's (--cut NAME); none: those
+  std::string external_data = {};  // folder beneath which tensors may be read; empty: none may
   Limits limits;
 };
 
-// IR 3-11, ai.onnx 7-25, com.microsoft 1, com.ms.internal.nhwc any version or none,
-// org.tensorflow any version; other domains may be imported but not used. Tensor data must be
-// inside the file. An open size that neither option nor data fixes becomes 1, with a note, where it
-// is the batch: an input's first size, its symbol used nowhere but in first sizes. Any other is
-// E-SHAPE. With cuts, nodes that no cut needs are left out. Null when an error was reported:
-// E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE, E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT,
-// E-UNSUPPORTED (subgraphs, functions, sparse tensors). Never throws, whatever the bytes.
+// IR 3-14, ai.onnx 7-28, com.microsoft 1, com.ms.internal.nhwc any version or none,
+// org.tensorflow any version; other domains may be imported but not used. Tensor data may be
+// in other files where options.external_data allows it. An open size that neither option nor data
+// fixes becomes 1, with a note, where it is the batch: an input's first size, its symbol used
+// nowhere but in first sizes. Any other is E-SHAPE. With cuts, nodes that no cut needs are left
+// out. Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
+// E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs, functions, sparse tensors). Never
+// throws, whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
 
 }  // namespace etch

@@ -361,7 +361,7 @@ TEST(ImportLimits, CountsNodesAndBytes) {
   options.limits.nodes = 1;
   EXPECT_NE(errors(model, options), "");
   options = {};
-  options.limits.file_bytes = model.bytes().size();
+  options.limits.file_bytes = static_cast<std::int64_t>(model.bytes().size());
   EXPECT_EQ(errors(model, options), "");
   --options.limits.file_bytes;
   EXPECT_NE(errors(model, options), "");

@@ -40,13 +40,11 @@ bool is_4bit(DType dtype) { return dtype == DType::kU4 || dtype == DType::kS4; }
 class Decoder {
  public:
   Decoder(const onnx::TensorProto& proto, const Limits& limits, const std::string& location,
-          Sink& sink)
-      : proto_(proto), limits_(limits), location_(location), sink_(sink) {}
+          Sink& sink, ExternalData* external)
+      : proto_(proto), limits_(limits), location_(location), sink_(sink), external_(external) {}
 
   std::optional<Tensor> decode() {
-    if (proto_.data_location() != onnx::TensorProto::DEFAULT || proto_.external_data_size() > 0) {
-      return fail(DiagKind::kExtData, "the data is in another file, which is not read");
-    }
+    if (!check_location()) return std::nullopt;
     if (proto_.has_segment()) return fail(DiagKind::kTensor, "is a segment of a larger tensor");
     const std::optional<DType> dtype = dtype_from_onnx(proto_.data_type());
     if (!dtype) {
@@ -56,8 +54,7 @@ class Decoder {
     const std::optional<Shape> shape = read_shape();
     if (!shape || !check_fields(*dtype, element_count(*shape))) return std::nullopt;
     Tensor tensor(*dtype, *shape);
-    const bool good = proto_.has_raw_data() ? copy_raw(tensor) : copy_typed(tensor);
-    if (!good) return std::nullopt;
+    if (!fill(tensor)) return std::nullopt;
     return tensor;
   }
 
@@ -67,32 +64,59 @@ class Decoder {
     return std::nullopt;
   }
 
+  bool is_external() const { return proto_.data_location() == onnx::TensorProto::EXTERNAL; }
+
+  // The file must say once and clearly where the data is.
+  bool check_location() {
+    if (!is_external() && proto_.external_data_size() > 0) {
+      fail(DiagKind::kExtData, "names another file for data that is said to be here");
+      return false;
+    }
+    if (is_external() && (proto_.has_raw_data() || typed_numbers() > 0)) {
+      fail(DiagKind::kExtData, "has data here and in another file");
+      return false;
+    }
+    return true;
+  }
+
+  bool fill(Tensor& tensor) {
+    if (is_external()) return copy_external(tensor);
+    return proto_.has_raw_data() ? copy_raw(tensor, proto_.raw_data()) : copy_typed(tensor);
+  }
+
   // The shape, if its size, counting zeros as ones, is within the limit.
   std::optional<Shape> read_shape() {
     Shape shape(proto_.dims().begin(), proto_.dims().end());
-    if (shape.size() > limits_.rank) {
-      return fail(DiagKind::kLimit, cat("rank ", shape.size(), ", at most ", limits_.rank));
+    if (shape.size() > Limits::kRank) {
+      return fail(DiagKind::kLimit,
+                  cat("has rank ", shape.size(), ", at most ", Limits::kRank, " is possible"));
     }
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
       if (size < 0) return fail(DiagKind::kTensor, cat("has the shape ", to_string(shape)));
       const auto product = checked_mul(count, std::max<std::int64_t>(size, 1));
-      if (!product || *product > limits_.elements) {
-        return fail(DiagKind::kLimit, cat("has the shape ", to_string(shape), ", at most ",
-                                          limits_.elements, " elements"));
+      if (!product || *product > limits_.constant_elements) {
+        return fail(DiagKind::kLimit, cat("has the shape ", to_string(shape), ", of its elements ",
+                                          at_most(limits_, &Limits::constant_elements)));
       }
       count = *product;
     }
     return shape;
   }
 
+  // In all fields for numbers.
+  std::int64_t typed_numbers() const {
+    return proto_.float_data_size() + std::int64_t{proto_.int32_data_size()} +
+           proto_.int64_data_size() + proto_.double_data_size() + proto_.uint64_data_size() +
+           proto_.string_data_size();
+  }
+
   // Exactly the field that the type calls for may hold data, in exactly the right amount.
   bool check_fields(DType dtype, std::int64_t count) {
+    if (is_external()) return true;  // the file's length is checked when it is read
     const std::int64_t packed = is_4bit(dtype) ? ceil_div(count, 2) : count;
     const std::int64_t raw_bytes = is_4bit(dtype) ? packed : count * bytes_of(dtype);
-    const std::int64_t typed = proto_.float_data_size() + std::int64_t{proto_.int32_data_size()} +
-                               proto_.int64_data_size() + proto_.double_data_size() +
-                               proto_.uint64_data_size() + proto_.string_data_size();
+    const std::int64_t typed = typed_numbers();
     if (proto_.has_raw_data()) {
       const auto got = static_cast<std::int64_t>(proto_.raw_data().size());
       if (typed != 0) fail(DiagKind::kTensor, "has both raw and typed data");
@@ -124,14 +148,27 @@ class Decoder {
     }
   }
 
-  bool copy_raw(Tensor& tensor) {
-    const std::string& raw = proto_.raw_data();
+  bool copy_external(Tensor& tensor) {
+    if (is_4bit(tensor.dtype())) {
+      std::string raw(tensor.bytes().size() / 2 + tensor.bytes().size() % 2, '\0');
+      return external_->read(*source_, std::as_writable_bytes(std::span(raw)), location_, sink_) &&
+             copy_raw(tensor, raw);
+    }
+    return external_->read(*source_, tensor.mutable_bytes(), location_, sink_) &&
+           check_bools(tensor);
+  }
+
+  bool copy_raw(Tensor& tensor, const std::string& raw) {
     const std::span<std::byte> out = tensor.mutable_bytes();
     if (is_4bit(tensor.dtype())) {
       unpack(tensor, [&](std::size_t i) { return static_cast<unsigned char>(raw[i]); });
       return true;
     }
     if (!out.empty()) std::memcpy(out.data(), raw.data(), out.size());
+    return check_bools(tensor);
+  }
+
+  bool check_bools(Tensor& tensor) {
     if (tensor.dtype() != DType::kBool) return true;
     const auto flags = tensor.as<std::uint8_t>();
     const bool good = std::all_of(flags.begin(), flags.end(), [](auto flag) { return flag <= 1; });
@@ -226,6 +263,8 @@ class Decoder {
   const Limits& limits_;
   const std::string& location_;
   Sink& sink_;
+  ExternalData* external_;
+  std::optional<ExternalData::Source> source_;
 };
 
 }  // namespace
@@ -267,8 +306,9 @@ std::string raw_data_of(const Tensor& tensor) {
 }
 
 std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits& limits,
-                                    const std::string& location, Sink& sink) {
-  return Decoder(proto, limits, location, sink).decode();
+                                    const std::string& location, Sink& sink,
+                                    ExternalData* external) {
+  return Decoder(proto, limits, location, sink, external).decode();
 }
 
 }  // namespace etch

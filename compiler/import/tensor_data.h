@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/diag/diagnostic.h"
+#include "compiler/import/external_data.h"
 #include "compiler/ir/limits.h"
 #include "compiler/ir/tensor.h"
 
@@ -21,9 +22,11 @@ std::int32_t onnx_number_of(DType dtype);
 std::string onnx_type_text(std::int32_t number);
 
 // The tensor, its payload checked against type and shape. Reports at `location` E-TYPE (element
-// type), E-TENSOR (payload, negative sizes), E-LIMIT (size) or E-EXTDATA (data in other files).
+// type), E-TENSOR (payload, negative sizes), E-LIMIT (size) or what `external` reports, without
+// which data in other files is E-EXTDATA.
 std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits& limits,
-                                    const std::string& location, Sink& sink);
+                                    const std::string& location, Sink& sink,
+                                    ExternalData* external = nullptr);
 
 // The elements as raw_data stores them: as they lie in memory, except that 4-bit elements go two
 // per byte, the first in the low bits.

@@ -17,10 +17,10 @@ namespace etch {
 std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink) {
   const Limits limits;
   const std::string location = cat("tensor file '", printable(path), "'");
-  const auto bytes = read_file(path, limits.file_bytes, location, sink);
+  const auto bytes = read_file(path, static_cast<std::size_t>(limits.file_bytes), location, sink);
   if (!bytes) return std::nullopt;
   onnx::TensorProto proto;
-  if (!parse_message(*bytes, limits.message_depth, proto)) {
+  if (!parse_message(*bytes, static_cast<int>(limits.depth), proto)) {
     sink.error(DiagKind::kParse, location, "not a serialized TensorProto");
     return std::nullopt;
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/ir/fusion_log.h"
+#include "compiler/ir/limits.h"
 #include "compiler/ir/tensor.h"
 
 namespace etch {
@@ -57,7 +58,12 @@ struct Graph {
   std::int64_t ir_version = 0;
   std::string name;
   std::string producer;
-  FusionLog fusions;  // what the passes did, for people
+  Limits limits;                  // what the user lets the file ask for
+  std::int64_t source_bytes = 0;  // of the file and of the data it refers to
+  std::string external_digest;    // of that data; empty: there is none
+  // What compiling may still fill with computed constants, so that a small file cannot fill memory.
+  std::int64_t constant_bytes_left = std::int64_t{1} << 28;
+  FusionLog fusions;              // what the passes did, for people
 
   Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }

@@ -1,20 +1,43 @@
 // Limits on what a model may ask for, so that a small hostile file cannot cost much memory or
-// time. They are far above every network that makes sense for static code. Exceeding one is
-// reported as E-LIMIT.
+// time. They are far above the networks that make sense as static code. Exceeding one is E-LIMIT,
+// whose message names the option that raises it (`--limit NAME=N`).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace etch {
 
 struct Limits {
-  std::size_t file_bytes = std::size_t{256} << 20;
-  int message_depth = 32;                         // nesting of protobuf messages
-  std::size_t rank = 8;                           // dimensions of one tensor
-  std::int64_t elements = std::int64_t{1} << 28;  // of one tensor
-  int nodes = 10'000;
-  std::size_t name_bytes = std::size_t{128} << 10;  // of one name; valid files with 64 KiB exist
+  static constexpr std::size_t kRank = 8;  // dimensions of one tensor; fixed
+  // A network may always do so many multiplications per byte of the model.
+  static constexpr std::int64_t kMacsPerByte = std::int64_t{1} << 16;
+
+  std::int64_t file_bytes = std::int64_t{256} << 20;       // of the model
+  std::int64_t external_bytes = std::int64_t{1} << 30;     // of tensors in other files, together
+  std::int64_t depth = 32;                                 // nesting of protobuf messages
+  std::int64_t nodes = 4096;                               // of the graph
+  std::int64_t name_bytes = std::int64_t{128} << 10;       // of one name
+  std::int64_t constant_elements = std::int64_t{1} << 27;  // of one tensor in the file
+  std::int64_t elements = std::int64_t{1} << 25;           // of one computed tensor or input
+  std::int64_t macs = std::int64_t{1} << 28;               // of one run, above kMacsPerByte
+  std::int64_t statements = 400'000;                       // of the generated code
 };
+
+// One limit as the command line sees it: 1 to `most`.
+struct LimitInfo {
+  std::string_view name;  // "nodes"
+  std::int64_t Limits::*member;
+  std::int64_t most;      // beyond that the compiler's own arithmetic is not checked
+  std::string_view what;  // "nodes of the graph"
+};
+std::span<const LimitInfo> limit_infos();
+
+// "at most 4096; --limit nodes=N raises this": the end of a message of E-LIMIT.
+std::string at_most(const Limits& limits, std::int64_t Limits::*member);
 
 }  // namespace etch

@@ -46,11 +46,11 @@ const T* expect(const Attribute* attribute, const char* name, ResolveContext& co
 
 // The product of the sizes where 0 counts as 1, so that no later product can overflow whatever
 // the order; null: above the limit.
-std::optional<std::int64_t> bounded_count(const Shape& shape) {
+std::optional<std::int64_t> bounded_count(const Shape& shape, std::int64_t most) {
   std::int64_t count = 1;
   for (const std::int64_t size : shape) {
     const auto product = checked_mul(count, std::max<std::int64_t>(size, 1));
-    if (!product || *product > Limits{}.elements) return std::nullopt;
+    if (!product || *product > most) return std::nullopt;
     count = *product;
   }
   return count;
@@ -132,10 +132,14 @@ void ResolveContext::set_output(int i, DType dtype, Shape shape) {
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; })) {
     return error(DiagKind::kShape, cat(role, "would have the shape ", to_string(shape)));
   }
-  if (shape.size() > Limits{}.rank || !bounded_count(shape)) {
+  if (shape.size() > Limits::kRank) {
+    return error(DiagKind::kLimit, cat(role, "would have the shape ", to_string(shape),
+                                       ", at most rank ", Limits::kRank, " is possible"));
+  }
+  if (!bounded_count(shape, graph_.limits.elements)) {
     return error(DiagKind::kLimit,
-                 cat(role, "would have the shape ", to_string(shape), ", which exceeds rank ",
-                     Limits{}.rank, " or ", Limits{}.elements, " elements"));
+                 cat(role, "would have the shape ", to_string(shape), ", of its elements ",
+                     at_most(graph_.limits, &Limits::elements)));
   }
   Value& value = graph_.value(node_.outputs[index]);
   if (value.dtype.has_value() && *value.dtype != dtype) {
@@ -155,6 +159,10 @@ void ResolveContext::set_constant_output(int i, Tensor tensor) {
   const auto index = static_cast<std::size_t>(i);
   if (index >= node_.outputs.size() || node_.outputs[index] == kNoValue) return;
   set_output(i, tensor.dtype(), tensor.shape());
+  graph_.constant_bytes_left -= static_cast<std::int64_t>(tensor.bytes().size());
+  if (graph_.constant_bytes_left < 0) {
+    error(DiagKind::kLimit, "computed constants fill too much memory");
+  }
   if (failed_) return;
   graph_.value(node_.outputs[index]).constant = std::make_shared<const Tensor>(std::move(tensor));
   node_.outputs[index] = kNoValue;

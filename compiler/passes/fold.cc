@@ -42,19 +42,24 @@ bool ConstantFolder::is_foldable(const Node& node) const {
   if (node.op == nullptr || node.op->reference == nullptr) return false;
   if (node.op_type == "DequantizeLinear" && dequantize_ == FoldDequantize::kNo) return false;
   if (node.op->needs_shapes_only) return true;
-  if (node.op->needs_shapes_only) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || constant_of(graph_, id) != nullptr;
   });
 }
 
 bool ConstantFolder::spend(const Node& node) {
+  std::int64_t bytes = 0;
   for (const ValueId id : node.outputs) {
-    if (id != kNoValue && element_count(*graph_.value(id).shape) > kMostElements) return false;
+    if (id == kNoValue) continue;
+    const Value& value = graph_.value(id);
+    const std::int64_t elements = element_count(*value.shape);
+    if (elements > kMostElements) return false;
+    bytes += elements * bytes_of(*value.dtype);
   }
   const double work = work_of(graph_, node);
-  if (work > static_cast<double>(budget_)) return false;
-  budget_ -= static_cast<std::int64_t>(work);
+  if (work > static_cast<double>(operations_left_) || bytes > graph_.constant_bytes_left) return false;
+  operations_left_ -= static_cast<std::int64_t>(work);
+  graph_.constant_bytes_left -= bytes;
   return true;
 }
 

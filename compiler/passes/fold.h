@@ -30,7 +30,7 @@ class ConstantFolder {
 
   Graph& graph_;
   FoldDequantize dequantize_;
-  std::int64_t budget_ = std::int64_t{1} << 32;  // elementary operations, estimated
+  std::int64_t operations_left_ = std::int64_t{1} << 30;  // elementary ones, estimated
 };
 
 // Folds everything that can be folded and removes what is dead afterwards. Requires and keeps a

@@ -184,8 +184,9 @@ void check_length(const Step& step, const AuditResult& result, Sink& sink) {
 }
 }  // namespace
 
-void audit_program(const Program& program, Sink& sink) {
+void audit_program(const Program& program, const Limits& limits, Sink& sink) {
   bool clean = true;
+  std::int64_t statements = 0;
   for (const auto& step : program.steps) {
     const AuditResult result = audit(*step, program.isa, extents_of(program, *step));
     for (const std::string& finding : result.findings) {
@@ -193,6 +194,12 @@ void audit_program(const Program& program, Sink& sink) {
       clean = false;
     }
     check_length(*step, result, sink);
+    if (!step->shares_code()) statements += result.statements;
+  }
+  if (statements > limits.statements) {
+    sink.error(DiagKind::kLimit, {},
+               cat("the generated code would have ", statements, " statements, ",
+                   at_most(limits, &Limits::statements)));
   }
   ETCH_CHECK(clean && "every access stays inside its memory");
 }

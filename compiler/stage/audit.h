@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
+#include "compiler/ir/limits.h"
 #include "compiler/steps/step.h"
 #include "templates/stage.h"
 
@@ -284,6 +285,6 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step);
 
 // Audits every step. A wrong access is a defect of the compiler: it is printed and aborts. Code
 // that would be too long for compilers is reported as E-LIMIT.
-void audit_program(const Program& program, Sink& sink);
+void audit_program(const Program& program, const Limits& limits, Sink& sink);
 
 }  // namespace etch

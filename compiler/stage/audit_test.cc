@@ -27,7 +27,7 @@ TEST(Audit, AcceptsAccessesInsideTheirMemory) {
     EXPECT_TRUE(audit_step(program, 0).findings.empty());
     EXPECT_TRUE(audit_step(program, 1).findings.empty());
     Sink sink;
-    audit_program(program, sink);
+    audit_program(program, {}, sink);
   }
 }
 
@@ -95,7 +95,7 @@ TEST(AuditDeathTest, AWrongAccessInAProgramIsADefectOfTheCompiler) {
   Program program = testing::tiny_program(isa::k_scalar);
   mask_of(program).extra_blocks = 1;
   Sink sink;
-  EXPECT_DEATH(audit_program(program, sink), "store_bytes: y writes bytes");
+  EXPECT_DEATH(audit_program(program, {}, sink), "store_bytes: y writes bytes");
 }
 
 // Functions with nothing but loads.
@@ -124,7 +124,7 @@ std::string limit_on(int functions, int loads) {
   step->operands = {{"x", 0, 0, DType::kU8, Access::kRead}};
   program.steps.push_back(std::move(step));
   Sink sink;
-  audit_program(program, sink);
+  audit_program(program, {}, sink);
   return sink.has_errors() ? sink.sorted().front().message : "";
 }
 

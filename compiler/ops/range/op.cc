@@ -50,15 +50,17 @@ Tensor floats(ResolveContext& context, std::int64_t count) {
 }
 
 Tensor integers(ResolveContext& context, std::int64_t count) {
-  const std::int64_t start = context.constant(0)->integer(0);
-  const std::int64_t delta = context.constant(2)->integer(0);
+  // Unsigned: near the ends of the type the count, a double, can be one too many, and wraps.
+  const auto start = static_cast<std::uint64_t>(context.constant(0)->integer(0));
+  const auto delta = static_cast<std::uint64_t>(context.constant(2)->integer(0));
   Tensor out(context.dtype(0), {count});
   for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
+    const auto value = static_cast<std::int64_t>(start + at * delta);
     if (out.dtype() == DType::kS32) {
-      out.as<std::int32_t>()[at] = static_cast<std::int32_t>(start + i * delta);
+      out.as<std::int32_t>()[at] = static_cast<std::int32_t>(value);
     } else {
-      out.as<std::int64_t>()[at] = start + i * delta;
+      out.as<std::int64_t>()[at] = value;
     }
   }
   return out;
