@@ -2,6 +2,7 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "compiler/base/checked.h"
@@ -138,6 +139,19 @@ void check_macs(const Program& program, const Graph& graph, Sink& sink) {
                  " per byte of the model, and ", at_most(graph.limits, &Limits::macs)));
 }
 
+// Specification, section 7.2: legal, but hardly meant; real files have such biases in channels
+// that nothing reads.
+void warn_of_wrapping(const Program& program, Sink& sink) {
+  for (const auto& step : program.steps) {
+    if (!step->accumulators) continue;
+    const auto [low, high] = *step->accumulators;
+    if (low >= INT32_MIN && high <= INT32_MAX) continue;
+    sink.report({Severity::kWarning, DiagKind::kQuant, step->node, step->origin,
+                 cat("sums can be ", low, " to ", high,
+                     ", outside int32, and then wrap; are bias and weights right?")});
+  }
+}
+
 void audit_all(const Program& program, const Limits& limits, Sink& sink) {
   audit_program(program, limits, sink);
   for (const Program& variant : program.variants) {
@@ -176,6 +190,7 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   check_macs(*program, *graph, sink);
   if (!sink.has_errors()) audit_all(*program, graph->limits, sink);
   if (sink.has_errors()) return nullptr;
+  warn_of_wrapping(program->variants.empty() ? *program : program->variants.front(), sink);
   name_model(*program, digest_of(model, *graph));
   note_unused(options.tuning, *program, sink);
   return program;

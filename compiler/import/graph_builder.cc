@@ -35,13 +35,14 @@ Graph GraphBuilder::build() {
   add_initializers();
   refuse_sparse_initializers();
   add_inputs();
-  add_nodes();
+  if (!add_nodes()) return std::move(graph_);
   if (options_.cuts.empty()) {
     add_outputs();
   } else {
     add_cuts();
   }
-  add_declarations();
+  // With broken wiring these would contradict each other as a consequence.
+  if (!sink_.has_errors()) add_declarations();
   return std::move(graph_);
 }
 
@@ -101,17 +102,18 @@ void GraphBuilder::add_input(const onnx::ValueInfoProto& input) {
   graph_.inputs.push_back(id);
 }
 
-void GraphBuilder::add_nodes() {
+bool GraphBuilder::add_nodes() {
   if (proto_.node_size() > options_.limits.nodes) {
     sink_.error(
         DiagKind::kLimit, "",
         cat("has ", proto_.node_size(), " nodes, ", at_most(options_.limits, &Limits::nodes)));
-    return;
+    return false;
   }
   for (const auto& node : proto_.node()) {
     for (const std::string& output : node.output()) names_made_by_nodes_.insert(output);
   }
   for (const auto& node : proto_.node()) add_node(node);
+  return true;
 }
 
 void GraphBuilder::add_node(const onnx::NodeProto& proto) {

@@ -36,7 +36,7 @@ class GraphBuilder {
   void refuse_sparse_initializers();
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
-  void add_nodes();
+  [[nodiscard]] bool add_nodes();  // false: there are too many
   void add_node(const onnx::NodeProto& proto);
   void add_outputs();
   void add_cuts();

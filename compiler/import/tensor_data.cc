@@ -52,8 +52,8 @@ class Decoder {
                   cat("element type ", onnx_type_text(proto_.data_type()), " is not supported"));
     }
     const std::optional<Shape> shape = read_shape();
-    if (!shape || !check_fields(*dtype, element_count(*shape))) return std::nullopt;
-    Tensor tensor(*dtype, *shape);
+    if (!shape || !check_data(*dtype, element_count(*shape))) return std::nullopt;
+    Tensor tensor(*dtype, *shape);  // not before it is known that the data is there
     if (!fill(tensor)) return std::nullopt;
     return tensor;
   }
@@ -80,7 +80,7 @@ class Decoder {
   }
 
   bool fill(Tensor& tensor) {
-    if (is_external()) return copy_external(tensor);
+    if (source_) return copy_external(tensor);
     return proto_.has_raw_data() ? copy_raw(tensor, proto_.raw_data()) : copy_typed(tensor);
   }
 
@@ -104,6 +104,21 @@ class Decoder {
     return shape;
   }
 
+  bool check_data(DType dtype, std::int64_t count) {
+    if (!is_external()) return check_fields(dtype, count);
+    if (external_ == nullptr) {
+      fail(DiagKind::kExtData, "the data is in another file, which is not read");
+      return false;
+    }
+    source_ = external_->open(proto_, stored_bytes(dtype, count), location_, sink_);
+    return source_.has_value();
+  }
+
+  // As raw_data or in another file.
+  static std::int64_t stored_bytes(DType dtype, std::int64_t count) {
+    return is_4bit(dtype) ? ceil_div(count, 2) : count * bytes_of(dtype);
+  }
+
   // In all fields for numbers.
   std::int64_t typed_numbers() const {
     return proto_.float_data_size() + std::int64_t{proto_.int32_data_size()} +
@@ -113,9 +128,8 @@ class Decoder {
 
   // Exactly the field that the type calls for may hold data, in exactly the right amount.
   bool check_fields(DType dtype, std::int64_t count) {
-    if (is_external()) return true;  // the file's length is checked when it is read
     const std::int64_t packed = is_4bit(dtype) ? ceil_div(count, 2) : count;
-    const std::int64_t raw_bytes = is_4bit(dtype) ? packed : count * bytes_of(dtype);
+    const std::int64_t raw_bytes = stored_bytes(dtype, count);
     const std::int64_t typed = typed_numbers();
     if (proto_.has_raw_data()) {
       const auto got = static_cast<std::int64_t>(proto_.raw_data().size());
