@@ -1,6 +1,9 @@
 // The program `etch`: reads the command line, runs one subcommand, returns its exit code. The
 // subcommands are in compiler/cli, one file each.
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -69,11 +72,30 @@ int parse_and_run(int argc, char** argv) {
   return static_cast<int>(ExitCode::kUsage);
 }
 
+// A file that is opened must not become the output that somebody has closed.
+void occupy_standard_descriptors() {
+  for (const int descriptor : {0, 1, 2}) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The wrong way round, so that using it fails. The lowest free number is the one looked at.
+    if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+// `code`, unless what was printed did not arrive.
+int after_printing(int code) {
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!lost || code != static_cast<int>(ExitCode::kOk)) return code;
+  Reporter reporter(Verbosity::kNormal);
+  reporter.io_error("standard output", "cannot be written");
+  return static_cast<int>(reporter.exit_code());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   try {
-    return parse_and_run(argc, argv);
+    return after_printing(parse_and_run(argc, argv));
   } catch (const std::exception& exception) {  // bad_alloc, or a defect of ours
     std::fprintf(stderr, "etch: internal error: %s\n", exception.what());
     return static_cast<int>(ExitCode::kInternal);

@@ -79,6 +79,31 @@ TEST_F(Cli, PrintsItsVersion) {
   EXPECT_EQ(result.output, "etch " ETCH_VERSION "\n");
 }
 
+TEST_F(Cli, OutputThatDoesNotArriveIsExitCode3) {
+  for (const std::string redirection : {">/dev/full", ">&-"}) {
+    const ProcessResult result = run_process(
+        {"sh", "-c", "exec \"$0\" inspect \"$1\" -q " + redirection, ETCH_BINARY, kDigits},
+        std::chrono::minutes(1));
+    EXPECT_EQ(result.exit_code, 3) << redirection;
+    EXPECT_EQ(result.errors, "standard output: error[E-IO]: cannot be written\n");
+  }
+}
+
+// A closed standard output must not be a number that the first file that is written gets.
+TEST_F(Cli, ClosedDescriptorsDoNotBecomeFiles) {
+  const ProcessResult result =
+      run_process({"sh", "-c", "exec \"$0\" compile \"$1\" -o \"$2\" -t scalar <&- >&- 2>&-",
+                   ETCH_BINARY, kDigits, path("out")},
+                  std::chrono::minutes(1));
+  EXPECT_EQ(result.exit_code, 3);  // the summary is lost
+  ASSERT_EQ(etch({"-q", "compile", kDigits, "-o", path("again"), "-t", "scalar"}).exit_code, 0);
+  for (const auto& entry : fs::recursive_directory_iterator(path("again"))) {
+    if (!entry.is_regular_file()) continue;
+    const fs::path name = entry.path().lexically_relative(path("again"));
+    EXPECT_EQ(contents(entry.path()), contents(path("out") / name)) << name;
+  }
+}
+
 TEST_F(Cli, HelpNamesEveryCommandAndExitCode) {
   const ProcessResult result = etch({"--help"});
   EXPECT_EQ(result.exit_code, 0);

@@ -1,7 +1,6 @@
 // `etch bench`: how long the network and each of its layers takes, or in an emulator how many
 // instructions, and how big it is.
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
+#include "compiler/cli/file_output.h"
 #include "compiler/cli/measure.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/network.h"
@@ -142,13 +142,6 @@ std::string report_file(const BenchOptions& options, const Program& program, con
   return json ? report_json(data) : report_html(data);
 }
 
-void write_report(const std::string& path, const std::string& text, Reporter& reporter) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file) reporter.io_error(path, "cannot write this file");
-}
-
 // Null after an error.
 std::optional<Measurements> measure(const Network& network, const std::vector<Tensor>& sample,
                                     double seconds, Reporter& reporter) {
@@ -188,7 +181,7 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
     print_report(report);
   }
   if (!options.report.empty()) {
-    write_report(
+    write_file(
         options.report,
         report_file(options, variant_for_this_cpu(network->program()), measured->times, objects),
         reporter);

@@ -171,12 +171,8 @@ ExitCode record(const RecordOptions& options, Reporter& reporter) {
     reporter.io_error("outputs", "no target can be run here; --generate-only does without");
     return reporter.exit_code();
   }
-  fs::create_directories(folder.path, error);
-  if (!folder.copy_inputs(options.model, task.data, reporter)) return reporter.exit_code();
-  if (!options.tuning.empty()) {
-    fs::copy_file(options.tuning, folder.tuning(), fs::copy_options::overwrite_existing, error);
-  }
-  if (!folder.write(golden, reporter)) return reporter.exit_code();
+  const Recording recording{golden, options.model, task.data, options.tuning};
+  if (!write_recording(recording, folder, reporter)) return reporter.exit_code();
   if (!reporter.quiet()) {
     print_line(cat("recorded ", golden.targets.size(), " targets and ", golden.samples.size(),
                    task.data.empty() ? " made-up" : " given", " inputs in ",

@@ -3,14 +3,18 @@
 
 #include <system_error>
 
+#include "compiler/base/file_write.h"
+#include "compiler/base/scratch_folder.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
-#include "compiler/cli/network.h"
+#include "compiler/cli/file_output.h"
 #include "compiler/import/file.h"
 
 namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
+
+constexpr std::string_view kSample = "sample_";
 
 // input_0.pb, input_1.pb ... as far as they go.
 std::vector<fs::path> input_files(const fs::path& folder) {
@@ -23,19 +27,64 @@ std::vector<fs::path> input_files(const fs::path& folder) {
   }
 }
 
+// The golden as text; null and an I/O error if it could not be read back.
+std::optional<std::string> text_of(const Golden& golden, const fs::path& path, Reporter& reporter) {
+  std::string text = to_json(golden);
+  std::string fault;
+  const std::optional<Golden> again = parse_golden(text, fault);
+  if (again && *again == golden) return text;
+  if (fault.empty()) fault = "an option is not UTF-8 text";
+  reporter.io_error(path.string(), cat("cannot hold this: ", fault));
+  return std::nullopt;
+}
+
+// Of any file that this machine can hold.
+std::optional<std::string> bytes_of(const fs::path& path, Reporter& reporter) {
+  constexpr std::size_t kMost = std::size_t{2} << 30;  // no protobuf is larger
+  Sink sink;
+  std::optional<std::string> bytes = read_file(path.string(), kMost, "", sink);
+  reporter.diagnostics(sink, path.string());
+  return bytes;
+}
+
 bool copy(const fs::path& from, const fs::path& to, Reporter& reporter) {
-  std::error_code error;
-  fs::create_directories(to.parent_path(), error);
-  if (!error && fs::equivalent(from, to, error)) return true;  // recorded again from itself
-  error.clear();
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-  if (error) reporter.io_error(to.string(), cat("cannot be written: ", error.message()));
-  return !error;
+  const std::optional<std::string> bytes = bytes_of(from, reporter);
+  if (bytes) write_new_file(to, *bytes);
+  return bytes.has_value();
+}
+
+// The model, the inputs and the tuning file, to an empty folder.
+bool copy_inputs(const Recording& recording, const GoldenFolder& to, Reporter& reporter) {
+  if (!copy(recording.model, to.model(), reporter)) return false;
+  for (std::size_t i = 0; i < recording.data.size(); ++i) {
+    make_folder(to.sample(i));
+    for (const fs::path& file : input_files(recording.data[i])) {
+      if (!copy(file, to.sample(i) / file.filename(), reporter)) return false;
+    }
+  }
+  return recording.tuning.empty() || copy(recording.tuning, to.tuning(), reporter);
+}
+
+bool is_of_recording(const GoldenFolder& folder, const fs::path& path) {
+  return path == folder.file() || path == folder.model() || path == folder.tuning() ||
+         path.filename().string().starts_with(kSample);
+}
+
+// What users put beside an earlier recording.
+void copy_others(const GoldenFolder& from, const GoldenFolder& to) {
+  if (!fs::exists(from.path)) return;
+  remove_stale_scratch(from.path);
+  for (const auto& entry : fs::directory_iterator(from.path)) {
+    if (is_of_recording(from, entry.path())) continue;
+    if (is_scratch_name(entry.path().filename().string())) continue;
+    fs::copy(entry.path(), to.path / entry.path().filename(),
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  }
 }
 
 }  // namespace
 
-fs::path GoldenFolder::sample(std::size_t index) const { return path / cat("sample_", index); }
+fs::path GoldenFolder::sample(std::size_t index) const { return path / cat(kSample, index); }
 
 bool GoldenFolder::holds_other_files() const {
   std::error_code error;
@@ -55,36 +104,24 @@ std::optional<Golden> GoldenFolder::read(Reporter& reporter) const {
 }
 
 bool GoldenFolder::write(const Golden& golden, Reporter& reporter) const {
-  const std::string text = to_json(golden);
-  std::string fault;
-  const std::optional<Golden> again = parse_golden(text, fault);
-  if (!again || *again != golden) {
-    reporter.io_error(file().string(), cat("cannot hold this: ", fault.empty() ? "an option is not "
-                                                                                 "UTF-8 text"
-                                                                               : fault));
-    return false;
-  }
-  return write_files({{kGoldenFile, text}}, path, reporter);
+  const std::optional<std::string> text = text_of(golden, file(), reporter);
+  return text && write_file(file(), *text, reporter);
 }
 
-bool GoldenFolder::copy_inputs(const fs::path& from_model, const std::vector<fs::path>& data,
-                               Reporter& reporter) const {
-  std::error_code error;
-  for (std::size_t i = data.size(); i < kMostGoldenSamples; ++i) fs::remove_all(sample(i), error);
-  if (!copy(from_model, model(), reporter)) return false;
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    for (const fs::path& file : input_files(data[i])) {
-      if (!copy(file, sample(i) / file.filename(), reporter)) return false;
-    }
-  }
-  return true;
+bool write_recording(const Recording& recording, const GoldenFolder& folder, Reporter& reporter) {
+  const auto fill = [&](const fs::path& path) {
+    const GoldenFolder fresh{path};
+    const std::optional<std::string> text = text_of(recording.golden, folder.file(), reporter);
+    if (!text || !copy_inputs(recording, fresh, reporter)) return false;
+    copy_others(folder, fresh);
+    write_new_file(fresh.file(), *text);
+    return true;
+  };
+  return write_folder(folder.path, fill, reporter);
 }
 
 std::optional<std::string> hash_of_file(const fs::path& path, Reporter& reporter) {
-  constexpr std::size_t kMost = std::size_t{2} << 30;  // no protobuf is larger
-  Sink sink;
-  const std::optional<std::string> bytes = read_file(path.string(), kMost, "", sink);
-  reporter.diagnostics(sink, path.string());
+  const std::optional<std::string> bytes = bytes_of(path, reporter);
   if (!bytes) return std::nullopt;
   return sha256_hex(*bytes);
 }

@@ -25,12 +25,20 @@ struct GoldenFolder {
 
   // Reports E-IO with what is wrong where.
   std::optional<Golden> read(Reporter& reporter) const;
+  // Makes or replaces file().
   bool write(const Golden& golden, Reporter& reporter) const;
-
-  // Copies the model and the inputs of the data sets; removes those of an earlier recording.
-  bool copy_inputs(const std::filesystem::path& from_model,
-                   const std::vector<std::filesystem::path>& data, Reporter& reporter) const;
 };
+
+// What a recording keeps.
+struct Recording {
+  const Golden& golden;
+  std::filesystem::path model;
+  std::vector<std::filesystem::path> data;  // folders with inputs
+  std::filesystem::path tuning;             // empty: none
+};
+
+// Makes the folder, or replaces an earlier recording in it; other files in it stay. All or nothing.
+bool write_recording(const Recording& recording, const GoldenFolder& folder, Reporter& reporter);
 
 // The SHA-256 of a file; null after an I/O error.
 std::optional<std::string> hash_of_file(const std::filesystem::path& path, Reporter& reporter);

@@ -2,10 +2,10 @@
 #include "compiler/cli/instruction_count.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "compiler/base/text.h"
 #include "compiler/cli/elf_file.h"
+#include "compiler/cli/network.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/toolchain.h"
 #include "compiler/emit/embedded.h"
@@ -39,8 +39,8 @@ bool compile_plugin(const fs::path& folder, Reporter& reporter) {
     reporter.io_error("instruction counter", "a C++ compiler is needed (g++, clang++ or $CXX)");
     return false;
   }
-  std::ofstream(folder / kSource, std::ios::binary)
-      << embedded_file(cat("templates/files/", kSource));
+  const std::string source(embedded_file(cat("templates/files/", kSource)));
+  if (!write_files({{kSource, source}}, folder, reporter)) return false;
   const ProcessResult result =
       run_process({compiler, "-std=c++17", "-O2", "-fPIC", "-shared", kSource, "-o", kPlugin},
                   kCompilerTimeout, folder);

@@ -8,24 +8,36 @@
 namespace etch::cli {
 namespace {
 
-constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 volatile std::sig_atomic_t pending_signal = 0;
 int guards = 0;
 
 extern "C" void remember_signal(int signal) {
-  if (pending_signal != 0) {
+  // Who has closed our output gets a signal for each line.
+  if (pending_signal != 0 && signal != SIGPIPE) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
   pending_signal = signal;
 }
 
-void set_handlers(void (*handler)(int)) {
+extern "C" void go_on(int) {}
+
+// Leaves alone what the caller ignores, as nohup does with SIGHUP.
+void handle(int signal, void (*handler)(int)) {
   struct sigaction action = {};
+  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;
+  action = {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  sigaction(signal, &action, nullptr);
+}
+
+void set_handlers(void (*handler)(int)) {
+  for (const int signal : kSignals) handle(signal, handler);
+  // A file beyond the limit of the shell (ulimit -f) is a failed write, like a full disk.
+  handle(SIGXFSZ, handler == SIG_DFL ? SIG_DFL : go_on);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "compiler/cli/network.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -28,10 +29,11 @@ constexpr int kTooLittleRam = 3;
 constexpr int kFault = 125;
 
 bool write_bytes(const fs::path& path, const char* data, std::size_t size, Reporter& reporter) {
+  errno = EIO;  // if nobody says more
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(data, static_cast<std::streamsize>(size));
   file.close();
-  if (!file) reporter.io_error(path.string(), "cannot write this file");
+  if (!file) reporter.io_error(path.string(), cat("cannot write: ", std::strerror(errno)));
   return static_cast<bool>(file);
 }
 

@@ -39,8 +39,9 @@ class Reporter {
   ExitCode code_ = ExitCode::kOk;
 };
 
-// `text` on one line: control characters become \xNN. Unlike printable(), for text that the user
-// gave (paths), so nothing is cut and UTF-8 stays.
+// `text` on one line: control characters, those that turn the direction of text, and what is no
+// UTF-8 become \xNN. Unlike printable(), for text that the user gave (paths), so nothing is cut and
+// other UTF-8 stays.
 std::string one_line(std::string_view text);
 
 // Prints `text` and a newline, as one write.

@@ -1,11 +1,11 @@
 // `etch run`: generates and builds a model, runs it on one data set and stores its outputs.
 #include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
+#include "compiler/cli/file_output.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
 #include "compiler/import/tensor_proto.h"
@@ -20,21 +20,12 @@ struct RunOptions : ModelOptions {
 };
 
 bool write_outputs(const std::vector<Tensor>& outputs, const fs::path& folder, Reporter& reporter) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    reporter.io_error(folder.string(), cat("cannot make this folder: ", error.message()));
-    return false;
-  }
+  std::vector<std::pair<std::string, std::string>> files;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string name = cat("output_", i);
-    const std::string path = (folder / (name + ".pb")).string();
-    Sink sink;
-    const bool written = write_tensor_file(path, outputs[i], name, sink);
-    reporter.diagnostics(sink, path);
-    if (!written) return false;
+    files.emplace_back(name + ".pb", tensor_file(outputs[i], name));
   }
-  return true;
+  return write_named_files(folder, files, reporter);
 }
 
 ExitCode run(const RunOptions& options, Reporter& reporter) {

@@ -1,11 +1,11 @@
 // `etch tune`: measures which tiles are the fastest on this machine and writes them down.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/file_output.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/toolchain.h"
 #include "compiler/cli/tuner.h"
@@ -56,14 +56,6 @@ std::string file_of(const TuneResult& result, const IsaTraits& isa) {
                tuning_line(isa, key.second, entry.choice), "\n");
   }
   return out;
-}
-
-bool write_file(const std::string& path, const std::string& text, Reporter& reporter) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file) reporter.io_error(path, "cannot write this file");
-  return static_cast<bool>(file);
 }
 
 std::string padded(std::string text, std::size_t width) {

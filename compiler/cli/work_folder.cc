@@ -1,10 +1,11 @@
-// Making and removing of the folder; see work_folder.h.
+// Making of the folder; see work_folder.h.
 #include "compiler/cli/work_folder.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <string>
 #include <system_error>
+
+#include "compiler/base/file_write.h"
 
 namespace etch::cli {
 namespace fs = std::filesystem;
@@ -14,7 +15,7 @@ std::unique_ptr<WorkFolder> WorkFolder::make(const fs::path& keep, Reporter& rep
   if (!keep.empty()) {
     fs::create_directories(keep, error);
     if (!error) {
-      return std::unique_ptr<WorkFolder>(new WorkFolder(fs::absolute(keep), AtEnd::kKeep));
+      return std::unique_ptr<WorkFolder>(new WorkFolder(fs::absolute(keep)));
     }
     reporter.io_error(keep.string(), "cannot make this folder: " + error.message());
     return nullptr;
@@ -25,18 +26,16 @@ std::unique_ptr<WorkFolder> WorkFolder::make(const fs::path& keep, Reporter& rep
     reporter.io_error(variable == nullptr ? "/tmp" : variable, "is no folder for temporary files");
     return nullptr;
   }
-  std::string pattern = (parent / "etch-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    error.assign(errno, std::generic_category());
-    reporter.io_error(parent.string(), "cannot make a temporary folder here: " + error.message());
+  remove_stale_scratch(parent);
+  try {
+    std::unique_ptr<WorkFolder> made(new WorkFolder);
+    made->scratch_.emplace(parent);
+    made->path_ = made->scratch_->path();
+    return made;
+  } catch (const IoFailure& failure) {
+    reporter.io_error(failure.path.string(), failure.what);
     return nullptr;
   }
-  return std::unique_ptr<WorkFolder>(new WorkFolder(pattern, AtEnd::kRemove));
-}
-
-WorkFolder::~WorkFolder() {
-  std::error_code ignored;  // nobody is left to tell
-  if (at_end_ == AtEnd::kRemove) fs::remove_all(path_, ignored);
 }
 
 }  // namespace etch::cli

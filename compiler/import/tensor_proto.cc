@@ -3,10 +3,6 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
 #include "compiler/import/parse.h"
@@ -27,23 +23,13 @@ std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink) {
   return decode_tensor(proto, limits, location, sink);
 }
 
-bool write_tensor_file(const std::string& path, const Tensor& tensor, std::string_view name,
-                       Sink& sink) {
+std::string tensor_file(const Tensor& tensor, std::string_view name) {
   onnx::TensorProto proto;
   for (const std::int64_t size : tensor.shape()) proto.add_dims(size);
   proto.set_data_type(onnx_number_of(tensor.dtype()));
   proto.set_name(std::string(name));
   proto.set_raw_data(raw_data_of(tensor));
-  const std::string bytes = proto.SerializeAsString();
-
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  bool good = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (file != nullptr) good = std::fclose(file) == 0 && good;
-  if (!good) {
-    sink.error(DiagKind::kIo, cat("tensor file '", printable(path), "'"),
-               cat("cannot write: ", std::strerror(errno)));
-  }
-  return good;
+  return proto.SerializeAsString();
 }
 
 }  // namespace etch

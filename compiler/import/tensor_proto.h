@@ -13,8 +13,7 @@ namespace etch {
 // The tensor in the file at `path`. Reports E-IO, E-PARSE, E-TYPE, E-TENSOR, E-LIMIT, E-EXTDATA.
 std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink);
 
-// Writes `tensor` as raw data under the name `name`, for example "output_0". Reports E-IO.
-[[nodiscard]] bool write_tensor_file(const std::string& path, const Tensor& tensor,
-                                     std::string_view name, Sink& sink);
+// The bytes of a file that holds `tensor` as raw data under the name `name`, e.g. "output_0".
+std::string tensor_file(const Tensor& tensor, std::string_view name);
 
 }  // namespace etch
