@@ -1,0 +1,110 @@
+// See options.h.
+#include "fuzz/options.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <climits>
+#include <cstdint>
+#include <string>
+
+#include "compiler/schedule/targets.h"
+#include "fuzz/limits.h"
+
+namespace etch::fuzz {
+
+namespace {
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> out;
+  for (const IsaTraits* isa : all_targets()) out.emplace_back(isa->name);
+  for (const CrossTarget& target : cross_targets()) out.emplace_back(target.isa->name);
+  out.emplace_back(kMultiTarget);
+  return out;
+}
+
+// Empty if it is no model.
+std::string doc_string_of(std::string_view bytes) {
+  onnx::ModelProto model;
+  const bool good = bytes.size() <= INT_MAX &&
+                    model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  return good ? model.doc_string() : std::string();
+}
+
+class Choices {
+ public:
+  explicit Choices(std::string_view text) : text_(text) {}
+  // One of 0 .. count - 1.
+  std::size_t next(std::size_t count) {
+    const std::size_t byte = at_ < text_.size() ? static_cast<unsigned char>(text_[at_]) : 0;
+    ++at_;
+    return byte % count;
+  }
+  template <class T>
+  T pick(std::initializer_list<T> from) {
+    return from.begin()[next(from.size())];
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+void choose_unrolling(Choices& choices, UnrollRequest& unrolling) {
+  switch (choices.next(8)) {
+    case 6:
+      unrolling.all = {Unrolling::Kind::kFull, 0};
+      break;
+    case 7:
+      unrolling.all = {Unrolling::Kind::kGroups, 3};
+      break;
+    default:
+      break;
+  }
+}
+
+void choose_emit(Choices& choices, EmitOptions& emit) {
+  emit.weights = choices.pick({WeightsForm::kEmbedded, WeightsForm::kFile, WeightsForm::kBinary});
+  emit.layout = choices.pick({FileLayout::kFolder, FileLayout::kSingleFile});
+  emit.profile = choices.next(2) != 0;
+  if (choices.next(4) == 3 && emit.weights != WeightsForm::kBinary)
+    emit.weights_section = ".ext_flash";
+}
+
+}  // namespace
+
+Request request_of(std::string_view model) {
+  static const std::vector<std::string> targets = target_names();
+  Request out;
+  const std::string text = doc_string_of(model);
+  Choices choices(text);
+  out.compile.import = import_options();
+  out.compile.target = targets[choices.next(targets.size())];
+  out.compile.requantize =
+      choices.pick({RequantizeMode::kAuto, RequantizeMode::kFloat, RequantizeMode::kInteger});
+  out.compile.qdq = choices.pick({QdqMode::kInteger, QdqMode::kInteger, QdqMode::kFloat});
+  out.compile.split_rows_above =
+      choices.pick({std::int64_t{kSplitRowsAbove}, std::int64_t{0}, std::int64_t{-1}});
+  out.compile.threads = static_cast<int>(choices.pick({1, 1, 2, 3, 8}));
+  out.compile.objective = choices.pick({Objective::kBalanced, Objective::kBalanced,
+                                        Objective::kSpeed, Objective::kSize, Objective::kRam});
+  if (choices.next(8) == 7) out.compile.arena_limit = 1024;
+  if (choices.next(8) == 7) out.compile.flash_limit = 4096;
+  out.compile.strict_integer = choices.next(8) == 7;
+  choose_unrolling(choices, out.compile.unrolling);
+  choose_emit(choices, out.emit);
+  if (choices.next(8) == 7) {
+    for (const PackageFormFacts& facts : package_forms()) out.package.push_back(facts.form);
+  }
+  return out;
+}
+
+std::vector<OutputFile> files_of(const Program& program, Request request) {
+  if (!program.variants.empty() && request.emit.weights == WeightsForm::kBinary)
+    request.emit.weights = WeightsForm::kEmbedded;
+  std::erase_if(request.package,
+                [&](PackageForm form) { return !why_not(form, program, request.emit).empty(); });
+  return request.package.empty() ? emit(program, request.emit)
+                                 : emit_package(program, request.emit, request.package);
+}
+
+}  // namespace etch::fuzz
