@@ -154,6 +154,19 @@ Sizes checked_pads(ResolveContext& context, const Attributes& attributes, std::s
   return pads;
 }
 
+// No result that is within the limits needs more padding, and offsets made of it still fit.
+constexpr std::int64_t kMostPadding = std::int64_t{1} << 28;
+// A stride or a dilation beyond all padded positions: which one makes no difference, as long as it
+// stays so.
+constexpr std::int64_t kBeyond = std::int64_t{1} << 30;
+
+bool check_pad_sizes(ResolveContext& context, const Sizes& pads) {
+  const bool good =
+      std::all_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad <= kMostPadding; });
+  if (!good) context.attr_error("pads", "are out of range");
+  return good;
+}
+
 // kernel, stride, dilation and the explicit pads of every axis; `out` is still to be found.
 bool set_axes(ResolveContext& context, const Attributes& attributes, const Operands& operands,
               ConvGeometry& geometry) {
@@ -162,9 +175,13 @@ bool set_axes(ResolveContext& context, const Attributes& attributes, const Opera
   const Sizes dilations = checked_list(context, "dilations", attributes.dilations, rank, 1, 1);
   const Sizes pads = checked_pads(context, attributes, rank, geometry.direction);
   check_kernel_shape(context, attributes, operands.kernel);
+  if (!check_pad_sizes(context, pads)) return false;
   for (std::size_t a = 0; a < rank; ++a) {
-    geometry.axes.push_back(
-        {operands.in[a], operands.kernel[a], strides[a], dilations[a], pads[a], pads[a + rank], 1});
+    const std::int64_t kernel = operands.kernel[a];
+    const std::int64_t dilation = kernel == 1 ? std::min(dilations[a], kBeyond) : dilations[a];
+    const bool may_be_beyond = geometry.direction == ConvDirection::kForward || operands.in[a] == 1;
+    const std::int64_t stride = may_be_beyond ? std::min(strides[a], kBeyond) : strides[a];
+    geometry.axes.push_back({operands.in[a], kernel, stride, dilation, pads[a], pads[a + rank], 1});
   }
   return !context.failed();
 }
@@ -218,8 +235,9 @@ std::optional<std::int64_t> full_size(ResolveContext& context, const ConvAxis& a
   const auto stretched = checked_mul(axis.stride, axis.in - 1);
   const auto with_kernel = stretched ? checked_add(*stretched, *extent) : std::nullopt;
   const auto full = with_kernel ? checked_add(*with_kernel, output_padding) : std::nullopt;
-  if (!full) context.attr_error("strides", "make the output size overflow");
-  return full;
+  if (full && *full <= kBeyond) return full;
+  context.attr_error("strides", "make the output size overflow");
+  return std::nullopt;
 }
 
 // Crops `full` to the size that output_shape or SAME asks for. A request beyond the full size

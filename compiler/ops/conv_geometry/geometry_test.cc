@@ -156,10 +156,27 @@ TEST(ConvGeometry, BadStridesAndDilationsAreRefused) {
             "E-ATTR: is out of range, got 9223372036854775807");
 }
 
-TEST(ConvGeometry, AHugeStrideIsLegal) {
+// What is computed with it later still has to fit.
+TEST(ConvGeometry, AHugeStrideIsLegalAndCutToWhatIsBeyondAllPositions) {
   OneNode node = forward({1, 1, 5}, {1, 1, 3});
   node.attribute("strides", Ints{kHuge});
-  EXPECT_EQ(forward_axis(std::move(node)).out, 1);
+  const ConvAxis axis = forward_axis(std::move(node));
+  EXPECT_EQ(axis.out, 1);
+  EXPECT_EQ(axis.stride, std::int64_t{1} << 30);
+}
+
+TEST(ConvGeometry, AHugeDilationOfASingleTapIsCutToo) {
+  OneNode node = forward({1, 1, 5}, {1, 1, 1});
+  node.attribute("dilations", Ints{kHuge});
+  const ConvAxis axis = forward_axis(std::move(node));
+  EXPECT_EQ(axis.out, 5);
+  EXPECT_EQ(axis.dilation, std::int64_t{1} << 30);
+}
+
+TEST(ConvGeometry, PadsThatAHugeStrideSkipsAreRefused) {
+  OneNode node = forward({1, 1, 5}, {1, 1, 3});
+  node.attribute("strides", Ints{kHuge}).attribute("pads", Ints{std::int64_t{1} << 29, 0});
+  EXPECT_EQ(node.errors(), "E-ATTR: are out of range");
 }
 
 TEST(ConvGeometry, BadPadsAreRefused) {
@@ -325,6 +342,9 @@ TEST(TransposedGeometry, AutoPadExcludesPads) {
 TEST(TransposedGeometry, SizesThatOverflowAreRefused) {
   EXPECT_EQ(transposed_errors_with("strides", Ints{kHuge, 1}),
             "E-ATTR: make the output size overflow");
+  OneNode cropped = transposed({1, 1, 2}, {1, 1, 1});  // to less than the limit of elements
+  cropped.attribute("strides", Ints{std::int64_t{1} << 40}).attribute("output_shape", Ints{4});
+  EXPECT_EQ(cropped.errors(), "E-ATTR: make the output size overflow");
 }
 
 TEST(TransposedGeometry, ChannelsMustFit) {
