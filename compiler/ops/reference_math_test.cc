@@ -18,6 +18,8 @@ TEST(RoundAndSaturate, TiesGoToEvenBeforeTheZeroPointIsAdded) {
 
 TEST(RoundAndSaturate, ClampsToTheTypeOfTheOutput) {
   EXPECT_EQ(round_and_saturate(300.0F, 0, DType::kU8), 255);
+  EXPECT_EQ(round_and_saturate(255.75F, 0, DType::kU8), 255);  // 256 without the limit
+  EXPECT_EQ(round_and_saturate(-0.75F, 0, DType::kU8), 0);
   EXPECT_EQ(round_and_saturate(-1.0F, 0, DType::kU8), 0);
   EXPECT_EQ(round_and_saturate(300.0F, -100, DType::kS8), 127);
   EXPECT_EQ(round_and_saturate(1e30F, 5, DType::kU16), 65535);

@@ -33,6 +33,13 @@ struct Convolution {
   }
 };
 
+void replace_last_initializer(QdqModel& qdq, const Tensor& values) {
+  onnx::GraphProto& graph = qdq.model().graph();
+  onnx::TensorProto& proto = *graph.mutable_initializer(graph.initializer_size() - 1);
+  proto.clear_dims();
+  fill_proto(values, proto);
+}
+
 TEST(FoldQdq, ConvBecomesQLinearConv) {
   Convolution conv;
   conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
@@ -131,6 +138,20 @@ TEST(FoldQdq, GroupedConvTransposeBecomesIntegerWithItsScalesRepeated) {
   EXPECT_EQ(evaluate(*folded, input), evaluate(*unfolded, input));
 }
 
+TEST(FoldQdq, GroupedConvTransposeHasItsZeroPointsRepeated) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {1, 4, 1, 1}, 0.5F, kZeroS8);
+  const std::string w =
+      qdq.weights("w", s8({4, 2, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8}), f32({2}, {0.5F, 0.25F}), 1);
+  replace_last_initializer(qdq, s8({2}, {1, -1}));  // w_zero
+  qdq.model().node("ConvTranspose", {x, w}, {"y"}, {{"group", std::int64_t{2}}});
+  qdq.output("y", 0.125F, kZeroS8);
+  EXPECT_EQ(qdq.operators(), "QLinearConvTranspose");
+  Sink sink;
+  const std::vector<Tensor> input{s8({1, 4, 1, 1}, {1, 2, -3, 4})};
+  EXPECT_EQ(evaluate(*qdq.fold(sink), input), evaluate(*load(qdq.model(), sink), input));
+}
+
 TEST(FoldQdq, ConvWithoutQuantizeStaysFloat) {
   Convolution conv;
   conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).output("y");
@@ -171,6 +192,15 @@ TEST(FoldQdq, BiasOfANearScaleIsRequantizedWithAWarning) {
 TEST(FoldQdq, BiasOfAnotherScaleKeepsTheGroupFloat) {
   Convolution conv;
   conv.bias({0.125F, 0.0625F * 1.02F});
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(),
+            "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+TEST(FoldQdq, BiasWithAZeroPointIsNoInteger) {
+  Convolution conv;
+  conv.bias({0.125F, 0.0625F});
+  replace_last_initializer(conv.qdq, s32({2}, {0, 5}));  // b_zero
   conv.qdq.output("y", 1, kZeroS8);
   EXPECT_EQ(conv.qdq.operators(),
             "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
@@ -231,6 +261,15 @@ TEST(FoldQdq, DifferentQuantizesOfOneResultKeepItFloat) {
   conv.qdq.output("y", 2, kZeroS8);
   EXPECT_EQ(conv.qdq.operators(),
             "DequantizeLinear DequantizeLinear Conv QuantizeLinear QuantizeLinear");
+}
+
+TEST(FoldQdq, AnotherScaleThatOnlyTheGraphUsesKeepsTheResultFloat) {
+  Convolution conv;
+  conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  const std::string again = conv.qdq.dequantize(conv.qdq.quantize("y", 2, kZeroS8), 2, kZeroS8);
+  conv.qdq.model().node("Exp", {again}, {"z"}).output("z");
+  EXPECT_EQ(conv.qdq.operators().find("QLinearConv"), std::string::npos) << conv.qdq.operators();
 }
 
 // One input group: x -> op -> y.

@@ -134,6 +134,16 @@ TEST(MemoryPlan, EveryOperandThatReadsTheInputNeedsAnOverlap) {
   EXPECT_EQ(program.arena_bytes, 1280 + kArenaSlack);
 }
 
+TEST(MemoryPlan, OfSeveralOverlapsTheLargestDistanceIsKept) {
+  for (const std::int64_t other : {0, 192}) {
+    Program program = in_place(640, 640, 128);
+    const int again = add_operand(program, 1, 0, Access::kRead);
+    program.steps[1]->overlaps.push_back({1, again, other});
+    plan_memory(program);
+    EXPECT_EQ(program.arena_bytes, 640 + std::max<std::int64_t>(128, other) + kArenaSlack);
+  }
+}
+
 // ---- random instances ----
 
 struct Range {

@@ -5,6 +5,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/stage/recorder.h"
+#include "compiler/steps/pack.h"
 #include "compiler/steps/staged_step_impl.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
@@ -61,6 +62,29 @@ TEST(Audit, FindsMisalignedVectors) {
   const AuditResult result = audit_step(program, 1);
   ASSERT_EQ(result.findings.size(), 1U);
   EXPECT_EQ(result.findings[0], "n01_sum: load_i32: bias needs alignment 32, has 16");
+}
+
+// Loads two vectors of a constant, some elements apart.
+class WalkStep : public StagedStep<WalkStep> {
+ public:
+  template <class S>
+  void kernel(S& s) const {
+    const auto bias = s.template constant<const std::int32_t>("bias");
+    s.loop("i", 2, [&](const typename S::Index& i) { s.load_i32("v", bias + i * elements); });
+  }
+  int elements = 8;
+};
+
+TEST(Audit, FindsVectorsThatTheStepOfALoopMisaligns) {
+  Program program = testing::tiny_program(isa::k_avx2);
+  for (const int elements : {8, 4}) {
+    auto step = std::make_unique<WalkStep>();
+    step->elements = elements;
+    step->constants = {int32_array("bias", std::vector<std::int32_t>(16), "")};
+    program.steps.push_back(std::move(step));
+    const AuditResult result = audit_step(program, program.steps.size() - 1);
+    EXPECT_EQ(result.findings.empty(), elements == 8);
+  }
 }
 
 TEST(Audit, FindsWritesToWhatIsDeclaredReadOnly) {

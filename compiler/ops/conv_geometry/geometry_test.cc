@@ -51,6 +51,19 @@ TEST(ConvGeometry, DefaultsAreUnitStridesAndNoPadding) {
   EXPECT_EQ(node.output(0).shape, (Shape{2, 4, 4, 4}));
 }
 
+TEST(ConvGeometry, EveryAxisHasItsOwnNumbers) {
+  OneNode node = forward({1, 1, 9, 20}, {1, 1, 2, 3});
+  node.attribute("strides", Ints{2, 3}).attribute("dilations", Ints{4, 5});
+  node.attribute("pads", Ints{0, 1, 2, 3});
+  ASSERT_TRUE(node.resolve());
+  EXPECT_EQ(params_of<ConvParams>(node.node()).geometry.axes,
+            (std::vector<ConvAxis>{{9, 2, 2, 4, 0, 2, 4}, {20, 3, 3, 5, 1, 3, 5}}));
+}
+
+TEST(ConvGeometry, AKernelThatJustFitsHasOnePosition) {
+  EXPECT_EQ(forward_axis(forward({1, 1, 3}, {1, 1, 3})), (ConvAxis{3, 3, 1, 1, 0, 0, 1}));
+}
+
 TEST(ConvGeometry, OutputSizeRoundsDown) {
   OneNode node = forward({1, 1, 8}, {1, 1, 3});
   node.attribute("strides", Ints{3}).attribute("pads", Ints{1, 0}).attribute("dilations", Ints{2});

@@ -74,6 +74,8 @@ TEST(Reshape, ShapeMustBeAList) {
 TEST(Reshape, WrongElementCountIsRefused) {
   EXPECT_EQ(errors_for(counting({2, 3}), {4, 2}),
             "E-SHAPE: [4, 2] does not fit the 6 elements of [2, 3]");
+  EXPECT_EQ(errors_for(counting({2, 3}), {2, 2}),
+            "E-SHAPE: [2, 2] does not fit the 6 elements of [2, 3]");
   EXPECT_EQ(errors_for(counting({2, 3}), {4, -1}),
             "E-SHAPE: [4, -1] does not fit the 6 elements of [2, 3]");
   EXPECT_EQ(errors_for(counting({0, 3}), {0, -1}),
