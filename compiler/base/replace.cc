@@ -78,7 +78,9 @@ FolderReplacement::FolderReplacement(const fs::path& given) : place_(with_parent
   const fs::path target = place_;
   const fs::path parent = existing_folder(target.parent_path());
   while (place_.parent_path() != parent) place_ = place_.parent_path();
-  replaces_ = fs::exists(fs::symlink_status(place_));
+  const fs::file_status status = fs::symlink_status(place_);
+  replaces_ = fs::exists(status);
+  if (replaces_ && !fs::is_directory(status)) throw IoFailure{place_, "exists and is not a folder"};
   scratch_.emplace(parent, place_.filename().string());
   path_ = scratch_->path() / ScratchFolder::kNew;
   make_folder(path_);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compiler/base/check.h"
 #include "compiler/base/file_write.h"
@@ -46,6 +47,57 @@ void write_tree(const fs::path& root, const std::vector<OutputFile>& files) {
   }
 }
 
+// Picks who wrote a report.json and its list of files, event by event: the file may come from
+// anybody, and a document of a million brackets would need a million calls to be copied.
+class ReportReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  bool is_ours() const { return complete_ && generator_ == "etch" && has_files_; }
+  std::set<std::string> take_files() { return std::move(files_); }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool string(string_t& value) override {
+    if (depth_ == 1 && key_ == "generator") generator_ = value;
+    if (depth_ == 2 && in_files_) files_.insert(value);
+    return true;
+  }
+  bool key(string_t& name) override {
+    if (depth_ == 1) key_ = name;
+    return true;
+  }
+  bool start_object(std::size_t) override { return ++depth_ > 0; }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t) override {
+    if (depth_ == 0) return false;  // a report is an object
+    if (depth_ == 1) in_files_ = key_ == "files";
+    has_files_ = has_files_ || in_files_;
+    ++depth_;
+    return true;
+  }
+  bool end_array() override { return leave(); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
+
+ private:
+  bool leave() {
+    --depth_;
+    if (depth_ == 1) in_files_ = false;
+    complete_ = depth_ == 0;
+    return true;
+  }
+
+  std::int64_t depth_ = 0;
+  std::string key_;  // of the outermost object
+  bool in_files_ = false, has_files_ = false, complete_ = false;
+  std::string generator_;
+  std::set<std::string> files_;
+};
+
 // The files that the report.json in `folder` lists, or nothing if Etch did not write one there.
 std::optional<std::set<std::string>> own_files(const fs::path& folder) {
   std::error_code error;
@@ -55,16 +107,9 @@ std::optional<std::set<std::string>> own_files(const fs::path& folder) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > kMostBytes) return std::nullopt;
   std::ifstream stream(path, std::ios::binary);
-  const auto report = nlohmann::json::parse(stream, nullptr, false);
-  if (!report.is_object() || report.value("generator", nlohmann::json()) != "etch")
-    return std::nullopt;
-  const auto files = report.value("files", nlohmann::json());
-  if (!files.is_array()) return std::nullopt;
-  std::set<std::string> names;
-  for (const auto& file : files) {
-    if (file.is_string()) names.insert(file.get<std::string>());
-  }
-  return names;
+  ReportReader report;
+  if (!nlohmann::json::sax_parse(stream, &report) || !report.is_ours()) return std::nullopt;
+  return report.take_files();
 }
 
 // Throws unless everything in `target` was written by Etch.

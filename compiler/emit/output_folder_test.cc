@@ -113,8 +113,16 @@ TEST_F(OutputFolder, TakesAnEmptyFolder) {
 }
 
 TEST_F(OutputFolder, LeavesOtherPeoplesFoldersAlone) {
-  for (const char* report :
-       {"", "[]", "{", R"({"generator": "other"})", R"({"generator": "etch"})"}) {
+  const std::string nested = std::string(300'000, '[') + std::string(300'000, ']');
+  for (const std::string& report :
+       {std::string(), std::string("[]"), std::string("{"), std::string("\"etch\""),
+        std::string(R"({"generator": "other", "files": ["mine.txt"]})"),
+        std::string(R"({"generator": "etch"})"),
+        std::string(R"({"generator": "etch", "files": 1})"),
+        std::string(R"({"x": {"generator": "etch", "files": ["mine.txt"]}})"),
+        std::string(R"([{"generator": "etch", "files": ["mine.txt"]}])"),
+        std::string(R"({"generator": "etch", "files": ["mine.txt"]} x)"), nested,
+        R"({"x": )" + nested + "}"}) {
     put("out/report.json", report);
     put("out/mine.txt", "mine");
     const Tree before = tree();
@@ -124,6 +132,15 @@ TEST_F(OutputFolder, LeavesOtherPeoplesFoldersAlone) {
   }
   EXPECT_TRUE(write(kFiles, root_ / "out", Overwrite::kAnything));
   EXPECT_EQ(tree(), kWritten);
+}
+
+// It names nothing that is there, and is read without recursion.
+TEST_F(OutputFolder, IsNotImpressedByAReportOfManyBrackets) {
+  put("out/report.json", R"({"generator": "etch", "files": )" + std::string(3'000'000, '[') +
+                             std::string(3'000'000, ']') + "}");
+  EXPECT_FALSE(write(kFiles, root_ / "out"));
+  EXPECT_NE(message_.find("'report.json', which etch did not write"), std::string::npos)
+      << message_;
 }
 
 TEST_F(OutputFolder, KeepsWhatAUserAddedToAGeneratedFolder) {
@@ -143,6 +160,11 @@ TEST_F(OutputFolder, NeverReplacesAFileOrALink) {
   EXPECT_FALSE(write(kFiles, root_ / "out", Overwrite::kAnything));
   EXPECT_FALSE(write(kFiles, root_ / "link", Overwrite::kAnything));
   EXPECT_FALSE(write(kFiles, root_ / "out/below/a/file", Overwrite::kAnything));
+  fs::create_symlink("nowhere", root_ / "dangling");
+  EXPECT_FALSE(write(kFiles, root_ / "dangling", Overwrite::kAnything));
+  EXPECT_FALSE(write(kFiles, root_ / "dangling/below", Overwrite::kAnything));
+  EXPECT_TRUE(fs::is_symlink(root_ / "dangling"));
+  fs::remove(root_ / "dangling");
   EXPECT_FALSE(write(kFiles, ""));
   EXPECT_EQ(tree(), before);
 }
