@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -111,7 +112,10 @@ bool write_files(const std::vector<OutputFile>& files, const fs::path& folder, R
   for (const OutputFile& file : files) {
     const fs::path path = folder / file.path;
     std::error_code error;  // shows when the file is opened
-    fs::create_directories(path.parent_path(), error);
+    do {
+      error.clear();
+      fs::create_directories(path.parent_path(), error);
+    } while (error == std::errc::interrupted);
     if (!write_bytes(path, file.content.data(), file.content.size(), reporter)) return false;
   }
   return true;
