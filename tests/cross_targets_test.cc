@@ -109,6 +109,7 @@ std::vector<Case> every_kind_of_step() {
   add_cases(all, small_transposed_convolutions(2 * n));
   add_cases(all, integer_convolutions(2 * n));
   add_cases(all, run_time_convolutions(n));
+  add_cases(all, scaled_convolutions());
   add_cases(all, larger_convolutions(3 * n));
   add_cases(all, pixels_far_apart());
   add_cases(all, residual_convolutions(3 * n));

@@ -18,6 +18,7 @@
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/residual_cases.h"
+#include "tests/table_cases.h"
 
 namespace etch {
 namespace {
@@ -90,6 +91,8 @@ TEST(Helium, LargerConvolutionsAndWideWeightsAgree) {
   add_cases(all, nearly_narrow_convolutions(4));
   expect_agreement(all, 4);
 }
+
+TEST(Helium, EveryScalingAgrees) { expect_agreement(scaled_convolutions(), 2); }
 
 TEST(Helium, IntegerResultsAgree) {
   std::vector<Case> all = integer_convolutions(16);

@@ -207,4 +207,25 @@ std::vector<Case> limited_convolutions(int every) {
   return out;
 }
 
+std::vector<Case> scaled_convolutions() {
+  Dice dice(15);
+  std::vector<Case> out;
+  for (const Scaling scaling :
+       {Scaling::kTypical, Scaling::kTies, Scaling::kSaturating, Scaling::kHuge}) {
+    for (const bool depthwise : {false, true}) {
+      ConvShape shape;
+      shape.group = depthwise ? 8 : 1;
+      shape.in_per_group = depthwise ? 1 : 8;
+      shape.out_per_group = depthwise ? 1 : 12;
+      shape.in = {5, 6};
+      shape.kernel = depthwise ? Shape{3, 3} : Shape{1, 1};
+      shape.stride = shape.dilation = {1, 1};
+      shape.pad_begin = shape.pad_end = {0, 0};
+      out.push_back(conv_case(shape, scaling, cat("scaled_", out.size()), dice));
+      out.push_back(limited(out.back(), dice));
+    }
+  }
+  return out;
+}
+
 }  // namespace etch

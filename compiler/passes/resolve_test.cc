@@ -171,6 +171,13 @@ TEST(Resolve, RefusesARequiredInputThatIsOmitted) {
   load(model, sink);
   EXPECT_EQ(errors_of(sink),
             "model: error[E-GRAPH]: node #0 (Add): input 0 is required, but omitted\n");
+  ModelBuilder last;
+  last.input("x", DType::kF32, {2}).initializer("zero", Tensor::of<std::uint8_t>({}, {0}));
+  last.node("QuantizeLinear", {"x", "", "zero"}, {"y"}).output("y");
+  Sink sink_of_last;
+  load(last, sink_of_last);
+  EXPECT_EQ(errors_of(sink_of_last),
+            "model: error[E-GRAPH]: node #0 (QuantizeLinear): input 1 is required, but omitted\n");
 }
 
 TEST(Resolve, RefusesAGraphOutputDeclaredOtherwise) {
