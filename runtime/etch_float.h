@@ -15,8 +15,21 @@
 #include <string.h>
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
-    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "etch: exact float arithmetic is impossible with -ffast-math or a part of it"
+#endif
+// clang has no macros for -funsafe-math-optimizations and its parts: they are switched off from
+// here on. Where the first pragma is not known (Arm before clang 16, WebAssembly), the others do
+// what they can.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wignored-pragmas"
+#pragma float_control(precise, on)
+#pragma clang diagnostic pop
+#pragma clang fp reassociate(off)
+#if __clang_major__ >= 18
+#pragma clang fp reciprocal(off)
+#endif
 #endif
 #if defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2)
 #error "etch: float expressions must be evaluated in float (on 32-bit x86 use -msse2 -mfpmath=sse)"
