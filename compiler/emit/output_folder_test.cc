@@ -112,6 +112,14 @@ TEST_F(OutputFolder, TakesAnEmptyFolder) {
   EXPECT_EQ(tree(), kWritten);
 }
 
+TEST_F(OutputFolder, LeavesFoldersWithoutAReportAlone) {
+  put("out/mine.txt", "mine");
+  const Tree before = tree();
+  EXPECT_FALSE(write(kFiles, root_ / "out"));
+  EXPECT_NE(message_.find("was not written by etch"), std::string::npos) << message_;
+  EXPECT_EQ(tree(), before);
+}
+
 TEST_F(OutputFolder, LeavesOtherPeoplesFoldersAlone) {
   const std::string nested = std::string(300'000, '[') + std::string(300'000, ']');
   for (const std::string& report :

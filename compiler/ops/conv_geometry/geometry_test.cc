@@ -196,6 +196,7 @@ TEST(ConvGeometry, BadPadsAreRefused) {
   EXPECT_EQ(errors_with("pads", Ints{1, 1}), "E-ATTR: must have 4 entries, got 2");
   EXPECT_EQ(errors_with("pads", Ints{-1, 0, 0, 0}), "E-ATTR: must be >= 0, got -1");
   EXPECT_EQ(errors_with("pads", Ints{kHuge, 0, kHuge, 0}), "E-ATTR: are out of range");
+  EXPECT_EQ(errors_with("pads", Ints{0, 0, 0, (1 << 28) + 1}), "E-ATTR: are out of range");
   EXPECT_NE(errors_with("pads", Ints{100000, 100000, 100000, 100000}).find("E-LIMIT"),
             std::string::npos);
 }
