@@ -38,6 +38,14 @@ bool write_bytes(const fs::path& path, const char* data, std::size_t size, Repor
   return static_cast<bool>(file);
 }
 
+// Again if a signal cut it short.
+void make_folders(const fs::path& path, std::error_code& error) {
+  do {
+    error.clear();
+    fs::create_directories(path, error);
+  } while (error == std::errc::interrupted);
+}
+
 bool is_source(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
 
 // Below the work folder, where programs run.
@@ -112,10 +120,7 @@ bool write_files(const std::vector<OutputFile>& files, const fs::path& folder, R
   for (const OutputFile& file : files) {
     const fs::path path = folder / file.path;
     std::error_code error;  // shows when the file is opened
-    do {
-      error.clear();
-      fs::create_directories(path.parent_path(), error);
-    } while (error == std::errc::interrupted);
+    make_folders(path.parent_path(), error);
     if (!write_bytes(path, file.content.data(), file.content.size(), reporter)) return false;
   }
   return true;
@@ -157,7 +162,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
 bool Network::write_sample(const std::vector<Tensor>& sample, const fs::path& folder,
                            Reporter& reporter) const {
   std::error_code error;
-  fs::create_directories(folder, error);
+  make_folders(folder, error);
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const auto bytes = sample[i].bytes();
     if (!write_bytes(folder / cat("input_", i, ".bin"), reinterpret_cast<const char*>(bytes.data()),
