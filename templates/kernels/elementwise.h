@@ -260,7 +260,9 @@ void dequantize_kernel(S& s, const DequantizePlan& plan) {
     const auto y = s.template operand<float>(1) + at.i[kNestOperands - 1];
     auto q = n == lanes ? s.load_u8("q", x) : s.load_u8_n("q", x, n);
     s.add_i32(q, s.splat_i32("zero_point", -plan.zero_point));
-    const auto real = s.mul_f32("real", s.to_f32("centred", q), s.splat_f32("scale", plan.scale));
+    // First: in which order arguments are computed, and so recorded, is up to the compiler.
+    const auto scale = s.splat_f32("scale", plan.scale);
+    const auto real = s.mul_f32("real", s.to_f32("centred", q), scale);
     if (n == lanes) {
       s.store_f32(y, real);
     } else {
