@@ -9,6 +9,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/reference_math.h"
 #include "tests/conv_node.h"
+#include "tests/model_builder.h"
 
 namespace etch {
 
@@ -207,9 +208,31 @@ std::vector<Case> limited_convolutions(int every) {
   return out;
 }
 
+namespace {
+
+// Every second result is a tie: y = x / 2.
+Case halves() {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 8, 4, 4});
+  std::vector<std::int8_t> weights(8 * 8);
+  for (std::size_t c = 0; c < 8; ++c) weights[9 * c] = 1;
+  model.initializer("w", Tensor::of<std::int8_t>({8, 8, 1, 1}, weights));
+  model.initializer("one", Tensor::of<float>({}, {1.0F}));
+  model.initializer("two", Tensor::of<float>({}, {2.0F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {0}));
+  model.initializer("w_zero", Tensor::of<std::int8_t>({}, {0}));
+  model.node("QLinearConv", {"x", "one", "zero", "w", "one", "w_zero", "two", "zero"}, {"y"});
+  model.output("y");
+  std::vector<std::uint8_t> x(8 * 16);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint8_t>(i);
+  return {"halves", model.bytes(), {Tensor::of<std::uint8_t>({1, 8, 4, 4}, x)}};
+}
+
+}  // namespace
+
 std::vector<Case> scaled_convolutions() {
   Dice dice(15);
-  std::vector<Case> out;
+  std::vector<Case> out = {halves()};
   for (const Scaling scaling :
        {Scaling::kTypical, Scaling::kTies, Scaling::kSaturating, Scaling::kHuge}) {
     for (const bool depthwise : {false, true}) {
