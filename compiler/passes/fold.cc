@@ -68,9 +68,9 @@ bool ConstantFolder::fold(const Node& node) {
   std::vector<const Tensor*> inputs;
   for (const ValueId id : node.inputs) inputs.push_back(constant_of(graph_, id));
   std::vector<Tensor> outputs = node.op->reference(node, inputs);
-  ETCH_CHECK(outputs.size() >= node.outputs.size());
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;
+    if (node.outputs[i] == kNoValue) continue;  // nobody wants it, or it was known to resolve
+    ETCH_CHECK(i < outputs.size());
     Value& value = graph_.value(node.outputs[i]);
     ETCH_CHECK(value.dtype == outputs[i].dtype() && value.shape == outputs[i].shape());
     value.constant = std::make_shared<const Tensor>(std::move(outputs[i]));

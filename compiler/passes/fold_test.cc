@@ -44,6 +44,17 @@ TEST(FoldConstants, LeavesDequantizationAloneOtherwise) {
   EXPECT_EQ(dump(graph), before);
 }
 
+// Resolve knows the mask already, and the reference does not make it again.
+TEST(FoldConstants, FoldsDropoutOfAConstantWithItsMask) {
+  ModelBuilder model;
+  model.initializer("c", Tensor::of<float>({2}, {3.0F, 4.0F}));
+  model.node("Dropout", {"c"}, {"y", "mask"}).output("y").output("mask");
+  const Graph graph = loaded(model);
+  EXPECT_TRUE(graph.nodes.empty());
+  EXPECT_EQ(*graph.value(graph.outputs[0]).constant, Tensor::of<float>({2}, {3.0F, 4.0F}));
+  EXPECT_EQ(graph.value(graph.outputs[1]).constant->integers(), (std::vector<std::int64_t>{1, 1}));
+}
+
 TEST(FoldConstants, LeavesHugeResultsToRunTime) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1});
