@@ -57,7 +57,8 @@ bool ConstantFolder::spend(const Node& node) {
     bytes += elements * bytes_of(*value.dtype);
   }
   const double work = work_of(graph_, node);
-  if (work > static_cast<double>(operations_left_) || bytes > graph_.constant_bytes_left) return false;
+  if (work > static_cast<double>(operations_left_) || bytes > graph_.constant_bytes_left)
+    return false;
   operations_left_ -= static_cast<std::int64_t>(work);
   graph_.constant_bytes_left -= bytes;
   return true;
