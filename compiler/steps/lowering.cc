@@ -410,6 +410,12 @@ void Lowering::lower_output(int port) {
   const Value& out = value(id);
   const auto written = [&](const Buffer& b) { return b.home == Home::kOutput && b.port == port; };
   if (std::any_of(program_.buffers.begin(), program_.buffers.end(), written)) return;
+  if (out.constant != nullptr && out.constant->bytes().empty()) {
+    sink_.error(DiagKind::kUnsupported, cat("output '", printable(out.name), "'"),
+                cat("is a constant without elements, of shape ", to_string(*out.shape)));
+    failed_ = true;
+    return;
+  }
   const Order order = row_major(static_cast<int>(out.shape->size()));
   View to = dense_view(*out.dtype, *out.shape, order);
   to.buffer = add_buffer(Home::kOutput, port, element_count(*out.shape) * bytes_of(*out.dtype));
