@@ -1,6 +1,7 @@
 // Constant tensors; see tensor.h.
 #include "compiler/ir/tensor.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -16,8 +17,12 @@ std::int64_t element_count(const Shape& shape) {
 }
 
 std::string to_string(const Shape& shape) {
+  constexpr std::size_t kMost = 16;  // more than any tensor has; a file can ask for thousands
   std::string out = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) out += cat(i == 0 ? "" : ", ", shape[i]);
+  for (std::size_t i = 0; i < std::min(shape.size(), kMost); ++i) {
+    out += cat(i == 0 ? "" : ", ", shape[i]);
+  }
+  if (shape.size() > kMost) out += cat(", ... ", shape.size(), " in all");
   return out + "]";
 }
 

@@ -68,6 +68,10 @@ bool scales_are_usable(ResolveContext& context, int input, const std::string& ro
 // True when the scale is right as far as it is known.
 bool check_scale(ResolveContext& context, int input, const std::string& role,
                  const std::vector<Shape>& shapes) {
+  if (!context.has_input(input)) {
+    context.error(DiagKind::kGraph, cat("input ", input, " (", role, ") is missing"));
+    return false;
+  }
   return check_float32(context, input, role.c_str()) &&
          shape_is_allowed(context, input, role, shapes) &&
          (context.constant(input) == nullptr || scales_are_usable(context, input, role));

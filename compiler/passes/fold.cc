@@ -19,6 +19,18 @@ const Tensor* constant_of(const Graph& graph, ValueId id) {
   return id == kNoValue ? nullptr : graph.value(id).constant.get();
 }
 
+// Positions of a pooling window, each of which costs an operation per result.
+double window_of(const Node& node) {
+  const auto found = node.attributes.find("kernel_shape");
+  if (found == node.attributes.end()) return 1;
+  const auto* sizes = std::get_if<std::vector<std::int64_t>>(&found->second);
+  double product = 1;
+  if (sizes != nullptr) {
+    for (const std::int64_t size : *sizes) product *= static_cast<double>(size);
+  }
+  return product;
+}
+
 // An estimate of the work, right for elementwise operators and products of matrices alike: for
 // [n,k] x [k,m] it is sqrt(nk * km * nm) = nkm.
 double work_of(const Graph& graph, const Node& node) {
@@ -33,7 +45,7 @@ double work_of(const Graph& graph, const Node& node) {
   };
   for (const ValueId id : node.outputs) add(id);
   for (const ValueId id : node.inputs) add(id);
-  return std::max(most, factors >= 3 ? std::sqrt(product) : 0.0);
+  return std::max(most, factors >= 3 ? std::sqrt(product) : 0.0) * window_of(node);
 }
 
 }  // namespace

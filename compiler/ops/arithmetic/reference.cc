@@ -45,10 +45,12 @@ std::int64_t left_over(Kind kind, std::int64_t a, std::int64_t b) {
   return kind == Kind::kMod && differs ? left + b : left;
 }
 
-// In unsigned arithmetic, where overflow wraps.
+// In unsigned arithmetic, where overflow wraps; not narrower than int, to which products of less
+// would be promoted, and overflow.
 template <class Int>
 Int combine_integers(Kind kind, Int a, Int b) {
-  using Unsigned = std::make_unsigned_t<Int>;
+  using Unsigned =
+      std::conditional_t<(sizeof(Int) < sizeof(int)), unsigned, std::make_unsigned_t<Int>>;
   const auto ua = static_cast<Unsigned>(a);
   const auto ub = static_cast<Unsigned>(b);
   switch (kind) {

@@ -14,6 +14,7 @@ enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
 
 // Larger numbers have no sensible use, and sums and products of them still fit.
 constexpr std::int64_t kMostPerAxis = std::int64_t{1} << 28;
+constexpr std::int64_t kMostOfSmallAxes = 64;  // positions of a window, however small the input
 
 AutoPad read_auto_pad(ResolveContext& context) {
   const std::string text = context.string_attr("auto_pad", "NOTSET");
@@ -123,6 +124,12 @@ std::optional<PoolGeometry> resolve_pool_geometry(ResolveContext& context, ConvL
   for (std::size_t i = 0; i < rank; ++i) {
     ConvAxis axis{x[i + (last ? 1 : 2)], kernel[i], strides[i], dilations[i], pads[i],
                   pads[i + rank],        1};
+    // Windows that are mostly padding only cost time; no network has them.
+    if (const std::int64_t most = std::max(kMostOfSmallAxes, 2 * axis.in); axis.kernel > most) {
+      context.error(DiagKind::kLimit, cat("the window has ", axis.kernel, " positions on spatial ",
+                                          "axis ", i, " of ", to_string(x), ", at most ", most));
+      return std::nullopt;
+    }
     if (mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower) {
       set_same_pads(axis, mode);
     } else {

@@ -93,6 +93,16 @@ TEST(PoolGeometry, EntriesMustBeInRange) {
   EXPECT_EQ(pads.errors(), "E-ATTR: must be in [0, 268435456], got -1");
 }
 
+TEST(PoolGeometry, WindowsAreNotMostlyPadding) {
+  OneNode widest = pool({1, 1, 2}, {64});
+  widest.attribute("auto_pad", std::string("SAME_UPPER"));
+  EXPECT_EQ(axis_of(widest).out, 2);
+  OneNode wider = pool({1, 1, 2}, {65});
+  wider.attribute("auto_pad", std::string("SAME_UPPER"));
+  EXPECT_EQ(wider.errors(),
+            "E-LIMIT: the window has 65 positions on spatial axis 0 of [1, 1, 2], at most 64");
+}
+
 TEST(PoolGeometry, PadsMustBeSmallerThanTheKernel) {
   OneNode node = pool({1, 1, 4}, {2});
   node.attribute("pads", List{0, 2});

@@ -127,6 +127,8 @@ void resolve(ResolveContext& context) {
   if (!transform) return;
   Resize params;
   params.shape = sizes->out;
+  context.set_output(0, context.dtype(0), params.shape);
+  if (context.failed()) return;  // before positions of too many elements are listed
   if (!set_mode(context, form, *sizes, params)) return;
   const float value = form.has_modes ? context.float_attr("extrapolation_value", 0.0F) : 0.0F;
   params.extrapolate = transform->kind == ResizeTransform::Kind::kCropAndResize;
@@ -141,7 +143,6 @@ void resolve(ResolveContext& context) {
       axis.position = positions_along(*transform, d, axis.in, axis.out, sizes->scales[d]);
     params.axes.push_back(std::move(axis));
   }
-  context.set_output(0, context.dtype(0), params.shape);
   context.set_params(std::move(params));
 }
 

@@ -180,5 +180,9 @@ TEST(Resize, CropNeedsARegionAndAValueOfTheType) {
   EXPECT_EQ(node.errors(), "E-ATTR: is no uint8: -3");
 }
 
+TEST(ResizeRefusals, OfHugeSizesComeBeforeTheirPositionsAreListed) {
+  EXPECT_EQ(to_sizes(f32({1}, {1.0F}), {std::int64_t{1} << 28}).errors().substr(0, 7), "E-LIMIT");
+}
+
 }  // namespace
 }  // namespace etch
