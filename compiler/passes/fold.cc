@@ -19,16 +19,26 @@ const Tensor* constant_of(const Graph& graph, ValueId id) {
   return id == kNoValue ? nullptr : graph.value(id).constant.get();
 }
 
-// Positions of a pooling window, each of which costs an operation per result.
-double window_of(const Node& node) {
-  const auto found = node.attributes.find("kernel_shape");
-  if (found == node.attributes.end()) return 1;
-  const auto* sizes = std::get_if<std::vector<std::int64_t>>(&found->second);
-  double product = 1;
-  if (sizes != nullptr) {
-    for (const std::int64_t size : *sizes) product *= static_cast<double>(size);
+// What one result or input costs where operators slide windows: at least the number of positions.
+double window_of(const Graph& graph, const Node& node) {
+  double positions = 1;
+  for (const char* const name : {"kernel_shape", "size"}) {  // of pooling and of LRN
+    const auto found = node.attributes.find(name);
+    if (found == node.attributes.end()) continue;
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) {
+      for (const std::int64_t size : *list) positions *= static_cast<double>(size);
+    } else if (const auto* size = std::get_if<std::int64_t>(&found->second)) {
+      positions *= static_cast<double>(*size);
+    }
   }
-  return product;
+  if (node.op_type.find("Conv") == std::string::npos) return positions;
+  for (const ValueId id : node.inputs) {  // the weights are among the inputs with a kernel
+    const Shape shape = id == kNoValue ? Shape{} : *graph.value(id).shape;
+    double size = 1;
+    for (std::size_t d = 1; d < shape.size(); ++d) size *= static_cast<double>(shape[d]);
+    if (id != node.inputs.front()) positions = std::max(positions, size);
+  }
+  return positions;
 }
 
 // An estimate of the work, right for elementwise operators and products of matrices alike: for
@@ -45,7 +55,7 @@ double work_of(const Graph& graph, const Node& node) {
   };
   for (const ValueId id : node.outputs) add(id);
   for (const ValueId id : node.inputs) add(id);
-  return std::max(most, factors >= 3 ? std::sqrt(product) : 0.0) * window_of(node);
+  return std::max(most, factors >= 3 ? std::sqrt(product) : 0.0) * window_of(graph, node);
 }
 
 }  // namespace

@@ -55,6 +55,21 @@ TEST(FoldConstants, FoldsDropoutOfAConstantWithItsMask) {
   EXPECT_EQ(graph.value(graph.outputs[1]).constant->integers(), (std::vector<std::int64_t>{1, 1}));
 }
 
+TEST(FoldConstants, CountsTheWindowsOfConvolutions) {
+  ModelBuilder model;
+  model.initializer("x", Tensor(DType::kF32, {1, 1, 512, 512}));
+  model.initializer("w", Tensor(DType::kF32, {1, 1, 400, 400}));
+  model.node("Conv", {"x", "w"}, {"y"}, {{"pads", Ints{200, 200, 200, 200}}}).output("y");
+  EXPECT_EQ(loaded(model).nodes.size(), 1U);
+}
+
+TEST(FoldConstants, CountsTheNeighboursOfLrn) {
+  ModelBuilder model;
+  model.initializer("x", Tensor(DType::kF32, {1, 100'000, 1, 1}));
+  model.node("LRN", {"x"}, {"y"}, {{"size", std::int64_t{100'001}}}).output("y");
+  EXPECT_EQ(loaded(model).nodes.size(), 1U);
+}
+
 TEST(FoldConstants, LeavesHugeResultsToRunTime) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1});

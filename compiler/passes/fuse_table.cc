@@ -150,8 +150,10 @@ class TableFusion {
   }
 
   static std::string names_of(const std::vector<const Node*>& nodes) {
+    constexpr std::size_t kMost = 200;  // where chains meet again and again, names would explode
     std::string out;
     for (const Node* node : nodes) {
+      if (out.size() > kMost) return out.substr(0, kMost) + " ...";
       const bool converts =
           node->op_type == "QuantizeLinear" || node->op_type == "DequantizeLinear";
       if (converts || node->op_type == "Cast") continue;

@@ -410,12 +410,6 @@ void Lowering::lower_output(int port) {
   const Value& out = value(id);
   const auto written = [&](const Buffer& b) { return b.home == Home::kOutput && b.port == port; };
   if (std::any_of(program_.buffers.begin(), program_.buffers.end(), written)) return;
-  if (out.constant != nullptr && out.constant->bytes().empty()) {
-    sink_.error(DiagKind::kUnsupported, cat("output '", printable(out.name), "'"),
-                cat("is a constant without elements, of shape ", to_string(*out.shape)));
-    failed_ = true;
-    return;
-  }
   const Order order = row_major(static_cast<int>(out.shape->size()));
   View to = dense_view(*out.dtype, *out.shape, order);
   to.buffer = add_buffer(Home::kOutput, port, element_count(*out.shape) * bytes_of(*out.dtype));
@@ -430,9 +424,9 @@ void Lowering::lower_output(int port) {
   step->plan = make_copy(from, to);
   step->plan.x_is_constant = constant;
   if (constant) {
-    step->constants.push_back(
-        byte_array("data", {out.constant->bytes().begin(), out.constant->bytes().end()},
-                   "the constant output"));
+    std::vector<std::byte> bytes(out.constant->bytes().begin(), out.constant->bytes().end());
+    if (bytes.empty()) bytes.emplace_back();  // C++ has no arrays without elements
+    step->constants.push_back(byte_array("data", std::move(bytes), "the constant output"));
   } else {
     step->operands.push_back({"x", from.buffer, from.offset, DType::kU8, Access::kRead});
   }

@@ -120,9 +120,10 @@ bool check_axis(ResolveContext& context, const PadAxis& axis, Pad::Mode mode, st
 // One axis, or nothing with a report.
 std::optional<PadAxis> axis_of(ResolveContext& context, Pad::Mode mode, std::int64_t size,
                                std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kMostCropped = std::int64_t{1} << 40;  // beyond every size; negatable
   const auto total = checked_add(begin, end);
-  if (!total || !checked_add(*total, size) || !checked_add(size, begin) ||
-      !checked_add(size, end)) {
+  if (begin < -kMostCropped || end < -kMostCropped || !total || !checked_add(*total, size) ||
+      !checked_add(size, begin) || !checked_add(size, end)) {
     context.error(DiagKind::kLimit, "pads are too large");
     return std::nullopt;
   }

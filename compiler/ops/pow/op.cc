@@ -1,6 +1,7 @@
 // Resolves Pow; see op.h.
 #include "compiler/ops/pow/op.h"
 
+#include <cmath>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -37,6 +38,10 @@ void resolve(ResolveContext& context) {
              broadcast_view(context.shape(1), *shape), std::nullopt, Function::kPow};
   if (exponents != nullptr && exponents->size() == 1) {
     params.exponent = exponent_at(*exponents, 0);
+    if (!std::isfinite(*params.exponent)) {
+      context.input_error(DiagKind::kUnsupported, 1, "Y", "must be finite");
+      return;
+    }
     params.function = function_of(*params.exponent);
   }
   context.set_output(0, DType::kF32, *shape);

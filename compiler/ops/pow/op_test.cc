@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/one_node.h"
 #include "tests/tensors.h"
 
@@ -46,6 +48,13 @@ TEST(Pow, OtherTypesAndShapesAreRefused) {
             "E-TYPE: must be float32, int32, int64, got uint8");
   EXPECT_EQ(power(f32({2}, {2, 2}), f32({3}, {1, 2, 3})).errors(),
             "E-SHAPE: shapes [2] and [3] do not broadcast");
+}
+
+TEST(Pow, OfAConstantThatIsNoNumberIsRefused) {
+  for (const float y :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    EXPECT_EQ(power(f32({1}, {2}), f32({}, {y})).errors(), "E-UNSUPPORTED: must be finite");
+  }
 }
 
 }  // namespace

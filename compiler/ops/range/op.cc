@@ -10,7 +10,7 @@
 namespace etch {
 
 namespace {
-constexpr std::int64_t kMost = std::int64_t{1} << 24;  // elements
+constexpr std::int64_t kMost = std::int64_t{1} << 20;  // elements
 
 constexpr const char* kRoles[] = {"start", "limit", "delta"};
 
@@ -75,7 +75,7 @@ void resolve(ResolveContext& context) {
   };
   const auto count = count_of(number(0), number(1), number(2));
   if (!count) {
-    context.error(DiagKind::kLimit, "delta is 0, or there are too many elements");
+    context.error(DiagKind::kLimit, cat("delta is 0, or there are more than ", kMost, " elements"));
     return;
   }
   context.set_constant_output(0, real ? floats(context, *count) : integers(context, *count));

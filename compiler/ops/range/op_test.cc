@@ -36,9 +36,9 @@ TEST(Range, CountsUpAndDown) {
 
 TEST(Range, RefusesWhatHasNoEnd) {
   EXPECT_EQ(range(s64({}, {0}), s64({}, {9}), s64({}, {0})).errors(),
-            "E-LIMIT: delta is 0, or there are too many elements");
+            "E-LIMIT: delta is 0, or there are more than 1048576 elements");
   EXPECT_EQ(range(s64({}, {0}), s64({}, {INT64_MAX}), s64({}, {1})).errors(),
-            "E-LIMIT: delta is 0, or there are too many elements");
+            "E-LIMIT: delta is 0, or there are more than 1048576 elements");
 }
 
 TEST(Range, NeedsConstantScalars) {
