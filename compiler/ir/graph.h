@@ -63,7 +63,7 @@ struct Graph {
   std::string external_digest;    // of that data; empty: there is none
   // What compiling may still fill with computed constants, so that a small file cannot fill memory.
   std::int64_t constant_bytes_left = std::int64_t{1} << 28;
-  FusionLog fusions;              // what the passes did, for people
+  FusionLog fusions;  // what the passes did, for people
 
   Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
