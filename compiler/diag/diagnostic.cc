@@ -41,8 +41,9 @@ std::string format(const Diagnostic& diagnostic, std::string_view file) {
 }
 
 void Sink::report(Diagnostic diagnostic) {
-  if (diagnostic.severity == Severity::kError) ++errors_;
-  diagnostics_.push_back(std::move(diagnostic));
+  // A hostile file can have a million faults.
+  std::size_t& count = diagnostic.severity == Severity::kError ? errors_ : others_;
+  if (++count <= kMost) diagnostics_.push_back(std::move(diagnostic));
 }
 
 void Sink::error(DiagKind kind, std::string location, std::string message) {
@@ -58,16 +59,19 @@ void Sink::note(DiagKind kind, std::string location, std::string message) {
 }
 
 std::vector<Diagnostic> Sink::sorted() const {
-  constexpr std::size_t kMost = 100;
-  std::vector<Diagnostic> out = diagnostics_;
+  std::size_t places = kMost - std::min(errors_, kMost);  // that errors leave to others
+  std::vector<Diagnostic> out;
+  for (const Diagnostic& each : diagnostics_) {
+    const bool is_error = each.severity == Severity::kError;
+    if (!is_error && places == 0) continue;
+    if (!is_error) --places;
+    out.push_back(each);
+  }
   std::stable_sort(out.begin(), out.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return a.node_index < b.node_index;
   });
-  if (out.size() > kMost) {
-    const std::size_t more = out.size() - kMost;
-    out.resize(kMost);
-    out.back().message += cat(" (and ", more, " more diagnostics)");
-  }
+  const std::size_t more = errors_ + others_ - out.size();
+  if (more > 0) out.back().message += cat(" (and ", more, " more diagnostics)");
   return out;
 }
 

@@ -44,12 +44,14 @@ class Sink {
 
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
-  // In order of node, then of report. At most 100 errors are kept; the last says how many more.
+  // In order of node, then of report. At most 100, errors rather than others; the last says how
+  // many more there were.
   std::vector<Diagnostic> sorted() const;
 
  private:
-  std::vector<Diagnostic> diagnostics_;
-  std::size_t errors_ = 0;
+  static constexpr std::size_t kMost = 100;
+  std::vector<Diagnostic> diagnostics_;  // the first kMost errors, and as many others
+  std::size_t errors_ = 0, others_ = 0;  // all that were reported
 };
 
 // Thrown inside compiler/ to leave a stage whose diagnostics are already in the Sink.
