@@ -23,11 +23,13 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   int get() const { return value_; }
+  // Hands it over: to be closed by the caller.
+  int release() { return std::exchange(value_, -1); }
+  void reset() {
+    if (value_ >= 0) ::close(release());
+  }
 
  private:
-  void reset() {
-    if (value_ >= 0) ::close(value_);
-  }
   int value_;
 };
 

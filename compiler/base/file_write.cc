@@ -8,7 +8,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "compiler/base/descriptor.h"
 #include "compiler/base/text.h"
 
 namespace etch {
@@ -24,49 +26,37 @@ auto undisturbed(const Call& call) {
   }
 }
 
-// A file descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags)
-      : value_(undisturbed([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); })) {
-    if (value_ < 0) fail_io(path, "cannot open", errno);
-  }
-  ~Descriptor() {
-    if (value_ >= 0) close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+Descriptor open_file(const fs::path& path, int flags) {
+  Descriptor file(undisturbed([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); }));
+  if (file.get() < 0) fail_io(path, "cannot open", errno);
+  return file;
+}
 
-  void write_all(const fs::path& path, std::string_view content) {
-    while (!content.empty()) {
-      const ssize_t written =
-          undisturbed([&] { return write(value_, content.data(), content.size()); });
-      if (written < 0) fail_io(path, "cannot write", errno);
-      if (written == 0) fail_io(path, "cannot write", ENOSPC);  // would go on like this for ever
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
+void write_all(const Descriptor& file, const fs::path& path, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written =
+        undisturbed([&] { return write(file.get(), content.data(), content.size()); });
+    if (written < 0) fail_io(path, "cannot write", errno);
+    if (written == 0) fail_io(path, "cannot write", ENOSPC);  // would go on like this for ever
+    content.remove_prefix(static_cast<std::size_t>(written));
   }
+}
 
-  void sync(const fs::path& path) {
-    if (undisturbed([&] { return fsync(value_); }) == 0) return;
-    if (errno != EINVAL) fail_io(path, "cannot flush", errno);  // EINVAL: nothing to flush here
-  }
+void sync(const Descriptor& file, const fs::path& path) {
+  if (undisturbed([&] { return fsync(file.get()); }) == 0) return;
+  if (errno != EINVAL) fail_io(path, "cannot flush", errno);  // EINVAL: nothing to flush here
+}
 
-  void close_now(const fs::path& path) {
-    const int closing = value_;
-    value_ = -1;
-    // After a signal Linux has closed it all the same.
-    if (close(closing) != 0 && errno != EINTR) fail_io(path, "cannot close", errno);
-  }
-
- private:
-  int value_;
-};
+// Some file systems tell only now that something could not be written.
+void close_file(Descriptor file, const fs::path& path) {
+  // After a signal Linux has closed it all the same.
+  if (close(file.release()) != 0 && errno != EINTR) fail_io(path, "cannot close", errno);
+}
 
 void sync_as(const fs::path& path, int flags) {
-  Descriptor file(path, flags);
-  file.sync(path);
-  file.close_now(path);
+  Descriptor file = open_file(path, flags);
+  sync(file, path);
+  close_file(std::move(file), path);
 }
 
 }  // namespace
@@ -76,16 +66,16 @@ void fail_io(const fs::path& path, std::string_view what, int error) {
 }
 
 void write_new_file(const fs::path& path, std::string_view content) {
-  Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  file.write_all(path, content);
-  file.sync(path);
-  file.close_now(path);
+  Descriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  write_all(file, path, content);
+  sync(file, path);
+  close_file(std::move(file), path);
 }
 
 void write_through(const fs::path& path, std::string_view content) {
-  Descriptor file(path, O_WRONLY);
-  file.write_all(path, content);
-  file.close_now(path);
+  Descriptor file = open_file(path, O_WRONLY);
+  write_all(file, path, content);
+  close_file(std::move(file), path);
 }
 
 void sync_file(const fs::path& path) { sync_as(path, O_RDONLY | O_NOFOLLOW); }

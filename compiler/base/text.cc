@@ -1,6 +1,7 @@
 // Locale-free formatting; see text.h.
 #include "compiler/base/text.h"
 
+#include <array>
 #include <cmath>
 
 #include "compiler/base/check.h"
@@ -21,6 +22,40 @@ std::string decimal(float value) {
   char digits[40];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   return std::string(digits, end);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t least,
+                                          std::int64_t most) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number >= least && number <= most ? std::optional(number) : std::nullopt;
+}
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return {1, first};
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || size > text.size()) return {};
+  std::uint32_t code = first & (0x7fU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  const bool exists = code >= kLeast[size] && code <= 0x10ffff && (code < 0xd800 || code >= 0xe000);
+  return exists ? Character{size, code} : Character{};
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = first_character(text).size;
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
 }
 
 std::string printable(std::string_view name) {

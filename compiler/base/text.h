@@ -3,7 +3,9 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,6 +38,19 @@ std::string hex_float(float value);
 
 // The shortest decimal that reads back to the same float, for comments and reports: 0.1.
 std::string decimal(float value);
+
+// The decimal integer that all of `text` is; null if it is none or not in least .. most.
+std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t least,
+                                          std::int64_t most);
+
+// The character that `text`, which is not empty, starts with; size 0 if that is no well-formed
+// UTF-8 (RFC 3629).
+struct Character {
+  std::size_t size = 0;  // bytes
+  std::uint32_t code = 0;
+};
+Character first_character(std::string_view text);
+bool is_utf8(std::string_view text);
 
 // `name` as printable ASCII for diagnostics: everything else becomes \xNN, at most 60 characters.
 std::string printable(std::string_view name);

@@ -2,7 +2,7 @@
 #include "compiler/cli/data_set.h"
 
 #include <algorithm>
-#include <charconv>
+#include <climits>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -19,11 +19,8 @@ std::optional<int> number_of(const fs::path& folder) {
   constexpr std::string_view kPrefix = "test_data_set_";
   const std::string name = folder.filename().string();
   if (name.rfind(kPrefix, 0) != 0) return std::nullopt;
-  const char* const end = name.data() + name.size();
-  int number = 0;
-  const auto result = std::from_chars(name.data() + kPrefix.size(), end, number);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return number;
+  const auto number = parse_integer(std::string_view(name).substr(kPrefix.size()), 0, INT_MAX);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 }  // namespace

@@ -14,11 +14,7 @@ namespace etch::cli {
 namespace {
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
-  std::int64_t size = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, size);
-  if (result.ec != std::errc() || result.ptr != end || size < 1) return std::nullopt;
-  return size;
+  return parse_integer(text, 1, INT64_MAX);
 }
 
 std::string check_target(const std::string& name) {

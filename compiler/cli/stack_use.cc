@@ -4,7 +4,9 @@
 #include "compiler/cli/stack_use.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
+
+#include "compiler/base/text.h"
 
 namespace etch::cli {
 namespace {
@@ -28,10 +30,7 @@ std::optional<std::int64_t> frame_of(std::string_view label) {
   const std::size_t before = label.rfind("\\n");
   if (before == std::string_view::npos) return std::nullopt;
   label.remove_prefix(before + 2);
-  std::int64_t bytes = 0;
-  const auto result = std::from_chars(label.data(), label.data() + label.size(), bytes);
-  if (result.ec != std::errc() || result.ptr != label.data() + label.size()) return std::nullopt;
-  return bytes;
+  return parse_integer(label, 0, INT64_MAX);
 }
 
 }  // namespace

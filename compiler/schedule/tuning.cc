@@ -2,7 +2,6 @@
 #include "compiler/schedule/tuning.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "compiler/base/text.h"
@@ -38,13 +37,8 @@ const IsaTraits* instruction_set(std::string_view name) {
 }
 
 std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || value < 1 || value > kMostTileSide) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = parse_integer(text, 1, kMostTileSide);
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
 // The value of "KEY=VALUE"; nothing if the word is something else.

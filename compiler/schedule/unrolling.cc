@@ -2,7 +2,6 @@
 #include "compiler/schedule/unrolling.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "compiler/base/text.h"
 #include "compiler/schedule/tiles.h"
@@ -32,12 +31,9 @@ void spell_out(ConvPlan& plan, int groups) { plan.unroll = plan.straight_line = 
 std::optional<Unrolling> parse_unrolling(std::string_view text) {
   if (text == "auto") return Unrolling{};
   if (text == "full") return Unrolling{Unrolling::Kind::kFull, 0};
-  int groups = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, groups);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  if (groups < 1 || groups > kMostUnrolledGroups) return std::nullopt;
-  return Unrolling{Unrolling::Kind::kGroups, groups};
+  const auto groups = parse_integer(text, 1, kMostUnrolledGroups);
+  if (!groups) return std::nullopt;
+  return Unrolling{Unrolling::Kind::kGroups, static_cast<int>(*groups)};
 }
 
 std::string text_of(const Unrolling& unrolling) {
