@@ -25,7 +25,8 @@ class FolderReplacement {
 
   // The folder to be filled, with files that write_new_file() makes.
   const std::filesystem::path& path() const { return path_; }
-  // In one step; what stood at the target is removed.
+  // In one step; what stood at the target is removed, its permissions stay. If a failure keeps the
+  // old folder from being put back, it is left in the scratch folder, and the message says where.
   void commit();
 
  private:
@@ -35,8 +36,13 @@ class FolderReplacement {
   std::filesystem::path path_;
 };
 
-// `target` without a trailing slash, absolute, so that it has a parent and a name.
+// `target` without a trailing slash, absolute, so that it has a parent and a name. Links above it
+// are followed, so that ".." behind one means what it means to the system; a link of that name is
+// not.
 std::filesystem::path with_parent(const std::filesystem::path& target);
+
+// Whether there is a folder. Throws an IoFailure if it is something else, or a link.
+bool is_folder_there(const std::filesystem::path& path);
 
 // Makes or replaces a file; a link keeps pointing at it, and its permissions stay. What is no file,
 // as /dev/stdout, is written to.

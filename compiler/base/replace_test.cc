@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/base/file_write.h"
 
@@ -56,6 +59,59 @@ TEST_F(Replace, AFolderIsNotReplacedByAFile) {
   EXPECT_THROW(replace_file(root_ / "folder", "text"), IoFailure);
   EXPECT_THROW(replace_file(root_ / "no/such/folder", "text"), IoFailure);
   EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(Replace, AFolderKeepsItsPermissions) {
+  const fs::path out = root_ / "out";
+  for (const mode_t mode : {0700U, 0755U, 0770U, 02775U}) {
+    fs::create_directories(out);
+    ASSERT_EQ(chmod(out.c_str(), mode), 0);
+    FolderReplacement fresh(out);
+    write_new_file(fresh.path() / "file", "text");
+    fresh.commit();
+    struct stat facts {};
+    ASSERT_EQ(stat(out.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 07777, mode);
+    EXPECT_EQ(text(out / "file"), "text");
+  }
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(Replace, DotsBehindALinkMeanTheFolderThatItLeadsTo) {
+  fs::create_directories(root_ / "far/away");
+  fs::create_directory_symlink("far/away", root_ / "link");
+  for (const char* name : {"link/../out", "link/./../out2/", "link/new/below"}) {
+    FolderReplacement fresh(root_ / name);
+    write_new_file(fresh.path() / "file", name);
+    fresh.commit();
+  }
+  EXPECT_EQ(text(root_ / "far/out/file"), "link/../out");
+  EXPECT_EQ(text(root_ / "far/out2/file"), "link/./../out2/");
+  EXPECT_EQ(text(root_ / "far/away/new/below/file"), "link/new/below");
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_F(Replace, AnyFolderHasAParentAndAName) {
+  const fs::path root = fs::canonical(root_);
+  fs::create_directories(root_ / "far/away");
+  fs::create_directory_symlink("far/away", root_ / "link");
+  for (const auto& [given, meant] : std::vector<std::pair<std::string, std::string>>{
+           {"out", "out"},
+           {"out//", "out"},
+           {"out/./", "out"},
+           {"a/b/out", "a/b/out"},
+           {"far/..//out", "out"},
+           {"missing/../out", "out"},
+           {"link/", "link"},
+           {"link/..", "far"},
+           {"link/../", "far"},
+           {"far/away/.././away", "far/away"},
+       }) {
+    EXPECT_EQ(with_parent(root_ / given), root / meant) << given;
+  }
+  EXPECT_EQ(with_parent(root_ / "missing/.."), root);
+  EXPECT_EQ(with_parent("."), fs::current_path());
+  EXPECT_EQ(with_parent("/"), "/");
 }
 
 TEST_F(Replace, AllFilesOrNone) {

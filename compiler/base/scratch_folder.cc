@@ -1,8 +1,12 @@
 // See scratch_folder.h. What happens between two processes: who makes a folder locks it at once and
 // then looks whether it is still there, and who clears up locks it before removing it. So either
 // the maker has the lock and the folder stays, or the folder goes and the maker makes another one.
+//
+// Others may be allowed to write where the folder stands, and can put a link or another folder in
+// its place. So nothing is removed by path: only what is in the folder that was opened.
 #include "compiler/base/scratch_folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -10,12 +14,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "compiler/base/file_write.h"
@@ -41,104 +49,142 @@ std::string boot_id() {
   return id;
 }
 
-// The marker in `folder`. Empty if there is none or it is something else.
-Marker read_marker(const fs::path& folder) {
-  const fs::path path = folder / kMarker;
-  std::error_code error;
-  constexpr std::uintmax_t kMostBytes = 8192;
-  if (!fs::is_regular_file(fs::symlink_status(path, error)) || error) return {};
-  if (fs::file_size(path, error) > kMostBytes || error) return {};
-  std::ifstream file(path, std::ios::binary);
+// Without following a link. None if there is no such folder, or it may not be opened.
+Descriptor open_folder(int parent, const char* name) {
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// The names in the open folder `folder`, or nothing if they cannot be read.
+std::optional<std::vector<std::string>> names_in(int folder) {
+  Descriptor again = open_folder(folder, ".");  // a position of its own
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(fdopendir(again.get()), closedir);
+  if (!list) return std::nullopt;
+  again.release();
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* const entry = readdir(list.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return errno == 0 ? std::optional(std::move(names)) : std::nullopt;
+}
+
+// The marker's text; empty if there is none or it is something else.
+std::string marker_text(int folder) {
+  constexpr off_t kMostBytes = 8192;
+  const Descriptor file(openat(folder, kMarker, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts {};
+  if (fstat(file.get(), &facts) != 0) return {};
+  if (!S_ISREG(facts.st_mode) || facts.st_size > kMostBytes) return {};
+  std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+  // A local file of this size comes in one piece; one that does not is no marker.
+  return read(file.get(), text.data(), text.size()) == facts.st_size ? text : std::string();
+}
+
+Marker read_marker(int folder) {
+  std::istringstream text(marker_text(folder));
   Marker marker;
   std::string first;
-  std::getline(file, first);
+  std::getline(text, first);
   if (first != kFirstLine) return {};
-  std::getline(file, marker.inode);
-  std::getline(file, marker.boot);
-  marker.target.assign(std::istreambuf_iterator<char>(file), {});  // the rest: it may hold newlines
+  std::getline(text, marker.inode);
+  std::getline(text, marker.boot);
+  marker.target.assign(std::istreambuf_iterator<char>(text), {});  // the rest: it may hold newlines
   return marker;
 }
 
-bool is_empty_but_for_marker(const fs::path& folder, std::error_code& error) {
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename() != kMarker) return false;
-  }
-  return !error;
+bool is_empty_but_for_marker(int folder) {
+  const auto names = names_in(folder);
+  return names && std::all_of(names->begin(), names->end(),
+                              [](const std::string& name) { return name == kMarker; });
 }
 
-// Removes everything in `folder`, then the marker, then the folder: cut short anywhere, what is
-// left is still known as a scratch folder.
-bool remove_tree(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename() != kMarker) entries.push_back(entry->path());
+// The folder `name`, such that it can be emptied: an old tree may have folders without permission
+// to read or write.
+Descriptor open_to_empty(int parent, const char* name) {
+  Descriptor folder = open_folder(parent, name);
+  if (folder.get() < 0) {
+    fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+    folder = open_folder(parent, name);
   }
-  bool good = !error;
-  for (const fs::path& entry : entries) {
-    fs::remove_all(entry, error);
-    good = good && !error;
-  }
-  if (!good) return false;
-  unlink((folder / kMarker).c_str());
-  return rmdir(folder.c_str()) == 0 || errno == ENOENT;
+  fchmod(folder.get(), S_IRWXU);
+  return folder;
 }
 
-// Lets folders be emptied that an old tree has without permission to write.
-void make_writable(const fs::path& root) {
-  std::error_code error;
-  std::vector<fs::path> folders = {root};
-  while (!folders.empty()) {
-    const fs::path folder = folders.back();
-    folders.pop_back();
-    fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, error);
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (entry->symlink_status(error).type() == fs::file_type::directory) {
-        folders.push_back(entry->path());
+// Removes all that is in the open folder `folder`, but what is called `kept`. Never leaves it:
+// names are looked up in open folders, and a link is removed, not followed.
+bool remove_names(int folder, const char* kept, int depth = 0) {
+  constexpr int kMostDepth = 500;  // each level has a descriptor open; 1,024 are usual
+  const auto names = names_in(folder);
+  if (!names || depth > kMostDepth) return false;
+  bool good = true;
+  for (const std::string& name : *names) {
+    if (name == kept || unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) continue;
+    if (errno == EISDIR) {
+      const Descriptor inner = open_to_empty(folder, name.c_str());
+      if (inner.get() >= 0 && remove_names(inner.get(), "", depth + 1) &&
+          unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0) {
+        continue;
       }
     }
+    good = false;
   }
+  return good;
 }
 
-void remove_thoroughly(const fs::path& folder) {
-  if (remove_tree(folder)) return;
-  make_writable(folder);
-  remove_tree(folder);
+// Whether what `path` names, a link itself, is the open folder `folder`.
+bool is_at(const fs::path& path, int folder) {
+  struct stat there {};
+  struct stat here {};
+  return lstat(path.c_str(), &there) == 0 && fstat(folder, &here) == 0 &&
+         there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+// Removes everything in the folder, then the marker, then the folder: cut short anywhere, what is
+// left is still known as a scratch folder. Whoever may write beside it may have put something else
+// in its place, which stays.
+bool remove_once(const fs::path& path, int folder) {
+  if (!remove_names(folder, kMarker)) return false;
+  unlinkat(folder, kMarker, 0);
+  return !is_at(path, folder) || rmdir(path.c_str()) == 0;
+}
+
+void remove_scratch(const fs::path& path, int folder) {
+  if (!remove_once(path, folder)) remove_once(path, folder);  // a signal, say
 }
 
 // Puts an old tree back whose place is empty.
-void restore_old(const fs::path& folder, const std::string& target) {
+void restore_old(const fs::path& path, int folder, const std::string& target) {
   if (target.empty() || target == "." || target == ".." || target.find('/') != std::string::npos) {
     return;
   }
-  const fs::path old = folder / ScratchFolder::kOld;
-  const fs::path place = folder.parent_path() / target;
+  struct stat old {};
+  if (fstatat(folder, ScratchFolder::kOld, &old, AT_SYMLINK_NOFOLLOW) != 0) return;
+  const fs::path place = path.parent_path() / target;
   std::error_code error;
-  if (fs::symlink_status(old, error).type() != fs::file_type::directory) return;
+  if (!S_ISDIR(old.st_mode)) return;
   if (fs::symlink_status(place, error).type() != fs::file_type::not_found) return;
-  fs::rename(old, place, error);
+  renameat(folder, ScratchFolder::kOld, AT_FDCWD, place.c_str());
 }
 
-// What `folder`, open as `descriptor`, is, given that nobody holds its lock.
-void remove_if_stale(const fs::path& folder, int descriptor) {
+// `folder` is open at `path`, and nobody else holds its lock.
+void remove_if_stale(const fs::path& path, int folder) {
   constexpr std::time_t kDay = 24 * 60 * 60;
   struct stat facts {};
-  if (fstat(descriptor, &facts) != 0) return;
+  if (fstat(folder, &facts) != 0) return;
   if (facts.st_uid != geteuid() || (facts.st_mode & 0777) != 0700) return;
-  std::error_code error;
   const Marker marker = read_marker(folder);
   const std::string boot = boot_id();
   const bool same_boot = !boot.empty() && marker.boot == boot;
   const bool stale = marker.inode == cat(facts.st_ino) &&
                      (same_boot || facts.st_mtime < std::time(nullptr) - kDay);
   // Killed before it was marked.
-  const bool unused = marker.inode.empty() && is_empty_but_for_marker(folder, error);
+  const bool unused = marker.inode.empty() && is_empty_but_for_marker(folder);
   if (!stale && !unused) return;
-  if (stale) restore_old(folder, marker.target);
-  remove_thoroughly(folder);
+  if (stale) restore_old(path, folder, marker.target);
+  remove_scratch(path, folder);
 }
 
 }  // namespace
@@ -160,44 +206,48 @@ ScratchFolder::ScratchFolder(const fs::path& parent, const std::string& target) 
     }
     path_ = pattern;
     if (lock()) {
-      if (lock_ >= 0) mark(target);
+      if (locked_) mark(target);
       return;
     }
   }
   fail_io(parent, "cannot create a temporary folder", EBUSY);
 }
 
-// False if another process took the new folder for a stale one. A file system without locks is no
-// failure: then there is no marker either, and the folder stays if the program is killed.
+// False if another process took the new folder for a stale one, or something else stands there. A
+// file system without locks, or too many open files, are no failure: then there is no marker, and
+// the folder stays if the program is killed.
 bool ScratchFolder::lock() {
-  lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (lock_ < 0) return errno != ENOENT;
+  folder_ = open_folder(AT_FDCWD, path_.c_str());
+  const bool is_open = folder_.get() >= 0;
+  locked_ = is_open && flock(folder_.get(), LOCK_EX | LOCK_NB) == 0;
+  if (is_open && !locked_ && errno == EWOULDBLOCK) return false;
   struct stat facts {};
-  const bool locked = flock(lock_, LOCK_EX | LOCK_NB) == 0;
-  if (!locked && errno != EWOULDBLOCK) {
-    close(lock_);
-    lock_ = -1;
-    return true;
-  }
-  if (locked && fstat(lock_, &facts) == 0 && facts.st_nlink > 0) return true;
-  close(lock_);
-  lock_ = -1;
-  return false;
+  const int status = is_open ? fstat(folder_.get(), &facts) : lstat(path_.c_str(), &facts);
+  device_ = facts.st_dev;
+  inode_ = facts.st_ino;
+  return status == 0 && S_ISDIR(facts.st_mode) && facts.st_nlink > 0;
 }
 
 void ScratchFolder::mark(const std::string& target) const {
-  struct stat facts {};
-  if (fstat(lock_, &facts) != 0) return;
-  const std::string text = cat(kFirstLine, "\n", facts.st_ino, "\n", boot_id(), "\n", target);
+  const std::string text = cat(kFirstLine, "\n", inode_, "\n", boot_id(), "\n", target);
   try {
     write_new_file(path_ / kMarker, text);
   } catch (const IoFailure&) {  // what is to be written here will say it
   }
 }
 
-ScratchFolder::~ScratchFolder() {
-  remove_thoroughly(path_);
-  if (lock_ >= 0) close(lock_);
+ScratchFolder::~ScratchFolder() {  // and then lets go of the lock
+  if (kept_) return;
+  if (folder_.get() < 0) folder_ = open_folder(AT_FDCWD, path_.c_str());
+  struct stat facts {};
+  if (fstat(folder_.get(), &facts) != 0) return;
+  if (facts.st_dev != device_ || facts.st_ino != inode_) return;  // now it is something else
+  remove_scratch(path_, folder_.get());
+}
+
+void ScratchFolder::keep() {
+  kept_ = true;
+  unlinkat(folder_.get(), kMarker, 0);
 }
 
 void remove_stale_scratch(const fs::path& parent) noexcept {
@@ -209,11 +259,9 @@ void remove_stale_scratch(const fs::path& parent) noexcept {
       if (is_scratch_name(entry->path().filename().string())) found.push_back(entry->path());
     }
     for (const fs::path& folder : found) {
-      const int descriptor =
-          open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-      if (descriptor < 0) continue;
-      if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) remove_if_stale(folder, descriptor);
-      close(descriptor);
+      const Descriptor opened = open_folder(AT_FDCWD, folder.c_str());
+      if (opened.get() < 0) continue;
+      if (flock(opened.get(), LOCK_EX | LOCK_NB) == 0) remove_if_stale(folder, opened.get());
     }
   } catch (const std::exception&) {  // no memory for a list of names: another time
   }

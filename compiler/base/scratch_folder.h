@@ -8,8 +8,12 @@
 // may not see the lock.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
+
+#include "compiler/base/descriptor.h"
 
 namespace etch {
 
@@ -29,13 +33,19 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  // Leaves it where it is for the user: no later run takes it for a stale one either.
+  void keep();
 
  private:
   bool lock();
   void mark(const std::string& target) const;
 
   std::filesystem::path path_;
-  int lock_ = -1;
+  Descriptor folder_{-1};  // none if too many files were open
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  bool locked_ = false;
+  bool kept_ = false;
 };
 
 // Whether a scratch folder could be called so.

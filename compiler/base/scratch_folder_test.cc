@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +11,9 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace etch {
@@ -65,6 +68,72 @@ TEST_F(Scratch, IsPrivateAndGoesAwayWithEverythingInIt) {
     fs::permissions(scratch.path() / "sub", fs::perms::owner_read | fs::perms::owner_exec);
   }
   EXPECT_TRUE(fs::is_empty(root_));
+}
+
+// Whoever may write to the folder above can do that at any time.
+TEST_F(Scratch, WhatWasPutInItsPlaceStays) {
+  for (const bool link : {true, false}) {
+    put(root_ / "mine", "mine");
+    fs::path place;
+    {
+      const ScratchFolder scratch(root_);
+      place = scratch.path();
+      put(place / "sub", "text");
+      fs::rename(place, root_ / "moved");
+      if (link) fs::create_directory_symlink("mine", place);
+      if (!link) fs::rename(root_ / "mine", place);
+    }
+    EXPECT_TRUE(fs::exists(place / "file")) << link;
+    EXPECT_TRUE(fs::is_empty(root_ / "moved")) << "what it held is removed where it is now";
+    for (const fs::path& name : {place, root_ / "moved", root_ / "mine"}) fs::remove_all(name);
+  }
+}
+
+TEST_F(Scratch, LinksInItAreNotFollowed) {
+  put(root_ / "mine", "mine");
+  {
+    const ScratchFolder scratch(root_);
+    put(scratch.path() / "sub", "text");
+    fs::create_directory_symlink(root_ / "mine", scratch.path() / "link");
+    fs::create_directory_symlink(root_ / "mine", scratch.path() / "sub/link");
+    fs::permissions(scratch.path() / "sub", fs::perms::none);
+  }
+  EXPECT_TRUE(fs::exists(root_ / "mine/file"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 1);
+}
+
+// Then it cannot be held open, and what stands there at the end is compared by its number.
+TEST_F(Scratch, GoesAwayAlsoIfTooManyFilesWereOpen) {
+  put(root_ / "mine", "mine");
+  for (const bool swapped : {false, true}) {
+    struct rlimit usual {};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    const struct rlimit none { 0, usual.rlim_max };
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    std::optional<ScratchFolder> scratch(std::in_place, root_);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    const fs::path place = scratch->path();
+    EXPECT_TRUE(fs::is_empty(place)) << "there is no marker";
+    put(place / "sub", "text");
+    if (swapped) fs::rename(place, root_ / "moved");
+    if (swapped) fs::rename(root_ / "mine", place);
+    scratch.reset();
+    EXPECT_EQ(fs::exists(place), swapped);
+    EXPECT_EQ(fs::exists(place / "file"), swapped);
+  }
+  EXPECT_TRUE(fs::exists(root_ / "moved/sub/file"));
+}
+
+TEST_F(Scratch, ThatIsKeptStaysForGood) {
+  fs::path place;
+  {
+    ScratchFolder scratch(root_, "out");
+    place = scratch.path();
+    put(place / ScratchFolder::kOld, "old");
+    scratch.keep();
+  }
+  remove_stale_scratch(root_);
+  EXPECT_TRUE(fs::exists(place / ScratchFolder::kOld / "file"));
 }
 
 TEST_F(Scratch, OfAKilledProgramIsRemovedByTheNext) {

@@ -128,9 +128,7 @@ void check_ours(const fs::path& target) {
 
 // Throws if there is something that must not be replaced.
 void check_target(const fs::path& target, Overwrite overwrite) {
-  const fs::file_status status = fs::symlink_status(target);
-  if (!fs::exists(status)) return;
-  if (!fs::is_directory(status)) throw IoFailure{target, "exists and is not a folder"};
+  if (!is_folder_there(target)) return;
   if (overwrite == Overwrite::kOwnFiles && !fs::is_empty(target)) check_ours(target);
 }
 

@@ -166,7 +166,11 @@ TEST_F(OutputFolder, NeverReplacesAFileOrALink) {
   fs::create_directory_symlink(root_ / "elsewhere", root_ / "link");
   const Tree before = tree();
   EXPECT_FALSE(write(kFiles, root_ / "out", Overwrite::kAnything));
-  EXPECT_FALSE(write(kFiles, root_ / "link", Overwrite::kAnything));
+  EXPECT_EQ(message_, "exists and is not a folder");
+  for (const char* link : {"link", "link/", "link/."}) {
+    EXPECT_FALSE(write(kFiles, root_ / link, Overwrite::kAnything));
+    EXPECT_EQ(message_, "is a symbolic link; name the folder that it leads to");
+  }
   EXPECT_FALSE(write(kFiles, root_ / "out/below/a/file", Overwrite::kAnything));
   fs::create_symlink("nowhere", root_ / "dangling");
   EXPECT_FALSE(write(kFiles, root_ / "dangling", Overwrite::kAnything));
