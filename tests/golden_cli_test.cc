@@ -114,6 +114,45 @@ TEST_F(GoldenCli, LeavesAFolderAloneThatHoldsSomethingElse) {
   }
 }
 
+TEST_F(GoldenCli, RecordingAgainKeepsFilesOfUsers) {
+  ASSERT_EQ(record(kGenerateOnly, kDigits, "scalar").exit_code, 0);
+  ASSERT_TRUE(fs::exists(path("golden/sample_1/input_0.pb")));
+  std::ofstream(path("golden/sample_notes.txt")) << "mine";
+  std::ofstream(path("golden/sample_9")) << "a file";
+  for (const char* folder : {"sample_", "sample_1b", "sample_01", "sample_-1", "sample_64"}) {
+    fs::create_directory(path(cat("golden/", folder)));
+  }
+  const ProcessResult again = etch({"record", kDigits, "--targets", "scalar", "--samples", "1",
+                                    "--generate-only", "--force", "-o", path("golden")});
+  ASSERT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_FALSE(fs::exists(path("golden/sample_1"))) << "of the earlier recording";
+  EXPECT_EQ(contents(path("golden/sample_notes.txt")), "mine");
+  EXPECT_EQ(contents(path("golden/sample_9")), "a file");
+  for (const char* folder : {"sample_", "sample_1b", "sample_01", "sample_-1", "sample_64"}) {
+    EXPECT_TRUE(fs::is_directory(path(cat("golden/", folder)))) << folder;
+  }
+}
+
+// Data elsewhere is not copied, and whoever wrote the file must not choose what is read.
+TEST_F(GoldenCli, DataInOtherFilesIsRefused) {
+  const std::string why = "save the model with its data inside that file";
+  const ProcessResult recorded =
+      record({"--generate-only", "--external-data", path(".")}, kDigits, "scalar");
+  EXPECT_EQ(recorded.exit_code, 1);
+  EXPECT_TRUE(says(recorded, why)) << recorded.errors;
+  EXPECT_FALSE(fs::exists(path("golden")));
+  ASSERT_EQ(record(kGenerateOnly, kDigits, "scalar").exit_code, 0);
+  for (const Json& options :
+       {Json::array({"--external-data", "/etc"}), Json::array({"--external-data=/etc"})}) {
+    change([&](Json& json) { json["options"] = options; });
+    const ProcessResult verified = verify();
+    EXPECT_EQ(verified.exit_code, 3) << verified.output;
+    EXPECT_TRUE(says(verified, "golden.json: error[E-IO]: options: --external-data: "))
+        << verified.errors;
+    EXPECT_TRUE(says(verified, why)) << verified.errors;
+  }
+}
+
 TEST_F(GoldenCli, ExplainsAChangeOfCodeAndAcceptsItOnRequest) {
   ASSERT_EQ(record({}, kDigits, "scalar").exit_code, 0);
   std::string name;

@@ -42,6 +42,13 @@ struct VerifyOptions {
   bool update = false;
 };
 
+// A golden has to be complete in its folder, and one from somebody else must not choose another
+// folder to read from.
+std::string refuse_external_data(const std::string&) {
+  return "a golden keeps one file, model.onnx: save the model with its data inside that file "
+         "(onnx.save(onnx.load(...), ...))";
+}
+
 // What of the command line is kept in the file and changes the generated code.
 void add_kept_options(CLI::App& parser, ModelOptions& options) {
   add_model_options(parser, options);
@@ -49,6 +56,9 @@ void add_kept_options(CLI::App& parser, ModelOptions& options) {
   add_budget_options(parser, options);
   add_schedule_options(parser, options);
   parser.remove_option(parser.get_option("--target"));
+  parser.get_option("--external-data")
+      ->check(CLI::Validator(refuse_external_data, ""))
+      ->description("refused: the data has to be inside the model's file");
 }
 
 // The words that give the options of `kept` that were given; the tuning file is that of the folder.

@@ -65,9 +65,19 @@ bool copy_inputs(const Recording& recording, const GoldenFolder& to, Reporter& r
   return recording.tuning.empty() || copy(recording.tuning, to.tuning(), reporter);
 }
 
-bool is_of_recording(const GoldenFolder& folder, const fs::path& path) {
-  return path == folder.file() || path == folder.model() || path == folder.tuning() ||
-         path.filename().string().starts_with(kSample);
+// Whether it is called as sample() calls them: "sample_7", but not "sample_notes.txt".
+bool is_sample_name(const std::string& name) {
+  if (!name.starts_with(kSample)) return false;
+  const auto index = parse_integer(std::string_view(name).substr(kSample.size()), 0,
+                                   static_cast<std::int64_t>(kMostGoldenSamples) - 1);
+  return index && name == cat(kSample, *index);  // not "sample_07"
+}
+
+bool is_of_recording(const GoldenFolder& folder, const fs::directory_entry& entry) {
+  const fs::path& path = entry.path();
+  if (path == folder.file() || path == folder.model() || path == folder.tuning()) return true;
+  return entry.symlink_status().type() == fs::file_type::directory &&
+         is_sample_name(path.filename().string());
 }
 
 // What users put beside an earlier recording.
@@ -75,7 +85,7 @@ void copy_others(const GoldenFolder& from, const GoldenFolder& to) {
   if (!fs::exists(from.path)) return;
   remove_stale_scratch(from.path);
   for (const auto& entry : fs::directory_iterator(from.path)) {
-    if (is_of_recording(from, entry.path())) continue;
+    if (is_of_recording(from, entry)) continue;
     if (is_scratch_name(entry.path().filename().string())) continue;
     fs::copy(entry.path(), to.path / entry.path().filename(),
              fs::copy_options::recursive | fs::copy_options::copy_symlinks);
