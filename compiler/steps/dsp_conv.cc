@@ -55,8 +55,13 @@ bool is_served(const ConvProblem& problem) {
   // One channel per group wastes half of every product but for the kernel made for it.
   const bool grouped = g.group == 1 || (is_per_channel(g) && g.in_channels % 4 == 0) ||
                        (g.in_per_group() >= 4 && g.out_per_group() >= 2);
+  // Each band of rows that see the same taps has statements of its own.
+  constexpr std::size_t kMostBands = 512;
+  const auto is_simple = [](const ConvAxis& axis) {
+    return count_segments(axis, ConvDirection::kForward, 0, 0, kMostBands).segments <= kMostBands;
+  };
   return g.direction == ConvDirection::kForward && g.axes.size() <= 2 && narrow && channels_last &&
-         grouped;
+         grouped && (g.axes.size() < 2 || is_simple(g.axes[0]));
 }
 
 class Builder {
@@ -129,7 +134,7 @@ class Builder {
   void add_rows() {
     DspConvPlan& p = plan();
     const std::vector<Segment> down = plan_segments(rows(), ConvDirection::kForward, 0, 0);
-    const std::vector<Segment> across = plan_segments(cols(), ConvDirection::kForward, 0, 0);
+    const std::vector<Segment> across = plan_segments(cols(), ConvDirection::kForward, 0, 0, 1);
     p.copies = down.size() > 1 || across.size() > 1 ||
                std::ssize(down.front().taps) < rows().kernel ||
                std::ssize(across.front().taps) < cols().kernel;

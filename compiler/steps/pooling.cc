@@ -26,7 +26,7 @@ Axes axes_of(const PoolGeometry& geometry, const View& x, const View& y) {
   const std::size_t missing = 3 - geometry.axes.size();
   for (std::size_t a = 0; a < 3; ++a) {
     const ConvAxis axis = a < missing ? ConvAxis{} : geometry.axes[a - missing];
-    out.segments[a] = plan_segments(axis, ConvDirection::kForward, 0, 0);
+    out.segments[a] = plan_segments(axis, ConvDirection::kForward, 0, 0, kMostRegions);
     if (a < missing) continue;
     out.x_stride[a] = x.stride[a - missing + 2];
     out.y_stride[a] = y.stride[a - missing + 2];
@@ -57,6 +57,7 @@ PoolRegion region_of(const Axes& axes, const Segment& d, std::int64_t plane, con
   return region;
 }
 
+// Where there are more than kMostRegions, which are refused, only the first kMostRegions + 1.
 std::vector<PoolRegion> regions_of(const Axes& axes, float whole_kernel, Divisor divisor) {
   std::vector<PoolRegion> out;
   for (const Segment& d : axes.segments[0]) {
@@ -67,6 +68,7 @@ std::vector<PoolRegion> regions_of(const Axes& axes, float whole_kernel, Divisor
           out.back().divisor = divisor == Divisor::kWholeKernel
                                    ? whole_kernel
                                    : static_cast<float>(out.back().taps());
+          if (out.size() > kMostRegions) return out;
         }
       }
     }

@@ -103,7 +103,7 @@ bool wants_halo(const ConvGeometry& geometry) {
   for (const ConvAxis& axis : geometry.axes) {
     const HaloNeed need = halo_need(axis, geometry.direction);
     small = small && need.begin <= kSmallHalo && need.end <= kSmallHalo;
-    regions *= plan_segments(axis, geometry.direction, 0, 0).size();
+    regions *= count_segments(axis, geometry.direction, 0, 0, kMostRegions).segments;
   }
   return small || regions > kMostRegions;
 }
@@ -170,15 +170,24 @@ void ignore_halo(View& view) {
 
 namespace {
 constexpr std::size_t kMostRegionsAtAll = 512;
+constexpr std::int64_t kMostTaps = std::int64_t{1} << 20;  // of all segments of an axis
 
-std::size_t region_count(const ConvProblem& problem) {
+// Whether there are too many border cases; reported then.
+bool refuse_regions(Lowering& lowering, const Node& node, const ConvProblem& problem) {
   std::size_t count = 1;
+  bool many_taps = false;
   for (std::size_t a = 0; a < problem.geometry.axes.size(); ++a) {
-    count *= plan_segments(problem.geometry.axes[a], problem.geometry.direction,
-                           problem.x.halo_begin[a + 2], problem.x.halo_end[a + 2])
-                 .size();
+    const SegmentCount axis =
+        count_segments(problem.geometry.axes[a], problem.geometry.direction,
+                       problem.x.halo_begin[a + 2], problem.x.halo_end[a + 2], kMostRegionsAtAll);
+    count *= axis.segments;
+    many_taps = many_taps || (axis.segments > 1 && axis.taps > kMostTaps);
   }
-  return count;
+  if (count <= kMostRegionsAtAll && !many_taps) return false;
+  lowering.unsupported(
+      node, cat("its padding or stride makes ",
+                many_taps ? "too large" : cat("more than ", kMostRegionsAtAll), " border cases"));
+  return true;
 }
 }  // namespace
 
@@ -275,12 +284,7 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   ConvProblem seen = problem;
   if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
   if (add_assembled(lowering, node, seen) || add_with_helium(lowering, node, seen)) return;
-  if (region_count(seen) > kMostRegionsAtAll) {
-    lowering.unsupported(
-        node, cat("its padding or stride makes ", region_count(seen), " border cases, at most ",
-                  kMostRegionsAtAll, " can be compiled"));
-    return;
-  }
+  if (refuse_regions(lowering, node, seen)) return;
   std::unique_ptr<Step> step = make_conv_step(seen, lowering.isa(), lowering.tuning());
   if (refuse_tuning(lowering, node, *step)) return;
   step->summary = describe(seen, step->kind);

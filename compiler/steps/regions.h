@@ -8,7 +8,9 @@
 // position; transposed convolution has one per residue of the output position modulo the stride.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "compiler/ops/conv_geometry/geometry.h"
@@ -29,9 +31,19 @@ struct Segment {
   std::vector<SegmentTap> taps;
 };
 
-// Positions [-halo_begin, in + halo_end) are readable.
+// Positions [-halo_begin, in + halo_end) are readable. Where there are more than `most` segments,
+// only the first most + 1.
 std::vector<Segment> plan_segments(const ConvAxis& axis, ConvDirection direction,
-                                   std::int64_t halo_begin, std::int64_t halo_end);
+                                   std::int64_t halo_begin, std::int64_t halo_end,
+                                   std::size_t most = std::numeric_limits<std::size_t>::max() - 1);
+
+// How many segments there are, up to most + 1, and how many taps these have, without making them.
+struct SegmentCount {
+  std::size_t segments = 0;
+  std::int64_t taps = 0;
+};
+SegmentCount count_segments(const ConvAxis& axis, ConvDirection direction, std::int64_t halo_begin,
+                            std::int64_t halo_end, std::size_t most);
 
 // How much halo an axis would need to have no border: a single segment forward, one per residue
 // transposed.

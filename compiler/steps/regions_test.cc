@@ -84,6 +84,44 @@ TEST(Regions, CoverEveryOutputOnceWithTheTapsOfItsDefinition) {
   }
 }
 
+TEST(Regions, AreCountedAsTheyArePlannedAndCutShort) {
+  for (const ConvDirection direction : kDirections) {
+    for (const ConvAxis& axis : small_axes(direction)) {
+      const auto segments = plan_segments(axis, direction, 0, 0);
+      std::int64_t taps = 0;
+      for (const Segment& segment : segments) taps += std::ssize(segment.taps);
+      const SegmentCount count = count_segments(axis, direction, 0, 0, 1000);
+      EXPECT_EQ(count.segments, segments.size()) << text_of(axis);
+      EXPECT_EQ(count.taps, taps) << text_of(axis);
+      const std::size_t cut = std::min<std::size_t>(segments.size(), 3);
+      EXPECT_EQ(count_segments(axis, direction, 0, 0, 2).segments, cut) << text_of(axis);
+      EXPECT_EQ(plan_segments(axis, direction, 0, 0, 2).size(), cut) << text_of(axis);
+    }
+  }
+}
+
+// In less time than a loop over positions and taps would take.
+TEST(Regions, OfHugeAxesAndKernelsAreFoundSoon) {
+  const std::int64_t big = std::int64_t{1} << 25;
+  EXPECT_EQ(
+      count_segments({big, big / 2, 1, 1, 0, 0, big / 2 + 1}, ConvDirection::kForward, 0, 0, 9)
+          .segments,
+      1U);
+  EXPECT_EQ(count_segments({big, big / 2, 1, 1, big / 2, big / 2, big + big / 2 + 1},
+                           ConvDirection::kForward, 0, 0, 9)
+                .segments,
+            10U);
+  // Three positions: before, at and behind the one input.
+  const ConvAxis padded{1, 1, 1, 1, big, big, 2 * big + 1};
+  const auto segments = plan_segments(padded, ConvDirection::kForward, 0, 0);
+  ASSERT_EQ(segments.size(), 3U);
+  EXPECT_EQ(segments[0].count, big);
+  EXPECT_EQ(segments[2].first, big + 1);
+  // One input, spread over a kernel, with a stride that plays no part.
+  const ConvAxis spread{1, big, std::int64_t{1} << 30, 1, 0, 0, big};
+  EXPECT_EQ(count_segments(spread, ConvDirection::kTransposed, 0, 0, 9).segments, 10U);
+}
+
 TEST(Regions, AreOnePerResidueWhereTheHaloIsAsLargeAsNeeded) {
   for (const ConvDirection direction : kDirections) {
     for (const ConvAxis& axis : small_axes(direction)) {
