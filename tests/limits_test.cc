@@ -1,10 +1,12 @@
-// Limits on what a model may ask for: each is exact, and its message names the option that
-// raises it.
+// Limits on what a model's code may compute, hold and take: each is exact, and its message names
+// the option that raises it. Those on files are tested in compiler/import/refusals_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "compiler/base/text.h"
 #include "compiler/cli/options.h"
 #include "compiler/compile.h"
-#include "compiler/passes/resolve.h"
 #include "tests/model_builder.h"
 
 namespace etch {
@@ -59,31 +61,64 @@ TEST(Limits, OfElementsAreOfInputsAndOfWhatIsComputed) {
             "255; --limit elements=N raises this\n");
 }
 
-TEST(Limits, OfStatementsAreOfTheWholeNetwork) {
+// How many statements there are is the compiler's own matter, so its refusals have to say it: the
+// most that is said of a layer may be allowed, and one less is refused.
+void expect_exact(std::int64_t Limits::*limit, const std::string& before, const std::string& behind,
+                  const std::string& option) {
   Limits limits;
-  limits.statements = 3;
+  limits.*limit = 3;
   const std::string said = errors(conv(8), limits);
-  EXPECT_NE(said.find("error[E-LIMIT]: the generated code would have "), std::string::npos) << said;
-  EXPECT_NE(said.find("at most 3; --limit statements=N raises this"), std::string::npos) << said;
+  std::int64_t count = 0;
+  for (std::size_t at = said.find(before); at != said.npos; at = said.find(before, at + 1)) {
+    count = std::max<std::int64_t>(count, std::stoll(said.substr(at + before.size())));
+  }
+  ASSERT_GT(count, 4) << said;
+  limits.*limit = count;
+  EXPECT_EQ(errors(conv(8), limits), "");
+  limits.*limit = count - 1;
+  const std::string end =
+      cat(before, count, behind, count - 1, "; --limit ", option, "=N raises this\n");
+  EXPECT_EQ(errors(conv(8), limits), end);
+}
+
+TEST(Limits, OfStatementsAreOfTheWholeNetworkOfALayerAndOfAFunction) {
+  expect_exact(&Limits::statements, "model: error[E-LIMIT]: the generated code would have ",
+               " statements, at most ", "statements");
+  const std::string layer = "model: error[E-LIMIT]: QLinearConv '': its unrolled code would have ";
+  expect_exact(&Limits::step_statements, layer, " statements, at most ", "step-statements");
+  expect_exact(&Limits::function_statements, layer, " statements in one function, at most ",
+               "function-statements");
 }
 
 TEST(Limits, OfComputedConstantsEndTheirComputation) {
   ModelBuilder model;
   model.initializer("start", Tensor::of<std::int64_t>({}, {0}));
-  model.initializer("limit", Tensor::of<std::int64_t>({}, {100}));
+  model.initializer("limit", Tensor::of<std::int64_t>({}, {10'000}));
   model.initializer("delta", Tensor::of<std::int64_t>({}, {1}));
   model.node("Range", {"start", "limit", "delta"}, {"y"}).output("y");
-  Sink sink;
-  auto graph = import_graph(model, sink, {});
-  ASSERT_TRUE(graph);
-  graph->constant_bytes_left = 8 * 100;
-  Graph enough = *graph;
-  resolve(enough, sink);
-  EXPECT_EQ(errors_of(sink), "");
-  graph->constant_bytes_left = 8 * 100 - 1;
-  resolve(*graph, sink);
-  EXPECT_EQ(errors_of(sink),
-            "model: error[E-LIMIT]: node #0 (Range): computed constants fill too much memory\n");
+  Limits limits;
+  limits.computed_bytes = 8 * 10'000;
+  ASSERT_LT(model.bytes().size() * Limits::kComputedPerByte, 8 * 10'000U);
+  EXPECT_EQ(errors(model, limits), "");
+  limits.computed_bytes = 8 * 10'000 - 1;
+  EXPECT_EQ(errors(model, limits),
+            "model: error[E-LIMIT]: node #0 (Range): computed constants and tables would have more "
+            "bytes than 16 per byte of the model, and at most 79999; --limit computed-bytes=N "
+            "raises this\n");
+}
+
+TEST(Limits, OfComputedConstantsNameTheOptionWhereNoCodeCanComputeThem) {
+  ModelBuilder model;
+  model.initializer("shape", Tensor::of<std::int64_t>({1}, {10'000}));
+  model.node("ConstantOfShape", {"shape"}, {"y"}).output("y");
+  Limits limits;
+  limits.computed_bytes = 4 * 10'000;
+  EXPECT_EQ(errors(model, limits), "");
+  limits.computed_bytes = 4 * 10'000 - 1;
+  EXPECT_EQ(errors(model, limits),
+            "model: error[E-LIMIT]: node #0 (ConstantOfShape): its result is constant, but too "
+            "large or too much work to be computed here; --limit computed-bytes=N and --limit "
+            "operations=N allow more\n");
 }
 
 TEST(Limits, AreGivenByName) {

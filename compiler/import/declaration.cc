@@ -87,7 +87,7 @@ std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input, 
   if (!input.has_type() || input.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) {
     return fail(DiagKind::kType, "has no type");
   }
-  if (!input.type().has_tensor_type()) return fail(DiagKind::kUnsupported, "is not a tensor");
+  if (!input.type().has_tensor_type()) return fail(DiagKind::kType, "is not a tensor");
   const auto& tensor = input.type().tensor_type();
   const std::optional<DType> dtype = dtype_from_onnx(tensor.elem_type());
   if (!dtype) {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -26,14 +26,6 @@ namespace etch {
 namespace {
 
 constexpr std::size_t kMostLocationBytes = 4096;
-
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end || number < 0) return std::nullopt;
-  return number;
-}
 
 std::vector<std::string> parts_of(const std::string& location) {
   std::vector<std::string> parts(1);
@@ -75,7 +67,7 @@ class EntryReader {
     if (key != "offset" && key != "length") {
       return fail(cat("the key '", printable(key), "' is unknown"));
     }
-    const std::optional<std::int64_t> number = parse_number(value);
+    const std::optional<std::int64_t> number = parse_integer(value, 0, INT64_MAX);
     if (!number) return fail(cat(key, " must be an integer >= 0, got '", printable(value), "'"));
     if (key == "offset") {
       entry.offset = *number;
@@ -180,6 +172,20 @@ bool ExternalData::spend(std::int64_t bytes, const std::string& where, Sink& sin
   return false;
 }
 
+void ExternalData::count(int file, std::int64_t bytes) {
+  struct stat facts = {};
+  if (::fstat(file, &facts) != 0) return;
+  FileUse& use = files_[{facts.st_dev, facts.st_ino}];
+  use.size = facts.st_size;
+  use.read += bytes;
+}
+
+std::int64_t ExternalData::distinct_bytes() const {
+  std::int64_t sum = 0;
+  for (const auto& [file, use] : files_) sum += std::min(use.size, use.read);
+  return sum;
+}
+
 std::optional<ExternalData::Source> ExternalData::open(const onnx::TensorProto& proto,
                                                        std::int64_t bytes, const std::string& where,
                                                        Sink& sink) {
@@ -216,6 +222,7 @@ bool ExternalData::read(const Source& source, std::span<std::byte> out, const st
     sink.error(DiagKind::kExtData, where, source.text + fault);
     return false;
   }
+  count(source.file.get(), static_cast<std::int64_t>(out.size()));
   const std::string_view bytes(reinterpret_cast<const char*>(out.data()), out.size());
   digest_ = sha256_hex(digest_ + sha256_hex(bytes));
   return true;

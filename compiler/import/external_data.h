@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "compiler/base/descriptor.h"
 #include "compiler/diag/diagnostic.h"
@@ -49,16 +51,22 @@ class ExternalData {
   [[nodiscard]] bool read(const Source& source, std::span<std::byte> out, const std::string& where,
                           Sink& sink);
 
-  std::int64_t bytes_read() const { return bytes_read_; }
+  // Of each file what was read, but at most its size: tensors may share their bytes.
+  std::int64_t distinct_bytes() const;
   // Of all that was read, in order; empty if nothing was.
   const std::string& digest() const { return digest_; }
 
  private:
+  struct FileUse {
+    std::int64_t size = 0, read = 0;
+  };
   [[nodiscard]] bool spend(std::int64_t bytes, const std::string& where, Sink& sink);
+  void count(int file, std::int64_t bytes);  // as read
 
   std::string folder_;
   Limits limits_;
   std::int64_t bytes_read_ = 0;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, FileUse> files_;  // by device and inode
   std::string digest_;
 };
 

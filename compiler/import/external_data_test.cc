@@ -66,7 +66,7 @@ class ExternalDataFiles : public ::testing::Test {
     const auto tensor = decode_tensor(proto, limits, "here", sink, &files);
     EXPECT_NE(tensor.has_value(), sink.has_errors());
     if (!tensor) return errors_of(sink);
-    EXPECT_GT(files.bytes_read(), 0);
+    EXPECT_GT(files.distinct_bytes(), 0);
     EXPECT_EQ(files.digest().size(), 64U);
     const auto bytes = tensor->bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -233,6 +233,25 @@ TEST_F(ExternalDataFiles, ServeWholeModels) {
   EXPECT_EQ(graph->value(graph->nodes[0].inputs[1]).constant->integer(0), 'a');
   EXPECT_EQ(graph->source_bytes, static_cast<std::int64_t>(model.bytes().size()) + 4);
   EXPECT_EQ(graph->external_digest.size(), 64U);
+}
+
+TEST_F(ExternalDataFiles, CountOnceHoweverOftenTheyAreNamed) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {8});
+  std::vector<std::string> operands = {"x"};
+  for (const char* const name : {"a", "b", "c"}) {
+    auto& proto = *model.graph().add_initializer();
+    proto = external(DType::kU8, {8}, {{"location", "w.bin"}});
+    proto.set_name(name);
+    operands.emplace_back(name);
+  }
+  model.node("Concat", operands, {"y"}, {{"axis", std::int64_t{0}}}).output("y");
+  Sink sink;
+  ImportOptions options;
+  options.external_data = data().string();
+  const auto graph = import_graph(model, sink, options);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(graph->source_bytes, static_cast<std::int64_t>(model.bytes().size()) + 8);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ std::string normal_domain(const std::string& domain) { return domain == "ai.onnx
 
 Graph GraphBuilder::build() {
   graph_.name = proto_.name();
+  find_used_names();
   add_initializers();
   refuse_sparse_initializers();
   add_inputs();
@@ -46,10 +47,19 @@ Graph GraphBuilder::build() {
   return std::move(graph_);
 }
 
+void GraphBuilder::find_used_names() {
+  for (const auto& node : proto_.node()) {
+    for (const std::string& name : node.input()) used_names_.insert(name);
+  }
+  for (const auto& output : proto_.output()) used_names_.insert(output.name());
+  for (const auto& input : proto_.input()) used_names_.insert(input.name());  // its default
+  for (const std::string& name : options_.cuts) used_names_.insert(name);
+}
+
 void GraphBuilder::add_initializers() {
   for (const onnx::TensorProto& proto : proto_.initializer()) {
     const std::string location = quoted("initializer", proto.name());
-    if (!check_length(proto.name(), location)) continue;
+    if (!check_name(proto.name(), location)) continue;
     if (proto.name().empty()) {
       sink_.error(DiagKind::kName, location, "has no name");
       continue;
@@ -58,11 +68,23 @@ void GraphBuilder::add_initializers() {
       sink_.error(DiagKind::kGraph, location, "is given twice");
       continue;
     }
+    if (is_unused_and_foreign(proto)) {
+      sink_.note(DiagKind::kType, location, "is not used, and ignored for its element type");
+      continue;
+    }
     auto tensor = decode_tensor(proto, options_.limits, location, sink_, &external_);
     // A refused tensor keeps its name, so that its users are not reported as well.
     ids_[proto.name()] = tensor ? graph_.add_constant(std::move(*tensor), proto.name())
                                 : graph_.add_value(named(proto.name()));
   }
+}
+
+// Files may carry tensors of any type of ONNX, such as strings, that nothing reads.
+bool GraphBuilder::is_unused_and_foreign(const onnx::TensorProto& proto) const {
+  const bool foreign = onnx::TensorProto::DataType_IsValid(proto.data_type()) &&
+                       proto.data_type() != onnx::TensorProto::UNDEFINED &&
+                       !dtype_from_onnx(proto.data_type());
+  return foreign && used_names_.count(proto.name()) == 0;
 }
 
 void GraphBuilder::refuse_sparse_initializers() {
@@ -81,7 +103,7 @@ void GraphBuilder::add_inputs() {
   }
   for (const auto& input : proto_.input()) {
     const std::string location = quoted("input", input.name());
-    if (!check_length(input.name(), location)) continue;
+    if (!check_name(input.name(), location)) continue;
     if (input.name().empty()) {
       sink_.error(DiagKind::kGraph, location, "has no name");
     } else if (!seen.insert(input.name()).second) {
@@ -124,9 +146,9 @@ void GraphBuilder::add_node(const onnx::NodeProto& proto) {
   node.op_type = proto.op_type();
   node.op = find_op(node.domain, node.op_type);
   const std::string location = location_of(node);
-  check_length(node.name, location);
-  check_length(node.domain, location);
-  check_length(node.op_type, location);
+  check_name(node.name, location);
+  check_name(node.domain, location);
+  check_name(node.op_type, location);
   read_attributes(proto, options_.limits, external_, node, sink_);
   for (const std::string& name : proto.input()) node.inputs.push_back(use(name, node));
   for (const std::string& name : proto.output()) node.outputs.push_back(define(name, node));
@@ -147,7 +169,7 @@ ValueId GraphBuilder::use(const std::string& name, const Node& node) {
 }
 
 ValueId GraphBuilder::define(const std::string& name, const Node& node) {
-  if (name.empty() || !check_length(name, location_of(node))) return kNoValue;
+  if (name.empty() || !check_name(name, location_of(node))) return kNoValue;
   const auto [entry, is_new] = ids_.try_emplace(name, kNoValue);
   if (is_new) {
     entry->second = graph_.add_value(named(name));
@@ -171,11 +193,6 @@ void GraphBuilder::add_outputs() {
     } else {
       graph_.outputs.push_back(*id);
     }
-    const auto& type = output.type().tensor_type();
-    if (type.elem_type() != 0 && !dtype_from_onnx(type.elem_type())) {
-      sink_.error(DiagKind::kType, location,
-                  cat("element type ", onnx_type_text(type.elem_type()), " is not supported"));
-    }
   }
 }
 
@@ -198,10 +215,26 @@ void GraphBuilder::add_cuts() {
 void GraphBuilder::add_declarations() {
   const auto add = [&](const char* role, const onnx::ValueInfoProto& info) {
     const auto id = find(info.name());
-    if (id) declare(read_declaration(info), quoted(role, info.name()), graph_.value(*id), sink_);
+    if (!id || !check_is_tensor(info, quoted(role, info.name()))) return;
+    declare(read_declaration(info), quoted(role, info.name()), graph_.value(*id), sink_);
   };
   for (const auto& output : proto_.output()) add("output", output);
   for (const auto& info : proto_.value_info()) add("value", info);
+}
+
+// That a value is declared as a tensor that there can be, as far as it is declared.
+bool GraphBuilder::check_is_tensor(const onnx::ValueInfoProto& info, const std::string& location) {
+  const onnx::TypeProto& type = info.type();
+  if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return true;
+  if (!type.has_tensor_type()) {
+    sink_.error(DiagKind::kType, location, "is declared as something else than a tensor");
+    return false;
+  }
+  const int element = type.tensor_type().elem_type();
+  if (element == 0 || dtype_from_onnx(element)) return true;
+  sink_.error(DiagKind::kType, location,
+              cat("element type ", onnx_type_text(element), " is not supported"));
+  return false;
 }
 
 std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
@@ -210,11 +243,15 @@ std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
   return found->second;
 }
 
-bool GraphBuilder::check_length(const std::string& name, const std::string& location) {
-  if (std::cmp_less_equal(name.size(), options_.limits.name_bytes)) return true;
-  sink_.error(
-      DiagKind::kLimit, location,
-      cat("a name has ", name.size(), " bytes, ", at_most(options_.limits, &Limits::name_bytes)));
+bool GraphBuilder::check_name(const std::string& name, const std::string& location) {
+  if (std::cmp_greater(name.size(), options_.limits.name_bytes)) {
+    sink_.error(
+        DiagKind::kLimit, location,
+        cat("a name has ", name.size(), " bytes, ", at_most(options_.limits, &Limits::name_bytes)));
+    return false;
+  }
+  if (is_utf8(name)) return true;
+  sink_.error(DiagKind::kName, location, "a name is not UTF-8, as strings of ONNX have to be");
   return false;
 }
 

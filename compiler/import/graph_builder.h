@@ -32,7 +32,9 @@ class GraphBuilder {
   Graph build();
 
  private:
+  void find_used_names();
   void add_initializers();
+  bool is_unused_and_foreign(const onnx::TensorProto& proto) const;
   void refuse_sparse_initializers();
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
@@ -45,7 +47,8 @@ class GraphBuilder {
   ValueId use(const std::string& name, const Node& node);
   ValueId define(const std::string& name, const Node& node);
   std::optional<ValueId> find(const std::string& name) const;
-  bool check_length(const std::string& name, const std::string& location);
+  bool check_is_tensor(const onnx::ValueInfoProto& info, const std::string& location);
+  bool check_name(const std::string& name, const std::string& location);
 
   const onnx::GraphProto& proto_;
   const ImportOptions& options_;
@@ -55,6 +58,7 @@ class GraphBuilder {
   Graph graph_;
   std::unordered_map<std::string_view, ValueId> ids_;         // names defined so far
   std::unordered_set<std::string_view> names_made_by_nodes_;  // anywhere in the file
+  std::unordered_set<std::string_view> used_names_;           // that anything may read
 };
 
 }  // namespace etch

@@ -3,11 +3,13 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/import/graph_builder.h"
 #include "compiler/import/parse.h"
+#include "compiler/import/parts.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/dead_code.h"
 
@@ -75,9 +77,16 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
                cat("has ", bytes.size(), " bytes, ", at_most(options.limits, &Limits::file_bytes)));
     return std::nullopt;
   }
+  if (count_parts(bytes, options.limits.parts) > options.limits.parts) {
+    sink.error(DiagKind::kLimit, "",
+               cat("has too many messages and strings, ", at_most(options.limits, &Limits::parts)));
+    return std::nullopt;
+  }
   onnx::ModelProto model;
   if (!parse_message(bytes, static_cast<int>(options.limits.depth), model)) {
-    sink.error(DiagKind::kParse, "", "not an ONNX model, or damaged, or nested too deeply");
+    sink.error(DiagKind::kParse, "",
+               cat("not an ONNX model, or damaged, or nested too deeply (",
+                   at_most(options.limits, &Limits::depth), ")"));
     return std::nullopt;
   }
   if (!model.has_graph()) {
@@ -94,8 +103,11 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
   graph.ir_version = model.ir_version();
   graph.producer = model.producer_name();
   graph.limits = options.limits;
-  graph.source_bytes = static_cast<std::int64_t>(bytes.size()) + external.bytes_read();
+  graph.source_bytes = static_cast<std::int64_t>(bytes.size()) + external.distinct_bytes();
   graph.external_digest = external.digest();
+  graph.shapes_chosen = !options.dims.empty() || !options.input_shapes.empty();
+  graph.computed_bytes_left =
+      std::max(graph.limits.computed_bytes, graph.source_bytes * Limits::kComputedPerByte);
   if (!options.cuts.empty()) remove_dead(graph);
   verify(graph, Resolved::kNo);
   return graph;

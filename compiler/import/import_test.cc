@@ -302,7 +302,7 @@ TEST(ImportInput, NeedsATensorTypeAndAShape) {
   EXPECT_EQ(first_shape(unshaped, {.dims = {}, .input_shapes = {{"x", {2}}}, .limits = {}}), "[2]");
   ModelBuilder sequence = relu_model();
   sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
-  EXPECT_EQ(errors(sequence), "model: error[E-UNSUPPORTED]: input 'x': is not a tensor\n");
+  EXPECT_EQ(errors(sequence), "model: error[E-TYPE]: input 'x': is not a tensor\n");
   ModelBuilder text = relu_model();
   text.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(8);
   EXPECT_EQ(errors(text),
@@ -376,7 +376,11 @@ TEST(ImportLimits, NamesAreBoundedAndOtherwiseFree) {
   };
   EXPECT_EQ(named(std::string("nul\0nul", 7)), "");
   EXPECT_EQ(named(std::string(65'536, 'a')), "");
-  EXPECT_EQ(named("\xff\xfe not UTF-8 \n */"), "");
+  EXPECT_EQ(named("\xc3\xa4 \n */"), "");
+  EXPECT_EQ(
+      named("\xff\xfe"),
+      "model: error[E-NAME]: input '\\xff\\xfe': a name is not UTF-8, as strings of ONNX have "
+      "to be\n");
   EXPECT_NE(named(std::string(200'000, 'a')), "");
 }
 

@@ -234,12 +234,41 @@ TEST(DeclarationRefusals, NotWhereSomethingIsLeftOpen) {
   for (int what = 0; what < 4; ++what) {
     ModelBuilder model = relu_model().value_info("x", DType::kF32, {1, 4});
     auto& type = *model.graph().mutable_value_info(0)->mutable_type();
-    if (what == 0) type.mutable_sequence_type();
+    if (what == 0) type.clear_tensor_type();
     if (what == 1) type.mutable_tensor_type()->clear_shape();
     if (what == 2) type.mutable_tensor_type()->clear_elem_type();
     if (what == 3) type.mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(-7);
     EXPECT_EQ(refusal(model), "") << what;
   }
+}
+
+TEST(InitializerRefusals, OfOtherTypesOnlyWhereTheyAreUsed) {
+  for (const int type : {onnx::TensorProto::STRING, onnx::TensorProto::COMPLEX64}) {
+    ModelBuilder model = relu_model();
+    onnx::TensorProto& tensor = *model.graph().add_initializer();
+    tensor.set_name("words");
+    tensor.set_data_type(type);
+    tensor.add_dims(1);
+    EXPECT_EQ(refusal(model), "");
+    model.graph().mutable_node(0)->set_input(0, "words");
+    EXPECT_EQ(refusal(model).substr(0, 6), "E-TYPE");
+    model = relu_model();
+    *model.graph().add_initializer() = tensor;
+    model.output("words");
+    EXPECT_EQ(refusal(model).substr(0, 6), "E-TYPE");
+  }
+}
+
+TEST(DeclarationRefusals, OfWhatIsNoTensor) {
+  ModelBuilder inner = relu_model().value_info("y", DType::kF32, {1, 4});
+  auto& type = *inner.graph().mutable_value_info(0)->mutable_type();
+  type.mutable_tensor_type()->set_elem_type(999);
+  EXPECT_EQ(refusal(inner), "E-TYPE value 'y': element type 999 is not supported");
+  type.mutable_sequence_type();
+  EXPECT_EQ(refusal(inner), "E-TYPE value 'y': is declared as something else than a tensor");
+  ModelBuilder outer = relu_model();
+  outer.graph().mutable_output(0)->mutable_type()->mutable_optional_type();
+  EXPECT_EQ(refusal(outer), "E-TYPE output 'y': is declared as something else than a tensor");
 }
 
 TEST(DeclarationRefusals, OfASizeThatWasLeftOpenBefore) {

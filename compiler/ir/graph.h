@@ -61,9 +61,9 @@ struct Graph {
   Limits limits;                  // what the user lets the file ask for
   std::int64_t source_bytes = 0;  // of the file and of the data it refers to
   std::string external_digest;    // of that data; empty: there is none
-  // What compiling may still fill with computed constants, so that a small file cannot fill memory.
-  std::int64_t constant_bytes_left = std::int64_t{1} << 28;
-  FusionLog fusions;  // what the passes did, for people
+  bool shapes_chosen = false;     // the user's options say shapes of inputs
+  std::int64_t computed_bytes_left = Limits{}.computed_bytes;  // for constants yet to be computed
+  FusionLog fusions;                                           // what the passes did, for people
 
   Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }

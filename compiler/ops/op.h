@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -119,7 +120,13 @@ class ResolveContext {
   // An omitted output is ignored.
   void set_output(int i, DType dtype, Shape shape);
   // Declares output i as known already: from here on it is a constant, not an output of the node.
-  void set_constant_output(int i, Tensor tensor);
+  // `fill` is called with the tensor if the limits let there be one.
+  void set_constant_output(int i, DType dtype, const Shape& shape,
+                           const std::function<void(Tensor&)>& fill);
+  void set_constant_output(int i, const Tensor& tensor);
+  // Whether tables with an entry for each position along axes of these sizes may be computed;
+  // E-LIMIT otherwise.
+  [[nodiscard]] bool may_list_positions(const Shape& sizes);
   template <class Params>
   void set_params(Params params) {
     node_.params = std::move(params);
@@ -136,8 +143,10 @@ class ResolveContext {
   void report_unused_attributes();
 
  private:
+  // Whether so many bytes more may be computed; E-LIMIT otherwise.
+  [[nodiscard]] bool may_compute(std::int64_t bytes);
   const Attribute* find(const char* name);
-  void report_shape_conflict(ValueId value, std::string what);
+  void report_shape_conflict(ValueId value, const Shape& computed, std::string what);
 
   Graph& graph_;
   Node& node_;

@@ -27,7 +27,10 @@ std::vector<Shape> per_channel_shapes(std::int64_t channels) { return {{}, {1}, 
 bool check_float32(ResolveContext& context, int input, const char* role) {
   const DType type = context.dtype(input);
   if (type == DType::kF32) return true;
-  const bool legal = type == DType::kF16 || type == DType::kBF16;
+  const Node& node = context.node();
+  const bool half = type == DType::kF16 || type == DType::kBF16;
+  const bool legal =
+      half && node.op_type != "QLinearConv" && node.op_type != "QLinearConvTranspose";
   context.input_error(legal ? DiagKind::kUnsupported : DiagKind::kType, input, role,
                       cat("must be float32, got ", name_of(type)));
   return false;

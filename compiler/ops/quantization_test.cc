@@ -135,7 +135,7 @@ TEST(Quantization, TypesMustFit) {
   EXPECT_EQ(errors_with(p), "E-TYPE: must be float32, got float64");
   p = {};
   p.x_scale = Tensor(DType::kF16, {});
-  EXPECT_EQ(errors_with(p), "E-UNSUPPORTED: must be float32, got float16");
+  EXPECT_EQ(errors_with(p), "E-TYPE: must be float32, got float16");
   p = {};
   p.w_zero = Tensor(DType::kU8, {});
   EXPECT_EQ(errors_with(p), "E-TYPE: must have the operand's type int8, got uint8");

@@ -1,5 +1,6 @@
 // What an operator's resolve() sees of its node: inputs, attributes, outputs, reporting.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "compiler/base/checked.h"
@@ -148,31 +149,56 @@ void ResolveContext::set_output(int i, DType dtype, Shape shape) {
   }
   if (value.shape.has_value() && !agrees(*value.shape, shape)) {
     report_shape_conflict(
-        node_.outputs[index],
+        node_.outputs[index], shape,
         cat(role, "is declared as ", to_string(*value.shape), ", computed as ", to_string(shape)));
   }
   value.dtype = dtype;
   value.shape = std::move(shape);
 }
 
-void ResolveContext::set_constant_output(int i, Tensor tensor) {
+void ResolveContext::set_constant_output(int i, DType dtype, const Shape& shape,
+                                         const std::function<void(Tensor&)>& fill) {
   const auto index = static_cast<std::size_t>(i);
   if (index >= node_.outputs.size() || node_.outputs[index] == kNoValue) return;
-  set_output(i, tensor.dtype(), tensor.shape());
-  graph_.constant_bytes_left -= static_cast<std::int64_t>(tensor.bytes().size());
-  if (graph_.constant_bytes_left < 0) {
-    error(DiagKind::kLimit, "computed constants fill too much memory");
-  }
+  set_output(i, dtype, shape);
   if (failed_) return;
+  if (!may_compute(element_count(shape) * bytes_of(dtype))) return;
+  Tensor tensor(dtype, shape);
+  fill(tensor);
   graph_.value(node_.outputs[index]).constant = std::make_shared<const Tensor>(std::move(tensor));
   node_.outputs[index] = kNoValue;
 }
 
-// What the file says of an inner value is only a hint, often left behind by a tool that changed
-// the batch size; what it says of a graph output is a promise.
-void ResolveContext::report_shape_conflict(ValueId value, std::string what) {
+bool ResolveContext::may_compute(std::int64_t bytes) {
+  if (bytes <= graph_.computed_bytes_left) {
+    graph_.computed_bytes_left -= bytes;
+    return true;
+  }
+  error(DiagKind::kLimit,
+        cat("computed constants and tables would have more bytes than ", Limits::kComputedPerByte,
+            " per byte of the model, and ", at_most(graph_.limits, &Limits::computed_bytes)));
+  return false;
+}
+
+bool ResolveContext::may_list_positions(const Shape& sizes) {
+  constexpr std::int64_t kBytes = 32;  // of a position, until it is text
+  return may_compute(kBytes * std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
+}
+
+void ResolveContext::set_constant_output(int i, const Tensor& tensor) {
+  set_constant_output(i, tensor.dtype(), tensor.shape(), [&](Tensor& out) { out = tensor; });
+}
+
+// What the file says of a graph output is a promise. What it says of an inner value is left behind
+// where a tool has changed the batch, or the user the shape of an input; otherwise it is wrong.
+void ResolveContext::report_shape_conflict(ValueId value, const Shape& computed, std::string what) {
+  const Shape& declared = *graph_.value(value).shape;
+  const bool batch =
+      !computed.empty() && declared.size() == computed.size() &&
+      agrees({declared.begin() + 1, declared.end()}, {computed.begin() + 1, computed.end()});
   const auto& outputs = graph_.outputs;
-  if (std::find(outputs.begin(), outputs.end(), value) != outputs.end()) {
+  const bool is_output = std::find(outputs.begin(), outputs.end(), value) != outputs.end();
+  if (is_output || !(batch || graph_.shapes_chosen)) {
     error(DiagKind::kShape, std::move(what));
   } else {
     warning(DiagKind::kShape, std::move(what));

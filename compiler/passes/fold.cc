@@ -13,8 +13,6 @@ namespace etch {
 
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 24;  // of one folded output
-
 const Tensor* constant_of(const Graph& graph, ValueId id) {
   return id == kNoValue ? nullptr : graph.value(id).constant.get();
 }
@@ -32,11 +30,12 @@ double window_of(const Graph& graph, const Node& node) {
     }
   }
   if (node.op_type.find("Conv") == std::string::npos) return positions;
-  for (const ValueId id : node.inputs) {  // the weights are among the inputs with a kernel
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {  // the weights are among these
+    const ValueId id = node.inputs[i];
     const Shape shape = id == kNoValue ? Shape{} : *graph.value(id).shape;
     double size = 1;
     for (std::size_t d = 1; d < shape.size(); ++d) size *= static_cast<double>(shape[d]);
-    if (id != node.inputs.front()) positions = std::max(positions, size);
+    positions = std::max(positions, size);
   }
   return positions;
 }
@@ -44,6 +43,7 @@ double window_of(const Graph& graph, const Node& node) {
 // An estimate of the work, right for elementwise operators and products of matrices alike: for
 // [n,k] x [k,m] it is sqrt(nk * km * nm) = nkm.
 double work_of(const Graph& graph, const Node& node) {
+  if (node.op->needs_shapes_only) return 1;
   double product = 1;
   double most = 1;
   int factors = 0;
@@ -74,15 +74,14 @@ bool ConstantFolder::spend(const Node& node) {
   for (const ValueId id : node.outputs) {
     if (id == kNoValue) continue;
     const Value& value = graph_.value(id);
-    const std::int64_t elements = element_count(*value.shape);
-    if (elements > kMostElements) return false;
-    bytes += elements * bytes_of(*value.dtype);
+    bytes += element_count(*value.shape) * bytes_of(*value.dtype);
   }
   const double work = work_of(graph_, node);
-  if (work > static_cast<double>(operations_left_) || bytes > graph_.constant_bytes_left)
+  if (work > static_cast<double>(operations_left_) || bytes > graph_.computed_bytes_left) {
     return false;
+  }
   operations_left_ -= static_cast<std::int64_t>(work);
-  graph_.constant_bytes_left -= bytes;
+  graph_.computed_bytes_left -= bytes;
   return true;
 }
 

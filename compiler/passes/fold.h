@@ -19,7 +19,7 @@ enum class FoldDequantize { kNo, kYes };
 class ConstantFolder {
  public:
   ConstantFolder(Graph& graph, FoldDequantize dequantize)
-      : graph_(graph), dequantize_(dequantize) {}
+      : graph_(graph), dequantize_(dequantize), operations_left_(graph.limits.operations) {}
 
   // Computes `node` if it is resolved and may be folded; true when its outputs are now constants.
   bool fold(const Node& node);
@@ -30,7 +30,7 @@ class ConstantFolder {
 
   Graph& graph_;
   FoldDequantize dequantize_;
-  std::int64_t operations_left_ = std::int64_t{1} << 30;  // elementary ones, estimated
+  std::int64_t operations_left_;  // elementary ones, estimated
 };
 
 // Folds everything that can be folded and removes what is dead afterwards. Requires and keeps a

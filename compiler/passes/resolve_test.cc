@@ -217,6 +217,21 @@ TEST(Resolve, OnlyWarnsOfAStaleShapeInside) {
   EXPECT_EQ(graph->value(graph->outputs[0]).shape, Shape{2});
 }
 
+TEST(Resolve, RefusesAnotherShapeInsideThanTheBatchCanExplain) {
+  for (const auto& declared : std::vector<std::vector<Dim>>{{2, 9}, {2}, {2, 5, 1}}) {
+    ModelBuilder model;
+    model.input("x", DType::kF32, {2, 5}).node("Relu", {"x"}, {"t"}).node("Relu", {"t"}, {"y"});
+    model.value_info("t", DType::kF32, declared).output("y");
+    Sink sink;
+    load(model, sink);
+    EXPECT_TRUE(has_error(sink, DiagKind::kShape)) << declared.size();
+    ImportOptions options;
+    options.input_shapes["x"] = {2, 5};  // the user may have changed it
+    Sink warned;
+    EXPECT_TRUE(load(model, warned, options)) << errors_of(warned);
+  }
+}
+
 TEST(Resolve, RefusesAnOutputBeyondTheSizeLimit) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1});

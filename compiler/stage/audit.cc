@@ -157,30 +157,30 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step) 
 }
 
 namespace {
-// Compilers take more than proportionally longer for long functions, and all functions of a step
-// stand in one file.
-struct LengthLimits {
-  int in_function = 2000;
-  int in_step = 12000;
-};
-
-// What users ask for is bounded by estimates (unrolling.h), and here for good.
-LengthLimits limits_of(const Step& step) {
+// What users ask for (--unroll, tuning) is bounded by estimates (unrolling.h), and here for good.
+bool is_unrolled_on_request(const Step& step) {
   const auto* const conv = dynamic_cast<const ConvStep*>(&step);
-  if (conv == nullptr || !(conv->tuned || conv->unrolled)) return {};
-  return {static_cast<int>(kMostTileStatements), static_cast<int>(kMostUnrolledStatements)};
+  return conv != nullptr && (conv->tuned || conv->unrolled);
 }
 
-void check_length(const Step& step, const AuditResult& result, Sink& sink) {
+// Compilers take more than proportionally longer for long functions, and all functions of a step
+// stand in one file.
+void check_length(const Step& step, const AuditResult& result, const Limits& limits, Sink& sink) {
+  const bool requested = is_unrolled_on_request(step);
+  const auto check = [&](std::int64_t statements, std::int64_t Limits::*limit,
+                         std::int64_t most_requested, std::string_view where) {
+    if (statements <= (requested ? most_requested : limits.*limit)) return true;
+    sink.report({Severity::kError, DiagKind::kLimit, step.node, step.origin,
+                 cat("its unrolled code would have ", statements, " statements", where, ", ",
+                     requested ? cat("at most ", most_requested, "; unroll less")
+                               : at_most(limits, limit))});
+    return false;
+  };
   const int outside = result.statements - result.in_functions;
   const int longest = std::max(result.longest_function, outside);
-  const LengthLimits limits = limits_of(step);
-  const bool too_long = longest > limits.in_function;
-  if (!too_long && result.statements <= limits.in_step) return;
-  sink.report({Severity::kError, DiagKind::kLimit, step.node, step.origin,
-               cat("its unrolled code would have ", too_long ? longest : result.statements,
-                   " statements", too_long ? " in one function" : "", ", at most ",
-                   too_long ? limits.in_function : limits.in_step, " are allowed")});
+  if (!check(longest, &Limits::function_statements, kMostTileStatements, " in one function"))
+    return;
+  check(result.statements, &Limits::step_statements, kMostUnrolledStatements, "");
 }
 }  // namespace
 
@@ -193,7 +193,7 @@ void audit_program(const Program& program, const Limits& limits, Sink& sink) {
       std::fprintf(stderr, "etch: audit: %s\n", finding.c_str());
       clean = false;
     }
-    check_length(*step, result, sink);
+    check_length(*step, result, limits, sink);
     if (!step->shares_code()) statements += result.statements;
   }
   if (statements > limits.statements) {

@@ -140,7 +140,7 @@ class LongStep : public StagedStep<LongStep> {
   int functions = 1, loads = 1;
 };
 
-std::string limit_on(int functions, int loads) {
+std::string limit_on(int functions, int loads, const Limits& limits = {}) {
   Program program = testing::tiny_program(isa::k_scalar);
   auto step = std::make_unique<LongStep>();
   step->functions = functions;
@@ -148,18 +148,34 @@ std::string limit_on(int functions, int loads) {
   step->operands = {{"x", 0, 0, DType::kU8, Access::kRead}};
   program.steps.push_back(std::move(step));
   Sink sink;
-  audit_program(program, {}, sink);
+  audit_program(program, limits, sink);
   return sink.has_errors() ? sink.sorted().front().message : "";
 }
 
 TEST(Audit, BoundsTheLengthOfAFunctionAndOfAllFunctionsOfAStep) {
   EXPECT_EQ(limit_on(1, 2000), "");
-  EXPECT_EQ(
-      limit_on(1, 2001),
-      "its unrolled code would have 2001 statements in one function, at most 2000 are allowed");
+  EXPECT_EQ(limit_on(1, 2001),
+            "its unrolled code would have 2001 statements in one function, at most "
+            "2000; --limit function-statements=N raises this");
   EXPECT_EQ(limit_on(6, 1990), "");
   EXPECT_EQ(limit_on(7, 1990),
-            "its unrolled code would have 13937 statements, at most 12000 are allowed");
+            "its unrolled code would have 13937 statements, at most 12000; "
+            "--limit step-statements=N raises this");
+}
+
+TEST(Audit, TakesTheBoundsThatItIsGiven) {
+  Limits limits;
+  limits.function_statements = 2001;
+  EXPECT_EQ(limit_on(1, 2001, limits), "");
+  EXPECT_EQ(limit_on(1, 2002, limits),
+            "its unrolled code would have 2002 statements in one function, at most "
+            "2001; --limit function-statements=N raises this");
+  limits.step_statements = 13937;
+  EXPECT_EQ(limit_on(7, 1990, limits), "");
+  limits.step_statements = 13936;
+  EXPECT_EQ(limit_on(7, 1990, limits),
+            "its unrolled code would have 13937 statements, at most 13936; "
+            "--limit step-statements=N raises this");
 }
 
 TEST(AuditIndex, SpansNegativeFactorsAndKnowsItsSteps) {

@@ -71,10 +71,7 @@ bool Lowering::run() {
 }
 
 void Lowering::lower_node(const Node& node) {
-  if (node.op->lower == nullptr) {
-    unsupported(node, "no code can be generated for this operator yet");
-    return;
-  }
+  if (node.op->lower == nullptr) return refuse_unfolded(node);
   for (const ValueId id : node.inputs) {
     // An earlier refusal already explains the missing input.
     const bool missing =
@@ -82,6 +79,19 @@ void Lowering::lower_node(const Node& node) {
     if (missing) return;
   }
   node.op->lower(*this, node);
+}
+
+// What remains of operators that are only ever folded.
+void Lowering::refuse_unfolded(const Node& node) {
+  const bool is_constant = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id == kNoValue || value(id).constant != nullptr;
+  });
+  if (!is_constant) return unsupported(node, "no code can be generated for this operator yet");
+  failed_ = true;
+  sink_.report(
+      {Severity::kError, DiagKind::kLimit, node.index, location_of(node),
+       "its result is constant, but too large or too much work to be computed here; --limit "
+       "computed-bytes=N and --limit operations=N allow more"});
 }
 
 void Lowering::unsupported(const Node& node, std::string what) {

@@ -107,6 +107,7 @@ class Lowering {
   void push(std::unique_ptr<Step> step, const std::string& stem);
   void fill_halos(const Node& node, const Step& step);
   void lower_node(const Node& node);
+  void refuse_unfolded(const Node& node);
   void lower_output(int port);
   bool is_spread(ValueId id) const;
   bool can_write_output(ValueId id, const View& view) const;

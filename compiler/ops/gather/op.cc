@@ -38,6 +38,8 @@ void resolve(ResolveContext& context) {
   shape.insert(shape.end(), context.shape(1).begin(), context.shape(1).end());
   shape.insert(shape.end(), after.begin(), after.end());
   context.set_output(0, context.dtype(0), shape);
+  if (context.failed()) return;
+  if (context.constant(1) != nullptr && !context.may_list_positions(from)) return;
   context.set_params(Gather{as_index(*axis), element_count(before), from[as_index(*axis)],
                             element_count(after), shape});
 }

@@ -16,6 +16,20 @@ bool is_zero(const Tensor& x, std::int64_t i) {
   return real ? x.real(i) == 0.0F : x.integer(i) == 0;
 }
 
+// The coordinates of the `count` elements that are not 0: a row per axis.
+void fill(const Tensor& x, std::int64_t count, Tensor& out) {
+  const std::vector<std::int64_t> dense = dense_strides(x.shape());
+  const auto positions = out.as<std::int64_t>();
+  std::int64_t column = 0;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (is_zero(x, i)) continue;
+    for (std::size_t d = 0; d < dense.size(); ++d) {
+      positions[d * as_index(count) + as_index(column)] = i / dense[d] % x.shape()[d];
+    }
+    ++column;
+  }
+}
+
 void resolve(ResolveContext& context) {
   const Tensor* x = context.constant(0);
   if (x == nullptr) {
@@ -23,18 +37,10 @@ void resolve(ResolveContext& context) {
                         "must be known at compile time: it decides the shape of the output");
     return;
   }
-  std::vector<std::int64_t> found;
-  for (std::int64_t i = 0; i < x->size(); ++i) {
-    if (!is_zero(*x, i)) found.push_back(i);
-  }
-  const std::int64_t rank = rank_of(x->shape());
-  const std::vector<std::int64_t> dense = dense_strides(x->shape());
-  std::vector<std::int64_t> positions;
-  for (std::size_t d = 0; d < dense.size(); ++d) {
-    for (const std::int64_t at : found) positions.push_back(at / dense[d] % x->shape()[d]);
-  }
-  const auto count = static_cast<std::int64_t>(found.size());
-  context.set_constant_output(0, Tensor::of<std::int64_t>({rank, count}, positions));
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < x->size(); ++i) count += is_zero(*x, i) ? 0 : 1;
+  const Shape shape = {rank_of(x->shape()), count};
+  context.set_constant_output(0, DType::kS64, shape, [&](Tensor& out) { fill(*x, count, out); });
 }
 
 constexpr OpName kNames[] = {{kOnnx, "NonZero", 9}};

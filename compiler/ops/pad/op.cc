@@ -161,6 +161,8 @@ void resolve(ResolveContext& context) {
     params.shape[d] = axis->begin + axis->size + axis->end;
   }
   context.set_output(0, context.dtype(0), params.shape);
+  if (context.failed()) return;
+  if (*mode != Pad::Mode::kConstant && !context.may_list_positions(params.shape)) return;
   context.set_params(std::move(params));
 }
 

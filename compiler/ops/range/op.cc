@@ -10,8 +10,6 @@
 namespace etch {
 
 namespace {
-constexpr std::int64_t kMost = std::int64_t{1} << 20;  // elements
-
 constexpr const char* kRoles[] = {"start", "limit", "delta"};
 
 bool check_inputs(ResolveContext& context) {
@@ -31,54 +29,58 @@ bool check_inputs(ResolveContext& context) {
   return true;
 }
 
-// How many elements; nothing when delta is 0 or there are too many.
-std::optional<std::int64_t> count_of(double start, double limit, double delta) {
-  if (delta == 0.0) return std::nullopt;
+// How many elements there are between the bounds; at most INT64_MAX, which no limit allows.
+std::int64_t count_of(double start, double limit, double delta) {
+  constexpr double kMost = 0x1p62;
   const double count = std::ceil((limit - start) / delta);
-  if (!(count <= static_cast<double>(kMost))) return std::nullopt;
+  if (count > kMost) return INT64_MAX;
   return count < 0.0 ? 0 : static_cast<std::int64_t>(count);
 }
 
-Tensor floats(ResolveContext& context, std::int64_t count) {
-  Tensor out(DType::kF32, {count});
+void fill_floats(const ResolveContext& context, Tensor& out) {
   float value = context.constant(0)->real(0);
   for (float& element : out.as<float>()) {
     element = value;
     value += context.constant(2)->real(0);  // as ONNX Runtime does: step by step
   }
-  return out;
 }
 
-Tensor integers(ResolveContext& context, std::int64_t count) {
+void fill_integers(const ResolveContext& context, Tensor& out) {
   // Unsigned: near the ends of the type the count, a double, can be one too many, and wraps.
   const auto start = static_cast<std::uint64_t>(context.constant(0)->integer(0));
   const auto delta = static_cast<std::uint64_t>(context.constant(2)->integer(0));
-  Tensor out(context.dtype(0), {count});
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const auto value = static_cast<std::int64_t>(start + at * delta);
+  const auto count = static_cast<std::size_t>(element_count(out.shape()));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<std::int64_t>(start + i * delta);
     if (out.dtype() == DType::kS32) {
-      out.as<std::int32_t>()[at] = static_cast<std::int32_t>(value);
+      out.as<std::int32_t>()[i] = static_cast<std::int32_t>(value);
     } else {
-      out.as<std::int64_t>()[at] = value;
+      out.as<std::int64_t>()[i] = value;
     }
   }
-  return out;
+}
+
+// The input as a number; nothing, with a report, if it is none.
+std::optional<double> number_of(ResolveContext& context, int i) {
+  const Tensor& tensor = *context.constant(i);
+  const double number = tensor.dtype() == DType::kF32 ? double{tensor.real(0)}
+                                                      : static_cast<double>(tensor.integer(0));
+  if (std::isfinite(number) && !(i == 2 && number == 0.0)) return number;
+  context.input_error(DiagKind::kTensor, i, kRoles[i],
+                      number == 0.0 ? "must not be 0" : "must be finite");
+  return std::nullopt;
 }
 
 void resolve(ResolveContext& context) {
   if (!check_inputs(context)) return;
-  const bool real = context.dtype(0) == DType::kF32;
-  const auto number = [&](int i) {
-    const Tensor& tensor = *context.constant(i);
-    return real ? double{tensor.real(0)} : static_cast<double>(tensor.integer(0));
-  };
-  const auto count = count_of(number(0), number(1), number(2));
-  if (!count) {
-    context.error(DiagKind::kLimit, cat("delta is 0, or there are more than ", kMost, " elements"));
-    return;
-  }
-  context.set_constant_output(0, real ? floats(context, *count) : integers(context, *count));
+  const auto start = number_of(context, 0);
+  const auto limit = number_of(context, 1);
+  const auto delta = number_of(context, 2);
+  if (!start || !limit || !delta) return;
+  const DType dtype = context.dtype(0);
+  context.set_constant_output(0, dtype, {count_of(*start, *limit, *delta)}, [&](Tensor& out) {
+    dtype == DType::kF32 ? fill_floats(context, out) : fill_integers(context, out);
+  });
 }
 
 constexpr OpName kNames[] = {{kOnnx, "Range", 11}};

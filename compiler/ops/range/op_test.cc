@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+
 #include "tests/model_builder.h"
 #include "tests/one_node.h"
 #include "tests/tensors.h"
@@ -35,10 +38,19 @@ TEST(Range, CountsUpAndDown) {
 }
 
 TEST(Range, RefusesWhatHasNoEnd) {
-  EXPECT_EQ(range(s64({}, {0}), s64({}, {9}), s64({}, {0})).errors(),
-            "E-LIMIT: delta is 0, or there are more than 1048576 elements");
-  EXPECT_EQ(range(s64({}, {0}), s64({}, {INT64_MAX}), s64({}, {1})).errors(),
-            "E-LIMIT: delta is 0, or there are more than 1048576 elements");
+  EXPECT_EQ(range(s64({}, {0}), s64({}, {9}), s64({}, {0})).errors(), "E-TENSOR: must not be 0");
+  EXPECT_EQ(range(f32({}, {0}), f32({}, {INFINITY}), f32({}, {1})).errors(),
+            "E-TENSOR: must be finite");
+  EXPECT_EQ(range(f32({}, {NAN}), f32({}, {9}), f32({}, {1})).errors(), "E-TENSOR: must be finite");
+}
+
+TEST(Range, HasAsManyElementsAsLimitsAllow) {
+  EXPECT_EQ(range(s64({}, {0}), s64({}, {40'000'000}), s64({}, {1})).errors(),
+            "E-LIMIT: output 0 would have the shape [40000000], of its elements at most 33554432; "
+            "--limit elements=N raises this");
+  EXPECT_EQ(range(s64({}, {INT64_MIN}), s64({}, {INT64_MAX}), s64({}, {1})).errors(),
+            "E-LIMIT: output 0 would have the shape [9223372036854775807], of its elements at most "
+            "33554432; --limit elements=N raises this");
 }
 
 TEST(Range, NeedsConstantScalars) {

@@ -130,6 +130,7 @@ void resolve(ResolveContext& context) {
   context.set_output(0, context.dtype(0), params.shape);
   if (context.failed()) return;  // before positions of too many elements are listed
   if (!set_mode(context, form, *sizes, params)) return;
+  if (params.mode != Resize::Mode::kCopy && !context.may_list_positions(params.shape)) return;
   const float value = form.has_modes ? context.float_attr("extrapolation_value", 0.0F) : 0.0F;
   params.extrapolate = transform->kind == ResizeTransform::Kind::kCropAndResize;
   if (params.extrapolate) {

@@ -84,6 +84,9 @@ void resolve(ResolveContext& context) {
     params.shape[axis] = range.count;
   }
   context.set_output(0, context.dtype(0), params.shape);
+  const bool backward = std::any_of(arguments->steps.begin(), arguments->steps.end(),
+                                    [](std::int64_t step) { return step < 0; });
+  if (context.failed() || (backward && !context.may_list_positions(params.shape))) return;
   context.set_params(std::move(params));
 }
 

@@ -31,6 +31,7 @@ void resolve(ResolveContext& context) {
     params.shape[d] = *size;
   }
   context.set_output(0, context.dtype(0), params.shape);
+  if (context.failed() || !context.may_list_positions(params.shape)) return;
   context.set_params(std::move(params));
 }
 
