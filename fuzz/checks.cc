@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "compiler/base/text.h"
 #include "fuzz/finding.h"
@@ -61,7 +62,12 @@ void check_file(const OutputFile& file) {
 void check_diagnostics(const Sink& sink, bool refused) {
   if (refused != sink.has_errors())
     finding(refused ? "refused without an error" : "accepted with errors");
-  for (const Diagnostic& diagnostic : sink.sorted()) {
+  const std::vector<Diagnostic> shown = sink.sorted();
+  // Only so many are shown: of what is counted an error must be among them.
+  const auto is_error = [](const Diagnostic& each) { return each.severity == Severity::kError; };
+  if (refused && std::none_of(shown.begin(), shown.end(), is_error))
+    finding("refused, but no error is shown");
+  for (const Diagnostic& diagnostic : shown) {
     const std::string line = format(diagnostic, "model");
     if (line.size() > kLongestDiagnostic)
       finding(cat("a diagnostic has ", line.size(), " characters: ", line.substr(0, 200)));
