@@ -78,6 +78,8 @@ Outcome run(const std::string& file) {
     out.classes.insert(std::string(code_of(diagnostic.kind)));
     if (out.report.size() < 2000) out.report += line + "\n";
   }
+  // Only so many diagnostics are shown: an error must be among them.
+  EXPECT_NE(program != nullptr, !out.classes.empty()) << "no error is shown of " << file;
   return out;
 }
 

@@ -7,8 +7,13 @@ from models import run
 
 # What compilers call of their own accord for copies of structs and for loops that fill or move memory.
 NEEDED = {"memcpy", "memset", "memmove"}
-# Arithmetic that a processor lacks, of libgcc.
-ARITHMETIC = re.compile(r"__(aeabi_\w+|\w+(sf|df|si|di)[23]?|\w+[sd]f[sd]i|\w+[sd]i[sd]f)$")
+# Arithmetic that a processor lacks, of libgcc: "__mulsf3", "__fixdfsi", "__floatundisf"; and by the names of Arm's
+# run-time ABI: "__aeabi_fmul", "__aeabi_cdcmple", "__aeabi_f2uiz", "__aeabi_ul2d", "__aeabi_uidivmod", "__aeabi_llsl".
+# Not what else that ABI has: unwinding, atexit, thread pointers, errno.
+ARITHMETIC = re.compile(r"__(\w+([sd]f[23]|[sd]i[23]|[sd]f[sd]i|[sd]i[sd]f)"
+                        r"|aeabi_([fd](add|r?sub|mul|div|neg|cmp(eq|lt|le|ge|gt|un))|c[fd]r?cmp(eq|le)"
+                        r"|[fd]2(f|d|h|h_alt|u?[il]z)|h2f(_alt)?|u?[il]2[fd]"
+                        r"|u?idiv(mod)?|u?ldivmod|[il]div0|lmul|l(lsl|lsr|asr)|u?lcmp))$")
 ALLOWED_SECTIONS = re.compile(r"\.(text|rodata|eh_frame|comment|note|symtab|strtab|shstrtab|rel|debug|stack_sizes|ARM\."
                               r"|llvm_addrsig|gnu\.|group|bss$|data$|data\.rel\.ro)")
 LIBRARY_STACK = 128  # as compiler/cli/stack_use.h
