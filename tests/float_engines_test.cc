@@ -2,6 +2,7 @@
 // give the same bits on every instruction set, also where compilers may fuse products and sums.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,12 +29,13 @@ TEST(FloatEngines, NativelyInIntegerProducts) {
 }
 
 std::vector<Case> sample() {
-  std::vector<Case> all = float_convolutions(40);
-  add_cases(all, float_matrices(30));
-  add_cases(all, float_rows(60));
-  add_cases(all, normalized_rows(15));
-  add_cases(all, rows_before_convolutions(8));
-  add_cases(all, integer_to_float_products(15));
+  const int times = std::getenv("ETCH_SWEEP") != nullptr ? 8 : 1;
+  std::vector<Case> all = float_convolutions(20 * times);
+  add_cases(all, float_matrices(15 * times));
+  add_cases(all, float_rows(40 * times));
+  add_cases(all, normalized_rows(8 * times));
+  add_cases(all, rows_before_convolutions(4 * times));
+  add_cases(all, integer_to_float_products(8 * times));
   return all;
 }
 

@@ -27,6 +27,15 @@ std::vector<RecordedCase> networks() {
 class RandomGraphsOn : public testing::TestWithParam<std::string> {
  protected:
   const IsaTraits& isa() const { return *find_target(GetParam()); }
+  // Of our own recordings every third where kernels are those of another target, or the plainest.
+  std::vector<RecordedCase> networks_to_compile() const {
+    std::vector<RecordedCase> all = networks();
+    if (std::getenv("ETCH_RANDOM_GRAPHS") != nullptr) return all;
+    if (isa().name == "avx2" || isa().name == "avx512_vnni") return all;
+    std::vector<RecordedCase> some;
+    for (std::size_t i = 0; i < all.size(); i += 3) some.push_back(std::move(all[i]));
+    return some;
+  }
 };
 
 TEST_P(RandomGraphsOn, EqualOnnxRuntimeNatively) {
@@ -41,7 +50,7 @@ TEST_P(RandomGraphsOn, EqualOnnxRuntimeNatively) {
 TEST_P(RandomGraphsOn, EqualOnnxRuntimeAsCompiledCode) {
   const std::string obstacle = why_not_here(isa());
   if (!obstacle.empty()) GTEST_SKIP() << GetParam() << ": " << obstacle;
-  const std::vector<RecordedCase> all = networks();
+  const std::vector<RecordedCase> all = networks_to_compile();
   constexpr std::size_t kAtOnce = 100;  // programs in one binary
   for (std::size_t first = 0; first < all.size(); first += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, all.size() - first);
