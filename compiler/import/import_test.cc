@@ -377,10 +377,8 @@ TEST(ImportLimits, NamesAreBoundedAndOtherwiseFree) {
   EXPECT_EQ(named(std::string("nul\0nul", 7)), "");
   EXPECT_EQ(named(std::string(65'536, 'a')), "");
   EXPECT_EQ(named("\xc3\xa4 \n */"), "");
-  EXPECT_EQ(
-      named("\xff\xfe"),
-      "model: error[E-NAME]: input '\\xff\\xfe': a name is not UTF-8, as strings of ONNX have "
-      "to be\n");
+  EXPECT_EQ(named("\xff\xfe").find("model: error[E-NAME]: input '\\xff\\xfe': a name is not UTF-8"),
+            0U);
   EXPECT_NE(named(std::string(200'000, 'a')), "");
 }
 

@@ -245,10 +245,11 @@ TEST(DeclarationRefusals, NotWhereSomethingIsLeftOpen) {
 TEST(InitializerRefusals, OfOtherTypesOnlyWhereTheyAreUsed) {
   for (const int type : {onnx::TensorProto::STRING, onnx::TensorProto::COMPLEX64}) {
     ModelBuilder model = relu_model();
-    onnx::TensorProto& tensor = *model.graph().add_initializer();
+    onnx::TensorProto tensor;
     tensor.set_name("words");
     tensor.set_data_type(type);
     tensor.add_dims(1);
+    *model.graph().add_initializer() = tensor;
     EXPECT_EQ(refusal(model), "");
     model.graph().mutable_node(0)->set_input(0, "words");
     EXPECT_EQ(refusal(model).substr(0, 6), "E-TYPE");
