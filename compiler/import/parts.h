@@ -7,8 +7,8 @@
 
 namespace etch {
 
-// The messages and the strings of lists in `bytes`, a ModelProto, up to one more than `most`. Ends early where
-// the bytes are no such message, which protobuf finds as well.
+// The messages and the strings of lists in `bytes`, a ModelProto, up to one more than `most`. Ends
+// early where the bytes are no such message, which protobuf finds as well.
 std::int64_t count_parts(std::string_view bytes, std::int64_t most);
 
 }  // namespace etch
