@@ -12,13 +12,14 @@
 #include "compiler/schedule/targets.h"
 #include "templates/isa/traits.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kModels = fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models";
+const fs::path kModels = fs::path(source_dir()) / ".." / "shared" / "models";
 
 std::unique_ptr<Program> compile_network(const fs::path& folder, std::string_view target) {
   Sink sink;

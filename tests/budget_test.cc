@@ -16,6 +16,7 @@
 #include "tests/agreement.h"
 #include "tests/block_cases.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
@@ -223,7 +224,7 @@ TEST(Budgets, WithoutAnyNothingIsTried) {
 class TinyNetwork : public testing::Test {
  protected:
   static std::optional<std::string> model(const std::string& name) {
-    const fs::path path = fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models" / "nets" / name;
+    const fs::path path = fs::path(source_dir()) / ".." / "shared" / "models" / "nets" / name;
     Sink sink;
     return read_model_file((path / "model.onnx").string(), {}, sink);
   }

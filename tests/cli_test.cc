@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compiler/cli/process.h"
+#include "tests/paths.h"
 
 extern char** environ;
 
@@ -25,7 +26,7 @@ namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-const std::string kDigits = ETCH_SOURCE_DIR "/examples/digits/model.onnx";
+const std::string kDigits = source_dir() + "/examples/digits/model.onnx";
 
 // Every test has a folder of its own, which is also where etch makes temporary files.
 class Cli : public testing::Test {
@@ -53,7 +54,7 @@ class Cli : public testing::Test {
   }
 
   static ProcessResult etch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), ETCH_BINARY);
+    arguments.insert(arguments.begin(), etch_binary());
     return run_process(arguments, std::chrono::minutes(5));
   }
 
@@ -82,7 +83,7 @@ TEST_F(Cli, PrintsItsVersion) {
 TEST_F(Cli, OutputThatDoesNotArriveIsExitCode3) {
   for (const std::string redirection : {">/dev/full", ">&-"}) {
     const ProcessResult result = run_process(
-        {"sh", "-c", "exec \"$0\" inspect \"$1\" -q " + redirection, ETCH_BINARY, kDigits},
+        {"sh", "-c", "exec \"$0\" inspect \"$1\" -q " + redirection, etch_binary(), kDigits},
         std::chrono::minutes(1));
     EXPECT_EQ(result.exit_code, 3) << redirection;
     EXPECT_EQ(result.errors, "standard output: error[E-IO]: cannot be written\n");
@@ -93,7 +94,7 @@ TEST_F(Cli, OutputThatDoesNotArriveIsExitCode3) {
 TEST_F(Cli, ClosedDescriptorsDoNotBecomeFiles) {
   const ProcessResult result =
       run_process({"sh", "-c", "exec \"$0\" compile \"$1\" -o \"$2\" -t scalar <&- >&- 2>&-",
-                   ETCH_BINARY, kDigits, path("out")},
+                   etch_binary(), kDigits, path("out")},
                   std::chrono::minutes(1));
   EXPECT_EQ(result.exit_code, 3);  // the summary is lost
   ASSERT_EQ(etch({"-q", "compile", kDigits, "-o", path("again"), "-t", "scalar"}).exit_code, 0);
@@ -421,7 +422,7 @@ TEST_F(Cli, InterruptionRemovesTheTemporaryFolder) {
       write("compiler", "#!/bin/sh\necho $$ >" + path("started") + "\nexec sleep 600\n");
   fs::permissions(compiler, fs::perms::owner_all);
   setenv("CXX", compiler.c_str(), 1);
-  std::string program = ETCH_BINARY;
+  std::string program = etch_binary();
   std::string command = "check";
   std::string model = kDigits;
   char* const arguments[] = {program.data(), command.data(), model.data(), nullptr};
@@ -429,7 +430,7 @@ TEST_F(Cli, InterruptionRemovesTheTemporaryFolder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ASSERT_EQ(posix_spawn(&child, ETCH_BINARY, &actions, nullptr, arguments, environ), 0);
+  ASSERT_EQ(posix_spawn(&child, etch_binary().c_str(), &actions, nullptr, arguments, environ), 0);
   posix_spawn_file_actions_destroy(&actions);
   for (int i = 0; i < 600 && contents(folder_ / "started").find('\n') == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

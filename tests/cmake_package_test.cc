@@ -11,13 +11,14 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
+#include "tests/paths.h"
 
 namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-const fs::path kExamples = ETCH_SOURCE_DIR "/examples";
-const fs::path kBuild = fs::path(ETCH_BINARY).parent_path().parent_path();  // PROJECT_BINARY_DIR
+const fs::path kExamples = source_dir() + "/examples";
+const fs::path kBuild = fs::path(etch_binary()).parent_path().parent_path();  // PROJECT_BINARY_DIR
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -15,6 +15,7 @@
 #include "compiler/schedule/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 #include "tests/results.h"
 
@@ -22,7 +23,7 @@ namespace etch {
 namespace {
 
 std::vector<RecordedCase> all_cases() {
-  return read_recorded_cases(std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/conformance");
+  return read_recorded_cases(std::filesystem::path(source_dir()) / "tests/data/conformance");
 }
 
 TEST(Conformance, CoversEveryFeatureAndNamesEveryDeviationOfOnnxRuntime) {

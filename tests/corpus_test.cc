@@ -16,12 +16,13 @@
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
 #include "compiler/import/file.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
 
 const std::filesystem::path kCorpus =
-    std::filesystem::path(ETCH_SOURCE_DIR) / ".." / "shared" / "corpus";
+    std::filesystem::path(source_dir()) / ".." / "shared" / "corpus";
 
 struct Row {
   std::string file;

@@ -30,6 +30,7 @@
 #include "tests/function_cases.h"
 #include "tests/generated_batch.h"
 #include "tests/move_cases.h"
+#include "tests/paths.h"
 #include "tests/residual_cases.h"
 #include "tests/row_cases.h"
 #include "tests/select_cases.h"
@@ -45,7 +46,7 @@ using cli::Reporter;
 using cli::Timing;
 using cli::Verbosity;
 
-const fs::path kDigits = ETCH_SOURCE_DIR "/examples/digits/model.onnx";
+const fs::path kDigits = source_dir() + "/examples/digits/model.onnx";
 
 Case digits() {
   Sink sink;
@@ -318,7 +319,7 @@ TEST(CrossTargets, StrictIntegerLeavesNoFloatsForTheLinker) {
 
 nlohmann::json counted(const std::string& target) {
   const ProcessResult result =
-      cli::run_process({ETCH_BINARY, "bench", kDigits.string(), "--target", target, "--json"},
+      cli::run_process({etch_binary(), "bench", kDigits.string(), "--target", target, "--json"},
                        std::chrono::minutes(5));
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   return nlohmann::json::parse(result.output, nullptr, false);
@@ -375,7 +376,7 @@ class CrossTargetFailures : public testing::Test {
     setenv("PATH", cat(folder_.string(), ":", path_).c_str(), 1);
   }
   static ProcessResult etch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), ETCH_BINARY);
+    arguments.insert(arguments.begin(), etch_binary());
     return cli::run_process(arguments, std::chrono::minutes(5));
   }
   static bool is_there(const char* target) {

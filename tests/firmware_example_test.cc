@@ -11,12 +11,13 @@
 
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
+#include "tests/paths.h"
 
 namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-const fs::path kExamples = ETCH_SOURCE_DIR "/examples";
+const fs::path kExamples = source_dir() + "/examples";
 
 class FirmwareExample : public testing::Test {
  protected:
@@ -32,7 +33,7 @@ class FirmwareExample : public testing::Test {
 
   ProcessResult run(std::vector<std::string> arguments) const {
     const std::string script = (kExamples / "firmware/run").string();
-    arguments.insert(arguments.begin(), {"python3", script, "--etch", ETCH_BINARY, "--build",
+    arguments.insert(arguments.begin(), {"python3", script, "--etch", etch_binary(), "--build",
                                          (folder_->path() / "build").string()});
     return run_process(arguments, std::chrono::minutes(5));
   }

@@ -31,6 +31,7 @@
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/engines.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
@@ -42,7 +43,7 @@ using cli::Reporter;
 using cli::Timing;
 using cli::Verbosity;
 
-const fs::path kSource = ETCH_SOURCE_DIR;
+const fs::path kSource = source_dir();
 const fs::path kDigits = kSource / "examples/digits/model.onnx";
 const fs::path kShared = kSource / "../shared/models/nets";
 

@@ -16,6 +16,7 @@
 #include "fuzz/finding.h"
 #include "fuzz/lexer.h"
 #include "fuzz/options.h"
+#include "tests/paths.h"
 
 namespace etch {
 
@@ -44,7 +45,7 @@ void run(const std::string& model, const fuzz::Request& request) {
 }
 
 TEST(FuzzFindings, EveryFileKeptFromFuzzingGetsADiagnosticOrCompiles) {
-  const auto folder = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/fuzz";
+  const auto folder = std::filesystem::path(source_dir()) / "tests/data/fuzz";
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename().string());

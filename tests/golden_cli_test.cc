@@ -14,13 +14,14 @@
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
 #include "compiler/emit/names.h"
+#include "tests/paths.h"
 
 namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string kDigits = ETCH_SOURCE_DIR "/examples/digits/model.onnx";
+const std::string kDigits = source_dir() + "/examples/digits/model.onnx";
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -44,7 +45,7 @@ class GoldenCli : public testing::Test {
   fs::path file() const { return work_->path() / "golden/golden.json"; }
 
   static ProcessResult etch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {ETCH_BINARY, "golden"});
+    arguments.insert(arguments.begin(), {etch_binary(), "golden"});
     return run_process(arguments, std::chrono::minutes(5));
   }
   ProcessResult record(std::vector<std::string> more = {}, const std::string& model = kDigits,

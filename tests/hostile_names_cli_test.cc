@@ -16,6 +16,7 @@
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
 #include "tests/hostile_names.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
@@ -44,7 +45,7 @@ class HostileNamesCli : public testing::Test {
     return path.string();
   }
   static cli::ProcessResult etch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), ETCH_BINARY);
+    arguments.insert(arguments.begin(), etch_binary());
     return cli::run_process(arguments, std::chrono::minutes(2));
   }
   static std::vector<std::string> lines_of(const std::string& text) {

@@ -23,6 +23,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/emit/package.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
@@ -31,7 +32,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Files = std::map<std::string, std::string>;
 
-const fs::path kSource = ETCH_SOURCE_DIR;
+const fs::path kSource = source_dir();
 const fs::path kCorpus = kSource / "../shared/corpus/ok";
 
 std::string contents(const fs::path& path) {

@@ -24,6 +24,7 @@
 #include "tests/function_cases.h"
 #include "tests/move_cases.h"
 #include "tests/padding_cases.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 #include "tests/residual_cases.h"
 #include "tests/row_cases.h"
@@ -117,7 +118,7 @@ TEST(InstrumentModels, AreWrittenWhereTheToolAsks) {
   if (folder == nullptr) GTEST_SKIP() << "tools/instruments-check sets ETCH_INSTRUMENT_MODELS";
   int number = write_cases(folder, sample_of_all());
   for (const RecordedCase& each :
-       read_recorded_cases(fs::path(ETCH_SOURCE_DIR) / "tests/data/random_graphs")) {
+       read_recorded_cases(fs::path(source_dir()) / "tests/data/random_graphs")) {
     write_case(folder, number++, each.model, each.outputs);
   }
   std::printf("%d models\n", number);
@@ -125,8 +126,8 @@ TEST(InstrumentModels, AreWrittenWhereTheToolAsks) {
 
 // Runs the tool with a folder for its files and these arguments.
 void expect_clean(std::vector<std::string> arguments, const cli::WorkFolder& folder) {
-  std::vector<std::string> command = {ETCH_SOURCE_DIR "/tools/instruments-check", "--etch",
-                                      ETCH_BINARY, "--work", (folder.path() / "work").string()};
+  std::vector<std::string> command = {source_dir() + "/tools/instruments-check", "--etch",
+                                      etch_binary(), "--work", (folder.path() / "work").string()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const auto result = cli::run_process(command, std::chrono::minutes(10));
   EXPECT_TRUE(result.succeeded()) << cli::describe(result) << "\n"

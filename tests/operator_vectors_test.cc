@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.h"
 #include "tests/replay.h"
 
 namespace etch {
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kOnnxNodes = "/usr/share/libonnx-testdata/data/node";
-const fs::path kShared = fs::path(ETCH_SOURCE_DIR) / "../shared/models/vectors";
+const fs::path kShared = fs::path(source_dir()) / "../shared/models/vectors";
 
 void replay_onnx_nodes(const std::vector<std::string>& names, FloatOutputs floats) {
   if (!fs::exists(kOnnxNodes)) GTEST_SKIP() << "libonnx-testdata is not installed";

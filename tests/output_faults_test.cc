@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/cli/process.h"
+#include "tests/paths.h"
 
 namespace etch::cli {
 namespace {
@@ -15,7 +16,7 @@ constexpr int kSkipped = 77;
 void expect_passes(const std::string& tool) {
   if (find_program("python3").empty()) GTEST_SKIP() << "no python3";
   const ProcessResult result =
-      run_process({"python3", ETCH_SOURCE_DIR "/tools/" + tool, "--etch", ETCH_BINARY, "--short"},
+      run_process({"python3", source_dir() + "/tools/" + tool, "--etch", etch_binary(), "--short"},
                   std::chrono::minutes(9));
   if (result.exit_code == kSkipped) GTEST_SKIP() << result.output;
   EXPECT_TRUE(result.succeeded()) << describe(result) << "\n" << result.output << result.errors;

@@ -28,6 +28,7 @@
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/engines.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
@@ -35,7 +36,7 @@ namespace fs = std::filesystem;
 
 using cli::ProcessResult;
 
-const fs::path kSource = ETCH_SOURCE_DIR;
+const fs::path kSource = source_dir();
 const fs::path kDigits = kSource / "examples/digits/model.onnx";
 
 std::string file_text(const fs::path& path) {
@@ -462,8 +463,8 @@ TEST_F(Package, CompilesWithoutFlagsForEveryFirmwareTarget) {
 TEST_F(Package, SaysWhichFormsATargetCannotHave) {
   const auto etch = [&](const std::string& target, const std::string& forms,
                         const std::vector<std::string>& more = {}) {
-    std::vector<std::string> command = {ETCH_BINARY, "compile", kDigits.string(), "-o", "out",
-                                        "--target",  target,    "--package",      forms};
+    std::vector<std::string> command = {etch_binary(), "compile", kDigits.string(), "-o", "out",
+                                        "--target",    target,    "--package",      forms};
     command.insert(command.end(), more.begin(), more.end());
     return tool(command);
   };

@@ -12,6 +12,7 @@
 #include "compiler/import/tensor_proto.h"
 #include "tests/model_builder.h"
 #include "tests/one_node.h"
+#include "tests/paths.h"
 #include "tests/tensors.h"
 
 namespace etch::cli {
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 ProcessResult etch(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{ETCH_BINARY};
+  std::vector<std::string> command{etch_binary()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return run_process(command, std::chrono::minutes(5));
 }

@@ -22,12 +22,13 @@
 #include "compiler/ops/reference_math.h"
 #include "runtime/etch_quantize.h"
 #include "tests/one_node.h"
+#include "tests/paths.h"
 #include "tests/results.h"
 
 namespace etch {
 namespace {
 
-const std::string kFolder = ETCH_SOURCE_DIR "/tests/data/quantize_v2/";
+const std::string kFolder = source_dir() + "/tests/data/quantize_v2/";
 constexpr std::uint64_t kSeed = 20260101;
 constexpr DType kTypes[] = {DType::kS8, DType::kU8, DType::kS16, DType::kU16, DType::kS32};
 constexpr float kMinimumRanges[] = {0.01F, 0.0F, 0.001F, 0.25F};

@@ -12,6 +12,7 @@
 #include "compiler/schedule/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 
 namespace etch {
@@ -20,7 +21,7 @@ namespace {
 std::vector<RecordedCase> networks() {
   const char* const elsewhere = std::getenv("ETCH_RANDOM_GRAPHS");
   return read_recorded_cases(elsewhere != nullptr ? std::filesystem::path(elsewhere)
-                                                  : std::filesystem::path(ETCH_SOURCE_DIR) /
+                                                  : std::filesystem::path(source_dir()) /
                                                         "tests/data/random_graphs");
 }
 

@@ -18,13 +18,14 @@
 #include "compiler/ir/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kData = fs::path(ETCH_SOURCE_DIR) / "tests" / "data" / "contrib";
+const fs::path kData = fs::path(source_dir()) / "tests" / "data" / "contrib";
 
 bool sums_floats(const std::string& name) {
   return name.starts_with("averagepool") || name.starts_with("globalaveragepool") ||

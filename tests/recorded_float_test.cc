@@ -8,13 +8,14 @@
 
 #include "compiler/schedule/targets.h"
 #include "tests/engines.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 
 namespace etch {
 namespace {
 
 std::vector<RecordedCase> all_cases() {
-  return read_recorded_cases(std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/float");
+  return read_recorded_cases(std::filesystem::path(source_dir()) / "tests/data/float");
 }
 
 TEST(RecordedFloat, ReferenceFunctionsStayWithinRounding) {

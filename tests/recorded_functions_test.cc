@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/engines.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 
 namespace etch {
@@ -24,7 +25,7 @@ bool is_close(const Tensor& got, const Tensor& expected) {
 
 TEST(RecordedFunctions, EqualOnnxRuntime) {
   const auto recorded =
-      read_recorded_cases(std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/functions");
+      read_recorded_cases(std::filesystem::path(source_dir()) / "tests/data/functions");
   for (const RecordedCase& each : recorded) {
     const std::vector<Tensor> got = reference_outputs(each.model);
     ASSERT_EQ(got.size(), 1U) << each.model.name;

@@ -5,13 +5,14 @@
 #include <filesystem>
 
 #include "tests/engines.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 
 namespace etch {
 namespace {
 
 TEST(RecordedMoves, EqualOnnxRuntimeBitForBit) {
-  const std::filesystem::path folder = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/moves";
+  const std::filesystem::path folder = std::filesystem::path(source_dir()) / "tests/data/moves";
   for (const RecordedCase& each : read_recorded_cases(folder)) {
     EXPECT_EQ(difference_of(reference_outputs(each.model), each.outputs), "") << each.model.name;
     const auto program = compiled(each.model, "avx512_vnni");

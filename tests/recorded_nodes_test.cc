@@ -8,6 +8,7 @@
 
 #include "tests/agreement.h"
 #include "tests/engines.h"
+#include "tests/paths.h"
 #include "tests/recorded_cases.h"
 
 namespace etch {
@@ -16,7 +17,7 @@ namespace {
 class RecordedNodes : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
-  const std::filesystem::path root = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/nodes";
+  const std::filesystem::path root = std::filesystem::path(source_dir()) / "tests/data/nodes";
   for (const RecordedCase& each : read_recorded_cases(root / GetParam())) {
     EXPECT_EQ(difference_of(reference_outputs(each.model), each.outputs), "") << each.model.name;
     for (const char* target : {"scalar", "avx_vnni", "avx512_vnni"}) {
@@ -30,7 +31,7 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
 
 // Sums of floats, which ONNX Runtime adds in another order.
 TEST(RecordedNodes, OfFusedFloatOperatorsStayWithinRounding) {
-  const std::filesystem::path root = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/nodes";
+  const std::filesystem::path root = std::filesystem::path(source_dir()) / "tests/data/nodes";
   std::vector<Case> cases;
   for (const RecordedCase& each : read_recorded_cases(root / "fused")) {
     const auto program = compiled(each.model, "avx2");
@@ -48,7 +49,7 @@ TEST(RecordedNodes, OfFusedFloatOperatorsStayWithinRounding) {
 
 // Now and then one of each topic, through the compiler.
 TEST_P(RecordedNodes, EqualOnnxRuntimeWhenCompiled) {
-  const std::filesystem::path root = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/nodes";
+  const std::filesystem::path root = std::filesystem::path(source_dir()) / "tests/data/nodes";
   std::vector<Case> cases;
   std::vector<std::vector<Tensor>> expected;
   const std::vector<RecordedCase> all = read_recorded_cases(root / GetParam());

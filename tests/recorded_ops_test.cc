@@ -5,13 +5,14 @@
 
 #include <filesystem>
 
+#include "tests/paths.h"
 #include "tests/replay.h"
 
 namespace etch {
 namespace {
 
 TEST(RecordedOperators, EqualOnnxRuntimeBitForBit) {
-  const std::filesystem::path folder = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/data/ops";
+  const std::filesystem::path folder = std::filesystem::path(source_dir()) / "tests/data/ops";
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     EXPECT_EQ(replay(entry.path() / "model.onnx"), "") << entry.path().filename();

@@ -17,13 +17,14 @@
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/resolve.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path networks() { return fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models" / "nets"; }
+fs::path networks() { return fs::path(source_dir()) / ".." / "shared" / "models" / "nets"; }
 
 std::optional<Graph> load_network(const fs::path& folder) {
   Sink sink;

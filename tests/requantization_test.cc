@@ -17,6 +17,7 @@
 #include "compiler/import/tensor_proto.h"
 #include "tests/engines.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/tensors.h"
 
 namespace etch {
@@ -254,8 +255,7 @@ TEST(StrictInteger, AcceptsSelectionsAmongIntegersOnly) {
 class IntegerRequantizedNetworks : public testing::TestWithParam<const char*> {};
 
 TEST_P(IntegerRequantizedNetworks, EqualTheGoldensOnEveryTarget) {
-  const fs::path folder =
-      fs::path(ETCH_SOURCE_DIR) / ".." / "shared" / "models" / "nets" / GetParam();
+  const fs::path folder = fs::path(source_dir()) / ".." / "shared" / "models" / "nets" / GetParam();
   if (!fs::exists(folder / "model.onnx")) GTEST_SKIP() << "the shared networks are not here";
   Sink sink;
   const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/paths.h"
+
 namespace etch {
 
 Tally::~Tally() {
@@ -26,7 +28,7 @@ std::string feature_of(const std::string& case_name) {
 }
 
 std::map<std::string, int> documented_rows(const std::string& operators) {
-  std::ifstream file(ETCH_SOURCE_DIR "/docs/conformance.md");
+  std::ifstream file(source_dir() + "/docs/conformance.md");
   std::map<std::string, int> out;
   std::string op;
   for (std::string line; std::getline(file, line);) {

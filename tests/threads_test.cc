@@ -27,6 +27,7 @@
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/residual_cases.h"
 #include "tests/tiny_program.h"
 
@@ -186,7 +187,7 @@ TEST(DivideWork, LeavesSmallStepsAndThoseWithoutThePromise) {
 // ---- one thread ----
 
 std::string contents(const std::string& path) {
-  std::ifstream file(ETCH_SOURCE_DIR "/" + path, std::ios::binary);
+  std::ifstream file(source_dir() + "/" + path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -253,7 +254,7 @@ TEST(SeveralThreads, AreRefusedWithSeveralInstructionSets) {
 
 void expect_check_passes(const std::string& model, const char* threads) {
   const auto result = cli::run_process(
-      {ETCH_BINARY, "check", ETCH_SOURCE_DIR "/" + model, "--threads", threads, "--quiet"},
+      {etch_binary(), "check", source_dir() + "/" + model, "--threads", threads, "--quiet"},
       std::chrono::minutes(8));
   EXPECT_TRUE(result.succeeded()) << cli::describe(result) << "\n" << result.output;
 }
@@ -265,7 +266,7 @@ TEST(SeveralThreads, RunTheBundledNetwork) {
 
 TEST(SeveralThreads, RunRealNetworks) {
   const std::string folder = "../shared/models/nets/";
-  if (!std::filesystem::exists(ETCH_SOURCE_DIR "/" + folder)) {
+  if (!std::filesystem::exists(source_dir() + "/" + folder)) {
     GTEST_SKIP() << "the networks beside the project are absent";
   }
   for (const char* name : {"mlperftiny_ic_resnet8_qdq", "mlperftiny_kws_dscnn_qdq",

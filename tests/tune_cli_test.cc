@@ -12,12 +12,13 @@
 
 #include "compiler/cli/process.h"
 #include "compiler/schedule/tuning.h"
+#include "tests/paths.h"
 
 namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-const std::string kDigits = ETCH_SOURCE_DIR "/examples/digits/model.onnx";
+const std::string kDigits = source_dir() + "/examples/digits/model.onnx";
 
 class TuneCli : public testing::Test {
  protected:
@@ -47,7 +48,7 @@ class TuneCli : public testing::Test {
   }
 
   static ProcessResult etch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), ETCH_BINARY);
+    arguments.insert(arguments.begin(), etch_binary());
     return run_process(arguments, std::chrono::minutes(5));
   }
 

@@ -17,6 +17,7 @@
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/replay.h"
 #include "tests/results.h"
 #include "tests/vector_features.h"
@@ -27,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kOnnxNodes = "/usr/share/libonnx-testdata/data/node";
-const fs::path kShared = fs::path(ETCH_SOURCE_DIR) / "../shared/models/vectors";
+const fs::path kShared = fs::path(source_dir()) / "../shared/models/vectors";
 
 struct Vector {
   Case each;

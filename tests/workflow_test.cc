@@ -14,13 +14,14 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
+#include "tests/paths.h"
 
 namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const fs::path kRoot = ETCH_SOURCE_DIR;
+const fs::path kRoot = source_dir();
 constexpr std::chrono::minutes kTimeout{5};
 
 std::string contents(const fs::path& path) {
@@ -65,7 +66,7 @@ class Workflow : public testing::Test {
     const std::string installed = "/opt/etch/bin";
     const std::size_t at = script.find(installed);
     EXPECT_NE(at, std::string::npos);
-    script.replace(at, installed.size(), fs::path(ETCH_BINARY).parent_path().string());
+    script.replace(at, installed.size(), fs::path(etch_binary()).parent_path().string());
     const std::string file = (work_->path() / "script.sh").string();
     std::ofstream(file) << script;
     for (const auto& [variable, value] : workflow_["env"].items()) {
@@ -79,7 +80,7 @@ class Workflow : public testing::Test {
 
   void record() const {
     const ProcessResult recorded = run_process(
-        {ETCH_BINARY, "golden", "record", (kRoot / "examples/digits/model.onnx").string(),
+        {etch_binary(), "golden", "record", (kRoot / "examples/digits/model.onnx").string(),
          "--targets", "scalar", "--samples", "1", "-o", golden().string()},
         kTimeout);
     ASSERT_TRUE(recorded.succeeded()) << recorded.errors;

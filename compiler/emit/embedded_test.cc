@@ -9,11 +9,13 @@
 #include <iterator>
 #include <string>
 
+#include "tests/paths.h"
+
 namespace etch {
 namespace {
 
 std::string read_source_file(std::string_view path) {
-  std::ifstream file(std::string(ETCH_SOURCE_DIR "/").append(path), std::ios::binary);
+  std::ifstream file(std::string(source_dir() + "/").append(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

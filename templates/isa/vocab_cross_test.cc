@@ -17,6 +17,7 @@
 #include "compiler/cli/work_folder.h"
 #include "compiler/schedule/targets.h"
 #include "templates/isa/vocab_data.h"
+#include "tests/paths.h"
 
 namespace etch {
 namespace {
@@ -54,7 +55,7 @@ class CrossVocabulary : public testing::TestWithParam<const IsaTraits*> {
     auto toolchain = cli::find_toolchain(*GetParam(), reporter_);
     if (!toolchain) return std::nullopt;
     for (const char* folder : {"", "/runtime", "/templates/isa/shared"}) {
-      toolchain->flags.push_back(cat("-I", ETCH_SOURCE_DIR, folder));
+      toolchain->flags.push_back(cat("-I", source_dir(), folder));
     }
     toolchain->flags.insert(toolchain->flags.end(), flags.begin(), flags.end());
     const std::string isa = folder_of_target(GetParam()->name);

@@ -12,6 +12,7 @@
 
 #include "compiler/ops/reference_math.h"
 #include "tests/one_node.h"
+#include "tests/paths.h"
 #include "tests/results.h"
 
 namespace etch {
@@ -169,8 +170,7 @@ TEST(QuantizeV2, MinFirstOfAnEmptyRange) {
 
 // TensorFlow's unit tests, as recorded in shared/models/vectors.
 TEST(QuantizeV2, PassesTensorFlowsOwnVectors) {
-  const std::filesystem::path path =
-      ETCH_SOURCE_DIR "/../shared/models/vectors/tf_quantize_v2.json";
+  const std::filesystem::path path = source_dir() + "/../shared/models/vectors/tf_quantize_v2.json";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   std::ifstream file(path);
   int checked = 0;
