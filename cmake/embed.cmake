@@ -1,5 +1,5 @@
 # Writes OUTPUT, a C++ source that carries the text of FILES (paths relative to SOURCE_DIR) and implements
-# compiler/emit/embedded.h. Run as: cmake -D SOURCE_DIR=... -D "FILES=a;b" -D OUTPUT=... -P embed.cmake
+# compiler/base/embedded.h. Run as: cmake -D SOURCE_DIR=... -D "FILES=a;b" -D OUTPUT=... -P embed.cmake
 # Texts become raw string literals, cut into pieces below 16 KB because some compilers limit one literal to that.
 cmake_minimum_required(VERSION 3.25)
 
@@ -26,7 +26,7 @@ function(append_literal out text)
 endfunction()
 
 set(source "// Written by cmake/embed.cmake from files of the source tree. Do not edit.\n")
-string(APPEND source "#include \"compiler/emit/embedded.h\"\n\n#include <array>\n\nnamespace etch {\nnamespace {\n\n")
+string(APPEND source "#include \"compiler/base/embedded.h\"\n\n#include <array>\n\nnamespace etch {\nnamespace {\n\n")
 list(LENGTH FILES count)
 string(APPEND source "constexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n")
 foreach(path IN LISTS FILES)

@@ -8,20 +8,22 @@
 #include "compiler/base/checked.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
-#include "compiler/budget.h"
+#include "compiler/emit/code/flash_estimate.h"
+#include "compiler/lower/lowering.h"
+#include "compiler/lower/ports.h"
+#include "compiler/lower/quantized_tensors.h"
+#include "compiler/lower/strict_integer.h"
 #include "compiler/passes/pipeline.h"
+#include "compiler/schedule/budget.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/schedule/prefetch.h"
 #include "compiler/schedule/share_code.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/schedule/unroll_steps.h"
+#include "compiler/schedule/unused_tuning.h"
 #include "compiler/stage/audit.h"
-#include "compiler/steps/lowering.h"
-#include "compiler/steps/ports.h"
-#include "compiler/steps/quantized_tensors.h"
-#include "compiler/steps/strict_integer.h"
-#include "compiler/steps/unroll_steps.h"
-#include "compiler/steps/unused_tuning.h"
+#include "compiler/targets/capabilities.h"
+#include "compiler/targets/targets.h"
 
 namespace etch {
 
@@ -36,11 +38,10 @@ IsaTraits traits_for(const IsaTraits& isa, RequantizeMode mode) {
 }  // namespace
 
 namespace {
-// Without an FPU the sum of a convolution's result and a residual would be floats in software; a
-// step of its own adds whole rows in integers.
+// Of the target that is asked for; an unknown one is reported later.
 bool sums_in_convolutions(const CompileOptions& options) {
   const IsaTraits* const isa = find_target(options.target);
-  return isa == nullptr || isa->fpu;
+  return isa == nullptr || capabilities_of(*isa).sums_in_convolutions;
 }
 }  // namespace
 
@@ -185,7 +186,7 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
       [&](const Graph& from, const Way& way, Sink& own) {
         return generate(from, options, *isa, way, own);
       },
-      sink);
+      estimated_flash, sink);
   if (program == nullptr) return nullptr;
   check_macs(*program, *graph, sink);
   if (!sink.has_errors()) audit_all(*program, graph->limits, sink);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "fuzz/limits.h"
 
 namespace etch::fuzz {

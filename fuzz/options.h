@@ -7,7 +7,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/emit/emit.h"
-#include "compiler/emit/package.h"
+#include "compiler/emit/package/package.h"
 
 namespace etch::fuzz {
 

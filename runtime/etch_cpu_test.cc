@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 
 namespace etch {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 

@@ -9,7 +9,7 @@
 #include "compiler/cli/data_set.h"
 #include "compiler/compile.h"
 #include "compiler/import/file.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "templates/isa/traits.h"
 #include "tests/model_builder.h"
 #include "tests/paths.h"

@@ -9,8 +9,8 @@
 
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
-#include "compiler/emit/flash_estimate.h"
-#include "compiler/emit/shared_bodies.h"
+#include "compiler/emit/code/flash_estimate.h"
+#include "compiler/emit/code/shared_bodies.h"
 #include "compiler/import/file.h"
 #include "compiler/passes/stream_rows.h"
 #include "tests/agreement.h"

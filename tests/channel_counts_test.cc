@@ -9,7 +9,7 @@
 #include "compiler/base/text.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/channel_cases.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/paths.h"

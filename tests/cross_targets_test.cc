@@ -21,7 +21,7 @@
 #include "compiler/cli/toolchain.h"
 #include "compiler/emit/emit.h"
 #include "compiler/import/file.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/channel_cases.h"

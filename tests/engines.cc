@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/stage/native.h"
 #include "tests/model_builder.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 #include "tests/cases.h"
 
 namespace etch {

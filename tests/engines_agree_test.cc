@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "compiler/base/text.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/residual_cases.h"
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
 #include "compiler/cli/elf_file.h"
@@ -24,10 +25,9 @@
 #include "compiler/cli/process.h"
 #include "compiler/cli/stack_use.h"
 #include "compiler/cli/toolchain.h"
-#include "compiler/emit/embedded.h"
 #include "compiler/emit/emit.h"
 #include "compiler/import/file.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/engines.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/engines.h"
 #include "tests/float_cases.h"

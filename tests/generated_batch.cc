@@ -11,14 +11,14 @@
 #include <sstream>
 #include <utility>
 
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/build.h"
 #include "compiler/cli/harness.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
-#include "compiler/emit/embedded.h"
 #include "compiler/emit/emit.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 
 namespace etch {
 

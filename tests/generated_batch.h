@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 #include "templates/isa/traits.h"
 
 namespace etch {

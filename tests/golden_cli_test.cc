@@ -13,7 +13,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
-#include "compiler/emit/names.h"
+#include "compiler/text/names.h"
 #include "tests/paths.h"
 
 namespace etch::cli {

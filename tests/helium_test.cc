@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/cli/toolchain.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/channel_cases.h"

@@ -21,7 +21,7 @@
 #include "compiler/cli/harness.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit.h"
-#include "compiler/emit/package.h"
+#include "compiler/emit/package/package.h"
 #include "tests/model_builder.h"
 #include "tests/paths.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"

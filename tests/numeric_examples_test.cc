@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/ops/quantize_v2/range.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"

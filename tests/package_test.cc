@@ -2,7 +2,7 @@
 // ESP-IDF and Zephyr with stand-ins for the functions of theirs that the files call. The layout is
 // compiled as Arduino does it. Manifests are read by parsers of their languages, the .pdsc is
 // checked with the rules in tests/data/pdsc.xsd.
-#include "compiler/emit/package.h"
+#include "compiler/emit/package/package.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "compiler/cli/process.h"
 #include "compiler/cli/toolchain.h"
 #include "compiler/emit/output_folder.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/engines.h"

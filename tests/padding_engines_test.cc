@@ -6,8 +6,8 @@
 
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
-#include "compiler/schedule/targets.h"
 #include "compiler/stage/audit.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/padding_cases.h"
 

@@ -7,9 +7,9 @@
 
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
-#include "compiler/schedule/targets.h"
 #include "compiler/stage/audit.h"
 #include "compiler/stage/recorder.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/padding_cases.h"
 

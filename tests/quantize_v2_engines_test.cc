@@ -13,7 +13,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/quantize_v2/range.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"

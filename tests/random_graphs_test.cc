@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/paths.h"

@@ -15,7 +15,7 @@
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
 #include "compiler/import/tensor_proto.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "tests/model_builder.h"
 #include "tests/paths.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/paths.h"
 #include "tests/recorded_cases.h"

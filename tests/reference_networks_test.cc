@@ -12,7 +12,7 @@
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
 #include "compiler/import/tensor_proto.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/resolve.h"

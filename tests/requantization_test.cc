@@ -1,6 +1,6 @@
 // Integer requantization from the model to the steps' results: networks and layers give the same
 // bytes as with floats on every instruction set, whatever mixture of formulas a layer needs.
-#include "compiler/steps/requantization.h"
+#include "compiler/program/requantization.h"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
-#include "compiler/emit/embedded.h"
 #include "compiler/emit/emit.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/engines.h"
 #include "tests/generated_batch.h"
 #include "tests/model_builder.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "compiler/steps/staged_step_impl.h"
+#include "compiler/stage/staged_step_impl.h"
 
 namespace etch::testing {
 

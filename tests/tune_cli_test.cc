@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/cli/process.h"
-#include "compiler/schedule/tuning.h"
+#include "compiler/kernels/conv/tuning.h"
 #include "tests/paths.h"
 
 namespace etch::cli {

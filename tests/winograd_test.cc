@@ -11,7 +11,7 @@
 #include "compiler/cli/network.h"
 #include "compiler/cli/toolchain.h"
 #include "compiler/compile.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "tests/agreement.h"
 #include "tests/cases.h"
 #include "tests/residual_cases.h"

@@ -20,7 +20,7 @@
 #include "compiler/compile.h"
 #include "compiler/import/tensor_proto.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/steps/requantization.h"
+#include "compiler/program/requantization.h"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
-#include "compiler/emit/names.h"
-#include "compiler/emit/numbers.h"
-#include "compiler/emit/parts.h"
-#include "compiler/emit/report.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/emit/report/report.h"
+#include "compiler/text/names.h"
+#include "compiler/text/numbers.h"
 
 namespace etch::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/progress.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 
 namespace etch::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "compiler/cli/data_set.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 
 namespace etch::cli {
 namespace {

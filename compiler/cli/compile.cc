@@ -9,12 +9,12 @@
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
+#include "compiler/emit/code/parts.h"
 #include "compiler/emit/emit.h"
-#include "compiler/emit/names.h"
 #include "compiler/emit/output_folder.h"
-#include "compiler/emit/package.h"
-#include "compiler/emit/parts.h"
-#include "compiler/steps/requantization.h"
+#include "compiler/emit/package/package.h"
+#include "compiler/program/requantization.h"
+#include "compiler/text/names.h"
 
 namespace etch::cli {
 namespace {

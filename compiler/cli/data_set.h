@@ -8,7 +8,7 @@
 
 #include "compiler/cli/reporter.h"
 #include "compiler/ir/tensor.h"
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch::cli {
 

@@ -1,9 +1,9 @@
 // main.cc of an image for a machine without an operating system; see harness.h and
 // templates/files/firmware_harness.h.
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/harness.h"
-#include "compiler/emit/embedded.h"
-#include "compiler/emit/writer.h"
+#include "compiler/text/writer.h"
 
 namespace etch::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "compiler/cli/golden_target.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
-#include "compiler/emit/names.h"
-#include "compiler/emit/numbers.h"
-#include "compiler/emit/parts.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/text/names.h"
+#include "compiler/text/numbers.h"
 
 namespace etch::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "compiler/base/text.h"
-#include "compiler/emit/names.h"
-#include "compiler/emit/numbers.h"
+#include "compiler/text/names.h"
+#include "compiler/text/numbers.h"
 
 namespace etch::cli {
 namespace {

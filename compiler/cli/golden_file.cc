@@ -8,7 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
-#include "compiler/emit/names.h"
+#include "compiler/text/names.h"
 
 namespace etch::cli {
 namespace {

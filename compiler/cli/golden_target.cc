@@ -14,8 +14,8 @@
 #include "compiler/cli/network.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/toolchain.h"
-#include "compiler/emit/parts.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/targets/targets.h"
 
 namespace etch::cli {
 namespace {

@@ -2,12 +2,12 @@
 // numbers go into the text.
 #include "compiler/cli/harness.h"
 
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
-#include "compiler/emit/embedded.h"
-#include "compiler/emit/names.h"
-#include "compiler/emit/parts.h"
-#include "compiler/emit/writer.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/text/names.h"
+#include "compiler/text/writer.h"
 
 namespace etch::cli {
 namespace {

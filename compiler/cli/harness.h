@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/emit/emit.h"
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 #include "templates/isa/machine.h"
 
 namespace etch::cli {

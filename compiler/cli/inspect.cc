@@ -8,9 +8,9 @@
 #include "compiler/cli/graph_listing.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/quantization.h"
-#include "compiler/emit/names.h"
 #include "compiler/import/file.h"
 #include "compiler/passes/resolve.h"
+#include "compiler/text/names.h"
 
 namespace etch::cli {
 namespace {

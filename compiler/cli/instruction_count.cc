@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/elf_file.h"
 #include "compiler/cli/network.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/toolchain.h"
-#include "compiler/emit/embedded.h"
 #include "compiler/import/file.h"
 
 namespace etch::cli {

@@ -10,7 +10,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
 #include "compiler/diag/diagnostic.h"
-#include "compiler/emit/parts.h"
+#include "compiler/emit/code/parts.h"
 #include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
 

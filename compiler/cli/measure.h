@@ -8,9 +8,9 @@
 
 #include "compiler/cli/network.h"
 #include "compiler/cli/object_size.h"
-#include "compiler/emit/report.h"
+#include "compiler/emit/report/report.h"
 #include "compiler/ir/tensor.h"
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch::cli {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/emit/names.h"
+#include "compiler/text/names.h"
 
 namespace etch::cli {
 namespace {

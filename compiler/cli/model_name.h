@@ -6,7 +6,7 @@
 
 namespace etch::cli {
 
-// The file's stem made a name that is_usable_name() (compiler/emit/names.h) accepts:
+// The file's stem made a name that is_usable_name() (compiler/text/names.h) accepts:
 // "MobileNet-V2.onnx" -> "MobileNet_V2", "7.onnx" -> "model_7", "int.onnx" -> "model_int".
 std::string name_from_path(const std::filesystem::path& model);
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "compiler/emit/names.h"
+#include "compiler/text/names.h"
 
 namespace etch::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "compiler/cli/options.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch::cli {
 

@@ -1,5 +1,5 @@
 // `etch targets`: what can be generated, and what of it can be built and run on this machine.
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 
 #include "compiler/base/text.h"
 #include "compiler/cli/options.h"

@@ -1,14 +1,14 @@
-// See toolchain.h. Facts about targets come from compiler/schedule/targets.h.
+// See toolchain.h. Facts about targets come from compiler/targets/targets.h.
 #include "compiler/cli/toolchain.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
+#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
-#include "compiler/emit/embedded.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 
 namespace etch::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "compiler/cli/options.h"
 #include "compiler/cli/toolchain.h"
 #include "compiler/cli/tuner.h"
-#include "compiler/emit/numbers.h"
 #include "compiler/import/file.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
+#include "compiler/text/numbers.h"
 
 namespace etch::cli {
 namespace {
@@ -49,7 +49,7 @@ std::string file_of(const TuneResult& result, const IsaTraits& isa) {
   std::string out = cat(kFirstLine, " `etch compile --tuning FILE` takes them.\n",
                         "# TARGET LAYER tile=ROWSxCOLUMNS channels=N outer=pixels|channels "
                         "unroll=auto|full|N\n");
-  for (const auto& [key, entry] : result.tuning) {
+  for (const auto& [key, entry] : result.tuning.entries) {
     const auto layer = std::ranges::find(result.layers, key.second, &TunedLayer::key);
     out += cat("\n# ", joined(layer->steps), ": ", fixed(layer->chosen_us, 2), " us instead of ",
                fixed(layer->usual_us, 2), " us with ", layer->usual, "\n",
@@ -110,7 +110,7 @@ ExitCode tune(const TuneOptions& options, Reporter& reporter) {
     return reporter.exit_code();
   }
   print_table(result, isa);
-  print_line(cat(result.tuning.size(), " of ", result.layers.size(),
+  print_line(cat(result.tuning.entries.size(), " of ", result.layers.size(),
                  " kinds of layers are faster; ", result.builds, " builds, ", result.rounds,
                  " rounds"));
   if (result.usual_us > 0) {

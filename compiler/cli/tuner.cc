@@ -8,9 +8,9 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/data_set.h"
 #include "compiler/cli/interrupt.h"
-#include "compiler/emit/numbers.h"
 #include "compiler/import/file.h"
-#include "compiler/steps/conv.h"
+#include "compiler/program/tunable.h"
+#include "compiler/text/numbers.h"
 
 namespace etch::cli {
 namespace {
@@ -64,16 +64,16 @@ void Tuner::find_layers(const Program& program) {
   isa_ = program.isa;
   std::map<std::string, std::size_t> known;
   for (const auto& step : program.steps) {
-    const auto* const conv = dynamic_cast<const ConvStep*>(step.get());
-    if (conv == nullptr) continue;
-    const auto [it, inserted] = known.emplace(conv->tuning_key, result_.layers.size());
+    const TunableTiles* const tiles = step->tunable();
+    if (tiles == nullptr) continue;
+    const auto [it, inserted] = known.emplace(tiles->key, result_.layers.size());
     if (inserted) {
       TunedLayer& layer = result_.layers.emplace_back();
-      layer.key = conv->tuning_key;
-      layer.usual = text_of(choice_of(conv->plan), isa_);
-      layer.candidates = tile_candidates(conv->plan, isa_, kCandidates);
+      layer.key = tiles->key;
+      layer.usual = text_of(tiles->choice(), isa_);
+      layer.candidates = tiles->candidates(isa_, kCandidates);
     }
-    result_.layers[it->second].steps.push_back(conv->name);
+    result_.layers[it->second].steps.push_back(step->name);
   }
 }
 
@@ -81,7 +81,7 @@ Tuning Tuner::candidates_of(std::size_t number) const {
   Tuning tuning;
   for (const TunedLayer& layer : result_.layers) {
     if (number >= layer.candidates.size()) continue;
-    tuning[{std::string(isa_.name), layer.key}] = {layer.candidates[number], 0};
+    tuning.entries[{std::string(isa_.name), layer.key}] = {layer.candidates[number], 0};
   }
   return tuning;
 }
@@ -91,7 +91,7 @@ Tuning Tuner::chosen() const {
   for (const TunedLayer& layer : result_.layers) {
     if (layer.chosen < 0) continue;
     const auto number = static_cast<std::size_t>(layer.chosen);
-    tuning[{std::string(isa_.name), layer.key}] = {layer.candidates[number], 0};
+    tuning.entries[{std::string(isa_.name), layer.key}] = {layer.candidates[number], 0};
   }
   return tuning;
 }
@@ -188,8 +188,8 @@ bool Tuner::run() {
   if (!measure(all, first, 3)) return false;
   choose();
   const Tuning best = chosen();
-  if (best.empty()) return true;
-  say(cat("building the choices for ", best.size(), " of ", result_.layers.size(),
+  if (best.entries.empty()) return true;
+  say(cat("building the choices for ", best.entries.size(), " of ", result_.layers.size(),
           " kinds of layers"));
   if (!add_build(best)) return false;
   Build usual{std::move(builds_.front()->network), {}};

@@ -13,7 +13,7 @@
 #include "compiler/cli/measure.h"
 #include "compiler/cli/network.h"
 #include "compiler/compile.h"
-#include "compiler/schedule/tuning.h"
+#include "compiler/kernels/conv/tuning.h"
 
 namespace etch::cli {
 

@@ -5,9 +5,9 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
-#include "compiler/emit/names.h"
-#include "compiler/emit/parts.h"
-#include "compiler/emit/report.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/emit/report/report.h"
+#include "compiler/text/names.h"
 
 namespace etch {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 

@@ -13,10 +13,10 @@
 #include <sstream>
 
 #include "compiler/base/text.h"
-#include "compiler/emit/literals.h"
+#include "compiler/emit/code/literals.h"
 #include "compiler/emit/output_folder.h"
+#include "compiler/program/constants.h"
 #include "compiler/schedule/memory.h"
-#include "compiler/steps/pack.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/tiny_program.h"

@@ -10,8 +10,8 @@
 #include "compiler/import/graph_builder.h"
 #include "compiler/import/parse.h"
 #include "compiler/import/parts.h"
+#include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
-#include "compiler/passes/dead_code.h"
 
 namespace etch {
 

@@ -1,6 +1,6 @@
 // The graph: ONNX's own vocabulary (operators, attributes, named values) in plain structs.
 // import/ builds it, resolve fills in types, shapes, constants and each node's resolved
-// parameters, the passes rewrite it, lowering turns it into steps (compiler/steps).
+// parameters, the passes rewrite it, lowering turns it into steps (compiler/program).
 // Nodes are in topological order throughout.
 #pragma once
 

@@ -8,18 +8,6 @@
 
 namespace etch {
 
-std::vector<int> zero_points_of(const Tensor* zero_point) {
-  if (zero_point == nullptr) return {0};
-  std::vector<int> out;
-  for (const std::int64_t value : zero_point->integers()) out.push_back(static_cast<int>(value));
-  return out;
-}
-
-Quantization quantization_of(const Tensor& scale, const Tensor* zero_point) {
-  const auto scales = scale.as<float>();
-  return {{scales.begin(), scales.end()}, zero_points_of(zero_point)};
-}
-
 std::vector<Shape> per_tensor_shapes() { return {{}, {1}}; }
 
 std::vector<Shape> per_channel_shapes(std::int64_t channels) { return {{}, {1}, {channels}}; }

@@ -12,29 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/quantization.h"
 #include "compiler/ops/op.h"
 
 namespace etch {
-
-// Each vector has one entry for the whole tensor or one per channel, independently of the other.
-struct Quantization {
-  std::vector<float> scale;
-  std::vector<int> zero_point;
-
-  float scale_at(std::int64_t channel) const {
-    return scale[scale.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
-  }
-  int zero_point_at(std::int64_t channel) const {
-    return zero_point[zero_point.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
-  }
-  bool operator==(const Quantization&) const = default;
-};
-
-// The values of a scale and a zero-point tensor, unchecked; a null zero point is 0.
-Quantization quantization_of(const Tensor& scale, const Tensor* zero_point);
-
-// Values of a zero-point tensor, unchecked; null: {0}. A vector of equal values stays a vector.
-std::vector<int> zero_points_of(const Tensor* zero_point);
 
 // Where an operand's scale and zero point stand among the inputs of a node. Diagnostics call
 // them "<operand>_scale" and "<operand>_zero_point".

@@ -2,9 +2,9 @@
 #include "compiler/ops/quantization_axis.h"
 
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/quantization.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 
@@ -31,14 +31,6 @@ std::int64_t count_of_blocks(std::int64_t size, std::int64_t block) {
 }
 
 }  // namespace
-
-std::int64_t QuantizationAxis::entry_of(std::int64_t element) const {
-  if (granularity == QuantizationGranularity::kTensor) return 0;
-  const std::int64_t index = element / inner % size;
-  if (granularity == QuantizationGranularity::kAxis) return index;
-  const std::int64_t row = element / (inner * size) * count_of_blocks(size, block) + index / block;
-  return row * inner + element % inner;
-}
 
 std::optional<ResolvedQuantizationAxis> resolve_quantization_axis(ResolveContext& context) {
   const std::int64_t asked = context.int_attr("axis", 1);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "tests/model_builder.h"
 #include "tests/tensors.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compiler/base/check.h"
+#include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
-#include "compiler/passes/dead_code.h"
 
 namespace etch {
 

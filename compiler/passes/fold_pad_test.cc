@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "compiler/passes/dead_code.h"
+#include "compiler/ir/dead_code.h"
 #include "compiler/passes/fold_qdq.h"
 #include "tests/model_builder.h"
 #include "tests/tensors.h"

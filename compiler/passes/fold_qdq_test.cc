@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "tests/model_builder.h"
 #include "tests/qdq_model.h"
 #include "tests/tensors.h"

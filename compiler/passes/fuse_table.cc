@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ir/dead_code.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/table/op.h"
-#include "compiler/passes/dead_code.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/resolve.h"
 

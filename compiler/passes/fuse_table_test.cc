@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/table/op.h"
 #include "compiler/passes/fold.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "compiler/passes/dead_code.h"
+#include "compiler/ir/dead_code.h"
 #include "compiler/passes/expand.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_pad.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "tests/model_builder.h"
 #include "tests/tensors.h"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
-#include "compiler/passes/dead_code.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/unfuse.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "tests/model_builder.h"
 #include "tests/tensors.h"
 

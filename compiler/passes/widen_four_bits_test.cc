@@ -7,7 +7,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
-#include "compiler/ir/evaluate.h"
+#include "compiler/ops/evaluate.h"
 #include "tests/model_builder.h"
 #include "tests/tensors.h"
 

@@ -3,7 +3,7 @@
 // output is computed the same way whatever the number of threads is.
 #pragma once
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 

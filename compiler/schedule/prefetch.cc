@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "compiler/steps/conv.h"
-
 namespace etch {
 
 namespace {
@@ -34,14 +32,7 @@ std::int64_t constant_bytes_of(const Program& program) {
 void prefetch_weights(Program& program) {
   // Processors without vectors seldom have more than one level of caches.
   if (!program.isa.vectorized || constant_bytes_of(program) <= kNear) return;
-  for (const auto& step : program.steps) {
-    auto* const conv = dynamic_cast<ConvStep*>(step.get());
-    if (conv == nullptr || conv->plan.order != LoopOrder::kChannelsOutside) continue;
-    if (conv->plan.start_is_operand) continue;
-    conv->plan.prefetch = true;
-    conv->header = "etch_prefetch.h";
-    conv->schedule += ", prefetches";
-  }
+  for (const auto& step : program.steps) step->prefetch_weights();
 }
 
 }  // namespace etch

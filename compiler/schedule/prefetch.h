@@ -1,7 +1,7 @@
 // Which steps prefetch weights.
 #pragma once
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 

@@ -3,7 +3,7 @@
 // at least their constants in common.
 #pragma once
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 

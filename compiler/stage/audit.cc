@@ -5,7 +5,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
-#include "compiler/steps/conv.h"
+#include "compiler/program/tunable.h"
 
 namespace etch {
 
@@ -159,8 +159,7 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step) 
 namespace {
 // What users ask for (--unroll, tuning) is bounded by estimates (unrolling.h), and here for good.
 bool is_unrolled_on_request(const Step& step) {
-  const auto* const conv = dynamic_cast<const ConvStep*>(&step);
-  return conv != nullptr && (conv->tuned || conv->unrolled);
+  return step.tunable() != nullptr && step.tunable()->may_be_long();
 }
 
 // Compilers take more than proportionally longer for long functions, and all functions of a step

@@ -20,7 +20,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/limits.h"
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 #include "templates/stage.h"
 
 namespace etch {

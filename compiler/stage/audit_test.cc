@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "compiler/base/text.h"
+#include "compiler/program/constants.h"
 #include "compiler/stage/recorder.h"
-#include "compiler/steps/pack.h"
-#include "compiler/steps/staged_step_impl.h"
+#include "compiler/stage/staged_step_impl.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/tiny_program.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 #include "templates/native.h"
 #include "templates/stage.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/steps/staged_step_impl.h"
+#include "compiler/stage/staged_step_impl.h"
 #include "templates/isa/scalar/traits.h"
 
 namespace etch {

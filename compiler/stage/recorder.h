@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/emit/names.h"
-#include "compiler/emit/writer.h"
+#include "compiler/program/step.h"
 #include "compiler/stage/runtime_text.h"
 #include "compiler/stage/work_shares.h"
-#include "compiler/steps/step.h"
+#include "compiler/text/names.h"
+#include "compiler/text/writer.h"
 #include "templates/stage.h"
 
 namespace etch {

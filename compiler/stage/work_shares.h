@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/steps/step.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 

@@ -15,7 +15,7 @@
 #include "compiler/cli/build.h"
 #include "compiler/cli/process.h"
 #include "compiler/cli/work_folder.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "templates/isa/vocab_data.h"
 #include "tests/paths.h"
 

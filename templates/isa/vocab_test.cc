@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "compiler/compile.h"
-#include "compiler/schedule/targets.h"
+#include "compiler/targets/targets.h"
 #include "templates/isa/vocab_data.h"
 
 #define ETCH_ISA(folder)                                                     \

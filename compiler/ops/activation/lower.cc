@@ -1,8 +1,8 @@
 // Lowering of Relu, LeakyRelu, Sigmoid and Round on float32.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/ops/activation/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arithmetic.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Lowering of ArgMax and ArgMin.
+#include "compiler/kernels/reduce/arg_extreme.h"
 #include "compiler/ops/arg_max/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arg_extreme.h"
 
 namespace etch {
 

@@ -1,9 +1,9 @@
 // Lowering of Add, Sub, Mul, Div, Mod, Max, Min and Sum on float32, int32 and int64; passes/expand
 // has left nothing else.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/ops/arithmetic/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arithmetic.h"
 
 namespace etch {
 

@@ -9,7 +9,7 @@
 //         fmod = 1: the sign of the dividend, as C's % and fmod, which is exact
 #pragma once
 
-#include "compiler/ops/strided.h"
+#include "compiler/ir/geometry/strided.h"
 
 namespace etch {
 

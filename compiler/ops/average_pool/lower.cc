@@ -1,7 +1,7 @@
 // Lowering of AveragePool.
+#include "compiler/kernels/pool/float_pooling.h"
 #include "compiler/ops/average_pool/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/float_pooling.h"
 
 namespace etch {
 

@@ -1,8 +1,8 @@
 // AveragePool by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/average_pool/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pool_geometry/walk.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

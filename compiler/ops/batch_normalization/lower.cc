@@ -1,8 +1,8 @@
 // Lowering of BatchNormalization with constant statistics: one factor and one offset per channel.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/affine.h"
 #include "compiler/ops/batch_normalization/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/affine.h"
 
 namespace etch {
 

@@ -1,9 +1,9 @@
 // BatchNormalization by plain loops; see op.h.
 #include <cmath>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/batch_normalization/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

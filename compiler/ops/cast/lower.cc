@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
 
 namespace etch {
 

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

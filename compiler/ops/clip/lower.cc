@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arithmetic.h"
 
 namespace etch {
 

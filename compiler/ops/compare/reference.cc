@@ -1,7 +1,7 @@
 // Comparisons and logic by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/compare/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Lowering of Concat: whatever has not been written into its place already is copied there.
+#include "compiler/kernels/move/join.h"
 #include "compiler/ops/concat/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/join.h"
 
 namespace etch {
 

@@ -5,9 +5,9 @@
 
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,9 +1,9 @@
 // Concat by plain loops; see op.h.
 #include <cstring>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/concat/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

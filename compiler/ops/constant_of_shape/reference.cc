@@ -1,7 +1,7 @@
 // ConstantOfShape; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/constant_of_shape/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

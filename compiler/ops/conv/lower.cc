@@ -1,6 +1,6 @@
 // Lowering of Conv to float convolution steps.
+#include "compiler/kernels/products/float_products.h"
 #include "compiler/ops/conv/op.h"
-#include "compiler/steps/float_products.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Conv by its definition; see op.h for the order of the sum.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/conv/op.h"
 #include "compiler/ops/conv_geometry/walk.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

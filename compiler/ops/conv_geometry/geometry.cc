@@ -314,14 +314,6 @@ void finish_transposed(ResolveContext& context, const Attributes& attributes,
 
 }  // namespace
 
-Shape ConvGeometry::output_shape() const {
-  Shape out{batch};
-  if (layout == ConvLayout::kChannelsFirst) out.push_back(out_channels);
-  for (const ConvAxis& axis : axes) out.push_back(axis.out);
-  if (layout == ConvLayout::kChannelsLast) out.push_back(out_channels);
-  return out;
-}
-
 std::optional<ConvGeometry> resolve_conv_geometry(ResolveContext& context, ConvDirection direction,
                                                   ConvLayout layout, ConvInputs inputs) {
   const Attributes attributes = read_attributes(context, direction);

@@ -1,9 +1,9 @@
 // ConvInteger by its definition; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/conv_geometry/walk.h"
 #include "compiler/ops/conv_integer/op.h"
 #include "compiler/ops/quantization.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,6 +1,6 @@
 // Lowering of ConvTranspose to float convolution steps.
+#include "compiler/kernels/products/float_products.h"
 #include "compiler/ops/conv_transpose/op.h"
-#include "compiler/steps/float_products.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // ConvTranspose by its definition; see op.h for the order of the sum.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/conv_geometry/walk.h"
 #include "compiler/ops/conv_transpose/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,10 +1,10 @@
 // Lowering of DepthToSpace and SpaceToDepth: one copy between two views of six dimensions.
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/move.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/depth_to_space/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/move.h"
 
 namespace etch {
 

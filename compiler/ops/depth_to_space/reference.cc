@@ -1,9 +1,9 @@
 // DepthToSpace and SpaceToDepth by plain loops; see op.h.
 #include <cstring>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/depth_to_space/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -2,11 +2,11 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/quantize/scales.h"
+#include "compiler/kernels/rows/elementwise.h"
+#include "compiler/lower/lowering.h"
+#include "compiler/lower/nest.h"
 #include "compiler/ops/dequantize_linear/op.h"
-#include "compiler/steps/elementwise.h"
-#include "compiler/steps/lowering.h"
-#include "compiler/steps/nest.h"
-#include "compiler/steps/scales.h"
 
 namespace etch {
 

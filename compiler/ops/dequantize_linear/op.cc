@@ -36,12 +36,19 @@ void resolve(ResolveContext& context) {
 
 void lower_dequantize_linear(Lowering& lowering, const Node& node);
 
+namespace {
+std::optional<Quantization> reads(const Node& node) {
+  return params_of<DequantizeLinearParams>(node).x;
+}
+}  // namespace
+
 extern const OpDef kOp_dequantize_linear = {.folder = "dequantize_linear",
                                             .names = kNames,
                                             .arity = {.min_inputs = 2, .max_inputs = 3},
                                             .resolve = resolve,
                                             .reference = reference_dequantize_linear,
                                             .lower = lower_dequantize_linear,
-                                            .layout = elementwise_rule};
+                                            .layout = elementwise_rule,
+                                            .reads = reads};
 
 }  // namespace etch

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/quantize/scales.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/dynamic_quantize_linear/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/scales.h"
 
 namespace etch {
 

@@ -1,10 +1,10 @@
 // Lowering of Expand: rows and blocks are copied as often as the output repeats them.
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/move.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/expand/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/move.h"
 
 namespace etch {
 

@@ -2,8 +2,8 @@
 #include "compiler/ops/flatten/op.h"
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

@@ -1,8 +1,8 @@
 // Lowering of functions of one float.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/function.h"
 #include "compiler/ops/float_function/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/function.h"
 
 namespace etch {
 

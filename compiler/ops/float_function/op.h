@@ -19,7 +19,7 @@
 // signed ones), where Abs and Neg wrap.
 #pragma once
 
-#include "templates/kernels/function.h"
+#include "templates/kernels/rows/function.h"
 
 namespace etch {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "compiler/kernels/rows/function.h"
 #include "compiler/ops/float_function/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/function.h"
 
 namespace etch {
 

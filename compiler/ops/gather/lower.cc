@@ -1,13 +1,13 @@
 // Lowering of Gather: with constant indices a view where they are one slice or evenly spaced ones,
 // else a copy through a map of positions; with others the runtime looks them up.
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
+#include "compiler/kernels/move/move.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/select/gather.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/gather/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/gather.h"
-#include "compiler/steps/move.h"
 
 namespace etch {
 

@@ -2,9 +2,9 @@
 #include "compiler/ops/gather/op.h"
 
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

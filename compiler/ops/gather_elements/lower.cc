@@ -2,10 +2,10 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/select/gather.h"
 #include "compiler/ops/gather_elements/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/gather.h"
 
 namespace etch {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/gather_elements/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

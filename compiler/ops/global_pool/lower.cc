@@ -1,9 +1,9 @@
 // Lowering of GlobalAveragePool and GlobalMaxPool: a reduction over the spatial axes.
 #include <vector>
 
+#include "compiler/kernels/reduce/reduction.h"
 #include "compiler/ops/global_pool/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/reduction.h"
 
 namespace etch {
 

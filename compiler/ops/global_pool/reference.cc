@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/global_pool/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

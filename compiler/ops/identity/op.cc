@@ -1,8 +1,8 @@
 // Resolves Identity; see op.h.
 #include "compiler/ops/identity/op.h"
 
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

@@ -1,5 +1,5 @@
 // Identity (ai.onnx, since 1): the output is the input. Any element type.
-// Resolved struct: Relabel (compiler/ops/strided.h).
+// Resolved struct: Relabel (compiler/ir/geometry/strided.h).
 #pragma once
 
-#include "compiler/ops/strided.h"
+#include "compiler/ir/geometry/strided.h"

@@ -1,7 +1,7 @@
 // Lowering of InstanceNormalization: rows of one channel of one image.
+#include "compiler/kernels/rows/normalize.h"
 #include "compiler/ops/instance_normalization/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/normalize.h"
 
 namespace etch {
 

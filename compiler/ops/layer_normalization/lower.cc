@@ -1,7 +1,7 @@
 // Lowering of LayerNormalization: rows of the trailing axes.
+#include "compiler/kernels/rows/normalize.h"
 #include "compiler/ops/layer_normalization/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/normalize.h"
 
 namespace etch {
 

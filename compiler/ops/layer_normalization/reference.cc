@@ -1,8 +1,8 @@
 // LayerNormalization by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/instance_normalization/op.h"
 #include "compiler/ops/layer_normalization/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Lowering of LRN: one row of channels per pixel.
+#include "compiler/kernels/rows/normalize.h"
 #include "compiler/ops/lrn/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/normalize.h"
 
 namespace etch {
 

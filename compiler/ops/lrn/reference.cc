@@ -1,9 +1,9 @@
 // LRN by plain loops; see op.h.
 #include <algorithm>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/lrn/op.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 #include "runtime/etch_normalize.h"
 
 namespace etch {

@@ -1,6 +1,6 @@
 // Lowering of MatMul to float product steps.
+#include "compiler/kernels/products/float_products.h"
 #include "compiler/ops/matmul/op.h"
-#include "compiler/steps/float_products.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Lowering of MatMulInteger: packed weights where b is constant, else the general loops.
+#include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/products/general.h"
 #include "compiler/ops/matmul_integer/op.h"
-#include "compiler/steps/general.h"
-#include "compiler/steps/products.h"
 
 namespace etch {
 

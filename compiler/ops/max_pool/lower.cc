@@ -1,7 +1,7 @@
 // Lowering of MaxPool: 8-bit values keep their order under a positive scale; floats as they are.
+#include "compiler/kernels/pool/float_pooling.h"
+#include "compiler/kernels/pool/pooling.h"
 #include "compiler/ops/max_pool/op.h"
-#include "compiler/steps/float_pooling.h"
-#include "compiler/steps/pooling.h"
 
 namespace etch {
 

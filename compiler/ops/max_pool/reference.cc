@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/max_pool/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pool_geometry/walk.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

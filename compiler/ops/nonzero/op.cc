@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/move.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/move.h"
 
 namespace etch {
 

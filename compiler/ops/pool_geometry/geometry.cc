@@ -91,15 +91,6 @@ bool check_rank(ResolveContext& context) {
 }
 }  // namespace
 
-Shape PoolGeometry::output_shape() const {
-  const bool last = layout == ConvLayout::kChannelsLast;
-  Shape shape = {batch};
-  if (!last) shape.push_back(channels);
-  for (const ConvAxis& axis : axes) shape.push_back(axis.out);
-  if (last) shape.push_back(channels);
-  return shape;
-}
-
 std::optional<PoolGeometry> resolve_pool_geometry(ResolveContext& context, ConvLayout layout,
                                                   PoolFeatures features) {
   if (!check_rank(context)) return std::nullopt;

@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/function.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pow/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/function.h"
 
 namespace etch {
 

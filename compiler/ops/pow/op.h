@@ -4,8 +4,8 @@
 // that is 2 or 3 multiplies instead, as ONNX Runtime does: fl(x * x), fl(fl(x * x) * x).
 #pragma once
 
-#include "compiler/ops/strided.h"
-#include "templates/kernels/function.h"
+#include "compiler/ir/geometry/strided.h"
+#include "templates/kernels/rows/function.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Pow by plain loops; see op.h.
+#include "compiler/kernels/rows/function.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pow/op.h"
-#include "compiler/steps/function.h"
 
 namespace etch {
 

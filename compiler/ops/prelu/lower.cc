@@ -1,8 +1,8 @@
 // Lowering of PRelu: one function of two operands, row by row.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/prelu/op.h"
-#include "compiler/steps/arithmetic.h"
 
 namespace etch {
 

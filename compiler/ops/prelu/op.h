@@ -2,7 +2,7 @@
 // broadcasts to x and never the other way round; it may be known at run time only. NaN stays NaN.
 #pragma once
 
-#include "compiler/ops/strided.h"
+#include "compiler/ir/geometry/strided.h"
 
 namespace etch {
 

@@ -1,6 +1,6 @@
 // Lowering of QGemm with constant B and C and 8-bit output; see passes/expand.h for the rest.
+#include "compiler/kernels/conv/convolution.h"
 #include "compiler/ops/qgemm/op.h"
-#include "compiler/steps/products.h"
 
 namespace etch {
 

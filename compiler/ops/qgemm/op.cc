@@ -86,11 +86,19 @@ std::vector<float> qgemm_scale(float alpha, const Quantization& a, const Quantiz
 
 void lower_qgemm(Lowering& lowering, const Node& node);
 
+namespace {
+std::optional<Quantization> reads(const Node& node) { return params_of<QGemmParams>(node).a; }
+
+std::optional<Quantization> writes(const Node& node) { return params_of<QGemmParams>(node).y; }
+}  // namespace
+
 extern const OpDef kOp_qgemm = {.folder = "qgemm",
                                 .names = kNames,
                                 .arity = {.min_inputs = 6, .max_inputs = 9},
                                 .resolve = resolve,
                                 .reference = reference_qgemm,
-                                .lower = lower_qgemm};
+                                .lower = lower_qgemm,
+                                .reads = reads,
+                                .writes = writes};
 
 }  // namespace etch

@@ -1,8 +1,8 @@
 // Lowering of QLinearSigmoid and QLinearLeakyRelu to tables.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/table.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_activation/op.h"
-#include "compiler/steps/table.h"
 
 namespace etch {
 

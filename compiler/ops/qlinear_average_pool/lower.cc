@@ -1,8 +1,8 @@
 // Lowering of QLinearAveragePool; one window over the whole image is a global average.
 #include "compiler/ops/qlinear_average_pool/lower.h"
 
+#include "compiler/kernels/pool/pooling.h"
 #include "compiler/ops/qlinear_average_pool/op.h"
-#include "compiler/steps/pooling.h"
 
 namespace etch {
 

@@ -1,9 +1,9 @@
 // QLinearAveragePool by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pool_geometry/walk.h"
 #include "compiler/ops/qlinear_average_pool/op.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

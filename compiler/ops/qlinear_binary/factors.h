@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/ops/scalar_quantization.h"
-#include "compiler/steps/view.h"
-#include "templates/kernels/sum.h"
+#include "compiler/program/view.h"
+#include "templates/kernels/rows/sum.h"
 
 namespace etch {
 

@@ -4,16 +4,16 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/elementwise.h"
+#include "compiler/lower/arguments.h"
+#include "compiler/lower/lowering.h"
+#include "compiler/lower/nest.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_binary/factors.h"
 #include "compiler/ops/qlinear_binary/op.h"
-#include "compiler/schedule/requantize/sum_line.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/elementwise.h"
-#include "compiler/steps/lowering.h"
-#include "compiler/steps/nest.h"
-#include "compiler/steps/pack.h"
+#include "compiler/program/constants.h"
+#include "compiler/program/requantize/sum_line.h"
 
 namespace etch {
 

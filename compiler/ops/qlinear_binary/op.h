@@ -8,8 +8,8 @@
 //   Mul  c = saturate(rne(fl(fl(float((a-za)*(b-zb)) * fl(fl(sa*sb)/sc)) + zc)))
 #pragma once
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/scalar_quantization.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

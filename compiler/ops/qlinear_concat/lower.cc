@@ -1,8 +1,8 @@
 // Lowering of QLinearConcat: inputs with the output's quantization are Concat's; the others go
 // through a table of 256 bytes.
+#include "compiler/kernels/move/join.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_concat/op.h"
-#include "compiler/steps/join.h"
 
 namespace etch {
 

@@ -1,8 +1,8 @@
 // QLinearConcat by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_concat/op.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,8 +1,8 @@
 // Lowering of QLinearConv and QLinearConvTranspose to convolution steps.
 #include "compiler/ops/qlinear_conv/lower.h"
 
-#include "compiler/steps/general.h"
-#include "compiler/steps/products.h"
+#include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/products/general.h"
 
 namespace etch {
 

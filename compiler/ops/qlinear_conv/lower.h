@@ -3,9 +3,9 @@
 
 #include <optional>
 
+#include "compiler/kernels/conv/problem.h"
+#include "compiler/lower/lowering.h"
 #include "compiler/ops/qlinear_conv/op.h"
-#include "compiler/steps/conv.h"
-#include "compiler/steps/lowering.h"
 
 namespace etch {
 

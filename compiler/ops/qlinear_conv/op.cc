@@ -85,6 +85,14 @@ void lower_qlinear_conv(Lowering& lowering, const Node& node);
 LayoutRule qlinear_conv_layout(const Node& node);
 std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node);
 
+std::optional<Quantization> qlinear_conv_reads(const Node& node) {
+  return params_of<QLinearConvParams>(node).x;
+}
+
+std::optional<Quantization> qlinear_conv_writes(const Node& node) {
+  return params_of<QLinearConvParams>(node).y;
+}
+
 extern const OpDef kOp_qlinear_conv = {.folder = "qlinear_conv",
                                        .names = kNames,
                                        .arity = {.min_inputs = 8, .max_inputs = 9},
@@ -92,6 +100,8 @@ extern const OpDef kOp_qlinear_conv = {.folder = "qlinear_conv",
                                        .reference = reference_qlinear_conv,
                                        .lower = lower_qlinear_conv,
                                        .layout = qlinear_conv_layout,
-                                       .halo = qlinear_conv_halo};
+                                       .halo = qlinear_conv_halo,
+                                       .reads = qlinear_conv_reads,
+                                       .writes = qlinear_conv_writes};
 
 }  // namespace etch

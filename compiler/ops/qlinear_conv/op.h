@@ -47,6 +47,10 @@ void resolve_qlinear_conv(ResolveContext& context, ConvDirection direction, Conv
 
 std::vector<Tensor> reference_qlinear_conv(const Node& node, std::span<const Tensor* const> inputs);
 
+// OpDef::reads and OpDef::writes of operators with QLinearConvParams.
+std::optional<Quantization> qlinear_conv_reads(const Node& node);
+std::optional<Quantization> qlinear_conv_writes(const Node& node);
+
 // The same for the inputs above of another operator.
 Tensor reference_qlinear_conv(const QLinearConvParams& params,
                               std::span<const Tensor* const> inputs);

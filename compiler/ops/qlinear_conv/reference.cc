@@ -1,10 +1,10 @@
 // QLinearConv, forward and transposed, by its definition; see op.h.
 #include <algorithm>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/conv_geometry/walk.h"
 #include "compiler/ops/qlinear_conv/op.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

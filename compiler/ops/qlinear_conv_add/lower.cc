@@ -1,9 +1,9 @@
 // Lowering of QLinearConvAdd to one convolution step.
 #include "compiler/ops/qlinear_conv/lower.h"
 
+#include "compiler/kernels/conv/convolution.h"
 #include "compiler/ops/qlinear_binary/factors.h"
 #include "compiler/ops/qlinear_conv_add/op.h"
-#include "compiler/steps/products.h"
 
 namespace etch {
 

@@ -27,6 +27,8 @@ extern const OpDef kOp_qlinear_conv_transpose = {.folder = "qlinear_conv_transpo
                                                  .reference = reference_qlinear_conv_transpose,
                                                  .lower = lower_qlinear_conv,
                                                  .layout = qlinear_conv_layout,
-                                                 .halo = qlinear_conv_halo};
+                                                 .halo = qlinear_conv_halo,
+                                                 .reads = qlinear_conv_reads,
+                                                 .writes = qlinear_conv_writes};
 
 }  // namespace etch

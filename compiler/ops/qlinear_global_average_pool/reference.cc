@@ -1,8 +1,8 @@
 // QLinearGlobalAveragePool by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_global_average_pool/op.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

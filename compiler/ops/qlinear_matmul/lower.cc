@@ -1,7 +1,7 @@
 // Lowering of QLinearMatMul: packed weights where b is constant, else the general loops.
+#include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/products/general.h"
 #include "compiler/ops/qlinear_matmul/op.h"
-#include "compiler/steps/general.h"
-#include "compiler/steps/products.h"
 
 namespace etch {
 

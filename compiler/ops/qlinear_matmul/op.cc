@@ -57,11 +57,23 @@ void resolve(ResolveContext& context) {
 
 void lower_qlinear_matmul(Lowering& lowering, const Node& node);
 
+namespace {
+std::optional<Quantization> reads(const Node& node) {
+  return params_of<QLinearMatMulParams>(node).a;
+}
+
+std::optional<Quantization> writes(const Node& node) {
+  return params_of<QLinearMatMulParams>(node).y;
+}
+}  // namespace
+
 extern const OpDef kOp_qlinear_matmul = {.folder = "qlinear_matmul",
                                          .names = kNames,
                                          .arity = {.min_inputs = 8, .max_inputs = 8},
                                          .resolve = resolve,
                                          .reference = reference_qlinear_matmul,
-                                         .lower = lower_qlinear_matmul};
+                                         .lower = lower_qlinear_matmul,
+                                         .reads = reads,
+                                         .writes = writes};
 
 }  // namespace etch

@@ -2,12 +2,12 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/elementwise.h"
+#include "compiler/lower/lowering.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_softmax/op.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/elementwise.h"
-#include "compiler/steps/lowering.h"
-#include "compiler/steps/pack.h"
+#include "compiler/program/constants.h"
 
 namespace etch {
 

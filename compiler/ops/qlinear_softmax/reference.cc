@@ -1,10 +1,10 @@
 // QLinearSoftmax by plain loops; see op.h.
 #include <algorithm>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_softmax/op.h"
 #include "compiler/ops/reference_math.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

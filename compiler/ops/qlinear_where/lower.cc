@@ -2,11 +2,11 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/table.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_where/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/table.h"
 
 namespace etch {
 

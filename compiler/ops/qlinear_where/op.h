@@ -6,8 +6,8 @@
 // equal (specification section 6.3).
 #pragma once
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/scalar_quantization.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

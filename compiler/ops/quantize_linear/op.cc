@@ -78,12 +78,19 @@ void resolve(ResolveContext& context) {
 
 void lower_quantize_linear(Lowering& lowering, const Node& node);
 
+namespace {
+std::optional<Quantization> writes(const Node& node) {
+  return params_of<QuantizeLinearParams>(node).y;
+}
+}  // namespace
+
 extern const OpDef kOp_quantize_linear = {.folder = "quantize_linear",
                                           .names = kNames,
                                           .arity = {.min_inputs = 2, .max_inputs = 3},
                                           .resolve = resolve,
                                           .reference = reference_quantize_linear,
                                           .lower = lower_quantize_linear,
-                                          .layout = elementwise_rule};
+                                          .layout = elementwise_rule,
+                                          .writes = writes};
 
 }  // namespace etch

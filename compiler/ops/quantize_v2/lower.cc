@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/steps/nest.h"
-#include "compiler/steps/pack.h"
+#include "compiler/lower/nest.h"
+#include "compiler/program/constants.h"
 
 namespace etch {
 

@@ -1,9 +1,9 @@
 // What the lowerings of QuantizeV2 and Dequantize share.
 #pragma once
 
+#include "compiler/kernels/quantize/quantize_v2.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/quantize_v2/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/quantize_v2.h"
 
 namespace etch {
 

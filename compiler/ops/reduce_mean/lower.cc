@@ -1,7 +1,7 @@
 // Lowering of ReduceMean, ReduceMax, ReduceMin and ReduceSum.
+#include "compiler/kernels/reduce/reduction.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/reduce_mean/op.h"
-#include "compiler/steps/reduction.h"
 
 namespace etch {
 

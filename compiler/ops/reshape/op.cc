@@ -5,9 +5,9 @@
 
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

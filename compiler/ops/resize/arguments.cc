@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

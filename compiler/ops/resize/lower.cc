@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/move.h"
+#include "compiler/kernels/resize/resize.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/resize/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/move.h"
-#include "compiler/steps/resize.h"
 
 namespace etch {
 

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/resize/arguments.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

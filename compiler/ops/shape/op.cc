@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,10 +1,10 @@
 // Lowering of Slice: a view of the input; only where an axis runs backwards a copy.
 #include <algorithm>
 
+#include "compiler/kernels/move/move.h"
+#include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/slice/op.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/move.h"
 
 namespace etch {
 

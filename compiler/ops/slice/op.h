@@ -5,7 +5,7 @@
 //   axes                default: the first axes, as many as there are starts
 // Negative starts and ends count from the axis' end. Then they are clamped: for step > 0 to
 // [0, size]; for step < 0 start to [0, size - 1] and end to [-1, size - 1].
-// Resolved struct: StridedCopy (compiler/ops/strided.h).
+// Resolved struct: StridedCopy (compiler/ir/geometry/strided.h).
 #pragma once
 
-#include "compiler/ops/strided.h"
+#include "compiler/ir/geometry/strided.h"

@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/elementwise.h"
+#include "compiler/kernels/rows/normalize.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/softmax/op.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/elementwise.h"
-#include "compiler/steps/normalize.h"
 
 namespace etch {
 

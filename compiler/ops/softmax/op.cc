@@ -1,9 +1,9 @@
 // Resolves Softmax and LogSoftmax; see op.h.
 #include "compiler/ops/softmax/op.h"
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 
 namespace etch {
 

@@ -1,7 +1,7 @@
 // Softmax and LogSoftmax by plain loops; see op.h.
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/softmax/op.h"
-#include "compiler/ops/strided.h"
 #include "runtime/etch_float.h"
 #include "runtime/etch_functions.h"
 

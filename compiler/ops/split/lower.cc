@@ -1,7 +1,7 @@
 // Lowering of Split: every output is a view of the input.
+#include "compiler/lower/lowering.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/split/op.h"
-#include "compiler/steps/lowering.h"
 
 namespace etch {
 

@@ -5,7 +5,7 @@
 //   num_outputs  (opset 18) equals the number of outputs; then the last part may be smaller.
 #pragma once
 
-#include "compiler/ops/strided.h"
+#include "compiler/ir/geometry/strided.h"
 
 namespace etch {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

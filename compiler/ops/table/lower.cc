@@ -1,8 +1,8 @@
 // Lowering of Table.
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/table.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/table/op.h"
-#include "compiler/steps/table.h"
 
 namespace etch {
 

@@ -1,8 +1,8 @@
 // Lowering of Tile.
 #include "compiler/base/text.h"
+#include "compiler/kernels/move/move.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/tile/op.h"
-#include "compiler/steps/move.h"
 
 namespace etch {
 

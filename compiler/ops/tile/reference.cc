@@ -1,8 +1,8 @@
 // Tile by plain loops; see op.h.
 #include <cstring>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
-#include "compiler/ops/strided.h"
 #include "compiler/ops/tile/op.h"
 
 namespace etch {

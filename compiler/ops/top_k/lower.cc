@@ -1,7 +1,7 @@
 // Lowering of TopK.
+#include "compiler/kernels/select/top_k.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/top_k/op.h"
-#include "compiler/steps/top_k.h"
 
 namespace etch {
 

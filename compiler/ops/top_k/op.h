@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "compiler/ops/strided.h"
+#include "compiler/ir/geometry/strided.h"
 
 namespace etch {
 

@@ -1,6 +1,6 @@
 // Lowering of Transpose: the same memory seen with permuted dimensions.
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

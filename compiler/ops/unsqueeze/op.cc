@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/kernels/move/relabel.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
-#include "compiler/steps/relabel.h"
 
 namespace etch {
 

@@ -2,11 +2,11 @@
 #include <memory>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/select/select.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/where/op.h"
-#include "compiler/steps/arguments.h"
-#include "compiler/steps/arithmetic.h"
-#include "compiler/steps/select.h"
 
 namespace etch {
 

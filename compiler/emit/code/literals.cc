@@ -1,0 +1,154 @@
+// Literals of generated code; see literals.h.
+#include "compiler/emit/code/literals.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+#include "compiler/text/names.h"
+
+namespace etch {
+namespace {
+
+constexpr std::size_t kColumns = 96;  // of a line of data
+
+bool stands_for_itself(unsigned char byte) {
+  return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && byte != '?';
+}
+bool is_octal_digit(unsigned char byte) { return byte >= '0' && byte <= '7'; }
+
+// \0 to \377; padded to three digits where the next character would be read as one more.
+void append_escape(std::string& line, unsigned char byte, bool digit_follows) {
+  const auto digit = [](int value) { return static_cast<char>('0' + value); };
+  line.push_back('\\');
+  if (digit_follows || byte >= 0100) line.push_back(digit(byte >> 6));
+  if (digit_follows || byte >= 010) line.push_back(digit((byte >> 3) & 7));
+  line.push_back(digit(byte & 7));
+}
+
+template <class T>
+T element_at(const ConstantArray& constant, std::size_t index) {
+  T value;
+  std::memcpy(&value, constant.bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+// The least value of a type has no literal of its own: its magnitude does not fit.
+template <class T>
+std::string integer_literal(T value) {
+  if (std::is_signed_v<T> && value == std::numeric_limits<T>::min() && sizeof(T) >= 4) {
+    return cat("(", value + 1, " - 1)");
+  }
+  return cat(value, std::is_unsigned_v<T> && sizeof(T) >= 4 ? "U" : "");
+}
+
+template <class T>
+std::string integer_rows(const ConstantArray& constant) {
+  std::string out;
+  std::string line = "   ";
+  const std::size_t count = constant.bytes.size() / sizeof(T);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string item = integer_literal(element_at<T>(constant, i)) + ",";
+    if (line.size() + 1 + item.size() > kColumns) {
+      out += line + "\n";
+      line = "   ";
+    }
+    line += " " + item;
+  }
+  return out + line + "\n";
+}
+
+// Hexadecimal, so that every bit is there. What has no literal is a builtin of the compilers.
+std::string float_literal(float value) {
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (std::isinf(value)) return sign + "__builtin_inff()";
+  if (!std::isnan(value)) return hex_float(value);
+  return cat(sign, "__builtin_nanf(\"", std::bit_cast<std::uint32_t>(value) & 0x3fffffU, "\")");
+}
+
+// Hexadecimal values with the decimal ones behind.
+std::string float_rows(const ConstantArray& constant) {
+  constexpr std::size_t kPerLine = 4;
+  const std::size_t count = constant.bytes.size() / sizeof(float);
+  std::string out;
+  for (std::size_t first = 0; first < count; first += kPerLine) {
+    std::string line = "   ";
+    std::string comment = "  //";
+    for (std::size_t i = first; i < std::min(count, first + kPerLine); ++i) {
+      const auto value = element_at<float>(constant, i);
+      line += cat(" ", float_literal(value), ",");
+      comment += " " + decimal(value);
+    }
+    out += line + comment + "\n";
+  }
+  return out;
+}
+
+std::string rows_of(const ConstantArray& constant) {
+  switch (constant.element) {
+    case DType::kF32:
+      return float_rows(constant);
+    case DType::kS16:
+      return integer_rows<std::int16_t>(constant);
+    case DType::kU16:
+      return integer_rows<std::uint16_t>(constant);
+    case DType::kS32:
+      return integer_rows<std::int32_t>(constant);
+    case DType::kU32:
+      return integer_rows<std::uint32_t>(constant);
+    case DType::kS64:
+      return integer_rows<std::int64_t>(constant);
+    default:
+      ETCH_CHECK(false && "no kernel takes constants of this type");
+  }
+}
+
+std::size_t elements_of(const ConstantArray& constant) {
+  return constant.bytes.size() / static_cast<std::size_t>(bytes_of(constant.element));
+}
+
+}  // namespace
+
+std::string string_literal(std::span<const std::byte> bytes) {
+  std::string out;
+  std::string line = "\"";
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (line.size() + 5 > kColumns) {
+      out += line + "\"\n";
+      line = "\"";
+    }
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    if (stands_for_itself(byte)) {
+      line.push_back(static_cast<char>(byte));
+    } else {
+      // A new line starts a new piece of the literal, but whether it does is known only later.
+      const bool last = i + 1 == bytes.size();
+      append_escape(line, byte, !last && is_octal_digit(static_cast<unsigned char>(bytes[i + 1])));
+    }
+  }
+  return out + line + "\"";
+}
+
+bool is_byte_array(const ConstantArray& constant) { return bytes_of(constant.element) == 1; }
+
+std::string declaration_of(const Step& step, const ConstantArray& constant) {
+  const std::size_t terminator = is_byte_array(constant) ? 1 : 0;
+  ETCH_CHECK(!constant.bytes.empty());
+  return cat("const ", c_type(constant.element), " ", step.name, "_", constant.suffix, "[",
+             elements_of(constant) + terminator, "]");
+}
+
+std::string definition_of(const Step& step, const ConstantArray& constant,
+                          std::string_view attribute) {
+  std::string out = cat("// ", comment_text(constant.comment), "\n");
+  out += cat("alignas(", constant.alignment, ") ", declaration_of(step, constant), " ", attribute,
+             " =");
+  if (is_byte_array(constant)) return cat(out, "\n", string_literal(constant.bytes), ";\n");
+  return cat(out, " {\n", rows_of(constant), "};\n");
+}
+
+}  // namespace etch

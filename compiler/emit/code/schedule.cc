@@ -1,0 +1,360 @@
+// The static schedule: where tensors lie in the arena, and the order of the steps; see parts.h.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/base/text.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/emit/code/shared_bodies.h"
+#include "compiler/schedule/memory.h"
+#include "compiler/stage/recorder.h"
+#include "compiler/text/names.h"
+#include "compiler/text/writer.h"
+
+namespace etch {
+namespace {
+
+constexpr std::string_view kProfileParameters =
+    "[[maybe_unused]] const void* const* inputs,\n    [[maybe_unused]] void* const* outputs, "
+    "[[maybe_unused]] void* arena";
+constexpr char kThreadsParameter[] = ", [[maybe_unused]] const EtchThreads* threads";
+
+bool is_divided(const Step& step) { return step.partition.shares > 1; }
+
+bool has_divided_steps(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const auto& step) { return is_divided(*step); });
+}
+
+// The parts of "a, b, c".
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(", ", at), list.size());
+    out.push_back(list.substr(at, comma - at));
+    at = comma + 2;
+  }
+  return out;
+}
+
+// Named after what writes it first: "n03_conv_y".
+std::string buffer_name(const Program& program, int buffer) {
+  for (const auto& step : program.steps) {
+    for (const Operand& operand : step->operands) {
+      if (operand.buffer == buffer && operand.access != Access::kRead) {
+        return cat(step->name, "_", operand.name);
+      }
+    }
+  }
+  return cat("buffer", buffer);
+}
+
+const Buffer& buffer_of(const Program& program, const Operand& operand) {
+  return program.buffers[static_cast<std::size_t>(operand.buffer)];
+}
+
+const Port& port_of(const Program& program, const Buffer& buffer) {
+  const auto& ports = buffer.home == Home::kInput ? program.inputs : program.outputs;
+  return ports[static_cast<std::size_t>(buffer.port)];
+}
+
+// Where pointers are found: parameters of the function around, or members of a `call`.
+enum class From { kParameters, kCall };
+const char* prefix(From from) { return from == From::kCall ? "call." : ""; }
+
+std::string arena_argument(const Program& program, const Operand& operand, From from) {
+  const std::string offset = operand.offset == 0 ? "" : cat(" + ", operand.offset);
+  return cat("at<", c_type(operand.element), ">(", prefix(from), "arena, ",
+             buffer_name(program, operand.buffer), offset, ")");
+}
+
+// The argument for an operand inside run().
+std::string argument_in_run(const Program& program, const Operand& operand, From from) {
+  const Buffer& buffer = buffer_of(program, operand);
+  if (buffer.home == Home::kArena) return arena_argument(program, operand, from);
+  const Port& port = port_of(program, buffer);
+  const std::string pointer = prefix(from) + port.identifier;
+  if (operand.offset == 0 && c_type(port.dtype) == c_type(operand.element)) return pointer;
+  return cat("at<", c_type(operand.element), ">(", pointer, ", ", operand.offset, ")");
+}
+
+// The same inside a profile function, where ports come in two arrays.
+std::string argument_in_profile(const Program& program, const Operand& operand, From from) {
+  const Buffer& buffer = buffer_of(program, operand);
+  if (buffer.home == Home::kArena) return arena_argument(program, operand, from);
+  return cat("at<", c_type(operand.element), ">(", prefix(from),
+             buffer.home == Home::kInput ? "inputs[" : "outputs[", buffer.port, "], ",
+             operand.offset, ")");
+}
+
+// The call of the step's function: of all shares if it has shares, unless that stands in the
+// function of one.
+template <class Argument>
+std::string call_of(const Program& program, const Step& step, Argument argument,
+                    From from = From::kParameters) {
+  if (is_divided(step) && from == From::kParameters) {
+    return cat("run_shares(threads, share_of_", step.name, ", call);");
+  }
+  std::string arguments;
+  for (const Operand& operand : step.operands) {
+    arguments += cat(arguments.empty() ? "" : ", ", argument(program, operand, from));
+  }
+  return cat(step.called(), "(", arguments, is_divided(step) ? ", share);" : ");");
+}
+
+// What shares of steps need: the pointers in a Call, the functions that the hook calls, and
+// run_shares(), which calls the hook.
+template <class Argument>
+void write_shares(Writer& writer, const Program& program, const std::string& pointers,
+                  const std::string& qualifier, Argument argument) {
+  writer.open("struct Call");
+  for (const std::string& pointer : split(pointers)) writer.line(pointer + ";");
+  writer.close("};");
+  writer.line();
+  writer.line(
+      "// All shares of a step: on the user's threads, or one after the other on this one.");
+  writer.scope("void run_shares(const EtchThreads* threads, EtchTask task, Call& call)", [&] {
+    writer.scope("if (threads != nullptr)", [&] {
+      writer.line(cat("threads->run(threads->context, task, &call, ", program.shares, ");"));
+      writer.line("return;");
+    });
+    writer.line(
+        cat("for (int share = 0; share < ", program.shares, "; ++share) task(&call, share);"));
+  });
+  for (const auto& step : program.steps) {
+    if (!is_divided(*step)) continue;
+    writer.line();
+    writer.scope(cat("void share_of_", step->name, "(void* argument, int share)"), [&] {
+      if (qualifier.empty()) writer.line("using namespace steps;");
+      writer.line("const Call& call = *static_cast<const Call*>(argument);");
+      writer.line(qualifier + call_of(program, *step, argument, From::kCall));
+    });
+  }
+  writer.line();
+}
+
+bool is_used(const Program& program, Home home, int port) {
+  return std::any_of(program.steps.begin(), program.steps.end(), [&](const auto& step) {
+    return std::any_of(step->operands.begin(), step->operands.end(), [&](const Operand& operand) {
+      const Buffer& buffer = buffer_of(program, operand);
+      return buffer.home == home && buffer.port == port;
+    });
+  });
+}
+
+void write_arena_layout(Writer& writer, const Program& program) {
+  writer.line("// Where tensors lie in the arena, in bytes from its start.");
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const Buffer& buffer = program.buffers[i];
+    if (buffer.home != Home::kArena) continue;
+    writer.line(cat("inline constexpr ptrdiff_t ", buffer_name(program, static_cast<int>(i)), " = ",
+                    buffer.arena_offset, ";  // ", with_thousands(buffer.bytes), " bytes, steps ",
+                    buffer.first_step, " to ", buffer.last_step));
+  }
+  writer.line();
+}
+
+void write_at(Writer& writer) {
+  writer.line("// The elements of type T at `bytes` behind `memory`.");
+  writer.line("template <class T>");
+  writer.scope("inline T* at(void* memory, ptrdiff_t bytes)", [&] {
+    writer.line(
+        "return static_cast<T*>(static_cast<void*>(static_cast<uint8_t*>(memory) + bytes));");
+  });
+  writer.line("template <class T>");
+  writer.scope("inline const T* at(const void* memory, ptrdiff_t bytes)", [&] {
+    writer.line("const void* const place = static_cast<const uint8_t*>(memory) + bytes;");
+    writer.line("return static_cast<const T*>(place);");
+  });
+  writer.line();
+}
+
+void write_unused_ports(Writer& writer, const Program& program) {
+  const auto mention = [&](const std::vector<Port>& ports, Home home) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (is_used(program, home, static_cast<int>(i))) continue;
+      writer.line(cat("static_cast<void>(", ports[i].identifier, ");  // no step needs it"));
+    }
+  };
+  mention(program.inputs, Home::kInput);
+  mention(program.outputs, Home::kOutput);
+}
+
+std::string port_names(const Program& program) {
+  std::string out;
+  for (const Port& port : program.inputs) out += port.identifier + ", ";
+  for (const Port& port : program.outputs) out += port.identifier + ", ";
+  return out + "arena";
+}
+
+}  // namespace
+
+std::string step_declarations(const EmitContext& context) {
+  Writer writer;
+  write_arena_layout(writer, context.program);
+  write_at(writer);
+  writer.line("// The steps in the order in which run() calls them.");
+  const std::map<std::string, std::string> bodies = shared_bodies(context.program);
+  std::set<std::string> declared;
+  for (const auto& step : context.program.steps) {
+    if (step->shares_code()) continue;
+    writer.line(
+        cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ") noexcept;"));
+    const auto body = bodies.find(step->name);
+    if (body == bodies.end() || !declared.insert(body->second).second) continue;
+    writer.line(body_declaration(*step, body->second));
+  }
+  if (const std::string functions = assembly_declarations(context.program); !functions.empty()) {
+    writer.line();
+    writer.line("// What they call.");
+    return writer.text() + functions;
+  }
+  return writer.text();
+}
+
+namespace {
+
+// What run() does with its hook at the beginning ("begin") and at the end.
+void write_notice(Writer& writer, const char* what) {
+  const std::string function = cat("threads->", what);
+  writer.line(cat("if (threads != nullptr && ", function, " != nullptr) ", function,
+                  "(threads->context);"));
+}
+
+void write_run_body(Writer& writer, const Program& program) {
+  const bool divided = has_divided_steps(program);
+  if (!program.steps.empty()) {
+    writer.line("using namespace steps;");
+    writer.line();
+  }
+  writer.line("// Aligned loads would fault later, or give wrong values on some processors.");
+  writer.line("if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();");
+  write_unused_ports(writer, program);
+  if (divided) {
+    writer.line(cat("Call call{", port_names(program), "};"));
+    write_notice(writer, "begin");
+  }
+  for (const auto& step : program.steps) {
+    writer.line();
+    writer.line(cat("// ", comment_text(step->summary)));
+    writer.line(call_of(program, *step, argument_in_run));
+  }
+  if (divided) {
+    writer.line();
+    write_notice(writer, "end");
+  }
+}
+
+}  // namespace
+
+std::string run_definition(const EmitContext& context) {
+  const Program& program = context.program;
+  const std::string& name = context.options.name;
+  const std::string parameters = run_parameters(program);
+  const bool threads = program.shares > 1;
+  Writer writer;
+  writer.line(cat("namespace ", name, " {"));
+  writer.line();
+  if (has_divided_steps(program)) {
+    writer.line("namespace {");
+    writer.line();
+    write_shares(writer, program, parameters, "", argument_in_run);
+    writer.line("}  // namespace");
+    writer.line();
+  }
+  writer.scope(cat("void run(", parameters, threads ? kThreadsParameter : "", ") noexcept"),
+               [&] { write_run_body(writer, program); });
+  if (threads) {
+    writer.line();
+    writer.scope(cat("void run(", parameters, ") noexcept"),
+                 [&] { writer.line(cat("run(", port_names(program), ", nullptr);")); });
+  }
+  writer.line();
+  writer.line(cat("}  // namespace ", name));
+  writer.line();
+  writer.scope(cat("extern \"C\" void ", name, "_run(", parameters, ") noexcept"),
+               [&] { writer.line(cat(name, "::run(", port_names(program), ");")); });
+  if (threads) {
+    writer.line();
+    writer.scope(cat("extern \"C\" void ", name, "_run_on(", parameters,
+                     ", const EtchThreads* threads) noexcept"),
+                 [&] { writer.line(cat(name, "::run(", port_names(program), ", threads);")); });
+  }
+  return writer.text();
+}
+
+std::string profile_header(const EmitContext& context) {
+  const std::string& name = context.options.name;
+  const bool threads = context.program.shares > 1;
+  Writer writer;
+  writer.line("#pragma once");
+  writer.line();
+  if (threads) {
+    writer.line(cat("#include \"", kThreadsHeader, "\""));
+    writer.line();
+  }
+  writer.line(cat("namespace ", name, " {"));
+  writer.line("namespace profile {");
+  writer.line();
+  writer.line(
+      "// inputs[i] and outputs[i] point to what run() takes. The steps called in order are "
+      "run().");
+  writer.open("struct Step");
+  writer.line("const char* name;");
+  writer.line(cat("void (*run)(const void* const* inputs, void* const* outputs, void* arena",
+                  threads ? ", const EtchThreads* threads" : "", ");"));
+  writer.close("};");
+  writer.line();
+  writer.line(cat("inline constexpr int kStepCount = ", context.program.steps.size(), ";"));
+  writer.line(cat("extern const Step kSteps[",
+                  std::max<std::size_t>(1, context.program.steps.size()), "];"));
+  writer.line();
+  writer.line("}  // namespace profile");
+  writer.line(cat("}  // namespace ", name));
+  return file_banner(context, "the steps one by one, to measure them.") + writer.text();
+}
+
+std::string profile_definition(const EmitContext& context) {
+  const Program& program = context.program;
+  const std::string& name = context.options.name;
+  Writer writer;
+  writer.line(cat("namespace ", name, " {"));
+  writer.line("namespace profile {");
+  writer.line("namespace {");
+  writer.line();
+  if (!program.steps.empty()) writer.line("using steps::at;");
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (program.buffers[i].home != Home::kArena) continue;
+    writer.line(cat("using steps::", buffer_name(program, static_cast<int>(i)), ";"));
+  }
+  writer.line();
+  if (has_divided_steps(program)) {
+    write_shares(writer, program, "const void* const* inputs, void* const* outputs, void* arena",
+                 "steps::", argument_in_profile);
+  }
+  for (const auto& step : program.steps) {
+    const bool threads = program.shares > 1;
+    writer.scope(cat("void run_", step->name, "(", kProfileParameters,
+                     threads ? kThreadsParameter : "", ")"),
+                 [&] {
+                   if (is_divided(*step)) writer.line("Call call{inputs, outputs, arena};");
+                   writer.line(cat(is_divided(*step) ? "" : "steps::",
+                                   call_of(program, *step, argument_in_profile)));
+                 });
+    writer.line();
+  }
+  writer.line("}  // namespace");
+  writer.line();
+  writer.line("const Step kSteps[] = {");
+  for (const auto& step : program.steps) {
+    writer.line(cat("    {\"", step->name, "\", run_", step->name, "},"));
+  }
+  if (program.steps.empty()) writer.line("    {nullptr, nullptr},");
+  writer.line("};");
+  writer.line();
+  writer.line("}  // namespace profile");
+  writer.line(cat("}  // namespace ", name));
+  return writer.text();
+}
+
+}  // namespace etch

@@ -1,0 +1,100 @@
+// See shared_bodies.h. A body is what the Recorder prints for one of the steps under the body's
+// name: the names of constants begin with it too, and become parameters.
+#include "compiler/emit/code/shared_bodies.h"
+
+#include <utility>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+#include "compiler/stage/recorder.h"
+#include "compiler/text/names.h"
+
+namespace etch {
+namespace {
+
+// Shorter functions would gain nothing.
+constexpr int kLeastStatements = 24;
+
+std::string with_constants(const Step& step, const std::string& body) {
+  std::string out = parameters_of(step);
+  for (const ConstantArray& constant : step.constants) {
+    out += cat(out.empty() ? "" : ", ", pointer_type(constant.element, true), " ", body, "_",
+               constant.suffix);
+  }
+  return out;
+}
+
+// What the step prints under another name, without what is said about it alone.
+std::string text_under(Step& step, const IsaTraits& isa, const std::string& name,
+                       int* statements = nullptr) {
+  const std::string own = std::exchange(step.name, name);
+  const std::string summary = std::exchange(step.summary, "for several layers");
+  const std::vector<std::string> facts = std::exchange(step.facts, {});
+  std::vector<std::string> owners;
+  for (ConstantArray& constant : step.constants)
+    owners.push_back(std::exchange(constant.owner, ""));
+  Recorder recorder(step);
+  recorder.set_isa(isa);
+  step.run(recorder);
+  if (statements != nullptr) *statements = recorder.statements();
+  for (std::size_t i = 0; i < owners.size(); ++i) step.constants[i].owner = owners[i];
+  step.facts = facts;
+  step.summary = summary;
+  step.name = own;
+  return recorder.text();
+}
+
+std::string kinds_of_constants(const Step& step) {
+  std::string out;
+  for (const ConstantArray& constant : step.constants)
+    out += cat(constant.suffix, " ", pointer_type(constant.element, true), "; ");
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> shared_bodies(const Program& program) {
+  std::map<std::string, std::string> out;
+  if (program.isa.objective != Objective::kSize) return out;
+  std::map<std::string, std::vector<const Step*>> alike;
+  for (const auto& step : program.steps) {
+    if (step->shares_code() || step->partition.shares > 1) continue;
+    int statements = 0;
+    const std::string text = text_under(*step, program.isa, "step", &statements);
+    if (statements >= kLeastStatements) alike[kinds_of_constants(*step) + text].push_back(&*step);
+  }
+  for (const auto& [text, steps] : alike) {
+    if (steps.size() < 2) continue;
+    for (const Step* const step : steps) out[step->name] = steps.front()->name + "_body";
+  }
+  return out;
+}
+
+std::string body_definition(Step& step, const IsaTraits& isa, const std::string& body) {
+  std::string text = text_under(step, isa, body);
+  const std::string head = cat("void ", body, "(", parameters_of(step), ")");
+  const std::size_t at = text.find(head);
+  ETCH_CHECK(at != std::string::npos);
+  return text.replace(at, head.size(), cat("void ", body, "(", with_constants(step, body), ")"));
+}
+
+std::string body_declaration(const Step& step, const std::string& body) {
+  return cat("[[gnu::noinline]] void ", body, "(", with_constants(step, body), ") noexcept;");
+}
+
+std::string handing_over(const Step& step, const std::string& body) {
+  std::string arguments;
+  const auto add = [&](const std::string& name) {
+    arguments += cat(arguments.empty() ? "" : ", ", name);
+  };
+  for (const Operand& operand : step.operands) add(operand.name);
+  for (const ConstantArray& constant : step.constants)
+    add(cat(constant.owner.empty() ? step.name : constant.owner, "_", constant.suffix));
+  std::string out = cat("// ", comment_text(step.summary), "\n");
+  for (const std::string& fact : step.facts) out += cat("// ", comment_text(fact), "\n");
+  return cat(out, "void ", step.name, "(", parameters_of(step), ") noexcept {\n  ", body, "(",
+             arguments, ");\n}\n");
+}
+
+}  // namespace etch

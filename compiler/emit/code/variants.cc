@@ -1,0 +1,137 @@
+// One network for several instruction sets: what NAME.h and NAME.cc say besides the variants'
+// own files; see parts.h. The variant is an argument of run(), so that nothing has to be
+// remembered between calls: docs/decisions/0009.
+#include "compiler/base/text.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/text/names.h"
+#include "compiler/text/writer.h"
+
+namespace etch {
+namespace {
+
+// "avx512_vnni" as an enumerator: "kAvx512Vnni".
+std::string enumerator(const IsaTraits& isa) {
+  std::string out = "k";
+  bool capital = true;
+  for (const char c : isa.name) {
+    const bool lower = c >= 'a' && c <= 'z';
+    if (c != '_') out.push_back(capital && lower ? static_cast<char>(c - 'a' + 'A') : c);
+    capital = c == '_';
+  }
+  return out;
+}
+
+// Numbers grow with the instruction sets: 0 runs on any CPU.
+std::size_t number_of(const Program& program, const Program& variant) {
+  return program.variants.size() - 1 - static_cast<std::size_t>(&variant - &program.variants[0]);
+}
+
+std::string arguments_of(const Program& program) {
+  std::string out;
+  for (const auto* ports : {&program.inputs, &program.outputs}) {
+    for (const Port& port : *ports) out += port.identifier + ", ";
+  }
+  return out + "arena";
+}
+
+void write_choice(Writer& writer, const Program& program) {
+  writer.scope("Isa best_isa() noexcept", [&] {
+    writer.line("const ::etch::rt::Cpu cpu = ::etch::rt::read_cpu();");
+    for (const Program& variant : program.variants) {
+      const std::string value = cat("Isa::", enumerator(variant.isa));
+      const bool last = &variant == &program.variants.back();
+      const std::string condition =
+          last ? "" : cat("if (::etch::rt::has_", variant.isa.name, "(cpu)) ");
+      writer.line(cat(condition, "return ", value, ";"));
+    }
+  });
+  writer.line();
+}
+
+void write_run(Writer& writer, const EmitContext& context) {
+  const Program& program = context.program;
+  writer.scope(cat("void run(Isa isa, ", run_parameters(program), ") noexcept"), [&] {
+    writer.scope("switch (isa)", [&] {
+      for (const Program& variant : program.variants) {
+        writer.line(cat("case Isa::", enumerator(variant.isa), ":"));
+        writer.line(cat("  return ", variant_name(context.options.name, variant.isa), "::run(",
+                        arguments_of(program), ");"));
+      }
+    });
+    writer.line("__builtin_trap();  // no value of Isa");
+  });
+  writer.line();
+}
+
+}  // namespace
+
+std::string variant_name(const std::string& name, const IsaTraits& isa) {
+  return cat(name, "_", isa.name);
+}
+
+std::string isa_parameter(const Program& program, const std::string& type) {
+  return program.variants.empty() ? "" : cat(type, " isa, ");
+}
+
+void write_isa_declarations(Writer& writer, const EmitContext& context) {
+  const Program& program = context.program;
+  if (program.variants.empty()) return;
+  writer.line("// The instruction sets that there is code for. All give the same bits.");
+  writer.open("enum class Isa : int");
+  for (std::size_t i = program.variants.size(); i-- > 0;) {
+    const Program& variant = program.variants[i];
+    writer.line(cat(enumerator(variant.isa), " = ", number_of(program, variant), ",  // ",
+                    variant.isa.title));
+  }
+  writer.close("};");
+  writer.line(
+      "// The best that this CPU and its operating system have. Asks with CPUID, which may");
+  writer.line(
+      "// take tens of microseconds in a virtual machine: call it once and keep the answer.");
+  writer.line("Isa best_isa() noexcept;");
+  writer.line();
+  writer.line(
+      "// `isa` is what best_isa() said, or less; more than that is an illegal instruction.");
+}
+
+void write_isa_macros(Writer& writer, const EmitContext& context) {
+  const Program& program = context.program;
+  if (program.variants.empty()) return;
+  const std::string stem = macro_stem(context.options.name);
+  for (std::size_t i = program.variants.size(); i-- > 0;) {
+    const Program& variant = program.variants[i];
+    writer.line(cat("#define ", stem, "_ISA_", macro_stem(variant.isa.name), " ",
+                    number_of(program, variant)));
+  }
+  const std::string signature = cat("int ", context.options.name, "_best_isa(void)");
+  writer.line("#ifdef __cplusplus");
+  writer.line(cat("extern \"C\" ", signature, " noexcept;"));
+  writer.line("#else");
+  writer.line(cat(signature, ";"));
+  writer.line("#endif");
+  writer.line();
+}
+
+std::string variants_definition(const EmitContext& context) {
+  const Program& program = context.program;
+  const std::string& name = context.options.name;
+  Writer writer;
+  writer.line(cat("namespace ", name, " {"));
+  writer.line();
+  write_choice(writer, program);
+  write_run(writer, context);
+  writer.line(cat("}  // namespace ", name));
+  writer.line();
+  writer.scope(cat("extern \"C\" int ", name, "_best_isa(void) noexcept"),
+               [&] { writer.line(cat("return static_cast<int>(", name, "::best_isa());")); });
+  writer.line();
+  writer.scope(
+      cat("extern \"C\" void ", name, "_run(int isa, ", run_parameters(program), ") noexcept"),
+      [&] {
+        writer.line(
+            cat(name, "::run(static_cast<", name, "::Isa>(isa), ", arguments_of(program), ");"));
+      });
+  return writer.text();
+}
+
+}  // namespace etch

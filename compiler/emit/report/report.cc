@@ -1,0 +1,172 @@
+// report.json: everything about a generated network, for scripts; see report.h.
+#include "compiler/emit/report/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/emit/code/parts.h"
+#include "compiler/schedule/memory.h"
+
+namespace etch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json port_json(const Port& port) {
+  Json out;
+  out["identifier"] = port.identifier;
+  out["name"] = port.name;
+  out["dtype"] = name_of(port.dtype);
+  out["shape"] = port.shape;
+  if (port.quantized) {
+    out["scale"] = port.scale;
+    out["zero_point"] = port.zero_point;
+  }
+  return out;
+}
+
+std::string_view home_name(Home home) {
+  if (home == Home::kArena) return "arena";
+  return home == Home::kInput ? "input" : "output";
+}
+
+Json buffer_json(const Buffer& buffer) {
+  Json out;
+  out["label"] = buffer.label;
+  out["home"] = home_name(buffer.home);
+  if (buffer.home == Home::kArena) {
+    out["offset"] = buffer.arena_offset;
+  } else {
+    out["port"] = buffer.port;
+  }
+  out["bytes"] = buffer.bytes;
+  out["first_step"] = buffer.first_step;
+  out["last_step"] = buffer.last_step;
+  return out;
+}
+
+Json rungs_json(const RungCounts& counts) {
+  Json out;
+  for (int i = 0; i < kRungs; ++i) {
+    const Rung rung = static_cast<Rung>(i);
+    out[std::string(name_of(rung))] = counts.of(rung);
+  }
+  out["exceptional_accumulators"] = counts.exceptions;
+  return out;
+}
+
+Json tensor_json(const QuantizedTensor& tensor) {
+  return {{"role", tensor.role},
+          {"dtype", name_of(tensor.dtype)},
+          {"constant", tensor.is_constant},
+          {"scales", tensor.channels},
+          {"scale", {tensor.least_scale, tensor.median_scale, tensor.greatest_scale}},
+          {"zero_point", {tensor.least_zero_point, tensor.greatest_zero_point}}};
+}
+
+void add_time(Json& out, const std::optional<MeasuredTime>& time) {
+  if (!time) return;
+  out["median_us"] = time->median_us;
+  out["min_us"] = time->least_us;
+}
+
+Json tiles_json(const TileReport& tiles) {
+  return {{"rows", tiles.rows},         {"cols", tiles.cols},
+          {"channels", tiles.channels}, {"outer", tiles.outer},
+          {"k_groups", tiles.groups},   {"unrolled_groups", tiles.unrolled},
+          {"tuned", tiles.tuned},       {"tuning_key", tiles.tuning_key}};
+}
+
+Json layer_json(const LayerReport& layer) {
+  Json out;
+  out["name"] = layer.name;
+  out["kind"] = layer.kind;
+  out["origin"] = layer.origin;
+  out["node"] = layer.node;
+  out["summary"] = layer.summary;
+  out["facts"] = layer.facts;
+  if (!layer.schedule.empty()) out["schedule"] = layer.schedule;
+  if (layer.tiles) out["tiles"] = tiles_json(*layer.tiles);
+  out["input_shapes"] = layer.input_shapes;
+  out["output_shape"] = layer.output_shape;
+  out["macs"] = layer.macs;
+  out["constant_bytes"] = layer.constant_bytes;
+  out["statements"] = layer.statements;
+  if (layer.accumulators) {
+    out["accumulators"] = {layer.accumulators->low, layer.accumulators->high};
+  }
+  if (layer.products.terms > 0) {
+    out["products"] = {{"added_at_once", layer.products.terms},
+                       {"least", layer.products.low},
+                       {"most", layer.products.high}};
+  }
+  if (layer.rungs) out["requantization"] = rungs_json(*layer.rungs);
+  if (!layer.tensors.empty()) {
+    out["quantization"] = Json::array();
+    for (const QuantizedTensor& tensor : layer.tensors) {
+      out["quantization"].push_back(tensor_json(tensor));
+    }
+  }
+  add_time(out, layer.time);
+  if (layer.code_bytes) out["code_bytes"] = *layer.code_bytes;
+  return out;
+}
+
+Json fusions_json(const std::vector<FusionRecord>& records) {
+  Json out{{"fused", Json::array()}, {"missed", Json::array()}};
+  for (const FusionRecord& record : records) {
+    const bool missed = record.outcome == FusionRecord::Outcome::kMissed;
+    out[missed ? "missed" : "fused"].push_back({{"node", record.node},
+                                                {"op_type", record.op_type},
+                                                {"name", record.name},
+                                                {missed ? "why" : "what", record.what}});
+  }
+  return out;
+}
+
+Json option_json(const BudgetOption& option) {
+  return {{"way", option.what},
+          {"arena_bytes", option.arena_bytes},
+          {"flash_bytes", option.flash_bytes},
+          {"macs", option.macs},
+          {"chosen", option.chosen}};
+}
+
+template <class Item, class Describe>
+Json array_of(const std::vector<Item>& items, Describe describe) {
+  Json out = Json::array();
+  for (const Item& item : items) out.push_back(describe(item));
+  return out;
+}
+
+}  // namespace
+
+std::string report_json(const ReportData& data) {
+  Json out;
+  out["generator"] = "etch";
+  out["version"] = ETCH_VERSION;
+  out["output_format"] = kOutputFormat;
+  out["name"] = data.name;
+  out["target"] = data.target;
+  out["model_sha256"] = data.model_sha256;
+  out["producer"] = data.producer;
+  out["macs"] = data.macs;
+  out["flash_bytes"] = data.flash_bytes;
+  if (data.code_bytes) out["code_bytes"] = *data.code_bytes;
+  add_time(out, data.time);
+  out["requantize"] = data.float_requantization ? "float" : "integer";
+  if (!data.float_requantization) out["requantization"] = rungs_json(data.rungs);
+  out["arena"] = {{"bytes", data.arena_bytes},
+                  {"lower_bound", data.arena_lower_bound},
+                  {"alignment", kArenaAlignment},
+                  {"slack", kArenaSlack}};
+  if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);
+  out["inputs"] = array_of(data.inputs, port_json);
+  out["outputs"] = array_of(data.outputs, port_json);
+  out["steps"] = array_of(data.layers, layer_json);
+  out["buffers"] = array_of(data.buffers, buffer_json);
+  out["fusions"] = fusions_json(data.fusions);
+  out["files"] = data.files;
+  return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace etch

@@ -1,0 +1,86 @@
+// The report on a generated network: gathered once, written twice, as report.json for scripts and
+// as report.html for people. `etch bench` adds times between the two.
+//
+// Everything that comes from the model (names of nodes and ports, the producer) is made printable
+// when it is gathered; report.html escapes it besides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/emit/emit.h"
+#include "compiler/program/requantize/form.h"
+#include "compiler/program/step.h"
+
+namespace etch {
+
+struct MeasuredTime {
+  double median_us = 0;
+  double least_us = 0;
+};
+
+// The tiles of the region with the most pixels.
+struct TileReport {
+  int rows = 1, cols = 1, channels = 1;
+  int groups = 0;          // of 4 bytes, that K has
+  int unrolled = 0;        // of them, in an iteration of the innermost loop; all: no loop
+  const char* outer = "";  // "pixels" or "channels"
+  bool tuned = false;      // chosen by a tuning file
+  std::string tuning_key;  // what the file calls the layer
+};
+
+// One step of the generated code.
+struct LayerReport {
+  std::string name;     // of the step's function
+  std::string kind;     // "conv"
+  std::string origin;   // "QLinearConv 'conv1'"
+  int node = -1;        // position of the origin in the file
+  std::string summary;  // what it computes
+  std::vector<std::string> facts;
+  std::string schedule;             // tiles and unrolling; empty where there is no choice
+  std::optional<TileReport> tiles;  // of matrix kernels
+  std::vector<Shape> input_shapes;
+  Shape output_shape;
+  std::int64_t macs = 0;
+  std::int64_t constant_bytes = 0;
+  std::int64_t statements = 0;  // of the function
+  std::optional<AccumulatorBounds> accumulators;
+  ProductSums products;                  // of packed weights
+  std::optional<RungCounts> rungs;       // only where requantization does without floats
+  std::vector<QuantizedTensor> tensors;  // of the node, at its last step
+  std::optional<MeasuredTime> time;
+  std::optional<std::int64_t> code_bytes;
+};
+
+struct ReportData {
+  std::string name;
+  std::string target, target_title;
+  std::string model_sha256;
+  std::string producer;
+  bool float_requantization = true;
+  std::int64_t macs = 0;
+  std::int64_t flash_bytes = 0;  // weights and tables
+  std::int64_t arena_bytes = 0;  // with the slack behind the last buffer
+  std::int64_t arena_lower_bound = 0;
+  RungCounts rungs;
+  std::vector<Port> inputs, outputs;
+  std::vector<LayerReport> layers;
+  std::vector<Buffer> buffers;
+  std::vector<FusionRecord> fusions;
+  std::vector<BudgetOption> budget;
+  std::vector<std::string> files;
+  std::optional<MeasuredTime> time;
+  std::optional<std::int64_t> code_bytes;
+};
+
+// `files` are the paths beside report.json and report.html.
+ReportData gather_report(const Program& program, const EmitOptions& options,
+                         const std::vector<std::string>& files);
+
+std::string report_json(const ReportData& data);
+// One page that loads nothing: styles, script and pictures are inside of it.
+std::string report_html(const ReportData& data);
+
+}  // namespace etch

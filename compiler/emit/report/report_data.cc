@@ -1,0 +1,122 @@
+// Gathers what both reports tell; see report.h.
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/emit/code/parts.h"
+#include "compiler/emit/report/report.h"
+#include "compiler/program/requantization.h"
+#include "compiler/program/tunable.h"
+#include "compiler/stage/recorder.h"
+
+namespace etch {
+
+namespace {
+
+std::int64_t bytes_of_constants(const Step& step) {
+  std::int64_t bytes = 0;
+  for (const ConstantArray& constant : step.constants) {
+    bytes += static_cast<std::int64_t>(constant.bytes.size());
+  }
+  return bytes;
+}
+
+std::optional<TileReport> tiles_of(const Program& program, const Step& step) {
+  if (step.tunable() == nullptr) return std::nullopt;
+  const TunableTiles& tiles = *step.tunable();
+  const TileSummary summary = tiles.tile_summary(program.isa);
+  return TileReport{summary.rows,
+                    summary.cols,
+                    summary.channels,
+                    summary.groups,
+                    summary.unrolled_groups,
+                    summary.pixels_outside ? "pixels" : "channels",
+                    tiles.from_file,
+                    tiles.key};
+}
+
+LayerReport layer_of(const Program& program, const Step& step) {
+  Recorder recorder(step);
+  recorder.set_isa(program.isa);
+  step.run(recorder);
+  LayerReport layer;
+  layer.name = step.name;
+  layer.kind = step.kind;
+  layer.origin = step.origin;
+  layer.node = step.node;
+  layer.summary = step.summary;
+  layer.facts = step.facts;
+  layer.schedule = step.schedule;
+  layer.tiles = tiles_of(program, step);
+  layer.input_shapes = step.input_shapes;
+  layer.output_shape = step.output_shape;
+  layer.macs = step.macs;
+  layer.constant_bytes = bytes_of_constants(step);
+  layer.statements = static_cast<std::int64_t>(recorder.statements());
+  layer.accumulators = step.accumulators;
+  layer.products = step.products;
+  if (!step.requantized.empty()) layer.rungs = count_rungs(step);
+  return layer;
+}
+
+// Most nodes become one step. Of several, the one with the most work shows the quantization.
+void add_tensors(const std::vector<QuantizedTensor>& tensors, std::vector<LayerReport>& layers) {
+  for (const QuantizedTensor& tensor : tensors) {
+    LayerReport* most = nullptr;
+    for (LayerReport& layer : layers) {
+      if (layer.node != tensor.node) continue;
+      if (most == nullptr || layer.macs > most->macs) most = &layer;
+    }
+    if (most != nullptr) most->tensors.push_back(tensor);
+  }
+}
+
+std::vector<Port> printable_ports(std::vector<Port> ports) {
+  for (Port& port : ports) port.name = printable(port.name);
+  return ports;
+}
+
+// The best variant's layers and buffers, and what all need together.
+ReportData variants_report(const Program& program, const EmitOptions& options,
+                           const std::vector<std::string>& files) {
+  const Program& best = program.variants.front();
+  ReportData data = gather_report(best, options, files);
+  data.target = program.isa.name;
+  data.target_title = cat(program.isa.title, "; layers and buffers are those of ", best.isa.name);
+  data.model_sha256 = program.model_sha256;
+  data.flash_bytes = constant_bytes(program);
+  data.arena_bytes = program.arena_bytes;
+  data.budget = program.budget;
+  return data;
+}
+
+}  // namespace
+
+ReportData gather_report(const Program& program, const EmitOptions& options,
+                         const std::vector<std::string>& files) {
+  if (!program.variants.empty()) return variants_report(program, options, files);
+  ReportData data;
+  data.name = options.name;
+  data.target = program.isa.name;
+  data.target_title = program.isa.title;
+  data.model_sha256 = program.model_sha256;
+  data.producer = printable(program.producer);
+  data.float_requantization = program.isa.float_requantization;
+  data.macs = program.macs;
+  data.flash_bytes = constant_bytes(program);
+  data.arena_bytes = program.arena_bytes;
+  data.arena_lower_bound = program.arena_lower_bound;
+  data.rungs = count_rungs(program);
+  data.inputs = printable_ports(program.inputs);
+  data.outputs = printable_ports(program.outputs);
+  for (const auto& step : program.steps) data.layers.push_back(layer_of(program, *step));
+  add_tensors(program.quantization, data.layers);
+  data.buffers = program.buffers;
+  for (Buffer& buffer : data.buffers) buffer.label = printable(buffer.label);
+  data.fusions = program.fusions.records();
+  data.budget = program.budget;
+  data.files = {"report.json", "report.html"};
+  data.files.insert(data.files.end(), files.begin(), files.end());
+  return data;
+}
+
+}  // namespace etch

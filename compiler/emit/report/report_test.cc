@@ -1,0 +1,241 @@
+// The reports: well-formed, self-contained, safe against whatever a model calls its nodes, and the
+// same bytes every time.
+#include "compiler/emit/report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/emit/report/html.h"
+#include "compiler/ir/graph.h"
+#include "compiler/schedule/memory.h"
+#include "templates/isa/scalar/traits.h"
+#include "tests/tiny_program.h"
+
+namespace etch {
+namespace {
+
+constexpr char kHostile[] =
+    "</td><script>alert('x')</script>&lt; \"onload=\"//evil.example\n\x01\xff";
+
+Program planned_program() {
+  Program program = testing::tiny_program(isa::k_scalar);
+  plan_memory(program);
+  program.steps[1]->accumulators = AccumulatorBounds{-70000, 70000};
+  program.steps[1]->schedule = "1 x 1 pixels";
+  program.quantization = {{0, "x", false, DType::kU8, 1, 0.5F, 0.5F, 0.5F, 3, 3},
+                          {0, "w", true, DType::kS8, 16, 0.25F, 0.5F, 2.0F, 0, 0}};
+  program.steps[0]->node = 0;
+  Node node;
+  node.index = 0;
+  node.op_type = "Mask";
+  program.fusions.fused(node, "became something");
+  return program;
+}
+
+ReportData data_of(const Program& program) {
+  EmitOptions options;
+  options.name = "tiny";
+  return gather_report(program, options, {"tiny.h"});
+}
+
+// Reads XML with the elements' names on a stack. Attributes must be quoted, entities be those five.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  std::string fault() {
+    while (at_ < text_.size()) {
+      const bool good = text_[at_] == '<' ? tag() : content();
+      if (!good) return cat("at ", at_, ": ", std::string(text_.substr(at_, 60)));
+    }
+    return stack_.empty() ? "" : cat(stack_.back(), " is not closed");
+  }
+  int elements() const { return elements_; }
+
+ private:
+  bool content() {
+    if (text_[at_] == '>') return false;
+    if (text_[at_] == '&') return entity();
+    ++at_;
+    return true;
+  }
+  bool entity() {
+    for (const std::string_view name : {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"}) {
+      if (text_.substr(at_, name.size()) != name) continue;
+      at_ += name.size();
+      return true;
+    }
+    return false;
+  }
+  std::string word() {
+    const std::size_t end = text_.find_first_of(" =/>", at_);
+    std::string out(text_.substr(at_, end - at_));
+    at_ = end;
+    return out;
+  }
+  bool tag() {
+    if (text_.substr(at_, 2) == "</") return closing();
+    ++at_;
+    const std::string name = word();
+    ++elements_;
+    while (text_[at_] == ' ') {
+      if (!attribute()) return false;
+    }
+    if (text_.substr(at_, 2) == "/>") {
+      at_ += 2;
+      return true;
+    }
+    if (text_[at_++] != '>') return false;
+    if (name == "style" || name == "script") at_ = text_.find("</" + name + ">", at_);
+    stack_.push_back(name);
+    return true;
+  }
+  bool closing() {
+    at_ += 2;
+    const std::string name = word();
+    if (stack_.empty() || stack_.back() != name || text_[at_++] != '>') return false;
+    stack_.pop_back();
+    return true;
+  }
+  bool attribute() {
+    ++at_;
+    word();
+    if (text_.substr(at_, 2) != "=\"") return false;
+    at_ += 2;
+    while (text_[at_] != '"') {
+      if (text_[at_] == '<' || !content()) return false;
+    }
+    ++at_;
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int elements_ = 0;
+  std::vector<std::string> stack_;
+};
+
+std::string fault_of(std::string_view page) {
+  constexpr std::string_view kType = "<!DOCTYPE html>\n";
+  if (page.substr(0, kType.size()) != kType) return "no document type";
+  return Parser(page.substr(kType.size())).fault();
+}
+
+TEST(ReportParser, SeesWhatIsWrong) {
+  EXPECT_EQ(Parser("<a b=\"1\">x &amp; y<c/></a>").fault(), "");
+  for (const char* text :
+       {"<a>", "<a></b>", "<a b=1></a>", "a & b", "a > b", "<a b=\"<\"></a>", "&nbsp;", "</a>"}) {
+    EXPECT_NE(Parser(text).fault(), "") << text;
+  }
+}
+
+TEST(ReportHtml, IsWellFormed) {
+  const std::string page = report_html(data_of(planned_program()));
+  EXPECT_EQ(fault_of(page), "");
+  for (const char* word : {"n00_mask", "n01_sum", "weighted sum", "-70,000 to 70,000",
+                           "18 of 32 bits", ">8×<", "became something", "1 x 1 pixels", "tiny.h"}) {
+    EXPECT_NE(page.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(ReportHtml, IsWellFormedWithoutAnySteps) {
+  Program program;
+  program.isa = isa::k_scalar;
+  EXPECT_EQ(fault_of(report_html(data_of(program))), "");
+}
+
+TEST(ReportHtml, ShowsHostileNamesAsText) {
+  const std::string plain = report_html(data_of(planned_program()));
+  Program program = planned_program();
+  program.producer = kHostile;
+  program.inputs[0].name = program.outputs[0].name = kHostile;
+  program.buffers[1].label = kHostile;
+  // Lowering and the log make these printable; markup they still may be.
+  program.steps[0]->origin = printable(kHostile);
+  Node node;
+  node.op_type = node.name = kHostile;
+  program.fusions.missed(node, "stays");
+  const std::string page = report_html(data_of(program));
+  EXPECT_EQ(fault_of(page), "");
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(page.find("\"onload"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert(&#39;x&#39;)"), std::string::npos);
+  for (const char c : page) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  const auto scripts = [](const std::string& text) {
+    std::size_t count = 0;
+    for (auto at = text.find("<script"); at != std::string::npos;
+         at = text.find("<script", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(scripts(page), scripts(plain));
+}
+
+TEST(ReportHtml, LoadsNothing) {
+  const std::string page = report_html(data_of(planned_program()));
+  for (const char* word :
+       {"://", "src=", "url(", "@import", "<link", "<img", "<iframe", "fetch("}) {
+    EXPECT_EQ(page.find(word), std::string::npos) << word;
+  }
+  for (auto at = page.find("href=\""); at != std::string::npos; at = page.find("href=\"", at + 1)) {
+    EXPECT_EQ(page[at + 6], '#') << page.substr(at, 40);
+  }
+  EXPECT_NE(page.find("default-src &#39;none&#39;"), std::string::npos);
+}
+
+TEST(Reports, AreDeterministic) {
+  const ReportData first = data_of(planned_program());
+  const ReportData second = data_of(planned_program());
+  EXPECT_EQ(report_html(first), report_html(second));
+  EXPECT_EQ(report_json(first), report_json(second));
+}
+
+TEST(Reports, TellTheTimesThatWereMeasured) {
+  ReportData data = data_of(planned_program());
+  EXPECT_EQ(report_html(data).find("GMAC/s"), std::string::npos);
+  data.time = MeasuredTime{12.5, 11.25};
+  data.layers[1].time = MeasuredTime{8.75, 8.5};
+  data.code_bytes = 4321;
+  const std::string page = report_html(data);
+  EXPECT_EQ(fault_of(page), "");
+  for (const char* word : {"GMAC/s", "12.50 µs", "8.75", "4,321"}) {
+    EXPECT_NE(page.find(word), std::string::npos) << word;
+  }
+  const auto json = nlohmann::json::parse(report_json(data));
+  EXPECT_EQ(json["median_us"], 12.5);
+  EXPECT_EQ(json["steps"][1]["min_us"], 8.5);
+  EXPECT_FALSE(json["steps"][0].contains("median_us"));
+}
+
+TEST(ReportJson, SaysWhatThePageSays) {
+  Program program = planned_program();
+  Node node;
+  node.index = 7;
+  node.op_type = "Tanh";
+  program.fusions.missed(node, "no integer form");
+  const auto json = nlohmann::json::parse(report_json(data_of(program)));
+  EXPECT_EQ(json["files"], nlohmann::json({"report.json", "report.html", "tiny.h"}));
+  EXPECT_EQ(json["steps"][1]["accumulators"], nlohmann::json({-70000, 70000}));
+  EXPECT_EQ(json["steps"][1]["schedule"], "1 x 1 pixels");
+  EXPECT_EQ(json["steps"][0]["quantization"][1]["scale"], nlohmann::json({0.25, 0.5, 2.0}));
+  EXPECT_EQ(json["fusions"]["fused"][0]["what"], "became something");
+  EXPECT_EQ(json["fusions"]["missed"][0]["why"], "no integer form");
+  EXPECT_EQ(json["fusions"]["missed"][0]["node"], 7);
+}
+
+TEST(Html, EscapesTextAndAttributes) {
+  Html html;
+  html.begin("p", {{"title", "a\"b<c"}});
+  html.text("x < y & 'z'\t>");
+  html.end();
+  EXPECT_EQ(html.take(), "<p title=\"a&quot;b&lt;c\">x &lt; y &amp; &#39;z&#39; &gt;</p>");
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,99 @@
+// What an operator declares about itself: its names, how its nodes are checked, computed and
+// lowered, and the properties that passes and lowering rely on. Nodes point to it; the folders of
+// compiler/ops define it. An OpDef serves one or more ONNX operator names (for example Conv of
+// ai.onnx, or QLinearConv of ai.onnx, com.microsoft and com.ms.internal.nhwc).
+#pragma once
+
+#include <any>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/ir/graph.h"
+#include "compiler/ir/layout_rule.h"
+#include "compiler/ir/quantization.h"
+
+namespace etch {
+
+class Lowering;        // compiler/lower/lowering.h
+class ResolveContext;  // compiler/ops/op.h
+
+inline constexpr std::string_view kOnnx = "";
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+inline constexpr std::string_view kNhwc = "com.ms.internal.nhwc";
+inline constexpr std::string_view kEtch = "org.etch";  // what passes need and no one else defines
+inline constexpr std::string_view kTensorFlow = "org.tensorflow";
+
+// An operator's name as files spell it, and the first operator-set version that has it.
+struct OpName {
+  std::string_view domain;
+  std::string_view type;
+  int since = 1;
+};
+
+// How many inputs and outputs a node may have.
+struct Arity {
+  int min_inputs = 1;
+  int max_inputs = 1;
+  int min_outputs = 1;
+  int max_outputs = 1;
+};
+
+struct OpDef {
+  std::string_view folder;  // "qlinear_conv"
+  std::span<const OpName> names;
+  Arity arity;
+
+  // Checks one node and makes it explicit: consumes every attribute, sets node.params to the
+  // operator's resolved struct and each output's dtype and shape (ResolveContext::set_output).
+  // All input dtypes and shapes are known. Reports to the context; never throws.
+  void (*resolve)(ResolveContext&) = nullptr;
+
+  // Computes the outputs from the inputs by plain loops written from the specification.
+  // `inputs` has one entry per node input, null where omitted. The node is resolved. Serves
+  // constant folding, tests and, for 8-bit elementwise operators, the making of tables.
+  std::vector<Tensor> (*reference)(const Node&, std::span<const Tensor* const> inputs) = nullptr;
+
+  // Adds the steps that compute the node; null: the operator only exists before lowering
+  // (folded or rewritten away), and a node that survives is reported as E-UNSUPPORTED.
+  void (*lower)(Lowering&, const Node&) = nullptr;
+
+  // True: the operator only rearranges or relabels elements (Reshape, Transpose, Slice ...), so
+  // that it commutes with quantization and QDQ pairs of equal parameters around it fold away.
+  bool moves_data = false;
+  // The same, where it depends on the node (null: it does not).
+  bool (*moves_data_if)(const Node&) = nullptr;
+
+  // True: the outputs follow from the shapes of the inputs alone (Shape), so that folding may call
+  // `reference` with null in place of inputs that are not constant.
+  bool needs_shapes_only = false;
+
+  // How lower() wants the node's tensors to lie in memory (null: row-major), and how much halo
+  // around input 0 would spare it border code (null: none).
+  LayoutRule (*layout)(const Node&) = nullptr;
+  std::optional<HaloWish> (*halo)(const Graph&, const Node&) = nullptr;
+
+  // The quantization with which a node reads input 0, or writes output 0, where that is one pair of
+  // constants (null: none that the interface of a network could state).
+  std::optional<Quantization> (*reads)(const Node&) = nullptr;
+  std::optional<Quantization> (*writes)(const Node&) = nullptr;
+
+  // The inputs that output 0 holds unchanged, where (null: none).
+  std::vector<PlacedInput> (*placed)(const Graph&, const Node&) = nullptr;
+};
+
+// Whether this node only rearranges or relabels elements.
+inline bool moves_data(const Node& node) {
+  return node.op->moves_data_if != nullptr ? node.op->moves_data_if(node) : node.op->moves_data;
+}
+
+template <class Params>
+const Params& params_of(const Node& node) {
+  const auto* params = std::any_cast<Params>(&node.params);
+  ETCH_CHECK(params != nullptr);
+  return *params;
+}
+
+}  // namespace etch

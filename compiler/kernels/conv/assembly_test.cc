@@ -1,0 +1,147 @@
+// What holds for every function in assembly: its name says all that its text depends on, since
+// steps share functions by name, and every register that a caller relies on is kept.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/kernels/conv/dsp/mla.h"
+#include "compiler/kernels/conv/helium/functions.h"
+#include "compiler/kernels/conv/winograd/functions.h"
+
+namespace etch {
+namespace {
+
+std::vector<DspEpilogue> epilogues() {
+  using Result = DspEpilogue::Result;
+  std::vector<DspEpilogue> out;
+  for (const Result result : {Result::kInt32, Result::kFloat, Result::kHigh}) {
+    for (const bool flag : {false, true}) {
+      for (const std::int64_t step : {7, 64, 5000}) {
+        DspEpilogue each;
+        each.result = result;
+        each.y_step = step;
+        if (result != Result::kInt32) {
+          each.narrow = flag;
+          each.zero_point = !flag;
+          each.low = flag ? 3 : 0;
+          each.high = flag ? 250 : 255;
+        }
+        out.push_back(each);
+      }
+    }
+  }
+  return out;
+}
+
+void add_winograd(std::vector<AssemblyFunction>& out) {
+  for (const int channels : {8, 12, 64}) out.push_back(winograd_input({channels, 18 * channels}));
+  for (const DspEpilogue& each : epilogues()) {
+    if (each.result == DspEpilogue::Result::kInt32 || each.y_step > 100) continue;
+    for (const int columns : {1, 2, 7, 8}) {
+      for (const int rows : {1, 2}) {
+        out.push_back(winograd_tiles({16, 8, rows, columns, 500, 0, each}));
+        out.push_back(winograd_tiles({16, 10, rows, columns, 504, 0, each}));
+        if (each.low == 0 && each.high == 255) {
+          for (const int shift : {0, 2}) {
+            const DspResidual residual{16, 3, 255, shift};
+            out.push_back(winograd_tiles({16, 8, rows, columns, 500, 400, each, residual}));
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<AssemblyFunction> functions() {
+  std::vector<AssemblyFunction> out;
+  add_winograd(out);
+  for (const DspEpilogue& each : epilogues()) {
+    const bool is_float = each.result == DspEpilogue::Result::kFloat;
+    for (int pixels = 1; pixels <= 4; ++pixels) {
+      for (const int pairs : {2, 6, 72, 102}) {
+        for (const int channels : {1, 2, 63})
+          out.push_back(dsp_tile({pixels, pairs, channels, each}));
+      }
+      if (is_float) continue;
+      for (const int bytes : {1, 9, 65})
+        out.push_back(mla_tile({pixels, 16, bytes, 3, 500, 5, each}));
+    }
+    for (const int groups : {1, 8, 37}) {
+      for (const int channels : {1, 4, 7}) out.push_back(dsp_row({groups, channels, each}));
+    }
+    for (int pixels = 1; pixels <= 2; ++pixels) {
+      for (const std::int64_t row : {64, 448, 4480}) {
+        const DspDepthwise tile{pixels, 64, 3, 3, row, 64, 64, each};
+        out.push_back(dsp_depthwise(tile));
+        if (!is_float) out.push_back(mla_depthwise(tile));
+      }
+    }
+  }
+  DspEpilogue bytes;
+  bytes.result = DspEpilogue::Result::kFloat;
+  bytes.y_step = 16;
+  for (const int shift : {0, 1, 4}) {
+    for (const int low : {0, 128})
+      out.push_back(dsp_tile({4, 8, 15, bytes, DspResidual{16, low, 255, shift}}));
+  }
+  for (int pixels = 1; pixels <= 4; ++pixels) {
+    for (const int words : {1, 4, 5, 12}) {
+      for (const std::int64_t step : {1, 64, 5000})
+        out.push_back(dsp_gather({pixels, step, words, 3, 4096}));
+    }
+  }
+  for (const std::int64_t count : {1, 3, 31, 32, 100}) {
+    for (const bool aligned : {false, true}) out.push_back(dsp_copy({count, aligned}));
+  }
+  return out;
+}
+
+TEST(AssemblyFunctions, WithEqualNamesAreEqual) {
+  std::map<std::string, AssemblyFunction> known;
+  for (const AssemblyFunction& function : functions()) {
+    const auto [it, inserted] = known.emplace(function.name, function);
+    EXPECT_EQ(it->second.lines, function.lines) << function.name;
+    EXPECT_EQ(it->second.fallback, function.fallback) << function.name;
+    EXPECT_EQ(it->second.parameters(), function.parameters()) << function.name;
+    EXPECT_EQ(it->second.condition, function.condition) << function.name;
+  }
+  EXPECT_GT(known.size(), 300U);
+}
+
+// "{r4-r11, lr}" of the first line, with "pc" for "lr", is what the last one restores.
+TEST(AssemblyFunctions, RestoreWhatTheySave) {
+  for (const AssemblyFunction& function : functions()) {
+    const std::string &first = function.lines.front(), &last = function.lines.back();
+    ASSERT_EQ(first.substr(0, 6), "push {") << function.name;
+    ASSERT_EQ(last.substr(0, 5), "pop {") << function.name;
+    std::string restored = last.substr(4);
+    restored.replace(restored.find("pc"), 2, "lr");
+    EXPECT_EQ(restored, first.substr(5)) << function.name;
+  }
+}
+
+// Names are C++ identifiers.
+TEST(AssemblyFunctions, HaveNamesOfLettersAndDigits) {
+  for (const AssemblyFunction& function : functions()) {
+    EXPECT_EQ(function.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"),
+              std::string::npos)
+        << function.name;
+  }
+}
+
+// MOVW takes 16 bits, a row of x may have more columns.
+TEST(AssemblyFunctions, CountMoreColumnsThanHalfAWordHolds) {
+  const rt::MveRows rows{0, 1, 128, 1'120'000, 70'000, 16, 16, 280'008};
+  int moves = 0;
+  for (const std::string& line : mve_interleave(rows).lines) {
+    if (line.compare(0, 5, "movw ") != 0) continue;
+    ++moves;
+    EXPECT_LE(std::stoll(line.substr(line.find('#') + 1)), 65535) << line;
+  }
+  EXPECT_GT(moves, 0);
+}
+
+}  // namespace
+}  // namespace etch

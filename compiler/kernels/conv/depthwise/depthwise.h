@@ -1,0 +1,30 @@
+// Steps for the row-quad depthwise kernel (templates/kernels/conv/depthwise.h).
+#pragma once
+
+#include <memory>
+
+#include "compiler/kernels/conv/problem.h"
+#include "compiler/stage/staged_step.h"
+#include "templates/isa/traits.h"
+#include "templates/kernels/conv/depthwise.h"
+
+namespace etch {
+
+class DepthwiseStep : public StagedStep<DepthwiseStep> {
+ public:
+  DepthwisePlan plan;
+  DepthwiseStep() { divisible = true; }
+  template <class S>
+  void kernel(S& s) const {
+    depthwise_kernel(s, plan);
+  }
+};
+
+// One input and one output channel per group, forward, 8-bit output, int8 weights, two spatial
+// axes at most (a leading axis of size 1 counts as none).
+bool is_depthwise(const ConvProblem& problem, const IsaTraits& isa);
+
+// Null when no output position has a tap: the matrix kernel knows how to do without.
+std::unique_ptr<Step> make_depthwise_step(const ConvProblem& problem, const IsaTraits& isa);
+
+}  // namespace etch

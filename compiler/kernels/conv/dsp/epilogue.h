@@ -1,0 +1,33 @@
+// The ends of the functions of dsp.h: accumulators in registers are scaled, rounded, offset,
+// clamped and packed, all of a block together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/kernels/conv/dsp/functions.h"
+#include "compiler/kernels/conv/thumb.h"
+
+namespace etch {
+
+// Where assembly may use what the epilogue needs; the compiler's macros.
+std::string dsp_condition(const DspEpilogue& out);
+// "_i32", "_f32_ssat_zp_0_255_y64": what of it is in the text.
+std::string dsp_suffix(const DspEpilogue& out);
+// "{rt::kDspFloat, 0, 255, 64}" for the portable functions.
+std::string dsp_store_text(const DspEpilogue& out);
+// "const int32_t* x", "const int32_t* stream", y, "int32_t zero_points" of a function.
+void set_dsp_parameters(AssemblyFunction& function, const char* x_type, const DspEpilogue& out);
+
+// Turns accumulators in registers `acc`, for pixel after pixel `channels` (2 or 4) of them, into
+// rounded results in the same registers. Reads the factors at r1 and moves it on. Changes r2, r3,
+// r12, lr and s0 to s15. Nothing for kInt32.
+void write_rounding(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc,
+                    int channels);
+
+// 16-bit results of two channels in `low` and `high` become clamped bytes in the halves of `low`.
+// `zero_points` is a register that holds them; `spare` and `high` are changed.
+void write_pair(Thumb& thumb, const DspEpilogue& out, int low, int high, int zero_points,
+                int spare);
+
+}  // namespace etch

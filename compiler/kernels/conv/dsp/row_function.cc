@@ -1,0 +1,127 @@
+// One pixel times four channels at a time, for matrix-vector products; see dsp.h. Every weight is
+// used once, so they are what counts: per 4 elements of K and four channels one load of four words,
+// one of two activations, eight widenings and eight SMLADs: 18 instructions for 16 products.
+#include <algorithm>
+
+#include "compiler/kernels/conv/dsp/epilogue.h"
+
+namespace etch {
+namespace {
+
+constexpr int kMostUnrolled = 8;  // groups of 4 elements of K
+constexpr int kSavedBytes = 36;
+constexpr int kY = 0, kX = 4, kStreamEnd = 8, kZeroPoints = 12, kFrame = 20;
+
+class Row {
+ public:
+  explicit Row(const DspRow& row) : row_(row) {}
+
+  std::vector<std::string> lines() {
+    t_.op("push", "{r4-r11, lr}");
+    t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
+    t_.op("str", "r2", Thumb::at("sp", kY));
+    t_.op("str", "r0", Thumb::at("sp", kX));
+    t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
+    t_.add("r12", "r1", stream_bytes(), "lr");
+    t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
+    t_.label(1);
+    t_.op("ldmia", "r1!", "{r4-r7}");
+    multiply();
+    write_rounding(t_, row_.out, {4, 5, 6, 7}, 4);
+    store();
+    t_.op("add", "sp", "sp", Thumb::immediate(kFrame));
+    t_.op("pop", "{r4-r11, pc}");
+    return t_.take();
+  }
+
+ private:
+  using Result = DspEpilogue::Result;
+  bool bytes() const { return row_.out.result != Result::kInt32; }
+
+  std::int64_t stream_bytes() const {
+    const int factors = !bytes() ? 0 : row_.out.result == Result::kFloat ? 4 : 16;
+    return std::int64_t{4} * (4 + 4 * row_.groups + factors) * ((row_.channels + 3) / 4);
+  }
+
+  void multiply() {
+    const bool loops = row_.groups > kMostUnrolled;
+    const int rest = loops ? row_.groups % kMostUnrolled : row_.groups;
+    if (loops) t_.add("lr", "r0", 8 * row_.groups, "lr");
+    for (int i = 0; i < rest; ++i) multiply_group();
+    if (loops) {
+      t_.label(2);
+      for (int i = 0; i < kMostUnrolled; ++i) multiply_group();
+      t_.op("cmp", "r0", "lr");
+      t_.op("bne", "2b");
+    }
+    t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
+
+  void multiply_group() {
+    t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
+    t_.op("ldmia", "r1!", "{r8-r11}");
+    for (int c = 0; c < 4; ++c) {
+      const std::string acc = Thumb::r(4 + c);
+      const std::string w = Thumb::r(8 + c);
+      t_.op("sxtb16", "r12", w);
+      t_.op("smlad", acc, "r2", "r12", acc);
+      t_.op("sxtb16", w, w, "ror #8");
+      t_.op("smlad", acc, "r3", w, acc);
+    }
+  }
+
+  void store() {
+    t_.op("ldr", "r2", Thumb::at("sp", kY));
+    if (bytes()) {
+      if (row_.out.zero_point) t_.op("ldr", "r3", Thumb::at("sp", kZeroPoints));
+      write_pair(t_, row_.out, 4, 6, 3, 12);
+      write_pair(t_, row_.out, 5, 7, 3, 12);
+      t_.op("orr", "r4", "r4", "r5", "lsl #8");
+    }
+    const int rest = row_.channels % 4;
+    t_.op("ldr", "r12", Thumb::at("sp", kStreamEnd));
+    t_.op("cmp", "r1", "r12");
+    if (rest != 0) t_.op("beq", "3f");
+    if (bytes()) {
+      t_.op("str", "r4", Thumb::then_add("r2", 4));
+    } else {
+      t_.op("stmia", "r2!", "{r4-r7}");
+    }
+    t_.op("str", "r2", Thumb::at("sp", kY));
+    t_.op("bne", "1b");
+    if (rest == 0) return;
+    t_.op("b", "4f");
+    t_.label(3);
+    for (int c = 0; c < rest; ++c) store_one(c);
+    t_.label(4);
+  }
+
+  void store_one(int c) {
+    if (!bytes()) {
+      t_.op("str", Thumb::r(4 + c), Thumb::at("r2", 4 * c));
+      return;
+    }
+    t_.op("strb", "r4", Thumb::at("r2", c));
+    t_.op("lsr", "r4", "r4", "#8");
+  }
+
+  const DspRow& row_;
+  Thumb t_;
+};
+
+}  // namespace
+
+AssemblyFunction dsp_row(const DspRow& row) {
+  AssemblyFunction out;
+  out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, dsp_suffix(row.out));
+  out.summary = cat("1 pixel, ", 4 * row.groups, " elements of K, ", row.channels,
+                    " channels, four at a time.");
+  set_dsp_parameters(out, "const int32_t*", row.out);
+  out.lines = Row(row).lines();
+  out.fallback = cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels,
+                     ", ", dsp_store_text(row.out), ");");
+  out.stack = kSavedBytes + kFrame;
+  return out;
+}
+
+}  // namespace etch

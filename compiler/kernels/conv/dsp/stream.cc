@@ -1,0 +1,160 @@
+// See dsp_stream.h.
+#include "compiler/kernels/conv/dsp/stream.h"
+
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "compiler/kernels/conv/proof.h"
+
+namespace etch {
+namespace {
+
+using Form = DspConvPlan::Form;
+
+class Packer {
+ public:
+  Packer(const ConvProblem& problem, const DspConvPlan& plan,
+         const std::vector<RequantizedChannel>& requantized)
+      : problem_(problem), plan_(plan), requantized_(requantized) {}
+
+  void pack_group(std::int64_t group) {
+    const int together = channels_of_block(plan_);
+    for (int first = 0; first < plan_.channels; first += together) {
+      std::vector<std::int64_t> channels;
+      for (int c = 0; c < together; ++c)
+        channels.push_back(first + c < plan_.channels ? group * plan_.channels + first + c : -1);
+      pack_block(channels);
+    }
+  }
+
+  const std::vector<std::int32_t>& stream() const { return stream_; }
+
+ private:
+  std::vector<int> all_taps() const {
+    std::vector<int> taps;
+    for (int tap = 0; tap < problem_.taps(); ++tap) taps.push_back(tap);
+    return taps;
+  }
+
+  void pack_block(const std::vector<std::int64_t>& channels) {
+    for (const std::int64_t m : channels)
+      stream_.push_back(m < 0 ? 0 : folded_bias(problem_, m, all_taps()));
+    if (plan_.form == Form::kDepthwise && !plan_.halves) {
+      for (int tap = 0; tap < problem_.taps(); ++tap) {
+        push_bytes({weight(channels[0], tap, 0), weight(channels[1], tap, 0),
+                    weight(channels[2], tap, 0), weight(channels[3], tap, 0)});
+      }
+    } else if (plan_.form == Form::kDirect) {
+      pack_pairs(channels);
+    } else if (plan_.form == Form::kDepthwise) {
+      for (int tap = 0; tap < problem_.taps(); ++tap) {
+        for (std::size_t c = 0; c < 2; ++c)
+          push_halves(weight(channels[c], tap, 0), weight(channels[c + 2], tap, 0));
+      }
+    } else {
+      each_word([&](const std::vector<std::pair<int, int>>& k) { pack_word(channels, k); });
+    }
+    for (const std::int64_t m : channels) pack_factor(m);
+  }
+
+  int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
+    return m < 0 || tap < 0 ? 0 : problem_.weight(m, tap, c);
+  }
+
+  // Calls body((tap, channel) of 4 elements of K, tap -1 behind a run) in the order of the gather.
+  template <class Body>
+  void each_word(Body body) const {
+    const auto channels = static_cast<int>(problem_.geometry.in_per_group());
+    const auto taps_of_run = static_cast<int>(problem_.taps()) / (plan_.pieces * plan_.runs);
+    const int elements = taps_of_run * channels;
+    int tap = 0;
+    for (int run = 0; run < plan_.pieces * plan_.runs; ++run, tap += taps_of_run) {
+      for (int word = 0; word < plan_.words; ++word) {
+        std::vector<std::pair<int, int>> k;
+        for (int i = 4 * word; i < 4 * word + 4; ++i)
+          k.emplace_back(i < elements ? tap + i / channels : -1, i % channels);
+        body(k);
+      }
+    }
+  }
+
+  void pack_word(const std::vector<std::int64_t>& channels,
+                 const std::vector<std::pair<int, int>>& k) {
+    const auto at = [&](std::int64_t m, std::size_t i) {
+      return weight(m, k[i].first, k[i].second);
+    };
+    if (plan_.form == Form::kRow) {
+      for (const std::int64_t m : channels) push_bytes({at(m, 0), at(m, 1), at(m, 2), at(m, 3)});
+      return;
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      push_bytes(
+          {at(channels[0], i), at(channels[1], i), at(channels[0], i + 2), at(channels[1], i + 2)});
+    }
+  }
+
+  // A byte of each channel per element of K, in the order of x.
+  void pack_pairs(const std::vector<std::int64_t>& channels) {
+    const std::int64_t per_tap = problem_.geometry.in_per_group();
+    const std::int64_t elements = problem_.taps() * per_tap;
+    const auto at = [&](std::int64_t m, std::int64_t k) {
+      return k < elements ? weight(m, k / per_tap, k % per_tap) : 0;
+    };
+    for (std::int64_t k = 0; k < elements; k += 2) {
+      push_bytes(
+          {at(channels[0], k), at(channels[1], k), at(channels[0], k + 1), at(channels[1], k + 1)});
+    }
+  }
+
+  void push_bytes(const std::array<int, 4>& bytes) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      word |= (static_cast<std::uint32_t>(bytes[i]) & 0xff) << (8 * i);
+    stream_.push_back(static_cast<std::int32_t>(word));
+  }
+
+  void push_halves(int low, int high) {
+    const std::uint32_t word =
+        (static_cast<std::uint32_t>(low) & 0xffff) | static_cast<std::uint32_t>(high) << 16;
+    stream_.push_back(static_cast<std::int32_t>(word));
+  }
+
+  void pack_factor(std::int64_t m) {
+    if (plan_.store.result == rt::kDspFloat) {
+      const float scale = m < 0 ? 0.0F : problem_.scale[static_cast<std::size_t>(m)];
+      stream_.push_back(std::bit_cast<std::int32_t>(scale));
+    } else if (plan_.store.result == rt::kDspHigh) {
+      const Line line = m < 0 ? Line{} : requantized_[static_cast<std::size_t>(m)].form.line;
+      const auto offset = static_cast<std::uint64_t>(line.offset);
+      stream_.push_back(static_cast<std::int32_t>(line.multiplier));
+      stream_.push_back(m < 0 ? 0 : line.shift - 32);
+      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)));
+      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)));
+    }
+  }
+
+  const ConvProblem& problem_;
+  const DspConvPlan& plan_;
+  const std::vector<RequantizedChannel>& requantized_;
+  std::vector<std::int32_t> stream_;
+};
+
+}  // namespace
+
+int channels_of_block(const DspConvPlan& plan) {
+  return plan.form == Form::kTiles || plan.form == Form::kDirect ? 2 : 4;
+}
+
+std::vector<std::int32_t> pack_stream(const ConvProblem& problem, DspConvPlan& plan,
+                                      const std::vector<RequantizedChannel>& requantized) {
+  const std::int64_t groups = plan.form == Form::kDepthwise ? 1 : problem.geometry.group;
+  Packer packer(problem, plan, requantized);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    packer.pack_group(g);
+    if (g == 0) plan.stream_words = std::ssize(packer.stream());
+  }
+  return packer.stream();
+}
+
+}  // namespace etch

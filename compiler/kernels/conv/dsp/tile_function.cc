@@ -1,0 +1,245 @@
+// Tiles of 1 to 4 pixels times 2 channels; see dsp.h. Per two elements of K and four pixels: one
+// word of weights, two widenings, two doublewords of activations, eight SMLADs: 13 instructions for
+// 16 products.
+#include <algorithm>
+
+#include "compiler/kernels/conv/dsp/epilogue.h"
+
+namespace etch {
+namespace {
+
+constexpr int kMostUnrolled = 20;  // pairs of elements of K without a loop
+constexpr int kSavedBytes = 36;    // r4 to r11 and lr
+
+// On the stack: what a block of channels needs once. kLine: factors and offset of a SumLine.
+constexpr int kY = 0, kXEnd = 4, kX = 8, kStreamEnd = 12, kZeroPoints = 16, kFrame = 20;
+constexpr int kResidual = 20, kLine = 24, kFrameWithResidual = 44;
+
+class Tile {
+ public:
+  explicit Tile(const DspTile& tile) : tile_(tile) {}
+
+  int frame() const { return tile_.residual ? kFrameWithResidual : kFrame; }
+
+  std::vector<std::string> lines() {
+    t_.op("push", "{r4-r11, lr}");
+    t_.op("sub", "sp", "sp", Thumb::immediate(frame()));
+    t_.op("str", "r2", Thumb::at("sp", kY));
+    t_.op("str", "r0", Thumb::at("sp", kX));
+    t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
+    t_.add("r12", "r0", 4 * tile_.pixels * tile_.pairs, "lr");
+    t_.op("str", "r12", Thumb::at("sp", kXEnd));
+    t_.add("r12", "r1", stream_bytes(), "lr");
+    t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
+    if (tile_.residual) keep_residual();
+    t_.label(1);
+    load_biases();
+    multiply();
+    write_rounding(t_, tile_.out, accumulators(), 2);
+    if (tile_.residual) add_residual();
+    store();
+    t_.op("add", "sp", "sp", Thumb::immediate(frame()));
+    t_.op("pop", "{r4-r11, pc}");
+    return t_.take();
+  }
+
+ private:
+  using Result = DspEpilogue::Result;
+
+  int acc(int pixel, int channel) const { return 4 + 2 * pixel + channel; }
+  std::vector<int> accumulators() const {
+    std::vector<int> out;
+    for (int i = 0; i < 2 * tile_.pixels; ++i) out.push_back(4 + i);
+    return out;
+  }
+
+  std::int64_t stream_bytes() const {
+    const int factors = tile_.out.result == Result::kInt32   ? 0
+                        : tile_.out.result == Result::kFloat ? 2
+                                                             : 8;
+    return std::int64_t{4} * (2 + tile_.pairs + factors) * ((tile_.channels + 1) / 2);
+  }
+
+  // The last two arguments are the caller's on the stack.
+  void keep_residual() {
+    t_.op("ldr", "r12", Thumb::at("sp", frame() + kSavedBytes));
+    t_.op("str", "r12", Thumb::at("sp", kResidual));
+    t_.op("ldr", "r12", Thumb::at("sp", frame() + kSavedBytes + 4));
+    t_.op("ldmia", "r12", "{r4-r7}");
+    t_.op("add", "r12", "sp", Thumb::immediate(kLine));
+    t_.op("stmia", "r12", "{r4-r7}");
+  }
+
+  // Each result becomes a byte, and then the upper word of the line's sum.
+  void add_residual() {
+    if (tile_.out.zero_point) t_.op("ldrh", "r3", Thumb::at("sp", kZeroPoints));
+    for (const int i : accumulators()) {
+      if (tile_.out.zero_point) t_.op("add", Thumb::r(i), Thumb::r(i), "r3");
+      t_.op("usat", Thumb::r(i), "#8", Thumb::r(i));
+    }
+    t_.op("ldr", "r0", Thumb::at("sp", kResidual));
+    t_.op("ldrd", "r2", "r3", Thumb::at("sp", kLine));
+    for (int p = 0; p < tile_.pixels; ++p) {
+      for (int c = 0; c < 2; ++c) {
+        const std::string q = Thumb::r(acc(p, c));
+        t_.op("ldrd", "r12", "lr", Thumb::at("sp", kLine + 8));
+        t_.op("umlal", "r12", "lr", q, "r2");
+        t_.op("ldrb", q, Thumb::at("r0", p * tile_.residual->step + c));
+        t_.op("umlal", "r12", "lr", q, "r3");
+        if (tile_.residual->shift == 0) {
+          t_.op("mov", q, "lr");
+          continue;
+        }
+        t_.op("lsl", q, "lr", Thumb::immediate(tile_.residual->shift));
+        t_.op("orr", q, q, "r12", cat("lsr #", 32 - tile_.residual->shift));
+      }
+    }
+    t_.op("add", "r0", "r0", "#2");
+    t_.op("str", "r0", Thumb::at("sp", kResidual));
+    t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
+
+  // How pairs are packed: sums have their zero point in the line's offset.
+  DspEpilogue packing() const {
+    DspEpilogue out = tile_.out;
+    if (!tile_.residual) return out;
+    out.zero_point = false;
+    out.low = tile_.residual->low;
+    out.high = tile_.residual->high;
+    return out;
+  }
+
+  void load_biases() {
+    t_.op("ldrd", "r4", "r5", Thumb::then_add("r1", 8));
+    for (int p = 1; p < tile_.pixels; ++p) {
+      for (int c = 0; c < 2; ++c) t_.op("mov", Thumb::r(acc(p, c)), Thumb::r(acc(0, c)));
+    }
+  }
+
+  // How many pairs of K an iteration has: all, or a number that leaves few or none over.
+  int unrolled() const {
+    if (tile_.pairs <= kMostUnrolled) return tile_.pairs;
+    int best = 8;
+    for (int n = 8; n <= 16; ++n) {
+      if (tile_.pairs % n < tile_.pairs % best || (tile_.pairs % n == tile_.pairs % best)) best = n;
+    }
+    return best;
+  }
+
+  void multiply() {
+    const int together = unrolled();
+    for (int i = 0; i < tile_.pairs % together; ++i) multiply_pair();
+    const bool loops = tile_.pairs > together;
+    if (loops) t_.label(2);
+    for (int i = 0; i < together; ++i) multiply_pair();
+    if (loops) {
+      t_.op("ldr", "r12", Thumb::at("sp", kXEnd));
+      t_.op("cmp", "r0", "r12");
+      t_.op("bne", "2b");
+    }
+    t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
+
+  void multiply_pair() {
+    t_.op("ldr", "r12", Thumb::then_add("r1", 4));
+    t_.op("sxtb16", "lr", "r12");
+    t_.op("sxtb16", "r12", "r12", "ror #8");
+    for (int p = 0; p < tile_.pixels; p += 2) {
+      const bool two = p + 1 < tile_.pixels;
+      if (two) {
+        t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
+      } else {
+        t_.op("ldr", "r2", Thumb::then_add("r0", 4));
+      }
+      for (int q = p; q < p + (two ? 2 : 1); ++q) {
+        const char* const x = q == p ? "r2" : "r3";
+        t_.op("smlad", Thumb::r(acc(q, 0)), x, "lr", Thumb::r(acc(q, 0)));
+        t_.op("smlad", Thumb::r(acc(q, 1)), x, "r12", Thumb::r(acc(q, 1)));
+      }
+    }
+  }
+
+  // r2 is y from here on, and moves to the next pixel where immediates do not reach it.
+  void store() {
+    const bool bytes = tile_.out.result != Result::kInt32;
+    t_.op("ldr", "r2", Thumb::at("sp", kY));
+    if (bytes) {
+      const DspEpilogue out = packing();
+      if (out.zero_point) t_.op("ldr", "r3", Thumb::at("sp", kZeroPoints));
+      for (int p = 0; p < tile_.pixels; ++p) {
+        const std::string q = Thumb::r(acc(p, 0));
+        write_pair(t_, out, acc(p, 0), acc(p, 1), 3, 12);
+        t_.op("orr", q, q, q, "lsr #8");
+      }
+    }
+    t_.op("add", "r12", "r2", Thumb::immediate(bytes ? 2 : 8));
+    t_.op("str", "r12", Thumb::at("sp", kY));
+    t_.op("ldr", "r12", Thumb::at("sp", kStreamEnd));
+    t_.op("cmp", "r1", "r12");
+    const bool odd = tile_.channels % 2 != 0;
+    if (odd) t_.op("beq", "3f");
+    store_pixels(2);
+    t_.op("bne", "1b");
+    if (!odd) return;
+    t_.op("b", "4f");
+    t_.label(3);
+    store_pixels(1);
+    t_.label(4);
+  }
+
+  // Leaves the flags as they are.
+  void store_pixels(int channels) {
+    const bool bytes = tile_.out.result != Result::kInt32;
+    const std::int64_t step = tile_.out.y_step * (bytes ? 1 : 4);
+    const std::int64_t reach = bytes || channels == 1 ? 4095 : 1020;
+    std::int64_t moved = 0;
+    for (int p = 0; p < tile_.pixels; ++p) {
+      if (p * step - moved > reach) {
+        t_.add("r2", "r2", p * step - moved, "r12");
+        moved = p * step;
+      }
+      const std::string at = Thumb::at("r2", p * step - moved);
+      const std::string q = Thumb::r(acc(p, 0));
+      if (bytes) {
+        t_.op(channels == 2 ? "strh" : "strb", q, at);
+      } else if (channels == 2) {
+        t_.op("strd", q, Thumb::r(acc(p, 1)), at);
+      } else {
+        t_.op("str", q, at);
+      }
+    }
+  }
+
+  const DspTile& tile_;
+  Thumb t_;
+};
+
+}  // namespace
+
+AssemblyFunction dsp_tile(const DspTile& tile) {
+  ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 4 && tile.pairs % 2 == 0);
+  AssemblyFunction out;
+  out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
+                 dsp_suffix(tile.out));
+  out.summary = cat(tile.pixels, " pixels, ", 2 * tile.pairs, " elements of K, ", tile.channels,
+                    " channels, two at a time.");
+  set_dsp_parameters(out, "const int32_t*", tile.out);
+  out.stack = kSavedBytes + (tile.residual ? kFrameWithResidual : kFrame);
+  const std::string sizes =
+      cat(tile.pixels, ", ", tile.pairs, ", ", tile.channels, ", ", dsp_store_text(tile.out));
+  out.fallback = cat("rt::dsp_tile(x, stream, y, zero_points, ", sizes, ");");
+  if (tile.residual) {
+    const DspResidual& r = *tile.residual;
+    ETCH_CHECK(tile.out.low == 0 && tile.out.high == 255 && 3 * r.step + 1 <= 4095);
+    out.name += cat("_add", r.shift, "_r", r.step,
+                    r.low == 0 && r.high == 255 ? "" : cat("_", r.low, "_", r.high));
+    out.types.insert(out.types.end(), {"const uint8_t*", "const int32_t*"});
+    out.names.insert(out.names.end(), {"residual", "line"});
+    out.fallback = cat("rt::dsp_tile_add(x, stream, y, zero_points, residual, line, ", sizes, ", {",
+                       r.step, ", ", r.low, ", ", r.high, ", ", r.shift, "});");
+  }
+  out.lines = Tile(tile).lines();
+  return out;
+}
+
+}  // namespace etch

@@ -1,0 +1,41 @@
+// Convolutions by the portable kernel, which serves every problem on every instruction set:
+// regions, packed weights, biases that contain all zero points, the proof that accumulators and
+// requantization stay in range, and the tile shapes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/kernels/conv/problem.h"
+#include "compiler/kernels/conv/tuning.h"
+#include "compiler/program/tunable.h"
+#include "compiler/stage/staged_step.h"
+#include "templates/kernels/conv/conv.h"
+
+namespace etch {
+
+class ConvStep : public StagedStep<ConvStep>, public TunableTiles {
+ public:
+  ConvPlan plan;
+  std::string tuning_fault;  // why the tuning file's choice cannot be had, or empty
+  ConvStep() { divisible = true; }
+  TunableTiles* tunable() override { return this; }
+  bool prefetch_weights() override;
+  TileSummary tile_summary(const IsaTraits& isa) const override;
+  TileChoice choice() const override;
+  std::vector<TileChoice> candidates(const IsaTraits& isa, std::size_t most) const override;
+  bool unroll(const IsaTraits& isa, const Unrolling& unrolling) override;
+  template <class S>
+  void kernel(S& s) const {
+    conv_kernel(s, plan);
+  }
+};
+
+// The kernel for any problem. Operand 0 is x, then comes the residual if there is one, then y.
+// Fills plan, constants, macs, facts and overlaps; the caller sets names. Its tiles are those of
+// `tuning` if that names them; see ConvStep::tuning_fault.
+std::unique_ptr<ConvStep> make_conv_step(const ConvProblem& problem, const IsaTraits& isa,
+                                         const Tuning& tuning);
+
+}  // namespace etch

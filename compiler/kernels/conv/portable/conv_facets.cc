@@ -1,0 +1,36 @@
+// What a convolution shows of its tiles, and what can be changed; see program/tunable.h.
+#include "compiler/kernels/conv/portable/conv.h"
+#include "compiler/kernels/conv/tile_choice.h"
+#include "compiler/kernels/conv/tiles.h"
+#include "compiler/kernels/conv/unrolling.h"
+
+namespace etch {
+
+bool ConvStep::prefetch_weights() {
+  if (plan.order != LoopOrder::kChannelsOutside || plan.start_is_operand) return false;
+  plan.prefetch = true;
+  header = "etch_prefetch.h";
+  schedule += ", prefetches";
+  return true;
+}
+
+TileSummary ConvStep::tile_summary(const IsaTraits& isa) const {
+  const ConvRegion& region = plan.regions[largest_region(plan)];
+  return {region.tile_rows, region.tile_cols,      plan.blocks.front().vectors * isa.lanes,
+          region.groups(),  unrolled_groups(plan), plan.order == LoopOrder::kPixelsOutside};
+}
+
+TileChoice ConvStep::choice() const { return choice_of(plan); }
+
+std::vector<TileChoice> ConvStep::candidates(const IsaTraits& isa, std::size_t most) const {
+  return tile_candidates(plan, isa, most);
+}
+
+bool ConvStep::unroll(const IsaTraits& isa, const Unrolling& unrolling) {
+  on_request = true;
+  const bool granted = set_unrolling(plan, isa, unrolling);
+  schedule = describe_tiles(plan);
+  return granted;
+}
+
+}  // namespace etch

@@ -1,0 +1,118 @@
+// The families in order; see providers.h. Assembly comes before portable code, a family for few
+// problems before one for more.
+#include "compiler/kernels/conv/providers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/kernels/conv/depthwise/depthwise.h"
+#include "compiler/kernels/conv/dsp/conv.h"
+#include "compiler/kernels/conv/helium/conv.h"
+#include "compiler/kernels/conv/helium/depthwise.h"
+#include "compiler/kernels/conv/portable/conv.h"
+#include "compiler/kernels/conv/proof.h"
+#include "compiler/kernels/conv/regions.h"
+#include "compiler/kernels/conv/winograd/winograd.h"
+
+namespace etch {
+
+namespace {
+
+std::vector<ScratchWish> without_empty(std::vector<ScratchWish> wishes) {
+  wishes.erase(std::remove_if(wishes.begin(), wishes.end(),
+                              [](const ScratchWish& wish) { return wish.elements == 0; }),
+               wishes.end());
+  return wishes;
+}
+
+BuiltConvolution build_winograd(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
+  const std::unique_ptr<DspConvStep> direct = make_dsp_conv_step(problem, isa);
+  auto step = make_dsp_winograd_step(problem, *direct);
+  if (step == nullptr) return {};
+  std::vector<ScratchWish> scratch =
+      without_empty({{"rows", DType::kU8, step->rows_bytes},
+                     {"transformed", DType::kS32, step->transformed_words}});
+  return {std::move(step), std::move(scratch), WordAlignment::kWished};
+}
+
+BuiltConvolution build_dsp(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
+  std::unique_ptr<DspConvStep> step = make_dsp_conv_step(problem, isa);
+  std::vector<ScratchWish> scratch = without_empty({{"gathered", DType::kS32, step->gathered_words},
+                                                    {"rows", DType::kU8, step->rows_bytes},
+                                                    {"sums", DType::kS32, step->sums_words}});
+  return {std::move(step), std::move(scratch), WordAlignment::kWished};
+}
+
+BuiltConvolution build_helium_depthwise(const ConvProblem& problem, const IsaTraits& isa,
+                                        const Tuning&) {
+  std::unique_ptr<MveDepthwiseStep> step = make_mve_depthwise_step(problem, isa);
+  if (step == nullptr) return {};
+  std::vector<ScratchWish> scratch = {{"scratch", DType::kU8, step->plan.scratch_bytes}};
+  return {std::move(step), std::move(scratch)};
+}
+
+BuiltConvolution build_helium(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
+  return {make_mve_conv_step(problem, isa), {}, WordAlignment::kOfXRequired};
+}
+
+constexpr std::size_t kMostRegions = 512;
+constexpr std::int64_t kMostTaps = std::int64_t{1} << 20;  // of all segments of an axis
+
+// Why the problem has too many border cases for portable code; empty if it has not.
+std::string fault_of_regions(const ConvProblem& problem) {
+  std::size_t count = 1;
+  bool many_taps = false;
+  for (std::size_t a = 0; a < problem.geometry.axes.size(); ++a) {
+    const SegmentCount axis =
+        count_segments(problem.geometry.axes[a], problem.geometry.direction,
+                       problem.x.halo_begin[a + 2], problem.x.halo_end[a + 2], kMostRegions);
+    count *= axis.segments;
+    many_taps = many_taps || (axis.segments > 1 && axis.taps > kMostTaps);
+  }
+  if (count <= kMostRegions && !many_taps) return {};
+  return cat("its padding or stride makes ",
+             many_taps ? "too large" : cat("more than ", kMostRegions), " border cases");
+}
+
+bool serves_depthwise(const ConvProblem& problem, const IsaTraits& isa) {
+  return !problem.residual && is_depthwise(problem, isa);
+}
+
+BuiltConvolution build_depthwise(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
+  BuiltConvolution out;
+  out.refusal = fault_of_regions(problem);
+  if (!out.refusal.empty()) return out;
+  out.step = make_depthwise_step(problem, isa);
+  if (out.step != nullptr) prove_products(isa, *out.step);
+  return out;
+}
+
+bool serves_all(const ConvProblem&, const IsaTraits&) { return true; }
+
+BuiltConvolution build_portable(const ConvProblem& problem, const IsaTraits& isa,
+                                const Tuning& tuning) {
+  BuiltConvolution out;
+  out.refusal = fault_of_regions(problem);
+  if (!out.refusal.empty()) return out;
+  std::unique_ptr<ConvStep> step = make_conv_step(problem, isa, tuning);
+  prove_products(isa, *step);
+  out.refusal = step->tuning_fault;
+  out.step = std::move(step);
+  return out;
+}
+
+constexpr ConvProvider kProviders[] = {
+    {"dsp_winograd", dsp_winograd_serves, build_winograd},
+    {"dsp", dsp_conv_serves, build_dsp},
+    {"helium_depthwise", mve_depthwise_serves, build_helium_depthwise},
+    {"helium", mve_conv_serves, build_helium},
+    {"depthwise", serves_depthwise, build_depthwise},
+    {"portable", serves_all, build_portable},
+};
+
+}  // namespace
+
+std::span<const ConvProvider> conv_providers() { return kProviders; }
+
+}  // namespace etch

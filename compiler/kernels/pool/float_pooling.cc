@@ -1,0 +1,61 @@
+// Float pooling; see float_pooling.h.
+#include "compiler/kernels/pool/float_pooling.h"
+
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/products/general.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
+
+namespace etch {
+
+namespace {
+
+void add_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
+              std::unique_ptr<FloatPoolStep> step) {
+  const View x = lowering.view(node, 0);
+  const View y = lowering.new_output(node, 0, order_like(x));
+  const View from = channels_first(x, geometry.layout);
+  const View to = channels_first(y, geometry.layout);
+  rt::PoolShape& shape = step->plan.shape;
+  shape.batch = static_cast<std::int32_t>(geometry.batch);
+  shape.channels = static_cast<std::int32_t>(geometry.channels);
+  shape.x_image = steps_of(from)[0];
+  shape.x_channel = steps_of(from)[1];
+  shape.y_image = steps_of(to)[0];
+  shape.y_channel = steps_of(to)[1];
+  set_runtime_axes(shape.axis, geometry.axes, from, to);
+  for (std::size_t a = 0; a < geometry.axes.size(); ++a) {
+    shape.pad_end[3 - geometry.axes.size() + a] =
+        static_cast<std::int32_t>(geometry.axes[a].pad_end);
+  }
+  step->plan.x_elements = extent_of(from);
+  step->plan.y_elements = extent_of(to);
+  lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+}
+
+}  // namespace
+
+void add_float_max_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry) {
+  if (refuse_empty(lowering, node)) return;
+  auto step = std::make_unique<FloatPoolStep>();
+  step->kind = "maxpool";
+  step->summary = cat("maximum over windows of floats, ", geometry.channels, " channels");
+  add_pool(lowering, node, geometry, std::move(step));
+}
+
+void add_float_average_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
+                            PoolDivisor divisor) {
+  if (refuse_empty(lowering, node)) return;
+  auto step = std::make_unique<FloatPoolStep>();
+  step->kind = "avgpool";
+  step->summary = cat("mean over windows of floats, ", geometry.channels, " channels");
+  step->plan.averages = true;
+  step->plan.shape.count_padding = divisor == PoolDivisor::kElementsAndPadding ? 1 : 0;
+  add_pool(lowering, node, geometry, std::move(step));
+}
+
+}  // namespace etch

@@ -1,0 +1,27 @@
+// Float convolutions and matrix products (runtime/etch_float_products.h). Constant weights are
+// packed here; others by a step of their own, once per inference.
+#pragma once
+
+#include "compiler/ir/geometry/convolution.h"
+#include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/lower/lowering.h"
+
+namespace etch {
+
+// Inputs x, w and, where there is one, a bias [M].
+enum class AfterConv { kNothing, kRelu };
+void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry,
+                    AfterConv after = AfterConv::kNothing);
+
+// Inputs a and b.
+void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry& geometry);
+
+// Inputs A, B and, where there is one, C.
+struct GemmFactors {
+  float alpha = 1;
+  float beta = 1;
+};
+void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& geometry,
+                    GemmFactors factors);
+
+}  // namespace etch

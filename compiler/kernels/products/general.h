@@ -1,0 +1,53 @@
+// Products whose weights, scales or zero points are known at run time, with the runtime's plain
+// loops (templates/kernels/products/products.h). Serves every such operator; constant weights are
+// better off with kernels/conv/convolution.h.
+#pragma once
+
+#include <optional>
+
+#include "compiler/ir/geometry/convolution.h"
+#include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/lower/lowering.h"
+#include "compiler/stage/staged_step.h"
+#include "templates/kernels/products/products.h"
+
+namespace etch {
+
+#define ETCH_STEP(Step, Plan, function)    \
+  class Step : public StagedStep<Step> {   \
+   public:                                 \
+    Plan plan;                             \
+    Step() { header = "etch_products.h"; } \
+    template <class S>                     \
+    void kernel(S& s) const {              \
+      function(s, plan);                   \
+    }                                      \
+  }
+
+ETCH_STEP(GeneralConvStep, GeneralConvPlan, general_conv_kernel);
+ETCH_STEP(GeneralMatMulStep, GeneralMatMulPlan, general_matmul_kernel);
+ETCH_STEP(FoldStep, FoldPlan, fold_kernel);
+ETCH_STEP(FloatPoolStep, FloatPoolPlan, float_pool_kernel);
+
+#undef ETCH_STEP
+
+// Which inputs of a node are what; -1 or an omitted input: zero point 0, no bias.
+struct ProductInputs {
+  int x = 0, x_zero_point = -1;
+  int w = 1, w_zero_point = -1;
+  // Only with 8-bit output:
+  int x_scale = -1, w_scale = -1, y_scale = -1, y_zero_point = -1, bias = -1;
+};
+
+void add_general_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry,
+                      const ProductInputs& inputs);
+
+void add_general_matmul(Lowering& lowering, const Node& node, const MatMulGeometry& geometry,
+                        const ProductInputs& inputs);
+
+// The axes of a convolution or pooling for the runtime, outermost first; missing ones have size 1.
+// x and y have the dimensions N, C, spatial...
+void set_runtime_axes(rt::ConvAxis (&out)[3], const std::vector<ConvAxis>& axes, const View& x,
+                      const View& y);
+
+}  // namespace etch

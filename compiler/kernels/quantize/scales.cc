@@ -1,0 +1,163 @@
+// Quantization with arguments; see scales.h.
+#include "compiler/kernels/quantize/scales.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
+
+namespace etch {
+
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+
+// `list` with the entry at `axis` replaced by two.
+Steps split(Steps list, std::int64_t axis, std::int64_t outer, std::int64_t inner) {
+  const auto at = static_cast<std::size_t>(axis);
+  list[at] = inner;
+  list.insert(list.begin() + axis, outer);
+  return list;
+}
+
+// Steps of a scale or zero point against x's shape: along the axis, or nowhere.
+Steps parameter_steps(const Input& parameter, const QuantizationAxis& axis, const Shape& shape) {
+  Steps out(shape.size(), 0);
+  if (axis.granularity == QuantizationGranularity::kTensor) return out;
+  out[static_cast<std::size_t>(axis.axis)] = parameter.parameter_step();
+  return out;
+}
+
+struct Operands {
+  Steps x, scale, zero_point, y;
+};
+
+// Nests for indices [first, first + count) of the axis, `block` of which share an entry.
+RowNest blocks_nest(const Shape& shape, const Operands& o, std::int64_t axis, std::int64_t first,
+                    std::int64_t blocks, std::int64_t block, std::int64_t entry) {
+  const auto at = static_cast<std::size_t>(axis);
+  const auto part = [&](const Steps& s) { return split(s, axis, s[at] * block, s[at]); };
+  const auto repeated = [&](const Steps& s) { return split(s, axis, s[at], 0); };
+  RowNest nest = make_rows(split(shape, axis, blocks, block),
+                           {part(o.x), repeated(o.scale), repeated(o.zero_point), part(o.y)});
+  nest.start = {first * o.x[at], entry * o.scale[at], entry * o.zero_point[at], first * o.y[at]};
+  return nest;
+}
+
+std::vector<RowNest> nests_of(const Shape& shape, const QuantizationAxis& axis, const Input& scale,
+                              const Input& zero_point, Steps x, Steps y) {
+  Operands o{std::move(x), {}, {}, std::move(y)};
+  if (axis.granularity != QuantizationGranularity::kBlock) {
+    o.scale = parameter_steps(scale, axis, shape);
+    o.zero_point = parameter_steps(zero_point, axis, shape);
+    return {make_rows(shape, {o.x, o.scale, o.zero_point, o.y})};
+  }
+  o.scale = steps_of(scale.view);
+  o.zero_point =
+      zero_point.argument.elements == 1 ? Steps(shape.size(), 0) : steps_of(zero_point.view);
+  const std::int64_t block = std::min(axis.block, axis.size);
+  const std::int64_t full = axis.size / block;
+  const std::int64_t rest = axis.size % block;
+  std::vector<RowNest> nests{blocks_nest(shape, o, axis.axis, 0, full, block, 0)};
+  if (rest > 0) {
+    nests.push_back(blocks_nest(shape, o, axis.axis, full * block, 1, rest, full));
+  }
+  return nests;
+}
+
+DType kept_as(DType type) { return is_8bit(type) ? DType::kU8 : type; }
+
+bool has_kernel(DType type) { return is_8bit(type) || type == DType::kU16 || type == DType::kS16; }
+
+rt::Range range_of(DType type) {
+  return {static_cast<std::int32_t>(min_of(type)), static_cast<std::int32_t>(max_of(type))};
+}
+
+const char* granularity_text(QuantizationGranularity granularity) {
+  switch (granularity) {
+    case QuantizationGranularity::kTensor:
+      return "one scale";
+    case QuantizationGranularity::kAxis:
+      return "a scale per channel";
+    case QuantizationGranularity::kBlock:
+      break;
+  }
+  return "a scale per block";
+}
+
+}  // namespace
+
+void add_quantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis,
+                      DType type) {
+  if (refuse_empty(lowering, node)) return;
+  if (!has_kernel(type)) {
+    lowering.unsupported(node, cat("quantization to ", name_of(type), " cannot be compiled yet"));
+    return;
+  }
+  auto step = std::make_unique<QuantizeRowsStep>();
+  step->kind = "quantize";
+  step->summary = cat("quantize to ", name_of(type), ": ", granularity_text(axis.granularity));
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.input(0, "x");
+  const Input scale = arguments.parameter(1, "scale");
+  const Input zero_point = arguments.parameter(2, "zero_point", type);
+  const View y = lowering.new_output(node, 0, order_like(x.view));
+  ScalePlan& plan = step->plan;
+  plan.type = kept_as(type);
+  plan.x = x.argument;
+  plan.scale = scale.argument;
+  plan.zero_point = zero_point.argument;
+  plan.y = arguments.output("y", y);
+  plan.y_as = stored_as(y);
+  plan.range = range_of(type);
+  plan.parts = nests_of(y.shape, axis, scale, zero_point, steps_of(x.view), steps_of(y));
+  arguments.add(std::move(step));
+}
+
+void add_dequantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis) {
+  if (refuse_empty(lowering, node)) return;
+  const DType type = *lowering.value(node.inputs[0]).dtype;
+  if (!has_kernel(type) && type != DType::kS32) {
+    lowering.unsupported(node, cat("dequantization of ", name_of(type), " cannot be compiled yet"));
+    return;
+  }
+  auto step = std::make_unique<DequantizeRowsStep>();
+  step->kind = "dequantize";
+  step->summary = cat("dequantize ", name_of(type), ": ", granularity_text(axis.granularity));
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.input(0, "x");
+  const Input scale = arguments.parameter(1, "scale");
+  const Input zero_point = arguments.parameter(2, "zero_point", type);
+  const View y = lowering.new_output(node, 0, order_like(x.view));
+  ScalePlan& plan = step->plan;
+  plan.type = kept_as(type);
+  plan.x = x.argument;
+  plan.scale = scale.argument;
+  plan.zero_point = zero_point.argument;
+  plan.y = arguments.output("y", y);
+  plan.parts = nests_of(y.shape, axis, scale, zero_point, steps_of(x.view), steps_of(y));
+  arguments.add(std::move(step));
+}
+
+void add_dynamic_quantization(Lowering& lowering, const Node& node, const View& scale,
+                              const View& zero_point) {
+  auto step = std::make_unique<QuantizeRowsStep>();
+  step->kind = "quantize";
+  step->summary = "quantize to uint8 with the scale and zero point just found";
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.input(0, "x");
+  const View y = lowering.new_output(node, 0, order_like(x.view));
+  ScalePlan& plan = step->plan;
+  plan.x = x.argument;
+  plan.scale = arguments.memory(scale, "scale").argument;
+  plan.zero_point = arguments.memory(zero_point, "zero_point").argument;
+  plan.y = arguments.output("y", y);
+  const Steps none(y.shape.size(), 0);
+  plan.parts = {make_rows(y.shape, {steps_of(x.view), none, none, steps_of(y)})};
+  arguments.add(std::move(step));
+}
+
+}  // namespace etch

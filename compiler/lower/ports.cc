@@ -1,0 +1,59 @@
+// Ports from graph inputs and outputs; see ports.h.
+#include "compiler/lower/ports.h"
+
+#include <optional>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/ir/op_def.h"
+
+namespace etch {
+
+namespace {
+
+std::optional<Quantization> written_by(const Node& node) {
+  return node.op->writes == nullptr ? std::nullopt : node.op->writes(node);
+}
+
+std::optional<Quantization> read_by(const Node& node) {
+  return node.op->reads == nullptr ? std::nullopt : node.op->reads(node);
+}
+
+Port port_of(const Graph& graph, ValueId id, std::string identifier,
+             const std::optional<Quantization>& quantization) {
+  const Value& value = graph.value(id);
+  Port port;
+  port.name = value.name;
+  port.identifier = std::move(identifier);
+  port.dtype = *value.dtype;
+  port.shape = *value.shape;
+  if (quantization && is_8bit(port.dtype) && quantization->scale.size() == 1 &&
+      quantization->zero_point.size() == 1) {
+    port.quantized = true;
+    port.scale = quantization->scale[0];
+    port.zero_point = quantization->zero_point[0];
+  }
+  return port;
+}
+
+}  // namespace
+
+void describe_ports(const Graph& graph, Program& program) {
+  const auto consumers = consumers_of(graph);
+  const auto producers = producers_of(graph);
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    std::optional<Quantization> quantization;
+    for (const int node : consumers[static_cast<std::size_t>(graph.inputs[i])]) {
+      if (!quantization) quantization = read_by(graph.nodes[static_cast<std::size_t>(node)]);
+    }
+    program.inputs.push_back(port_of(graph, graph.inputs[i], cat("input", i), quantization));
+  }
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const int node = producers[static_cast<std::size_t>(graph.outputs[i])];
+    const auto quantization =
+        node < 0 ? std::nullopt : written_by(graph.nodes[static_cast<std::size_t>(node)]);
+    program.outputs.push_back(port_of(graph, graph.outputs[i], cat("output", i), quantization));
+  }
+}
+
+}  // namespace etch

@@ -1,0 +1,45 @@
+// Running of whole graphs by reference functions.
+#include "compiler/ops/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/model_builder.h"
+#include "tests/tensors.h"
+
+namespace etch {
+namespace {
+
+TEST(Evaluate, FeedsResultsForwardAndMayUseThemTwice) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).initializer("c", f32({}, {10}));
+  model.node("Add", {"x", "c"}, {"y"}).node("Mul", {"y", "y"}, {"z"}).output("z").output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const auto outputs = evaluate(*graph, {f32({2}, {1, -10})});
+  EXPECT_EQ(outputs.at(0), f32({2}, {121, 0}));
+  EXPECT_EQ(outputs.at(1), f32({2}, {11, 0}));
+}
+
+TEST(Evaluate, OutputMayBeAConstantOrAnInput) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).initializer("c", f32({1}, {10})).output("c").output("x");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const auto outputs = evaluate(*graph, {f32({2}, {1, 2})});
+  EXPECT_EQ(outputs.at(0), f32({1}, {10}));
+  EXPECT_EQ(outputs.at(1), f32({2}, {1, 2}));
+}
+
+TEST(EvaluateDeathTest, InputsMustHaveTheDeclaredShape) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).node("Relu", {"x"}, {"y"}).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_DEATH(evaluate(*graph, {f32({3}, {1, 2, 3})}), "");
+}
+
+}  // namespace
+}  // namespace etch

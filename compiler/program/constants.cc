@@ -1,0 +1,61 @@
+// Packing of constants; see pack.h.
+#include "compiler/program/constants.h"
+
+#include <bit>
+#include <utility>
+
+#include "compiler/base/check.h"
+
+namespace etch {
+
+namespace {
+void append_int16(std::vector<std::byte>& out, int value) {
+  ETCH_CHECK(value >= -32768 && value <= 32767);
+  const auto bits = static_cast<std::uint16_t>(value);
+  out.push_back(static_cast<std::byte>(bits & 0xff));
+  out.push_back(static_cast<std::byte>(bits >> 8));
+}
+
+void append_word(std::vector<std::byte>& out, std::uint32_t bits) {
+  for (int i = 0; i < 4; ++i) out.push_back(static_cast<std::byte>((bits >> (8 * i)) & 0xff));
+}
+}  // namespace
+
+void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const LaneWeights& lanes) {
+  ETCH_CHECK(static_cast<int>(lanes.size()) == isa.lanes);
+  if (isa.weight_form == WeightForm::kS8x4) {
+    for (const auto& lane : lanes) {
+      for (const int w : lane) {
+        ETCH_CHECK(w >= -128 && w <= 127);
+        out.push_back(static_cast<std::byte>(w & 0xff));
+      }
+    }
+    return;
+  }
+  for (const std::size_t half : {0U, 1U}) {
+    for (const auto& lane : lanes) {
+      append_int16(out, lane[half]);
+      append_int16(out, lane[half + 2]);
+    }
+  }
+}
+
+ConstantArray int32_array(std::string suffix, const std::vector<std::int32_t>& values,
+                          std::string comment) {
+  ConstantArray out{std::move(suffix), DType::kS32, {}, 64, std::move(comment)};
+  for (const std::int32_t v : values) append_word(out.bytes, static_cast<std::uint32_t>(v));
+  return out;
+}
+
+ConstantArray float_array(std::string suffix, const std::vector<float>& values,
+                          std::string comment) {
+  ConstantArray out{std::move(suffix), DType::kF32, {}, 64, std::move(comment)};
+  for (const float v : values) append_word(out.bytes, std::bit_cast<std::uint32_t>(v));
+  return out;
+}
+
+ConstantArray byte_array(std::string suffix, std::vector<std::byte> bytes, std::string comment) {
+  return {std::move(suffix), DType::kU8, std::move(bytes), 64, std::move(comment)};
+}
+
+}  // namespace etch

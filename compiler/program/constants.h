@@ -1,0 +1,25 @@
+// Constants in the form that kernels read them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/program/step.h"
+
+namespace etch {
+
+// Weights of one dot4: four per lane, each in [-128, 127], or [-255, 255] for kS16EvenOdd.
+using LaneWeights = std::vector<std::array<int, 4>>;
+
+// Appends one packed vector of weights (IsaTraits::weight_bytes() bytes).
+void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const LaneWeights& lanes);
+
+ConstantArray int32_array(std::string suffix, const std::vector<std::int32_t>& values,
+                          std::string comment);
+ConstantArray float_array(std::string suffix, const std::vector<float>& values,
+                          std::string comment);
+ConstantArray byte_array(std::string suffix, std::vector<std::byte> bytes, std::string comment);
+
+}  // namespace etch

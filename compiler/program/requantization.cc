@@ -1,0 +1,130 @@
+// Integer requantization of a step; see requantization.h.
+#include "compiler/program/requantization.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+#include "compiler/program/constants.h"
+
+namespace etch {
+
+RequantizeChannel requantize_channel(const Requantize& out, float scale, std::int64_t least,
+                                     std::int64_t most) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+  const bool wraps = least < kLeast || most > kMost;
+  return {scale, out.low - out.zero_point, out.high - out.zero_point, wraps ? kLeast : least,
+          wraps ? kMost : most};
+}
+
+namespace {
+
+IntegerLayout layout_of(const std::vector<RequantizedChannel>& channels) {
+  IntegerLayout layout;
+  for (const RequantizedChannel& c : channels) {
+    layout.exceptions = std::max(layout.exceptions, static_cast<int>(c.form.exceptions.size()));
+    const bool emulated = c.form.rung == Rung::kEmulation;
+    layout.emulated = layout.emulated || emulated;
+    layout.high = layout.high && (emulated || c.form.shifts_high());
+  }
+  return layout;
+}
+
+// The kinds of parameters of one lane, in the order in which the verbs read them.
+std::vector<std::int32_t> lane_words(const IntegerForm& form, const IntegerLayout& layout) {
+  const bool emulated = form.rung == Rung::kEmulation;
+  const Line line = emulated ? Line{0, 0, 32, 0} : form.line;
+  const auto offset = static_cast<std::uint64_t>(line.offset);
+  std::vector<std::int32_t> words = {
+      line.multiplier, static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)),
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)),
+      layout.high ? line.shift - 32 : line.shift};
+  if (!layout.high) words.push_back(line.odd);
+  for (std::size_t e = 0; e < static_cast<std::size_t>(layout.exceptions); ++e) {
+    const bool used = e < form.exceptions.size();
+    words.push_back(used ? form.exceptions[e].acc : 0);
+    words.push_back(used ? form.exceptions[e].delta : 0);
+  }
+  if (layout.emulated) words.push_back(static_cast<std::int32_t>(form.scale_bits));
+  ETCH_CHECK(static_cast<int>(words.size()) == layout.words());
+  return words;
+}
+
+std::string words_comment(const IntegerLayout& layout) {
+  std::string out = "for each vector: multipliers, offsets (low, high halves), shifts";
+  if (layout.high) out += " beyond 32";
+  if (!layout.high) out += ", offsets where odd";
+  if (layout.exceptions > 0) out += cat(", ", layout.exceptions, " x (accumulator, correction)");
+  if (layout.emulated) out += ", bits of emulated scales";
+  return out;
+}
+
+std::string counted(int channels, const std::string& what) {
+  return cat(channels, channels == 1 ? " channel " : " channels ", what);
+}
+
+}  // namespace
+
+void requantize_without_floats(const std::vector<RequantizeChannel>& channels, Requantize& out,
+                               Step& step) {
+  for (const RequantizeChannel& channel : channels)
+    step.requantized.push_back({channel, choose_form(channel)});
+  out.kind = Requantize::Kind::kInteger;
+  out.integer = layout_of(step.requantized);
+  step.facts.push_back(cat("requantization without floats, proved equal to the float rule: ",
+                           describe(step.requantized)));
+}
+
+ConstantArray requantize_constants(const Step& step, const IntegerLayout& layout,
+                                   const std::vector<int>& lane_channels, int lanes) {
+  const auto width = static_cast<std::size_t>(lanes);
+  const auto kinds = static_cast<std::size_t>(layout.words());
+  ETCH_CHECK(lane_channels.size() % width == 0);
+  std::vector<std::int32_t> values(lane_channels.size() * kinds);
+  for (std::size_t i = 0; i < lane_channels.size(); ++i) {
+    const int channel = lane_channels[i];
+    const IntegerForm unused{Rung::kMultiplyShift, {0, 0, 32, 0}, {}, 0};
+    const auto words = lane_words(
+        channel < 0 ? unused : step.requantized[static_cast<std::size_t>(channel)].form, layout);
+    const std::size_t vector = i / width * width * kinds;
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+      values[vector + kind * width + i % width] = words[kind];
+  }
+  return int32_array("requantize", values, words_comment(layout));
+}
+
+std::string describe(const std::vector<RequantizedChannel>& channels) {
+  std::map<std::pair<Rung, std::size_t>, int> counts;  // by rung and number of exceptions
+  for (const RequantizedChannel& c : channels) ++counts[{c.form.rung, c.form.exceptions.size()}];
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : counts) {
+    const auto [rung, exceptions] = kind;
+    std::string what = rung == Rung::kEmulation ? "emulated" : "multiply-shift";
+    if (rung == Rung::kTiesToEven) what += " with ties to even";
+    if (exceptions > 0)
+      what += cat(" with ", exceptions, exceptions == 1 ? " exception" : " exceptions");
+    parts.push_back(counted(count, what));
+  }
+  std::string out;
+  for (const std::string& part : parts) out += cat(out.empty() ? "" : ", ", part);
+  return out;
+}
+
+RungCounts count_rungs(const Step& step) {
+  RungCounts counts;
+  for (const RequantizedChannel& c : step.requantized) counts.add(c.form);
+  return counts;
+}
+
+RungCounts count_rungs(const Program& program) {
+  RungCounts counts;
+  for (const auto& step : program.steps) counts.add(count_rungs(*step));
+  return counts;
+}
+
+}  // namespace etch

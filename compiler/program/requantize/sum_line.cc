@@ -1,0 +1,127 @@
+// See sum_line.h. For given factors the offsets that satisfy every pair are an interval, whose ends
+// take one pass over the pairs. Where it is empty, a few pairs lie so close to a tie that the
+// rounding of the floats decides them; a grid of slightly different factors is searched for one
+// that agrees, first with those pairs only.
+#include "compiler/program/requantize/sum_line.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+namespace etch {
+namespace {
+
+constexpr int kBytes = 256;
+
+struct Pair {
+  int a = 0, b = 0;
+  int y = 0;  // of the rule, clamped
+};
+
+struct Interval {
+  std::int64_t least = 0, most = 0;
+  bool empty() const { return least > most; }
+};
+
+std::int64_t products(const SumLine& line, const Pair& pair) {
+  return std::int64_t{line.a_factor} * pair.a + std::int64_t{line.b_factor} * pair.b;
+}
+
+// The offsets with which the line agrees with the rule for `pairs`; what is clamped only has to
+// lie beyond the limit.
+Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
+  const std::int64_t one = std::int64_t{1} << (32 - line.shift);  // a result of 1
+  // Where everything is clamped to one limit, any offset beyond would do; so far is far enough.
+  constexpr std::int64_t kFar = 16384;
+  Interval out{-kFar * one, kFar * one};
+  for (const Pair& pair : pairs) {
+    const std::int64_t from = pair.y * one - products(line, pair);
+    if (pair.y > limits.low) out.least = std::max(out.least, from);
+    if (pair.y < limits.high) out.most = std::min(out.most, from + one - 1);
+  }
+  return out;
+}
+
+std::vector<Pair> all_pairs(const SumFactors& factors, const SumLimits& limits) {
+  std::vector<Pair> out;
+  out.reserve(kBytes * kBytes);
+  for (int a = 0; a < kBytes; ++a) {
+    for (int b = 0; b < kBytes; ++b)
+      out.push_back({a, b, std::clamp(sum_by_rule(factors, a, b), limits.low, limits.high)});
+  }
+  return out;
+}
+
+// Those whose exact sum lies near a tie.
+std::vector<Pair> near_ties(const SumFactors& factors, const std::vector<Pair>& pairs) {
+  constexpr double kNear = 1.0 / 1024;
+  std::vector<Pair> out;
+  for (const Pair& pair : pairs) {
+    const double sum = double{factors.ratio_a} * (pair.a - factors.a_stored) +
+                       double{factors.ratio_b} * (pair.b - factors.b_stored) +
+                       double{factors.fixed};
+    if (std::fabs(sum - std::floor(sum) - 0.5) < kNear) out.push_back(pair);
+  }
+  return out;
+}
+
+// The least shift with which both ratios, and what the search adds to them, fit 32 bits.
+std::optional<int> shift_of(double ratio_a, double ratio_b) {
+  constexpr double kBelow = 255.0 / 256;
+  const double greater = std::max(ratio_a, ratio_b);
+  if (!(std::min(ratio_a, ratio_b) >= 0)) return std::nullopt;
+  for (int shift = 0; shift <= kMostSumShift; ++shift) {
+    if (greater < std::ldexp(kBelow, shift)) return shift;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int sum_by_rule(const SumFactors& factors, int a, int b) {
+  constexpr float kMost = 32767;
+  const float inner =
+      std::fma(static_cast<float>(b - factors.b_stored), factors.ratio_b, factors.fixed);
+  const float sum = std::fma(static_cast<float>(a - factors.a_stored), factors.ratio_a, inner);
+  const float rounded = std::nearbyint(std::clamp(sum, -kMost, kMost));
+  return static_cast<int>(rounded) + factors.y_stored;
+}
+
+int evaluate(const SumLine& line, const SumLimits& limits, int a, int b) {
+  const std::int64_t sum = products(line, {a, b, 0}) + line.offset;
+  return static_cast<int>(std::clamp<std::int64_t>(
+      sum >> (32 - line.shift), std::int64_t{limits.low}, std::int64_t{limits.high}));
+}
+
+std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits) {
+  const std::optional<int> shift = shift_of(factors.ratio_a, factors.ratio_b);
+  if (!shift || !std::isfinite(factors.fixed)) return std::nullopt;
+  const double a = std::ldexp(double{factors.ratio_a}, 32 - *shift);
+  const double b = std::ldexp(double{factors.ratio_b}, 32 - *shift);
+  const std::vector<Pair> pairs = all_pairs(factors, limits);
+  const std::vector<Pair> critical = near_ties(factors, pairs);
+  constexpr int kReach = 40;
+  // A step of the factors moves results by at most 2^-16: as far as the floats' rounding.
+  const std::int64_t step = 128 >> *shift;
+  for (int ring = 0; ring <= kReach; ++ring) {
+    for (int i = -ring; i <= ring; ++i) {
+      for (int j = -ring; j <= ring; ++j) {
+        if (std::max(std::abs(i), std::abs(j)) != ring) continue;
+        const std::int64_t a_factor = std::llround(a) + i * step;
+        const std::int64_t b_factor = std::llround(b) + j * step;
+        if (a_factor < 0 || b_factor < 0) continue;
+        SumLine line{static_cast<std::uint32_t>(a_factor), static_cast<std::uint32_t>(b_factor), 0,
+                     *shift};
+        if (offsets(line, limits, critical).empty()) continue;
+        const Interval all = offsets(line, limits, pairs);
+        if (all.empty()) continue;
+        line.offset = all.least + (all.most - all.least) / 2;
+        return line;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace etch

@@ -1,0 +1,453 @@
+// Convolution as a matrix product over packed weights, straight from the image: no im2col, no
+// pointer tables. Serves QLinearConv, ConvInteger, transposed and grouped convolution, Gemm and
+// MatMul alike: a plan is a list of regions (rectangles of output pixels that share their taps),
+// and a tap list is a list of runs (bytes that lie one after the other in the image).
+//
+// A tile is a rectangle of output pixels times a block of output channels. Its accumulators are
+// named scalars; per group of 4 bytes of a run it does one broadcast per pixel and one dot4 per
+// pixel and vector. Accumulators start from the bias, which already contains all zero points.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "runtime/etch_prefetch.h"
+#include "templates/kernels/conv/conv_plan.h"
+#include "templates/kernels/conv/half_vectors.h"
+#include "templates/kernels/conv/tap_function.h"
+#include "templates/kernels/conv/tap_grid.h"
+#include "templates/kernels/quantize/requantize.h"
+#include "templates/stage.h"
+
+namespace etch {
+
+namespace conv_detail {
+
+constexpr int kLineBytes = 64;  // of a cache
+
+template <class S>
+struct TilePtrs {
+  typename S::template Ptr<const std::uint8_t> x, w, ahead;
+  typename S::template Ptr<const std::int32_t> bias;
+  Factors<S> factors;
+  Residual<S> residual;
+};
+
+// The body of one tile: registers, products, epilogue.
+template <class S, class Out>
+class Tile {
+ public:
+  Tile(S& s, const ConvPlan& plan, const ConvRegion& region, const ChannelBlock& block, int rows,
+       int cols, const TilePattern& pattern)
+      : s_(s),
+        plan_(plan),
+        region_(region),
+        block_(block),
+        rows_(rows),
+        cols_(cols),
+        pairs_(block.form == BlockForm::kPairs),
+        units_(pairs_ ? (cols + 1) / 2 : cols),
+        step_(block.form == BlockForm::kSplit ? 8 : 4),
+        pattern_(pattern) {}
+
+  // `lines`: how many of 64 bytes every iteration over K prefetches from in.ahead on.
+  void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y, int lines) {
+    lines_ = lines;
+    start(in);
+    for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
+      products(in, pattern_.runs[r], static_cast<int>(r));
+    }
+    if (block_.form != BlockForm::kWhole) {
+      store_halves(in, y);
+      return;
+    }
+    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y,
+               in.residual);
+  }
+
+ private:
+  using Index = typename S::Index;
+
+  bool straight_line() const { return region_.groups(block_.form) <= plan_.straight_line; }
+
+  void store_halves(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
+    if constexpr (std::is_same_v<Out, std::uint8_t>) {
+      if (!pairs_) acc_ = half_vectors::add_halves(s_, acc_);
+      half_vectors::store(s_, plan_.out, block_.channels,
+                          half_vectors::slots(pixels(), pairs_ ? cols_ : 0), acc_, in.factors, y,
+                          in.residual);
+    }
+  }
+
+  std::int64_t group_bytes() const {
+    return std::int64_t{block_.vectors} * s_.isa().weight_bytes();
+  }
+
+  std::vector<PixelPlace> pixels() const {
+    std::vector<PixelPlace> out;
+    for (int r = 0; r < rows_; ++r) {
+      for (int c = 0; c < cols_; ++c) {
+        out.push_back(
+            {r, c, r * region_.y_row + c * region_.y_col, r * region_.r_row + c * region_.r_col});
+      }
+    }
+    return out;
+  }
+
+  void start(const TilePtrs<S>& in) {
+    acc_.clear();
+    for (int p = 0; p < rows_ * units_; ++p) {
+      for (int v = 0; v < block_.vectors; ++v) {
+        const std::int64_t lane =
+            pattern_.bias[static_cast<std::size_t>(p)] + std::int64_t{v} * s_.isa().lanes;
+        acc_.push_back(s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + Index(lane)));
+      }
+    }
+  }
+
+  // All products of one run; loops where the tile would grow too long.
+  void products(const TilePtrs<S>& in, const TileRun& tile_run, int r) {
+    const KRun& run = tile_run.k;
+    const std::int64_t w_offset = tile_run.weights * group_bytes();
+    const std::int64_t w_step = tile_run.weights_step * group_bytes();
+    choose_pixels(tile_run.pixels);
+    if (straight_line()) {
+      for (int k = 0; k < run.repeat; ++k) {
+        s_.block([&] {
+          if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
+          row_of_taps(in, Index(run.x_offset + k * run.repeat_step), Index(w_offset + k * w_step),
+                      run.groups);
+        });
+      }
+      return;
+    }
+    const auto tap_row = [&](const Index& k) {
+      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step, Index(w_offset) + k * w_step,
+                  run.groups);
+    };
+    if (run.repeat > 1) {
+      s_.loop("tap_row", run.repeat, tap_row);
+    } else {  // without a loop, the names of several runs need scopes of their own
+      s_.block([&] { tap_row(Index(0)); });
+    }
+  }
+
+  void choose_pixels(const PixelRect& rect) {
+    pixels_.clear();
+    for (int p = 0; p < rows_ * units_; ++p) {
+      if (rect.has(p / units_, p % units_)) pixels_.push_back(p);
+    }
+  }
+
+  void tap_comment(int r, int k) {
+    s_.comment("taps: run " + std::to_string(r) + ", row " + std::to_string(k));
+  }
+
+  void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, int groups) {
+    const int unroll = straight_line() ? groups : std::min(groups, plan_.unroll);
+    const int full = groups / unroll;
+    s_.loop("k", full, [&](const Index& k) {
+      for (int u = 0; u < unroll; ++u) {
+        one_group(in, x + k * (step_ * unroll) + Index(step_ * u),
+                  w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
+        if (u < lines_) prefetch(in, w + k * (unroll * group_bytes()), u);
+      }
+      for (int line = unroll; line < lines_; ++line)
+        prefetch(in, w + k * (unroll * group_bytes()), line);
+    });
+    if (groups % unroll == 0) return;
+    s_.block([&] {
+      for (int u = full * unroll; u < groups; ++u) {
+        one_group(in, x + Index(step_ * u), w + Index(u * group_bytes()), u);
+      }
+    });
+  }
+
+  // One dot4 per pixel and vector. The smaller side stays in registers, the other one streams.
+  void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
+    if (block_.vectors < static_cast<int>(pixels_.size())) {
+      std::vector<typename S::W4> weights;
+      for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
+      for (const int p : pixels_) {
+        const auto pixel = load_pixel(in, x, u, p);
+        for (int v = 0; v < block_.vectors; ++v)
+          s_.dot4(acc(p, v), pixel, weights[static_cast<std::size_t>(v)]);
+      }
+      return;
+    }
+    std::vector<typename S::X4> pixels;
+    for (const int p : pixels_) pixels.push_back(load_pixel(in, x, u, p));
+    for (int v = 0; v < block_.vectors; ++v) {
+      const auto weights = load_weights(in, w, u, v);
+      for (std::size_t i = 0; i < pixels_.size(); ++i)
+        s_.dot4(acc(pixels_[i], v), pixels[i], weights);
+    }
+  }
+
+  // The weights of the next block lie one panel behind those that are in use. Behind the last block
+  // come the constants of the steps that follow.
+  void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
+    const auto panel = static_cast<int>(region_.groups(block_.form) * group_bytes());
+    s_.runtime(
+        "prefetch", [](const auto&... p) { rt::prefetch(p...); }, {0, 0, 0}, in.ahead, in.w,
+        in.w + w, panel + line * kLineBytes);
+  }
+
+  auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {
+    return s_.load_w4(Name("w").at("k", u).at("v", v),
+                      in.w + w + Index(v * s_.isa().weight_bytes()));
+  }
+  auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
+    const int col = p % units_ * (pairs_ ? 2 : 1);
+    const auto from = in.x + x + Index((p / units_) * region_.x_row + col * region_.x_col);
+    const Name name = Name("x").at("k", u).at("p", p);
+    return block_.form == BlockForm::kWhole ? s_.broadcast4(name, from) : s_.broadcast8(name, from);
+  }
+  typename S::I32& acc(int p, int v) {
+    return acc_[static_cast<std::size_t>(p * block_.vectors + v)];
+  }
+
+  S& s_;
+  const ConvPlan& plan_;
+  const ConvRegion& region_;
+  const ChannelBlock& block_;
+  int rows_, cols_;
+  bool pairs_;
+  int units_;  // accumulators per row of the tile and vector
+  int step_;   // bytes of x from one step of the K loop to the next
+  const TilePattern& pattern_;
+  int lines_ = 0;
+  std::vector<int> pixels_;  // that need the current run
+  std::vector<typename S::I32> acc_;
+};
+
+// Where loops have brought the pointers so far.
+template <class S>
+struct Place {
+  typename S::Index x{0}, y{0}, residual{0}, weights{0}, lane{0};
+};
+
+// The loops of one region: rows, columns and blocks of channels around tiles.
+template <class S, class Out>
+class RegionLoops {
+ public:
+  using Index = typename S::Index;
+  RegionLoops(S& s, const ConvPlan& plan, int region)
+      : s_(s),
+        plan_(plan),
+        region_index_(region),
+        region_(plan.regions[static_cast<std::size_t>(region)]) {}
+
+  void run(const Place<S>& start) {
+    s_.loop("plane", region_.planes, [&](const Index& plane) {
+      Place<S> place = start;
+      place.x = place.x + plane * region_.x_plane;
+      place.y = place.y + plane * region_.y_plane;
+      place.residual = place.residual + plane * region_.r_plane;
+      run_plane(place);
+    });
+  }
+
+ private:
+  void run_plane(const Place<S>& place) {
+    if (plan_.order == LoopOrder::kChannelsOutside) {
+      blocks(place, [&](const Place<S>& at, const ChannelBlock& block) {
+        tiles([&](const Spot& row, const Spot& col) { tile(at, block, row, col); });
+      });
+      return;
+    }
+    tiles([&](const Spot& row, const Spot& col) {
+      blocks(place,
+             [&](const Place<S>& at, const ChannelBlock& block) { tile(at, block, row, col); });
+    });
+  }
+
+  template <class Body>
+  void blocks(const Place<S>& place, Body body) {
+    std::int64_t weights = region_.weights;
+    for (const ChannelBlock& block : plan_.blocks) {
+      const std::int64_t panel =
+          std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+      const int lanes = block.vectors * s_.isa().lanes;
+      s_.loop("block", block.repeat, [&](const Index& b) {
+        Place<S> at = place;
+        at.y = at.y + Index(block.first) + b * block.channels;
+        at.residual = at.residual + Index(block.first) + b * block.channels;
+        at.weights = at.weights + Index(weights) + b * panel;
+        at.lane = at.lane + Index(block.first_lane) + b * lanes;
+        body(at, block);
+      });
+      weights += block.repeat * panel;
+    }
+  }
+
+  // Where a tile lies along one axis: one of the alike tiles of a span.
+  struct Spot {
+    TileSpan span;
+    Index position;
+    Index number;  // of the tile, along the axis
+    int tiles;     // along the axis
+  };
+
+  template <class Body>
+  void tiles(Body body) {
+    const TapAxis* const row_taps = region_.grid ? &region_.grid->rows : nullptr;
+    const TapAxis* const col_taps = region_.grid ? &region_.grid->cols : nullptr;
+    const auto rows = tiles_along(row_taps, region_.rows, region_.tile_rows);
+    const auto cols = tiles_along(col_taps, region_.cols, region_.tile_cols);
+    along("row", rows, region_.tile_rows, [&](const Spot& row) {
+      along("col", cols, region_.tile_cols, [&](const Spot& col) { body(row, col); });
+    });
+  }
+
+  // A loop for every span of alike tiles.
+  template <class Body>
+  void along(const char* name, const std::vector<TileSpan>& spans, int tile, Body body) {
+    int tiles = 0;
+    for (const TileSpan& span : spans) tiles += span.count;
+    for (const TileSpan& span : spans) {
+      s_.loop(name, span.count, [&](const Index& i) {
+        body(Spot{span, Index(span.first) + i * span.size, Index(span.first / tile) + i, tiles});
+      });
+    }
+  }
+
+  // Every tile goes over the whole panel of weights, so each prefetches its part of every
+  // iteration's share: so many lines.
+  int lines_of_tile(const ChannelBlock& block, const Spot& row, const Spot& col) const {
+    if (!plan_.prefetch || region_.groups(block.form) <= plan_.straight_line) return 0;
+    const int lines = plan_.unroll * block.vectors * s_.isa().weight_bytes() / kLineBytes;
+    const int tiles = row.tiles * col.tiles;
+    if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
+    const int part = (lines + tiles - 1) / tiles;
+    const std::int64_t panel =
+        std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+    return std::int64_t{tiles} * part * kLineBytes <= panel ? part : 0;
+  }
+
+  void tile(const Place<S>& at, const ChannelBlock& block, const Spot& row_spot,
+            const Spot& col_spot) {
+    const Index& row = row_spot.position;
+    const Index& col = col_spot.position;
+    const int rows = row_spot.span.size;
+    const int cols = col_spot.span.size;
+    const TilePattern pattern = region_.pattern(row_spot.span, col_spot.span, block.form);
+    const auto x = s_.template operand<const std::uint8_t>(0) + at.x +
+                   Index(region_.x_offset + pattern.x_shift) + row * region_.x_row +
+                   col * region_.x_col;
+    const bool between = plan_.start_is_operand || plan_.add;  // an operand between x and y
+    const auto y = s_.template operand<Out>(between ? 2 : 1) + at.y + Index(region_.y_offset) +
+                   row * region_.y_row + col * region_.y_col;
+    const std::int64_t group_bytes = std::int64_t{block.vectors} * s_.isa().weight_bytes();
+    const auto panel = s_.template constant<const std::uint8_t>("weights") + at.weights;
+    const auto w = panel + Index(pattern.weights_shift * group_bytes);
+    const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
+                                              : s_.template constant<const std::int32_t>("bias");
+    const auto bias = start + at.lane + Index(region_.bias + pattern.bias_shift);
+    const int lines = lines_of_tile(block, row_spot, col_spot);
+    const auto ahead = panel +
+                       row_spot.number * (std::int64_t{col_spot.tiles} * lines * kLineBytes) +
+                       col_spot.number * (std::int64_t{lines} * kLineBytes);
+    const auto body = [&](const auto& tx, const auto& tw, const auto& ta, const auto& tb,
+                          const Factors<S>& tf, const auto& ty, const Residual<S>& tr) {
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols, pattern)
+          .run({tx, tw, ta, tb, tf, tr}, s_.base("yt", ty), lines);
+    };
+    const std::string name = tile_name(block, rows, cols, pattern);
+    const auto function = [&](auto of_rest, const auto&... rest) {
+      call(name, of_rest, lines > 0, ahead, x, w, rest...);
+    };
+    if (plan_.out.kind == Requantize::Kind::kInt32) {
+      function([&](const auto& tx, const auto& tw, const auto& ta, const auto& tb,
+                   const auto& ty) { body(tx, tw, ta, tb, Factors<S>{}, ty, {}); },
+               std::pair{"bias", bias}, std::pair{"y", y});
+      return;
+    }
+    with_factors(s_, plan_.out, at.lane, [&](const char* parameter, const auto& p, auto make) {
+      if (!plan_.add) {
+        function([&](const auto& tx, const auto& tw, const auto& ta, const auto& tb, const auto& tf,
+                     const auto& ty) { body(tx, tw, ta, tb, make(tf), ty, {}); },
+                 std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
+        return;
+      }
+      const auto r = s_.template operand<const std::uint8_t>(1) + at.residual +
+                     Index(region_.r_offset) + row * region_.r_row + col * region_.r_col;
+      function(
+          [&](const auto& tx, const auto& tw, const auto& ta, const auto& tb, const auto& tf,
+              const auto& tr, const auto& ty) {
+            body(tx, tw, ta, tb, make(tf), ty, {&*plan_.add, tr});
+          },
+          std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"residual", r},
+          std::pair{"y", y});
+    });
+  }
+
+  // The function of a tile, with a parameter more if it prefetches.
+  template <class Body, class Bytes, class... Rest>
+  void call(const std::string& name, Body body, bool prefetches, const Bytes& ahead, const Bytes& x,
+            const Bytes& w, const Rest&... rest) {
+    const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
+    if (prefetches) {
+      tap_function(s_, name, taps, body, x, w, std::pair{"ahead", ahead}, rest...);
+      return;
+    }
+    tap_function(
+        s_, name, taps,
+        [&](const auto& tx, const auto& tw, const auto&... p) { body(tx, tw, Bytes{}, p...); }, x,
+        w, rest...);
+  }
+
+  std::string tile_name(const ChannelBlock& block, int rows, int cols,
+                        const TilePattern& pattern) const {
+    const std::string where =
+        plan_.regions.size() > 1 ? "r" + std::to_string(region_index_) + "_" : "";
+    return where + "tile_" + std::to_string(rows) + "x" + std::to_string(cols) + "_c" +
+           std::to_string(block.channels) + pattern.name;
+  }
+
+  S& s_;
+  const ConvPlan& plan_;
+  int region_index_;
+  const ConvRegion& region_;
+};
+
+template <class S, class Out>
+void regions(S& s, const ConvPlan& plan, std::size_t axis, const Place<S>& place) {
+  if (axis == plan.axes.size()) {
+    for (std::size_t r = 0; r < plan.regions.size(); ++r) {
+      RegionLoops<S, Out>(s, plan, static_cast<int>(r)).run(place);
+    }
+    return;
+  }
+  const ConvLoop& loop = plan.axes[axis];
+  s.loop(loop.name, loop.count, [&](const typename S::Index& i) {
+    Place<S> at = place;
+    at.x = at.x + i * loop.x_step;
+    at.y = at.y + i * loop.y_step;
+    at.residual = at.residual + i * loop.r_step;
+    if (loop.is_group) {
+      at.weights = at.weights + i * plan.weights_per_group;
+      at.lane = at.lane + i * plan.lanes_per_group;
+    }
+    regions<S, Out>(s, plan, axis + 1, at);
+  });
+}
+
+}  // namespace conv_detail
+
+template <class S>
+void conv_kernel(S& s, const ConvPlan& plan) {
+  const conv_detail::Place<S> start;
+  if (plan.out.kind == Requantize::Kind::kInt32) {
+    conv_detail::regions<S, std::int32_t>(s, plan, 0, start);
+  } else {
+    conv_detail::regions<S, std::uint8_t>(s, plan, 0, start);
+  }
+}
+
+}  // namespace etch

@@ -1,0 +1,100 @@
+// What a convolution's kernel (conv.h) is told: regions of output pixels that share their taps,
+// blocks of output channels, tiles, the order of the loops and how much of K is spelled out. Plain
+// data with every size known; compiler/kernels/conv/portable/conv.cc fills it in.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "templates/kernels/conv/tap_function.h"
+#include "templates/kernels/conv/tap_grid.h"
+#include "templates/kernels/quantize/requantize.h"
+
+namespace etch {
+
+// How the lanes of a block share the work (half_vectors.h).
+enum class BlockForm { kWhole, kSplit, kPairs };
+
+struct ConvRegion {
+  std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
+  std::int64_t y_offset = 0;  // elements from operand y to output pixel (0, 0)
+  int planes = 1, rows = 1, cols = 1;
+  std::int64_t x_plane = 0, x_row = 0, x_col = 0;  // bytes of x per output plane, row, column
+  std::int64_t y_plane = 0, y_row = 0, y_col = 0;  // elements of y
+  std::int64_t r_offset = 0;                       // bytes of the residual, likewise
+  std::int64_t r_plane = 0, r_row = 0, r_col = 0;
+  std::vector<KRun> runs;
+  std::optional<TapGrid> grid;  // of the same taps, if tiles leave out those on padding
+  std::int64_t weights = 0;     // bytes from the start of the group's weights
+  std::int64_t bias = 0;        // lanes from the start of "bias" (regions differ in their taps)
+  int tile_rows = 1, tile_cols = 1;
+
+  // Steps of the K loop for one repetition of a run.
+  int groups_of(const KRun& run, BlockForm form) const {
+    if (form == BlockForm::kSplit) return (run.groups + 1) / 2;
+    if (form == BlockForm::kWhole) return run.groups;
+    const auto behind = static_cast<int>(x_col) + run.bytes;  // the odd lanes' last byte
+    return std::max(run.groups, (behind - 4 + 3) / 4);
+  }
+  int groups(BlockForm form = BlockForm::kWhole) const {
+    int sum = 0;
+    for (const KRun& run : runs) sum += run.repeat * groups_of(run, form);
+    return sum;
+  }
+  // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
+  TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
+    if (grid) return pattern_of(*grid, tile_row, tile_col);
+    TilePattern out;
+    const int across = form == BlockForm::kPairs ? (tile_col.size + 1) / 2 : tile_col.size;
+    std::int64_t weights_of_run = 0;
+    for (const KRun& run : runs) {
+      KRun k = run;
+      k.groups = groups_of(run, form);
+      out.runs.push_back({k, weights_of_run, k.groups, {0, tile_row.size, 0, across}});
+      weights_of_run += std::int64_t{k.repeat} * k.groups;
+    }
+    out.bias.assign(static_cast<std::size_t>(tile_row.size * across), 0);
+    return out;
+  }
+};
+
+// Loops around the regions: batch and group.
+struct ConvLoop {
+  const char* name = "";
+  int count = 1;
+  std::int64_t x_step = 0;  // bytes
+  std::int64_t y_step = 0;  // elements
+  std::int64_t r_step = 0;  // bytes
+  bool is_group = false;    // weights and constants advance too
+};
+
+// `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
+struct ChannelBlock {
+  int first = 0;       // output channel within the group
+  int first_lane = 0;  // position in "bias" and "scale"
+  int vectors = 1;
+  int channels = 0;
+  int repeat = 1;
+  BlockForm form = BlockForm::kWhole;  // otherwise one vector, of at most L / 2 channels
+};
+
+enum class LoopOrder { kPixelsOutside, kChannelsOutside };
+
+struct ConvPlan {
+  std::vector<ConvLoop> axes;
+  std::vector<ConvRegion> regions;
+  std::vector<ChannelBlock> blocks;
+  int lanes_per_group = 0;             // entries of "bias" and "scale" per group
+  std::int64_t weights_per_group = 0;  // bytes
+  bool start_is_operand = false;   // operand 1 holds what is "bias" otherwise, and operand 2 is y
+  std::optional<AddResidual> add;  // operand 1 is the residual, and operand 2 is y
+  LoopOrder order = LoopOrder::kPixelsOutside;
+  bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
+  int unroll = 4;         // groups of 4 bytes per iteration of the K loop
+  int straight_line = 64;  // groups up to which a whole tile has no K loop
+  Requantize out;
+};
+
+}  // namespace etch

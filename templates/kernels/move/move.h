@@ -1,0 +1,148 @@
+// The kernel of operators that move elements without computing: a list of moves, each of which
+// fills one rectangle of the output by copying, by a table of 256 bytes, by picking positions from
+// a table, or with one value. Everything is in bytes: see MoveBuilder in
+// compiler/kernels/move/move.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/etch_move.h"
+#include "templates/kernels/rows/elementwise.h"
+#include "templates/stage.h"
+
+namespace etch {
+
+struct Move {
+  enum class Kind { kCopy, kFill, kLookup, kPick };
+  Kind kind = Kind::kCopy;
+  std::string comment;
+  int operand = -1;    // the source; negative: the constant array `source`
+  std::string source;  //
+  int flip = 0;        // kCopy: xor of every byte
+  int value = 0;       // kFill
+  std::string table;   // kLookup: 256 bytes; kPick: int32 positions
+  // Loops over source (operand 0) and output (the last); kPick: around each call, with a run of 1.
+  Nest nest;
+  rt::Picked picked{};
+  std::int64_t x_span = 0, y_span = 0, entries = 0;  // kPick: bytes touched by a call; of the table
+};
+
+struct MovePlan {
+  std::vector<Move> moves;
+  int y = 0;  // operand
+};
+
+namespace move_detail {
+
+template <class S>
+auto source_of(S& s, const Move& move) {
+  return move.operand < 0 ? s.template constant<const std::uint8_t>(move.source)
+                          : s.template operand<const std::uint8_t>(move.operand);
+}
+
+// Calls body(x, y) for every start of a run.
+template <class S, class Body>
+void rows(S& s, const Nest& nest, const Move& move, int output, Body body) {
+  nest_detail::At<S> start;
+  for (int o = 0; o < kNestOperands; ++o) start.i[o] = typename S::Index(nest.offset[o]);
+  nest_detail::walk(s, nest, 0, start, [&](const nest_detail::At<S>& at) {
+    const auto y = s.template operand<std::uint8_t>(output) + at.i[kNestOperands - 1];
+    body(source_of(s, move) + at.i[0], y);
+  });
+}
+
+// Runs too short for vectors are better off with the axis around them: a loop over elements.
+inline bool is_spread(const Move& move) {
+  constexpr int kShort = 8;
+  const Nest& nest = move.nest;
+  return move.flip == 0 && nest.run <= kShort && (nest.run == 1 || nest.out_step == 1) &&
+         !nest.axes.empty() && nest.axes.back().step[0] >= 0;
+}
+
+template <class S>
+void copy_spread(S& s, const Move& move, int output) {
+  Nest nest = move.nest;
+  const NestAxis axis = nest.axes.back();
+  nest.axes.pop_back();
+  const std::int64_t x_step = axis.step[0], y_step = axis.step[kNestOperands - 1];
+  rows(s, nest, move, output, [&](const auto& x, const auto& y) {
+    s.runtime(
+        "copy_spread", [](auto... all) { rt::copy_spread(all...); },
+        {(axis.count - 1) * x_step + nest.run, (axis.count - 1) * y_step + nest.run}, x,
+        static_cast<int>(x_step), y, static_cast<int>(y_step), nest.run, axis.count);
+  });
+}
+
+template <class S>
+void copy(S& s, const Move& move, int output) {
+  if (is_spread(move)) {
+    copy_spread(s, move, output);
+    return;
+  }
+  nest_detail::chunks(s, move.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto y = s.template operand<std::uint8_t>(output) + at.i[kNestOperands - 1];
+    auto bytes = nest_detail::load(s, "bytes", source_of(s, move) + at.i[0], n);
+    if (move.flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", move.flip));
+    nest_detail::store(s, move.nest, y, bytes, n);
+  });
+}
+
+template <class S>
+void lookup(S& s, const Move& move, int output) {
+  Nest nest = move.nest;
+  int n = nest.run;
+  std::int64_t x_step = 1, y_step = nest.out_step;
+  if (n == 1 && !nest.axes.empty()) {
+    n = nest.axes.back().count;
+    x_step = nest.axes.back().step[0];
+    y_step = nest.axes.back().step[kNestOperands - 1];
+    nest.axes.pop_back();
+  }
+  const auto table = s.template constant<const std::uint8_t>(move.table);
+  rows(s, nest, move, output, [&](const auto& x, const auto& y) {
+    s.runtime(
+        "lookup_spread", [](auto... all) { rt::lookup_spread(all...); },
+        {(n - 1) * x_step + 1, (n - 1) * y_step + 1, 256}, x, static_cast<int>(x_step), y,
+        static_cast<int>(y_step), table, n);
+  });
+}
+
+template <class S>
+void pick(S& s, const Move& move, int output) {
+  const auto table = s.template constant<const std::int32_t>(move.table);
+  rows(s, move.nest, move, output, [&](const auto& x, const auto& y) {
+    s.runtime(
+        "pick", [](auto... all) { rt::pick(all...); }, {move.x_span, move.y_span, move.entries * 4},
+        x, y, table, move.picked);
+  });
+}
+
+template <class S>
+void fill(S& s, const Move& move, int output) {
+  nest_detail::At<S> start;
+  for (int o = 0; o < kNestOperands; ++o) start.i[o] = typename S::Index(move.nest.offset[o]);
+  nest_detail::walk(s, move.nest, 0, start, [&](const nest_detail::At<S>& at) {
+    s.fill(s.template operand<std::uint8_t>(output) + at.i[kNestOperands - 1], move.value,
+           move.nest.run);
+  });
+}
+
+}  // namespace move_detail
+
+// Operands: the sources that are memory, then y.
+template <class S>
+void move_kernel(S& s, const MovePlan& plan) {
+  for (const Move& move : plan.moves) {
+    if (!move.comment.empty()) s.comment(move.comment);
+    s.block([&] {
+      if (move.kind == Move::Kind::kCopy) move_detail::copy(s, move, plan.y);
+      if (move.kind == Move::Kind::kLookup) move_detail::lookup(s, move, plan.y);
+      if (move.kind == Move::Kind::kPick) move_detail::pick(s, move, plan.y);
+      if (move.kind == Move::Kind::kFill) move_detail::fill(s, move, plan.y);
+    });
+  }
+}
+
+}  // namespace etch

@@ -1,0 +1,344 @@
+// Kernels that treat elements one by one: copies between layouts, int8 to uint8 flips,
+// QuantizeLinear, DequantizeLinear, QLinearAdd and QLinearMul. All walk a Nest: loops over axes
+// with a stride per operand around an innermost run that the chunk body handles.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/etch_sum.h"
+#include "templates/kernels/rows/product.h"
+#include "templates/kernels/rows/sum.h"
+#include "templates/stage.h"
+
+namespace etch {
+
+inline constexpr int kNestOperands = 3;
+
+struct NestAxis {
+  int count = 1;
+  std::int64_t step[kNestOperands] = {};  // elements of each operand
+};
+
+struct Nest {
+  std::vector<NestAxis> axes;  // outermost first, without the run
+  int run = 1;                 // elements of the innermost axis; operand steps are 1 ...
+  std::int64_t out_step = 1;   // ... but for the output, which may be spread
+  std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
+  // More than 1 (2 to 4): the run has so many planes of operand 0, plane_step elements apart, whose
+  // elements are written side by side; out_step is their number.
+  int planes = 1;
+  std::int64_t plane_step = 0;
+};
+
+namespace nest_detail {
+
+template <class S>
+struct At {
+  typename S::Index i[kNestOperands];
+};
+
+template <class S, class Body>
+void walk(S& s, const Nest& nest, std::size_t axis, const At<S>& at, Body body) {
+  static constexpr const char* kNames[] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+  if (axis == nest.axes.size()) {
+    body(at);
+    return;
+  }
+  s.loop(kNames[axis], nest.axes[axis].count, [&](const typename S::Index& i) {
+    At<S> inner = at;
+    for (int o = 0; o < kNestOperands; ++o) inner.i[o] = at.i[o] + i * nest.axes[axis].step[o];
+    walk(s, nest, axis + 1, inner, body);
+  });
+}
+
+// Calls body(at, n) for chunks of at most `chunk` elements along the run.
+template <class S, class Body>
+void chunks(S& s, const Nest& nest, int chunk, Body body) {
+  At<S> start;
+  for (int o = 0; o < kNestOperands; ++o) start.i[o] = typename S::Index(nest.offset[o]);
+  walk(s, nest, 0, start, [&](const At<S>& at) {
+    const auto moved = [&](const typename S::Index& elements) {
+      At<S> out = at;
+      for (int o = 0; o < kNestOperands; ++o)
+        out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
+      return out;
+    };
+    const int full = nest.run / chunk;
+    const auto scoped = [&](const typename S::Index& first, int n) {
+      s.block([&] { body(moved(first), n); });
+    };
+    if (full == 1) scoped(typename S::Index(0), chunk);
+    if (full > 1) {
+      s.loop("chunk", full, [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
+    }
+    if (nest.run % chunk != 0) scoped(typename S::Index(full * chunk), nest.run % chunk);
+  });
+}
+
+template <class S>
+typename S::Bytes load(S& s, const Name& name,
+                       const typename S::template Ptr<const std::uint8_t>& p, int n) {
+  return n == 4 * s.isa().lanes ? s.load_bytes(name, p) : s.load_bytes_n(name, p, n);
+}
+
+template <class S>
+void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>& p,
+           const typename S::Bytes& bytes, int n) {
+  if (nest.out_step != 1) {
+    s.store_spread(p, bytes, static_cast<int>(nest.out_step), n);
+  } else if (n == 4 * s.isa().lanes) {
+    s.store_bytes(p, bytes);
+  } else {
+    s.store_slice(p, bytes, 0, n);
+  }
+}
+
+// Calls load(name, place, n or 0 for a full vector) -> I32 for each plane of the chunk at `at`, and
+// stores their elements side by side, `zero_point` added and saturated.
+template <class S, class Load>
+void store_planes(S& s, const Nest& nest, const At<S>& at, int n, int zero_point, int flip,
+                  const typename S::template Ptr<std::uint8_t>& y, Load load) {
+  std::vector<typename S::I32> q;
+  for (int p = 0; p < nest.planes; ++p) {
+    q.push_back(
+        load(p, at.i[0] + typename S::Index(p * nest.plane_step), n == s.isa().lanes ? 0 : n));
+  }
+  while (q.size() < 4) q.push_back(q.back());
+  const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], zero_point);
+  auto bytes = s.interleave("bytes", packed, nest.planes);
+  if (flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", flip));
+  if (n * nest.planes == 4 * s.isa().lanes) {
+    s.store_bytes(y, bytes);
+  } else {
+    s.store_slice(y, bytes, 0, n * nest.planes);
+  }
+}
+
+}  // namespace nest_detail
+
+// Operands: 0 = x, 1 = y. In a nest, x is operand 0 and y the last. Elements larger than a byte
+// are copied as bytes: the nest then counts bytes.
+struct CopyPlan {
+  Nest nest;
+  int flip = 0;                // xor of every byte; 128 turns int8 into stored uint8 and back
+  bool x_is_constant = false;  // x is the constant array "data", and y operand 0
+  bool backwards = false;      // from the last byte of each run to the first; see copy_backwards()
+};
+
+// Runs from their end, in pieces that are read before they are written: y may lie over x, behind
+// it. The nest's steps are negative, so that the last rows come first.
+template <class S>
+void copy_backwards(S& s, const CopyPlan& plan) {
+  using Index = typename S::Index;
+  constexpr int kTogether = 4;
+  const int chunk = 4 * s.isa().lanes;
+  nest_detail::At<S> start;
+  for (int o = 0; o < kNestOperands; ++o) start.i[o] = Index(plan.nest.offset[o]);
+  nest_detail::walk(s, plan.nest, 0, start, [&](const nest_detail::At<S>& at) {
+    const auto x = s.template operand<const std::uint8_t>(0) + at.i[0];
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    const auto piece = [&](const Index& first, int n) {
+      std::vector<typename S::Bytes> bytes;
+      for (int c = 0; c < n; c += chunk) {
+        bytes.push_back(nest_detail::load(s, Name("bytes").at("c", c / chunk), x + first + Index(c),
+                                          std::min(chunk, n - c)));
+      }
+      for (int c = 0; c < n; c += chunk) {
+        nest_detail::store(s, plan.nest, y + first + Index(c),
+                           bytes[static_cast<std::size_t>(c / chunk)], std::min(chunk, n - c));
+      }
+    };
+    const int together = kTogether * chunk;
+    const int full = plan.nest.run / together;
+    const int rest = plan.nest.run % together;
+    if (rest != 0) s.block([&] { piece(Index(full * together), rest); });
+    if (full == 1) s.block([&] { piece(Index(0), together); });
+    if (full <= 1) return;
+    s.loop("piece", full, [&](const Index& i) {
+      piece(Index(std::int64_t{full - 1} * together) + i * -together, together);
+    });
+  });
+}
+
+template <class S>
+void copy_planes(S& s, const CopyPlan& plan) {
+  const int lanes = s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const std::uint8_t>(0);
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    nest_detail::store_planes(
+        s, plan.nest, at, n, 0, plan.flip, y, [&](int p, const typename S::Index& i, int part) {
+          const Name name = Name("x").at("p", p);
+          return part == 0 ? s.load_u8(name, x + i) : s.load_u8_n(name, x + i, part);
+        });
+  });
+}
+
+template <class S>
+void copy_kernel(S& s, const CopyPlan& plan) {
+  if (plan.nest.planes > 1) return copy_planes(s, plan);
+  if (plan.backwards) return copy_backwards(s, plan);
+  nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
+                                      : s.template operand<const std::uint8_t>(0);
+    const auto y =
+        s.template operand<std::uint8_t>(plan.x_is_constant ? 0 : 1) + at.i[kNestOperands - 1];
+    auto bytes = nest_detail::load(s, "bytes", x + at.i[0], n);
+    if (plan.flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", plan.flip));
+    nest_detail::store(s, plan.nest, y, bytes, n);
+  });
+}
+
+// x float32, y stored uint8. semantics 5.2: true division, clamp in float, round, add.
+struct QuantizePlan {
+  Nest nest;
+  float scale = 1;
+  int low = 0, high = 255;  // qmin - zero point, qmax - zero point of the logical type
+  int zero_point = 0;       // as stored
+};
+
+// `n` elements at x, or a full vector for 0, quantized but for the zero point.
+template <class S>
+typename S::I32 quantize_vector(S& s, const QuantizePlan& plan, const char* axis, int position,
+                                const typename S::template Ptr<const float>& x, int n) {
+  const auto named = [&](const char* stem) { return Name(stem).at(axis, position); };
+  const auto real = n == 0 ? s.load_f32(named("x"), x) : s.load_f32_n(named("x"), x, n);
+  const auto scaled = s.div_f32(named("scaled"), real, s.splat_f32(named("scale"), plan.scale));
+  const auto inside = s.clamp_f32(named("inside"), scaled, static_cast<float>(plan.low),
+                                  static_cast<float>(plan.high));
+  return s.round_i32(named("q"), inside);
+}
+
+template <class S>
+void quantize_planes(S& s, const QuantizePlan& plan) {
+  nest_detail::chunks(s, plan.nest, s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const float>(0);
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    nest_detail::store_planes(s, plan.nest, at, n, plan.zero_point, 0, y,
+                              [&](int p, const typename S::Index& i, int part) {
+                                return quantize_vector(s, plan, "p", p, x + i, part);
+                              });
+  });
+}
+
+template <class S>
+void quantize_kernel(S& s, const QuantizePlan& plan) {
+  if (plan.nest.planes > 1) return quantize_planes(s, plan);
+  const int lanes = s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, 4 * lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const float>(0) + at.i[0];
+    const auto y = s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1];
+    std::vector<typename S::I32> q;
+    for (int v = 0; v < 4; ++v) {
+      const int left = n - v * lanes;
+      q.push_back(left > 0
+                      ? quantize_vector(s, plan, "v", v, x + v * lanes, left >= lanes ? 0 : left)
+                      : q.back());
+    }
+    const auto packed = s.narrow4("packed", q[0], q[1], q[2], q[3], plan.zero_point);
+    nest_detail::store(s, plan.nest, y, s.arrange1("bytes", packed), n);
+  });
+}
+
+// x stored uint8, y float32. semantics 5.3: integer subtract, one product.
+struct DequantizePlan {
+  Nest nest;  // out_step must be 1
+  float scale = 1;
+  int zero_point = 0;  // as stored
+};
+
+template <class S>
+void dequantize_kernel(S& s, const DequantizePlan& plan) {
+  const int lanes = s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, lanes, [&](const nest_detail::At<S>& at, int n) {
+    const auto x = s.template operand<const std::uint8_t>(0) + at.i[0];
+    const auto y = s.template operand<float>(1) + at.i[kNestOperands - 1];
+    auto q = n == lanes ? s.load_u8("q", x) : s.load_u8_n("q", x, n);
+    s.add_i32(q, s.splat_i32("zero_point", -plan.zero_point));
+    // First: in which order arguments are computed, and so recorded, is up to the compiler.
+    const auto scale = s.splat_f32("scale", plan.scale);
+    const auto real = s.mul_f32("real", s.to_f32("centred", q), scale);
+    if (n == lanes) {
+      s.store_f32(y, real);
+    } else {
+      s.store_f32_n(y, real, n);
+    }
+  });
+}
+
+// QLinearAdd and QLinearMul. Operands: a and b unless constant, then y.
+template <class Factors>
+struct BinaryPlan {
+  Nest nest;
+  Factors factors;
+  bool a_is_constant = false, b_is_constant = false;  // constant arrays "a" and "b"
+};
+
+// What rt::add_bytes() takes; templates/kernels/rows/sum.h has the rule that it equals.
+struct SumLineArguments {
+  int a_factor = 0, b_factor = 0, offset_low = 0, offset_high = 0, shift = 0;
+};
+struct AddPlan : BinaryPlan<SumFactors> {
+  std::optional<SumLineArguments> line;  // rows are added without floats
+};
+using MultiplyPlan = BinaryPlan<ProductFactors>;
+
+namespace nest_detail {
+
+// body(a, b, y, n): pointers to runs of at most `chunk` elements.
+template <class S, class Plan, class Body>
+void both(S& s, const Plan& plan, int chunk, Body body) {
+  chunks(s, plan.nest, chunk, [&](const At<S>& at, int n) {
+    int operand = 0;
+    const auto input = [&](bool constant, const char* name) {
+      return constant ? s.template constant<const std::uint8_t>(name)
+                      : s.template operand<const std::uint8_t>(operand++);
+    };
+    const auto pa = input(plan.a_is_constant, "a") + at.i[0];
+    const auto pb = input(plan.b_is_constant, "b") + at.i[1];
+    body(pa, pb, s.template operand<std::uint8_t>(operand) + at.i[2], n);
+  });
+}
+
+// y = combine(bytes of a, bytes of b), a vector at a time.
+template <class S, class Plan, class Combine>
+void binary(S& s, const Plan& plan, Combine combine) {
+  both(s, plan, 4 * s.isa().lanes, [&](const auto& pa, const auto& pb, const auto& y, int n) {
+    const auto a = load(s, "a_bytes", pa, n);
+    const auto b = load(s, "b_bytes", pb, n);
+    store(s, plan.nest, y, combine(a, b), n);
+  });
+}
+
+}  // namespace nest_detail
+
+template <class S>
+void add_kernel(S& s, const AddPlan& plan) {
+  if (plan.line && plan.nest.out_step == 1) {
+    const SumLineArguments& line = *plan.line;
+    nest_detail::both(
+        s, plan, plan.nest.run, [&](const auto& a, const auto& b, const auto& y, int n) {
+          s.runtime(
+              "add_bytes", [](auto... all) { rt::add_bytes(all...); }, {n, n, n}, a, b, y, n,
+              line.a_factor, line.b_factor, line.offset_low, line.offset_high, line.shift);
+        });
+    return;
+  }
+  nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
+    return sum_of_bytes(s, plan.factors, nullptr, 0, a, b);
+  });
+}
+
+template <class S>
+void multiply_kernel(S& s, const MultiplyPlan& plan) {
+  nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
+    return product_of_bytes(s, plan.factors, a, b);
+  });
+}
+
+}  // namespace etch
