@@ -23,7 +23,7 @@ struct Unrolling;   // compiler/kernels/conv/unrolling.h
 struct TileSummary {
   int rows = 1, cols = 1;  // pixels
   int channels = 0;
-  int groups = 0;   // of 4 bytes of K that are added up
+  int groups = 0;              // of 4 bytes of K that are added up
   int unrolled_groups = 0;     // that one iteration spells out
   bool pixels_outside = true;  // else channels are the outer loop
 };

@@ -12,7 +12,8 @@ enum class WeightForm {
   kS16EvenOdd,  // bytes 0 and 2 of every lane as int16 pairs, then bytes 1 and 3
 };
 
-// Functions in assembly that do the work of convolutions (compiler/kernels/conv: dsp, winograd, helium).
+// Functions in assembly that do the work of convolutions (compiler/kernels/conv: dsp, winograd,
+// helium).
 enum class Assembly {
   kNone,
   kMla,  // one product at a time: Cortex-M3

@@ -1,8 +1,9 @@
 // Convolutions for Arm cores with SIMD on halfwords, around the functions in assembly of
-// compiler/kernels/conv/dsp (portable: runtime/etch_dsp.h). Row after row of the output: where there is padding,
-// the rows of x that it reads are copied between columns of zero points, so that no tile meets a
-// border; then tile after tile is widened into scratch memory and multiplied. Other forms of
-// requantization than the assembly's, and a residual, take the accumulators from scratch memory.
+// compiler/kernels/conv/dsp (portable: runtime/etch_dsp.h). Row after row of the output: where
+// there is padding, the rows of x that it reads are copied between columns of zero points, so that
+// no tile meets a border; then tile after tile is widened into scratch memory and multiplied. Other
+// forms of requantization than the assembly's, and a residual, take the accumulators from scratch
+// memory.
 #pragma once
 
 #include <algorithm>

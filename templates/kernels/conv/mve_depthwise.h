@@ -1,7 +1,7 @@
 // Depthwise convolutions for Arm cores with Helium: for every row of the output, or two, the rows
 // of x that it reads are interleaved in scratch memory, then tiles of pixels are multiplied, both
-// by functions in assembly (compiler/kernels/conv/helium; portable: runtime/etch_mve.h). Padding is put into the
-// scratch memory.
+// by functions in assembly (compiler/kernels/conv/helium; portable: runtime/etch_mve.h). Padding is
+// put into the scratch memory.
 #pragma once
 
 #include <cstdint>
