@@ -97,7 +97,7 @@ function(etch_add_model target)
   target_compile_features(${target} PUBLIC cxx_std_17)
   target_compile_options(${target} PRIVATE ${flags} -fno-exceptions -fno-rtti)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_CXX_FLAGS MATCHES "-O")
-    target_compile_options(${target} PRIVATE -O2)  # nobody asked for anything else
+    target_compile_options(${target} PRIVATE -O2)  # the default
   endif()
 
   if(arg_CHECK)

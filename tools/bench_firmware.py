@@ -86,7 +86,7 @@ NETWORKS = [
 
 def model_of(layer):
     """One QLinearConv on int8, channels first as in every ONNX file. The step between two layers of a network is what
-    is wanted, so two 1x1 identity-like layers stand around it and are not counted."""
+    is wanted, so it is between two 1x1 identity-like layers, which are not counted."""
     random = numpy.random.default_rng(1)
     group = layer.channels if layer.depthwise else 1
     constants = []

@@ -3,7 +3,7 @@
 
 Covers QLinearConv, ConvInteger and QLinearConvTranspose feature by feature. Every case has two sources: ONNX Runtime
 on the model itself, and ONNX Runtime on an equivalent model of the plainest form it knows (explicit pads, uint8, one
-weight zero point; a transposed convolution becomes a forward one over a stuffed input). They must agree, but for the
+weight zero point; a transposed convolution becomes a forward one over a stuffed input). They must agree, except for the
 deviations listed in DEVIATIONS: there the first must refuse or differ in just that way, and the second is recorded.
 
 Writes tests/data/conformance/cases.tsv and cases.bin (committed). Run this only to change the set, on a CPU with VNNI,

@@ -42,7 +42,7 @@ models made for it. Etch's cells count the models whose every output byte is rig
   to the others. Its results are what the Etch columns were compared with; where it deviates from the specification, those
   of an equivalent model that it does run (tools/conformance.py). "avx2" was asserted on an emulated Haswell.
 - **TensorFlow {tf}** on {tf_cpu}, oneDNN off: recorded random cases that Etch's reference
-  and runtime functions reproduce bit for bit, but for qint32 values beyond the type, which TensorFlow leaves to the CPU.
+  and runtime functions reproduce bit for bit, except qint32 values beyond the type, which TensorFlow leaves to the CPU.
 {peers}
 
 QuantizeV2 and Dequantize have no requantization: one count each.

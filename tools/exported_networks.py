@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes small networks of the kinds that people bring, quantized by ONNX Runtime's own tools, with test data.
+"""Writes small networks of common kinds, quantized by ONNX Runtime's own tools, with test data.
 
 Each architecture (a YOLO and an SSD head, DeepLab with dilations, a U-Net with transposed convolutions, a dilated 1-D
-and a 3-D network, a transformer block, ShuffleNet, MobileNetV3, ...) has random weights; what matters are its
+and a 3-D network, a transformer block, ShuffleNet, MobileNetV3, ...) has random weights; what matters is its
 operators and the idioms of the quantizer around them. Every one is quantized in several ways: QDQ and QOperator, int8
 and uint8, per channel and per tensor, dynamically. Writes FOLDER/NAME/model.onnx and test_data_set_0, for
 tools/zoo-check; `disabled` holds the outputs without optimisations where they differ.

@@ -46,7 +46,7 @@ class Parameters:
 def measured(rng, dtype, values):
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     if rng.random() < 0.2:
-        low, high = low * 0.7, high * 0.7  # what lies outside is clipped
+        low, high = low * 0.7, high * 0.7  # values outside are clipped
     info = np.iinfo(dtype)
     if dtype == np.int8 and rng.random() < 0.4:
         scale, zero = max(-low, high) / 127, 0

@@ -95,7 +95,7 @@ def integer_session():
         options.intra_op_num_threads = 1
         session = ort.InferenceSession(MODEL, options, ["CPUExecutionProvider"])
         operators = [node.op_type for node in onnx.load(optimized).graph.node]
-    # One Q at the input and one DQ at the output: whatever stands between them works on integers.
+    # One Q at the input and one DQ at the output: everything between them works on integers.
     if operators.count("QuantizeLinear") != 1 or operators.count("DequantizeLinear") != 1:
         raise SystemExit(f"some group is not integer arithmetic: {operators}")
     return session

@@ -1,5 +1,5 @@
 // Output and exit through the debugger or emulator that runs the image. On a board of your own,
-// give print() a UART and let leave() wait for ever.
+// give print() a UART and let leave() wait forever.
 #pragma once
 
 #include <stdint.h>

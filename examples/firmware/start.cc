@@ -61,7 +61,7 @@ void reset() {
   semihosting::leave(main());
 }
 
-// The exception frame lies where the stack pointer was: always the main stack here.
+// The exception frame is where the stack pointer was: always the main stack here.
 __attribute__((naked)) void fault() { __asm__ volatile("mrs r0, msp\nb report_fault"); }
 
 void report_fault(const uint32_t* frame) {

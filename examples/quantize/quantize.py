@@ -58,7 +58,7 @@ def quantize(options):
     activations = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8}[options.activations]
     options.result.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        # Folds batch normalization into convolutions and infers shapes: without it both would stay float islands.
+        # Folds batch normalization into convolutions and infers shapes: without it both would remain float operators.
         prepared = pathlib.Path(folder) / "prepared.onnx"
         quant_pre_process(options.float_model, prepared, skip_symbolic_shape=True)
         quantize_static(

@@ -1,4 +1,4 @@
-"""What a run leaves behind: text for the terminal, JSON, a page of Markdown and a plot."""
+"""What a run writes: text for the terminal, JSON, a page of Markdown and a plot."""
 
 import dataclasses
 import json

@@ -1,5 +1,5 @@
 // The clock of tools/bench-x86. A shared machine runs at full speed or at about half of it for
-// seconds at a time, so every batch of calls stands between two runs of loops of known speed:
+// seconds at a time, so every batch of calls is between two runs of loops of known speed:
 // independent dot products, which tell the clock, and simple instructions, which tell whether the
 // core is shared. The Python side drops batches whose neighbours were not at full speed. The first
 // loop is also the peak that kernels are compared with: nothing multiplies more bytes per second on
@@ -23,7 +23,7 @@ double now_ns() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-// Times this process was put aside for another one while it still had work.
+// Times this process was descheduled while it still had work.
 long switches() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -213,7 +213,7 @@ void gate_help_on(int core) { helper = core < 0 ? nullptr : std::make_unique<Hel
 // `count` samples of `calls` calls each.
 void gate_series(Call call, void* argument, std::int64_t calls, std::int64_t count,
                  Sample* samples) {
-  reference();  // brings the vector units to their clock
+  reference();  // the vector units reach their clock
   Reference before = reference();
   for (std::int64_t i = 0; i < count; ++i) {
     const long switched = switches();

@@ -106,7 +106,7 @@ def integer_model(layer: Layer, channels_last: bool, copies: int = 1) -> ModelPr
 
 def qdq_model(layer: Layer, copies: int = 1) -> ModelProto:
     """The same as DequantizeLinear, Conv, QuantizeLinear between Transposes: tensors come channels last, and a runtime
-    that keeps them so has nothing to transpose. OpenVINO runs a convolution on integers only behind a quantization, so
+    that keeps them so has nothing to transpose. OpenVINO runs a convolution on integers only after a quantization, so
     the dequantized input is quantized again; it fuses all of that into the convolution.
     """
     builder = Builder()

@@ -68,7 +68,7 @@ class QdqWriter(Writer):
 
     def model(self) -> ModelProto:
         first = "x"
-        if self.quantize_input_again:  # OpenVINO runs on integers only behind a quantization
+        if self.quantize_input_again:  # OpenVINO runs on integers only after a quantization
             real = self.builder.node("DequantizeLinear", self.with_scales("x"), "x_first")
             first = self.builder.node("QuantizeLinear", [real, *self.scales("x")], "x_again")
         self.builder.node("DequantizeLinear", [first, *self.scales("x")], "x_real")

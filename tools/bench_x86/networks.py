@@ -1,7 +1,7 @@
 """Networks of well-known shapes with random weights, as QOperator and as QDQ models of the same numbers.
 
 A network is written down once as float operators (Shape). Running it on a random image tells the range of every
-tensor; from that come scales, such that activations fill their range and few saturate: uint8, where a Relu stands with
+tensor; from that come scales, such that activations fill their range and few saturate: uint8, for a Relu with
 zero point 0; weights int8 with a scale per output channel.
 """
 

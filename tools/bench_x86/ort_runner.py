@@ -1,6 +1,6 @@
-"""ONNX Runtime through its C interface, so that no Python stands between two calls.
+"""ONNX Runtime through its C interface, so that no Python runs between two calls.
 
-The wheel brings the library but no header. The interface is a table of functions to which versions only append, so the
+The wheel has the library but no header. The interface is a table of functions to which versions only append, so the
 few that are needed are named here by their places.
 """
 

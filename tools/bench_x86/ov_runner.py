@@ -1,7 +1,7 @@
-"""OpenVINO through its C interface, so that no Python stands between two calls.
+"""OpenVINO through its C interface, so that no Python runs between two calls.
 
-Layers are given as OpenVINO's own operators (layer_model): what stands in an ONNX file as QLinearConv its front end
-either refuses or turns into a convolution on bfloat16. A FakeQuantize before and one after the convolution is what its
+Layers are given as OpenVINO's own operators (layer_model): for QLinearConv of an ONNX file its front
+end either refuses or makes a convolution on bfloat16. A FakeQuantize before and one after the convolution is what its
 passes turn into one int8 primitive; `primitives` tells what really runs.
 """
 

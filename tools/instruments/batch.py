@@ -10,7 +10,7 @@ from models import ROOT, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 PER_FILE = 12
-PLACE_OF_WEIGHTS = 0x30000000  # of --weights binary: far from where a program lies that is not position-independent
+PLACE_OF_WEIGHTS = 0x30000000  # of --weights binary: far from programs that are not position-independent
 MOST_ERRORS = 12
 
 
@@ -70,7 +70,7 @@ class Batch:
             self._emit(model, list(form))
         self.units = [self.models[i:i + PER_FILE] for i in range(0, len(self.models), PER_FILE)]
         for index, unit in enumerate(self.units):
-            # The files with steps first: their pragmas must stand before the includes.
+            # The files with steps first: their pragmas must come before the includes.
             files = sorted((file for model in unit for file in model.files), key=lambda file: "_steps_" not in file)
             (self.code / f"unit_{index}.cc").write_text("".join(f'#include "{file}"\n' for file in files))
 

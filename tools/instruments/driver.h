@@ -1,10 +1,10 @@
-// The program that tools/instruments-check puts around generated networks: it runs every network of
-// a table on recorded inputs, in memory that shows what the network must not do, and compares with
-// recorded outputs byte for byte (floats that are NaN count as equal). The table and main() are
+// The program with which tools/instruments-check runs generated networks: it runs every network of
+// a table on recorded inputs, in memory that detects forbidden accesses, and compares with recorded
+// outputs byte for byte (floats that are NaN count as equal). The table and main() are
 // written per batch of networks.
 //
-//   PROGRAM pages FOLDER [NAME]    between pages without access, inputs read-only: everything ends
-//                                  where the page ends, then begins where it begins, then stands at
+//   PROGRAM pages FOLDER [NAME]    between pages without access, inputs read-only: every buffer
+//                                  is placed at the end of its page, then at the beginning, then at
 //                                  offsets of 1 to 15 and 63 elements; memory filled with 00, FF,
 //                                  A5
 //   PROGRAM heap FOLDER [NAME]     in blocks of malloc() of the exact sizes, outputs not
@@ -53,7 +53,7 @@ struct Network {
   size_t arena_bytes;
   size_t arena_alignment;
   void (*run)(const void* const* inputs, void* const* outputs, void* arena);
-  const char* weights;  // what weights stand for themselves, or null
+  const char* weights;  // the file of weights that are not in the code, or null
   uintptr_t weights_place;
   size_t weights_bytes;
 };
@@ -140,8 +140,8 @@ class Fenced {
  public:
   enum class At { kEnd, kBegin };
 
-  // `offset` is that of the data behind the first page of access, for kBegin. `alignment` may leave
-  // a gap behind the data for kEnd.
+  // `offset` is that of the data from the start of the accessible page, for kBegin. `alignment` may leave
+  // a gap after the data for kEnd.
   Fenced(size_t bytes, size_t alignment, At at, size_t offset) : bytes_(bytes) {
     inner_ = (bytes + offset + kPage - 1) / kPage * kPage;
     if (inner_ == 0) inner_ = kPage;
@@ -177,7 +177,7 @@ class Fenced {
 };
 
 // A network's memory between fences. With `offset` every pointer is that many elements (the arena:
-// alignments) behind the beginning of a page.
+// alignments) after the beginning of a page.
 class FencedMemory {
  public:
   FencedMemory(const Sample& sample, Fenced::At at, size_t offset)
@@ -286,7 +286,7 @@ inline void run_between_pages(const Network& network, const char* folder) {
   for (size_t offset = 1; offset < 64; offset = offset == 15 ? 63 : offset + 1) {
     if (large && offset != 1 && offset != 63) continue;
     char text[64];
-    snprintf(text, sizeof text, "%zu elements behind a page", offset);
+    snprintf(text, sizeof text, "%zu elements after a page", offset);
     note(network, text);
     FencedMemory memory(sample, Fenced::At::kBegin, offset);
     memory.run(0xA5, "filled with A5");

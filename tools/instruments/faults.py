@@ -1,4 +1,4 @@
-"""Shows that the instruments bite: networks written by hand, each with one fault, and which instruments must complain
+"""Shows that the instruments detect faults: networks written by hand, each with one fault, and which must complain
 about it. The one without a fault must pass all of them."""
 
 import pathlib
@@ -7,7 +7,7 @@ import shutil
 import static_checks
 from batch import Batch
 
-# name: (what stands in run(), what stands before it, the instruments that must see it)
+# name: (the body of run(), the code before it, the instruments that must detect it)
 FAULTS = {
     "healthy": ("for (int i = 0; i < 16; ++i) y[i] = x[i];", "", []),
     "wrong_value": ("for (int i = 0; i < 16; ++i) y[i] = i == 7 ? 0 : x[i];", "",

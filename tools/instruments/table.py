@@ -11,13 +11,13 @@ WARNINGS = ("-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -W
 # Not -Wuseless-cast: what casts int64_t to ptrdiff_t is useless on some machines only.
 WARNINGS_GXX = [*WARNINGS, "-Wbidi-chars=any", "-Wduplicated-cond", "-Wduplicated-branches",
                 "-Wlogical-op"]
-# All that clang knows, but for: what is about C++98; padding of structs and parameters; pointer arithmetic as such;
+# All of clang's warnings except those about C++98; padding of structs and parameters; pointer arithmetic as such;
 # comparisons of floats, which are meant (exactly 0 is a case of its own), and of constants that depend on the target.
 EVERYTHING = ("-Weverything -Wno-c++98-compat -Wno-c++98-compat-pedantic -Wno-padded -Wno-float-equal "
               "-Wno-tautological-value-range-compare -Wno-unknown-warning-option -Wno-unsafe-buffer-usage").split()
 
 # Signed overflow, shifts, alignment, bounds, null, casts of floats that do not fit. With clang the group "integer" too,
-# but for unsigned numbers that wrap or are shifted out: sums of products and hashes do that by design, as the
+# except unsigned numbers that wrap or are shifted out: sums of products and hashes do that by design, as the
 # specification wants it (accumulators are modulo 2^32), and it is defined in C++. Pointers that overflow are left to
 # g++, as clang takes ten times longer to compile that check than all others.
 UNDEFINED = ["-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
