@@ -140,8 +140,8 @@ void check_macs(const Program& program, const Graph& graph, Sink& sink) {
                  " per byte of the model, and ", at_most(graph.limits, &Limits::macs)));
 }
 
-// Specification, section 7.2: legal, but hardly meant; real files have such biases in channels
-// that nothing reads.
+// docs/spec/numbers.md section 1.5: legal, but hardly meant; real files have such biases in
+// channels that nothing reads.
 void warn_of_wrapping(const Program& program, Sink& sink) {
   for (const auto& step : program.steps) {
     if (!step->accumulators) continue;

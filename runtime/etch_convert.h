@@ -1,7 +1,8 @@
 // Rows of elements in other forms, with everything known at run time: conversions between element
 // types, QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, and QLinearAdd and QLinearMul
 // with parameters that arrive at run time. C++17, freestanding, no heap, no state. A step of 0
-// repeats one element; sizes and steps count elements. Arithmetic: semantics sections 5 and 6.3.
+// repeats one element; sizes and steps count elements. Arithmetic: docs/spec/quantization.md,
+// docs/spec/qlinear.md.
 #pragma once
 
 #include <stddef.h>
@@ -147,7 +148,8 @@ static inline int32_t saturated_round(float v, Range range) {
   return q < range.low ? range.low : (q > range.high ? range.high : q);
 }
 
-// QLinearAdd: a / c and b / c are ratios of scales; all products are fused (semantics section 6.3).
+// QLinearAdd: a / c and b / c are ratios of scales; all products are fused (docs/spec/qlinear.md
+// section 6.2).
 static inline void qlinear_add(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
                                const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
                                const uint8_t* b, ptrdiff_t b_step, Stored b_as,
@@ -168,7 +170,7 @@ static inline void qlinear_add(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
   }
 }
 
-// QLinearMul (semantics section 6.3): the zero point is added before rounding.
+// QLinearMul (docs/spec/qlinear.md section 6.3): the zero point is added before rounding.
 static inline void qlinear_mul(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
                                const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
                                const uint8_t* b, ptrdiff_t b_step, Stored b_as,

@@ -1,7 +1,7 @@
 // Convolutions for Arm cores with SIMD on halfwords (SMLAD and its kind), in portable C++: what
 // the functions in assembly of generated code compute, for compilers and CPUs that lack the
 // instructions. Same packed weights, same scratch, same results. C++17, freestanding, no heap, no
-// state. Arithmetic: semantics sections 0 and 7; sums wrap modulo 2^32.
+// state. Arithmetic: docs/spec/requantization.md; sums wrap modulo 2^32.
 //
 // Four bytes of x in a row become two words of two halfwords each: bytes 0 and 2, then 1 and 3.
 #pragma once

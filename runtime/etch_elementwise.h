@@ -1,7 +1,8 @@
 // Rows of elements with everything known at run time: arithmetic on floats and integers with
 // broadcasting, limits, reductions. C++17, freestanding, no heap, no state. A step of 0 repeats one
 // element; sizes and steps count elements and are literals in generated code. Floats go in vectors
-// where they lie side by side; no function adds to a product. Arithmetic: semantics section 5.
+// where they lie side by side; no function adds to a product. Arithmetic: docs/spec/float.md
+// section 9.1.
 #pragma once
 
 #include <stddef.h>

@@ -6,8 +6,8 @@
 // powers of two are done on the bits, so no float add follows a float multiply; and a product that
 // a caller might add to passes through opaque(). Flags that break IEEE arithmetic itself are
 // refused below. Functions are static, so that files compiled for different instruction sets can be
-// linked together. Arithmetic: semantics sections 0, 5.2 and 5.3. exp and softmax equal ONNX
-// Runtime's CPU kernels on x64 with AVX512F bit for bit.
+// linked together. Arithmetic: docs/spec/numbers.md, docs/spec/quantization.md. exp and softmax
+// equal ONNX Runtime's CPU kernels on x64 with AVX512F bit for bit.
 #pragma once
 
 #include <stddef.h>
@@ -191,8 +191,8 @@ static inline int32_t clamp_round_offset(float value, int32_t zero_point, int32_
   return round_even(inside) + zero_point;
 }
 
-// QuantizeLinear of one value (semantics 5.2): true division by `scale`, zero_point in the output's
-// range.
+// QuantizeLinear of one value (docs/spec/quantization.md section 2.3): true division by `scale`,
+// zero_point in the output's range.
 static inline uint8_t quantize_u8(float x, float scale, int32_t zero_point) {
   return static_cast<uint8_t>(clamp_round_offset(x / scale, zero_point, 0, 255));
 }
@@ -201,13 +201,14 @@ static inline int8_t quantize_s8(float x, float scale, int32_t zero_point) {
   return static_cast<int8_t>(clamp_round_offset(x / scale, zero_point, -128, 127));
 }
 
-// DequantizeLinear of one value (semantics 5.3). `quantized` and zero_point are both uint8 or both
-// int8 values, or `quantized` is an int32 bias and zero_point 0.
+// DequantizeLinear of one value (docs/spec/quantization.md section 2.4). `quantized` and zero_point
+// are both uint8 or both int8 values, or `quantized` is an int32 bias and zero_point 0.
 static inline float dequantize(int32_t quantized, float scale, int32_t zero_point) {
   return opaque(static_cast<float>(quantized - zero_point) * scale);
 }
 
-// An int32 accumulator to 8 bits (semantics 0): `scale` is the combined scale of inputs and output.
+// An int32 accumulator to 8 bits (docs/spec/requantization.md section 3.1): `scale` is the combined
+// scale of inputs and output.
 static inline uint8_t requantize_u8(int32_t accumulator, float scale, int32_t zero_point) {
   return static_cast<uint8_t>(
       clamp_round_offset(static_cast<float>(accumulator) * scale, zero_point, 0, 255));

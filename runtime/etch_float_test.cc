@@ -205,7 +205,7 @@ TEST(FloatRounding, SaturatesAndTurnsNaNIntoZero) {
   EXPECT_EQ(rne(kNaN), 0);
 }
 
-// Section 0 in the words of the specification, on one float product or quotient.
+// docs/spec/numbers.md section 1.3 word by word, on one float product or quotient.
 int expected_8bit(float value, int zero_point, int low, int high) {
   if (std::isnan(value)) return low;
   const double lower = low - zero_point;

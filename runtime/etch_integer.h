@@ -1,7 +1,8 @@
 // Requantization in integers, for CPUs without an FPU: the same results as the float rule
-// rne(fl(fl(acc) * scale)) of semantics section 0, either by a multiplier, an offset and a shift
-// that the compiler has proved exact for every accumulator that can occur (section 7.5), or by
-// carrying out the two float roundings in integers. C++17, freestanding, no state.
+// rne(fl(fl(acc) * scale)) of docs/spec/requantization.md section 3.1, either by a multiplier, an
+// offset and a shift that the compiler has proved exact for every accumulator that can occur
+// (section 3.6), or by carrying out the two float roundings in integers. C++17, freestanding, no
+// state.
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // Convolutions for Arm cores with Helium (MVE), in portable C++: what the functions in assembly of
 // generated code compute, for compilers and CPUs that lack the instructions. Same packed weights,
-// same results. C++17, freestanding, no heap, no state. Arithmetic: semantics sections 0, 6.3 and
-// 7; sums wrap modulo 2^32.
+// same results. C++17, freestanding, no heap, no state. Arithmetic: docs/spec/requantization.md,
+// docs/spec/qlinear.md; sums wrap modulo 2^32.
 #pragma once
 
 #include <stddef.h>

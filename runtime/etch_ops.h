@@ -1,6 +1,6 @@
 // The part of the tiny runtime that is called for whole rows: filling of halos, byte tables and
 // what is chosen between them, and QLinearSoftmax. C++17, freestanding, no heap, no state.
-// Arithmetic: semantics section 6.3.
+// Arithmetic: docs/spec/qlinear.md.
 #pragma once
 
 #include <stddef.h>

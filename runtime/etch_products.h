@@ -1,7 +1,7 @@
 // Convolutions and matrix products whose weights, scales or zero points arrive at run time: plain
 // loops over a geometry that is constant in generated code. (Constant weights get specialised
-// code instead.) C++17, freestanding, no heap, no state. Arithmetic: semantics sections 0 to 3 and
-// 5.5; sums wrap modulo 2^32.
+// code instead.) C++17, freestanding, no heap, no state. Arithmetic: docs/spec/products.md; sums
+// wrap modulo 2^32.
 #pragma once
 
 #include <stddef.h>

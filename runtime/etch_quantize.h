@@ -1,8 +1,8 @@
 // TensorFlow's QuantizeV2 and Dequantize for types and ranges that have no kernel of their own: 16
 // and 32 bits, and ranges that are known at run time only. C++17, freestanding, no libm, no state.
-// Arithmetic: semantics section 4. It is float32 in the order written there; a product goes through
-// opaque() before something is added to it. Subnormal numbers count as 0, as TensorFlow runs
-// its kernels. Whatever the numbers, results are defined: NaN gives the least value, and what
+// Arithmetic: docs/spec/quantize_v2.md. It is float32 in the order written there; a product goes
+// through opaque() before something is added to it. Subnormal numbers count as 0, as TensorFlow
+// runs its kernels. Whatever the numbers, results are defined: NaN gives the least value, and what
 // exceeds the type saturates.
 #pragma once
 

@@ -263,7 +263,7 @@ TEST_P(QuantizeV2Engines, CompiledCodeEqualsTheReference) {
   }
 }
 
-// Specification section 4.5.
+// docs/spec/quantize_v2.md section 7.5.
 TEST_P(QuantizeV2Engines, WrongAttributesAreRefused) {
   const std::map<std::string, Attribute> wrong[] = {
       {{"mode", std::string("MAX")}},

@@ -98,7 +98,7 @@ def spec_pads(conv):
 
 
 def transposed_output(conv):
-    """Output size and padding before it per axis of a transposed convolution (specification 3.3)."""
+    """Output size and front padding per axis when transposed (docs/spec/shapes.md section 4.3)."""
     attributes, kernel, rank = conv.attributes, conv.kernel(), len(conv.kernel())
     auto = attributes.get("auto_pad", "NOTSET")
     extra = attributes.get("output_padding", [0] * rank)

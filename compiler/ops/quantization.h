@@ -46,7 +46,7 @@ std::optional<std::vector<int>> resolve_zero_points(ResolveContext& context, int
                                                     const std::vector<Shape>& shapes);
 
 // fl(fl(x_scale * w_scale[c]) / y_scale) per entry of w_scale, in float32 and in this order
-// (specification section 0). x and y are per tensor.
+// (docs/spec/requantization.md section 3.2). x and y are per tensor.
 std::vector<float> combined_scale(const Quantization& x, const Quantization& w,
                                   const Quantization& y);
 

@@ -1,6 +1,6 @@
 // Arithmetic that the reference functions of several quantized operators share, written from
-// section 0 of the specification: 32-bit wrap-around, rounding to nearest even, saturation.
-// Nothing here is used by generated code or by kernels.
+// docs/spec/numbers.md and docs/spec/requantization.md: 32-bit wrap-around, rounding to nearest
+// even, saturation. Nothing here is used by generated code or by kernels.
 #pragma once
 
 #include <cstdint>

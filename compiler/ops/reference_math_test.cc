@@ -1,4 +1,5 @@
-// Rounding, saturation and wrap-around of the references (specification sections 0 and 0.2).
+// Rounding, saturation and wrap-around of the references (docs/spec/numbers.md sections 1.3 and
+// 1.5).
 #include "compiler/ops/reference_math.h"
 
 #include <gtest/gtest.h>

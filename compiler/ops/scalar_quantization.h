@@ -21,14 +21,14 @@ struct ScalarQuantization {
 std::optional<ScalarQuantization> scalar_quantization(ResolveContext& context,
                                                       const QuantizationInputs& inputs, DType type);
 
-// fl(scale * (q - zero_point)) (specification section 5.3).
+// fl(scale * (q - zero_point)) (docs/spec/quantization.md section 2.4).
 float dequantized(std::int32_t q, const ScalarQuantization& from);
 
-// The nearest value of `type` to fl(x / scale), clamped (specification section 5.2).
+// The nearest value of `type` to fl(x / scale), clamped (docs/spec/quantization.md section 2.3).
 std::int32_t quantized(float x, const ScalarQuantization& to, DType type);
 
 // round(v), clamped to `type`, for operators that add the zero point in float before rounding.
-// Beyond int32 the x64 conversion gives the least value (specification section 6.3).
+// Beyond int32 the x64 conversion gives the least value (docs/spec/qlinear.md section 6.3).
 std::int32_t saturated_round(float v, DType type);
 
 }  // namespace etch

@@ -1,6 +1,7 @@
 // Turns groups DequantizeLinear -> operator -> QuantizeLinear into integer operators, exactly where
-// and how ONNX Runtime does at its integer level (specification sections 6.1 and 6.2; int8 allowed
-// everywhere), so that results equal its results bit for bit. What does not match stays float.
+// and how ONNX Runtime does at its integer level (docs/spec/qdq.md sections 8.1 and 8.2; int8
+// allowed everywhere), so that results equal its results bit for bit. What does not match stays
+// float.
 //
 // Requires and keeps a resolved graph; renumbers values. Rewrites, repeated until none applies:
 //   - Identity and Cast to the same type vanish

@@ -1,10 +1,10 @@
 // The groups DequantizeLinear -> operator -> QuantizeLinear that become one integer operator, with
-// ONNX Runtime's conditions (specification section 6.1):
+// ONNX Runtime's conditions (docs/spec/qdq.md section 8.1):
 //   Conv              QLinearConv; bias: see below. With Relu or Clip before the Q: QLinearConv of
 //                     org.etch with limits; ONNX Runtime leaves these in float, which differs at
-//                     near-ties (specification section 6.2). So has ConvTranspose
+//                     near-ties (docs/spec/qdq.md section 8.2). So has ConvTranspose
 //   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no
-//                     integer kernel and leaves it float, which differs at near-ties (section 3.6)
+//                     integer kernel and leaves it float, which differs at near-ties (section 8.2)
 //   MatMul            QLinearMatMul; of two matrices without Q behind it: QGemm with float output
 //   Gemm              QGemm, with float output when no Q follows
 //   Add, Mul          QLinearAdd, QLinearMul

@@ -3,7 +3,7 @@
 // is not constant comes from the same tensor and every constant is a scalar. So x * Sigmoid(x),
 // Clip(x + 3, 0, 6) / 6 * x, a change of scale and whole chains of them are one look-up each. The
 // entries are what the operators' reference functions give, so results stay the same bit for bit
-// (specification section 6.2). A table that only limits what a QLinearConv, a QGemm or a
+// (docs/spec/qlinear.md section 6.1). A table that only limits what a QLinearConv, a QGemm or a
 // QLinearMatMul gives becomes part of it, one that changes nothing vanishes.
 //
 // Requires and keeps a resolved graph; renumbers values. Runs after fold_qdq, which decides what is

@@ -1,6 +1,6 @@
-// Lets a network whose input is quantized take float32 instead: a QuantizeV2 node (semantics
-// section 4) is put between the new input and what used to be the input. Runs right after import,
-// so that everything after it sees an ordinary node with constant ranges.
+// Lets a network whose input is quantized take float32 instead: a QuantizeV2 node
+// (docs/spec/quantize_v2.md) is put between the new input and what used to be the input. Runs right
+// after import, so that everything after it sees an ordinary node with constant ranges.
 #pragma once
 
 #include <optional>

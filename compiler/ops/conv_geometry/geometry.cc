@@ -205,7 +205,8 @@ bool is_same(AutoPad auto_pad) {
   return auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower;
 }
 
-// Section 1.4: explicit pads and output size of one axis of a forward convolution.
+// docs/spec/shapes.md sections 4.1 and 4.2: explicit pads and output size of one axis of a forward
+// convolution.
 void finish_forward_axis(ResolveContext& context, AutoPad auto_pad, ConvAxis& axis) {
   const auto extent = extent_of(context, axis);
   if (!extent) return;
@@ -227,7 +228,8 @@ void finish_forward_axis(ResolveContext& context, AutoPad auto_pad, ConvAxis& ax
   }
 }
 
-// Section 3.3: output size before any cropping, stride * (in - 1) + output_padding + extent.
+// docs/spec/shapes.md section 4.3: output size before any cropping, stride * (in - 1) +
+// output_padding + extent.
 std::optional<std::int64_t> full_size(ResolveContext& context, const ConvAxis& axis,
                                       std::int64_t output_padding) {
   const auto extent = extent_of(context, axis);
@@ -258,7 +260,8 @@ struct TransposedRequest {
   std::optional<std::int64_t> out;  // from output_shape
 };
 
-// Section 3.3: explicit crop and output size of one axis of a transposed convolution.
+// docs/spec/shapes.md section 4.3: explicit crop and output size of one axis of a transposed
+// convolution.
 void finish_transposed_axis(ResolveContext& context, const TransposedRequest& request,
                             ConvAxis& axis) {
   if (axis.in < 1) return context.error(DiagKind::kShape, "x must not be empty");

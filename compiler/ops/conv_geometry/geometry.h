@@ -1,6 +1,6 @@
 // Shape rules that all convolutions share: attributes, defaults, automatic padding and implicit
-// sizes of one node become explicit numbers per spatial axis (specification sections 1.4 and
-// 3.3). Serves Conv, ConvInteger, QLinearConv and, transposed, ConvTranspose and
+// sizes of one node become explicit numbers per spatial axis (docs/spec/shapes.md sections 4.1 to
+// 4.3). Serves Conv, ConvInteger, QLinearConv and, transposed, ConvTranspose and
 // QLinearConvTranspose, in one to three spatial dimensions.
 #pragma once
 

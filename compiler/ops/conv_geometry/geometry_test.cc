@@ -1,4 +1,4 @@
-// Shape rules of convolutions (specification sections 1.4 and 3.3), through Conv and
+// Shape rules of convolutions (docs/spec/shapes.md sections 4.1 to 4.3), through Conv and
 // ConvTranspose nodes: every rule, and every refusal with its message.
 #include "compiler/ops/conv_geometry/geometry.h"
 

@@ -2,7 +2,7 @@
 //
 //   ai.onnx ConvInteger (10): x [N, C, in...] u8 or s8, w [M, C/group, kernel...] u8 or s8 in any
 //   mix, optional x_zero_point (scalar, type of x), optional w_zero_point (scalar or [M], type of
-//   w). y [N, M, out...] s32. Shapes: conv_geometry/geometry.h. Specification section 2.
+//   w). y [N, M, out...] s32. Shapes: conv_geometry/geometry.h. docs/spec/products.md section 5.2.
 //
 // y = sum of (x - x_zero_point) * (w - w_zero_point[m]), modulo 2^32. Padding holds x_zero_point
 // and so contributes 0.

@@ -4,7 +4,7 @@
 //   output_max; they are taken as they are. Attributes: T (optional: the input's type), mode,
 //   narrow_range, axis as for QuantizeV2; dtype float only. Output: float32.
 //
-// Specification section 4.7.
+// docs/spec/quantize_v2.md section 7.7.
 #pragma once
 
 #include "compiler/ops/quantize_v2/op.h"

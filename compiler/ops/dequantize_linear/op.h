@@ -5,8 +5,8 @@
 //   scale per tensor, per index of `axis` (default 1) or per block of `block_size` of them:
 //   quantization_axis.h. y float32 with x's shape; output_dtype (23) may only repeat float32.
 //
-// Specification section 5.3: y = fl(float(x - x_zero_point) * x_scale); the subtraction is in
-// 32-bit integers and comes first.
+// docs/spec/quantization.md section 2.4: y = fl(float(x - x_zero_point) * x_scale); the subtraction
+// is in 32-bit integers and comes first.
 #pragma once
 
 #include <optional>

@@ -3,7 +3,7 @@
 //   ai.onnx DynamicQuantizeLinear (11): x float32. y u8 with x's shape, y_scale float32 scalar,
 //   y_zero_point u8 scalar.
 //
-// Specification section 5.4, in float32: lo = min(0, min x), hi = max(0, max x);
+// docs/spec/quantization.md section 2.5, in float32: lo = min(0, min x), hi = max(0, max x);
 //   y_scale = fl(fl(hi - lo) / 255), or 1 when hi == lo
 //   y_zero_point = round_half_even(clamp(fl(0 - fl(lo / y_scale)), 0, 255))
 //   y = QuantizeLinear(x, y_scale, y_zero_point)

@@ -4,7 +4,8 @@
 //   a_zero_point (scalar or per row of a) and b_zero_point (scalar or per column of b), of the
 //   operand's type; shapes of both: matmul_geometry/geometry.h. y [..., M, N] s32.
 //
-// y = sum over k of (a - a_zero_point) * (b - b_zero_point), modulo 2^32. Specification 5.6.
+// y = sum over k of (a - a_zero_point) * (b - b_zero_point), modulo 2^32.
+// (docs/spec/products.md section 5.5)
 #pragma once
 
 #include <optional>

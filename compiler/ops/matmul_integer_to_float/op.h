@@ -9,7 +9,8 @@
 //   and B as for MatMul.
 //
 // With the int32 sum of (a - a_zero_point) * (b - b_zero_point), modulo 2^32,
-//   y = fl( fl( fl(sum) * fl(a_scale * b_scale[n]) ) + bias[n] )   (specification section 6.3)
+//   y = fl( fl( fl(sum) * fl(a_scale * b_scale[n]) ) + bias[n] )
+// (docs/spec/products.md section 5.7).
 //
 // There is no lowering: passes/expand.h writes both as DynamicQuantizeLinear, MatMulInteger, Cast,
 // Mul and Add, which take exactly these steps.

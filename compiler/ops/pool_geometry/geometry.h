@@ -3,7 +3,8 @@
 //   sizes      out = floor((in + pads - ke) / stride) + 1 with ke = (kernel - 1) * dilation + 1;
 //   with
 //              ceil_mode the quotient is rounded up, but no window starts behind the image
-//   SAME_*     out = ceil(in / stride), padding as for convolutions (specification section 1.4)
+//   SAME_*     out = ceil(in / stride), padding as for convolutions
+//              (docs/spec/shapes.md section 4.4)
 // Windows are clipped to the image: a position outside it does not exist.
 #pragma once
 

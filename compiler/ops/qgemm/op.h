@@ -7,7 +7,7 @@
 //   Attributes transA, transB, alpha (default 1; here > 0).
 //   org.etch QGemm: the same with limits of an 8-bit y, see result_limits.h.
 //
-// Specification 0 and 6.3, per column n, float steps in float32:
+// docs/spec/products.md section 5.6, per column n, float steps in float32:
 //   A32 = C[m, n] + sum over k of (A - a_zero_point) * (B - b_zero_point[n])   modulo 2^32
 //   P   = fl(fl(alpha * a_scale) * b_scale[n])
 //   8 bits: y = round_half_even(clamp(fl(fl(A32) * fl(P / y_scale)))) + y_zero_point

@@ -1,6 +1,6 @@
 // QLinearSigmoid, QLinearLeakyRelu (com.microsoft, since 1): y =
-// QuantizeLinear(f(DequantizeLinear(x))) for each 8-bit element (specification section 6.3), f as
-// in compiler/ops/activation.
+// QuantizeLinear(f(DequantizeLinear(x))) for each 8-bit element (docs/spec/qlinear.md section 6.1),
+// f as in compiler/ops/activation.
 //   inputs  X, X_scale, X_zero_point, Y_scale, Y_zero_point; LeakyRelu: attribute alpha, default
 //   0.01
 #pragma once

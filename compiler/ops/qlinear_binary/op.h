@@ -1,7 +1,8 @@
 // QLinearAdd, QLinearMul (com.microsoft, since 1): elementwise on 8-bit tensors of one type, with
 // numpy broadcasting.
 //   inputs  A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point
-// Arithmetic (specification section 6.3, ONNX Runtime on x64 with FMA), a and b the raw integers:
+// Arithmetic (docs/spec/qlinear.md sections 6.2 and 6.3, as ONNX Runtime on x64 with FMA), a and b
+// the raw integers:
 //   Add  rA = fl(sa/sc), rB = fl(sb/sc), F = fl(zc - fma(rA, za, fl(rB*zb)))
 //        c = saturate(rne(fma(a, rA, fma(b, rB, F)))); a and b trade places, with their scales and
 //        zero points, when A is the side that broadcasts along the innermost axis

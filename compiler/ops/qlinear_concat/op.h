@@ -1,8 +1,8 @@
 // QLinearConcat (com.microsoft, since 1): 8-bit tensors one after the other along `axis`
 // (required), each requantized to the output's scale and zero point.
 //   inputs  Y_scale, Y_zero_point, then X, X_scale, X_zero_point for each input; one element type
-// Arithmetic (specification section 6.3): y = QuantizeLinear(DequantizeLinear(x)); with equal scale
-// and zero point a plain copy.
+// Arithmetic (docs/spec/qlinear.md section 6.4): y = QuantizeLinear(DequantizeLinear(x)); with
+// equal scale and zero point a plain copy.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 //   and their zero points hold one value; w_scale and w_zero_point one or M, each on its own.
 //   w is always [M, C/group, kernel...]; B is s32 [M] or absent. Shapes: conv_geometry.
 //
-// Specification sections 0 and 1, per output channel m, all float steps in float32:
+// docs/spec/products.md section 5.1, per output channel m, all float steps in float32:
 //   A = B[m] + sum of (x - x_zero_point) * (w - w_zero_point[m])     modulo 2^32
 //   S = fl(fl(x_scale * w_scale[m]) / y_scale)
 //   y = round_half_even(clamp(fl(fl(A) * S), to what fits)) + y_zero_point, then the limits

@@ -1,5 +1,5 @@
 // QLinearConvTranspose: compared, over many small shapes, with the forward convolution that it is
-// equivalent to (specification section 3.5), and checked by hand in its layout.
+// equivalent to (docs/spec/reference.md section 10.3), and checked by hand in its layout.
 #include "compiler/ops/qlinear_conv_transpose/op.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
 // QLinearGlobalAveragePool (com.microsoft, since 1): the mean of each plane of an 8-bit image.
 //   inputs         X, x_scale, x_zero_point, y_scale, y_zero_point
 //   channels_last  1: X is [N, D1, ..., C]; 0 (default): [N, C, D1, ...]
-// Arithmetic (specification section 6.3): A = sum(x) - zp * HW in int32, S = fl(xs / fl(ys * HW)),
-// requantized as section 0 says. Refused as ONNX Runtime does: S < 2^-32, S >= 256, HW >= 2^24.
+// Arithmetic (docs/spec/qlinear.md section 6.5): A = sum(x) - zp * HW in int32,
+// S = fl(xs / fl(ys * HW)), requantized as docs/spec/requantization.md section 3.1 says. Refused as
+// ONNX Runtime does: S < 2^-32, S >= 256, HW >= 2^24.
 #pragma once
 
 #include "compiler/ops/conv_geometry/geometry.h"

@@ -6,7 +6,7 @@
 //   org.etch QLinearMatMul: the same with limits of y, see result_limits.h.
 //   Per-row quantization of a and y, which ONNX allows, is refused as unsupported.
 //
-// Specification 5.5 and 0, per column n, float steps in float32:
+// docs/spec/products.md section 5.4, per column n, float steps in float32:
 //   A = sum over k of (a - a_zero_point) * (b - b_zero_point[n])   modulo 2^32
 //   S = fl(fl(a_scale * b_scale[n]) / y_scale)
 //   y = round_half_even(clamp(fl(fl(A) * S))) + y_zero_point

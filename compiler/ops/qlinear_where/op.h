@@ -3,7 +3,7 @@
 //   inputs  condition (bool), X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale,
 //           z_zero_point; X, Y and Z of one 8-bit type; scales and zero points constant
 // requantized(q) = QuantizeLinear(DequantizeLinear(q)), and q itself where both quantizations are
-// equal (specification section 6.3).
+// equal (docs/spec/qlinear.md section 6.4).
 #pragma once
 
 #include "compiler/ir/geometry/strided.h"

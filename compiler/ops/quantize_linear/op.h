@@ -6,7 +6,7 @@
 //   y_zero_point, else output_dtype (21), else u8: u8, s8, u16, s16, u4 or s4.
 //   `saturate` and `precision` concern types that are not supported here.
 //
-// Specification section 5.2, in float32: v = fl(x / y_scale), a true division; y =
+// docs/spec/quantization.md section 2.3, in float32: v = fl(x / y_scale), a true division; y =
 // round_half_even(clamp(v, what fits once y_zero_point is added)) + y_zero_point. NaN gives the
 // least value of the type. Infinities saturate, with blocks too (ONNX Runtime's blocked kernel
 // gives arbitrary values for them).

@@ -8,7 +8,7 @@
 //   axis -1: min_range and max_range hold one value each; else one per index of that axis.
 //   With one slice output_min and output_max are scalars, else they have the shape of min_range.
 //
-// Specification section 4. NaN gives the least value, and what exceeds T saturates, where
+// docs/spec/quantize_v2.md. NaN gives the least value, and what exceeds T saturates, where
 // TensorFlow's result depends on the CPU (docs/operators/quantize_v2.md).
 #pragma once
 

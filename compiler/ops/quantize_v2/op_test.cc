@@ -1,4 +1,5 @@
-// QuantizeV2: every row of specification section 4.6, TensorFlow's own vectors, what is refused.
+// QuantizeV2: every row of docs/spec/quantize_v2.md section 7.6, TensorFlow's own vectors, what is
+// refused.
 #include "compiler/ops/quantize_v2/op.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ void expect(OneNode& node, const Values& output, float low, float high) {
   EXPECT_FLOAT_EQ(y[2].real(0), high);
 }
 
-// ---- specification 4.6 ----
+// ---- docs/spec/quantize_v2.md section 7.6 ----
 
 TEST(QuantizeV2, MinFirstOf0To255) {
   OneNode node = quantize("MIN_FIRST", "quint8", 0, 255, {1, 1.25F, 1.75F, 127, 255, 500});
@@ -216,7 +217,7 @@ TEST(QuantizeV2, PassesTensorFlowsOwnVectors) {
   EXPECT_EQ(checked, 14);
 }
 
-// ---- what the specification leaves to the CPU ----
+// ---- what TensorFlow leaves to the CPU ----
 
 TEST(QuantizeV2, NanGivesTheLeastValueAndInfinitiesTheEnds) {
   for (const char* mode : {"MIN_COMBINED", "MIN_FIRST", "SCALED"}) {
@@ -258,7 +259,7 @@ TEST(QuantizeV2, OneSliceMakesScalarOutputs) {
   EXPECT_EQ(y[1].shape(), Shape{});
 }
 
-// ---- refusals: specification 4.5 ----
+// ---- refusals: docs/spec/quantize_v2.md section 7.5 ----
 
 OneNode good() { return quantize("SCALED", "qint8", -1, 1, {0.5F}); }
 

@@ -1,5 +1,5 @@
-// Line by line from the specification; see range.h. Everything is float32 but where it says double.
-// Results that can be subnormal are flushed.
+// Line by line from docs/spec/quantize_v2.md; see range.h. Everything is float32 but where it says
+// double. Results that can be subnormal are flushed.
 #include "compiler/ops/quantize_v2/range.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // The ranges of TensorFlow's QuantizeV2: how min_range and max_range become the range that is used
-// (specification section 4.1) and the factor that each mode multiplies by (sections 4.2 to 4.4).
-// Written with <cmath> for the compiler; runtime/etch_quantize.h has the same without libm.
+// (docs/spec/quantize_v2.md section 7.1) and the factor that each mode multiplies by (sections 7.2
+// to 7.4). Written with <cmath> for the compiler; runtime/etch_quantize.h has the same without
+// libm.
 #pragma once
 
 #include <cstdint>

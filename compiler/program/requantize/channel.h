@@ -1,6 +1,6 @@
-// One output channel as requantization sees it: the float rule of semantics section 0 and the
-// accumulators that can occur; and the accumulators at which its result changes, which is all that
-// has to be compared to prove another formula equal (both are monotone).
+// One output channel as requantization sees it: the float rule of docs/spec/requantization.md
+// section 3.1 and the accumulators that can occur; and the accumulators at which its result
+// changes, which is all that has to be compared to prove another formula equal (both are monotone).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The cheapest integer formula that equals the float rule for every accumulator of a channel that
-// can occur: the ladder of semantics section 7.5. Every formula that is handed out has been
-// compared with the rule wherever either of the two can change, which proves it.
+// can occur: the ladder of docs/spec/requantization.md section 3.6. Every formula that is handed
+// out has been compared with the rule wherever either of the two can change, which proves it.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Is there a multiplier M and an offset R with floor((acc * M + R) / 2^s) = the float rule for all
-// accumulators of a channel? The decision procedure of semantics section 7.3, extended in two ways:
-// the offset may depend on whether floor(acc * M / 2^s) is odd, which is what rounding ties to even
-// needs, and the formula may be wrong for a few accumulators.
+// accumulators of a channel? The decision procedure of docs/spec/requantization.md section 3.5,
+// extended in two ways: the offset may depend on whether floor(acc * M / 2^s) is odd, which is what
+// rounding ties to even needs, and the formula may be wrong for a few accumulators.
 //
 // For a fixed M every demand bounds R from one side, so M works if the highest lower bound does
 // not exceed the lowest upper bound. That gap is convex in M: a search along its slope finds the

@@ -1,7 +1,7 @@
 // Pooling over windows of bytes, channels last. Maximum pooling compares raw bytes (a positive
 // scale keeps the order); average pooling follows ONNX Runtime's QLinearAveragePool (floats in
 // window order, zero point added before rounding), global average pooling its integer sibling
-// (semantics 6.3).
+// (docs/spec/qlinear.md sections 6.5 and 6.6).
 //
 // A region is a rectangle of output pixels whose windows see the same taps, so that no tap is
 // ever tested against the border at run time.
@@ -43,7 +43,8 @@ struct PoolPlan {
   float x_scale = 1, y_scale = 1, y_zero = 0;
   int x_zero_point = 0;  // as stored
   int y_stored = 0;      // 128 when an int8 is stored as uint8
-  // kGlobalAverage: sum over pixels x row, then section 0 with this factor
+  // kGlobalAverage: sum over pixels x row, then docs/spec/requantization.md section 3.1 with this
+  // factor
   int pixels = 1;
   float scale = 1;
   Requantize out;

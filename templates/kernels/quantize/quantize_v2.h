@@ -1,5 +1,5 @@
-// TensorFlow's QuantizeV2 and Dequantize (semantics section 4). The tensor may consist of slices
-// that differ in their range.
+// TensorFlow's QuantizeV2 and Dequantize (docs/spec/quantize_v2.md). The tensor may consist of
+// slices that differ in their range.
 //
 // The vector kernel is for 8-bit outputs and ranges known when compiling. It clamps after scaling
 // instead of before: scaling and rounding never reverse an order, and lowering has checked that the

@@ -1,5 +1,6 @@
 // The epilogue shared by all kernels that end in int32 accumulators: scale, round to nearest
-// even, add the zero point, saturate, clamp, store (semantics section 0), or store the int32.
+// even, add the zero point, saturate, clamp, store (docs/spec/requantization.md section 3.1), or
+// store the int32.
 //
 // Accumulators come as [pixel][vector]. Four vectors at a time are packed to bytes; how pixels
 // and vectors share those four depends on the number of vectors per pixel:

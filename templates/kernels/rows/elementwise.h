@@ -194,7 +194,8 @@ void copy_kernel(S& s, const CopyPlan& plan) {
   });
 }
 
-// x float32, y stored uint8. semantics 5.2: true division, clamp in float, round, add.
+// x float32, y stored uint8. docs/spec/quantization.md section 2.3: true division, clamp in float,
+// round, add.
 struct QuantizePlan {
   Nest nest;
   float scale = 1;
@@ -245,7 +246,7 @@ void quantize_kernel(S& s, const QuantizePlan& plan) {
   });
 }
 
-// x stored uint8, y float32. semantics 5.3: integer subtract, one product.
+// x stored uint8, y float32. docs/spec/quantization.md section 2.4: integer subtract, one product.
 struct DequantizePlan {
   Nest nest;  // out_step must be 1
   float scale = 1;

@@ -1,6 +1,7 @@
-// The product of two quantized tensors with constant parameters, QLinearMul of x86-64 (semantics
-// 6.3): y = saturate(rne(fl(fl(fl((a - a_zero) * (b - b_zero)) * scale) + y_zero))). Differences
-// of bytes and their product have at most 17 bits, so floats hold them exactly.
+// The product of two quantized tensors with constant parameters, QLinearMul of x86-64
+// (docs/spec/qlinear.md section 6.3):
+// y = saturate(rne(fl(fl(fl((a - a_zero) * (b - b_zero)) * scale) + y_zero))). Differences of bytes
+// and their product have at most 17 bits, so floats hold them exactly.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Kernels that hand whole rows to the runtime: softmax in float and in QLinearSoftmax's table
-// form (semantics 6.3), byte tables, and the filling of halos.
+// form (docs/spec/qlinear.md section 6.4), byte tables, and the filling of halos.
 #pragma once
 
 #include <cstdint>

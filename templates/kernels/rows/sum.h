@@ -1,7 +1,7 @@
 // The sum of two quantized tensors with constant parameters, QLinearAdd of x86-64 with FMA
-// (semantics 6.3): y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), a and b the logical
-// integers. A step of its own walks over whole tensors; convolutions add their results this way
-// before they store them.
+// (docs/spec/qlinear.md section 6.2): y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), a
+// and b the logical integers. A step of its own walks over whole tensors; convolutions add their
+// results this way before they store them.
 #pragma once
 
 #include <vector>
