@@ -51,7 +51,7 @@ int parse_and_run(int argc, char** argv) {
   bool quiet = false;
   root.add_flag("-q,--quiet", quiet, "print only errors and results");
   root.require_subcommand(1);
-  root.fallthrough();  // root options may also stand behind the subcommand
+  root.fallthrough();  // root options may also follow the subcommand
   root.footer(kFooter);
 
   const std::vector<Command> commands = {
@@ -72,7 +72,7 @@ int parse_and_run(int argc, char** argv) {
   return static_cast<int>(ExitCode::kUsage);
 }
 
-// A file that is opened must not become the output that somebody has closed.
+// A file that is opened must not become the output that the caller has closed.
 void occupy_standard_descriptors() {
   for (const int descriptor : {0, 1, 2}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;

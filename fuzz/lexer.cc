@@ -1,4 +1,4 @@
-// See lexer.h. Raw strings, in which assembly may stand, are known.
+// See lexer.h. Raw strings, which may contain assembly, are known.
 #include "fuzz/lexer.h"
 
 #include <vector>

@@ -106,7 +106,7 @@ void bypass(onnx::GraphProto& graph, Random& random) {
   }
 }
 
-// A second node of the same kind, behind the first or beside it.
+// A second node of the same kind, after the first or beside it.
 void duplicate(onnx::GraphProto& graph, Random& random) {
   const int at = some(graph.node(), random);
   onnx::NodeProto node = graph.node(at);

@@ -30,7 +30,7 @@ void add_attribute(onnx::NodeProto& node, const std::string& name, Random& rando
 void mutate_attribute(onnx::NodeProto& node, Random& random);
 
 // --- operators.cc
-// Adds a node of an operator that the compiler knows, with fresh constants, behind some value.
+// Adds a node of an operator that the compiler knows, with fresh constants, after some value.
 void add_operator(onnx::ModelProto& model, Random& random);
 // Gives a node another operator's name.
 void change_operator(onnx::ModelProto& model, Random& random);
@@ -50,8 +50,8 @@ void mutate_interface(onnx::ModelProto& model, Random& random);
 void mutate_versions(onnx::ModelProto& model, Random& random);
 void make_names_hostile(onnx::ModelProto& model, Random& random);
 
-// --- repair.cc
-// Mends what the importer would refuse, so that what comes after it sees the change.
+// --- repair.cc Repairs what the importer would refuse, so that what comes after it sees the
+// change.
 void repair(onnx::ModelProto& model, Random& random);
 
 }  // namespace etch::fuzz

@@ -14,14 +14,14 @@ namespace etch::fuzz {
 inline constexpr std::string_view kHostileMark = "Qz9x";
 
 // To be called for models that the compiler has accepted: half of all mutations begin with one of
-// the latest of them. libFuzzer's corpus fills with models that are refused for ever new reasons,
-// and what is refused at the first node says nothing about the second.
+// the latest of them. libFuzzer's corpus fills with models that are refused for more and more
+// reasons, and what is refused at the first node says nothing about the second.
 void remember_accepted(std::string_view model);
 
 // LLVMFuzzerCustomMutator: changes the model in `data` in place; returns its new size.
 std::size_t mutate(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed);
 
-// LLVMFuzzerCustomCrossOver: the first model with the second one's nodes behind some of its values;
+// LLVMFuzzerCustomCrossOver: the first model with the second one's nodes after some of its values;
 // 0 if there is no such thing.
 std::size_t cross_over(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second,
                        std::span<std::uint8_t> out, unsigned seed);

@@ -141,7 +141,7 @@ static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, con
 }
 
 // round(v), clamped to the range, for operators that add the zero point before rounding. NaN and
-// what lies beyond int32 give `low`, as x64's conversion does.
+// values beyond int32 give `low`, as x64's conversion does.
 static inline int32_t saturated_round(float v, Range range) {
   if (!(v > -2147483648.0f && v < 2147483648.0f)) return range.low;
   const int32_t q = rne(v);

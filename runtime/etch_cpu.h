@@ -1,9 +1,9 @@
 // Which of the x86-64 instruction sets that Etch has code for can be executed here: what the
 // processor has (CPUID) and what the operating system saves on a context switch (XGETBV). Asking
-// takes microseconds in a virtual machine, so it is done once, by whoever keeps the answer; the
-// decision itself is a function of what was read, which tests give it. Needs GCC or clang.
-// C++17, freestanding; functions are static, so that files compiled for different instruction sets
-// can be linked together.
+// takes microseconds in a virtual machine, so it is done once, by the caller, which keeps the
+// answer; the decision itself is a function of what was read, which tests give it. Needs GCC or
+// clang. C++17, freestanding; functions are static, so that files compiled for different
+// instruction sets can be linked together.
 #pragma once
 
 #if !defined(__x86_64__)

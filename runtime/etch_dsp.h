@@ -201,13 +201,13 @@ static inline void dsp_depthwise(const uint8_t* x, const int32_t* stream, void* 
   }
 }
 
-// Elements of K that lie one after the other in x, and bytes from run to run.
+// Contiguous elements of K in x, and bytes from run to run.
 struct MlaRuns {
   int bytes, runs;
   ptrdiff_t step;
 };
 
-// For cores without SIMD: `pixels` pixels of x where they lie times all channels, two at a time.
+// For cores without SIMD: `pixels` pixels of x, in place, times all channels, two at a time.
 // The stream holds for every two: 2 biases; per element of K a byte of each; nothing or 2 bytes up
 // to a whole word; factors.
 static inline void mla_tile(const uint8_t* x, const int32_t* stream, void* y, int32_t zero_points,

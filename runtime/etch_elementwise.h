@@ -1,8 +1,7 @@
 // Rows of elements with everything known at run time: arithmetic on floats and integers with
 // broadcasting, limits, reductions. C++17, freestanding, no heap, no state. A step of 0 repeats one
-// element; sizes and steps count elements and are literals in generated code. Floats go in vectors
-// where they lie side by side; no function adds to a product. Arithmetic: docs/spec/float.md
-// section 9.1.
+// element; sizes and steps count elements and are literals in generated code. Contiguous floats go
+// in vectors; no function adds to a product. Arithmetic: docs/spec/float.md section 9.1.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +13,7 @@
 namespace etch {
 namespace rt {
 
-// Operations with a form for vectors say so behind their definition.
+// Operations with a form for vectors say so after their definition.
 template <class Operation>
 struct HasVectors {
   enum { value = 0 };

@@ -40,14 +40,14 @@ struct FloatEnd {
   int32_t relu;
 };
 
-// Where weights lie before they are packed: element (group, kernel position, input channel, column)
+// Where weights are before they are packed: element (group, kernel position, input channel, column)
 // is w[group * group_step + ...]. Panels of `panel` columns; one panel serves float_depthwise().
 struct PackShape {
   int32_t group, taps, in, out, panel;
   ptrdiff_t group_step, tap_step, in_step, out_step;
 };
 
-// Brings the weights of one group into panels and returns the place behind them.
+// Packs the weights of one group into panels and returns the place after them.
 static inline float* pack_group(const PackShape& s, const float* w, float* packed) {
   for (int32_t first = 0; first < s.out; first += s.panel) {
     const int32_t width = s.out - first < s.panel ? s.out - first : s.panel;
@@ -218,7 +218,7 @@ struct FloatRow {
 };
 
 // `pixels` neighbours from position `out` on the axis of tiles on. With more than one, all their
-// taps lie inside.
+// taps are inside.
 template <int lanes, int count, int pixels>
 static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                               const Window& window, int32_t out) {
@@ -235,7 +235,7 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
   finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, axis.y_step, s.y_channel);
 }
 
-// Positions [out, last) on the axis of tiles, all of whose taps lie inside: as many as possible in
+// Positions [out, last) on the axis of tiles, all of whose taps are inside: as many as possible in
 // large tiles. Returns where it ended.
 template <int pixels, class Tiles>
 ETCH_INLINE int32_t inner_tiles(const FloatConvShape& s, Window& window, int32_t out, int32_t last,

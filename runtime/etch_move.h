@@ -1,4 +1,4 @@
-// The part of the tiny runtime that copies elements which do not lie in dense rows: spread over
+// The part of the tiny runtime that copies elements which are not in dense rows: spread over
 // memory, picked through a table of positions, or mapped through a table of 256 bytes. Everything
 // counts bytes; sizes and steps are literals in generated code, so that compilers see plain loops.
 // C++17, freestanding, no heap, no state.

@@ -80,7 +80,7 @@ static inline int mve_vectors(const MveTile& tile, const MvePiece* pieces, int c
   return tile.gathered ? (bytes + 15) / 16 : vectors;
 }
 
-// Where the bias of channel c of a block lies; its scale follows `*scale` words later.
+// Where the bias of channel c of a block is; its scale follows `*scale` words later.
 static inline int mve_factor(const MveTile& tile, bool is_int32, int c, int* scale) {
   if (tile.block == 2) {
     *scale = 1;
@@ -103,7 +103,7 @@ static inline uint8_t mve_added(const MveAdd& add, int32_t result, int32_t resid
 }
 
 // The stream holds for every block of n channels: per 16 bytes of K 16 weights of each channel,
-// plus 128, 0 behind the end of a piece; biases and scales: of block 2 those of each channel side
+// plus 128, 0 after the end of a piece; biases and scales: of block 2 those of each channel side
 // by side, of block 4 all biases and then all scales, of block 8 the same with even channels first.
 static inline void mve_tile(const uint8_t* x, const int32_t* stream, void* y, const uint8_t* r,
                             const MveTile& tile, const MvePiece* pieces, int count,
@@ -136,7 +136,7 @@ static inline void mve_tile(const uint8_t* x, const int32_t* stream, void* y, co
   }
 }
 
-// Depthwise convolutions: rows of x that a position of the output reads lie interleaved in scratch
+// Depthwise convolutions: rows of x that a position of the output reads are interleaved in scratch
 // memory, as signed bytes, scratch[channel][column][row], four rows to a word.
 struct MveRows {
   int first, count;        // which of the four rows come from x, where the first of them starts

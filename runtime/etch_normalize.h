@@ -47,7 +47,7 @@ static inline void log_softmax_rows(const RowsShape& s, const float* x, float* y
   }
 }
 
-// Where the factor and the addend of an element lie: row * next + element * step.
+// Where the factor and the addend of an element are: row * next + element * step.
 struct RowAffine {
   ptrdiff_t factor_next, factor_step, addend_next, addend_step;
 };

@@ -8,8 +8,8 @@
 namespace etch {
 namespace rt {
 
-// The line of memory as far behind `ahead` as `at` is behind `start`, and `distance` bytes more.
-// It may lie behind the end of an array, so it is not computed as a pointer; nothing is read.
+// The line of memory as far after `ahead` as `at` is after `start`, and `distance` bytes more. It
+// may be beyond the end of an array, so it is not computed as a pointer; nothing is read.
 static inline void prefetch(const uint8_t* ahead, const uint8_t* start, const uint8_t* at,
                             ptrdiff_t distance) {
 #if defined(__GNUC__)

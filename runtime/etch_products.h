@@ -192,7 +192,7 @@ static inline void fold_zero_point(const uint8_t* zero_point, Stored as, int32_t
 
 // ---- windows of floats ----
 
-// The taps along one axis that lie inside the input for one output position: `count` of them, each
+// The taps along one axis that are inside the input for one output position: `count` of them, each
 // `step` after the one before, whose positions in x are `x_step` apart.
 struct TapRange {
   int32_t first, step, count, x, x_step;
@@ -241,7 +241,7 @@ ETCH_INLINE void for_each_tap(const ConvAxis (&axis)[3], const Window& window, B
   }
 }
 
-// The positions [first, last) on an axis all of whose taps lie inside the input.
+// The positions [first, last) on an axis all of whose taps are inside the input.
 struct Interior {
   int32_t first, last;
 };
@@ -255,7 +255,7 @@ static inline Interior interior_of(const ConvAxis& a, bool transposed) {
   return {first < end ? first : end, end};
 }
 
-// taps_inside() of a forward window, without a search where all of it lies inside.
+// taps_inside() of a forward window, without a search where all of it is inside.
 ETCH_INLINE TapRange interior_taps(const ConvAxis& axis, Interior interior, int32_t out) {
   if (out < interior.first || out >= interior.last) return taps_inside(axis, false, out);
   return {0, 1, axis.kernel, out * axis.stride - axis.pad, axis.dilation};
@@ -296,8 +296,8 @@ ETCH_INLINE Floats<lanes> pool_taps(const PoolShape& s, const Window& window, co
   return all;
 }
 
-// y[channel] = finish(the window's elements of that channel); in vectors where channels lie side by
-// side.
+// y[channel] = finish(the window's elements of that channel); in vectors where channels are
+// contiguous.
 template <class Operation, class Finish>
 ETCH_INLINE void pool_window(const PoolShape& s, const Window& window, const float* x, float* y,
                              Finish finish) {
@@ -313,7 +313,7 @@ ETCH_INLINE void pool_window(const PoolShape& s, const Window& window, const flo
     store(y + c * s.y_channel, finish(pool_taps<Operation, 1>(s, window, x + c * s.x_channel)));
 }
 
-// Positions of the window that lie inside the image and the padding around it.
+// Positions of the window that are inside the image and the padding around it.
 static inline int32_t padded_positions(const PoolShape& s, const int32_t* out) {
   int32_t count = 1;
   for (int a = 0; a < 3; ++a) {

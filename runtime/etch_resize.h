@@ -106,7 +106,7 @@ static inline float cubic_value(const float* x, const int32_t* rows, const float
   return sum;
 }
 
-// The inner two loops of the grid; tables as above with four neighbours, and behind the weights the
+// The inner two loops of the grid; tables as above with four neighbours, and after the weights the
 // total of each row position.
 template <bool divides>
 static inline void resize_cubic(const float* x, float* y, const int32_t* positions,

@@ -1,5 +1,5 @@
-// Rows with more than one step per element: factor and offset per channel, PRelu, and where the
-// largest or smallest element stands. Compilers may not fuse what is a product and a sum here, see
+// Rows with more than one step per element: factor and offset per channel, PRelu, and the position
+// of the largest or smallest element. Compilers may not fuse what is a product and a sum here, see
 // etch_vector.h. C++17, freestanding, no heap, no state.
 #pragma once
 
@@ -58,7 +58,7 @@ static inline void prelu(const float* x, ptrdiff_t x_step, const float* slope, p
   }
 }
 
-// ---- where the extreme stands ----
+// ---- position of the extreme ----
 
 struct Above {
   template <class T>

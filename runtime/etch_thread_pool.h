@@ -104,7 +104,7 @@ class ThreadPool {
         wait_a_little(pauses);
         continue;
       }
-      // Whoever changes what is waited for looks at sleeping_ afterwards, and all of these are
+      // A thread that changes what is waited for reads sleeping_ afterwards, and all of these are
       // sequentially consistent: so either that thread sees the sleeper or the sleeper the change.
       std::unique_lock<std::mutex> lock(mutex_);
       sleeping_.fetch_add(1);

@@ -26,7 +26,7 @@ struct Ranking {
   Stored as;
 };
 
-// Whether element i goes before element j; NaN goes last, and of equals the one that stands first.
+// Whether element i goes before element j; NaN goes last, and of equals the one that comes first.
 template <class Better, class T>
 static inline bool before(const Ranking<Better, T>& r, int64_t i, int64_t j) {
   const auto a = element(r.x[static_cast<ptrdiff_t>(i) * r.step], r.as);

@@ -153,7 +153,7 @@ class NativeVerbs {
   }
 
   I32 add_pairs(const Name&, const I32& a, const I32& b) const {
-    return make<I32>([&](std::size_t c) {  // the lane behind the only one is zero
+    return make<I32>([&](std::size_t c) {  // the lane after the only one is zero
       const I32& from = c % 2 == 0 ? a : b;
       return native::wrapping_add(from.lane[c / 2 * 2], from.lane[c / 2 * 2 + 1]);
     });

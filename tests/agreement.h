@@ -29,7 +29,7 @@ void expect_compiled_gives(const std::vector<Case>& cases,
 void expect_clean_code(const std::vector<Case>& cases, std::string_view target);
 void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa);
 
-// All cases; every second where the target has the kernels of another one but for a few verbs
+// All cases; every second where the target has the kernels of another one except a few verbs
 // (sse41, avx_vnni), unless ETCH_SWEEP is set: compiling takes most of the time of all tests.
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa);
 

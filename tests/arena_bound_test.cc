@@ -1,5 +1,5 @@
 // The memory plans of real networks: the arena exceeds the largest sum of buffers that live at the
-// same time by at most 5 %. The networks lie beside the project in ../shared/models; without them
+// same time by at most 5 %. The networks are beside the project in ../shared/models; without them
 // this is skipped.
 #include <gtest/gtest.h>
 

@@ -117,7 +117,7 @@ class BlocksModel {
       other = convolve(out, 1, stride, 1, &own.type);
       other_value = value_;
     }
-    // Halving leaves the same size with and without padding, but for images of one row.
+    // Halving leaves the same size with and without padding, except for images of one row.
     if (shape_ != own_shape && stride > 1) {
       now_ = own, shape_ = own_shape, value_ = own_value;
       return;

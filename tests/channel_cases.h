@@ -14,7 +14,7 @@ namespace etch {
 std::vector<Case> depthwise_channel_counts(int each);
 std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 
-// Depthwise with pixels that lie more than 4 KiB apart: farther than offsets in loads of Arm reach.
+// Depthwise with pixels more than 4 KiB apart: farther than offsets in loads of Arm reach.
 std::vector<Case> pixels_far_apart();
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// Compiles the corpus of hostile and odd model files, when it stands beside this repository
+// Compiles the corpus of hostile and odd model files, when it is beside this repository
 // (../shared/corpus): what must be refused is refused with the right class, what must compile gets
 // through, and nothing crashes or hangs. manifest.tsv says which is which. tools/corpus-check does
 // the same with the program, measures it, and runs what compiles.

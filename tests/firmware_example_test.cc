@@ -46,7 +46,7 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The number behind `label` in a text like "code 21,432, ...".
+// The number after `label` in a text like "code 21,432, ...".
 int number_behind(const std::string& text, const std::string& label) {
   const std::size_t at = text.find(label);
   if (at == std::string::npos) return -1;

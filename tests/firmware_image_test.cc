@@ -1,8 +1,8 @@
 // Networks in images of other people: linked beside other networks, called from C, built with no
 // flags but the CPU's, their weights in a section or a file of their own. All run in the emulator
 // of a Cortex-M4 and compute what the references do. Also what no image may hold, and how much
-// stack the code uses, on every firmware target; networks that lie beside the project in
-// ../shared/models take part where they are.
+// stack the code uses, on every firmware target; networks beside the project in ../shared/models
+// take part if they are there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -272,8 +272,8 @@ void use_digits(const float *x, float *y) { digits_run(x, y, arena); }
 
 // ---- weights elsewhere ----
 
-// The first block of the manual in this language that has `word` in it: what stands there is what
-// is tested here.
+// The first block of the manual in this language that has `word` in it: the tests here run what the
+// manual shows.
 std::string example_in_manual(const std::string& language, const std::string& word) {
   const std::string text = file_text(kSource / "docs/firmware.md");
   const std::string start = cat("```", language, "\n");

@@ -184,7 +184,7 @@ class Batch {
   }
 
   // Writes the files and inputs of one network. Returns the lines that include its sources, the
-  // steps first: their pragmas must stand before the includes.
+  // steps first: their pragmas must come before the includes.
   std::string emit_one(std::size_t i) {
     EmitOptions options;
     options.name = name_of(i);

@@ -1,5 +1,5 @@
 // `etch golden` from outside: what is recorded, what is found to differ, exit codes, and files that
-// somebody broke.
+// are broken.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -134,7 +134,7 @@ TEST_F(GoldenCli, RecordingAgainKeepsFilesOfUsers) {
   }
 }
 
-// Data elsewhere is not copied, and whoever wrote the file must not choose what is read.
+// Data elsewhere is not copied, and the author of the file must not choose what is read.
 TEST_F(GoldenCli, DataInOtherFilesIsRefused) {
   const std::string why = "save the model with its data inside that file";
   const ProcessResult recorded =

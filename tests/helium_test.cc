@@ -1,7 +1,7 @@
 // Code for Cortex-M55: convolutions of every shape that functions in assembly for Helium serve, or
 // leave to others, compute what the references do, in the emulator and in the Native stage, which
-// runs the portable functions that stand in for them. Skipped, with the packages that would help,
-// where compiler or emulator is missing.
+// runs the portable functions that replace them. Skipped, with the packages that would help, where
+// compiler or emulator is missing.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // No text of the model reaches the code. Every name and every other text in a model is replaced by
-// hostile ones; then each generated file must be that of the model with harmless names, but for
-// the model's hash, and the two reports, which may show names: as text, never as markup. What is
+// hostile ones; then each generated file must be that of the model with harmless names, except for
+// the model's hash and the two reports, which may show names: as text, never as markup. What is
 // printed about such a model must be printable ASCII, one line each, of bounded length.
 #include "tests/hostile_names.h"
 
@@ -80,7 +80,8 @@ Files files_of(std::string_view model, const std::string& target, Form form, Sin
   return out;
 }
 
-// The same JSON but for texts, which must be short and printable, under keys that may show names.
+// The same JSON except for texts, which must be short and printable, under keys that may show
+// names.
 void expect_same_but_names(const Json& clean, const Json& other, const std::string& where) {
   static const std::set<std::string> kShown = {"name", "producer", "origin", "label", "why",
                                                "what", "facts",    "held",   "tensor"};

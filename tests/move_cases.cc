@@ -145,7 +145,7 @@ Case slice_case(int index, Dice& dice) {
                   {from, move.ints("starts", starts), move.ints("ends", ends),
                    move.ints("axes", axes), move.ints("steps", steps)},
                   {"s"});
-  // Somebody has to read the view.
+  // Some node has to read the view.
   if (type == DType::kF32 && dice.one_in(2)) {
     move.model.node("Add", {"s", "s"}, {"y"}).output("y");
   } else {

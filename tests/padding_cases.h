@@ -1,4 +1,4 @@
-// Convolutions on small maps, a large part of whose taps lies on padding and is left out.
+// Convolutions on small maps, a large part of whose taps is on padding and left out.
 #pragma once
 
 #include <vector>

@@ -360,7 +360,7 @@ void check_dequantize(Recorded& recorded, std::uint64_t seed, int cases, int ele
     const Tensor expected = recorded.take(DType::kF32, {elements});
     const std::string what = std::string(tensorflow_name(type)) + " " + mode.mode + " [" +
                              std::to_string(range.first) + ", " + std::to_string(range.second);
-    // Bit for bit, but for the payload of NaN: a range of no width has no scale.
+    // Bit for bit, except for the payload of NaN: a range of no width has no scale.
     const auto same = [](const Tensor& a, const Tensor& b) {
       for (std::int64_t e = 0; e < a.size(); ++e) {
         if (std::isnan(a.real(e)) && std::isnan(b.real(e))) continue;

@@ -3,7 +3,7 @@
 //   cases.tsv  lines "name, number of inputs, source, deviation", separated by tabs; # begins a
 //              comment; "2:3" instead of a number: two inputs and three outputs
 //   cases.bin  for each line in order: the model (ONNX ModelProto), its inputs and its outputs, one
-//              unless said (TensorProto), each behind its size as a little-endian uint32
+//              unless said (TensorProto), each after its size as a little-endian uint32
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Real quantized networks through import, resolve and fold_qdq, computed by the reference functions
-// and compared bit for bit with what ONNX Runtime gave at its integer level. The networks lie
+// and compared bit for bit with what ONNX Runtime gave at its integer level. The networks are
 // beside the project in ../shared/models/nets; without them these tests are skipped.
 #include <gtest/gtest.h>
 

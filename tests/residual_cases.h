@@ -8,7 +8,7 @@
 namespace etch {
 
 // Either side of the sum; the other tensor is an input, another convolution's result or the image
-// itself; with and without limits of the sum and a padded convolution behind it.
+// itself; with and without limits of the sum and a padded convolution after it.
 std::vector<Case> residual_convolutions(int count);
 
 }  // namespace etch

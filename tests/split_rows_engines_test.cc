@@ -23,7 +23,7 @@
 namespace etch {
 namespace {
 
-// Two or three convolutions, dense, pointwise and depthwise, one behind the other.
+// Two or three convolutions, dense, pointwise and depthwise, one after the other.
 class ChainModel {
  public:
   explicit ChainModel(int index) : dice_(static_cast<std::uint64_t>(7000 + index)) {
@@ -141,7 +141,7 @@ TEST(SplitRows, CompiledComputesWhatTheReferencesDo) {
   }
 }
 
-// 1 -> 64 -> 64 channels on 32x32 pixels: 64 kB lie between the two.
+// 1 -> 64 -> 64 channels on 32x32 pixels: 64 kB are between the two.
 Case pair_of_layers() {
   ModelBuilder model(13);
   Dice dice(1);

@@ -13,8 +13,8 @@ std::vector<Case> activation_tables(int count);  // QLinearSigmoid, QLinearLeaky
 std::vector<Case> quantized_choices(int count);  // QLinearWhere
 std::vector<Case> float_chains(int count);       // some before a convolution with padding
 std::vector<Case> limited_convolutions(int every);
-// Dense and depthwise, with and without limits, for each way in which results can lie in their
-// type: on ties, at its ends, beyond 16 and 32 bits.
+// Dense and depthwise, with and without limits, for each position of results in their type: on
+// ties, at its ends, beyond 16 and 32 bits.
 std::vector<Case> scaled_convolutions();
 
 }  // namespace etch

@@ -332,7 +332,7 @@ TEST(SeveralThreads, HaveSmallTensorsApart) {
   }
 }
 
-// Shares do not read before others write: no output lies over an input of theirs.
+// Shares do not read before others write: no output overlaps an input of theirs.
 TEST(SeveralThreads, DoNotShareMemoryWithWhatTheyRead) {
   for (const Case& each : small_networks(40)) {
     const auto program = divided(each, "avx2", 2);

@@ -37,7 +37,7 @@ void write_all(const Descriptor& file, const fs::path& path, std::string_view co
     const ssize_t written =
         undisturbed([&] { return write(file.get(), content.data(), content.size()); });
     if (written < 0) fail_io(path, "cannot write", errno);
-    if (written == 0) fail_io(path, "cannot write", ENOSPC);  // would go on like this for ever
+    if (written == 0) fail_io(path, "cannot write", ENOSPC);  // would repeat forever
     content.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -25,7 +25,7 @@ class FolderReplacement {
 
   // The folder to be filled, with files that write_new_file() makes.
   const std::filesystem::path& path() const { return path_; }
-  // In one step; what stood at the target is removed, its permissions stay. If a failure keeps the
+  // In one step; what was at the target is removed, its permissions remain. If a failure keeps the
   // old folder from being put back, it is left in the scratch folder, and the message says where.
   void commit();
 
@@ -37,7 +37,7 @@ class FolderReplacement {
 };
 
 // `target` without a trailing slash, absolute, so that it has a parent and a name. Links above it
-// are followed, so that ".." behind one means what it means to the system; a link of that name is
+// are followed, so that ".." after one means what it means to the system; a link of that name is
 // not.
 std::filesystem::path with_parent(const std::filesystem::path& target);
 

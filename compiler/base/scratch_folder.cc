@@ -2,7 +2,7 @@
 // then looks whether it is still there, and who clears up locks it before removing it. So either
 // the maker has the lock and the folder stays, or the folder goes and the maker makes another one.
 //
-// Others may be allowed to write where the folder stands, and can put a link or another folder in
+// Other users may have write access to the folder's parent, and can put a link or another folder in
 // its place. So nothing is removed by path: only what is in the folder that was opened.
 #include "compiler/base/scratch_folder.h"
 
@@ -143,8 +143,8 @@ bool is_at(const fs::path& path, int folder) {
 }
 
 // Removes everything in the folder, then the marker, then the folder: cut short anywhere, what is
-// left is still known as a scratch folder. Whoever may write beside it may have put something else
-// in its place, which stays.
+// left is still known as a scratch folder. A user who may write beside it may have put something
+// else in its place, which remains.
 bool remove_once(const fs::path& path, int folder) {
   if (!remove_names(folder, kMarker)) return false;
   unlinkat(folder, kMarker, 0);
@@ -213,9 +213,9 @@ ScratchFolder::ScratchFolder(const fs::path& parent, const std::string& target) 
   fail_io(parent, "cannot create a temporary folder", EBUSY);
 }
 
-// False if another process took the new folder for a stale one, or something else stands there. A
+// False if another process took the new folder for a stale one, or something else is there. A
 // file system without locks, or too many open files, are no failure: then there is no marker, and
-// the folder stays if the program is killed.
+// the folder remains if the program is killed.
 bool ScratchFolder::lock() {
   folder_ = open_folder(AT_FDCWD, path_.c_str());
   const bool is_open = folder_.get() >= 0;

@@ -20,8 +20,8 @@ namespace etch {
 class ScratchFolder {
  public:
   // Names that have a meaning in a scratch folder: a tree that is to become `target`, and an old
-  // one that stood there. If a killed program leaves an old tree and no target, the next run puts
-  // the tree back.
+  // one that was there. If a killed program leaves an old tree and no target, the next run puts the
+  // tree back.
   static constexpr char kNew[] = "new";
   static constexpr char kOld[] = "old";
 

@@ -70,7 +70,7 @@ TEST_F(Scratch, IsPrivateAndGoesAwayWithEverythingInIt) {
   EXPECT_TRUE(fs::is_empty(root_));
 }
 
-// Whoever may write to the folder above can do that at any time.
+// A user who may write to the folder above can do that at any time.
 TEST_F(Scratch, WhatWasPutInItsPlaceStays) {
   for (const bool link : {true, false}) {
     put(root_ / "mine", "mine");
@@ -102,7 +102,7 @@ TEST_F(Scratch, LinksInItAreNotFollowed) {
   EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 1);
 }
 
-// Then it cannot be held open, and what stands there at the end is compared by its number.
+// Then it cannot be held open, and what is there at the end is compared by its number.
 TEST_F(Scratch, GoesAwayAlsoIfTooManyFilesWereOpen) {
   put(root_ / "mine", "mine");
   for (const bool swapped : {false, true}) {

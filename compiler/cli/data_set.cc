@@ -77,7 +77,7 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
 
 std::vector<Shape> shapes_of_inputs(const fs::path& folder) {
   std::vector<Shape> shapes;
-  Sink ignored;  // whoever needs the tensors reports
+  Sink ignored;  // the caller that needs the tensors reports
   while (true) {
     const fs::path path = folder / cat("input_", shapes.size(), ".pb");
     std::error_code error;

@@ -17,7 +17,7 @@ struct ElfSection {
 };
 
 struct ElfSymbol {
-  std::string_view name;  // lies in the file's bytes
+  std::string_view name;  // points into the file's bytes
   std::uint64_t value = 0;
   std::uint64_t size = 0;
   bool is_function = false;

@@ -42,7 +42,7 @@ struct VerifyOptions {
   bool update = false;
 };
 
-// A golden has to be complete in its folder, and one from somebody else must not choose another
+// A golden has to be complete in its folder, and one from another user must not choose another
 // folder to read from.
 std::string refuse_external_data(const std::string&) {
   return "a golden keeps one file, model.onnx: save the model with its data inside that file "

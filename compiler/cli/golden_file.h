@@ -1,6 +1,6 @@
-// What `etch golden` keeps of a model: a JSON file made for version control. Keys are sorted, one
-// value stands on a line, and nothing in it depends on the machine that wrote it but the versions
-// of the compilers, so that a diff shows what changed.
+// What `etch golden` keeps of a model: a JSON file made for version control. Keys are sorted, each
+// line has one value, and nothing in it depends on the machine that wrote it except the versions of
+// the compilers, so that a diff shows what changed.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct GoldenOutput {
   bool operator==(const GoldenOutput&) const = default;
 };
 
-// One inference: outputs are the same on every target. Inputs lie in the folder sample_I, or are
+// One inference: outputs are the same on every target. Inputs are in the folder sample_I, or are
 // made from a seed.
 struct GoldenSample {
   std::optional<std::uint32_t> seed;

@@ -1,5 +1,5 @@
 // The folder of `etch golden`: golden.json, model.onnx, sample_I/input_J.pb, and the tuning file if
-// one was given. It holds all that is needed to verify, so that it can lie in any repository.
+// one was given. It holds all that is needed to verify, so that it can be part of any repository.
 #pragma once
 
 #include <filesystem>

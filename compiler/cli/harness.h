@@ -28,7 +28,7 @@ std::vector<OutputFile> firmware_harness_files(const Program& program, const std
 std::string port_table(const std::vector<Port>& ports);
 
 // The beginning of a call of NAME::run(), from pointers as harness::Call has them, up to the comma
-// behind the arena; the hook for threads and ");" are missing.
+// after the arena; the hook for threads and ");" are missing.
 std::string threaded_call(const Program& program, const std::string& name);
 
 }  // namespace etch::cli

@@ -28,9 +28,9 @@ struct InspectOptions : ModelOptions {
 
 // Everything found out about one model. Parts are missing if the model is broken before them.
 struct Findings {
-  std::optional<Graph> graph;    // as it stands in the file
+  std::optional<Graph> graph;    // as it is in the file
   std::optional<Graph> typed;    // the same with types and shapes, as far as they can be known
-  std::unique_ptr<Graph> after;  // behind the passes
+  std::unique_ptr<Graph> after;  // after the passes
   std::unique_ptr<Program> program;
   Sink sink;
 };
@@ -198,7 +198,7 @@ void print_values(std::string_view heading, const Json& values) {
   }
 }
 
-// Nodes per operator, in the file and behind the passes.
+// Nodes per operator, in the file and after the passes.
 void print_operators(const Json& report) {
   const bool resolved = report.contains("operators_after");
   std::map<std::string, std::pair<int, int>> counts;

@@ -67,7 +67,7 @@ std::optional<std::vector<std::int64_t>> read_counts(const fs::path& folder, std
   std::ifstream file(folder / kCounts);
   std::vector<std::int64_t> counts;
   for (std::int64_t count = 0; file >> count;) counts.push_back(count);
-  // Before the first mark lies what is of no interest; then a call of nothing.
+  // Instructions before the first mark are ignored; then comes a call of nothing.
   constexpr std::size_t kOthers = 2;
   if (counts.size() != kOthers + pieces) {
     reporter.io_error((folder / kCounts).string(),

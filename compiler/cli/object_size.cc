@@ -24,7 +24,7 @@ ObjectSize size_of_object(std::string_view bytes) {
 }
 
 std::int64_t bytes_of_function(const ObjectSize& object, std::string_view name) {
-  // In the Itanium ABI an identifier stands as its length and its letters: "8n03_conv". What
+  // In the Itanium ABI an identifier is its length and its letters: "8n03_conv". What
   // follows ends the name (E) or starts the parameters.
   const std::string mangled = cat(name.size(), name);
   std::int64_t bytes = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kNone = -1;
 
-// QuantizeLinear and DequantizeLinear also stand at the borders of the other formats; they make a
+// QuantizeLinear and DequantizeLinear also occur at the borders of the other formats; they make a
 // model QDQ if weights go through them or if there is nothing else.
 constexpr std::string_view kBoundary = "";
 

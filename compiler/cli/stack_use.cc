@@ -11,7 +11,7 @@
 namespace etch::cli {
 namespace {
 
-// What stands in quotes behind `key`; empty if the key is not there.
+// What is in quotes after `key`; empty if the key is not there.
 std::string_view quoted(std::string_view line, std::string_view key) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return {};

@@ -23,7 +23,7 @@ class CallGraph {
   void add(std::string_view text);
 
   // The frames of functions in assembly, which a compiler does not know: all whose symbol is that
-  // of a function `name` in a namespace `steps`. To be called behind all add().
+  // of a function `name` in a namespace `steps`. To be called after all add().
   void set_frame(const std::string& name, std::int64_t bytes);
 
   // Most bytes of stack of a call of the function with this symbol. Null if there is none: the

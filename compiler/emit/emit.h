@@ -9,7 +9,7 @@
 
 namespace etch {
 
-// In the C++ files; in a file that the assembler brings in; in a file that is linked to the program
+// In the C++ files; in a file that the assembler includes; in a file that is linked to the program
 // by one address, or programmed into memory there.
 enum class WeightsForm { kEmbedded, kFile, kBinary };
 enum class FileLayout { kFolder, kSingleFile };
@@ -23,7 +23,7 @@ struct EmitOptions {
 };
 
 // Of a program with variants, each becomes a network NAME_TARGET with a header, steps and weights
-// of its own; NAME.h and NAME.cc put them behind one run() that takes the variant as an argument.
+// of its own; NAME.h and NAME.cc give them one run() that takes the variant as an argument.
 struct OutputFile {
   std::string path;         // relative, forward slashes: "etch/vocab.h"
   std::string content;      // text, or bytes of a weights file

@@ -63,7 +63,7 @@ class InputShapes {
 
   const ImportOptions& options_;
   Sink& sink_;
-  std::set<std::string> first_symbols_;  // that stand as an input's first size
+  std::set<std::string> first_symbols_;  // that are an input's first size
   std::set<std::string> inner_symbols_;  // ... at another position
   std::set<std::string> noted_symbols_;
   std::set<std::string> unknown_symbols_;  // reported

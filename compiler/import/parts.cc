@@ -1,4 +1,4 @@
-// See parts.h. Which fields are messages or lists of strings stands in onnx.proto; all other fields
+// See parts.h. onnx.proto says which fields are messages or lists of strings; all other fields
 // with a length are single strings, bytes or packed numbers, which take no more memory than a few
 // times their bytes, or than the message that they are in.
 #include "compiler/import/parts.h"

@@ -28,7 +28,7 @@ std::optional<Tensor> decode_tensor(const onnx::TensorProto& proto, const Limits
                                     const std::string& location, Sink& sink,
                                     ExternalData* external = nullptr);
 
-// The elements as raw_data stores them: as they lie in memory, except that 4-bit elements go two
+// The elements as raw_data stores them: as they are in memory, except that 4-bit elements go two
 // per byte, the first in the low bits.
 std::string raw_data_of(const Tensor& tensor);
 

@@ -1,5 +1,5 @@
 // What became of single nodes of the file: fused into another operator, made superfluous, or left
-// as they are for a reason that somebody who exports models can act on. The passes write it,
+// as they are for a reason that a user who exports models can act on. The passes write it,
 // `etch inspect` and the reports show it; nothing else depends on it.
 #pragma once
 

@@ -8,7 +8,7 @@ namespace etch {
 
 struct Node;
 
-// How an operator wants its tensors to lie in memory.
+// Which layout an operator wants for its tensors.
 enum class LayoutRule {
   kRowMajor,      // inputs and outputs row-major
   kChannelsLast,  // input 0 and output 0: N, spatial..., C
@@ -29,8 +29,8 @@ struct HaloWish {
   bool per_channel = false;          // one that is depthwise
 };
 
-// Input `input` is what output 0 holds from position `start` on, so that whoever computes the input
-// may write it there at once.
+// Input `input` is what output 0 holds from position `start` on, so that the step that computes the
+// input may write it there at once.
 struct PlacedInput {
   int input = 0;
   std::vector<std::int64_t> start;  // one per dimension

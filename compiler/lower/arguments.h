@@ -29,7 +29,7 @@ rt::Stored stored_as(const View& view);
 // Strides of a view in elements.
 std::vector<std::int64_t> steps_of(const View& view);
 
-// Elements from the first to behind the last.
+// Elements from the first to after the last.
 std::int64_t extent_of(const View& view);
 
 // Gathers the operands and constants of `step`, which must outlive it, in the order of the calls:
@@ -39,7 +39,7 @@ class StepArguments {
   StepArguments(Lowering& lowering, const Node& node, Step& step)
       : lowering_(lowering), node_(node), step_(step) {}
 
-  // Input `i` of the node wherever it lies. An omitted one is a single zero of `omitted`.
+  // Input `i` of the node in any buffer. An omitted one is a single zero of `omitted`.
   Input input(int i, const char* name, DType omitted = DType::kU8);
   // The same, but dense in row-major order: scales and zero points.
   Input parameter(int i, const char* name, DType omitted = DType::kU8);
@@ -63,7 +63,7 @@ class StepArguments {
 };
 
 // Loops over `shape` where operand k has the strides steps[k], in elements; the last operand is
-// the output, along whose dense axis the rows lie.
+// the output, along whose dense axis the rows run.
 RowNest make_rows(const Shape& shape, const std::vector<std::vector<std::int64_t>>& steps);
 
 // A memory order for a result that follows `view`.

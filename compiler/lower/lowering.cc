@@ -237,7 +237,7 @@ const View& Lowering::memory_of(ValueId id, const Order& order) {
   return *view;
 }
 
-// Whoever wishes for no halo itself reads its input in the order in which it writes its output.
+// A step that requests no halo itself reads its input in the order in which it writes its output.
 bool Lowering::is_spread(ValueId id) const {
   const Plan& plan = plans_[static_cast<std::size_t>(id)];
   const int producer = producers_[static_cast<std::size_t>(id)];
@@ -400,8 +400,8 @@ void Lowering::push(std::unique_ptr<Step> step, const std::string& stem) {
   program_.steps.push_back(std::move(step));
 }
 
-// The halo of what `step` has written. Filled afterwards, so that the output may lie over an
-// input that dies in the step.
+// The halo of what `step` has written. Filled afterwards, so that the output may overlap an input
+// that dies in the step.
 void Lowering::fill_halos(const Node& node, const Step& step) {
   const auto it = unfilled_.find(step.operands.back().buffer);
   if (it == unfilled_.end()) return;

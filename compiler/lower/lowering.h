@@ -28,10 +28,10 @@ struct Tuning;  // compiler/kernels/conv/tuning.h
 
 class Lowering {
  public:
-  // How values lie whose only reader wishes for a halo, and whose producer reads no neighbours.
+  // The layout of values whose only reader requests a halo, and whose producer reads no neighbours.
   enum class Halos {
     kWritten,  // with it from the start: the least work
-    kSpread,   // dense, so that they may lie over the producer's input, and moved apart then
+    kSpread,   // dense, so that they may overlap the producer's input, then spread out
   };
   Lowering(const Graph& graph, const IsaTraits& isa, const Tuning& tuning, Program& program,
            Sink& sink, Halos halos = Halos::kWritten);
@@ -51,7 +51,7 @@ class Lowering {
   const View& view(const Node& node, int input);
   // ... in `order`, 8-bit values as stored uint8; a copy is inserted where needed.
   View ordered(const Node& node, int input, const Order& order);
-  // ... and besides in the arena, so that kernels may read kArenaSlack bytes behind it.
+  // ... and besides in the arena, so that kernels may read kArenaSlack bytes after it.
   View in_arena(const Node& node, int input, const Order& order);
   // ... and without gaps or halo, as operators need that see the tensor as one row of bytes.
   View contiguous(const Node& node, int input, const Order& order);
@@ -67,7 +67,7 @@ class Lowering {
   // Memory for `elements` values that belong to no value of the graph, aligned for vectors of int32
   // if it holds one.
   View scratch(DType type, std::int64_t elements);
-  // Whatever `view` is a part of starts at a multiple of `bytes`, if it lies in the arena; false if
+  // Whatever `view` is a part of starts at a multiple of `bytes`, if it is in the arena; false if
   // not.
   bool align(const View& view, std::int64_t bytes);
   // Output `i` is another view of existing memory.

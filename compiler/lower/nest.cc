@@ -145,7 +145,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> run_starts(const Nest& nest) 
 std::optional<Overlap> copy_from_the_end(CopyPlan& plan, const View& from, const View& to) {
   Nest& nest = plan.nest;
   if (nest.planes > 1 || nest.out_step != 1 || plan.flip != 0 || plan.x_is_constant) return {};
-  // Of each run: behind what has to be read after it, its own first piece included.
+  // Of each run: after what has to be read after it, its own first piece included.
   std::int64_t unread = std::numeric_limits<std::int64_t>::min();
   std::int64_t distance = unread;
   for (const auto& [read, written] : run_starts(nest)) {

@@ -1,5 +1,5 @@
 // Loop nests over views, for kernels that treat elements one by one (templates/kernels/
-// elementwise.h): dimensions become axes, neighbours that lie one after the other are merged,
+// elementwise.h): dimensions become axes, contiguous neighbours are merged,
 // and the axis along which the inputs are dense becomes the run.
 #pragma once
 
@@ -26,12 +26,12 @@ View as_bytes(const View& view);
 // A copy between two views of the same shape; flips where one is int8 and the other stored uint8.
 CopyPlan make_copy(const View& from, const View& to);
 
-// Makes a copy start at its end, and says how far behind the dying input its output has to lie so
-// that it may lie over it. Nothing, and no change, for a copy that cannot go backwards. Operand 0
+// Makes a copy start at its end, and says how far after the dying input its output has to start so
+// that the two may overlap. Nothing, and no change, for a copy that cannot go backwards. Operand 0
 // is the input, 1 the output.
 std::optional<Overlap> copy_from_the_end(CopyPlan& plan, const View& from, const View& to);
 
-// The overlap that lets the nest's output lie over the dying input `operand`.
+// The overlap that lets the nest's output reuse the memory of the dying input `operand`.
 Overlap nest_overlap(const Nest& nest, int nest_operand, const View& input, const View& output,
                      int input_operand, int output_operand);
 

@@ -1,4 +1,4 @@
-// Limits that passes put on the 8-bit result of an operator, for activations behind it: attributes
+// Limits that passes put on the 8-bit result of an operator, for activations after it: attributes
 // clamp_low and clamp_high of the domain org.etch, integers of the result's type.
 #pragma once
 

@@ -76,7 +76,7 @@ bool pads_with_nothing(const Graph& graph, const Node& node, const Tensor& value
     const auto x = zero_point(graph, node, 2);
     return x && value.integer(0) == *x && may_count_padding(graph, node, pads);
   }
-  // Rounding up, windows that start behind the image are left out, but not those of a larger one.
+  // Rounding up, windows that start after the image are left out, but not those of a larger one.
   return node.op_type == "MaxPool" && is_least(value) && int_attribute(node, "ceil_mode", 0) == 0;
 }
 

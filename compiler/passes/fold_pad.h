@@ -1,5 +1,5 @@
 // Pads that only surround the input of a convolution or pooling become its own padding, which
-// costs nothing: the kernels skip what lies outside, or read a halo.
+// costs nothing: the kernels skip positions outside, or read a halo.
 //
 // A constant Pad of spatial axes, read by nothing else, is taken over by
 //   QLinearConv, ConvInteger   when it pads with the input's zero point
@@ -8,7 +8,7 @@
 //                              one window covers everything, which is computed in another way
 //   MaxPool                    with the least value of the type
 // unless they pad by themselves with auto_pad SAME. Requires and keeps a resolved graph, but leaves
-// dead nodes behind.
+// dead nodes.
 #pragma once
 
 #include "compiler/ir/graph.h"

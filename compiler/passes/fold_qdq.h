@@ -5,7 +5,7 @@
 //
 // Requires and keeps a resolved graph; renumbers values. Rewrites, repeated until none applies:
 //   - Identity and Cast to the same type vanish
-//   - DequantizeLinear moves behind operators that only move data, and behind MaxPool;
+//   - DequantizeLinear moves past operators that only move data, and past MaxPool;
 //     QuantizeLinear moves before those that keep the number of elements
 //   - Relu and Clip that the quantized range implies vanish
 //   - Q(DQ(x)) with equal parameters is x

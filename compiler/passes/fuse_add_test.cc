@@ -36,7 +36,7 @@ struct Sum {
     return *this;
   }
 
-  // The operators behind the pass: "QLinearConvAdd".
+  // The operators after the pass: "QLinearConvAdd".
   std::string operators() {
     model.output("y");
     Sink sink;
@@ -121,7 +121,7 @@ TEST(FuseAdd, AConstantSummandIsReadWhereItIs) {
   EXPECT_EQ(sum.records.at(0).what, "one summand is constant");
 }
 
-// The convolution would run behind the pooling and keep x alive, which is larger than its result.
+// The convolution would run after the pooling and keep x alive, which is larger than its result.
 TEST(FuseAdd, AConvolutionThatShrinksItsInputDoesNotWait) {
   ModelBuilder model(13);
   model.opset("com.microsoft", 1);

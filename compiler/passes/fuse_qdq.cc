@@ -20,7 +20,7 @@ namespace etch {
 
 namespace {
 
-// One candidate: a float operator with what stands around it.
+// One candidate: a float operator with its surroundings.
 struct Group {
   Graph& graph;
   const Node& node;
@@ -77,7 +77,8 @@ bool one_type(Group& group, std::size_t count) {
   return !group.output || group.fits(activation_fault("the output", group.output, type));
 }
 
-// Weights are quantized per tensor or along `axis`; int8 may stand beside uint8, not the reverse.
+// Weights are quantized per tensor or along `axis`; int8 may be combined with uint8, not the
+// reverse.
 bool weights_fit(Group& group, std::size_t input, std::int64_t axis) {
   return group.fits(
       weights_fault(cat("input ", input), group.inputs[input], group.in(0).dtype, axis));
@@ -281,7 +282,7 @@ std::optional<Node> fuse_where(Group& group) {
 struct Rule {
   std::string_view op_type;
   std::optional<Node> (*fuse)(Group&);
-  bool takes_limits = false;  // Relu or Clip may stand before the Q
+  bool takes_limits = false;  // Relu or Clip may come before the Q
   std::size_t first = 0;      // the first input that has to come from a DQ
 };
 
@@ -363,7 +364,7 @@ class Fusion {
     if (uses != Uses::kQuantized) group.fault = output_fault(graph_, wiring_, output);
     if (uses == Uses::kMixed) return miss(i, group.fault);
     auto fused = rule->fuse(group);
-    // A float input says more about the group than what comes behind it.
+    // A float input says more about the group than what comes after it.
     const std::size_t first = rule->first;
     if (!fused && !group.inputs[first])
       group.fits(activation_fault(cat("input ", first), {}, DType::kU8));

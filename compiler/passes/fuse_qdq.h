@@ -5,7 +5,7 @@
 //                     near-ties (docs/spec/qdq.md section 8.2). So has ConvTranspose
 //   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no
 //                     integer kernel and leaves it float, which differs at near-ties (section 8.2)
-//   MatMul            QLinearMatMul; of two matrices without Q behind it: QGemm with float output
+//   MatMul            QLinearMatMul; of two matrices without Q after it: QGemm with float output
 //   Gemm              QGemm, with float output when no Q follows
 //   Add, Mul          QLinearAdd, QLinearMul
 //   AveragePool, GlobalAveragePool, Softmax, Sigmoid, LeakyRelu, Concat
@@ -27,7 +27,7 @@
 namespace etch {
 
 // Rewrites every group once, in place; returns how many. Requires and keeps a resolved graph, but
-// leaves dead nodes behind.
+// leaves dead nodes.
 int fuse_qdq_groups(Graph& graph, Sink& sink);
 
 }  // namespace etch

@@ -52,7 +52,7 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions& options) {
        if (options.sums_in_convolutions) fuse_adds(graph);
      }},
-    // After constants are known in float, and while quantization stands where fold_qdq left it.
+    // After constants are known in float, and while quantization is where fold_qdq left it.
     {"fuse_table", [](Graph& graph, Sink& sink, const PassOptions&) { fuse_table(graph, sink); }},
     // After fold_qdq, which moves quantization towards the inputs.
     {"hoist_relabel",

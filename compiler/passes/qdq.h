@@ -12,7 +12,7 @@
 
 namespace etch {
 
-// The integer tensor before a DequantizeLinear or behind a QuantizeLinear.
+// The integer tensor before a DequantizeLinear or after a QuantizeLinear.
 struct QuantizedOperand {
   ValueId value = kNoValue;
   ValueId scale = kNoValue;
@@ -37,7 +37,7 @@ std::optional<QuantizedOperand> dequantized_by(const Graph& graph, const Node& n
 bool same_quantization(const QuantizedOperand& a, const QuantizedOperand& b);
 
 // True when Relu or Clip changes no value that Q(x) with this quantization distinguishes, so that
-// it may be left out before the QuantizeLinear or behind the DequantizeLinear.
+// it may be left out before the QuantizeLinear or after the DequantizeLinear.
 bool is_implied(const Node& node, const QuantizedOperand& by);
 
 // Producers and consumers of values, kept up while a pass rewires nodes. Node indices stay valid:

@@ -1,5 +1,5 @@
 // The bias of a quantized product (convolution or matrix product) in a QDQ graph as int32; the
-// rules stand in fuse_qdq.h.
+// rules are in fuse_qdq.h.
 #pragma once
 
 #include <optional>

@@ -15,18 +15,18 @@ namespace etch {
 std::string activation_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
                              DType type, int like = 0);
 
-// Weights beside activations of type `x`: per tensor or along `axis`; int8 may stand beside uint8,
-// not the reverse.
+// Weights beside activations of type `x`: per tensor or along `axis`; int8 may be combined with
+// uint8, not the reverse.
 std::string weights_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
                           DType x, std::int64_t axis);
 
 // `output` must be quantized by one set of parameters, and nothing else may use it.
 std::string output_fault(const Graph& graph, const Wiring& wiring, ValueId output);
 
-// A node that has no integer operator although it stands in a quantized part of the graph.
+// A node that has no integer operator although it is in a quantized part of the graph.
 std::string operator_fault(const Graph& graph, const Wiring& wiring, const Node& node);
 
-// True when a DequantizeLinear stands before `node` or a QuantizeLinear behind it.
+// True when a DequantizeLinear comes before `node` or a QuantizeLinear after it.
 bool is_beside_quantization(const Graph& graph, const Wiring& wiring, const Node& node);
 
 }  // namespace etch

@@ -18,7 +18,7 @@ namespace etch {
 
 namespace {
 
-// What lies between two bands should leave a second-level cache room for weights.
+// The data between two bands should leave a second-level cache room for weights.
 constexpr std::int64_t kBestBandBytes = std::int64_t{512} << 10;
 
 // Rows of neighbouring bands are computed twice. For speed that may cost a tenth; who asks for less

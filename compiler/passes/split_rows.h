@@ -1,4 +1,4 @@
-// Splits convolutions that follow one another into bands of rows, so that what lies between them
+// Splits convolutions that follow one another into bands of rows, so that the tensor between them
 // is never whole in memory:
 //
 //   x -> expand -> (large) -> depthwise -> y   becomes, for each band of rows of y,

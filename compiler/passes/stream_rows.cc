@@ -130,7 +130,7 @@ class Streamer {
   }
 
   // Bytes live at once: of the band that needs most, beside the whole output and what comes from
-  // outside; and of the rest of the network, where an output lies over its input if it can.
+  // outside; and of the rest of the network, where an output overlaps its input if it can.
   std::int64_t estimate(const std::vector<std::size_t>& nodes,
                         const std::vector<Needs>& bands) const {
     std::int64_t band = 0;

@@ -103,7 +103,7 @@ TEST(StreamRows, RowsThatBandsShareAreCounted) {
 }
 
 TEST(StreamRows, WhatOthersReadStaysOutside) {
-  // "a" is an output of the network, so bands begin behind it; one convolution makes no stream.
+  // "a" is an output of the network, so bands begin after it; one convolution makes no stream.
   const Graph graph = Block().conv("q", "a").conv("a", "y").graph({"a", "y"});
   EXPECT_TRUE(row_streams(graph, 10, 100).empty());
 }

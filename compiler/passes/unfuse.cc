@@ -145,7 +145,7 @@ void gemm(Parts& parts) {
   const auto type = parts.take<std::string>("activation", "");
   std::vector<float> parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
-    if (!parts.has(name)) break;  // one behind a gap is left, and refused
+    if (!parts.has(name)) break;  // one after a gap remains, and is refused
     parameters.push_back(parts.take<float>(name, 0));
   }
   const ValueId y =
@@ -154,7 +154,7 @@ void gemm(Parts& parts) {
 }
 
 // Where each dimension of a side comes from. `batch`: the first dimension is that of the rows, and
-// belongs behind the batch; `swap`: the last two trade places after that.
+// belongs after the batch; `swap`: the last two trade places after that.
 std::vector<std::int64_t> permutation(std::size_t rank, bool batch, bool swap) {
   std::vector<std::int64_t> out;
   for (std::size_t d = 0; d < rank; ++d) out.push_back(static_cast<std::int64_t>(d));

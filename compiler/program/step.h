@@ -46,14 +46,14 @@ struct ConstantArray {
 };
 
 // How far an output may run over an input that dies in this step. Placing the output so that
-// output_start + distance <= input_start is safe: whatever the step still has to read lies
-// behind what it has already written. A step that goes backwards allows the opposite:
-// input_start + distance <= output_start.
+// output_start + distance <= input_start is safe: all that the step still has to read comes after
+// what it has already written. A step that goes backwards allows the opposite: input_start +
+// distance <= output_start.
 struct Overlap {
   int output = 0;             // operand index
   int input = 0;              // operand index
   std::int64_t distance = 0;  // bytes; measured between the two buffers' starts
-  bool backwards = false;     // the distance is that of the output behind the input
+  bool backwards = false;     // the distance is from the input to the output
 };
 
 // An output channel that is requantized without floats, and how.
@@ -82,8 +82,8 @@ struct Partition {
 };
 
 // A function in assembly that a step calls, with the same in C++ for compilers and CPUs without it.
-// The name is made of the parameters of whoever generates the text, so that steps of the same
-// geometry share one function.
+// The name is made of the parameters of the function that generates the text, so that steps of the
+// same geometry share one function.
 struct AssemblyFunction {
   std::string name;                // C++ identifier: equal names mean equal functions
   std::string summary;             // one comment line
@@ -215,7 +215,7 @@ struct Program {
   std::vector<Program> variants;
 };
 
-// Kernels may read, never write, this many bytes behind any arena buffer.
+// Kernels may read, never write, this many bytes after any arena buffer.
 inline constexpr std::int64_t kArenaSlack = 64;
 
 }  // namespace etch

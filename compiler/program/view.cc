@@ -21,7 +21,7 @@ Order channels_last(int rank) {
 }
 
 namespace {
-// Strides that `order` gives; with gaps, rows may lie further apart, elements may not.
+// Strides that `order` gives; with gaps, rows may be further apart, elements may not.
 bool strides_match(const View& view, const Order& order, bool allow_gaps) {
   std::int64_t expected = bytes_of(view.dtype);
   bool innermost = true;

@@ -1,4 +1,4 @@
-// Where a value lies in memory: a buffer, strides per logical dimension, and how its elements
+// Where a value is in memory: a buffer, strides per logical dimension, and how its elements
 // are stored. Several views may share a buffer (a Transpose or Reshape only makes a new view).
 // Halo: memory before and after the spatial extent that holds the zero point, so that kernels
 // with padding need no border code.
@@ -31,9 +31,9 @@ using Order = std::vector<int>;
 Order row_major(int rank);
 Order channels_last(int rank);  // 0, 2, 3, ..., 1
 
-// True when `view` lies densely in `order`, ignoring dimensions of size 1 and halos.
+// True when `view` is dense in `order`, ignoring dimensions of size 1 and halos.
 bool has_order(const View& view, const Order& order);
-// True when, besides, nothing lies between rows: one contiguous block.
+// True when, besides, there is nothing between rows: one contiguous block.
 bool is_contiguous(const View& view, const Order& order);
 
 // A view of new memory in `order`, `buffer` to be filled in by the caller. Halos are empty

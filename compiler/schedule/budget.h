@@ -12,7 +12,7 @@
 
 namespace etch {
 
-// One way to generate a network, beside which rows of it are streamed: that stands in the graph.
+// One way to generate a network, apart from which rows of it are streamed: that is in the graph.
 struct Way {
   Objective code = Objective::kBalanced;
   Lowering::Halos halos = Lowering::Halos::kWritten;

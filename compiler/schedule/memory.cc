@@ -18,7 +18,7 @@ struct SoftRule {
   std::size_t output = 0;
   std::size_t input = 0;
   std::int64_t gap = 0;    // bytes that the output has to start before the input
-  bool backwards = false;  // bytes that it has to start behind the input
+  bool backwards = false;  // bytes that it has to start after the input
 };
 
 struct Problem {
@@ -75,7 +75,7 @@ bool live_together(const Problem& problem, std::size_t a, std::size_t b) {
   return problem.first[a] <= problem.last[b] && problem.first[b] <= problem.last[a];
 }
 
-// Loads may reach this far behind a buffer. Where another thread writes at the same time, the bytes
+// Loads may reach this far beyond a buffer. Where another thread writes at the same time, the bytes
 // there must not be those of a neighbour: no value would change, but it would be a data race.
 std::int64_t bytes_behind(const Program& program) { return program.shares > 1 ? kArenaSlack : 0; }
 

@@ -19,8 +19,8 @@ inline constexpr std::int64_t kLargeBuffer = 512;
 std::int64_t arena_alignment(std::int64_t bytes);
 
 // Requires the live range of every kArena buffer of `program` (and that no step uses a buffer
-// outside of its range). With Program::shares > 1 buffers lie apart, and if they are small nothing
-// shares bytes. Sets arena_offset of each, arena_bytes (highest end + kArenaSlack) and
+// outside of its range). With Program::shares > 1 buffers have gaps between them, and if they are
+// small no two share bytes. Sets arena_offset of each, arena_bytes (highest end + kArenaSlack) and
 // arena_lower_bound (the largest sum of bytes live at once, as if nothing overlapped).
 // Deterministic; time grows with the number of pairs of buffers that live at the same time.
 void plan_memory(Program& program);

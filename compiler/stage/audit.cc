@@ -163,7 +163,7 @@ bool is_unrolled_on_request(const Step& step) {
 }
 
 // Compilers take more than proportionally longer for long functions, and all functions of a step
-// stand in one file.
+// are in one file.
 void check_length(const Step& step, const AuditResult& result, const Limits& limits, Sink& sink) {
   const bool requested = is_unrolled_on_request(step);
   const auto check = [&](std::int64_t statements, std::int64_t Limits::*limit,

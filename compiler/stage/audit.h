@@ -28,8 +28,8 @@ namespace etch {
 // The memory around an operand: offsets in bytes relative to the operand's pointer.
 struct OperandExtent {
   std::int64_t begin = 0;      // first byte of the buffer: -Operand::offset
-  std::int64_t end = 0;        // behind its last byte
-  std::int64_t read_end = 0;   // behind the last byte that may be read (kArenaSlack)
+  std::int64_t end = 0;        // after its last byte
+  std::int64_t read_end = 0;   // after the last byte that may be read (kArenaSlack)
   std::int64_t alignment = 1;  // of the pointer
 };
 
@@ -39,8 +39,8 @@ struct AuditResult {
   int in_functions = 0;                                 // statements of all tile functions
   std::map<std::string_view, std::int64_t> executions;  // per verb, all iterations
   std::map<std::string_view, std::int64_t> sites;  // as in object code: tiles inlined, once each
-  std::int64_t loops = 0;                          // likewise
-  std::int64_t calls_of_tiles = 0;                 // likewise
+  std::int64_t loops = 0;                          // counted in the same way
+  std::int64_t calls_of_tiles = 0;                 // counted in the same way
   std::vector<std::string> findings;               // wrong accesses; empty when all is well
 };
 
@@ -249,7 +249,7 @@ class Audit {
     ((last = std::is_same_v<Args, int> ? integer(args) : last), ...);
     return last;
   }
-  // store_spread(y, bytes, stride, n) is the one verb whose bytes lie apart.
+  // store_spread(y, bytes, stride, n) is the one verb whose bytes are not contiguous.
   template <class... Args>
   static std::int64_t spread(std::string_view verb, std::int64_t writes, const Args&... args) {
     if (verb != "store_spread" || writes == 0) return writes;

@@ -73,7 +73,7 @@ std::string join(const Args&... args) {
 }
 }  // namespace recorded
 
-// The parameters of a step's function: "const uint8_t* x, uint8_t* y", and "int share" behind them
+// The parameters of a step's function: "const uint8_t* x, uint8_t* y", and "int share" after them
 // if its work is divided.
 std::string parameters_of(const Step& step);
 
@@ -195,7 +195,7 @@ class Recorder {
     std::string name;
     Writer text;
     int statements = 0;
-    std::map<std::string, std::size_t> constants;  // where "const" of a value stands in the text
+    std::map<std::string, std::size_t> constants;  // where "const" of a value is in the text
   };
 
   template <class Element>

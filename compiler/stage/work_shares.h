@@ -34,7 +34,8 @@ class WorkShares {
 
   // A statement without effects.
   void add_value() { add(1); }
-  // A statement with effects. Returns the share that has to do it, or -1: whoever gets there.
+  // A statement with effects. Returns the share that has to do it, or -1: any share that gets
+  // there.
   int add_effect(double work);
 
   // Of each share so far.

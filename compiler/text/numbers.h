@@ -6,7 +6,7 @@
 
 namespace etch {
 
-// `value` with exactly `decimals` digits behind the point: fixed(1.25, 1) == "1.2".
+// `value` with exactly `decimals` digits after the point: fixed(1.25, 1) == "1.2".
 std::string fixed(double value, int decimals);
 
 // The shortest text with at most `digits` significant digits: significant(0.0123456, 3) ==

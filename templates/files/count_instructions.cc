@@ -63,7 +63,7 @@ void on_block(PluginId, qemu_plugin_tb* block) {
   }
 }
 
-// What stands behind "NAME=" in the argument; null if it is another one.
+// What follows "NAME=" in the argument; null if it is another one.
 const char* value_of(const char* argument, const char* name) {
   const size_t length = strlen(name);
   return strncmp(argument, name, length) == 0 && argument[length] == '=' ? argument + length + 1

@@ -21,7 +21,7 @@ extern "C" unsigned char etch_free_begin[], etch_free_end[];  // from firmware.l
 extern "C" unsigned char etch_stack_begin[];                  // its lowest byte
 
 // A mark in the execution, for an emulator that counts instructions (count_instructions.cc): what
-// lies between two marks is counted.
+// is executed between two marks is counted.
 extern "C" {
 __attribute__((noinline, used)) inline void etch_mark() { __asm__ volatile("" ::: "memory"); }
 }
@@ -274,7 +274,7 @@ int count(const Network& network, const Step* steps, int step_count, const char*
   return 0;
 }
 
-// The command line's words behind the first, which is the program.
+// The command line's words after the first, which is the program.
 struct Arguments {
   char text[256];
   const char* mode = "";

@@ -27,7 +27,7 @@
 #include <vector>
 
 // A mark in the execution, for an emulator that counts instructions (count_instructions.cc): what
-// lies between two marks is counted.
+// is executed between two marks is counted.
 extern "C" {
 __attribute__((noinline, used)) inline void etch_mark() { __asm__ volatile("" ::: "memory"); }
 }

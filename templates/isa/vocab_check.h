@@ -225,7 +225,7 @@ class EveryVerb {
     return static_cast<const T*>(copy);
   }
 
-  // n elements that end where memory ends, behind bytes that must not change.
+  // n elements that end where memory ends, after bytes that must not change.
   template <class T>
   T* blank_page_end(int n) {
     memset(in_.page_end - kWindow, 0xA5, kWindow);

@@ -1,4 +1,4 @@
-// The verbs of one vocab.h behind the interface of a stage, to run vocab_check.h on. Include after
+// The verbs of one vocab.h with the interface of a stage, to run vocab_check.h on. Include after
 // that vocab.h and `namespace isa = etch::<isa>;`. Everything has internal linkage: see
 // vocab_check.h.
 #pragma once

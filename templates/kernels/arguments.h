@@ -16,7 +16,7 @@ namespace etch {
 struct Argument {
   std::string name;
   int operand = -1;
-  std::int64_t elements = 1;  // from the first to behind the last that is used
+  std::int64_t elements = 1;  // from the first to after the last that is used
   rt::Stored stored{0, 0};    // of 8-bit elements
 };
 

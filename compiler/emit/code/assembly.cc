@@ -1,4 +1,4 @@
-// The functions in assembly that steps call, with what stands in for them elsewhere; see parts.h.
+// The functions in assembly that steps call, with what replaces them elsewhere; see parts.h.
 //
 // A naked function has no prologue of the compiler's, so its body may use every register, at every
 // optimisation level. gcc's noipa keeps it from concluding, from a body that it cannot read, which

@@ -70,7 +70,7 @@ std::string float_literal(float value) {
   return cat(sign, "__builtin_nanf(\"", std::bit_cast<std::uint32_t>(value) & 0x3fffffU, "\")");
 }
 
-// Hexadecimal values with the decimal ones behind.
+// Hexadecimal values, each followed by the decimal one.
 std::string float_rows(const ConstantArray& constant) {
   constexpr std::size_t kPerLine = 4;
   const std::size_t count = constant.bytes.size() / sizeof(float);

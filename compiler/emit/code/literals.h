@@ -18,7 +18,7 @@ std::string string_literal(std::span<const std::byte> bytes);
 // have one element more than data: a string literal ends in a zero.
 std::string declaration_of(const Step& step, const ConstantArray& constant);
 
-// The definition: comment, declaration with `attribute` behind it, initialiser.
+// The definition: comment, declaration followed by `attribute`, initialiser.
 std::string definition_of(const Step& step, const ConstantArray& constant,
                           std::string_view attribute);
 

@@ -49,17 +49,17 @@ std::vector<std::string> step_definitions(const EmitContext& context);
 std::string assembly_declarations(const Program& program);
 std::string assembly_definitions(const Program& program);
 
-// gcc's pragmas, to stand before the includes.
+// gcc's pragmas, which must come before the includes.
 std::string kernel_pragmas();
 
 // weights.cc
 std::string weight_declarations(const EmitContext& context);
 std::vector<std::string> weight_definitions(const EmitContext& context);
-// With WeightsForm::kFile: what stands in NAME_weights.bin, and the code that brings it in.
+// With WeightsForm::kFile: the content of NAME_weights.bin, and the code that includes it.
 std::string weights_blob(const Program& program);
 std::string weights_inclusion(const EmitContext& context);
 
-// weights_binary.cc, for WeightsForm::kBinary: what stands in NAME_weights.bin; the symbol and the
+// weights_binary.cc, for WeightsForm::kBinary: the content of NAME_weights.bin; the symbol and the
 // alignment of the address where it has to be; in place of the declarations of arrays a struct of
 // them; the definition of weights_match().
 std::string weights_image(const Program& program);
@@ -111,7 +111,7 @@ std::string isa_parameter(const Program& program, const std::string& type);
 // What NAME.h declares besides: Isa, best_isa(), and the same for C.
 void write_isa_declarations(Writer& writer, const EmitContext& context);
 void write_isa_macros(Writer& writer, const EmitContext& context);
-// NAME.cc behind its includes.
+// NAME.cc after its includes.
 std::string variants_definition(const EmitContext& context);
 
 }  // namespace etch

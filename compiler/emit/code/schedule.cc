@@ -1,4 +1,4 @@
-// The static schedule: where tensors lie in the arena, and the order of the steps; see parts.h.
+// The static schedule: where tensors are in the arena, and the order of the steps; see parts.h.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -87,8 +87,8 @@ std::string argument_in_profile(const Program& program, const Operand& operand, 
              operand.offset, ")");
 }
 
-// The call of the step's function: of all shares if it has shares, unless that stands in the
-// function of one.
+// The call of the step's function: of all shares if it has shares, unless that is in the function
+// of one.
 template <class Argument>
 std::string call_of(const Program& program, const Step& step, Argument argument,
                     From from = From::kParameters) {

@@ -40,7 +40,7 @@ std::string_view header_text(std::string_view name) {
   return embedded_file(cat("runtime/", name));
 }
 
-// Adds the header at `path` behind the headers that it needs itself.
+// Adds the header at `path` after the headers that it needs itself.
 void add_header(std::vector<OutputFile>& files, const std::string& path, std::string_view text) {
   for (const std::string_view line : lines_of(text)) {
     const std::string_view name = quoted_include(line);
@@ -56,7 +56,7 @@ void add_header(std::vector<OutputFile>& files, const std::string& path, std::st
 // A header without its guard and its includes of other pieces; a system header is included once.
 std::string pasted(std::string_view text, std::set<std::string_view>& included) {
   std::string out;
-  int depth = 0;  // of #if: what stands there may not be compiled
+  int depth = 0;  // of #if: lines inside may not be compiled
   for (const std::string_view line : lines_of(text)) {
     depth += starts_with(line, "#if") ? 1 : 0;
     depth -= starts_with(line, "#endif") ? 1 : 0;

@@ -26,7 +26,7 @@ void write_variant_flags(Writer& writer, const Program& program,
   }
 }
 
-// The weights file that a source brings in.
+// The weights file that a source includes.
 void write_weights_file(Writer& writer, const EmitContext& context, const std::string& name) {
   const std::string file = cat("${CMAKE_CURRENT_SOURCE_DIR}/", name, "_weights.bin");
   const std::string includer = context.options.layout == FileLayout::kFolder

@@ -29,7 +29,7 @@ std::string condition_of(const IsaTraits& isa) {
   return std::string(rest.substr(0, rest.find('\n')));
 }
 
-// `text` within #if: everything behind the comment that it begins with.
+// `text` within #if: everything after the comment that it begins with.
 std::string guarded(const std::string& text, const std::string& condition) {
   if (condition.empty()) return text;
   std::size_t body = 0;

@@ -62,7 +62,7 @@ struct ReportData {
   bool float_requantization = true;
   std::int64_t macs = 0;
   std::int64_t flash_bytes = 0;  // weights and tables
-  std::int64_t arena_bytes = 0;  // with the slack behind the last buffer
+  std::int64_t arena_bytes = 0;  // with the slack after the last buffer
   std::int64_t arena_lower_bound = 0;
   RungCounts rungs;
   std::vector<Port> inputs, outputs;

@@ -49,7 +49,7 @@ std::int64_t nearest_sample(const Resize& params, std::size_t axis, std::int64_t
 }
 
 namespace {
-// What neighbours -1, 0, 1 and 2 of a point count that lies `s` behind neighbour 0.
+// What neighbours -1, 0, 1 and 2 of a point count that is `s` after neighbour 0.
 std::array<float, 4> cubic_weights(float s, float a) {
   const auto far = [&](float distance) {
     return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a;

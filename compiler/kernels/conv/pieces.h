@@ -35,7 +35,7 @@ inline Axes3 three_axes(const ConvProblem& problem) {
   return out;
 }
 
-// Bytes of x that lie one after the other, and which (tap, channel) each of them is.
+// Contiguous bytes of x, and which (tap, channel) each of them is.
 struct Piece {
   std::int64_t offset = 0;
   std::vector<std::pair<int, int>> k;  // (tap, channel in group) per byte

@@ -111,7 +111,7 @@ TEST(Regions, OfHugeAxesAndKernelsAreFoundSoon) {
                            ConvDirection::kForward, 0, 0, 9)
                 .segments,
             10U);
-  // Three positions: before, at and behind the one input.
+  // Three positions: before, at and after the one input.
   const ConvAxis padded{1, 1, 1, 1, big, big, 2 * big + 1};
   const auto segments = plan_segments(padded, ConvDirection::kForward, 0, 0);
   ASSERT_EQ(segments.size(), 3U);

@@ -7,7 +7,7 @@ namespace etch {
 
 namespace {
 
-// Taps of output position `o` that lie on the image.
+// Taps of output position `o` that are on the image.
 TapRange range_at(const ConvAxis& axis, std::int64_t o) {
   TapRange range{static_cast<int>(axis.kernel), 0};
   for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {

@@ -1,4 +1,4 @@
-// Every tile of every small convolution computes just the products whose tap lies on the image,
+// Every tile of every small convolution computes just the products whose tap is on the image,
 // with that tap's weights, and starts from the biases of these taps.
 #include "compiler/kernels/conv/tap_grids.h"
 
@@ -116,7 +116,7 @@ void expect_exact(const TapGrid& grid, const ConvAxis& h, const ConvAxis& w, con
   }
 }
 
-// Alike tiles lie one after the other, and tiles of one name have the same code.
+// Alike tiles follow one another, and tiles of one name have the same code.
 void expect_shared_code(const TapGrid& grid, const TileSpan& rows, const TileSpan& cols,
                         std::map<std::string, TilePattern>& seen) {
   const TilePattern pattern = pattern_of(grid, rows, cols);

@@ -53,7 +53,7 @@ class Thumb {
   static std::string at(const std::string& base, std::int64_t offset) {
     return offset == 0 ? cat("[", base, "]") : cat("[", base, ", #", offset, "]");
   }
-  // "[r2], #8": the base moves on behind the access.
+  // "[r2], #8": the base moves on after the access.
   static std::string then_add(const std::string& base, std::int64_t step) {
     return cat("[", base, "], #", step);
   }

@@ -15,10 +15,10 @@ struct JoinedInput {
   std::optional<std::function<std::int32_t(std::int32_t)>> requantize;
 };
 
-// An input whose first element stands at `start` along `axis` of the output.
+// An input whose first element is at `start` along `axis` of the output.
 PlacedInput placed_along(int input, std::size_t rank, std::int64_t axis, std::int64_t start);
 
-// Output 0 of `node` from all of `inputs`, joined along `axis`. Those that lie in their place
+// Output 0 of `node` from all of `inputs`, joined along `axis`. Those that are in their place
 // already cost nothing.
 void add_join(Lowering& lowering, const Node& node, std::int64_t axis,
               const std::vector<JoinedInput>& inputs);

@@ -234,7 +234,7 @@ bool MoveBuilder::map(const Source& source, const View& from, const View& to,
 
 namespace {
 
-// Takes the innermost dimensions off `dims` that lie densely in both views and are moved as they
+// Takes the innermost dimensions off `dims` that are dense in both views and are moved as they
 // are; returns the bytes of such a row and adds where it begins to `first`.
 std::int64_t take_dense_rows(std::vector<std::size_t>& dims, const View& from, const View& to,
                              const std::vector<AxisMap>& maps, std::int64_t& first) {

@@ -49,7 +49,7 @@ class MoveBuilder {
   // Moves into `y`, and into nothing beyond it.
   MoveBuilder(Lowering& lowering, const Node& node, const View& y, std::string kind);
 
-  Source source(int input);  // of the node, wherever it lies
+  Source source(int input);  // of the node, in any buffer
   Source memory(const View& view);
   Source constant(const Tensor& tensor, std::string comment);
 

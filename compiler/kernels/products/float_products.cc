@@ -135,7 +135,7 @@ void merge_axes(rt::FloatConvShape& shape) {
   }
 }
 
-// Tiles lie along the inner axis unless most of its positions see the border: that of a spectrogram
+// Tiles run along the inner axis unless most of its positions see the border: that of a spectrogram
 // may have five.
 int axis_of_tiles(const rt::FloatConvShape& shape) {
   const auto inside = [&](int a) {
@@ -179,7 +179,7 @@ std::int64_t count_macs(const ConvGeometry& g, std::int64_t taps) {
 // ---- transposed convolutions whose taps do not meet ----
 
 // Each output position of these has one tap: they are products of the pixels and matrices, one per
-// position of the kernel or, where they lie side by side in y, per row of positions.
+// position of the kernel or, where they are contiguous in y, per row of positions.
 bool taps_stay_apart(const ConvGeometry& g) {
   return g.direction == ConvDirection::kTransposed && g.group == 1 &&
          std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& a) {

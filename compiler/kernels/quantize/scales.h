@@ -12,7 +12,7 @@ namespace etch {
 void add_quantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis,
                       DType type);
 
-// y = DequantizeLinear(x, scale, zero point), likewise.
+// y = DequantizeLinear(x, scale, zero point), in the same way.
 void add_dequantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis);
 
 // y = QuantizeLinear(x) with per-tensor parameters that a step before has put into `scale` and

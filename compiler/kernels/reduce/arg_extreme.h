@@ -1,4 +1,4 @@
-// Where the largest or smallest element along one axis stands.
+// The position of the largest or smallest element along one axis.
 #pragma once
 
 #include "compiler/lower/lowering.h"

@@ -68,7 +68,7 @@ ETCH_INSTANTIATE_STEP(ReduceStep);
 void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
                    const std::vector<bool>& reduced) {
   if (refuse_empty(lowering, node)) return;
-  // int8 is compared as stored: a copy brings a graph input into that form.
+  // int8 is compared as stored: a copy converts a graph input to that form.
   const View x = lowering.ordered(node, 0, order_like(lowering.view(node, 0)));
   const std::vector<Level> levels = levels_of(x, reduced);
   if (levels.size() > 3) {

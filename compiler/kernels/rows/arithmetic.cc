@@ -65,7 +65,7 @@ void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kin
 void add_map(Lowering& lowering, const Node& node, MapPlan plan, std::string summary) {
   if (refuse_empty(lowering, node)) return;
   const int rank = static_cast<int>(lowering.value(node.outputs[0]).shape->size());
-  // int8 is compared as stored: a copy brings a graph input into that form.
+  // int8 is compared as stored: a copy converts a graph input to that form.
   const View x = lowering.ordered(node, 0, order_from_inputs(lowering, node, rank));
   const View y = lowering.new_output(node, 0, order_like(x));
   auto step = std::make_unique<MapStep>();

@@ -13,7 +13,7 @@ namespace etch {
 
 namespace {
 
-// The operands of a gathering step: data as bytes, wherever it lies, and indices.
+// The operands of a gathering step: data as bytes, in any buffer, and indices.
 class GatherOperands {
  public:
   GatherOperands(Lowering& lowering, const Node& node, Step& step)

@@ -1,5 +1,5 @@
-// ArgMax, ArgMin (ai.onnx, since 1): where the largest or smallest element along one axis stands,
-// as int64. Float32, int32, int64 and 8-bit integers.
+// ArgMax, ArgMin (ai.onnx, since 1): the position of the largest or smallest element along one
+// axis, as int64. Float32, int32, int64 and 8-bit integers.
 //   axis               default 0
 //   keepdims           1 (default): the axis stays with size 1
 //   select_last_index  (since 12) 1: of several equal extremes the last, else the first

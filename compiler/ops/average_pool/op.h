@@ -2,7 +2,7 @@
 //   attributes         kernel_shape, strides, pads, auto_pad; ceil_mode from opset 10 on, dilations
 //                      from opset 19 on
 //   count_include_pad  0: divides by the number of elements inside the image; 1: also counts those
-//                      in the padding that `pads` asks for, but not what ceil_mode adds behind it
+//                      in the padding that `pads` asks for, but not what ceil_mode adds after it
 // The elements are summed one by one in row-major order, then divided.
 #pragma once
 

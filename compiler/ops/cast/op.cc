@@ -11,7 +11,7 @@ namespace etch {
 std::vector<Tensor> cast_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-// The element type behind a TensorProto::DataType, where Cast can write it.
+// The element type of a TensorProto::DataType, where Cast can write it.
 std::optional<DType> target_type(std::int64_t onnx_type) {
   switch (onnx_type) {
     case 1:

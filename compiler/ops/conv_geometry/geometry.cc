@@ -194,7 +194,7 @@ std::optional<std::int64_t> extent_of(ResolveContext& context, const ConvAxis& a
   return extent;
 }
 
-// Splits `total` so that the odd one stands at the end (SAME_UPPER) or in front (all others).
+// Splits `total` so that the odd one is at the end (SAME_UPPER) or in front (all others).
 void distribute(std::int64_t total, AutoPad auto_pad, ConvAxis& axis) {
   const std::int64_t half = total / 2;
   axis.pad_begin = auto_pad == AutoPad::kSameUpper ? half : total - half;

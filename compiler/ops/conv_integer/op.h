@@ -18,7 +18,7 @@ namespace etch {
 struct ConvIntegerParams {
   ConvGeometry geometry;
   std::optional<std::vector<int>> x_zero_point;  // 1 entry; absent: known at run time only
-  std::optional<std::vector<int>> w_zero_point;  // 1 or M entries; absent: likewise
+  std::optional<std::vector<int>> w_zero_point;  // 1 or M entries; absent: the same
 };
 
 std::vector<Tensor> reference_conv_integer(const Node& node, std::span<const Tensor* const> inputs);

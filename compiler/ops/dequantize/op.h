@@ -13,7 +13,7 @@ namespace etch {
 
 struct DequantizeParams {
   RangeMode mode = RangeMode::kMinCombined;
-  bool narrow_range = false;  // only SCALED heeds it
+  bool narrow_range = false;  // only SCALED uses it
   DType type = DType::kU8;
   RangeSlices slices;
 };

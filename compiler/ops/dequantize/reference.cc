@@ -1,5 +1,5 @@
-// Dequantize by its definition; see op.h. All of it is float32 but for one quotient of
-// MIN_FIRST; subnormal results are flushed as in QuantizeV2.
+// Dequantize by its definition; see op.h. All of it is float32 except one quotient of MIN_FIRST;
+// subnormal results are flushed as in QuantizeV2.
 #include <algorithm>
 #include <cmath>
 

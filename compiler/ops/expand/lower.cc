@@ -12,7 +12,7 @@ void lower_expand(Lowering& lowering, const Node& node) {
   if (refuse_empty(lowering, node)) return;
   const Shape& shape = params_of<StridedCopy>(node).shape;
   const View& x = lowering.view(node, 0);
-  // The input as the output's shape: missing axes, and those of size 1, stand still.
+  // The input as the output's shape: missing axes, and those of size 1, have stride 0.
   View from = x;
   const std::size_t missing = shape.size() - x.shape.size();
   from.shape = shape;

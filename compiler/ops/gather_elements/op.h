@@ -1,5 +1,5 @@
 // GatherElements (ai.onnx, since 11): each output element is the one of `data` at the same place
-// but for `axis` (default 0), where `indices` says the position.
+// except along `axis` (default 0), where `indices` gives the position.
 //   indices  int32 or int64 of data's rank, not larger than data on the other axes; in
 //            [-size, size - 1], negative ones count from the end. Constant ones outside are
 //            reported; at run time they are limited to the axis.

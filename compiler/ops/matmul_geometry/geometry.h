@@ -23,7 +23,7 @@ std::vector<Shape> per_row_shapes(const MatMulGeometry& geometry);
 std::vector<Shape> per_column_shapes(const MatMulGeometry& geometry);
 
 // One element of y: flat index, and which row of a and column of b made it, counted over all
-// matrices. Parameters p of a row are p[a_row % p.size()], those of a column likewise.
+// matrices. Parameters p of a row are p[a_row % p.size()], those of a column in the same way.
 struct MatMulElement {
   std::size_t y;
   std::size_t a_row;

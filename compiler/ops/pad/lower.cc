@@ -1,5 +1,5 @@
 // Lowering of Pad: a view where elements are only removed; the border is filled around an input
-// that lies in its place already, or is copied there.
+// that is in its place already, or is copied there.
 #include <algorithm>
 #include <numeric>
 
@@ -35,7 +35,7 @@ View inside_of(View view, const Pad& params) {
   return view;
 }
 
-// In memory order: the parts before and behind the input along each dimension, where the outer
+// In memory order: the parts before and after the input along each dimension, where the outer
 // dimensions are limited to those of the input.
 void fill_border(MoveBuilder& moves, const View& y, const Pad& params) {
   std::vector<std::size_t> order(y.shape.size());

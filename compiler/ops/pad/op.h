@@ -1,4 +1,4 @@
-// Pad (ai.onnx, since 2; com.microsoft, since 1): elements are added before and behind each axis.
+// Pad (ai.onnx, since 2; com.microsoft, since 1): elements are added before and after each axis.
 //   pads            begin of every axis, then end of every axis; a negative one removes elements.
 //                   An attribute before opset 11, constant input 1 from then on.
 //   constant_value  mode constant: the new elements, default 0; the attribute `value` (float32

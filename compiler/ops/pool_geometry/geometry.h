@@ -2,7 +2,7 @@
 // node become explicit numbers per spatial axis.
 //   sizes      out = floor((in + pads - ke) / stride) + 1 with ke = (kernel - 1) * dilation + 1;
 //   with
-//              ceil_mode the quotient is rounded up, but no window starts behind the image
+//              ceil_mode the quotient is rounded up, but no window starts after the image
 //   SAME_*     out = ceil(in / stride), padding as for convolutions
 //              (docs/spec/shapes.md section 4.4)
 // Windows are clipped to the image: a position outside it does not exist.

@@ -45,7 +45,7 @@ TEST(PoolGeometry, NoWindowStartsBehindTheImage) {
   node.attribute("strides", List{3}).attribute("pads", List{1, 1});
   node.attribute("ceil_mode", std::int64_t{1});
   EXPECT_EQ(axis_of(node).out, 3);
-  // Windows at 0 and 2; a third at 4 would start just behind the last position.
+  // Windows at 0 and 2; a third at 4 would start just after the last position.
   OneNode behind = pool({1, 1, 4}, {2});
   behind.attribute("strides", List{2}).attribute("pads", List{0, 1});
   behind.attribute("ceil_mode", std::int64_t{1});

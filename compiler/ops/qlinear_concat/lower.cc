@@ -7,7 +7,7 @@
 namespace etch {
 
 namespace {
-constexpr int kFirst = 2;  // of the inputs, each with two parameters behind it
+constexpr int kFirst = 2;  // of the inputs, each followed by two parameters
 
 std::vector<PlacedInput> places(const Graph& graph, const Node& node) {
   const auto& params = params_of<QLinearConcat>(node);

@@ -1,4 +1,4 @@
-// What operators share that lower a QLinearConv, alone or with more behind it.
+// What operators share that lower a QLinearConv, alone or with more after it.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ ConvProblem qlinear_conv_problem(Lowering& lowering, const Node& node,
 std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node,
                                           const QLinearConvParams& params);
 
-// How it wants its tensors to lie in memory.
+// Which layout it wants for its tensors.
 LayoutRule qlinear_conv_layout(const QLinearConvParams& params);
 
 }  // namespace etch

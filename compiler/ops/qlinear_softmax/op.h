@@ -5,7 +5,7 @@
 //           1) on count as one; from 13 on only `axis` (default -1)
 // Arithmetic (docs/spec/qlinear.md section 6.7), D the elements of a row:
 //   b = max(0, fl(ln(fl(FLT_MAX / D))) - 5) / xs;  t[i] = float(exp((i - 255 + b) * xs)), in double
-//   but for the quotient and the logarithm, which ONNX Runtime rounds to float rows are shifted so
+//   except the quotient and the logarithm, which ONNX Runtime rounds to float; rows are shifted so
 //   that their largest element has index 255; the sum is float, in order y = saturate(rne(fl(fl(t *
 //   Y) / sum)) + yz) with Y = floor(fl(1 / ys))
 // t * Y leaves the range of float where Y > 148 * D and t is the row's largest. What ONNX Runtime

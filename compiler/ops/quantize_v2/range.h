@@ -28,7 +28,7 @@ std::optional<DType> tensorflow_type(std::int64_t onnx_number);
 struct QuantizeV2Rule {
   RangeMode mode = RangeMode::kMinCombined;
   bool half_to_even = false;  // only SCALED
-  bool narrow_range = false;  // only SCALED heeds it
+  bool narrow_range = false;  // only SCALED uses it
   float ensure_minimum_range = 0.01F;
   DType type = DType::kU8;
 };

@@ -22,8 +22,8 @@ std::vector<AxisMap> maps_of(const Resize& params) {
   return maps;
 }
 
-// Everything is filled with the extrapolation value first; then comes what lies inside, which is
-// one interval along each axis.
+// Everything is filled with the extrapolation value first; then the positions inside, which are one
+// interval along each axis.
 void lower_extrapolated(Lowering& lowering, const Node& node, const Resize& params) {
   const Order order = order_like(lowering.view(node, 0));
   const View x = lowering.ordered(node, 0, order);

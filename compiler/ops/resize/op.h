@@ -6,12 +6,12 @@
 //   keep_aspect_ratio_policy  (opset 18) with sizes: stretch; not_larger and not_smaller take the
 //            least or greatest of the ratios for all axes
 //   roi      constant input 1 (opset 11), only with tf_crop_and_resize
-// Output size: floor(in * scale) in float32. Position x of the output lies at position p of the
+// Output size: floor(in * scale) in float32. Position x of the output is at position p of the
 // input, in float32 with scale s: asymmetric x / s, half_pixel (x + 0.5) / s - 0.5,
 // pytorch_half_pixel the same but 0 for one output, half_pixel_symmetric the same around the centre
 // (summed in float64), align_corners x * (in - 1) / (out - 1), tf_half_pixel_for_nn (x + 0.5) / s,
-// tf_crop_and_resize within roi, where positions outside of the input give extrapolation_value.
-// An axis of scale 1 is copied, and so is everything when no size changes.
+// tf_crop_and_resize within roi, where positions outside of the input give extrapolation_value. An
+// axis of scale 1 is copied, and so is everything when no size changes.
 //   nearest  p rounded as nearest_mode says, limited to the input. Resize 10 and Upsample: down
 //            for s >= 1, up for s < 1
 //   linear   between the neighbours on two axes of rank 2 and 4 (the inner ones, or the middle ones

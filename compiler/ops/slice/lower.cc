@@ -10,7 +10,7 @@ namespace etch {
 
 namespace {
 
-// Beside the part lies the whole's halo where the part reaches the border.
+// The whole's halo is beside the part where the part reaches the border.
 void keep_halo(View& part, const View& whole, const std::vector<AxisRange>& ranges) {
   if (whole.halo_begin.size() != ranges.size()) return;
   const bool has_gaps =

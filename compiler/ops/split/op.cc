@@ -13,7 +13,7 @@ namespace etch {
 std::vector<Tensor> split_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-// Sizes of `count` parts that are equal but for a smaller last one; nothing when impossible.
+// Sizes of `count` parts that are equal except a smaller last one; nothing when impossible.
 std::optional<std::vector<std::int64_t>> even_sizes(std::int64_t size, std::int64_t count,
                                                     bool last_may_be_smaller) {
   const std::int64_t part = ceil_div(size, count);

@@ -17,7 +17,7 @@ namespace {
 // The first accumulator in [from, to] with float_rule >= q; float_rule(to) >= q is known.
 std::int64_t threshold(const RequantizeChannel& channel, int q, std::int64_t from,
                        std::int64_t to) {
-  // Close to where real numbers would have it, if that lies inside.
+  // Close to where real numbers would have it, if that is inside.
   const double real = std::ceil((q - 0.5) / static_cast<double>(channel.scale));
   for (std::int64_t reach = 2; reach <= 32; reach *= 16) {
     const double before = real - static_cast<double>(reach);

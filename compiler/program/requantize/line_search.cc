@@ -151,7 +151,7 @@ class Search {
     return std::nullopt;
   }
 
-  // The threshold of an even q lies where the integer part is q - 1, so odd.
+  // The threshold of an even q is where the integer part is q - 1, so odd.
   std::optional<Line> line(std::int64_t multiplier, const BothBounds& found) const {
     const Bounds& plain = found.of[found.of[0].constrained() ? 0 : 1];
     const Bounds& odd = found.of[found.of[1].constrained() ? 1 : 0];

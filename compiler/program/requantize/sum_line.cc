@@ -1,5 +1,5 @@
 // See sum_line.h. For given factors the offsets that satisfy every pair are an interval, whose ends
-// take one pass over the pairs. Where it is empty, a few pairs lie so close to a tie that the
+// take one pass over the pairs. Where it is empty, a few pairs are so close to a tie that the
 // rounding of the floats decides them; a grid of slightly different factors is searched for one
 // that agrees, first with those pairs only.
 #include "compiler/program/requantize/sum_line.h"
@@ -28,8 +28,8 @@ std::int64_t products(const SumLine& line, const Pair& pair) {
   return std::int64_t{line.a_factor} * pair.a + std::int64_t{line.b_factor} * pair.b;
 }
 
-// The offsets with which the line agrees with the rule for `pairs`; what is clamped only has to
-// lie beyond the limit.
+// The offsets with which the line agrees with the rule for `pairs`; what is clamped only has to be
+// beyond the limit.
 Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
   const std::int64_t one = std::int64_t{1} << (32 - line.shift);  // a result of 1
   // Where everything is clamped to one limit, any offset beyond would do; so far is far enough.
@@ -53,7 +53,7 @@ std::vector<Pair> all_pairs(const SumFactors& factors, const SumLimits& limits) 
   return out;
 }
 
-// Those whose exact sum lies near a tie.
+// Those whose exact sum is near a tie.
 std::vector<Pair> near_ties(const SumFactors& factors, const std::vector<Pair>& pairs) {
   constexpr double kNear = 1.0 / 1024;
   std::vector<Pair> out;

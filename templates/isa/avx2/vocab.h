@@ -20,7 +20,7 @@ struct X4 {
 };  // bytes 0 and 2 of each lane as 16-bit words; bytes 1 and 3
 struct W4 {
   __m256i even, odd;
-};  // likewise, signed
+};  // the same, signed
 struct QuadX {
   X4 v0, v1, v2, v3;
 };

@@ -36,7 +36,7 @@ struct QuadI {
   I32 v0, v1, v2, v3;
 };
 
-// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+// The same pointer, of unknown origin to the compiler: loads remain after this point.
 template <class T>
 ETCH_INLINE T* base(T* p) {
 #if defined(__GNUC__)

@@ -37,7 +37,7 @@ struct QuadBytes {
   uint8x16_t v0, v1, v2, v3;
 };
 
-// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+// The same pointer, of unknown origin to the compiler: loads remain after this point.
 template <class T>
 ETCH_INLINE T* base(T* p) {
 #if defined(__GNUC__)
@@ -306,7 +306,7 @@ ETCH_INLINE void store_i32_n(int32_t* p, I32 v, int n) {
 
 // ---- requantization without floats ----
 
-// Two lanes of 64 bits, from halves that stand apart.
+// Two lanes of 64 bits, from halves that are apart.
 ETCH_INLINE int64x2_t joined_low(int32x4_t low, int32x4_t high) {
   return vreinterpretq_s64_s32(vzip1q_s32(low, high));
 }

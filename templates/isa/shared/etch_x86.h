@@ -13,7 +13,7 @@
 namespace etch {
 namespace x86 {
 
-// The same pointer, of unknown origin to the compiler: loads stay behind this point.
+// The same pointer, of unknown origin to the compiler: loads remain after this point.
 template <class T>
 ETCH_INLINE T* base(T* p) {
 #if defined(__GNUC__)

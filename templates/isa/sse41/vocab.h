@@ -29,7 +29,7 @@ struct X4 {
 };  // bytes 0 and 2 of each lane as 16-bit words; bytes 1 and 3
 struct W4 {
   __m128i even, odd;
-};  // likewise, signed
+};  // the same, signed
 struct Bytes {
   __m128i v;
 };

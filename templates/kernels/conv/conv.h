@@ -1,7 +1,7 @@
 // Convolution as a matrix product over packed weights, straight from the image: no im2col, no
 // pointer tables. Serves QLinearConv, ConvInteger, transposed and grouped convolution, Gemm and
 // MatMul alike: a plan is a list of regions (rectangles of output pixels that share their taps),
-// and a tap list is a list of runs (bytes that lie one after the other in the image).
+// and a tap list is a list of runs (contiguous bytes of the image).
 //
 // A tile is a rectangle of output pixels times a block of output channels. Its accumulators are
 // named scalars; per group of 4 bytes of a run it does one broadcast per pixel and one dot4 per
@@ -189,7 +189,7 @@ class Tile {
     }
   }
 
-  // The weights of the next block lie one panel behind those that are in use. Behind the last block
+  // The weights of the next block are one panel after those that are in use. After the last block
   // come the constants of the steps that follow.
   void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
     const auto panel = static_cast<int>(region_.groups(block_.form) * group_bytes());
@@ -286,7 +286,7 @@ class RegionLoops {
     }
   }
 
-  // Where a tile lies along one axis: one of the alike tiles of a span.
+  // Where a tile is along one axis: one of the alike tiles of a span.
   struct Spot {
     TileSpan span;
     Index position;

@@ -23,7 +23,7 @@ struct ConvRegion {
   int planes = 1, rows = 1, cols = 1;
   std::int64_t x_plane = 0, x_row = 0, x_col = 0;  // bytes of x per output plane, row, column
   std::int64_t y_plane = 0, y_row = 0, y_col = 0;  // elements of y
-  std::int64_t r_offset = 0;                       // bytes of the residual, likewise
+  std::int64_t r_offset = 0;                       // bytes of the residual
   std::int64_t r_plane = 0, r_row = 0, r_col = 0;
   std::vector<KRun> runs;
   std::optional<TapGrid> grid;  // of the same taps, if tiles leave out those on padding

@@ -3,10 +3,10 @@
 // row y also serves row y + 1 with the weights shifted by one row (stride 1).
 //
 // A row of outputs is one flat run of columns * channels bytes; a chunk of 4 L bytes may span
-// pixels and the weights repeat after lcm(channels, 4 L) bytes. With stride 1 its inputs lie as
-// its outputs do; otherwise each tap's inputs are composed from the pieces of its pixels. Chunks
-// a whole repetition apart take the same weights, and next to each other share quads as well.
-// Where that does not pay, a chunk is a part of one pixel's channels.
+// pixels and the weights repeat after lcm(channels, 4 L) bytes. With stride 1 its inputs have the
+// layout of its outputs; otherwise each tap's inputs are composed from the pieces of its pixels.
+// Chunks a whole repetition apart take the same weights, and next to each other share quads as
+// well. Where that does not pay, a chunk is a part of one pixel's channels.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace etch {
 
-// One horizontal tap of one quad of rows: where its four rows lie and which weights it takes.
+// One horizontal tap of one quad of rows: where its four rows are and which weights it takes.
 struct QuadTap {
   std::int64_t x_offset = 0;        // bytes from the chunk's first byte
   std::int64_t row_offset[4] = {};  // bytes from there, one per row (unused rows repeat one)

@@ -47,8 +47,8 @@ struct DspConvPlan {
   int channels = 1;                    // of a group
   std::int64_t stream_words = 0;       // of a group
 
-  // Padding: rows are copied, `row_bytes` apart, to `left` bytes behind their start. Otherwise
-  // kernel rows lie `row_bytes` apart in x.
+  // Padding: rows are copied, `row_bytes` apart, to `left` bytes after their start. Otherwise
+  // kernel rows are `row_bytes` apart in x.
   bool copies = false;
   std::string copy;         // the function
   std::int64_t copied = 0;  // bytes of a row

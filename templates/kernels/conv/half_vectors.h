@@ -2,7 +2,7 @@
 // 2i + 1 both belong to channel i, and broadcast8 gives them different bytes of the image:
 //   split: even and odd lanes take turns at the groups of K; at the end they are added, for two
 //          pixels at once, and the odd lanes hold the second pixel;
-//   pairs: even lanes compute a pixel and odd lanes the next one in its row. Their bytes lie x_col
+//   pairs: even lanes compute a pixel and odd lanes the next one in its row. Their bytes are x_col
 //          apart and broadcast8's four: so both run through the bytes of either pixel, with zero
 //          weights where a byte is not theirs. Pays where neighbours overlap, as in first layers.
 // Either way ends with vectors of two pixels, in even and in odd lanes.

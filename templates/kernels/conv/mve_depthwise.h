@@ -13,7 +13,7 @@
 
 namespace etch {
 
-// Rows of the output, or pairs, whose taps lie on x and on padding alike.
+// Rows of the output, or pairs, whose taps are on x and on padding alike.
 struct MveDepthwiseRows {
   struct Group {  // four rows of taps
     rt::MveRows rows{};
@@ -33,7 +33,7 @@ struct MveDepthwisePlan {
   std::int64_t left = 0;                 // bytes of scratch before the first column of x
   int padding = 0;                       // the zero point of x, as stored
   bool pads_columns = false;
-  rt::MveDepthwise tile{};  // but for the last one of a row
+  rt::MveDepthwise tile{};  // except the last one of a row
   rt::MveStore out{};
   std::string whole, rest;  // functions for tiles, and for the last of a row
   int rest_pixels = 0;      // 0: there is none

@@ -13,7 +13,7 @@ namespace etch {
 
 enum class Taps { kSome, kNone };
 
-// S::inlined() with body(x, w, rest...): image and weights behind their base pointers, null
+// S::inlined() with body(x, w, rest...): image and weights from their base pointers on, null
 // without taps.
 template <class S, class Body, class... Rest>
 void tap_function(S& s, const std::string& name, Taps taps, Body body,

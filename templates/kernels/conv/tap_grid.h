@@ -1,7 +1,7 @@
-// Which taps of a convolution a tile really needs. Near the border some taps of some pixels lie
-// on padding; the biases of such pixels leave those taps out, and so do the products here, where
-// otherwise the halo's zero points would be multiplied: a fifth of all products of a 3x3 kernel
-// on a map of 7x7. A tile's place is static, so its code holds just the products that count.
+// Which taps of a convolution a tile really needs. Near the border some taps of some pixels are on
+// padding; the biases of such pixels leave those taps out, and so do the products here, where
+// otherwise the halo's zero points would be multiplied: a fifth of all products of a 3x3 kernel on
+// a map of 7x7. A tile's place is static, so its code holds just the products that count.
 //
 // A TapGrid belongs to a region whose pixels have taps in a rectangle (kernel rows and columns).
 // Along each axis every output position has a range of taps on the image.

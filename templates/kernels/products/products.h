@@ -24,7 +24,7 @@ struct GeneralConvPlan {
   Argument x, x_zero, w, w_zero;
   RequantizeArguments out;
   int y = 0;                    // operand of the step
-  std::int64_t y_elements = 1;  // from the first to behind the last
+  std::int64_t y_elements = 1;  // from the first to after the last
 };
 
 template <class S>

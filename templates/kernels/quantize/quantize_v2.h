@@ -29,11 +29,11 @@ struct SlicedPlan {
   int slices = 1;           // loops around the nest ...
   std::int64_t x_step = 0;  // ... with these distances in elements
   std::int64_t y_step = 0;
-  bool along = false;  // slices lie along the run instead: operand 1 of the nest counts
+  bool along = false;  // slices run along the run instead: operand 1 of the nest counts
                        // them
   bool has_offset = false;
   std::vector<float> scale;   // per slice; constant array "scale" unless there is one
-  std::vector<float> offset;  // likewise; empty without
+  std::vector<float> offset;  // per slice too; empty without
 };
 
 // stored y = narrow(round(clamp((x + offset) * scale, low, high) + after)) + zero_point
@@ -45,7 +45,7 @@ struct QuantizeV2Plan : SlicedPlan {
 };
 
 // The constant array for values per slice: with `along` one after the other and a vector's worth of
-// zeros behind, else each filling a vector.
+// zeros after them, else each filling a vector.
 inline std::vector<float> slice_vectors(const std::vector<float>& values, bool along, int lanes) {
   std::vector<float> out;
   for (const float value : values) {

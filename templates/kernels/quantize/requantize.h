@@ -50,7 +50,7 @@ struct AddResidual {
   int low = 0, high = 255;     // as stored
 };
 
-// Output pixel of a tile: its row and column in the tile and where it lies (elements of y, and
+// Output pixel of a tile: its row and column in the tile and where it is (elements of y, and
 // bytes of the residual).
 struct PixelPlace {
   int row = 0, col = 0;
@@ -65,7 +65,7 @@ struct Residual {
   typename S::template Ptr<const std::uint8_t> p{};
 };
 
-// Where the constants of a tile's first lane lie: "scale" for the float kinds, "requantize" for
+// Where the constants of a tile's first lane are: "scale" for the float kinds, "requantize" for
 // kInteger, nothing for kInt32.
 template <class S>
 struct Factors {

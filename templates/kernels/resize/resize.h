@@ -75,7 +75,7 @@ void cubic_calls(S& s, const ResizePlan& plan, const char* name) {
 
 }  // namespace resize_detail
 
-// The first loop of the grid is not used; the totals of the rows stand behind the weights.
+// The first loop of the grid is not used; the totals of the rows follow the weights.
 template <class S>
 void cubic_resize_kernel(S& s, const ResizePlan& plan) {
   if (plan.divides) return resize_detail::cubic_calls<true>(s, plan, "resize_cubic<true>");

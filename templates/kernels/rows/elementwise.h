@@ -27,7 +27,7 @@ struct NestAxis {
 struct Nest {
   std::vector<NestAxis> axes;  // outermost first, without the run
   int run = 1;                 // elements of the innermost axis; operand steps are 1 ...
-  std::int64_t out_step = 1;   // ... but for the output, which may be spread
+  std::int64_t out_step = 1;   // ... except the output, which may be spread
   std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
   // More than 1 (2 to 4): the run has so many planes of operand 0, plane_step elements apart, whose
   // elements are written side by side; out_step is their number.
@@ -130,8 +130,8 @@ struct CopyPlan {
   bool backwards = false;      // from the last byte of each run to the first; see copy_backwards()
 };
 
-// Runs from their end, in pieces that are read before they are written: y may lie over x, behind
-// it. The nest's steps are negative, so that the last rows come first.
+// Runs from their end, in pieces that are read before they are written: y may overlap x, starting
+// after it. The nest's steps are negative, so that the last rows come first.
 template <class S>
 void copy_backwards(S& s, const CopyPlan& plan) {
   using Index = typename S::Index;
@@ -203,7 +203,7 @@ struct QuantizePlan {
   int zero_point = 0;       // as stored
 };
 
-// `n` elements at x, or a full vector for 0, quantized but for the zero point.
+// `n` elements at x, or a full vector for 0, quantized except for the zero point.
 template <class S>
 typename S::I32 quantize_vector(S& s, const QuantizePlan& plan, const char* axis, int position,
                                 const typename S::template Ptr<const float>& x, int n) {

@@ -116,7 +116,7 @@ class Builder {
     step_->plan.regions.push_back(region);
   }
 
-  // Whether a row is one flat run of chunks, where their inputs lie, and what is done at once.
+  // Whether a row is one flat run of chunks, where their inputs are, and what is done at once.
   void shape_runs(DepthwiseRegion& region, const Segment& row, const Segment& col) const {
     const int full = isa_.byte_lanes();
     const std::int64_t x_pixel = col.advance * plane_.x_col;

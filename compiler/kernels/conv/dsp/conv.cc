@@ -31,14 +31,14 @@ bool is_per_channel(const ConvGeometry& g) {
   return g.group > 1 && g.group == g.in_channels && g.out_channels == g.in_channels;
 }
 
-// Whether the taps of a kernel row lie one after the other.
+// Whether the taps of a kernel row are contiguous.
 bool has_whole_rows(const ConvProblem& problem) {
   const ConvAxis& axis = problem.geometry.axes.back();
   return axis.kernel == 1 ||
          (axis.dilation == 1 && problem.x.stride.back() == problem.geometry.in_per_group());
 }
 
-// What tiles need that read x where it lies: runs at one distance, pixels within reach.
+// What tiles need that read x in place: runs at one distance, pixels within reach.
 bool is_direct(const ConvProblem& problem) {
   const ConvGeometry& g = problem.geometry;
   const std::int64_t x_step = problem.x.stride.back() * g.axes.back().stride;
@@ -52,7 +52,7 @@ bool is_served(const ConvProblem& problem) {
                                   [](int w) { return w >= -128 && w <= 127; });
   const bool channels_last =
       problem.x.stride[1] == 1 && problem.y.stride[1] == bytes_of(problem.y.dtype);
-  // One channel per group wastes half of every product but for the kernel made for it.
+  // One channel per group wastes half of every product except in the kernel made for it.
   const bool grouped = g.group == 1 || (is_per_channel(g) && g.in_channels % 4 == 0) ||
                        (g.in_per_group() >= 4 && g.out_per_group() >= 2);
   // Each band of rows that see the same taps has statements of its own.
@@ -351,7 +351,7 @@ class Builder {
     }
     if (p.copies) {
       p.rows = next++;
-      step_->rows_bytes = p.rows_bytes + 4;  // the last word of a run may reach behind it
+      step_->rows_bytes = p.rows_bytes + 4;  // the last word of a run may reach beyond it
     }
     if (p.finishes) {
       p.sums = next++;

@@ -1,5 +1,5 @@
 // The functions in assembly for Cortex-M3, which multiplies one pair at a time (MLA) and has no
-// SIMD on halfwords; otherwise as dsp.h. Tiles of 4 pixels x 2 channels read x where it lies: per
+// SIMD on halfwords; otherwise as dsp.h. Tiles of 4 pixels x 2 channels read x in place: per
 // element of K two loads of weights, four of x and eight products, 14 instructions.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace etch {
 struct MlaTile {
   int pixels = 4;
   std::int64_t x_step = 0;  // bytes from pixel to pixel
-  int run_bytes = 1;        // elements of K that lie one after the other
+  int run_bytes = 1;        // contiguous elements of K
   int runs = 1;
   std::int64_t run_step = 0;  // bytes
   int channels = 2;

@@ -62,7 +62,7 @@ class Packer {
     return m < 0 || tap < 0 ? 0 : problem_.weight(m, tap, c);
   }
 
-  // Calls body((tap, channel) of 4 elements of K, tap -1 behind a run) in the order of the gather.
+  // Calls body((tap, channel) of 4 elements of K, tap -1 after a run) in the order of the gather.
   template <class Body>
   void each_word(Body body) const {
     const auto channels = static_cast<int>(problem_.geometry.in_per_group());

@@ -82,7 +82,7 @@ class Builder {
     p.rest_pixels = p.cols % t.pixels;
     p.out = {false, out.zero_point, out.low, out.high,
              static_cast<std::ptrdiff_t>(axes_.y_stride[2])};
-    // The last vector of a row may reach behind its columns.
+    // The last vector of a row may reach beyond its columns.
     p.scratch_bytes = t.row_groups * t.group_step + kVector;
   }
 

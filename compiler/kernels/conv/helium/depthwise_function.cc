@@ -1,5 +1,5 @@
 // Depthwise convolution for Helium; see mve.h. Channels are neighbours in memory, but VMLADAVA adds
-// what lies in one vector, so four rows of x are first brought into words, channel after channel:
+// within one vector, so four rows of x are first interleaved into words, channel after channel:
 // then 16 bytes in a row are four rows and columns of taps, and serve two rows of the output.
 #include <algorithm>
 

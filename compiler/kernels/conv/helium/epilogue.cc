@@ -43,7 +43,7 @@ void MveEpilogue::take_limits() {
   if (conv_.out.zero_point != 0 && free_ > kLeast) zero_point_ = take();
 }
 
-// Constant vectors stand between the instructions, jumped over.
+// Constant vectors are between the instructions, which jump over them.
 void MveEpilogue::load_constants(Thumb& t) const {
   const MveConv& conv = conv_;
   const auto value = [&](int lane, std::int64_t pixel, std::int64_t channel) -> std::int64_t {
@@ -168,7 +168,7 @@ void MveEpilogue::add_bias(Thumb& t, int n) const {
 }
 
 // The next factors for `vector` to q2, if they are not there. Of records, r3 is at the bias of the
-// first one, then at its scale, and at last behind it.
+// first one, then at its scale, and finally after it.
 void MveEpilogue::load_factors(Thumb& t, int vector) const {
   if (record_ > 0 && vector == 0) {
     t.op("vldrw.u32", "q2", cat("[r3, ", q(records_), "]"));

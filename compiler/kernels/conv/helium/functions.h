@@ -31,11 +31,11 @@ struct MveConv {
 // Whether the function would not be too long, and everything is within the instructions' reach.
 bool fits(const MveConv& conv);
 
-// (const uint8_t* x, const int32_t* stream, uint8_t* or int32_t* y[, const uint8_t* residual]).
-// Up to 15 bytes behind a piece are read and ignored.
+// (const uint8_t* x, const int32_t* stream, uint8_t* or int32_t* y[, const uint8_t* residual]). Up
+// to 15 bytes after a piece are read and ignored.
 AssemblyFunction mve_conv(const MveConv& conv);
 
-// (const uint8_t* x, uint8_t* scratch). Up to 15 bytes behind a row are read and ignored.
+// (const uint8_t* x, uint8_t* scratch). Up to 15 bytes after a row are read and ignored.
 AssemblyFunction mve_interleave(const rt::MveRows& rows);
 
 struct MveDepthwiseConv {

@@ -117,7 +117,7 @@ class Input {
 };
 
 constexpr int kSavedBytes = 36;
-// On the stack. kPairs: where v's positions end; kTilesEnd: y behind the last whole tile.
+// On the stack. kPairs: where v's positions end; kTilesEnd: y after the last whole tile.
 constexpr int kY = 0, kV = 4, kZeroPoints = 8, kStreamEnd = 12, kPairs = 16, kTile = 20,
               kTilesEnd = 24, kResidual = 28, kLine = 32, kYTile = 48, kFrame = 52;
 
