@@ -1,5 +1,6 @@
 // QLinearSoftmax where its quotient leaves int32; ordinary values are compared with ONNX Runtime's
-// by tests/recorded_contrib_test.cc and with the reference function by tests/engines_agree_test.cc.
+// by tests/recorded/recorded_contrib_test.cc and with the reference function by
+// tests/engines/engines_agree_test.cc.
 #include "runtime/etch_ops.h"
 
 #include <gtest/gtest.h>

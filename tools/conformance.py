@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what ONNX Runtime computes for more than 400 small convolutions, for tests/conformance_test.cc.
+"""Records what ONNX Runtime computes for more than 400 small convolutions, for tests/recorded/conformance_test.cc.
 
 Covers QLinearConv, ConvInteger and QLinearConvTranspose feature by feature. Every case has two sources: ONNX Runtime
 on the model itself, and ONNX Runtime on an equivalent model of the plainest form it knows (explicit pads, uint8, one

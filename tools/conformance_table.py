@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/conformance.md from the counts of the tests; see tools/conformance-table.
 
-    conformance_table.py RESULTS   lines "column, feature, passed, total" that tests/results.cc wrote
+    conformance_table.py RESULTS   lines "column, feature, passed, total" that tests/support/results.cc wrote
 """
 
 import collections

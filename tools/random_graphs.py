@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes random quantized networks with the outputs of ONNX Runtime, for tests/random_graphs_test.cc.
+"""Makes random quantized networks with the outputs of ONNX Runtime, for tests/recorded/random_graphs_test.cc.
 
 Network number N follows from N alone (tools/random_networks.py) and is quantized by its ranges on random data, in one
 of three forms: QDQ, QOperator (with the com.microsoft operators) or dynamic. Outputs are those of ONNX Runtime at the
-level at which all int8 groups run as integers. Writes FOLDER/cases.tsv and cases.bin (tests/recorded_cases.h).
+level at which all int8 groups run as integers. Writes FOLDER/cases.tsv and cases.bin (tests/support/recorded_cases.h).
 
     python3 -m venv /tmp/v && /tmp/v/bin/pip install onnx onnxruntime numpy
     /tmp/v/bin/python tools/random_graphs.py tests/data/random_graphs 0-74 1017   (the committed ones: those of up to 19 kB)

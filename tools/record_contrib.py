@@ -2,7 +2,7 @@
 """Records ONNX Runtime's results for small random cases of single operators.
 
 Writes tests/data/contrib/NAME/{model.onnx,test_data_set_0/{input_I,output_I}.pb}, replayed by
-tests/recorded_contrib_test.cc. Optimizations are off, so that each node runs as written. The version of
+tests/recorded/recorded_contrib_test.cc. Optimizations are off, so that each node runs as written. The version of
 ONNX Runtime and the instruction sets of the recording CPU are kept in tests/data/contrib/recorded.txt:
 QLinearAdd and Softmax depend on the CPU (AVX512F with FMA is expected).
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records operators on floats as ONNX Runtime computes them, for tests/recorded_float_test.cc.
+"""Records operators on floats as ONNX Runtime computes them, for tests/recorded/recorded_float_test.cc.
 
-Writes tests/data/float/cases.{tsv,bin} (the form is in tests/recorded_cases.h): seeded random
+Writes tests/data/float/cases.{tsv,bin} (the form is in tests/support/recorded_cases.h): seeded random
 shapes and attributes. Float sums are compared within 1e-5, because ONNX Runtime adds in another
 order; integer results exactly. The files are committed; run this only to change the set.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records elementwise operators as ONNX Runtime computes them, for tests/recorded_functions_test.cc.
+"""Records elementwise operators as ONNX Runtime computes them, for tests/recorded/recorded_functions_test.cc.
 
-Writes tests/data/functions/cases.tsv and cases.bin in the layout of tests/recorded_cases.h. The recorded files are
+Writes tests/data/functions/cases.tsv and cases.bin in the layout of tests/support/recorded_cases.h. The recorded files are
 committed; run this only to change the set, and look at what changes.
 
     python3 -m venv /tmp/v && /tmp/v/bin/pip install onnx onnxruntime numpy

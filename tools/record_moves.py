@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records ONNX Runtime's results for operators that move, select and resize elements.
 
-Writes tests/data/moves/{cases.tsv,cases.bin} in the form that tests/recorded_cases.h describes;
-tests/recorded_moves_test.cc replays them. Optimizations are off, so that each node runs as written.
+Writes tests/data/moves/{cases.tsv,cases.bin} in the form that tests/support/recorded_cases.h describes;
+tests/recorded/recorded_moves_test.cc replays them. Optimizations are off, so that each node runs as written.
 Seeded: run it only to change the set, and look at what changes. Cases that ONNX Runtime refuses are
 left out and listed.
 

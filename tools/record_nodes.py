@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records ONNX Runtime's results for single nodes and small groups of nodes, topic by topic.
 
-Writes tests/data/nodes/<topic>/{cases.tsv,cases.bin} in the form that tests/recorded_cases.h
-describes; tests/recorded_nodes_test.cc replays them. Optimizations are off, so that each node runs
+Writes tests/data/nodes/<topic>/{cases.tsv,cases.bin} in the form that tests/support/recorded_cases.h
+describes; tests/recorded/recorded_nodes_test.cc replays them. Optimizations are off, so that each node runs
 as written. Each topic is seeded by its name: record one only to change it, and look at what
 changes. Cases that ONNX Runtime refuses are left out and listed.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records small quantized operators as ONNX Runtime computes them, for tests/recorded_ops_test.cc.
+"""Records small quantized operators as ONNX Runtime computes them, for tests/recorded/recorded_ops_test.cc.
 
 Writes tests/data/ops/CASE/{model.onnx, test_data_set_0/*.pb}: seeded random shapes, types, scales
 and attributes. The recorded files are committed; run this only to change the set, and look at what

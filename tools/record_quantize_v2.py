@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what TensorFlow's QuantizeV2 and Dequantize compute, for tests/quantize_v2_recorded_test.cc.
+"""Records what TensorFlow's QuantizeV2 and Dequantize compute, for tests/recorded/quantize_v2_recorded_test.cc.
 
     python3 -m venv /tmp/tf && /tmp/tf/bin/pip install tensorflow-cpu
     TF_ENABLE_ONEDNN_OPTS=0 /tmp/tf/bin/python tools/record_quantize_v2.py

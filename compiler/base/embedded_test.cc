@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace etch {
 namespace {

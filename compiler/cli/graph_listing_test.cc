@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch::cli {
 namespace {

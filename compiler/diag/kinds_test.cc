@@ -5,7 +5,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/tensor_proto.h"
 #include "compiler/passes/resolve.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

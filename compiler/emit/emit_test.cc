@@ -1,5 +1,5 @@
 // The generated folder: compiled with the strictest flags by both compilers, run, and compared
-// with numbers worked out by hand (tests/tiny_program.h).
+// with numbers worked out by hand (tests/support/tiny_program.h).
 #include "compiler/emit/emit.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include "compiler/schedule/memory.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
-#include "tests/tiny_program.h"
+#include "tests/support/tiny_program.h"
 
 namespace etch {
 namespace {

@@ -15,7 +15,7 @@
 #include "compiler/base/descriptor.h"
 #include "compiler/base/text.h"
 #include "compiler/import/tensor_data.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "compiler/passes/resolve.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

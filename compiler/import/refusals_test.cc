@@ -12,7 +12,7 @@
 
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

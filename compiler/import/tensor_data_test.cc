@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "compiler/import/tensor_proto.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "compiler/ops/qlinear_conv/op.h"
-#include "tests/model_builder.h"
-#include "tests/one_node.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

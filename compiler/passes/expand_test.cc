@@ -5,8 +5,8 @@
 
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "compiler/ir/dead_code.h"
 #include "compiler/passes/fold_qdq.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/evaluate.h"
-#include "tests/model_builder.h"
-#include "tests/qdq_model.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/qdq_model.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

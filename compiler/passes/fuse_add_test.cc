@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -11,8 +11,8 @@
 #include "compiler/ops/table/op.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_qdq.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/qdq_model.h"
+#include "tests/support/qdq_model.h"
 
 namespace etch {
 namespace {

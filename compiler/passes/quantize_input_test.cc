@@ -6,8 +6,8 @@
 #include "compiler/compile.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

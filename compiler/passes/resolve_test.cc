@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {

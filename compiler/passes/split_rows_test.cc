@@ -7,8 +7,8 @@
 #include <string>
 
 #include "compiler/ops/qlinear_conv/op.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -1,5 +1,5 @@
 // Operators that ONNX Runtime's optimizer fused: what they are written as, and what is refused.
-// Their results are compared with ONNX Runtime's in tests/recorded_nodes_test.cc.
+// Their results are compared with ONNX Runtime's in tests/recorded/recorded_nodes_test.cc.
 #include "compiler/passes/unfuse.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/evaluate.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

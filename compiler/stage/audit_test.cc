@@ -9,7 +9,7 @@
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
-#include "tests/tiny_program.h"
+#include "tests/support/tiny_program.h"
 
 namespace etch {
 namespace {

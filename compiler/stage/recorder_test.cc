@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "templates/isa/scalar/traits.h"
-#include "tests/tiny_program.h"
+#include "tests/support/tiny_program.h"
 
 namespace etch {
 namespace {

@@ -17,7 +17,7 @@
 #include "compiler/cli/work_folder.h"
 #include "compiler/targets/targets.h"
 #include "templates/isa/vocab_data.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace etch {
 namespace {

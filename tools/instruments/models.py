@@ -20,7 +20,7 @@ def run(command, **more):
 
 
 def write_cases(tests, folder):
-    """The sample of tests/cases*.cc and the recorded random graphs, by tests/instruments_test.cc."""
+    """The sample of tests/support/cases*.cc and the recorded random graphs, by tests/product/instruments_test.cc."""
     folder.mkdir(parents=True, exist_ok=True)
     result = run([tests, "--gtest_filter=InstrumentModels.*"], env={**os.environ, "ETCH_INSTRUMENT_MODELS": str(folder)})
     if result.returncode != 0:

@@ -14,7 +14,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/schedule/memory.h"
 #include "templates/isa/scalar/traits.h"
-#include "tests/tiny_program.h"
+#include "tests/support/tiny_program.h"
 
 namespace etch {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "compiler/ops/conv/op.h"
 #include "compiler/ops/conv_transpose/op.h"
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

@@ -1,5 +1,5 @@
 // Dequantize: the three modes, round trips, refusals. Many more values are compared with
-// TensorFlow's in tests/quantize_v2_recorded_test.cc.
+// TensorFlow's in tests/recorded/quantize_v2_recorded_test.cc.
 #include "compiler/ops/dequantize/op.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "compiler/ops/reference_math.h"
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

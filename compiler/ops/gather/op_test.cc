@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

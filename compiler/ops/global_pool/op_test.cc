@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

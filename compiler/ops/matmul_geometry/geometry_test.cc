@@ -5,7 +5,7 @@
 
 #include "compiler/ops/gemm/op.h"
 #include "compiler/ops/matmul/op.h"
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

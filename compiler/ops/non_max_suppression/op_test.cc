@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
-#include "tests/model_builder.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/model_builder.h"
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

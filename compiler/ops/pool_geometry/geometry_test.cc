@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler/ops/max_pool/op.h"
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

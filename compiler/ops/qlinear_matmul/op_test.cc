@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "compiler/ops/reference_math.h"
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

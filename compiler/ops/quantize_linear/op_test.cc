@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "compiler/ops/reference_math.h"
-#include "tests/one_node.h"
+#include "tests/support/one_node.h"
 
 namespace etch {
 namespace {

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/ops/reference_math.h"
-#include "tests/one_node.h"
-#include "tests/paths.h"
-#include "tests/results.h"
+#include "tests/support/one_node.h"
+#include "tests/support/paths.h"
+#include "tests/support/results.h"
 
 namespace etch {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tests/model_builder.h"
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

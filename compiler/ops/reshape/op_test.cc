@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/one_node.h"
-#include "tests/tensors.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

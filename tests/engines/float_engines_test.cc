@@ -1,0 +1,92 @@
+// Operators on floats: the reference functions, the steps under the Native stage and compiled code
+// give the same bits on every instruction set, also where compilers may fuse products and sums.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/targets/targets.h"
+#include "tests/support/agreement.h"
+#include "tests/support/engines.h"
+#include "tests/support/float_cases.h"
+#include "tests/support/generated_batch.h"
+
+namespace etch {
+namespace {
+
+TEST(FloatEngines, NativelyInConvolutions) { expect_native_agrees(float_convolutions(300)); }
+TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
+
+TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }
+TEST(FloatEngines, NativelyInNormalizedRows) { expect_native_agrees(normalized_rows(200)); }
+TEST(FloatEngines, NativelyInRowsBeforeConvolutions) {
+  expect_native_agrees(rows_before_convolutions(60));
+}
+TEST(FloatEngines, NativelyInIntegerProducts) {
+  expect_native_agrees(integer_to_float_products(100));
+}
+
+std::vector<Case> sample() {
+  const int times = std::getenv("ETCH_SWEEP") != nullptr ? 8 : 1;
+  std::vector<Case> all = float_convolutions(20 * times);
+  add_cases(all, float_matrices(15 * times));
+  add_cases(all, float_rows(40 * times));
+  add_cases(all, normalized_rows(8 * times));
+  add_cases(all, rows_before_convolutions(4 * times));
+  add_cases(all, integer_to_float_products(8 * times));
+  return all;
+}
+
+struct Programs {
+  Programs(std::vector<Case> all, const IsaTraits& isa) : cases(std::move(all)) {
+    for (const Case& each : cases) {
+      programs.push_back(compiled(each, isa.name));
+      if (programs.back() != nullptr) entries.push_back({programs.back().get(), &each.inputs});
+    }
+  }
+  const std::vector<Case> cases;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+};
+
+class FloatCode : public testing::TestWithParam<const IsaTraits*> {};
+
+TEST_P(FloatCode, ComputesWhatTheReferencesDoWhateverTheFlags) {
+  const IsaTraits& isa = *GetParam();
+  const std::string obstacle = why_not_here(isa);
+  if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
+  const Programs all(thinned(sample(), isa), isa);
+  ASSERT_EQ(all.entries.size(), all.cases.size());
+  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
+           {"-O1"}, {"-O3", "-march=native", "-ffp-contract=fast"}}) {
+    const bool plain = flags.size() == 1;
+    if (plain && isa.lanes > 1 && std::getenv("ETCH_SWEEP") == nullptr) continue;
+    BatchOptions options;
+    options.flags = flags;
+    const auto outputs = run_generated(all.entries, isa, options);
+    ASSERT_TRUE(outputs);
+    for (std::size_t i = 0; i < all.cases.size(); ++i) {
+      EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all.cases[i])), "")
+          << all.cases[i].name << " " << flags.front();
+    }
+  }
+}
+
+TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
+  std::vector<Case> cases = float_convolutions(6);
+  add_cases(cases, float_matrices(6));
+  add_cases(cases, float_rows(30));
+  add_cases(cases, normalized_rows(4));
+  const Programs all(std::move(cases), *GetParam());
+  ASSERT_EQ(all.entries.size(), all.cases.size());
+  expect_clean_code(all.entries, *GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FloatCode,
+                         testing::ValuesIn(all_targets().begin(), all_targets().end()),
+                         [](const auto& each) { return std::string(each.param->name); });
+
+}  // namespace
+}  // namespace etch

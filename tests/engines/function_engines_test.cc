@@ -1,0 +1,34 @@
+// Functions of floats: references, steps and compiled code agree bit for bit on every target.
+#include <gtest/gtest.h>
+
+#include "tests/support/agreement.h"
+#include "tests/support/function_cases.h"
+
+namespace etch {
+namespace {
+
+TEST(FunctionSteps, Natively) { expect_native_agrees(function_cases(115)); }
+TEST(FunctionSteps, NativelyInPowers) { expect_native_agrees(power_cases(60)); }
+TEST(FunctionSteps, NativelyOnSeveralTensors) { expect_native_agrees(variadic_cases(120)); }
+
+class CompiledFunctions : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledFunctions, AgreeWithTheReferences) {
+  std::vector<Case> all = function_cases(23);
+  add_cases(all, power_cases(8));
+  add_cases(all, variadic_cases(12));
+  expect_compiled_agrees(all, GetParam());
+}
+
+TEST(FunctionSteps, GiveCleanCode) {
+  std::vector<Case> all = function_cases(23);
+  add_cases(all, power_cases(4));
+  add_cases(all, variadic_cases(4));
+  expect_clean_code(all, "scalar");
+}
+
+INSTANTIATE_TEST_SUITE_P(FunctionSteps, CompiledFunctions,
+                         testing::Values("scalar", "avx_vnni", "avx512_vnni"));
+
+}  // namespace
+}  // namespace etch

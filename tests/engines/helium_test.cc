@@ -1,0 +1,134 @@
+// Code for Cortex-M55: convolutions of every shape that functions in assembly for Helium serve, or
+// leave to others, compute what the references do, in the emulator and in the Native stage, which
+// runs the portable functions that replace them. Skipped, with the packages that would help, where
+// compiler or emulator is missing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/toolchain.h"
+#include "compiler/targets/targets.h"
+#include "tests/support/agreement.h"
+#include "tests/support/cases.h"
+#include "tests/support/channel_cases.h"
+#include "tests/support/engines.h"
+#include "tests/support/generated_batch.h"
+#include "tests/support/residual_cases.h"
+#include "tests/support/table_cases.h"
+
+namespace etch {
+namespace {
+
+const IsaTraits& helium() { return *find_target("cortex-m55"); }
+
+bool calls_assembly(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const auto& step) { return !step->assembly.empty(); });
+}
+
+struct Compiled {
+  std::vector<std::unique_ptr<Program>> programs;
+  int with_assembly = 0;
+};
+
+// Expects that the Native stage agrees with the reference for all.
+Compiled compile_all(const std::vector<Case>& all) {
+  Compiled out;
+  for (const Case& each : all) {
+    out.programs.push_back(compiled(each, helium().name, RequantizeMode::kAuto));
+    EXPECT_NE(out.programs.back(), nullptr) << each.name;
+    if (out.programs.back() == nullptr) return out;
+    const Program& program = *out.programs.back();
+    out.with_assembly += calls_assembly(program) ? 1 : 0;
+    EXPECT_EQ(difference_of(native_outputs(program, each.inputs), reference_outputs(each)), "")
+        << each.name;
+  }
+  return out;
+}
+
+// The same in the emulator, several networks to an image, as many as its board has memory for.
+// `share`: at least one of so many has functions in assembly.
+void expect_agreement(const std::vector<Case>& all, int share) {
+  const Compiled compiled = compile_all(all);
+  ASSERT_EQ(compiled.programs.size(), all.size());
+  EXPECT_GE(compiled.with_assembly * share, static_cast<int>(all.size()));
+  const std::string missing = cli::status_of(helium()).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  constexpr std::size_t kTogether = 6;
+  for (std::size_t first = 0; first < all.size(); first += kTogether) {
+    const std::size_t end = std::min(first + kTogether, all.size());
+    std::vector<BatchEntry> entries;
+    for (std::size_t i = first; i < end; ++i)
+      entries.push_back({compiled.programs[i].get(), &all[i].inputs});
+    const auto outputs = run_generated(entries, helium());
+    ASSERT_TRUE(outputs);
+    for (std::size_t i = first; i < end; ++i) {
+      EXPECT_EQ(difference_of((*outputs)[i - first], reference_outputs(all[i])), "") << all[i].name;
+    }
+  }
+}
+
+TEST(Helium, ConvolutionsInAPlaneAgree) { expect_agreement(small_plane_convolutions(400), 8); }
+
+TEST(Helium, ConvolutionsOnALineAndInSpaceAgree) {
+  std::vector<Case> all = small_line_convolutions(120);
+  add_cases(all, small_volume_convolutions(12));
+  expect_agreement(all, 8);
+}
+
+TEST(Helium, EveryCountOfChannelsAgrees) { expect_agreement(dense_channel_counts(1), 2); }
+
+TEST(Helium, EveryCountOfDepthwiseChannelsAgrees) {
+  expect_agreement(depthwise_channel_counts(1), 3);
+}
+
+TEST(Helium, LargerConvolutionsAndWideWeightsAgree) {
+  std::vector<Case> all = larger_convolutions(24);
+  add_cases(all, nearly_narrow_convolutions(4));
+  expect_agreement(all, 4);
+}
+
+TEST(Helium, EveryScalingAgrees) { expect_agreement(scaled_convolutions(), 2); }
+
+TEST(Helium, IntegerResultsAgree) {
+  std::vector<Case> all = integer_convolutions(16);
+  add_cases(all, run_time_convolutions(4));
+  expect_agreement(all, 8);
+}
+
+TEST(Helium, ResidualsAndNetworksAgree) {
+  std::vector<Case> all = residual_convolutions(24);
+  add_cases(all, small_networks(6));
+  expect_agreement(all, 2);
+}
+
+TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }
+
+// What a step of one network is called another one may be, too, so names must tell functions apart.
+TEST(Helium, FunctionsOfOneNameAreEqual) {
+  std::vector<Case> all = dense_channel_counts(1);
+  add_cases(all, depthwise_channel_counts(1));
+  add_cases(all, residual_convolutions(12));
+  std::map<std::string, AssemblyFunction> known;
+  for (const Case& each : all) {
+    const std::unique_ptr<Program> program = compiled(each, helium().name, RequantizeMode::kAuto);
+    ASSERT_NE(program, nullptr);
+    for (const auto& step : program->steps) {
+      for (const AssemblyFunction& function : step->assembly) {
+        const auto [same, is_new] = known.emplace(function.name, function);
+        if (is_new) continue;
+        EXPECT_EQ(same->second.lines, function.lines) << function.name;
+        EXPECT_EQ(same->second.fallback, function.fallback) << function.name;
+        EXPECT_EQ(same->second.parameters(), function.parameters()) << function.name;
+      }
+    }
+  }
+  EXPECT_GT(known.size(), 50U);
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,62 @@
+// Operators that only move elements, alone and between convolutions, and Resize: references, steps
+// and compiled code agree bit for bit.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "compiler/targets/targets.h"
+#include "tests/support/agreement.h"
+#include "tests/support/engines.h"
+#include "tests/support/generated_batch.h"
+#include "tests/support/move_cases.h"
+#include "tests/support/select_cases.h"
+
+namespace etch {
+namespace {
+
+TEST(Moves, NativelyAlone) { expect_native_agrees(move_cases(120)); }
+TEST(Moves, NativelyInSelection) { expect_native_agrees(select_cases(120)); }
+TEST(Moves, NativelyInResize) { expect_native_agrees(resize_cases(300)); }
+TEST(Moves, NativelyBetweenConvolutions) { expect_native_agrees(networks_that_move(150)); }
+
+class CompiledMoves : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledMoves, AgreeWithTheReferences) {
+  std::vector<Case> all = move_cases(6);
+  add_cases(all, select_cases(6));
+  add_cases(all, resize_cases(24));
+  add_cases(all, networks_that_move(6));
+  expect_compiled_agrees(all, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Moves, CompiledMoves,
+                         testing::Values("scalar", "avx_vnni", "avx512_vnni"));
+
+// Compilers may fuse products and sums of floats with these, wherever the code lets them.
+TEST(Moves, GiveTheSameBitsWhateverTheFlags) {
+  const IsaTraits& isa = *find_target("scalar");
+  const std::vector<Case> cases = resize_cases(24);
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<BatchEntry> entries;
+  for (const Case& each : cases) {
+    programs.push_back(compiled(each, isa.name));
+    ASSERT_NE(programs.back(), nullptr) << each.name;
+    entries.push_back({programs.back().get(), &each.inputs});
+  }
+  const BatchOptions fused{{"-O3", "-march=native", "-ffp-contract=fast"}, 24};
+  const auto outputs = run_generated(entries, isa, fused);
+  ASSERT_TRUE(outputs);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(cases[i])), "") << cases[i].name;
+  }
+}
+
+TEST(Moves, CompileWithoutWarningsAndNeedOnlyMemcpyAndMemset) {
+  std::vector<Case> cases = move_cases(4);
+  add_cases(cases, select_cases(4));
+  add_cases(cases, resize_cases(12));
+  expect_clean_code(cases, "scalar");
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,114 @@
+// The two ways of compiling a QDQ network: --qdq integer fuses groups, --qdq float computes what
+// the file says, so that results equal the references on the unchanged graph bit for bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/compile.h"
+#include "tests/support/engines.h"
+#include "tests/support/model_builder.h"
+
+namespace etch {
+namespace {
+
+// x -> DQ -> Conv 3x3 -> Relu -> Q -> DQ -> Sigmoid -> Q, uint8, with a zero point that Relu shows.
+Case network() {
+  Dice dice(31);
+  ModelBuilder model(13);
+  model.input("x", DType::kU8, {1, 2, 9, 9});
+  model.initializer("scale", Tensor::of<float>({}, {0.03F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {97}));
+  model.initializer("w", random_bytes(dice, DType::kS8, {3, 2, 3, 3}));
+  model.initializer("w_scale", Tensor::of<float>({}, {0.01F}));
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"xf"});
+  model.node("DequantizeLinear", {"w", "w_scale"}, {"wf"});
+  model.node("Conv", {"xf", "wf"}, {"c"}).node("Relu", {"c"}, {"r"});
+  model.node("QuantizeLinear", {"r", "scale", "zero"}, {"q"});
+  model.node("DequantizeLinear", {"q", "scale", "zero"}, {"f"});
+  model.node("Sigmoid", {"f"}, {"s"}).node("QuantizeLinear", {"s", "scale", "zero"}, {"y"});
+  model.output("q").output("y");
+  return {"qdq", model.bytes(), {random_bytes(dice, DType::kU8, {1, 2, 9, 9})}};
+}
+
+CompileOptions options_for(QdqMode mode) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.qdq = mode;
+  return options;
+}
+
+std::vector<std::string> operators(QdqMode mode) {
+  Sink sink;
+  const auto graph = load_graph(network().model, options_for(mode), sink);
+  std::vector<std::string> out;
+  if (graph == nullptr) return out;
+  for (const Node& node : graph->nodes) out.push_back(node.op_type);
+  return out;
+}
+
+std::vector<Tensor> outputs(QdqMode mode) {
+  Sink sink;
+  const Case each = network();
+  const auto program = compile(each.model, options_for(mode), sink);
+  EXPECT_NE(program, nullptr) << errors_of(sink);
+  return program == nullptr ? std::vector<Tensor>{} : native_outputs(*program, each.inputs);
+}
+
+TEST(QdqMode, IntegerFusesGroups) {
+  EXPECT_EQ(operators(QdqMode::kInteger), (std::vector<std::string>{"QLinearConv", "Table"}));
+}
+
+TEST(QdqMode, FloatKeepsThem) {
+  const auto kept = operators(QdqMode::kFloat);
+  EXPECT_NE(std::ranges::find(kept, "ConvRelu"), kept.end());
+  EXPECT_EQ(std::ranges::find(kept, "QLinearConv"), kept.end());
+}
+
+TEST(QdqMode, FloatSaysWhatItKeeps) {
+  Sink sink;
+  const auto graph = load_graph(network().model, options_for(QdqMode::kFloat), sink);
+  ASSERT_NE(graph, nullptr);
+  std::vector<std::string> kept;
+  for (const FusionRecord& record : graph->fusions.records()) {
+    if (record.outcome != FusionRecord::Outcome::kMissed) continue;
+    EXPECT_EQ(record.what, "--qdq float keeps it in float");
+    kept.push_back(record.op_type);
+  }
+  EXPECT_EQ(kept, (std::vector<std::string>{"Conv", "Relu"}));
+}
+
+TEST(QdqMode, FloatGivesWhatTheFileSays) {
+  EXPECT_EQ(difference_of(outputs(QdqMode::kFloat), reference_outputs(network())), "");
+}
+
+TEST(QdqMode, IntegerDiffersByOneStepAtMost) {
+  const auto integer = outputs(QdqMode::kInteger);
+  const auto exact = reference_outputs(network());
+  ASSERT_EQ(integer.size(), exact.size());
+  for (std::int64_t i = 0; i < exact[0].size(); ++i) {
+    EXPECT_LE(std::abs(integer[0].integer(i) - exact[0].integer(i)), 1);
+  }
+}
+
+// -0.25 * x per channel and Relu, quantized with a zero point of 7 that the limit must respect.
+TEST(QdqMode, ReluAfterConvTransposeIsALimit) {
+  ModelBuilder model(13);
+  model.input("x", DType::kU8, {1, 1, 1, 3});
+  model.initializer("scale", Tensor::of<float>({}, {0.5F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {7}));
+  model.initializer("w", Tensor::of<std::int8_t>({1, 1, 1, 1}, {-1}));
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"xf"});
+  model.node("DequantizeLinear", {"w", "scale"}, {"wf"});
+  model.node("ConvTranspose", {"xf", "wf"}, {"c"}).node("Relu", {"c"}, {"r"});
+  model.node("QuantizeLinear", {"r", "scale", "zero"}, {"y"}).output("y");
+  const Case each{"limit", model.bytes(), {Tensor::of<std::uint8_t>({1, 1, 1, 3}, {0, 3, 99})}};
+  Sink sink;
+  const auto program = compile(each.model, options_for(QdqMode::kInteger), sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  EXPECT_EQ(native_outputs(*program, each.inputs).at(0),
+            Tensor::of<std::uint8_t>({1, 1, 1, 3}, {11, 9, 7}));
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,456 @@
+// Networks in images of other people: linked beside other networks, called from C, built with no
+// flags but the CPU's, their weights in a section or a file of their own. All run in the emulator
+// of a Cortex-M4 and compute what the references do. Also what no image may hold, and how much
+// stack the code uses, on every firmware target; networks beside the project in ../shared/models
+// take part if they are there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/base/embedded.h"
+#include "compiler/base/text.h"
+#include "compiler/cli/data_set.h"
+#include "compiler/cli/elf_file.h"
+#include "compiler/cli/harness.h"
+#include "compiler/cli/network.h"
+#include "compiler/cli/process.h"
+#include "compiler/cli/stack_use.h"
+#include "compiler/cli/toolchain.h"
+#include "compiler/emit/emit.h"
+#include "compiler/import/file.h"
+#include "compiler/targets/targets.h"
+#include "tests/support/agreement.h"
+#include "tests/support/cases.h"
+#include "tests/support/engines.h"
+#include "tests/support/paths.h"
+
+namespace etch {
+namespace {
+namespace fs = std::filesystem;
+
+using cli::Network;
+using cli::ProcessResult;
+using cli::Reporter;
+using cli::Timing;
+using cli::Verbosity;
+
+const fs::path kSource = source_dir();
+const fs::path kDigits = kSource / "examples/digits/model.onnx";
+const fs::path kShared = kSource / "../shared/models/nets";
+
+std::string file_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A model with its first test data.
+Case recorded(const fs::path& model) {
+  Case out{model.parent_path().filename().string(), file_text(model), {}};
+  Reporter reporter(Verbosity::kQuiet);
+  if (const auto program = compiled(out, "scalar")) {
+    out.inputs =
+        cli::read_inputs(model.parent_path() / "test_data_set_0", program->inputs, reporter)
+            .value_or(std::vector<Tensor>());
+  }
+  return out;
+}
+
+Case digits() { return recorded(kDigits); }
+
+const IsaTraits& cortex_m4() { return *find_target("cortex-m4"); }
+
+// One image for the board of a Cortex-M4, made by hand as a user would.
+class FirmwareImage : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string missing = cli::status_of(cortex_m4()).missing;
+    if (!missing.empty()) GTEST_SKIP() << missing;
+    toolchain_ = *cli::find_toolchain(cortex_m4(), reporter_);
+    for (const OutputFile& file : cli::machine_files(*toolchain_.machine)) write(file);
+    compile("firmware_start.cc", our_flags());
+  }
+
+  fs::path path(const std::string& name) const { return fs::absolute(folder_->path()) / name; }
+  void write(const OutputFile& file) const {
+    fs::create_directories(path(file.path).parent_path());
+    std::ofstream(path(file.path), std::ios::binary) << file.content;
+  }
+
+  std::vector<std::string> our_flags() const {
+    std::vector<std::string> out = {"-std=c++17"};
+    out.insert(out.end(), toolchain_.flags.begin(), toolchain_.flags.end());
+    return out;
+  }
+  // What any image for the CPU is compiled with, and nothing else.
+  std::vector<std::string> cpu_flags() const {
+    std::istringstream words{std::string(toolchain_.machine->flags)};
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+
+  ProcessResult run_tool(const std::vector<std::string>& command) const {
+    ProcessResult result = cli::run_process(command, std::chrono::minutes(5), folder_->path());
+    EXPECT_TRUE(result.succeeded()) << command.front() << ": " << cli::describe(result) << "\n"
+                                    << result.output << result.errors;
+    return result;
+  }
+
+  // The language is the file's.
+  void compile(const std::string& source, std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {toolchain_.compiler, "-O2", "-Wall", "-Wextra", "-Werror"});
+    flags.insert(flags.end(), {"-c", source, "-o", source + ".o"});
+    run_tool(flags);
+    objects_.push_back(source + ".o");
+  }
+
+  // Writes and compiles the generated code below `folder`. Keep the program for run().
+  void add_network(const Program& program, const EmitOptions& options, const std::string& folder,
+                   const std::vector<std::string>& flags) {
+    const std::vector<OutputFile> files = emit(program, options);
+    for (const OutputFile& file : files) write({cat(folder, "/", file.path), file.content});
+    for (const OutputFile& file : files) {
+      if (fs::path(file.path).extension() == ".cc") compile(cat(folder, "/", file.path), flags);
+    }
+  }
+
+  // The main() of `etch check`, for one network.
+  void add_harness(const Program& program, const std::string& name) {
+    for (const OutputFile& file :
+         cli::harness_files(program, name, Timing::kNone, toolchain_.machine)) {
+      write(file);
+    }
+    std::vector<std::string> flags = our_flags();
+    flags.push_back("-I" + path("net").string());
+    compile("main.cc", flags);
+  }
+
+  // With the driver for C: no library of C++ is there.
+  void link(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> command = {toolchain_.compiler};
+    command.insert(command.end(), toolchain_.flags.begin(), toolchain_.flags.end());
+    command.insert(command.end(), objects_.begin(), objects_.end());
+    command.insert(command.end(), more.begin(), more.end());
+    command.insert(command.end(), toolchain_.link_flags.begin(), toolchain_.link_flags.end());
+    command.insert(command.end(), {"-o", "program"});
+    run_tool(command);
+  }
+
+  // Runs the image on the inputs, with these arguments for the emulator besides.
+  ProcessResult run(const std::vector<Tensor>& inputs, const std::string& folder = "sample",
+                    const std::vector<std::string>& emulator_arguments = {}) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto bytes = inputs[i].bytes();
+      write({cat(folder, "/input_", i, ".bin"),
+             std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+    }
+    cli::Toolchain emulator = toolchain_;
+    emulator.runner.insert(emulator.runner.begin() + 1, emulator_arguments.begin(),
+                           emulator_arguments.end());
+    return cli::run_process(cli::command_to_run(emulator, path("program"), {"run", folder}),
+                            std::chrono::minutes(2), folder_->path());
+  }
+
+  // Bytes of the outputs that an image wrote, and of what it should have written.
+  std::string outputs(std::size_t count, const std::string& folder = "sample") const {
+    std::string out;
+    for (std::size_t i = 0; i < count; ++i) {
+      out += file_text(path(cat(folder, "/output_", i, ".bin")));
+    }
+    return out;
+  }
+  static std::string expected(const Case& each) {
+    std::string out;
+    for (const Tensor& tensor : reference_outputs(each)) {
+      const auto bytes = tensor.bytes();
+      out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    return out;
+  }
+
+  void expect_exact(const Case& each, const ProcessResult& result,
+                    const std::string& folder = "sample") const {
+    ASSERT_TRUE(result.succeeded()) << cli::describe(result) << result.output << result.errors;
+    const std::string right = expected(each);
+    EXPECT_FALSE(right.empty());
+    EXPECT_EQ(outputs(reference_outputs(each).size(), folder), right) << each.name;
+  }
+
+  std::uint64_t address_of(std::string_view symbol) const {
+    const std::string bytes = file_text(path("program"));
+    for (const cli::ElfSymbol& each : cli::read_elf(bytes).symbols) {
+      if (each.name == symbol) return each.value;
+    }
+    ADD_FAILURE() << symbol;
+    return 0;
+  }
+
+  Reporter reporter_{Verbosity::kQuiet};
+  std::unique_ptr<cli::WorkFolder> folder_ = cli::WorkFolder::make({}, reporter_);
+  cli::Toolchain toolchain_;
+  std::vector<std::string> objects_;
+};
+
+EmitOptions named(const std::string& name) {
+  EmitOptions options;
+  options.name = name;
+  return options;
+}
+
+// ---- built by others ----
+
+TEST_F(FirmwareImage, HoldsTwoNetworksBuiltWithNoFlagsButTheCpus) {
+  const std::vector<Case> cases = {digits(), small_networks(1).front()};
+  const char* const names[] = {"first", "second"};
+  std::string includes = "#include \"firmware_harness.h\"\n";
+  std::string calls;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto program = compiled(cases[i], "cortex-m4", RequantizeMode::kAuto);
+    ASSERT_NE(program, nullptr);
+    add_network(*program, named(names[i]), names[i], cpu_flags());  // with headers of its own
+    includes += cat("#include \"", names[i], "/", names[i], ".h\"\n");
+    std::string call = cli::threaded_call(*program, names[i]);
+    call.resize(call.size() - 2);  // ", "
+    const auto ports = [](const std::vector<Port>& all) {
+      std::string out;
+      for (const Port& port : all) {
+        const int element = bytes_of(port.dtype);
+        out += cat("{", element_count(port.shape) * element, "U, ", element, "U}, ");
+      }
+      return out;
+    };
+    calls += cat("  if (arguments.folder[0] == '", names[i][0], "') {\n",
+                 "    static const harness::Port in[] = {", ports(program->inputs), "};\n",
+                 "    static const harness::Port out[] = {", ports(program->outputs), "};\n",
+                 "    const auto run = [](const void* const* inputs, void* const* outputs, void* "
+                 "arena) {\n      ",
+                 call, ");\n    };\n    return harness::run({in, ", program->inputs.size(),
+                 ", out, ", program->outputs.size(), ", ", names[i], "::kArenaBytes, ", names[i],
+                 "::kArenaAlignment, run}, arguments.folder);\n  }\n");
+  }
+  write({"main.cc", cat(includes, "int main() {\n  const harness::Arguments arguments;\n", calls,
+                        "  return 1;\n}\n")});
+  write({"firmware_harness.h", std::string(embedded_file("templates/files/firmware_harness.h"))});
+  compile("main.cc", our_flags());
+  link();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    expect_exact(cases[i], run(cases[i].inputs, names[i]), names[i]);
+  }
+}
+
+TEST_F(FirmwareImage, IsCalledFromC) {
+  const Case each = digits();
+  const auto program = compiled(each, "cortex-m4", RequantizeMode::kAuto);
+  add_network(*program, named("digits"), "net", cpu_flags());
+  write({"user.c", R"(#include "digits.h"
+static unsigned char arena[DIGITS_ARENA_BYTES] __attribute__((aligned(DIGITS_ARENA_ALIGNMENT)));
+_Static_assert(DIGITS_INPUT0_BYTES == 4 * DIGITS_INPUT0_ELEMENTS, "float");
+_Static_assert(DIGITS_OUTPUT0_BYTES == 4 * DIGITS_OUTPUT0_ELEMENTS, "float");
+_Static_assert(DIGITS_FLASH_BYTES > 0 && DIGITS_OUTPUT_FORMAT > 0, "facts");
+void use_digits(const float *x, float *y);
+void use_digits(const float *x, float *y) { digits_run(x, y, arena); }
+)"});
+  std::vector<std::string> c_flags = cpu_flags();
+  c_flags.insert(c_flags.end(), {"-std=c11", "-Wpedantic", "-I" + path("net").string()});
+  compile("user.c", c_flags);
+  // The harness calls the C function instead of the network.
+  write({"net/shim.h",
+         "#include \"digits.h\"\nextern \"C\" void use_digits(const float*, float*);\n"
+         "namespace shim { using namespace digits;\n"
+         "inline void run(const float* x, float* y, void*) { use_digits(x, y); } }\n"});
+  add_harness(*program, "shim");
+  link();
+  expect_exact(each, run(each.inputs));
+}
+
+// ---- weights elsewhere ----
+
+// The first block of the manual in this language that has `word` in it: the tests here run what the
+// manual shows.
+std::string example_in_manual(const std::string& language, const std::string& word) {
+  const std::string text = file_text(kSource / "docs/firmware.md");
+  const std::string start = cat("```", language, "\n");
+  for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at)) {
+    at += start.size();
+    std::string block = text.substr(at, text.find("```", at) - at);
+    if (block.find(word) != std::string::npos) return block;
+  }
+  ADD_FAILURE() << "no example of " << word;
+  return {};
+}
+
+TEST_F(FirmwareImage, HasItsWeightsInTheSectionThatTheUserNames) {
+  const Case each = digits();
+  const auto program = compiled(each, "cortex-m4", RequantizeMode::kAuto);
+  EmitOptions options = named("digits");
+  options.weights_section = ".ext_flash";
+  for (const WeightsForm form : {WeightsForm::kEmbedded, WeightsForm::kFile}) {
+    objects_.resize(1);  // the start-up
+    options.weights = form;
+    std::vector<std::string> flags = cpu_flags();
+    flags.push_back("-DDIGITS_WEIGHTS_FILE=\"" + path("net/digits_weights.bin").string() + "\"");
+    add_network(*program, options, "net", flags);
+    add_harness(*program, "digits");
+    write({"section.ld", example_in_manual("ld", ".ext_flash")});
+    link({"-T", "section.ld"});
+    expect_exact(each, run(each.inputs));
+    int arrays = 0;
+    const std::string bytes = file_text(path("program"));
+    for (const cli::ElfSymbol& symbol : cli::read_elf(bytes).symbols) {
+      const bool constant = symbol.name.starts_with("_ZN6digits5steps") && !symbol.is_function;
+      if (!constant || symbol.size == 0) continue;
+      ++arrays;
+      EXPECT_EQ(symbol.value >> 24, 0x21U) << symbol.name;
+    }
+    // In the other form the assembler names most of them, and gives them no size.
+    if (form == WeightsForm::kEmbedded) {
+      EXPECT_GT(arrays, 0);
+    }
+  }
+}
+
+TEST_F(FirmwareImage, TakesItsWeightsFromAFileThatIsProgrammedByItself) {
+  const Case each = digits();
+  const auto program = compiled(each, "cortex-m4", RequantizeMode::kAuto);
+  EmitOptions options = named("digits");
+  options.weights = WeightsForm::kBinary;
+  add_network(*program, options, "net", cpu_flags());
+  add_harness(*program, "digits");
+  link({"-Wl,--defsym=digits_weights=0x21000000"});
+  EXPECT_EQ(address_of("digits_weights"), 0x21000000U);
+  const std::vector<std::string> loader = {
+      "-device", cat("loader,file=", path("net/digits_weights.bin").string(),
+                     ",addr=0x21000000,force-raw=on")};
+  expect_exact(each, run(each.inputs, "sample", loader));
+  // Without the file there is nothing but zeros.
+  EXPECT_TRUE(run(each.inputs, "empty").succeeded());
+  EXPECT_NE(outputs(1, "empty"), expected(each));
+}
+
+TEST_F(FirmwareImage, LinksAFileOfWeightsWhereTheScriptOfTheManualSays) {
+  const Case each = digits();
+  const auto program = compiled(each, "cortex-m4", RequantizeMode::kAuto);
+  EmitOptions options = named("digits");
+  options.weights = WeightsForm::kBinary;
+  add_network(*program, options, "net", cpu_flags());
+  add_harness(*program, "digits");
+  fs::copy_file(path("net/digits_weights.bin"), path("digits_weights.bin"));
+  const std::string commands = example_in_manual("sh", "objcopy");
+  run_tool({"sh", "-ec", commands});
+  write({"weights.ld", example_in_manual("ld", "digits_weights")});
+  objects_.push_back("digits_weights.o");
+  link({"-T", "weights.ld"});
+  expect_exact(each, run(each.inputs));
+  EXPECT_EQ(address_of("digits_weights") % 64, 0U);
+}
+
+// ---- what images hold, and their stack ----
+
+std::vector<Case> networks_here() {
+  std::vector<Case> out = {digits()};
+  for (const char* name : {"mlperftiny_ic_resnet8_qdq", "mlperftiny_kws_dscnn_qdq"}) {
+    const fs::path model = kShared / name / "model.onnx";
+    if (fs::exists(model)) out.push_back(recorded(model));
+  }
+  return out;
+}
+
+class FirmwareTarget : public testing::TestWithParam<::etch::CrossTarget> {
+ protected:
+  void SetUp() override {
+    const std::string missing = cli::status_of(*GetParam().isa).missing;
+    if (!missing.empty()) GTEST_SKIP() << missing;
+  }
+};
+
+// Nothing but the network's own functions, and what compilers call for arithmetic.
+void expect_only_arithmetic(const std::vector<fs::path>& objects) {
+  std::set<std::string> own;
+  std::set<std::string> needed;
+  int networks = 0;
+  for (const fs::path& object : objects) {
+    if (object.filename().string().find("network") != 0) continue;
+    ++networks;
+    const std::string bytes = file_text(object);
+    const cli::ElfFile elf = cli::read_elf(bytes);
+    for (const cli::ElfSymbol& symbol : elf.symbols) {
+      if (symbol.name.empty()) continue;
+      (symbol.is_defined ? own : needed).emplace(symbol.name);
+    }
+    for (const cli::ElfSection& section : elf.sections) {
+      constexpr std::uint64_t kWritten = 3;  // SHF_WRITE and SHF_ALLOC
+      EXPECT_FALSE((section.flags & kWritten) == kWritten && section.size > 0)
+          << object << " has " << section.size << " bytes of variables";
+    }
+  }
+  EXPECT_GT(networks, 1);
+  for (const std::string& symbol : needed) {
+    EXPECT_TRUE(own.count(symbol) == 1 || cli::is_library_function(symbol)) << symbol;
+  }
+}
+
+// The whole image, with the harness around the network.
+void expect_no_library(const fs::path& image) {
+  constexpr std::string_view kForbidden[] = {
+      "malloc", "free",   "calloc", "realloc", "_sbrk",  "abort",  "exit",      "__cxa_", "_Unwind",
+      "_Zn",    "_Zd",    "__gxx",  "expf",    "exp",    "logf",   "powf",      "sinf",   "tanhf",
+      "roundf", "lrintf", "sqrtf",  "rintf",   "floorf", "printf", "_malloc_r", "__errno"};
+  const std::string bytes = file_text(image);
+  int functions = 0;
+  for (const cli::ElfSymbol& symbol : cli::read_elf(bytes).symbols) {
+    if (!symbol.is_function) continue;
+    ++functions;
+    for (const std::string_view name : kForbidden) {
+      const bool prefix = name.starts_with("_");
+      EXPECT_FALSE(prefix ? symbol.name.starts_with(name) : symbol.name == name) << symbol.name;
+    }
+  }
+  EXPECT_GT(functions, 3);
+}
+
+TEST_P(FirmwareTarget, HoldsNothingOfALibraryAndKeepsToItsStack) {
+  for (const Case& each : networks_here()) {
+    SCOPED_TRACE(each.name);
+    Reporter reporter(Verbosity::kQuiet);
+    testing::internal::CaptureStderr();
+    const auto network = Network::build(compiled(each, GetParam().isa->name, RequantizeMode::kAuto),
+                                        Timing::kNone, {}, reporter);
+    const auto outputs = network == nullptr ? std::nullopt : network->run({each.inputs}, reporter);
+    const std::string said = testing::internal::GetCapturedStderr();
+    if (!outputs) {
+      EXPECT_EQ(reporter.exit_code(), cli::ExitCode::kRefused) << said;  // too large for the board
+      EXPECT_GT(each.model.size(), std::size_t{20000});
+      continue;
+    }
+    expect_only_arithmetic(network->objects());
+    expect_no_library(network->objects().front().parent_path() / "program");
+    const std::optional<Network::Stack> stack = network->stack();
+    ASSERT_TRUE(stack && stack->bound && stack->bound_of_call);
+    EXPECT_GT(stack->used, 0);
+    EXPECT_LE(stack->used, *stack->bound_of_call);
+    EXPECT_LE(*stack->bound, *stack->bound_of_call + 8);  // the wrapper for C has a frame too
+    EXPECT_LE(*stack->bound_of_call, stack->used + cli::kLibraryStack + 64) << "is far off";
+    RecordProperty(each.name, cat(stack->used, " of ", *stack->bound));
+  }
+}
+
+std::vector<::etch::CrossTarget> firmware_targets() {
+  std::vector<::etch::CrossTarget> out;
+  for (const ::etch::CrossTarget& target : cross_targets()) {
+    if (target.machine->kind == Machine::Kind::kFirmware) out.push_back(target);
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FirmwareTarget, testing::ValuesIn(firmware_targets()),
+                         [](const auto& each) { return folder_of_target(each.param.isa->name); });
+
+}  // namespace
+}  // namespace etch

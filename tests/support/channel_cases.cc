@@ -1,0 +1,90 @@
+// See channel_cases.h.
+#include "tests/support/channel_cases.h"
+
+#include <algorithm>
+
+#include "compiler/base/text.h"
+#include "tests/support/conv_node.h"
+
+namespace etch {
+
+namespace {
+
+std::vector<std::int64_t> channel_counts() {
+  std::vector<std::int64_t> out;
+  for (std::int64_t channels = 1; channels <= 40; ++channels) out.push_back(channels);
+  out.insert(out.end(), {48, 64, 96, 144});
+  return out;
+}
+
+void add_plane(ConvShape& shape, Dice& dice, std::int64_t most_rows, std::int64_t most_cols) {
+  const std::int64_t stride = dice.between(1, 3);
+  const std::int64_t kernel = dice.pick<std::int64_t>({1, 2, 3, 3, 3, 4, 5});
+  for (const std::int64_t most : {most_rows, most_cols}) {
+    const std::int64_t begin = dice.between(0, kernel / 2), end = dice.between(0, kernel / 2);
+    const std::int64_t dilation = dice.one_in(8) ? 2 : 1;
+    const std::int64_t reach = (kernel - 1) * dilation + 1;
+    shape.kernel.push_back(kernel);
+    shape.stride.push_back(dice.one_in(10) ? dice.between(1, 3) : stride);
+    shape.dilation.push_back(dilation);
+    shape.pad_begin.push_back(begin);
+    shape.pad_end.push_back(end);
+    shape.in.push_back(std::max(dice.between(1, most), reach - begin - end));
+  }
+}
+
+template <class Channels>
+std::vector<Case> cases(const char* name, int each, std::uint64_t seed, Channels set_channels) {
+  std::vector<Case> out;
+  for (const std::int64_t channels : channel_counts()) {
+    for (int i = 0; i < each; ++i) {
+      Dice dice(seed + static_cast<std::uint64_t>(1000 * channels + i));
+      ConvShape shape;
+      set_channels(shape, channels, dice);
+      add_plane(shape, dice, 7, channels < 20 ? 50 : 24);
+      shape.batch = dice.one_in(8) ? 2 : 1;
+      shape.channels_last = dice.one_in(2);
+      const auto scaling =
+          dice.pick<Scaling>({Scaling::kTypical, Scaling::kTypical, Scaling::kTies, Scaling::kHuge,
+                              Scaling::kWrapping, Scaling::kSaturating});
+      out.push_back(conv_case(shape, scaling, cat(name, "_", channels, "_", i), dice));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Case> depthwise_channel_counts(int each) {
+  return cases("depthwise", each, 8'000'000, [](ConvShape& shape, std::int64_t channels, Dice&) {
+    shape.group = channels;
+    shape.in_per_group = shape.out_per_group = 1;
+  });
+}
+
+std::vector<Case> dense_channel_counts(int each) {
+  return cases("dense", each, 9'000'000, [](ConvShape& shape, std::int64_t channels, Dice& dice) {
+    shape.group = dice.one_in(8) ? 2 : 1;
+    shape.in_per_group = dice.pick<std::int64_t>({1, 2, 3, 3, 4, 5, 8, 13, 24});
+    shape.out_per_group = channels;
+  });
+}
+
+std::vector<Case> pixels_far_apart() {
+  std::vector<Case> out;
+  for (const std::int64_t stride : {1, 3}) {
+    ConvShape shape;
+    shape.group = stride == 1 ? 4100 : 1368;
+    shape.in = {1, 6};
+    shape.kernel = {1, 2};
+    shape.stride = {1, stride};
+    shape.dilation = {1, 1};
+    shape.pad_begin = {0, stride == 1 ? 0 : 1};
+    shape.pad_end = {0, 0};
+    Dice dice(9'900'000 + static_cast<std::uint64_t>(stride));
+    out.push_back(conv_case(shape, Scaling::kTypical, cat("far_apart_", stride), dice));
+  }
+  return out;
+}
+
+}  // namespace etch

@@ -1,0 +1,20 @@
+// Convolutions with every count of channels: what a vector holds of them, and what is left over,
+// decides how depthwise chunks are composed and how blocks of output channels are divided.
+#pragma once
+
+#include <vector>
+
+#include "tests/support/cases.h"
+
+namespace etch {
+
+// For each of 1 to 40, 48, 64, 96 and 144 channels, `each` convolutions in a plane with strides 1
+// to 3, kernels of 1 to 5 and any pads, widths that leave remainders, and any scaling but such as
+// makes all outputs equal.
+std::vector<Case> depthwise_channel_counts(int each);
+std::vector<Case> dense_channel_counts(int each);  // few input channels or many
+
+// Depthwise with pixels more than 4 KiB apart: farther than offsets in loads of Arm reach.
+std::vector<Case> pixels_far_apart();
+
+}  // namespace etch

@@ -1,0 +1,205 @@
+// See select_cases.h.
+#include "tests/support/select_cases.h"
+
+#include <map>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "tests/support/model_builder.h"
+
+namespace etch {
+
+namespace {
+
+std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+DType any_type(Dice& dice) {
+  return dice.pick<DType>(
+      {DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64, DType::kBool});
+}
+
+Shape any_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
+  Shape out;
+  const std::int64_t rank = dice.between(least_rank, most_rank);
+  for (std::int64_t d = 0; d < rank; ++d) out.push_back(dice.one_in(5) ? 1 : dice.between(2, 6));
+  return out;
+}
+
+// Few different values, so that comparisons find equal ones.
+Tensor small_tensor(Dice& dice, DType type, Shape shape) {
+  Tensor out(type, std::move(shape));
+  for (std::int64_t i = 0; i < out.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::int64_t value = dice.between(-3, 3);
+    if (type == DType::kF32) {
+      out.as<float>()[at] = static_cast<float>(value) * 0.5F;
+    } else if (type == DType::kS32) {
+      out.as<std::int32_t>()[at] = static_cast<std::int32_t>(value);
+    } else if (type == DType::kS64) {
+      out.as<std::int64_t>()[at] = value;
+    } else {
+      const std::int64_t byte = type == DType::kBool ? value & 1 : value & 0xff;
+      out.mutable_bytes()[at] = static_cast<std::byte>(byte);
+    }
+  }
+  return out;
+}
+
+Tensor indices_of(Dice& dice, Shape shape, std::int64_t size) {
+  const DType type = dice.one_in(2) ? DType::kS32 : DType::kS64;
+  Tensor out(type, std::move(shape));
+  for (std::int64_t i = 0; i < out.size(); ++i) {
+    const std::int64_t value = dice.between(-size, size - 1);
+    if (type == DType::kS32) {
+      out.as<std::int32_t>()[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(value);
+    } else {
+      out.as<std::int64_t>()[static_cast<std::size_t>(i)] = value;
+    }
+  }
+  return out;
+}
+
+Shape broadcastable(Dice& dice, Shape shape) {
+  for (std::int64_t& size : shape) size = dice.one_in(3) ? 1 : size;
+  const auto drop = dice.one_in(2) ? 0 : dice.between(0, static_cast<std::int64_t>(shape.size()));
+  shape.erase(shape.begin(), shape.begin() + drop);
+  return shape;
+}
+
+// A model of one node, whose inputs are those of the graph or now and then constants.
+class OneNodeModel {
+ public:
+  OneNodeModel(Dice& dice, std::int64_t opset) : dice_(dice), model_(opset) {}
+
+  void input(Tensor tensor, int constant_one_in) {
+    const std::string name = cat("x", names_.size());
+    names_.push_back(name);
+    if (constant_one_in > 0 && dice_.one_in(constant_one_in)) {
+      model_.initializer(name, tensor);
+      return;
+    }
+    model_.input(name, tensor.dtype(), dims(tensor.shape()));
+    inputs_.push_back(std::move(tensor));
+  }
+
+  Case finish(const std::string& op, int index,
+              const std::map<std::string, Attribute>& attributes = {},
+              const std::vector<std::string>& outputs = {"y"}) {
+    model_.node(op, names_, outputs, attributes);
+    for (const std::string& output : outputs) {
+      if (!output.empty()) model_.output(output);
+    }
+    return {cat(op, "_", index), model_.bytes(), std::move(inputs_)};
+  }
+
+ private:
+  Dice& dice_;
+  ModelBuilder model_;
+  std::vector<std::string> names_;
+  std::vector<Tensor> inputs_;
+};
+
+std::int64_t any_axis(Dice& dice, const Shape& shape) {
+  return dice.between(0, static_cast<std::int64_t>(shape.size()) - 1);
+}
+
+Case gather_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 1, 4);
+  const std::int64_t axis = any_axis(dice, shape);
+  model.input(small_tensor(dice, any_type(dice), shape), 4);
+  model.input(indices_of(dice, any_shape(dice, 0, 2), shape[static_cast<std::size_t>(axis)]), 2);
+  return model.finish("Gather", index, {{"axis", axis}});
+}
+
+Case gather_elements_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 1, 4);
+  const std::int64_t axis = any_axis(dice, shape);
+  Shape picked = shape;
+  for (std::int64_t& size : picked) size = dice.between(1, size);
+  picked[static_cast<std::size_t>(axis)] = dice.between(1, 7);
+  model.input(small_tensor(dice, any_type(dice), shape), 4);
+  model.input(indices_of(dice, picked, shape[static_cast<std::size_t>(axis)]), 3);
+  return model.finish("GatherElements", index, {{"axis", axis}});
+}
+
+Case where_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 0, 4);
+  const DType type = any_type(dice);
+  model.input(small_tensor(dice, DType::kBool, broadcastable(dice, shape)), 4);
+  model.input(small_tensor(dice, type, broadcastable(dice, shape)), 3);
+  model.input(small_tensor(dice, type, shape), 0);
+  return model.finish("Where", index);
+}
+
+Case compare_case(int index, Dice& dice) {
+  const auto op = dice.pick<std::string>(
+      {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor", "Not"});
+  const bool logic = op == "And" || op == "Or" || op == "Xor" || op == "Not";
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 0, 4);
+  const DType type = logic ? DType::kBool : any_type(dice);
+  model.input(small_tensor(dice, type, shape), 0);
+  if (op != "Not") model.input(small_tensor(dice, type, broadcastable(dice, shape)), 3);
+  return model.finish(op, index);
+}
+
+Case tile_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 1, 4);
+  std::vector<std::int64_t> repeats;
+  for (std::size_t d = 0; d < shape.size(); ++d) repeats.push_back(dice.between(1, 3));
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  model.input(small_tensor(dice, any_type(dice), shape), 0);
+  model.input(Tensor::of<std::int64_t>({rank}, repeats), 1);
+  return model.finish("Tile", index);
+}
+
+Case block_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const std::int64_t block = dice.between(1, 3);
+  const std::int64_t channels = dice.between(1, 4);
+  const std::int64_t height = dice.between(1, 4), width = dice.between(1, 4);
+  const bool to_space = dice.one_in(2);
+  const Shape shape = to_space ? Shape{2, channels * block * block, height, width}
+                               : Shape{2, channels, height * block, width * block};
+  model.input(small_tensor(dice, any_type(dice), shape), 0);
+  std::map<std::string, Attribute> attributes{{"blocksize", block}};
+  if (to_space) attributes["mode"] = std::string(dice.one_in(2) ? "DCR" : "CRD");
+  return model.finish(to_space ? "DepthToSpace" : "SpaceToDepth", index, attributes);
+}
+
+// The positions may be omitted.
+Case top_k_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 13);
+  const Shape shape = any_shape(dice, 1, 4);
+  const std::int64_t axis = any_axis(dice, shape);
+  const DType type =
+      dice.pick<DType>({DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64});
+  model.input(small_tensor(dice, type, shape), 0);
+  const std::int64_t k = dice.between(1, shape[static_cast<std::size_t>(axis)]);
+  model.input(Tensor::of<std::int64_t>({1}, {k}), 1);
+  const std::vector<std::string> outputs{"y", dice.one_in(4) ? "" : "i"};
+  return model.finish("TopK", index, {{"axis", axis}, {"largest", dice.between(0, 1)}}, outputs);
+}
+
+}  // namespace
+
+std::vector<Case> select_cases(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(static_cast<std::uint64_t>(index) + 10'000'000);
+    out.push_back(gather_case(index, dice));
+    out.push_back(gather_elements_case(index, dice));
+    out.push_back(where_case(index, dice));
+    out.push_back(compare_case(index, dice));
+    out.push_back(tile_case(index, dice));
+    out.push_back(block_case(index, dice));
+    out.push_back(top_k_case(index, dice));
+  }
+  return out;
+}
+
+}  // namespace etch

@@ -1,0 +1,13 @@
+// Cases of operators that pick, compare, choose and rearrange elements: Gather, GatherElements,
+// Where, comparisons, logic, Tile, DepthToSpace and SpaceToDepth.
+#pragma once
+
+#include <vector>
+
+#include "tests/support/cases.h"
+
+namespace etch {
+
+std::vector<Case> select_cases(int count);  // `count` of each operator
+
+}  // namespace etch
