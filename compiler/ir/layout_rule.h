@@ -12,13 +12,15 @@ struct Node;
 enum class LayoutRule {
   kRowMajor,      // inputs and outputs row-major
   kChannelsLast,  // input 0 and output 0: N, spatial..., C
-  kElementwise,   // any order, the same for all
+  kAnyOrder,      // any order, the same for all; says nothing of what elements are made of
+  kPart,          // the same, and outputs are views of input 0 where possible
   kRelabel,       // outputs are views of input 0 where possible
 };
 
 // For OpDef::layout of operators whose rule never depends on the node.
 inline LayoutRule channels_last_rule(const Node&) { return LayoutRule::kChannelsLast; }
-inline LayoutRule elementwise_rule(const Node&) { return LayoutRule::kElementwise; }
+inline LayoutRule any_order_rule(const Node&) { return LayoutRule::kAnyOrder; }
+inline LayoutRule part_rule(const Node&) { return LayoutRule::kPart; }
 inline LayoutRule relabel_rule(const Node&) { return LayoutRule::kRelabel; }
 
 // Memory around input 0 that a node would like to hold `value`, per dimension of the input.

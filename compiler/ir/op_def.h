@@ -41,6 +41,23 @@ struct Arity {
   int max_outputs = 1;
 };
 
+// Which elements of the inputs one element of an output is made of. Passes rely on it, so the
+// operator declares it; trying it out with some values proves nothing.
+enum class ElementRule {
+  kMixed,  // nothing is promised
+  // In output 0: those at its own place, by one function for all places. Inputs are broadcast; of
+  // their shapes only counts where they are 1.
+  kPointwise,
+  // In every output that is computed: one element of input 0, unchanged (Reshape, Transpose, Slice
+  // ...), so that the operator commutes with quantization, and QDQ pairs of equal parameters around
+  // it fold away.
+  kMoved,
+};
+
+// For OpDef::elements of operators whose rule never depends on the node.
+inline ElementRule pointwise_rule(const Node&) { return ElementRule::kPointwise; }
+inline ElementRule moved_rule(const Node&) { return ElementRule::kMoved; }
+
 struct OpDef {
   std::string_view folder;  // "qlinear_conv"
   std::span<const OpName> names;
@@ -53,18 +70,15 @@ struct OpDef {
 
   // Computes the outputs from the inputs by plain loops written from the specification.
   // `inputs` has one entry per node input, null where omitted. The node is resolved. Serves
-  // constant folding, tests and, for 8-bit elementwise operators, the making of tables.
+  // constant folding, tests and, for pointwise operators, the making of tables.
   std::vector<Tensor> (*reference)(const Node&, std::span<const Tensor* const> inputs) = nullptr;
 
   // Adds the steps that compute the node; null: the operator only exists before lowering
   // (folded or rewritten away), and a node that survives is reported as E-UNSUPPORTED.
   void (*lower)(Lowering&, const Node&) = nullptr;
 
-  // True: the operator only rearranges or relabels elements (Reshape, Transpose, Slice ...), so
-  // that it commutes with quantization and QDQ pairs of equal parameters around it fold away.
-  bool moves_data = false;
-  // The same, where it depends on the node (null: it does not).
-  bool (*moves_data_if)(const Node&) = nullptr;
+  // Which elements of the inputs an element of an output is made of (null: kMixed).
+  ElementRule (*elements)(const Node&) = nullptr;
 
   // True: the outputs follow from the shapes of the inputs alone (Shape), so that folding may call
   // `reference` with null in place of inputs that are not constant.
@@ -84,10 +98,12 @@ struct OpDef {
   std::vector<PlacedInput> (*placed)(const Graph&, const Node&) = nullptr;
 };
 
-// Whether this node only rearranges or relabels elements.
-inline bool moves_data(const Node& node) {
-  return node.op->moves_data_if != nullptr ? node.op->moves_data_if(node) : node.op->moves_data;
+// The rule of a resolved node.
+inline ElementRule element_rule(const Node& node) {
+  return node.op->elements == nullptr ? ElementRule::kMixed : node.op->elements(node);
 }
+inline bool is_pointwise(const Node& node) { return element_rule(node) == ElementRule::kPointwise; }
+inline bool moves_data(const Node& node) { return element_rule(node) == ElementRule::kMoved; }
 
 template <class Params>
 const Params& params_of(const Node& node) {

@@ -24,6 +24,10 @@ LayoutRule rule_of(const Node& node) {
   return node.op->layout == nullptr ? LayoutRule::kRowMajor : node.op->layout(node);
 }
 
+bool takes_any_order(LayoutRule rule) {
+  return rule == LayoutRule::kAnyOrder || rule == LayoutRule::kPart;
+}
+
 bool wishes_any(const std::optional<HaloWish>& wish) {
   const auto positive = [](std::int64_t n) { return n > 0; };
   return wish && (std::any_of(wish->begin.begin(), wish->begin.end(), positive) ||
@@ -119,7 +123,7 @@ void Lowering::plan_node(const Node& node) {
     const auto rank = static_cast<int>(value(node.inputs[0]).shape->size());
     if (rank >= 3) plans_[static_cast<std::size_t>(node.inputs[0])].order = channels_last(rank);
   }
-  if (rule == LayoutRule::kElementwise) {
+  if (takes_any_order(rule)) {
     const Plan& out = plans_[static_cast<std::size_t>(node.outputs[0])];
     for (const ValueId id : node.inputs) {
       if (id == kNoValue || !out.order || value(id).shape->size() != out.order->size()) continue;
@@ -128,9 +132,7 @@ void Lowering::plan_node(const Node& node) {
     }
   }
   // A part of a tensor has the halo of the whole, as far as it reaches its border.
-  const bool is_part = rule == LayoutRule::kElementwise && node.op->moves_data &&
-                       node.op->placed == nullptr && node.outputs.size() == 1;
-  if (is_part) {
+  if (rule == LayoutRule::kPart && node.outputs.size() == 1) {
     const std::optional<HaloWish> wish = plans_[static_cast<std::size_t>(node.outputs[0])].halo;
     if (wish && value(node.inputs[0]).shape->size() == wish->begin.size())
       wish_halo(node.inputs[0], *wish);
@@ -151,7 +153,7 @@ void Lowering::plan_places(const Node& node) {
     const int producer = producers_[static_cast<std::size_t>(id)];
     if (producer < 0) continue;
     const LayoutRule rule = rule_of(graph_.nodes[static_cast<std::size_t>(producer)]);
-    if (rule != LayoutRule::kChannelsLast && rule != LayoutRule::kElementwise) continue;
+    if (rule != LayoutRule::kChannelsLast && !takes_any_order(rule)) continue;
     places_.try_emplace(id, Place{node.outputs[0], placed.start});
   }
 }

@@ -2,6 +2,7 @@
 #include "compiler/passes/fold_pad.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -63,10 +64,17 @@ bool may_count_padding(const Graph& graph, const Node& node, const Ints& pads) {
   return (none || counted) && int_attribute(node, "ceil_mode", 0) == 0 && !is_global(graph, node);
 }
 
+// 0 times these is 0, so that what lies in the padding adds nothing to a sum.
+bool has_finite_weights(const Graph& graph, const Node& conv) {
+  const auto& weights = graph.value(conv.inputs[1]).constant;
+  return weights != nullptr &&
+         std::ranges::all_of(weights->as<float>(), [](float w) { return std::isfinite(w); });
+}
+
 bool pads_with_nothing(const Graph& graph, const Node& node, const Tensor& value,
                        const Ints& pads) {
   const bool zero = value.dtype() == DType::kF32 && value.real(0) == 0.0F;
-  if (node.op_type == "Conv") return zero;
+  if (node.op_type == "Conv") return zero && has_finite_weights(graph, node);
   if (node.op_type == "QLinearConv" || node.op_type == "ConvInteger") {
     const auto x = zero_point(graph, node, 2);
     return x && value.integer(0) == *x;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -93,6 +94,20 @@ TEST(FoldPad, PoolingsTakeWhatCannotCount) {
   uncounted.model.node("QLinearAveragePool", {"p", "scale", "zero", "scale", "zero"}, {"y"},
                        {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}}, "com.microsoft");
   EXPECT_TRUE(uncounted.keeps_pad());
+}
+
+// 0 times infinity is no number, and a convolution that pads by itself does not multiply.
+TEST(FoldPad, FloatConvolutionsTakeZerosOnlyBesideFiniteWeights) {
+  for (const float weight : {2.0F, INFINITY}) {
+    Padded padded(DType::kF32, f32({}, {0}));
+    padded.model.initializer("wf", f32({1, 2, 1, 1}, {1, weight}));
+    padded.model.node("Conv", {"p", "wf"}, {"y"});
+    EXPECT_EQ(padded.keeps_pad(), weight == INFINITY);
+  }
+  Padded late(DType::kF32, f32({}, {0}));
+  late.model.input("wf", DType::kF32, {1, 2, 1, 1});
+  late.model.node("Conv", {"p", "wf"}, {"y"});
+  EXPECT_TRUE(late.keeps_pad());
 }
 
 // Pad(DQ(x)) becomes DQ(Pad(x)) where an integer stands for the value, and then is taken over.

@@ -3,6 +3,7 @@
 #include "compiler/passes/fold_qdq.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "compiler/ops/cast/op.h"
@@ -73,7 +74,8 @@ std::optional<Tensor> padding_before(const Pad& pad, const QuantizedOperand& x) 
   const ScalarQuantization by{x.quantization.scale_at(0), x.quantization.zero_point_at(0)};
   const float value = pad.value.real(0);
   const std::int32_t q = quantized(value, by, x.dtype);
-  if (!(dequantized(q, by) == value)) return std::nullopt;
+  if (std::bit_cast<std::uint32_t>(dequantized(q, by)) != std::bit_cast<std::uint32_t>(value))
+    return std::nullopt;
   Tensor out(x.dtype, {});
   out.mutable_bytes()[0] = static_cast<std::byte>(q & 0xff);
   return out;
@@ -216,14 +218,14 @@ bool all_uses_imply(const Graph& graph, const Wiring& wiring, const Node& node) 
   if (wiring.is_graph_output(output)) return false;
   return std::ranges::all_of(wiring.consumers(output), [&](int user) {
     const auto operand = quantized_by(graph, graph.nodes[static_cast<std::size_t>(user)]);
-    return operand && is_implied(node, *operand);
+    return operand && is_implied_before(node, *operand);
   });
 }
 
 bool follows_dequantize_that_implies(const Graph& graph, const Wiring& wiring, const Node& node) {
   const Node* before = wiring.producer(node.inputs[0]);
   const auto operand = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
-  return operand && is_implied(node, *operand) && !wiring.is_graph_output(node.outputs[0]);
+  return operand && is_implied_after(node, *operand) && !wiring.is_graph_output(node.outputs[0]);
 }
 
 Changed remove_implied_clips(Graph& graph) {

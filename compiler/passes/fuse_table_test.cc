@@ -188,6 +188,59 @@ TEST(FuseTable, ParametersKnownAtRunTimeStay) {
   EXPECT_EQ(chain.operators(), "DequantizeLinear Relu QuantizeLinear");
 }
 
+// A reversal keeps the shape, and commutes with reversals of its input: no function of one element.
+TEST(FuseTable, AReversingSliceIsNotATable) {
+  for (const std::int64_t axis : {0, 1}) {
+    Chain chain({2, 3});
+    chain.constant("last", s64({1}, {-1}));
+    chain.constant("end", s64({1}, {INT64_MIN}));
+    chain.constant("axis", s64({1}, {axis}));
+    chain.model().node("Slice", {"x", "last", "end", "axis", "last"}, {"y"}).output("y");
+    EXPECT_EQ(chain.operators(), "Slice") << axis;
+  }
+}
+
+TEST(FuseTable, AReversalBetweenFunctionsStaysBetweenTables) {
+  Chain chain;
+  chain.constant("last", s64({1}, {-1}));
+  chain.constant("end", s64({1}, {INT64_MIN}));
+  chain.node("Sigmoid", {"f"}, "a");
+  chain.model().node("QuantizeLinear", {"a", "yq_scale", "yq_zero"}, {"b"});
+  chain.model().node("Slice", {"b", "last", "end", "last", "last"}, {"c"});
+  chain.node("DequantizeLinear", {"c", "yq_scale", "yq_zero"}, "d");
+  chain.node("Tanh", {"d"}, "e");
+  chain.finish("e");
+  EXPECT_EQ(chain.operators(), "Table(QLinearSigmoid) Slice Table(Tanh)");
+}
+
+// What an operator declares is also tried out; a wrong declaration is a fault of the compiler.
+TEST(FuseTable, AWrongDeclarationEndsTheCompiler) {
+  Chain chain({2, 3});
+  chain.constant("last", s64({1}, {-1}));
+  chain.constant("end", s64({1}, {INT64_MIN}));
+  chain.constant("axis", s64({1}, {0}));
+  chain.model().node("Slice", {"x", "last", "end", "axis", "last"}, {"y"}).output("y");
+  Sink sink;
+  auto graph = load(chain.model(), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  OpDef wrong = *graph->nodes.back().op;
+  wrong.elements = pointwise_rule;
+  graph->nodes.back().op = &wrong;
+  EXPECT_DEATH(fuse_table(*graph, sink), "internal error");
+}
+
+TEST(FuseTable, OperatorsThatMixElementsAreNoTable) {
+  Chain normalized({1, 1, 2, 3});
+  normalized.constant("one", f32({1}, {1}));
+  normalized.node("InstanceNormalization", {"f", "one", "one"}, "y");
+  normalized.finish("y");
+  EXPECT_EQ(normalized.operators(), "DequantizeLinear InstanceNormalization QuantizeLinear");
+  Chain neighbours({1, 5, 1, 1});
+  neighbours.model().node("LRN", {"f"}, {"y"}, {{"size", std::int64_t{3}}});
+  neighbours.finish("y");
+  EXPECT_EQ(neighbours.operators(), "DequantizeLinear LRN QuantizeLinear");
+}
+
 // A convolution 1x1 of x [1,1,2,3], quantized with scale 0.02 and zero point 30.
 Chain convolution() {
   Chain chain({1, 1, 2, 3});

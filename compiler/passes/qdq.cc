@@ -10,6 +10,7 @@
 #include "compiler/ops/dequantize_linear/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/quantize_linear/op.h"
+#include "compiler/ops/scalar_quantization.h"
 
 namespace etch {
 
@@ -46,18 +47,46 @@ bool same_quantization(const QuantizedOperand& a, const QuantizedOperand& b) {
          a.quantization.zero_point_at(0) == b.quantization.zero_point_at(0);
 }
 
-bool is_implied(const Node& node, const QuantizedOperand& by) {
+namespace {
+struct Ends {
+  float low, high;
+};
+
+// Of the quantized range: what DequantizeLinear makes of the least and the greatest integer.
+Ends ends_of(const QuantizedOperand& by) {
+  const ScalarQuantization q{by.quantization.scale_at(0), by.quantization.zero_point_at(0)};
+  return {dequantized(static_cast<std::int32_t>(min_of(by.dtype)), q),
+          dequantized(static_cast<std::int32_t>(max_of(by.dtype)), q)};
+}
+
+// Relu of what is quantized with the least integer as zero point: nothing below 0 is told apart.
+bool is_implied_relu(const Node& node, const QuantizedOperand& by) {
+  return node.op_type == "Relu" && by.quantization.zero_point_at(0) == min_of(by.dtype);
+}
+}  // namespace
+
+bool is_implied_before(const Node& node, const QuantizedOperand& by) {
   if (!by.per_tensor() || node.domain != kOnnx) return false;
-  const auto zero_point = static_cast<std::int64_t>(by.quantization.zero_point_at(0));
-  if (node.op_type == "Relu") return zero_point == min_of(by.dtype);
+  if (is_implied_relu(node, by)) return true;
   if (node.op_type != "Clip") return false;
-  // The ends of the quantized range, with one unit in the last place to spare as ONNX Runtime has.
-  const float scale = by.quantization.scale_at(0);
-  const float low = scale * static_cast<float>(min_of(by.dtype) - zero_point);
-  const float high = scale * static_cast<float>(max_of(by.dtype) - zero_point);
+  // ONNX Runtime has one unit in the last place to spare.
+  const Ends ends = ends_of(by);
   const auto& clip = params_of<Clip>(node);
-  return clip.low <= static_cast<double>(std::nextafter(low, INFINITY)) &&
-         clip.high >= static_cast<double>(std::nextafter(high, -INFINITY));
+  const bool left_out = clip.low <= static_cast<double>(std::nextafter(ends.low, INFINITY)) &&
+                        clip.high >= static_cast<double>(std::nextafter(ends.high, -INFINITY));
+  // Quantization is monotone: it is enough that the limits themselves give the ends.
+  const ScalarQuantization q{by.quantization.scale_at(0), by.quantization.zero_point_at(0)};
+  return left_out && quantized(static_cast<float>(clip.low), q, by.dtype) == min_of(by.dtype) &&
+         quantized(static_cast<float>(clip.high), q, by.dtype) == max_of(by.dtype);
+}
+
+bool is_implied_after(const Node& node, const QuantizedOperand& by) {
+  if (!by.per_tensor() || node.domain != kOnnx) return false;
+  if (is_implied_relu(node, by)) return true;
+  if (node.op_type != "Clip") return false;
+  const Ends ends = ends_of(by);
+  const auto& clip = params_of<Clip>(node);
+  return clip.low <= static_cast<double>(ends.low) && clip.high >= static_cast<double>(ends.high);
 }
 
 Wiring::Wiring(Graph& graph)

@@ -36,9 +36,11 @@ std::optional<QuantizedOperand> dequantized_by(const Graph& graph, const Node& n
 // True when both are per tensor with one element type, scale and zero point.
 bool same_quantization(const QuantizedOperand& a, const QuantizedOperand& b);
 
-// True when Relu or Clip changes no value that Q(x) with this quantization distinguishes, so that
-// it may be left out before the QuantizeLinear or after the DequantizeLinear.
-bool is_implied(const Node& node, const QuantizedOperand& by);
+// True when Relu or Clip changes no result of the QuantizeLinear after it (`by`), and is one that
+// ONNX Runtime leaves out there too, as it then fuses what is before it.
+bool is_implied_before(const Node& node, const QuantizedOperand& by);
+// True when Relu or Clip changes no value of the DequantizeLinear before it.
+bool is_implied_after(const Node& node, const QuantizedOperand& by);
 
 // Producers and consumers of values, kept up while a pass rewires nodes. Node indices stay valid:
 // nodes are replaced or erased in place, and erased ones leave the graph in finish().

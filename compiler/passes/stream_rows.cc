@@ -162,6 +162,8 @@ class Streamer {
     } else if (node.op_type == "QLinearAdd") {
       const auto shape = [&](std::size_t i) { return *graph_.value(node.inputs[i]).shape; };
       if (shape(0) != *y || shape(3) != *y) return false;
+      // One row of one element would be a scalar, with which the operands exchange their roles.
+      if ((*y)[1] == 1 && (*y)[3] == 1) return false;
     } else {
       return false;
     }

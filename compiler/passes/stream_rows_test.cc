@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/base/text.h"
+#include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/ops/qlinear_conv_add/op.h"
 #include "compiler/passes/fuse_add.h"
 #include "tests/support/model_builder.h"
@@ -106,6 +107,40 @@ TEST(StreamRows, WhatOthersReadStaysOutside) {
   // "a" is an output of the network, so bands begin after it; one convolution makes no stream.
   const Graph graph = Block().conv("q", "a").conv("a", "y").graph({"a", "y"});
   EXPECT_TRUE(row_streams(graph, 10, 100).empty());
+}
+
+// One row of one element is a scalar, and a sum of scalars exchanges the roles of its operands.
+TEST(StreamRows, SumsOfRowsThatAreScalarsStayOutside) {
+  for (const std::int64_t width : {1, 2}) {
+    ModelBuilder model(13);
+    model.opset("com.microsoft", 1);
+    model.input("x", DType::kU8, {1, 1, 4, width});
+    model.initializer("scale", f32({}, {0.5F})).initializer("zero", u8({}, {7}));
+    model.initializer("w", u8({1, 1, 1, 1}, {3}));
+    const auto conv = [&](const std::string& x, const std::string& y) {
+      model.node("QLinearConv", {x, "scale", "zero", "w", "scale", "zero", "scale", "zero"}, {y});
+    };
+    conv("x", "a");
+    model.node("QLinearAdd", {"a", "scale", "zero", "x", "scale", "zero", "scale", "zero"}, {"b"},
+               {}, "com.microsoft");
+    conv("b", "c");
+    conv("c", "y");
+    model.output("y");
+    Sink sink;
+    const auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    int sums = 0;
+    for (const RowStream& stream : row_streams(*graph, 10, 100)) {
+      Graph streamed = *graph;
+      stream_rows(streamed, stream);
+      for (const Node& node : streamed.nodes) {
+        if (node.op_type != "QLinearAdd") continue;
+        EXPECT_FALSE(params_of<QLinearBinary>(node).swapped) << stream.bands << " bands";
+        ++sums;
+      }
+    }
+    EXPECT_GT(sums, width);
+  }
 }
 
 TEST(StreamRows, AtMostSoManyWaysAreGivenTheLeastFirst) {

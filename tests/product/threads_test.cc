@@ -27,8 +27,11 @@
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/move_cases.h"
 #include "tests/support/paths.h"
+#include "tests/support/place_cases.h"
 #include "tests/support/residual_cases.h"
+#include "tests/support/table_cases.h"
 #include "tests/support/tiny_program.h"
 
 namespace etch {
@@ -56,6 +59,9 @@ std::vector<Case> sample() {
   add_cases(all, small_networks(12));
   add_cases(all, residual_convolutions(10));
   add_cases(all, other_operators(2));
+  add_cases(all, move_cases(2));
+  add_cases(all, float_chains(6));
+  add_cases(all, place_chains(10));
   return all;
 }
 

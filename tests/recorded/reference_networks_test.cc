@@ -53,7 +53,7 @@ std::vector<std::string> float_operators(const Graph& graph) {
     const bool is_float = std::ranges::any_of(node.inputs, [&](ValueId id) {
       return id != kNoValue && !graph.value(id).constant && graph.value(id).dtype == DType::kF32;
     });
-    if (is_float && !converts && !node.op->moves_data) types.push_back(node.op_type);
+    if (is_float && !converts && !moves_data(node)) types.push_back(node.op_type);
   }
   return types;
 }

@@ -32,6 +32,7 @@ ByteTable table_from(const Tensor& values) {
 }
 
 ByteTable table_of(const Lowering& lowering, const Node& node, int input) {
+  ETCH_CHECK(is_pointwise(node));
   const Tensor x = all_bytes(*lowering.value(node.inputs[static_cast<std::size_t>(input)]).dtype);
   std::vector<const Tensor*> inputs;
   for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {

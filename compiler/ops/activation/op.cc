@@ -46,6 +46,7 @@ extern const OpDef kOp_activation = {.folder = "activation",
                                      .resolve = resolve,
                                      .reference = activation_reference,
                                      .lower = lower_activation,
-                                     .layout = elementwise_rule};
+                                     .elements = pointwise_rule,
+                                     .layout = any_order_rule};
 
 }  // namespace etch

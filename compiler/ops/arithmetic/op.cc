@@ -114,6 +114,7 @@ extern const OpDef kOp_arithmetic = {.folder = "arithmetic",
                                      .resolve = resolve,
                                      .reference = arithmetic_reference,
                                      .lower = lower_arithmetic,
-                                     .layout = elementwise_rule};
+                                     .elements = pointwise_rule,
+                                     .layout = any_order_rule};
 
 }  // namespace etch

@@ -69,6 +69,7 @@ extern const OpDef kOp_batch_normalization = {
     .resolve = resolve,
     .reference = batch_normalization_reference,
     .lower = lower_batch_normalization,
-    .layout = elementwise_rule};
+    .elements = pointwise_rule,
+    .layout = any_order_rule};
 
 }  // namespace etch

@@ -81,6 +81,7 @@ extern const OpDef kOp_cast = {.folder = "cast",
                                .resolve = resolve,
                                .reference = cast_reference,
                                .lower = lower_cast,
-                               .layout = elementwise_rule};
+                               .elements = pointwise_rule,
+                               .layout = any_order_rule};
 
 }  // namespace etch

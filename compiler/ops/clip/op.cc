@@ -83,6 +83,7 @@ extern const OpDef kOp_clip = {.folder = "clip",
                                .resolve = resolve,
                                .reference = clip_reference,
                                .lower = lower_clip,
-                               .layout = elementwise_rule};
+                               .elements = pointwise_rule,
+                               .layout = any_order_rule};
 
 }  // namespace etch

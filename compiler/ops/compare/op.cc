@@ -67,6 +67,7 @@ extern const OpDef kOp_compare = {.folder = "compare",
                                   .resolve = resolve,
                                   .reference = compare_reference,
                                   .lower = lower_compare,
-                                  .layout = elementwise_rule};
+                                  .elements = pointwise_rule,
+                                  .layout = any_order_rule};
 
 }  // namespace etch

@@ -64,7 +64,7 @@ extern const OpDef kOp_concat = {
     .resolve = resolve,
     .reference = concat_reference,
     .lower = lower_concat,
-    .layout = elementwise_rule,
+    .layout = any_order_rule,
     .placed = concat_placed};
 
 }  // namespace etch

@@ -76,7 +76,7 @@ extern const OpDef kOp_depth_to_space = {.folder = "depth_to_space",
                                          .resolve = resolve,
                                          .reference = block_move_reference,
                                          .lower = lower_block_move,
-                                         .moves_data = true,
-                                         .layout = elementwise_rule};
+                                         .elements = moved_rule,
+                                         .layout = any_order_rule};
 
 }  // namespace etch

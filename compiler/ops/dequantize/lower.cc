@@ -77,6 +77,7 @@ bool lower_to_vectors(Lowering& lowering, const Node& node) {
   const auto max = lowering.constant(node, 2).as<float>();
   if (!plan_terms(step->plan, params, min, max)) return false;
   const View y = lowering.new_output(node, 0, order_like(lowering.view(node, 0)));
+  if (!has_order(y, order_like(y))) return false;  // gaps between elements: a part of a tensor
   const View x = lowering.ordered(node, 0, order_like(y));
   plan_vectors(step->plan, params.slices, x, y);
   ETCH_CHECK(step->plan.nest.out_step == 1);

@@ -63,6 +63,7 @@ extern const OpDef kOp_dequantize = {.folder = "dequantize",
                                      .resolve = resolve,
                                      .reference = reference_dequantize,
                                      .lower = lower_dequantize,
-                                     .layout = elementwise_rule};
+                                     .elements = pointwise_rule,
+                                     .layout = any_order_rule};
 
 }  // namespace etch

@@ -22,11 +22,15 @@ void lower_dequantize_linear(Lowering& lowering, const Node& node) {
   const Order row = row_major(from.rank());
   const View y =
       lowering.new_output(node, 0, has_order(from, row) ? row : channels_last(from.rank()));
-  const View x = lowering.ordered(node, 0, has_order(y, row) ? row : channels_last(y.rank()));
+  const Order order = has_order(y, row) ? row : channels_last(y.rank());
+  // A part of another tensor may have gaps between its elements, which vectors do not leave out.
+  if (!has_order(y, order)) return add_dequantization(lowering, node, params.axis);
+  const View x = lowering.ordered(node, 0, order);
   const View* const views[] = {&x, &y};
   auto step = std::make_unique<DequantizeStep>();
   step->kind = "dequantize";
   step->plan.nest = make_nest(views);
+  ETCH_CHECK(step->plan.nest.out_step == 1);
   step->plan.scale = params.x->scale_at(0);
   step->plan.zero_point = params.x->zero_point_at(0) + lowering.stored_offset(x);
   step->summary = cat("dequantize: scale ", decimal(step->plan.scale), ", zero point ",

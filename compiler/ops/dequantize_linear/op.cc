@@ -48,7 +48,8 @@ extern const OpDef kOp_dequantize_linear = {.folder = "dequantize_linear",
                                             .resolve = resolve,
                                             .reference = reference_dequantize_linear,
                                             .lower = lower_dequantize_linear,
-                                            .layout = elementwise_rule,
+                                            .elements = pointwise_rule,
+                                            .layout = any_order_rule,
                                             .reads = reads};
 
 }  // namespace etch

@@ -59,7 +59,7 @@ extern const OpDef kOp_dropout = {
     .resolve = resolve,
     .reference = dropout_reference,
     .lower = lower_relabel,
-    .moves_data = true,
+    .elements = moved_rule,
     .layout = relabel_rule};
 
 }  // namespace etch

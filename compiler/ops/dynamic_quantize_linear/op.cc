@@ -22,7 +22,7 @@ void lower_dynamic_quantize_linear(Lowering& lowering, const Node& node);
 
 namespace {
 LayoutRule layout(const Node& node) {
-  return node.outputs[0] == kNoValue ? LayoutRule::kRowMajor : LayoutRule::kElementwise;
+  return node.outputs[0] == kNoValue ? LayoutRule::kRowMajor : LayoutRule::kAnyOrder;
 }
 }  // namespace
 

@@ -37,6 +37,6 @@ extern const OpDef kOp_expand = {.folder = "expand",
                                  .resolve = resolve,
                                  .reference = strided_copy,
                                  .lower = lower_expand,
-                                 .moves_data = true};
+                                 .elements = moved_rule};
 
 }  // namespace etch

@@ -33,7 +33,7 @@ extern const OpDef kOp_flatten = {.folder = "flatten",
                                   .resolve = resolve,
                                   .reference = relabel,
                                   .lower = lower_relabel,
-                                  .moves_data = true,
+                                  .elements = moved_rule,
                                   .layout = relabel_rule};
 
 }  // namespace etch

@@ -119,6 +119,7 @@ extern const OpDef kOp_float_function = {.folder = "float_function",
                                          .resolve = resolve,
                                          .reference = float_function_reference,
                                          .lower = lower_float_function,
-                                         .layout = elementwise_rule};
+                                         .elements = pointwise_rule,
+                                         .layout = any_order_rule};
 
 }  // namespace etch

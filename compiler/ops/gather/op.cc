@@ -55,6 +55,6 @@ extern const OpDef kOp_gather = {.folder = "gather",
                                  .resolve = resolve,
                                  .reference = gather_reference,
                                  .lower = lower_gather,
-                                 .moves_data = true};
+                                 .elements = moved_rule};
 
 }  // namespace etch

@@ -60,6 +60,6 @@ extern const OpDef kOp_gather_elements = {.folder = "gather_elements",
                                           .resolve = resolve,
                                           .reference = gather_elements_reference,
                                           .lower = lower_gather_elements,
-                                          .moves_data = true};
+                                          .elements = moved_rule};
 
 }  // namespace etch

@@ -21,7 +21,7 @@ extern const OpDef kOp_identity = {.folder = "identity",
                                    .resolve = resolve,
                                    .reference = relabel,
                                    .lower = lower_relabel,
-                                   .moves_data = true,
+                                   .elements = moved_rule,
                                    .layout = relabel_rule};
 
 }  // namespace etch

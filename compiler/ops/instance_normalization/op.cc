@@ -52,6 +52,6 @@ extern const OpDef kOp_instance_normalization = {.folder = "instance_normalizati
                                                  .resolve = resolve,
                                                  .reference = instance_normalization_reference,
                                                  .lower = lower_instance_normalization,
-                                                 .layout = elementwise_rule};
+                                                 .layout = any_order_rule};
 
 }  // namespace etch

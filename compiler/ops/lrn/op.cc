@@ -53,6 +53,6 @@ extern const OpDef kOp_lrn = {.folder = "lrn",
                               .resolve = resolve,
                               .reference = lrn_reference,
                               .lower = lower_lrn,
-                              .layout = elementwise_rule};
+                              .layout = any_order_rule};
 
 }  // namespace etch

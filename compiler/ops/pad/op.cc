@@ -192,7 +192,7 @@ extern const OpDef kOp_pad = {.folder = "pad",
                               .resolve = resolve,
                               .reference = pad_reference,
                               .lower = lower_pad,
-                              .layout = elementwise_rule,
+                              .layout = any_order_rule,
                               .placed = pad_placed};
 
 }  // namespace etch

@@ -59,6 +59,7 @@ extern const OpDef kOp_pow = {.folder = "pow",
                               .resolve = resolve,
                               .reference = pow_reference,
                               .lower = lower_pow,
-                              .layout = elementwise_rule};
+                              .elements = pointwise_rule,
+                              .layout = any_order_rule};
 
 }  // namespace etch

@@ -36,6 +36,7 @@ extern const OpDef kOp_prelu = {.folder = "prelu",
                                 .resolve = resolve,
                                 .reference = prelu_reference,
                                 .lower = lower_prelu,
-                                .layout = elementwise_rule};
+                                .elements = pointwise_rule,
+                                .layout = any_order_rule};
 
 }  // namespace etch

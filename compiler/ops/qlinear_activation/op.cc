@@ -42,6 +42,7 @@ extern const OpDef kOp_qlinear_activation = {.folder = "qlinear_activation",
                                              .resolve = resolve,
                                              .reference = qlinear_activation_reference,
                                              .lower = lower_qlinear_activation,
-                                             .layout = elementwise_rule};
+                                             .elements = pointwise_rule,
+                                             .layout = any_order_rule};
 
 }  // namespace etch

@@ -110,6 +110,7 @@ extern const OpDef kOp_qlinear_binary = {.folder = "qlinear_binary",
                                          .resolve = resolve,
                                          .reference = qlinear_binary_reference,
                                          .lower = lower_qlinear_binary,
-                                         .layout = elementwise_rule};
+                                         .elements = pointwise_rule,
+                                         .layout = any_order_rule};
 
 }  // namespace etch

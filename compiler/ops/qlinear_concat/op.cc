@@ -79,7 +79,7 @@ extern const OpDef kOp_qlinear_concat = {
     .resolve = resolve,
     .reference = qlinear_concat_reference,
     .lower = lower_qlinear_concat,
-    .layout = elementwise_rule,
+    .layout = any_order_rule,
     .placed = qlinear_concat_placed};
 
 }  // namespace etch

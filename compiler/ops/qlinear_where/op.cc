@@ -51,6 +51,7 @@ extern const OpDef kOp_qlinear_where = {.folder = "qlinear_where",
                                         .resolve = resolve,
                                         .reference = qlinear_where_reference,
                                         .lower = lower_qlinear_where,
-                                        .layout = elementwise_rule};
+                                        .elements = pointwise_rule,
+                                        .layout = any_order_rule};
 
 }  // namespace etch

@@ -90,7 +90,8 @@ extern const OpDef kOp_quantize_linear = {.folder = "quantize_linear",
                                           .resolve = resolve,
                                           .reference = reference_quantize_linear,
                                           .lower = lower_quantize_linear,
-                                          .layout = elementwise_rule,
+                                          .elements = pointwise_rule,
+                                          .layout = any_order_rule,
                                           .writes = writes};
 
 }  // namespace etch

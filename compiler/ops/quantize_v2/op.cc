@@ -182,6 +182,7 @@ extern const OpDef kOp_quantize_v2 = {
     .resolve = resolve,
     .reference = reference_quantize_v2,
     .lower = lower_quantize_v2,
-    .layout = elementwise_rule};
+    .elements = pointwise_rule,
+    .layout = any_order_rule};
 
 }  // namespace etch

@@ -85,7 +85,7 @@ extern const OpDef kOp_reshape = {.folder = "reshape",
                                   .resolve = resolve,
                                   .reference = relabel,
                                   .lower = lower_relabel,
-                                  .moves_data = true,
+                                  .elements = moved_rule,
                                   .layout = relabel_rule};
 
 }  // namespace etch

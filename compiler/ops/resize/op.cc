@@ -148,10 +148,10 @@ void resolve(ResolveContext& context) {
 }
 
 // Nearest neighbours only move; linear mode computes, and extrapolation invents.
-bool only_moves(const Node& node) {
+ElementRule elements(const Node& node) {
   const auto& params = params_of<Resize>(node);
   const bool computes = params.mode == Resize::Mode::kLinear || params.mode == Resize::Mode::kCubic;
-  return !computes && !params.extrapolate;
+  return computes || params.extrapolate ? ElementRule::kMixed : ElementRule::kMoved;
 }
 
 constexpr OpName kNames[] = {{kOnnx, "Resize", 10}, {kOnnx, "Upsample", 7}};
@@ -163,7 +163,7 @@ extern const OpDef kOp_resize = {.folder = "resize",
                                  .resolve = resolve,
                                  .reference = resize_reference,
                                  .lower = lower_resize,
-                                 .moves_data_if = only_moves,
-                                 .layout = elementwise_rule};
+                                 .elements = elements,
+                                 .layout = any_order_rule};
 
 }  // namespace etch

@@ -101,7 +101,7 @@ extern const OpDef kOp_slice = {.folder = "slice",
                                 .resolve = resolve,
                                 .reference = strided_copy,
                                 .lower = lower_slice,
-                                .moves_data = true,
-                                .layout = elementwise_rule};
+                                .elements = moved_rule,
+                                .layout = part_rule};
 
 }  // namespace etch

@@ -93,7 +93,7 @@ extern const OpDef kOp_split = {.folder = "split",
                                 .resolve = resolve,
                                 .reference = split_reference,
                                 .lower = lower_split,
-                                .moves_data = true,
-                                .layout = elementwise_rule};
+                                .elements = moved_rule,
+                                .layout = part_rule};
 
 }  // namespace etch

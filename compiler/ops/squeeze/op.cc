@@ -48,7 +48,7 @@ extern const OpDef kOp_squeeze = {.folder = "squeeze",
                                   .resolve = resolve,
                                   .reference = relabel,
                                   .lower = lower_relabel,
-                                  .moves_data = true,
+                                  .elements = moved_rule,
                                   .layout = relabel_rule};
 
 }  // namespace etch

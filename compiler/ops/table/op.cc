@@ -37,6 +37,6 @@ extern const OpDef kOp_table = {.folder = "table",
                                 .resolve = resolve,
                                 .reference = table_reference,
                                 .lower = lower_table,
-                                .layout = elementwise_rule};
+                                .layout = any_order_rule};
 
 }  // namespace etch

@@ -44,7 +44,7 @@ extern const OpDef kOp_tile = {.folder = "tile",
                                .resolve = resolve,
                                .reference = tile_reference,
                                .lower = lower_tile,
-                               .moves_data = true,
-                               .layout = elementwise_rule};
+                               .elements = moved_rule,
+                               .layout = any_order_rule};
 
 }  // namespace etch

@@ -53,7 +53,7 @@ extern const OpDef kOp_transpose = {.folder = "transpose",
                                     .resolve = resolve,
                                     .reference = strided_copy,
                                     .lower = lower_transpose,
-                                    .moves_data = true,
+                                    .elements = moved_rule,
                                     .layout = relabel_rule};
 
 }  // namespace etch

@@ -40,7 +40,7 @@ extern const OpDef kOp_unsqueeze = {.folder = "unsqueeze",
                                     .resolve = resolve,
                                     .reference = relabel,
                                     .lower = lower_relabel,
-                                    .moves_data = true,
+                                    .elements = moved_rule,
                                     .layout = relabel_rule};
 
 }  // namespace etch

@@ -41,6 +41,7 @@ extern const OpDef kOp_where = {.folder = "where",
                                 .resolve = resolve,
                                 .reference = where_reference,
                                 .lower = lower_where,
-                                .layout = elementwise_rule};
+                                .elements = pointwise_rule,
+                                .layout = any_order_rule};
 
 }  // namespace etch

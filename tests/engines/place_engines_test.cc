@@ -1,0 +1,89 @@
+// Functions of single elements beside operators that move or mix elements: references, steps and
+// compiled code agree bit for bit. The references see the graph before any pass, so this shows that
+// no pass takes one for the other. Recorded findings are read from ../shared/findings, if present.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/import/tensor_proto.h"
+#include "tests/support/agreement.h"
+#include "tests/support/paths.h"
+#include "tests/support/place_cases.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Places, NativelyInReversingSlices) { expect_native_agrees(reversing_slices()); }
+TEST(Places, NativelyInOperatorsThatMix) { expect_native_agrees(mixing_operators()); }
+TEST(Places, NativelyInNarrowParts) { expect_native_agrees(narrow_parts()); }
+TEST(Places, NativelyInChains) { expect_native_agrees(place_chains(300)); }
+
+class CompiledPlaces : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledPlaces, AgreeWithTheReferences) {
+  std::vector<Case> all;
+  const std::vector<Case> slices = reversing_slices();
+  for (std::size_t i = 0; i < slices.size(); i += 9) all.push_back(slices[i]);
+  add_cases(all, mixing_operators());
+  const std::vector<Case> parts = narrow_parts();
+  for (std::size_t i = 0; i < parts.size(); i += 4) all.push_back(parts[i]);
+  add_cases(all, place_chains(24));
+  expect_compiled_agrees(all, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, CompiledPlaces, testing::Values("scalar", "avx2", "avx512_vnni"));
+
+// Recorded results of ONNX Runtime for one model.
+struct Finding {
+  std::string model;
+  std::vector<Tensor> inputs, outputs;  // one of each per data set
+};
+
+Finding read_finding(const fs::path& folder) {
+  Finding out;
+  std::ifstream file(folder / "model.onnx", std::ios::binary);
+  out.model = std::string(std::istreambuf_iterator<char>(file), {});
+  for (int set = 0; fs::exists(folder / cat("test_data_set_", set)); ++set) {
+    Sink sink;
+    const fs::path data = folder / cat("test_data_set_", set);
+    const auto x = read_tensor_file((data / "input_0.pb").string(), sink);
+    const auto y = read_tensor_file((data / "output_0.pb").string(), sink);
+    if (!x || !y) ADD_FAILURE() << data << " cannot be read";
+    if (!x || !y) break;
+    out.inputs.push_back(*x);
+    out.outputs.push_back(*y);
+  }
+  return out;
+}
+
+TEST(Places, RecordedReversalsGiveWhatOnnxRuntimeGave) {
+  const fs::path findings = fs::path(source_dir()) / ".." / "shared" / "findings";
+  int models = 0;
+  for (const char* name : {"slice_reverse_u8", "slice_reverse_qdq_bgr_rgb"}) {
+    if (!fs::exists(findings / name)) continue;
+    ++models;
+    const Finding finding = read_finding(findings / name);
+    EXPECT_FALSE(finding.inputs.empty()) << name;
+    for (std::size_t set = 0; set < finding.inputs.size(); ++set) {
+      const Case each{cat(name, "_", set), finding.model, {finding.inputs[set]}};
+      for (const char* target : {"scalar", "avx2", "avx512_vnni", "cortex-m4"}) {
+        const auto program = compiled(each, target);
+        ASSERT_NE(program, nullptr);
+        EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), {finding.outputs[set]}), "")
+            << each.name << " on " << target;
+      }
+    }
+  }
+  if (models == 0) GTEST_SKIP() << "../shared/findings has no slice_reverse_*";
+}
+
+}  // namespace
+}  // namespace etch
