@@ -38,18 +38,6 @@ void each_convolution(const Program& program, Use use) {
   }
 }
 
-// A file that gives every layer its candidate of this number, or as much as there is of it.
-Tuning candidate(const Program& program, std::size_t number) {
-  Tuning tuning;
-  each_convolution(program, [&](const ConvStep& conv) {
-    const auto choices = tile_candidates(conv.plan, program.isa, kCandidates);
-    if (choices.empty()) return;
-    const std::pair key{std::string(program.isa.name), conv.tuning_key};
-    tuning[key] = {choices[number % choices.size()], 1};
-  });
-  return tuning;
-}
-
 // Every way to schedule one case that is tried here.
 std::vector<CompileOptions> schedules(const Case& each, std::string_view target) {
   CompileOptions usual;
@@ -58,7 +46,8 @@ std::vector<CompileOptions> schedules(const Case& each, std::string_view target)
   const std::unique_ptr<Program> program = compiled_with(each, usual, sink);
   if (program == nullptr) return {};
   std::vector<CompileOptions> out(kCandidates + 3, usual);
-  for (std::size_t i = 0; i < kCandidates; ++i) out[i].tuning = candidate(*program, i);
+  for (std::size_t i = 0; i < kCandidates; ++i)
+    out[i].tuning = candidate_tuning(*program, i, kCandidates);
   out[kCandidates].unrolling.all = {Unrolling::Kind::kGroups, 1};
   out[kCandidates + 1].unrolling.all = {Unrolling::Kind::kGroups, 3};
   out[kCandidates + 2].unrolling.all = {Unrolling::Kind::kFull, 0};

@@ -17,10 +17,6 @@
 
 namespace etch {
 
-namespace {
-
-// Whatever plans differently: the instruction sets of this machine, and one target for each kind of
-// kernels in assembly, which the Native stage runs in their portable form.
 std::vector<const IsaTraits*> plans() {
   std::vector<const IsaTraits*> out(all_targets().begin(), all_targets().end());
   for (const CrossTarget& target : cross_targets()) {
@@ -31,8 +27,6 @@ std::vector<const IsaTraits*> plans() {
   }
   return out;
 }
-
-}  // namespace
 
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa) {
   const bool alike = isa.name == "sse41" || isa.name == "avx_vnni";

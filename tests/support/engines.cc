@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "compiler/base/text.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/stage/native.h"
+#include "compiler/program/tunable.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
@@ -24,14 +27,31 @@ std::vector<Tensor> reference_outputs(const Case& each) {
 
 std::unique_ptr<Program> compiled(const Case& each, std::string_view target,
                                   RequantizeMode requantize) {
-  Sink sink;
   CompileOptions options;
   options.target = std::string(target);
   options.requantize = requantize;
+  return compiled(each, options);
+}
+
+std::unique_ptr<Program> compiled(const Case& each, const CompileOptions& options) {
+  Sink sink;
   std::unique_ptr<Program> program = compile(each.model, options, sink);
   if (program == nullptr)
-    ADD_FAILURE() << each.name << " is refused on " << target << ":\n" << errors_of(sink);
+    ADD_FAILURE() << each.name << " is refused on " << options.target << ":\n" << errors_of(sink);
   return program;
+}
+
+Tuning candidate_tuning(const Program& program, std::size_t number, std::size_t most) {
+  Tuning tuning;
+  for (const auto& step : program.steps) {
+    const TunableTiles* const tiles = step->tunable();
+    if (tiles == nullptr) continue;
+    const auto choices = tiles->candidates(program.isa, most);
+    if (choices.empty()) continue;
+    const std::pair key{std::string(program.isa.name), tiles->key};
+    tuning.entries[key] = {choices[number % choices.size()], 1};
+  }
+  return tuning;
 }
 
 std::vector<Tensor> native_outputs(const Program& program, const std::vector<Tensor>& inputs) {

@@ -20,6 +20,11 @@ std::vector<Tensor> reference_outputs(const Case& each);
 // Null, and the test fails, when the model is refused.
 std::unique_ptr<Program> compiled(const Case& each, std::string_view target,
                                   RequantizeMode requantize = RequantizeMode::kFloat);
+std::unique_ptr<Program> compiled(const Case& each, const CompileOptions& options);
+
+// A tuning file that gives every convolution of the program the candidate of this number, of the
+// `most` that `etch tune` would try, or as much as there is of it.
+Tuning candidate_tuning(const Program& program, std::size_t number, std::size_t most);
 
 // The compiled steps run in this process with the instruction set's widths and layouts.
 std::vector<Tensor> native_outputs(const Program& program, const std::vector<Tensor>& inputs);

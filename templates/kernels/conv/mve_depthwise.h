@@ -59,10 +59,12 @@ struct Tiles {
                                           (rows.columns - 1) * rows.column_step + rows.channels;
       const std::int64_t written =
           (rows.channels - 1) * rows.channel_step + std::int64_t{4} * rows.columns;
+      // Where all of a group is padding, its place in x would lie outside; it reads nothing there.
+      const Index from = rows.count == 0 ? Index(0) : x + Index(group.x);
       s.assembly(
           group.function,
           [&](const std::uint8_t* in, std::uint8_t* out) { rt::mve_interleave(in, out, rows); },
-          {read, written}, s.template operand<const std::uint8_t>(0) + x + Index(group.x),
+          {read, written}, s.template operand<const std::uint8_t>(0) + from,
           scratch + Index(static_cast<std::int64_t>(g) * plan.tile.group_step + plan.left));
     }
   }
