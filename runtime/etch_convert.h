@@ -140,16 +140,9 @@ static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, con
   }
 }
 
-// round(v), clamped to the range, for operators that add the zero point before rounding. NaN and
-// values beyond int32 give `low`, as x64's conversion does.
-static inline int32_t saturated_round(float v, Range range) {
-  if (!(v > -2147483648.0f && v < 2147483648.0f)) return range.low;
-  const int32_t q = rne(v);
-  return q < range.low ? range.low : (q > range.high ? range.high : q);
-}
-
 // QLinearAdd: a / c and b / c are ratios of scales; all products are fused (docs/spec/qlinear.md
 // section 6.2).
+// The sum holds the zero point, and is clamped before it is rounded.
 static inline void qlinear_add(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
                                const float* a_scale, const uint8_t* a_zero, Stored a_zero_as,
                                const uint8_t* b, ptrdiff_t b_step, Stored b_as,
@@ -166,7 +159,7 @@ static inline void qlinear_add(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
     const float left = static_cast<float>(value_of(a[i * a_step], a_as));
     const float right = static_cast<float>(value_of(b[i * b_step], b_as));
     const float sum = fma_exact(left, ratio_a, fma_exact(right, ratio_b, fixed));
-    y[i] = keep<uint8_t>(saturated_round(sum, range), y_as);
+    y[i] = keep<uint8_t>(rounded(sum, 0, range), y_as);
   }
 }
 
@@ -185,7 +178,7 @@ static inline void qlinear_mul(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
     const int32_t product =
         (value_of(a[i * a_step], a_as) - zero_a) * (value_of(b[i * b_step], b_as) - zero_b);
     const float scaled = opaque(static_cast<float>(product) * scale);
-    y[i] = keep<uint8_t>(saturated_round(scaled + zero_c, range), y_as);
+    y[i] = keep<uint8_t>(rounded(scaled + zero_c, 0, range), y_as);
   }
 }
 

@@ -52,19 +52,22 @@ inline std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
 
 inline int clamp(int v, int low, int high) { return v < low ? low : (v > high ? high : v); }
 
-// Nearest integer, ties to even. |v| < 2^31 is the kernel's duty.
+// What verbs.def demands of every float that is converted. No model may fail this check.
+inline bool fits_int32(float v) { return v > -2147483648.0F && v < 2147483648.0F; }
+
+// Nearest integer, ties to even.
 inline std::int32_t nearest_even(float v) {
-  ETCH_CHECK(v > -2147483648.0F && v < 2147483648.0F);
+  ETCH_CHECK(fits_int32(v));
   return static_cast<std::int32_t>(std::nearbyint(v));
 }
 
-// Nearest integer, ties away from zero, and the integer towards zero. The same duty.
+// Nearest integer, ties away from zero, and the integer towards zero.
 inline std::int32_t nearest_away(float v) {
-  ETCH_CHECK(v > -2147483648.0F && v < 2147483648.0F);
+  ETCH_CHECK(fits_int32(v));
   return static_cast<std::int32_t>(std::round(v));
 }
 inline std::int32_t towards_zero(float v) {
-  ETCH_CHECK(v > -2147483648.0F && v < 2147483648.0F);
+  ETCH_CHECK(fits_int32(v));
   return static_cast<std::int32_t>(v);
 }
 

@@ -68,7 +68,7 @@ struct OpDef {
   // All input dtypes and shapes are known. Reports to the context; never throws.
   void (*resolve)(ResolveContext&) = nullptr;
 
-  // Computes the outputs from the inputs by plain loops written from the specification.
+  // Computes the outputs from the inputs by plain loops written from docs/spec and ONNX.
   // `inputs` has one entry per node input, null where omitted. The node is resolved. Serves
   // constant folding, tests and, for pointwise operators, the making of tables.
   std::vector<Tensor> (*reference)(const Node&, std::span<const Tensor* const> inputs) = nullptr;

@@ -1,5 +1,5 @@
 // Scale and zero point of a tensor: real value = scale * (integer - zero_point), scale float32,
-// zero_point of the tensor's type (specification section 0).
+// zero_point of the tensor's type (docs/spec/requantization.md section 3.1).
 #pragma once
 
 #include <cstddef>

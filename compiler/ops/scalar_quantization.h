@@ -27,8 +27,8 @@ float dequantized(std::int32_t q, const ScalarQuantization& from);
 // The nearest value of `type` to fl(x / scale), clamped (docs/spec/quantization.md section 2.3).
 std::int32_t quantized(float x, const ScalarQuantization& to, DType type);
 
-// round(v), clamped to `type`, for operators that add the zero point in float before rounding.
-// Beyond int32 the x64 conversion gives the least value (docs/spec/qlinear.md section 6.3).
+// round(v), clamped to `type`; beyond int32 the least value, as the conversion of x64 gives it.
+// QLinearSoftmax keeps this (docs/spec/qlinear.md section 6.3).
 std::int32_t saturated_round(float v, DType type);
 
 }  // namespace etch

@@ -33,6 +33,7 @@ Match compare(float scale, float expected) {
   return close ? Match::kClose : Match::kNone;
 }
 
+// unit is finite and > 0.
 std::int32_t in_units(float value, float unit) {
   constexpr double kLeast = std::numeric_limits<std::int32_t>::min();
   constexpr double kMost = std::numeric_limits<std::int32_t>::max();
@@ -52,6 +53,15 @@ ValueId requantized(Graph& graph, const Quantization& x, const Quantization& w,
   std::vector<std::int32_t> bias;
   for (std::int64_t c = 0; c < channels; ++c) bias.push_back(in_units(value(c), unit_of(x, w, c)));
   return graph.add_constant(Tensor::of<std::int32_t>({channels}, bias));
+}
+
+// Products of the smallest scales are 0, those of the largest infinite.
+bool has_units(const BiasRequest& request, const Quantization& x, const Quantization& w) {
+  for (std::int64_t c = 0; c < request.channels; ++c) {
+    const float unit = unit_of(x, w, c);
+    if (!(unit > 0) || !std::isfinite(unit)) return false;
+  }
+  return true;
 }
 
 BiasResult from_float(Graph& graph, const BiasRequest& request, const Quantization& x,
@@ -88,6 +98,8 @@ BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quanti
   if (!has_one_value_per_channel(*graph.value(request.value).shape, request.channels)) {
     return refused("the bias does not have one value per channel");
   }
+  if (!has_units(request, x, w))
+    return refused("input scale * weight scale is 0 or infinite in float32");
   if (request.operand == nullptr) {
     if (request.float_bias == FloatBias::kQuantize) return from_float(graph, request, x, w);
     return refused("the bias is float, and so is the output");

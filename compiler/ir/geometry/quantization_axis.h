@@ -1,6 +1,6 @@
 // Which entry of a scale (and zero point) belongs to which element of a tensor, for
 // QuantizeLinear and DequantizeLinear: one for the whole tensor, one per index of an axis, or one
-// per block of consecutive indices of an axis (specification section 5.1).
+// per block of consecutive indices of an axis (docs/spec/quantization.md section 2.2).
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,8 @@ struct ConvProblem {
   }
 };
 
-// The reachable accumulators of one output channel (semantics 7.2), exact int64.
+// The reachable accumulators of one output channel (docs/spec/requantization.md section 3.4), exact
+// int64.
 struct AccumulatorRange {
   std::int64_t low = 0, high = 0;
 };

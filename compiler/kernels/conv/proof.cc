@@ -2,12 +2,12 @@
 #include "compiler/kernels/conv/proof.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/rounding_proof.h"
 
 namespace etch {
 
@@ -36,10 +36,7 @@ void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& o
     if (problem.scale.empty()) continue;
     const float scale = problem.scale[static_cast<std::size_t>(m)];
     channels.push_back(requantize_channel(out, scale, range.low, range.high));
-    // One float product of a rounded int32: a factor of 2 covers both roundings.
-    const double reach =
-        std::max(std::fabs(static_cast<double>(range.low)), static_cast<double>(range.high));
-    clamp = clamp || 2 * reach * static_cast<double>(scale) > static_cast<double>(kMost);
+    clamp = clamp || may_leave_int32(range.low, range.high, scale);
   }
   step.accumulators = AccumulatorBounds{all.low, all.high};
   step.facts.push_back(cat("accumulators stay within [", all.low, ", ", all.high, "]: ",

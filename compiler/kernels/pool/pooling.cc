@@ -7,6 +7,7 @@
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/conv/regions.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/rounding_proof.h"
 
 namespace etch {
 
@@ -118,6 +119,7 @@ void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan pla
     average_without_floats(lowering.isa(), plan, *step);
   step->kind = kind_of(plan.kind);
   step->summary = std::move(summary);
+  if (plan.clamp) step->facts.emplace_back(kClampedFact);
   plan.images = static_cast<int>(ends.x.shape[0]);
   plan.x_image = ends.x.stride[0];
   plan.y_image = ends.y.stride[0];
@@ -149,6 +151,7 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
   }
   plan.channels = static_cast<int>(geometry.channels);
   plan.unroll = unrolled_statements(plan, lowering.isa()) <= kMostStatements;
+  plan.clamp = plan.kind == PoolPlan::Kind::kAverage && may_leave_int32(plan);
   const char* const what = plan.kind == PoolPlan::Kind::kMax ? "maximum" : "average";
   finish(lowering, node, ends, std::move(plan),
          cat(what, " over windows of ", kernel, ", ", geometry.channels, " channels"));

@@ -3,6 +3,7 @@
 
 #include "compiler/kernels/pool/pooling.h"
 #include "compiler/ops/qlinear_average_pool/op.h"
+#include "compiler/program/rounding_proof.h"
 
 namespace etch {
 
@@ -22,11 +23,10 @@ void lower_global_average(Lowering& lowering, const Node& node,
   plan.x_zero_point = params.x_zero_point + flip_of(params.dtype);
   plan.scale = params.scale;
   plan.out.zero_point = params.y_zero_point + flip_of(params.dtype);
-  // S < 256 and |A| <= 255 * HW < 2^32: the product may leave int32.
-  plan.out.kind =
-      255.0 * static_cast<double>(params.plane) * static_cast<double>(params.scale) < 1e9
-          ? Requantize::Kind::kFloat
-          : Requantize::Kind::kFloatClamp;
+  const std::int64_t least = std::int64_t{-plan.x_zero_point} * params.plane;
+  const std::int64_t most = std::int64_t{255 - plan.x_zero_point} * params.plane;
+  plan.out.kind = may_leave_int32(least, most, params.scale) ? Requantize::Kind::kFloatClamp
+                                                             : Requantize::Kind::kFloat;
   add_global_average(lowering, node, params.layout, plan);
 }
 
@@ -43,10 +43,6 @@ void lower_qlinear_average_pool(Lowering& lowering, const Node& node) {
   plan.y_scale = params.y.scale;
   plan.y_zero = static_cast<float>(params.y.zero_point);
   plan.y_stored = flip_of(params.dtype);
-  if (256.0 * static_cast<double>(params.x.scale) / static_cast<double>(params.y.scale) > 1e9) {
-    lowering.unsupported(node, "the scales differ by more than 2^21");
-    return;
-  }
   add_pooling(
       lowering, node, params.geometry, plan,
       params.count_padding == CountPadding::kYes ? Divisor::kWholeKernel : Divisor::kTapsInImage);

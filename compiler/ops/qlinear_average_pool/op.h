@@ -3,8 +3,9 @@
 //   attributes         kernel_shape, strides, pads, auto_pad, ceil_mode, channels_last
 //   count_include_pad  1: divides by the full kernel size, also where a window hangs over the edge
 // Arithmetic (docs/spec/qlinear.md section 6.6): the elements fl(xs * (x - xz)) are summed in float
-// in row-major order and divided by the count, then y = saturate(rne(fl(fl(v / ys) + yz))). A
-// single window over the whole image without padding is computed as QLinearGlobalAveragePool.
+// in row-major order and divided by the count, then y = rne(fl(fl(v / ys) + yz)), clamped to the
+// type before it is rounded. A single window over the whole image without padding is computed as
+// QLinearGlobalAveragePool.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ std::vector<Tensor> qlinear_average_pool_reference(const Node& node,
     const float mean = sum / static_cast<float>(counted ? window.kernel_taps : taps);
     const float scaled = mean / params.y.scale;
     y[as_index(window.y)] =
-        saturated_round(scaled + static_cast<float>(params.y.zero_point), params.dtype);
+        round_and_saturate(scaled + static_cast<float>(params.y.zero_point), 0, params.dtype);
   });
   return {narrowed(params.dtype, shape, y)};
 }

@@ -14,6 +14,7 @@
 #include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/program/constants.h"
 #include "compiler/program/requantize/sum_line.h"
+#include "compiler/program/rounding_proof.h"
 
 namespace etch {
 
@@ -66,7 +67,7 @@ Side side_of(Lowering& lowering, const Node& node, int input,
   return side;
 }
 
-// Products, and sums whose scales or zero points arrive at run time.
+// Sums and products whose scales or zero points arrive at run time.
 void add_rows(Lowering& lowering, const Node& node, const QLinearBinary& params) {
   if (refuse_empty(lowering, node)) return;
   const bool add = params.kind == QLinearBinary::Kind::kAdd;
@@ -125,16 +126,11 @@ SumFactors sum_factors(const Summand& a, const Summand& b, const Summand& y) {
   factors.a_stored = a.stored;
   factors.b_stored = b.stored;
   factors.y_stored = y.stored;
+  factors.clamp = may_leave_int32(factors);
   return factors;
 }
 
 namespace {
-
-// Larger products could leave int32 before they are clamped.
-bool stays_in_int32(const ProductFactors& factors) {
-  constexpr float kMostProduct = 255.0F * 255.0F;
-  return kMostProduct * factors.scale < 0x1p30F;
-}
 
 ProductFactors product_factors(const Summand& a, const Summand& b, const Summand& y) {
   const ScalarQuantization &qa = a.quantization, &qb = b.quantization, &qy = y.quantization;
@@ -144,6 +140,7 @@ ProductFactors product_factors(const Summand& a, const Summand& b, const Summand
   factors.b_zero = qb.zero_point + b.stored;
   factors.y_zero = static_cast<float>(qy.zero_point);
   factors.y_stored = y.stored;
+  factors.clamp = may_leave_int32(factors);
   return factors;
 }
 
@@ -167,6 +164,7 @@ template <class BinaryStep>
 void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinaryStep> step,
                  const Side& a, const Side& b, const View& y) {
   auto& plan = step->plan;
+  if (plan.factors.clamp) step->facts.emplace_back(kClampedFact);
   plan.a_is_constant = a.constant;
   plan.b_is_constant = b.constant;
   const View* const views[] = {&a.view, &b.view, &y};
@@ -194,9 +192,7 @@ void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinarySte
 void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearBinary>(node);
   const bool multiplies = params.kind == QLinearBinary::Kind::kMul;
-  const bool small =
-      !multiplies || stays_in_int32(product_factors({params.a, 0}, {params.b, 0}, {params.c, 0}));
-  if (params.at_run_time || !small) {
+  if (params.at_run_time) {
     add_rows(lowering, node, params);
     return;
   }

@@ -27,13 +27,18 @@ bool a_is_scalar_side(const Shape& a, const Shape& b) {
   return true;
 }
 
-void check_factors(ResolveContext& context, const QLinearBinary& params) {
-  const bool add = params.kind == QLinearBinary::Kind::kAdd;
-  const float product = params.a.scale * params.b.scale;
-  const float first = add ? params.a.scale / params.c.scale : product / params.c.scale;
-  const float second = add ? params.b.scale / params.c.scale : first;
+void check_ratios(ResolveContext& context, float first, float second) {
   if (std::isfinite(first) && std::isfinite(second)) return;
   context.error(DiagKind::kQuant, "the ratio of input and output scales must be finite in float32");
+}
+
+void check_factors(ResolveContext& context, const QLinearBinary& params) {
+  if (params.kind == QLinearBinary::Kind::kAdd) {
+    check_sum_ratios(context, params.a.scale, params.b.scale, params.c.scale);
+    return;
+  }
+  const float product = params.a.scale * params.b.scale;
+  check_ratios(context, product / params.c.scale, product / params.c.scale);
 }
 
 constexpr QuantizationInputs kA{"A", 1, 2};
@@ -101,6 +106,15 @@ void resolve(ResolveContext& context) {
 
 constexpr OpName kNames[] = {{kMicrosoft, "QLinearAdd", 1}, {kMicrosoft, "QLinearMul", 1}};
 }  // namespace
+
+void check_sum_ratios(ResolveContext& context, float a_scale, float b_scale, float y_scale) {
+  const float first = a_scale / y_scale, second = b_scale / y_scale;
+  check_ratios(context, first, second);
+  // Four products of a ratio and at most 255: no intermediate sum is larger.
+  if (context.failed() || std::isfinite(1024 * (first + second))) return;
+  context.error(DiagKind::kQuant,
+                "sums of two elements, in steps of the output, must be finite in float32");
+}
 
 void lower_qlinear_binary(Lowering& lowering, const Node& node);
 

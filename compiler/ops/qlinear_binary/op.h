@@ -7,6 +7,8 @@
 //        c = saturate(rne(fma(a, rA, fma(b, rB, F)))); a and b trade places, with their scales and
 //        zero points, when A is the side that broadcasts along the innermost axis
 //   Mul  c = saturate(rne(fl(fl(float((a-za)*(b-zb)) * fl(fl(sa*sb)/sc)) + zc)))
+// The float is clamped to the type before it is rounded, so that the largest sums and products
+// saturate as DequantizeLinear, Add, QuantizeLinear do.
 #pragma once
 
 #include "compiler/ir/geometry/strided.h"
@@ -24,6 +26,10 @@ struct QLinearBinary {
   bool swapped = false;      // Add takes B in the role of a
   bool at_run_time = false;  // a, b and c are not known: the values of the inputs count
 };
+
+// Reports E-QUANT where a sum of elements of these scales could become infinite, and so of the
+// wrong sign: its zero points come first.
+void check_sum_ratios(ResolveContext& context, float a_scale, float b_scale, float y_scale);
 
 // One element; the factors that do not depend on it are made once.
 class QLinearBinaryFunction {

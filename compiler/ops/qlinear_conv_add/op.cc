@@ -1,7 +1,6 @@
 // Checks and shapes of QLinearConvAdd; see op.h.
 #include "compiler/ops/qlinear_conv_add/op.h"
 
-#include <cmath>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -41,14 +40,6 @@ bool check_residual(ResolveContext& context, const Shape& shape, DType dtype) {
   return false;
 }
 
-// Both ratios of the sum must be finite.
-void check_ratios(ResolveContext& context, const QLinearConvAdd& params) {
-  const float own = params.conv.y->scale_at(0) / params.sum.scale;
-  const float other = params.residual.scale / params.sum.scale;
-  if (std::isfinite(own) && std::isfinite(other)) return;
-  context.error(DiagKind::kQuant, "the ratio of input and output scales must be finite in float32");
-}
-
 void resolve(ResolveContext& context) {
   const ConvLayout layout = read_channels_last(context);
   auto conv = resolve_qlinear_conv_inputs(context, ConvDirection::kForward, layout);
@@ -67,7 +58,7 @@ void resolve(ResolveContext& context) {
   }
   params.residual = *residual;
   params.sum = *sum;
-  check_ratios(context, params);
+  check_sum_ratios(context, params.conv.y->scale_at(0), params.residual.scale, params.sum.scale);
   context.set_output(0, params.dtype, shape);
   context.set_params(std::move(params));
 }

@@ -48,7 +48,8 @@ class Search {
         demands_(std::move(demands)),
         offsets_(offsets),
         shift_(shift_for(channel.scale)) {
-    const double near = std::ldexp(static_cast<double>(channel.scale), shift_);
+    // Scales of 2^32 and more are beyond every multiplier, and the search ends before it begins.
+    const double near = std::min(std::ldexp(static_cast<double>(channel.scale), shift_), 0x1p34);
     least_ = std::max<std::int64_t>(0, static_cast<std::int64_t>(near / 2));
     most_ = std::min(kMostMultiplier, static_cast<std::int64_t>(near * 2) + 1);
   }

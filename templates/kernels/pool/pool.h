@@ -43,6 +43,7 @@ struct PoolPlan {
   float x_scale = 1, y_scale = 1, y_zero = 0;
   int x_zero_point = 0;  // as stored
   int y_stored = 0;      // 128 when an int8 is stored as uint8
+  bool clamp = false;    // an average may leave int32: clamped before it is rounded
   // kGlobalAverage: sum over pixels x row, then docs/spec/requantization.md section 3.1 with this
   // factor
   int pixels = 1;
@@ -131,8 +132,9 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
   for (int v = 0; v < 4; ++v) {
     const auto mean = s.div_f32(Name("mean").at("v", v), sum[static_cast<std::size_t>(v)], count);
     const auto scaled = s.div_f32(Name("scaled").at("v", v), mean, y_scale);
-    q.push_back(
-        s.round_i32(Name("q").at("v", v), s.add_f32(Name("shifted").at("v", v), scaled, y_zero)));
+    auto shifted = s.add_f32(Name("shifted").at("v", v), scaled, y_zero);
+    if (plan.clamp) shifted = clamp_to_byte(s, Name("inside").at("v", v), shifted, plan.y_stored);
+    q.push_back(s.round_i32(Name("q").at("v", v), shifted));
   }
   return s.narrow4("packed", q[0], q[1], q[2], q[3], plan.y_stored);
 }
@@ -140,9 +142,11 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
 template <class S>
 typename S::Bytes global_average(S& s, const PoolPlan& plan,
                                  const typename S::template Ptr<const std::uint8_t>& x, int n) {
+  // Modulo 2^32, as the sums are.
+  const std::int64_t zeros = std::int64_t{plan.x_zero_point} * plan.pixels;
+  const auto start = static_cast<std::int32_t>(static_cast<std::uint32_t>(-zeros));
   std::vector<typename S::I32> sum;
-  for (int v = 0; v < 4; ++v)
-    sum.push_back(s.splat_i32(Name("sum").at("v", v), -plan.x_zero_point * plan.pixels));
+  for (int v = 0; v < 4; ++v) sum.push_back(s.splat_i32(Name("sum").at("v", v), start));
   const PoolRegion& rows = plan.regions.front();  // its rows and columns are summed over
   s.loop("row", rows.rows, [&](const typename S::Index& row) {
     s.loop("col", rows.cols, [&](const typename S::Index& col) {

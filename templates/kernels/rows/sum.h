@@ -1,7 +1,8 @@
 // The sum of two quantized tensors with constant parameters, QLinearAdd of x86-64 with FMA
 // (docs/spec/qlinear.md section 6.2): y = saturate(rne(fma(a, ratio_a, fma(b, ratio_b, fixed)))), a
 // and b the logical integers. A step of its own walks over whole tensors; convolutions add their
-// results this way before they store them.
+// results this way before they store them. Sums that the compiler has not proved to fit int32
+// (compiler/program/rounding_proof.h) are clamped to the output's type before they are rounded.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,14 @@ namespace etch {
 struct SumFactors {
   float ratio_a = 1, ratio_b = 1, fixed = 0;
   int a_stored = 0, b_stored = 0, y_stored = 0;  // stored minus logical: 0, or 128 for int8
+  bool clamp = false;                            // a sum may leave int32
 };
+
+// A logical value to the limits of its byte, before it is rounded; NaN becomes the least value.
+template <class S>
+typename S::F32 clamp_to_byte(S& s, const Name& name, const typename S::F32& value, int stored) {
+  return s.clamp_f32(name, value, static_cast<float>(-stored), static_cast<float>(255 - stored));
+}
 
 // `name` tells the values of several sums in one scope apart: ("p", 0) makes "packed_p0".
 template <class S>
@@ -36,8 +44,9 @@ typename S::Bytes sum_of_bytes(S& s, const SumFactors& f, const char* axis, int 
     const auto fb = logical(named("b_real").at("v", v), s.part(b, v), f.b_stored);
     const auto fa = logical(named("a_real").at("v", v), s.part(a, v), f.a_stored);
     const auto inner = s.fma_f32(named("inner").at("v", v), fb, ratio_b, fixed);
-    q.push_back(s.round_i32(named("sum").at("v", v),
-                            s.fma_f32(named("real").at("v", v), fa, ratio_a, inner)));
+    auto real = s.fma_f32(named("real").at("v", v), fa, ratio_a, inner);
+    if (f.clamp) real = clamp_to_byte(s, named("inside").at("v", v), real, f.y_stored);
+    q.push_back(s.round_i32(named("sum").at("v", v), real));
   }
   return s.narrow4(named("total"), q[0], q[1], q[2], q[3], f.y_stored);
 }
