@@ -146,8 +146,8 @@ TEST(TunedCode, HasTheTileThatTheFileNames) {
   Sink sink;
   const auto usual = compiled_with(each, options, sink);
   ASSERT_NE(usual, nullptr);
-  EXPECT_FALSE(first_convolution(*usual).tuned);
-  const std::string key = first_convolution(*usual).tuning_key;
+  EXPECT_FALSE(first_convolution(*usual).from_file);
+  const std::string key = first_convolution(*usual).key;
   std::vector<TuningFault> faults;
   options.tuning = parse_tuning(
       cat("avx512_vnni ", key, " tile=2x1 channels=16 outer=channels unroll=1\n"), faults);
