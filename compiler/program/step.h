@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/fusion_log.h"
@@ -95,6 +96,10 @@ struct AssemblyFunction {
   int stack = 0;                   // bytes below the stack pointer at entry
 
   std::string parameters() const;  // "const uint8_t* x, uint8_t* y"
+
+  // Lines that are comments begin so.
+  static constexpr std::string_view kComment = "// ";
+  static bool is_comment(std::string_view line) { return line.substr(0, 3) == kComment; }
 };
 
 class Step {

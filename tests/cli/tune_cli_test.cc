@@ -77,7 +77,7 @@ TEST_F(TuneCli, WritesAFileThatCompileTakes) {
   for (const auto& step : report["steps"]) {
     if (step.contains("tiles") && step["tiles"]["tuned"] == true) ++layers;
   }
-  EXPECT_GE(layers, tuning.size());
+  EXPECT_GE(layers, tuning.entries.size());
   const ProcessResult checked =
       etch({"check", kDigits, "--target", "scalar", "--tuning", path("model.tune")});
   EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;

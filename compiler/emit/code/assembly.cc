@@ -40,6 +40,10 @@ void write_function(Writer& writer, const AssemblyFunction& function) {
   writer.scope(cat("ETCH_NAKED void ", function.name, "(", types, ") noexcept"), [&] {
     writer.line("__asm__(");
     for (std::size_t i = 0; i < function.lines.size(); ++i) {
+      if (AssemblyFunction::is_comment(function.lines[i])) {
+        writer.line(cat("    ", function.lines[i]));
+        continue;
+      }
       writer.line(
           cat("    \"", function.lines[i], "\\n\"", i + 1 == function.lines.size() ? ");" : ""));
     }
@@ -69,6 +73,8 @@ std::string assembly_definitions(const Program& program) {
   writer.line("#define ETCH_NAKED [[gnu::naked, gnu::noipa]]");
   writer.line("#endif");
   for (const AssemblyFunction* function : functions) write_function(writer, *function);
+  writer.line();
+  writer.line("#undef ETCH_NAKED");
   return writer.text();
 }
 

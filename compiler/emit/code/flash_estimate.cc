@@ -47,7 +47,9 @@ double bytes_of_verb(std::string_view verb) {
 }
 
 std::int64_t bytes_of_lines(const AssemblyFunction& function) {
-  return static_cast<std::int64_t>(kPerLine * static_cast<double>(function.lines.size()));
+  const auto comments = std::ranges::count_if(function.lines, AssemblyFunction::is_comment);
+  const auto lines = static_cast<std::ptrdiff_t>(function.lines.size()) - comments;
+  return static_cast<std::int64_t>(kPerLine * static_cast<double>(lines));
 }
 
 }  // namespace

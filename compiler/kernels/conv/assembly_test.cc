@@ -2,6 +2,7 @@
 // steps share functions by name, and every register that a caller relies on is kept.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -113,12 +114,24 @@ TEST(AssemblyFunctions, WithEqualNamesAreEqual) {
 // "{r4-r11, lr}" of the first line, with "pc" for "lr", is what the last one restores.
 TEST(AssemblyFunctions, RestoreWhatTheySave) {
   for (const AssemblyFunction& function : functions()) {
-    const std::string &first = function.lines.front(), &last = function.lines.back();
+    const auto first_line = std::ranges::find_if_not(function.lines, AssemblyFunction::is_comment);
+    ASSERT_NE(first_line, function.lines.end()) << function.name;
+    const std::string &first = *first_line, &last = function.lines.back();
     ASSERT_EQ(first.substr(0, 6), "push {") << function.name;
     ASSERT_EQ(last.substr(0, 5), "pop {") << function.name;
     std::string restored = last.substr(4);
     restored.replace(restored.find("pc"), 2, "lr");
     EXPECT_EQ(restored, first.substr(5)) << function.name;
+  }
+}
+
+TEST(AssemblyFunctions, BeginWithWhatRegistersHold) {
+  for (const AssemblyFunction& function : functions()) {
+    EXPECT_TRUE(AssemblyFunction::is_comment(function.lines.front())) << function.name;
+    EXPECT_FALSE(AssemblyFunction::is_comment(function.lines.back())) << function.name;
+    for (const std::string& line : function.lines)
+      EXPECT_TRUE(!AssemblyFunction::is_comment(line) || line.size() <= 92)
+          << line;  // of 100 with the indent
   }
 }
 

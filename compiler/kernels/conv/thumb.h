@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/program/step.h"
 
 namespace etch {
 
@@ -23,6 +25,9 @@ class Thumb {
     ((line += cat(separator, operands), separator = ", "), ...);
     lines_.push_back(std::move(line));
   }
+
+  // What follows, or which register holds what; written between the instructions.
+  void comment(const std::string& text) { lines_.push_back(cat(AssemblyFunction::kComment, text)); }
 
   // Local labels: jump back with "1b", forward with "1f".
   void label(int number) { lines_.push_back(cat(number, ":")); }

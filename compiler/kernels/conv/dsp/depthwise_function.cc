@@ -16,18 +16,24 @@ class Depthwise {
   explicit Depthwise(const DspDepthwise& tile) : tile_(tile) {}
 
   std::vector<std::string> lines() {
+    t_.comment("r0: x; r1: stream; r2, r3: x of a tap, widened; r12, lr: its weights");
+    t_.comment(
+        cat("r4-r", 3 + 4 * tile_.pixels, ": sums, four channels of a pixel after the other"));
+    t_.comment("stack: y, end of the stream, zero points");
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
     t_.op("str", "r2", Thumb::at("sp", kY));
     t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
+    t_.comment("four channels: biases, then all taps");
     t_.label(1);
     t_.op("ldmia", "r1!", "{r4-r7}");
     if (tile_.pixels == 2) {
       for (int c = 0; c < 4; ++c) t_.op("mov", Thumb::r(8 + c), Thumb::r(4 + c));
     }
     multiply();
+    if (bytes()) t_.comment("scale and round");
     write_rounding(t_, tile_.out, accumulators(), 4);
     store();
     t_.op("add", "sp", "sp", Thumb::immediate(kFrame));
@@ -81,6 +87,7 @@ class Depthwise {
   }
 
   void store() {
+    t_.comment("store at y in r2");
     t_.op("ldr", "r2", Thumb::at("sp", kY));
     if (bytes()) {
       if (tile_.out.zero_point) t_.op("ldr", "r3", Thumb::at("sp", kZeroPoints));

@@ -15,6 +15,9 @@ class Gather {
 
   // Pixels in r0, r2, r3, r4; words in r5 to r8; r9 and r10 count words and runs.
   std::vector<std::string> lines() {
+    t_.comment(g_.pixels == 1 ? "r0: x" : cat("r0, r2-r", g_.pixels, ": x of the pixels"));
+    t_.comment(
+        "r1: out; r5-r8: four channels of two pixels, widened; r9: words left; r10: runs left");
     t_.op("push", "{r4-r10, lr}");
     for (int p = 1; p < g_.pixels; ++p) t_.add(x(p), x(p - 1), g_.x_step, "r12");
     if (g_.runs > 1) t_.load("r10", g_.runs);
@@ -104,6 +107,7 @@ AssemblyFunction dsp_copy(const DspCopy& copy) {
   out.names = {"x", "y"};
   out.condition = dsp_condition({});
   Thumb t;
+  t.comment("r0: x; r1: y; r2: blocks of 32 bytes left; r3-r9, r12: bytes");
   t.op("push", "{r4-r9, lr}");
   const std::int64_t blocks = copy.bytes / kBlock;
   if (blocks > 1) t.load("r2", blocks);

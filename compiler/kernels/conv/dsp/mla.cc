@@ -40,6 +40,7 @@ class Function {
   std::int64_t factor_bytes() const { return bytes() ? 16 * together_ : 0; }
 
   void begin(std::int64_t stream_bytes) {
+    t_.comment("stack: y, x, end of the stream, zero points, end of a run, runs left");
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -47,6 +48,7 @@ class Function {
     t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
     t_.add("r12", "r1", stream_bytes, "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
+    t_.comment(cat(together_, " channels: biases, then all of K"));
     t_.label(1);
   }
 
@@ -63,6 +65,7 @@ class Function {
 
   // Zero point, limits; r3 and r12 are changed.
   void finish_bytes() {
+    if (bytes()) t_.comment("scale and round");
     write_rounding(t_, out_, accumulators(), together_);
     if (!bytes()) return;
     if (out_.zero_point) t_.op("ldrh", "r3", Thumb::at("sp", kZeroPoints));
@@ -94,6 +97,7 @@ class Function {
 
   // Moves y on and stores; the last block has `last` channels.
   void store(int last) {
+    t_.comment("store at y in r2");
     t_.op("ldr", "r2", Thumb::at("sp", kY));
     t_.op("add", "r12", "r2", Thumb::immediate(together_ * (bytes() ? 1 : 4)));
     t_.op("str", "r12", Thumb::at("sp", kY));
@@ -120,6 +124,8 @@ class Tile : Function {
 
   std::vector<std::string> lines() {
     const std::int64_t block = 8 + weight_bytes() + factor_bytes();
+    t_.comment("r0: x; r1: stream; r2, r3: weights of two channels; r12, lr: x of a pixel");
+    t_.comment(cat("r4-r", 3 + 2 * pixels_, ": sums, two channels of a pixel after the other"));
     begin(block * ((tile_.channels + 1) / 2));
     t_.op("ldrd", "r4", "r5", Thumb::then_add("r1", 8));
     copy_biases();
@@ -199,6 +205,8 @@ class Depthwise : Function {
 
   std::vector<std::string> lines() {
     const std::int64_t block = 16 + 4 * tile_.rows * tile_.cols + factor_bytes();
+    t_.comment("r0: x; r1: stream; r2: a weight; r12, r3: x of the two pixels");
+    t_.comment(cat("r4-r", 3 + 4 * pixels_, ": sums, four channels of a pixel after the other"));
     begin(block * (tile_.channels / 4));
     t_.op("ldmia", "r1!", "{r4-r7}");
     copy_biases();

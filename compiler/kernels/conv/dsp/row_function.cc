@@ -17,6 +17,9 @@ class Row {
   explicit Row(const DspRow& row) : row_(row) {}
 
   std::vector<std::string> lines() {
+    t_.comment("r0: x; r1: stream; r2, r3: four elements of x; r4-r7: sums of four channels");
+    t_.comment("r8-r11: weights; r12: some of them, widened; lr: end of x");
+    t_.comment("stack: y, x, end of the stream, zero points");
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -24,9 +27,11 @@ class Row {
     t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
+    t_.comment("four channels: biases, then all of K");
     t_.label(1);
     t_.op("ldmia", "r1!", "{r4-r7}");
     multiply();
+    if (bytes()) t_.comment("scale and round");
     write_rounding(t_, row_.out, {4, 5, 6, 7}, 4);
     store();
     t_.op("add", "sp", "sp", Thumb::immediate(kFrame));
@@ -71,6 +76,7 @@ class Row {
   }
 
   void store() {
+    t_.comment("store at y in r2");
     t_.op("ldr", "r2", Thumb::at("sp", kY));
     if (bytes()) {
       if (row_.out.zero_point) t_.op("ldr", "r3", Thumb::at("sp", kZeroPoints));

@@ -22,6 +22,11 @@ class Tile {
   int frame() const { return tile_.residual ? kFrameWithResidual : kFrame; }
 
   std::vector<std::string> lines() {
+    t_.comment("r0: x, gathered; r1: stream; r2, r3: x of two pixels; r12, lr: weights, widened");
+    t_.comment(
+        cat("r4-r", 3 + 2 * tile_.pixels, ": sums, two channels of a pixel after the other"));
+    t_.comment(cat("stack: y, end of x, x, end of the stream, zero points",
+                   tile_.residual ? ", residual, line of the sum" : ""));
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(frame()));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -32,9 +37,11 @@ class Tile {
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
     if (tile_.residual) keep_residual();
+    t_.comment("two channels: biases, then all of K");
     t_.label(1);
     load_biases();
     multiply();
+    if (tile_.out.result != Result::kInt32) t_.comment("scale and round");
     write_rounding(t_, tile_.out, accumulators(), 2);
     if (tile_.residual) add_residual();
     store();
@@ -72,6 +79,7 @@ class Tile {
 
   // Each result becomes a byte, and then the upper word of the line's sum.
   void add_residual() {
+    t_.comment("add the residual at r0: line in r2, r3, sum in r12, lr");
     if (tile_.out.zero_point) t_.op("ldrh", "r3", Thumb::at("sp", kZeroPoints));
     for (const int i : accumulators()) {
       if (tile_.out.zero_point) t_.op("add", Thumb::r(i), Thumb::r(i), "r3");
@@ -162,6 +170,7 @@ class Tile {
   // r2 is y from here on, and moves to the next pixel where immediates do not reach it.
   void store() {
     const bool bytes = tile_.out.result != Result::kInt32;
+    t_.comment("store at y in r2");
     t_.op("ldr", "r2", Thumb::at("sp", kY));
     if (bytes) {
       const DspEpilogue out = packing();

@@ -62,6 +62,11 @@ class Writer {
   bool pointers_stay() const { return walk_.pointers() <= 2; }
 
   void enter() {
+    walk_.describe(t_);
+    t_.comment(pointers_stay() ? "r3: stream; r9: y; r11: where the blocks end; r5: turns left"
+                               : "r3: stream; r5: turns left; stack: y, where the blocks end");
+    t_.comment("r0, r2, ..., r14: sums, the channels of a pixel after the other; then work");
+    epilogue_.describe(t_);
     t_.op("push", "{r4-r11, lr}");
     t_.op("vpush", "{d8-d15}");
     t_.op("sub", "sp", "sp", Thumb::immediate(frame()));
@@ -96,6 +101,7 @@ class Writer {
   // Copies what the pixels multiply to the stack, 16 bytes at a time if need be: what is too much
   // is overwritten by the next piece.
   void gather() {
+    t_.comment("bring what the pixels multiply to the stack");
     t_.op("add", "r12", "sp", Thumb::immediate(MveEpilogue::kFrame));
     const int behind = gathered_bytes(conv_) - walk_.bytes();
     for (int p = 0; p < pixels_; ++p) {
@@ -122,6 +128,7 @@ class Writer {
 
   // 128 times the sum of each pixel's bytes.
   void add_up_pixels() {
+    t_.comment("128 times the sum of each pixel's bytes");
     int predicated = 0;
     walk_.over(
         t_, [&] { clear(pixels_); },
@@ -142,6 +149,7 @@ class Writer {
   }
 
   void one_block(int n) {
+    t_.comment(cat(n, n == 1 ? " channel" : " channels"));
     walk_.over(
         t_, [&] { clear(pixels_ * n); },
         [&](const MveWalk::Vector& at) {

@@ -24,6 +24,10 @@ class Interleave {
 
   // r0, r2, r3 and r12 point to the rows, r5 to the words of a column, r4 to those of channel 0.
   std::vector<std::string> lines() {
+    t_.comment("r0, r2, r3, r12: the rows of x that there are; r1: scratch");
+    t_.comment("r4: words of a column in channel 0, r5: in the channels at hand; r6: columns left");
+    t_.comment("r7: vectors of 16 channels left; r8: work");
+    t_.comment("q0-q3: rows of 16 channels; q4: 128; q5: offsets of four channels; q6, q7: words");
     t_.op("push", "{r4-r11, lr}");
     t_.op("vpush", "{d8-d15}");
     t_.op("sub", "sp", "sp", "#64");
@@ -40,6 +44,7 @@ class Interleave {
     t_.load("r6", rows_.channel_step);
     t_.op("vmul.i32", "q5", "q5", "r6");
     t_.load("r6", rows_.columns);
+    t_.comment("a column: 16 channels at a time");
     t_.label(1);
     t_.op("mov", "r5", "r4");
     const int vectors = rows_.channels / 16;
@@ -108,6 +113,10 @@ class Tile {
         epilogue_(as_conv_, tile_.rows, tile_.y_row, together() ? record() : 0) {}
 
   std::vector<std::string> lines() {
+    t_.comment("r1: scratch; r3: stream; r9: y; r11: end of the stream; r5: work");
+    t_.comment(together() ? "r0, r2, ..., r14: sums of four channels, row after row; then work"
+                          : "r0, r2, ..., r14: sums of the pixels, row after row; then work");
+    epilogue_.describe(t_);
     t_.op("push", "{r4-r11, lr}");
     t_.op("vpush", "{d8-d15}");
     t_.op("mov", "r9", "r2");
@@ -115,6 +124,7 @@ class Tile {
     t_.op("mov", "r1", "r0");
     t_.add("r11", "r3", 4 * words_, "r0");
     epilogue_.load_constants(t_);
+    t_.comment(together() ? "four channels" : "a channel");
     t_.label(1);
     if (together()) {
       four_channels();

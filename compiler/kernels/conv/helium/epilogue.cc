@@ -43,6 +43,25 @@ void MveEpilogue::take_limits() {
   if (conv_.out.zero_point != 0 && free_ > kLeast) zero_point_ = take();
 }
 
+void MveEpilogue::describe(Thumb& t) const {
+  constexpr std::size_t kMost = 70;  // of a line, before what comes next
+  std::string line = cat("q0-q", free_ - 1, ": products, then results");
+  const auto add = [&](int vector, const char* what) {
+    if (vector < 0) return;
+    if (line.size() > kMost) t.comment(std::exchange(line, ""));
+    line += cat(line.empty() ? "q" : "; q", vector, ": ", what);
+  };
+  if (rows_ == 0) add(sums_[0], "sums of x");
+  if (rows_ == 0) add(sums_[1], "those of the second pixel");
+  add(places_, "places in y");
+  add(residual_places_, "places in the residual");
+  add(records_, "places in the stream");
+  add(zero_point_, "zero point");
+  add(low_, "lower limit");
+  add(high_, "upper limit");
+  t.comment(line);
+}
+
 // Constant vectors are between the instructions, which jump over them.
 void MveEpilogue::load_constants(Thumb& t) const {
   const MveConv& conv = conv_;
@@ -222,6 +241,7 @@ void MveEpilogue::narrow(Thumb& t, int zero_point, int low, int high, bool secon
 
 // The sum of the bytes in q0 and the residual.
 void MveEpilogue::add_residual(Thumb& t, int n) const {
+  t.comment("add the residual at r0: its ratios in r2 and r4, the constant in r6");
   const rt::MveAdd& add = conv_.add;
   const bool second = vectors(n) == 2;
   const int result_stored = add.residual_is_a ? add.b_stored : add.a_stored;
@@ -326,6 +346,7 @@ void MveEpilogue::store_int32(Thumb& t, int n) const {
 }
 
 void MveEpilogue::finish(Thumb& t, int n) const {
+  t.comment(conv_.out.is_int32 ? "bias and store" : "bias, scale, round and store");
   add_bias(t, n);
   if (conv_.out.is_int32) {
     store_int32(t, n);

@@ -27,6 +27,7 @@ class MveEpilogue {
 
   // Vectors q0 .. that are free for the products.
   int work_registers() const { return free_; }
+  void describe(Thumb& t) const;         // vectors, as a comment
   void load_constants(Thumb& t) const;   // spoils r0
   void keep_pixel_sums(Thumb& t) const;  // from r0, r2, ...
   void finish(Thumb& t, int n) const;    // n channels; y and the residual move on

@@ -56,6 +56,14 @@ int MveWalk::spelled_out() const {
   return sum;
 }
 
+void MveWalk::describe(Thumb& t) const {
+  const int together = (pixels_ + pointers_ - 1) / pointers_;
+  std::string pointers;
+  for (int i = 0; i < pointers_ && i * together < pixels_; ++i)
+    pointers += cat(i == 0 ? "" : ", ", kPointers[i], ": x from pixel ", i * together, " on");
+  t.comment(pointers);
+}
+
 void MveWalk::start(Thumb& t) const {
   const int together = (pixels_ + pointers_ - 1) / pointers_;
   for (int i = 1; i < pointers_ && i * together < pixels_; ++i)

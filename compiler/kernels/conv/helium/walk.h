@@ -28,6 +28,7 @@ class MveWalk {
   int pointers() const { return pointers_; }
   int bytes() const { return bytes_; }  // of K
   int spelled_out() const;              // vectors in the text of one walk
+  void describe(Thumb& t) const;        // as a comment
   void start(Thumb& t) const;           // sets the other pointers; spoils r0
 
   // Calls body for every vector in the text; r5 counts. Afterwards pointers are where they were.

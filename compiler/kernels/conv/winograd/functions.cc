@@ -17,6 +17,8 @@ class Input {
   explicit Input(const WinogradInput& input) : in_(input) {}
 
   std::vector<std::string> lines() {
+    t_.comment("r0: x; r1: v, r2: its upper half; r3-r6, r7-r10: columns 1 and 2 of x, widened");
+    t_.comment("r11: a result; r12, lr: work; stack: end of the channels, end of four tiles");
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", "#12");
     t_.add("r2", "r1", 8 * position_bytes(in_.channels), "r12");
@@ -127,6 +129,14 @@ class Tiles {
   explicit Tiles(const WinogradTiles& tiles) : w_(tiles) {}
 
   std::vector<std::string> lines() {
+    t_.comment(
+        "products: r0: v; r1: stream; r2, r3: v of two tiles; r12, lr: weights of two channels;");
+    t_.comment("r4-r11: sums, two channels of four tiles");
+    t_.comment(
+        "a tile: r0: its sums; r1: biases and factors; r2: y; r4-r11: two channels of 2x2 pixels");
+    t_.comment(
+        "stack: y, v, zero points, end of the stream, end of v, next tile, end of the tiles,");
+    t_.comment(w_.residual ? "residual, line of the sum, y of the tile" : "unused, y of the tile");
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -137,6 +147,7 @@ class Tiles {
     t_.add("r12", "r1", block_bytes() * (w_.out / 2), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
     if (w_.residual) keep_residual();
+    t_.comment("two channels: products of all positions");
     t_.label(1);
     multiply();
     tiles();
@@ -217,6 +228,8 @@ class Tiles {
   }
 
   void tile(int columns) {
+    t_.comment(
+        cat("a tile of ", columns, columns == 1 ? " column: transform" : " columns: transform"));
     t_.op("ldr", "r0", Thumb::at("sp", kTile));
     t_.op("add", "r12", "r0", "#8");
     t_.op("str", "r12", Thumb::at("sp", kTile));
@@ -226,6 +239,7 @@ class Tiles {
       t_.op("add", Thumb::r(4 + i), i % 2 == 0 ? "r2" : "r3", Thumb::r(4 + i), "asr #2");
     std::vector<int> acc;
     for (int i = 0; i < 4 * columns; ++i) acc.push_back(4 + i);
+    t_.comment("scale and round");
     write_rounding(t_, w_.epilogue, acc, 2);
     t_.add("r1", "r1", -8 - factor_bytes(), "r12");
     if (w_.residual) add_residual(columns);
@@ -331,6 +345,7 @@ class Tiles {
       out.low = w_.residual->low;
       out.high = w_.residual->high;
     }
+    t_.comment("store at y in r2");
     t_.op("ldr", "r2", Thumb::at("sp", kYTile));
     if (out.zero_point) t_.op("ldr", "r3", Thumb::at("sp", kZeroPoints));
     for (int col = 0; col < columns; ++col) {
