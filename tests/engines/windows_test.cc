@@ -1,7 +1,7 @@
 // Windows that lie wholly on padding, or nearly: every legal padding compiles for every target and
 // gives the bits of the references, with every objective, in bands of rows, with tuned tiles and
 // with integer requantization. Layers come from a seeded generator (window_cases.h). With
-// ETCH_SWEEP=1 thousands are taken; ETCH_SWEEP_FIRST=N starts at layer N.
+// ETCH_SWEEP=1 thousands are taken; ETCH_SWEEP_FIRST and ETCH_SWEEP_COUNT say which and how many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,12 +22,16 @@
 namespace etch {
 namespace {
 
-int sample(int usual, int sweep) { return std::getenv("ETCH_SWEEP") != nullptr ? sweep : usual; }
-
-int first_layer() {
-  const char* const first = std::getenv("ETCH_SWEEP_FIRST");
-  return first != nullptr ? std::atoi(first) : 0;
+int number_in(const char* variable, int otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::atoi(text) : otherwise;
 }
+
+int sample(int usual, int sweep) {
+  return number_in("ETCH_SWEEP_COUNT", std::getenv("ETCH_SWEEP") != nullptr ? sweep : usual);
+}
+
+int first_layer() { return number_in("ETCH_SWEEP_FIRST", 0); }
 
 std::vector<const IsaTraits*> every_target() {
   std::vector<const IsaTraits*> out(all_targets().begin(), all_targets().end());
@@ -87,7 +91,7 @@ void expect_native(const Case& each, const std::vector<Tensor>& expected, std::s
 }
 
 TEST(WidePads, AgreeNatively) {
-  const int count = sample(40, 1500);
+  const int count = sample(40, 1000);
   int faults = 0;
   for (int number = first_layer(); number < first_layer() + count && faults < 10; ++number) {
     const Case each = convolutions_with_wide_pads(number, 1).front();

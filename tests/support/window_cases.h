@@ -12,7 +12,7 @@ namespace etch {
 
 // Depthwise, ordinary, in groups, transposed and ConvInteger; 1 to 40 channels; pads of 0 to 12 on
 // each side by itself, dilations to 5, strides to 4. One of four is followed by another such
-// convolution, one of six ends in a sum with a second input. Layer `index` of `count` depends on
+// convolution, one of 24 ends in a sum with a second input. Layer `index` of `count` depends on
 // `first + index` alone.
 std::vector<Case> convolutions_with_wide_pads(int first, int count);
 
