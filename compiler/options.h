@@ -29,7 +29,7 @@ struct CompileOptions {
   int threads = 1;                                  // that can work on the network at once
   Objective objective = Objective::kBalanced;
   std::optional<std::int64_t> arena_limit;  // bytes; the model is refused if no way is found
-  std::optional<std::int64_t> flash_limit;  // bytes of constants and, estimated, code; likewise
+  std::optional<std::int64_t> flash_limit;  // the same for constants and, estimated, code
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   UnrollRequest unrolling;
   Tuning tuning;

@@ -1,5 +1,5 @@
 // Operators as the mutator writes them: what their inputs mostly are; see mutations.h. The table is
-// about what is likely, not about what is right: it has to bring nodes past the first checks.
+// about what is likely, not about what is right: nodes only have to pass the first checks.
 #include <iterator>
 #include <sstream>
 #include <string>

@@ -377,11 +377,11 @@ CLI::App* add_record(CLI::App& parent, const std::shared_ptr<RecordOptions>& opt
 }
 
 CLI::App* add_verify(CLI::App& parent, const std::shared_ptr<VerifyOptions>& options) {
-  CLI::App* parser = parent.add_subcommand("verify", "Say what is not as it was recorded");
+  CLI::App* parser = parent.add_subcommand("verify", "Report differences from what was recorded");
   parser->add_option("DIR", options->folder, "what `etch golden record` wrote")
       ->required()
       ->type_name("DIR");
-  parser->add_option("--model", options->model, "also demand that this is the recorded model")
+  parser->add_option("--model", options->model, "also require that this is the recorded model")
       ->type_name("FILE.onnx");
   parser->add_flag("--allow-code-change", options->allow_code_change,
                    "accept other code as long as the outputs are equal");
@@ -392,7 +392,7 @@ CLI::App* add_verify(CLI::App& parent, const std::shared_ptr<VerifyOptions>& opt
       ->type_name("P");
   parser->add_flag("--generate-only", options->generate_only, "compare generated files only");
   parser->add_flag("--skip-missing", options->skip_missing,
-                   "accept that a target cannot be run here that was run when recorded");
+                   "accept that a target that ran when recorded cannot run here");
   parser->add_flag("--update", options->update, "record the new code if the outputs are equal");
   parser
       ->add_option("--time-limit", options->time_limit, "end a program that runs longer than this")
@@ -411,7 +411,7 @@ CLI::App* add_verify(CLI::App& parent, const std::shared_ptr<VerifyOptions>& opt
 
 Command add_golden(CLI::App& root) {
   CLI::App* parser =
-      root.add_subcommand("golden", "Record what is generated, and say later what changed");
+      root.add_subcommand("golden", "Record what is generated, and report later what changed");
   parser->require_subcommand(1);
   auto record_options = std::make_shared<RecordOptions>();
   auto verify_options = std::make_shared<VerifyOptions>();

@@ -30,7 +30,7 @@ constexpr int kTooLittleRam = 3;
 constexpr int kFault = 125;
 
 bool write_bytes(const fs::path& path, const char* data, std::size_t size, Reporter& reporter) {
-  errno = EIO;  // if nobody says more
+  errno = EIO;  // if nothing more specific is set
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(data, static_cast<std::streamsize>(size));
   file.close();

@@ -193,7 +193,7 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
       ->check(CLI::Validator(check_shape, ""))
       ->type_name("NAME=N,N,...");
   add_repeatable(parser, "--cut", options.cuts,
-                 "compute this tensor instead of the file's outputs, and nothing behind it")
+                 "compute this tensor instead of the file's outputs, and nothing after it")
       ->type_name("NAME");
   add_repeatable(parser, "--quantize-input", options.quantize_inputs,
                  "take float for a quantized input, by TensorFlow's QuantizeV2, e.g. "
@@ -202,11 +202,11 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
       ->type_name("NAME=MODE,MIN,MAX[,TYPE]");
   parser
       .add_option("--external-data", options.external_data,
-                  "read tensors that the model keeps in other files, which must lie in this folder")
+                  "read tensors that the model keeps in other files, which must be in this folder")
       ->type_name("DIR");
   add_repeatable(parser, "--limit", options.limits,
-                 "let the model have more than is usual, e.g. --limit nodes=10000; what exceeds a "
-                 "limit is refused with the name of the limit")
+                 "raise a limit, e.g. --limit nodes=10000; a model that exceeds one is refused "
+                 "with the name of the limit")
       ->check(CLI::Validator(check_limit, ""))
       ->type_name("NAME=N");
 }
@@ -214,15 +214,15 @@ void add_model_options(CLI::App& parser, ModelOptions& options) {
 void add_code_options(CLI::App& parser, ModelOptions& options) {
   parser
       .add_option("--qdq", options.qdq,
-                  "what lies between DequantizeLinear and QuantizeLinear: integer operators, or "
-                  "float arithmetic as the file has it")
+                  "operators between DequantizeLinear and QuantizeLinear: as integer operators, or "
+                  "in float arithmetic as in the file")
       ->check(CLI::Validator(CLI::IsMember({"integer", "float"})).description(""))
       ->type_name("HOW")
       ->capture_default_str();
   CLI::Option* const requantize =
       parser
           .add_option("--requantize", options.requantize,
-                      "scale accumulators with float or integer arithmetic, of equal results; "
+                      "scale accumulators with float or integer arithmetic, with equal results; "
                       "auto: float where the target has an FPU")
           ->check(CLI::Validator(CLI::IsMember({"auto", "float", "integer"})).description(""))
           ->type_name("HOW")
@@ -234,14 +234,14 @@ void add_code_options(CLI::App& parser, ModelOptions& options) {
       ->needs(requantize);
   parser
       .add_option("--split-rows", options.split_rows_kib,
-                  "compute convolutions in bands of rows where more than KB kibibytes lie between "
-                  "them; 0: never")
+                  "compute convolutions in bands of rows where the tensor between them exceeds KB "
+                  "kibibytes; 0: never")
       ->check(CLI::Validator(CLI::Range(std::int64_t{0}, kMostSplitRowsKib)).description(""))
       ->type_name("KB")
       ->capture_default_str();
   parser
       .add_option("--threads", options.threads,
-                  "divide the work of large layers among N threads, of equal results")
+                  "divide the work of large layers among N threads, with equal results")
       ->check(CLI::Validator(CLI::Range(1, kMostThreads)).description(""))
       ->type_name("N")
       ->capture_default_str();
@@ -257,14 +257,14 @@ void add_budget_options(CLI::App& parser, ModelOptions& options) {
       ->capture_default_str();
   parser
       .add_option("--arena-limit", options.arena_limit,
-                  "stream rows of the first layers until the arena has at most so many bytes (16k: "
-                  "of 1024), or refuse the model")
+                  "stream rows of the first layers until the arena has at most this many bytes (k: "
+                  "1024), or refuse the model")
       ->check(CLI::Validator(check_bytes, ""))
       ->type_name("BYTES");
   parser
       .add_option(
           "--flash-limit", options.flash_limit,
-          "generate smaller code until weights and code, as estimated, have at most so many "
+          "generate smaller code until weights and code, as estimated, take at most this many "
           "bytes, or refuse the model")
       ->check(CLI::Validator(check_bytes, ""))
       ->type_name("BYTES");
@@ -280,15 +280,14 @@ void add_time_limit(CLI::App& parser, ModelOptions& options) {
 }
 
 void add_schedule_options(CLI::App& parser, ModelOptions& options) {
-  add_repeatable(
-      parser, "--unroll", options.unrolling,
-      "how much of the sum over K a tile's loop spells out: auto (a measured rule), full "
-      "or N groups of 4 bytes; LAYER=... for one step of report.json")
+  add_repeatable(parser, "--unroll", options.unrolling,
+                 "how far the loop over K in every tile is unrolled: auto (a measured rule), full "
+                 "or N groups of 4 bytes; LAYER=... for one step of report.json")
       ->check(CLI::Validator(check_unroll, ""))
       ->type_name("[LAYER=]HOW");
   parser
       .add_option("--tuning", options.tuning,
-                  "take tiles, loop order and unrolling from what `etch tune` has measured")
+                  "use the tiles, loop orders and unrolling that `etch tune` measured")
       ->type_name("FILE");
 }
 

@@ -44,7 +44,7 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-// The file: every choice with a comment that says what it brought, sorted by target and layer.
+// The file: every choice with a comment that says what it gained, sorted by target and layer.
 std::string file_of(const TuneResult& result, const IsaTraits& isa) {
   std::string out = cat(kFirstLine, " `etch compile --tuning FILE` takes them.\n",
                         "# TARGET LAYER tile=ROWSxCOLUMNS channels=N outer=pixels|channels "

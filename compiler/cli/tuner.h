@@ -1,8 +1,8 @@
 // Measures a network's convolutions with different tiles, for `etch tune`. Not layer by layer: the
-// whole network is built once with everybody's first candidate, once with the second ones and so
-// on, and the steps are timed within runs of it, with caches as they are in use. The builds run in
-// turns, so that what else the machine does hits all of them. What looks faster is built into one
-// network and measured against the default once more; only what wins again is kept.
+// whole network is built once with the first candidate of every layer, once with the second ones
+// and so on, and the steps are timed within runs of it, with caches as they are in use. The builds
+// run in turns, so that what else the machine does hits all of them. What looks faster is built
+// into one network and measured against the default once more; only what wins again is kept.
 #pragma once
 
 #include <filesystem>

@@ -84,7 +84,7 @@ struct OpDef {
   // `reference` with null in place of inputs that are not constant.
   bool needs_shapes_only = false;
 
-  // How lower() wants the node's tensors to lie in memory (null: row-major), and how much halo
+  // Which layout lower() wants for the node's tensors (null: row-major), and how much halo
   // around input 0 would spare it border code (null: none).
   LayoutRule (*layout)(const Node&) = nullptr;
   std::optional<HaloWish> (*halo)(const Graph&, const Node&) = nullptr;

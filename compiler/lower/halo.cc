@@ -1,5 +1,5 @@
 // Halo runs: in memory order, the parts before and after each dimension's extent. The end of one
-// row and the beginning of the next lie side by side and are filled together.
+// row and the beginning of the next are contiguous and are filled together.
 #include "compiler/lower/halo.h"
 
 #include <algorithm>

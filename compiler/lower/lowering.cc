@@ -1,5 +1,5 @@
-// Lowering; see lowering.h. Layout wishes are gathered backwards over the graph first, then the
-// nodes are lowered forwards, then the outputs are brought to the user's layout.
+// Lowering; see lowering.h. Layout requests are gathered backwards over the graph first, then the
+// nodes are lowered forwards, then the outputs are converted to the user's layout.
 #include "compiler/lower/lowering.h"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ void Lowering::unsupported(const Node& node, std::string what) {
       {Severity::kError, DiagKind::kUnsupported, node.index, location_of(node), std::move(what)});
 }
 
-// ---- wishes ----
+// ---- layout requests ----
 
 void Lowering::plan_layouts() {
   for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) plan_node(*node);

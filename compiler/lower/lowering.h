@@ -57,11 +57,11 @@ class Lowering {
   View contiguous(const Node& node, int input, const Order& order);
 
   // ---- writing ----
-  // Memory for output `i`, in the order and with the halo that its consumers wish for, else in
+  // Memory for output `i`, in the order and with the halo that its consumers request, else in
   // `order`: new, or where a consumer wants to have it (OpDef::placed). 8-bit types are stored as
   // uint8.
   View new_output(const Node& node, int i, const Order& order);
-  // The same, but dense and in `order` whatever the consumers wish for: for kernels that write the
+  // The same, but dense and in `order` whatever the consumers request: for kernels that write the
   // tensor as one row of elements.
   View new_dense_output(const Node& node, int i, const Order& order);
   // Memory for `elements` values that belong to no value of the graph, aligned for vectors of int32
@@ -86,7 +86,7 @@ class Lowering {
 
  private:
   enum class Halo { kAsWished, kNone };
-  struct Plan {  // what a value's consumers wish for
+  struct Plan {  // what a value's consumers request
     std::optional<Order> order;
     std::optional<HaloWish> halo;
   };

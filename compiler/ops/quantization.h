@@ -17,7 +17,7 @@
 
 namespace etch {
 
-// Where an operand's scale and zero point stand among the inputs of a node. Diagnostics call
+// The positions of an operand's scale and zero point among the inputs of a node. Diagnostics call
 // them "<operand>_scale" and "<operand>_zero_point".
 struct QuantizationInputs {
   const char* operand = "x";

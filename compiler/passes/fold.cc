@@ -91,7 +91,7 @@ bool ConstantFolder::fold(const Node& node) {
   for (const ValueId id : node.inputs) inputs.push_back(constant_of(graph_, id));
   std::vector<Tensor> outputs = node.op->reference(node, inputs);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;  // nobody wants it, or it was known to resolve
+    if (node.outputs[i] == kNoValue) continue;  // nothing uses it, or it was known to resolve
     ETCH_CHECK(i < outputs.size());
     Value& value = graph_.value(node.outputs[i]);
     ETCH_CHECK(value.dtype == outputs[i].dtype() && value.shape == outputs[i].shape());

@@ -41,7 +41,7 @@ class Parts {
   Parts(Graph& graph, const Node& node, Sink& sink)
       : graph_(graph), node_(node), attributes_(node.attributes), sink_(sink) {}
 
-  // The parts so far, the last of which gives output 0. Attributes that nobody took are reported.
+  // The parts so far, the last of which gives output 0. Attributes that no part took are reported.
   std::vector<Node> finish() {
     for (const auto& [name, value] : attributes_)
       fail(DiagKind::kAttr, cat("attribute '", printable(name), "' is not known"));

@@ -25,11 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Whose comments are checked, with all that is below them.
-const std::vector<std::string> kFolders = {"cmake", "examples", "tools"};
+const std::vector<std::string> kFolders = {"cmake",   "compiler",  "examples", "fuzz",
+                                           "runtime", "templates", "tests",    "tools"};
 
 // Whose --help is checked.
-const std::vector<std::string> kCommands = {"golden", "golden verify", "quantize-params",
-                                            "targets"};
+const std::vector<std::string> kCommands = {
+    "bench",   "check",           "compile", "golden",  "golden record", "golden verify",
+    "inspect", "quantize-params", "run",     "targets", "tune"};
 
 struct Phrase {
   std::string_view words;
@@ -61,6 +63,7 @@ const std::vector<Phrase> kPhrases = {
     {"as yet", "yet, so far"},
     {"by and by", "gradually"},
     {"everybody", "every user, all"},
+    {"everybody's", "of each"},
     {"somebody", "a user"},
 };
 
@@ -109,7 +112,8 @@ class Prose {
   bool allows(const Phrase& phrase, std::size_t at) const {
     return std::ranges::any_of(phrase.allowed, [&](std::string_view longer) {
       const std::size_t before = longer.find(phrase.words);
-      return before <= at + 1 && text_.compare(at + 1 - before, longer.size(), longer) == 0;
+      return before <= at &&
+             text_.compare(at - before, longer.size() + 2, cat(" ", longer, " ")) == 0;
     });
   }
 
@@ -379,6 +383,7 @@ TEST(Prose, LeavesOtherWordsAndLegitimateUsesAlone) {
   EXPECT_EQ(count(prose_of_text("it stands for 0, is behind a flag, and nothing is left behind")),
             0U);
   EXPECT_EQ(count(prose_of_text("it stands before the one behind it")), 2U);
+  EXPECT_EQ(count(prose_of_text("it stands outside")), 1U);
 }
 
 TEST(Prose, OfAPageIsAllButItsCode) {

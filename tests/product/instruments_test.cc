@@ -145,7 +145,7 @@ TEST(GeneratedCode, IsCleanUnderInstruments) {
   expect_clean({"--quick", "--models", (folder->path() / "models").string()}, *folder);
 }
 
-// Networks with faults on purpose: else nobody knows what "clean" means.
+// Networks with deliberate faults: without them a clean run would prove nothing.
 TEST(Instruments, SeeTheFaultsTheyAreFor) {
   cli::Reporter reporter(cli::Verbosity::kQuiet);
   const auto folder = cli::WorkFolder::make({}, reporter);

@@ -112,7 +112,7 @@ std::vector<OutputFile> thread_files(const Program& program) {
 }
 
 std::string support_text(const EmitContext& context) {
-  // clang reports inline functions that nobody calls if they stand outside of a header.
+  // clang reports inline functions that nobody calls if they are outside a header.
   std::string out =
       "#if defined(__clang__)\n#pragma clang diagnostic push\n"
       "#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n\n";

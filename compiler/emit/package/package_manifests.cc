@@ -11,7 +11,7 @@
 namespace etch {
 namespace {
 
-// To be replaced by who publishes the package; the formats want some address.
+// The publisher of the package replaces it; the formats require an address.
 constexpr std::string_view kAddress = "https://example.com/";
 
 std::string first_lines(const EmitContext& context, const std::string& mark) {

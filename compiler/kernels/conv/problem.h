@@ -16,7 +16,7 @@ namespace etch {
 
 // A tensor of y's shape that is added to the result; see AddResidual.
 struct ConvResidual {
-  View view;  // uint8; kArenaSlack bytes behind it may be read
+  View view;  // uint8; kArenaSlack bytes after it may be read
   AddResidual add;
 };
 

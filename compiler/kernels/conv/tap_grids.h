@@ -16,9 +16,9 @@ struct GridAxis {
   std::int64_t x_stride = 0;  // bytes from one input position to the next
 };
 
-// The grid of a convolution all of whose pixels read the same taps, halo included. Nothing where
-// no tap lies on padding, where a pixel has no tap at all on the image, or where taps are not
-// whole groups of 4 bytes.
+// The grid of a convolution all of whose pixels read the same taps, halo included. Nothing where no
+// tap is on padding, where a pixel has no tap at all on the image, or where taps are not whole
+// groups of 4 bytes.
 std::optional<TapGrid> make_tap_grid(const ConvGeometry& geometry, const GridAxis& rows,
                                      const GridAxis& cols, std::int64_t channel_stride);
 

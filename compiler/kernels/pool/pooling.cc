@@ -159,7 +159,7 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
 
 void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout, PoolPlan plan) {
   Ends ends = ends_of(lowering, node, layout);
-  if (!planes_are_adjacent(ends.x)) {  // a halo that another consumer wished for
+  if (!planes_are_adjacent(ends.x)) {  // a halo that another consumer requested
     const Order order = conv_order(layout, ends.x.rank());
     ends.x = channels_first(lowering.contiguous(node, 0, order), layout);
   }

@@ -23,7 +23,7 @@ class TopKStep : public StagedStep<TopKStep> {
   }
 };
 
-// Memory for the positions, also when nobody wants them.
+// Memory for the positions, even if they are not used.
 View positions_view(Lowering& lowering, const Node& node, const Shape& shape) {
   const Order order = row_major(static_cast<int>(shape.size()));
   if (node.outputs.size() > 1 && node.outputs[1] != kNoValue)

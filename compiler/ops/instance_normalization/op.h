@@ -1,5 +1,5 @@
-// InstanceNormalization (ai.onnx, since 6) on float32: every channel of every image is brought to
-// mean 0 and variance 1, then scaled.
+// InstanceNormalization (ai.onnx, since 6) on float32: every channel of every image is normalized
+// to mean 0 and variance 1, then scaled.
 //   X [N, C, D1, ...] with elements in each plane; scale, B [C]; epsilon default 1e-5
 //
 // Over the plane of (n, c) in row-major order, sums from 0 on, every step rounded to float32:

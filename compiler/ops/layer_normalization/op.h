@@ -1,5 +1,5 @@
 // LayerNormalization (ai.onnx, since 17) on float32: the axes from `axis` (default -1) to the last
-// are brought to mean 0 and variance 1, then scaled.
+// are normalized to mean 0 and variance 1, then scaled.
 //   X; Scale and, where there is one, B of the shape of those axes
 //   epsilon     default 1e-5;  stash_type  1 (float32), which is the default
 //   outputs     Y only; Mean and InvStdDev are refused

@@ -226,7 +226,7 @@ class Tile {
   std::vector<typename S::I32> acc_;
 };
 
-// Where loops have brought the pointers so far.
+// Where loops have moved the pointers so far.
 template <class S>
 struct Place {
   typename S::Index x{0}, y{0}, residual{0}, weights{0}, lane{0};

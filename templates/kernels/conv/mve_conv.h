@@ -15,8 +15,8 @@ namespace etch {
 
 struct MveConvPlan {
   std::vector<ConvLoop> axes;  // around all
-  ConvRegion place;            // where pixels lie; its taps are not used
-  rt::MveTile tile{};          // but for the last one of a row, which may be smaller
+  ConvRegion place;            // where pixels are; its taps are not used
+  rt::MveTile tile{};          // except the last one of a row, which may be smaller
   std::vector<rt::MvePiece> pieces;
   rt::MveStore out{};
   rt::MveAdd add{};

@@ -41,7 +41,7 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
   });
 }
 
-// Weights that are known at run time only, brought into panels: operands w and packed, of `n`
+// Weights that are known at run time only, packed into panels: operands w and packed, of `n`
 // elements each.
 struct PackPlan {
   rt::PackShape shape{};

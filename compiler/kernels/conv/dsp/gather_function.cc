@@ -1,4 +1,4 @@
-// Bringing activations to where tiles want them: widened and interleaved by pixel, or rows copied
+// Placing activations where tiles read them: widened and interleaved by pixel, or rows copied
 // between padding; see dsp.h.
 #include <algorithm>
 

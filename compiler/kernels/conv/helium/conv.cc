@@ -177,7 +177,7 @@ class Builder {
                   static_cast<std::ptrdiff_t>(plan().place.r_col)};
   }
 
-  // Short pieces fill vectors better when they are brought together first: that takes about two
+  // Short pieces fill vectors better when they are gathered first: that takes about two
   // instructions per piece and pixel.
   void choose_gather() {
     MveConvPlan& p = plan();

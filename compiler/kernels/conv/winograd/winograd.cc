@@ -208,7 +208,7 @@ class Builder {
     return sum;
   }
 
-  // Biases and factors are those of the direct stream, behind the weights of each block.
+  // Biases and factors are those of the direct stream, after the weights of each block.
   void pack() {
     const auto direct =
         std::find_if(direct_.constants.begin(), direct_.constants.end(),
