@@ -173,6 +173,11 @@ TEST(FuseTable, ConstantsPerChannelAndBroadcastsStay) {
   channels.node("Sub", {"f", "k"}, "y");
   channels.finish("y");
   EXPECT_EQ(channels.operators(), "DequantizeLinear Sub QuantizeLinear");
+  Chain rows;
+  rows.constant("k", f32({2, 1}, {1, 2}));
+  rows.node("Sub", {"f", "k"}, "y");
+  rows.finish("y");
+  EXPECT_EQ(rows.operators(), "DequantizeLinear Sub QuantizeLinear");
   Chain broadcast;
   broadcast.constant("k", f32({1, 1, 1}, {1}));
   broadcast.node("Sub", {"f", "k"}, "y");
