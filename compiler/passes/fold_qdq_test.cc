@@ -282,42 +282,6 @@ std::string folded_unary(const std::string& op, const Shape& shape,
   return qdq.operators();
 }
 
-// A Clip between `scale`'s DequantizeLinear and Exp, and one before its QuantizeLinear.
-std::string around_clips(float scale, float low, float high) {
-  QdqModel qdq;
-  qdq.model().initializer("low", f32({}, {low})).initializer("high", f32({}, {high}));
-  const std::string x = qdq.input("x", {3}, scale, kZeroU8);
-  qdq.model().node("Clip", {x, "low", "high"}, {"a"}).node("Exp", {"a"}, {"b"});
-  qdq.model().node("Clip", {"b", "low", "high"}, {"y"});
-  qdq.output("y", scale, kZeroU8);
-  return qdq.operators();
-}
-
-TEST(FoldQdq, AClipGoesOnlyWhereItChangesNothing) {
-  EXPECT_EQ(around_clips(0.5F, 0, 127.5F), "DequantizeLinear Exp QuantizeLinear");
-  // One unit in the last place changes what DequantizeLinear gives, but no quantized result.
-  EXPECT_EQ(around_clips(0.5F, 0, std::nextafter(127.5F, 0.0F)),
-            "DequantizeLinear Clip Exp QuantizeLinear");
-  EXPECT_EQ(around_clips(0.5F, std::nextafter(0.0F, 1.0F), 127.5F),
-            "DequantizeLinear Clip Exp QuantizeLinear");
-  // No result changes here either, but ONNX Runtime keeps this one and what is before it in float.
-  EXPECT_EQ(around_clips(0.5F, 0, 127.4F), "DequantizeLinear Clip Exp Clip QuantizeLinear");
-  // Where that unit is a whole step of the quantization, it changes results too.
-  const float least = std::nextafter(0.0F, 1.0F);
-  EXPECT_EQ(around_clips(least, least, 1), "DequantizeLinear Clip Exp Clip QuantizeLinear");
-}
-
-TEST(FoldQdq, APadOfNegativeZeroStaysFloat) {
-  for (const float value : {0.0F, -0.0F}) {
-    QdqModel qdq;
-    qdq.model().initializer("pads", s64({2}, {1, 0})).initializer("value", f32({}, {value}));
-    const std::string x = qdq.input("x", {3}, 0.5F, kZeroU8);
-    qdq.model().node("Pad", {x, "pads", "value"}, {"y"}).output("y");
-    EXPECT_EQ(qdq.operators(),
-              std::signbit(value) ? "DequantizeLinear Pad" : "Pad DequantizeLinear");
-  }
-}
-
 TEST(FoldQdq, UnaryOperatorsHaveTheirOwn) {
   const std::map<std::string, Attribute> kernel = {{"kernel_shape", Ints{2}}};
   EXPECT_EQ(folded_unary("AveragePool", {1, 1, 4}, kernel, 1, kZeroU8), "QLinearAveragePool");
