@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "tests/qdq_model.h"
-#include "tests/tensors.h"
+#include "tests/support/qdq_model.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {

@@ -112,6 +112,20 @@ TEST(QdqFaults, NamesABiasOfAnotherScale) {
   EXPECT_EQ(missed(model), Lines{"Conv: the bias' scale is not input scale * weight scale"});
 }
 
+// 0 / 0 would be no integer.
+TEST(QdqFaults, NamesABiasWithoutAUnit) {
+  for (const float scale : {1e-30F, 1e30F}) {
+    QdqModel model;
+    const std::string x = model.input("x", {1, 2, 3, 3}, scale, kZeroS8);
+    const std::string w =
+        model.weights("w", s8({2, 2, 1, 1}, {1, 2, 3, 4}), f32({2}, {scale, scale}));
+    model.model().initializer("b", f32({2}, {0, 0}));
+    model.model().node("Conv", {x, w, "b"}, {"y"});
+    model.output("y", 1, kZeroS8);
+    EXPECT_EQ(missed(model), Lines{"Conv: input scale * weight scale is 0 or infinite in float32"});
+  }
+}
+
 TEST(QdqFaults, NamesAReluThatTheRangeDoesNotImply) {
   QdqModel model;
   const std::string x = model.input("x", {1, 2, 3, 3}, 0.5F, kZeroS8);

@@ -318,22 +318,26 @@ Case function(ScaleCase& c) {
 }
 
 using Maker = Case (*)(ScaleCase&);
-constexpr Maker kMakers[] = {
-    any_binary, fused_residual,       average,    float_binary,      any_convolution,
-    quantize,   run_time_binary,      residual,   float_convolution, cast,
-    matrices,   quantize_dynamically, joined,     activation,        function,
-    any_binary, fused_residual,       folded_cast};
+constexpr Maker kMakers[] = {any_binary, fused_residual,       average,        any_convolution,
+                             quantize,   run_time_binary,      residual,       cast,
+                             matrices,   quantize_dynamically, joined,         activation,
+                             function,   any_binary,           fused_residual, folded_cast};
+constexpr Maker kGroupMakers[] = {float_binary, float_convolution};
+
+template <std::size_t N>
+Case made_by(const Maker (&makers)[N], int index) {
+  ScaleCase c(index);
+  Case out = makers[static_cast<std::size_t>(index) % N](c);
+  out.name = cat(index, ": ", out.name);
+  return out;
+}
 
 }  // namespace
 
 int extreme_scale_kinds() { return static_cast<int>(std::size(kMakers)); }
 
-Case extreme_scales(int index) {
-  ScaleCase c(index);
-  Case out = kMakers[index % extreme_scale_kinds()](c);
-  out.name = cat(index, ": ", out.name);
-  return out;
-}
+Case extreme_scales(int index) { return made_by(kMakers, index); }
+Case extreme_float_groups(int index) { return made_by(kGroupMakers, index); }
 
 std::vector<Case> scales_around_int32() {
   std::vector<Case> out;

@@ -15,6 +15,10 @@ Case extreme_scales(int index);
 // How many operators take turns.
 int extreme_scale_kinds();
 
+// Likewise float operators between DequantizeLinear and QuantizeLinear. Where they become integer
+// operators these round elsewhere, so that the reference of the model as it is proves nothing.
+Case extreme_float_groups(int index);
+
 // QLinearAdd, QLinearMul and QLinearAveragePool whose largest results lie just below, at and above
 // 2^31 output steps; none is refused.
 std::vector<Case> scales_around_int32();

@@ -37,10 +37,21 @@ TEST(QLinearBinary, MulMultipliesRealValues) {
   EXPECT_EQ(node.run().at(0), s8({2}, {-12, 127}));
 }
 
-TEST(QLinearBinary, SumsBeyondInt32GiveTheLeastValue) {
-  OneNode node =
-      binary("QLinearAdd", u8({1}, {255}), 1e9F, u8({1}, {255}), 1e9F, 1e-3F, u8({}, {0}));
-  EXPECT_EQ(node.run().at(0), u8({1}, {0}));
+TEST(QLinearBinary, ResultsBeyondInt32SaturateOnTheirSide) {
+  for (const char* type : {"QLinearAdd", "QLinearMul"}) {
+    OneNode node =
+        binary(type, s8({3}, {127, -128, 0}), 1e9F, s8({1}, {1}), 1e9F, 1e-3F, s8({}, {0}));
+    EXPECT_EQ(node.run().at(0).as<std::int8_t>()[0], 127) << type;
+    EXPECT_EQ(node.run().at(0).as<std::int8_t>()[1], -128) << type;
+  }
+}
+
+TEST(QLinearBinary, SumsMustStayInFloat32) {
+  OneNode node = binary("QLinearAdd", u8({1}, {1}), 1, u8({1}, {1}), 1, 1e-37F, u8({}, {0}));
+  EXPECT_EQ(node.errors(),
+            "E-QUANT: sums of two elements, in steps of the output, must be finite in float32");
+  OneNode product = binary("QLinearMul", u8({1}, {1}), 1, u8({1}, {1}), 1, 1e-37F, u8({}, {0}));
+  EXPECT_EQ(product.errors(), "");
 }
 
 TEST(QLinearBinary, OperandsTradePlacesWhenTheFirstBroadcastsInside) {

@@ -122,6 +122,14 @@ TEST(IntegerRequantization, ProductsBeyondInt32AreEmulated) {
   expect_exact(c);
 }
 
+TEST(IntegerRequantization, ScalesBeyondEveryMultiplierAreEmulated) {
+  for (const float scale : {0x1p31F, 0x1p33F, 0x1p64F, 3e38F}) {
+    const RequantizeChannel c = channel(scale, 3, INT32_MIN, INT32_MAX);
+    EXPECT_EQ(choose_form(c).rung, Rung::kEmulation);
+    expect_exact(channel(scale, 3, -1000, 1000));
+  }
+}
+
 TEST(IntegerRequantization, DeadChannelsNeedOneLine) {
   const std::int64_t least = INT32_MIN;
   for (const float scale : {3e-24F, 1e-38F, 1e-45F}) {
