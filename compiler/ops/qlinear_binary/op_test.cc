@@ -41,8 +41,9 @@ TEST(QLinearBinary, ResultsBeyondInt32SaturateOnTheirSide) {
   for (const char* type : {"QLinearAdd", "QLinearMul"}) {
     OneNode node =
         binary(type, s8({3}, {127, -128, 0}), 1e9F, s8({1}, {1}), 1e9F, 1e-3F, s8({}, {0}));
-    EXPECT_EQ(node.run().at(0).as<std::int8_t>()[0], 127) << type;
-    EXPECT_EQ(node.run().at(0).as<std::int8_t>()[1], -128) << type;
+    const Tensor y = node.run().at(0);
+    EXPECT_EQ(y.as<std::int8_t>()[0], 127) << type;
+    EXPECT_EQ(y.as<std::int8_t>()[1], -128) << type;
   }
 }
 
