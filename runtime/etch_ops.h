@@ -31,15 +31,28 @@ static inline void choose(const uint8_t* condition, ptrdiff_t condition_step, co
   }
 }
 
-// One result of QLinearSoftmax as stored: rounded `share` (>= 0, infinite or NaN where a product
-// overflows) plus zero point. Beyond int32 ONNX Runtime's conversion gives INT32_MIN, its sum
-// wraps, and for uint8 it saturates above only.
-static inline uint8_t softmax_byte(float share, int32_t y_zero_point, int stored) {
-  const int32_t rounded = share < 2147483648.0F ? rne(share) : INT32_MIN;
-  const int32_t q =
-      static_cast<int32_t>(static_cast<uint32_t>(rounded) + static_cast<uint32_t>(y_zero_point));
-  if (stored == 0) return static_cast<uint8_t>(q > 255 ? 255 : q);
-  return static_cast<uint8_t>((q < -128 ? -128 : q > 127 ? 127 : q) + stored);
+// rne(e * y_inverse / sum) of the exact quotient, or 600 where that is more; 0 <= e <= sum, sum >=
+// 1, y_inverse finite. e / sum <= 1, so no step overflows. The quotient in float is off by less
+// than 600 * 2^-22: it decides unless a tie is near, where the exact products are compared in
+// double.
+static inline int32_t softmax_share(float e, float sum, float y_inverse) {
+  const float share = opaque(e / sum) * y_inverse;
+  if (share >= 600.0F) return 600;
+  const int32_t below = static_cast<int32_t>(share);
+  const float rest = share - static_cast<float>(below);
+  if (rest < 0.499F) return below;
+  if (rest > 0.501F) return below + 1;
+  const double twice = 2.0 * static_cast<double>(e) * static_cast<double>(y_inverse);
+  const double tie = static_cast<double>(2 * below + 1) * static_cast<double>(sum);
+  const bool up = below % 2 == 0 ? twice > tie : twice >= tie;
+  return up ? below + 1 : below;
+}
+
+// One result of QLinearSoftmax as stored: `share` plus zero point, saturated to the logical type.
+static inline uint8_t softmax_byte(int32_t share, int32_t y_zero_point, int stored) {
+  const int32_t most = 255 - stored;
+  const int32_t q = share + y_zero_point;
+  return static_cast<uint8_t>((q < most ? q : most) + stored);
 }
 
 // QLinearSoftmax over `rows` rows of `n` stored bytes. `table`[i] = exp((i - 255 + shift) *
@@ -55,8 +68,7 @@ static inline void qlinear_softmax(const uint8_t* x, uint8_t* y, const float* ta
     float sum = 0.0F;
     for (int i = 0; i < n; ++i) sum += moved[x[i]];
     for (int i = 0; i < n; ++i) {
-      const float share = opaque(moved[x[i]] * y_inverse) / sum;
-      y[i] = softmax_byte(share, y_zero_point, stored);
+      y[i] = softmax_byte(softmax_share(moved[x[i]], sum, y_inverse), y_zero_point, stored);
     }
   }
 }

@@ -6,10 +6,13 @@ tests/recorded/recorded_contrib_test.cc. Optimizations are off, so that each nod
 ONNX Runtime and the instruction sets of the recording CPU are kept in tests/data/contrib/recorded.txt:
 QLinearAdd and Softmax depend on the CPU (AVX512F with FMA is expected).
 
-usage: record_contrib.py   (needs onnx, onnxruntime, numpy)
+usage: record_contrib.py [PREFIX]   (needs onnx, onnxruntime, numpy)
+
+With PREFIX only the cases whose names start so are recorded again, with the same inputs.
 """
 import pathlib
 import shutil
+import sys
 
 import numpy as np
 import onnx
@@ -18,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data" / "contrib"
 MICROSOFT = "com.microsoft"
+PREFIX = sys.argv[1] if len(sys.argv) > 1 else ""
 rng = np.random.default_rng(20240607)
 count = {}
 
@@ -27,6 +31,8 @@ def record(op, inputs, attributes=None, opset=13, domain="", outputs=1, constant
     name = f"{op.lower()}{'_' + label if label else ''}"
     count[name] = count.get(name, 0) + 1
     folder = OUT / f"{name}_{count[name]}"
+    if not name.startswith(PREFIX):
+        return
     names = ["" if x is None else f"in{i}" for i, x in enumerate(inputs)]
     out_names = [f"out{i}" for i in range(outputs)]
     node = helper.make_node(op, names, out_names, domain=domain, **(attributes or {}))
@@ -287,6 +293,30 @@ def quantized_rows():
             record("QLinearConcat", inputs, {"axis": axis}, domain=MICROSOFT, constants=fixed, label=label)
 
 
+def softmax_of_any_scale():
+    """QLinearSoftmax where exponential / y_scale leaves the range of float, and ties of the exact quotient."""
+
+    def softmax(label, x, x_scale, y_scale, y_zero):
+        constants = [np.float32(x_scale).reshape(()), np.zeros((), x.dtype), np.float32(y_scale).reshape(()),
+                     np.array(y_zero, x.dtype)]
+        record("QLinearSoftmax", [x] + constants, {"axis": 1, "opset": 13}, domain=MICROSOFT, constants=[1, 2, 3, 4],
+               label=f"{label}_{x.dtype.name}")
+
+    for dtype in (np.uint8, np.int8):
+        least = np.iinfo(dtype).min
+        for columns in (1, 2, 8, 50):
+            for y_scale in (1 / 256, 1 / (149 * columns), 1 / (200 * columns), 1e-30, 1e-38, 1e30, 1e38):
+                near = bytes_of(dtype, 6, columns) // 100
+                softmax("any_scale", np.concatenate([near, bytes_of(dtype, 2, columns)]), 0.01, y_scale, least)
+            softmax("any_scale", bytes_of(dtype, 4, columns), 1e-30, 1 / (180 * columns), least + 7)
+            softmax("any_scale", bytes_of(dtype, 4, columns), 1e30, 1e-37, least + 7)
+        # 98 equal elements of 202: in double, 1 / 98 * 147 lies below the tie 1.5, 147 / 98 on it.
+        for inverse in (147, 343, 735, 1127):
+            rows = np.full((1, 202), least, dtype)
+            rows[0, :98] = 120
+            softmax("exact_ties", rows, 3.0, 1 / (inverse + 0.25), least)
+
+
 def cpu_flags():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     flags = next(line for line in text.splitlines() if line.startswith("flags")).split()
@@ -294,11 +324,14 @@ def cpu_flags():
 
 
 def main():
-    shutil.rmtree(OUT, ignore_errors=True)
-    for make in (data_movement, casts, elementwise, pools, quantized_elementwise, quantized_rows):
+    for folder in OUT.glob(f"{PREFIX}*") if PREFIX else [OUT]:
+        shutil.rmtree(folder, ignore_errors=True)
+    for make in (data_movement, casts, elementwise, pools, quantized_elementwise, quantized_rows, softmax_of_any_scale):
         make()
-    (OUT / "recorded.txt").write_text(
-        f"onnxruntime {ort.__version__}, {' '.join(cpu_flags())}, optimizations off\n")
+    said = f"onnxruntime {ort.__version__}, {' '.join(cpu_flags())}, optimizations off\n"
+    if PREFIX:
+        said = (OUT / "recorded.txt").read_text() + f"{PREFIX}*: {said}"
+    (OUT / "recorded.txt").write_text(said)
     files = [path for path in OUT.rglob("*") if path.is_file()]
     print(f"{sum(count.values())} cases, {sum(path.stat().st_size for path in files)} bytes")
 

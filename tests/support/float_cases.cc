@@ -277,7 +277,7 @@ Case quantized_softmax(int index, Dice& dice) {
   node.input("x", any_tensor(dice, type, x));
   node.constant("x_scale", Tensor::of<float>({}, {0.05F}));
   node.constant("x_zero", any_tensor(dice, type, {}));
-  node.constant("y_scale", Tensor::of<float>({}, {1.0F / 256}));
+  node.constant("y_scale", Tensor::of<float>({}, {dice.pick<float>({1.0F / 256, 1e-3F, 1e-38F})}));
   node.constant("y_zero", any_tensor(dice, type, {}));
   return node.finish(
       "QLinearSoftmax",

@@ -4,13 +4,13 @@
 //   (default
 //           1) on count as one; from 13 on only `axis` (default -1)
 // Arithmetic (docs/spec/qlinear.md section 6.7), D the elements of a row:
-//   b = max(0, fl(ln(fl(FLT_MAX / D))) - 5) / xs;  t[i] = float(exp((i - 255 + b) * xs)), in double
-//   except the quotient and the logarithm, which ONNX Runtime rounds to float; rows are shifted so
-//   that their largest element has index 255; the sum is float, in order y = saturate(rne(fl(fl(t *
-//   Y) / sum)) + yz) with Y = floor(fl(1 / ys))
-// t * Y leaves the range of float where Y > 148 * D and t is the row's largest. What ONNX Runtime
-// then gives is kept: the infinite quotient counts as -2^31 and yz is added modulo 2^32; int8 then
-// saturates, uint8 saturates above only and otherwise takes the low 8 bits.
+//   b = max(0, fl(ln(fl(FLT_MAX / D))) - 5) / xs
+//   t[i] = float(exp((i - 255 + b) * xs)), in double but for the quotient and the logarithm in b,
+//   which ONNX Runtime rounds to float
+//   rows are shifted so that their largest element has index 255; the sum of a row is float, in
+//   order y = saturate(rne(t * Y / sum) + yz) of the exact quotient, Y = floor(fl(1 / ys))
+// ONNX Runtime computes so since 1.32. Before, it rounded t * Y and the quotient to float, which
+// moves a few ties and is infinite where Y > 148 * D and t is the row's largest.
 #pragma once
 
 #include <vector>

@@ -31,6 +31,25 @@ TEST(QLinearSoftmax, InverseScaleIsRoundedDown) {
   EXPECT_EQ(softmax(u8({1, 2}, {7, 7}), 0.1F, 1 / 9.9F, 13).run().at(0), u8({1, 2}, {4, 4}));
 }
 
+TEST(QLinearSoftmax, ARowOfOneElementIsOne) {
+  EXPECT_EQ(softmax(u8({2, 1}, {0, 255}), 0.1F, 1.0F / 256, 13).run().at(0),
+            u8({2, 1}, {255, 255}));
+  EXPECT_EQ(softmax(u8({2, 1}, {0, 255}), 0.1F, 1.0F / 200, 13).run().at(0),
+            u8({2, 1}, {200, 200}));
+}
+
+TEST(QLinearSoftmax, SmallScalesSaturate) {
+  const Tensor equal = u8({1, 8}, {7, 7, 7, 7, 7, 7, 7, 7});
+  EXPECT_EQ(softmax(equal, 0.1F, 0.000674F, 13).run().at(0),
+            u8({1, 8}, {185, 185, 185, 185, 185, 185, 185, 185}));
+  EXPECT_EQ(softmax(u8({1, 3}, {0, 255, 255}), 1, 1e-38F, 13).run().at(0),
+            u8({1, 3}, {0, 255, 255}));
+}
+
+TEST(QLinearSoftmax, LargeScalesGiveTheZeroPoint) {
+  EXPECT_EQ(softmax(u8({1, 2}, {7, 7}), 0.1F, 1e38F, 13).run().at(0), u8({1, 2}, {0, 0}));
+}
+
 TEST(QLinearSoftmax, TrailingAxesCountAsOneBeforeOpset13) {
   OneNode flat = softmax(u8({1, 2, 2}, {5, 5, 5, 5}), 1, 1.0F / 256, 12);
   flat.attribute("axis", std::int64_t{1});

@@ -1,5 +1,6 @@
 // QLinearSoftmax by plain loops; see op.h.
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
@@ -9,13 +10,14 @@
 namespace etch {
 
 namespace {
-// rne(quotient) + zero point in `type`; see op.h for quotients that are infinite.
-std::int32_t output_of(float quotient, std::int32_t zero_point, DType type) {
-  const std::int64_t rounded = saturated_round(quotient, DType::kS32);
-  const std::int32_t sum = wrap_to_int32(rounded + zero_point);
-  const auto low_bits = static_cast<std::int32_t>(static_cast<std::uint8_t>(sum));
-  if (type == DType::kU8) return sum > 255 ? 255 : low_bits;
-  return std::clamp(sum, -128, 127);
+// saturate(rne(t * Y / sum) + zero point). The product of two floats is exact in double, and a
+// quotient that is no tie differs from one by more than double's rounding.
+std::int32_t output_of(const QLinearSoftmax& params, float t, float sum) {
+  const double quotient =
+      static_cast<double>(t) * static_cast<double>(params.inverse_scale) / static_cast<double>(sum);
+  const double rounded = std::nearbyint(std::min(quotient, 1024.0));
+  const std::int32_t y = static_cast<std::int32_t>(rounded) + params.y_zero_point;
+  return params.dtype == DType::kU8 ? std::clamp(y, 0, 255) : std::clamp(y, -128, 127);
 }
 
 // Writes one row of y; `at(k)` is the flat index of its element k.
@@ -30,8 +32,7 @@ void softmax_row(const QLinearSoftmax& params, const std::vector<std::int32_t>& 
   float sum = 0.0F;
   for (std::int64_t k = 0; k < params.rows.size; ++k) sum += entry(k);
   for (std::int64_t k = 0; k < params.rows.size; ++k) {
-    const float scaled = entry(k) * params.inverse_scale;
-    y[at(k)] = output_of(scaled / sum, params.y_zero_point, params.dtype);
+    y[at(k)] = output_of(params, entry(k), sum);
   }
 }
 }  // namespace
