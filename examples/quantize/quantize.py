@@ -16,6 +16,7 @@ import pathlib
 import tempfile
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 from onnx import numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
@@ -52,15 +53,32 @@ def input_names(model):
     return [port.name for port in ort.InferenceSession(model, providers=["CPUExecutionProvider"]).get_inputs()]
 
 
+def one_file(float_model, folder):
+    """The float network with its weights inside: exporters, PyTorch's among them, put them into a file beside it
+    (NAME.onnx.data), which neither shape inference nor the quantizer looks for from another folder."""
+    result = pathlib.Path(folder) / "float.onnx"
+    try:
+        model = onnx.load(float_model)  # with the files of its folder
+        if model.ByteSize() >= 2**31:
+            raise SystemExit(f"{float_model}: networks of 2 GiB and more do not fit one ONNX file")
+        onnx.save(model, result)
+    except OSError as error:
+        raise SystemExit(f"{float_model}: {error}") from error
+    except onnx.checker.ValidationError as error:
+        raise SystemExit(f"{float_model}: its weights are in other files, which must lie beside it: {error}") from error
+    return result
+
+
 def quantize(options):
     """Writes the quantized model; gives the samples it was calibrated with."""
-    samples = Samples(options.calibration, input_names(options.float_model))
     activations = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8}[options.activations]
     options.result.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        # Folds batch normalization into convolutions and infers shapes: without it both would remain float operators.
+        float_model = one_file(options.float_model, folder)
+        samples = Samples(options.calibration, input_names(float_model))
+        # Folds batch normalization into convolutions and infers shapes: without it both would stay float islands.
         prepared = pathlib.Path(folder) / "prepared.onnx"
-        quant_pre_process(options.float_model, prepared, skip_symbolic_shape=True)
+        quant_pre_process(float_model, prepared, skip_symbolic_shape=True)
         quantize_static(
             prepared, options.result, samples,
             quant_format=QuantFormat.QOperator if options.format == "qoperator" else QuantFormat.QDQ,
