@@ -88,9 +88,10 @@ void describe_variants(Program& program) {
   program.outputs = best.outputs;
   program.producer = best.producer;
   program.macs = best.macs;
+  program.float_macs = best.float_macs;
   for (const Program& variant : program.variants) {
     program.arena_bytes = std::max(program.arena_bytes, variant.arena_bytes);
-    program.arena_lower_bound = std::max(program.arena_lower_bound, variant.arena_lower_bound);
+    program.most_live_bytes = std::max(program.most_live_bytes, variant.most_live_bytes);
   }
 }
 

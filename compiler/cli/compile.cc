@@ -13,7 +13,9 @@
 #include "compiler/emit/emit.h"
 #include "compiler/emit/output_folder.h"
 #include "compiler/emit/package/package.h"
+#include "compiler/emit/report/report.h"
 #include "compiler/program/requantization.h"
+#include "compiler/schedule/memory.h"
 #include "compiler/text/names.h"
 
 namespace etch::cli {
@@ -127,20 +129,27 @@ void print_budget(const Program& program) {
   }
 }
 
+std::string about_arena(const Program& program) {
+  const std::int64_t saved = saved_in_place(program);
+  const std::string live = with_thousands(program.most_live_bytes);
+  if (saved == 0) return cat("; at most ", live, " bytes live at once");
+  return cat("; ", live, " live at once, of which outputs over dying inputs save ",
+             with_thousands(saved));
+}
+
 void print_summary(const Program& program, const std::vector<OutputFile>& files,
                    const CompileArguments& arguments, const std::string& name) {
   std::size_t file_bytes = 0;
   for (const OutputFile& file : files) file_bytes += file.content.size();
   print_line(cat(name, " for ", program.isa.name, " (", program.isa.title, ")"));
-  print_line(
-      cat("  arena   ", with_thousands(program.arena_bytes),
-          " bytes of RAM; most bytes live at once: ", with_thousands(program.arena_lower_bound)));
+  print_line(cat("  arena   ", with_thousands(program.arena_bytes), " bytes of RAM",
+                 about_arena(program)));
   print_line(cat("  flash   ", with_thousands(constant_bytes(program)),
                  " bytes of weights and tables, and the code"));
   const Program& first = program.variants.empty() ? program : program.variants.front();
   print_requantization(first);
-  print_line(
-      cat("  work    ", with_thousands(program.macs), " MACs in ", first.steps.size(), " steps"));
+  print_line(cat("  work    ", with_thousands(program.macs), " MACs in ", first.steps.size(),
+                 " steps", share_of_floats(program.macs, program.float_macs)));
   print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),

@@ -8,6 +8,7 @@
 #include "compiler/cli/graph_listing.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/quantization.h"
+#include "compiler/emit/report/report.h"
 #include "compiler/import/file.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/text/names.h"
@@ -153,6 +154,7 @@ Json report_of(const Findings& found, const InspectOptions& options) {
   }
   if (found.program) {
     out["macs"] = found.program->macs;
+    out["float_macs"] = found.program->float_macs;
     out["arena_bytes"] = found.program->arena_bytes;
   } else {
     out["macs"] = nullptr;
@@ -251,7 +253,9 @@ void print_report(const Json& report, const Findings& found, const InspectOption
   }
   print_graphs(found, options);
   if (report["supported"].get<bool>()) {
-    print_line(cat("work          ", with_thousands(report["macs"].get<std::int64_t>()), " MACs"));
+    const auto macs = report["macs"].get<std::int64_t>();
+    print_line(cat("work          ", with_thousands(macs), " MACs",
+                   share_of_floats(macs, report["float_macs"].get<std::int64_t>())));
     print_line(
         cat("arena         ", with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes"));
   }

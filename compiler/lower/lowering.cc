@@ -399,6 +399,7 @@ void Lowering::push(std::unique_ptr<Step> step, const std::string& stem) {
     buffer.last_step = index;
   }
   program_.macs += step->macs;
+  program_.float_macs += step->float_macs;
   program_.steps.push_back(std::move(step));
 }
 

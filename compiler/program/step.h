@@ -114,6 +114,7 @@ class Step {
   int node = -1;                   // position of the origin in the file
   std::string origin;              // "Conv 'conv1'", printable, for reports only (never in code)
   std::int64_t macs = 0;
+  std::int64_t float_macs = 0;      // of macs: products of floats
   Shape output_shape;               // logical
   std::vector<Shape> input_shapes;  // logical, of the operands that are read
   std::string schedule;             // tiles and unrolling that were chosen, for reports
@@ -205,12 +206,15 @@ struct Program {
   std::vector<Port> outputs;
   std::vector<Buffer> buffers;
   std::vector<std::unique_ptr<Step>> steps;
-  std::int64_t arena_bytes = 0;        // including kArenaSlack
-  std::int64_t arena_lower_bound = 0;  // largest sum of simultaneously live buffers
+  std::int64_t arena_bytes = 0;  // including kArenaSlack
+  // The largest sum of simultaneously live buffers. The arena can be smaller: an output may lie
+  // over an input that dies in its step.
+  std::int64_t most_live_bytes = 0;
   std::int64_t macs = 0;
-  int shares = 1;            // threads that can work on it at once
-  std::string model_sha256;  // hex
-  std::string producer;      // the model's text: for reports only
+  std::int64_t float_macs = 0;  // of macs
+  int shares = 1;               // threads that can work on it at once
+  std::string model_sha256;     // hex
+  std::string producer;         // the model's text: for reports only
   FusionLog fusions;
   std::vector<QuantizedTensor> quantization;  // in the order of the graph
   std::vector<BudgetOption> budget;           // from the least arena or flash to the most

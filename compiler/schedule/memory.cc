@@ -314,7 +314,7 @@ std::vector<OverlapRule> overlap_rules(const Program& program) {
 void plan_memory(Program& program) {
   check_live_ranges(program);
   Problem problem = problem_of(program);
-  program.arena_lower_bound = most(live_bytes(problem));
+  program.most_live_bytes = most(live_bytes(problem));
   separate_buffers(program, problem);
   const Placement placement = solve(problem);
   for (std::size_t i = 0; i < problem.size(); ++i) {
@@ -322,6 +322,11 @@ void plan_memory(Program& program) {
         placement.offsets[i];
   }
   program.arena_bytes = placement.end + kArenaSlack - bytes_behind(program);
+}
+
+std::int64_t saved_in_place(const Program& program) {
+  const std::int64_t used = std::max<std::int64_t>(0, program.arena_bytes - kArenaSlack);
+  return std::max<std::int64_t>(0, program.most_live_bytes - used);
 }
 
 }  // namespace etch

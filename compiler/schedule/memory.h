@@ -21,9 +21,13 @@ std::int64_t arena_alignment(std::int64_t bytes);
 // Requires the live range of every kArena buffer of `program` (and that no step uses a buffer
 // outside of its range). With Program::shares > 1 buffers have gaps between them, and if they are
 // small no two share bytes. Sets arena_offset of each, arena_bytes (highest end + kArenaSlack) and
-// arena_lower_bound (the largest sum of bytes live at once, as if nothing overlapped).
+// most_live_bytes (the largest sum of bytes live at once, which an arena without overlaps needs).
 // Deterministic; time grows with the number of pairs of buffers that live at the same time.
 void plan_memory(Program& program);
+
+// Bytes by which the planned arena, without its slack, is smaller than what lives at once: outputs
+// lie over dying inputs. 0 if it is not smaller.
+std::int64_t saved_in_place(const Program& program);
 
 // How far apart two buffers have to be: a rule for the pair (output, input) of one step.
 struct OverlapRule {

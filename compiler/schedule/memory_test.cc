@@ -51,14 +51,14 @@ TEST(MemoryPlan, OneBufferStartsAtZeroAndTheArenaEndsWithSlack) {
   plan_memory(program);
   EXPECT_EQ(program.buffers[0].arena_offset, 0);
   EXPECT_EQ(program.arena_bytes, 100 + kArenaSlack);
-  EXPECT_EQ(program.arena_lower_bound, 100);
+  EXPECT_EQ(program.most_live_bytes, 100);
 }
 
 TEST(MemoryPlan, NoBuffersNeedOnlyTheSlack) {
   Program program;
   plan_memory(program);
   EXPECT_EQ(program.arena_bytes, kArenaSlack);
-  EXPECT_EQ(program.arena_lower_bound, 0);
+  EXPECT_EQ(program.most_live_bytes, 0);
 }
 
 TEST(MemoryPlan, InputsAndOutputsTakeNoArena) {
@@ -84,14 +84,14 @@ TEST(MemoryPlan, BuffersOfOneStepAreDisjointWithoutAnOverlap) {
   program.steps[1]->overlaps.clear();
   plan_memory(program);
   EXPECT_EQ(program.arena_bytes, 1280 + kArenaSlack);
-  EXPECT_EQ(program.arena_lower_bound, 1280);
+  EXPECT_EQ(program.most_live_bytes, 1280);
 }
 
 TEST(MemoryPlan, AnOutputRunsOverADyingInput) {
   Program program = in_place(640, 640, 0);
   plan_memory(program);
   EXPECT_EQ(program.arena_bytes, 640 + kArenaSlack);
-  EXPECT_EQ(program.arena_lower_bound, 1280) << "the bound is for plans without overlap";
+  EXPECT_EQ(program.most_live_bytes, 1280) << "live at once, overlapping or not";
 }
 
 TEST(MemoryPlan, AnOutputKeepsItsDistanceBeforeTheInput) {
@@ -190,7 +190,7 @@ void expect_valid(const Program& program) {
   }
 }
 
-std::int64_t brute_lower_bound(const Program& program) {
+std::int64_t brute_most_live_bytes(const Program& program) {
   std::int64_t most = 0;
   for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
     std::int64_t live = 0;
@@ -240,8 +240,8 @@ TEST(MemoryPlan, RandomPlansAreValidDeterministicAndBoundedBelow) {
     plan_memory(program);
     expect_valid(program);
     if (HasFatalFailure()) return;
-    EXPECT_EQ(program.arena_lower_bound, brute_lower_bound(program));
-    overlapping += program.arena_bytes < program.arena_lower_bound + kArenaSlack ? 1 : 0;
+    EXPECT_EQ(program.most_live_bytes, brute_most_live_bytes(program));
+    overlapping += program.arena_bytes < program.most_live_bytes + kArenaSlack ? 1 : 0;
 
     std::mt19937 again(seed);
     Program second = random_program(again);
@@ -263,7 +263,7 @@ TEST(MemoryPlan, FindsTheLowerBoundOfAResidualChain) {
   }
   plan_memory(program);
   expect_valid(program);
-  EXPECT_EQ(program.arena_bytes - kArenaSlack, program.arena_lower_bound);
+  EXPECT_EQ(program.arena_bytes - kArenaSlack, program.most_live_bytes);
 }
 
 }  // namespace

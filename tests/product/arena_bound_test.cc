@@ -41,9 +41,9 @@ TEST(ArenaBound, OfEveryRealNetworkIsHeldWithinFivePercent) {
         const auto program = compile_network(entry.path(), isa->name);
         if (program == nullptr) continue;  // reported
         const std::int64_t used = program->arena_bytes - kArenaSlack;
-        EXPECT_LE(used * 100, program->arena_lower_bound * 105)
+        EXPECT_LE(used * 100, program->most_live_bytes * 105)
             << entry.path().filename() << " on " << isa->name << ": " << used << " bytes, "
-            << program->arena_lower_bound << " live at once";
+            << program->most_live_bytes << " live at once";
         ++count;
       }
     }

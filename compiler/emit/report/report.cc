@@ -89,6 +89,7 @@ Json layer_json(const LayerReport& layer) {
   out["input_shapes"] = layer.input_shapes;
   out["output_shape"] = layer.output_shape;
   out["macs"] = layer.macs;
+  if (layer.float_macs > 0) out["float_macs"] = layer.float_macs;
   out["constant_bytes"] = layer.constant_bytes;
   out["statements"] = layer.statements;
   if (layer.accumulators) {
@@ -150,13 +151,15 @@ std::string report_json(const ReportData& data) {
   out["model_sha256"] = data.model_sha256;
   out["producer"] = data.producer;
   out["macs"] = data.macs;
+  out["float_macs"] = data.float_macs;
   out["flash_bytes"] = data.flash_bytes;
   if (data.code_bytes) out["code_bytes"] = *data.code_bytes;
   add_time(out, data.time);
   out["requantize"] = data.float_requantization ? "float" : "integer";
   if (!data.float_requantization) out["requantization"] = rungs_json(data.rungs);
   out["arena"] = {{"bytes", data.arena_bytes},
-                  {"lower_bound", data.arena_lower_bound},
+                  {"most_live_bytes", data.most_live_bytes},
+                  {"saved_in_place", data.saved_in_place},
                   {"alignment", kArenaAlignment},
                   {"slack", kArenaSlack}};
   if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);

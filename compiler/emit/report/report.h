@@ -44,6 +44,7 @@ struct LayerReport {
   std::vector<Shape> input_shapes;
   Shape output_shape;
   std::int64_t macs = 0;
+  std::int64_t float_macs = 0;  // of macs
   std::int64_t constant_bytes = 0;
   std::int64_t statements = 0;  // of the function
   std::optional<AccumulatorBounds> accumulators;
@@ -61,9 +62,11 @@ struct ReportData {
   std::string producer;
   bool float_requantization = true;
   std::int64_t macs = 0;
+  std::int64_t float_macs = 0;   // of macs
   std::int64_t flash_bytes = 0;  // weights and tables
   std::int64_t arena_bytes = 0;  // with the slack after the last buffer
-  std::int64_t arena_lower_bound = 0;
+  std::int64_t most_live_bytes = 0;
+  std::int64_t saved_in_place = 0;
   RungCounts rungs;
   std::vector<Port> inputs, outputs;
   std::vector<LayerReport> layers;
@@ -78,6 +81,11 @@ struct ReportData {
 // `files` are the paths beside report.json and report.html.
 ReportData gather_report(const Program& program, const EmitOptions& options,
                          const std::vector<std::string>& files);
+
+// ", all in float", ", 1,234 of them in float" or nothing.
+std::string share_of_floats(std::int64_t macs, std::int64_t float_macs);
+// Whether integers are multiplied or the quantization of a tensor is known.
+bool has_quantization(const ReportData& data);
 
 std::string report_json(const ReportData& data);
 // One page that loads nothing: styles, script and pictures are inside of it.

@@ -1,4 +1,5 @@
 // Gathers what both reports tell; see report.h.
+#include <algorithm>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -6,6 +7,7 @@
 #include "compiler/emit/report/report.h"
 #include "compiler/program/requantization.h"
 #include "compiler/program/tunable.h"
+#include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
 
 namespace etch {
@@ -50,6 +52,7 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.input_shapes = step.input_shapes;
   layer.output_shape = step.output_shape;
   layer.macs = step.macs;
+  layer.float_macs = step.float_macs;
   layer.constant_bytes = bytes_of_constants(step);
   layer.statements = static_cast<std::int64_t>(recorder.statements());
   layer.accumulators = step.accumulators;
@@ -85,11 +88,24 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
   data.model_sha256 = program.model_sha256;
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
+  data.most_live_bytes = program.most_live_bytes;
+  data.saved_in_place = saved_in_place(program);
   data.budget = program.budget;
   return data;
 }
 
 }  // namespace
+
+std::string share_of_floats(std::int64_t macs, std::int64_t float_macs) {
+  if (float_macs == 0) return "";
+  if (float_macs == macs) return ", all in float";
+  return cat(", ", with_thousands(float_macs), " of them in float");
+}
+
+bool has_quantization(const ReportData& data) {
+  const auto has_tensors = [](const LayerReport& layer) { return !layer.tensors.empty(); };
+  return data.macs > data.float_macs || std::ranges::any_of(data.layers, has_tensors);
+}
 
 ReportData gather_report(const Program& program, const EmitOptions& options,
                          const std::vector<std::string>& files) {
@@ -102,9 +118,11 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.producer = printable(program.producer);
   data.float_requantization = program.isa.float_requantization;
   data.macs = program.macs;
+  data.float_macs = program.float_macs;
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
-  data.arena_lower_bound = program.arena_lower_bound;
+  data.most_live_bytes = program.most_live_bytes;
+  data.saved_in_place = saved_in_place(program);
   data.rungs = count_rungs(program);
   data.inputs = printable_ports(program.inputs);
   data.outputs = printable_ports(program.outputs);

@@ -40,14 +40,31 @@ void add_card(Html& html, std::string_view title, std::string_view number, std::
 
 std::string arena_note(const ReportData& data) {
   const std::int64_t used = data.arena_bytes - kArenaSlack;
-  const std::int64_t bound = data.arena_lower_bound;
-  if (bound == 0) return "nothing lives between the steps";
-  const std::string slack = cat(" and ", kArenaSlack, " bytes of slack");
-  if (used <= bound) {
-    return cat("no more than what is alive at once, ", with_thousands(bound), slack);
+  const std::int64_t live = data.most_live_bytes;
+  if (live == 0) return "nothing lives between the steps";
+  const std::string slack = cat("; ", kArenaSlack, " bytes are slack");
+  if (data.saved_in_place > 0) {
+    return cat(with_thousands(live), " live at once, of which outputs over dying inputs save ",
+               with_thousands(data.saved_in_place), slack);
   }
-  return cat(percent(static_cast<double>(used - bound), static_cast<double>(bound)),
-             " above what is alive at once, ", with_thousands(bound), slack);
+  if (used == live) return cat("no more than what lives at once, ", with_thousands(live), slack);
+  return cat(percent(static_cast<double>(used - live), static_cast<double>(live)),
+             " above what lives at once, ", with_thousands(live), slack);
+}
+
+void add_requantization(Html& html, const ReportData& data) {
+  if (!has_quantization(data)) {
+    add_card(html, "Requantization", "none", "no tensor has a scale that is known at compile time");
+  } else if (data.float_requantization) {
+    add_card(html, "Requantization", "float",
+             "one float product per result of an integer layer, rounded to nearest even");
+  } else if (data.rungs.total() == 0) {
+    add_card(html, "Requantization", "none", "no layer has channels to requantize");
+  } else {
+    add_card(
+        html, "Requantization", "integers",
+        cat(with_thousands(data.rungs.total()), " channels, each proved equal to the float rule"));
+  }
 }
 
 void add_cards(Html& html, const ReportData& data) {
@@ -60,7 +77,8 @@ void add_cards(Html& html, const ReportData& data) {
                  " \u00b5s; ", fixed(rate, 1), " GMAC/s"));
   }
   add_card(html, "Work", cat(with_unit(data.macs), " MACs"),
-           cat(with_thousands(data.macs), " in ", data.layers.size(), " steps"));
+           cat(with_thousands(data.macs), " in ", data.layers.size(), " steps",
+               share_of_floats(data.macs, data.float_macs)));
   add_card(html, "Flash", bytes_with_unit(data.flash_bytes),
            data.code_bytes
                ? cat("weights and tables, and ", with_thousands(*data.code_bytes), " bytes of code")
@@ -68,9 +86,7 @@ void add_cards(Html& html, const ReportData& data) {
                      " bytes of weights and tables, without the code"));
   add_card(html, "Arena", bytes_with_unit(data.arena_bytes),
            cat(with_thousands(data.arena_bytes), " bytes of RAM: ", arena_note(data)));
-  add_card(html, "Requantization", data.float_requantization ? "float" : "integers only",
-           data.float_requantization ? "one float product per result, rounded to nearest even"
-                                     : "proved equal to the float rule, channel by channel");
+  add_requantization(html, data);
   html.end();
 }
 

@@ -293,11 +293,14 @@ std::string proof_summary(const ReportData& data) {
     if (!layer.accumulators) continue;
     ++(bits_of(*layer.accumulators) > 32 ? wrapping : bounded);
   }
+  const std::string addresses =
+      "every address that the code can reach was checked to lie in its buffer.";
+  if (bounded + wrapping == 0) return cat("No step has bounds of integer sums; ", addresses);
   std::string out = cat("Bounds follow from the weights themselves, for every possible input. In ",
                         bounded, bounded == 1 ? " step" : " steps", " int32 cannot overflow");
   if (wrapping > 0)
     out += cat("; in ", wrapping, " it may wrap, as the operator's arithmetic does");
-  return out + ". Besides, every address that the code can reach was checked to lie in its buffer.";
+  return cat(out, ". Besides, ", addresses);
 }
 
 void add_rungs(Html& html, const RungCounts& counts) {
@@ -316,7 +319,7 @@ void add_rungs(Html& html, const RungCounts& counts) {
 
 void add_proofs(Html& html, const ReportData& data) {
   begin_section(html, "proved", "What was proved", proof_summary(data));
-  if (!data.float_requantization) add_rungs(html, data.rungs);
+  if (data.rungs.total() > 0) add_rungs(html, data.rungs);
   const auto has_proof = [](const LayerReport& layer) {
     return layer.accumulators.has_value() || !layer.facts.empty();
   };
@@ -384,7 +387,9 @@ void add_fusions(Html& html, const ReportData& data) {
   if (std::ranges::any_of(data.fusions, is_missed)) {
     add_missed(html, data);
   } else {
-    html.element("p", "No operator beside a quantized tensor is left in float.");
+    html.element("p", has_quantization(data)
+                          ? "No operator beside a quantized tensor is left in float."
+                          : "The network has no quantized tensors that an operator could join.");
   }
 }
 

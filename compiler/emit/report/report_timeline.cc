@@ -42,7 +42,7 @@ class Timeline {
           [](std::int64_t most) { return cat(with_thousands(most), " \u00b5s"); });
     }
     arena_top_ = static_cast<double>(panels_.size()) * (kPanelHeight + kGap) + 6;
-    highest_ = std::max<std::int64_t>({1, data.arena_bytes, data.arena_lower_bound});
+    highest_ = std::max<std::int64_t>({1, data.arena_bytes, data.most_live_bytes});
   }
 
   void draw() {
@@ -183,10 +183,10 @@ class Timeline {
                     cat(i));
     }
     label(kLeft - 8, y, "step", "head");
-    const double bound = y_of(data_.arena_lower_bound);
-    line(bound, "bound");
-    label(kWidth - kRight - 4, bound + 13,
-          cat("lower bound ", bytes_with_unit(data_.arena_lower_bound)));
+    const double live = y_of(data_.most_live_bytes);
+    line(live, "live");
+    label(kWidth - kRight - 4, live + 13,
+          cat("live at once ", bytes_with_unit(data_.most_live_bytes)));
   }
 
   Html& html_;
@@ -217,8 +217,9 @@ void add_timeline(Html& html, const ReportData& data) {
   html.raw(
       "<h2 id=\"steps\">Steps and memory</h2>\n<p>Steps run from left to right. Below, the arena: "
       "each rectangle is a buffer, from its first to its last step, at its addresses. Where two "
-      "overlap, an output lies over an input that dies in that step. The dashed line is the lower "
-      "bound: what is alive at once if nothing overlaps. Point at anything for its name; click a "
+      "overlap, an output lies over an input that dies in that step. The dashed line is the most "
+      "that lives at once, which an arena without such overlaps needs. Point at anything for its "
+      "name; click a "
       "step for its row.</p>\n");
   html.begin("div", {{"class", "panel"}});
   add_legend(html, data);

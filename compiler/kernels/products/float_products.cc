@@ -259,6 +259,7 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
   step->summary = describe(g, false);
   step->macs = count_macs(
       g, element_count(lowering.constant(node, 1).shape()) / (g.in_channels * g.out_channels));
+  step->float_macs = step->macs;
   StepArguments arguments(lowering, node, *step);
   const Input x = arguments.memory(lowering.ordered(node, 0, order), "x");
   const View y = lowering.new_output(node, 0, order);
@@ -307,6 +308,7 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& ge
   auto step = make_step(depthwise ? "depthwise" : "conv");
   step->summary = describe(geometry, depthwise);
   step->macs = count_macs(geometry, packing.taps);
+  step->float_macs = step->macs;
   FloatProductPlan& plan = step->plan;
   StepArguments arguments(lowering, node, *step);
   const Input x =
@@ -421,6 +423,7 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   step->summary =
       cat("float matrix product, ", g.rows, " x ", g.depth, " by ", g.depth, " x ", g.cols);
   step->macs = element_count(g.batch) * g.rows * g.depth * g.cols;
+  step->float_macs = step->macs;
   FloatProductPlan& plan = step->plan;
   StepArguments arguments(lowering, node, *step);
   const std::int64_t b_matrix = g.depth * g.cols;
@@ -456,6 +459,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   step->summary =
       cat("float matrix product, ", g.rows, " x ", g.depth, " by ", g.depth, " x ", g.cols);
   step->macs = g.rows * g.depth * g.cols;
+  step->float_macs = step->macs;
   FloatProductPlan& plan = step->plan;
   StepArguments arguments(lowering, node, *step);
   rt::PackShape packing = row_major_weights(g.depth, g.cols);

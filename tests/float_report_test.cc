@@ -1,0 +1,158 @@
+// What `etch` says of networks that compute with floats, wholly or in part: never that they are
+// integers; and what it says of arenas in which outputs lie over dying inputs.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/cli/process.h"
+#include "compiler/compile.h"
+#include "compiler/diag/diagnostic.h"
+#include "compiler/emit/report/report.h"
+#include "compiler/schedule/memory.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
+
+namespace etch {
+namespace {
+
+using Json = nlohmann::json;
+
+enum class Kind { kFloat, kInteger, kMixed };
+
+void add_float_product(ModelBuilder& model, const std::string& x, const std::string& y) {
+  model.initializer("b", Tensor::of<float>({8, 4}, std::vector<float>(32, 0.5F)));
+  model.node("MatMul", {x, "b"}, {y});
+}
+
+void add_quantization(ModelBuilder& model) {
+  model.initializer("scale", Tensor::of<float>({}, {0.05F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {128}));
+  model.initializer("w", Tensor::of<std::int8_t>({8, 8}, std::vector<std::int8_t>(64, 3)));
+  model.initializer("w_zero", Tensor::of<std::int8_t>({}, {0}));
+}
+
+// x [1,8] is float; an integer product 8 x 8, a float product 8 x 4, or one after the other.
+std::string network(Kind kind) {
+  ModelBuilder model(13);
+  model.input("x", DType::kF32, {1, 8});
+  std::string last = "x";
+  if (kind != Kind::kFloat) {
+    add_quantization(model);
+    model.node("QuantizeLinear", {"x", "scale", "zero"}, {"q"});
+    model.node("QLinearMatMul", {"q", "scale", "zero", "w", "scale", "w_zero", "scale", "zero"},
+               {"p"});
+    model.node("DequantizeLinear", {"p", "scale", "zero"}, {"d"});
+    last = "d";
+  }
+  if (kind != Kind::kInteger) {
+    add_float_product(model, last, "y");
+    last = "y";
+  }
+  model.output(last);
+  return model.bytes();
+}
+
+ReportData report_of(Kind kind, const std::string& target) {
+  CompileOptions options;
+  options.target = target;
+  Sink sink;
+  const auto program = compile(network(kind), options, sink);
+  EXPECT_NE(program, nullptr) << errors_of(sink);
+  return program == nullptr ? ReportData{} : gather_report(*program, {}, {});
+}
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(FloatReport, MultiplicationsOfFloatsAreCountedByThemselves) {
+  const Json floats = Json::parse(report_json(report_of(Kind::kFloat, "scalar")));
+  EXPECT_EQ(floats["macs"], 32);
+  EXPECT_EQ(floats["float_macs"], 32);
+  const Json mixed = Json::parse(report_json(report_of(Kind::kMixed, "scalar")));
+  EXPECT_EQ(mixed["macs"], 96);
+  EXPECT_EQ(mixed["float_macs"], 32);
+  EXPECT_EQ(Json::parse(report_json(report_of(Kind::kInteger, "scalar")))["float_macs"], 0);
+}
+
+TEST(FloatReport, APageSaysWhichWorkIsFloat) {
+  EXPECT_TRUE(says(report_html(report_of(Kind::kFloat, "scalar")), "steps, all in float"));
+  EXPECT_TRUE(says(report_html(report_of(Kind::kMixed, "scalar")), "steps, 32 of them in float"));
+  EXPECT_FALSE(says(report_html(report_of(Kind::kInteger, "scalar")), "in float<"));
+}
+
+TEST(FloatReport, AFloatNetworkHasNoRequantizationOnAnyTarget) {
+  for (const std::string target : {"scalar", "cortex-m0"}) {
+    SCOPED_TRACE(target);
+    const std::string page = report_html(report_of(Kind::kFloat, target));
+    EXPECT_TRUE(says(page, "no tensor has a scale that is known at compile time"));
+    EXPECT_TRUE(says(page, "The network has no quantized tensors that an operator could join."));
+    for (const char* words : {"float product per result", "proved equal", "Requantization without",
+                              "integers", "int32 cannot overflow", "is left in float"}) {
+      EXPECT_FALSE(says(page, words)) << words;
+    }
+  }
+}
+
+TEST(FloatReport, ChannelsThatAreRequantizedInIntegersAreCounted) {
+  for (const Kind kind : {Kind::kInteger, Kind::kMixed}) {
+    const std::string page = report_html(report_of(kind, "cortex-m0"));
+    EXPECT_TRUE(says(page, "8 channels, each proved equal to the float rule"));
+    EXPECT_TRUE(says(report_html(report_of(kind, "scalar")),
+                     "one float product per result of an integer layer"));
+  }
+}
+
+TEST(FloatReport, TheCommandLineSaysSoToo) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "etch-float-report-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string model = folder + "/model.onnx";
+  std::ofstream(model, std::ios::binary) << network(Kind::kFloat);
+  const auto etch = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command = {cli::etch_binary()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return cli::run_process(command, std::chrono::minutes(1)).output;
+  };
+  EXPECT_TRUE(says(etch({"compile", model, "-o", folder + "/out"}), "steps, all in float\n"));
+  EXPECT_TRUE(says(etch({"inspect", model}), "32 MACs, all in float\n"));
+  fs::remove_all(folder);
+}
+
+// Live at once: 1,000 bytes; the arena has 600 and the slack.
+TEST(ArenaReport, NamesWhatOutputsOverDyingInputsSave) {
+  Program program;
+  program.most_live_bytes = 1000;
+  program.arena_bytes = 600 + kArenaSlack;
+  EXPECT_EQ(saved_in_place(program), 400);
+  ReportData data;
+  data.arena_bytes = program.arena_bytes;
+  data.most_live_bytes = 1000;
+  data.saved_in_place = 400;
+  const std::string page = report_html(data);
+  EXPECT_TRUE(says(page, "1,000 live at once, of which outputs over dying inputs save 400"));
+  EXPECT_FALSE(says(page, "lower bound"));
+  const Json arena = Json::parse(report_json(data))["arena"];
+  EXPECT_EQ(arena["most_live_bytes"], 1000);
+  EXPECT_EQ(arena["saved_in_place"], 400);
+  EXPECT_FALSE(arena.contains("lower_bound"));
+}
+
+TEST(ArenaReport, NothingIsSavedInAnArenaThatIsNotSmaller) {
+  Program program;
+  program.most_live_bytes = 1000;
+  program.arena_bytes = 1000 + kArenaSlack;
+  EXPECT_EQ(saved_in_place(program), 0);
+  program.arena_bytes = 1300 + kArenaSlack;
+  EXPECT_EQ(saved_in_place(program), 0);
+  EXPECT_EQ(saved_in_place(Program{}), 0);
+}
+
+}  // namespace
+}  // namespace etch
