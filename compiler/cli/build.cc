@@ -40,27 +40,7 @@ std::vector<ProcessResult> run_all(const std::vector<Command>& commands, const s
   return results;
 }
 
-// ": " and what the compiler said from its first error on, with lines joined by " | "; empty if it
-// was silent. A linker says what is wrong before the driver's "collect2: error:".
-std::string excerpt(const std::string& text) {
-  constexpr std::size_t kMost = 600;
-  const std::size_t error = text.find("error:");
-  const bool by_driver =
-      error != std::string::npos && text.rfind("collect2: ", error) != std::string::npos;
-  const std::size_t line =
-      error == std::string::npos || by_driver ? std::string::npos : text.rfind('\n', error);
-  std::string out;
-  for (const char c : text.substr(line == std::string::npos ? 0 : line + 1, kMost)) {
-    if (c == '\n') {
-      out += " | ";
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out.empty() ? out : cat(": ", out);
-}
-
-// A cross compiler without all of its packages.
+// A compiler without all of its packages.
 bool lacks_something(const std::string& errors) {
   constexpr std::string_view kSigns[] = {
       "No such file or directory", "file not found", "cannot find",
@@ -79,9 +59,36 @@ std::string overflow_of(const std::string& errors) {
   return what.erase(what.find('\''), 1);
 }
 
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Whether the compiler says that a file in `folder` is wrong, or the linker that symbols are. It
+// may also have failed by itself: crashed, been killed, not known an option.
+bool refuses_code(const ProcessResult& result, const fs::path& folder) {
+  const std::string& errors = result.errors;
+  if (result.end != ProcessResult::End::kExited || contains(errors, "internal compiler error")) {
+    return false;
+  }
+  constexpr std::string_view kSigns[] = {"undefined reference", "undefined symbol",
+                                         "multiple definition", "duplicate symbol",
+                                         "Assembler messages:"};
+  if (std::any_of(std::begin(kSigns), std::end(kSigns),
+                  [&](std::string_view sign) { return contains(errors, sign); })) {
+    return true;
+  }
+  for (std::size_t begin = 0; begin < errors.size();) {
+    const std::size_t end = std::min(errors.find('\n', begin), errors.size());
+    const std::string line = errors.substr(begin, end - begin);
+    if (line.starts_with(folder.string()) && contains(line, "error: ")) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 // True if the command succeeded; otherwise reports why it did not.
-bool accept(const ProcessResult& result, const Toolchain& toolchain, const std::string& task,
-            Reporter& reporter) {
+bool accept(const ProcessResult& result, const Toolchain& toolchain, const fs::path& folder,
+            const std::string& task, Reporter& reporter) {
   if (result.succeeded()) return true;
   const std::string& compiler = toolchain.compiler;
   if (const Machine* machine = toolchain.machine) {
@@ -90,17 +97,16 @@ bool accept(const ProcessResult& result, const Toolchain& toolchain, const std::
       return false;
     }
     if (lacks_something(result.errors)) {
-      reporter.io_error(compiler, cat(task, excerpt(result.errors), " (are all packages here? ",
+      reporter.io_error(compiler, cat(task, words_of(result.errors), " (are all packages here? ",
                                       packages_hint(machine->compiler_packages), ")"));
       return false;
     }
   }
-  if (result.end == ProcessResult::End::kNotStarted ||
-      result.end == ProcessResult::End::kInterrupted) {
-    reporter.io_error(compiler, cat(task, ": ", describe(result)));
+  const std::string what = cat(task, ": ", describe(result), words_of(result.errors));
+  if (refuses_code(result, folder) && !lacks_something(result.errors)) {
+    reporter.internal_error(cat(compiler, ", ", what));
   } else {
-    reporter.internal_error(
-        cat(compiler, ", ", task, ": ", describe(result), excerpt(result.errors)));
+    reporter.io_error(compiler, what);
   }
   return false;
 }
@@ -112,6 +118,24 @@ Command start_of_command(const Toolchain& toolchain) {
 }
 
 }  // namespace
+
+std::string words_of(const std::string& errors) {
+  constexpr std::size_t kMost = 600;
+  const std::size_t error = errors.find("error:");
+  const bool by_driver =
+      error != std::string::npos && errors.rfind("collect2: ", error) != std::string::npos;
+  const std::size_t line =
+      error == std::string::npos || by_driver ? std::string::npos : errors.rfind('\n', error);
+  std::string out;
+  for (const char c : errors.substr(line == std::string::npos ? 0 : line + 1, kMost)) {
+    if (c == '\n') {
+      out += " | ";
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out.empty() ? out : cat(": ", out);
+}
 
 void report_too_large(const Machine& machine, const std::string& what, Reporter& reporter) {
   Sink sink;
@@ -147,11 +171,12 @@ std::optional<BuildOutput> build_program(const fs::path& base, const std::vector
   const std::vector<ProcessResult> results =
       run_all(commands, cat("building with ", toolchain.compiler), reporter);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!accept(results[i], toolchain, cat("compiling ", sources[i].path), reporter)) {
+    if (!accept(results[i], toolchain, folder, cat("compiling ", sources[i].path), reporter)) {
       return std::nullopt;
     }
   }
-  if (!accept(run_process(link, kCompilerTimeout, folder), toolchain, "linking", reporter)) {
+  if (!accept(run_process(link, kCompilerTimeout, folder), toolchain, folder, "linking",
+              reporter)) {
     return std::nullopt;
   }
   return built;

@@ -36,7 +36,7 @@ std::uint64_t address_of_mark(const fs::path& program) {
 bool compile_plugin(const fs::path& folder, Reporter& reporter) {
   const std::string compiler = host_compiler();
   if (compiler.empty()) {
-    reporter.io_error("instruction counter", "a C++ compiler is needed (g++, clang++ or $CXX)");
+    reporter.io_error("instruction counter", missing_compiler());
     return false;
   }
   const std::string source(embedded_file(cat("templates/files/", kSource)));
@@ -45,7 +45,8 @@ bool compile_plugin(const fs::path& folder, Reporter& reporter) {
       run_process({compiler, "-std=c++17", "-O2", "-fPIC", "-shared", kSource, "-o", kPlugin},
                   kCompilerTimeout, folder);
   if (result.succeeded()) return true;
-  reporter.io_error(compiler, cat("building the instruction counter: ", describe(result)));
+  reporter.io_error(compiler, cat("building the instruction counter: ", describe(result),
+                                  words_of(result.errors)));
   return false;
 }
 

@@ -194,6 +194,22 @@ std::optional<std::vector<Tensor>> Network::read_outputs(const fs::path& folder,
   return outputs;
 }
 
+// An emulator that cannot be run or crashes, and programs that the system cannot load. In an
+// emulator of a whole machine or of WebAssembly no fault of the program becomes a signal.
+bool Network::could_not_run(const ProcessResult& result) const {
+  const Machine* machine = toolchain_.machine;
+  const bool emulated = !toolchain_.runner.empty();
+  if (result.end == ProcessResult::End::kSignal) {
+    return machine != nullptr && machine->kind != Machine::Kind::kLinux;
+  }
+  if (result.end != ProcessResult::End::kExited) {
+    return result.end != ProcessResult::End::kTimeout;
+  }
+  // 126 and 127 as shells and loaders say; 255 as qemu says without a library of the machine.
+  const int code = result.exit_code;
+  return code == 1 || code == 126 || code == 127 || (emulated && code == 255);
+}
+
 void Network::report_failure(ProcessResult result, Reporter& reporter) const {
   const Machine* machine = toolchain_.machine;
   std::string said = result.errors.empty() && machine != nullptr ? result.output : result.errors;
@@ -209,14 +225,15 @@ void Network::report_failure(ProcessResult result, Reporter& reporter) const {
     return;
   }
   const bool fault = machine != nullptr && exited && result.exit_code == kFault;
-  const std::string what = cat("the generated program failed", machine == nullptr ? "" : " in ",
-                               machine == nullptr ? "" : machine->emulator, ": ",
-                               fault ? "" : describe(result) + (said.empty() ? "" : ": "), said);
-  if (result.end == ProcessResult::End::kNotStarted ||
-      result.end == ProcessResult::End::kInterrupted || (exited && result.exit_code == 1)) {
-    reporter.io_error(built_.program.string(), what);
+  const bool emulated = !toolchain_.runner.empty();
+  const std::string emulator = emulated ? toolchain_.runner.front() : "";
+  const std::string words = cat(fault ? "" : describe(result) + (said.empty() ? "" : ": "), said);
+  if (could_not_run(result)) {
+    reporter.io_error(emulated ? emulator : built_.program.string(),
+                      cat("running the generated program: ", words));
   } else {
-    reporter.internal_error(what);
+    reporter.internal_error(
+        cat("the generated program failed", emulated ? " in " : "", emulator, ": ", words));
   }
 }
 

@@ -84,6 +84,7 @@ class Network {
   std::optional<ProcessResult> execute(const std::vector<std::string>& arguments,
                                        const std::string& task, Reporter& reporter,
                                        const std::string& plugin = {}) const;
+  bool could_not_run(const ProcessResult& result) const;
   void report_failure(ProcessResult result, Reporter& reporter) const;
 
   std::unique_ptr<Program> program_;

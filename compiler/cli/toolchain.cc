@@ -89,6 +89,15 @@ Toolchain toolchain_for(const Machine& machine, const IsaTraits& isa) {
 
 }  // namespace
 
+std::string missing_compiler() {
+  const char* const chosen = std::getenv("CXX");
+  const bool is_set = chosen != nullptr && *chosen != '\0';
+  return cat(
+      "a C++ compiler is needed (",
+      is_set ? cat("$CXX is '", chosen, "', which is no program here") : "g++, clang++ or $CXX",
+      ")");
+}
+
 std::string host_compiler() {
   const char* const chosen = std::getenv("CXX");
   if (chosen != nullptr && *chosen != '\0') return find_program(chosen).empty() ? "" : chosen;
@@ -108,7 +117,7 @@ TargetStatus status_of(const IsaTraits& isa) {
     status.emulator = emulator->program;
   }
   if (status.compiler.empty()) {
-    status.missing = "a C++ compiler is needed (g++, clang++ or $CXX)";
+    status.missing = missing_compiler();
   } else if (!status.runs_here()) {
     status.missing = emulator == nullptr
                          ? "a CPU that has it is needed"

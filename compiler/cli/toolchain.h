@@ -39,6 +39,9 @@ std::optional<Toolchain> find_toolchain(const IsaTraits& isa, Reporter& reporter
 // $CXX if it is set, otherwise g++ or clang++; empty if there is none.
 std::string host_compiler();
 
+// What to say where host_compiler() is empty.
+std::string missing_compiler();
+
 // What programs for the machine are built with and run by, besides the network and its harness:
 // start-up, memory map, loader. Sources end in ".cc". To be written into the folder of the program,
 // which the toolchain's flags expect as the current one when it runs.

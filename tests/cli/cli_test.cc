@@ -404,13 +404,6 @@ TEST_F(Cli, TargetsListsThePortableOne) {
   EXPECT_NE(result.output.find("<- native"), std::string::npos);
 }
 
-TEST_F(Cli, ACompilerThatRefusesIsAnInternalErrorAndAMissingOneIsNot) {
-  setenv("CXX", "false", 1);
-  EXPECT_EQ(etch({"check", kDigits}).exit_code, 70);
-  setenv("CXX", "/no/such/compiler", 1);
-  EXPECT_EQ(etch({"check", kDigits}).exit_code, 3);
-}
-
 TEST_F(Cli, AnUnusableTemporaryFolderIsExitCode3) {
   setenv("TMPDIR", "/no/such/folder", 1);
   EXPECT_EQ(etch({"check", kDigits}).exit_code, 3);

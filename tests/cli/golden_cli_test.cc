@@ -218,7 +218,8 @@ TEST_F(GoldenCli, WhatCannotBeRunIsSaid) {
   setenv("CXX", "/nowhere/c++", 1);
   const ProcessResult missing = verify();
   EXPECT_EQ(missing.exit_code, 3) << missing.output;
-  EXPECT_TRUE(says(missing, "outputs not compared: a C++ compiler is needed")) << missing.output;
+  EXPECT_TRUE(says(missing, "outputs not compared: a C++ compiler is needed ($CXX"))
+      << missing.output;
   EXPECT_EQ(verify({"--skip-missing"}).exit_code, 0);
   EXPECT_EQ(verify({"--generate-only"}).exit_code, 0);
   const std::string before = contents(file());
