@@ -12,7 +12,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/cli/process.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace etch::cli {
 namespace {
