@@ -2,7 +2,7 @@
 // subcommands are in compiler/cli, one file each.
 #include <fcntl.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -29,13 +29,13 @@ constexpr char kFooter[] =
     "5 not as `etch golden` recorded, 70 internal error (please report it).";
 
 // `first` is the first argument.
-int report_usage(const CLI::App& root, const std::vector<Command>& commands, std::string what,
+int report_usage(const Parser& root, const std::vector<Command>& commands, std::string what,
                  const std::string& first) {
-  std::string words = root.get_name();
+  std::string words = root.name();
   for (const Command& command : commands) {
-    if (command.parser->parsed()) words += " " + command.parser->get_name();
+    if (command.parser.parsed()) words += " " + command.parser.name();
   }
-  if (words == root.get_name()) {
+  if (words == root.name()) {
     what = first.empty() || first.front() == '-' ? "a command is needed"
                                                  : "there is no command '" + one_line(first) + "'";
   }
@@ -45,29 +45,28 @@ int report_usage(const CLI::App& root, const std::vector<Command>& commands, std
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App root("Etch compiles quantized ONNX networks to C++ that needs no library.", "etch");
-  root.set_help_flag("-h,--help", "print this help");
-  root.set_version_flag("--version", "etch " ETCH_VERSION, "print the version");
+  const Parser root("Etch compiles quantized ONNX networks to C++ that needs no library.", "etch",
+                    Parser::Help::kPrinted);
+  root.set_version("etch " ETCH_VERSION);
   bool quiet = false;
   root.add_flag("-q,--quiet", quiet, "print only errors and results");
-  root.require_subcommand(1);
-  root.fallthrough();  // root options may also follow the subcommand
+  root.require_subcommand();
   root.footer(kFooter);
 
   const std::vector<Command> commands = {
       add_compile(root), add_check(root),   add_run(root),     add_bench(root),
       add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root),
       add_golden(root)};
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
-    return root.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return report_usage(root, commands, error.what(), argc > 1 ? argv[1] : "");
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  std::string what;
+  const Parser::Outcome outcome = root.parse(words, what);
+  if (outcome == Parser::Outcome::kAnswered) return static_cast<int>(ExitCode::kOk);
+  if (outcome == Parser::Outcome::kRefused) {
+    return report_usage(root, commands, what, words.empty() ? "" : words.front());
   }
   Reporter reporter(quiet ? Verbosity::kQuiet : Verbosity::kNormal);
   for (const Command& command : commands) {
-    if (command.parser->parsed()) return static_cast<int>(command.run(reporter));
+    if (command.parser.parsed()) return static_cast<int>(command.run(reporter));
   }
   return static_cast<int>(ExitCode::kUsage);
 }

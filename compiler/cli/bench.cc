@@ -191,25 +191,25 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
 
 }  // namespace
 
-Command add_bench(CLI::App& root) {
-  CLI::App* parser = root.add_subcommand("bench", "Time a model and each of its layers");
+Command add_bench(const Parser& root) {
+  const Parser parser = root.add_subcommand("bench", "Time a model and each of its layers");
   auto options = std::make_shared<BenchOptions>();
-  add_model_options(*parser, *options);
-  add_code_options(*parser, *options);
-  add_budget_options(*parser, *options);
-  add_time_limit(*parser, *options);
-  add_schedule_options(*parser, *options);
-  parser->add_flag("--json", options->json, "print a JSON object");
+  add_model_options(parser, *options);
+  add_code_options(parser, *options);
+  add_budget_options(parser, *options);
+  add_time_limit(parser, *options);
+  add_schedule_options(parser, *options);
+  parser.add_flag("--json", options->json, "print a JSON object");
   parser
-      ->add_option("--report", options->report,
-                   "also write the report of `etch compile` with the times, as a page or, if the "
-                   "name ends in .json, as JSON")
-      ->type_name("FILE");
-  parser->add_option("--seconds", options->seconds, "how long to measure")
-      ->check(CLI::Validator(CLI::Range(0.01, 3600.0)).description(""))
-      ->type_name("S")
-      ->capture_default_str();
-  parser->footer(
+      .add_option("--report", options->report,
+                  "also write the report of `etch compile` with the times, as a page or, if the "
+                  "name ends in .json, as JSON")
+      .type_name("FILE");
+  parser.add_option("--seconds", options->seconds, "how long to measure")
+      .between(0.01, 3600.0)
+      .type_name("S")
+      .show_default();
+  parser.footer(
       "On one thread unless --threads says otherwise. Half of the time goes to the whole network,\n"
       "half to its layers, which are timed one by one within runs of the whole network, less what\n"
       "reading the clock takes. On targets that are other machines, the emulator's executed\n"

@@ -195,41 +195,40 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
 
 }  // namespace
 
-Command add_check(CLI::App& root) {
-  CLI::App* parser = root.add_subcommand(
+Command add_check(const Parser& root) {
+  const Parser parser = root.add_subcommand(
       "check", "Generate, build and run a model and compare with its test data");
   auto options = std::make_shared<CheckOptions>();
-  add_model_options(*parser, *options);
-  add_code_options(*parser, *options);
-  add_budget_options(*parser, *options);
-  add_time_limit(*parser, *options);
-  add_schedule_options(*parser, *options);
+  add_model_options(parser, *options);
+  add_code_options(parser, *options);
+  add_budget_options(parser, *options);
+  add_time_limit(parser, *options);
+  add_schedule_options(parser, *options);
   parser
-      ->add_option("--data", options->data,
-                   "folder with input_I.pb and output_I.pb\n"
-                   "(default: every test_data_set_* beside the model)")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+      .add_option("--data", options->data,
+                  "folder with input_I.pb and output_I.pb\n"
+                  "(default: every test_data_set_* beside the model)")
+      .one_argument()
+      .type_name("DIR");
   parser
-      ->add_option("--max-lsb", options->allowance.max_lsb,
-                   "accept integer outputs that differ by up to K steps")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
-      ->type_name("K")
-      ->capture_default_str();
+      .add_option("--max-lsb", options->allowance.max_lsb,
+                  "accept integer outputs that differ by up to K steps")
+      .not_negative()
+      .type_name("K")
+      .show_default();
   parser
-      ->add_option("--tolerance", options->allowance.tolerance,
-                   "accept float outputs that differ by up to T * max(1, |expected|)")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
-      ->type_name("T")
-      ->capture_default_str();
+      .add_option("--tolerance", options->allowance.tolerance,
+                  "accept float outputs that differ by up to T * max(1, |expected|)")
+      .not_negative()
+      .type_name("T")
+      .show_default();
   parser
-      ->add_option("--no-worse-than", options->allowance.no_worse_than,
-                   "accept outputs that differ in no more elements and by no more than\n"
-                   "output_I.pb in this folder of the data set, e.g. of another runtime")
-      ->type_name("SUBDIR");
-  parser->add_option("--keep", options->keep, "build in this folder and leave it")
-      ->type_name("DIR");
-  parser->footer(
+      .add_option("--no-worse-than", options->allowance.no_worse_than,
+                  "accept outputs that differ in no more elements and by no more than\n"
+                  "output_I.pb in this folder of the data set, e.g. of another runtime")
+      .type_name("SUBDIR");
+  parser.add_option("--keep", options->keep, "build in this folder and leave it").type_name("DIR");
+  parser.footer(
       "Prints one line per output, `exact` or `N of M differ, max K` (steps of an integer, "
       "absolute\n"
       "difference of a float), and ends with `etch check: PASS` or `etch check: FAIL` (exit code "

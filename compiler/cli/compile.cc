@@ -186,43 +186,43 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
 
 }  // namespace
 
-Command add_compile(CLI::App& root) {
-  CLI::App* parser = root.add_subcommand("compile", "Compile a model to a folder of C++");
+Command add_compile(const Parser& root) {
+  const Parser parser = root.add_subcommand("compile", "Compile a model to a folder of C++");
   auto arguments = std::make_shared<CompileArguments>();
-  add_model_options(*parser, *arguments);
-  add_code_options(*parser, *arguments);
-  add_budget_options(*parser, *arguments);
-  add_schedule_options(*parser, *arguments);
-  parser->add_option("-o,--output", arguments->output, "folder to write to")
-      ->required()
-      ->type_name("DIR");
+  add_model_options(parser, *arguments);
+  add_code_options(parser, *arguments);
+  add_budget_options(parser, *arguments);
+  add_schedule_options(parser, *arguments);
+  parser.add_option("-o,--output", arguments->output, "folder to write to")
+      .required()
+      .type_name("DIR");
   parser
-      ->add_option("--name", arguments->name,
-                   "C++ namespace and file stem (default: the model file's name)")
-      ->check(CLI::Validator(check_name, ""))
-      ->type_name("NAME");
-  parser->add_flag("--single-file", arguments->single_file, "one .cc file instead of several");
+      .add_option("--name", arguments->name,
+                  "C++ namespace and file stem (default: the model file's name)")
+      .check(check_name)
+      .type_name("NAME");
+  parser.add_flag("--single-file", arguments->single_file, "one .cc file instead of several");
   parser
-      ->add_option("--weights", arguments->weights,
-                   "embed: in the C++ files; file: in a binary file that the assembler includes; "
-                   "binary: in one that is linked or programmed by itself, at NAME_weights")
-      ->check(CLI::Validator(CLI::IsMember({"embed", "file", "binary"})).description(""))
-      ->type_name("FORM")
-      ->capture_default_str();
+      .add_option("--weights", arguments->weights,
+                  "embed: in the C++ files; file: in a binary file that the assembler includes; "
+                  "binary: in one that is linked or programmed by itself, at NAME_weights")
+      .one_of({"embed", "file", "binary"})
+      .type_name("FORM")
+      .show_default();
   parser
-      ->add_option("--weights-section", arguments->weights_section,
-                   "linker section of weights and tables, e.g. .ext_flash")
-      ->check(CLI::Validator(check_section, ""))
-      ->type_name("SECTION");
+      .add_option("--weights-section", arguments->weights_section,
+                  "linker section of weights and tables, e.g. .ext_flash")
+      .check(check_section)
+      .type_name("SECTION");
   parser
-      ->add_option("--package", arguments->package,
-                   "a tree for build systems, in one or several forms: all, cmake, cmsis-pack, "
-                   "zephyr, esp-idf, platformio, arduino")
-      ->delimiter(',')
-      ->check(CLI::Validator(CLI::IsMember(form_names())).description(""))
-      ->type_name("FORM,...");
-  parser->add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
-  parser->footer(
+      .add_option("--package", arguments->package,
+                  "a tree for build systems, in one or several forms: all, cmake, cmsis-pack, "
+                  "zephyr, esp-idf, platformio, arduino")
+      .separated_by_commas()
+      .one_of(form_names())
+      .type_name("FORM,...");
+  parser.add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
+  parser.footer(
       "Nothing is written when the model is refused.\n"
       "\n"
       "Examples:\n"

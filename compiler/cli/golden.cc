@@ -50,31 +50,24 @@ std::string refuse_external_data(const std::string&) {
 }
 
 // What of the command line is kept in the file and changes the generated code.
-void add_kept_options(CLI::App& parser, ModelOptions& options) {
+void add_kept_options(const Parser& parser, ModelOptions& options) {
   add_model_options(parser, options);
   add_code_options(parser, options);
   add_budget_options(parser, options);
   add_schedule_options(parser, options);
-  parser.remove_option(parser.get_option("--target"));
-  parser.get_option("--external-data")
-      ->check(CLI::Validator(refuse_external_data, ""))
-      ->description("refused: the data has to be inside the model's file");
+  parser.remove_option("--target");
+  parser.option("--external-data")
+      .check(refuse_external_data)
+      .description("refused: the data has to be inside the model's file");
 }
 
-// The words that give the options of `kept` that were given; the tuning file is that of the folder.
-std::vector<std::string> words_of(const std::vector<CLI::Option*>& kept) {
+// The words that give these options again; the tuning file is that of the folder.
+std::vector<std::string> words_of(const std::vector<Given>& given) {
   std::vector<std::string> words;
-  for (const CLI::Option* option : kept) {
-    if (option->get_positional() || option->count() == 0) continue;
-    const std::string name = "--" + option->get_lnames().front();
-    if (option->get_items_expected_max() == 0) {
-      words.push_back(name);
-      continue;
-    }
-    for (const std::string& value : option->results()) {
-      words.push_back(name);
-      words.push_back(name == "--tuning" ? GoldenFolder{}.tuning().string() : value);
-    }
+  for (const auto& [option, value] : given) {
+    words.push_back(option);
+    if (!value) continue;
+    words.push_back(option == "--tuning" ? GoldenFolder{}.tuning().string() : *value);
   }
   return words;
 }
@@ -83,15 +76,12 @@ std::vector<std::string> words_of(const std::vector<CLI::Option*>& kept) {
 std::optional<ModelOptions> options_of(const Golden& golden, const GoldenFolder& folder,
                                        Reporter& reporter) {
   ModelOptions options;
-  CLI::App parser;
-  parser.set_help_flag();
+  const Parser parser("", "", Parser::Help::kNone);
   add_kept_options(parser, options);
-  parser.get_option("MODEL")->required(false);
-  std::vector<std::string> reversed(golden.options.rbegin(), golden.options.rend());
-  try {
-    parser.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    reporter.io_error(folder.file().string(), cat("options: ", error.what()));
+  parser.option("MODEL").required(false);
+  std::string what;
+  if (parser.parse(golden.options, what) != Parser::Outcome::kParsed) {
+    reporter.io_error(folder.file().string(), cat("options: ", what));
     return std::nullopt;
   }
   if (!options.model.empty()) {
@@ -344,61 +334,59 @@ std::string check_target(const std::string& name) {
                         : cat("'", name, "' is another target on another machine; name one");
 }
 
-CLI::App* add_record(CLI::App& parent, const std::shared_ptr<RecordOptions>& options) {
-  CLI::App* parser = parent.add_subcommand("record", "Record a model for `etch golden verify`");
-  add_kept_options(*parser, *options);
-  const std::vector<CLI::Option*> kept =
-      parser->get_options([](const CLI::Option* option) { return option->get_name() != "--help"; });
-  parser->parse_complete_callback([options, kept] { options->words = words_of(kept); });
-  add_time_limit(*parser, *options);
-  parser->add_option("--targets", options->targets, "instruction sets, separated by commas")
-      ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(check_target, ""))
-      ->type_name("A,B,...");
-  parser->add_option("-o,--output", options->output, "folder to write to")
-      ->required()
-      ->type_name("DIR");
+Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& options) {
+  const Parser parser = parent.add_subcommand("record", "Record a model for `etch golden verify`");
+  add_kept_options(parser, *options);
+  parser.take_given(
+      [options](const std::vector<Given>& given) { options->words = words_of(given); });
+  add_time_limit(parser, *options);
+  parser.add_option("--targets", options->targets, "instruction sets, separated by commas")
+      .required()
+      .separated_by_commas()
+      .one_argument()
+      .check(check_target)
+      .type_name("A,B,...");
+  parser.add_option("-o,--output", options->output, "folder to write to")
+      .required()
+      .type_name("DIR");
   parser
-      ->add_option("--data", options->data,
-                   "folder with input_I.pb (default: test_data_set_* beside the model, or made-up "
-                   "inputs)")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
-  parser->add_option("--samples", options->samples, "the most inferences to record")
-      ->check(CLI::Validator(CLI::Range(std::size_t{1}, kMostGoldenSamples)).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  parser->add_flag("--generate-only", options->generate_only, "no outputs and sizes of code");
-  parser->add_flag("-f,--force", options->force, "replace an earlier recording");
-  parser->footer("Example:\n  etch golden record net.onnx --targets cortex-m4,avx2 -o goldens/net");
+      .add_option("--data", options->data,
+                  "folder with input_I.pb (default: test_data_set_* beside the model, or made-up "
+                  "inputs)")
+      .one_argument()
+      .type_name("DIR");
+  parser.add_option("--samples", options->samples, "the most inferences to record")
+      .between(std::int64_t{1}, std::int64_t{kMostGoldenSamples})
+      .type_name("N")
+      .show_default();
+  parser.add_flag("--generate-only", options->generate_only, "no outputs and sizes of code");
+  parser.add_flag("-f,--force", options->force, "replace an earlier recording");
+  parser.footer("Example:\n  etch golden record net.onnx --targets cortex-m4,avx2 -o goldens/net");
   return parser;
 }
 
-CLI::App* add_verify(CLI::App& parent, const std::shared_ptr<VerifyOptions>& options) {
-  CLI::App* parser = parent.add_subcommand("verify", "Report differences from what was recorded");
-  parser->add_option("DIR", options->folder, "what `etch golden record` wrote")
-      ->required()
-      ->type_name("DIR");
-  parser->add_option("--model", options->model, "also require that this is the recorded model")
-      ->type_name("FILE.onnx");
-  parser->add_flag("--allow-code-change", options->allow_code_change,
-                   "accept other code as long as the outputs are equal");
+Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& options) {
+  const Parser parser = parent.add_subcommand("verify", "Say what is not as it was recorded");
+  parser.add_option("DIR", options->folder, "what `etch golden record` wrote")
+      .required()
+      .type_name("DIR");
+  parser.add_option("--model", options->model, "also demand that this is the recorded model")
+      .type_name("FILE.onnx");
+  parser.add_flag("--allow-code-change", options->allow_code_change,
+                  "accept other code as long as the outputs are equal");
   parser
-      ->add_option("--max-growth", options->max_growth,
-                   "refuse code, weights, arena or stack that grew by more than P percent")
-      ->check(CLI::Validator(CLI::Range(0.0, 1e6)).description(""))
-      ->type_name("P");
-  parser->add_flag("--generate-only", options->generate_only, "compare generated files only");
-  parser->add_flag("--skip-missing", options->skip_missing,
-                   "accept that a target that ran when recorded cannot run here");
-  parser->add_flag("--update", options->update, "record the new code if the outputs are equal");
-  parser
-      ->add_option("--time-limit", options->time_limit, "end a program that runs longer than this")
-      ->check(CLI::Validator(CLI::Range(0.01, 1e6)).description(""))
-      ->type_name("S");
-  parser->footer(
+      .add_option("--max-growth", options->max_growth,
+                  "refuse code, weights, arena or stack that grew by more than P percent")
+      .between(0.0, 1e6)
+      .type_name("P");
+  parser.add_flag("--generate-only", options->generate_only, "compare generated files only");
+  parser.add_flag("--skip-missing", options->skip_missing,
+                  "accept that a target cannot be run here that was run when recorded");
+  parser.add_flag("--update", options->update, "record the new code if the outputs are equal");
+  parser.add_option("--time-limit", options->time_limit, "end a program that runs longer than this")
+      .between(0.01, 1e6)
+      .type_name("S");
+  parser.footer(
       "Exit codes: 0 as recorded, 4 outputs differ, 5 code, size or model changed, 3 a target "
       "that\n"
       "ran when recorded cannot be run here.\n"
@@ -409,18 +397,18 @@ CLI::App* add_verify(CLI::App& parent, const std::shared_ptr<VerifyOptions>& opt
 
 }  // namespace
 
-Command add_golden(CLI::App& root) {
-  CLI::App* parser =
+Command add_golden(const Parser& root) {
+  const Parser parser =
       root.add_subcommand("golden", "Record what is generated, and report later what changed");
-  parser->require_subcommand(1);
+  parser.require_subcommand();
   auto record_options = std::make_shared<RecordOptions>();
   auto verify_options = std::make_shared<VerifyOptions>();
-  CLI::App* recording = add_record(*parser, record_options);
-  add_verify(*parser, verify_options);
-  parser->footer("Example:\n  etch golden verify goldens/net");
+  const Parser recording = add_record(parser, record_options);
+  add_verify(parser, verify_options);
+  parser.footer("Example:\n  etch golden verify goldens/net");
   return {parser, [=](Reporter& reporter) {
-            return recording->parsed() ? record(*record_options, reporter)
-                                       : verify(*verify_options, reporter);
+            return recording.parsed() ? record(*record_options, reporter)
+                                      : verify(*verify_options, reporter);
           }};
 }
 

@@ -278,16 +278,16 @@ ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
 
 }  // namespace
 
-Command add_inspect(CLI::App& root) {
-  CLI::App* parser = root.add_subcommand(
+Command add_inspect(const Parser& root) {
+  const Parser parser = root.add_subcommand(
       "inspect", "Describe a model and everything that keeps it from being compiled");
   auto options = std::make_shared<InspectOptions>();
-  add_model_options(*parser, *options);
-  parser->add_flag("--before", options->before, "list the graph as it is in the file");
-  parser->add_flag("--after", options->after,
-                   "list the graph after the passes (default: both graphs)");
-  parser->add_flag("--json", options->json, "print a JSON object");
-  parser->footer(
+  add_model_options(parser, *options);
+  parser.add_flag("--before", options->before, "list the graph as it stands in the file");
+  parser.add_flag("--after", options->after,
+                  "list the graph behind the passes (default: both graphs)");
+  parser.add_flag("--json", options->json, "print a JSON object");
+  parser.footer(
       "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
       "stderr.\n"
       "A graph is listed by node: its position in the file, the type of its first output, the "

@@ -2,6 +2,8 @@
 #include "compiler/cli/instruction_count.h"
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"

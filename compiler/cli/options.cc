@@ -22,7 +22,7 @@ std::string check_target(const std::string& name) {
   return cat("there is no target '", printable(name), "'; `etch targets` lists them");
 }
 
-// CLI11 shows what a validator returns as the reason; empty means good.
+// A check returns what is wrong; empty means good.
 std::string check_dim(const std::string& text) {
   return parse_dim(text) ? "" : cat("expected NAME=N with N >= 1, got '", text, "'");
 }
@@ -65,10 +65,9 @@ Objective objective_of(const std::string& name) {
   return name == "ram" ? Objective::kRam : Objective::kBalanced;
 }
 
-// One argument each time the option is given, so that what follows is not swallowed.
-CLI::Option* add_repeatable(CLI::App& parser, const std::string& name,
-                            std::vector<std::string>& values, const std::string& help) {
-  return parser.add_option(name, values, help)->allow_extra_args(false);
+Option add_repeatable(const Parser& parser, const std::string& name,
+                      std::vector<std::string>& values, const std::string& help) {
+  return parser.add_option(name, values, help).one_argument();
 }
 
 }  // namespace
@@ -177,118 +176,118 @@ std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
 
 constexpr std::int64_t kMostSplitRowsKib = std::int64_t{1} << 31;
 
-void add_model_options(CLI::App& parser, ModelOptions& options) {
-  parser.add_option("MODEL", options.model, "the network")->required()->type_name("FILE.onnx");
+void add_model_options(const Parser& parser, ModelOptions& options) {
+  parser.add_option("MODEL", options.model, "the network").required().type_name("FILE.onnx");
   parser
       .add_option("-t,--target", options.target,
                   "instruction set to generate for; native: the best of this CPU")
-      ->check(CLI::Validator(check_target, ""))
-      ->type_name("TARGET")
-      ->capture_default_str();
+      .check(check_target)
+      .type_name("TARGET")
+      .show_default();
   add_repeatable(parser, "--dim", options.dims, "fix a symbolic size, e.g. --dim batch=1")
-      ->check(CLI::Validator(check_dim, ""))
-      ->type_name("SYM=N");
+      .check(check_dim)
+      .type_name("SYM=N");
   add_repeatable(parser, "--input-shape", options.input_shapes,
                  "fix the shape of an input, e.g. --input-shape data=1,3,224,224")
-      ->check(CLI::Validator(check_shape, ""))
-      ->type_name("NAME=N,N,...");
+      .check(check_shape)
+      .type_name("NAME=N,N,...");
   add_repeatable(parser, "--cut", options.cuts,
                  "compute this tensor instead of the file's outputs, and nothing after it")
-      ->type_name("NAME");
+      .type_name("NAME");
   add_repeatable(parser, "--quantize-input", options.quantize_inputs,
                  "take float for a quantized input, by TensorFlow's QuantizeV2, e.g. "
                  "--quantize-input data=SCALED,-1,1")
-      ->check(CLI::Validator(check_quantize_input, ""))
-      ->type_name("NAME=MODE,MIN,MAX[,TYPE]");
+      .check(check_quantize_input)
+      .type_name("NAME=MODE,MIN,MAX[,TYPE]");
   parser
       .add_option("--external-data", options.external_data,
                   "read tensors that the model keeps in other files, which must be in this folder")
-      ->type_name("DIR");
+      .type_name("DIR");
   add_repeatable(parser, "--limit", options.limits,
                  "raise a limit, e.g. --limit nodes=10000; a model that exceeds one is refused "
                  "with the name of the limit")
-      ->check(CLI::Validator(check_limit, ""))
-      ->type_name("NAME=N");
+      .check(check_limit)
+      .type_name("NAME=N");
 }
 
-void add_code_options(CLI::App& parser, ModelOptions& options) {
+void add_code_options(const Parser& parser, ModelOptions& options) {
   parser
       .add_option("--qdq", options.qdq,
                   "operators between DequantizeLinear and QuantizeLinear: as integer operators, or "
                   "in float arithmetic as in the file")
-      ->check(CLI::Validator(CLI::IsMember({"integer", "float"})).description(""))
-      ->type_name("HOW")
-      ->capture_default_str();
-  CLI::Option* const requantize =
+      .one_of({"integer", "float"})
+      .type_name("HOW")
+      .show_default();
+  const Option requantize =
       parser
           .add_option("--requantize", options.requantize,
                       "scale accumulators with float or integer arithmetic, with equal results; "
                       "auto: float where the target has an FPU")
-          ->check(CLI::Validator(CLI::IsMember({"auto", "float", "integer"})).description(""))
-          ->type_name("HOW")
-          ->capture_default_str();
+          .one_of({"auto", "float", "integer"})
+          .type_name("HOW")
+          .show_default();
   parser
       .add_flag("--strict-integer", options.strict_integer,
                 "with --requantize integer: refuse a network if something between its quantized "
                 "values would still use floats or emulate them")
-      ->needs(requantize);
+      .needs(requantize);
   parser
       .add_option("--split-rows", options.split_rows_kib,
                   "compute convolutions in bands of rows where the tensor between them exceeds KB "
                   "kibibytes; 0: never")
-      ->check(CLI::Validator(CLI::Range(std::int64_t{0}, kMostSplitRowsKib)).description(""))
-      ->type_name("KB")
-      ->capture_default_str();
+      .between(std::int64_t{0}, kMostSplitRowsKib)
+      .type_name("KB")
+      .show_default();
   parser
       .add_option("--threads", options.threads,
                   "divide the work of large layers among N threads, with equal results")
-      ->check(CLI::Validator(CLI::Range(1, kMostThreads)).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+      .between(std::int64_t{1}, kMostThreads)
+      .type_name("N")
+      .show_default();
 }
 
-void add_budget_options(CLI::App& parser, ModelOptions& options) {
+void add_budget_options(const Parser& parser, ModelOptions& options) {
   parser
       .add_option("--optimize", options.objective,
                   "speed: as fast as possible; size: the least flash; ram: the least arena, even "
                   "if something is computed twice; balanced: fast, of moderate size")
-      ->check(CLI::Validator(CLI::IsMember({"balanced", "speed", "size", "ram"})).description(""))
-      ->type_name("WHAT")
-      ->capture_default_str();
+      .one_of({"balanced", "speed", "size", "ram"})
+      .type_name("WHAT")
+      .show_default();
   parser
       .add_option("--arena-limit", options.arena_limit,
                   "stream rows of the first layers until the arena has at most this many bytes (k: "
                   "1024), or refuse the model")
-      ->check(CLI::Validator(check_bytes, ""))
-      ->type_name("BYTES");
+      .check(check_bytes)
+      .type_name("BYTES");
   parser
       .add_option(
           "--flash-limit", options.flash_limit,
           "generate smaller code until weights and code, as estimated, take at most this many "
           "bytes, or refuse the model")
-      ->check(CLI::Validator(check_bytes, ""))
-      ->type_name("BYTES");
+      .check(check_bytes)
+      .type_name("BYTES");
 }
 
-void add_time_limit(CLI::App& parser, ModelOptions& options) {
+void add_time_limit(const Parser& parser, ModelOptions& options) {
   parser
       .add_option("--time-limit", options.time_limit,
                   "end a program that runs longer than this (default: 3600, 600 in an emulator of "
                   "another machine)")
-      ->check(CLI::Validator(CLI::Range(0.01, 1e6)).description(""))
-      ->type_name("S");
+      .between(0.01, 1e6)
+      .type_name("S");
 }
 
-void add_schedule_options(CLI::App& parser, ModelOptions& options) {
+void add_schedule_options(const Parser& parser, ModelOptions& options) {
   add_repeatable(parser, "--unroll", options.unrolling,
                  "how far the loop over K in every tile is unrolled: auto (a measured rule), full "
                  "or N groups of 4 bytes; LAYER=... for one step of report.json")
-      ->check(CLI::Validator(check_unroll, ""))
-      ->type_name("[LAYER=]HOW");
+      .check(check_unroll)
+      .type_name("[LAYER=]HOW");
   parser
       .add_option("--tuning", options.tuning,
                   "use the tiles, loop orders and unrolling that `etch tune` measured")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 CompileOptions ModelOptions::compile_options() const {

@@ -1,14 +1,14 @@
 // What the command line can say, apart from one command's own options. Every subcommand is one
-// file with an add_...() function that describes it to CLI11 and returns what runs it.
+// file with an add_...() function that describes it to the parser and returns what runs it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/cli/exit_code.h"
+#include "compiler/cli/parser.h"
 #include "compiler/cli/reporter.h"
 #include "compiler/compile.h"
 
@@ -16,19 +16,19 @@ namespace etch::cli {
 
 // A subcommand: how it is spelled and what runs it.
 struct Command {
-  CLI::App* parser;
+  Parser parser;
   std::function<ExitCode(Reporter&)> run;
 };
 
-Command add_compile(CLI::App& root);
-Command add_check(CLI::App& root);
-Command add_run(CLI::App& root);
-Command add_bench(CLI::App& root);
-Command add_tune(CLI::App& root);
-Command add_golden(CLI::App& root);
-Command add_inspect(CLI::App& root);
-Command add_targets(CLI::App& root);
-Command add_quantize_params(CLI::App& root);
+Command add_compile(const Parser& root);
+Command add_check(const Parser& root);
+Command add_run(const Parser& root);
+Command add_bench(const Parser& root);
+Command add_tune(const Parser& root);
+Command add_golden(const Parser& root);
+Command add_inspect(const Parser& root);
+Command add_targets(const Parser& root);
+Command add_quantize_params(const Parser& root);
 
 // The model and how to read it: arguments of every command but `targets`.
 struct ModelOptions {
@@ -56,23 +56,23 @@ struct ModelOptions {
 };
 
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
-void add_model_options(CLI::App& parser, ModelOptions& options);
+void add_model_options(const Parser& parser, ModelOptions& options);
 
 // Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
 // generate code.
-void add_code_options(CLI::App& parser, ModelOptions& options);
+void add_code_options(const Parser& parser, ModelOptions& options);
 
 // Adds --optimize, --arena-limit and --flash-limit, for the same commands.
-void add_budget_options(CLI::App& parser, ModelOptions& options);
+void add_budget_options(const Parser& parser, ModelOptions& options);
 
 // "49152", "48k" or "1M" (of 1024), at least 1. Null if malformed.
 std::optional<std::int64_t> parse_bytes(std::string_view text);
 
 // Adds --time-limit, for the commands that run what they generate.
-void add_time_limit(CLI::App& parser, ModelOptions& options);
+void add_time_limit(const Parser& parser, ModelOptions& options);
 
 // Adds --unroll and --tuning, for the same commands but the one that looks for the best itself.
-void add_schedule_options(CLI::App& parser, ModelOptions& options);
+void add_schedule_options(const Parser& parser, ModelOptions& options);
 
 // Null and usage errors, one for each wrong line, or an I/O error.
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);

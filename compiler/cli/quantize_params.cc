@@ -74,34 +74,32 @@ ExitCode print_parameters(const Arguments& arguments, Reporter& reporter) {
   return ExitCode::kOk;
 }
 
-CLI::Option* add_number(CLI::App& parser, const char* name, std::string& value, const char* help) {
-  return parser.add_option(name, value, help)
-      ->check(CLI::Validator(check_number, ""))
-      ->type_name("NUMBER");
+Option add_number(const Parser& parser, const char* name, std::string& value, const char* help) {
+  return parser.add_option(name, value, help).check(check_number).type_name("NUMBER");
 }
 
 }  // namespace
 
-Command add_quantize_params(CLI::App& root) {
-  CLI::App* parser =
+Command add_quantize_params(const Parser& root) {
+  const Parser parser =
       root.add_subcommand("quantize-params", "Print scale and zero point of a QuantizeV2 range");
   auto arguments = std::make_shared<Arguments>();
-  parser->add_option("--mode", arguments->mode, "MIN_COMBINED, MIN_FIRST or SCALED")
-      ->check(CLI::Validator(check_mode, ""))
-      ->type_name("MODE")
-      ->capture_default_str();
-  parser->add_option("--type", arguments->type, "qint8, quint8, qint16, quint16 or qint32")
-      ->check(CLI::Validator(check_type, ""))
-      ->type_name("TYPE")
-      ->capture_default_str();
-  add_number(*parser, "--min", arguments->min, "least real value")->required();
-  add_number(*parser, "--max", arguments->max, "greatest real value")->required();
-  parser->add_flag("--narrow-range", arguments->narrow_range,
-                   "SCALED: leave out the least quantized value");
-  add_number(*parser, "--ensure-minimum-range", arguments->minimum_range,
+  parser.add_option("--mode", arguments->mode, "MIN_COMBINED, MIN_FIRST or SCALED")
+      .check(check_mode)
+      .type_name("MODE")
+      .show_default();
+  parser.add_option("--type", arguments->type, "qint8, quint8, qint16, quint16 or qint32")
+      .check(check_type)
+      .type_name("TYPE")
+      .show_default();
+  add_number(parser, "--min", arguments->min, "least real value").required();
+  add_number(parser, "--max", arguments->max, "greatest real value").required();
+  parser.add_flag("--narrow-range", arguments->narrow_range,
+                  "SCALED: leave out the least quantized value");
+  add_number(parser, "--ensure-minimum-range", arguments->minimum_range,
              "least width of the range, as a part of its size or of 1")
-      ->capture_default_str();
-  parser->footer(
+      .show_default();
+  parser.footer(
       "Prints\n"
       "  range       the range that is used: 0 included, widened if too narrow; for SCALED what\n"
       "              the quantized values reach\n"

@@ -45,22 +45,22 @@ ExitCode run(const RunOptions& options, Reporter& reporter) {
 
 }  // namespace
 
-Command add_run(CLI::App& root) {
-  CLI::App* parser =
+Command add_run(const Parser& root) {
+  const Parser parser =
       root.add_subcommand("run", "Run a model on given inputs and store its outputs");
   auto options = std::make_shared<RunOptions>();
-  add_model_options(*parser, *options);
-  add_code_options(*parser, *options);
-  add_budget_options(*parser, *options);
-  add_time_limit(*parser, *options);
-  add_schedule_options(*parser, *options);
-  parser->add_option("--data", options->data, "folder with input_I.pb, one for each input")
-      ->required()
-      ->type_name("DIR");
-  parser->add_option("-o,--output", options->output, "folder to write output_I.pb to")
-      ->required()
-      ->type_name("OUT");
-  parser->footer(
+  add_model_options(parser, *options);
+  add_code_options(parser, *options);
+  add_budget_options(parser, *options);
+  add_time_limit(parser, *options);
+  add_schedule_options(parser, *options);
+  parser.add_option("--data", options->data, "folder with input_I.pb, one for each input")
+      .required()
+      .type_name("DIR");
+  parser.add_option("-o,--output", options->output, "folder to write output_I.pb to")
+      .required()
+      .type_name("OUT");
+  parser.footer(
       "Example:\n"
       "  etch run model.onnx --data test_data_set_0 -o /tmp/outputs");
   return {parser, [options](Reporter& reporter) { return run(*options, reporter); }};

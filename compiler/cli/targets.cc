@@ -42,8 +42,8 @@ ExitCode list_targets() {
 
 }  // namespace
 
-Command add_targets(CLI::App& root) {
-  CLI::App* parser =
+Command add_targets(const Parser& root) {
+  const Parser parser =
       root.add_subcommand("targets", "List the targets and what can be built and run here");
   return {parser, [](Reporter&) { return list_targets(); }};
 }

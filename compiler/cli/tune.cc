@@ -122,20 +122,18 @@ ExitCode tune(const TuneOptions& options, Reporter& reporter) {
 
 }  // namespace
 
-Command add_tune(CLI::App& root) {
-  CLI::App* parser = root.add_subcommand("tune", "Measure which tiles are the fastest here");
+Command add_tune(const Parser& root) {
+  const Parser parser = root.add_subcommand("tune", "Measure which tiles are the fastest here");
   auto options = std::make_shared<TuneOptions>();
-  add_model_options(*parser, *options);
-  add_code_options(*parser, *options);
-  add_budget_options(*parser, *options);
-  parser->add_option("-o,--output", options->output, "file to write")
-      ->required()
-      ->type_name("FILE");
-  parser->add_option("--seconds", options->seconds, "how long to build and measure, about")
-      ->check(CLI::Validator(CLI::Range(0.01, 86400.0)).description(""))
-      ->type_name("S")
-      ->capture_default_str();
-  parser->footer(
+  add_model_options(parser, *options);
+  add_code_options(parser, *options);
+  add_budget_options(parser, *options);
+  parser.add_option("-o,--output", options->output, "file to write").required().type_name("FILE");
+  parser.add_option("--seconds", options->seconds, "how long to build and measure, about")
+      .between(0.01, 86400.0)
+      .type_name("S")
+      .show_default();
+  parser.footer(
       "Tries up to six other tiles, loop orders and unrollings for every convolution and product,\n"
       "and writes those that win by more than 2 %. They change speed only, never results.\n"
       "\n"

@@ -1,0 +1,170 @@
+// The only file that knows CLI11; see parser.h.
+#include "compiler/cli/parser.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace etch::cli {
+namespace {
+
+// CLI11 shows the description of a validator in the help, where ours say nothing.
+const Option& add_check(const Option& option, CLI::Option* inner, CLI::Validator validator) {
+  inner->check(validator.description(""));
+  return option;
+}
+
+std::vector<Given> given_of(const std::vector<CLI::Option*>& options) {
+  std::vector<Given> given;
+  for (const CLI::Option* option : options) {
+    if (option->get_positional() || option->count() == 0) continue;
+    const std::string name = "--" + option->get_lnames().front();
+    if (option->get_items_expected_max() == 0) {
+      given.push_back({name, std::nullopt});
+      continue;
+    }
+    for (const std::string& value : option->results()) given.push_back({name, value});
+  }
+  return given;
+}
+
+}  // namespace
+
+const Option& Option::required(bool is) const {
+  option_->required(is);
+  return *this;
+}
+
+const Option& Option::type_name(const std::string& name) const {
+  option_->type_name(name);
+  return *this;
+}
+
+const Option& Option::description(const std::string& text) const {
+  option_->description(text);
+  return *this;
+}
+
+const Option& Option::show_default() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+const Option& Option::check(const Check& check) const {
+  return add_check(*this, option_, CLI::Validator(check, ""));
+}
+
+const Option& Option::one_of(std::vector<std::string> words) const {
+  return add_check(*this, option_, CLI::IsMember(std::move(words)));
+}
+
+const Option& Option::between(std::int64_t least, std::int64_t most) const {
+  return add_check(*this, option_, CLI::Range(least, most));
+}
+
+const Option& Option::between(double least, double most) const {
+  return add_check(*this, option_, CLI::Range(least, most));
+}
+
+const Option& Option::not_negative() const {
+  return add_check(*this, option_, CLI::NonNegativeNumber);
+}
+
+const Option& Option::needs(const Option& other) const {
+  option_->needs(other.option_);
+  return *this;
+}
+
+const Option& Option::separated_by_commas() const {
+  option_->delimiter(',');
+  return *this;
+}
+
+const Option& Option::one_argument() const {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Parser::Parser(const std::string& description, const std::string& name, Help help)
+    : app_(std::make_shared<CLI::App>(description, name)) {
+  app_->fallthrough();  // options of the program may also follow the subcommand
+  if (help == Help::kPrinted) {
+    app_->set_help_flag("-h,--help", "print this help");
+  } else {
+    app_->set_help_flag();
+  }
+}
+
+Parser Parser::add_subcommand(const std::string& name, const std::string& description) const {
+  return Parser(std::shared_ptr<CLI::App>(app_, app_->add_subcommand(name, description)));
+}
+
+void Parser::require_subcommand() const { app_->require_subcommand(1); }
+
+void Parser::set_version(const std::string& text) const {
+  app_->set_version_flag("--version", text, "print the version");
+}
+
+void Parser::footer(const std::string& text) const { app_->footer(text); }
+
+Option Parser::add_option(const std::string& name, std::string& value,
+                          const std::string& help) const {
+  return Option(app_->add_option(name, value, help));
+}
+
+Option Parser::add_option(const std::string& name, std::vector<std::string>& values,
+                          const std::string& help) const {
+  return Option(app_->add_option(name, values, help));
+}
+
+Option Parser::add_option(const std::string& name, int& value, const std::string& help) const {
+  return Option(app_->add_option(name, value, help));
+}
+
+Option Parser::add_option(const std::string& name, std::uint32_t& value,
+                          const std::string& help) const {
+  return Option(app_->add_option(name, value, help));
+}
+
+Option Parser::add_option(const std::string& name, std::int64_t& value,
+                          const std::string& help) const {
+  return Option(app_->add_option(name, value, help));
+}
+
+Option Parser::add_option(const std::string& name, double& value, const std::string& help) const {
+  return Option(app_->add_option(name, value, help));
+}
+
+Option Parser::add_flag(const std::string& name, bool& value, const std::string& help) const {
+  return Option(app_->add_flag(name, value, help));
+}
+
+Option Parser::option(const std::string& name) const { return Option(app_->get_option(name)); }
+
+void Parser::remove_option(const std::string& name) const {
+  app_->remove_option(app_->get_option(name));
+}
+
+void Parser::take_given(const std::function<void(std::vector<Given>)>& take) const {
+  const std::vector<CLI::Option*> added =
+      app_->get_options([](const CLI::Option* option) { return option->get_name() != "--help"; });
+  app_->parse_complete_callback([take, added] { take(given_of(added)); });
+}
+
+Parser::Outcome Parser::parse(const std::vector<std::string>& words, std::string& what) const {
+  try {
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes the last first
+  } catch (const CLI::Success& success) {                                 // --help, --version
+    app_->exit(success);
+    return Outcome::kAnswered;
+  } catch (const CLI::ParseError& error) {
+    what = error.what();
+    return Outcome::kRefused;
+  }
+  return Outcome::kParsed;
+}
+
+bool Parser::parsed() const { return app_->parsed(); }
+
+std::string Parser::name() const { return app_->get_name(); }
+
+}  // namespace etch::cli
