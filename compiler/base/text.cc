@@ -2,11 +2,35 @@
 #include "compiler/base/text.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "compiler/base/check.h"
 
 namespace etch {
+
+namespace text_detail {
+
+void Piece::print(std::int64_t number) {
+  const char* const end = std::to_chars(digits_, digits_ + sizeof digits_, number).ptr;
+  text_ = std::string_view(digits_, static_cast<std::size_t>(end - digits_));
+}
+
+void Piece::print(std::uint64_t number) {
+  const char* const end = std::to_chars(digits_, digits_ + sizeof digits_, number).ptr;
+  text_ = std::string_view(digits_, static_cast<std::size_t>(end - digits_));
+}
+
+std::string join(std::initializer_list<Piece> pieces) {
+  std::size_t size = 0;
+  for (const Piece& piece : pieces) size += piece.text().size();
+  std::string out;
+  out.reserve(size);
+  for (const Piece& piece : pieces) out.append(piece.text());
+  return out;
+}
+
+}  // namespace text_detail
 
 std::string hex_float(float value) {
   ETCH_CHECK(std::isfinite(value));

@@ -2,9 +2,9 @@
 // bits, and model names made safe to print.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,24 +13,44 @@
 namespace etch {
 
 namespace text_detail {
-inline void append(std::string& out, std::string_view piece) { out.append(piece); }
-inline void append(std::string& out, const char* piece) { out.append(piece); }
-inline void append(std::string& out, const std::string& piece) { out.append(piece); }
-inline void append(std::string& out, char piece) { out.push_back(piece); }
-template <class T>
-requires(std::is_integral_v<T> && !std::is_same_v<T, char> &&
-         !std::is_same_v<T, bool>) void append(std::string& out, T value) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
+// One thing to join, with room for the digits of a number. Everything that has a body is in
+// text.cc: cat() is called from everywhere, and what is inlined there is compiled there.
+class Piece {
+ public:
+  Piece(std::string_view text) : text_(text) {}                     // NOLINT: what cat() takes
+  Piece(const std::string& text) : text_(text) {}                   // NOLINT
+  Piece(const char* text) : text_(text) {}                          // NOLINT
+  Piece(char character) : digits_{character}, text_(digits_, 1) {}  // NOLINT
+  template <class T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, bool>)
+      Piece(T number) {  // NOLINT
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    print(static_cast<Wide>(number));
+  }
+  template <class T>
+  requires(!std::is_integral_v<T> && !std::is_convertible_v<const T&, std::string_view>)
+      Piece(const T&)
+  = delete;  // its text would be gone
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  void print(std::int64_t number);
+  void print(std::uint64_t number);
+
+  char digits_[24];
+  std::string_view text_;
+};
+
+std::string join(std::initializer_list<Piece> pieces);
 }  // namespace text_detail
 
 // Joins strings, characters and integers: cat("x_", 3) == "x_3".
 template <class... Pieces>
 std::string cat(const Pieces&... pieces) {
-  std::string out;
-  (text_detail::append(out, pieces), ...);
-  return out;
+  return text_detail::join({text_detail::Piece(pieces)...});
 }
 
 // A finite float as a C++17 hex literal that reads back to the same bits: 0x1.8p+1F.

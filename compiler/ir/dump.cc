@@ -1,5 +1,6 @@
 // The text form of a graph: one value or node per line, the same bytes for the same graph.
 // Small constants are printed whole, large ones as a checksum, so that a diff shows changes.
+#include <charconv>
 #include <string>
 #include <variant>
 

@@ -1,6 +1,7 @@
 // Checks and counts of the Audit stage; see audit.h.
 #include "compiler/stage/audit.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "compiler/base/check.h"
@@ -65,6 +66,49 @@ void Audit::check_type(int memory, DType used_as) {
 
 void Audit::count_statement() {
   if (silent_ == 0) ++result_.statements;
+}
+
+Audit::Index Audit::begin_loop(std::int64_t count) {
+  count_statement();
+  ++result_.loops;
+  repetitions_ *= count;
+  Index index;
+  index.last = count - 1;
+  index.step = 1;
+  return index;
+}
+
+Audit::Tile Audit::begin_tile(const std::string& name) {
+  count_statement();
+  ++result_.calls_of_tiles;
+  const bool printed_before = !functions_.insert(name).second;
+  silent_ += printed_before ? 1 : 0;
+  return {result_.statements, printed_before};
+}
+
+void Audit::end_tile(const Tile& tile) {
+  silent_ -= tile.printed_before ? 1 : 0;
+  const int own = result_.statements - tile.before;
+  result_.in_functions += own;
+  result_.longest_function = std::max(result_.longest_function, own);
+}
+
+void Audit::call(const char* name, std::initializer_list<std::int64_t> spans,
+                 std::initializer_list<Touched> arguments) {
+  count_statement();
+  result_.executions[name] += repetitions_;
+  ++result_.sites[name];
+  const std::int64_t* span = spans.begin();
+  for (const Touched& argument : arguments) {
+    if (argument.at.memory < 0) continue;
+    ETCH_CHECK(span != spans.end());
+    if (argument.read) {
+      check_read(name, argument.at, *span++);
+    } else {
+      check_write(name, argument.at, *span++);
+    }
+  }
+  ETCH_CHECK(span == spans.end());
 }
 
 void Audit::verb(std::string_view name, const Place& at, std::int64_t reads, std::int64_t writes) {

@@ -1,7 +1,8 @@
 // The stage that proves: a kernel run under Audit computes nothing, but every pointer carries the
 // interval of offsets that its loops span, so each access is checked against the memory it may
 // touch, for all iterations at once. It also counts: statements as the Recorder would print them
-// and executions of every verb. See templates/stage.h for what a stage offers.
+// and executions of every verb. See templates/stage.h for what a stage offers. As in the Recorder,
+// what needs no types is out of line.
 #pragma once
 
 #include <algorithm>
@@ -105,13 +106,7 @@ class Audit {
   void loop(const char*, std::int64_t count, Body body) {
     if (count == 1) body(Index(0));
     if (count <= 1) return;
-    count_statement();
-    ++result_.loops;
-    Index index;
-    index.last = count - 1;
-    index.step = 1;
-    repetitions_ *= count;
-    body(index);
+    body(begin_loop(count));
     repetitions_ /= count;
   }
 
@@ -129,27 +124,15 @@ class Audit {
   template <class Body, class... Elements>
   void inlined(const std::string& name, Body body,
                const std::pair<const char*, Ptr<Elements>>&... args) {
-    count_statement();
-    ++result_.calls_of_tiles;
-    const bool printed_before = !functions_.insert(name).second;
-    const int before = result_.statements;
-    silent_ += printed_before ? 1 : 0;
+    const Tile tile = begin_tile(name);
     body(args.second...);
-    silent_ -= printed_before ? 1 : 0;
-    const int own = result_.statements - before;
-    result_.in_functions += own;
-    result_.longest_function = std::max(result_.longest_function, own);
+    end_tile(tile);
   }
 
   template <class Function, class... Args>
   void runtime(const char* name, Function, std::initializer_list<std::int64_t> spans,
                const Args&... args) {
-    count_statement();
-    result_.executions[name] += repetitions_;
-    ++result_.sites[name];
-    [[maybe_unused]] const std::int64_t* span = spans.begin();
-    (touch(name, args, span), ...);
-    ETCH_CHECK(span == spans.end());
+    call(name, spans, {touched(args)...});
   }
 
   template <class Function, class... Args>
@@ -227,16 +210,24 @@ class Audit {
   }
 
   // An argument of a runtime function: pointers take their span, the rest has none.
+  struct Touched {
+    Place at;
+    bool read = false;  // else written
+  };
   template <class Element>
-  void touch(const char* name, const Ptr<Element>& p, const std::int64_t*& span) {
-    if (std::is_const_v<Element>) {
-      check_read(name, place(p), *span++);
-    } else {
-      check_write(name, place(p), *span++);
-    }
+  static Touched touched(const Ptr<Element>& p) {
+    return {place(p), std::is_const_v<Element>};
   }
   template <class T>
-  void touch(const char*, const T&, const std::int64_t*&) {}
+  static Touched touched(const T&) {
+    return {};
+  }
+
+  // A function of its own that is being recorded.
+  struct Tile {
+    int before;           // statements
+    bool printed_before;  // its statements count already
+  };
 
   static std::int64_t integer(int value) { return value; }
   template <class T>
@@ -262,6 +253,11 @@ class Audit {
   int find_constant(std::string_view suffix) const;
   void check_type(int memory, DType used_as);
   void count_statement();
+  Index begin_loop(std::int64_t count);
+  Tile begin_tile(const std::string& name);
+  void end_tile(const Tile& tile);
+  void call(const char* name, std::initializer_list<std::int64_t> spans,
+            std::initializer_list<Touched> arguments);
   void verb(std::string_view name, const Place& at, std::int64_t reads, std::int64_t writes);
   void check_read(std::string_view verb, const Place& at, std::int64_t bytes);
   void check_write(std::string_view verb, const Place& at, std::int64_t bytes);

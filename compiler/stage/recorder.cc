@@ -10,17 +10,29 @@ namespace etch {
 
 namespace recorded {
 
-Index operator+(Index a, const Index& b) {
-  a.constant += b.constant;
-  for (const auto& added : b.terms) {
-    const auto same = std::find_if(a.terms.begin(), a.terms.end(),
+Index::Index() = default;
+Index::Index(std::int64_t value) : constant(value) {}
+Index::Index(const Index& other) = default;
+Index::Index(Index&& other) noexcept = default;
+Index& Index::operator=(const Index& other) = default;
+Index& Index::operator=(Index&& other) noexcept = default;
+Index::~Index() = default;
+
+void Index::add(const Index& other) {
+  constant += other.constant;
+  for (const auto& added : other.terms) {
+    const auto same = std::find_if(terms.begin(), terms.end(),
                                    [&](const auto& term) { return term.first == added.first; });
-    if (same == a.terms.end()) {
-      a.terms.push_back(added);
+    if (same == terms.end()) {
+      terms.push_back(added);
     } else {
       same->second += added.second;
     }
   }
+}
+
+Index operator+(Index a, const Index& b) {
+  a.add(b);
   return a;
 }
 
@@ -56,6 +68,18 @@ std::string text_of(float v) { return cat(hex_float(v), " /* ", decimal(v), " */
 
 namespace {
 constexpr std::string_view kConst = "const ";
+
+std::string join(recorded::Arguments arguments) {
+  std::string out;
+  for (const recorded::Argument& argument : arguments) {
+    out += cat(out.empty() ? "" : ", ", argument.text());
+  }
+  return out;
+}
+
+std::string type_name(recorded::Pointer pointer) {
+  return pointer_type(pointer.element, pointer.to_const);
+}
 }  // namespace
 
 Recorder::Recorder(const Step& step) : step_(step), shares_(step.partition) {
@@ -101,7 +125,7 @@ double Recorder::work_of_runtime(std::initializer_list<std::int64_t> spans) {
 }
 
 // for (ptrdiff_t row = 0; row < 28; ++row), or the iterations of one share.
-std::string Recorder::begin_loop(const std::string& variable, std::int64_t count) {
+Recorder::Index Recorder::begin_loop(const char* variable, std::int64_t count) {
   ++open_.back().statements;
   std::string first = "0";
   std::string limit = cat(count);
@@ -112,11 +136,26 @@ std::string Recorder::begin_loop(const std::string& variable, std::int64_t count
     loop_values_.clear();
   }
   shares_.enter_loop(count);
-  return cat("for (ptrdiff_t ", variable, " = ", first, "; ", variable, " < ", limit, "; ++",
-             variable, ")");
+  out().open(cat("for (ptrdiff_t ", variable, " = ", first, "; ", variable, " < ", limit, "; ++",
+                 variable, ")"));
+  Index index;
+  index.terms.emplace_back(variable, 1);
+  return index;
 }
 
-void Recorder::end_loop() { shares_.leave_loop(); }
+void Recorder::end_loop() {
+  out().close();
+  shares_.leave_loop();
+}
+
+void Recorder::begin_block() { out().open({}); }
+
+void Recorder::end_block() { out().close(); }
+
+void Recorder::call(std::string_view space, std::string_view function,
+                    recorded::Arguments arguments, double work) {
+  effect(cat(space, function, "(", join(arguments), ");"), work);
+}
 
 void Recorder::effect(const std::string& text, double work) {
   const int share = shares_.add_effect(work);
@@ -131,24 +170,26 @@ void Recorder::statement(const std::string& text) {
 }
 
 // Every value starts as a constant; the first update of it takes the const away.
-void Recorder::define(const char* type, const Name& name, const char* verb,
-                      const std::string& arguments) {
+std::string Recorder::define(const char* type, const Name& name, const char* verb,
+                             recorded::Arguments arguments) {
   const std::string value = name.text();
-  const std::string rest = cat("isa::", type, " ", value, " = isa::", verb, "(", arguments, ");");
+  const std::string rest =
+      cat("isa::", type, " ", value, " = isa::", verb, "(", join(arguments), ");");
   statement(cat(kConst, rest));
   if (open_.size() == 1) loop_values_.insert(value);
   open_.back().constants[value] = out().text().size() - 1 - rest.size() - kConst.size();
+  return value;
 }
 
-void Recorder::update(const std::string& value, const char* verb, const std::string& arguments) {
+void Recorder::update(const std::string& value, const char* verb, recorded::Arguments arguments) {
   const std::string whole = value.substr(0, value.find('.'));  // of a quad's part, the quad
   make_mutable(whole);
   const bool is_own = open_.size() > 1 || loop_values_.count(whole) > 0;
   if (step_.partition.shares > 1 && shares_.in_divided_loop() && !is_own) {
     adds_across_shares_ = true;
   }
-  statement(
-      cat(value, " = isa::", verb, "(", value, arguments.empty() ? "" : ", ", arguments, ");"));
+  const std::string more = join(arguments);
+  statement(cat(value, " = isa::", verb, "(", value, more.empty() ? "" : ", ", more, ");"));
 }
 
 void Recorder::make_mutable(const std::string& value) {
@@ -163,20 +204,33 @@ void Recorder::make_mutable(const std::string& value) {
   }
 }
 
-void Recorder::declare_base(const Name& name, const std::string& type, const std::string& value) {
-  statement(cat(type, " const ", name.text(), " = isa::base(", value, ");"));
+void Recorder::declare_base(const Name& name, recorded::Pointer type,
+                            const recorded::Argument& value) {
+  statement(cat(type_name(type), " const ", name.text(), " = isa::base(", value.text(), ");"));
 }
 
-void Recorder::begin_function(const std::string& name, const std::string& parameters) {
+void Recorder::begin_function(const std::string& name,
+                              std::initializer_list<recorded::Parameter> parameters) {
   Function& function = open_.emplace_back();
-  function.name = name;
+  function.name = cat(step_.name, "_", name);
   shares_.begin_function();
-  function.text.open(cat("[[gnu::always_inline]] static inline void ", name, "(", parameters, ")"));
+  std::string list;
+  for (const auto& [type, parameter] : parameters) {
+    list += cat(list.empty() ? "" : ", ", type_name(type), " ", parameter);
+  }
+  function.text.open(
+      cat("[[gnu::always_inline]] static inline void ", function.name, "(", list, ")"));
+}
+
+void Recorder::end_function(recorded::Arguments arguments) {
+  const std::string name = open_.back().name;
+  const double work = finish_function();
+  call("", name, arguments, work);
 }
 
 // A function is recorded anew for every call; all recordings must agree, because the product
 // holds it once.
-double Recorder::end_function() {
+double Recorder::finish_function() {
   const double work = shares_.end_function();
   Function function = std::move(open_.back());
   open_.pop_back();

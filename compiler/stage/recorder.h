@@ -1,6 +1,9 @@
 // The stage that prints: running a kernel under a Recorder yields the C++ text of one step's
 // function and of the inlined tile functions it calls. Names come from the kernel (role and
 // position), never from counters. See templates/stage.h for what a stage offers.
+//
+// Every kernel is compiled against this class for all types it works on, so what needs no types is
+// in recorder.cc: a call hands its arguments on by address, with functions that print them.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +34,16 @@ struct Index {
   std::int64_t constant = 0;
   std::vector<std::pair<std::string, std::int64_t>> terms;
 
-  Index() = default;
-  Index(std::int64_t value) : constant(value) {}  // NOLINT: an index may be a plain number
+  Index();
+  Index(std::int64_t value);  // NOLINT: an index may be a plain number
+  Index(const Index& other);
+  Index(Index&& other) noexcept;
+  Index& operator=(const Index& other);
+  Index& operator=(Index&& other) noexcept;
+  ~Index();
   friend Index operator+(Index a, const Index& b);
   friend Index operator*(Index a, std::int64_t factor);
+  void add(const Index& other);
 };
 
 template <class Element>
@@ -42,7 +51,7 @@ struct Ptr {
   std::string base;
   Index offset;  // in elements
   friend Ptr operator+(Ptr p, const Index& i) {
-    p.offset = p.offset + i;
+    p.offset.add(i);
     return p;
   }
 };
@@ -65,12 +74,35 @@ std::string text_of(const Value<Tag>& v) {
 std::string text_of(int v);
 std::string text_of(float v);
 
-template <class... Args>
-std::string join(const Args&... args) {
-  std::string out;
-  ((out += (out.empty() ? "" : ", ") + text_of(args)), ...);
-  return out;
+// Something to print, which must live until then.
+struct Argument {
+  template <class T>
+  explicit Argument(const T& argument) : value(&argument), print(&text_at<T>) {}
+  template <class T>
+  static std::string text_at(const void* at) {
+    return text_of(*static_cast<const T*>(at));
+  }
+  std::string text() const { return print(value); }
+
+  const void* value;
+  std::string (*print)(const void*);
+};
+using Arguments = std::initializer_list<Argument>;
+
+// The type of Ptr<Element>.
+struct Pointer {
+  DType element;
+  bool to_const;
+};
+template <class Element>
+Pointer pointer_to() {
+  return {DTypeOf<std::remove_const_t<Element>>::value, std::is_const_v<Element>};
 }
+
+struct Parameter {
+  Pointer type;
+  const char* name;
+};
 }  // namespace recorded
 
 // The parameters of a step's function: "const uint8_t* x, uint8_t* y", and "int share" after them
@@ -113,21 +145,21 @@ class Recorder {
   void loop(const char* variable, std::int64_t count, Body body) {
     if (count == 1) body(Index(0));
     if (count <= 1) return;
-    Index index;
-    index.terms.emplace_back(variable, 1);
-    out().scope(begin_loop(variable, count), [&] { body(index); });
+    body(begin_loop(variable, count));
     end_loop();
   }
 
   // A scope of its own, so that names may repeat.
   template <class Body>
   void block(Body body) {
-    out().block(body);
+    begin_block();
+    body();
+    end_block();
   }
 
   template <class Element>
   Ptr<Element> base(const Name& name, const Ptr<Element>& p) {
-    declare_base(name, type_name<Element>(), text_of(p));
+    declare_base(name, recorded::pointer_to<Element>(), recorded::Argument(p));
     return {name.text(), {}};
   }
 
@@ -135,50 +167,44 @@ class Recorder {
   template <class Body, class... Elements>
   void inlined(const std::string& name, Body body,
                const std::pair<const char*, Ptr<Elements>>&... args) {
-    const std::string full = cat(step_.name, "_", name);
-    std::string parameters;
-    ((parameters += cat(parameters.empty() ? "" : ", ", type_name<Elements>(), " ", args.first)),
-     ...);
-    begin_function(full, parameters);
+    begin_function(name, {recorded::Parameter{recorded::pointer_to<Elements>(), args.first}...});
     body(Ptr<Elements>{args.first, {}}...);
-    const double work = end_function();
-    effect(cat(full, "(", recorded::join(args.second...), ");"), work);
+    end_function({recorded::Argument(args.second)...});
   }
 
   template <class Function, class... Args>
   void runtime(const char* name, Function, std::initializer_list<std::int64_t> spans,
                const Args&... args) {
-    effect(cat("rt::", name, "(", recorded::join(args...), ");"), work_of_runtime(spans));
+    call("rt::", name, {recorded::Argument(args)...}, work_of_runtime(spans));
   }
 
   template <class Function, class... Args>
   void assembly(const std::string& name, Function, std::initializer_list<std::int64_t> spans,
                 const Args&... args) {
-    effect(cat(name, "(", recorded::join(args...), ");"), work_of_runtime(spans));
+    call("", name, {recorded::Argument(args)...}, work_of_runtime(spans));
   }
 
   void comment(const std::string& text) { out().line(cat("// ", text)); }
 
-#define ETCH_VERB(Result, id, reads, writes)             \
-  template <class... Args>                               \
-  Result id(const Name& name, const Args&... args) {     \
-    define(#Result, name, #id, recorded::join(args...)); \
-    return {name.text()};                                \
+#define ETCH_VERB(Result, id, reads, writes)                            \
+  template <class... Args>                                              \
+  Result id(const Name& name, const Args&... args) {                    \
+    return {define(#Result, name, #id, {recorded::Argument(args)...})}; \
   }
 #define ETCH_UPDATE(id, reads, writes)                            \
   template <class Tag, class... Args>                             \
   void id(const recorded::Value<Tag>& acc, const Args&... args) { \
-    update(acc.text, #id, recorded::join(args...));               \
+    update(acc.text, #id, {recorded::Argument(args)...});         \
   }
-#define ETCH_ACTION(id, reads, writes)                              \
-  template <class... Args>                                          \
-  void id(const Args&... args) {                                    \
-    effect(cat("isa::" #id "(", recorded::join(args...), ");"), 1); \
+#define ETCH_ACTION(id, reads, writes)                    \
+  template <class... Args>                                \
+  void id(const Args&... args) {                          \
+    call("isa::", #id, {recorded::Argument(args)...}, 1); \
   }
-#define ETCH_CALL(id)                                                                \
-  template <class... Args>                                                           \
-  void id(const Args&... args) {                                                     \
-    effect(cat("rt::" #id "(", recorded::join(args...), ");"), work_of_runtime({})); \
+#define ETCH_CALL(id)                                                      \
+  template <class... Args>                                                 \
+  void id(const Args&... args) {                                           \
+    call("rt::", #id, {recorded::Argument(args)...}, work_of_runtime({})); \
   }
 #include "templates/verbs.def"
 #undef ETCH_CALL
@@ -198,24 +224,28 @@ class Recorder {
     std::map<std::string, std::size_t> constants;  // where "const" of a value is in the text
   };
 
-  template <class Element>
-  static std::string type_name() {
-    return pointer_type(DTypeOf<std::remove_const_t<Element>>::value, std::is_const_v<Element>);
-  }
   Writer& out() { return open_.back().text; }
   std::string constant_name(std::string_view suffix) const;
   // Of functions of runtime/, whose loops are not seen here: they touch so many bytes.
   static double work_of_runtime(std::initializer_list<std::int64_t> spans);
-  std::string begin_loop(const std::string& variable, std::int64_t count);
+  Index begin_loop(const char* variable, std::int64_t count);
   void end_loop();
+  void begin_block();
+  void end_block();
   void statement(const std::string& text);
   void effect(const std::string& text, double work);
-  void define(const char* type, const Name& name, const char* verb, const std::string& arguments);
-  void update(const std::string& value, const char* verb, const std::string& arguments);
+  void call(std::string_view space, std::string_view function, recorded::Arguments arguments,
+            double work);
+  // Returns the name of the value.
+  std::string define(const char* type, const Name& name, const char* verb,
+                     recorded::Arguments arguments);
+  void update(const std::string& value, const char* verb, recorded::Arguments arguments);
   void make_mutable(const std::string& value);
-  void declare_base(const Name& name, const std::string& type, const std::string& value);
-  void begin_function(const std::string& name, const std::string& parameters);
-  double end_function();  // returns its work
+  void declare_base(const Name& name, recorded::Pointer type, const recorded::Argument& value);
+  void begin_function(const std::string& name,
+                      std::initializer_list<recorded::Parameter> parameters);
+  void end_function(recorded::Arguments arguments);  // and calls it
+  double finish_function();                          // returns its work
 
   const Step& step_;
   IsaTraits isa_;
