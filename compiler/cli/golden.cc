@@ -366,11 +366,12 @@ Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& op
 }
 
 Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& options) {
-  const Parser parser = parent.add_subcommand("verify", "Say what is not as it was recorded");
+  const Parser parser =
+      parent.add_subcommand("verify", "Report differences from what was recorded");
   parser.add_option("DIR", options->folder, "what `etch golden record` wrote")
       .required()
       .type_name("DIR");
-  parser.add_option("--model", options->model, "also demand that this is the recorded model")
+  parser.add_option("--model", options->model, "also require that this is the recorded model")
       .type_name("FILE.onnx");
   parser.add_flag("--allow-code-change", options->allow_code_change,
                   "accept other code as long as the outputs are equal");
@@ -381,7 +382,7 @@ Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& op
       .type_name("P");
   parser.add_flag("--generate-only", options->generate_only, "compare generated files only");
   parser.add_flag("--skip-missing", options->skip_missing,
-                  "accept that a target cannot be run here that was run when recorded");
+                  "accept that a target that ran when recorded cannot run here");
   parser.add_flag("--update", options->update, "record the new code if the outputs are equal");
   parser.add_option("--time-limit", options->time_limit, "end a program that runs longer than this")
       .between(0.01, 1e6)

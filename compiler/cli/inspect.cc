@@ -283,9 +283,9 @@ Command add_inspect(const Parser& root) {
       "inspect", "Describe a model and everything that keeps it from being compiled");
   auto options = std::make_shared<InspectOptions>();
   add_model_options(parser, *options);
-  parser.add_flag("--before", options->before, "list the graph as it stands in the file");
+  parser.add_flag("--before", options->before, "list the graph as it is in the file");
   parser.add_flag("--after", options->after,
-                  "list the graph behind the passes (default: both graphs)");
+                  "list the graph after the passes (default: both graphs)");
   parser.add_flag("--json", options->json, "print a JSON object");
   parser.footer(
       "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
