@@ -116,7 +116,7 @@ TEST(FloatReport, TheCommandLineSaysSoToo) {
   const std::string model = folder + "/model.onnx";
   std::ofstream(model, std::ios::binary) << network(Kind::kFloat);
   const auto etch = [&](const std::vector<std::string>& arguments) {
-    std::vector<std::string> command = {cli::etch_binary()};
+    std::vector<std::string> command = {etch_binary()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     return cli::run_process(command, std::chrono::minutes(1)).output;
   };
