@@ -140,6 +140,13 @@ static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, con
   }
 }
 
+// rne(v), clamped to the range, for QLinearMul. NaN and values beyond int32 give `low`, as ONNX
+// Runtime's conversion on x64 does.
+static inline int32_t rounded_product(float v, Range range) {
+  if (!(v > -2147483648.0f && v < 2147483648.0f)) return range.low;
+  return rounded(v, 0, range);
+}
+
 // QLinearAdd: a / c and b / c are ratios of scales; all products are fused (docs/spec/qlinear.md
 // section 6.2).
 // The sum holds the zero point, and is clamped before it is rounded.
@@ -178,7 +185,7 @@ static inline void qlinear_mul(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
     const int32_t product =
         (value_of(a[i * a_step], a_as) - zero_a) * (value_of(b[i * b_step], b_as) - zero_b);
     const float scaled = opaque(static_cast<float>(product) * scale);
-    y[i] = keep<uint8_t>(rounded(scaled + zero_c, 0, range), y_as);
+    y[i] = keep<uint8_t>(rounded_product(scaled + zero_c, range), y_as);
   }
 }
 

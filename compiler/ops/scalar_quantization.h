@@ -28,7 +28,7 @@ float dequantized(std::int32_t q, const ScalarQuantization& from);
 std::int32_t quantized(float x, const ScalarQuantization& to, DType type);
 
 // round(v), clamped to `type`; beyond int32 the least value, as the conversion of x64 gives it.
-// QLinearSoftmax keeps this (docs/spec/qlinear.md section 6.3).
+// QLinearMul keeps this (docs/spec/qlinear.md section 6.3).
 std::int32_t saturated_round(float v, DType type);
 
 }  // namespace etch

@@ -10,6 +10,7 @@
 #include "compiler/ops/conv_transpose/op.h"
 #include "compiler/ops/gemm/op.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/ops/scalar_quantization.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_bias.h"
@@ -373,6 +374,8 @@ class Fusion {
     // The operator may have limits of its own (an extreme ratio of scales): then the group stays.
     Sink trial;
     if (!resolve_node(graph_, *fused, trial)) return miss(i, trial.sorted().front().message);
+    if (fused->op_type == "QLinearMul" && product_may_leave_int32(params_of<QLinearBinary>(*fused)))
+      return miss(i, "its products may leave int32, where QLinearMul does not saturate");
     graph_.fusions.fused(node(i), cat("became ", fused->op_type));
     if (!group.warning.message.empty()) sink_.report(std::move(group.warning));
     if (group.limit != nullptr) {

@@ -24,20 +24,6 @@ bool may_leave_int32(const SumFactors& f) {
   return !fits_int32(fused(less(f.a_stored), f.ratio_a, inner));
 }
 
-bool may_leave_int32(const ProductFactors& f) {
-  const int a[] = {-f.a_zero, kMostByte - f.a_zero};
-  const int b[] = {-f.b_zero, kMostByte - f.b_zero};
-  int least = 0, most = 0;  // exact as floats: at most 17 bits
-  for (const int x : a) {
-    for (const int y : b) {
-      least = std::min(least, x * y);
-      most = std::max(most, x * y);
-    }
-  }
-  const FloatInterval exact{static_cast<float>(least), static_cast<float>(most)};
-  return !fits_int32(sum(product(exact, f.scale), only(f.y_zero)));
-}
-
 bool may_leave_int32(const PoolPlan& plan) {
   int taps = 0;
   float divisor = std::numeric_limits<float>::infinity();

@@ -7,14 +7,12 @@
 #include <cstdint>
 
 #include "templates/kernels/pool/pool.h"
-#include "templates/kernels/rows/product.h"
 #include "templates/kernels/rows/sum.h"
 
 namespace etch {
 
-// Sums and products of any two bytes.
+// Sums of any two bytes.
 bool may_leave_int32(const SumFactors& factors);
-bool may_leave_int32(const ProductFactors& factors);
 
 // Averages (PoolPlan::Kind::kAverage) over the windows of plan.regions.
 bool may_leave_int32(const PoolPlan& plan);

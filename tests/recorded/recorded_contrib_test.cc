@@ -2,7 +2,9 @@
 // tools/record_contrib.py) through import, resolve and the reference functions.
 //
 // Everything is compared bit for bit but float means: there ONNX Runtime adds in the order of its
-// vector units, so the last bits differ from the plain sum.
+// vector units, so the last bits differ from the plain sum. And results of 2^31 output steps and
+// more of QLinearAdd: there x64's conversion gives the least value, other CPUs saturate, and so
+// does Etch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,6 +32,21 @@ const fs::path kData = fs::path(source_dir()) / "tests" / "data" / "contrib";
 bool sums_floats(const std::string& name) {
   return name.starts_with("averagepool") || name.starts_with("globalaveragepool") ||
          name.starts_with("reducemean");
+}
+
+bool leaves_int32(const std::string& name) { return name.starts_with("qlinearadd_overflow_"); }
+
+// `recorded` where some sums left int32, with what they saturate to. `got` says which.
+void expect_saturated(const Tensor& got, const Tensor& recorded) {
+  ASSERT_EQ(got.dtype(), DType::kU8);
+  int saturated = 0;
+  for (std::int64_t i = 0; i < got.size(); ++i) {
+    if (got.integer(i) == recorded.integer(i)) continue;
+    EXPECT_EQ(recorded.integer(i), 0);
+    EXPECT_EQ(got.integer(i), 255);
+    ++saturated;
+  }
+  EXPECT_GT(saturated, 0);
 }
 
 std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& role, Sink& sink) {
@@ -73,6 +90,10 @@ void replay(const fs::path& folder) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     ASSERT_EQ(got[i].dtype(), expected[i].dtype());
     ASSERT_EQ(got[i].shape(), expected[i].shape());
+    if (leaves_int32(folder.filename().string())) {
+      expect_saturated(got[i], expected[i]);
+      continue;
+    }
     EXPECT_EQ(differences(got[i], expected[i], tolerance), 0) << "output " << i;
   }
 }

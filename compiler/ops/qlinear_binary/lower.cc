@@ -67,7 +67,7 @@ Side side_of(Lowering& lowering, const Node& node, int input,
   return side;
 }
 
-// Sums and products whose scales or zero points arrive at run time.
+// Products that may leave int32, and what has scales or zero points that arrive at run time.
 void add_rows(Lowering& lowering, const Node& node, const QLinearBinary& params) {
   if (refuse_empty(lowering, node)) return;
   const bool add = params.kind == QLinearBinary::Kind::kAdd;
@@ -140,7 +140,6 @@ ProductFactors product_factors(const Summand& a, const Summand& b, const Summand
   factors.b_zero = qb.zero_point + b.stored;
   factors.y_zero = static_cast<float>(qy.zero_point);
   factors.y_stored = y.stored;
-  factors.clamp = may_leave_int32(factors);
   return factors;
 }
 
@@ -164,7 +163,6 @@ template <class BinaryStep>
 void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinaryStep> step,
                  const Side& a, const Side& b, const View& y) {
   auto& plan = step->plan;
-  if (plan.factors.clamp) step->facts.emplace_back(kClampedFact);
   plan.a_is_constant = a.constant;
   plan.b_is_constant = b.constant;
   const View* const views[] = {&a.view, &b.view, &y};
@@ -192,7 +190,7 @@ void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinarySte
 void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearBinary>(node);
   const bool multiplies = params.kind == QLinearBinary::Kind::kMul;
-  if (params.at_run_time) {
+  if (params.at_run_time || (multiplies && product_may_leave_int32(params))) {
     add_rows(lowering, node, params);
     return;
   }
@@ -219,6 +217,7 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
     auto step = std::make_unique<AddStep>();
     step->kind = "add";
     step->plan.factors = sum_factors(qa, qb, qy);
+    if (step->plan.factors.clamp) step->facts.emplace_back(kClampedFact);
     if (lowering.isa().lanes == 1) find_line(*step);
     add_vectors(lowering, node, std::move(step), a, b, y);
   }

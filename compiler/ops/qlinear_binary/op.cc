@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/base/float_interval.h"
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
@@ -114,6 +115,21 @@ void check_sum_ratios(ResolveContext& context, float a_scale, float b_scale, flo
   if (context.failed() || std::isfinite(1024 * (first + second))) return;
   context.error(DiagKind::kQuant,
                 "sums of two elements, in steps of the output, must be finite in float32");
+}
+
+bool product_may_leave_int32(const QLinearBinary& params) {
+  const auto least = static_cast<int>(min_of(params.dtype));
+  const auto most = static_cast<int>(max_of(params.dtype));
+  FloatInterval exact;  // at most 17 bits
+  for (const int a : {least - params.a.zero_point, most - params.a.zero_point}) {
+    for (const int b : {least - params.b.zero_point, most - params.b.zero_point}) {
+      exact.low = std::min(exact.low, static_cast<float>(a * b));
+      exact.high = std::max(exact.high, static_cast<float>(a * b));
+    }
+  }
+  const float scale = params.a.scale * params.b.scale / params.c.scale;
+  const auto zero = static_cast<float>(params.c.zero_point);
+  return !fits_int32(sum(product(exact, scale), {zero, zero}));
 }
 
 void lower_qlinear_binary(Lowering& lowering, const Node& node);

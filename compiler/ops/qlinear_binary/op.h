@@ -7,8 +7,9 @@
 //        c = saturate(rne(fma(a, rA, fma(b, rB, F)))); a and b trade places, with their scales and
 //        zero points, when A is the side that broadcasts along the innermost axis
 //   Mul  c = saturate(rne(fl(fl(float((a-za)*(b-zb)) * fl(fl(sa*sb)/sc)) + zc)))
-// The float is clamped to the type before it is rounded, so that the largest sums and products
-// saturate as DequantizeLinear, Add, QuantizeLinear do.
+// The sum is clamped to the type before it is rounded, and so saturates as DequantizeLinear, Add,
+// QuantizeLinear do. A product of 2^31 steps or more gives the least value, whichever its sign, as
+// it does in ONNX Runtime.
 #pragma once
 
 #include "compiler/ir/geometry/strided.h"
@@ -30,6 +31,10 @@ struct QLinearBinary {
 // Reports E-QUANT where a sum of elements of these scales could become infinite, and so of the
 // wrong sign: its zero points come first.
 void check_sum_ratios(ResolveContext& context, float a_scale, float b_scale, float y_scale);
+
+// Of QLinearMul with known scales: whether the float that is rounded can be 2^31 or more. Groups of
+// DequantizeLinear, Mul, QuantizeLinear, which saturate, then stay float.
+bool product_may_leave_int32(const QLinearBinary& params);
 
 // One element; the factors that do not depend on it are made once.
 class QLinearBinaryFunction {

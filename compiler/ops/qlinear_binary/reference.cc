@@ -24,7 +24,7 @@ std::int32_t QLinearBinaryFunction::operator()(std::int32_t a, std::int32_t b) c
   if (params_.kind == QLinearBinary::Kind::kMul) {
     const std::int32_t product = (a - params_.a.zero_point) * (b - params_.b.zero_point);
     const float scaled = static_cast<float>(product) * scale_;
-    return round_and_saturate(scaled + static_cast<float>(params_.c.zero_point), 0, params_.dtype);
+    return saturated_round(scaled + static_cast<float>(params_.c.zero_point), params_.dtype);
   }
   if (params_.swapped) std::swap(a, b);
   const float inner = std::fma(static_cast<float>(b), ratio_b_, offset_);

@@ -1,13 +1,11 @@
 // The product of two quantized tensors with constant parameters, QLinearMul of x86-64
 // (docs/spec/qlinear.md section 6.3): y = saturate(rne(fl(fl(fl((a - a_zero) * (b - b_zero)) *
 // scale) + y_zero))). Differences of bytes and their product have at most 17 bits, so floats hold
-// them exactly. Results that the compiler has not proved to fit int32 are clamped before they are
-// rounded, as sums are.
+// them exactly. Lowering has proved that no result leaves int32 (product_may_leave_int32()).
 #pragma once
 
 #include <vector>
 
-#include "templates/kernels/rows/sum.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -17,7 +15,6 @@ struct ProductFactors {
   int a_zero = 0, b_zero = 0;  // as stored
   float y_zero = 0;            // logical
   int y_stored = 0;            // stored minus logical: 0, or 128 for int8
-  bool clamp = false;          // a result may leave int32
 };
 
 template <class S>
@@ -39,9 +36,8 @@ typename S::Bytes product_of_bytes(S& s, const ProductFactors& f, const typename
     const auto fa = centred(Name("a_real").at("v", v), s.part(a, v), a_zero);
     const auto exact = s.mul_f32(Name("exact").at("v", v), fa, fb);
     const auto scaled = s.mul_f32(Name("scaled").at("v", v), exact, scale);
-    auto shifted = s.add_f32(Name("shifted").at("v", v), scaled, y_zero);
-    if (f.clamp) shifted = clamp_to_byte(s, Name("inside").at("v", v), shifted, f.y_stored);
-    q.push_back(s.round_i32(Name("product").at("v", v), shifted));
+    q.push_back(s.round_i32(Name("product").at("v", v),
+                            s.add_f32(Name("shifted").at("v", v), scaled, y_zero)));
   }
   return s.narrow4("total", q[0], q[1], q[2], q[3], f.y_stored);
 }
