@@ -310,7 +310,7 @@ def softmax_of_any_scale():
                 softmax("any_scale", np.concatenate([near, bytes_of(dtype, 2, columns)]), 0.01, y_scale, least)
             softmax("any_scale", bytes_of(dtype, 4, columns), 1e-30, 1 / (180 * columns), least + 7)
             softmax("any_scale", bytes_of(dtype, 4, columns), 1e30, 1e-37, least + 7)
-        # 98 equal elements of 202: in double, 1 / 98 * 147 lies below the tie 1.5, 147 / 98 on it.
+        # 98 equal elements of 202: in double, 1 / 98 * 147 is below the tie 1.5, 147 / 98 on it.
         for inverse in (147, 343, 735, 1127):
             rows = np.full((1, 202), least, dtype)
             rows[0, :98] = 120

@@ -1,5 +1,5 @@
 // Bounds of a float that generated code computes. Every operation rounds monotonically, so the ends
-// of an interval, taken through the same operation in float, bound what lies between them: exactly,
+// of an interval, taken through the same operation in float, bound everything between them: exactly,
 // with no margin for rounding. What overflows becomes infinite or NaN at an end and then fits
 // nothing.
 //

@@ -64,7 +64,7 @@ bool may_count_padding(const Graph& graph, const Node& node, const Ints& pads) {
   return (none || counted) && int_attribute(node, "ceil_mode", 0) == 0 && !is_global(graph, node);
 }
 
-// 0 times these is 0, so that what lies in the padding adds nothing to a sum.
+// 0 times these is 0, so that padding adds nothing to a sum.
 bool has_finite_weights(const Graph& graph, const Node& conv) {
   const auto& weights = graph.value(conv.inputs[1]).constant;
   return weights != nullptr &&

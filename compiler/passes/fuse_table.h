@@ -1,5 +1,5 @@
-// Pointwise functions of one 8-bit tensor become tables of 256 entries: whatever lies between
-// DequantizeLinear and QuantizeLinear, or is made of QLinear operators, as long as everything that
+// Pointwise functions of one 8-bit tensor become tables of 256 entries: everything between
+// DequantizeLinear and QuantizeLinear, or made of QLinear operators, as long as everything that
 // is not constant comes from the same tensor and every constant is a scalar. So x * Sigmoid(x),
 // Clip(x + 3, 0, 6) / 6 * x, a change of scale and whole chains of them are one look-up each. The
 // operators declare that they are pointwise (OpDef::elements); a trial only confirms it. The

@@ -207,8 +207,8 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<std::unique_ptr<Step>> steps;
   std::int64_t arena_bytes = 0;  // including kArenaSlack
-  // The largest sum of simultaneously live buffers. The arena can be smaller: an output may lie
-  // over an input that dies in its step.
+  // The largest sum of simultaneously live buffers. The arena can be smaller: an output may be
+  // placed over an input that dies in its step.
   std::int64_t most_live_bytes = 0;
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;  // of macs

@@ -26,7 +26,7 @@ std::int64_t arena_alignment(std::int64_t bytes);
 void plan_memory(Program& program);
 
 // Bytes by which the planned arena, without its slack, is smaller than what lives at once: outputs
-// lie over dying inputs. 0 if it is not smaller.
+// be placed over dying inputs. 0 if it is not smaller.
 std::int64_t saved_in_place(const Program& program);
 
 // How far apart two buffers have to be: a rule for the pair (output, input) of one step.

@@ -1,4 +1,4 @@
-// Windows that lie wholly on padding, or nearly: every legal padding compiles for every target and
+// Windows that are wholly on padding, or nearly: every legal padding compiles for every target and
 // gives the bits of the references, with every objective, in bands of rows, with tuned tiles and
 // with integer requantization. Layers come from a seeded generator (window_cases.h). With
 // ETCH_SWEEP=1 thousands are taken; ETCH_SWEEP_FIRST and ETCH_SWEEP_COUNT say which and how many.
@@ -150,7 +150,7 @@ void expect_rows_of_padding(std::int64_t channels, const Sizes& in, const Sizes&
   EXPECT_GT(found, 0);
 }
 
-// The place that such rows would have in x lies behind its end.
+// The place that such rows would have is after the end of x.
 TEST(HeliumDepthwise, RowsOfPaddingAloneReadNothingOfX) {
   for (const Objective objective : {Objective::kBalanced, Objective::kRam}) {
     expect_rows_of_padding(16, {2, 4}, {1, 1}, {0, 0, 6, 0}, {1, 1}, objective);

@@ -1,5 +1,5 @@
 // What `etch` says of networks that compute with floats, wholly or in part: never that they are
-// integers; and what it says of arenas in which outputs lie over dying inputs.
+// integers; and what it says of arenas in which outputs overlap dying inputs.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -311,7 +311,7 @@ std::vector<Case> mixing_operators() {
 
 namespace {
 
-// What may stand before a part: of bytes, or of floats from DequantizeLinear of either kind.
+// What may be before a part: of bytes, or of floats from DequantizeLinear of either kind.
 const std::vector<std::string> kBeforeParts{"Cast",  "Max",  "QLinearSigmoid", "DequantizeLinear",
                                             "Tanh",  "Relu", "Dequantize",     "QuantizeLinear",
                                             "Split", "Clip", "QuantizeV2"};

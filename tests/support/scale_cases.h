@@ -1,4 +1,4 @@
-// Quantized operators whose scales lie so far apart that floats leave int32, or float32 itself, on
+// Quantized operators whose scales are so far apart that floats leave int32, or float32 itself, on
 // their way to a byte: every operator that converts floats to integers, with scales from the least
 // subnormal to the greatest float and on both sides of 2^31 output steps. A model may be refused,
 // where a ratio of scales is no float; everything else has one result.
@@ -15,11 +15,11 @@ Case extreme_scales(int index);
 // How many operators take turns.
 int extreme_scale_kinds();
 
-// Likewise float operators between DequantizeLinear and QuantizeLinear. Where they become integer
+// The same of float operators between DequantizeLinear and QuantizeLinear. Where they become integer
 // operators these round elsewhere, so that the reference of the model as it is proves nothing.
 Case extreme_float_groups(int index);
 
-// QLinearAdd, QLinearMul and QLinearAveragePool whose largest results lie just below, at and above
+// QLinearAdd, QLinearMul and QLinearAveragePool whose largest results are just below, at and above
 // 2^31 output steps; none is refused.
 std::vector<Case> scales_around_int32();
 

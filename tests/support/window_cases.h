@@ -1,4 +1,4 @@
-// Convolutions whose windows lie where padding is all there is, or nearly: pads larger than the
+// Convolutions whose windows see nothing but padding, or nearly: pads larger than the
 // kernel and than the image, kernels larger than the image, one pixel in or out. For the tests that
 // compile every such layer for every target.
 #pragma once

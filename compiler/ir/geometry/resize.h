@@ -1,4 +1,4 @@
-// A Resize as explicit numbers: where every output position along each axis lies in the input, and
+// A Resize as explicit numbers: the place in the input of every output position along each axis, and
 // which neighbours it is made from. compiler/ops/resize/op.h has the rules.
 #pragma once
 

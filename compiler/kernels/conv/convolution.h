@@ -1,5 +1,5 @@
 // Adds the step of a convolution, or of a matrix product as one, to a program: asks the kernel
-// families in the order of providers.h and brings the memory that the chosen one needs.
+// families in the order of providers.h and adds the memory that the chosen one needs.
 #pragma once
 
 #include "compiler/kernels/conv/operands.h"

@@ -1,5 +1,5 @@
 // The taps of a convolution as a grid per output position, so that tiles at the border can leave
-// out what lies on padding; see templates/kernels/conv/tap_grid.h.
+// out taps on padding; see templates/kernels/conv/tap_grid.h.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //           1) on count as one; from 13 on only `axis` (default -1)
 // Arithmetic (docs/spec/qlinear.md section 6.7), D the elements of a row:
 //   b = max(0, fl(ln(fl(FLT_MAX / D))) - 5) / xs
-//   t[i] = float(exp((i - 255 + b) * xs)), in double but for the quotient and the logarithm in b,
+//   t[i] = float(exp((i - 255 + b) * xs)), in double except the quotient and the logarithm in b,
 //   which ONNX Runtime rounds to float
 //   rows are shifted so that their largest element has index 255; the sum of a row is float, in
 //   order y = saturate(rne(t * Y / sum) + yz) of the exact quotient, Y = floor(fl(1 / ys))

@@ -1,6 +1,6 @@
 // Convolutions for Arm cores with Helium: loops around the functions in assembly of
 // compiler/kernels/conv/helium (portable: runtime/etch_mve.h), which multiply, requantize and store
-// a tile of pixels with all channels. x lies with its padding in memory, so there are no borders.
+// a tile of pixels with all channels. x is in memory with its padding, so there are no borders.
 #pragma once
 
 #include <cstdint>

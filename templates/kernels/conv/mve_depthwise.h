@@ -59,7 +59,7 @@ struct Tiles {
                                           (rows.columns - 1) * rows.column_step + rows.channels;
       const std::int64_t written =
           (rows.channels - 1) * rows.channel_step + std::int64_t{4} * rows.columns;
-      // Where all of a group is padding, its place in x would lie outside; it reads nothing there.
+      // Where all of a group is padding, its place would be outside of x; it reads nothing there.
       const Index from = rows.count == 0 ? Index(0) : x + Index(group.x);
       s.assembly(
           group.function,

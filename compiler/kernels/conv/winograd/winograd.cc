@@ -57,8 +57,8 @@ bool is_served(const ConvProblem& problem, const DspConvPlan& direct) {
          axes.r_stride[1] + axes.r_stride[2] + 1 <= kWinogradReach && fits_four_times(problem);
 }
 
-// Instructions but for what both have: loops of compiler/kernels/conv/dsp/tile_function.cc and
-// dsp_gather.cc, and those of dsp_winograd.cc.
+// Instructions except those that both have: loops of compiler/kernels/conv/dsp/tile_function.cc and
+// gather_function.cc, and those of functions.cc beside this file.
 bool is_faster(const ConvGeometry& g) {
   const std::int64_t in = g.in_channels, pairs = g.out_channels / 2;
   const std::int64_t rows = g.axes[0].out, columns = g.axes[1].out;
