@@ -7,14 +7,16 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/data_set.h"
-#include "compiler/cli/file_output.h"
-#include "compiler/cli/measure.h"
 #include "compiler/cli/model_name.h"
-#include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
+#include "compiler/compile.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
+#include "compiler/host/compile_file.h"
+#include "compiler/host/data_set.h"
+#include "compiler/host/file_output.h"
+#include "compiler/host/measure.h"
+#include "compiler/host/network.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
 

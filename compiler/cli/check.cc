@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/compare.h"
-#include "compiler/cli/data_set.h"
-#include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
+#include "compiler/host/compare.h"
+#include "compiler/host/compile_file.h"
+#include "compiler/host/data_set.h"
+#include "compiler/host/network.h"
 #include "compiler/targets/targets.h"
 
 namespace etch::cli {

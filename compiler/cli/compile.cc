@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/interrupt.h"
 #include "compiler/cli/model_name.h"
-#include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/emit.h"
 #include "compiler/emit/output_folder.h"
 #include "compiler/emit/package/package.h"
 #include "compiler/emit/report/report.h"
+#include "compiler/host/compile_file.h"
+#include "compiler/host/interrupt.h"
+#include "compiler/host/network.h"
 #include "compiler/program/requantization.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/text/names.h"

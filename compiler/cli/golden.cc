@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/data_set.h"
-#include "compiler/cli/golden_compare.h"
-#include "compiler/cli/golden_folder.h"
-#include "compiler/cli/golden_target.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/golden/compare.h"
+#include "compiler/golden/folder.h"
+#include "compiler/golden/target.h"
+#include "compiler/host/data_set.h"
+#include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
 

@@ -8,6 +8,7 @@
 #include "compiler/cli/graph_listing.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/quantization.h"
+#include "compiler/compile.h"
 #include "compiler/emit/report/report.h"
 #include "compiler/import/file.h"
 #include "compiler/passes/resolve.h"

@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/data_set.h"
-#include "compiler/cli/file_output.h"
-#include "compiler/cli/network.h"
 #include "compiler/cli/options.h"
+#include "compiler/host/compile_file.h"
+#include "compiler/host/data_set.h"
+#include "compiler/host/file_output.h"
+#include "compiler/host/network.h"
 #include "compiler/import/tensor_proto.h"
 
 namespace etch::cli {

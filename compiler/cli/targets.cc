@@ -3,7 +3,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/cli/options.h"
-#include "compiler/cli/toolchain.h"
+#include "compiler/host/toolchain.h"
 
 namespace etch::cli {
 namespace {

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/file_output.h"
 #include "compiler/cli/options.h"
-#include "compiler/cli/toolchain.h"
-#include "compiler/cli/tuner.h"
+#include "compiler/host/file_output.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/import/file.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/numbers.h"
+#include "compiler/tune/tuner.h"
 
 namespace etch::cli {
 namespace {

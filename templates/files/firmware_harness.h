@@ -1,6 +1,6 @@
 // What harness.h is for programs, for images without an operating system: no heap, no library,
 // files through semihosting. main.cc, which is written per network
-// (compiler/cli/firmware_harness.cc), fills in a Network and calls harness::main().
+// (compiler/host/firmware_harness.cc), fills in a Network and calls harness::main().
 //
 //   PROGRAM run FOLDER     reads FOLDER/input_I.bin, writes FOLDER/output_I.bin
 //   PROGRAM count FOLDER   reads FOLDER/input_I.bin, calls the network between marks

@@ -1,6 +1,6 @@
 // What `etch check`, `etch run` and `etch bench` put around a generated network to run it as a
 // program. It is not delivered with generated code. main.cc, which is written per network
-// (compiler/cli/harness.cc), fills in a Network and calls harness::main().
+// (compiler/host/harness.cc), fills in a Network and calls harness::main().
 //
 //   PROGRAM run FOLDER...         reads FOLDER/input_I.bin, writes FOLDER/output_I.bin
 //   PROGRAM bench SECONDS FOLDER  reads FOLDER/input_I.bin, prints times (see bench())

@@ -1,5 +1,5 @@
 // How code for a machine that is not this one is built and run here: plain facts, filled in by
-// templates/isa/<isa>/machine.h and read by compiler/cli/toolchain.cc. The flags here say which
+// templates/isa/<isa>/machine.h and read by compiler/host/toolchain.cc. The flags here say which
 // machine it is and are for our own programs only; what generated code needs besides a user's own
 // toolchain is in flags.cmake.
 #pragma once

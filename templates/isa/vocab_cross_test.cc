@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/build.h"
-#include "compiler/cli/process.h"
-#include "compiler/cli/work_folder.h"
+#include "compiler/host/build.h"
+#include "compiler/host/process.h"
+#include "compiler/host/work_folder.h"
 #include "compiler/targets/targets.h"
 #include "templates/isa/vocab_data.h"
 #include "tests/support/paths.h"

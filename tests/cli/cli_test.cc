@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "compiler/cli/process.h"
+#include "compiler/host/process.h"
 #include "tests/support/paths.h"
 
 extern char** environ;

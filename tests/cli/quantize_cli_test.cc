@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/process.h"
+#include "compiler/host/process.h"
 #include "compiler/import/tensor_proto.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/one_node.h"

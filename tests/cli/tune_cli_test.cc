@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/process.h"
+#include "compiler/host/process.h"
 #include "compiler/kernels/conv/tuning.h"
 #include "tests/support/paths.h"
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/data_set.h"
-#include "compiler/cli/elf_file.h"
-#include "compiler/cli/network.h"
-#include "compiler/cli/process.h"
-#include "compiler/cli/toolchain.h"
 #include "compiler/emit/emit.h"
+#include "compiler/host/data_set.h"
+#include "compiler/host/elf_file.h"
+#include "compiler/host/network.h"
+#include "compiler/host/process.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/import/file.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"

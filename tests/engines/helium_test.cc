@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/toolchain.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/toolchain.h"
 #include "compiler/compile.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/kernels/conv/helium/depthwise.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"

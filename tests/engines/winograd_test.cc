@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/network.h"
-#include "compiler/cli/toolchain.h"
 #include "compiler/compile.h"
+#include "compiler/host/network.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"

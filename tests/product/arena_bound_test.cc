@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "compiler/cli/data_set.h"
 #include "compiler/compile.h"
+#include "compiler/host/data_set.h"
 #include "compiler/import/file.h"
 #include "compiler/targets/targets.h"
 #include "templates/isa/traits.h"

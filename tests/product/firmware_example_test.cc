@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/process.h"
-#include "compiler/cli/work_folder.h"
+#include "compiler/host/process.h"
+#include "compiler/host/work_folder.h"
 #include "tests/support/paths.h"
 
 namespace etch::cli {

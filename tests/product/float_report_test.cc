@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/cli/process.h"
 #include "compiler/compile.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/emit/report/report.h"
+#include "compiler/host/process.h"
 #include "compiler/schedule/memory.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"

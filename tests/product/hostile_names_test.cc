@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/harness.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit.h"
 #include "compiler/emit/package/package.h"
+#include "compiler/host/harness.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/network.h"
-#include "compiler/cli/process.h"
-#include "compiler/cli/work_folder.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/emit.h"
+#include "compiler/host/network.h"
+#include "compiler/host/process.h"
+#include "compiler/host/work_folder.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/engines.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "compiler/cli/process.h"
+#include "compiler/host/process.h"
 #include "tests/support/paths.h"
 
 namespace etch::cli {

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/data_set.h"
-#include "compiler/cli/elf_file.h"
-#include "compiler/cli/harness.h"
-#include "compiler/cli/process.h"
-#include "compiler/cli/toolchain.h"
 #include "compiler/emit/output_folder.h"
+#include "compiler/host/data_set.h"
+#include "compiler/host/elf_file.h"
+#include "compiler/host/harness.h"
+#include "compiler/host/process.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"

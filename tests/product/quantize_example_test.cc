@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/process.h"
+#include "compiler/host/process.h"
 #include "tests/support/paths.h"
 
 namespace etch::cli {

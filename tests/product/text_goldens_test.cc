@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/network.h"
-#include "compiler/cli/toolchain.h"
 #include "compiler/emit/emit.h"
+#include "compiler/host/network.h"
+#include "compiler/host/toolchain.h"
 #include "tests/support/engines.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "compiler/base/text.h"
-#include "compiler/cli/build.h"
-#include "compiler/cli/network.h"
-#include "compiler/cli/process.h"
-#include "compiler/cli/work_folder.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit.h"
+#include "compiler/host/build.h"
+#include "compiler/host/network.h"
+#include "compiler/host/process.h"
+#include "compiler/host/work_folder.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"

@@ -13,11 +13,11 @@
 
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
-#include "compiler/cli/build.h"
-#include "compiler/cli/harness.h"
-#include "compiler/cli/process.h"
-#include "compiler/cli/work_folder.h"
 #include "compiler/emit/emit.h"
+#include "compiler/host/build.h"
+#include "compiler/host/harness.h"
+#include "compiler/host/process.h"
+#include "compiler/host/work_folder.h"
 #include "compiler/targets/targets.h"
 
 namespace etch {

@@ -16,7 +16,7 @@ ARITHMETIC = re.compile(r"__(\w+([sd]f[23]|[sd]i[23]|[sd]f[sd]i|[sd]i[sd]f)"
                         r"|u?idiv(mod)?|u?ldivmod|[il]div0|lmul|l(lsl|lsr|asr)|u?lcmp))$")
 ALLOWED_SECTIONS = re.compile(r"\.(text|rodata|eh_frame|comment|note|symtab|strtab|shstrtab|rel|debug|stack_sizes|ARM\."
                               r"|llvm_addrsig|gnu\.|group|bss$|data$|data\.rel\.ro)")
-LIBRARY_STACK = 128  # as compiler/cli/stack_use.h
+LIBRARY_STACK = 128  # as compiler/host/stack_use.h
 
 
 def symbols(objects, nm="nm", arithmetic=False, weights=False):

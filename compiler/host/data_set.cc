@@ -1,0 +1,99 @@
+// See data_set.h.
+#include "compiler/host/data_set.h"
+
+#include <algorithm>
+#include <climits>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/import/tensor_proto.h"
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+// The number K of "test_data_set_K"; null for other names.
+std::optional<int> number_of(const fs::path& folder) {
+  constexpr std::string_view kPrefix = "test_data_set_";
+  const std::string name = folder.filename().string();
+  if (name.rfind(kPrefix, 0) != 0) return std::nullopt;
+  const auto number = parse_integer(std::string_view(name).substr(kPrefix.size()), 0, INT_MAX);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<fs::path> find_data_sets(const fs::path& model) {
+  std::vector<std::pair<int, fs::path>> numbered;
+  const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
+  std::error_code error;  // an unreadable folder is one without data sets
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::optional<int> number = number_of(entry->path());
+    std::error_code ignored;
+    if (number && entry->is_directory(ignored)) numbered.emplace_back(*number, entry->path());
+  }
+  std::sort(numbered.begin(), numbered.end());
+  std::vector<fs::path> folders;
+  for (auto& [number, path] : numbered) folders.push_back(std::move(path));
+  return folders;
+}
+
+std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const std::string& role,
+                                                const std::vector<Port>& ports,
+                                                Reporter& reporter) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const std::string path = (folder / cat(role, "_", i, ".pb")).string();
+    Sink sink;
+    std::optional<Tensor> tensor = read_tensor_file(path, sink);
+    if (!tensor) {
+      for (const Diagnostic& diagnostic : sink.sorted()) {
+        reporter.io_error(path, diagnostic.message);
+      }
+      return std::nullopt;
+    }
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
+                                               const std::vector<Port>& ports, Reporter& reporter) {
+  std::optional<std::vector<Tensor>> tensors = read_tensors(folder, "input", ports, reporter);
+  for (std::size_t i = 0; tensors && i < ports.size(); ++i) {
+    const Tensor& tensor = (*tensors)[i];
+    if (fits(tensor, ports[i])) continue;
+    reporter.io_error((folder / cat("input_", i, ".pb")).string(),
+                      cat("holds ", type_and_shape(tensor.dtype(), tensor.shape()), ", but input '",
+                          printable(ports[i].name), "' of the model is ",
+                          type_and_shape(ports[i].dtype, ports[i].shape)));
+    return std::nullopt;
+  }
+  return tensors;
+}
+
+std::vector<Shape> shapes_of_inputs(const fs::path& folder) {
+  std::vector<Shape> shapes;
+  Sink ignored;  // the caller that needs the tensors reports
+  while (true) {
+    const fs::path path = folder / cat("input_", shapes.size(), ".pb");
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return shapes;
+    const std::optional<Tensor> tensor = read_tensor_file(path.string(), ignored);
+    if (!tensor) return shapes;
+    shapes.push_back(tensor->shape());
+  }
+}
+
+bool fits(const Tensor& tensor, const Port& port) {
+  return tensor.dtype() == port.dtype && tensor.shape() == port.shape;
+}
+
+std::string type_and_shape(DType dtype, const Shape& shape) {
+  return cat(name_of(dtype), to_string(shape));
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,34 @@
+// ONNX test data: folders with input_I.pb and output_I.pb in the order of the graph.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/host/reporter.h"
+#include "compiler/ir/tensor.h"
+#include "compiler/program/step.h"
+
+namespace etch::cli {
+
+// The test_data_set_* folders beside the model, by number.
+std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& model);
+
+// Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port. Null after an error.
+std::optional<std::vector<Tensor>> read_tensors(const std::filesystem::path& folder,
+                                                const std::string& role,
+                                                const std::vector<Port>& ports, Reporter& reporter);
+
+// The same for the inputs; an input that has not the type and shape of its port is an error.
+std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& folder,
+                                               const std::vector<Port>& ports, Reporter& reporter);
+
+// The shapes of input_0.pb, input_1.pb ... up to the first that is missing or unreadable.
+std::vector<Shape> shapes_of_inputs(const std::filesystem::path& folder);
+
+bool fits(const Tensor& tensor, const Port& port);
+// "int8[1, 3, 224, 224]"
+std::string type_and_shape(DType dtype, const Shape& shape);
+
+}  // namespace etch::cli

@@ -1,0 +1,69 @@
+// main.cc of an image for a machine without an operating system; see harness.h and
+// templates/files/firmware_harness.h.
+#include "compiler/base/embedded.h"
+#include "compiler/base/text.h"
+#include "compiler/host/harness.h"
+#include "compiler/text/writer.h"
+
+namespace etch::cli {
+namespace {
+
+// The arguments of run() end with the arena.
+std::string call_of(const Program& program, const std::string& name) {
+  std::string call = threaded_call(program, name);
+  call.resize(call.size() - 2);  // ", "
+  return call + ");";
+}
+
+void write_ports(Writer& writer, const char* table, const std::vector<Port>& ports) {
+  if (ports.empty()) {
+    writer.line(cat("constexpr const harness::Port* ", table, " = nullptr;"));
+  } else {
+    writer.line(cat("constexpr harness::Port ", table, "[] = ", port_table(ports), ";"));
+  }
+}
+
+std::string main_text(const Program& program, const std::string& name, Timing timing) {
+  Writer writer;
+  writer.line(
+      "// Runs the generated network as an image. Written by etch; see firmware_harness.h.");
+  writer.line(cat("#include \"", name, ".h\""));
+  if (timing == Timing::kSteps) writer.line(cat("#include \"", name, "_profile.h\""));
+  writer.line("#include \"firmware_harness.h\"");
+  writer.line();
+  writer.line("namespace {");
+  writer.line();
+  write_ports(writer, "kInputs", program.inputs);
+  write_ports(writer, "kOutputs", program.outputs);
+  writer.line();
+  writer.line("}  // namespace");
+  writer.line();
+  writer.line("// Its name is known to stack_use.cc.");
+  writer.scope(
+      "extern \"C\" void etch_call([[maybe_unused]] const void* const* inputs, [[maybe_unused]] "
+      "void* const* outputs, "
+      "void* arena)",
+      [&] { writer.line(call_of(program, name)); });
+  writer.line();
+  writer.scope("int main()", [&] {
+    writer.line(cat("const harness::Network network{kInputs, ", program.inputs.size(),
+                    ", kOutputs, ", program.outputs.size(), ", ", name, "::kArenaBytes, ", name,
+                    "::kArenaAlignment, etch_call};"));
+    writer.line(timing == Timing::kSteps
+                    ? cat("return harness::main(network, ", name, "::profile::kSteps, ", name,
+                          "::profile::kStepCount);")
+                    : "return harness::main(network);");
+  });
+  return writer.text();
+}
+
+}  // namespace
+
+std::vector<OutputFile> firmware_harness_files(const Program& program, const std::string& name,
+                                               Timing timing) {
+  constexpr char kHarness[] = "firmware_harness.h";
+  return {{kHarness, std::string(embedded_file(cat("templates/files/", kHarness)))},
+          {"main.cc", main_text(program, name, timing)}};
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,87 @@
+// See instruction_count.h.
+#include "compiler/host/instruction_count.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "compiler/base/embedded.h"
+#include "compiler/base/text.h"
+#include "compiler/host/elf_file.h"
+#include "compiler/host/network.h"
+#include "compiler/host/process.h"
+#include "compiler/host/toolchain.h"
+#include "compiler/import/file.h"
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr char kSource[] = "count_instructions.cc";
+constexpr char kPlugin[] = "count_instructions.so";
+constexpr char kCounts[] = "instructions.txt";
+constexpr char kMark[] = "etch_mark";
+constexpr std::chrono::minutes kCompilerTimeout{5};
+
+// 0 if the program has no such function. Bit 0 of a Thumb function's address is no part of it.
+std::uint64_t address_of_mark(const fs::path& program) {
+  Sink ignored;
+  const std::optional<std::string> bytes =
+      read_file(program.string(), std::size_t{1} << 30, "", ignored);
+  if (!bytes) return 0;
+  for (const ElfSymbol& symbol : read_elf(*bytes).symbols) {
+    if (symbol.name == kMark && symbol.is_defined) return symbol.value & ~std::uint64_t{1};
+  }
+  return 0;
+}
+
+bool compile_plugin(const fs::path& folder, Reporter& reporter) {
+  const std::string compiler = host_compiler();
+  if (compiler.empty()) {
+    reporter.io_error("instruction counter", missing_compiler());
+    return false;
+  }
+  const std::string source(embedded_file(cat("templates/files/", kSource)));
+  if (!write_files({{kSource, source}}, folder, reporter)) return false;
+  const ProcessResult result =
+      run_process({compiler, "-std=c++17", "-O2", "-fPIC", "-shared", kSource, "-o", kPlugin},
+                  kCompilerTimeout, folder);
+  if (result.succeeded()) return true;
+  reporter.io_error(compiler, cat("building the instruction counter: ", describe(result),
+                                  words_of(result.errors)));
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> build_counter(const fs::path& folder, const fs::path& program,
+                                         Reporter& reporter) {
+  const std::uint64_t mark = address_of_mark(program);
+  if (mark == 0) {
+    reporter.internal_error(cat("the generated program has no function ", kMark));
+    return std::nullopt;
+  }
+  if (!compile_plugin(folder, reporter)) return std::nullopt;
+  return cat("./", kPlugin, ",out=", kCounts, ",mark=", mark);
+}
+
+std::optional<std::vector<std::int64_t>> read_counts(const fs::path& folder, std::size_t pieces,
+                                                     Reporter& reporter) {
+  std::ifstream file(folder / kCounts);
+  std::vector<std::int64_t> counts;
+  for (std::int64_t count = 0; file >> count;) counts.push_back(count);
+  // Instructions before the first mark are ignored; then comes a call of nothing.
+  constexpr std::size_t kOthers = 2;
+  if (counts.size() != kOthers + pieces) {
+    reporter.io_error((folder / kCounts).string(),
+                      "the emulator did not count instructions; has it been built with plugins?");
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> out;
+  for (std::size_t i = kOthers; i < counts.size(); ++i) {
+    out.push_back(std::max<std::int64_t>(0, counts[i] - counts[1]));
+  }
+  return out;
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,161 @@
+// Syntax of options and their meaning for the compiler; see model_options.h.
+#include "compiler/host/model_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "compiler/base/text.h"
+#include "compiler/import/file.h"
+
+namespace etch::cli {
+namespace {
+
+std::optional<std::int64_t> parse_size(std::string_view text) {
+  return parse_integer(text, 1, INT64_MAX);
+}
+
+Objective objective_of(const std::string& name) {
+  if (name == "speed") return Objective::kSpeed;
+  if (name == "size") return Objective::kSize;
+  return name == "ram" ? Objective::kRam : Objective::kBalanced;
+}
+
+}  // namespace
+
+std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const std::optional<std::int64_t> size = parse_size(std::string_view(text).substr(equals + 1));
+  if (!size) return std::nullopt;
+  return std::pair(text.substr(0, equals), *size);
+}
+
+std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  Shape shape;
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::optional<std::int64_t> size = parse_size(rest.substr(0, comma));
+    if (!size) return std::nullopt;
+    shape.push_back(*size);
+    if (comma == std::string_view::npos) return std::pair(text.substr(0, equals), shape);
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+bool set_limit(const std::string& text, Limits& limits) {
+  const auto given = parse_dim(text);
+  if (!given) return false;
+  for (const LimitInfo& info : limit_infos()) {
+    if (info.name != given->first || given->second > info.most) continue;
+    limits.*info.member = given->second;
+    return true;
+  }
+  return false;
+}
+
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  std::int64_t unit = 1;
+  if (!text.empty()) {
+    const char last = text.back();
+    if (last == 'k' || last == 'K') unit = 1 << 10;
+    if (last == 'M') unit = 1 << 20;
+    if (unit > 1) text.remove_suffix(1);
+  }
+  const std::optional<std::int64_t> number = parse_size(text);
+  if (!number || *number > kMost / unit) return std::nullopt;
+  return *number * unit;
+}
+
+std::optional<float> parse_float(std::string_view text) {
+  float value = 0;
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const bool named = equals != std::string::npos;
+  if (named && equals == 0) return std::nullopt;
+  const auto unrolling = parse_unrolling(std::string_view(text).substr(named ? equals + 1 : 0));
+  if (!unrolling) return std::nullopt;
+  return std::pair(named ? text.substr(0, equals) : "", *unrolling);
+}
+
+std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter) {
+  constexpr std::size_t kMostBytes = 16 << 20;
+  Sink sink;
+  const std::optional<std::string> text = read_file(path, kMostBytes, "", sink);
+  reporter.diagnostics(sink, path);
+  if (!text) return std::nullopt;
+  std::vector<TuningFault> faults;
+  Tuning tuning = parse_tuning(*text, faults);
+  constexpr std::size_t kMostFaults = 20;
+  for (std::size_t i = 0; i < std::min(faults.size(), kMostFaults); ++i) {
+    reporter.usage_error(cat(one_line(path), ":", faults[i].line, ": ", faults[i].what));
+  }
+  if (!faults.empty()) return std::nullopt;
+  return tuning;
+}
+
+std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  std::vector<std::string_view> parts;
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  for (std::size_t comma = rest.find(','); comma != std::string_view::npos;
+       comma = rest.find(',')) {
+    parts.push_back(rest.substr(0, comma));
+    rest.remove_prefix(comma + 1);
+  }
+  parts.push_back(rest);
+  if (parts.size() < 3 || parts.size() > 4) return std::nullopt;
+  const std::optional<RangeMode> mode = range_mode(parts[0]);
+  const std::optional<float> min = parse_float(parts[1]);
+  const std::optional<float> max = parse_float(parts[2]);
+  std::optional<DType> type;
+  if (parts.size() == 4) type = tensorflow_type(parts[3]);
+  if (!mode || !min || !max || (parts.size() == 4 && !type)) return std::nullopt;
+  return QuantizeInput{text.substr(0, equals), *mode, *min, *max, type};
+}
+
+CompileOptions ModelOptions::compile_options() const {
+  CompileOptions out;
+  out.target = target;
+  if (qdq == "float") out.qdq = QdqMode::kFloat;
+  if (requantize == "float") out.requantize = RequantizeMode::kFloat;
+  if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
+  out.strict_integer = strict_integer;
+  out.threads = threads;
+  for (const std::string& text : unrolling) {
+    const auto [layer, how] = *parse_unroll(text);
+    (layer.empty() ? out.unrolling.all : out.unrolling.layers[layer]) = how;
+  }
+  out.objective = objective_of(objective);
+  if (!arena_limit.empty()) out.arena_limit = parse_bytes(arena_limit);
+  if (!flash_limit.empty()) out.flash_limit = parse_bytes(flash_limit);
+  out.split_rows_above = split_rows_kib == 0 ? -1 : split_rows_kib << 10;
+  for (const std::string& text : dims) {
+    auto [name, size] = *parse_dim(text);
+    out.import.dims.insert_or_assign(std::move(name), size);
+  }
+  for (const std::string& text : input_shapes) {
+    auto [name, shape] = *parse_shape(text);
+    out.import.input_shapes.insert_or_assign(std::move(name), std::move(shape));
+  }
+  out.import.cuts = cuts;
+  out.import.external_data = external_data;
+  for (const std::string& text : limits) set_limit(text, out.import.limits);
+  for (const std::string& text : quantize_inputs) {
+    out.quantize_inputs.push_back(*parse_quantize_input(text));
+  }
+  return out;
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,67 @@
+// A model and what is asked of the compiler, in the words of the command line: what every command
+// has, what `etch golden` records, and their syntax. compiler/cli/options.h describes them to the
+// parser.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/host/reporter.h"
+#include "compiler/options.h"
+
+namespace etch::cli {
+
+// The model and how to read it: arguments of every command but `targets`.
+struct ModelOptions {
+  std::string model;
+  std::string target = "native";
+  std::vector<std::string> dims;             // "SYM=N", checked while parsing
+  std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
+  std::vector<std::string> cuts;             // names of tensors
+  std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
+  std::string requantize = "auto";
+  std::string qdq = "integer";
+  bool strict_integer = false;
+  int threads = 1;
+  double time_limit = 0;  // seconds for a program that is run; 0: the machine's own limit
+  std::vector<std::string> unrolling;                   // "4", "LAYER=full", checked while parsing
+  std::string tuning;                                   // file to read; empty: none
+  std::int64_t split_rows_kib = kSplitRowsAbove >> 10;  // 0: never
+  std::string objective = "balanced";
+  std::vector<std::string> limits;       // "nodes=5000", checked while parsing
+  std::string external_data;             // folder; empty: no data in other files is read
+  std::string arena_limit, flash_limit;  // sizes, checked while parsing; empty: none
+
+  // All but the tuning file; see read_tuning_file().
+  CompileOptions compile_options() const;
+};
+
+// "49152", "48k" or "1M" (of 1024), at least 1. Null if malformed.
+std::optional<std::int64_t> parse_bytes(std::string_view text);
+
+// Null and usage errors, one for each wrong line, or an I/O error.
+std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);
+
+// Sets one limit from "nodes=5000"; false if malformed or out of range.
+bool set_limit(const std::string& text, Limits& limits);
+
+// "full" -> ("", full), "conv_3=8" -> ("conv_3", 8); the last '=' separates. Null if malformed.
+std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text);
+
+// "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
+// a size is less than 1.
+std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text);
+std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text);
+
+// "x=MIN_FIRST,-1,1,qint8", the type optional; the last '=' separates. Null if malformed. Modes and
+// types are spelled as TensorFlow does.
+std::optional<QuantizeInput> parse_quantize_input(const std::string& text);
+
+// One number of float32, finite; null if it is anything else.
+std::optional<float> parse_float(std::string_view text);
+
+}  // namespace etch::cli
