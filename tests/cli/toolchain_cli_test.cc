@@ -104,7 +104,7 @@ TEST_F(ToolchainCli, EveryCommandThatBuildsSaysSo) {
   const std::vector<std::vector<std::string>> commands = {
       {"bench", kDigits, "--target", "scalar"},
       {"tune", kDigits, "--target", "scalar", "-o", tuned},
-      {"golden", "record", kDigits, "-o", record, "--target", "scalar"}};
+      {"golden", "record", kDigits, "-o", record, "--targets", "scalar"}};
   for (const auto& command : commands) {
     SCOPED_TRACE(command.front());
     expect_at_fault(etch(command, silent), silent, "exit code 1");
