@@ -1,12 +1,6 @@
-// See targets.h. Supporting another instruction set of x86-64 takes its folder, its line in
-// isas.def, and here its include, its place in the ranking and its CPU test; for another machine
-// see cross_targets.cc.
-
+// See targets.h. An instruction set of this machine's kind is its folder and its line in isas.def;
+// for another machine see cross_targets.cc.
 #include "compiler/targets/targets.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include <algorithm>
 #include <array>
@@ -14,54 +8,26 @@
 #include "compiler/base/check.h"
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
-#include "templates/isa/avx2/traits.h"
-#include "templates/isa/avx512_vnni/traits.h"
-#include "templates/isa/avx_vnni/traits.h"
-#include "templates/isa/scalar/traits.h"
-#include "templates/isa/sse41/traits.h"
+#include "compiler/targets/cpu_features.h"
+#include "generated/isa_traits.h"
 
 namespace etch {
 namespace {
 
-constexpr std::array kBestFirst = {&isa::k_avx512_vnni, &isa::k_avx_vnni, &isa::k_avx2,
-                                   &isa::k_sse41, &isa::k_scalar};
+constexpr std::array kBestFirst = {
+#define ETCH_ISA(folder) &isa::k_##folder,
+#include "templates/isa/isas.def"
+#undef ETCH_ISA
+};
 
 // Not an instruction set; its facts are those of the best variant.
 constexpr IsaTraits multi_traits() {
-  IsaTraits out = isa::k_avx512_vnni;
+  IsaTraits out = *kBestFirst.front();
   out.name = kMultiTarget;
   out.title = "x86-64, chosen by CPUID";
   return out;
 }
 constexpr IsaTraits kMulti = multi_traits();
-
-constexpr int kListed = 0
-#define ETCH_ISA(folder) +1
-#include "templates/isa/isas.def"
-#undef ETCH_ISA
-    ;
-static_assert(kBestFirst.size() == kListed, "every line of isas.def has a place in the ranking");
-
-#if defined(__x86_64__)
-// The compiler's CPU test includes what the operating system saves on a context switch.
-bool cpu_has_avx512_vnni() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
-}
-bool cpu_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-// clang 14 does not know this one by name.
-bool cpu_has_avx_vnni() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return cpu_has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
-}
-bool cpu_has_sse41() { return __builtin_cpu_supports("sse4.1"); }
-#else
-bool cpu_has_avx512_vnni() { return false; }
-bool cpu_has_avx_vnni() { return false; }
-bool cpu_has_avx2() { return false; }
-bool cpu_has_sse41() { return false; }
-#endif
 
 }  // namespace
 
@@ -97,14 +63,11 @@ std::vector<std::string> target_flags(std::string_view name) {
 }
 
 bool target_runs_here(std::string_view name) {
-  if (name == "avx512_vnni") return cpu_has_avx512_vnni();
-  if (name == "avx_vnni") return cpu_has_avx_vnni();
-  if (name == "avx2") return cpu_has_avx2();
-  if (name == "sse41") return cpu_has_sse41();
 #if defined(__x86_64__)
   if (name == kMultiTarget) return true;
 #endif
-  return name == "scalar";
+  const auto* const found = std::ranges::find(kBestFirst, name, &IsaTraits::name);
+  return found != kBestFirst.end() && cpu_has_all((*found)->cpu_features);
 }
 
 const IsaTraits* find_target(std::string_view name) {

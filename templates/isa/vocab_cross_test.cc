@@ -59,9 +59,11 @@ class CrossVocabulary : public testing::TestWithParam<const IsaTraits*> {
     }
     toolchain->flags.insert(toolchain->flags.end(), flags.begin(), flags.end());
     const std::string isa = folder_of_target(GetParam()->name);
-    write("program.cc", cat("#include \"templates/isa/", isa, "/vocab_check.cc\"\n",
-                            "#define ETCH_VOCAB_CHECK etch_vocab_check_", isa, "\n",
-                            "#include \"templates/isa/vocab_program.cc\"\n"));
+    write("program.cc",
+          cat("#include \"templates/isa/", isa, "/vocab.h\"\n", "#define ETCH_VOCABULARY ", isa,
+              "\n", "#include \"templates/isa/vocab_verbs.h\"\n",
+              "#define ETCH_VOCAB_CHECK etch_vocab_check_", isa, "\n",
+              "#include \"templates/isa/vocab_program.cc\"\n"));
     for (const OutputFile& file : cli::machine_files(*toolchain->machine)) {
       write(file.path, file.content);
     }

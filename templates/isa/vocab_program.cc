@@ -1,5 +1,5 @@
 // The verbs of one vocabulary as a program for another machine: vocab_cross_test.cc includes this
-// file after the vocabulary's vocab_check.cc, with its function's name as ETCH_VOCAB_CHECK, builds
+// file after the vocabulary's vocab_verbs.h, with its function's name as ETCH_VOCAB_CHECK, builds
 // it with the cross compiler and runs it in the emulator.
 //
 //   PROGRAM INPUT OUTPUT   reads Data after Data, writes of each the number of results, where they
