@@ -35,7 +35,7 @@ static inline void choose(const uint8_t* condition, ptrdiff_t condition_step, co
 // 1, y_inverse finite. e / sum <= 1, so no step overflows. The quotient in float is off by less
 // than 600 * 2^-22: it decides unless a tie is near, where the exact products are compared in
 // double.
-static inline int32_t softmax_share(float e, float sum, float y_inverse) {
+static inline int32_t softmax_quotient(float e, float sum, float y_inverse) {
   const float share = opaque(e / sum) * y_inverse;
   if (share >= 600.0F) return 600;
   const int32_t below = static_cast<int32_t>(share);
@@ -68,7 +68,7 @@ static inline void qlinear_softmax(const uint8_t* x, uint8_t* y, const float* ta
     float sum = 0.0F;
     for (int i = 0; i < n; ++i) sum += moved[x[i]];
     for (int i = 0; i < n; ++i) {
-      y[i] = softmax_byte(softmax_share(moved[x[i]], sum, y_inverse), y_zero_point, stored);
+      y[i] = softmax_byte(softmax_quotient(moved[x[i]], sum, y_inverse), y_zero_point, stored);
     }
   }
 }

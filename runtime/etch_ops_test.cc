@@ -1,5 +1,6 @@
 // QLinearSoftmax's rounding of exact quotients; whole rows are compared with ONNX Runtime's by
-// tests/recorded/recorded_contrib_test.cc and with the reference function by tests/engines/engines_agree_test.cc.
+// tests/recorded/recorded_contrib_test.cc and with the reference function by
+// tests/engines/engines_agree_test.cc.
 #include "runtime/etch_ops.h"
 
 #include <gtest/gtest.h>
@@ -24,21 +25,21 @@ std::int32_t exact_share(float e, float sum, float y_inverse) {
 }
 
 TEST(SoftmaxShare, NoScaleLeavesTheRangeOfFloat) {
-  EXPECT_EQ(softmax_share(kMost / 149, kMost / 149, 256), 256);
-  EXPECT_EQ(softmax_share(kMost / 1490, kMost / 149, 1490), 149);
-  EXPECT_EQ(softmax_share(kMost / 149, kMost / 149, kMost), 600);
-  EXPECT_EQ(softmax_share(1e-45F, kMost / 149, kMost), 0);
-  EXPECT_EQ(softmax_share(1e-45F, 1, kMost), 0);
-  EXPECT_EQ(softmax_share(0, kMost / 149, kMost), 0);
-  EXPECT_EQ(softmax_share(kMost / 149, kMost / 149, 0), 0);
+  EXPECT_EQ(softmax_quotient(kMost / 149, kMost / 149, 256), 256);
+  EXPECT_EQ(softmax_quotient(kMost / 1490, kMost / 149, 1490), 149);
+  EXPECT_EQ(softmax_quotient(kMost / 149, kMost / 149, kMost), 600);
+  EXPECT_EQ(softmax_quotient(1e-45F, kMost / 149, kMost), 0);
+  EXPECT_EQ(softmax_quotient(1e-45F, 1, kMost), 0);
+  EXPECT_EQ(softmax_quotient(0, kMost / 149, kMost), 0);
+  EXPECT_EQ(softmax_quotient(kMost / 149, kMost / 149, 0), 0);
 }
 
 TEST(SoftmaxShare, TiesGoToEvenAndTheirNeighboursDoNot) {
-  EXPECT_EQ(softmax_share(1, 98, 147), 2);
-  EXPECT_EQ(softmax_share(1, 98, 245), 2);
-  EXPECT_EQ(softmax_share(std::nextafter(1.0F, 2.0F), 98, 245), 3);
-  EXPECT_EQ(softmax_share(std::nextafter(1.0F, 0.0F), 98, 147), 1);
-  EXPECT_EQ(softmax_share(1, std::nextafter(98.0F, 99.0F), 147), 1);
+  EXPECT_EQ(softmax_quotient(1, 98, 147), 2);
+  EXPECT_EQ(softmax_quotient(1, 98, 245), 2);
+  EXPECT_EQ(softmax_quotient(std::nextafter(1.0F, 2.0F), 98, 245), 3);
+  EXPECT_EQ(softmax_quotient(std::nextafter(1.0F, 0.0F), 98, 147), 1);
+  EXPECT_EQ(softmax_quotient(1, std::nextafter(98.0F, 99.0F), 147), 1);
 }
 
 TEST(SoftmaxShare, RoundsTheExactQuotient) {
@@ -53,7 +54,7 @@ TEST(SoftmaxShare, RoundsTheExactQuotient) {
     const float tie = static_cast<float>(static_cast<double>(whole) * static_cast<double>(sum) /
                                          static_cast<double>(size));
     const float inverse = i % 2 == 0 ? tie : std::floor(static_cast<float>(unit(dice) * 1000));
-    ASSERT_EQ(softmax_share(size, sum, inverse), exact_share(size, sum, inverse))
+    ASSERT_EQ(softmax_quotient(size, sum, inverse), exact_share(size, sum, inverse))
         << size << " of " << sum << " times " << inverse;
   }
 }
