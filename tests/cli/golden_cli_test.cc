@@ -80,6 +80,7 @@ TEST_F(GoldenCli, VerifiesWhatItRecorded) {
   const Json json = Json::parse(contents(file()));
   EXPECT_EQ(json["output_format"], 1);
   EXPECT_EQ(json["samples"].size(), 2U);
+  // Targets: those of the recording above.
   for (const char* target : {"scalar", "x86-64-multi"}) {
     const Json& one = json["targets"][target];
     for (const char* key : {"arena_bytes", "weight_bytes", "code_bytes"}) {

@@ -326,6 +326,7 @@ nlohmann::json counted(const std::string& target) {
 }
 
 TEST(CrossTargets, BenchCountsTheInstructionsOfEveryLayer) {
+  // Targets: firmware and programs, of either byte order, each in an emulator of its own.
   for (const char* target : {"cortex-m4", "riscv32imac", "aarch64", "s390x"}) {
     const std::string missing = cli::status_of(isa_of(target)).missing;
     if (!missing.empty()) GTEST_SKIP() << target << ": " << missing;

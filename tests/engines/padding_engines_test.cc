@@ -10,6 +10,7 @@
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/padding_cases.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -55,12 +56,15 @@ TEST_P(SmallMaps, AgreeCompiledForTwoThreads) {
 
 TEST_P(SmallMaps, HaveCleanCode) { expect_clean_code(convolutions_on_small_maps(4), GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Targets, SmallMaps, ::testing::Values("sse41", "avx2", "avx512_vnni"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, SmallMaps,
+                         ::testing::ValuesIn(all_targets_but({{"scalar", "keeps its taps"},
+                                                              {"avx_vnni",
+                                                               "the kernels of avx512_vnni"}})),
+                         name_of_target);
 
 // Many of the cases above take the path they are for, on every instruction set with vectors.
 TEST(PaddedMaps, AreComputedWithoutTapsOnPadding) {
-  for (const char* target : {"sse41", "avx2", "avx_vnni", "avx512_vnni"}) {
+  for (const char* target : targets_where([](const IsaTraits& isa) { return isa.vectorized; })) {
     int found = 0;
     for (const Case& each : convolutions_on_small_maps(90)) {
       const auto program = compiled(each, target);

@@ -18,14 +18,13 @@
 #include "tests/support/engines.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
+#include "tests/support/targets.h"
 #include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kTargets[] = {"scalar", "sse41", "avx2", "avx_vnni", "avx512_vnni"};
 
 std::unique_ptr<Program> compiled_for(const std::string& model, const std::string& target,
                                       RequantizeMode mode) {
@@ -114,7 +113,7 @@ TEST(IntegerRequantizedLayers, AllFormulasInOneMatrixProduct) {
   std::mt19937 random(3);
   const std::vector<Tensor> inputs = {random_tensor<std::uint8_t>({2000, 8}, random)};
   const std::string model = matmul_model(awkward_scales(45));
-  for (const char* target : kTargets) expect_equal_results(model, inputs, target);
+  for (const char* target : all_targets_but({})) expect_equal_results(model, inputs, target);
   const RungCounts counts = count_rungs(*compiled_for(model, "scalar", RequantizeMode::kInteger));
   for (int i = 0; i < kRungs; ++i)
     EXPECT_GT(counts.of(static_cast<Rung>(i)), 0) << name_of(static_cast<Rung>(i));
@@ -124,14 +123,14 @@ TEST(IntegerRequantizedLayers, ShiftsOfTheHighWordAlone) {
   std::mt19937 random(4);
   const std::vector<Tensor> inputs = {random_tensor<std::uint8_t>({2000, 8}, random)};
   const std::string model = matmul_model({0.0123F, 0.00456F, 0.0789F});
-  for (const char* target : kTargets) expect_equal_results(model, inputs, target);
+  for (const char* target : all_targets_but({})) expect_equal_results(model, inputs, target);
 }
 
 TEST(IntegerRequantizedLayers, DepthwiseConvolutionAndGlobalAverage) {
   std::mt19937 random(5);
   const std::vector<Tensor> inputs = {random_tensor<std::uint8_t>({1, 37, 20, 20}, random)};
   const std::string model = depthwise_and_pool_model(awkward_scales(37));
-  for (const char* target : kTargets) expect_equal_results(model, inputs, target);
+  for (const char* target : all_targets_but({})) expect_equal_results(model, inputs, target);
 }
 
 TEST(StrictInteger, NamesTheNodeAndItsEmulatedChannels) {
@@ -261,7 +260,7 @@ TEST_P(IntegerRequantizedNetworks, EqualTheGoldensOnEveryTarget) {
   const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);
   ASSERT_TRUE(bytes);
   const fs::path data = folder / "test_data_set_0";
-  for (const char* target : kTargets) {
+  for (const char* target : all_targets_but({})) {
     const auto program = compiled_for(*bytes, target, RequantizeMode::kInteger);
     ASSERT_NE(program, nullptr);
     EXPECT_GT(count_rungs(*program).total(), 100);

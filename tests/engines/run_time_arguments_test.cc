@@ -10,6 +10,7 @@
 #include "tests/support/agreement.h"
 #include "tests/support/row_cases.h"
 #include "tests/support/run_time_cases.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -62,7 +63,9 @@ TEST(RowSteps, NativelyInConversions) { expect_native_agrees(cast_cases(300)); }
 TEST(RowSteps, NativelyInWindowsAndReductions) { expect_native_agrees(float_window_cases(150)); }
 TEST(RowSteps, NativelyInQuantization) { expect_native_agrees(quantization_cases(300)); }
 
-void expect_compiled_agrees(const char* target) {
+class CompiledRows : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledRows, AgreeWithTheReferences) {
   std::vector<Case> cases = late_convolutions(10);
   for (std::vector<Case>& more : std::vector<std::vector<Case>>{
            late_products(6), arithmetic_cases(40), map_cases(15), cast_cases(40),
@@ -70,12 +73,13 @@ void expect_compiled_agrees(const char* target) {
     cases.insert(cases.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   }
-  expect_compiled_agrees(cases, target);
+  expect_compiled_agrees(cases, GetParam());
 }
 
-TEST(RunTimeArguments, CompiledForScalar) { expect_compiled_agrees("scalar"); }
-TEST(RunTimeArguments, CompiledForAvxVnni) { expect_compiled_agrees("avx_vnni"); }
-TEST(RunTimeArguments, CompiledForAvx512) { expect_compiled_agrees("avx512_vnni"); }
+constexpr const char kRows[] = "rows of the runtime, compiled for avx_vnni too";
+INSTANTIATE_TEST_SUITE_P(RunTimeArguments, CompiledRows,
+                         testing::ValuesIn(all_targets_but({{"sse41", kRows}, {"avx2", kRows}})),
+                         name_of_target);
 
 }  // namespace
 }  // namespace etch

@@ -17,6 +17,7 @@
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/targets.h"
 #include "tests/support/tensors.h"
 
 namespace etch {
@@ -125,9 +126,12 @@ nlohmann::json products_of(const Case& each, const char* target) {
   return {};
 }
 
+bool adds_two(const IsaTraits& isa) { return isa.weight_form == WeightForm::kS16EvenOdd; }
+bool adds_four(const IsaTraits& isa) { return isa.vectorized && !adds_two(isa); }
+
 TEST(ProductSums, AreProvedFromThePackedWeights) {
   const Layer& pointwise = kLayers[0];
-  for (const char* target : {"avx2", "sse41"}) {
+  for (const char* target : targets_where(adds_two)) {
     const auto greatest = products_of(case_of(pointwise, kWeights[0]), target);
     EXPECT_EQ(greatest, (nlohmann::json{{"added_at_once", 2}, {"least", 0}, {"most", 64770}}));
     const auto least = products_of(case_of(pointwise, kWeights[1]), target);
@@ -135,7 +139,7 @@ TEST(ProductSums, AreProvedFromThePackedWeights) {
     const auto wide = products_of(case_of(pointwise, kWeights[3]), target);
     EXPECT_EQ(wide.at("most"), 2 * 255 * 255);
   }
-  for (const char* target : {"avx_vnni", "avx512_vnni"}) {
+  for (const char* target : targets_where(adds_four)) {
     const auto four = products_of(case_of(pointwise, kWeights[0]), target);
     EXPECT_EQ(four, (nlohmann::json{{"added_at_once", 4}, {"least", 0}, {"most", 4 * 255 * 127}}));
   }

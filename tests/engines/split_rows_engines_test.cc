@@ -19,6 +19,7 @@
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -126,8 +127,11 @@ TEST_P(SplitRowsOn, NativelyComputesWhatTheReferencesDo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, SplitRowsOn, ::testing::Values("scalar", "avx2", "avx512_vnni"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, SplitRowsOn,
+                         ::testing::ValuesIn(all_targets_but({{"sse41", "the kernels of avx2"},
+                                                              {"avx_vnni",
+                                                               "those of avx512_vnni"}})),
+                         name_of_target);
 
 TEST(SplitRows, CompiledComputesWhatTheReferencesDo) {
   const IsaTraits& isa = *find_target("native");

@@ -4,6 +4,7 @@
 
 #include "tests/support/agreement.h"
 #include "tests/support/table_cases.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -31,8 +32,8 @@ TEST(TableSteps, GiveCleanCode) {
   expect_clean_code(all, "avx2");
 }
 
-INSTANTIATE_TEST_SUITE_P(TableSteps, CompiledTables,
-                         testing::Values("scalar", "sse41", "avx2", "avx_vnni", "avx512_vnni"));
+INSTANTIATE_TEST_SUITE_P(TableSteps, CompiledTables, testing::ValuesIn(all_targets_but({})),
+                         name_of_target);
 
 }  // namespace
 }  // namespace etch

@@ -18,6 +18,7 @@
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/residual_cases.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -109,8 +110,11 @@ TEST_P(TunedOn, EnginesAgreeAsCompiledCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, TunedOn, ::testing::Values("scalar", "avx2", "avx512_vnni"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, TunedOn,
+                         ::testing::ValuesIn(all_targets_but({{"sse41", "the kernels of avx2"},
+                                                              {"avx_vnni",
+                                                               "those of avx512_vnni"}})),
+                         name_of_target);
 
 // ---- what compile() makes of the options ----
 

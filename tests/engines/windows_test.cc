@@ -17,6 +17,7 @@
 #include "tests/support/agreement.h"
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
+#include "tests/support/targets.h"
 #include "tests/support/window_cases.h"
 
 namespace etch {

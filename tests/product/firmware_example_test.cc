@@ -60,6 +60,7 @@ int number_behind(const std::string& text, const std::string& label) {
 }
 
 TEST_F(FirmwareExample, ClassifiesTheDigitsOnEveryCpuAndPrintsFlashAndRam) {
+  // Targets: all that the example has a board for.
   for (const char* cpu : {"cortex-m4", "cortex-m55"}) {
     fs::remove_all(folder_->path() / "build");
     const ProcessResult result = run({cpu});
@@ -106,6 +107,7 @@ TEST_F(FirmwareExample, TakesAnotherModelAndItsTestData) {
 }
 
 TEST_F(FirmwareExample, ANetworkInOneFileIsTheSame) {
+  // Targets: all that the example has a board for.
   for (const char* cpu : {"cortex-m4", "cortex-m55"}) {
     fs::remove_all(folder_->path() / "build");
     const ProcessResult result = run({cpu, "--etch-option=--single-file"});

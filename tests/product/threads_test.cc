@@ -32,6 +32,7 @@
 #include "tests/support/place_cases.h"
 #include "tests/support/residual_cases.h"
 #include "tests/support/table_cases.h"
+#include "tests/support/targets.h"
 #include "tests/support/tiny_program.h"
 
 namespace etch {
@@ -112,8 +113,11 @@ TEST_P(DividedCode, IsCleanAndNeedsOnlyMemcpyAndMemset) {
   expect_clean_code(all.entries, *find_target(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, DividedCode, ::testing::Values("scalar", "avx2", "avx512_vnni"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, DividedCode,
+                         ::testing::ValuesIn(all_targets_but({{"sse41", "the kernels of avx2"},
+                                                              {"avx_vnni",
+                                                               "those of avx512_vnni"}})),
+                         name_of_target);
 
 // No thread reads what another writes: not even bytes that it then ignores.
 TEST(ThreadPool, RunsNetworksWithoutDataRaces) {

@@ -14,6 +14,7 @@
 #include "tests/support/generated_batch.h"
 #include "tests/support/paths.h"
 #include "tests/support/recorded_cases.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -25,7 +26,7 @@ std::vector<RecordedCase> networks() {
                                                         "tests/data/random_graphs");
 }
 
-class RandomGraphsOn : public testing::TestWithParam<std::string> {
+class RandomGraphsOn : public testing::TestWithParam<const char*> {
  protected:
   const IsaTraits& isa() const { return *find_target(GetParam()); }
   // Of our own recordings every third where kernels are those of another target, or the plainest.
@@ -72,8 +73,9 @@ TEST_P(RandomGraphsOn, EqualOnnxRuntimeAsCompiledCode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RandomGraphsOn,
-                         testing::Values("scalar", "avx2", "avx_vnni", "avx512_vnni"),
-                         [](const auto& each) { return each.param; });
+                         testing::ValuesIn(all_targets_but(
+                             {{"sse41", "the kernels and products of avx2, in other tests"}})),
+                         name_of_target);
 
 }  // namespace
 }  // namespace etch

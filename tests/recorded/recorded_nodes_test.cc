@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/engines.h"
 #include "tests/support/paths.h"
@@ -20,11 +21,11 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeBitForBit) {
   const std::filesystem::path root = std::filesystem::path(source_dir()) / "tests/data/nodes";
   for (const RecordedCase& each : read_recorded_cases(root / GetParam())) {
     EXPECT_EQ(difference_of(reference_outputs(each.model), each.outputs), "") << each.model.name;
-    for (const char* target : {"scalar", "avx_vnni", "avx512_vnni"}) {
-      const auto program = compiled(each.model, target);
+    for (const IsaTraits* const isa : all_targets()) {
+      const auto program = compiled(each.model, isa->name);
       ASSERT_NE(program, nullptr) << each.model.name;
       EXPECT_EQ(difference_of(native_outputs(*program, each.model.inputs), each.outputs), "")
-          << each.model.name << " on " << target;
+          << each.model.name << " on " << isa->name;
     }
   }
 }

@@ -14,19 +14,9 @@
 #include "compiler/targets/targets.h"
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
+#include "tests/support/targets.h"
 
 namespace etch {
-
-std::vector<const IsaTraits*> plans() {
-  std::vector<const IsaTraits*> out(all_targets().begin(), all_targets().end());
-  for (const CrossTarget& target : cross_targets()) {
-    const Assembly kind = target.isa->assembly;
-    const bool known = std::any_of(out.begin(), out.end(),
-                                   [&](const IsaTraits* isa) { return isa->assembly == kind; });
-    if (!known) out.push_back(target.isa);
-  }
-  return out;
-}
 
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa) {
   const bool alike = isa.name == "sse41" || isa.name == "avx_vnni";

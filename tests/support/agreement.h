@@ -12,10 +12,6 @@
 
 namespace etch {
 
-// Whatever plans differently: the instruction sets of this machine, and one target for each kind of
-// kernels in assembly, which the Native stage runs in their portable form.
-std::vector<const IsaTraits*> plans();
-
 // Every case on every instruction set's plan; gives up after ten differences.
 void expect_native_agrees(const std::vector<Case>& cases,
                           RequantizeMode requantize = RequantizeMode::kFloat);

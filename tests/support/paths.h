@@ -1,7 +1,9 @@
-// Where the project and the built program are, for tests. The two paths are compiled into one file,
-// so that objects of all others are the same in every clone and a compiler cache can serve them.
+// Where the project and the built program are, for tests, and what files hold. The two paths are in
+// one file, so that objects of all others are the same in every clone and a compiler cache can
+// serve them.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace etch {
@@ -11,5 +13,8 @@ std::string source_dir();
 
 // The program `etch`, absolute.
 std::string etch_binary();
+
+// The bytes of a file; nothing if it cannot be read.
+std::string contents_of(const std::filesystem::path& path);
 
 }  // namespace etch
