@@ -34,7 +34,7 @@ function(etch_vocabulary_checks out)
       "#include \"templates/isa/@folder@/vocab.h\"\n\n#define ETCH_VOCABULARY @folder@\n#include \"templates/isa/vocab_verbs.h\"\n")
     include(${PROJECT_SOURCE_DIR}/templates/isa/${folder}/flags.cmake)
     # With fused float expressions allowed, which the verbs must withstand.
-    set(options ${ETCH_ISA_FLAGS} -ffp-contract=fast)
+    set(options ${ETCH_ISA_FLAGS} -ffp-contract=fast -O1)
     set_property(SOURCE ${source} PROPERTY COMPILE_OPTIONS "${options}")
     set_property(SOURCE ${source} PROPERTY INCLUDE_DIRECTORIES
       "${PROJECT_SOURCE_DIR}/runtime;${PROJECT_SOURCE_DIR}/templates/isa/shared")

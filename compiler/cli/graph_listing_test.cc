@@ -2,6 +2,7 @@
 #include "compiler/cli/graph_listing.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include "tests/support/model_builder.h"
 

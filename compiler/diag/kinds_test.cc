@@ -1,6 +1,7 @@
 // Every kind of diagnostic has a model (or file) that provokes it. A kind without a case here
 // does not compile: Provoke<kind>::run is declared for all and defined one by one.
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/tensor_proto.h"

@@ -3,6 +3,7 @@
 #include "compiler/import/import.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <random>

@@ -3,6 +3,7 @@
 #include "compiler/import/parts.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <limits>
 #include <string>

@@ -2,6 +2,7 @@
 // each, and limits to the last byte. What a limit's message says of the flag that raises it is
 // tested with the flags.
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 #include <unistd.h>
 
 #include <cstdio>

@@ -2,6 +2,7 @@
 #include "compiler/import/tensor_data.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 #include <unistd.h>
 
 #include <cstdio>

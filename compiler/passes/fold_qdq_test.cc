@@ -2,6 +2,7 @@
 #include "compiler/passes/fold_qdq.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <cmath>
 #include <map>

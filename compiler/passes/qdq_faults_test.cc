@@ -2,6 +2,7 @@
 #include "compiler/passes/qdq_faults.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <string>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "tests/support/hostile_names.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -188,6 +189,7 @@ TEST(HostileNames, OfNodesMayBeMissingOrTheSame) {
 TEST(HostileNames, LeaveARealNetworkAsItIs) {
   const std::string clean = contents(kSource / "examples/digits/model.onnx");
   Sink sink;
+  // Targets: one of several variants, and the one with the most kinds of assembly.
   for (const char* target : {"x86-64-multi", "cortex-m55"}) {
     const Files expected = files_of(clean, target, Form::kFiles, sink);
     expect_same(expected, files_of(hostile(clean), target, Form::kFiles, sink), target);

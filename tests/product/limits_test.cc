@@ -1,6 +1,7 @@
 // Limits on what a model's code may compute, hold and take: each is exact, and its message names
 // the option that raises it. Those on files are tested in compiler/import/refusals_test.cc.
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 

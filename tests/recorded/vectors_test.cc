@@ -4,6 +4,7 @@
 // scalar one and the widest. (operator_vectors_test.cc holds the reference functions against the
 // same vectors.) Skipped where the vectors are not installed.
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/replay.h"
 #include "tests/support/results.h"
+#include "tests/support/targets.h"
 #include "tests/support/vector_features.h"
 
 namespace etch {
@@ -146,6 +148,11 @@ void expect_compiled(const std::vector<Vector>& vectors, const char* target) {
     EXPECT_EQ(compared(vectors[i], (*outputs)[i]), "") << vectors[i].each.name;
 }
 
+std::vector<const char*> compiled_targets() {
+  return all_targets_but({{"sse41", "natively, and compiled in tests of single operators"},
+                          {"avx2", "natively, and compiled in the random graphs"}});
+}
+
 class OnnxVectors : public testing::Test {
  protected:
   void SetUp() override {
@@ -157,9 +164,11 @@ class OnnxVectors : public testing::Test {
 };
 
 TEST_F(OnnxVectors, PassNatively) { expect_natively(vectors); }
-TEST_F(OnnxVectors, PassCompiledForScalar) { expect_compiled(vectors, "scalar"); }
-TEST_F(OnnxVectors, PassCompiledForAvxVnni) { expect_compiled(vectors, "avx_vnni"); }
-TEST_F(OnnxVectors, PassCompiledForAvx512) { expect_compiled(vectors, "avx512_vnni"); }
+
+class CompiledOnnxVectors : public OnnxVectors, public testing::WithParamInterface<const char*> {};
+TEST_P(CompiledOnnxVectors, Pass) { expect_compiled(vectors, GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Targets, CompiledOnnxVectors, testing::ValuesIn(compiled_targets()),
+                         name_of_target);
 
 class SharedModelVectors : public testing::Test {
  protected:
@@ -172,9 +181,12 @@ class SharedModelVectors : public testing::Test {
 };
 
 TEST_F(SharedModelVectors, PassNatively) { expect_natively(vectors); }
-TEST_F(SharedModelVectors, PassCompiledForScalar) { expect_compiled(vectors, "scalar"); }
-TEST_F(SharedModelVectors, PassCompiledForAvxVnni) { expect_compiled(vectors, "avx_vnni"); }
-TEST_F(SharedModelVectors, PassCompiledForAvx512) { expect_compiled(vectors, "avx512_vnni"); }
+
+class CompiledSharedModelVectors : public SharedModelVectors,
+                                   public testing::WithParamInterface<const char*> {};
+TEST_P(CompiledSharedModelVectors, Pass) { expect_compiled(vectors, GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Targets, CompiledSharedModelVectors, testing::ValuesIn(compiled_targets()),
+                         name_of_target);
 
 }  // namespace
 }  // namespace etch

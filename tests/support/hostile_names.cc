@@ -2,6 +2,7 @@
 #include "tests/support/hostile_names.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,8 @@
 // See model_builder.h.
 #include "tests/support/model_builder.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 
 #include "compiler/import/tensor_data.h"
@@ -65,14 +67,31 @@ std::string lines_of(const Sink& sink, bool (*wanted)(const Diagnostic&)) {
 
 }  // namespace
 
-ModelBuilder::ModelBuilder(std::int64_t opset_version) {
-  model_.set_ir_version(8);
+ModelBuilder::ModelBuilder(std::int64_t opset_version)
+    : model_(std::make_unique<onnx::ModelProto>()) {
+  model_->set_ir_version(8);
   graph().set_name("test");
   opset("", opset_version);
 }
 
+ModelBuilder::ModelBuilder(const ModelBuilder& other)
+    : model_(std::make_unique<onnx::ModelProto>(*other.model_)) {}
+ModelBuilder::ModelBuilder(ModelBuilder&& other) noexcept = default;
+ModelBuilder& ModelBuilder::operator=(const ModelBuilder& other) {
+  *model_ = *other.model_;
+  return *this;
+}
+ModelBuilder& ModelBuilder::operator=(ModelBuilder&& other) noexcept = default;
+ModelBuilder::~ModelBuilder() = default;
+
+onnx::GraphProto& ModelBuilder::graph() { return *model_->mutable_graph(); }
+
+onnx::NodeProto& ModelBuilder::last_node() {
+  return *graph().mutable_node(graph().node_size() - 1);
+}
+
 ModelBuilder& ModelBuilder::opset(const std::string& domain, std::int64_t version) {
-  auto& import = *model_.add_opset_import();
+  auto& import = *model_->add_opset_import();
   import.set_domain(domain);
   import.set_version(version);
   return *this;
@@ -125,7 +144,7 @@ ModelBuilder& ModelBuilder::value_info(const std::string& name, DType dtype,
   return *this;
 }
 
-std::string ModelBuilder::bytes() const { return model_.SerializeAsString(); }
+std::string ModelBuilder::bytes() const { return model_->SerializeAsString(); }
 
 void fill_proto(const Tensor& tensor, onnx::TensorProto& proto) {
   proto.set_data_type(onnx_number_of(tensor.dtype()));

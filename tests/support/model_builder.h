@@ -8,13 +8,13 @@
 //   Sink sink;
 //   std::optional<Graph> graph = load(model, sink);
 //
-// Whatever it has no words for can be done to proto().
+// Whatever it has no words for can be done to proto(), by files that include <onnx/onnx_pb.h>: the
+// classes of protobuf take long to compile, and most tests need none of them.
 #pragma once
-
-#include <onnx/onnx_pb.h>
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,6 +23,13 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/import.h"
 #include "compiler/ir/graph.h"
+
+namespace onnx {
+class GraphProto;
+class ModelProto;
+class NodeProto;
+class TensorProto;
+}  // namespace onnx
 
 namespace etch {
 
@@ -36,6 +43,11 @@ class ModelBuilder {
  public:
   // IR 8 and ai.onnx at `opset`.
   explicit ModelBuilder(std::int64_t opset = 13);
+  ModelBuilder(const ModelBuilder& other);
+  ModelBuilder(ModelBuilder&& other) noexcept;
+  ModelBuilder& operator=(const ModelBuilder& other);
+  ModelBuilder& operator=(ModelBuilder&& other) noexcept;
+  ~ModelBuilder();
 
   ModelBuilder& opset(const std::string& domain, std::int64_t version);
   ModelBuilder& input(const std::string& name, DType dtype, const std::vector<Dim>& shape);
@@ -49,13 +61,13 @@ class ModelBuilder {
   ModelBuilder& output(const std::string& name, DType dtype, const std::vector<Dim>& shape);
   ModelBuilder& value_info(const std::string& name, DType dtype, const std::vector<Dim>& shape);
 
-  onnx::ModelProto& proto() { return model_; }
-  onnx::GraphProto& graph() { return *model_.mutable_graph(); }
-  onnx::NodeProto& last_node() { return *graph().mutable_node(graph().node_size() - 1); }
+  onnx::ModelProto& proto() { return *model_; }
+  onnx::GraphProto& graph();
+  onnx::NodeProto& last_node();
   std::string bytes() const;
 
  private:
-  onnx::ModelProto model_;
+  std::unique_ptr<onnx::ModelProto> model_;
 };
 
 // Fills `proto` with `tensor` as raw data; 4-bit types are packed.

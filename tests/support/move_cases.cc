@@ -1,6 +1,8 @@
 // See move_cases.h.
 #include "tests/support/move_cases.h"
 
+#include <onnx/onnx_pb.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -2,6 +2,7 @@
 #include "tests/support/run_time_cases.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <utility>
 

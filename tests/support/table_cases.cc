@@ -2,6 +2,7 @@
 #include "tests/support/table_cases.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,110 @@
+# The tests: one program per area, so that a change links and lists few of them.
+#   *_test.cc under compiler/ runtime/ templates/  -> etch_unit_tests
+#   tests/AREA/*_test.cc                            -> etch_AREA_tests
+#   tests/support/*.cc                              -> etch_test_support, linked to all
+# The target etch_tests builds them all. They are built without optimisation, which a third of the time goes to
+# otherwise: what they test is built in etch_core. ETCH_HOT_TESTS lists those that compute much themselves.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS compiler/*_test.cc runtime/*_test.cc templates/*_test.cc)
+
+etch_vocabulary_checks(vocabulary_checks)  # cmake/isa.cmake
+
+add_library(etch_test_options INTERFACE)
+target_compile_options(etch_test_options INTERFACE $<$<CONFIG:Release>:-O0>)
+target_link_libraries(etch_test_options INTERFACE
+  etch_cli etch_onnx_proto nlohmann_json::nlohmann_json OpenSSL::Crypto GTest::gtest_main)
+
+# Of these an optimising compiler saves more while they run than it costs. Their precompiled header would have to be
+# another one, as it knows whether it was optimised.
+set(ETCH_HOT_TESTS
+  compiler/program/requantize/form_test.cc compiler/program/requantize/sum_line_test.cc
+  runtime/etch_float_test.cc runtime/etch_functions_test.cc runtime/etch_ops_test.cc
+  templates/isa/vocab_test.cc templates/native_test.cc)
+foreach(source IN LISTS ETCH_HOT_TESTS)
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${source})
+    message(FATAL_ERROR "ETCH_HOT_TESTS names ${source}, which is not there")
+  endif()
+  set_source_files_properties(${source} PROPERTIES
+    COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
+endforeach()
+
+# Helpers make inputs and compare outputs, element by element.
+file(GLOB test_support CONFIGURE_DEPENDS tests/support/*.cc)
+add_library(etch_test_support STATIC ${test_support})
+target_compile_options(etch_test_support PRIVATE $<$<CONFIG:Release>:-O1>)
+target_link_libraries(etch_test_support PUBLIC
+  etch_cli etch_onnx_proto nlohmann_json::nlohmann_json OpenSSL::Crypto GTest::gtest)
+set_source_files_properties(tests/support/paths.cc PROPERTIES COMPILE_DEFINITIONS
+  "ETCH_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";ETCH_BINARY=\"$<TARGET_FILE:etch>\"")
+
+add_custom_target(etch_tests)
+function(etch_add_tests area)
+  set(target etch_${area}_tests)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE etch_test_support etch_test_options)
+  add_dependencies(${target} etch)
+  if(area STREQUAL unit)
+    target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <algorithm> <any> <array> <cmath> <cstdint> <cstring>
+      <filesystem> <fstream> <functional> <map> <memory> <numeric> <optional> <random> <set> <span> <string>
+      <string_view> <utility> <variant> <vector>)
+  else()
+    target_precompile_headers(${target} REUSE_FROM etch_unit_tests)
+  endif()
+  add_dependencies(etch_tests ${target})
+  gtest_discover_tests(${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 600)
+endfunction()
+
+# What is expected of any model, for the files that fuzzing has left.
+set(fuzz_checks fuzz/checks.cc fuzz/lexer.cc fuzz/limits.cc fuzz/options.cc)
+
+# What tools/gate runs under sanitizers: the files that a number chooses, in one program.
+if(NOT ETCH_TEST_SAMPLE STREQUAL "")
+  file(GLOB_RECURSE all_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    compiler/*_test.cc runtime/*_test.cc tests/*_test.cc)
+  foreach(source IN LISTS all_tests)
+    string(SHA256 hash "${ETCH_TEST_SAMPLE} ${source}")
+    string(SUBSTRING ${hash} 0 4 digits)
+    math(EXPR tenth "0x${digits} % 10")
+    if(tenth EQUAL 0)
+      list(APPEND sample_tests ${source})
+    endif()
+  endforeach()
+  message(STATUS "Tests of sample ${ETCH_TEST_SAMPLE}: ${sample_tests}")
+  add_executable(etch_sample_tests ${sample_tests} ${fuzz_checks})
+  target_link_libraries(etch_sample_tests PRIVATE etch_test_support etch_test_options)
+  add_dependencies(etch_sample_tests etch)
+  return()
+endif()
+
+etch_add_tests(unit ${unit_tests} ${vocabulary_checks})
+foreach(area engines recorded product cli house)
+  file(GLOB area_tests CONFIGURE_DEPENDS tests/${area}/*_test.cc)
+  etch_add_tests(${area} ${area_tests})
+endforeach()
+target_sources(etch_product_tests PRIVATE ${fuzz_checks})
+
+# What tools/coverage runs: only the measured sources are instrumented, so that all others come from a cache.
+if(ETCH_COVERAGE)
+  file(GLOB measured CONFIGURE_DEPENDS compiler/import/*.cc compiler/ops/*/op.cc)
+  list(FILTER measured EXCLUDE REGEX "_test\\.cc$")
+  set_property(SOURCE ${measured} compiler/passes/resolve.cc APPEND PROPERTY
+    COMPILE_OPTIONS -fprofile-instr-generate -fcoverage-mapping)
+  set_property(SOURCE ${measured} compiler/passes/resolve.cc PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  target_link_options(etch_core PUBLIC -fprofile-instr-generate)
+  file(GLOB import_tests CONFIGURE_DEPENDS compiler/import/*_test.cc)
+  file(GLOB operator_tests CONFIGURE_DEPENDS compiler/ops/*/*_test.cc compiler/ops/*_test.cc)
+  set(both_tests compiler/diag/kinds_test.cc compiler/passes/resolve_test.cc compiler/passes/unfuse_test.cc
+    tests/product/corpus_test.cc)
+  add_executable(etch_import_tests EXCLUDE_FROM_ALL ${import_tests} ${both_tests})
+  add_executable(etch_operator_tests EXCLUDE_FROM_ALL ${operator_tests} ${both_tests})
+  foreach(tests etch_import_tests etch_operator_tests)
+    target_link_libraries(${tests} PRIVATE etch_test_support etch_test_options)
+  endforeach()
+endif()
+
+# What tools/requantize-report runs.
+add_executable(etch_requantize_report EXCLUDE_FROM_ALL tools/requantize_report.cc)
+target_link_libraries(etch_requantize_report PRIVATE etch_core etch_onnx_proto)
