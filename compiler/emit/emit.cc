@@ -74,8 +74,7 @@ void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) 
   for (std::size_t i = 0; i < shards.size(); ++i) {
     std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n";
     if (shards[i].find("rt::") != std::string::npos) {
-      for (const std::string& header : runtime_headers(context.program))
-        text += include(cat("etch/", header));
+      for (const std::string& header : context.headers) text += include(cat("etch/", header));
     }
     text += include(cat("etch/", context.vocabulary));
     text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
@@ -90,8 +89,7 @@ void add_assembly_file(std::vector<OutputFile>& files, const EmitContext& contex
   if (body.empty()) return;
   const std::string& name = context.options.name;
   std::string text = file_banner(context, "functions in assembly that the steps call.") + "\n";
-  for (const std::string& header : runtime_headers(context.program))
-    text += include(cat("etch/", header));
+  for (const std::string& header : context.headers) text += include(cat("etch/", header));
   text += include(cat(name, "_steps.h"));
   text += in_steps(context, cat(aliases(context, body), "\n", body));
   files.push_back({cat(name, "_assembly.cc"), std::move(text)});

@@ -2,8 +2,6 @@
 #include "compiler/lower/strict_integer.h"
 
 #include <algorithm>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "compiler/base/text.h"
@@ -14,39 +12,8 @@ namespace etch {
 
 namespace {
 
-constexpr std::string_view kVerbs[] = {
-#define ETCH_VERB(Result, id, reads, writes) #id,
-#define ETCH_UPDATE(id, reads, writes) #id,
-#define ETCH_ACTION(id, reads, writes) #id,
-#include "templates/verbs.def"
-#undef ETCH_VERB
-#undef ETCH_UPDATE
-#undef ETCH_ACTION
-};
-
-// The functions of the runtime that have no floats, whatever type they are called for.
-constexpr std::string_view kIntegerFunctions[] = {
-    "add_bytes", "assembly",   "choose", "conv_integer",   "fill",    "fold_zero_point",
-    "gather",    "gather_row", "lookup", "matmul_integer", "max_pool"};
-
-// Functions whose name says the type of their elements: "top_k<rt::Above, uint8_t>".
-bool has_integer_elements(std::string_view name) {
-  return name.ends_with(", uint8_t>") || name.ends_with(", int32_t>") ||
-         name.ends_with(", int64_t>");
-}
-
-bool is_one_of(std::string_view name, std::span<const std::string_view> list) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
-// Steps that use verbs on floats have one of type F32, which its name says.
 bool uses_floats(const Program& program, const Step& step) {
-  const AuditResult result = audit(step, program.isa, extents_of(program, step));
-  return std::any_of(result.executions.begin(), result.executions.end(), [](const auto& each) {
-    const std::string_view name = each.first;
-    if (is_one_of(name, kVerbs)) return name.find("f32") != std::string_view::npos;
-    return !is_one_of(name, kIntegerFunctions) && !has_integer_elements(name);
-  });
+  return audit(step, program.isa, extents_of(program, step)).uses_floats;
 }
 
 bool is_float(const Graph& graph, ValueId id) {

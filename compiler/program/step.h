@@ -96,6 +96,7 @@ struct AssemblyFunction {
   int stack = 0;                   // bytes below the stack pointer at entry
 
   std::string parameters() const;  // "const uint8_t* x, uint8_t* y"
+  bool operator==(const AssemblyFunction&) const = default;
 
   // Lines that are comments begin so.
   static constexpr std::string_view kComment = "// ";
@@ -125,7 +126,6 @@ class Step {
   std::vector<RequantizedChannel> requantized;  // all output channels, or none: floats are used
   ProductSums products;
   std::vector<AssemblyFunction> assembly;  // that the kernel calls
-  std::string header;  // of runtime/ that the kernel calls besides etch_ops.h, or empty
   // Whether no iteration of the loops in the step's own function (not those in tile functions)
   // depends on another, or overwrites what another writes: a promise of the kernel.
   bool divisible = false;

@@ -93,12 +93,18 @@ void Audit::end_tile(const Tile& tile) {
   result_.longest_function = std::max(result_.longest_function, own);
 }
 
-void Audit::call(const char* name, std::initializer_list<std::int64_t> spans,
-                 std::initializer_list<Touched> arguments) {
+const void* Audit::constant_data(const Place& at) const {
+  const auto operands = static_cast<int>(step_.operands.size());
+  if (at.memory < operands || at.offset.first != 0 || at.offset.last != 0) return nullptr;
+  return step_.constants[static_cast<std::size_t>(at.memory - operands)].bytes.data();
+}
+
+void Audit::check_call(std::string_view name, std::span<const Span> spans,
+                       std::initializer_list<Touched> arguments) {
   count_statement();
   result_.executions[name] += repetitions_;
   ++result_.sites[name];
-  const std::int64_t* span = spans.begin();
+  auto span = spans.begin();
   for (const Touched& argument : arguments) {
     if (argument.at.memory < 0) continue;
     ETCH_CHECK(span != spans.end());
@@ -115,31 +121,35 @@ void Audit::verb(std::string_view name, const Place& at, std::int64_t reads, std
   count_statement();
   result_.executions[name] += repetitions_;
   ++result_.sites[name];
-  if (reads > 0) check_read(name, at, reads);
-  if (writes > 0) check_write(name, at, writes);
+  if (reads > 0) check_read(name, at, {0, reads});
+  if (writes > 0) check_write(name, at, {0, writes});
   if (name == "load_i32") check_alignment(name, at, 4 * isa_.lanes);
   if (name == "load_w4") check_alignment(name, at, isa_.weight_bytes() / 2);
 }
 
-void Audit::check_read(std::string_view verb, const Place& at, std::int64_t bytes) {
+void Audit::check_read(std::string_view verb, const Place& at, const Span& span) {
   ETCH_CHECK(at.memory >= 0);
   const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
   if (memory.access == Access::kWrite) find(verb, memory, "is declared as written only, but read");
-  if (at.offset.first < memory.extent.begin || at.offset.last + bytes > memory.extent.read_end) {
+  const std::int64_t begin = at.offset.first + span.begin;
+  const std::int64_t end = at.offset.last + span.end;
+  if (begin < memory.extent.begin || end > memory.extent.read_end) {
     find(verb, memory,
-         cat("reads bytes [", at.offset.first, ", ", at.offset.last + bytes, ") of [",
-             memory.extent.begin, ", ", memory.extent.read_end, ")"));
+         cat("reads bytes [", begin, ", ", end, ") of [", memory.extent.begin, ", ",
+             memory.extent.read_end, ")"));
   }
 }
 
-void Audit::check_write(std::string_view verb, const Place& at, std::int64_t bytes) {
+void Audit::check_write(std::string_view verb, const Place& at, const Span& span) {
   ETCH_CHECK(at.memory >= 0);
   const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
   if (memory.access == Access::kRead) find(verb, memory, "is declared as read only, but written");
-  if (at.offset.first < memory.extent.begin || at.offset.last + bytes > memory.extent.end) {
+  const std::int64_t begin = at.offset.first + span.begin;
+  const std::int64_t end = at.offset.last + span.end;
+  if (begin < memory.extent.begin || end > memory.extent.end) {
     find(verb, memory,
-         cat("writes bytes [", at.offset.first, ", ", at.offset.last + bytes, ") of [",
-             memory.extent.begin, ", ", memory.extent.end, ")"));
+         cat("writes bytes [", begin, ", ", end, ") of [", memory.extent.begin, ", ",
+             memory.extent.end, ")"));
   }
 }
 
@@ -156,29 +166,6 @@ void Audit::find(std::string_view verb, const Memory& memory, const std::string&
   if (result_.findings.size() >= kMostFindings) return;
   result_.findings.push_back(cat(step_.name, ": ", verb, ": ", memory.name, " ", what));
 }
-
-void Audit::softmax_f32(const Ptr<const float>& x, const Ptr<float>& y, int rows, int n) {
-  const std::int64_t bytes = std::int64_t{4} * rows * n;
-  verb("softmax_f32", place(x), bytes, 0);
-  check_write("softmax_f32", place(y), bytes);
-}
-
-void Audit::qlinear_softmax(const Ptr<const std::uint8_t>& x, const Ptr<std::uint8_t>& y,
-                            const Ptr<const float>& table, int rows, int n, float, int, int) {
-  const std::int64_t bytes = std::int64_t{rows} * n;
-  verb("qlinear_softmax", place(x), bytes, 0);
-  check_read("qlinear_softmax", place(table), std::int64_t{4} * 256);
-  check_write("qlinear_softmax", place(y), bytes);
-}
-
-void Audit::lookup(const Ptr<const std::uint8_t>& x, const Ptr<std::uint8_t>& y,
-                   const Ptr<const std::uint8_t>& table, int n) {
-  verb("lookup", place(x), n, 0);
-  check_read("lookup", place(table), 256);
-  check_write("lookup", place(y), n);
-}
-
-void Audit::fill(const Ptr<std::uint8_t>& y, int, int n) { verb("fill", place(y), 0, n); }
 
 AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const OperandExtent> extents) {
   Audit stage(step, isa, extents);

@@ -22,6 +22,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/limits.h"
 #include "compiler/program/step.h"
+#include "templates/external.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -42,6 +43,7 @@ struct AuditResult {
   std::map<std::string_view, std::int64_t> sites;  // as in object code: tiles inlined, once each
   std::int64_t loops = 0;                          // counted in the same way
   std::int64_t calls_of_tiles = 0;                 // counted in the same way
+  bool uses_floats = false;                        // verbs and external functions do
   std::vector<std::string> findings;               // wrong accesses; empty when all is well
 };
 
@@ -130,16 +132,10 @@ class Audit {
   }
 
   template <class Function, class... Args>
-  void runtime(const char* name, Function, std::initializer_list<std::int64_t> spans,
-               const Args&... args) {
-    call(name, spans, {touched(args)...});
-  }
-
-  template <class Function, class... Args>
-  void assembly(const std::string& name, Function function,
-                std::initializer_list<std::int64_t> spans, const Args&... args) {
-    const bool floats = name.find("f32") != std::string::npos;
-    runtime(floats ? "assembly_f32" : "assembly", function, spans, args...);
+  void call(const Function& function, const Args&... args) {
+    const auto spans = function.spans(known(args)...);
+    use_floats(function.floats());
+    check_call(function.kind(), spans, {touched(args)...});
   }
 
   void comment(const std::string&) {}
@@ -147,6 +143,7 @@ class Audit {
 #define ETCH_VERB(Result, id, reads, writes)    \
   template <class... Args>                      \
   Result id(const Name&, const Args&... args) { \
+    use_floats(floats_of<Result>());            \
     ETCH_AUDIT_ACCESS(id, reads, writes)        \
     return {};                                  \
   }
@@ -170,15 +167,6 @@ class Audit {
 #undef ETCH_VERB
 #undef ETCH_UPDATE
 #undef ETCH_ACTION
-
-  // Whole operations of the runtime: what each reads and writes.
-  void softmax_f32(const Ptr<const float>& x, const Ptr<float>& y, int rows, int n);
-  void qlinear_softmax(const Ptr<const std::uint8_t>& x, const Ptr<std::uint8_t>& y,
-                       const Ptr<const float>& table, int rows, int n, float y_inverse, int zp,
-                       int stored);
-  void lookup(const Ptr<const std::uint8_t>& x, const Ptr<std::uint8_t>& y,
-              const Ptr<const std::uint8_t>& table, int n);
-  void fill(const Ptr<std::uint8_t>& y, int value, int n);
 
   X4 part(const QuadX&, int) const { return {}; }
   I32 part(const QuadI&, int) const { return {}; }
@@ -209,7 +197,24 @@ class Audit {
     return first_pointer(rest...);
   }
 
-  // An argument of a runtime function: pointers take their span, the rest has none.
+  // What spans() of an external function gets: data of constants, and no other memory.
+  template <class Element>
+  Element* known(const Ptr<Element>& p) const {
+    if constexpr (std::is_const_v<Element>) return static_cast<Element*>(constant_data(place(p)));
+    return nullptr;
+  }
+  template <class T>
+  static const T& known(const T& argument) {
+    return argument;
+  }
+
+  // A verb on floats makes one, or has been given one that another verb made.
+  template <class Result>
+  static constexpr Floats floats_of() {
+    return std::is_same_v<Result, F32> ? Floats::kUsed : Floats::kNone;
+  }
+
+  // An argument of an external function: pointers take their span, the rest has none.
   struct Touched {
     Place at;
     bool read = false;  // else written
@@ -256,11 +261,15 @@ class Audit {
   Index begin_loop(std::int64_t count);
   Tile begin_tile(const std::string& name);
   void end_tile(const Tile& tile);
-  void call(const char* name, std::initializer_list<std::int64_t> spans,
-            std::initializer_list<Touched> arguments);
+  void use_floats(Floats floats) {
+    result_.uses_floats = result_.uses_floats || floats == Floats::kUsed;
+  }
+  const void* constant_data(const Place& at) const;
+  void check_call(std::string_view name, std::span<const Span> spans,
+                  std::initializer_list<Touched> arguments);
   void verb(std::string_view name, const Place& at, std::int64_t reads, std::int64_t writes);
-  void check_read(std::string_view verb, const Place& at, std::int64_t bytes);
-  void check_write(std::string_view verb, const Place& at, std::int64_t bytes);
+  void check_read(std::string_view verb, const Place& at, const Span& span);
+  void check_write(std::string_view verb, const Place& at, const Span& span);
   void check_alignment(std::string_view verb, const Place& at, std::int64_t alignment);
   void find(std::string_view verb, const Memory& memory, const std::string& what);
 

@@ -7,6 +7,7 @@
 #include "compiler/program/constants.h"
 #include "compiler/stage/recorder.h"
 #include "compiler/stage/staged_step_impl.h"
+#include "templates/external/move.h"
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/support/tiny_program.h"
@@ -176,6 +177,39 @@ TEST(Audit, TakesTheBoundsThatItIsGiven) {
   EXPECT_EQ(limit_on(7, 1990, limits),
             "its unrolled code would have 13937 statements, at most 13936; "
             "--limit step-statements=N raises this");
+}
+
+// Calls a function that goes backwards from the last byte, so many bytes.
+class BackwardStep : public StagedStep<BackwardStep> {
+ public:
+  template <class S>
+  void kernel(S& s) const {
+    s.call(external::CopySpread{}, s.template operand<const std::uint8_t>(0) + 255, -1,
+           s.template operand<std::uint8_t>(1), 1, 1, bytes);
+  }
+  int bytes = 256;
+};
+
+TEST(Audit, ChecksWhatAnExternalFunctionReadsBeforeItsPointer) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  for (const int bytes : {256, 257}) {
+    auto step = std::make_unique<BackwardStep>();
+    step->name = "n02_back";
+    step->bytes = bytes;
+    step->operands = program.steps[0]->operands;
+    program.steps.push_back(std::move(step));
+    const AuditResult result = audit_step(program, program.steps.size() - 1);
+    EXPECT_EQ(result.findings.empty(), bytes == 256);
+    if (bytes == 257)
+      EXPECT_EQ(result.findings[0], "n02_back: copy_spread: x reads bytes [-1, 256) of [0, 256)");
+    EXPECT_FALSE(result.uses_floats);
+  }
+}
+
+TEST(Audit, KnowsVerbsThatGiveFloats) {
+  const Program program = testing::tiny_program(isa::k_scalar);
+  EXPECT_FALSE(audit_step(program, 0).uses_floats);
+  EXPECT_TRUE(audit_step(program, 1).uses_floats);
 }
 
 TEST(AuditIndex, SpansNegativeFactorsAndKnowsItsSteps) {

@@ -6,8 +6,6 @@
 #include <cstring>
 
 #include "compiler/base/check.h"
-#include "runtime/etch_float.h"
-#include "runtime/etch_ops.h"
 
 namespace etch {
 
@@ -31,22 +29,6 @@ std::byte* NativeStage::constant_data(std::string_view suffix) {
   ETCH_CHECK(i < constants_.size());
   return constants_[i].data();
 }
-
-void NativeStage::softmax_f32(const float* x, float* y, int rows, int n) const {
-  rt::softmax_f32(x, y, rows, n);
-}
-
-void NativeStage::qlinear_softmax(const std::uint8_t* x, std::uint8_t* y, const float* table,
-                                  int rows, int n, float y_inverse, int zp, int stored) const {
-  rt::qlinear_softmax(x, y, table, rows, n, y_inverse, zp, stored);
-}
-
-void NativeStage::lookup(const std::uint8_t* x, std::uint8_t* y, const std::uint8_t* table,
-                         int n) const {
-  rt::lookup(x, y, table, n);
-}
-
-void NativeStage::fill(std::uint8_t* y, int value, int n) const { rt::fill(y, value, n); }
 
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,23 +70,10 @@ class NativeStage : public NativeVerbs {
     body(arguments.second...);
   }
   template <class Function, class... Args>
-  void runtime(const char*, Function function, std::initializer_list<std::int64_t>,
-               const Args&... args) const {
-    function(args...);
-  }
-  template <class Function, class... Args>
-  void assembly(const std::string&, Function function, std::initializer_list<std::int64_t>,
-                const Args&... args) const {
+  void call(const Function& function, const Args&... args) const {
     function(args...);
   }
   void comment(const std::string&) const {}
-
-  // Whole operations of the runtime.
-  void softmax_f32(const float* x, float* y, int rows, int n) const;
-  void qlinear_softmax(const std::uint8_t* x, std::uint8_t* y, const float* table, int rows, int n,
-                       float y_inverse, int zp, int stored) const;
-  void lookup(const std::uint8_t* x, std::uint8_t* y, const std::uint8_t* table, int n) const;
-  void fill(std::uint8_t* y, int value, int n) const;
 
  private:
   std::byte* constant_data(std::string_view suffix);

@@ -117,10 +117,17 @@ std::string Recorder::constant_name(std::string_view suffix) const {
   return cat(is_own ? step_.name : found->owner, "_", suffix);
 }
 
-double Recorder::work_of_runtime(std::initializer_list<std::int64_t> spans) {
+const void* Recorder::constant_data(const std::string& name) const {
+  for (const ConstantArray& constant : step_.constants) {
+    if (constant_name(constant.suffix) == name) return constant.bytes.data();
+  }
+  return nullptr;
+}
+
+double Recorder::work_of(std::span<const Span> spans) {
   constexpr double kCall = 20;
   double bytes = 0;
-  for (const std::int64_t span : spans) bytes += static_cast<double>(span);
+  for (const Span& span : spans) bytes += static_cast<double>(span.bytes());
   return kCall + bytes / 8;
 }
 
@@ -152,8 +159,8 @@ void Recorder::begin_block() { out().open({}); }
 
 void Recorder::end_block() { out().close(); }
 
-void Recorder::call(std::string_view space, std::string_view function,
-                    recorded::Arguments arguments, double work) {
+void Recorder::print_call(std::string_view space, std::string_view function,
+                          recorded::Arguments arguments, double work) {
   effect(cat(space, function, "(", join(arguments), ");"), work);
 }
 
@@ -225,7 +232,7 @@ void Recorder::begin_function(const std::string& name,
 void Recorder::end_function(recorded::Arguments arguments) {
   const std::string name = open_.back().name;
   const double work = finish_function();
-  call("", name, arguments, work);
+  print_call("", name, arguments, work);
 }
 
 // A function is recorded anew for every call; all recordings must agree, because the product

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -24,6 +25,7 @@
 #include "compiler/stage/work_shares.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
+#include "templates/external.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -127,6 +129,8 @@ class Recorder {
   std::string text() const;
   // Statements as printed: a tile function counts once, however often it is called.
   int statements() const;
+  // The headers of runtime/ that the calls so far need.
+  const std::set<std::string_view>& headers() const { return headers_; }
   // The work of each share of step.partition; nothing if the step cannot be divided like that
   // because a divided loop adds to a value of all shares.
   std::vector<double> work() const;
@@ -173,15 +177,10 @@ class Recorder {
   }
 
   template <class Function, class... Args>
-  void runtime(const char* name, Function, std::initializer_list<std::int64_t> spans,
-               const Args&... args) {
-    call("rt::", name, {recorded::Argument(args)...}, work_of_runtime(spans));
-  }
-
-  template <class Function, class... Args>
-  void assembly(const std::string& name, Function, std::initializer_list<std::int64_t> spans,
-                const Args&... args) {
-    call("", name, {recorded::Argument(args)...}, work_of_runtime(spans));
+  void call(const Function& function, const Args&... args) {
+    headers_.insert(function.header());
+    print_call(function.space(), function.name(), {recorded::Argument(args)...},
+               work_of(function.spans(known(args)...)));
   }
 
   void comment(const std::string& text) { out().line(cat("// ", text)); }
@@ -196,18 +195,12 @@ class Recorder {
   void id(const recorded::Value<Tag>& acc, const Args&... args) { \
     update(acc.text, #id, {recorded::Argument(args)...});         \
   }
-#define ETCH_ACTION(id, reads, writes)                    \
-  template <class... Args>                                \
-  void id(const Args&... args) {                          \
-    call("isa::", #id, {recorded::Argument(args)...}, 1); \
-  }
-#define ETCH_CALL(id)                                                      \
-  template <class... Args>                                                 \
-  void id(const Args&... args) {                                           \
-    call("rt::", #id, {recorded::Argument(args)...}, work_of_runtime({})); \
+#define ETCH_ACTION(id, reads, writes)                          \
+  template <class... Args>                                      \
+  void id(const Args&... args) {                                \
+    print_call("isa::", #id, {recorded::Argument(args)...}, 1); \
   }
 #include "templates/verbs.def"
-#undef ETCH_CALL
 #undef ETCH_VERB
 #undef ETCH_UPDATE
 #undef ETCH_ACTION
@@ -226,16 +219,30 @@ class Recorder {
 
   Writer& out() { return open_.back().text; }
   std::string constant_name(std::string_view suffix) const;
-  // Of functions of runtime/, whose loops are not seen here: they touch so many bytes.
-  static double work_of_runtime(std::initializer_list<std::int64_t> spans);
+  // Of external functions, whose loops are not seen here: they touch so many bytes.
+  static double work_of(std::span<const Span> spans);
+  // What spans() of an external function gets: data of constants, and no other memory.
+  template <class Element>
+  Element* known(const Ptr<Element>& p) const {
+    if constexpr (std::is_const_v<Element>) {
+      if (p.offset.constant == 0 && p.offset.terms.empty())
+        return static_cast<Element*>(constant_data(p.base));
+    }
+    return nullptr;
+  }
+  template <class T>
+  static const T& known(const T& argument) {
+    return argument;
+  }
+  const void* constant_data(const std::string& name) const;
   Index begin_loop(const char* variable, std::int64_t count);
   void end_loop();
   void begin_block();
   void end_block();
   void statement(const std::string& text);
   void effect(const std::string& text, double work);
-  void call(std::string_view space, std::string_view function, recorded::Arguments arguments,
-            double work);
+  void print_call(std::string_view space, std::string_view function, recorded::Arguments arguments,
+                  double work);
   // Returns the name of the value.
   std::string define(const char* type, const Name& name, const char* verb,
                      recorded::Arguments arguments);
@@ -252,6 +259,7 @@ class Recorder {
   std::vector<Function> finished_;  // callees before their callers
   std::deque<Function> open_;       // innermost last; a deque, so that references stay valid
   WorkShares shares_;
+  std::set<std::string_view> headers_;
   std::set<std::string> loop_values_;  // defined in the divided loop
   bool adds_across_shares_ = false;
 };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "templates/external/move.h"
+#include "templates/external/ops.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/support/tiny_program.h"
 
@@ -80,6 +82,30 @@ TEST(Recorder, PrintsNumbersThatReadBackExactly) {
   EXPECT_EQ(recorded::text_of(0.1F), "0x1.99999ap-4F /* 0.1 */");
   EXPECT_EQ(recorded::text_of(-2147483647 - 1), "(-2147483647 - 1)");
   EXPECT_EQ(recorded::text_of(-5), "-5");
+}
+
+class CallingStep : public StagedStep<CallingStep> {
+ public:
+  template <class S>
+  void kernel(S& s) const {
+    const auto y = s.template operand<std::uint8_t>(0);
+    s.call(external::LookupSpread{}, y + 2, 3, y, -1, y, 7);
+    s.call(external::Fill{}, y, 1, 2);
+  }
+};
+
+TEST(Recorder, PrintsCallsAndCollectsTheirHeaders) {
+  CallingStep step;
+  step.name = "n00_calls";
+  step.operands = {{"y", 0, 0, DType::kU8, Access::kReadWrite}};
+  Recorder recorder(step);
+  step.run(recorder);
+  EXPECT_NE(recorder.text().find("  rt::lookup_spread(y + 2, 3, y, -1, y, 7);\n"
+                                 "  rt::fill(y, 1, 2);\n"),
+            std::string::npos)
+      << recorder.text();
+  const std::set<std::string_view> headers = {"etch_move.h", "etch_ops.h"};
+  EXPECT_EQ(recorder.headers(), headers);
 }
 
 class ContradictoryStep : public StagedStep<ContradictoryStep> {

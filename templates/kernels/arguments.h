@@ -26,12 +26,6 @@ auto pointer_to(S& s, const Argument& argument) {
                               : s.template operand<const Element>(argument.operand);
 }
 
-// Bytes of everything that an argument may touch.
-template <class Element>
-std::int64_t span_of(const Argument& argument) {
-  return argument.elements * static_cast<std::int64_t>(sizeof(Element));
-}
-
 // Loops over axes around rows of n elements. Steps count elements, one per operand of the walk;
 // 0 where an operand repeats.
 inline constexpr std::size_t kRowOperands = 4;
@@ -76,12 +70,6 @@ void walk_rows(S& s, const RowNest& nest, Body body) {
   RowPlace<S> start;
   for (std::size_t o = 0; o < kRowOperands; ++o) start[o] = typename S::Index(nest.start[o]);
   row_detail::walk(s, nest, 0, start, body);
-}
-
-// Bytes of one row of operand `o`.
-template <class Element>
-std::int64_t row_span(const RowNest& nest, std::size_t o) {
-  return ((nest.n - 1) * nest.step[o] + 1) * static_cast<std::int64_t>(sizeof(Element));
 }
 
 }  // namespace etch

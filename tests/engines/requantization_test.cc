@@ -251,6 +251,27 @@ TEST(StrictInteger, AcceptsSelectionsAmongIntegersOnly) {
   }
 }
 
+TEST(StrictInteger, AcceptsMovesConversionsAndArithmeticOfIntegers) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.requantize = RequantizeMode::kInteger;
+  options.strict_integer = true;
+  for (const char* op : {"Transpose", "ReduceMax", "Add", "Cast"}) {
+    ModelBuilder model;
+    model.input("x", DType::kS32, {3, 5});
+    if (op == std::string("Add")) {
+      model.node(op, {"x", "x"}, {"y"});
+    } else if (op == std::string("Cast")) {
+      model.node(op, {"x"}, {"y"}, {{"to", std::int64_t{7}}});  // int64
+    } else {
+      model.node(op, {"x"}, {"y"});
+    }
+    model.output("y");
+    Sink sink;
+    EXPECT_NE(compile(model.bytes(), options, sink), nullptr) << reports_of(sink);
+  }
+}
+
 class IntegerRequantizedNetworks : public testing::TestWithParam<const char*> {};
 
 TEST_P(IntegerRequantizedNetworks, EqualTheGoldensOnEveryTarget) {

@@ -3,8 +3,9 @@
 // A naked function has no prologue of the compiler's, so its body may use every register, at every
 // optimisation level. gcc's noipa keeps it from concluding, from a body that it cannot read, which
 // registers survive a call.
-#include <set>
+#include <map>
 
+#include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/text/writer.h"
@@ -22,10 +23,12 @@ namespace {
 
 std::vector<const AssemblyFunction*> functions_of(const Program& program) {
   std::vector<const AssemblyFunction*> out;
-  std::set<std::string> known;
+  std::map<std::string, const AssemblyFunction*> known;
   for (const auto& step : program.steps) {
     for (const AssemblyFunction& function : step->assembly) {
-      if (known.insert(function.name).second) out.push_back(&function);
+      const auto [it, is_new] = known.emplace(function.name, &function);
+      if (is_new) out.push_back(&function);
+      ETCH_CHECK(*it->second == function && "functions in assembly of one name are equal");
     }
   }
   return out;

@@ -12,11 +12,15 @@ namespace etch {
 
 class Writer;
 
+// The headers of the runtime that the calls of the steps need, "etch_ops.h" first.
+std::vector<std::string> runtime_headers(const Program& program);
+
 // What all parts know.
 struct EmitContext {
   const Program& program;
   const EmitOptions& options;
   std::string vocabulary = "vocab.h";  // its file below etch/
+  std::vector<std::string> headers = runtime_headers(program);
 };
 
 // What the users of a network with shares include, through NAME.h; see support.cc.
@@ -72,8 +76,6 @@ std::string weights_match_definition(const EmitContext& context);
 std::vector<OutputFile> support_files(const EmitContext& context);
 // The text of runtime/NAME.
 std::string_view runtime_header(std::string_view name);
-// The headers of the runtime that the steps call, "etch_ops.h" first.
-std::vector<std::string> runtime_headers(const Program& program);
 // Their text one after the other for a single file.
 std::string support_text(const EmitContext& context);
 // The same for one header of the runtime.

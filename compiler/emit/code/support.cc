@@ -5,6 +5,7 @@
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/stage/recorder.h"
 
 namespace etch {
 namespace {
@@ -71,11 +72,16 @@ std::string pasted(std::string_view text, std::set<std::string_view>& included) 
 }  // namespace
 
 std::vector<std::string> runtime_headers(const Program& program) {
-  std::set<std::string> more;
+  std::set<std::string_view> more;
   for (const auto& step : program.steps) {
-    if (!step->header.empty()) more.insert(step->header);
+    if (step->shares_code()) continue;
+    Recorder recorder(*step);
+    recorder.set_isa(program.isa);
+    step->run(recorder);
+    more.insert(recorder.headers().begin(), recorder.headers().end());
   }
-  std::vector<std::string> out{"etch_ops.h"};
+  more.erase(kOpsHeader);
+  std::vector<std::string> out{std::string(kOpsHeader)};
   out.insert(out.end(), more.begin(), more.end());
   return out;
 }
@@ -87,7 +93,7 @@ std::string_view runtime_header(std::string_view name) {
 std::vector<OutputFile> support_files(const EmitContext& context) {
   const Program& program = context.program;
   std::vector<OutputFile> files;
-  for (const std::string& name : runtime_headers(program)) {
+  for (const std::string& name : context.headers) {
     const std::string path = cat("etch/", name);
     const bool known = std::any_of(files.begin(), files.end(),
                                    [&](const OutputFile& file) { return file.path == path; });

@@ -285,8 +285,6 @@ std::vector<std::int32_t> set_tables(Move& move, const std::vector<std::size_t>&
     move.picked.y_step[loop] = static_cast<std::ptrdiff_t>(to.stride[d]);
     for (const std::int64_t at : maps[d])
       table.push_back(static_cast<std::int32_t>(at * from.stride[d]));
-    move.x_span += *std::max_element(maps[d].begin(), maps[d].end()) * from.stride[d];
-    move.y_span += (to.shape[d] - 1) * to.stride[d];
   }
   return table;
 }
@@ -305,14 +303,12 @@ bool MoveBuilder::pick(const Source& source, const View& from, const View& to,
   std::vector<std::size_t> dims = memory_order(to);
   const std::int64_t bytes = take_dense_rows(dims, from, to, maps, first);
   move.picked.size = static_cast<std::int32_t>(bytes);
-  move.x_span = move.y_span = bytes;
   dims = take_even_loops(move, dims, from, to, maps, first);
   if (dims.size() > kTables) return false;
   const std::vector<std::int32_t> table = set_tables(move, dims, from, to, maps);
   move.nest.offset[0] = first;
   move.nest.offset[kNestOperands - 1] = to.offset - y_.offset;
   move.table = name_of_constant("positions");
-  move.entries = static_cast<std::int64_t>(table.size());
   step_->constants.push_back(
       int32_array(move.table, table, "bytes from the input's start, for each loop in turn"));
   step_->plan.moves.push_back(std::move(move));

@@ -20,10 +20,7 @@ namespace etch {
 class MoveStep : public StagedStep<MoveStep> {
  public:
   MovePlan plan;
-  MoveStep() {
-    header = "etch_move.h";
-    divisible = true;
-  }
+  MoveStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {
     move_kernel(s, plan);

@@ -32,8 +32,6 @@ void add_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry
     shape.pad_end[3 - geometry.axes.size() + a] =
         static_cast<std::int32_t>(geometry.axes[a].pad_end);
   }
-  step->plan.x_elements = extent_of(from);
-  step->plan.y_elements = extent_of(to);
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
 

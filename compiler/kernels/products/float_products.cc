@@ -21,7 +21,6 @@ namespace {
 class FloatProductStep : public StagedStep<FloatProductStep> {
  public:
   FloatProductPlan plan;
-  FloatProductStep() { header = "etch_float_products.h"; }
   template <class S>
   void kernel(S& s) const {
     float_product_kernel(s, plan);
@@ -31,7 +30,6 @@ class FloatProductStep : public StagedStep<FloatProductStep> {
 class PackStep : public StagedStep<PackStep> {
  public:
   PackPlan plan;
-  PackStep() { header = "etch_float_products.h"; }
   template <class S>
   void kernel(S& s) const {
     pack_kernel(s, plan);
@@ -53,9 +51,9 @@ View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::Pac
   step->kind = "pack";
   step->plan.shape = shape;
   StepArguments arguments(lowering, node, *step);
-  step->plan.n = arguments.parameter(i, "w").argument.elements;
-  step->summary = cat("bring ", step->plan.n, " weights into the order of the product");
-  const View packed = lowering.scratch(DType::kF32, step->plan.n);
+  const std::int64_t n = arguments.parameter(i, "w").argument.elements;
+  step->summary = cat("bring ", n, " weights into the order of the product");
+  const View packed = lowering.scratch(DType::kF32, n);
   arguments.output("packed", packed);
   arguments.add(std::move(step));
   return packed;
@@ -233,9 +231,7 @@ void set_columns_of_taps(FloatProductPlan& plan, const ConvGeometry& g, const Vi
   shape.x_channel = steps_of(x)[1];
   shape.y_image = steps_of(y)[0];
   shape.y_channel = g.out_channels == 1 ? shape.axis[2].y_step : steps_of(y)[1];
-  plan.w.elements = g.in_channels * shape.out;
-  plan.y_elements = (g.batch - 1) * shape.y_image + (shape.out - 1) * shape.y_channel + 1;
-  std::int64_t w_step = plan.w.elements;
+  std::int64_t w_step = g.in_channels * shape.out;
   for (int a = 2; a >= 0; --a) {
     rt::ConvAxis& axis = shape.axis[a];
     if (axis.kernel > 1 && !(a == 2 && inner > 1)) {
@@ -244,7 +240,6 @@ void set_columns_of_taps(FloatProductPlan& plan, const ConvGeometry& g, const Vi
       w_step *= axis.kernel;
     }
     axis = {axis.in, 1, axis.in, 1, 1, 0, axis.x_step, 0, axis.stride * axis.y_step};
-    plan.y_elements += (axis.in - 1) * axis.y_step;
   }
 }
 
@@ -279,11 +274,9 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
   packing.out_step = 1;
   Tensor packed(DType::kF32, {columns.size()});
   rt::pack_panels(packing, columns.as<float>().data(), packed.as<float>().data());
-  const std::int64_t matrix = plan.w.elements;
   plan.x = x.argument;
   plan.w =
       arguments.data(packed, "weights", "panels of columns, see etch_float_products.h").argument;
-  plan.w.elements = matrix;
   const Input bias = biased ? arguments.data(repeated(lowering.constant(node, 2), inner), "bias",
                                              "once per position of the kernel in a row")
                             : addend(node, 2, arguments);
@@ -326,7 +319,6 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& ge
     step->summary += ", Relu";
   }
   plan.y = arguments.output("y", y);
-  plan.y_elements = extent_of(y);
   set_shape(plan.shape, geometry, channels_first(x.view, geometry.layout),
             channels_first(y, geometry.layout));
   plan.depthwise = depthwise;
@@ -376,8 +368,6 @@ void set_matrices(FloatProductPlan& plan, std::int64_t rows, std::int64_t depth,
   plan.shape.axis[2].in = plan.shape.axis[2].out = narrow(rows);
   plan.shape.axis[2].x_step = steps.a_row;
   plan.shape.axis[2].y_step = steps.y_row;
-  plan.x.elements = (rows - 1) * steps.a_row + (depth - 1) * steps.a_depth + 1;
-  plan.y_elements = (rows - 1) * steps.y_row + (cols - 1) * steps.y_col + 1;
 }
 
 // Steps of an operand's matrices along the dimensions of the broadcast batch, in elements.
@@ -436,7 +426,6 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
   plan.x = a.argument;
   plan.w = b.argument;
-  plan.w.elements = b_matrix;
   plan.c = nothing.argument;
   plan.y = arguments.output("y", y);
 

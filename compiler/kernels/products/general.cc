@@ -101,7 +101,6 @@ void add_general_conv(Lowering& lowering, const Node& node, const ConvGeometry& 
   const View y_as_is = lowering.new_output(node, 0, order_like(x.view));
   set_output_form(plan.out.how, y_as_is, type);
   plan.y = arguments.output("y", y_as_is);
-  plan.y_elements = extent_of(y_as_is);
   plan.shape = conv_shape(geometry, channels_first(x.view, geometry.layout), w,
                           channels_first(y_as_is, geometry.layout));
   plan.shape.x = x.argument.stored;

@@ -13,15 +13,14 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function)    \
-  class Step : public StagedStep<Step> {   \
-   public:                                 \
-    Plan plan;                             \
-    Step() { header = "etch_products.h"; } \
-    template <class S>                     \
-    void kernel(S& s) const {              \
-      function(s, plan);                   \
-    }                                      \
+#define ETCH_STEP(Step, Plan, function)  \
+  class Step : public StagedStep<Step> { \
+   public:                               \
+    Plan plan;                           \
+    template <class S>                   \
+    void kernel(S& s) const {            \
+      function(s, plan);                 \
+    }                                    \
   }
 
 ETCH_STEP(GeneralConvStep, GeneralConvPlan, general_conv_kernel);

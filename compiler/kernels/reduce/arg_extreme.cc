@@ -15,7 +15,6 @@ namespace {
 class ArgExtremeStep : public StagedStep<ArgExtremeStep> {
  public:
   ArgExtremePlan plan;
-  ArgExtremeStep() { header = "etch_rows.h"; }
   template <class S>
   void kernel(S& s) const {
     arg_extreme_kernel(s, plan);

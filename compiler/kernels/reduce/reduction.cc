@@ -16,7 +16,6 @@ namespace {
 class ReduceStep : public StagedStep<ReduceStep> {
  public:
   ReducePlan plan;
-  ReduceStep() { header = "etch_elementwise.h"; }
   template <class S>
   void kernel(S& s) const {
     reduce_kernel(s, plan);

@@ -43,15 +43,11 @@ void set_loop(ResizePlan& plan, std::size_t loop, std::size_t axis, const Resize
   const std::int64_t out = params.axes[axis].out;
   plan.grid.n[loop] = static_cast<std::int32_t>(out);
   plan.grid.y_step[loop] = static_cast<std::ptrdiff_t>(y_step);
-  plan.y_span += (out - 1) * y_step;
-  std::int64_t farthest = 0;
   for (std::int64_t at = 0; at < out; ++at) {
     const LinearSample sample = linear_sample(params, axis, at);
     const bool outside = sample.outside;
-    farthest = std::max(farthest, outside ? 0 : sample.high);
     tables.add(outside ? -1 : sample.low * x_step, outside ? -1 : sample.high * x_step, sample);
   }
-  plan.x_span += farthest * x_step;
 }
 
 // The axes that are copied: the one with neighbouring elements inside the call, the rest around.
@@ -64,8 +60,6 @@ void set_copied_axes(ResizePlan& plan, const Resize& params, const View& x, cons
     if (linear || x.shape[d] == 1) continue;
     if (x_steps[d] == 1 && y_steps[d] == 1) {
       plan.grid.inner = static_cast<std::int32_t>(x.shape[d]);
-      plan.x_span += x.shape[d] - 1;
-      plan.y_span += x.shape[d] - 1;
       continue;
     }
     RowAxis axis;
@@ -101,7 +95,6 @@ void add_linear_resize(Lowering& lowering, const Node& node, const Resize& param
   plan.is_float = x.dtype == DType::kF32;
   plan.fixed_point = params.arithmetic == Resize::Arithmetic::kFixedPoint;
   plan.stored = stored_as(x);
-  plan.x_span = plan.y_span = 1;
   plan.grid.corners = params.linear.size() == 3 ? 8 : 4;
   set_outside(plan, params);
   Tables tables;
@@ -115,7 +108,6 @@ void add_linear_resize(Lowering& lowering, const Node& node, const Resize& param
     set_loop(plan, unused + i, axis, params, steps_of(x)[axis], steps_of(y)[axis], tables);
   }
   set_copied_axes(plan, params, x, y);
-  plan.entries = static_cast<std::int64_t>(tables.positions.size());
   step->constants.push_back(int32_array("positions", tables.positions,
                                         "low and high neighbour of each position, per loop"));
   step->constants.push_back(
@@ -131,7 +123,6 @@ void add_cubic_resize(Lowering& lowering, const Node& node, const Resize& params
   step->kind = "resize";
   step->summary = cat("cubic interpolation, ", to_string(x.shape), " to ", to_string(y.shape));
   ResizePlan& plan = step->plan;
-  plan.x_span = plan.y_span = 1;
   plan.grid.corners = 16;
   plan.grid.n[0] = 1;
   plan.divides = params.exclude_outside;
@@ -144,8 +135,6 @@ void add_cubic_resize(Lowering& lowering, const Node& node, const Resize& params
     const std::int64_t out = params.axes[axis].out;
     plan.grid.n[i + 1] = static_cast<std::int32_t>(out);
     plan.grid.y_step[i + 1] = static_cast<std::ptrdiff_t>(y_step);
-    plan.x_span += (x.shape[axis] - 1) * x_step;
-    plan.y_span += (out - 1) * y_step;
     for (std::int64_t at = 0; at < out; ++at) {
       const CubicSample sample = cubic_sample(params, axis, at);
       for (const std::int64_t from : sample.at)
@@ -156,7 +145,6 @@ void add_cubic_resize(Lowering& lowering, const Node& node, const Resize& params
     }
   }
   set_copied_axes(plan, params, x, y);
-  plan.entries = static_cast<std::int64_t>(positions.size());
   step->constants.push_back(
       int32_array("positions", positions, "four neighbours of each position, per loop"));
   weights.insert(weights.end(), totals.begin(), totals.end());

@@ -11,7 +11,6 @@ namespace etch {
 class ResizeStep : public StagedStep<ResizeStep> {
  public:
   ResizePlan plan;
-  ResizeStep() { header = "etch_resize.h"; }
   template <class S>
   void kernel(S& s) const {
     resize_kernel(s, plan);
@@ -21,7 +20,6 @@ class ResizeStep : public StagedStep<ResizeStep> {
 class CubicResizeStep : public StagedStep<CubicResizeStep> {
  public:
   ResizePlan plan;
-  CubicResizeStep() { header = "etch_resize.h"; }
   template <class S>
   void kernel(S& s) const {
     cubic_resize_kernel(s, plan);

@@ -15,7 +15,6 @@ namespace {
 class AffineStep : public StagedStep<AffineStep> {
  public:
   AffinePlan plan;
-  AffineStep() { header = "etch_rows.h"; }
   template <class S>
   void kernel(S& s) const {
     affine_kernel(s, plan);

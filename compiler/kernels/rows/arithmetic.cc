@@ -45,8 +45,6 @@ void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kin
   for (int i = 1; i < static_cast<int>(node.inputs.size()); ++i) {
     auto step = std::make_unique<CombineStep>();
     step->kind = "arithmetic";
-    if (kind == CombinePlan::Kind::kPRelu) step->header = "etch_rows.h";
-    if (kind == CombinePlan::Kind::kRemainder) step->header = "etch_functions.h";
     step->summary = i == 1 ? summary : cat(summary, ": input ", i);
     StepArguments arguments(lowering, node, *step);
     CombinePlan& plan = step->plan;

@@ -11,27 +11,24 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function, file) \
-  class Step : public StagedStep<Step> {      \
-   public:                                    \
-    Plan plan;                                \
-    Step() {                                  \
-      header = file;                          \
-      divisible = true;                       \
-    }                                         \
-    template <class S>                        \
-    void kernel(S& s) const {                 \
-      function(s, plan);                      \
-    }                                         \
+#define ETCH_STEP(Step, Plan, function)  \
+  class Step : public StagedStep<Step> { \
+   public:                               \
+    Plan plan;                           \
+    Step() { divisible = true; }         \
+    template <class S>                   \
+    void kernel(S& s) const {            \
+      function(s, plan);                 \
+    }                                    \
   }
 
-ETCH_STEP(CombineStep, CombinePlan, combine_kernel, "etch_elementwise.h");
-ETCH_STEP(MapStep, MapPlan, map_kernel, "etch_elementwise.h");
-ETCH_STEP(CastStep, CastPlan, cast_kernel, "etch_convert.h");
-ETCH_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel, "etch_convert.h");
-ETCH_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel, "etch_convert.h");
-ETCH_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel, "etch_convert.h");
-ETCH_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel, "etch_convert.h");
+ETCH_STEP(CombineStep, CombinePlan, combine_kernel);
+ETCH_STEP(MapStep, MapPlan, map_kernel);
+ETCH_STEP(CastStep, CastPlan, cast_kernel);
+ETCH_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel);
+ETCH_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel);
+ETCH_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel);
+ETCH_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel);
 
 #undef ETCH_STEP
 

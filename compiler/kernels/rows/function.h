@@ -13,7 +13,6 @@ namespace etch {
 class FunctionStep : public StagedStep<FunctionStep> {
  public:
   FunctionPlan plan;
-  FunctionStep() { header = "etch_functions.h"; }
   template <class S>
   void kernel(S& s) const {
     function_kernel(s, plan);
@@ -23,7 +22,6 @@ class FunctionStep : public StagedStep<FunctionStep> {
 class PowerStep : public StagedStep<PowerStep> {
  public:
   PowerPlan plan;
-  PowerStep() { header = "etch_functions.h"; }
   template <class S>
   void kernel(S& s) const {
     power_kernel(s, plan);

@@ -18,7 +18,6 @@ namespace {
 class RowsStep : public StagedStep<RowsStep> {
  public:
   RowsPlan plan;
-  RowsStep() { header = "etch_normalize.h"; }
   template <class S>
   void kernel(S& s) const {
     rows_kernel(s, plan);
@@ -63,7 +62,6 @@ void plan_along(RowsPlan& plan, const View& x, const View& y, std::size_t axis) 
 class NormalizeStep : public StagedStep<NormalizeStep> {
  public:
   NormalizePlan plan;
-  NormalizeStep() { header = "etch_normalize.h"; }
   template <class S>
   void kernel(S& s) const {
     normalize_kernel(s, plan);

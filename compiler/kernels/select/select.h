@@ -12,7 +12,6 @@ namespace etch {
   class Step : public StagedStep<Step> { \
    public:                               \
     Plan plan;                           \
-    Step() { header = "etch_select.h"; } \
     template <class S>                   \
     void kernel(S& s) const {            \
       function(s, plan);                 \

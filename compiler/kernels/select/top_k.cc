@@ -16,7 +16,6 @@ namespace {
 class TopKStep : public StagedStep<TopKStep> {
  public:
   TopKPlan plan;
-  TopKStep() { header = "etch_top_k.h"; }
   template <class S>
   void kernel(S& s) const {
     top_k_kernel(s, plan);

@@ -101,7 +101,6 @@ void lower_dequantize(Lowering& lowering, const Node& node) {
   const View y = lowering.new_output(node, 0, order);
   auto step = std::make_unique<DequantizeRangeStep>();
   step->kind = "dequantize";
-  step->header = "etch_quantize.h";
   step->summary = summary_of(params);
   StepArguments arguments(lowering, node, *step);
   plan_rule(step->plan, rule_of(params));

@@ -154,7 +154,6 @@ void find_line(AddStep& step) {
   const auto offset = static_cast<std::uint64_t>(line->offset);
   step.plan.line = SumLineArguments{word(line->a_factor), word(line->b_factor), word(offset),
                                     word(offset >> 32), line->shift};
-  step.header = "etch_sum.h";
   step.facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
 }
 

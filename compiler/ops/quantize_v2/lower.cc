@@ -128,7 +128,6 @@ void lower_to_runtime(Lowering& lowering, const Node& node, const View& y) {
   const auto& params = params_of<QuantizeV2Params>(node);
   auto step = std::make_unique<QuantizeRangeStep>();
   step->kind = "quantize";
-  step->header = "etch_quantize.h";
   step->summary = cat("QuantizeV2 ", rule_text(params.rule));
   StepArguments arguments(lowering, node, *step);
   plan_rule(step->plan, params.rule);
@@ -146,7 +145,6 @@ void lower_end(Lowering& lowering, const Node& node, int end) {
   const View out = lowering.new_output(node, end + 1, row_major(rank));
   auto step = std::make_unique<RangeEndStep>();
   step->kind = end == 0 ? "range_min" : "range_max";
-  step->header = "etch_quantize.h";
   step->summary = cat("the range that QuantizeV2 uses: its ", end == 0 ? "lower" : "upper", " end");
   StepArguments arguments(lowering, node, *step);
   step->plan.end = end;

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/etch_prefetch.h"
+#include "templates/external/ops.h"
 #include "templates/kernels/conv/conv_plan.h"
 #include "templates/kernels/conv/half_vectors.h"
 #include "templates/kernels/conv/tap_function.h"
@@ -193,9 +193,7 @@ class Tile {
   // come the constants of the steps that follow.
   void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
     const auto panel = static_cast<int>(region_.groups(block_.form) * group_bytes());
-    s_.runtime(
-        "prefetch", [](const auto&... p) { rt::prefetch(p...); }, {0, 0, 0}, in.ahead, in.w,
-        in.w + w, panel + line * kLineBytes);
+    s_.call(external::Prefetch{}, in.ahead, in.w, in.w + w, panel + line * kLineBytes);
   }
 
   auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/etch_dsp.h"
+#include "templates/external/ops.h"
 #include "templates/kernels/conv/conv_plan.h"
 #include "templates/kernels/quantize/requantize.h"
 
@@ -77,6 +78,20 @@ struct DspConvPlan {
 
 namespace dsp_detail {
 
+inline constexpr std::string_view kDspHeader = "etch_dsp.h";
+
+inline Floats floats_of(const rt::DspStore& store) {
+  return store.result == rt::kDspFloat ? Floats::kUsed : Floats::kNone;
+}
+
+// Copies so many bytes of a row of x.
+inline auto copy_call(const std::string& name, std::int64_t bytes) {
+  const auto native = [bytes](const std::uint8_t* from, std::uint8_t* to) {
+    std::copy_n(from, bytes, to);
+  };
+  return assembly_call({name, kOpsHeader, Floats::kNone}, native, bytes, bytes);
+}
+
 template <class S>
 struct Place {
   typename S::template Ptr<const std::uint8_t> x;
@@ -95,12 +110,12 @@ void gather(S& s, const DspConvPlan& plan, const DspFunctions& functions,
   const std::int64_t reach =
       (n - 1) * plan.x_step + (plan.runs - 1) * plan.run_step + 4 * plan.words;
   s.loop("piece", plan.pieces, [&](const Index& piece) {
-    s.assembly(
-        functions.gather,
-        [&](const std::uint8_t* from, std::int32_t* to) {
-          rt::dsp_gather(from, to, n, plan.x_step, plan.words, plan.runs, plan.run_step);
-        },
-        {reach, 4 * piece_words}, x + piece * plan.piece_step, out + piece * piece_words);
+    const auto native = [&](const std::uint8_t* from, std::int32_t* to) {
+      rt::dsp_gather(from, to, n, plan.x_step, plan.words, plan.runs, plan.run_step);
+    };
+    s.call(assembly_call({functions.gather, kDspHeader, Floats::kNone}, native, reach,
+                         4 * piece_words),
+           x + piece * plan.piece_step, out + piece * piece_words);
   });
 }
 
@@ -111,6 +126,7 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
   const std::int64_t stream = 4 * plan.stream_words;
   const std::int64_t written =
       ((n - 1) * plan.store.step + plan.channels) * static_cast<std::int64_t>(sizeof(Y));
+  const AssemblyCall call(functions.multiply, kDspHeader, floats_of(plan.store));
   const bool depthwise = plan.form == DspConvPlan::Form::kDepthwise;
   if (depthwise || plan.form == DspConvPlan::Form::kDirect) {
     const rt::DspTaps& taps = plan.taps;
@@ -118,21 +134,17 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
     const std::int64_t of_pixel = depthwise ? (taps.rows - 1) * taps.row_step +
                                                   (taps.cols - 1) * taps.col_step + plan.channels
                                             : (k.runs - 1) * k.step + k.bytes;
-    s.assembly(
-        functions.multiply,
-        [&](const std::uint8_t* x, const std::int32_t* w, Y* to, int zero_points) {
-          if (!depthwise) {
-            rt::mla_tile(x, w, to, zero_points, n, plan.x_step, k, plan.channels, plan.store);
-          } else if (plan.halves) {
-            rt::dsp_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels,
-                              plan.store);
-          } else {
-            rt::mla_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels,
-                              plan.store);
-          }
-        },
-        {(n - 1) * plan.x_step + of_pixel, stream, written}, at.x, at.stream, y,
-        plan.zero_points());
+    const auto native = [&](const std::uint8_t* x, const std::int32_t* w, Y* to, int zero_points) {
+      if (!depthwise) {
+        rt::mla_tile(x, w, to, zero_points, n, plan.x_step, k, plan.channels, plan.store);
+      } else if (plan.halves) {
+        rt::dsp_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels, plan.store);
+      } else {
+        rt::mla_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels, plan.store);
+      }
+    };
+    s.call(assembly_call(call, native, (n - 1) * plan.x_step + of_pixel, stream, written), at.x,
+           at.stream, y, plan.zero_points());
     return;
   }
   const typename S::template Ptr<const std::int32_t> gathered =
@@ -140,30 +152,28 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
   const std::int64_t read = 8 * n * plan.groups();
   if constexpr (sizeof(Y) == 1) {
     if (plan.line) {
-      s.assembly(
-          functions.multiply,
-          [&](const std::int32_t* x, const std::int32_t* w, std::uint8_t* to, int zero_points,
-              const std::uint8_t* residual, const std::int32_t* line) {
-            rt::dsp_tile_add(x, w, to, zero_points, residual, line, n, 2 * plan.groups(),
-                             plan.channels, plan.store, *plan.line);
-          },
-          {read, stream, written, (n - 1) * plan.r_step + plan.channels + plan.channels % 2, 16},
-          gathered, at.stream, y, plan.zero_points(),
-          s.template operand<const std::uint8_t>(1) + at.residual,
-          s.template constant<const std::int32_t>("line"));
+      const auto native = [&](const std::int32_t* x, const std::int32_t* w, std::uint8_t* to,
+                              int zero_points, const std::uint8_t* residual,
+                              const std::int32_t* line) {
+        rt::dsp_tile_add(x, w, to, zero_points, residual, line, n, 2 * plan.groups(), plan.channels,
+                         plan.store, *plan.line);
+      };
+      const std::int64_t added = (n - 1) * plan.r_step + plan.channels + plan.channels % 2;
+      s.call(assembly_call(call, native, read, stream, written, added, 16), gathered, at.stream, y,
+             plan.zero_points(), s.template operand<const std::uint8_t>(1) + at.residual,
+             s.template constant<const std::int32_t>("line"));
       return;
     }
   }
-  s.assembly(
-      functions.multiply,
-      [&](const std::int32_t* x, const std::int32_t* w, Y* to, int zero_points) {
-        if (plan.form == DspConvPlan::Form::kRow) {
-          rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store);
-        } else {
-          rt::dsp_tile(x, w, to, zero_points, n, 2 * plan.groups(), plan.channels, plan.store);
-        }
-      },
-      {read, stream, written}, gathered, at.stream, y, plan.zero_points());
+  const auto native = [&](const std::int32_t* x, const std::int32_t* w, Y* to, int zero_points) {
+    if (plan.form == DspConvPlan::Form::kRow) {
+      rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store);
+    } else {
+      rt::dsp_tile(x, w, to, zero_points, n, 2 * plan.groups(), plan.channels, plan.store);
+    }
+  };
+  s.call(assembly_call(call, native, read, stream, written), gathered, at.stream, y,
+         plan.zero_points());
 }
 
 // Requantizes a tile's accumulators from scratch memory.
@@ -232,10 +242,8 @@ void copy_rows(S& s, const DspConvPlan& plan, const DspSegment& segment,
                const typename S::template Ptr<const std::uint8_t>& x) {
   const auto rows = s.template operand<std::uint8_t>(plan.rows);
   for (const auto& [row, offset] : segment.kernel_rows) {
-    s.assembly(
-        plan.copy,
-        [&](const std::uint8_t* from, std::uint8_t* to) { std::copy_n(from, plan.copied, to); },
-        {plan.copied, plan.copied}, x + offset, rows + (row * plan.row_bytes + plan.left));
+    s.call(copy_call(plan.copy, plan.copied), x + offset,
+           rows + (row * plan.row_bytes + plan.left));
   }
 }
 
@@ -246,7 +254,8 @@ void one_segment(S& s, const DspConvPlan& plan, const DspSegment& segment, const
     const bool read = std::any_of(segment.kernel_rows.begin(), segment.kernel_rows.end(),
                                   [&](const auto& each) { return each.first == row; });
     if (read) continue;
-    s.fill(s.template operand<std::uint8_t>(plan.rows) + (row * plan.row_bytes + plan.left),
+    s.call(external::Fill{},
+           s.template operand<std::uint8_t>(plan.rows) + (row * plan.row_bytes + plan.left),
            plan.padding, static_cast<int>(plan.copied));
   }
   s.loop("row", segment.rows, [&](const Index& row) {
@@ -268,7 +277,7 @@ void around(S& s, const DspConvPlan& plan, std::size_t axis, const Place<S>& at)
   using Index = typename S::Index;
   if (axis == plan.axes.size()) {
     if (plan.copies) {
-      s.fill(s.template operand<std::uint8_t>(plan.rows), plan.padding,
+      s.call(external::Fill{}, s.template operand<std::uint8_t>(plan.rows), plan.padding,
              static_cast<int>(plan.rows_bytes));
     }
     for (const DspSegment& segment : plan.segments)

@@ -45,6 +45,8 @@ struct DspWinogradPlan {
 
 namespace dsp_detail {
 
+inline constexpr std::string_view kWinogradHeader = "etch_winograd.h";
+
 template <class S>
 struct WinogradPlace {
   typename S::Index x, y, residual;  // bytes from the operands
@@ -57,12 +59,12 @@ void four_tiles(S& s, const DspWinogradPlan& plan, const DspWinogradPlan::Pairs&
   const auto x = s.template operand<const std::uint8_t>(plan.rows);
   const auto v = s.template operand<std::int32_t>(plan.transformed);
   const Index first = group * (plan.kColumns * plan.in);
-  s.assembly(
-      plan.input,
-      [&](const std::uint8_t* from, std::int32_t* to) {
-        rt::winograd_input(from, to, plan.row_bytes, plan.in);
-      },
-      {3 * plan.row_bytes + 10 * plan.in, 64 * plan.position_words()}, x + first, v);
+  const auto input = [&](const std::uint8_t* from, std::int32_t* to) {
+    rt::winograd_input(from, to, plan.row_bytes, plan.in);
+  };
+  s.call(assembly_call({plan.input, kWinogradHeader, Floats::kNone}, input,
+                       3 * plan.row_bytes + 10 * plan.in, 64 * plan.position_words()),
+         x + first, v);
   const std::string& name = columns == plan.kColumns ? pairs.multiply : pairs.last;
   const rt::WinogradTiles size{plan.in,
                                plan.out,
@@ -76,27 +78,26 @@ void four_tiles(S& s, const DspWinogradPlan& plan, const DspWinogradPlan::Pairs&
   const std::int64_t last = columns - 1, below = pairs.rows - 1;
   const std::int64_t written = below * plan.y_row + last * plan.y_step + plan.out;
   const int zero_points = plan.zero_point * 0x10001;
+  const AssemblyCall call(name, kWinogradHeader, floats_of(plan.store));
   if (!plan.line) {
-    s.assembly(
-        name,
-        [&](std::int32_t* from, const std::int32_t* w, std::uint8_t* to, int zero) {
-          rt::winograd_tiles(from, w, to, zero, nullptr, nullptr, size, plan.store, {});
-        },
-        {64 * plan.position_words(), 4 * plan.stream_words, written}, v, stream, y, zero_points);
+    const auto native = [&](std::int32_t* from, const std::int32_t* w, std::uint8_t* to, int zero) {
+      rt::winograd_tiles(from, w, to, zero, nullptr, nullptr, size, plan.store, {});
+    };
+    s.call(assembly_call(call, native, 64 * plan.position_words(), 4 * plan.stream_words, written),
+           v, stream, y, zero_points);
     return;
   }
-  s.assembly(
-      name,
-      [&](std::int32_t* from, const std::int32_t* w, std::uint8_t* to, int zero,
-          const std::uint8_t* residual, const std::int32_t* line) {
-        rt::winograd_tiles(from, w, to, zero, residual, line, size, plan.store, *plan.line);
-      },
-      {64 * plan.position_words(), 4 * plan.stream_words, written,
-       below * plan.r_row + last * plan.r_step + plan.out, 16},
-      v, stream, y, zero_points,
-      s.template operand<const std::uint8_t>(1) + at.residual +
-          group * (plan.kColumns * plan.r_step),
-      s.template constant<const std::int32_t>("line"));
+  const auto native = [&](std::int32_t* from, const std::int32_t* w, std::uint8_t* to, int zero,
+                          const std::uint8_t* residual, const std::int32_t* line) {
+    rt::winograd_tiles(from, w, to, zero, residual, line, size, plan.store, *plan.line);
+  };
+  const std::int64_t added = below * plan.r_row + last * plan.r_step + plan.out;
+  s.call(assembly_call(call, native, 64 * plan.position_words(), 4 * plan.stream_words, written,
+                       added, 16),
+         v, stream, y, zero_points,
+         s.template operand<const std::uint8_t>(1) + at.residual +
+             group * (plan.kColumns * plan.r_step),
+         s.template constant<const std::int32_t>("line"));
 }
 
 template <class S>
@@ -109,18 +110,17 @@ void pairs_of_rows(S& s, const DspWinogradPlan& plan, const DspWinogradPlan::Pai
     const bool read = std::any_of(segment.kernel_rows.begin(), segment.kernel_rows.end(),
                                   [&](const auto& each) { return each.first == row; });
     if (read || plan.copied == 0) continue;
-    s.fill(rows + (row * plan.row_bytes + plan.left), plan.padding, static_cast<int>(plan.copied));
+    s.call(external::Fill{}, rows + (row * plan.row_bytes + plan.left), plan.padding,
+           static_cast<int>(plan.copied));
   }
   s.loop("pair", segment.rows, [&](const Index& pair) {
     const WinogradPlace<S> at{image.x + pair * segment.x_advance,
                               image.y + segment.y_first + pair * (2 * plan.y_row),
                               image.residual + segment.r_first + pair * (2 * plan.r_row)};
     for (const auto& [row, offset] : segment.kernel_rows) {
-      s.assembly(
-          plan.copy,
-          [&](const std::uint8_t* from, std::uint8_t* to) { std::copy_n(from, plan.copied, to); },
-          {plan.copied, plan.copied}, s.template operand<const std::uint8_t>(0) + at.x + offset,
-          rows + (row * plan.row_bytes + plan.left));
+      s.call(copy_call(plan.copy, plan.copied),
+             s.template operand<const std::uint8_t>(0) + at.x + offset,
+             rows + (row * plan.row_bytes + plan.left));
     }
     s.loop("group", plan.whole(),
            [&](const Index& group) { four_tiles(s, plan, pairs, plan.kColumns, at, group); });
@@ -134,7 +134,7 @@ template <class S>
 void dsp_winograd_kernel(S& s, const DspWinogradPlan& plan) {
   using Index = typename S::Index;
   s.loop("image", plan.images, [&](const Index& image) {
-    s.fill(s.template operand<std::uint8_t>(plan.rows), plan.padding,
+    s.call(external::Fill{}, s.template operand<std::uint8_t>(plan.rows), plan.padding,
            static_cast<int>(4 * plan.row_bytes));
     const dsp_detail::WinogradPlace<S> at{image * plan.x_image, image * plan.y_image,
                                           image * plan.r_image};

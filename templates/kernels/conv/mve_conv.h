@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/etch_mve.h"
+#include "templates/external.h"
 #include "templates/kernels/conv/conv_plan.h"
 #include "templates/stage.h"
 
@@ -84,6 +85,8 @@ class Loops {
     const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(r.x_offset);
     const auto stream = s_.template constant<const std::int32_t>("stream") + at.stream;
     const auto y = s_.template operand<Out>(plan_.add.is_there ? 2 : 1) + at.y + Index(r.y_offset);
+    const AssemblyCall call(function, "etch_mve.h",
+                            plan_.out.is_int32 ? Floats::kNone : Floats::kUsed);
     const auto native = [this, pixels](const std::uint8_t* from, const std::int32_t* factors,
                                        Out* to, const std::uint8_t* residual) {
       rt::MveTile tile = plan_.tile;
@@ -95,19 +98,16 @@ class Loops {
     const std::int64_t written =
         ((pixels - 1) * r.y_col + plan_.tile.channels) * static_cast<std::int64_t>(sizeof(Out));
     if (!plan_.add.is_there) {
-      s_.assembly(
-          function,
-          [native](const std::uint8_t* from, const std::int32_t* factors, Out* to) {
-            native(from, factors, to, nullptr);
-          },
-          {read, 4 * plan_.stream_words, written}, x, stream, y);
+      const auto without = [native](const std::uint8_t* from, const std::int32_t* factors,
+                                    Out* to) { native(from, factors, to, nullptr); };
+      s_.call(assembly_call(call, without, read, 4 * plan_.stream_words, written), x, stream, y);
       return;
     }
     const auto residual =
         s_.template operand<const std::uint8_t>(1) + at.residual + Index(r.r_offset);
     const std::int64_t added = (pixels - 1) * r.r_col + plan_.tile.channels + plan_.tile.block - 1;
-    s_.assembly(function, native, {read, 4 * plan_.stream_words, written, added}, x, stream, y,
-                residual);
+    s_.call(assembly_call(call, native, read, 4 * plan_.stream_words, written, added), x, stream, y,
+            residual);
   }
 
   S& s_;

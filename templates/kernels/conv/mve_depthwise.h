@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/etch_mve.h"
+#include "templates/external/ops.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -61,11 +62,12 @@ struct Tiles {
           (rows.channels - 1) * rows.channel_step + std::int64_t{4} * rows.columns;
       // Where all of a group is padding, its place would be outside of x; it reads nothing there.
       const Index from = rows.count == 0 ? Index(0) : x + Index(group.x);
-      s.assembly(
-          group.function,
-          [&](const std::uint8_t* in, std::uint8_t* out) { rt::mve_interleave(in, out, rows); },
-          {read, written}, s.template operand<const std::uint8_t>(0) + from,
-          scratch + Index(static_cast<std::int64_t>(g) * plan.tile.group_step + plan.left));
+      const auto native = [&](const std::uint8_t* in, std::uint8_t* out) {
+        rt::mve_interleave(in, out, rows);
+      };
+      s.call(assembly_call({group.function, "etch_mve.h", Floats::kNone}, native, read, written),
+             s.template operand<const std::uint8_t>(0) + from,
+             scratch + Index(static_cast<std::int64_t>(g) * plan.tile.group_step + plan.left));
     }
   }
 
@@ -77,14 +79,14 @@ struct Tiles {
     const std::int64_t read = plan.scratch_bytes - (plan.cols - pixels) * tile.x_step;
     const typename S::template Ptr<const std::uint8_t> scratch =
         s.template operand<const std::uint8_t>(1);
-    s.assembly(
-        function,
-        [this, tile](const std::uint8_t* x, const std::int32_t* stream, std::uint8_t* to) {
-          rt::mve_depthwise(x, stream, to, tile, plan.out);
-        },
-        {read, 4 * plan.stream_words, written}, scratch + column * tile.x_step,
-        s.template constant<const std::int32_t>("stream"),
-        s.template operand<std::uint8_t>(2) + y + column * plan.out.step);
+    const auto native = [this, tile](const std::uint8_t* x, const std::int32_t* stream,
+                                     std::uint8_t* to) {
+      rt::mve_depthwise(x, stream, to, tile, plan.out);
+    };
+    s.call(assembly_call({function, "etch_mve.h", Floats::kUsed}, native, read,
+                         4 * plan.stream_words, written),
+           scratch + column * tile.x_step, s.template constant<const std::int32_t>("stream"),
+           s.template operand<std::uint8_t>(2) + y + column * plan.out.step);
   }
 
   void row(const MveDepthwiseRows& segment, const Index& x, const Index& y) {
@@ -102,7 +104,7 @@ void mve_depthwise_kernel(S& s, const MveDepthwisePlan& plan) {
   using Index = typename S::Index;
   mve_depthwise_detail::Tiles<S> tiles{s, plan};
   if (plan.pads_columns) {
-    s.fill(s.template operand<std::uint8_t>(1), plan.padding ^ 0x80,
+    s.call(external::Fill{}, s.template operand<std::uint8_t>(1), plan.padding ^ 0x80,
            static_cast<int>(plan.scratch_bytes));
   }
   s.loop("image", plan.images, [&](const Index& image) {

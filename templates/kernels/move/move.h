@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/etch_move.h"
+#include "templates/external/move.h"
+#include "templates/external/ops.h"
 #include "templates/kernels/rows/elementwise.h"
 #include "templates/stage.h"
 
@@ -26,7 +27,6 @@ struct Move {
   // Loops over source (operand 0) and output (the last); kPick: around each call, with a run of 1.
   Nest nest;
   rt::Picked picked{};
-  std::int64_t x_span = 0, y_span = 0, entries = 0;  // kPick: bytes touched by a call; of the table
 };
 
 struct MovePlan {
@@ -68,10 +68,8 @@ void copy_spread(S& s, const Move& move, int output) {
   nest.axes.pop_back();
   const std::int64_t x_step = axis.step[0], y_step = axis.step[kNestOperands - 1];
   rows(s, nest, move, output, [&](const auto& x, const auto& y) {
-    s.runtime(
-        "copy_spread", [](auto... all) { rt::copy_spread(all...); },
-        {(axis.count - 1) * x_step + nest.run, (axis.count - 1) * y_step + nest.run}, x,
-        static_cast<int>(x_step), y, static_cast<int>(y_step), nest.run, axis.count);
+    s.call(external::CopySpread{}, x, static_cast<int>(x_step), y, static_cast<int>(y_step),
+           nest.run, axis.count);
   });
 }
 
@@ -102,21 +100,16 @@ void lookup(S& s, const Move& move, int output) {
   }
   const auto table = s.template constant<const std::uint8_t>(move.table);
   rows(s, nest, move, output, [&](const auto& x, const auto& y) {
-    s.runtime(
-        "lookup_spread", [](auto... all) { rt::lookup_spread(all...); },
-        {(n - 1) * x_step + 1, (n - 1) * y_step + 1, 256}, x, static_cast<int>(x_step), y,
-        static_cast<int>(y_step), table, n);
+    s.call(external::LookupSpread{}, x, static_cast<int>(x_step), y, static_cast<int>(y_step),
+           table, n);
   });
 }
 
 template <class S>
 void pick(S& s, const Move& move, int output) {
   const auto table = s.template constant<const std::int32_t>(move.table);
-  rows(s, move.nest, move, output, [&](const auto& x, const auto& y) {
-    s.runtime(
-        "pick", [](auto... all) { rt::pick(all...); }, {move.x_span, move.y_span, move.entries * 4},
-        x, y, table, move.picked);
-  });
+  rows(s, move.nest, move, output,
+       [&](const auto& x, const auto& y) { s.call(external::Pick{}, x, y, table, move.picked); });
 }
 
 template <class S>
@@ -124,8 +117,8 @@ void fill(S& s, const Move& move, int output) {
   nest_detail::At<S> start;
   for (int o = 0; o < kNestOperands; ++o) start.i[o] = typename S::Index(move.nest.offset[o]);
   nest_detail::walk(s, move.nest, 0, start, [&](const nest_detail::At<S>& at) {
-    s.fill(s.template operand<std::uint8_t>(output) + at.i[kNestOperands - 1], move.value,
-           move.nest.run);
+    s.call(external::Fill{}, s.template operand<std::uint8_t>(output) + at.i[kNestOperands - 1],
+           move.value, move.nest.run);
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/etch_float_products.h"
+#include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -15,8 +15,7 @@ struct FloatProductPlan {
   rt::FloatConvShape shape{};
   rt::FloatEnd end{1, 1, 0, 0, 0};
   Argument x, w, c;
-  int y = 0;  // operand of the step
-  std::int64_t y_elements = 1;
+  int y = 0;         // operand of the step
   RowNest matrices;  // n = 1
 };
 
@@ -27,32 +26,23 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
     const auto w = pointer_to<float>(s, p.w) + at[1];
     const auto c = pointer_to<float>(s, p.c);
     const auto y = s.template operand<float>(p.y) + at[2];
-    const auto spans = {span_of<float>(p.x), span_of<float>(p.w), span_of<float>(p.c),
-                        4 * p.y_elements};
     if (p.depthwise) {
-      s.runtime(
-          "float_depthwise", [](auto... all) { rt::float_depthwise(all...); }, spans, p.shape,
-          p.end, x, w, c, y);
+      s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
     } else {
-      s.runtime(
-          "float_conv", [](auto... all) { rt::float_conv(all...); }, spans, p.shape, p.end, x, w, c,
-          y);
+      s.call(external::FloatConv<false>{}, p.shape, p.end, x, w, c, y);
     }
   });
 }
 
-// Weights that are known at run time only, packed into panels: operands w and packed, of `n`
-// elements each.
+// Weights that are known at run time only, packed into panels: operands w and packed.
 struct PackPlan {
   rt::PackShape shape{};
-  std::int64_t n = 1;
 };
 
 template <class S>
 void pack_kernel(S& s, const PackPlan& p) {
-  s.runtime(
-      "pack_panels", [](auto... all) { rt::pack_panels(all...); }, {4 * p.n, 4 * p.n}, p.shape,
-      s.template operand<const float>(0), s.template operand<float>(1));
+  s.call(external::PackPanels{}, p.shape, s.template operand<const float>(0),
+         s.template operand<float>(1));
 }
 
 }  // namespace etch

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/etch_products.h"
+#include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -23,31 +23,24 @@ struct GeneralConvPlan {
   rt::ConvShape shape{};
   Argument x, x_zero, w, w_zero;
   RequantizeArguments out;
-  int y = 0;                    // operand of the step
-  std::int64_t y_elements = 1;  // from the first to after the last
+  int y = 0;  // operand of the step
 };
 
 template <class S>
 void general_conv_kernel(S& s, const GeneralConvPlan& p) {
   using Byte = std::uint8_t;
   if (!p.requantized) {
-    s.runtime(
-        "conv_integer", [](auto... all) { rt::conv_integer(all...); },
-        {p.x.elements, p.x_zero.elements, p.w.elements, p.w_zero.elements, 4 * p.y_elements},
-        p.shape, pointer_to<Byte>(s, p.x), pointer_to<Byte>(s, p.x_zero), pointer_to<Byte>(s, p.w),
-        pointer_to<Byte>(s, p.w_zero), s.template operand<std::int32_t>(p.y));
+    s.call(external::ConvInteger{}, p.shape, pointer_to<Byte>(s, p.x),
+           pointer_to<Byte>(s, p.x_zero), pointer_to<Byte>(s, p.w), pointer_to<Byte>(s, p.w_zero),
+           s.template operand<std::int32_t>(p.y));
     return;
   }
-  s.runtime(
-      "qlinear_conv", [](auto... all) { rt::qlinear_conv(all...); },
-      {p.x.elements, span_of<float>(p.out.x_scale), p.x_zero.elements, p.w.elements,
-       span_of<float>(p.out.w_scale), p.w_zero.elements, span_of<float>(p.out.y_scale),
-       p.out.y_zero.elements, span_of<std::int32_t>(p.out.bias), p.y_elements},
-      p.shape, p.out.how, pointer_to<Byte>(s, p.x), pointer_to<float>(s, p.out.x_scale),
-      pointer_to<Byte>(s, p.x_zero), pointer_to<Byte>(s, p.w), pointer_to<float>(s, p.out.w_scale),
-      pointer_to<Byte>(s, p.w_zero), pointer_to<float>(s, p.out.y_scale),
-      pointer_to<Byte>(s, p.out.y_zero), pointer_to<std::int32_t>(s, p.out.bias),
-      s.template operand<Byte>(p.y));
+  s.call(external::QLinearConv{}, p.shape, p.out.how, pointer_to<Byte>(s, p.x),
+         pointer_to<float>(s, p.out.x_scale), pointer_to<Byte>(s, p.x_zero),
+         pointer_to<Byte>(s, p.w), pointer_to<float>(s, p.out.w_scale),
+         pointer_to<Byte>(s, p.w_zero), pointer_to<float>(s, p.out.y_scale),
+         pointer_to<Byte>(s, p.out.y_zero), pointer_to<std::int32_t>(s, p.out.bias),
+         s.template operand<Byte>(p.y));
 }
 
 // MatMulInteger and QLinearMatMul. Operands of `matrices`, one iteration per pair of matrices: a,
@@ -84,33 +77,19 @@ void matrices(S& s, const GeneralMatMulPlan& p, std::size_t axis, const RowPlace
   }
   using Byte = std::uint8_t;
   const rt::MatMulShape& m = p.shape;
-  const auto extent = [](std::int64_t rows, std::int64_t row, std::int64_t cols, std::int64_t col) {
-    return (rows - 1) * row + (cols - 1) * col + 1;
-  };
-  const std::int64_t a = extent(m.rows, m.a_row, m.depth, m.a_depth);
-  const std::int64_t b = extent(m.depth, m.b_depth, m.cols, m.b_col);
-  const std::int64_t y = extent(m.rows, m.y_row, m.cols, m.y_col);
-  const std::int64_t a_zero = (m.rows - 1) * m.a_zero_step + 1;
-  const std::int64_t b_zero = (m.cols - 1) * m.b_zero_step + 1;
-  const std::int64_t scales = 4 * ((m.cols - 1) * p.out.how.scale_step + 1);
   const auto pa = pointer_to<Byte>(s, p.a) + at[0];
   const auto pb = pointer_to<Byte>(s, p.b) + at[1];
   const auto pa_zero = pointer_to<Byte>(s, p.a_zero) + parameter[0];
   const auto pb_zero = pointer_to<Byte>(s, p.b_zero) + parameter[1];
   if (!p.requantized) {
-    s.runtime(
-        "matmul_integer", [](auto... all) { rt::matmul_integer(all...); },
-        {a, a_zero, b, b_zero, 4 * y}, m, pa, pa_zero, pb, pb_zero,
-        s.template operand<std::int32_t>(p.y) + at[2]);
+    s.call(external::MatMulInteger{}, m, pa, pa_zero, pb, pb_zero,
+           s.template operand<std::int32_t>(p.y) + at[2]);
     return;
   }
-  s.runtime(
-      "qlinear_matmul", [](auto... all) { rt::qlinear_matmul(all...); },
-      {a, 4, a_zero, b, scales, b_zero, 4, 1, y}, m, p.out.how, pa,
-      pointer_to<float>(s, p.out.x_scale), pa_zero, pb,
-      pointer_to<float>(s, p.out.w_scale) + parameter[2], pb_zero,
-      pointer_to<float>(s, p.out.y_scale), pointer_to<Byte>(s, p.out.y_zero),
-      s.template operand<Byte>(p.y) + at[2]);
+  s.call(external::QLinearMatMul{}, m, p.out.how, pa, pointer_to<float>(s, p.out.x_scale), pa_zero,
+         pb, pointer_to<float>(s, p.out.w_scale) + parameter[2], pb_zero,
+         pointer_to<float>(s, p.out.y_scale), pointer_to<Byte>(s, p.out.y_zero),
+         s.template operand<Byte>(p.y) + at[2]);
 }
 
 }  // namespace products_detail
@@ -134,32 +113,25 @@ struct FoldPlan {
 
 template <class S>
 void fold_kernel(S& s, const FoldPlan& plan) {
-  s.runtime(
-      "fold_zero_point", [](auto... all) { rt::fold_zero_point(all...); },
-      {1, std::int64_t{4} * plan.n, std::int64_t{4} * plan.n},
-      pointer_to<std::uint8_t>(s, plan.zero_point), plan.zero_point.stored, plan.offset,
-      s.template constant<const std::int32_t>("factors"),
-      s.template operand<std::int32_t>(plan.start), plan.n);
+  s.call(external::FoldZeroPoint{}, pointer_to<std::uint8_t>(s, plan.zero_point),
+         plan.zero_point.stored, plan.offset, s.template constant<const std::int32_t>("factors"),
+         s.template operand<std::int32_t>(plan.start), plan.n);
 }
 
 // MaxPool and AveragePool of floats: operands x, y.
 struct FloatPoolPlan {
   bool averages = false;
   rt::PoolShape shape{};
-  std::int64_t x_elements = 1, y_elements = 1;
 };
 
 template <class S>
 void float_pool_kernel(S& s, const FloatPoolPlan& plan) {
-  const auto spans = {4 * plan.x_elements, 4 * plan.y_elements};
   const auto x = s.template operand<const float>(0);
   const auto y = s.template operand<float>(1);
   if (plan.averages) {
-    s.runtime(
-        "average_pool", [](auto... all) { rt::average_pool(all...); }, spans, plan.shape, x, y);
+    s.call(external::FloatPool<true>{}, plan.shape, x, y);
   } else {
-    s.runtime(
-        "max_pool", [](auto... all) { rt::max_pool(all...); }, spans, plan.shape, x, y);
+    s.call(external::FloatPool<false>{}, plan.shape, x, y);
   }
 }
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/etch_quantize.h"
+#include "templates/external/convert.h"
 #include "templates/kernels/arguments.h"
 #include "templates/kernels/rows/elementwise.h"
 
@@ -179,12 +179,9 @@ void quantize_rows(S& s, const RangePlan& plan) {
     const auto min = pointer_to<float>(s, plan.min) + at[1];
     const auto max = pointer_to<float>(s, plan.max) + at[2];
     const auto y = s.template operand<Element>(plan.y) + at[3];
-    s.runtime(
-        "quantize_v2", [](const auto&... args) { rt::quantize_v2(args...); },
-        {row_span<float>(plan.rows, 0), row_span<float>(plan.rows, 1),
-         row_span<float>(plan.rows, 2), row_span<Element>(plan.rows, 3)},
-        x, row_step(plan, 0), min, max, row_step(plan, 1), y, row_step(plan, 3), plan.rows.n,
-        plan.mode, plan.half_even, plan.least, plan.most, plan.ensure_minimum_range);
+    s.call(external::QuantizeV2<Element>{}, x, row_step(plan, 0), min, max, row_step(plan, 1), y,
+           row_step(plan, 3), plan.rows.n, plan.mode, plan.half_even, plan.least, plan.most,
+           plan.ensure_minimum_range);
   });
 }
 
@@ -195,13 +192,9 @@ void dequantize_rows(S& s, const RangePlan& plan) {
     const auto min = pointer_to<float>(s, plan.min) + at[1];
     const auto max = pointer_to<float>(s, plan.max) + at[2];
     const auto y = s.template operand<float>(plan.y) + at[3];
-    s.runtime(
-        "dequantize_v2", [](const auto&... args) { rt::dequantize_v2(args...); },
-        {row_span<Element>(plan.rows, 0), row_span<float>(plan.rows, 1),
-         row_span<float>(plan.rows, 2), row_span<float>(plan.rows, 3)},
-        x, row_step(plan, 0), min, max, row_step(plan, 1), y, row_step(plan, 3), plan.rows.n,
-        static_cast<int>(plan.x.stored.flip), static_cast<int>(plan.x.stored.offset), plan.mode,
-        plan.least, plan.most);
+    s.call(external::DequantizeV2<Element>{}, x, row_step(plan, 0), min, max, row_step(plan, 1), y,
+           row_step(plan, 3), plan.rows.n, static_cast<int>(plan.x.stored.flip),
+           static_cast<int>(plan.x.stored.offset), plan.mode, plan.least, plan.most);
   });
 }
 
@@ -235,12 +228,9 @@ struct RangeEndPlan {
 template <class S>
 void range_end_kernel(S& s, const RangeEndPlan& plan) {
   const RangePlan& range = plan.range;
-  const std::int64_t bytes = std::int64_t{4} * plan.slices;
-  s.runtime(
-      "quantize_v2_end", [](const auto&... args) { rt::quantize_v2_end(args...); },
-      {bytes, bytes, bytes}, pointer_to<float>(s, range.min), pointer_to<float>(s, range.max),
-      s.template operand<float>(range.y), plan.slices, plan.end, range.mode, range.least,
-      range.most, range.ensure_minimum_range);
+  s.call(external::QuantizeV2End{}, pointer_to<float>(s, range.min),
+         pointer_to<float>(s, range.max), s.template operand<float>(range.y), plan.slices, plan.end,
+         range.mode, range.least, range.most, range.ensure_minimum_range);
 }
 
 }  // namespace etch

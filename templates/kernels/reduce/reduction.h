@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "compiler/ir/dtype.h"
-#include "runtime/etch_elementwise.h"
+#include "templates/external/rows.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -21,34 +21,27 @@ struct ReducePlan {
 namespace reduction_detail {
 
 template <class Operation, class T, class S>
-void reduce(S& s, const ReducePlan& plan, const char* name) {
+void reduce(S& s, const ReducePlan& plan) {
   const RowNest& rows = plan.rows;
-  std::int64_t read = row_span<T>(rows, 0);
-  for (int i = 0; i < 3; ++i) {
-    read += (plan.reduced.n[i] - 1) * plan.reduced.step[i] * static_cast<std::int64_t>(sizeof(T));
-  }
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::reduce<Operation>(all...); }, {read, row_span<T>(rows, 1)},
-        plan.reduced, s.template operand<const T>(0) + at[0], static_cast<int>(rows.step[0]),
-        s.template operand<T>(1) + at[1], rows.n);
+    s.call(external::Reduce<Operation, T>{}, plan.reduced, s.template operand<const T>(0) + at[0],
+           static_cast<int>(rows.step[0]), s.template operand<T>(1) + at[1], rows.n);
   });
 }
 
 template <class Operation, class S>
-void extreme(S& s, const ReducePlan& plan, const char* name) {
-  if (plan.type == DType::kU8) return reduce<Operation, std::uint8_t>(s, plan, name);
-  if (plan.type == DType::kS32) return reduce<Operation, std::int32_t>(s, plan, name);
-  if (plan.type == DType::kS64) return reduce<Operation, std::int64_t>(s, plan, name);
-  reduce<Operation, float>(s, plan, name);
+void extreme(S& s, const ReducePlan& plan) {
+  if (plan.type == DType::kU8) return reduce<Operation, std::uint8_t>(s, plan);
+  if (plan.type == DType::kS32) return reduce<Operation, std::int32_t>(s, plan);
+  if (plan.type == DType::kS64) return reduce<Operation, std::int64_t>(s, plan);
+  reduce<Operation, float>(s, plan);
 }
 
 template <class S>
 void sum(S& s, const ReducePlan& plan) {
-  constexpr const char* kName = "reduce<rt::Sum>";
-  if (plan.type == DType::kS32) return reduce<rt::Sum, std::int32_t>(s, plan, kName);
-  if (plan.type == DType::kS64) return reduce<rt::Sum, std::int64_t>(s, plan, kName);
-  reduce<rt::Sum, float>(s, plan, kName);
+  if (plan.type == DType::kS32) return reduce<rt::Sum, std::int32_t>(s, plan);
+  if (plan.type == DType::kS64) return reduce<rt::Sum, std::int64_t>(s, plan);
+  reduce<rt::Sum, float>(s, plan);
 }
 
 }  // namespace reduction_detail
@@ -57,11 +50,11 @@ template <class S>
 void reduce_kernel(S& s, const ReducePlan& plan) {
   switch (plan.kind) {
     case ReducePlan::Kind::kMean:
-      return reduction_detail::reduce<rt::Mean, float>(s, plan, "reduce<rt::Mean>");
+      return reduction_detail::reduce<rt::Mean, float>(s, plan);
     case ReducePlan::Kind::kMax:
-      return reduction_detail::extreme<rt::Largest>(s, plan, "reduce<rt::Largest>");
+      return reduction_detail::extreme<rt::Largest>(s, plan);
     case ReducePlan::Kind::kMin:
-      return reduction_detail::extreme<rt::Smallest>(s, plan, "reduce<rt::Smallest>");
+      return reduction_detail::extreme<rt::Smallest>(s, plan);
     case ReducePlan::Kind::kSum:
       return reduction_detail::sum(s, plan);
   }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/etch_resize.h"
+#include "templates/external/move.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -20,26 +20,17 @@ struct ResizePlan {
   int outside_byte = 0;  // as stored
   rt::Stored stored{};   // of x and y
   RowNest rows;          // around the calls: operands x, y; rows of one element
-  std::int64_t x_span = 0, y_span = 0, entries = 0;  // elements touched by a call; of a table
 };
 
 namespace resize_detail {
 
 template <class T, class Weight, class S, class Outside>
-void calls(S& s, const ResizePlan& plan, const char* name, Outside outside) {
+void calls(S& s, const ResizePlan& plan, Outside outside) {
   const auto positions = s.template constant<const std::int32_t>("positions");
   const auto weights = s.template constant<const Weight>("weights");
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   walk_rows(s, plan.rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name,
-        [](const T* x, T* y, const std::int32_t* p, const Weight* w, rt::Grid grid, Outside value,
-           rt::Stored as) {
-          rt::resize_linear<T, Weight>(x, y, p, w, grid, static_cast<T>(value), as);
-        },
-        {plan.x_span * kSize, plan.y_span * kSize, plan.entries * 4, plan.entries * 4},
-        s.template operand<const T>(0) + at[0], s.template operand<T>(1) + at[1], positions,
-        weights, plan.grid, outside, plan.stored);
+    s.call(external::ResizeLinear<T, Weight>{}, s.template operand<const T>(0) + at[0],
+           s.template operand<T>(1) + at[1], positions, weights, plan.grid, outside, plan.stored);
   });
 }
 
@@ -48,28 +39,23 @@ void calls(S& s, const ResizePlan& plan, const char* name, Outside outside) {
 template <class S>
 void resize_kernel(S& s, const ResizePlan& plan) {
   if (plan.is_float) {
-    resize_detail::calls<float, float>(s, plan, "resize_linear<float, float>", plan.outside);
+    resize_detail::calls<float, float>(s, plan, plan.outside);
   } else if (plan.fixed_point) {
-    resize_detail::calls<std::uint8_t, std::int32_t>(s, plan, "resize_linear<uint8_t, int32_t>",
-                                                     plan.outside_byte);
+    resize_detail::calls<std::uint8_t, std::int32_t>(s, plan, plan.outside_byte);
   } else {
-    resize_detail::calls<std::uint8_t, float>(s, plan, "resize_linear<uint8_t, float>",
-                                              plan.outside_byte);
+    resize_detail::calls<std::uint8_t, float>(s, plan, plan.outside_byte);
   }
 }
 
 namespace resize_detail {
 
 template <bool divides, class S>
-void cubic_calls(S& s, const ResizePlan& plan, const char* name) {
+void cubic_calls(S& s, const ResizePlan& plan) {
   const auto positions = s.template constant<const std::int32_t>("positions");
   const auto weights = s.template constant<const float>("weights");
   walk_rows(s, plan.rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::resize_cubic<divides>(all...); },
-        {plan.x_span * 4, plan.y_span * 4, plan.entries * 4, (plan.entries + plan.grid.n[1]) * 4},
-        s.template operand<const float>(0) + at[0], s.template operand<float>(1) + at[1], positions,
-        weights, plan.grid, plan.outside);
+    s.call(external::ResizeCubic<divides>{}, s.template operand<const float>(0) + at[0],
+           s.template operand<float>(1) + at[1], positions, weights, plan.grid, plan.outside);
   });
 }
 
@@ -78,8 +64,8 @@ void cubic_calls(S& s, const ResizePlan& plan, const char* name) {
 // The first loop of the grid is not used; the totals of the rows follow the weights.
 template <class S>
 void cubic_resize_kernel(S& s, const ResizePlan& plan) {
-  if (plan.divides) return resize_detail::cubic_calls<true>(s, plan, "resize_cubic<true>");
-  resize_detail::cubic_calls<false>(s, plan, "resize_cubic<false>");
+  if (plan.divides) return resize_detail::cubic_calls<true>(s, plan);
+  resize_detail::cubic_calls<false>(s, plan);
 }
 
 }  // namespace etch

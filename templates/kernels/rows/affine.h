@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/ir/dtype.h"
-#include "runtime/etch_rows.h"
+#include "templates/external/rows.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -21,14 +21,10 @@ template <class T, class S>
 void rows(S& s, const AffinePlan& plan) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "affine", [](auto... all) { rt::affine(all...); },
-        {row_span<T>(rows, 0), row_span<float>(rows, 1), row_span<float>(rows, 2),
-         row_span<float>(rows, 3)},
-        pointer_to<T>(s, plan.x) + at[0], static_cast<int>(rows.step[0]),
-        pointer_to<float>(s, plan.factor) + at[1], static_cast<int>(rows.step[1]),
-        pointer_to<float>(s, plan.offset) + at[2], static_cast<int>(rows.step[2]),
-        s.template operand<float>(plan.y) + at[3], rows.n);
+    s.call(external::Affine<T>{}, pointer_to<T>(s, plan.x) + at[0], static_cast<int>(rows.step[0]),
+           pointer_to<float>(s, plan.factor) + at[1], static_cast<int>(rows.step[1]),
+           pointer_to<float>(s, plan.offset) + at[2], static_cast<int>(rows.step[2]),
+           s.template operand<float>(plan.y) + at[3], rows.n);
   });
 }
 

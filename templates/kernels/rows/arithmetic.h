@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "compiler/ir/dtype.h"
-#include "runtime/etch_convert.h"
-#include "runtime/etch_elementwise.h"
-#include "runtime/etch_functions.h"
-#include "runtime/etch_rows.h"
+#include "templates/external/convert.h"
+#include "templates/external/rows.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -28,54 +26,43 @@ struct CombinePlan {
 
 namespace arithmetic_detail {
 
-template <class T, class Operation, class S>
-void combine(S& s, const CombinePlan& plan, const char* name) {
+template <class T, class Function, class S>
+void combine_by(S& s, const CombinePlan& plan, const Function& function) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::combine<Operation>(all...); },
-        {row_span<T>(rows, 0), row_span<T>(rows, 1), row_span<T>(rows, 2)},
-        pointer_to<T>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
-        pointer_to<T>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
-        s.template operand<T>(plan.y) + at[2], rows.n);
+    s.call(function, pointer_to<T>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
+           pointer_to<T>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
+           s.template operand<T>(plan.y) + at[2], rows.n);
   });
 }
 
-template <class S>
-void prelu(S& s, const CombinePlan& plan) {
-  const RowNest& rows = plan.rows;
-  walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "prelu", [](auto... all) { rt::prelu(all...); },
-        {row_span<float>(rows, 0), row_span<float>(rows, 1), row_span<float>(rows, 2)},
-        pointer_to<float>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
-        pointer_to<float>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
-        s.template operand<float>(plan.y) + at[2], rows.n);
-  });
+template <class T, class Operation, class S>
+void combine(S& s, const CombinePlan& plan) {
+  combine_by<T>(s, plan, external::Combine<Operation, T>{});
 }
 
 template <class T, class S>
 void combine(S& s, const CombinePlan& plan) {
   switch (plan.kind) {
     case CombinePlan::Kind::kAdd:
-      return combine<T, rt::Add>(s, plan, "combine<rt::Add>");
+      return combine<T, rt::Add>(s, plan);
     case CombinePlan::Kind::kSub:
-      return combine<T, rt::Sub>(s, plan, "combine<rt::Sub>");
+      return combine<T, rt::Sub>(s, plan);
     case CombinePlan::Kind::kMul:
-      return combine<T, rt::Mul>(s, plan, "combine<rt::Mul>");
+      return combine<T, rt::Mul>(s, plan);
     case CombinePlan::Kind::kDiv:
-      return combine<T, rt::Div>(s, plan, "combine<rt::Div>");
+      return combine<T, rt::Div>(s, plan);
     case CombinePlan::Kind::kMax:
-      return combine<T, rt::Max>(s, plan, "combine<rt::Max>");
+      return combine<T, rt::Max>(s, plan);
     case CombinePlan::Kind::kMin:
-      return combine<T, rt::Min>(s, plan, "combine<rt::Min>");
+      return combine<T, rt::Min>(s, plan);
     case CombinePlan::Kind::kMod:
-      if constexpr (!std::is_same_v<T, float>) combine<T, rt::Mod>(s, plan, "combine<rt::Mod>");
+      if constexpr (!std::is_same_v<T, float>) combine<T, rt::Mod>(s, plan);
       return;
     case CombinePlan::Kind::kRemainder:
-      return combine<T, rt::Remainder>(s, plan, "combine<rt::Remainder>");
+      return combine<T, rt::Remainder>(s, plan);
     case CombinePlan::Kind::kPRelu:
-      return prelu(s, plan);
+      return combine_by<float>(s, plan, external::PRelu{});
   }
 }
 
@@ -106,13 +93,11 @@ struct MapPlan {
 namespace arithmetic_detail {
 
 template <class T, class Operation, class S, class Parameter>
-void map(S& s, const MapPlan& plan, const char* name, Parameter parameter) {
+void map(S& s, const MapPlan& plan, Parameter parameter) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::map<Operation>(all...); },
-        {row_span<T>(rows, 0), row_span<T>(rows, 1)}, s.template operand<const T>(0) + at[0],
-        static_cast<int>(rows.step[0]), s.template operand<T>(1) + at[1], rows.n, parameter);
+    s.call(external::Map<Operation, T>{}, s.template operand<const T>(0) + at[0],
+           static_cast<int>(rows.step[0]), s.template operand<T>(1) + at[1], rows.n, parameter);
   });
 }
 
@@ -120,19 +105,17 @@ template <class T, class S, class Limit>
 void clip(S& s, const MapPlan& plan, Limit low, Limit high) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "clip", [](auto... all) { rt::clip(all...); }, {row_span<T>(rows, 0), row_span<T>(rows, 1)},
-        s.template operand<const T>(0) + at[0], static_cast<int>(rows.step[0]),
-        s.template operand<T>(1) + at[1], rows.n, low, high);
+    s.call(external::Clip<T>{}, s.template operand<const T>(0) + at[0],
+           static_cast<int>(rows.step[0]), s.template operand<T>(1) + at[1], rows.n, low, high);
   });
 }
 
 template <class T, class S, class Limit>
 void limit(S& s, const MapPlan& plan, Limit low, Limit high) {
   if (plan.kind == MapPlan::Kind::kAtLeast) {
-    map<T, rt::AtLeast>(s, plan, "map<rt::AtLeast>", low);
+    map<T, rt::AtLeast>(s, plan, low);
   } else if (plan.kind == MapPlan::Kind::kAtMost) {
-    map<T, rt::AtMost>(s, plan, "map<rt::AtMost>", high);
+    map<T, rt::AtMost>(s, plan, high);
   } else {
     clip<T>(s, plan, low, high);
   }
@@ -142,13 +125,13 @@ template <class S>
 void map_floats(S& s, const MapPlan& plan) {
   switch (plan.kind) {
     case MapPlan::Kind::kRelu:
-      return map<float, rt::Relu>(s, plan, "map<rt::Relu>", 0.0F);
+      return map<float, rt::Relu>(s, plan, 0.0F);
     case MapPlan::Kind::kLeakyRelu:
-      return map<float, rt::LeakyRelu>(s, plan, "map<rt::LeakyRelu>", plan.alpha);
+      return map<float, rt::LeakyRelu>(s, plan, plan.alpha);
     case MapPlan::Kind::kSigmoid:
-      return map<float, rt::Sigmoid>(s, plan, "map<rt::Sigmoid>", 0.0F);
+      return map<float, rt::Sigmoid>(s, plan, 0.0F);
     case MapPlan::Kind::kRoundEven:
-      return map<float, rt::RoundEven>(s, plan, "map<rt::RoundEven>", 0.0F);
+      return map<float, rt::RoundEven>(s, plan, 0.0F);
     default:
       return limit<float>(s, plan, plan.low, plan.high);
   }
@@ -179,14 +162,12 @@ struct CastPlan {
 namespace arithmetic_detail {
 
 template <class From, class To, class Kept, class S>
-void cast_rows(S& s, const CastPlan& plan, const char* name) {
+void cast_rows(S& s, const CastPlan& plan) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::cast<To>(all...); },
-        {row_span<From>(rows, 0), row_span<Kept>(rows, 1)},
-        s.template operand<const From>(0) + at[0], static_cast<int>(rows.step[0]), plan.x,
-        s.template operand<Kept>(1) + at[1], plan.y, rows.n);
+    s.call(external::Cast<To, From, Kept>{}, s.template operand<const From>(0) + at[0],
+           static_cast<int>(rows.step[0]), plan.x, s.template operand<Kept>(1) + at[1], plan.y,
+           rows.n);
   });
 }
 
@@ -194,21 +175,21 @@ template <class From, class S>
 void cast_from(S& s, const CastPlan& plan) {
   switch (plan.to) {
     case DType::kF32:
-      return cast_rows<From, float, float>(s, plan, "cast<float>");
+      return cast_rows<From, float, float>(s, plan);
     case DType::kS64:
-      return cast_rows<From, std::int64_t, std::int64_t>(s, plan, "cast<int64_t>");
+      return cast_rows<From, std::int64_t, std::int64_t>(s, plan);
     case DType::kS32:
-      return cast_rows<From, std::int32_t, std::int32_t>(s, plan, "cast<int32_t>");
+      return cast_rows<From, std::int32_t, std::int32_t>(s, plan);
     case DType::kS16:
-      return cast_rows<From, std::int16_t, std::int16_t>(s, plan, "cast<int16_t>");
+      return cast_rows<From, std::int16_t, std::int16_t>(s, plan);
     case DType::kU16:
-      return cast_rows<From, std::uint16_t, std::uint16_t>(s, plan, "cast<uint16_t>");
+      return cast_rows<From, std::uint16_t, std::uint16_t>(s, plan);
     case DType::kS8:
-      return cast_rows<From, std::int8_t, std::uint8_t>(s, plan, "cast<int8_t>");
+      return cast_rows<From, std::int8_t, std::uint8_t>(s, plan);
     case DType::kU8:
-      return cast_rows<From, std::uint8_t, std::uint8_t>(s, plan, "cast<uint8_t>");
+      return cast_rows<From, std::uint8_t, std::uint8_t>(s, plan);
     default:
-      return cast_rows<From, bool, std::uint8_t>(s, plan, "cast<bool>");
+      return cast_rows<From, bool, std::uint8_t>(s, plan);
   }
 }
 
@@ -249,15 +230,11 @@ template <class T, class S>
 void quantize_rows(S& s, const ScalePlan& plan) {
   for (const RowNest& rows : plan.parts) {
     walk_rows(s, rows, [&](const RowPlace<S>& at) {
-      s.runtime(
-          "quantize_row", [](auto... all) { rt::quantize_row(all...); },
-          {row_span<float>(rows, 0), row_span<float>(rows, 1), row_span<T>(rows, 2),
-           row_span<T>(rows, 3)},
-          pointer_to<float>(s, plan.x) + at[0], static_cast<int>(rows.step[0]),
-          pointer_to<float>(s, plan.scale) + at[1], static_cast<int>(rows.step[1]),
-          pointer_to<T>(s, plan.zero_point) + at[2], static_cast<int>(rows.step[2]),
-          plan.zero_point.stored, s.template operand<T>(plan.y) + at[3], plan.y_as, plan.range,
-          rows.n);
+      s.call(external::QuantizeRow<T>{}, pointer_to<float>(s, plan.x) + at[0],
+             static_cast<int>(rows.step[0]), pointer_to<float>(s, plan.scale) + at[1],
+             static_cast<int>(rows.step[1]), pointer_to<T>(s, plan.zero_point) + at[2],
+             static_cast<int>(rows.step[2]), plan.zero_point.stored,
+             s.template operand<T>(plan.y) + at[3], plan.y_as, plan.range, rows.n);
     });
   }
 }
@@ -266,14 +243,11 @@ template <class T, class S>
 void dequantize_rows(S& s, const ScalePlan& plan) {
   for (const RowNest& rows : plan.parts) {
     walk_rows(s, rows, [&](const RowPlace<S>& at) {
-      s.runtime(
-          "dequantize_row", [](auto... all) { rt::dequantize_row(all...); },
-          {row_span<T>(rows, 0), row_span<float>(rows, 1), row_span<T>(rows, 2),
-           row_span<float>(rows, 3)},
-          pointer_to<T>(s, plan.x) + at[0], static_cast<int>(rows.step[0]), plan.x.stored,
-          pointer_to<float>(s, plan.scale) + at[1], static_cast<int>(rows.step[1]),
-          pointer_to<T>(s, plan.zero_point) + at[2], static_cast<int>(rows.step[2]),
-          plan.zero_point.stored, s.template operand<float>(plan.y) + at[3], rows.n);
+      s.call(external::DequantizeRow<T>{}, pointer_to<T>(s, plan.x) + at[0],
+             static_cast<int>(rows.step[0]), plan.x.stored,
+             pointer_to<float>(s, plan.scale) + at[1], static_cast<int>(rows.step[1]),
+             pointer_to<T>(s, plan.zero_point) + at[2], static_cast<int>(rows.step[2]),
+             plan.zero_point.stored, s.template operand<float>(plan.y) + at[3], rows.n);
     });
   }
 }
@@ -302,10 +276,8 @@ struct DynamicRangePlan {
 
 template <class S>
 void dynamic_range_kernel(S& s, const DynamicRangePlan& plan) {
-  s.runtime(
-      "dynamic_range", [](auto... all) { rt::dynamic_range(all...); },
-      {std::int64_t{4} * plan.n, 4, 1}, s.template operand<const float>(0),
-      s.template operand<float>(1), s.template operand<std::uint8_t>(2), plan.n);
+  s.call(external::DynamicRange{}, s.template operand<const float>(0), s.template operand<float>(1),
+         s.template operand<std::uint8_t>(2), plan.n);
 }
 
 }  // namespace etch

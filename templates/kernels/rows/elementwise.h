@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/etch_sum.h"
+#include "templates/external/ops.h"
 #include "templates/kernels/rows/product.h"
 #include "templates/kernels/rows/sum.h"
 #include "templates/stage.h"
@@ -322,12 +322,11 @@ template <class S>
 void add_kernel(S& s, const AddPlan& plan) {
   if (plan.line && plan.nest.out_step == 1) {
     const SumLineArguments& line = *plan.line;
-    nest_detail::both(
-        s, plan, plan.nest.run, [&](const auto& a, const auto& b, const auto& y, int n) {
-          s.runtime(
-              "add_bytes", [](auto... all) { rt::add_bytes(all...); }, {n, n, n}, a, b, y, n,
-              line.a_factor, line.b_factor, line.offset_low, line.offset_high, line.shift);
-        });
+    nest_detail::both(s, plan, plan.nest.run,
+                      [&](const auto& a, const auto& b, const auto& y, int n) {
+                        s.call(external::AddBytes{}, a, b, y, n, line.a_factor, line.b_factor,
+                               line.offset_low, line.offset_high, line.shift);
+                      });
     return;
   }
   nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {

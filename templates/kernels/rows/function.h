@@ -1,7 +1,7 @@
 // Functions of one float and powers of two tensors, which the runtime computes row by row.
 #pragma once
 
-#include "runtime/etch_functions.h"
+#include "templates/external/rows.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -22,14 +22,12 @@ struct FunctionPlan {
 namespace function_detail {
 
 template <class Of, class S>
-void apply(S& s, const FunctionPlan& plan, const char* name) {
+void apply(S& s, const FunctionPlan& plan) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::apply<Of>(all...); },
-        {row_span<float>(rows, 0), row_span<float>(rows, 1)},
-        s.template operand<const float>(0) + at[0], static_cast<int>(rows.step[0]),
-        s.template operand<float>(1) + at[1], rows.n, plan.alpha, plan.beta);
+    s.call(external::Apply<Of>{}, s.template operand<const float>(0) + at[0],
+           static_cast<int>(rows.step[0]), s.template operand<float>(1) + at[1], rows.n, plan.alpha,
+           plan.beta);
   });
 }
 
@@ -40,7 +38,7 @@ void function_kernel(S& s, const FunctionPlan& plan) {
   switch (plan.function) {
 #define ETCH_FUNCTION(id) \
   case Function::k##id:   \
-    return function_detail::apply<rt::id>(s, plan, "apply<rt::" #id ">");
+    return function_detail::apply<rt::id>(s, plan);
 #include "templates/kernels/rows/functions.def"
 #undef ETCH_FUNCTION
   }
@@ -57,12 +55,9 @@ template <class S>
 void power_kernel(S& s, const PowerPlan& plan) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "power", [](auto... all) { rt::power(all...); },
-        {row_span<float>(rows, 0), row_span<float>(rows, 1), row_span<float>(rows, 2)},
-        pointer_to<float>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
-        pointer_to<float>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
-        s.template operand<float>(plan.y) + at[2], rows.n);
+    s.call(external::Power{}, pointer_to<float>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
+           pointer_to<float>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
+           s.template operand<float>(plan.y) + at[2], rows.n);
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/etch_normalize.h"
+#include "templates/external/normalize.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -19,23 +19,15 @@ struct RowsPlan {
 
 template <class S>
 void rows_kernel(S& s, const RowsPlan& p) {
-  const auto bytes = [&](std::int64_t next, std::int64_t step) {
-    return 4 * ((p.shape.rows - 1) * next + (p.shape.n - 1) * step + 1);
-  };
-  const auto spans = {bytes(p.shape.x_next, p.shape.x_step), bytes(p.shape.y_next, p.shape.y_step)};
   walk_rows(s, p.outer, [&](const RowPlace<S>& at) {
     const auto x = s.template operand<const float>(0) + at[0];
     const auto y = s.template operand<float>(1) + at[1];
     if (p.kind == RowsPlan::Kind::kLrn) {
-      s.runtime(
-          "lrn_rows", [](auto... all) { rt::lrn_rows(all...); }, spans, p.shape, p.lrn, x, y);
+      s.call(external::LrnRows{}, p.shape, p.lrn, x, y);
     } else if (p.kind == RowsPlan::Kind::kLogarithm) {
-      s.runtime(
-          "log_softmax_rows", [](auto... all) { rt::log_softmax_rows(all...); }, spans, p.shape, x,
-          y);
+      s.call(external::LogSoftmaxRows{}, p.shape, x, y);
     } else {
-      s.runtime(
-          "softmax_rows", [](auto... all) { rt::softmax_rows(all...); }, spans, p.shape, x, y);
+      s.call(external::SoftmaxRows{}, p.shape, x, y);
     }
   });
 }
@@ -53,17 +45,10 @@ struct NormalizePlan {
 
 template <class S>
 void normalize_kernel(S& s, const NormalizePlan& p) {
-  const auto bytes = [&](std::int64_t next, std::int64_t step) {
-    return 4 * ((p.shape.rows - 1) * next + (p.shape.n - 1) * step + 1);
-  };
   walk_rows(s, p.outer, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "normalize_rows", [](auto... all) { rt::normalize_rows(all...); },
-        {bytes(p.shape.x_next, p.shape.x_step), bytes(p.affine.factor_next, p.affine.factor_step),
-         bytes(p.affine.addend_next, p.affine.addend_step), bytes(p.shape.y_next, p.shape.y_step)},
-        p.shape, p.affine, p.epsilon, pointer_to<float>(s, p.x) + at[0],
-        pointer_to<float>(s, p.factor) + at[1], pointer_to<float>(s, p.addend) + at[2],
-        s.template operand<float>(p.y) + at[3]);
+    s.call(external::NormalizeRows{}, p.shape, p.affine, p.epsilon,
+           pointer_to<float>(s, p.x) + at[0], pointer_to<float>(s, p.factor) + at[1],
+           pointer_to<float>(s, p.addend) + at[2], s.template operand<float>(p.y) + at[3]);
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/etch_convert.h"
+#include "templates/external/convert.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -23,22 +23,20 @@ void qlinear_rows_kernel(S& s, const QLinearRowsPlan& plan) {
   using Byte = std::uint8_t;
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    const auto call = [&](const char* name, auto function) {
-      s.runtime(
-          name, function,
-          {row_span<Byte>(rows, 0), 4, 1, row_span<Byte>(rows, 1), 4, 1, 4, 1,
-           row_span<Byte>(rows, 2)},
-          pointer_to<Byte>(s, plan.a) + at[0], static_cast<int>(rows.step[0]), plan.a.stored,
-          pointer_to<float>(s, plan.a_scale), pointer_to<Byte>(s, plan.a_zero), plan.a_zero.stored,
-          pointer_to<Byte>(s, plan.b) + at[1], static_cast<int>(rows.step[1]), plan.b.stored,
-          pointer_to<float>(s, plan.b_scale), pointer_to<Byte>(s, plan.b_zero), plan.b_zero.stored,
-          pointer_to<float>(s, plan.c_scale), pointer_to<Byte>(s, plan.c_zero), plan.c_zero.stored,
-          s.template operand<Byte>(plan.y) + at[2], plan.y_as, plan.range, rows.n);
+    const auto call = [&](const auto& function) {
+      s.call(function, pointer_to<Byte>(s, plan.a) + at[0], static_cast<int>(rows.step[0]),
+             plan.a.stored, pointer_to<float>(s, plan.a_scale), pointer_to<Byte>(s, plan.a_zero),
+             plan.a_zero.stored, pointer_to<Byte>(s, plan.b) + at[1],
+             static_cast<int>(rows.step[1]), plan.b.stored, pointer_to<float>(s, plan.b_scale),
+             pointer_to<Byte>(s, plan.b_zero), plan.b_zero.stored,
+             pointer_to<float>(s, plan.c_scale), pointer_to<Byte>(s, plan.c_zero),
+             plan.c_zero.stored, s.template operand<Byte>(plan.y) + at[2], plan.y_as, plan.range,
+             rows.n);
     };
     if (plan.add) {
-      call("qlinear_add", [](auto... all) { rt::qlinear_add(all...); });
+      call(external::QLinearRows<true>{});
     } else {
-      call("qlinear_mul", [](auto... all) { rt::qlinear_mul(all...); });
+      call(external::QLinearRows<false>{});
     }
   });
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "templates/external/ops.h"
 #include "templates/stage.h"
 
 namespace etch {
@@ -15,8 +16,8 @@ struct SoftmaxPlan {
 
 template <class S>
 void softmax_kernel(S& s, const SoftmaxPlan& plan) {
-  s.softmax_f32(s.template operand<const float>(0), s.template operand<float>(1), plan.rows,
-                plan.n);
+  s.call(external::Softmax{}, s.template operand<const float>(0), s.template operand<float>(1),
+         plan.rows, plan.n);
 }
 
 // Table of 256 floats in "table"; y_inverse = floor(1 / y_scale).
@@ -29,9 +30,9 @@ struct QLinearSoftmaxPlan {
 
 template <class S>
 void qlinear_softmax_kernel(S& s, const QLinearSoftmaxPlan& plan) {
-  s.qlinear_softmax(s.template operand<const std::uint8_t>(0), s.template operand<std::uint8_t>(1),
-                    s.template constant<const float>("table"), plan.rows, plan.n, plan.y_inverse,
-                    plan.y_zero_point, plan.y_stored);
+  s.call(external::QLinearSoftmax{}, s.template operand<const std::uint8_t>(0),
+         s.template operand<std::uint8_t>(1), s.template constant<const float>("table"), plan.rows,
+         plan.n, plan.y_inverse, plan.y_zero_point, plan.y_stored);
 }
 
 // Loops around runs of n bytes that are set to `value`: the halo of a tensor.
@@ -55,7 +56,8 @@ void fill_kernel(S& s, const FillPlan& plan) {
     s.loop("i0", run.repeat[0], [&](const Index& i0) {
       s.loop("i1", run.repeat[1], [&](const Index& i1) {
         s.loop("i2", run.repeat[2], [&](const Index& i2) {
-          s.fill(y + Index(run.offset) + i0 * run.step[0] + i1 * run.step[1] + i2 * run.step[2],
+          s.call(external::Fill{},
+                 y + Index(run.offset) + i0 * run.step[0] + i1 * run.step[1] + i2 * run.step[2],
                  plan.value, run.n);
         });
       });

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/etch_ops.h"
+#include "templates/external/ops.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -18,9 +18,9 @@ struct TablePlan {
 template <class S>
 void table_kernel(S& s, const TablePlan& plan) {
   walk_rows(s, plan.rows, [&](const RowPlace<S>& at) {
-    s.lookup(s.template operand<const std::uint8_t>(0) + at[0],
-             s.template operand<std::uint8_t>(1) + at[1],
-             s.template constant<const std::uint8_t>("table"), plan.rows.n);
+    s.call(external::Lookup{}, s.template operand<const std::uint8_t>(0) + at[0],
+           s.template operand<std::uint8_t>(1) + at[1],
+           s.template constant<const std::uint8_t>("table"), plan.rows.n);
   });
 }
 
@@ -36,15 +36,12 @@ void choice_kernel(S& s, const ChoicePlan& plan) {
   using Byte = std::uint8_t;
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "choose", [](auto... all) { rt::choose(all...); },
-        {row_span<Byte>(rows, 0), row_span<Byte>(rows, 1), 256, row_span<Byte>(rows, 2), 256,
-         row_span<Byte>(rows, 3)},
-        pointer_to<Byte>(s, plan.condition) + at[0], static_cast<int>(rows.step[0]),
-        pointer_to<Byte>(s, plan.a) + at[1], static_cast<int>(rows.step[1]),
-        s.template constant<const Byte>("a_table"), pointer_to<Byte>(s, plan.b) + at[2],
-        static_cast<int>(rows.step[2]), s.template constant<const Byte>("b_table"),
-        s.template operand<Byte>(plan.z) + at[3], rows.n);
+    s.call(external::ChooseFromTables{}, pointer_to<Byte>(s, plan.condition) + at[0],
+           static_cast<int>(rows.step[0]), pointer_to<Byte>(s, plan.a) + at[1],
+           static_cast<int>(rows.step[1]), s.template constant<const Byte>("a_table"),
+           pointer_to<Byte>(s, plan.b) + at[2], static_cast<int>(rows.step[2]),
+           s.template constant<const Byte>("b_table"), s.template operand<Byte>(plan.z) + at[3],
+           rows.n);
   });
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "compiler/ir/dtype.h"
-#include "runtime/etch_select.h"
+#include "templates/external/select.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -49,15 +49,13 @@ struct GatherElementsPlan {
 namespace select_detail {
 
 template <class T, class Operation, class S>
-void compare(S& s, const ComparePlan& plan, const char* name) {
+void compare_rows(S& s, const ComparePlan& plan) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::compare<Operation>(all...); },
-        {row_span<T>(rows, 0), row_span<T>(rows, 1), row_span<std::uint8_t>(rows, 2)},
-        pointer_to<T>(s, plan.a) + at[0], static_cast<int>(rows.step[0]), plan.a.stored,
-        pointer_to<T>(s, plan.b) + at[1], static_cast<int>(rows.step[1]), plan.b.stored,
-        s.template operand<std::uint8_t>(plan.y) + at[2], rows.n);
+    s.call(external::Compare<Operation, T>{}, pointer_to<T>(s, plan.a) + at[0],
+           static_cast<int>(rows.step[0]), plan.a.stored, pointer_to<T>(s, plan.b) + at[1],
+           static_cast<int>(rows.step[1]), plan.b.stored,
+           s.template operand<std::uint8_t>(plan.y) + at[2], rows.n);
   });
 }
 
@@ -65,17 +63,17 @@ template <class T, class S>
 void compare(S& s, const ComparePlan& plan) {
   switch (plan.kind) {
     case ComparePlan::Kind::kEqual:
-      return compare<T, rt::Equal>(s, plan, "compare<rt::Equal>");
+      return compare_rows<T, rt::Equal>(s, plan);
     case ComparePlan::Kind::kGreater:
-      return compare<T, rt::Greater>(s, plan, "compare<rt::Greater>");
+      return compare_rows<T, rt::Greater>(s, plan);
     case ComparePlan::Kind::kGreaterOrEqual:
-      return compare<T, rt::GreaterOrEqual>(s, plan, "compare<rt::GreaterOrEqual>");
+      return compare_rows<T, rt::GreaterOrEqual>(s, plan);
     case ComparePlan::Kind::kAnd:
-      return compare<T, rt::And>(s, plan, "compare<rt::And>");
+      return compare_rows<T, rt::And>(s, plan);
     case ComparePlan::Kind::kOr:
-      return compare<T, rt::Or>(s, plan, "compare<rt::Or>");
+      return compare_rows<T, rt::Or>(s, plan);
     case ComparePlan::Kind::kXor:
-      return compare<T, rt::Xor>(s, plan, "compare<rt::Xor>");
+      return compare_rows<T, rt::Xor>(s, plan);
   }
 }
 
@@ -83,41 +81,28 @@ template <class T, class S>
 void choose(S& s, const WherePlan& plan) {
   const RowNest& rows = plan.rows;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "choose", [](auto... all) { rt::choose(all...); },
-        {row_span<std::uint8_t>(rows, 0), row_span<T>(rows, 1), row_span<T>(rows, 2),
-         row_span<T>(rows, 3)},
-        pointer_to<std::uint8_t>(s, plan.condition) + at[0], static_cast<int>(rows.step[0]),
-        pointer_to<T>(s, plan.a) + at[1], static_cast<int>(rows.step[1]), plan.a.stored,
-        pointer_to<T>(s, plan.b) + at[2], static_cast<int>(rows.step[2]), plan.b.stored,
-        s.template operand<T>(plan.y) + at[3], plan.y_stored, rows.n);
+    s.call(external::Choose<T>{}, pointer_to<std::uint8_t>(s, plan.condition) + at[0],
+           static_cast<int>(rows.step[0]), pointer_to<T>(s, plan.a) + at[1],
+           static_cast<int>(rows.step[1]), plan.a.stored, pointer_to<T>(s, plan.b) + at[2],
+           static_cast<int>(rows.step[2]), plan.b.stored, s.template operand<T>(plan.y) + at[3],
+           plan.y_stored, rows.n);
   });
 }
 
 template <class Index, class S>
 void gather(S& s, const GatherPlan& plan) {
-  const std::int64_t slices = std::int64_t{plan.outer} * plan.bytes;
-  s.runtime(
-      "gather", [](auto... all) { rt::gather(all...); },
-      {slices * plan.size, plan.count * static_cast<std::int64_t>(sizeof(Index)),
-       slices * plan.count},
-      pointer_to<std::uint8_t>(s, plan.x), pointer_to<Index>(s, plan.indices),
-      s.template operand<std::uint8_t>(plan.y), plan.outer, plan.size, plan.count, plan.bytes);
+  s.call(external::Gather<Index>{}, pointer_to<std::uint8_t>(s, plan.x),
+         pointer_to<Index>(s, plan.indices), s.template operand<std::uint8_t>(plan.y), plan.outer,
+         plan.size, plan.count, plan.bytes);
 }
 
 template <class Index, class S>
 void gather_elements(S& s, const GatherElementsPlan& plan) {
   const RowNest& rows = plan.rows;
-  const std::int64_t last = rows.n - 1;
   walk_rows(s, rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        "gather_row", [](auto... all) { rt::gather_row(all...); },
-        {last * plan.x_step + std::int64_t{plan.size - 1} * plan.axis_step + plan.bytes,
-         (last * plan.index_step + 1) * static_cast<std::int64_t>(sizeof(Index)),
-         last * plan.y_step + plan.bytes},
-        pointer_to<std::uint8_t>(s, plan.x) + at[0], plan.x_step, plan.axis_step, plan.size,
-        pointer_to<Index>(s, plan.indices) + at[1], plan.index_step,
-        s.template operand<std::uint8_t>(plan.y) + at[2], plan.y_step, plan.bytes, rows.n);
+    s.call(external::GatherRow<Index>{}, pointer_to<std::uint8_t>(s, plan.x) + at[0], plan.x_step,
+           plan.axis_step, plan.size, pointer_to<Index>(s, plan.indices) + at[1], plan.index_step,
+           s.template operand<std::uint8_t>(plan.y) + at[2], plan.y_step, plan.bytes, rows.n);
   });
 }
 

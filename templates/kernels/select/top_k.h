@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "compiler/ir/dtype.h"
-#include "runtime/etch_top_k.h"
+#include "templates/external/select.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
@@ -23,29 +23,20 @@ struct TopKPlan {
 
 namespace top_k_detail {
 
-template <class T>
-std::int64_t span(std::int64_t count, std::int64_t step) {
-  return ((count - 1) * step + 1) * static_cast<std::int64_t>(sizeof(T));
-}
-
 template <class Better, class T, class S>
-void rows(S& s, const TopKPlan& p, const char* name) {
+void calls(S& s, const TopKPlan& p) {
   walk_rows(s, p.rows, [&](const RowPlace<S>& at) {
-    s.runtime(
-        name, [](auto... all) { rt::top_k<Better, T>(all...); },
-        {span<T>(p.size, p.x_step), span<T>(p.k, p.y_step),
-         span<std::int64_t>(p.k, p.position_step)},
-        s.template operand<const T>(0) + at[0], static_cast<int>(p.x_step), p.x_stored, p.size,
-        s.template operand<T>(1) + at[1], static_cast<int>(p.y_step), p.y_stored,
-        s.template operand<std::int64_t>(2) + at[2], static_cast<int>(p.position_step), p.k);
+    s.call(external::TopK<Better, T>{}, s.template operand<const T>(0) + at[0],
+           static_cast<int>(p.x_step), p.x_stored, p.size, s.template operand<T>(1) + at[1],
+           static_cast<int>(p.y_step), p.y_stored, s.template operand<std::int64_t>(2) + at[2],
+           static_cast<int>(p.position_step), p.k);
   });
 }
 
-// Names say the type, by which --strict-integer knows what is done in integers.
 template <class T, class S>
-void rows(S& s, const TopKPlan& p, const char* largest, const char* smallest) {
-  if (p.largest) return rows<rt::Above, T>(s, p, largest);
-  rows<rt::Below, T>(s, p, smallest);
+void rows(S& s, const TopKPlan& p) {
+  if (p.largest) return calls<rt::Above, T>(s, p);
+  calls<rt::Below, T>(s, p);
 }
 
 }  // namespace top_k_detail
@@ -55,13 +46,13 @@ void top_k_kernel(S& s, const TopKPlan& p) {
   using top_k_detail::rows;
   switch (p.type) {
     case DType::kF32:
-      return rows<float>(s, p, "top_k<rt::Above, float>", "top_k<rt::Below, float>");
+      return rows<float>(s, p);
     case DType::kS32:
-      return rows<std::int32_t>(s, p, "top_k<rt::Above, int32_t>", "top_k<rt::Below, int32_t>");
+      return rows<std::int32_t>(s, p);
     case DType::kS64:
-      return rows<std::int64_t>(s, p, "top_k<rt::Above, int64_t>", "top_k<rt::Below, int64_t>");
+      return rows<std::int64_t>(s, p);
     default:
-      return rows<std::uint8_t>(s, p, "top_k<rt::Above, uint8_t>", "top_k<rt::Below, uint8_t>");
+      return rows<std::uint8_t>(s, p);
   }
 }
 

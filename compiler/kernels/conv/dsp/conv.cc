@@ -358,7 +358,6 @@ class Builder {
       step_->sums_words = p.tile.pixels * p.channels;
     }
     p.y = next;
-    step_->header = "etch_dsp.h";
   }
 
   void pack() {

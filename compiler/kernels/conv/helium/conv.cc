@@ -219,7 +219,6 @@ class Builder {
     if (!fits(function(p.tile.pixels))) return false;
     p.whole = use(p.tile.pixels);
     if (p.rest_pixels > 0) p.rest = use(p.rest_pixels);
-    step_->header = "etch_mve.h";
     return true;
   }
 

@@ -162,7 +162,6 @@ class Builder {
     p.whole = use(mve_depthwise(conv));
     conv.tile.pixels = p.rest_pixels;
     if (p.rest_pixels > 0) p.rest = use(mve_depthwise(conv));
-    step_->header = "etch_mve.h";
     return true;
   }
 

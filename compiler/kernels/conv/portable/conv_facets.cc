@@ -9,7 +9,6 @@ namespace etch {
 bool ConvStep::prefetch_weights() {
   if (plan.order != LoopOrder::kChannelsOutside || plan.start_is_operand) return false;
   plan.prefetch = true;
-  header = "etch_prefetch.h";
   schedule += ", prefetches";
   return true;
 }

@@ -103,7 +103,6 @@ class Builder {
     for (const ConstantArray& each : direct_.constants) {
       if (each.suffix == "line") step_->constants.push_back(each);
     }
-    step_->header = "etch_winograd.h";
     step_->schedule = "Winograd F(2x2, 3x3), 4 tiles x 2 channels in assembly";
     step_->facts.emplace_back(
         "weights are transformed to 16 per 9, four times the sum of products fits int32: exact");

@@ -1,0 +1,202 @@
+// Descriptors of the functions of runtime/etch_products.h and etch_float_products.h; see
+// templates/external.h. Of x all positions that the geometry names count, whether a stride skips
+// them or not.
+#pragma once
+
+#include "runtime/etch_float_products.h"
+#include "runtime/etch_products.h"
+#include "templates/external.h"
+
+namespace etch::external {
+
+// ---- integers ----
+
+inline Span span_of_x(const std::uint8_t* x, const rt::ConvShape& s) {
+  return span(x, {{s.batch, s.x_image},
+                  {std::int64_t{s.group} * s.in, s.x_channel},
+                  {s.axis[0].in, s.axis[0].x_step},
+                  {s.axis[1].in, s.axis[1].x_step},
+                  {s.axis[2].in, s.axis[2].x_step}});
+}
+inline Span span_of_w(const std::uint8_t* w, const rt::ConvShape& s) {
+  return span(w, {{s.group, s.w_group},
+                  {s.in, s.w_in},
+                  {s.out, s.w_out},
+                  {s.axis[0].kernel, s.axis[0].w_step},
+                  {s.axis[1].kernel, s.axis[1].w_step},
+                  {s.axis[2].kernel, s.axis[2].w_step}});
+}
+template <class T>
+Span span_of_y(const T* y, const rt::ConvShape& s) {
+  return span(y, {{s.batch, s.y_image},
+                  {std::int64_t{s.group} * s.out, s.y_channel},
+                  {s.axis[0].out, s.axis[0].y_step},
+                  {s.axis[1].out, s.axis[1].y_step},
+                  {s.axis[2].out, s.axis[2].y_step}});
+}
+
+struct ConvInteger : RuntimeFunction {
+  ConvInteger() : RuntimeFunction("conv_integer", "etch_products.h", Floats::kNone) {}
+  void operator()(const rt::ConvShape& s, const std::uint8_t* x, const std::uint8_t* x_zero,
+                  const std::uint8_t* w, const std::uint8_t* w_zero, std::int32_t* y) const {
+    rt::conv_integer(s, x, x_zero, w, w_zero, y);
+  }
+  auto spans(const rt::ConvShape& s, const std::uint8_t* x, const std::uint8_t* x_zero,
+             const std::uint8_t* w, const std::uint8_t* w_zero, std::int32_t* y) const {
+    const std::int64_t channels = std::int64_t{s.group} * s.out;
+    return spans_of(span_of_x(x, s), span(x_zero, {}), span_of_w(w, s),
+                    span(w_zero, {{channels, s.w_zero_step}}), span_of_y(y, s));
+  }
+};
+
+struct QLinearConv : RuntimeFunction {
+  QLinearConv() : RuntimeFunction("qlinear_conv", "etch_products.h", Floats::kUsed) {}
+  void operator()(const rt::ConvShape& s, const rt::Requantized& r, const std::uint8_t* x,
+                  const float* x_scale, const std::uint8_t* x_zero, const std::uint8_t* w,
+                  const float* w_scale, const std::uint8_t* w_zero, const float* y_scale,
+                  const std::uint8_t* y_zero, const std::int32_t* bias, std::uint8_t* y) const {
+    rt::qlinear_conv(s, r, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, y);
+  }
+  auto spans(const rt::ConvShape& s, const rt::Requantized& r, const std::uint8_t* x,
+             const float* x_scale, const std::uint8_t* x_zero, const std::uint8_t* w,
+             const float* w_scale, const std::uint8_t* w_zero, const float* y_scale,
+             const std::uint8_t* y_zero, const std::int32_t* bias, std::uint8_t* y) const {
+    const std::int64_t channels = std::int64_t{s.group} * s.out;
+    return spans_of(span_of_x(x, s), span(x_scale, {}), span(x_zero, {}), span_of_w(w, s),
+                    span(w_scale, {{channels, r.scale_step}}),
+                    span(w_zero, {{channels, s.w_zero_step}}), span(y_scale, {}), span(y_zero, {}),
+                    span(bias, {{channels, r.bias_step}}), span_of_y(y, s));
+  }
+};
+
+inline Span span_of_a(const std::uint8_t* a, const rt::MatMulShape& s) {
+  return span(a, {{s.rows, s.a_row}, {s.depth, s.a_depth}});
+}
+inline Span span_of_b(const std::uint8_t* b, const rt::MatMulShape& s) {
+  return span(b, {{s.depth, s.b_depth}, {s.cols, s.b_col}});
+}
+template <class T>
+Span span_of_y(const T* y, const rt::MatMulShape& s) {
+  return span(y, {{s.rows, s.y_row}, {s.cols, s.y_col}});
+}
+
+struct MatMulInteger : RuntimeFunction {
+  MatMulInteger() : RuntimeFunction("matmul_integer", "etch_products.h", Floats::kNone) {}
+  void operator()(const rt::MatMulShape& s, const std::uint8_t* a, const std::uint8_t* a_zero,
+                  const std::uint8_t* b, const std::uint8_t* b_zero, std::int32_t* y) const {
+    rt::matmul_integer(s, a, a_zero, b, b_zero, y);
+  }
+  auto spans(const rt::MatMulShape& s, const std::uint8_t* a, const std::uint8_t* a_zero,
+             const std::uint8_t* b, const std::uint8_t* b_zero, std::int32_t* y) const {
+    return spans_of(span_of_a(a, s), span(a_zero, {{s.rows, s.a_zero_step}}), span_of_b(b, s),
+                    span(b_zero, {{s.cols, s.b_zero_step}}), span_of_y(y, s));
+  }
+};
+
+struct QLinearMatMul : RuntimeFunction {
+  QLinearMatMul() : RuntimeFunction("qlinear_matmul", "etch_products.h", Floats::kUsed) {}
+  void operator()(const rt::MatMulShape& s, const rt::Requantized& r, const std::uint8_t* a,
+                  const float* a_scale, const std::uint8_t* a_zero, const std::uint8_t* b,
+                  const float* b_scale, const std::uint8_t* b_zero, const float* y_scale,
+                  const std::uint8_t* y_zero, std::uint8_t* y) const {
+    rt::qlinear_matmul(s, r, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, y);
+  }
+  auto spans(const rt::MatMulShape& s, const rt::Requantized& r, const std::uint8_t* a,
+             const float* a_scale, const std::uint8_t* a_zero, const std::uint8_t* b,
+             const float* b_scale, const std::uint8_t* b_zero, const float* y_scale,
+             const std::uint8_t* y_zero, std::uint8_t* y) const {
+    return spans_of(span_of_a(a, s), span(a_scale, {}), span(a_zero, {{s.rows, s.a_zero_step}}),
+                    span_of_b(b, s), span(b_scale, {{s.cols, r.scale_step}}),
+                    span(b_zero, {{s.cols, s.b_zero_step}}), span(y_scale, {}), span(y_zero, {}),
+                    span_of_y(y, s));
+  }
+};
+
+struct FoldZeroPoint : RuntimeFunction {
+  FoldZeroPoint() : RuntimeFunction("fold_zero_point", "etch_products.h", Floats::kNone) {}
+  void operator()(const std::uint8_t* zero, rt::Stored as, int offset, const std::int32_t* factor,
+                  std::int32_t* start, std::ptrdiff_t n) const {
+    rt::fold_zero_point(zero, as, offset, factor, start, n);
+  }
+  auto spans(const std::uint8_t* zero, rt::Stored, int, const std::int32_t* factor,
+             std::int32_t* start, std::ptrdiff_t n) const {
+    return spans_of(span(zero, {}), span(factor, {}, n), span(start, {}, n));
+  }
+};
+
+// ---- floats ----
+
+template <bool averages>
+struct FloatPool : RuntimeFunction {
+  FloatPool()
+      : RuntimeFunction(averages ? "average_pool" : "max_pool", "etch_products.h", Floats::kUsed) {}
+  void operator()(const rt::PoolShape& s, const float* x, float* y) const {
+    if constexpr (averages) {
+      rt::average_pool(s, x, y);
+    } else {
+      rt::max_pool(s, x, y);
+    }
+  }
+  auto spans(const rt::PoolShape& s, const float* x, float* y) const {
+    return spans_of(span(x, {{s.batch, s.x_image},
+                             {s.channels, s.x_channel},
+                             {s.axis[0].in, s.axis[0].x_step},
+                             {s.axis[1].in, s.axis[1].x_step},
+                             {s.axis[2].in, s.axis[2].x_step}}),
+                    span(y, {{s.batch, s.y_image},
+                             {s.channels, s.y_channel},
+                             {s.axis[0].out, s.axis[0].y_step},
+                             {s.axis[1].out, s.axis[1].y_step},
+                             {s.axis[2].out, s.axis[2].y_step}}));
+  }
+};
+
+// Of float_depthwise() one channel of x belongs to each group, the next to it.
+template <bool depthwise>
+struct FloatConv : RuntimeFunction {
+  FloatConv()
+      : RuntimeFunction(depthwise ? "float_depthwise" : "float_conv", "etch_float_products.h",
+                        Floats::kUsed) {}
+  void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
+                  const float* w, const float* c, float* y) const {
+    if constexpr (depthwise) {
+      rt::float_depthwise(s, end, x, w, c, y);
+    } else {
+      rt::float_conv(s, end, x, w, c, y);
+    }
+  }
+  auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
+             const float* c, float* y) const {
+    const std::int64_t x_channels = std::int64_t{s.group} * (depthwise ? 1 : s.in);
+    const std::int64_t y_channels = std::int64_t{s.group} * (depthwise ? 1 : s.out);
+    const std::int64_t taps = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel;
+    return spans_of(span(x, {{s.batch, s.x_image},
+                             {x_channels, depthwise ? 1 : s.x_channel},
+                             {s.axis[0].in, s.axis[0].x_step},
+                             {s.axis[1].in, s.axis[1].x_step},
+                             {s.axis[2].in, s.axis[2].x_step}}),
+                    span(w, {}, y_channels * taps * (depthwise ? 1 : s.in)),
+                    span(c, {{s.axis[s.along].out, end.c_row}, {y_channels, end.c_column}}),
+                    span(y, {{s.batch, s.y_image},
+                             {y_channels, depthwise ? 1 : s.y_channel},
+                             {s.axis[0].out, s.axis[0].y_step},
+                             {s.axis[1].out, s.axis[1].y_step},
+                             {s.axis[2].out, s.axis[2].y_step}}));
+  }
+};
+
+struct PackPanels : RuntimeFunction {
+  PackPanels() : RuntimeFunction("pack_panels", "etch_float_products.h", Floats::kNone) {}
+  void operator()(const rt::PackShape& s, const float* w, float* packed) const {
+    rt::pack_panels(s, w, packed);
+  }
+  auto spans(const rt::PackShape& s, const float* w, float* packed) const {
+    return spans_of(span(w, {{s.group, s.group_step},
+                             {s.taps, s.tap_step},
+                             {s.in, s.in_step},
+                             {s.out, s.out_step}}),
+                    span(packed, {}, std::int64_t{s.group} * s.taps * s.in * s.out));
+  }
+};
+
+}  // namespace etch::external
