@@ -1,7 +1,7 @@
 // Bounds of a float that generated code computes. Every operation rounds monotonically, so the ends
-// of an interval, taken through the same operation in float, bound everything between them: exactly,
-// with no margin for rounding. What overflows becomes infinite or NaN at an end and then fits
-// nothing.
+// of an interval, taken through the same operation in float, bound everything between them:
+// exactly, with no margin for rounding. What overflows becomes infinite or NaN at an end and then
+// fits nothing.
 //
 // This is how the compiler proves that a float may be converted to an integer as it is. Where
 // the proof fails, the value has to be clamped in float first: the conversion of what does not fit

@@ -8,8 +8,8 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
-#include "compiler/stage/native.h"
 #include "compiler/program/tunable.h"
+#include "compiler/stage/native.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {

@@ -15,8 +15,9 @@ Case extreme_scales(int index);
 // How many operators take turns.
 int extreme_scale_kinds();
 
-// The same of float operators between DequantizeLinear and QuantizeLinear. Where they become integer
-// operators these round elsewhere, so that the reference of the model as it is proves nothing.
+// The same of float operators between DequantizeLinear and QuantizeLinear. Where they become
+// integer operators these round elsewhere, so that the reference of the model as it is proves
+// nothing.
 Case extreme_float_groups(int index);
 
 // QLinearAdd, QLinearMul and QLinearAveragePool whose largest results are just below, at and above

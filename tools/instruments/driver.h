@@ -140,8 +140,8 @@ class Fenced {
  public:
   enum class At { kEnd, kBegin };
 
-  // `offset` is that of the data from the start of the accessible page, for kBegin. `alignment` may leave
-  // a gap after the data for kEnd.
+  // `offset` is that of the data from the start of the accessible page, for kBegin. `alignment` may
+  // leave a gap after the data for kEnd.
   Fenced(size_t bytes, size_t alignment, At at, size_t offset) : bytes_(bytes) {
     inner_ = (bytes + offset + kPage - 1) / kPage * kPage;
     if (inner_ == 0) inner_ = kPage;

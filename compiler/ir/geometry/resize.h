@@ -1,5 +1,5 @@
-// A Resize as explicit numbers: the place in the input of every output position along each axis, and
-// which neighbours it is made from. compiler/ops/resize/op.h has the rules.
+// A Resize as explicit numbers: the place in the input of every output position along each axis,
+// and which neighbours it is made from. compiler/ops/resize/op.h has the rules.
 #pragma once
 
 #include <array>
