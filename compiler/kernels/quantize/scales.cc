@@ -13,34 +13,35 @@ namespace etch {
 
 namespace {
 
-using Steps = std::vector<std::int64_t>;
+using AxisSteps = std::vector<std::int64_t>;
 
 // `list` with the entry at `axis` replaced by two.
-Steps split(Steps list, std::int64_t axis, std::int64_t outer, std::int64_t inner) {
+AxisSteps split(AxisSteps list, std::int64_t axis, std::int64_t outer, std::int64_t inner) {
   const auto at = static_cast<std::size_t>(axis);
   list[at] = inner;
   list.insert(list.begin() + axis, outer);
   return list;
 }
 
-// Steps of a scale or zero point against x's shape: along the axis, or nowhere.
-Steps parameter_steps(const Input& parameter, const QuantizationAxis& axis, const Shape& shape) {
-  Steps out(shape.size(), 0);
+// AxisSteps of a scale or zero point against x's shape: along the axis, or nowhere.
+AxisSteps parameter_steps(const Input& parameter, const QuantizationAxis& axis,
+                          const Shape& shape) {
+  AxisSteps out(shape.size(), 0);
   if (axis.granularity == QuantizationGranularity::kTensor) return out;
   out[static_cast<std::size_t>(axis.axis)] = parameter.parameter_step();
   return out;
 }
 
 struct Operands {
-  Steps x, scale, zero_point, y;
+  AxisSteps x, scale, zero_point, y;
 };
 
 // Nests for indices [first, first + count) of the axis, `block` of which share an entry.
 RowNest blocks_nest(const Shape& shape, const Operands& o, std::int64_t axis, std::int64_t first,
                     std::int64_t blocks, std::int64_t block, std::int64_t entry) {
   const auto at = static_cast<std::size_t>(axis);
-  const auto part = [&](const Steps& s) { return split(s, axis, s[at] * block, s[at]); };
-  const auto repeated = [&](const Steps& s) { return split(s, axis, s[at], 0); };
+  const auto part = [&](const AxisSteps& s) { return split(s, axis, s[at] * block, s[at]); };
+  const auto repeated = [&](const AxisSteps& s) { return split(s, axis, s[at], 0); };
   RowNest nest = make_rows(split(shape, axis, blocks, block),
                            {part(o.x), repeated(o.scale), repeated(o.zero_point), part(o.y)});
   nest.start = {first * o.x[at], entry * o.scale[at], entry * o.zero_point[at], first * o.y[at]};
@@ -48,7 +49,7 @@ RowNest blocks_nest(const Shape& shape, const Operands& o, std::int64_t axis, st
 }
 
 std::vector<RowNest> nests_of(const Shape& shape, const QuantizationAxis& axis, const Input& scale,
-                              const Input& zero_point, Steps x, Steps y) {
+                              const Input& zero_point, AxisSteps x, AxisSteps y) {
   Operands o{std::move(x), {}, {}, std::move(y)};
   if (axis.granularity != QuantizationGranularity::kBlock) {
     o.scale = parameter_steps(scale, axis, shape);
@@ -57,7 +58,7 @@ std::vector<RowNest> nests_of(const Shape& shape, const QuantizationAxis& axis, 
   }
   o.scale = steps_of(scale.view);
   o.zero_point =
-      zero_point.argument.elements == 1 ? Steps(shape.size(), 0) : steps_of(zero_point.view);
+      zero_point.argument.elements == 1 ? AxisSteps(shape.size(), 0) : steps_of(zero_point.view);
   const std::int64_t block = std::min(axis.block, axis.size);
   const std::int64_t full = axis.size / block;
   const std::int64_t rest = axis.size % block;
@@ -155,7 +156,7 @@ void add_dynamic_quantization(Lowering& lowering, const Node& node, const View& 
   plan.scale = arguments.memory(scale, "scale").argument;
   plan.zero_point = arguments.memory(zero_point, "zero_point").argument;
   plan.y = arguments.output("y", y);
-  const Steps none(y.shape.size(), 0);
+  const AxisSteps none(y.shape.size(), 0);
   plan.parts = {make_rows(y.shape, {steps_of(x.view), none, none, steps_of(y)})};
   arguments.add(std::move(step));
 }
