@@ -23,7 +23,7 @@ AxisSteps split(AxisSteps list, std::int64_t axis, std::int64_t outer, std::int6
   return list;
 }
 
-// AxisSteps of a scale or zero point against x's shape: along the axis, or nowhere.
+// Steps of a scale or zero point against x's shape: along the axis, or nowhere.
 AxisSteps parameter_steps(const Input& parameter, const QuantizationAxis& axis,
                           const Shape& shape) {
   AxisSteps out(shape.size(), 0);
