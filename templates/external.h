@@ -21,7 +21,7 @@
 
 namespace etch {
 
-enum class Floats { kNone, kUsed };
+enum class FloatUse { kNone, kUsed };
 
 // The header that brings what every network may call.
 inline constexpr std::string_view kOpsHeader = "etch_ops.h";
@@ -33,15 +33,15 @@ struct Span {
 };
 
 // `count` places, `step` elements from one to the next; steps may be negative.
-struct Steps {
+struct Repeat {
   std::int64_t count = 1, step = 0;
 };
 
 // What loops over all of `axes` touch, each time `run` elements of T from there on.
 template <class T>
-Span span(const T*, std::initializer_list<Steps> axes, std::int64_t run = 1) {
+Span span(const T*, std::initializer_list<Repeat> axes, std::int64_t run = 1) {
   Span out{0, run};
-  for (const Steps& axis : axes) {
+  for (const Repeat& axis : axes) {
     if (axis.count <= 0) return {};
     const std::int64_t distance = (axis.count - 1) * axis.step;
     (distance < 0 ? out.begin : out.end) += distance;
@@ -85,41 +85,41 @@ const std::string& instance_name(std::string_view function) {
 }
 
 template <class... T>
-constexpr Floats floats_among() {
-  return (... || std::is_floating_point_v<T>) ? Floats::kUsed : Floats::kNone;
+constexpr FloatUse floats_among() {
+  return (... || std::is_floating_point_v<T>) ? FloatUse::kUsed : FloatUse::kNone;
 }
 
 // A function of runtime/ that always has the same name.
 class RuntimeFunction {
  public:
-  RuntimeFunction(std::string_view name, std::string_view header, Floats floats)
+  RuntimeFunction(std::string_view name, std::string_view header, FloatUse floats)
       : name_(name), header_(header), floats_(floats) {}
   std::string_view space() const { return "rt::"; }
   std::string_view name() const { return name_; }
   std::string_view kind() const { return name_; }  // for counting
   std::string_view header() const { return header_; }
-  Floats floats() const { return floats_; }
+  FloatUse floats() const { return floats_; }
 
  private:
   std::string_view name_, header_;
-  Floats floats_;
+  FloatUse floats_;
 };
 
 // A function of Step::assembly. Functions of many names are of one kind.
 class AssemblyCall {
  public:
-  AssemblyCall(std::string name, std::string_view header, Floats floats)
+  AssemblyCall(std::string name, std::string_view header, FloatUse floats)
       : name_(std::move(name)), header_(header), floats_(floats) {}
   std::string_view space() const { return ""; }
   std::string_view name() const { return name_; }
   std::string_view kind() const { return "assembly"; }
   std::string_view header() const { return header_; }
-  Floats floats() const { return floats_; }
+  FloatUse floats() const { return floats_; }
 
  private:
   std::string name_;
   std::string_view header_;
-  Floats floats_;
+  FloatUse floats_;
 };
 
 // One whose geometry is that of a plan: `native` and what it touches follow from the same plan.

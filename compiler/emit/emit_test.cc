@@ -14,6 +14,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/literals.h"
+#include "compiler/emit/code/parts.h"
 #include "compiler/emit/output_folder.h"
 #include "compiler/program/constants.h"
 #include "compiler/schedule/memory.h"
@@ -370,6 +371,17 @@ TEST(Definition, WritesNumbersThatHaveNoLiteral) {
       << floats;
   const std::string integers = definition_of(*step, int32_array("i", {INT32_MIN, -1}, ""), "PLACE");
   EXPECT_NE(integers.find("(-2147483647 - 1), -1,"), std::string::npos) << integers;
+}
+
+TEST(AssemblyDeathTest, FunctionsOfOneNameHaveOneBody) {
+  Program program = planned_program(isa::k_scalar);
+  AssemblyFunction function;
+  function.name = "dsp_copy_n1";
+  function.lines = {"bx lr"};
+  for (const auto& step : program.steps) step->assembly.push_back(function);
+  EXPECT_EQ(assembly_declarations(program), "void dsp_copy_n1() noexcept;\n");
+  program.steps.back()->assembly.front().lines = {"nop", "bx lr"};
+  EXPECT_DEATH(assembly_declarations(program), "functions in assembly of one name are equal");
 }
 
 }  // namespace

@@ -210,8 +210,8 @@ class Audit {
 
   // A verb on floats makes one, or has been given one that another verb made.
   template <class Result>
-  static constexpr Floats floats_of() {
-    return std::is_same_v<Result, F32> ? Floats::kUsed : Floats::kNone;
+  static constexpr FloatUse floats_of() {
+    return std::is_same_v<Result, F32> ? FloatUse::kUsed : FloatUse::kNone;
   }
 
   // An argument of an external function: pointers take their span, the rest has none.
@@ -261,8 +261,8 @@ class Audit {
   Index begin_loop(std::int64_t count);
   Tile begin_tile(const std::string& name);
   void end_tile(const Tile& tile);
-  void use_floats(Floats floats) {
-    result_.uses_floats = result_.uses_floats || floats == Floats::kUsed;
+  void use_floats(FloatUse floats) {
+    result_.uses_floats = result_.uses_floats || floats == FloatUse::kUsed;
   }
   const void* constant_data(const Place& at) const;
   void check_call(std::string_view name, std::span<const Span> spans,

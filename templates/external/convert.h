@@ -23,7 +23,7 @@ struct Cast : RuntimeFunction {
 
 template <class T>
 struct QuantizeRow : RuntimeFunction {
-  QuantizeRow() : RuntimeFunction("quantize_row", "etch_convert.h", Floats::kUsed) {}
+  QuantizeRow() : RuntimeFunction("quantize_row", "etch_convert.h", FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t x_step, const float* scale,
                   std::ptrdiff_t scale_step, const T* zero, std::ptrdiff_t zero_step,
                   rt::Stored zero_as, T* y, rt::Stored y_as, rt::Range range,
@@ -40,7 +40,7 @@ struct QuantizeRow : RuntimeFunction {
 
 template <class T>
 struct DequantizeRow : RuntimeFunction {
-  DequantizeRow() : RuntimeFunction("dequantize_row", "etch_convert.h", Floats::kUsed) {}
+  DequantizeRow() : RuntimeFunction("dequantize_row", "etch_convert.h", FloatUse::kUsed) {}
   void operator()(const T* x, std::ptrdiff_t x_step, rt::Stored x_as, const float* scale,
                   std::ptrdiff_t scale_step, const T* zero, std::ptrdiff_t zero_step,
                   rt::Stored zero_as, float* y, std::ptrdiff_t n) const {
@@ -59,7 +59,7 @@ template <bool adds>
 struct QLinearRows : RuntimeFunction {
   using Byte = std::uint8_t;
   QLinearRows()
-      : RuntimeFunction(adds ? "qlinear_add" : "qlinear_mul", "etch_convert.h", Floats::kUsed) {}
+      : RuntimeFunction(adds ? "qlinear_add" : "qlinear_mul", "etch_convert.h", FloatUse::kUsed) {}
   template <class... Args>
   void operator()(const Args&... args) const {
     if constexpr (adds) {
@@ -80,7 +80,7 @@ struct QLinearRows : RuntimeFunction {
 };
 
 struct DynamicRange : RuntimeFunction {
-  DynamicRange() : RuntimeFunction("dynamic_range", "etch_convert.h", Floats::kUsed) {}
+  DynamicRange() : RuntimeFunction("dynamic_range", "etch_convert.h", FloatUse::kUsed) {}
   void operator()(const float* x, float* scale, std::uint8_t* zero, std::ptrdiff_t n) const {
     rt::dynamic_range(x, scale, zero, n);
   }
@@ -91,7 +91,7 @@ struct DynamicRange : RuntimeFunction {
 
 template <class T>
 struct QuantizeV2 : RuntimeFunction {
-  QuantizeV2() : RuntimeFunction("quantize_v2", "etch_quantize.h", Floats::kUsed) {}
+  QuantizeV2() : RuntimeFunction("quantize_v2", "etch_quantize.h", FloatUse::kUsed) {}
   void operator()(const float* x, int x_step, const float* min, const float* max, int range_step,
                   T* y, int y_step, int n, int mode, int half_even, int least, int most,
                   float ensure_minimum_range) const {
@@ -107,7 +107,7 @@ struct QuantizeV2 : RuntimeFunction {
 
 template <class T>
 struct DequantizeV2 : RuntimeFunction {
-  DequantizeV2() : RuntimeFunction("dequantize_v2", "etch_quantize.h", Floats::kUsed) {}
+  DequantizeV2() : RuntimeFunction("dequantize_v2", "etch_quantize.h", FloatUse::kUsed) {}
   void operator()(const T* x, int x_step, const float* min, const float* max, int range_step,
                   float* y, int y_step, int n, int flip, int offset, int mode, int least,
                   int most) const {
@@ -122,7 +122,7 @@ struct DequantizeV2 : RuntimeFunction {
 };
 
 struct QuantizeV2End : RuntimeFunction {
-  QuantizeV2End() : RuntimeFunction("quantize_v2_end", "etch_quantize.h", Floats::kUsed) {}
+  QuantizeV2End() : RuntimeFunction("quantize_v2_end", "etch_quantize.h", FloatUse::kUsed) {}
   void operator()(const float* min, const float* max, float* out, int slices, int end, int mode,
                   int least, int most, float ensure_minimum_range) const {
     rt::quantize_v2_end(min, max, out, slices, end, mode, least, most, ensure_minimum_range);

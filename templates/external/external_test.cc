@@ -194,8 +194,8 @@ TEST(External, SelectionsStayInsideTheirSpans) {
     call_between_guards(Gather<std::int64_t>{}, kBytes, indices, kOut, 2, 3, 5, n);
     call_between_guards(Gather<std::int32_t>{}, kBytes, kInts, kOut, 3, 4, n, 2);
     const int y_step = b == 0 ? 1 : b;
-    call_between_guards(GatherRow<std::int64_t>{}, kBytes, 3 * a, 7 * b, 3, indices, n > 5 ? 0 : 1,
-                        kOut, 3 * y_step, 3, n > 5 ? n : 5);
+    call_between_guards(GatherRow<std::int64_t>{}, kBytes, 3 * a, 7 * b, 3,
+                        Bytes<const std::int64_t>{}, a, kOut, 3 * y_step, 3, n);
     call_between_guards(GatherRow<std::int32_t>{}, kBytes, a, b, 6, kInts, a, kOut, y_step, 1, n);
     if (a == 0) return;
     call_between_guards(TopK<rt::Above, float>{}, kFloats, b, kStored, n, kFloatsOut, a, kStored,

@@ -12,7 +12,7 @@
 namespace etch::external {
 
 struct CopySpread : RuntimeFunction {
-  CopySpread() : RuntimeFunction("copy_spread", "etch_move.h", Floats::kNone) {}
+  CopySpread() : RuntimeFunction("copy_spread", "etch_move.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::ptrdiff_t x_step, std::uint8_t* y,
                   std::ptrdiff_t y_step, int size, int n) const {
     rt::copy_spread(x, x_step, y, y_step, size, n);
@@ -24,7 +24,7 @@ struct CopySpread : RuntimeFunction {
 };
 
 struct LookupSpread : RuntimeFunction {
-  LookupSpread() : RuntimeFunction("lookup_spread", "etch_move.h", Floats::kNone) {}
+  LookupSpread() : RuntimeFunction("lookup_spread", "etch_move.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::ptrdiff_t x_step, std::uint8_t* y,
                   std::ptrdiff_t y_step, const std::uint8_t* table, int n) const {
     rt::lookup_spread(x, x_step, y, y_step, table, n);
@@ -36,7 +36,7 @@ struct LookupSpread : RuntimeFunction {
 };
 
 struct Pick : RuntimeFunction {
-  Pick() : RuntimeFunction("pick", "etch_move.h", Floats::kNone) {}
+  Pick() : RuntimeFunction("pick", "etch_move.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, const std::int32_t* table,
                   const rt::Picked& picked) const {
     rt::pick(x, y, table, picked);
@@ -108,7 +108,7 @@ template <bool divides>
 struct ResizeCubic : RuntimeFunction {
   ResizeCubic()
       : RuntimeFunction(divides ? "resize_cubic<true>" : "resize_cubic<false>", "etch_resize.h",
-                        Floats::kUsed) {}
+                        FloatUse::kUsed) {}
   void operator()(const float* x, float* y, const std::int32_t* positions, const float* weights,
                   const rt::Grid& grid, float outside) const {
     rt::resize_cubic<divides>(x, y, positions, weights, grid, outside);

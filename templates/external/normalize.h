@@ -14,7 +14,7 @@ inline Span span_of_y(const float* y, const rt::RowsShape& s) {
 }
 
 struct LrnRows : RuntimeFunction {
-  LrnRows() : RuntimeFunction("lrn_rows", "etch_normalize.h", Floats::kUsed) {}
+  LrnRows() : RuntimeFunction("lrn_rows", "etch_normalize.h", FloatUse::kUsed) {}
   void operator()(const rt::RowsShape& s, const rt::LrnShape& lrn, const float* x, float* y) const {
     rt::lrn_rows(s, lrn, x, y);
   }
@@ -24,7 +24,7 @@ struct LrnRows : RuntimeFunction {
 };
 
 struct SoftmaxRows : RuntimeFunction {
-  SoftmaxRows() : RuntimeFunction("softmax_rows", "etch_normalize.h", Floats::kUsed) {}
+  SoftmaxRows() : RuntimeFunction("softmax_rows", "etch_normalize.h", FloatUse::kUsed) {}
   void operator()(const rt::RowsShape& s, const float* x, float* y) const {
     rt::softmax_rows(s, x, y);
   }
@@ -34,7 +34,7 @@ struct SoftmaxRows : RuntimeFunction {
 };
 
 struct LogSoftmaxRows : RuntimeFunction {
-  LogSoftmaxRows() : RuntimeFunction("log_softmax_rows", "etch_normalize.h", Floats::kUsed) {}
+  LogSoftmaxRows() : RuntimeFunction("log_softmax_rows", "etch_normalize.h", FloatUse::kUsed) {}
   void operator()(const rt::RowsShape& s, const float* x, float* y) const {
     rt::log_softmax_rows(s, x, y);
   }
@@ -44,7 +44,7 @@ struct LogSoftmaxRows : RuntimeFunction {
 };
 
 struct NormalizeRows : RuntimeFunction {
-  NormalizeRows() : RuntimeFunction("normalize_rows", "etch_normalize.h", Floats::kUsed) {}
+  NormalizeRows() : RuntimeFunction("normalize_rows", "etch_normalize.h", FloatUse::kUsed) {}
   void operator()(const rt::RowsShape& s, const rt::RowAffine& a, float epsilon, const float* x,
                   const float* factor, const float* addend, float* y) const {
     rt::normalize_rows(s, a, epsilon, x, factor, addend, y);

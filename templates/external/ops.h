@@ -10,13 +10,13 @@
 namespace etch::external {
 
 struct Fill : RuntimeFunction {
-  Fill() : RuntimeFunction("fill", kOpsHeader, Floats::kNone) {}
+  Fill() : RuntimeFunction("fill", kOpsHeader, FloatUse::kNone) {}
   void operator()(std::uint8_t* y, int value, int n) const { rt::fill(y, value, n); }
   auto spans(std::uint8_t* y, int, int n) const { return spans_of(span(y, {}, n)); }
 };
 
 struct Lookup : RuntimeFunction {
-  Lookup() : RuntimeFunction("lookup", kOpsHeader, Floats::kNone) {}
+  Lookup() : RuntimeFunction("lookup", kOpsHeader, FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, const std::uint8_t* table, int n) const {
     rt::lookup(x, y, table, n);
   }
@@ -27,7 +27,7 @@ struct Lookup : RuntimeFunction {
 
 // Between bytes that are each looked up.
 struct ChooseFromTables : RuntimeFunction {
-  ChooseFromTables() : RuntimeFunction("choose", kOpsHeader, Floats::kNone) {}
+  ChooseFromTables() : RuntimeFunction("choose", kOpsHeader, FloatUse::kNone) {}
   void operator()(const std::uint8_t* condition, std::ptrdiff_t step, const std::uint8_t* a,
                   std::ptrdiff_t a_step, const std::uint8_t* a_table, const std::uint8_t* b,
                   std::ptrdiff_t b_step, const std::uint8_t* b_table, std::uint8_t* z,
@@ -44,7 +44,7 @@ struct ChooseFromTables : RuntimeFunction {
 };
 
 struct Softmax : RuntimeFunction {
-  Softmax() : RuntimeFunction("softmax_f32", kOpsHeader, Floats::kUsed) {}
+  Softmax() : RuntimeFunction("softmax_f32", kOpsHeader, FloatUse::kUsed) {}
   void operator()(const float* x, float* y, int rows, int n) const {
     rt::softmax_f32(x, y, rows, n);
   }
@@ -54,7 +54,7 @@ struct Softmax : RuntimeFunction {
 };
 
 struct QLinearSoftmax : RuntimeFunction {
-  QLinearSoftmax() : RuntimeFunction("qlinear_softmax", kOpsHeader, Floats::kUsed) {}
+  QLinearSoftmax() : RuntimeFunction("qlinear_softmax", kOpsHeader, FloatUse::kUsed) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, const float* table, int rows, int n,
                   float y_inverse, int zero_point, int stored) const {
     rt::qlinear_softmax(x, y, table, rows, n, y_inverse, zero_point, stored);
@@ -66,7 +66,7 @@ struct QLinearSoftmax : RuntimeFunction {
 };
 
 struct AddBytes : RuntimeFunction {
-  AddBytes() : RuntimeFunction("add_bytes", "etch_sum.h", Floats::kNone) {}
+  AddBytes() : RuntimeFunction("add_bytes", "etch_sum.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* y, int n,
                   int a_factor, int b_factor, int offset_low, int offset_high, int shift) const {
     rt::add_bytes(a, b, y, n, a_factor, b_factor, offset_low, offset_high, shift);
@@ -79,7 +79,7 @@ struct AddBytes : RuntimeFunction {
 
 // A hint: reads nothing, and may name what is outside of an array.
 struct Prefetch : RuntimeFunction {
-  Prefetch() : RuntimeFunction("prefetch", "etch_prefetch.h", Floats::kNone) {}
+  Prefetch() : RuntimeFunction("prefetch", "etch_prefetch.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* ahead, const std::uint8_t* start, const std::uint8_t* at,
                   std::ptrdiff_t distance) const {
     rt::prefetch(ahead, start, at, distance);

@@ -36,7 +36,7 @@ Span span_of_y(const T* y, const rt::ConvShape& s) {
 }
 
 struct ConvInteger : RuntimeFunction {
-  ConvInteger() : RuntimeFunction("conv_integer", "etch_products.h", Floats::kNone) {}
+  ConvInteger() : RuntimeFunction("conv_integer", "etch_products.h", FloatUse::kNone) {}
   void operator()(const rt::ConvShape& s, const std::uint8_t* x, const std::uint8_t* x_zero,
                   const std::uint8_t* w, const std::uint8_t* w_zero, std::int32_t* y) const {
     rt::conv_integer(s, x, x_zero, w, w_zero, y);
@@ -50,7 +50,7 @@ struct ConvInteger : RuntimeFunction {
 };
 
 struct QLinearConv : RuntimeFunction {
-  QLinearConv() : RuntimeFunction("qlinear_conv", "etch_products.h", Floats::kUsed) {}
+  QLinearConv() : RuntimeFunction("qlinear_conv", "etch_products.h", FloatUse::kUsed) {}
   void operator()(const rt::ConvShape& s, const rt::Requantized& r, const std::uint8_t* x,
                   const float* x_scale, const std::uint8_t* x_zero, const std::uint8_t* w,
                   const float* w_scale, const std::uint8_t* w_zero, const float* y_scale,
@@ -81,7 +81,7 @@ Span span_of_y(const T* y, const rt::MatMulShape& s) {
 }
 
 struct MatMulInteger : RuntimeFunction {
-  MatMulInteger() : RuntimeFunction("matmul_integer", "etch_products.h", Floats::kNone) {}
+  MatMulInteger() : RuntimeFunction("matmul_integer", "etch_products.h", FloatUse::kNone) {}
   void operator()(const rt::MatMulShape& s, const std::uint8_t* a, const std::uint8_t* a_zero,
                   const std::uint8_t* b, const std::uint8_t* b_zero, std::int32_t* y) const {
     rt::matmul_integer(s, a, a_zero, b, b_zero, y);
@@ -94,7 +94,7 @@ struct MatMulInteger : RuntimeFunction {
 };
 
 struct QLinearMatMul : RuntimeFunction {
-  QLinearMatMul() : RuntimeFunction("qlinear_matmul", "etch_products.h", Floats::kUsed) {}
+  QLinearMatMul() : RuntimeFunction("qlinear_matmul", "etch_products.h", FloatUse::kUsed) {}
   void operator()(const rt::MatMulShape& s, const rt::Requantized& r, const std::uint8_t* a,
                   const float* a_scale, const std::uint8_t* a_zero, const std::uint8_t* b,
                   const float* b_scale, const std::uint8_t* b_zero, const float* y_scale,
@@ -113,7 +113,7 @@ struct QLinearMatMul : RuntimeFunction {
 };
 
 struct FoldZeroPoint : RuntimeFunction {
-  FoldZeroPoint() : RuntimeFunction("fold_zero_point", "etch_products.h", Floats::kNone) {}
+  FoldZeroPoint() : RuntimeFunction("fold_zero_point", "etch_products.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* zero, rt::Stored as, int offset, const std::int32_t* factor,
                   std::int32_t* start, std::ptrdiff_t n) const {
     rt::fold_zero_point(zero, as, offset, factor, start, n);
@@ -129,7 +129,8 @@ struct FoldZeroPoint : RuntimeFunction {
 template <bool averages>
 struct FloatPool : RuntimeFunction {
   FloatPool()
-      : RuntimeFunction(averages ? "average_pool" : "max_pool", "etch_products.h", Floats::kUsed) {}
+      : RuntimeFunction(averages ? "average_pool" : "max_pool", "etch_products.h",
+                        FloatUse::kUsed) {}
   void operator()(const rt::PoolShape& s, const float* x, float* y) const {
     if constexpr (averages) {
       rt::average_pool(s, x, y);
@@ -156,7 +157,7 @@ template <bool depthwise>
 struct FloatConv : RuntimeFunction {
   FloatConv()
       : RuntimeFunction(depthwise ? "float_depthwise" : "float_conv", "etch_float_products.h",
-                        Floats::kUsed) {}
+                        FloatUse::kUsed) {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y) const {
     if constexpr (depthwise) {
@@ -186,7 +187,7 @@ struct FloatConv : RuntimeFunction {
 };
 
 struct PackPanels : RuntimeFunction {
-  PackPanels() : RuntimeFunction("pack_panels", "etch_float_products.h", Floats::kNone) {}
+  PackPanels() : RuntimeFunction("pack_panels", "etch_float_products.h", FloatUse::kNone) {}
   void operator()(const rt::PackShape& s, const float* w, float* packed) const {
     rt::pack_panels(s, w, packed);
   }

@@ -101,7 +101,8 @@ struct Reduce : RuntimeFunction {
 
 template <class Function>
 struct Apply : RuntimeFunction {
-  Apply() : RuntimeFunction(instance_name<Function>("apply"), "etch_functions.h", Floats::kUsed) {}
+  Apply()
+      : RuntimeFunction(instance_name<Function>("apply"), "etch_functions.h", FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t step, float* y, std::ptrdiff_t n, float alpha,
                   float beta) const {
     rt::apply<Function>(x, step, y, n, alpha, beta);
@@ -112,7 +113,7 @@ struct Apply : RuntimeFunction {
 };
 
 struct Power : RuntimeFunction {
-  Power() : RuntimeFunction("power", "etch_functions.h", Floats::kUsed) {}
+  Power() : RuntimeFunction("power", "etch_functions.h", FloatUse::kUsed) {}
   void operator()(const float* a, std::ptrdiff_t a_step, const float* b, std::ptrdiff_t b_step,
                   float* y, std::ptrdiff_t n) const {
     rt::power(a, a_step, b, b_step, y, n);
@@ -124,7 +125,7 @@ struct Power : RuntimeFunction {
 };
 
 struct PRelu : RuntimeFunction {
-  PRelu() : RuntimeFunction("prelu", "etch_rows.h", Floats::kUsed) {}
+  PRelu() : RuntimeFunction("prelu", "etch_rows.h", FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t x_step, const float* slope,
                   std::ptrdiff_t slope_step, float* y, std::ptrdiff_t n) const {
     rt::prelu(x, x_step, slope, slope_step, y, n);
@@ -137,7 +138,7 @@ struct PRelu : RuntimeFunction {
 
 template <class T>
 struct Affine : RuntimeFunction {
-  Affine() : RuntimeFunction("affine", "etch_rows.h", Floats::kUsed) {}
+  Affine() : RuntimeFunction("affine", "etch_rows.h", FloatUse::kUsed) {}
   void operator()(const T* x, std::ptrdiff_t x_step, const float* factor,
                   std::ptrdiff_t factor_step, const float* offset, std::ptrdiff_t offset_step,
                   float* y, std::ptrdiff_t n) const {

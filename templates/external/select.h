@@ -36,7 +36,7 @@ struct Compare : RuntimeFunction {
 
 template <class T>
 struct Choose : RuntimeFunction {
-  Choose() : RuntimeFunction("choose", "etch_select.h", Floats::kNone) {}
+  Choose() : RuntimeFunction("choose", "etch_select.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* condition, std::ptrdiff_t step, const T* a,
                   std::ptrdiff_t a_step, rt::Stored a_as, const T* b, std::ptrdiff_t b_step,
                   rt::Stored b_as, T* y, rt::Stored y_as, std::ptrdiff_t n) const {
@@ -52,7 +52,7 @@ struct Choose : RuntimeFunction {
 
 template <class Index>
 struct Gather : RuntimeFunction {
-  Gather() : RuntimeFunction("gather", "etch_select.h", Floats::kNone) {}
+  Gather() : RuntimeFunction("gather", "etch_select.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, const Index* indices, std::uint8_t* y, int outer, int size,
                   int count, int bytes) const {
     rt::gather(x, indices, y, outer, size, count, bytes);
@@ -67,7 +67,7 @@ struct Gather : RuntimeFunction {
 
 template <class Index>
 struct GatherRow : RuntimeFunction {
-  GatherRow() : RuntimeFunction("gather_row", "etch_select.h", Floats::kNone) {}
+  GatherRow() : RuntimeFunction("gather_row", "etch_select.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::ptrdiff_t x_step, std::ptrdiff_t axis_step, int size,
                   const Index* indices, std::ptrdiff_t index_step, std::uint8_t* y,
                   std::ptrdiff_t y_step, int bytes, int n) const {

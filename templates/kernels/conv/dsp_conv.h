@@ -80,8 +80,8 @@ namespace dsp_detail {
 
 inline constexpr std::string_view kDspHeader = "etch_dsp.h";
 
-inline Floats floats_of(const rt::DspStore& store) {
-  return store.result == rt::kDspFloat ? Floats::kUsed : Floats::kNone;
+inline FloatUse floats_of(const rt::DspStore& store) {
+  return store.result == rt::kDspFloat ? FloatUse::kUsed : FloatUse::kNone;
 }
 
 // Copies so many bytes of a row of x.
@@ -89,7 +89,7 @@ inline auto copy_call(const std::string& name, std::int64_t bytes) {
   const auto native = [bytes](const std::uint8_t* from, std::uint8_t* to) {
     std::copy_n(from, bytes, to);
   };
-  return assembly_call({name, kOpsHeader, Floats::kNone}, native, bytes, bytes);
+  return assembly_call({name, kOpsHeader, FloatUse::kNone}, native, bytes, bytes);
 }
 
 template <class S>
@@ -113,7 +113,7 @@ void gather(S& s, const DspConvPlan& plan, const DspFunctions& functions,
     const auto native = [&](const std::uint8_t* from, std::int32_t* to) {
       rt::dsp_gather(from, to, n, plan.x_step, plan.words, plan.runs, plan.run_step);
     };
-    s.call(assembly_call({functions.gather, kDspHeader, Floats::kNone}, native, reach,
+    s.call(assembly_call({functions.gather, kDspHeader, FloatUse::kNone}, native, reach,
                          4 * piece_words),
            x + piece * plan.piece_step, out + piece * piece_words);
   });

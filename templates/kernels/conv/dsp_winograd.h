@@ -62,7 +62,7 @@ void four_tiles(S& s, const DspWinogradPlan& plan, const DspWinogradPlan::Pairs&
   const auto input = [&](const std::uint8_t* from, std::int32_t* to) {
     rt::winograd_input(from, to, plan.row_bytes, plan.in);
   };
-  s.call(assembly_call({plan.input, kWinogradHeader, Floats::kNone}, input,
+  s.call(assembly_call({plan.input, kWinogradHeader, FloatUse::kNone}, input,
                        3 * plan.row_bytes + 10 * plan.in, 64 * plan.position_words()),
          x + first, v);
   const std::string& name = columns == plan.kColumns ? pairs.multiply : pairs.last;

@@ -86,7 +86,7 @@ class Loops {
     const auto stream = s_.template constant<const std::int32_t>("stream") + at.stream;
     const auto y = s_.template operand<Out>(plan_.add.is_there ? 2 : 1) + at.y + Index(r.y_offset);
     const AssemblyCall call(function, "etch_mve.h",
-                            plan_.out.is_int32 ? Floats::kNone : Floats::kUsed);
+                            plan_.out.is_int32 ? FloatUse::kNone : FloatUse::kUsed);
     const auto native = [this, pixels](const std::uint8_t* from, const std::int32_t* factors,
                                        Out* to, const std::uint8_t* residual) {
       rt::MveTile tile = plan_.tile;

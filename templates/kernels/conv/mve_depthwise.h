@@ -65,7 +65,7 @@ struct Tiles {
       const auto native = [&](const std::uint8_t* in, std::uint8_t* out) {
         rt::mve_interleave(in, out, rows);
       };
-      s.call(assembly_call({group.function, "etch_mve.h", Floats::kNone}, native, read, written),
+      s.call(assembly_call({group.function, "etch_mve.h", FloatUse::kNone}, native, read, written),
              s.template operand<const std::uint8_t>(0) + from,
              scratch + Index(static_cast<std::int64_t>(g) * plan.tile.group_step + plan.left));
     }
@@ -83,7 +83,7 @@ struct Tiles {
                                      std::uint8_t* to) {
       rt::mve_depthwise(x, stream, to, tile, plan.out);
     };
-    s.call(assembly_call({function, "etch_mve.h", Floats::kUsed}, native, read,
+    s.call(assembly_call({function, "etch_mve.h", FloatUse::kUsed}, native, read,
                          4 * plan.stream_words, written),
            scratch + column * tile.x_step, s.template constant<const std::int32_t>("stream"),
            s.template operand<std::uint8_t>(2) + y + column * plan.out.step);
