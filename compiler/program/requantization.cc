@@ -70,17 +70,18 @@ std::string counted(int channels, const std::string& what) {
 
 }  // namespace
 
-void requantize_without_floats(const std::vector<RequantizeChannel>& channels, Requantize& out,
-                               Step& step) {
+IntegerRequantization requantize_without_floats(const std::vector<RequantizeChannel>& channels) {
+  IntegerRequantization out;
   for (const RequantizeChannel& channel : channels)
-    step.requantized.push_back({channel, choose_form(channel)});
-  out.kind = Requantize::Kind::kInteger;
-  out.integer = layout_of(step.requantized);
-  step.facts.push_back(cat("requantization without floats, proved equal to the float rule: ",
-                           describe(step.requantized)));
+    out.channels.push_back({channel, choose_form(channel)});
+  out.layout = layout_of(out.channels);
+  out.fact = cat("requantization without floats, proved equal to the float rule: ",
+                 describe(out.channels));
+  return out;
 }
 
-ConstantArray requantize_constants(const Step& step, const IntegerLayout& layout,
+ConstantArray requantize_constants(const std::vector<RequantizedChannel>& channels,
+                                   const IntegerLayout& layout,
                                    const std::vector<int>& lane_channels, int lanes) {
   const auto width = static_cast<std::size_t>(lanes);
   const auto kinds = static_cast<std::size_t>(layout.words());
@@ -89,8 +90,8 @@ ConstantArray requantize_constants(const Step& step, const IntegerLayout& layout
   for (std::size_t i = 0; i < lane_channels.size(); ++i) {
     const int channel = lane_channels[i];
     const IntegerForm unused{Rung::kMultiplyShift, {0, 0, 32, 0}, {}, 0};
-    const auto words = lane_words(
-        channel < 0 ? unused : step.requantized[static_cast<std::size_t>(channel)].form, layout);
+    const auto words =
+        lane_words(channel < 0 ? unused : channels[static_cast<std::size_t>(channel)].form, layout);
     const std::size_t vector = i / width * width * kinds;
     for (std::size_t kind = 0; kind < kinds; ++kind)
       values[vector + kind * width + i % width] = words[kind];

@@ -12,10 +12,13 @@
 
 namespace etch {
 
-// Chooses the formula of every channel, sets out.kind and out.integer, and records the channels
-// and a fact about them in the step.
-void requantize_without_floats(const std::vector<RequantizeChannel>& channels, Requantize& out,
-                               Step& step);
+// The formula of every channel, what their lanes need together, and a fact about them.
+struct IntegerRequantization {
+  std::vector<RequantizedChannel> channels;
+  IntegerLayout layout;
+  std::string fact;
+};
+IntegerRequantization requantize_without_floats(const std::vector<RequantizeChannel>& channels);
 
 // The channel of factor `scale` whose accumulators stay within [least, most]; if they may wrap,
 // they are any int32. `out` gives the zero point and the fused clamp.
@@ -24,7 +27,8 @@ RequantizeChannel requantize_channel(const Requantize& out, float scale, std::in
 
 // The constant "requantize": the parameters of each lane's channel, in vectors of `lanes`. A
 // channel of -1 is a lane that is not stored.
-ConstantArray requantize_constants(const Step& step, const IntegerLayout& layout,
+ConstantArray requantize_constants(const std::vector<RequantizedChannel>& channels,
+                                   const IntegerLayout& layout,
                                    const std::vector<int>& lane_channels, int lanes);
 
 // "62 channels multiply-shift, 2 with 1 exception".

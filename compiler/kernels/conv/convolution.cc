@@ -157,8 +157,9 @@ void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, 
   // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
   problem.x_zero_point = 1;
   problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
-  std::unique_ptr<ConvStep> step = make_conv_step(problem, lowering.isa(), lowering.tuning());
-  if (!step->tuning_fault.empty()) return lowering.unsupported(node, step->tuning_fault);
+  MadeConv made = make_conv_step(problem, lowering.isa(), lowering.tuning());
+  if (!made.refusal.empty()) return lowering.unsupported(node, std::move(made.refusal));
+  std::unique_ptr<ConvStep> step = std::move(made.step);
   prove_products(lowering.isa(), *step);
   step->facts.front() = range_fact(problem);
   step->summary = describe(problem, step->kind);

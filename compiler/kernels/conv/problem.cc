@@ -9,6 +9,13 @@ std::int64_t ConvProblem::taps() const {
   return count;
 }
 
+std::int64_t ConvProblem::macs() const {
+  const auto pixels = [](const View& view) { return element_count(view.shape) / view.shape[1]; };
+  if (geometry.direction == ConvDirection::kTransposed)
+    return pixels(x) * geometry.in_channels * geometry.out_per_group() * taps();
+  return pixels(y) * geometry.out_channels * geometry.in_per_group() * taps();
+}
+
 AccumulatorRange accumulator_range(const ConvProblem& problem, std::int64_t channel) {
   const std::int64_t least = 0 - problem.x_zero_point;
   const std::int64_t most = 255 - problem.x_zero_point;

@@ -34,6 +34,7 @@ struct ConvProblem {
   std::optional<ConvResidual> residual;
 
   std::int64_t taps() const;
+  std::int64_t macs() const;
   int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
     return weights[static_cast<std::size_t>((m * taps() + tap) * geometry.in_per_group() + c)];
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
@@ -22,39 +23,77 @@ std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(folded));
 }
 
-void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& out, Step& step) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+
+bool is_int32(const AccumulatorRange& range) { return range.low >= kLeast && range.high <= kMost; }
+
+// Of every output channel, in order.
+std::vector<AccumulatorRange> ranges_of(const ConvProblem& problem) {
+  std::vector<AccumulatorRange> out;
+  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m)
+    out.push_back(accumulator_range(problem, m));
+  return out;
+}
+
+AccumulatorRange hull(const std::vector<AccumulatorRange>& ranges) {
   AccumulatorRange all;
-  std::vector<RequantizeChannel> channels;
-  bool clamp = false;
-  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
-    AccumulatorRange range = accumulator_range(problem, m);
+  for (const AccumulatorRange& range : ranges) {
     all.low = std::min(all.low, range.low);
     all.high = std::max(all.high, range.high);
-    if (range.low < kLeast || range.high > kMost) range = {kLeast, kMost};  // wraps
-    if (problem.scale.empty()) continue;
-    const float scale = problem.scale[static_cast<std::size_t>(m)];
-    channels.push_back(requantize_channel(out, scale, range.low, range.high));
-    clamp = clamp || may_leave_int32(range.low, range.high, scale);
   }
-  step.accumulators = AccumulatorBounds{all.low, all.high};
-  step.facts.push_back(cat("accumulators stay within [", all.low, ", ", all.high, "]: ",
-                           all.low >= kLeast && all.high <= kMost
-                               ? "int32 cannot overflow"
-                               : "int32 may wrap, as the operator's arithmetic does"));
-  if (problem.scale.empty()) {
-    out.kind = Requantize::Kind::kInt32;
-    return;
+  return all;
+}
+
+void choose_integers(const ConvProblem& problem, const std::vector<AccumulatorRange>& ranges,
+                     RangeProof& proof) {
+  std::vector<RequantizeChannel> channels;
+  for (std::size_t m = 0; m < ranges.size(); ++m) {
+    channels.push_back(
+        requantize_channel(problem.out, problem.scale[m], ranges[m].low, ranges[m].high));
   }
-  if (!isa.float_requantization) {
-    requantize_without_floats(channels, out, step);
-    return;
+  IntegerRequantization found = requantize_without_floats(channels);
+  proof.out.kind = Requantize::Kind::kInteger;
+  proof.out.integer = found.layout;
+  proof.requantized = std::move(found.channels);
+  proof.facts.push_back(std::move(found.fact));
+}
+
+void choose_floats(const ConvProblem& problem, const std::vector<AccumulatorRange>& ranges,
+                   RangeProof& proof) {
+  bool clamp = false;
+  for (std::size_t m = 0; m < ranges.size(); ++m) {
+    const AccumulatorRange range =
+        is_int32(ranges[m]) ? ranges[m] : AccumulatorRange{kLeast, kMost};
+    clamp = clamp || may_leave_int32(range.low, range.high, problem.scale[m]);
   }
-  out.kind = clamp ? Requantize::Kind::kFloatClamp : Requantize::Kind::kFloat;
-  step.facts.push_back(
+  proof.out.kind = clamp ? Requantize::Kind::kFloatClamp : Requantize::Kind::kFloat;
+  proof.facts.emplace_back(
       clamp ? "scaled accumulators may leave int32: clamped before rounding"
             : "scaled accumulators stay below 2^31: the packs saturate, no clamp is needed");
+}
+
+}  // namespace
+
+RangeProof prove_range(const ConvProblem& problem, const IsaTraits& isa) {
+  const std::vector<AccumulatorRange> ranges = ranges_of(problem);
+  const AccumulatorRange all = hull(ranges);
+  RangeProof proof;
+  proof.out = problem.out;
+  proof.accumulators = {all.low, all.high};
+  proof.facts.push_back(cat("accumulators stay within [", all.low, ", ", all.high, "]: ",
+                            is_int32(all) ? "int32 cannot overflow"
+                                          : "int32 may wrap, as the operator's arithmetic does"));
+  if (problem.scale.empty()) {
+    proof.out.kind = Requantize::Kind::kInt32;
+  } else if (isa.float_requantization) {
+    choose_floats(problem, ranges, proof);
+  } else {
+    choose_integers(problem, ranges, proof);
+  }
+  return proof;
 }
 
 void prove_products(const IsaTraits& isa, Step& step) {

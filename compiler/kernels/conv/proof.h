@@ -14,9 +14,14 @@ namespace etch {
 // bias[m] - x_zero_point * (sum of the weights of channel m over `taps`), wrapped to int32.
 std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps);
 
-// Chooses out.kind and appends what was proved to step.facts; without floats also chooses every
-// channel's formula (step.requantized).
-void prove_range(const ConvProblem& problem, const IsaTraits& isa, Requantize& out, Step& step);
+// Which form of requantization is exact, and why.
+struct RangeProof {
+  Requantize out;  // that of the problem, its kind chosen
+  AccumulatorBounds accumulators;
+  std::vector<RequantizedChannel> requantized;  // all output channels, or none: floats are used
+  std::vector<std::string> facts;
+};
+RangeProof prove_range(const ConvProblem& problem, const IsaTraits& isa);
 
 // Fills in step.products from the packed constant "weights", as the instruction set multiplies
 // them, and appends to step.facts that the sums are exact.

@@ -2,7 +2,6 @@
 // problems before one for more.
 #include "compiler/kernels/conv/providers.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -19,29 +18,12 @@ namespace etch {
 
 namespace {
 
-std::vector<ScratchWish> without_empty(std::vector<ScratchWish> wishes) {
-  wishes.erase(std::remove_if(wishes.begin(), wishes.end(),
-                              [](const ScratchWish& wish) { return wish.elements == 0; }),
-               wishes.end());
-  return wishes;
-}
-
 BuiltConvolution build_winograd(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
-  const std::unique_ptr<DspConvStep> direct = make_dsp_conv_step(problem, isa);
-  auto step = make_dsp_winograd_step(problem, *direct);
-  if (step == nullptr) return {};
-  std::vector<ScratchWish> scratch =
-      without_empty({{"rows", DType::kU8, step->rows_bytes},
-                     {"transformed", DType::kS32, step->transformed_words}});
-  return {std::move(step), std::move(scratch), WordAlignment::kWished};
+  return make_dsp_winograd_step(problem, isa);
 }
 
 BuiltConvolution build_dsp(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
-  std::unique_ptr<DspConvStep> step = make_dsp_conv_step(problem, isa);
-  std::vector<ScratchWish> scratch = without_empty({{"gathered", DType::kS32, step->gathered_words},
-                                                    {"rows", DType::kU8, step->rows_bytes},
-                                                    {"sums", DType::kS32, step->sums_words}});
-  return {std::move(step), std::move(scratch), WordAlignment::kWished};
+  return make_dsp_conv_step(problem, isa);
 }
 
 BuiltConvolution build_helium_depthwise(const ConvProblem& problem, const IsaTraits& isa,
@@ -95,10 +77,10 @@ BuiltConvolution build_portable(const ConvProblem& problem, const IsaTraits& isa
   BuiltConvolution out;
   out.refusal = fault_of_regions(problem);
   if (!out.refusal.empty()) return out;
-  std::unique_ptr<ConvStep> step = make_conv_step(problem, isa, tuning);
-  prove_products(isa, *step);
-  out.refusal = step->tuning_fault;
-  out.step = std::move(step);
+  MadeConv made = make_conv_step(problem, isa, tuning);
+  if (made.step != nullptr) prove_products(isa, *made.step);
+  out.step = std::move(made.step);
+  out.refusal = std::move(made.refusal);
   return out;
 }
 

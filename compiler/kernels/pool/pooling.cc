@@ -107,9 +107,14 @@ void average_without_floats(const IsaTraits& isa, PoolPlan& plan, PoolStep& step
   const std::int64_t least = std::int64_t{0} - plan.x_zero_point;
   const RequantizeChannel channel =
       requantize_channel(plan.out, plan.scale, least * plan.pixels, (255 + least) * plan.pixels);
-  requantize_without_floats({channel}, plan.out, step);
+  IntegerRequantization requantized = requantize_without_floats({channel});
+  plan.out.kind = Requantize::Kind::kInteger;
+  plan.out.integer = requantized.layout;
   const std::vector<int> lanes(static_cast<std::size_t>(isa.lanes), 0);
-  step.constants.push_back(requantize_constants(step, plan.out.integer, lanes, isa.lanes));
+  step.constants.push_back(
+      requantize_constants(requantized.channels, requantized.layout, lanes, isa.lanes));
+  step.requantized = std::move(requantized.channels);
+  step.facts.push_back(std::move(requantized.fact));
 }
 
 void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan plan,

@@ -1,6 +1,6 @@
 // What a convolution's kernel (conv.h) is told: regions of output pixels that share their taps,
 // blocks of output channels, tiles, the order of the loops and how much of K is spelled out. Plain
-// data with every size known; compiler/kernels/conv/portable/conv.cc fills it in.
+// data with every size known; compiler/kernels/conv/portable/plan.cc fills it in.
 #pragma once
 
 #include <algorithm>

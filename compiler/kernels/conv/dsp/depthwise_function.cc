@@ -1,5 +1,5 @@
-// One or two pixels times four channels of a depthwise convolution; see dsp.h. A word of x holds
-// four channels: widened to two words of two halfwords, each half is multiplied on its own by
+// One or two pixels times four channels of a depthwise convolution; see functions.h. A word of x
+// holds four channels: widened to two words of two halfwords, each half is multiplied on its own by
 // SMLABB or SMLATT. Per tap and two pixels: one load of weights, two of x, four widenings, eight
 // products: 15 instructions for 8 products.
 #include "compiler/kernels/conv/dsp/epilogue.h"

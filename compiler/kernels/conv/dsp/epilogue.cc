@@ -1,4 +1,4 @@
-// See dsp_epilogue.h. Rounding: VCVT and VCVTR round to nearest even and VCVTR saturates; no sum
+// See epilogue.h. Rounding: VCVT and VCVTR round to nearest even and VCVTR saturates; no sum
 // follows a product, so nothing can be contracted.
 #include "compiler/kernels/conv/dsp/epilogue.h"
 

@@ -1,5 +1,5 @@
 // Placing activations where tiles read them: widened and interleaved by pixel, or rows copied
-// between padding; see dsp.h.
+// between padding; see functions.h.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"

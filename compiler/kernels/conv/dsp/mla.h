@@ -1,5 +1,5 @@
 // The functions in assembly for Cortex-M3, which multiplies one pair at a time (MLA) and has no
-// SIMD on halfwords; otherwise as dsp.h. Tiles of 4 pixels x 2 channels read x in place: per
+// SIMD on halfwords; otherwise as functions.h. Tiles of 4 pixels x 2 channels read x in place: per
 // element of K two loads of weights, four of x and eight products, 14 instructions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Walks over the output from its end; see dsp_overlap.h.
+// Walks over the output from its end; see overlap.h.
 #include "compiler/kernels/conv/dsp/overlap.h"
 
 #include <algorithm>

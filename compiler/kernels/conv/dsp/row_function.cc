@@ -1,6 +1,7 @@
-// One pixel times four channels at a time, for matrix-vector products; see dsp.h. Every weight is
-// used once, so they are what counts: per 4 elements of K and four channels one load of four words,
-// one of two activations, eight widenings and eight SMLADs: 18 instructions for 16 products.
+// One pixel times four channels at a time, for matrix-vector products; see functions.h. Every
+// weight is used once, so they are what counts: per 4 elements of K and four channels one load of
+// four words, one of two activations, eight widenings and eight SMLADs: 18 instructions for 16
+// products.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"

@@ -1,10 +1,11 @@
-// See dsp_stream.h.
+// See stream.h.
 #include "compiler/kernels/conv/dsp/stream.h"
 
 #include <array>
 #include <bit>
 #include <utility>
 
+#include "compiler/kernels/conv/pieces.h"
 #include "compiler/kernels/conv/proof.h"
 
 namespace etch {
@@ -31,15 +32,8 @@ class Packer {
   const std::vector<std::int32_t>& stream() const { return stream_; }
 
  private:
-  std::vector<int> all_taps() const {
-    std::vector<int> taps;
-    for (int tap = 0; tap < problem_.taps(); ++tap) taps.push_back(tap);
-    return taps;
-  }
-
   void pack_block(const std::vector<std::int64_t>& channels) {
-    for (const std::int64_t m : channels)
-      stream_.push_back(m < 0 ? 0 : folded_bias(problem_, m, all_taps()));
+    for (const std::int64_t m : channels) stream_.push_back(stream_bias(problem_, m));
     if (plan_.form == Form::kDepthwise && !plan_.halves) {
       for (int tap = 0; tap < problem_.taps(); ++tap) {
         push_bytes({weight(channels[0], tap, 0), weight(channels[1], tap, 0),
@@ -55,7 +49,10 @@ class Packer {
     } else {
       each_word([&](const std::vector<std::pair<int, int>>& k) { pack_word(channels, k); });
     }
-    for (const std::int64_t m : channels) pack_factor(m);
+    for (const std::int64_t m : channels) {
+      for (const std::int32_t word : stream_factors(problem_, plan_, requantized_, m))
+        stream_.push_back(word);
+    }
   }
 
   int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
@@ -120,20 +117,6 @@ class Packer {
     stream_.push_back(static_cast<std::int32_t>(word));
   }
 
-  void pack_factor(std::int64_t m) {
-    if (plan_.store.result == rt::kDspFloat) {
-      const float scale = m < 0 ? 0.0F : problem_.scale[static_cast<std::size_t>(m)];
-      stream_.push_back(std::bit_cast<std::int32_t>(scale));
-    } else if (plan_.store.result == rt::kDspHigh) {
-      const Line line = m < 0 ? Line{} : requantized_[static_cast<std::size_t>(m)].form.line;
-      const auto offset = static_cast<std::uint64_t>(line.offset);
-      stream_.push_back(static_cast<std::int32_t>(line.multiplier));
-      stream_.push_back(m < 0 ? 0 : line.shift - 32);
-      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)));
-      stream_.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)));
-    }
-  }
-
   const ConvProblem& problem_;
   const DspConvPlan& plan_;
   const std::vector<RequantizedChannel>& requantized_;
@@ -146,15 +129,30 @@ int channels_of_block(const DspConvPlan& plan) {
   return plan.form == Form::kTiles || plan.form == Form::kDirect ? 2 : 4;
 }
 
-std::vector<std::int32_t> pack_stream(const ConvProblem& problem, DspConvPlan& plan,
-                                      const std::vector<RequantizedChannel>& requantized) {
+std::int32_t stream_bias(const ConvProblem& problem, std::int64_t channel) {
+  return channel < 0 ? 0 : folded_bias(problem, channel, all_taps(problem));
+}
+
+std::vector<std::int32_t> stream_factors(const ConvProblem& problem, const DspConvPlan& plan,
+                                         const std::vector<RequantizedChannel>& requantized,
+                                         std::int64_t channel) {
+  const auto m = static_cast<std::size_t>(channel);
+  if (plan.store.result == rt::kDspFloat)
+    return {std::bit_cast<std::int32_t>(channel < 0 ? 0.0F : problem.scale[m])};
+  if (plan.store.result != rt::kDspHigh) return {};
+  const Line line = channel < 0 ? Line{} : requantized[m].form.line;
+  const auto offset = static_cast<std::uint64_t>(line.offset);
+  return {static_cast<std::int32_t>(line.multiplier), channel < 0 ? 0 : line.shift - 32,
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)),
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32))};
+}
+
+PackedStream pack_stream(const ConvProblem& problem, const DspConvPlan& plan,
+                         const std::vector<RequantizedChannel>& requantized) {
   const std::int64_t groups = plan.form == Form::kDepthwise ? 1 : problem.geometry.group;
   Packer packer(problem, plan, requantized);
-  for (std::int64_t g = 0; g < groups; ++g) {
-    packer.pack_group(g);
-    if (g == 0) plan.stream_words = std::ssize(packer.stream());
-  }
-  return packer.stream();
+  for (std::int64_t g = 0; g < groups; ++g) packer.pack_group(g);
+  return {packer.stream(), std::ssize(packer.stream()) / groups};
 }
 
 }  // namespace etch

@@ -15,9 +15,19 @@ namespace etch {
 // Output channels that a block computes together: 2 or 4.
 int channels_of_block(const DspConvPlan& plan);
 
-// Sets plan.stream_words, the words of one group. `requantized` has every output channel where
-// results are rounded by a product and a shift.
-std::vector<std::int32_t> pack_stream(const ConvProblem& problem, DspConvPlan& plan,
-                                      const std::vector<RequantizedChannel>& requantized);
+// `requantized` has every output channel where results are rounded by a product and a shift.
+struct PackedStream {
+  std::vector<std::int32_t> words;
+  std::int64_t words_per_group = 0;
+};
+PackedStream pack_stream(const ConvProblem& problem, const DspConvPlan& plan,
+                         const std::vector<RequantizedChannel>& requantized);
+
+// What the stream has of one output channel to start its sum, and to round it; zeros for channel
+// -1.
+std::int32_t stream_bias(const ConvProblem& problem, std::int64_t channel);
+std::vector<std::int32_t> stream_factors(const ConvProblem& problem, const DspConvPlan& plan,
+                                         const std::vector<RequantizedChannel>& requantized,
+                                         std::int64_t channel);
 
 }  // namespace etch

@@ -1,6 +1,6 @@
-// Tiles of 1 to 4 pixels times 2 channels; see dsp.h. Per two elements of K and four pixels: one
-// word of weights, two widenings, two doublewords of activations, eight SMLADs: 13 instructions for
-// 16 products.
+// Tiles of 1 to 4 pixels times 2 channels; see functions.h. Per two elements of K and four pixels:
+// one word of weights, two widenings, two doublewords of activations, eight SMLADs: 13 instructions
+// for 16 products.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"

@@ -1,6 +1,6 @@
 // Convolutions for Cortex-M cores with Helium: from a ConvProblem to the plan of
-// templates/kernels/conv/mve_conv.h, its functions in assembly, and the stream of packed weights,
-// biases and scales that they read.
+// templates/kernels/conv/mve_conv.h and its functions in assembly (plan.h), the stream of packed
+// weights, biases and scales that they read (pack.h), and what is said of them (describe.h).
 #pragma once
 
 #include <memory>
@@ -14,7 +14,6 @@ namespace etch {
 class MveConvStep : public StagedStep<MveConvStep> {
  public:
   MveConvPlan plan;
-  bool words = false;  // x is aligned to 4 bytes
   MveConvStep() { divisible = true; }
   template <class S>
   void kernel(S& s) const {

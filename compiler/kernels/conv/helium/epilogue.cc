@@ -1,4 +1,4 @@
-// See mve_epilogue.h.
+// See epilogue.h.
 #include "compiler/kernels/conv/helium/epilogue.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See mve_walk.h.
+// See walk.h.
 #include "compiler/kernels/conv/helium/walk.h"
 
 #include <algorithm>

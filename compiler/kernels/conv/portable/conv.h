@@ -1,6 +1,6 @@
-// Convolutions by the portable kernel, which serves every problem on every instruction set:
-// regions, packed weights, biases that contain all zero points, the proof that accumulators and
-// requantization stay in range, and the tile shapes.
+// Convolutions by the portable kernel, which serves every problem on every instruction set: regions
+// and tile shapes (plan.h), packed weights and biases that contain all zero points (pack.h), and
+// what is said of them (describe.h).
 #pragma once
 
 #include <memory>
@@ -18,7 +18,6 @@ namespace etch {
 class ConvStep : public StagedStep<ConvStep>, public TunableTiles {
  public:
   ConvPlan plan;
-  std::string tuning_fault;  // why the tuning file's choice cannot be had, or empty
   ConvStep() { divisible = true; }
   TunableTiles* tunable() override { return this; }
   bool prefetch_weights() override;
@@ -34,8 +33,11 @@ class ConvStep : public StagedStep<ConvStep>, public TunableTiles {
 
 // The kernel for any problem. Operand 0 is x, then comes the residual if there is one, then y.
 // Fills plan, constants, macs, facts and overlaps; the caller sets names. Its tiles are those of
-// `tuning` if that names them; see ConvStep::tuning_fault.
-std::unique_ptr<ConvStep> make_conv_step(const ConvProblem& problem, const IsaTraits& isa,
-                                         const Tuning& tuning);
+// `tuning` if that names them.
+struct MadeConv {
+  std::unique_ptr<ConvStep> step;
+  std::string refusal;  // why there is none: the tuning file's choice cannot be had
+};
+MadeConv make_conv_step(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning);
 
 }  // namespace etch

@@ -1,5 +1,5 @@
 // The functions in assembly of runtime/etch_winograd.h: 3x3 convolutions by Winograd's F(2x2, 3x3)
-// for Cortex-M cores with SIMD on halfwords; see dsp.h.
+// for Cortex-M cores with SIMD on halfwords; see dsp/functions.h.
 #pragma once
 
 #include "compiler/kernels/conv/dsp/functions.h"

@@ -1,0 +1,51 @@
+// See describe.h.
+#include "compiler/kernels/conv/depthwise/describe.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/base/text.h"
+
+namespace etch {
+
+namespace {
+
+std::string schedule_of(const IsaTraits& isa, const DepthwisePlan& plan) {
+  const auto by_work = [](const DepthwiseRegion& a, const DepthwiseRegion& b) {
+    return std::int64_t{a.rows} * a.cols * a.bytes < std::int64_t{b.rows} * b.cols * b.bytes;
+  };
+  const DepthwiseRegion& largest = *std::ranges::max_element(plan.regions, by_work);
+  std::string out = cat(largest.rows_together, largest.rows_together == 1 ? " row" : " rows", " x ",
+                        isa.byte_lanes(), " bytes");
+  if (largest.together > 1) out += cat(" x ", largest.together);
+  if (largest.piece > 0) out += " from pieces of pixels";
+  out += cat(", weights repeat after ", largest.period, largest.period == 1 ? " chunk" : " chunks");
+  if (plan.regions.size() > 1) out += cat(", ", plan.regions.size(), " regions");
+  return out;
+}
+
+// Rows are written in order and never before they have been read.
+std::vector<Overlap> overlaps_of(const ConvProblem& problem, const DepthwisePlan& plan) {
+  if (plan.regions.size() > 1 || plan.images > 1) return {};
+  const DepthwiseRegion& r = plan.regions.front();
+  std::int64_t distance = std::numeric_limits<std::int64_t>::min();
+  for (int row = 0; row < r.rows; row += r.rows_together) {
+    const int last = std::min(row + r.rows_together, r.rows) - 1;
+    const std::int64_t written = r.y_offset + last * r.y_row + (r.cols - 1) * r.y_col + r.bytes;
+    distance = std::max(distance, written - (r.x_offset + row * r.x_row));
+  }
+  return {{1, 0, distance + problem.y.offset - problem.x.offset}};
+}
+
+}  // namespace
+
+Description describe_depthwise(const ConvProblem& problem, const IsaTraits& isa,
+                               const DepthwisePlan& plan) {
+  Description out;
+  out.macs = problem.macs();
+  out.schedule = schedule_of(isa, plan);
+  out.overlaps = overlaps_of(problem, plan);
+  return out;
+}
+
+}  // namespace etch

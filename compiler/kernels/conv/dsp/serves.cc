@@ -1,0 +1,58 @@
+// See serves.h.
+#include "compiler/kernels/conv/dsp/serves.h"
+
+#include <algorithm>
+
+#include "compiler/kernels/conv/dsp/mla.h"
+#include "compiler/kernels/conv/regions.h"
+
+namespace etch {
+
+bool is_per_channel(const ConvGeometry& g) {
+  return g.group > 1 && g.group == g.in_channels && g.out_channels == g.in_channels;
+}
+
+namespace {
+
+// Whether the taps of a kernel row are contiguous.
+bool has_whole_rows(const ConvProblem& problem) {
+  const ConvAxis& axis = problem.geometry.axes.back();
+  return axis.kernel == 1 ||
+         (axis.dilation == 1 && problem.x.stride.back() == problem.geometry.in_per_group());
+}
+
+// What tiles need that read x in place: runs at one distance, pixels within reach.
+bool is_direct(const ConvProblem& problem) {
+  const ConvGeometry& g = problem.geometry;
+  const std::int64_t x_step = problem.x.stride.back() * g.axes.back().stride;
+  return 3 * x_step <= kMostMlaReach && (is_per_channel(g) || has_whole_rows(problem) ||
+                                         g.axes.size() == 1 || g.axes.front().kernel == 1);
+}
+
+bool is_served(const ConvProblem& problem) {
+  const ConvGeometry& g = problem.geometry;
+  const bool narrow = std::all_of(problem.weights.begin(), problem.weights.end(),
+                                  [](int w) { return w >= -128 && w <= 127; });
+  const bool channels_last =
+      problem.x.stride[1] == 1 && problem.y.stride[1] == bytes_of(problem.y.dtype);
+  // One channel per group wastes half of every product except in the kernel made for it.
+  const bool grouped = g.group == 1 || (is_per_channel(g) && g.in_channels % 4 == 0) ||
+                       (g.in_per_group() >= 4 && g.out_per_group() >= 2);
+  // Each band of rows that see the same taps has statements of its own.
+  constexpr std::size_t kMostBands = 512;
+  const auto is_simple = [](const ConvAxis& axis) {
+    return count_segments(axis, ConvDirection::kForward, 0, 0, kMostBands).segments <= kMostBands;
+  };
+  return g.direction == ConvDirection::kForward && g.axes.size() <= 2 && narrow && channels_last &&
+         grouped && (g.axes.size() < 2 || is_simple(g.axes[0]));
+}
+
+}  // namespace
+
+bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa) {
+  const bool direct = isa.assembly == Assembly::kMla;
+  if (!(direct || isa.assembly == Assembly::kDsp) || !is_served(problem)) return false;
+  return !direct || is_direct(problem);
+}
+
+}  // namespace etch

@@ -1,0 +1,16 @@
+// Which convolutions the functions in assembly for Cortex-M serve.
+#pragma once
+
+#include "compiler/kernels/conv/problem.h"
+#include "templates/isa/traits.h"
+
+namespace etch {
+
+// One input and one output channel per group.
+bool is_per_channel(const ConvGeometry& g);
+
+// False where these kernels do not serve the problem: transposed, three axes, weights wider than
+// int8, or depthwise with channels that are not a multiple of 4.
+bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa);
+
+}  // namespace etch

@@ -1,0 +1,73 @@
+// See tile_functions.h.
+#include "compiler/kernels/conv/dsp/tile_functions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/kernels/conv/assemble.h"
+#include "compiler/kernels/conv/dsp/mla.h"
+
+namespace etch {
+
+std::optional<DspResidual> residual_of(const std::optional<rt::DspResidual>& line) {
+  if (!line) return std::nullopt;
+  return DspResidual{line->step, line->low, line->high, line->shift};
+}
+
+namespace {
+
+using Form = DspConvPlan::Form;
+
+// Depthwise, the second pixel is read at an offset from the first one.
+int most_pixels(const DspConvPlan& p) {
+  if (p.form == Form::kDepthwise) return p.x_step <= kMostDepthwiseStep ? 2 : 1;
+  return p.form == Form::kRow ? 1 : 4;
+}
+
+// For tiles of so many pixels.
+DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pixels,
+                       std::vector<AssemblyFunction>& assembly) {
+  DspFunctions out{pixels, "", ""};
+  if (p.form == Form::kDepthwise) {
+    const DspDepthwise tile{pixels,          p.x_step,        p.taps.rows, p.taps.cols,
+                            p.taps.row_step, p.taps.col_step, p.channels,  epilogue};
+    out.multiply = use(p.halves ? dsp_depthwise(tile) : mla_depthwise(tile), assembly);
+    return out;
+  }
+  if (p.form == Form::kDirect) {
+    out.multiply = use(mla_tile({pixels, p.x_step, p.direct.bytes, p.direct.runs, p.run_step,
+                                 p.channels, epilogue}),
+                       assembly);
+    return out;
+  }
+  out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}), assembly);
+  out.multiply =
+      use(p.form == Form::kRow
+              ? dsp_row({p.groups(), p.channels, epilogue})
+              : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue, residual_of(p.line)}),
+          assembly);
+  return out;
+}
+
+// Whether all rows that are copied start at multiples of 4 bytes.
+bool rows_are_aligned(const DspConvPlan& p, const ConvProblem& problem) {
+  const std::size_t rank = problem.geometry.axes.size();
+  const std::int64_t row = rank > 1 ? problem.x.stride[rank] : 0;
+  return p.left % 4 == 0 && row % 4 == 0 && problem.x.offset % 4 == 0 &&
+         std::all_of(p.axes.begin(), p.axes.end(),
+                     [](const ConvLoop& loop) { return loop.x_step % 4 == 0; });
+}
+
+}  // namespace
+
+DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
+                           const DspEpilogue& epilogue, std::vector<AssemblyFunction>& assembly) {
+  plan.tile = functions(plan, epilogue, std::min(most_pixels(plan), plan.columns), assembly);
+  const int rest = plan.columns % plan.tile.pixels;
+  if (rest != 0) plan.rest = functions(plan, epilogue, rest, assembly);
+  if (plan.copies && plan.copied > 0)
+    plan.copy = use(dsp_copy({plan.copied, rows_are_aligned(plan, problem)}), assembly);
+  return plan;
+}
+
+}  // namespace etch

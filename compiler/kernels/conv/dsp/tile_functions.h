@@ -1,0 +1,21 @@
+// Which functions in assembly a convolution for Cortex-M calls: for whole tiles, for the last one
+// of a row, and to copy rows.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/kernels/conv/dsp/functions.h"
+#include "compiler/kernels/conv/problem.h"
+#include "templates/kernels/conv/dsp_conv.h"
+
+namespace etch {
+
+// The plan with the names of its functions, which are appended to `assembly`.
+DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
+                           const DspEpilogue& epilogue, std::vector<AssemblyFunction>& assembly);
+
+// As the generators are told it.
+std::optional<DspResidual> residual_of(const std::optional<rt::DspResidual>& line);
+
+}  // namespace etch

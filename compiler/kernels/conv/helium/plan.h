@@ -1,0 +1,26 @@
+// The first stage of a convolution for Helium: where pixels and their taps are, the tile, whether
+// its operands are gathered, and the functions in assembly.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/kernels/conv/pieces.h"
+#include "compiler/kernels/conv/proof.h"
+#include "templates/kernels/conv/mve_conv.h"
+
+namespace etch {
+
+inline constexpr int kMveVector = 16;  // bytes
+
+struct PlannedMveConv {
+  MveConvPlan plan;
+  RangeProof proof;
+  std::vector<Piece> pieces;  // that a pixel reads
+  std::vector<AssemblyFunction> assembly;
+};
+// Nothing where there is padding that no halo holds, requantization with integers, or too long a
+// function.
+std::optional<PlannedMveConv> plan_mve_conv(const ConvProblem& problem, const IsaTraits& isa);
+
+}  // namespace etch

@@ -1,0 +1,220 @@
+// See pack.h.
+#include "compiler/kernels/conv/portable/pack.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/kernels/conv/tap_grids.h"
+#include "compiler/program/constants.h"
+#include "compiler/program/requantization.h"
+
+namespace etch {
+
+namespace {
+
+// What all of this reads.
+struct Source {
+  const ConvProblem& problem;
+  const IsaTraits& isa;
+  const PlannedConv& conv;
+};
+
+// The output channel of a lane, or -1 where the block's lanes exceed its channels.
+int channel_at(const Source& from, const ChannelBlock& block, int b, int v, int lane, int g) {
+  const bool natural = from.conv.plan.out.kind == Requantize::Kind::kInt32;
+  int in_block = natural ? v * from.isa.lanes + lane : channel_of(from.isa, block.vectors, v, lane);
+  if (block.form != BlockForm::kWhole) in_block = lane / 2;
+  if (in_block >= block.channels) return -1;
+  return static_cast<int>(g * from.problem.geometry.out_per_group()) + block.first +
+         b * block.channels + in_block;
+}
+
+// ---- weights ----
+
+void pack_block(const Source& from, const ChannelBlock& block, const RegionTaps& taps, int g,
+                std::vector<std::byte>& out) {
+  LaneWeights lanes(static_cast<std::size_t>(from.isa.lanes));
+  for (int b = 0; b < block.repeat; ++b) {
+    for (std::size_t k0 = 0; k0 < taps.k.size(); k0 += 4) {
+      const int part = taps.part_at(k0);
+      for (int v = 0; v < block.vectors; ++v) {
+        for (int lane = 0; lane < from.isa.lanes; ++lane) {
+          const int m = channel_at(from, block, b, v, lane, g);
+          for (std::size_t i = 0; i < 4; ++i) {
+            const auto [tap, c] = taps.k[k0 + i];
+            const int w = m >= 0 && tap >= 0 ? from.problem.weight(m, tap, c) : 0;
+            lanes[static_cast<std::size_t>(lane)][i] =
+                from.isa.weight_form == WeightForm::kS8x4 ? from.conv.parts.of(w, part) : w;
+          }
+        }
+        append_weights(out, from.isa, lanes);
+      }
+    }
+  }
+}
+
+// The part of channel m's weight that the byte `at` of K multiplies.
+int weight_at(const Source& from, int m, const RegionTaps& taps, std::int64_t at) {
+  const auto position = static_cast<std::size_t>(at);
+  const auto [tap, c] = taps.k[position];
+  if (m < 0 || tap < 0) return 0;
+  return from.conv.parts.of(from.problem.weight(m, tap, c), taps.part_at(position));
+}
+
+// Lanes 2i and 2i + 1 are one channel; their bytes of K differ (half_vectors.h).
+void pack_halves(const Source& from, const ChannelBlock& block, std::size_t r, int g,
+                 std::vector<std::byte>& out) {
+  const ConvRegion& region = from.conv.plan.regions[r];
+  const bool pairs = block.form == BlockForm::kPairs;
+  LaneWeights lanes(static_cast<std::size_t>(from.isa.lanes));
+  std::int64_t start = 0;  // of the repetition, in k
+  for (const KRun& run : region.runs) {
+    for (int repeat = 0; repeat < run.repeat; ++repeat, start += 4 * run.groups) {
+      for (int group = 0; group < region.groups_of(run, block.form); ++group) {
+        for (int lane = 0; lane < from.isa.lanes; ++lane) {
+          const int m = channel_at(from, block, 0, 0, lane, g);
+          const std::int64_t first =
+              (pairs ? 4 : 8) * group + lane % 2 * (pairs ? 4 - region.x_col : 4);
+          for (std::int64_t i = 0; i < 4; ++i) {
+            const bool inside = first + i >= 0 && first + i < 4 * run.groups;
+            lanes[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)] =
+                inside ? weight_at(from, m, from.conv.taps[r], start + first + i) : 0;
+          }
+        }
+        append_weights(out, from.isa, lanes);
+      }
+    }
+  }
+}
+
+// All blocks of a region in one group.
+std::vector<std::byte> region_weights(const Source& from, std::size_t r, int g) {
+  std::vector<std::byte> out;
+  for (const ChannelBlock& block : from.conv.plan.blocks) {
+    if (block.form == BlockForm::kWhole) {
+      pack_block(from, block, from.conv.taps[r], g, out);
+    } else {
+      pack_halves(from, block, r, g, out);
+    }
+  }
+  return out;
+}
+
+ConstantArray pack_weights(const Source& from, PackedConv& places) {
+  std::vector<std::byte> all;
+  for (int g = 0; g < static_cast<int>(from.problem.geometry.group); ++g) {
+    const std::size_t start = all.size();
+    for (std::size_t r = 0; r < places.regions.size(); ++r) {
+      places.regions[r].weights = static_cast<std::int64_t>(all.size() - start);
+      const std::vector<std::byte> weights = region_weights(from, r, g);
+      all.insert(all.end(), weights.begin(), weights.end());
+    }
+    places.weights_per_group = static_cast<std::int64_t>(all.size() - start);
+  }
+  return byte_array(
+      "weights", std::move(all),
+      cat("packed for ", from.isa.lanes, " lanes: block, tap run, 4 bytes of K, vector, lane"));
+}
+
+// ---- biases and factors ----
+
+struct Lane {
+  int channel = -1;             // -1: none
+  bool is_second_half = false;  // of a sum that starts in the lane before
+};
+
+// Those of "bias" and of what requantization reads, in order.
+std::vector<Lane> lanes_of(const Source& from) {
+  std::vector<Lane> out;
+  for (int g = 0; g < from.problem.geometry.group; ++g) {
+    for (const ChannelBlock& block : from.conv.plan.blocks) {
+      for (int b = 0; b < block.repeat; ++b) {
+        for (int v = 0; v < block.vectors; ++v) {
+          for (int lane = 0; lane < from.isa.lanes; ++lane) {
+            out.push_back({channel_at(from, block, b, v, lane, g),
+                           block.form == BlockForm::kSplit && lane % 2 != 0});
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<int> tap_set(const std::vector<KByte>& k) {
+  std::set<int> taps;
+  for (const auto& [tap, c] : k) {
+    if (tap >= 0) taps.insert(tap);
+  }
+  return {taps.begin(), taps.end()};
+}
+
+ConstantArray pack_bias(const Source& from, const std::vector<Lane>& lanes, PackedConv& places) {
+  std::vector<std::int32_t> bias;
+  const auto append = [&](const std::vector<int>& taps) {
+    for (const Lane& lane : lanes) {
+      const bool zero = lane.channel < 0 || lane.is_second_half;
+      bias.push_back(zero ? 0 : folded_bias(from.problem, lane.channel, taps));
+    }
+  };
+  std::map<std::vector<int>, std::int64_t> known;  // regions with the same taps share biases
+  for (std::size_t r = 0; r < places.regions.size(); ++r) {
+    const std::optional<TapGrid>& grid = from.conv.plan.regions[r].grid;
+    const auto here = static_cast<std::int64_t>(bias.size());
+    if (grid) {
+      places.regions[r].bias = here;
+      for (const std::vector<int>& taps : tap_sets(*grid)) append(taps);
+      continue;
+    }
+    const std::vector<int> taps = tap_set(from.conv.taps[r].k);
+    const auto [it, inserted] = known.emplace(taps, here);
+    places.regions[r].bias = it->second;
+    if (inserted) append(taps);
+  }
+  return int32_array("bias", bias, "bias - x_zero_point * sum(w), in lane order");
+}
+
+// What requantization reads.
+ConstantArray pack_factors(const Source& from, const std::vector<Lane>& lanes) {
+  const Requantize& out = from.conv.plan.out;
+  if (out.kind == Requantize::Kind::kInteger) {
+    std::vector<int> channels;
+    for (const Lane& lane : lanes) channels.push_back(lane.channel);
+    return requantize_constants(from.conv.proof.requantized, out.integer, channels, from.isa.lanes);
+  }
+  std::vector<float> scale;
+  for (const Lane& lane : lanes) {
+    const int m = lane.channel;
+    scale.push_back(m < 0 ? 1.0F : from.problem.scale[static_cast<std::size_t>(m)]);
+  }
+  return float_array("scale", scale, "x_scale * w_scale / y_scale, in lane order");
+}
+
+}  // namespace
+
+PackedConv pack_conv(const ConvProblem& problem, const IsaTraits& isa, const PlannedConv& conv) {
+  const Source from{problem, isa, conv};
+  const std::vector<Lane> lanes = lanes_of(from);
+  PackedConv out;
+  out.regions.resize(conv.plan.regions.size());
+  out.constants.push_back(pack_weights(from, out));
+  out.constants.push_back(pack_bias(from, lanes, out));
+  if (conv.plan.out.kind != Requantize::Kind::kInt32)
+    out.constants.push_back(pack_factors(from, lanes));
+  return out;
+}
+
+ConvPlan placed(ConvPlan plan, const ConvProblem& problem, const PackedConv& packed) {
+  plan.weights_per_group = packed.weights_per_group;
+  for (std::size_t r = 0; r < plan.regions.size(); ++r) {
+    ConvRegion& region = plan.regions[r];
+    region.weights = packed.regions[r].weights;
+    region.bias = packed.regions[r].bias;
+    if (region.grid) region.grid->bias_step = problem.geometry.group * plan.lanes_per_group;
+  }
+  return plan;
+}
+
+}  // namespace etch

@@ -1,0 +1,18 @@
+// Weights wider than int8 as a sum of int8 parts, each of which is issued as a tap of its own.
+#pragma once
+
+#include "compiler/kernels/conv/problem.h"
+#include "templates/isa/traits.h"
+
+namespace etch {
+
+struct WeightParts {
+  int count = 1;
+  // The parts 0, 1, ... of a weight add up to it.
+  int of(int weight, int part) const;
+};
+
+// As many as the problem's widest weight needs; one where the instruction set multiplies int16.
+WeightParts parts_needed(const ConvProblem& problem, const IsaTraits& isa);
+
+}  // namespace etch
