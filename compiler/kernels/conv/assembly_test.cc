@@ -89,8 +89,11 @@ std::vector<AssemblyFunction> functions() {
   }
   for (int pixels = 1; pixels <= 4; ++pixels) {
     for (const int words : {1, 4, 5, 12}) {
-      for (const std::int64_t step : {1, 64, 5000})
+      for (const std::int64_t step : {1, 64, 5000}) {
         out.push_back(dsp_gather({pixels, step, words, 3, 4096}));
+        for (const std::int64_t unused : {0, 4096})
+          out.push_back(dsp_gather({pixels, step, words, 1, unused}));
+      }
     }
   }
   for (const std::int64_t count : {1, 3, 31, 32, 100}) {

@@ -82,10 +82,10 @@ class Gather {
 }  // namespace
 
 AssemblyFunction dsp_gather(const DspGather& gather) {
+  const std::int64_t run_step = gather.runs > 1 ? gather.run_step : 0;  // one run: of no effect
   AssemblyFunction out;
-  out.name =
-      cat("dsp_gather_", gather.pixels, "_s", signed_suffix(gather.x_step), "_", gather.words, "w_",
-          gather.runs, "r", signed_suffix(gather.runs > 1 ? gather.run_step : 0));
+  out.name = cat("dsp_gather_", gather.pixels, "_s", signed_suffix(gather.x_step), "_",
+                 gather.words, "w_", gather.runs, "r", signed_suffix(run_step));
   out.summary = cat("widens ", gather.runs, " runs of ", gather.words, " words of ", gather.pixels,
                     " pixels.");
   out.types = {"const uint8_t*", "int32_t*"};
@@ -93,7 +93,7 @@ AssemblyFunction dsp_gather(const DspGather& gather) {
   out.condition = dsp_condition({});
   out.lines = Gather(gather).lines();
   out.fallback = cat("rt::dsp_gather(x, out, ", gather.pixels, ", ", gather.x_step, ", ",
-                     gather.words, ", ", gather.runs, ", ", gather.run_step, ");");
+                     gather.words, ", ", gather.runs, ", ", run_step, ");");
   out.stack = 32;
   return out;
 }
