@@ -14,6 +14,7 @@
 #include "compiler/lower/quantized_tensors.h"
 #include "compiler/lower/strict_integer.h"
 #include "compiler/passes/pipeline.h"
+#include "compiler/program/verify.h"
 #include "compiler/schedule/budget.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
@@ -62,6 +63,13 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
 
 namespace {
 
+// Between stages, in debug builds.
+void verify_after([[maybe_unused]] const char* stage, [[maybe_unused]] const Program& program) {
+#ifndef NDEBUG
+  verify(program, stage);
+#endif
+}
+
 // The back half: from the graph to a program for one instruction set. False when it is refused.
 bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos halos,
            Program& program, Sink& sink) {
@@ -70,14 +78,20 @@ bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos ha
   describe_ports(graph, program);
   describe_quantization(graph, program);
   if (!Lowering(graph, program.isa, options.tuning, program, sink, halos).run()) return false;
+  verify_after("lowering", program);
   unroll_steps(program, options.unrolling, sink);
+  verify_after("unrolling", program);
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
   if (sink.has_errors()) return false;
   prefetch_weights(program);
+  verify_after("prefetch", program);
   divide_work(program, options.threads);
+  verify_after("dividing work", program);
   share_code(program);
+  verify_after("sharing code", program);
   plan_memory(program);
+  verify_after("planning memory", program);
   return !sink.has_errors();
 }
 
