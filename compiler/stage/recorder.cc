@@ -179,7 +179,7 @@ void Recorder::statement(const std::string& text) {
 // Every value starts as a constant; the first update of it takes the const away.
 std::string Recorder::define(const char* type, const Name& name, const char* verb,
                              recorded::Arguments arguments) {
-  const std::string value = name.text();
+  std::string value = name.text();
   const std::string rest =
       cat("isa::", type, " ", value, " = isa::", verb, "(", join(arguments), ");");
   statement(cat(kConst, rest));

@@ -11,7 +11,7 @@ class Writer {
  public:
   // One line at the current depth; an empty line is written without trailing spaces.
   void line(std::string_view text = {}) {
-    if (!text.empty()) text_.append(static_cast<std::size_t>(2 * depth_), ' ').append(text);
+    if (!text.empty()) text_.append(2 * static_cast<std::size_t>(depth_), ' ').append(text);
     text_.push_back('\n');
   }
 
