@@ -200,8 +200,9 @@ TEST(Audit, ChecksWhatAnExternalFunctionReadsBeforeItsPointer) {
     program.steps.push_back(std::move(step));
     const AuditResult result = audit_step(program, program.steps.size() - 1);
     EXPECT_EQ(result.findings.empty(), bytes == 256);
-    if (bytes == 257)
+    if (bytes == 257) {
       EXPECT_EQ(result.findings[0], "n02_back: copy_spread: x reads bytes [-1, 256) of [0, 256)");
+    }
     EXPECT_FALSE(result.uses_floats);
   }
 }
