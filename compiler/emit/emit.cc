@@ -68,16 +68,31 @@ OutputFile weights_header(const EmitContext& context) {
               kSystemIncludes, in_steps(context, "\n" + weight_declarations(context)))};
 }
 
+// What functions of steps include of the vocabulary and the runtime.
+std::string kernel_includes(const EmitContext& context, const std::string& body) {
+  std::string out;
+  if (body.find("rt::") != std::string::npos) {
+    for (const std::string& header : context.headers) out += include(cat("etch/", header));
+  }
+  return out + include(cat("etch/", context.vocabulary));
+}
+
+OutputFile tiles_header(const EmitContext& context, const std::string& tiles) {
+  return {cat(context.options.name, "_tiles.h"),
+          cat(file_banner(context, "what several steps do for a tile (internal)."),
+              "#pragma once\n\n", kSystemIncludes, "\n", kernel_includes(context, tiles),
+              in_steps(context, aliases(context, tiles) + tiles))};
+}
+
 void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) {
   const std::string& name = context.options.name;
-  const std::vector<std::string> shards = step_definitions(context);
+  const auto [shards, tiles] = step_code(context);
+  if (!tiles.empty()) files.push_back(tiles_header(context, tiles));
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n";
-    if (shards[i].find("rt::") != std::string::npos) {
-      for (const std::string& header : context.headers) text += include(cat("etch/", header));
-    }
-    text += include(cat("etch/", context.vocabulary));
+    std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n" +
+                       kernel_includes(context, shards[i]);
     text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
+    if (!tiles.empty()) text += include(cat(name, "_tiles.h"));
     text += in_steps(context, aliases(context, shards[i]) + shards[i]);
     files.push_back({cat(name, "_steps_", i, ".cc"), std::move(text)});
   }
@@ -144,9 +159,10 @@ std::vector<OutputFile> folder(const EmitContext& context) {
 
 std::vector<OutputFile> single_file(const EmitContext& context) {
   const std::string& name = context.options.name;
-  std::string steps;
+  const auto [shards, tiles] = step_code(context);
+  std::string steps = tiles;
   std::string weights;
-  for (const std::string& shard : step_definitions(context)) steps += shard;
+  for (const std::string& shard : shards) steps += shard;
   for (const std::string& shard : weight_definitions(context)) weights += shard;
   const std::string assembly = assembly_definitions(context.program);
   if (!assembly.empty()) steps += "\n" + assembly;

@@ -249,6 +249,14 @@ TEST_F(TinyNetwork, NeedsNoMoreArenaThanPromised) {
   EXPECT_LE(arena(*dscnn, Objective::kRam), 16'000);
 }
 
+TEST_F(TinyNetwork, LayersOfEqualShapeHaveOneFunction) {
+  const auto dscnn = model("mlperftiny_kws_dscnn_qdq");
+  if (!dscnn) GTEST_SKIP() << "no networks in ../shared/models/nets";
+  const auto fast =
+      compiled_with({"", *dscnn, {}}, options_for("avx512_vnni", Objective::kBalanced));
+  EXPECT_GE(shared_bodies(*fast).size(), 7U);  // four depthwise convolutions, three others
+}
+
 TEST_F(TinyNetwork, LayersOfEqualShapeHaveOneFunctionForSize) {
   const auto dscnn = model("mlperftiny_kws_dscnn_qdq");
   if (!dscnn) GTEST_SKIP() << "no networks in ../shared/models/nets";

@@ -46,8 +46,13 @@ std::string run_definition(const EmitContext& context);
 std::string profile_header(const EmitContext& context);
 std::string profile_definition(const EmitContext& context);
 
-// step_shards.cc: the steps' functions, cut into pieces that a compiler can build in parallel.
-std::vector<std::string> step_definitions(const EmitContext& context);
+// step_shards.cc: the steps' functions, cut into pieces that a compiler can build in parallel, and
+// the tile functions that several of them call.
+struct StepCode {
+  std::vector<std::string> shards;
+  std::string tiles;
+};
+StepCode step_code(const EmitContext& context);
 // assembly.cc: the functions in assembly that the steps call, each once; empty without any. Their
 // declarations, and the runtime's header for those CPUs that lack the instructions.
 std::string assembly_declarations(const Program& program);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/base/check.h"
+#include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/stage/recorder.h"
 #include "compiler/text/names.h"
@@ -16,13 +17,24 @@ namespace {
 // Shorter functions would gain nothing.
 constexpr int kLeastStatements = 24;
 
+// Restricted, so that stores to a tensor do not keep compilers from moving loads of constants: as
+// with arrays, of which they know that nobody writes them.
 std::string with_constants(const Step& step, const std::string& body) {
   std::string out = parameters_of(step);
   for (const ConstantArray& constant : step.constants) {
-    out += cat(out.empty() ? "" : ", ", pointer_type(constant.element, true), " ", body, "_",
-               constant.suffix);
+    out += cat(out.empty() ? "" : ", ", pointer_type(constant.element, true), " __restrict ", body,
+               "_", constant.suffix);
   }
   return out;
+}
+
+// By what it computes, so that other layers of the network have no part in it:
+// "depthwise_1x64x25x5_body".
+std::string name_of_body(const Step& step) {
+  std::string out = step.kind;
+  for (std::size_t i = 0; i < step.output_shape.size(); ++i)
+    out += cat(i == 0 ? "_" : "x", step.output_shape[i]);
+  return out + "_body";
 }
 
 // What the step prints under another name, without what is said about it alone.
@@ -54,19 +66,27 @@ std::string kinds_of_constants(const Step& step) {
 
 }  // namespace
 
+std::string name_by_content(const std::string& name, const std::string& text) {
+  constexpr std::size_t kDigits = 8;
+  return cat(name, "_", sha256_hex(text).substr(0, kDigits));
+}
+
 std::map<std::string, std::string> shared_bodies(const Program& program) {
   std::map<std::string, std::string> out;
-  if (program.isa.objective != Objective::kSize) return out;
   std::map<std::string, std::vector<const Step*>> alike;
   for (const auto& step : program.steps) {
-    if (step->shares_code() || step->partition.shares > 1) continue;
+    if (step->shares_code()) continue;
     int statements = 0;
     const std::string text = text_under(*step, program.isa, "step", &statements);
     if (statements >= kLeastStatements) alike[kinds_of_constants(*step) + text].push_back(&*step);
   }
+  std::erase_if(alike, [](const auto& entry) { return entry.second.size() < 2; });
+  std::map<std::string, int> wishes;
+  for (const auto& [text, steps] : alike) ++wishes[name_of_body(*steps.front())];
   for (const auto& [text, steps] : alike) {
-    if (steps.size() < 2) continue;
-    for (const Step* const step : steps) out[step->name] = steps.front()->name + "_body";
+    const std::string wish = name_of_body(*steps.front());
+    const std::string name = wishes[wish] == 1 ? wish : name_by_content(wish, text);
+    for (const Step* const step : steps) out[step->name] = name;
   }
   return out;
 }
@@ -89,6 +109,7 @@ std::string handing_over(const Step& step, const std::string& body) {
     arguments += cat(arguments.empty() ? "" : ", ", name);
   };
   for (const Operand& operand : step.operands) add(operand.name);
+  if (step.partition.shares > 1) add("share");
   for (const ConstantArray& constant : step.constants)
     add(cat(constant.owner.empty() ? step.name : constant.owner, "_", constant.suffix));
   std::string out = cat("// ", comment_text(step.summary), "\n");

@@ -1,10 +1,11 @@
 // The functions of the steps, recorded and cut into files; see parts.h.
 #include <map>
-#include <set>
+#include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/code/shared_bodies.h"
+#include "compiler/emit/code/shared_tiles.h"
 #include "compiler/stage/recorder.h"
 
 namespace etch {
@@ -23,33 +24,62 @@ std::string kernel_pragmas() {
          "#endif\n";
 }
 
-std::vector<std::string> step_definitions(const EmitContext& context) {
-  std::vector<std::string> shards;
-  int statements = kShardStatements;
-  const std::map<std::string, std::string> bodies = shared_bodies(context.program);
-  std::set<std::string> defined;
-  for (const auto& step : context.program.steps) {
+namespace {
+
+// The functions of one step in the order of the files, and how much work they are for a compiler.
+struct Definition {
+  StepText code;
+  int statements = 0;
+  std::string handing_over;  // to `code`; empty: that is the step's own function
+};
+
+std::vector<Definition> definitions_of(const Program& program) {
+  std::vector<Definition> out;
+  const std::map<std::string, std::string> bodies = shared_bodies(program);
+  std::map<std::string, std::size_t> defined;
+  for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     const auto body = bodies.find(step->name);
     const bool hands_over = body != bodies.end();
-    if (hands_over && !defined.insert(body->second).second) {
-      shards.back() += "\n" + handing_over(*step, body->second);
+    const auto first = hands_over ? defined.find(body->second) : defined.end();
+    if (first != defined.end()) {
+      out[first->second].handing_over += "\n" + handing_over(*step, body->second);
       continue;
     }
     Recorder recorder(*step);
-    recorder.set_isa(context.program.isa);
+    recorder.set_isa(program.isa);
     step->run(recorder);
-    if (statements > 0 && statements + recorder.statements() > kShardStatements) {
-      shards.emplace_back();
+    Definition& one = out.emplace_back();
+    one.statements = recorder.statements();
+    one.code = {step->name, step->kind, recorder.text()};
+    if (!hands_over) continue;
+    defined[body->second] = out.size() - 1;
+    one.code.name = body->second;
+    one.code.text = body_definition(*step, program.isa, body->second);
+    one.handing_over = "\n" + handing_over(*step, body->second);
+  }
+  return out;
+}
+
+}  // namespace
+
+StepCode step_code(const EmitContext& context) {
+  std::vector<Definition> definitions = definitions_of(context.program);
+  std::vector<StepText> texts;
+  for (Definition& one : definitions) texts.push_back(std::move(one.code));
+  StepCode out;
+  for (const std::string& tile : extract_shared_tiles(texts)) out.tiles += "\n" + tile;
+  int statements = kShardStatements;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const int more = definitions[i].statements;
+    if (statements > 0 && statements + more > kShardStatements) {
+      out.shards.emplace_back();
       statements = 0;
     }
-    statements += recorder.statements();
-    if (hands_over) {
-      shards.back() += "\n" + body_definition(*step, context.program.isa, body->second);
-    }
-    shards.back() += "\n" + (hands_over ? handing_over(*step, body->second) : recorder.text());
+    statements += more;
+    out.shards.back() += "\n" + texts[i].text + definitions[i].handing_over;
   }
-  return shards;
+  return out;
 }
 
 }  // namespace etch
