@@ -173,15 +173,24 @@ AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const Operan
   return stage.result();
 }
 
+namespace {
+// A number whose divisors are known to divide the buffer's address: its place in an arena that
+// starts at a multiple of 64, or, before memory is planned, what lowering asked for.
+std::int64_t start_in_arena(const Buffer& buffer) {
+  constexpr std::int64_t kArena = 64;
+  return buffer.arena_offset < 0 ? buffer.alignment : std::gcd(kArena, buffer.arena_offset);
+}
+}  // namespace
+
 std::vector<OperandExtent> extents_of(const Program& program, const Step& step) {
   std::vector<OperandExtent> out;
   for (const Operand& operand : step.operands) {
     const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
     const bool in_arena = buffer.home == Home::kArena;
     const std::int64_t end = buffer.bytes - operand.offset;
-    // Users align their inputs and outputs to the element; arena buffers start at multiples of 64.
+    // Users align their inputs and outputs to the element, and the arena as its header says.
     const std::int64_t alignment =
-        in_arena ? std::gcd(std::int64_t{64}, operand.offset) : bytes_of(operand.element);
+        in_arena ? std::gcd(start_in_arena(buffer), operand.offset) : bytes_of(operand.element);
     out.push_back({-operand.offset, end, end + (in_arena ? kArenaSlack : 0), alignment});
   }
   return out;

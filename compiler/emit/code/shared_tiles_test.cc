@@ -38,7 +38,7 @@ TEST(SharedTiles, OnesThatDifferStayWhereTheyAre) {
 }
 
 TEST(SharedTiles, OneThatNamesItsStepStaysThere) {
-  // Equal but for the step: each uses its own table.
+  // Equal except for the step: each uses its own table.
   std::vector<StepText> steps = {step_with("n1_conv", "  at(n1_conv_table);\n"),
                                  step_with("n1_conv", "  at(n1_conv_table);\n")};
   EXPECT_TRUE(extract_shared_tiles(steps).empty());
