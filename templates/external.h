@@ -23,7 +23,7 @@ namespace etch {
 
 enum class FloatUse { kNone, kUsed };
 
-// The header that brings what every network may call.
+// The header of what every network may call.
 inline constexpr std::string_view kOpsHeader = "etch_ops.h";
 
 // Bytes from a pointer, of which an argument touches those in [begin, end) and no others.

@@ -17,6 +17,7 @@
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scale_cases.h"
+#include "tests/support/targets.h"
 #include "tests/support/tensors.h"
 
 namespace etch {
@@ -67,10 +68,10 @@ std::vector<Tensor> scalar_outputs(const Case& each) {
 TEST(ExtremeScales, OfFloatGroupsGiveOneResult) {
   for (const Case& each : accepted(extreme_float_groups, 0, sweeping() ? 6000 : 80)) {
     const std::vector<Tensor> expected = scalar_outputs(each);
-    for (const char* target : {"sse41", "avx2", "avx512_vnni", "cortex-m3", "cortex-m55"}) {
-      const auto program = compiled(each, target);
+    for (const IsaTraits* const isa : plans()) {
+      const auto program = compiled(each, isa->name);
       EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), expected), "")
-          << each.name << " on " << target;
+          << each.name << " on " << isa->name;
     }
   }
 }
@@ -94,6 +95,7 @@ TEST_P(CompiledExtremeScales, GiveTheSameBytes) {
 
 // One for each way of converting; with ETCH_SWEEP all that have the memory for so many networks.
 std::vector<std::string> compiled_targets() {
+  // Targets: each converts floats to integers in its own way.
   std::vector<std::string> out = {"scalar",  "sse41",     "avx2",   "avx512_vnni",
                                   "aarch64", "cortex-m4", "riscv64"};
   if (!sweeping()) return out;

@@ -15,6 +15,7 @@
 #include "tests/support/agreement.h"
 #include "tests/support/paths.h"
 #include "tests/support/place_cases.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -39,7 +40,11 @@ TEST_P(CompiledPlaces, AgreeWithTheReferences) {
   expect_compiled_agrees(all, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, CompiledPlaces, testing::Values("scalar", "avx2", "avx512_vnni"));
+INSTANTIATE_TEST_SUITE_P(
+    Places, CompiledPlaces,
+    testing::ValuesIn(all_targets_but({{"sse41", "has the layouts of avx2"},
+                                       {"avx_vnni", "differs from avx2 in products alone"}})),
+    name_of_target);
 
 // Recorded results of ONNX Runtime for one model.
 struct Finding {
@@ -74,11 +79,11 @@ TEST(Places, RecordedReversalsGiveWhatOnnxRuntimeGave) {
     EXPECT_FALSE(finding.inputs.empty()) << name;
     for (std::size_t set = 0; set < finding.inputs.size(); ++set) {
       const Case each{cat(name, "_", set), finding.model, {finding.inputs[set]}};
-      for (const char* target : {"scalar", "avx2", "avx512_vnni", "cortex-m4"}) {
-        const auto program = compiled(each, target);
+      for (const IsaTraits* const isa : plans()) {
+        const auto program = compiled(each, isa->name);
         ASSERT_NE(program, nullptr);
         EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), {finding.outputs[set]}), "")
-            << each.name << " on " << target;
+            << each.name << " on " << isa->name;
       }
     }
   }

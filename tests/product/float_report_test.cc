@@ -88,6 +88,7 @@ TEST(FloatReport, APageSaysWhichWorkIsFloat) {
 }
 
 TEST(FloatReport, AFloatNetworkHasNoRequantizationOnAnyTarget) {
+  // Targets: with an FPU and without.
   for (const std::string target : {"scalar", "cortex-m0"}) {
     SCOPED_TRACE(target);
     const std::string page = report_html(report_of(Kind::kFloat, target));

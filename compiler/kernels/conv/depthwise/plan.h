@@ -18,7 +18,7 @@ struct PlannedDepthwise {
     Segment rows, cols;
     int phases = 1;
   };
-  DepthwisePlan plan;  // but for where in the constants each region starts: packing decides
+  DepthwisePlan plan;  // except where in the constants each region starts: packing decides
   RangeProof proof;
   std::vector<Taps> taps;  // per region
 };

@@ -15,7 +15,7 @@
 namespace etch {
 
 struct PlannedDspConv {
-  DspConvPlan plan;  // but for the length of the stream, which packing finds
+  DspConvPlan plan;  // except the length of the stream, which packing finds
   RangeProof proof;
   DspEpilogue epilogue;         // of the functions in assembly
   std::optional<SumLine> line;  // along which they add the residual

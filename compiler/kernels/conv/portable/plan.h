@@ -23,7 +23,7 @@ struct RegionTaps {
 };
 
 struct PlannedConv {
-  ConvPlan plan;  // but for where in the constants each region starts: packing decides
+  ConvPlan plan;  // except where in the constants each region starts: packing decides
   RangeProof proof;
   WeightParts parts;
   std::vector<RegionTaps> taps;  // per region

@@ -11,7 +11,7 @@
 namespace etch {
 
 struct PlannedWinograd {
-  DspWinogradPlan plan;  // but for the length of the stream
+  DspWinogradPlan plan;  // except the length of the stream
   std::vector<AssemblyFunction> assembly;
   std::vector<ScratchWish> scratch;
 };

@@ -35,7 +35,7 @@ bool fits_four_times(const ConvProblem& problem) {
   return true;
 }
 
-// Instructions but for what both have: loops of compiler/kernels/conv/dsp/tile_function.cc and
+// Instructions except those that both have: loops of compiler/kernels/conv/dsp/tile_function.cc and
 // gather_function.cc, and those of functions.cc.
 bool is_faster(const ConvGeometry& g) {
   const std::int64_t in = g.in_channels, pairs = g.out_channels / 2;
