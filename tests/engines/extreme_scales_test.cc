@@ -85,6 +85,7 @@ TEST_P(CompiledExtremeScales, GiveTheSameBytes) {
   std::vector<Case> all = scales_around_int32();
   add_cases(all, accepted(extreme_scales, 100'000, times * extreme_scale_kinds()));
   std::vector<std::vector<Tensor>> expected;
+  expected.reserve(all.size());
   for (const Case& each : all) expected.push_back(reference_outputs(each));
   for (Case& each : accepted(extreme_float_groups, 100'000, times * 4)) {
     expected.push_back(scalar_outputs(each));

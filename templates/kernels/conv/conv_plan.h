@@ -55,7 +55,7 @@ struct ConvRegion {
       out.runs.push_back({k, weights_of_run, k.groups, {0, tile_row.size, 0, across}});
       weights_of_run += std::int64_t{k.repeat} * k.groups;
     }
-    out.bias.assign(static_cast<std::size_t>(tile_row.size * across), 0);
+    out.bias.assign(static_cast<std::size_t>(tile_row.size) * static_cast<std::size_t>(across), 0);
     return out;
   }
 };

@@ -53,6 +53,7 @@ void store(S& s, const Requantize& out, int channels,
   std::optional<typename S::F32> scale;
   if (!integer) scale = s.load_f32(Name("scale").at("v", 0), factors.scale);
   std::vector<PixelPlace> places;  // empty slots repeat their neighbour
+  places.reserve(slots.size());
   for (const auto& slot : slots) places.push_back(slot ? *slot : places.back());
   for (std::size_t first = 0; first < acc.size(); first += 4) {
     const auto p0 = static_cast<int>(2 * first);
