@@ -49,7 +49,7 @@ void lower_arithmetic(Lowering& lowering, const Node& node) {
       lowering, node, meaning.kind,
       cat(meaning.text, " of ", node.inputs.size() == 2 ? "two" : cat(node.inputs.size()), " ",
           name_of(*lowering.value(node.outputs[0]).dtype), " tensors, ",
-          counted(element_count(params.shape), "element")));
+          element_count(params.shape), " elements"));
 }
 
 }  // namespace etch

@@ -5,7 +5,6 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_armv7_neon =
-    asking_for(scalar_code("armv7-neon", "32-bit Arm with NEON"), "__ARM_NEON");
+inline constexpr IsaTraits k_armv7_neon = scalar_code("armv7-neon", "32-bit Arm with NEON");
 
 }  // namespace etch::isa

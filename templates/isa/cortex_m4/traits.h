@@ -6,7 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_cortex_m4 =
-    asking_for(with_assembly(scalar_code("cortex-m4", "Arm Cortex-M4 with FPU"), Assembly::kDsp),
-               "__ARM_FEATURE_DSP", "__ARM_FP");
+    with_assembly(scalar_code("cortex-m4", "Arm Cortex-M4 with FPU"), Assembly::kDsp);
 
 }  // namespace etch::isa

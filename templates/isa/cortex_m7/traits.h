@@ -6,7 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_cortex_m7 =
-    asking_for(with_assembly(scalar_code("cortex-m7", "Arm Cortex-M7 with FPU"), Assembly::kDsp),
-               "__ARM_FEATURE_DSP", "__ARM_FP");
+    with_assembly(scalar_code("cortex-m7", "Arm Cortex-M7 with FPU"), Assembly::kDsp);
 
 }  // namespace etch::isa

@@ -5,7 +5,6 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_riscv64 =
-    asking_for(scalar_code("riscv64", "64-bit RISC-V"), "", "__riscv_flen");
+inline constexpr IsaTraits k_riscv64 = scalar_code("riscv64", "64-bit RISC-V");
 
 }  // namespace etch::isa

@@ -6,6 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_wasm32_simd128 =
-    asking_for(scalar_code("wasm32-simd128", "WebAssembly with SIMD"), "__wasm_simd128__");
+    scalar_code("wasm32-simd128", "WebAssembly with SIMD");
 
 }  // namespace etch::isa
