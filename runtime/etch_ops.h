@@ -36,10 +36,10 @@ static inline void choose(const uint8_t* condition, ptrdiff_t condition_step, co
 // than 600 * 2^-22: it decides unless a tie is near, where the exact products are compared in
 // double.
 static inline int32_t softmax_quotient(float e, float sum, float y_inverse) {
-  const float share = opaque(e / sum) * y_inverse;
-  if (share >= 600.0F) return 600;
-  const int32_t below = static_cast<int32_t>(share);
-  const float rest = share - static_cast<float>(below);
+  const float quotient = opaque(e / sum) * y_inverse;
+  if (quotient >= 600.0F) return 600;
+  const int32_t below = static_cast<int32_t>(quotient);
+  const float rest = quotient - static_cast<float>(below);
   if (rest < 0.499F) return below;
   if (rest > 0.501F) return below + 1;
   const double twice = 2.0 * static_cast<double>(e) * static_cast<double>(y_inverse);
@@ -48,10 +48,11 @@ static inline int32_t softmax_quotient(float e, float sum, float y_inverse) {
   return up ? below + 1 : below;
 }
 
-// One result of QLinearSoftmax as stored: `share` plus zero point, saturated to the logical type.
-static inline uint8_t softmax_byte(int32_t share, int32_t y_zero_point, int stored) {
+// One result of QLinearSoftmax as stored: `quotient` plus zero point, saturated to the logical
+// type.
+static inline uint8_t softmax_byte(int32_t quotient, int32_t y_zero_point, int stored) {
   const int32_t most = 255 - stored;
-  const int32_t q = share + y_zero_point;
+  const int32_t q = quotient + y_zero_point;
   return static_cast<uint8_t>((q < most ? q : most) + stored);
 }
 
