@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/program/arena.h"
 #include "compiler/program/step.h"
 
 namespace etch {
 
-// The arena has to be aligned to this, and so are the offsets of buffers from kLargeBuffer bytes
-// on: the size of a cache line and of the widest vector. Smaller ones would mostly be padding:
-// their offsets are multiples of the largest power of two up to 8 that divides their size, which
-// suits every element type, and of Buffer::alignment.
-inline constexpr std::int64_t kArenaAlignment = 64;
+// The arena has to be aligned to kArenaAlignment (program/arena.h), and so are the offsets of
+// buffers from kLargeBuffer bytes on: the size of a cache line and of the widest vector. Smaller
+// ones would mostly be padding: their offsets are multiples of the largest power of two up to 8
+// that divides their size, which suits every element type, and of Buffer::alignment.
 inline constexpr std::int64_t kLargeBuffer = 512;
 std::int64_t arena_alignment(std::int64_t bytes);
 

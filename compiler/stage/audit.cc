@@ -6,6 +6,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/program/arena.h"
 #include "compiler/program/tunable.h"
 
 namespace etch {
@@ -174,11 +175,11 @@ AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const Operan
 }
 
 namespace {
-// A number whose divisors are known to divide the buffer's address: its place in an arena that
-// starts at a multiple of 64, or, before memory is planned, what lowering asked for.
+// A number whose divisors are known to divide the buffer's address: from its place in the arena or,
+// before memory is planned, what lowering asked for.
 std::int64_t start_in_arena(const Buffer& buffer) {
-  constexpr std::int64_t kArena = 64;
-  return buffer.arena_offset < 0 ? buffer.alignment : std::gcd(kArena, buffer.arena_offset);
+  return buffer.arena_offset < 0 ? buffer.alignment
+                                 : std::gcd(kArenaAlignment, buffer.arena_offset);
 }
 }  // namespace
 
