@@ -7,24 +7,7 @@
 
 namespace etch {
 
-class CopyStep : public StagedStep<CopyStep> {
- public:
-  CopyPlan plan;
-  CopyStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    copy_kernel(s, plan);
-  }
-};
-
-class FillStep : public StagedStep<FillStep> {
- public:
-  FillPlan plan;
-  FillStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    fill_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(CopyStep, CopyPlan, copy_kernel, kDivisible);
+ETCH_PLAN_STEP(FillStep, FillPlan, fill_kernel, kDivisible);
 
 }  // namespace etch

@@ -19,4 +19,19 @@ class StagedStep : public Step {
   const Derived& self() const { return static_cast<const Derived&>(*this); }
 };
 
+// Whether the loops of a kernel may be divided among threads; see Step::divisible.
+enum class Loops { kDivisible, kDependent };
+
+// A step that is a plan and the kernel template that runs it.
+#define ETCH_PLAN_STEP(Step, Plan, function, loops)           \
+  class Step : public StagedStep<Step> {                      \
+   public:                                                    \
+    Plan plan;                                                \
+    Step() { divisible = Loops::loops == Loops::kDivisible; } \
+    template <class S>                                        \
+    void kernel(S& s) const {                                 \
+      function(s, plan);                                      \
+    }                                                         \
+  }
+
 }  // namespace etch

@@ -17,15 +17,7 @@
 
 namespace etch {
 
-class MoveStep : public StagedStep<MoveStep> {
- public:
-  MovePlan plan;
-  MoveStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    move_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(MoveStep, MovePlan, move_kernel, kDivisible);
 
 // For each position along one axis of the output, the position of the input that it takes.
 using AxisMap = std::vector<std::int64_t>;

@@ -13,22 +13,10 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function)  \
-  class Step : public StagedStep<Step> { \
-   public:                               \
-    Plan plan;                           \
-    template <class S>                   \
-    void kernel(S& s) const {            \
-      function(s, plan);                 \
-    }                                    \
-  }
-
-ETCH_STEP(GeneralConvStep, GeneralConvPlan, general_conv_kernel);
-ETCH_STEP(GeneralMatMulStep, GeneralMatMulPlan, general_matmul_kernel);
-ETCH_STEP(FoldStep, FoldPlan, fold_kernel);
-ETCH_STEP(FloatPoolStep, FloatPoolPlan, float_pool_kernel);
-
-#undef ETCH_STEP
+ETCH_PLAN_STEP(GeneralConvStep, GeneralConvPlan, general_conv_kernel, kDependent);
+ETCH_PLAN_STEP(GeneralMatMulStep, GeneralMatMulPlan, general_matmul_kernel, kDependent);
+ETCH_PLAN_STEP(FoldStep, FoldPlan, fold_kernel, kDependent);
+ETCH_PLAN_STEP(FloatPoolStep, FloatPoolPlan, float_pool_kernel, kDependent);
 
 // Which inputs of a node are what; -1 or an omitted input: zero point 0, no bias.
 struct ProductInputs {

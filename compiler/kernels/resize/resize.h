@@ -8,23 +8,9 @@
 
 namespace etch {
 
-class ResizeStep : public StagedStep<ResizeStep> {
- public:
-  ResizePlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    resize_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(ResizeStep, ResizePlan, resize_kernel, kDependent);
 
-class CubicResizeStep : public StagedStep<CubicResizeStep> {
- public:
-  ResizePlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    cubic_resize_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(CubicResizeStep, ResizePlan, cubic_resize_kernel, kDependent);
 
 // Output 0 of `node` between the neighbours of input 0.
 void add_linear_resize(Lowering& lowering, const Node& node, const Resize& params);

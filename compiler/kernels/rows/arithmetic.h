@@ -11,26 +11,13 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function)  \
-  class Step : public StagedStep<Step> { \
-   public:                               \
-    Plan plan;                           \
-    Step() { divisible = true; }         \
-    template <class S>                   \
-    void kernel(S& s) const {            \
-      function(s, plan);                 \
-    }                                    \
-  }
-
-ETCH_STEP(CombineStep, CombinePlan, combine_kernel);
-ETCH_STEP(MapStep, MapPlan, map_kernel);
-ETCH_STEP(CastStep, CastPlan, cast_kernel);
-ETCH_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel);
-ETCH_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel);
-ETCH_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel);
-ETCH_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel);
-
-#undef ETCH_STEP
+ETCH_PLAN_STEP(CombineStep, CombinePlan, combine_kernel, kDivisible);
+ETCH_PLAN_STEP(MapStep, MapPlan, map_kernel, kDivisible);
+ETCH_PLAN_STEP(CastStep, CastPlan, cast_kernel, kDivisible);
+ETCH_PLAN_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel, kDivisible);
+ETCH_PLAN_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel, kDivisible);
+ETCH_PLAN_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel, kDivisible);
+ETCH_PLAN_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel, kDivisible);
 
 // Refuses `node` when output 0 has no elements.
 bool refuse_empty(Lowering& lowering, const Node& node);

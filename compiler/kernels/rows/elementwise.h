@@ -8,25 +8,12 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function)  \
-  class Step : public StagedStep<Step> { \
-   public:                               \
-    Plan plan;                           \
-    Step() { divisible = true; }         \
-    template <class S>                   \
-    void kernel(S& s) const {            \
-      function(s, plan);                 \
-    }                                    \
-  }
-
-ETCH_STEP(QuantizeStep, QuantizePlan, quantize_kernel);
-ETCH_STEP(DequantizeStep, DequantizePlan, dequantize_kernel);
-ETCH_STEP(AddStep, AddPlan, add_kernel);
-ETCH_STEP(MultiplyStep, MultiplyPlan, multiply_kernel);
-ETCH_STEP(SoftmaxStep, SoftmaxPlan, softmax_kernel);
-ETCH_STEP(QLinearSoftmaxStep, QLinearSoftmaxPlan, qlinear_softmax_kernel);
-ETCH_STEP(PoolStep, PoolPlan, pool_kernel);
-
-#undef ETCH_STEP
+ETCH_PLAN_STEP(QuantizeStep, QuantizePlan, quantize_kernel, kDivisible);
+ETCH_PLAN_STEP(DequantizeStep, DequantizePlan, dequantize_kernel, kDivisible);
+ETCH_PLAN_STEP(AddStep, AddPlan, add_kernel, kDivisible);
+ETCH_PLAN_STEP(MultiplyStep, MultiplyPlan, multiply_kernel, kDivisible);
+ETCH_PLAN_STEP(SoftmaxStep, SoftmaxPlan, softmax_kernel, kDivisible);
+ETCH_PLAN_STEP(QLinearSoftmaxStep, QLinearSoftmaxPlan, qlinear_softmax_kernel, kDivisible);
+ETCH_PLAN_STEP(PoolStep, PoolPlan, pool_kernel, kDivisible);
 
 }  // namespace etch

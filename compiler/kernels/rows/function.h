@@ -10,23 +10,9 @@
 
 namespace etch {
 
-class FunctionStep : public StagedStep<FunctionStep> {
- public:
-  FunctionPlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    function_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(FunctionStep, FunctionPlan, function_kernel, kDependent);
 
-class PowerStep : public StagedStep<PowerStep> {
- public:
-  PowerPlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    power_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(PowerStep, PowerPlan, power_kernel, kDependent);
 
 // function(x, alpha, beta) as the runtime computes it.
 float evaluate(Function function, float x, float alpha, float beta);

@@ -12,25 +12,9 @@
 
 namespace etch {
 
-class TableStep : public StagedStep<TableStep> {
- public:
-  TablePlan plan;
-  TableStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    table_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(TableStep, TablePlan, table_kernel, kDivisible);
 
-class ChoiceStep : public StagedStep<ChoiceStep> {
- public:
-  ChoicePlan plan;
-  ChoiceStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    choice_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(ChoiceStep, ChoicePlan, choice_kernel, kDivisible);
 
 // The bits of f(x) at the bits of x; int8 in two's complement.
 using ByteTable = std::array<std::uint8_t, 256>;

@@ -8,22 +8,10 @@
 
 namespace etch {
 
-#define ETCH_STEP(Step, Plan, function)  \
-  class Step : public StagedStep<Step> { \
-   public:                               \
-    Plan plan;                           \
-    template <class S>                   \
-    void kernel(S& s) const {            \
-      function(s, plan);                 \
-    }                                    \
-  }
-
-ETCH_STEP(CompareStep, ComparePlan, compare_kernel);
-ETCH_STEP(WhereStep, WherePlan, where_kernel);
-ETCH_STEP(GatherStep, GatherPlan, gather_kernel);
-ETCH_STEP(GatherElementsStep, GatherElementsPlan, gather_elements_kernel);
-
-#undef ETCH_STEP
+ETCH_PLAN_STEP(CompareStep, ComparePlan, compare_kernel, kDependent);
+ETCH_PLAN_STEP(WhereStep, WherePlan, where_kernel, kDependent);
+ETCH_PLAN_STEP(GatherStep, GatherPlan, gather_kernel, kDependent);
+ETCH_PLAN_STEP(GatherElementsStep, GatherElementsPlan, gather_elements_kernel, kDependent);
 
 // How these kernels see elements of a type: float32, int32, int64 or stored bytes. Reports and
 // returns nothing for other types.

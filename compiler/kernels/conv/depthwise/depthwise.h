@@ -10,15 +10,7 @@
 
 namespace etch {
 
-class DepthwiseStep : public StagedStep<DepthwiseStep> {
- public:
-  DepthwisePlan plan;
-  DepthwiseStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    depthwise_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(DepthwiseStep, DepthwisePlan, depthwise_kernel, kDivisible);
 
 // One input and one output channel per group, forward, 8-bit output, int8 weights, two spatial
 // axes at most (a leading axis of size 1 counts as none).

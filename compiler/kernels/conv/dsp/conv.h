@@ -10,14 +10,7 @@
 
 namespace etch {
 
-class DspConvStep : public StagedStep<DspConvStep> {
- public:
-  DspConvPlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    dsp_conv_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(DspConvStep, DspConvPlan, dsp_conv_kernel, kDependent);
 
 // Of a problem that dsp_conv_serves(). Operands: x, the residual if there is one, scratch memory
 // (gathered int32, rows uint8, sums int32, as far as there is a number for them), y.

@@ -11,15 +11,7 @@
 
 namespace etch {
 
-class MveConvStep : public StagedStep<MveConvStep> {
- public:
-  MveConvPlan plan;
-  MveConvStep() { divisible = true; }
-  template <class S>
-  void kernel(S& s) const {
-    mve_conv_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(MveConvStep, MveConvPlan, mve_conv_kernel, kDivisible);
 
 // False where these kernels do not serve the problem: transposed, few channels per group, weights
 // wider than int8.

@@ -11,14 +11,7 @@
 
 namespace etch {
 
-class MveDepthwiseStep : public StagedStep<MveDepthwiseStep> {
- public:
-  MveDepthwisePlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    mve_depthwise_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(MveDepthwiseStep, MveDepthwisePlan, mve_depthwise_kernel, kDependent);
 
 // False where this kernel does not serve the problem: not depthwise, three axes, dilated columns,
 // weights wider than int8.

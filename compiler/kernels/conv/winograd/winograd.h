@@ -8,14 +8,7 @@
 
 namespace etch {
 
-class DspWinogradStep : public StagedStep<DspWinogradStep> {
- public:
-  DspWinogradPlan plan;
-  template <class S>
-  void kernel(S& s) const {
-    dsp_winograd_kernel(s, plan);
-  }
-};
+ETCH_PLAN_STEP(DspWinogradStep, DspWinogradPlan, dsp_winograd_kernel, kDependent);
 
 // Of a problem that dsp_winograd_serves(); no step where the form does not fit after all. Operands:
 // x, the residual if there is one, rows, transformed, y.
