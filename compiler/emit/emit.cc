@@ -57,7 +57,7 @@ constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <std
 
 OutputFile steps_header(const EmitContext& context) {
   return {cat(context.options.name, "_steps.h"),
-          cat(file_banner(context, "the steps and where their tensors lie (internal)."),
+          cat(file_banner(context, "the steps and the memory of their tensors (internal)."),
               "#pragma once\n\n", kSystemIncludes,
               in_steps(context, "\n" + step_declarations(context)))};
 }

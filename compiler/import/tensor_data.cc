@@ -13,7 +13,7 @@
 
 namespace etch {
 
-static_assert(std::endian::native == std::endian::little, "raw_data is copied as it stands");
+static_assert(std::endian::native == std::endian::little, "raw_data is copied unchanged");
 
 namespace {
 

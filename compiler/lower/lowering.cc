@@ -300,7 +300,7 @@ void Lowering::materialize(const Node& node, ValueId id) {
       allocate(id, order, stored_type(tensor.dtype()), tensor.dtype() == DType::kS8, Halo::kNone);
   auto step = std::make_unique<CopyStep>();
   step->kind = "constant";
-  step->summary = "bring a constant into memory for operators that work there";
+  step->summary = "copy a constant into memory for operators that work there";
   step->plan = make_copy(dense_view(tensor.dtype(), tensor.shape(), order), to);
   step->plan.x_is_constant = true;
   step->constants.push_back(
@@ -350,7 +350,7 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   const View to = allocate(id, order, stored_type(from.dtype), raw || from.flipped, halo);
   auto step = std::make_unique<CopyStep>();
   step->kind = "copy";
-  step->summary = "bring the input into the order and storage that the next step needs";
+  step->summary = "convert the input to the order and storage that the next step needs";
   step->plan = make_copy(from, to);
   interleave_planes(step->plan.nest);
   if (is_spread(id)) {

@@ -82,7 +82,7 @@ std::string output_fault(const Graph& graph, const Wiring& wiring, ValueId outpu
 std::string operator_fault(const Graph& graph, const Wiring& wiring, const Node& node) {
   const bool clips = node.op_type == "Relu" || node.op_type == "Clip";
   if (clips && output_fault(graph, wiring, node.outputs[0]).empty()) {
-    return "the range of the QuantizeLinear behind it is wider than what it lets through";
+    return "the range of the QuantizeLinear after it is wider than what it lets through";
   }
   if (node.op_type == "MaxPool" && node.domain.empty() && graph.opset("") < 12) {
     return cat("MaxPool takes integers since opset 12, the model imports ", graph.opset(""));
@@ -90,7 +90,7 @@ std::string operator_fault(const Graph& graph, const Wiring& wiring, const Node&
   const bool passes_integers = node.op_type == "MaxPool" || moves_data(node);
   const auto* pad = std::any_cast<Pad>(&node.params);
   if (pad != nullptr && pad->mode == Pad::Mode::kConstant)
-    return "no integer stands for the value that it adds";
+    return "no integer represents the value that it adds";
   if (passes_integers) return "only 8-bit data quantized per tensor passes through it as integers";
   return "there is no integer form of it: it is computed in float";
 }

@@ -135,7 +135,7 @@ TEST(QdqFaults, NamesAReluThatTheRangeDoesNotImply) {
   model.output("z", 1, kZeroS8);
   EXPECT_EQ(missed(model),
             (Lines{"GlobalAveragePool: its result is used as float by Relu #2",
-                   "Relu: the range of the QuantizeLinear behind it is wider than what it lets "
+                   "Relu: the range of the QuantizeLinear after it is wider than what it lets "
                    "through"}));
 }
 

@@ -189,7 +189,7 @@ std::string public_header(const EmitContext& context) {
                   run_parameters(context.program), ") noexcept;"));
   if (context.program.shares > 1) {
     writer.line(
-        "// The same on the threads behind a hook, which gets up to kShares shares at once; null:");
+        "// The same on the threads of a hook, which gets up to kShares shares at once; null:");
     writer.line("// on this thread.");
     writer.line(cat("void run(", run_parameters(context.program),
                     ", const EtchThreads* threads) noexcept;"));

@@ -143,7 +143,7 @@ bool is_used(const Program& program, Home home, int port) {
 }
 
 void write_arena_layout(Writer& writer, const Program& program) {
-  writer.line("// Where tensors lie in the arena, in bytes from its start.");
+  writer.line("// The tensors' places in the arena, in bytes from its start.");
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& buffer = program.buffers[i];
     if (buffer.home != Home::kArena) continue;
@@ -155,7 +155,7 @@ void write_arena_layout(Writer& writer, const Program& program) {
 }
 
 void write_at(Writer& writer) {
-  writer.line("// The elements of type T at `bytes` behind `memory`.");
+  writer.line("// The elements of type T at `bytes` after `memory`.");
   writer.line("template <class T>");
   writer.scope("inline T* at(void* memory, ptrdiff_t bytes)", [&] {
     writer.line(

@@ -19,7 +19,7 @@ constexpr int kShardStatements = 4000;
 std::string kernel_pragmas() {
   return "#if defined(__GNUC__) && !defined(__clang__)\n"
          "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
-         "// slower. They must stand before the includes.\n"
+         "// slower. They must come before the includes.\n"
          "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n"
          "#endif\n";
 }

@@ -109,7 +109,7 @@ std::string weights_inclusion(const EmitContext& context) {
   const std::string macro = cat(macro_stem(name), "_WEIGHTS_FILE");
   Writer writer;
   writer.line(
-      "// The assembler brings the file in (GNU as and clang, ELF targets). It looks for the");
+      "// The assembler includes the file (GNU as and clang, ELF targets). It looks for the");
   writer.line(cat("// path relative to where the compiler runs; CMakeLists.txt sets ", macro));
   writer.line("// to the full path.");
   writer.line(cat("#ifndef ", macro));

@@ -121,12 +121,11 @@ std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>
   writer.line(
       "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_CXX_FLAGS MATCHES "
       "\"-O\")");
-  writer.line(
-      cat("  target_compile_options(", name, " PRIVATE -O2)  # nobody asked for anything else"));
+  writer.line(cat("  target_compile_options(", name, " PRIVATE -O2)  # the default"));
   writer.line("endif()");
   if (context.options.weights == WeightsForm::kFile) {
     writer.line();
-    writer.line("# The assembler brings the weights in.");
+    writer.line("# The assembler includes the weights.");
     if (one) write_weights_file(writer, context, name);
     for (const Program& variant : context.program.variants) {
       write_weights_file(writer, context, variant_name(name, variant.isa));

@@ -217,7 +217,7 @@ void add_timeline(Html& html, const ReportData& data) {
   html.raw(
       "<h2 id=\"steps\">Steps and memory</h2>\n<p>Steps run from left to right. Below, the arena: "
       "each rectangle is a buffer, from its first to its last step, at its addresses. Where two "
-      "overlap, an output lies over an input that dies in that step. The dashed line is the most "
+      "overlap, an output reuses an input that dies in that step. The dashed line is the most "
       "that lives at once, which an arena without such overlaps needs. Point at anything for its "
       "name; click a "
       "step for its row.</p>\n");

@@ -76,7 +76,7 @@ void add_join(Lowering& lowering, const Node& node, std::int64_t axis,
     }
   }
   moves.finish(cat("join ", inputs.size(), " tensors along axis ", axis, ": ", copied,
-                   " of them are copied, the others lie in place"));
+                   " of them are copied, the others are in place"));
 }
 
 }  // namespace etch

@@ -47,7 +47,7 @@ void fill_border(MoveBuilder& moves, const View& y, const Pad& params) {
     const PadAxis& axis = params.axes[d];
     moves.fill(part_of(rest, d, 0, axis.begin), params.value, cat("before axis ", d));
     moves.fill(part_of(rest, d, axis.begin + axis.size, axis.end), params.value,
-               cat("behind axis ", d));
+               cat("after axis ", d));
     rest = part_of(rest, d, axis.begin, axis.size);
   }
 }
@@ -63,7 +63,8 @@ void lower_constant(Lowering& lowering, const Node& node, const Pad& params) {
     moves.copy(source, from, to, {});
   }
   fill_border(moves, y, params);
-  moves.finish(in_place ? "fill the border around what lies in place" : "copy and fill the border");
+  moves.finish(in_place ? "fill the border around data that is in place"
+                        : "copy and fill the border");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
   // Aligned loads would fault later, or give wrong values on some processors.
   if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();
 
-  // bring the input into the order and storage that the next step needs
+  // convert the input to the order and storage that the next step needs
   n0_copy(input0, at<uint8_t>(arena, n0_copy_y));
 
   // 1x1 convolution, 8 -> 8 channels, 2x3 -> 2x3 pixels
