@@ -234,6 +234,7 @@ std::vector<OutputFile> network(const EmitContext& context) {
 std::vector<OutputFile> report_files(const EmitContext& context,
                                      const std::vector<OutputFile>& files) {
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (const OutputFile& file : files) paths.push_back(file.path);
   const ReportData data = gather_report(context.program, context.options, paths);
   return {{"report.json", report_json(data)}, {"report.html", report_html(data)}};

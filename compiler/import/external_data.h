@@ -35,7 +35,8 @@ std::optional<ExternalEntry> read_external_entry(const onnx::TensorProto& proto,
 class ExternalData {
  public:
   // Files beneath `folder`; with an empty one every request is E-EXTDATA.
-  ExternalData(std::string folder, const Limits& limits) : folder_(folder), limits_(limits) {}
+  ExternalData(std::string folder, const Limits& limits)
+      : folder_(std::move(folder)), limits_(limits) {}
 
   // A file that has all the bytes wanted: known before memory is taken for them.
   struct Source {

@@ -257,7 +257,7 @@ View Lowering::new_output(const Node& node, int i, const Order& order) {
 View Lowering::new_dense_output(const Node& node, int i, const Order& order) {
   const ValueId id = node.outputs[static_cast<std::size_t>(i)];
   const DType type = *value(id).dtype;
-  const View view = allocate(id, order, stored_type(type), type == DType::kS8, Halo::kNone);
+  View view = allocate(id, order, stored_type(type), type == DType::kS8, Halo::kNone);
   views_[static_cast<std::size_t>(id)] = view;
   return view;
 }
@@ -334,7 +334,7 @@ View Lowering::contiguous(const Node& node, int input, const Order& order) {
 }
 
 View Lowering::in_arena(const Node& node, int input, const Order& order) {
-  const View from = ordered(node, input, order);
+  View from = ordered(node, input, order);
   const ValueId id = node.inputs[static_cast<std::size_t>(input)];
   const bool in_place =
       program_.buffers[static_cast<std::size_t>(from.buffer)].home == Home::kArena;
@@ -347,7 +347,7 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   const auto key = std::tuple(id, order, halo);
   if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
   const bool raw = from.dtype == DType::kS8;
-  const View to = allocate(id, order, stored_type(from.dtype), raw || from.flipped, halo);
+  View to = allocate(id, order, stored_type(from.dtype), raw || from.flipped, halo);
   auto step = std::make_unique<CopyStep>();
   step->kind = "copy";
   step->summary = "convert the input to the order and storage that the next step needs";

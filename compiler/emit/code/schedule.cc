@@ -73,7 +73,7 @@ std::string argument_in_run(const Program& program, const Operand& operand, From
   const Buffer& buffer = buffer_of(program, operand);
   if (buffer.home == Home::kArena) return arena_argument(program, operand, from);
   const Port& port = port_of(program, buffer);
-  const std::string pointer = prefix(from) + port.identifier;
+  std::string pointer = prefix(from) + port.identifier;
   if (operand.offset == 0 && c_type(port.dtype) == c_type(operand.element)) return pointer;
   return cat("at<", c_type(operand.element), ">(", pointer, ", ", operand.offset, ")");
 }

@@ -66,6 +66,7 @@ std::vector<Definition> definitions_of(const Program& program) {
 StepCode step_code(const EmitContext& context) {
   std::vector<Definition> definitions = definitions_of(context.program);
   std::vector<StepText> texts;
+  texts.reserve(definitions.size());
   for (Definition& one : definitions) texts.push_back(std::move(one.code));
   StepCode out;
   for (const std::string& tile : extract_shared_tiles(texts)) out.tiles += "\n" + tile;

@@ -53,7 +53,7 @@ View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::Pac
   StepArguments arguments(lowering, node, *step);
   const std::int64_t n = arguments.parameter(i, "w").argument.elements;
   step->summary = cat("put ", n, " weights into the order of the product");
-  const View packed = lowering.scratch(DType::kF32, n);
+  View packed = lowering.scratch(DType::kF32, n);
   arguments.output("packed", packed);
   arguments.add(std::move(step));
   return packed;
