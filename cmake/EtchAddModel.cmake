@@ -92,7 +92,8 @@ function(etch_add_model target)
     COMMENT "Etch: ${arg_MODEL} for ${arg_TARGET}"
     VERBATIM)
 
-  add_library(${target} STATIC ${sources} ${headers})
+  add_library(${target} ${sources} ${headers})
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${target} PUBLIC "${folder}")
   target_compile_features(${target} PUBLIC cxx_std_17)
   target_compile_options(${target} PRIVATE ${flags} -fno-exceptions -fno-rtti)

@@ -141,9 +141,11 @@ std::string digest_of(std::string_view model, const Graph& graph) {
   return graph.external_digest.empty() ? own : sha256_hex(own + graph.external_digest);
 }
 
-void name_model(Program& program, const std::string& sha256) {
+// What the generated folder says of where it comes from.
+void name_origin(Program& program, const std::string& sha256, const std::string& options) {
   program.model_sha256 = sha256;
-  for (Program& variant : program.variants) name_model(variant, sha256);
+  program.options = options;
+  for (Program& variant : program.variants) name_origin(variant, sha256, options);
 }
 
 // Work out of all proportion to the file is a mistake or an attack.
@@ -207,7 +209,8 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   if (!sink.has_errors()) audit_all(*program, graph->limits, sink);
   if (sink.has_errors()) return nullptr;
   warn_of_wrapping(program->variants.empty() ? *program : program->variants.front(), sink);
-  name_model(*program, digest_of(model, *graph));
+  name_origin(*program, digest_of(model, *graph), canonical_options(options, isa->name));
+  if (!isa->float_macro.empty()) program->needs_floats = needs_floats(*program);
   note_unused(options.tuning, *program, sink);
   return program;
 }

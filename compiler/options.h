@@ -37,4 +37,9 @@ struct CompileOptions {
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
 };
 
+// The options as the command line spells them, in one order, without those that have their default
+// and without paths: " --target avx2 --dim 'N=1'". `target` is what "native" stands for. Only
+// characters that need no escape in a comment or a string of C++.
+std::string canonical_options(const CompileOptions& options, std::string_view target);
+
 }  // namespace etch

@@ -125,7 +125,7 @@ void duplicate(onnx::GraphProto& graph, Random& random) {
 
 std::string hostile_name(int number, Random& random) {
   const char* const text = random.pick({"*/ int evil(void){} /*", "\";}", "\n#error ", "\\", "?\?/",
-                                        "{{ }}", ")\"", "</script>", "\xE2\x80\xAE", "int", "a b",
+                                        "{{ }}", ")\"", "</script>", "\xE2\x80\xAE", "$int", "a b",
                                         "../../x", "%s%n", "'", "<!--", "&amp;"});
   return std::string(kHostileMark) + std::to_string(number) + text;
 }

@@ -32,6 +32,14 @@ std::string join(std::initializer_list<Piece> pieces) {
 
 }  // namespace text_detail
 
+std::string plural(std::int64_t count, std::string_view one) {
+  return cat(one, count == 1 ? "" : "s");
+}
+
+std::string counted(std::int64_t count, std::string_view one) {
+  return cat(count, ' ', plural(count, one));
+}
+
 std::string hex_float(float value) {
   ETCH_CHECK(std::isfinite(value));
   char digits[40];

@@ -53,6 +53,11 @@ std::string cat(const Pieces&... pieces) {
   return text_detail::join({text_detail::Piece(pieces)...});
 }
 
+// "row" for one, "rows" for any other number of them; "index" and the like have no place here.
+std::string plural(std::int64_t count, std::string_view one);
+// counted(1, "row") == "1 row", counted(3, "row") == "3 rows".
+std::string counted(std::int64_t count, std::string_view one);
+
 // A finite float as a C++17 hex literal that reads back to the same bits: 0x1.8p+1F.
 std::string hex_float(float value);
 

@@ -100,8 +100,8 @@ std::vector<std::string> form_names() {
 void print_requantization(const Program& program) {
   const RungCounts counts = count_rungs(program);
   if (counts.total() == 0) return;
-  print_line(
-      cat("  rungs   of ", with_thousands(counts.total()), " channels, requantized in integers:"));
+  print_line(cat("  rungs   of ", with_thousands(counts.total()), " ",
+                 plural(counts.total(), "channel"), ", requantized in integers:"));
   for (int i = 0; i < kRungs; ++i) {
     const Rung rung = static_cast<Rung>(i);
     print_line(cat("          ", with_thousands(counts.of(rung)), " ", name_of(rung)));
@@ -143,14 +143,15 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   std::size_t file_bytes = 0;
   for (const OutputFile& file : files) file_bytes += file.content.size();
   print_line(cat(name, " for ", program.isa.name, " (", program.isa.title, ")"));
-  print_line(cat("  arena   ", with_thousands(program.arena_bytes), " bytes of RAM",
-                 about_arena(program)));
-  print_line(cat("  flash   ", with_thousands(constant_bytes(program)),
-                 " bytes of weights and tables, and the code"));
+  print_line(cat("  arena   ", with_thousands(program.arena_bytes), " ",
+                 plural(program.arena_bytes, "byte"), " of RAM", about_arena(program)));
+  print_line(cat("  flash   ", with_thousands(constant_bytes(program)), " ",
+                 plural(constant_bytes(program), "byte"), " of weights and tables, and the code"));
   const Program& first = program.variants.empty() ? program : program.variants.front();
   print_requantization(first);
-  print_line(cat("  work    ", with_thousands(program.macs), " MACs in ", first.steps.size(),
-                 " steps", share_of_floats(program.macs, program.float_macs)));
+  print_line(cat("  work    ", with_thousands(program.macs), " MACs in ",
+                 counted(static_cast<std::int64_t>(first.steps.size()), "step"),
+                 share_of_floats(program.macs, program.float_macs)));
   print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),
@@ -158,7 +159,8 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
     print_line(cat("  threads ", program.shares, " in ", divided, " of the steps"));
   }
   print_line(cat("  files   ", files.size(), " in ", one_line(arguments.output), ", ",
-                 with_thousands(static_cast<long long>(file_bytes)), " bytes"));
+                 with_thousands(static_cast<long long>(file_bytes)), " ",
+                 plural(static_cast<long long>(file_bytes), "byte")));
   for (const OutputFile& file : files) print_line(cat("          ", file.path));
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
 #include "compiler/text/names.h"
+#include "compiler/text/wrap.h"
 
 namespace etch {
 
@@ -48,9 +49,10 @@ std::string weights_macro(const EmitContext& context) {
   const std::string& section = context.options.weights_section;
   const std::string place =
       section.empty() ? "" : cat(" __attribute__((section(\"", section, "\")))");
-  return cat("// Where constants go, e.g. -D'", macro,
-             "=__attribute__((section(\".qspi\")))'.\n#ifndef ", macro, "\n#define ", macro, place,
-             "\n#endif\n");
+  return cat(
+      "// Where constants go; for example defined as "
+      "__attribute__((section(\".qspi\"))).\n#ifndef ",
+      macro, "\n#define ", macro, place, "\n#endif\n");
 }
 
 constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <stdint.h>\n";
@@ -58,7 +60,7 @@ constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <std
 OutputFile steps_header(const EmitContext& context) {
   return {cat(context.options.name, "_steps.h"),
           cat(file_banner(context, "the steps and the memory of their tensors (internal)."),
-              "#pragma once\n\n", kSystemIncludes,
+              "#pragma once\n\n", target_guard(context.program), kSystemIncludes,
               in_steps(context, "\n" + step_declarations(context)))};
 }
 
@@ -166,8 +168,9 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   for (const std::string& shard : weight_definitions(context)) weights += shard;
   const std::string assembly = assembly_definitions(context.program);
   if (!assembly.empty()) steps += "\n" + assembly;
-  std::string text = cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
-                         include(name + ".h"), "\n", support_text(context));
+  std::string text =
+      cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
+          target_guard(context.program), include(name + ".h"), "\n", support_text(context));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));
   text +=
       in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),
@@ -210,9 +213,14 @@ std::vector<OutputFile> all_variants(const EmitContext& context) {
   for (const Program& variant : context.program.variants) {
     EmitOptions options = context.options;
     options.name = variant_name(name, variant.isa);
+    options.made_as = name;
     const std::string isa(variant.isa.name);
     text += include(options.name + ".h");
-    for (OutputFile& file : one_target({variant, options, cat("vocab_", isa, ".h")})) {
+    const EmitContext own{.program = variant,
+                          .options = options,
+                          .vocabulary = cat("vocab_", isa, ".h"),
+                          .is_variant = true};
+    for (OutputFile& file : one_target(own)) {
       if (!paths.insert(file.path).second) continue;  // the runtime is the same for all
       file.target = isa;
       files.push_back(std::move(file));
@@ -225,18 +233,42 @@ std::vector<OutputFile> all_variants(const EmitContext& context) {
   return files;
 }
 
+// The runtime and the vocabularies are as they were written.
+bool is_written_here(const OutputFile& file) {
+  const bool is_code = file.path.ends_with(".h") || is_source(file);
+  return is_code && !file.path.starts_with("etch/");
+}
+
 std::vector<OutputFile> network(const EmitContext& context) {
-  return context.program.variants.empty() ? one_target(context) : all_variants(context);
+  std::vector<OutputFile> files =
+      context.program.variants.empty() ? one_target(context) : all_variants(context);
+  for (OutputFile& file : files) {
+    if (is_written_here(file)) file.content = wrapped(file.content);
+  }
+  return files;
 }
 
 }  // namespace
+
+std::string command_line(const EmitContext& context) {
+  const EmitOptions& options = context.options;
+  std::string out = cat("etch compile MODEL.onnx -o DIR", context.program.options, " --name ",
+                        options.made_as.empty() ? options.name : options.made_as);
+  if (options.layout == FileLayout::kSingleFile) out += " --single-file";
+  if (options.weights == WeightsForm::kFile) out += " --weights file";
+  if (options.weights == WeightsForm::kBinary) out += " --weights binary";
+  if (!options.weights_section.empty()) out += " --weights-section " + options.weights_section;
+  if (!options.package.empty()) out += " --package " + options.package;
+  return out;
+}
 
 std::vector<OutputFile> report_files(const EmitContext& context,
                                      const std::vector<OutputFile>& files) {
   std::vector<std::string> paths;
   paths.reserve(files.size());
   for (const OutputFile& file : files) paths.push_back(file.path);
-  const ReportData data = gather_report(context.program, context.options, paths);
+  ReportData data = gather_report(context.program, context.options, paths);
+  data.command_line = command_line(context);
   return {{"report.json", report_json(data)}, {"report.html", report_html(data)}};
 }
 

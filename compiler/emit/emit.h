@@ -19,7 +19,9 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::kEmbedded;
   std::string weights_section = {};  // is_usable_section(); empty: the compiler's for constants
   FileLayout layout = FileLayout::kFolder;
-  bool profile = false;  // also NAME_profile.h: a table of the steps for `etch bench`
+  std::string package = {};  // "cmake,zephyr": the forms of --package, for the record only
+  std::string made_as = {};  // of a variant's network: the name of the whole, for the record only
+  bool profile = false;      // also NAME_profile.h: a table of the steps for `etch bench`
 };
 
 // Of a program with variants, each becomes a network NAME_TARGET with a header, steps and weights

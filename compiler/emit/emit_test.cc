@@ -284,7 +284,9 @@ TEST(Emit, IsDeterministic) {
 
 TEST(Emit, KeepsTheModelsTextOutOfTheCode) {
   Program program = planned_program(isa::k_scalar);
-  program.steps[0]->origin = "Mask 'evil'";
+  program.steps[0]->origin = "Mask 'evil!'";
+  program.steps[0]->node_name = "evil!";
+  program.inputs[0].name = "evil;";
   program.buffers[1].label = "output of evil";
   for (const OutputFile& file : emit(program, tiny_options())) {
     if (file.path == "report.json" || file.path == "report.html") continue;
@@ -299,9 +301,111 @@ TEST(Emit, WritesTheScheduleAsOneCallPerStep) {
       text.find("  // masks 256 bytes\n  n00_mask(input0, at<uint8_t>(arena, n00_mask_y + 64));\n"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("  n01_sum(at<uint8_t>(arena, n00_mask_y + 64), output0);\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("  n01_sum(at<uint8_t>(arena, n00_mask_y + 64), sums);\n"), std::string::npos)
       << text;
+}
+
+// ---- names of the model ----
+
+TEST(Emit, NamesParametersAsTheModelDoesWhereItCan) {
+  Program program = planned_program(isa::k_scalar);
+  const auto parameters_with = [&](const char* input, const char* output) {
+    program.inputs[0].name = input;
+    program.outputs[0].name = output;
+    return run_parameters(program);
+  };
+  EXPECT_EQ(parameters_with("image", "scores"),
+            "const uint8_t* image, int32_t* scores, void* arena");
+  EXPECT_EQ(parameters_with("x", "x"), "const uint8_t* x, int32_t* output0, void* arena");
+  EXPECT_EQ(parameters_with("output0", "input0"),
+            "const uint8_t* input0, int32_t* output0, void* arena");
+  EXPECT_EQ(parameters_with("arena", "n00_mask"),
+            "const uint8_t* input0, int32_t* output0, void* arena");
+}
+
+TEST(Emit, SaysWhichLayerAFunctionIs) {
+  Program program = planned_program(isa::k_scalar);
+  program.steps[0]->origin = "Mask 'block1/mask'";
+  program.steps[0]->node_name = "block1/mask";
+  program.steps[0]->node = 7;
+  program.inputs[0].name = "images:0";
+  const auto files = emit(program, tiny_options());
+  const std::string layer = "// Layer: Mask block1/mask (node 7)\n";
+  EXPECT_NE(file_named(files, "tiny_steps_0.cc").content.find("\n" + layer), std::string::npos);
+  EXPECT_NE(file_named(files, "tiny.cc").content.find("  " + layer + "  // masks 256 bytes\n"),
+            std::string::npos);
+  EXPECT_NE(file_named(files, "tiny.h").content.find("char kInput0Name[] = \"images:0\";"),
+            std::string::npos);
+}
+
+// ---- where it comes from ----
+
+TEST(Emit, RecordsTheCommandThatMakesItAgain) {
+  Program program = planned_program(isa::k_scalar);
+  program.options = " --target scalar --dim 'N=1'";
+  EmitOptions options = tiny_options();
+  options.layout = FileLayout::kSingleFile;
+  options.weights = WeightsForm::kBinary;
+  const std::string command =
+      "etch compile MODEL.onnx -o DIR --target scalar --dim 'N=1' --name tiny --single-file "
+      "--weights binary";
+  const auto files = emit(program, options);
+  const std::string& header = file_named(files, "tiny.h").content;
+  std::string unwrapped = header;
+  for (std::size_t at = 0; (at = unwrapped.find("\n// ", at)) != std::string::npos;)
+    unwrapped.replace(at, 4, " ");
+  EXPECT_NE(unwrapped.find(command), std::string::npos) << header;
+  EXPECT_NE(
+      file_named(files, "report.json").content.find(cat("\"command_line\": \"", command, "\"")),
+      std::string::npos);
+  EXPECT_NE(header.find("char kEtchVersion[] = \"" ETCH_VERSION "\";"), std::string::npos);
+}
+
+// ---- the CPU ----
+
+TEST_F(EmittedFolder, RefusesToBeCompiledWithoutWhatItsTargetHas) {
+  IsaTraits isa = isa::k_scalar;
+  isa.core_macro = "CORE";
+  isa.float_macro = "UNIT";
+  Program program = planned_program(isa);
+  for (const bool floats : {false, true}) {
+    program.needs_floats = floats;
+    for (const FileLayout layout : {FileLayout::kFolder, FileLayout::kSingleFile}) {
+      EmitOptions options = tiny_options();
+      options.layout = layout;
+      const fs::path folder = write(emit(program, options));
+      const auto compiles = [&](const std::string& flags) {
+        return shell(cat("g++ -std=c++17 -fsyntax-only ", flags, " ", (folder / "tiny.cc").string(),
+                         " 2> ", (root_ / "said").string())) == 0;
+      };
+      EXPECT_FALSE(compiles(""));
+      EXPECT_EQ(compiles("-DCORE"), !floats);
+      EXPECT_FALSE(compiles("-DUNIT"));
+      EXPECT_TRUE(compiles("-DCORE -DUNIT"));
+      EXPECT_TRUE(compiles("-DETCH_ALLOW_PORTABLE"));
+      fs::remove_all(folder);
+    }
+  }
+}
+
+// ---- shared libraries ----
+
+TEST_F(EmittedFolder, ASharedLibraryExportsOnlyWhatUsersCall) {
+  for (const WeightsForm weights : {WeightsForm::kEmbedded, WeightsForm::kFile}) {
+    EmitOptions options = tiny_options();
+    options.weights = weights;
+    const fs::path folder = write(emit(planned_program(isa::k_scalar), options));
+    const std::string build = (root_ / "build").string();
+    ASSERT_EQ(shell(cat("cmake -DBUILD_SHARED_LIBS=ON -S ", folder.string(), " -B ", build, " > ",
+                        build, ".log && cmake --build ", build, " >> ", build,
+                        ".log && nm -D --defined-only -C ", build,
+                        "/libtiny.so | cut -c18- | LC_ALL=C sort > ", build, ".txt")),
+              0);
+    std::stringstream text;
+    text << std::ifstream(build + ".txt").rdbuf();
+    EXPECT_EQ(text.str(), "T tiny::run(unsigned char const*, int*, void*)\nT tiny_run\n");
+    fs::remove_all(build);
+  }
 }
 
 TEST(Emit, CutsManyStatementsIntoSeveralFiles) {

@@ -49,6 +49,16 @@ void write_steps(Writer& writer, const Program& program, const std::string& name
   });
 }
 
+// Not what run() calls them: the model's names could be those of other things here.
+std::string parameters_of(const Program& program) {
+  std::string out;
+  for (const Port& port : program.inputs)
+    out += cat(pointer_type(port.dtype, true), " ", port.identifier, ", ");
+  for (const Port& port : program.outputs)
+    out += cat(pointer_type(port.dtype, false), " ", port.identifier, ", ");
+  return out + "void* arena";
+}
+
 std::string names_of(const Program& program) {
   std::string out;
   for (const auto* ports : {&program.inputs, &program.outputs}) {
@@ -61,7 +71,7 @@ std::string names_of(const Program& program) {
 void write_variant(Writer& writer, const Program& program, const std::string& name) {
   writer.line(cat(name, "::Isa chosen;"));
   writer.line();
-  writer.scope(cat("void run_chosen(", run_parameters(program), ") noexcept"),
+  writer.scope(cat("void run_chosen(", parameters_of(program), ") noexcept"),
                [&] { writer.line(cat(name, "::run(chosen, ", names_of(program), ");")); });
   writer.line();
 }

@@ -372,6 +372,7 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
                    std::size_t scratch) {
   step->node = node.index;
   step->origin = cat(node.op_type, " '", printable(node.name), "'");
+  step->node_name = node.name;
   step->output_shape = views.back().second->shape;
   for (const auto& [name, view] : views) {
     const std::size_t left = views.size() - step->operands.size();  // and this one

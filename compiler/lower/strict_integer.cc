@@ -71,4 +71,14 @@ void warn_of_floats(const Graph& graph, const Program& program, Sink& sink) {
                    nodes.size() == 1 ? "" : " and others"));
 }
 
+bool needs_floats(const Program& program) {
+  const auto asks = [&](const AssemblyFunction& function) {
+    return function.condition.find(program.isa.float_macro) != std::string::npos;
+  };
+  return std::any_of(program.steps.begin(), program.steps.end(), [&](const auto& step) {
+    return std::any_of(step->assembly.begin(), step->assembly.end(), asks) ||
+           uses_floats(program, *step);
+  });
+}
+
 }  // namespace etch

@@ -17,4 +17,8 @@ void refuse_floats(const Graph& graph, const Program& program, Sink& sink);
 // exact, but slow.
 void warn_of_floats(const Graph& graph, const Program& program, Sink& sink);
 
+// Whether the code needs an FPU to be fast: a step computes with floats, or calls assembly that
+// does.
+bool needs_floats(const Program& program);
+
 }  // namespace etch

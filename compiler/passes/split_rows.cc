@@ -209,8 +209,10 @@ class RowSplitter {
     for (const auto& band : bands) parts.push_back(add_band(nodes, chain, band, made));
     add_row_join(graph_, last, std::move(parts), made);
     for (std::size_t k = 1; k < chain.size(); ++k) {
-      graph_.fusions.fused(nodes[chain[k]],
-                           cat("runs with what is before it in ", bands.size(), " bands of rows"));
+      graph_.fusions.fused(
+          nodes[chain[k]],
+          cat("runs with what is before it in ",
+              counted(static_cast<std::int64_t>(bands.size()), "band"), " of rows"));
     }
     return made;
   }

@@ -371,7 +371,8 @@ void stream_rows(Graph& graph, const RowStream& stream) {
   std::vector<Node> made = Rewriter(graph, streamer, nodes).run(*bands);
   for (const std::size_t at : nodes) {
     if (geometry_of(before.nodes[at]) == nullptr) continue;
-    graph.fusions.fused(before.nodes[at], cat("runs in ", stream.bands, " bands of rows"));
+    graph.fusions.fused(before.nodes[at],
+                        cat("runs in ", counted(stream.bands, "band"), " of rows"));
   }
   std::vector<Node> all;
   for (std::size_t i = 0; i < before.nodes.size(); ++i) {

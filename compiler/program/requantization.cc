@@ -64,8 +64,8 @@ std::string words_comment(const IntegerLayout& layout) {
   return out;
 }
 
-std::string counted(int channels, const std::string& what) {
-  return cat(channels, channels == 1 ? " channel " : " channels ", what);
+std::string channels_text(int channels, const std::string& what) {
+  return cat(counted(channels, "channel"), " ", what);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ std::string describe(const std::vector<RequantizedChannel>& channels) {
     if (rung == Rung::kTiesToEven) what += " with ties to even";
     if (exceptions > 0)
       what += cat(" with ", exceptions, exceptions == 1 ? " exception" : " exceptions");
-    parts.push_back(counted(count, what));
+    parts.push_back(channels_text(count, what));
   }
   std::string out;
   for (const std::string& part : parts) out += cat(out.empty() ? "" : ", ", part);

@@ -114,6 +114,7 @@ class Step {
   std::vector<std::string> facts;  // further comment lines: what was proved, what was fused
   int node = -1;                   // position of the origin in the file
   std::string origin;              // "Conv 'conv1'", printable, for reports only (never in code)
+  std::string node_name;           // the model's text: in code only through shown_name()
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;      // of macs: products of floats
   Shape output_shape;               // logical
@@ -215,6 +216,8 @@ struct Program {
   int shares = 1;               // threads that can work on it at once
   std::string model_sha256;     // hex
   std::string producer;         // the model's text: for reports only
+  std::string options;          // that made it: canonical_options()
+  bool needs_floats = false;    // of the CPU: some step computes with them
   FusionLog fusions;
   std::vector<QuantizedTensor> quantization;  // in the order of the graph
   std::vector<BudgetOption> budget;           // from the least arena or flash to the most

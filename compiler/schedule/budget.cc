@@ -120,7 +120,7 @@ class Search {
       if (program == nullptr) continue;
       arenas_.push_back(
           trial_of(*program, stream, code,
-                   cat(stream.bands, " bands of ", stream.rows, stream.rows == 1 ? " row" : " rows",
+                   cat(counted(stream.bands, "band"), " of ", counted(stream.rows, "row"),
                        " up to ", location_of(graph_.nodes[stream.last]))));
     }
   }

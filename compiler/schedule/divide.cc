@@ -40,8 +40,8 @@ void divide(Step& step, const IsaTraits& isa, int shares, double least_work) {
   step.partition = best;
   if (best.shares == 1) return;
   const auto percent = static_cast<int>(100 * least / whole + 0.5);
-  step.facts.push_back(
-      cat("divided among ", shares, " threads; the largest share is ", percent, " % of the work"));
+  step.facts.push_back(cat("divided among ", counted(shares, "thread"), "; the largest share is ",
+                           percent, " % of the work"));
 }
 
 }  // namespace

@@ -65,6 +65,17 @@ constexpr std::string_view kReserved[] = {"alignas",     "alignof",
                                           "while",       "xor",
                                           "xor_eq"};
 
+// Macros of platforms, keywords of C23 and Objective-C, and what the body of run() calls or names.
+constexpr std::string_view kNoParameters[] = {
+    "arena",  "at",   "call",       "complex",   "environ",       "errno",  "far",
+    "hyper",  "i386", "id",         "imaginary", "interface",     "near",   "noreturn",
+    "pixel",  "rt",   "run_shares", "self",      "small",         "stderr", "stdin",
+    "stdout", "task", "threads",    "typeof",    "typeof_unqual", "vector"};
+
+// Names that the body of run() has begin so, with a number: steps and where their tensors are
+// ("n3_conv_y"), ports without a usable name ("input0"), functions of shares.
+constexpr std::string_view kNumbered[] = {"n", "buffer", "input", "output", "share_of_n"};
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -80,6 +91,46 @@ bool is_usable_name(std::string_view name) {
   }
   if (name.size() > 2 && name.substr(name.size() - 2) == "_t") return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) == std::end(kReserved);
+}
+
+std::string_view shown_name(std::string_view name) {
+  constexpr std::size_t kLongest = 44;
+  if (name.empty() || name.size() > kLongest) return {};
+  const std::size_t first = name.front() == '/' || name.front() == '_' ? 1 : 0;
+  if (first == name.size() || !is_letter(name[first])) return {};
+  for (const char* pair : {"..", "//", "::"}) {
+    if (name.find(pair) != std::string_view::npos) return {};
+  }
+  constexpr std::string_view kOthers = "_.-:/";
+  const bool good = std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_letter(c) || is_digit(c) || kOthers.find(c) != std::string_view::npos;
+  });
+  return good ? name : std::string_view();
+}
+
+bool is_usable_parameter(std::string_view name) {
+  if (!is_usable_name(name) || name.front() < 'a') return false;
+  const bool is_constant = name.size() > 1 && name[0] == 'k' && name[1] >= 'A' && name[1] <= 'Z';
+  if (is_constant) return false;  // of NAME.h: kArenaAlignment
+  for (const std::string_view stem : kNumbered) {
+    const bool starts = name.size() > stem.size() && name.substr(0, stem.size()) == stem;
+    if (starts && is_digit(name[stem.size()])) return false;
+  }
+  return std::find(std::begin(kNoParameters), std::end(kNoParameters), name) ==
+         std::end(kNoParameters);
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "_.-:/=,+";
+  bool plain = !text.empty();
+  std::string out;
+  for (const char c : text) {
+    const bool harmless = is_letter(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos;
+    plain = plain && harmless;
+    const bool kept = harmless || c == ' ' || c == '[' || c == ']' || c == ';' || c == '@';
+    out.push_back(kept ? c : '.');
+  }
+  return plain ? out : cat("'", out, "'");
 }
 
 bool is_usable_section(std::string_view name) {

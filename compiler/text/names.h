@@ -25,6 +25,20 @@ std::string pointer_type(DType element, bool is_const);
 // "tiny_net" as the stem of macros: "TINY_NET".
 std::string macro_stem(std::string_view name);
 
+// A name of the model where generated code shows it, in a comment or a string: `name` itself if it
+// is at most 44 letters, digits, '_', '.', '-', ':' and '/' with a letter first (after one '/' or
+// '_') and no "..", "//" or "::"; else nothing.
+std::string_view shown_name(std::string_view name);
+
+// True for a name of the model that can be a parameter of run(), in C++ and in C: shown_name(), an
+// identifier with a small first letter, no keyword, no "__", none that the platform may have as a
+// macro, and none that the body of run() uses.
+bool is_usable_parameter(std::string_view name);
+
+// One argument of a command line as a shell takes it, in quotes where it needs them; characters
+// that would be an escape in a comment or a string become '.'.
+std::string shell_word(std::string_view text);
+
 // `text` as one line that is safe in a // comment: printable ASCII, no backslash (it would join
 // lines) and no question mark (trigraphs); everything else becomes '.'.
 std::string comment_text(std::string_view text);

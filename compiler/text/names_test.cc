@@ -32,6 +32,48 @@ TEST(Names, ASectionIsLettersDigitsUnderscoresAndDots) {
   EXPECT_FALSE(is_usable_section(std::string(65, 'a')));
 }
 
+TEST(Names, OfTheModelAreShownWhereTheyCanDoNoHarm) {
+  for (const char* good :
+       {"conv1", "/features/conv.0/Conv_quant", "model/conv2d:0", "_x", "int", "a-b", "Qz9x"}) {
+    EXPECT_EQ(shown_name(good), good);
+  }
+  EXPECT_EQ(shown_name(std::string(44, 'a')), std::string(44, 'a'));
+  for (const std::string bad :
+       {"",     "1",      "/",   "//x",          "/1", ".x",   "a b", "a..b",
+        "a//b", "isa::x", "a*b", "a/*b",         "a?", "a\\",  "a\n", "a'",
+        "a\"",  "a;b",    "a(b", "na\xc3\xafve", "-x", "x\x7f"}) {
+    EXPECT_EQ(shown_name(bad), "") << bad;
+  }
+  EXPECT_EQ(shown_name(std::string(45, 'a')), "");
+}
+
+TEST(Names, OfTheModelBecomeParametersWhereNothingElseHasThem) {
+  for (const char* good : {"image", "x", "input", "output", "input_ids", "conv1", "n", "note2"}) {
+    EXPECT_TRUE(is_usable_parameter(good)) << good;
+  }
+  for (const char* bad : {"",        "Image",
+                          "NULL",    "_x",
+                          "int",     "typeof",
+                          "arena",   "threads",
+                          "call",    "run_shares",
+                          "input0",  "output12",
+                          "n3_conv", "n3",
+                          "buffer1", "share_of_n3_conv",
+                          "size_t",  "my_t",
+                          "a__b",    "a-b",
+                          "errno",   "kArenaAlignment",
+                          "rt",      "isa"}) {
+    EXPECT_FALSE(is_usable_parameter(bad)) << bad;
+  }
+}
+
+TEST(Names, OnTheCommandLineAreQuotedWhereAShellNeedsIt) {
+  EXPECT_EQ(shell_word("N=1"), "N=1");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("$(x)'`"), "'..x...'");
+}
+
 TEST(Names, CommentsCannotContinueOnTheNextLineNorHideText) {
   EXPECT_EQ(comment_text("3x3, 8 -> 16"), "3x3, 8 -> 16");
   EXPECT_EQ(comment_text("a\nint evil;\\"), "a.int evil;.");

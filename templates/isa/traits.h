@@ -44,7 +44,12 @@ struct IsaTraits {
   double epilogue_cycles = 17;       // requantizing and storing 4 vectors
   bool fpu = true;                   // else floats are library calls: exact, but slow
   bool float_requantization = true;  // has an FPU; a user may still ask for integers
-  bool vectorized = true;            // false: plain C++, which a compiler may vectorize itself
+  // Macros that compilers define for CPUs with what the target is for: its instructions, and an
+  // FPU. Elsewhere the code would give the same results many times slower, so it refuses to be
+  // compiled; the second is asked for by networks with floats only. Empty: nothing is asked.
+  std::string_view core_macro = {};   // "__ARM_FEATURE_DSP"
+  std::string_view float_macro = {};  // "__ARM_FP"
+  bool vectorized = true;             // false: plain C++, which a compiler may vectorize itself
   Objective objective = Objective::kBalanced;  // set per compilation, not by a target
 
   Assembly assembly = Assembly::kNone;  // copies padded rows, kMve of depthwise ones: no halo

@@ -95,7 +95,7 @@ TEST(QuantizeInputOption, MakesTheGeneratedFunctionTakeFloat) {
   EXPECT_EQ(good.exit_code, 0) << good.errors;
   std::ifstream header(out + "/small.h");
   const std::string text{std::istreambuf_iterator<char>(header), {}};
-  EXPECT_NE(text.find("const float* input0"), std::string::npos) << text;
+  EXPECT_NE(text.find("const float* x,"), std::string::npos) << text;
   const ProcessResult bad = etch({"compile", file, "-o", out, "--quantize-input", "z=SCALED,0,1"});
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_NE(bad.errors.find("the model has no such input"), std::string::npos) << bad.errors;

@@ -138,6 +138,12 @@ std::string header_for_any_cpu(const std::string& header) {
   return out;
 }
 
+std::string unused_ports(const Program& program) {
+  std::string out;
+  for (const std::string& name : port_parameters(program)) out += cat("  (void)", name, ";\n");
+  return out;
+}
+
 // Prints which variant runs on CPUs of increasing abilities; the variants only say their names.
 std::string main_for_any_cpu(const Program& program) {
   std::string out =
@@ -146,8 +152,8 @@ std::string main_for_any_cpu(const Program& program) {
   for (const Program& variant : program.variants) {
     const std::string name = variant_name("net", variant.isa);
     out += cat("#include \"", name, ".h\"\nvoid ", name, "::run(", run_parameters(program),
-               ") noexcept {\n  std::puts(\"", variant.isa.name, "\");\n",
-               "  (void)input0; (void)output0; (void)arena;\n}\n");
+               ") noexcept {\n  std::puts(\"", variant.isa.name, "\");\n", unused_ports(program),
+               "  (void)arena;\n}\n");
   }
   return out + R"(
 int main() {

@@ -228,11 +228,11 @@ TEST(SeveralThreads, ArriveInTheInterface) {
   EXPECT_TRUE(std::any_of(program->steps.begin(), program->steps.end(), is_divided));
   const std::vector<OutputFile> files = emit(*program, {});
   const std::string& header = files.front().content;
-  EXPECT_NE(header.find("void run(const float* input0, float* output0, void* arena) noexcept;"),
+  EXPECT_NE(header.find("void run(const float* image, float* logits, void* arena) noexcept;"),
             std::string::npos)
       << header;
-  EXPECT_NE(header.find("void run(const float* input0, float* output0, void* arena, "
-                        "const EtchThreads* threads) noexcept;"),
+  EXPECT_NE(header.find("void run(const float* image, float* logits, void* arena,\n"
+                        "    const EtchThreads* threads) noexcept;"),
             std::string::npos);
   EXPECT_NE(header.find("_run_on("), std::string::npos);
   EXPECT_NE(header.find("kShares = 2;"), std::string::npos);

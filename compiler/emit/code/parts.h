@@ -21,6 +21,7 @@ struct EmitContext {
   const EmitOptions& options;
   std::string vocabulary = "vocab.h";  // its file below etch/
   std::vector<std::string> headers = runtime_headers(program);
+  bool is_variant = false;             // its run() is for the choice between variants only
 };
 
 // What the users of a network with shares include, through NAME.h; see support.cc.
@@ -37,8 +38,23 @@ std::int64_t constant_bytes(const Program& program);
 
 // public_header.cc: NAME.h as a whole.
 std::string public_header(const EmitContext& context);
-// The parameters of run(): "const float* input0, float* output0, void* arena".
+// "etch compile MODEL.onnx -o DIR --target ...": what makes the folder again.
+std::string command_line(const EmitContext& context);
+
+// target_guard.cc: #error without what the target has, unless ETCH_ALLOW_PORTABLE is defined.
+std::string target_guard(const Program& program);
+
+// port_names.cc: what run() calls its inputs and outputs, in this order: the model's names where
+// they can be parameters, else "input0".
+std::vector<std::string> port_parameters(const Program& program);
+// The parameters of run(), "const float* image, float* output0, void* arena", and their names.
 std::string run_parameters(const Program& program);
+std::string run_arguments(const Program& program);
+// "// Layer: QLinearConv conv1 (node 12)": where the step comes from; each layer once for steps
+// that share a function.
+std::vector<std::string> layer_comments(const Program& program, const Step& step);
+// "QLinearConv conv1 (node 12)"
+std::string layer_of(const Step& step);
 
 // schedule.cc: declarations of the arena's layout and of the steps, and the definition of run().
 std::string step_declarations(const EmitContext& context);

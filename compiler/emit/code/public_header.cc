@@ -29,8 +29,10 @@ std::string shape_list(const Shape& shape) {
 void write_port(Writer& writer, const Port& port) {
   const std::string name = camel(port);
   const std::int64_t elements = element_count(port.shape);
+  const std::string_view shown = shown_name(port.name);
   writer.line(cat("// ", port.identifier, ": ", name_of(port.dtype), " ", to_string(port.shape),
                   ", row-major."));
+  writer.line(cat("inline constexpr char k", name, "Name[] = \"", shown, "\";  // in the model"));
   writer.line(cat("using ", name, " = ", c_type(port.dtype), ";"));
   if (port.shape.empty()) {
     writer.line(cat("// A scalar: k", name, "Shape has no entries that mean anything."));
@@ -71,8 +73,30 @@ void write_facts(Writer& writer, const EmitContext& context) {
   writer.line("// Of the .onnx file.");
   writer.line("inline constexpr char kModelSha256[] =");
   writer.line(cat("    \"", program.model_sha256, "\";"));
+  writer.line("// What makes these files again from that file:");
+  writer.line(cat("// ", command_line(context)));
+  writer.line(cat("inline constexpr char kEtchVersion[] = \"", ETCH_VERSION, "\";"));
   writer.line("// Grows when the meaning of anything in this header changes.");
   writer.line(cat("inline constexpr int kOutputFormat = ", kOutputFormat, ";"));
+  writer.line();
+}
+
+// A shared library exports what users call and hides the rest (CMakeLists.txt).
+std::string exported(const EmitContext& context) {
+  return context.is_variant ? "" : cat(macro_stem(context.options.name), "_EXPORT ");
+}
+
+void write_export_macro(Writer& writer, const EmitContext& context) {
+  if (context.is_variant) return;
+  const std::string macro = cat(macro_stem(context.options.name), "_EXPORT");
+  writer.line("// On what a shared library of this network exports.");
+  writer.line(cat("#if defined(", macro, ")"));
+  writer.line("// The user has said what to write there.");
+  writer.line("#elif defined(__GNUC__) && !defined(_WIN32) && !defined(__CYGWIN__)");
+  writer.line(cat("#define ", macro, " __attribute__((visibility(\"default\")))"));
+  writer.line("#else");
+  writer.line(cat("#define ", macro));
+  writer.line("#endif");
   writer.line();
 }
 
@@ -89,7 +113,7 @@ void write_weights_place(Writer& writer, const EmitContext& context) {
   writer.line(
       cat("inline constexpr size_t kWeightsAlignment = ", weights_alignment(context.program), ";"));
   writer.line("// Whether the file of this version of the network is there; run() does not ask.");
-  writer.line("bool weights_match() noexcept;");
+  writer.line(cat(exported(context), "bool weights_match() noexcept;"));
   writer.line();
 }
 
@@ -144,25 +168,15 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   write_isa_macros(writer, context);
   writer.line("#ifdef __cplusplus");
   for (const std::string& signature : signatures) {
-    writer.line(cat("extern \"C\" ", signature, " noexcept;"));
+    writer.line(cat("extern \"C\" ", exported(context), signature, " noexcept;"));
   }
   writer.line("#else");
-  for (const std::string& signature : signatures) writer.line(signature + ";");
+  for (const std::string& signature : signatures)
+    writer.line(cat(exported(context), signature, ";"));
   writer.line("#endif");
 }
 
 }  // namespace
-
-std::string run_parameters(const Program& program) {
-  std::string out;
-  for (const Port& port : program.inputs) {
-    out += cat(pointer_type(port.dtype, true), " ", port.identifier, ", ");
-  }
-  for (const Port& port : program.outputs) {
-    out += cat(pointer_type(port.dtype, false), " ", port.identifier, ", ");
-  }
-  return out + "void* arena";
-}
 
 std::string public_header(const EmitContext& context) {
   const std::string& name = context.options.name;
@@ -176,6 +190,7 @@ std::string public_header(const EmitContext& context) {
     writer.line(cat("#include \"", kThreadsHeader, "\""));
     writer.line();
   }
+  write_export_macro(writer, context);
   writer.line("#ifdef __cplusplus");
   writer.line(cat("namespace ", name, " {"));
   writer.line();
@@ -185,13 +200,13 @@ std::string public_header(const EmitContext& context) {
   write_weights_place(writer, context);
   write_isa_declarations(writer, context);
   write_contract(writer);
-  writer.line(cat("void run(", isa_parameter(context.program, "Isa"),
+  writer.line(cat(exported(context), "void run(", isa_parameter(context.program, "Isa"),
                   run_parameters(context.program), ") noexcept;"));
   if (context.program.shares > 1) {
     writer.line(
         "// The same on the threads of a hook, which gets up to kShares shares at once; null:");
     writer.line("// on this thread.");
-    writer.line(cat("void run(", run_parameters(context.program),
+    writer.line(cat(exported(context), "void run(", run_parameters(context.program),
                     ", const EtchThreads* threads) noexcept;"));
   }
   writer.line();

@@ -58,6 +58,12 @@ const Port& port_of(const Program& program, const Buffer& buffer) {
   return ports[static_cast<std::size_t>(buffer.port)];
 }
 
+// What run() calls the port.
+std::string parameter_of(const Program& program, const Buffer& buffer) {
+  const std::size_t before = buffer.home == Home::kInput ? 0 : program.inputs.size();
+  return port_parameters(program)[before + static_cast<std::size_t>(buffer.port)];
+}
+
 // Where pointers are found: parameters of the function around, or members of a `call`.
 enum class From { kParameters, kCall };
 const char* prefix(From from) { return from == From::kCall ? "call." : ""; }
@@ -73,7 +79,7 @@ std::string argument_in_run(const Program& program, const Operand& operand, From
   const Buffer& buffer = buffer_of(program, operand);
   if (buffer.home == Home::kArena) return arena_argument(program, operand, from);
   const Port& port = port_of(program, buffer);
-  std::string pointer = prefix(from) + port.identifier;
+  std::string pointer = prefix(from) + parameter_of(program, buffer);
   if (operand.offset == 0 && c_type(port.dtype) == c_type(operand.element)) return pointer;
   return cat("at<", c_type(operand.element), ">(", pointer, ", ", operand.offset, ")");
 }
@@ -148,8 +154,9 @@ void write_arena_layout(Writer& writer, const Program& program) {
     const Buffer& buffer = program.buffers[i];
     if (buffer.home != Home::kArena) continue;
     writer.line(cat("inline constexpr ptrdiff_t ", buffer_name(program, static_cast<int>(i)), " = ",
-                    buffer.arena_offset, ";  // ", with_thousands(buffer.bytes), " bytes, steps ",
-                    buffer.first_step, " to ", buffer.last_step));
+                    buffer.arena_offset, ";  // ", with_thousands(buffer.bytes), " ",
+                    plural(buffer.bytes, "byte"), ", steps ", buffer.first_step, " to ",
+                    buffer.last_step));
   }
   writer.line();
 }
@@ -170,21 +177,13 @@ void write_at(Writer& writer) {
 }
 
 void write_unused_ports(Writer& writer, const Program& program) {
-  const auto mention = [&](const std::vector<Port>& ports, Home home) {
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-      if (is_used(program, home, static_cast<int>(i))) continue;
-      writer.line(cat("static_cast<void>(", ports[i].identifier, ");  // no step needs it"));
-    }
-  };
-  mention(program.inputs, Home::kInput);
-  mention(program.outputs, Home::kOutput);
-}
-
-std::string port_names(const Program& program) {
-  std::string out;
-  for (const Port& port : program.inputs) out += port.identifier + ", ";
-  for (const Port& port : program.outputs) out += port.identifier + ", ";
-  return out + "arena";
+  const std::vector<std::string> names = port_parameters(program);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_input = i < program.inputs.size();
+    const std::size_t port = is_input ? i : i - program.inputs.size();
+    if (is_used(program, is_input ? Home::kInput : Home::kOutput, static_cast<int>(port))) continue;
+    writer.line(cat("static_cast<void>(", names[i], ");  // no step needs it"));
+  }
 }
 
 }  // namespace
@@ -231,11 +230,12 @@ void write_run_body(Writer& writer, const Program& program) {
   writer.line("if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();");
   write_unused_ports(writer, program);
   if (divided) {
-    writer.line(cat("Call call{", port_names(program), "};"));
+    writer.line(cat("Call call{", run_arguments(program), "};"));
     write_notice(writer, "begin");
   }
   for (const auto& step : program.steps) {
     writer.line();
+    if (!step->origin.empty()) writer.line(cat("// Layer: ", layer_of(*step)));
     writer.line(cat("// ", comment_text(step->summary)));
     writer.line(call_of(program, *step, argument_in_run));
   }
@@ -267,18 +267,18 @@ std::string run_definition(const EmitContext& context) {
   if (threads) {
     writer.line();
     writer.scope(cat("void run(", parameters, ") noexcept"),
-                 [&] { writer.line(cat("run(", port_names(program), ", nullptr);")); });
+                 [&] { writer.line(cat("run(", run_arguments(program), ", nullptr);")); });
   }
   writer.line();
   writer.line(cat("}  // namespace ", name));
   writer.line();
   writer.scope(cat("extern \"C\" void ", name, "_run(", parameters, ") noexcept"),
-               [&] { writer.line(cat(name, "::run(", port_names(program), ");")); });
+               [&] { writer.line(cat(name, "::run(", run_arguments(program), ");")); });
   if (threads) {
     writer.line();
     writer.scope(cat("extern \"C\" void ", name, "_run_on(", parameters,
                      ", const EtchThreads* threads) noexcept"),
-                 [&] { writer.line(cat(name, "::run(", port_names(program), ", threads);")); });
+                 [&] { writer.line(cat(name, "::run(", run_arguments(program), ", threads);")); });
   }
   return writer.text();
 }

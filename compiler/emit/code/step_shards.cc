@@ -14,6 +14,13 @@ namespace {
 // Statements of one file: a few seconds of compilation, and enough files for two cores.
 constexpr int kShardStatements = 4000;
 
+// Above the functions of the step.
+std::string layer_lines(const Program& program, const Step& step) {
+  std::string out;
+  for (const std::string& line : layer_comments(program, step)) out += line + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string kernel_pragmas() {
@@ -30,7 +37,8 @@ namespace {
 struct Definition {
   StepText code;
   int statements = 0;
-  std::string handing_over;  // to `code`; empty: that is the step's own function
+  std::string origin;        // comment lines: which layer it computes; empty: see handing_over
+  std::string handing_over;  // to `code`, with each layer; empty: that is the step's own function
 };
 
 std::vector<Definition> definitions_of(const Program& program) {
@@ -40,10 +48,11 @@ std::vector<Definition> definitions_of(const Program& program) {
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     const auto body = bodies.find(step->name);
+    const std::string origin = layer_lines(program, *step);
     const bool hands_over = body != bodies.end();
     const auto first = hands_over ? defined.find(body->second) : defined.end();
     if (first != defined.end()) {
-      out[first->second].handing_over += "\n" + handing_over(*step, body->second);
+      out[first->second].handing_over += cat("\n", origin, handing_over(*step, body->second));
       continue;
     }
     Recorder recorder(*step);
@@ -52,11 +61,14 @@ std::vector<Definition> definitions_of(const Program& program) {
     Definition& one = out.emplace_back();
     one.statements = recorder.statements();
     one.code = {step->name, step->kind, recorder.text()};
-    if (!hands_over) continue;
+    if (!hands_over) {
+      one.origin = origin;
+      continue;
+    }
     defined[body->second] = out.size() - 1;
     one.code.name = body->second;
     one.code.text = body_definition(*step, program.isa, body->second);
-    one.handing_over = "\n" + handing_over(*step, body->second);
+    one.handing_over = cat("\n", origin, handing_over(*step, body->second));
   }
   return out;
 }
@@ -78,7 +90,7 @@ StepCode step_code(const EmitContext& context) {
       statements = 0;
     }
     statements += more;
-    out.shards.back() += "\n" + texts[i].text + definitions[i].handing_over;
+    out.shards.back() += cat("\n", definitions[i].origin, texts[i].text, definitions[i].handing_over);
   }
   return out;
 }

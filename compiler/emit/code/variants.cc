@@ -26,14 +26,6 @@ std::size_t number_of(const Program& program, const Program& variant) {
   return program.variants.size() - 1 - static_cast<std::size_t>(&variant - &program.variants[0]);
 }
 
-std::string arguments_of(const Program& program) {
-  std::string out;
-  for (const auto* ports : {&program.inputs, &program.outputs}) {
-    for (const Port& port : *ports) out += port.identifier + ", ";
-  }
-  return out + "arena";
-}
-
 void write_choice(Writer& writer, const Program& program) {
   writer.scope("Isa best_isa() noexcept", [&] {
     writer.line("const ::etch::rt::Cpu cpu = ::etch::rt::read_cpu();");
@@ -55,7 +47,7 @@ void write_run(Writer& writer, const EmitContext& context) {
       for (const Program& variant : program.variants) {
         writer.line(cat("case Isa::", enumerator(variant.isa), ":"));
         writer.line(cat("  return ", variant_name(context.options.name, variant.isa), "::run(",
-                        arguments_of(program), ");"));
+                        run_arguments(program), ");"));
       }
     });
     writer.line("__builtin_trap();  // no value of Isa");
@@ -88,7 +80,7 @@ void write_isa_declarations(Writer& writer, const EmitContext& context) {
       "// The best that this CPU and its operating system have. Asks with CPUID, which may");
   writer.line(
       "// take tens of microseconds in a virtual machine: call it once and keep the answer.");
-  writer.line("Isa best_isa() noexcept;");
+  writer.line(cat(macro_stem(context.options.name), "_EXPORT Isa best_isa() noexcept;"));
   writer.line();
   writer.line(
       "// `isa` is what best_isa() said, or less; more than that is an illegal instruction.");
@@ -105,9 +97,9 @@ void write_isa_macros(Writer& writer, const EmitContext& context) {
   }
   const std::string signature = cat("int ", context.options.name, "_best_isa(void)");
   writer.line("#ifdef __cplusplus");
-  writer.line(cat("extern \"C\" ", signature, " noexcept;"));
+  writer.line(cat("extern \"C\" ", stem, "_EXPORT ", signature, " noexcept;"));
   writer.line("#else");
-  writer.line(cat(signature, ";"));
+  writer.line(cat(stem, "_EXPORT ", signature, ";"));
   writer.line("#endif");
   writer.line();
 }
@@ -129,7 +121,7 @@ std::string variants_definition(const EmitContext& context) {
       cat("extern \"C\" void ", name, "_run(int isa, ", run_parameters(program), ") noexcept"),
       [&] {
         writer.line(
-            cat(name, "::run(static_cast<", name, "::Isa>(isa), ", arguments_of(program), ");"));
+            cat(name, "::run(static_cast<", name, "::Isa>(isa), ", run_arguments(program), ");"));
       });
   return writer.text();
 }

@@ -124,7 +124,8 @@ std::string weights_inclusion(const EmitContext& context) {
                    [&](const Step& step, const ConstantArray& constant, std::int64_t offset) {
                      const std::string symbol = blob_symbol(context, step, constant);
                      writer.line(cat("    \".balign ", constant.alignment, "\\n\""));
-                     writer.line(cat("    \".globl ", symbol, "\\n", symbol, ":\\n\""));
+                     writer.line(cat("    \".globl ", symbol, "\\n\""));
+                     writer.line(cat("    \".hidden ", symbol, "\\n", symbol, ":\\n\""));
                      writer.line(cat("    \".incbin \\\"\" ", macro, " \"\\\",", offset, ",",
                                      constant.bytes.size(), "\\n\""));
                      writer.line("    \".byte 0\\n\"");

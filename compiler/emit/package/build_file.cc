@@ -100,15 +100,18 @@ std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>
   writer.line(cat("project(", name, " LANGUAGES CXX)"));
   writer.line();
   if (options.esp_idf) {
-    writer.line(cat("add_library(", name, " STATIC ${", name, "_sources})"));
+    writer.line(cat("add_library(", name, " ${", name, "_sources})"));
   } else {
-    writer.line(cat("add_library(", name, " STATIC"));
+    writer.line(cat("add_library(", name));
     for (const OutputFile& file : files) {
       if (is_source(file)) writer.line(cat("  ", file.path));
     }
     writer.line(")");
   }
   writer.line(cat("add_library(etch::", name, " ALIAS ", name, ")"));
+  writer.line("# With BUILD_SHARED_LIBS a shared library, which exports what the header declares.");
+  writer.line(cat("set_target_properties(", name, " PROPERTIES"));
+  writer.line("  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)");
   writer.line(cat("target_compile_features(", name, " PUBLIC cxx_std_17)"));
   writer.line(cat("target_include_directories(", name, " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}",
                   options.headers, ")"));
@@ -119,8 +122,8 @@ std::string cmake_file(const EmitContext& context, const std::vector<OutputFile>
   writer.line(cat("target_compile_options(", name, " PRIVATE ", one ? "${ETCH_ISA_FLAGS} " : "",
                   "-fno-exceptions -fno-rtti)"));
   writer.line(
-      "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_CXX_FLAGS MATCHES "
-      "\"-O\")");
+      "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND\n"
+      "   NOT CMAKE_CXX_FLAGS MATCHES \"-O\")");
   writer.line(cat("  target_compile_options(", name, " PRIVATE -O2)  # the default"));
   writer.line("endif()");
   if (context.options.weights == WeightsForm::kFile) {

@@ -130,7 +130,12 @@ std::string why_not(PackageForm form, const Program& program, const EmitOptions&
 std::vector<OutputFile> emit_package(const Program& program, const EmitOptions& options,
                                      const std::vector<PackageForm>& forms) {
   for (const PackageForm form : forms) ETCH_CHECK(why_not(form, program, options).empty());
-  const EmitContext context{program, options};
+  EmitOptions recorded = options;
+  for (const PackageFormFacts& facts : package_forms()) {
+    if (!contains(forms, facts.form)) continue;
+    recorded.package += cat(recorded.package.empty() ? "" : ",", facts.name);
+  }
+  const EmitContext context{program, recorded};
   std::vector<OutputFile> files = tree(context);
   const std::vector<OutputFile> code = files;
   const auto add = [&](std::vector<OutputFile> more) {

@@ -149,6 +149,7 @@ std::string report_json(const ReportData& data) {
   out["name"] = data.name;
   out["target"] = data.target;
   out["model_sha256"] = data.model_sha256;
+  if (!data.command_line.empty()) out["command_line"] = data.command_line;
   out["producer"] = data.producer;
   out["macs"] = data.macs;
   out["float_macs"] = data.float_macs;

@@ -59,6 +59,7 @@ struct ReportData {
   std::string name;
   std::string target, target_title;
   std::string model_sha256;
+  std::string command_line;  // that makes the folder again; empty: not known
   std::string producer;
   bool float_requantization = true;
   std::int64_t macs = 0;

@@ -42,7 +42,7 @@ std::string arena_note(const ReportData& data) {
   const std::int64_t used = data.arena_bytes - kArenaSlack;
   const std::int64_t live = data.most_live_bytes;
   if (live == 0) return "nothing lives between the steps";
-  const std::string slack = cat("; ", kArenaSlack, " bytes are slack");
+  const std::string slack = cat("; ", counted(kArenaSlack, "byte"), " are slack");
   if (data.saved_in_place > 0) {
     return cat(with_thousands(live), " live at once, of which outputs over dying inputs save ",
                with_thousands(data.saved_in_place), slack);
@@ -61,9 +61,9 @@ void add_requantization(Html& html, const ReportData& data) {
   } else if (data.rungs.total() == 0) {
     add_card(html, "Requantization", "none", "no layer has channels to requantize");
   } else {
-    add_card(
-        html, "Requantization", "integers",
-        cat(with_thousands(data.rungs.total()), " channels, each proved equal to the float rule"));
+    add_card(html, "Requantization", "integers",
+             cat(with_thousands(data.rungs.total()), " ", plural(data.rungs.total(), "channel"),
+                 ", each proved equal to the float rule"));
   }
 }
 
@@ -77,15 +77,18 @@ void add_cards(Html& html, const ReportData& data) {
                  " \u00b5s; ", fixed(rate, 1), " GMAC/s"));
   }
   add_card(html, "Work", cat(with_unit(data.macs), " MACs"),
-           cat(with_thousands(data.macs), " in ", data.layers.size(), " steps",
+           cat(with_thousands(data.macs), " in ",
+               counted(static_cast<std::int64_t>(data.layers.size()), "step"),
                share_of_floats(data.macs, data.float_macs)));
   add_card(html, "Flash", bytes_with_unit(data.flash_bytes),
            data.code_bytes
-               ? cat("weights and tables, and ", with_thousands(*data.code_bytes), " bytes of code")
-               : cat(with_thousands(data.flash_bytes),
-                     " bytes of weights and tables, without the code"));
+               ? cat("weights and tables, and ", with_thousands(*data.code_bytes), " ",
+                     plural(*data.code_bytes, "byte"), " of code")
+               : cat(with_thousands(data.flash_bytes), " ", plural(data.flash_bytes, "byte"),
+                     " of weights and tables, without the code"));
   add_card(html, "Arena", bytes_with_unit(data.arena_bytes),
-           cat(with_thousands(data.arena_bytes), " bytes of RAM: ", arena_note(data)));
+           cat(with_thousands(data.arena_bytes), " ", plural(data.arena_bytes, "byte"),
+               " of RAM: ", arena_note(data)));
   add_requantization(html, data);
   html.end();
 }
@@ -138,6 +141,12 @@ void add_summary(Html& html, const ReportData& data) {
   html.text(" with SHA-256 ");
   html.element("code", data.model_sha256);
   html.end();
+  if (!data.command_line.empty()) {
+    html.begin("p");
+    html.text("Made by ");
+    html.element("code", data.command_line);
+    html.end();
+  }
   html.raw(
       "<nav><a href=\"#steps\">Steps and memory</a><a href=\"#layers\">Layers</a>"
       "<a href=\"#quantization\">Quantization</a><a href=\"#proved\">Proved</a>"

@@ -297,7 +297,7 @@ std::string proof_summary(const ReportData& data) {
       "every address that the code can reach was checked to lie in its buffer.";
   if (bounded + wrapping == 0) return cat("No step has bounds of integer sums; ", addresses);
   std::string out = cat("Bounds follow from the weights themselves, for every possible input. In ",
-                        bounded, bounded == 1 ? " step" : " steps", " int32 cannot overflow");
+                        counted(bounded, "step"), " int32 cannot overflow");
   if (wrapping > 0)
     out += cat("; in ", wrapping, " it may wrap, as the operator's arithmetic does");
   return cat(out, ". Besides, ", addresses);
@@ -305,12 +305,13 @@ std::string proof_summary(const ReportData& data) {
 
 void add_rungs(Html& html, const RungCounts& counts) {
   html.begin("p");
-  html.text(cat("Requantization without floats, ", counts.total(), " channels: "));
+  html.text(cat("Requantization without floats, ", counted(counts.total(), "channel"), ": "));
   for (int i = 0; i < kRungs; ++i) {
     const Rung rung = static_cast<Rung>(i);
     html.text(cat(i == 0 ? "" : ", ", counts.of(rung), " ", name_of(rung)));
   }
-  html.text(cat("; ", counts.exceptions, " accumulators are exceptions."));
+  html.text(cat("; ", counted(counts.exceptions, "accumulator"),
+                counts.exceptions == 1 ? " is an exception." : " are exceptions."));
   html.end();
   html.newline();
 }

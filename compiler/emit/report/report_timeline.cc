@@ -115,9 +115,10 @@ class Timeline {
   }
 
   std::string cost_of(const LayerReport& layer) const {
-    std::string out = cat(layer.name, ": ", layer.summary.empty() ? layer.kind : layer.summary,
-                          "; ", with_thousands(layer.macs), " MACs, ",
-                          with_thousands(layer.constant_bytes), " bytes of constants");
+    std::string out =
+        cat(layer.name, ": ", layer.summary.empty() ? layer.kind : layer.summary, "; ",
+            with_thousands(layer.macs), " MACs, ", with_thousands(layer.constant_bytes), " ",
+            plural(layer.constant_bytes, "byte"), " of constants");
     if (layer.time) out += cat(", ", fixed(layer.time->median_us, 2), " \u00b5s");
     return out;
   }
@@ -158,7 +159,8 @@ class Timeline {
                          {"width", at(width)},
                          {"height", at(std::max(0.6, height))}});
     const std::string& last = data_.layers[static_cast<std::size_t>(buffer.last_step)].name;
-    html_.element("title", cat(buffer.label, ": ", with_thousands(buffer.bytes), " bytes at ",
+    html_.element("title", cat(buffer.label, ": ", with_thousands(buffer.bytes), " ",
+                               plural(buffer.bytes, "byte"), " at ",
                                with_thousands(buffer.arena_offset), ", until ", last));
     html_.end();
     const std::string name = maker.name;

@@ -35,15 +35,15 @@ std::string describe(const ConvProblem& problem, const std::string& kind) {
   std::string out = cat(sizes(g, &ConvAxis::kernel),
                         g.direction == ConvDirection::kTransposed ? " transposed" : "",
                         kind == "depthwise" ? " depthwise" : "", " convolution, ", g.in_channels,
-                        " -> ", g.out_channels, " channels, ", sizes(g, &ConvAxis::in), " -> ",
-                        sizes(g, &ConvAxis::out), " pixels");
+                        " -> ", counted(g.out_channels, "channel"), ", ", sizes(g, &ConvAxis::in),
+                        " -> ", sizes(g, &ConvAxis::out), " pixels");
   const auto all = [&](std::int64_t ConvAxis::*member, std::int64_t value) {
     return std::all_of(g.axes.begin(), g.axes.end(),
                        [&](const ConvAxis& axis) { return axis.*member == value; });
   };
   if (!all(&ConvAxis::stride, 1)) out += cat(", stride ", sizes(g, &ConvAxis::stride));
   if (!all(&ConvAxis::dilation, 1)) out += cat(", dilation ", sizes(g, &ConvAxis::dilation));
-  if (g.group > 1 && kind != "depthwise") out += cat(", ", g.group, " groups");
+  if (g.group > 1 && kind != "depthwise") out += cat(", ", counted(g.group, "group"));
   return out;
 }
 }  // namespace

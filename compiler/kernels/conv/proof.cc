@@ -125,10 +125,11 @@ void prove_products(const IsaTraits& isa, Step& step) {
   using Int16 = std::numeric_limits<std::int16_t>;
   ETCH_CHECK(sums.low >= Int32::min() && sums.high <= Int32::max());
   step.products = sums;
-  step.facts.push_back(cat(
-      sums.terms, " products at a time add up to [", sums.low, ", ", sums.high, "]: exact in int32",
-      sums.low >= Int16::min() && sums.high <= Int16::max() ? ""
-                                                            : ", where 16 bits would saturate"));
+  step.facts.push_back(cat(counted(sums.terms, "product"), " at a time add up to [", sums.low, ", ",
+                           sums.high, "]: exact in int32",
+                           sums.low >= Int16::min() && sums.high <= Int16::max()
+                               ? ""
+                               : ", where 16 bits would saturate"));
 }
 
 }  // namespace etch

@@ -130,18 +130,20 @@ std::vector<TileChoice> other_unrolling(const ConvPlan& plan) {
 
 std::string fault_of(const TileChoice& choice, const IsaTraits& isa) {
   if (choice.vectors < 1 || choice.vectors > most_vectors(isa)) {
-    return cat("a block has at most ", most_vectors(isa) * isa.lanes, " channels with ", isa.name,
-               ", not ", choice.vectors * isa.lanes);
+    return cat("a block has at most ", counted(most_vectors(isa) * isa.lanes, "channel"), " with ",
+               isa.name, ", not ", choice.vectors * isa.lanes);
   }
   if (choice.rows < 1 || choice.cols < 1 || choice.rows > kMostTileRows) {
-    return cat("a tile has 1 to ", kMostTileRows, " rows and at least 1 column, not ", choice.rows,
-               " x ", choice.cols);
+    return cat("a tile has 1 to ", counted(kMostTileRows, "row"), " and at least 1 column, not ",
+               choice.rows, " x ", choice.cols);
   }
   const std::int64_t needed = std::int64_t{choice.rows} * choice.cols * choice.vectors;
   if (needed <= isa.accumulators) return {};
-  return cat("a tile of ", choice.rows, " x ", choice.cols, " pixels x ",
-             choice.vectors * isa.lanes, " channels needs ", needed, " accumulators, and ",
-             isa.name, " has registers for ", isa.accumulators);
+  return cat("a tile of ", choice.rows, " x ", choice.cols, " ",
+             plural(std::int64_t{choice.rows} * choice.cols, "pixel"), " x ",
+             counted(choice.vectors * isa.lanes, "channel"), " needs ",
+             counted(needed, "accumulator"), ", and ", isa.name, " has registers for ",
+             isa.accumulators);
 }
 
 bool apply_choice(ConvPlan& plan, const IsaTraits& isa, int channels, const TileChoice& choice) {

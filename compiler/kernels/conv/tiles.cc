@@ -369,12 +369,13 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
 
 std::string describe_tiles(const ConvPlan& plan) {
   const ConvRegion& largest = plan.regions[largest_region(plan)];
-  std::string out = cat(largest.tile_rows, " x ", largest.tile_cols, " pixels x ",
-                        plan.blocks.front().channels, " channels, K ");
+  std::string out = cat(largest.tile_rows, " x ", largest.tile_cols, " ",
+                        plural(std::int64_t{largest.tile_rows} * largest.tile_cols, "pixel"), " x ",
+                        counted(plan.blocks.front().channels, "channel"), ", K ");
   const int groups = largest.groups(plan.blocks.front().form);
   const bool straight = groups <= plan.straight_line;
-  out += straight ? cat("straight (", groups, " groups)")
-                  : cat("unrolled by ", plan.unroll, " of ", groups, " groups");
+  out += straight ? cat("straight (", counted(groups, "group"), ")")
+                  : cat("unrolled by ", plan.unroll, " of ", counted(groups, "group"));
   if (plan.blocks.back().form == BlockForm::kSplit) out += ", half a vector with K split in two";
   if (plan.blocks.back().form == BlockForm::kPairs) out += ", half a vector for pairs of pixels";
   out += plan.order == LoopOrder::kPixelsOutside ? ", pixels outside" : ", channels outside";

@@ -75,7 +75,8 @@ void add_join(Lowering& lowering, const Node& node, std::int64_t axis,
       moves.copy(source, source.view, to, comment);
     }
   }
-  moves.finish(cat("join ", inputs.size(), " tensors along axis ", axis, ": ", copied,
+  moves.finish(cat("join ", counted(static_cast<std::int64_t>(inputs.size()), "tensor"),
+                   " along axis ", axis, ": ", copied,
                    " of them are copied, the others are in place"));
 }
 

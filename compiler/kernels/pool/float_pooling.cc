@@ -41,7 +41,7 @@ void add_float_max_pool(Lowering& lowering, const Node& node, const PoolGeometry
   if (refuse_empty(lowering, node)) return;
   auto step = std::make_unique<FloatPoolStep>();
   step->kind = "maxpool";
-  step->summary = cat("maximum over windows of floats, ", geometry.channels, " channels");
+  step->summary = cat("maximum over windows of floats, ", counted(geometry.channels, "channel"));
   add_pool(lowering, node, geometry, std::move(step));
 }
 
@@ -50,7 +50,7 @@ void add_float_average_pool(Lowering& lowering, const Node& node, const PoolGeom
   if (refuse_empty(lowering, node)) return;
   auto step = std::make_unique<FloatPoolStep>();
   step->kind = "avgpool";
-  step->summary = cat("mean over windows of floats, ", geometry.channels, " channels");
+  step->summary = cat("mean over windows of floats, ", counted(geometry.channels, "channel"));
   step->plan.averages = true;
   step->plan.shape.count_padding = divisor == PoolDivisor::kElementsAndPadding ? 1 : 0;
   add_pool(lowering, node, geometry, std::move(step));

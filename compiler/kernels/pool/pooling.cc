@@ -159,7 +159,7 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
   plan.clamp = plan.kind == PoolPlan::Kind::kAverage && may_leave_int32(plan);
   const char* const what = plan.kind == PoolPlan::Kind::kMax ? "maximum" : "average";
   finish(lowering, node, ends, std::move(plan),
-         cat(what, " over windows of ", kernel, ", ", geometry.channels, " channels"));
+         cat(what, " over windows of ", kernel, ", ", counted(geometry.channels, "channel")));
 }
 
 void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout, PoolPlan plan) {

@@ -89,7 +89,7 @@ void add_general_conv(Lowering& lowering, const Node& node, const ConvGeometry& 
   auto step = std::make_unique<GeneralConvStep>();
   step->kind = "conv";
   step->summary = cat("convolution with run-time arguments, ", geometry.in_channels, " -> ",
-                      geometry.out_channels, " channels");
+                      counted(geometry.out_channels, "channel"));
   StepArguments arguments(lowering, node, *step);
   GeneralConvPlan& plan = step->plan;
   plan.requantized = type != DType::kS32;

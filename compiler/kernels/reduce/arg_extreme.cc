@@ -46,8 +46,8 @@ void add_arg_extreme(Lowering& lowering, const Node& node, ArgExtremePlan plan, 
   if (to.size() > from.size()) to.erase(to.begin() + axis);
   plan.rows = make_rows(shape, {from, to});
   step->plan = plan;
-  step->summary = cat(node.op_type, ": ", element_count(shape), " positions among ", plan.count,
-                      " elements each");
+  step->summary = cat(node.op_type, ": ", element_count(shape), " positions among ",
+                      counted(plan.count, "element"), " each");
   arguments.output("y", y);
   arguments.add(std::move(step));
 }

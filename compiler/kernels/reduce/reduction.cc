@@ -87,8 +87,8 @@ void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
   }
   step->plan.rows = rows_of(x, y, reduced);
   const std::int64_t results = element_count(y.shape);
-  step->summary = cat(node.op_type, ": ", results, " results of ", element_count(x.shape) / results,
-                      " elements each");
+  step->summary = cat(node.op_type, ": ", results, " results of ",
+                      counted(element_count(x.shape) / results, "element"), " each");
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
 

@@ -80,7 +80,7 @@ void add_softmax_rows(Lowering& lowering, const Node& node, const AxisRows& rows
   const bool logarithm = result == SoftmaxResult::kLogarithm;
   step->plan.kind = logarithm ? RowsPlan::Kind::kLogarithm : RowsPlan::Kind::kSoftmax;
   step->summary = cat(logarithm ? "logarithm of the softmax of " : "softmax of ",
-                      rows.outer * rows.inner, " rows of ", rows.size);
+                      counted(rows.outer * rows.inner, "row"), " of ", rows.size);
   const std::optional<std::size_t> axis = axis_of(*lowering.value(node.inputs[0]).shape, rows);
   if (axis) {
     const View x = lowering.view(node, 0);
@@ -122,7 +122,7 @@ std::unique_ptr<NormalizeStep> make_normalization(std::int64_t rows, std::int64_
                                                   float epsilon) {
   auto step = std::make_unique<NormalizeStep>();
   step->kind = "normalize";
-  step->summary = cat("normalization of ", rows, " rows of ", size);
+  step->summary = cat("normalization of ", counted(rows, "row"), " of ", size);
   step->plan.epsilon = epsilon;
   step->plan.shape.n = narrow(size);
   return step;

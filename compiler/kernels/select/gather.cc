@@ -71,7 +71,7 @@ void add_gather(Lowering& lowering, const Node& node, std::int64_t outer, std::i
   const DType type = *lowering.value(node.outputs[0]).dtype;
   auto step = std::make_unique<GatherStep>();
   step->kind = "gather";
-  step->summary = cat("pick from ", size, " slices of ", inner, " elements");
+  step->summary = cat("pick from ", counted(size, "slice"), " of ", counted(inner, "element"));
   GatherOperands operands(lowering, node, *step);
   GatherPlan& plan = step->plan;
   plan.wide = has_wide_indices(lowering, node);
@@ -101,7 +101,7 @@ void add_gather_elements(Lowering& lowering, const Node& node, std::size_t axis,
   const DType type = *lowering.value(node.outputs[0]).dtype;
   auto step = std::make_unique<GatherElementsStep>();
   step->kind = "gather";
-  step->summary = cat("pick ", element_count(shape), " elements");
+  step->summary = cat("pick ", counted(element_count(shape), "element"));
   GatherOperands operands(lowering, node, *step);
   GatherElementsPlan& plan = step->plan;
   plan.wide = has_wide_indices(lowering, node);

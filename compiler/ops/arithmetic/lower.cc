@@ -49,7 +49,7 @@ void lower_arithmetic(Lowering& lowering, const Node& node) {
       lowering, node, meaning.kind,
       cat(meaning.text, " of ", node.inputs.size() == 2 ? "two" : cat(node.inputs.size()), " ",
           name_of(*lowering.value(node.outputs[0]).dtype), " tensors, ",
-          element_count(params.shape), " elements"));
+          counted(element_count(params.shape), "element")));
 }
 
 }  // namespace etch

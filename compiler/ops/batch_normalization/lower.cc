@@ -21,7 +21,7 @@ void lower_batch_normalization(Lowering& lowering, const Node& node) {
   if (channels.size() > 1) channels[1] = params.channels;
   add_affine(lowering, node, Tensor::of<float>(channels, affine.factor),
              Tensor::of<float>(channels, affine.offset),
-             cat("x * factor + offset, ", params.channels, " channels"));
+             cat("x * factor + offset, ", counted(params.channels, "channel")));
 }
 
 }  // namespace etch

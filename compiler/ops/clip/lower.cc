@@ -37,7 +37,7 @@ void lower_clip(Lowering& lowering, const Node& node) {
     plan.int_high = static_cast<int>(params.high) + stored;
   }
   add_map(lowering, node, plan,
-          cat("clip ", element_count(*lowering.value(node.outputs[0]).shape), " elements"));
+          cat("clip ", counted(element_count(*lowering.value(node.outputs[0]).shape), "element")));
 }
 
 }  // namespace etch

@@ -56,7 +56,7 @@ void lower_compare(Lowering& lowering, const Node& node) {
   if (!type) return;
   auto step = std::make_unique<CompareStep>();
   step->kind = "compare";
-  step->summary = cat(node.op_type, " of ", element_count(params.shape), " elements");
+  step->summary = cat(node.op_type, " of ", counted(element_count(params.shape), "element"));
   StepArguments arguments(lowering, node, *step);
   const bool turned = is_turned(params.kind);
   const Input a = arguments.input(turned ? 1 : 0, "a");

@@ -24,7 +24,8 @@ void lower_expand(Lowering& lowering, const Node& node) {
   const View y = lowering.new_output(node, 0, missing == 0 ? order_like(x) : row_major(rank));
   MoveBuilder moves(lowering, node, y, "expand");
   moves.copy(moves.memory(x), from, y, {});
-  moves.finish(cat("repeat ", element_count(x.shape), " elements to ", to_string(shape)));
+  moves.finish(
+      cat("repeat ", counted(element_count(x.shape), "element"), " to ", to_string(shape)));
 }
 
 }  // namespace etch

@@ -76,7 +76,7 @@ void lower_constant_indices(Lowering& lowering, const Node& node, const Gather& 
     lowering.unsupported(node, "more than four axes with irregular positions cannot be compiled");
     return;
   }
-  moves.finish(cat("pick ", indices.size(), " of ", params.size, " slices"));
+  moves.finish(cat("pick ", indices.size(), " of ", counted(params.size, "slice")));
   lowering.set_view(node, 0, unfolded(y, axis, indices.shape(), params.shape));
 }
 

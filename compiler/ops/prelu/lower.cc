@@ -9,7 +9,7 @@ namespace etch {
 void lower_prelu(Lowering& lowering, const Node& node) {
   add_combination(lowering, node, CombinePlan::Kind::kPRelu,
                   cat("x, or slope * x where x is negative, ",
-                      element_count(params_of<PRelu>(node).shape), " elements"));
+                      counted(element_count(params_of<PRelu>(node).shape), "element")));
 }
 
 }  // namespace etch

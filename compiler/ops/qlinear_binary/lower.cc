@@ -74,7 +74,7 @@ void add_rows(Lowering& lowering, const Node& node, const QLinearBinary& params)
   auto step = std::make_unique<QLinearRowsStep>();
   step->kind = add ? "add" : "multiply";
   step->summary = cat(add ? "sum" : "product", " of two quantized tensors, ",
-                      element_count(params.shape), " elements");
+                      counted(element_count(params.shape), "element"));
   StepArguments arguments(lowering, node, *step);
   QLinearRowsPlan& plan = step->plan;
   plan.add = add;
@@ -180,7 +180,7 @@ void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinarySte
   for (Overlap& overlap : step->overlaps) overlap.output = static_cast<int>(operands.size());
   operands.emplace_back("y", &y);
   step->summary = cat(step->kind == "add" ? "sum" : "product", " of two quantized tensors, ",
-                      element_count(y.shape), " elements");
+                      counted(element_count(y.shape), "element"));
   lowering.add(node, std::move(step), operands);
 }
 

@@ -41,7 +41,7 @@ void lower_qlinear_softmax(Lowering& lowering, const Node& node) {
   step->plan.y_stored = lowering.stored_offset(y);
   step->constants.push_back(
       float_array("table", params.table, "exponentials of the 256 differences to the maximum"));
-  step->summary = cat("softmax of ", params.rows.outer * params.rows.inner, " rows of ",
+  step->summary = cat("softmax of ", counted(params.rows.outer * params.rows.inner, "row"), " of ",
                       params.rows.size, " quantized values");
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }

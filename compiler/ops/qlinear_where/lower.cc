@@ -35,8 +35,8 @@ void lower_qlinear_where(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearWhere>(node);
   auto step = std::make_unique<ChoiceStep>();
   step->kind = "where";
-  step->summary =
-      cat("choice between two quantized tensors, ", element_count(params.shape), " elements");
+  step->summary = cat("choice between two quantized tensors, ",
+                      counted(element_count(params.shape), "element"));
   StepArguments arguments(lowering, node, *step);
   const Input condition = arguments.input(0, "condition");
   const Input a = arguments.input(1, "a");

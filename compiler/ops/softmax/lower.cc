@@ -27,7 +27,7 @@ void lower_softmax(Lowering& lowering, const Node& node) {
   auto step = std::make_unique<SoftmaxStep>();
   step->kind = "softmax";
   step->plan = {static_cast<int>(rows.outer), static_cast<int>(rows.size)};
-  step->summary = cat("softmax of ", rows.outer, " rows of ", rows.size);
+  step->summary = cat("softmax of ", counted(rows.outer, "row"), " of ", rows.size);
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
 

@@ -17,7 +17,7 @@ void lower_where(Lowering& lowering, const Node& node) {
   if (!type) return;
   auto step = std::make_unique<WhereStep>();
   step->kind = "where";
-  step->summary = cat("choice of ", element_count(shape), " elements");
+  step->summary = cat("choice of ", counted(element_count(shape), "element"));
   StepArguments arguments(lowering, node, *step);
   const Input condition = arguments.input(0, "condition");
   const Input a = arguments.input(1, "a");

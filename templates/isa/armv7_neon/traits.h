@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_armv7_neon = scalar_code("armv7-neon", "32-bit Arm with NEON");
+inline constexpr IsaTraits k_armv7_neon =
+    asking_for(scalar_code("armv7-neon", "32-bit Arm with NEON"), "__ARM_NEON");
 
 }  // namespace etch::isa

@@ -5,7 +5,8 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_cortex_m3 =
-    with_assembly(without_fpu(scalar_code("cortex-m3", "Arm Cortex-M3 (no FPU)")), Assembly::kMla);
+inline constexpr IsaTraits k_cortex_m3 = asking_for(
+    with_assembly(without_fpu(scalar_code("cortex-m3", "Arm Cortex-M3 (no FPU)")), Assembly::kMla),
+    "__thumb2__");
 
 }  // namespace etch::isa

@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_riscv64 = scalar_code("riscv64", "64-bit RISC-V");
+inline constexpr IsaTraits k_riscv64 =
+    asking_for(scalar_code("riscv64", "64-bit RISC-V"), "", "__riscv_flen");
 
 }  // namespace etch::isa

@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_riscv64_rvv = scalar_code("riscv64-rvv", "64-bit RISC-V with vectors");
+inline constexpr IsaTraits k_riscv64_rvv =
+    asking_for(scalar_code("riscv64-rvv", "64-bit RISC-V with vectors"), "__riscv_vector");
 
 }  // namespace etch::isa

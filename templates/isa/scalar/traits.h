@@ -33,6 +33,13 @@ constexpr IsaTraits with_assembly(IsaTraits isa, Assembly assembly) {
   return isa;
 }
 
+constexpr IsaTraits asking_for(IsaTraits isa, std::string_view core_macro,
+                               std::string_view float_macro = {}) {
+  isa.core_macro = core_macro;
+  isa.float_macro = float_macro;
+  return isa;
+}
+
 constexpr IsaTraits without_fpu(IsaTraits isa) {
   isa.fpu = false;
   isa.float_requantization = false;

@@ -6,6 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_wasm32_simd128 =
-    scalar_code("wasm32-simd128", "WebAssembly with SIMD");
+    asking_for(scalar_code("wasm32-simd128", "WebAssembly with SIMD"), "__wasm_simd128__");
 
 }  // namespace etch::isa

@@ -135,8 +135,9 @@ AssemblyFunction dsp_depthwise(const DspDepthwise& tile) {
   out.name =
       cat("dsp_depthwise_", tile.pixels, "x4_", tile.rows, "x", tile.cols, "_r", tile.row_step,
           "_c", tile.col_step, "_x", tile.x_step, "_m", tile.channels, dsp_suffix(tile.out));
-  out.summary = cat(tile.pixels, " pixels, ", tile.rows, "x", tile.cols, " taps, ", tile.channels,
-                    " channels, four at a time.");
+  out.summary = cat(counted(tile.pixels, "pixel"), ", ", tile.rows, "x", tile.cols, " ",
+                    plural(tile.rows * tile.cols, "tap"), ", ", counted(tile.channels, "channel"),
+                    ", four at a time.");
   set_dsp_parameters(out, "const uint8_t*", tile.out);
   out.lines = Depthwise(tile).lines();
   out.fallback = cat("rt::dsp_depthwise(x, stream, y, zero_points, ", tile.pixels, ", ",

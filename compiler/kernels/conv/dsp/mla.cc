@@ -48,7 +48,7 @@ class Function {
     t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
     t_.add("r12", "r1", stream_bytes, "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
-    t_.comment(cat(together_, " channels: biases, then all of K"));
+    t_.comment(cat(counted(together_, "channel"), ": biases, then all of K"));
     t_.label(1);
   }
 
@@ -253,8 +253,9 @@ AssemblyFunction mla_tile(const MlaTile& tile) {
   out.name =
       cat("mla_tile_", tile.pixels, "x2_s", tile.x_step, "_", tile.run_bytes, "b_", tile.runs, "r",
           tile.runs > 1 ? tile.run_step : 0, "_m", tile.channels, dsp_suffix(tile.out));
-  out.summary = cat(tile.pixels, " pixels, ", tile.runs, " runs of ", tile.run_bytes,
-                    " elements of K, ", tile.channels, " channels, two at a time.");
+  out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(tile.runs, "run"), " of ",
+                    counted(tile.run_bytes, "element"), " of K, ",
+                    counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const uint8_t*", tile.out);
   out.condition = kCondition;
   out.lines = Tile(tile).lines();
@@ -272,8 +273,9 @@ AssemblyFunction mla_depthwise(const DspDepthwise& tile) {
   out.name =
       cat("mla_depthwise_", tile.pixels, "x4_", tile.rows, "x", tile.cols, "_r", tile.row_step,
           "_c", tile.col_step, "_x", tile.x_step, "_m", tile.channels, dsp_suffix(tile.out));
-  out.summary = cat(tile.pixels, " pixels, ", tile.rows, "x", tile.cols, " taps, ", tile.channels,
-                    " channels, four at a time.");
+  out.summary = cat(counted(tile.pixels, "pixel"), ", ", tile.rows, "x", tile.cols, " ",
+                    plural(tile.rows * tile.cols, "tap"), ", ", counted(tile.channels, "channel"),
+                    ", four at a time.");
   set_dsp_parameters(out, "const uint8_t*", tile.out);
   out.condition = kCondition;
   out.lines = Depthwise(tile).lines();

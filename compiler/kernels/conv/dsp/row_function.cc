@@ -121,8 +121,8 @@ class Row {
 AssemblyFunction dsp_row(const DspRow& row) {
   AssemblyFunction out;
   out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, dsp_suffix(row.out));
-  out.summary = cat("1 pixel, ", 4 * row.groups, " elements of K, ", row.channels,
-                    " channels, four at a time.");
+  out.summary = cat("1 pixel, ", counted(4 * row.groups, "element"), " of K, ",
+                    counted(row.channels, "channel"), ", four at a time.");
   set_dsp_parameters(out, "const int32_t*", row.out);
   out.lines = Row(row).lines();
   out.fallback = cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels,

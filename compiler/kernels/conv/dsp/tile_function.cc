@@ -230,8 +230,8 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   AssemblyFunction out;
   out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
                  dsp_suffix(tile.out));
-  out.summary = cat(tile.pixels, " pixels, ", 2 * tile.pairs, " elements of K, ", tile.channels,
-                    " channels, two at a time.");
+  out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(2 * tile.pairs, "element"),
+                    " of K, ", counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const int32_t*", tile.out);
   out.stack = kSavedBytes + (tile.residual ? kFrameWithResidual : kFrame);
   const std::string sizes =

@@ -149,7 +149,7 @@ class Writer {
   }
 
   void one_block(int n) {
-    t_.comment(cat(n, n == 1 ? " channel" : " channels"));
+    t_.comment(counted(n, "channel"));
     walk_.over(
         t_, [&] { clear(pixels_ * n); },
         [&](const MveWalk::Vector& at) {
@@ -286,8 +286,8 @@ AssemblyFunction mve_conv(const MveConv& conv) {
   AssemblyFunction out;
   out.name = name_of(conv);
   out.summary =
-      cat(conv.tile.pixels, conv.tile.pixels == 1 ? " pixel" : " pixels", " x ", conv.tile.channels,
-          " channels, ", conv.vectors(), " vectors of 16 products for each");
+      cat(counted(conv.tile.pixels, "pixel"), " x ", counted(conv.tile.channels, "channel"), ", ",
+          counted(conv.vectors(), "vector"), " of 16 products for each");
   out.condition = "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
   out.types = {"const uint8_t*", "const int32_t*", conv.out.is_int32 ? "int32_t*" : "uint8_t*"};
   out.names = {"x", "stream", "y"};

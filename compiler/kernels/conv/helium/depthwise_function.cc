@@ -219,8 +219,8 @@ AssemblyFunction mve_interleave(const rt::MveRows& rows) {
   out.name = cat("mve_interleave_r", rows.count, "_from", rows.first, "_p", rows.padding, "_s",
                  rows.row_step, "_w", rows.columns, "_x", rows.column_step, "_c", rows.channels,
                  "_y", rows.channel_step);
-  out.summary = cat(rows.count, " rows of ", rows.columns, " pixels of ", rows.channels,
-                    " channels, brought together");
+  out.summary = cat(counted(rows.count, "row"), " of ", counted(rows.columns, "pixel"), " of ",
+                    counted(rows.channels, "channel"), ", brought together");
   out.condition = kCondition;
   out.types = {"const uint8_t*", "uint8_t*"};
   out.names = {"x", "scratch"};
@@ -246,8 +246,8 @@ AssemblyFunction mve_depthwise(const MveDepthwiseConv& conv) {
   out.name = cat("mve_depthwise_p", t.pixels, "_x", t.x_step, "_r", t.rows, "_y", t.y_row, "_c",
                  t.channels, "_s", t.channel_step, "_g", t.row_groups, "_s", t.group_step, "_h",
                  t.column_groups, "_z", o.zero_point, "_l", o.low, "_h", o.high, "_y", o.step);
-  out.summary = cat(t.rows, t.rows == 1 ? " row" : " rows", " of ", t.pixels,
-                    t.pixels == 1 ? " pixel x " : " pixels x ", t.channels, " channels");
+  out.summary = cat(counted(t.rows, "row"), " of ", counted(t.pixels, "pixel"), " x ",
+                    counted(t.channels, "channel"));
   out.condition = kCondition;
   out.types = {"const uint8_t*", "const int32_t*", "uint8_t*"};
   out.names = {"x", "stream", "y"};

@@ -228,8 +228,7 @@ class Tiles {
   }
 
   void tile(int columns) {
-    t_.comment(
-        cat("a tile of ", columns, columns == 1 ? " column: transform" : " columns: transform"));
+    t_.comment(cat("a tile of ", counted(columns, "column"), ": transform"));
     t_.op("ldr", "r0", Thumb::at("sp", kTile));
     t_.op("add", "r12", "r0", "#8");
     t_.op("str", "r12", Thumb::at("sp", kTile));
@@ -370,7 +369,8 @@ AssemblyFunction winograd_input(const WinogradInput& input) {
   ETCH_CHECK(input.channels % 4 == 0 && input.channels <= kMostWinogradChannels);
   AssemblyFunction out;
   out.name = cat("winograd_input_c", input.channels, "_r", input.row_bytes);
-  out.summary = cat("transforms four rows of four tiles of ", input.channels, " channels.");
+  out.summary =
+      cat("transforms four rows of four tiles of ", counted(input.channels, "channel"), ".");
   out.types = {"const uint8_t*", "int32_t*"};
   out.names = {"x", "v"};
   out.condition = dsp_condition({});
@@ -385,8 +385,9 @@ AssemblyFunction winograd_tiles(const WinogradTiles& tiles) {
   AssemblyFunction out;
   out.name = cat("winograd_", tiles.rows, "x", tiles.columns, "_c", tiles.in, "_m", tiles.out, "_l",
                  tiles.y_row, dsp_suffix(tiles.epilogue));
-  out.summary = cat(tiles.rows, "x", tiles.columns, " pixels in tiles of 2x2, ", tiles.in, " -> ",
-                    tiles.out, " channels, two at a time.");
+  out.summary = cat(tiles.rows, "x", tiles.columns, " ",
+                    plural(tiles.rows * tiles.columns, "pixel"), " in tiles of 2x2, ", tiles.in,
+                    " -> ", counted(tiles.out, "channel"), ", two at a time.");
   set_dsp_parameters(out, "int32_t*", tiles.epilogue);
   out.names.front() = "v";
   std::string residual = "nullptr, nullptr, ";

@@ -1,0 +1,91 @@
+// The canonical list of options, which generated folders carry; see options.h.
+#include "compiler/options.h"
+
+#include "compiler/base/text.h"
+#include "compiler/ops/quantize_v2/range.h"
+#include "compiler/text/names.h"
+
+namespace etch {
+
+namespace {
+
+// Appends " --name value".
+class Options {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    text_ += cat(" --", name, " ", shell_word(value));
+  }
+  void flag(std::string_view name) { text_ += cat(" --", name); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string sizes(const Shape& shape) {
+  std::string out;
+  for (const std::int64_t size : shape) out += cat(out.empty() ? "" : ",", size);
+  return out;
+}
+
+void add_import(Options& out, const ImportOptions& options) {
+  for (const auto& [name, size] : options.dims) out.add("dim", cat(name, "=", size));
+  for (const auto& [name, shape] : options.input_shapes) {
+    out.add("input-shape", cat(name, "=", sizes(shape)));
+  }
+  for (const std::string& name : options.cuts) out.add("cut", name);
+  if (!options.external_data.empty()) out.add("external-data", "DIR");
+  const Limits usual;
+  for (const LimitInfo& info : limit_infos()) {
+    const std::int64_t limit = options.limits.*info.member;
+    if (limit != usual.*info.member) out.add("limit", cat(info.name, "=", limit));
+  }
+}
+
+std::string text_of(const QuantizeInput& input) {
+  return cat(input.name, "=", name_of(input.mode), ",", decimal(input.min), ",", decimal(input.max),
+             input.type ? "," : "", input.type ? tensorflow_name(*input.type) : "");
+}
+
+void add_code(Options& out, const CompileOptions& options) {
+  for (const QuantizeInput& input : options.quantize_inputs) {
+    out.add("quantize-input", text_of(input));
+  }
+  if (options.qdq == QdqMode::kFloat) out.add("qdq", "float");
+  if (options.requantize != RequantizeMode::kAuto) {
+    out.add("requantize", options.requantize == RequantizeMode::kFloat ? "float" : "integer");
+  }
+  if (options.strict_integer) out.flag("strict-integer");
+  if (options.split_rows_above != kSplitRowsAbove) {
+    const bool never = options.split_rows_above < 0;
+    out.add("split-rows", cat(never ? 0 : options.split_rows_above >> 10));
+  }
+  if (options.threads != 1) out.add("threads", cat(options.threads));
+}
+
+void add_schedule(Options& out, const CompileOptions& options) {
+  constexpr std::string_view kObjectives[] = {"balanced", "speed", "size", "ram"};
+  if (options.objective != Objective::kBalanced) {
+    out.add("optimize", kObjectives[static_cast<int>(options.objective)]);
+  }
+  if (options.arena_limit) out.add("arena-limit", cat(*options.arena_limit));
+  if (options.flash_limit) out.add("flash-limit", cat(*options.flash_limit));
+  if (options.unrolling.all != Unrolling()) out.add("unroll", text_of(options.unrolling.all));
+  for (const auto& [layer, how] : options.unrolling.layers) {
+    out.add("unroll", cat(layer, "=", text_of(how)));
+  }
+  if (!options.tuning.entries.empty()) out.add("tuning", "FILE");
+}
+
+}  // namespace
+
+std::string canonical_options(const CompileOptions& options, std::string_view target) {
+  Options out;
+  out.add("target", target);
+  add_import(out, options.import);
+  add_code(out, options);
+  add_schedule(out, options);
+  return out.text();
+}
+
+}  // namespace etch

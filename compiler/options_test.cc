@@ -1,0 +1,52 @@
+// Options as generated folders record them.
+#include "compiler/options.h"
+
+#include <gtest/gtest.h>
+
+namespace etch {
+namespace {
+
+TEST(CanonicalOptions, AreTheTargetAloneByDefault) {
+  EXPECT_EQ(canonical_options({}, "avx2"), " --target avx2");
+}
+
+TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
+  CompileOptions options;
+  options.import.dims = {{"N", 1}, {"time steps", 8}};
+  options.import.input_shapes = {{"x", {1, 3, 224, 224}}};
+  options.import.cuts = {"logits"};
+  options.import.limits.nodes = 9000;
+  options.quantize_inputs = {{"x", RangeMode::kScaled, -1, 0.5F, DType::kS8}};
+  options.qdq = QdqMode::kFloat;
+  options.requantize = RequantizeMode::kInteger;
+  options.strict_integer = true;
+  options.split_rows_above = -1;
+  options.threads = 4;
+  options.objective = Objective::kRam;
+  options.arena_limit = 49152;
+  options.flash_limit = 100000;
+  options.unrolling.all = {Unrolling::Kind::kGroups, 4};
+  options.unrolling.layers = {{"n3_conv", {Unrolling::Kind::kFull, 0}}};
+  EXPECT_EQ(canonical_options(options, "cortex-m4"),
+            " --target cortex-m4 --dim N=1 --dim 'time steps=8' --input-shape x=1,3,224,224 --cut "
+            "logits --limit nodes=9000 --quantize-input x=SCALED,-1,0.5,qint8 --qdq float "
+            "--requantize integer --strict-integer --split-rows 0 --threads 4 --optimize ram "
+            "--arena-limit 49152 --flash-limit 100000 --unroll 4 --unroll n3_conv=full");
+}
+
+TEST(CanonicalOptions, NameNoPaths) {
+  CompileOptions options;
+  options.import.external_data = "/home/somebody/secret";
+  options.tuning.entries[{"avx2", "layer"}] = {};
+  EXPECT_EQ(canonical_options(options, "avx2"), " --target avx2 --external-data DIR --tuning FILE");
+}
+
+TEST(CanonicalOptions, HoldNothingThatLeavesACommentOrAString) {
+  CompileOptions options;
+  options.import.cuts = {"*/ \n\\ \"?\?/ 'x", "\xe2\x80\xae", ""};
+  EXPECT_EQ(canonical_options(options, "avx2"),
+            " --target avx2 --cut './ .. .../ .x' --cut '...' --cut ''");
+}
+
+}  // namespace
+}  // namespace etch
