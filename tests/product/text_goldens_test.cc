@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::ptrdiff_t kMostLines = 300;
+constexpr std::ptrdiff_t kMostLines = 320;
 
 // Values that need no random numbers: a walk through the range in steps without a small period.
 template <class T>

@@ -6,24 +6,28 @@
 
 namespace classifier {
 
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
+void run(const uint8_t* x, uint8_t* output0, void* arena) noexcept {
   using namespace steps;
 
   // Aligned loads would fault later, or give wrong values on some processors.
   if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();
 
+  // Layer: QLinearMatMul (node 0)
   // convert the input to the order and storage that the next step needs
-  n0_copy(input0, at<uint8_t>(arena, n0_copy_y));
+  n0_copy(x, at<uint8_t>(arena, n0_copy_y));
 
+  // Layer: QLinearMatMul (node 0)
   // matrix product, 1 x 24 by 24 x 6
-  n0_conv(at<uint8_t>(arena, n0_copy_y), at<int32_t>(arena, n0_conv_gathered), at<uint8_t>(arena, n0_conv_y));
+  n0_conv(at<uint8_t>(arena, n0_copy_y), at<int32_t>(arena, n0_conv_gathered),
+      at<uint8_t>(arena, n0_conv_y));
 
-  // softmax of 1 rows of 6 quantized values
+  // Layer: QLinearSoftmax (node 1)
+  // softmax of 1 row of 6 quantized values
   n1_softmax(at<uint8_t>(arena, n0_conv_y), output0);
 }
 
 }  // namespace classifier
 
-extern "C" void classifier_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
-  classifier::run(input0, output0, arena);
+extern "C" void classifier_run(const uint8_t* x, uint8_t* output0, void* arena) noexcept {
+  classifier::run(x, output0, arena);
 }

@@ -5,10 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// On what a shared library of this network exports.
+#if defined(CLASSIFIER_EXPORT)
+// The user has said what to write there.
+#elif defined(__GNUC__) && !defined(_WIN32) && !defined(__CYGWIN__)
+#define CLASSIFIER_EXPORT __attribute__((visibility("default")))
+#else
+#define CLASSIFIER_EXPORT
+#endif
+
 #ifdef __cplusplus
 namespace classifier {
 
 // input0: uint8 [1, 24], row-major.
+inline constexpr char kInput0Name[] = "x";  // in the model
 using Input0 = uint8_t;
 inline constexpr int kInput0Rank = 2;
 inline constexpr int64_t kInput0Shape[] = {1, 24};
@@ -20,6 +30,7 @@ inline constexpr float kInput0Scale = 0x1.47ae14p-6F;  // 0.02
 inline constexpr int kInput0ZeroPoint = 128;
 
 // output0: uint8 [1, 6], row-major.
+inline constexpr char kOutput0Name[] = "class";  // in the model
 using Output0 = uint8_t;
 inline constexpr int kOutput0Rank = 2;
 inline constexpr int64_t kOutput0Shape[] = {1, 6};
@@ -38,6 +49,9 @@ inline constexpr char kTarget[] = "cortex-m4";
 // Of the .onnx file.
 inline constexpr char kModelSha256[] =
     "c38fa3f2fa5f01c3c4bfb69f8dbfe33e57b8de02590de21f0d2587e221e3055a";
+// What makes these files again from that file:
+// etch compile MODEL.onnx -o DIR --target cortex-m4 --name classifier
+inline constexpr char kEtchVersion[] = "0.1.0";
 // Grows when the meaning of anything in this header changes.
 inline constexpr int kOutputFormat = 1;
 
@@ -45,7 +59,7 @@ inline constexpr int kOutputFormat = 1;
 // kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs
 // are not changed. Keeps no state: calls with separate arenas may run at the same time.
 // The rounding mode must be to nearest even, as it is unless a program changes it.
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+CLASSIFIER_EXPORT void run(const uint8_t* x, uint8_t* output0, void* arena) noexcept;
 
 }  // namespace classifier
 #endif
@@ -63,7 +77,8 @@ void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
 #define CLASSIFIER_OUTPUT0_BYTES 6
 
 #ifdef __cplusplus
-extern "C" void classifier_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+extern "C" CLASSIFIER_EXPORT void classifier_run(const uint8_t* x, uint8_t* output0,
+    void* arena) noexcept;
 #else
-void classifier_run(const uint8_t* input0, uint8_t* output0, void* arena);
+CLASSIFIER_EXPORT void classifier_run(const uint8_t* x, uint8_t* output0, void* arena);
 #endif

@@ -51,8 +51,10 @@ void dsp_gather_1_s24_6w_1r0(const uint8_t* x, int32_t* out) noexcept {
 #endif
 
 // 1 pixel, 24 elements of K, 6 channels, four at a time.
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__) && defined(__ARM_FP)
-ETCH_NAKED void dsp_row_k24_m6_y6_f32_zp(const int32_t*, const int32_t*, uint8_t*, int32_t) noexcept {
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__) \
+    && defined(__ARM_FP)
+ETCH_NAKED void dsp_row_k24_m6_y6_f32_zp(const int32_t*, const int32_t*, uint8_t*,
+    int32_t) noexcept {
   __asm__(
       // r0: x; r1: stream; r2, r3: four elements of x; r4-r7: sums of four channels
       // r8-r11: weights; r12: some of them, widened; lr: end of x
@@ -221,7 +223,8 @@ ETCH_NAKED void dsp_row_k24_m6_y6_f32_zp(const int32_t*, const int32_t*, uint8_t
       "pop {r4-r11, pc}\n");
 }
 #else
-void dsp_row_k24_m6_y6_f32_zp(const int32_t* x, const int32_t* stream, uint8_t* y, int32_t zero_points) noexcept {
+void dsp_row_k24_m6_y6_f32_zp(const int32_t* x, const int32_t* stream, uint8_t* y,
+    int32_t zero_points) noexcept {
   rt::dsp_row(x, stream, y, zero_points, 6, 6, {rt::kDspFloat, 0, 255, 6});
 }
 #endif

@@ -19,6 +19,7 @@ namespace isa = ::etch::scalar;
 
 namespace rt = ::etch::rt;
 
+// Layer: QLinearMatMul (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t chunk = 0; chunk < 6; ++chunk) {
@@ -27,6 +28,7 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   }
 }
 
+// Layer: QLinearMatMul (node 0)
 // matrix product, 1 x 24 by 24 x 6
 // accumulators stay within [-201603, 201552]: int32 cannot overflow
 // scaled accumulators stay below 2^31: the packs saturate, no clamp is needed
@@ -37,7 +39,8 @@ void n0_conv(const uint8_t* x, int32_t* gathered, uint8_t* y) noexcept {
   }
 }
 
-// softmax of 1 rows of 6 quantized values
+// Layer: QLinearSoftmax (node 1)
+// softmax of 1 row of 6 quantized values
 void n1_softmax(const uint8_t* x, uint8_t* y) noexcept {
   rt::qlinear_softmax(x, y, n1_softmax_table, 1, 6, 0x1p+8F /* 256 */, 0, 0);
 }

@@ -6,27 +6,31 @@
 
 namespace pooled_convolution {
 
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
+void run(const uint8_t* x, uint8_t* pool, void* arena) noexcept {
   using namespace steps;
 
   // Aligned loads would fault later, or give wrong values on some processors.
   if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();
 
+  // Layer: QLinearConv (node 0)
   // convert the input to the order and storage that the next step needs
-  n0_copy(input0, at<uint8_t>(arena, n0_copy_y + 16));
+  n0_copy(x, at<uint8_t>(arena, n0_copy_y + 16));
 
+  // Layer: QLinearConv (node 0)
   // fill the halo of n0_copy with its zero point
   n0_halo(at<uint8_t>(arena, n0_copy_y + 16));
 
+  // Layer: QLinearConv (node 0)
   // 3x3 convolution, 2 -> 2 channels, 6x6 -> 3x3 pixels, stride 2x2
   n0_conv(at<uint8_t>(arena, n0_copy_y + 16), at<uint8_t>(arena, n0_conv_y));
 
+  // Layer: MaxPool (node 1)
   // maximum over windows of 3x3, 2 channels
-  n1_maxpool(at<uint8_t>(arena, n0_conv_y), output0);
+  n1_maxpool(at<uint8_t>(arena, n0_conv_y), pool);
 }
 
 }  // namespace pooled_convolution
 
-extern "C" void pooled_convolution_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
-  pooled_convolution::run(input0, output0, arena);
+extern "C" void pooled_convolution_run(const uint8_t* x, uint8_t* pool, void* arena) noexcept {
+  pooled_convolution::run(x, pool, arena);
 }

@@ -5,10 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// On what a shared library of this network exports.
+#if defined(POOLED_CONVOLUTION_EXPORT)
+// The user has said what to write there.
+#elif defined(__GNUC__) && !defined(_WIN32) && !defined(__CYGWIN__)
+#define POOLED_CONVOLUTION_EXPORT __attribute__((visibility("default")))
+#else
+#define POOLED_CONVOLUTION_EXPORT
+#endif
+
 #ifdef __cplusplus
 namespace pooled_convolution {
 
 // input0: uint8 [1, 2, 6, 6], row-major.
+inline constexpr char kInput0Name[] = "x";  // in the model
 using Input0 = uint8_t;
 inline constexpr int kInput0Rank = 4;
 inline constexpr int64_t kInput0Shape[] = {1, 2, 6, 6};
@@ -20,6 +30,7 @@ inline constexpr float kInput0Scale = 0x1.47ae14p-6F;  // 0.02
 inline constexpr int kInput0ZeroPoint = 128;
 
 // output0: uint8 [1, 2, 1, 1], row-major.
+inline constexpr char kOutput0Name[] = "pool";  // in the model
 using Output0 = uint8_t;
 inline constexpr int kOutput0Rank = 4;
 inline constexpr int64_t kOutput0Shape[] = {1, 2, 1, 1};
@@ -38,6 +49,9 @@ inline constexpr char kTarget[] = "scalar";
 // Of the .onnx file.
 inline constexpr char kModelSha256[] =
     "5652743c8007e58e6df655a23ff04e276106625501a33c37b27d430f3f02554e";
+// What makes these files again from that file:
+// etch compile MODEL.onnx -o DIR --target scalar --name pooled_convolution
+inline constexpr char kEtchVersion[] = "0.1.0";
 // Grows when the meaning of anything in this header changes.
 inline constexpr int kOutputFormat = 1;
 
@@ -45,7 +59,7 @@ inline constexpr int kOutputFormat = 1;
 // kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs
 // are not changed. Keeps no state: calls with separate arenas may run at the same time.
 // The rounding mode must be to nearest even, as it is unless a program changes it.
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+POOLED_CONVOLUTION_EXPORT void run(const uint8_t* x, uint8_t* pool, void* arena) noexcept;
 
 }  // namespace pooled_convolution
 #endif
@@ -63,7 +77,8 @@ void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
 #define POOLED_CONVOLUTION_OUTPUT0_BYTES 2
 
 #ifdef __cplusplus
-extern "C" void pooled_convolution_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+extern "C" POOLED_CONVOLUTION_EXPORT void pooled_convolution_run(const uint8_t* x, uint8_t* pool,
+    void* arena) noexcept;
 #else
-void pooled_convolution_run(const uint8_t* input0, uint8_t* output0, void* arena);
+POOLED_CONVOLUTION_EXPORT void pooled_convolution_run(const uint8_t* x, uint8_t* pool, void* arena);
 #endif

@@ -18,6 +18,7 @@ namespace isa = ::etch::scalar;
 
 namespace rt = ::etch::rt;
 
+// Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t i0 = 0; i0 < 6; ++i0) {
@@ -31,6 +32,7 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   }
 }
 
+// Layer: QLinearConv (node 0)
 // fill the halo of n0_copy with its zero point
 void n0_halo(uint8_t* y) noexcept {
   for (ptrdiff_t i2 = 0; i2 < 6; ++i2) {
@@ -39,7 +41,9 @@ void n0_halo(uint8_t* y) noexcept {
   rt::fill(y - 16, 128, 14);
 }
 
-[[gnu::always_inline]] static inline void n0_conv_tile_2x2_c2(const uint8_t* x, const uint8_t* w, const int32_t* bias, const float* scale, uint8_t* y) {
+// Layer: QLinearConv (node 0)
+[[gnu::always_inline]] static inline void n0_conv_tile_2x2_c2(const uint8_t* x, const uint8_t* w,
+    const int32_t* bias, const float* scale, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const uint8_t* const wt = isa::base(w);
   uint8_t* const yt = isa::base(y);
@@ -87,7 +91,8 @@ void n0_halo(uint8_t* y) noexcept {
   isa::store_bytes(yt + 6, bytes_p2);
 }
 
-[[gnu::always_inline]] static inline void n0_conv_tile_2x1_c2(const uint8_t* x, const uint8_t* w, const int32_t* bias, const float* scale, uint8_t* y) {
+[[gnu::always_inline]] static inline void n0_conv_tile_2x1_c2(const uint8_t* x, const uint8_t* w,
+    const int32_t* bias, const float* scale, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const uint8_t* const wt = isa::base(w);
   uint8_t* const yt = isa::base(y);
@@ -119,7 +124,8 @@ void n0_halo(uint8_t* y) noexcept {
   isa::store_slice(yt + 6, bytes_p0, 2, 2);
 }
 
-[[gnu::always_inline]] static inline void n0_conv_tile_1x2_c2(const uint8_t* x, const uint8_t* w, const int32_t* bias, const float* scale, uint8_t* y) {
+[[gnu::always_inline]] static inline void n0_conv_tile_1x2_c2(const uint8_t* x, const uint8_t* w,
+    const int32_t* bias, const float* scale, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const uint8_t* const wt = isa::base(w);
   uint8_t* const yt = isa::base(y);
@@ -150,7 +156,8 @@ void n0_halo(uint8_t* y) noexcept {
   isa::store_bytes(yt, bytes_p0);
 }
 
-[[gnu::always_inline]] static inline void n0_conv_tile_1x1_c2(const uint8_t* x, const uint8_t* w, const int32_t* bias, const float* scale, uint8_t* y) {
+[[gnu::always_inline]] static inline void n0_conv_tile_1x1_c2(const uint8_t* x, const uint8_t* w,
+    const int32_t* bias, const float* scale, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const uint8_t* const wt = isa::base(w);
   uint8_t* const yt = isa::base(y);
@@ -185,6 +192,7 @@ void n0_conv(const uint8_t* x, uint8_t* y) noexcept {
   n0_conv_tile_1x1_c2(x + 48, n0_conv_weights, n0_conv_bias, n0_conv_scale, y + 16);
 }
 
+// Layer: MaxPool (node 1)
 [[gnu::always_inline]] static inline void n1_maxpool_window_2(const uint8_t* x, uint8_t* y) {
   isa::Bytes best = isa::splat_bytes(0);
   const isa::Bytes x_t0 = isa::load_bytes_n(x, 2);

@@ -6,7 +6,7 @@
 // Weights are long string literals: compilers read them ten times faster than lists.
 #pragma clang diagnostic ignored "-Woverlength-strings"
 #endif
-// Where constants go, e.g. -D'POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE=__attribute__((section(".qspi")))'.
+// Where constants go; for example defined as __attribute__((section(".qspi"))).
 #ifndef POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE
 #define POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE
 #endif

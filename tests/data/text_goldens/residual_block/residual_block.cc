@@ -6,27 +6,32 @@
 
 namespace residual_block {
 
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
+void run(const uint8_t* x, uint8_t* sum, void* arena) noexcept {
   using namespace steps;
 
   // Aligned loads would fault later, or give wrong values on some processors.
   if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();
 
+  // Layer: QLinearConv (node 0)
   // convert the input to the order and storage that the next step needs
-  n0_copy(input0, at<uint8_t>(arena, n0_copy_y));
+  n0_copy(x, at<uint8_t>(arena, n0_copy_y));
 
+  // Layer: QLinearConv (node 0)
   // 1x1 convolution, 8 -> 8 channels, 2x3 -> 2x3 pixels
   n0_conv(at<uint8_t>(arena, n0_copy_y), at<uint8_t>(arena, n0_conv_y));
 
+  // Layer: QLinearConvAdd (node 1)
   // 1x1 convolution, 8 -> 8 channels, 2x3 -> 2x3 pixels
-  n1_conv(at<uint8_t>(arena, n0_conv_y), at<uint8_t>(arena, n0_conv_y), at<uint8_t>(arena, n1_conv_y));
+  n1_conv(at<uint8_t>(arena, n0_conv_y), at<uint8_t>(arena, n0_conv_y),
+      at<uint8_t>(arena, n1_conv_y));
 
+  // Layer: graph output
   // hand the result over in the model's own layout
-  result0(at<uint8_t>(arena, n1_conv_y), output0);
+  result0(at<uint8_t>(arena, n1_conv_y), sum);
 }
 
 }  // namespace residual_block
 
-extern "C" void residual_block_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
-  residual_block::run(input0, output0, arena);
+extern "C" void residual_block_run(const uint8_t* x, uint8_t* sum, void* arena) noexcept {
+  residual_block::run(x, sum, arena);
 }

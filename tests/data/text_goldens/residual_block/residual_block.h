@@ -5,10 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// On what a shared library of this network exports.
+#if defined(RESIDUAL_BLOCK_EXPORT)
+// The user has said what to write there.
+#elif defined(__GNUC__) && !defined(_WIN32) && !defined(__CYGWIN__)
+#define RESIDUAL_BLOCK_EXPORT __attribute__((visibility("default")))
+#else
+#define RESIDUAL_BLOCK_EXPORT
+#endif
+
 #ifdef __cplusplus
 namespace residual_block {
 
 // input0: uint8 [1, 8, 2, 3], row-major.
+inline constexpr char kInput0Name[] = "x";  // in the model
 using Input0 = uint8_t;
 inline constexpr int kInput0Rank = 4;
 inline constexpr int64_t kInput0Shape[] = {1, 8, 2, 3};
@@ -20,6 +30,7 @@ inline constexpr float kInput0Scale = 0x1.47ae14p-6F;  // 0.02
 inline constexpr int kInput0ZeroPoint = 128;
 
 // output0: uint8 [1, 8, 2, 3], row-major.
+inline constexpr char kOutput0Name[] = "sum";  // in the model
 using Output0 = uint8_t;
 inline constexpr int kOutput0Rank = 4;
 inline constexpr int64_t kOutput0Shape[] = {1, 8, 2, 3};
@@ -38,6 +49,9 @@ inline constexpr char kTarget[] = "avx2";
 // Of the .onnx file.
 inline constexpr char kModelSha256[] =
     "4aaf6b1719fdce99b4444a27936b3c1a83b9f7cf1f35f9d1540891c423750c80";
+// What makes these files again from that file:
+// etch compile MODEL.onnx -o DIR --target avx2 --name residual_block
+inline constexpr char kEtchVersion[] = "0.1.0";
 // Grows when the meaning of anything in this header changes.
 inline constexpr int kOutputFormat = 1;
 
@@ -45,7 +59,7 @@ inline constexpr int kOutputFormat = 1;
 // kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs
 // are not changed. Keeps no state: calls with separate arenas may run at the same time.
 // The rounding mode must be to nearest even, as it is unless a program changes it.
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+RESIDUAL_BLOCK_EXPORT void run(const uint8_t* x, uint8_t* sum, void* arena) noexcept;
 
 }  // namespace residual_block
 #endif
@@ -63,7 +77,8 @@ void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
 #define RESIDUAL_BLOCK_OUTPUT0_BYTES 48
 
 #ifdef __cplusplus
-extern "C" void residual_block_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+extern "C" RESIDUAL_BLOCK_EXPORT void residual_block_run(const uint8_t* x, uint8_t* sum,
+    void* arena) noexcept;
 #else
-void residual_block_run(const uint8_t* input0, uint8_t* output0, void* arena);
+RESIDUAL_BLOCK_EXPORT void residual_block_run(const uint8_t* x, uint8_t* sum, void* arena);
 #endif

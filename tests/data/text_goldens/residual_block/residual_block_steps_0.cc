@@ -15,6 +15,7 @@ namespace steps {
 
 namespace isa = ::etch::avx2;
 
+// Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t i0 = 0; i0 < 2; ++i0) {
@@ -27,7 +28,9 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   }
 }
 
-[[gnu::always_inline]] static inline void n0_conv_tile_1x6_c8(const uint8_t* x, const uint8_t* w, const int32_t* bias, const float* scale, uint8_t* y) {
+// Layer: QLinearConv (node 0)
+[[gnu::always_inline]] static inline void n0_conv_tile_1x6_c8(const uint8_t* x, const uint8_t* w,
+    const int32_t* bias, const float* scale, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const uint8_t* const wt = isa::base(w);
   uint8_t* const yt = isa::base(y);
@@ -89,7 +92,9 @@ void n0_conv(const uint8_t* x, uint8_t* y) noexcept {
   n0_conv_tile_1x6_c8(x, n0_conv_weights, n0_conv_bias, n0_conv_scale, y);
 }
 
-[[gnu::always_inline]] static inline void n1_conv_tile_1x6_c8(const uint8_t* x, const uint8_t* w, const int32_t* bias, const float* scale, const uint8_t* residual, uint8_t* y) {
+// Layer: QLinearConvAdd (node 1)
+[[gnu::always_inline]] static inline void n1_conv_tile_1x6_c8(const uint8_t* x, const uint8_t* w,
+    const int32_t* bias, const float* scale, const uint8_t* residual, uint8_t* y) {
   const uint8_t* const xt = isa::base(x);
   const uint8_t* const wt = isa::base(w);
   uint8_t* const yt = isa::base(y);
@@ -207,6 +212,7 @@ void n1_conv(const uint8_t* x, const uint8_t* residual, uint8_t* y) noexcept {
   n1_conv_tile_1x6_c8(x, n1_conv_weights, n1_conv_bias, n1_conv_scale, residual, y);
 }
 
+// Layer: graph output
 // hand the result over in the model's own layout
 void result0(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t i0 = 0; i0 < 6; ++i0) {

@@ -6,7 +6,7 @@
 // Weights are long string literals: compilers read them ten times faster than lists.
 #pragma clang diagnostic ignored "-Woverlength-strings"
 #endif
-// Where constants go, e.g. -D'RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE=__attribute__((section(".qspi")))'.
+// Where constants go; for example defined as __attribute__((section(".qspi"))).
 #ifndef RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE
 #define RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE
 #endif
@@ -29,8 +29,10 @@ alignas(64) const int32_t n0_conv_bias[8] RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE = {
 
 // x_scale * w_scale / y_scale, in lane order
 alignas(64) const float n0_conv_scale[8] RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE = {
-    0x1.a36e3p-10F, 0x1.0624dep-9F, 0x1.3a92a2p-9F, 0x1.a36e3p-10F,  // 0.0016000001 0.002 0.0023999999 0.0016000001
-    0x1.0624dep-9F, 0x1.3a92a2p-9F, 0x1.a36e3p-10F, 0x1.0624dep-9F,  // 0.002 0.0023999999 0.0016000001 0.002
+    // 0.0016000001 0.002 0.0023999999 0.0016000001
+    0x1.a36e3p-10F, 0x1.0624dep-9F, 0x1.3a92a2p-9F, 0x1.a36e3p-10F,
+    // 0.002 0.0023999999 0.0016000001 0.002
+    0x1.0624dep-9F, 0x1.3a92a2p-9F, 0x1.a36e3p-10F, 0x1.0624dep-9F,
 };
 
 // packed for 8 lanes: block, tap run, 4 bytes of K, vector, lane
@@ -48,8 +50,10 @@ alignas(64) const int32_t n1_conv_bias[8] RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE = {
 
 // x_scale * w_scale / y_scale, in lane order
 alignas(64) const float n1_conv_scale[8] RESIDUAL_BLOCK_WEIGHTS_ATTRIBUTE = {
-    0x1.0624dep-8F, 0x1.47ae16p-8F, 0x1.89374cp-8F, 0x1.0624dep-8F,  // 0.004 0.0050000004 0.006 0.004
-    0x1.47ae16p-8F, 0x1.89374cp-8F, 0x1.0624dep-8F, 0x1.47ae16p-8F,  // 0.0050000004 0.006 0.004 0.0050000004
+    // 0.004 0.0050000004 0.006 0.004
+    0x1.0624dep-8F, 0x1.47ae16p-8F, 0x1.89374cp-8F, 0x1.0624dep-8F,
+    // 0.0050000004 0.006 0.004 0.0050000004
+    0x1.47ae16p-8F, 0x1.89374cp-8F, 0x1.0624dep-8F, 0x1.47ae16p-8F,
 };
 
 }  // namespace steps

@@ -6,27 +6,33 @@
 
 namespace separable_convolution {
 
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
+void run(const uint8_t* x, uint8_t* pointwise, void* arena) noexcept {
   using namespace steps;
 
   // Aligned loads would fault later, or give wrong values on some processors.
   if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();
 
+  // Layer: QLinearConv (node 0)
   // convert the input to the order and storage that the next step needs
-  n0_copy(input0, at<uint8_t>(arena, n0_copy_y));
+  n0_copy(x, at<uint8_t>(arena, n0_copy_y));
 
+  // Layer: QLinearConv (node 0)
   // 3x3 depthwise convolution, 16 -> 16 channels, 4x4 -> 4x4 pixels
-  n0_depthwise(at<uint8_t>(arena, n0_copy_y), at<uint8_t>(arena, n0_depthwise_scratch), at<uint8_t>(arena, n0_depthwise_y));
+  n0_depthwise(at<uint8_t>(arena, n0_copy_y), at<uint8_t>(arena, n0_depthwise_scratch),
+      at<uint8_t>(arena, n0_depthwise_y));
 
+  // Layer: QLinearConv (node 1)
   // 1x1 convolution, 16 -> 8 channels, 4x4 -> 4x4 pixels
   n1_conv(at<uint8_t>(arena, n0_depthwise_y), at<uint8_t>(arena, n1_conv_y));
 
+  // Layer: graph output
   // hand the result over in the model's own layout
-  result0(at<uint8_t>(arena, n1_conv_y), output0);
+  result0(at<uint8_t>(arena, n1_conv_y), pointwise);
 }
 
 }  // namespace separable_convolution
 
-extern "C" void separable_convolution_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept {
-  separable_convolution::run(input0, output0, arena);
+extern "C" void separable_convolution_run(const uint8_t* x, uint8_t* pointwise,
+    void* arena) noexcept {
+  separable_convolution::run(x, pointwise, arena);
 }

@@ -5,10 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// On what a shared library of this network exports.
+#if defined(SEPARABLE_CONVOLUTION_EXPORT)
+// The user has said what to write there.
+#elif defined(__GNUC__) && !defined(_WIN32) && !defined(__CYGWIN__)
+#define SEPARABLE_CONVOLUTION_EXPORT __attribute__((visibility("default")))
+#else
+#define SEPARABLE_CONVOLUTION_EXPORT
+#endif
+
 #ifdef __cplusplus
 namespace separable_convolution {
 
 // input0: uint8 [1, 16, 4, 4], row-major.
+inline constexpr char kInput0Name[] = "x";  // in the model
 using Input0 = uint8_t;
 inline constexpr int kInput0Rank = 4;
 inline constexpr int64_t kInput0Shape[] = {1, 16, 4, 4};
@@ -20,6 +30,7 @@ inline constexpr float kInput0Scale = 0x1.47ae14p-6F;  // 0.02
 inline constexpr int kInput0ZeroPoint = 128;
 
 // output0: uint8 [1, 8, 4, 4], row-major.
+inline constexpr char kOutput0Name[] = "pointwise";  // in the model
 using Output0 = uint8_t;
 inline constexpr int kOutput0Rank = 4;
 inline constexpr int64_t kOutput0Shape[] = {1, 8, 4, 4};
@@ -41,6 +52,9 @@ inline constexpr char kTarget[] = "cortex-m55";
 // Of the .onnx file.
 inline constexpr char kModelSha256[] =
     "0f3f67ab72b36be0a83c93258586ceb7e48ca9a9ac6585f196c62d2431c56023";
+// What makes these files again from that file:
+// etch compile MODEL.onnx -o DIR --target cortex-m55 --name separable_convolution
+inline constexpr char kEtchVersion[] = "0.1.0";
 // Grows when the meaning of anything in this header changes.
 inline constexpr int kOutputFormat = 1;
 
@@ -48,7 +62,7 @@ inline constexpr int kOutputFormat = 1;
 // kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs
 // are not changed. Keeps no state: calls with separate arenas may run at the same time.
 // The rounding mode must be to nearest even, as it is unless a program changes it.
-void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+SEPARABLE_CONVOLUTION_EXPORT void run(const uint8_t* x, uint8_t* pointwise, void* arena) noexcept;
 
 }  // namespace separable_convolution
 #endif
@@ -68,7 +82,9 @@ void run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
 #define SEPARABLE_CONVOLUTION_OUTPUT0_ZERO_POINT 100
 
 #ifdef __cplusplus
-extern "C" void separable_convolution_run(const uint8_t* input0, uint8_t* output0, void* arena) noexcept;
+extern "C" SEPARABLE_CONVOLUTION_EXPORT void separable_convolution_run(const uint8_t* x,
+    uint8_t* pointwise, void* arena) noexcept;
 #else
-void separable_convolution_run(const uint8_t* input0, uint8_t* output0, void* arena);
+SEPARABLE_CONVOLUTION_EXPORT void separable_convolution_run(const uint8_t* x, uint8_t* pointwise,
+    void* arena);
 #endif

@@ -140,7 +140,8 @@ void mve_interleave_r3_from0_p128_s64_w4_x16_c16_y24(const uint8_t* x, uint8_t* 
 
 // 2 rows of 4 pixels x 16 channels
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)
-ETCH_NAKED void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t*, const int32_t*, uint8_t*) noexcept {
+ETCH_NAKED void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t*,
+    const int32_t*, uint8_t*) noexcept {
   __asm__(
       // r1: scratch; r3: stream; r9: y; r11: end of the stream; r5: work
       // r0, r2, ..., r14: sums of the pixels, row after row; then work
@@ -203,14 +204,16 @@ ETCH_NAKED void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(c
       "pop {r4-r11, pc}\n");
 }
 #else
-void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t* x, const int32_t* stream, uint8_t* y) noexcept {
+void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t* x,
+    const int32_t* stream, uint8_t* y) noexcept {
   rt::mve_depthwise(x, stream, y, {4, 4, 2, 64, 16, 24, 1, 384, 1}, {false, 100, 0, 255, 16});
 }
 #endif
 
-// 4 pixels x 8 channels, 1 vectors of 16 products for each
+// 4 pixels x 8 channels, 1 vector of 16 products for each
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)
-ETCH_NAKED void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t*, const int32_t*, uint8_t*) noexcept {
+ETCH_NAKED void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t*, const int32_t*,
+    uint8_t*) noexcept {
   __asm__(
       // r1: x from pixel 0 on
       // r3: stream; r9: y; r11: where the blocks end; r5: turns left
@@ -289,8 +292,11 @@ ETCH_NAKED void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t*
       "pop {r4-r11, pc}\n");
 }
 #else
-void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t* x, const int32_t* stream, uint8_t* y) noexcept {
-  const rt::MvePiece pieces[] = {{0, 1, 0, 16}}; rt::mve_tile(x, stream, y, nullptr, {4, 16, 2, 8, false}, pieces, 1, {false, 100, 0, 255, 8}, {false, false, 0x0p+0F, 0x0p+0F, 0x0p+0F, 0, 0, 0, 0, 0, 0});
+void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t* x, const int32_t* stream,
+    uint8_t* y) noexcept {
+  const rt::MvePiece pieces[] = {{0, 1, 0, 16}};
+      rt::mve_tile(x, stream, y, nullptr, {4, 16, 2, 8, false}, pieces, 1, {false, 100, 0, 255, 8},
+      {false, false, 0x0p+0F, 0x0p+0F, 0x0p+0F, 0, 0, 0, 0, 0, 0});
 }
 #endif
 

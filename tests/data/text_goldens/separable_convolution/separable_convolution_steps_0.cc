@@ -19,6 +19,7 @@ namespace isa = ::etch::scalar;
 
 namespace rt = ::etch::rt;
 
+// Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t i0 = 0; i0 < 4; ++i0) {
@@ -31,6 +32,7 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   }
 }
 
+// Layer: QLinearConv (node 0)
 // 3x3 depthwise convolution, 16 -> 16 channels, 4x4 -> 4x4 pixels
 // accumulators stay within [-77253, 77178]: int32 cannot overflow
 // scaled accumulators stay below 2^31: the packs saturate, no clamp is needed
@@ -40,9 +42,11 @@ void n0_depthwise(const uint8_t* x, uint8_t* scratch, uint8_t* y) noexcept {
   mve_interleave_r3_from1_p128_s64_w4_x16_c16_y24(x, scratch + 4);
   mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(scratch, n0_depthwise_stream, y);
   mve_interleave_r3_from0_p128_s64_w4_x16_c16_y24(x + 64, scratch + 4);
-  mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(scratch, n0_depthwise_stream, y + 128);
+  mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(scratch, n0_depthwise_stream,
+      y + 128);
 }
 
+// Layer: QLinearConv (node 1)
 // 1x1 convolution, 16 -> 8 channels, 4x4 -> 4x4 pixels
 // accumulators stay within [-141050, 138000]: int32 cannot overflow
 // scaled accumulators stay below 2^31: the packs saturate, no clamp is needed
@@ -52,6 +56,7 @@ void n1_conv(const uint8_t* x, uint8_t* y) noexcept {
   }
 }
 
+// Layer: graph output
 // hand the result over in the model's own layout
 void result0(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t i0 = 0; i0 < 16; ++i0) {

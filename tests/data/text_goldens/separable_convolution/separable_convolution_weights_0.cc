@@ -6,7 +6,7 @@
 // Weights are long string literals: compilers read them ten times faster than lists.
 #pragma clang diagnostic ignored "-Woverlength-strings"
 #endif
-// Where constants go, e.g. -D'SEPARABLE_CONVOLUTION_WEIGHTS_ATTRIBUTE=__attribute__((section(".qspi")))'.
+// Where constants go; for example defined as __attribute__((section(".qspi"))).
 #ifndef SEPARABLE_CONVOLUTION_WEIGHTS_ATTRIBUTE
 #define SEPARABLE_CONVOLUTION_WEIGHTS_ATTRIBUTE
 #endif
