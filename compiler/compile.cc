@@ -75,6 +75,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos ha
            Program& program, Sink& sink) {
   program.producer = graph.producer;
   program.fusions = graph.fusions;
+  program.pruning = graph.pruning;
   describe_ports(graph, program);
   describe_quantization(graph, program);
   if (!Lowering(graph, program.isa, options.tuning, program, sink, halos).run()) return false;

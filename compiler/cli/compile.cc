@@ -152,6 +152,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   print_line(cat("  work    ", with_thousands(program.macs), " MACs in ",
                  counted(static_cast<std::int64_t>(first.steps.size()), "step"),
                  share_of_floats(program.macs, program.float_macs)));
+  if (first.pruning.removed > 0) print_line(cat("  pruned  ", describe(first.pruning)));
   print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),

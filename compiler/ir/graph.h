@@ -15,6 +15,7 @@
 
 #include "compiler/ir/fusion_log.h"
 #include "compiler/ir/limits.h"
+#include "compiler/ir/pruned_channels.h"
 #include "compiler/ir/tensor.h"
 
 namespace etch {
@@ -63,6 +64,7 @@ struct Graph {
   std::string external_digest;    // of that data; empty: there is none
   bool shapes_chosen = false;     // the user's options say shapes of inputs
   std::int64_t computed_bytes_left = Limits{}.computed_bytes;  // for constants yet to be computed
+  PrunedChannels pruning;                                      // for people
   FusionLog fusions;                                           // what the passes did, for people
 
   Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }

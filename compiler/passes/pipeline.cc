@@ -13,6 +13,7 @@
 #include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
+#include "compiler/passes/prune_channels.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/passes/split_rows.h"
 #include "compiler/passes/widen_four_bits.h"
@@ -57,6 +58,11 @@ const Pass kPasses[] = {
     // After fold_qdq, which moves quantization towards the inputs.
     {"hoist_relabel",
      [](Graph& graph, Sink& sink, const PassOptions&) { hoist_relabel(graph, sink); }},
+    // Once limits and sums are where they stay; before convolutions are split.
+    {"prune_channels",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       if (options.prune_channels) prune_channels(graph);
+     }},
     // Once convolutions are what will run.
     {"split_rows", [](Graph& graph, Sink&,
                       const PassOptions& options) { split_rows(graph, options.split_rows_above); }},

@@ -16,6 +16,7 @@ enum class QdqMode { kInteger, kFloat };
 struct PassOptions {
   QdqMode qdq = QdqMode::kInteger;
   std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
+  bool prune_channels = true;                       // leave out channels that no result depends on
   bool sums_in_convolutions = true;  // false: steps of their own, where these have no floats
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/ir/fusion_log.h"
+#include "compiler/ir/pruned_channels.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/program/requantize/form.h"
 #include "templates/isa/traits.h"
@@ -218,6 +219,7 @@ struct Program {
   std::string producer;         // the model's text: for reports only
   std::string options;          // that made it: canonical_options()
   bool needs_floats = false;    // of the CPU: some step computes with them
+  PrunedChannels pruning;
   FusionLog fusions;
   std::vector<QuantizedTensor> quantization;  // in the order of the graph
   std::vector<BudgetOption> budget;           // from the least arena or flash to the most

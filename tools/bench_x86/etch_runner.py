@@ -49,10 +49,10 @@ def statements_of(schedule: str) -> list[tuple[str, str]]:
 def driver_text(schedule: str, report: dict, keep_copy: bool, threads: int) -> str:
     """With several threads the driver includes the schedule, for what divides a step among them is not in a header."""
     inputs, outputs = report["inputs"], report["outputs"]
-    names = [one["identifier"] for one in inputs + outputs]
+    names = [one["parameter"] for one in inputs + outputs]
     declarations = []
     for i, name in enumerate(names):
-        alias = name[0].upper() + name[1:]
+        alias = (inputs + outputs)[i]["identifier"].capitalize()
         const = "const " if i < len(inputs) else ""
         declarations.append(f"  {const}net::{alias}* {name} = static_cast<{const}net::{alias}*>(slots[{i}]);")
     declarations.append(f"  void* arena = slots[{len(names)}];")

@@ -155,12 +155,13 @@ class Texts(unittest.TestCase):
 
     def test_a_layer_is_run_without_the_steps_that_carry_its_data(self):
         schedule = ("void run() {\n  if (x) __builtin_trap();\n\n  // copy (it)\n"
-                    "  n0_copy(input0, at<uint8_t>(arena, 4));\n\n"
-                    "  n0_conv(at<uint8_t>(arena, 4),\n      output0);\n}\n}  // namespace net\n")
+                    "  n0_copy(x, at<uint8_t>(arena, 4));\n\n"
+                    "  n0_conv(at<uint8_t>(arena, 4),\n      y);\n}\n}  // namespace net\n")
         self.assertEqual(etch_runner.statements_of(schedule),
-                         [("n0_copy", "n0_copy(input0, at<uint8_t>(arena, 4));"),
-                          ("n0_conv", "n0_conv(at<uint8_t>(arena, 4), output0);")])
-        report = {"inputs": [{"identifier": "input0"}], "outputs": [{"identifier": "output0"}],
+                         [("n0_copy", "n0_copy(x, at<uint8_t>(arena, 4));"),
+                          ("n0_conv", "n0_conv(at<uint8_t>(arena, 4), y);")])
+        report = {"inputs": [{"identifier": "input0", "parameter": "x"}],
+                  "outputs": [{"identifier": "output0", "parameter": "y"}],
                   "steps": [{"name": "n0_copy", "kind": "copy"}, {"name": "n0_conv", "kind": "conv"}]}
         layer = etch_runner.driver_text(schedule, report, keep_copy=False, threads=1).split("void layer")[1]
         self.assertNotIn("n0_copy", layer)
@@ -169,16 +170,17 @@ class Texts(unittest.TestCase):
 
 
     def test_a_schedule_of_several_threads_runs_on_a_pool(self):
-        schedule = ("void run() {\n  if (x) __builtin_trap();\n  Call call{input0, arena};\n"
+        schedule = ("void run() {\n  if (x) __builtin_trap();\n  Call call{x, arena};\n"
                     "  run_shares(threads, share_of_n0_copy, call);\n"
                     "  run_shares(threads, share_of_n0_conv, call);\n}\n}  // namespace net\n")
-        report = {"inputs": [{"identifier": "input0"}], "outputs": [{"identifier": "output0"}],
+        report = {"inputs": [{"identifier": "input0", "parameter": "x"}],
+                  "outputs": [{"identifier": "output0", "parameter": "y"}],
                   "steps": [{"name": "n0_copy", "kind": "copy"}, {"name": "n0_conv", "kind": "conv"}]}
         driver = etch_runner.driver_text(schedule, report, keep_copy=False, threads=2)
         self.assertIn("arena, threads);", driver)
         layer = driver.split("void layer")[1]
         self.assertNotIn("share_of_n0_copy", layer)
-        self.assertIn("  Call call{input0, arena};\n  run_shares(threads, share_of_n0_conv, call);", layer)
+        self.assertIn("  Call call{x, arena};\n  run_shares(threads, share_of_n0_conv, call);", layer)
 
 
 class Outputs(unittest.TestCase):

@@ -11,15 +11,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json port_json(const Port& port) {
+// `parameter`: what run() calls it, where that is known.
+Json port_json(const Port& port, const std::string& parameter) {
   Json out;
   out["identifier"] = port.identifier;
+  if (!parameter.empty()) out["parameter"] = parameter;
   out["name"] = port.name;
   out["dtype"] = name_of(port.dtype);
   out["shape"] = port.shape;
   if (port.quantized) {
     out["scale"] = port.scale;
     out["zero_point"] = port.zero_point;
+  }
+  return out;
+}
+
+// Of the parameters from `first` on.
+Json ports_json(const ReportData& data, const std::vector<Port>& ports, std::size_t first) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const std::size_t at = first + i;
+    out.push_back(port_json(ports[i], at < data.parameters.size() ? data.parameters[at] : ""));
   }
   return out;
 }
@@ -153,6 +165,12 @@ std::string report_json(const ReportData& data) {
   out["producer"] = data.producer;
   out["macs"] = data.macs;
   out["float_macs"] = data.float_macs;
+  if (data.pruning.removed > 0) {
+    out["pruned"] = {{"channels", data.pruning.removed},
+                     {"of_channels", data.pruning.of},
+                     {"macs", data.pruning.macs_removed},
+                     {"of_macs", data.pruning.macs}};
+  }
   out["flash_bytes"] = data.flash_bytes;
   if (data.code_bytes) out["code_bytes"] = *data.code_bytes;
   add_time(out, data.time);
@@ -164,8 +182,8 @@ std::string report_json(const ReportData& data) {
                   {"alignment", kArenaAlignment},
                   {"slack", kArenaSlack}};
   if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);
-  out["inputs"] = array_of(data.inputs, port_json);
-  out["outputs"] = array_of(data.outputs, port_json);
+  out["inputs"] = ports_json(data, data.inputs, 0);
+  out["outputs"] = ports_json(data, data.outputs, data.inputs.size());
   out["steps"] = array_of(data.layers, layer_json);
   out["buffers"] = array_of(data.buffers, buffer_json);
   out["fusions"] = fusions_json(data.fusions);

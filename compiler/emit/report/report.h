@@ -70,8 +70,10 @@ struct ReportData {
   std::int64_t saved_in_place = 0;
   RungCounts rungs;
   std::vector<Port> inputs, outputs;
+  std::vector<std::string> parameters;  // of run(): inputs, then outputs
   std::vector<LayerReport> layers;
   std::vector<Buffer> buffers;
+  PrunedChannels pruning;
   std::vector<FusionRecord> fusions;
   std::vector<BudgetOption> budget;
   std::vector<std::string> files;
@@ -82,6 +84,9 @@ struct ReportData {
 // `files` are the paths beside report.json and report.html.
 ReportData gather_report(const Program& program, const EmitOptions& options,
                          const std::vector<std::string>& files);
+
+// "980 of 2,736 channels change no result: 45 % of the multiplications left out".
+std::string describe(const PrunedChannels& pruned);
 
 // ", all in float", ", 1,234 of them in float" or nothing.
 std::string share_of_floats(std::int64_t macs, std::int64_t float_macs);

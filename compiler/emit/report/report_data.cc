@@ -96,6 +96,13 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
 
 }  // namespace
 
+std::string describe(const PrunedChannels& pruned) {
+  const std::int64_t percent = pruned.macs == 0 ? 0 : 100 * pruned.macs_removed / pruned.macs;
+  return cat(with_thousands(pruned.removed), " of ", with_thousands(pruned.of), " ",
+             plural(pruned.of, "channel"), pruned.removed == 1 ? " changes" : " change",
+             " no result: ", percent, " % of the multiplications left out");
+}
+
 std::string share_of_floats(std::int64_t macs, std::int64_t float_macs) {
   if (float_macs == 0) return "";
   if (float_macs == macs) return ", all in float";
@@ -126,10 +133,12 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.rungs = count_rungs(program);
   data.inputs = printable_ports(program.inputs);
   data.outputs = printable_ports(program.outputs);
+  data.parameters = port_parameters(program);
   for (const auto& step : program.steps) data.layers.push_back(layer_of(program, *step));
   add_tensors(program.quantization, data.layers);
   data.buffers = program.buffers;
   for (Buffer& buffer : data.buffers) buffer.label = printable(buffer.label);
+  data.pruning = program.pruning;
   data.fusions = program.fusions.records();
   data.budget = program.budget;
   data.files = {"report.json", "report.html"};

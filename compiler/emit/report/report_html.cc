@@ -67,6 +67,12 @@ void add_requantization(Html& html, const ReportData& data) {
   }
 }
 
+// What was left out of them.
+std::string pruned_note(const PrunedChannels& pruned) {
+  if (pruned.removed == 0) return "";
+  return cat("; ", describe(pruned));
+}
+
 void add_cards(Html& html, const ReportData& data) {
   html.begin("div", {{"class", "cards"}});
   if (data.time) {
@@ -79,7 +85,7 @@ void add_cards(Html& html, const ReportData& data) {
   add_card(html, "Work", cat(with_unit(data.macs), " MACs"),
            cat(with_thousands(data.macs), " in ",
                counted(static_cast<std::int64_t>(data.layers.size()), "step"),
-               share_of_floats(data.macs, data.float_macs)));
+               share_of_floats(data.macs, data.float_macs), pruned_note(data.pruning)));
   add_card(html, "Flash", bytes_with_unit(data.flash_bytes),
            data.code_bytes
                ? cat("weights and tables, and ", with_thousands(*data.code_bytes), " ",
