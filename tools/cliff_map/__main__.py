@@ -1,0 +1,194 @@
+"""Times many single layers and blocks against ONNX Runtime and lists where Etch is slower: see tools/cliff-map."""
+
+import argparse
+import collections
+import concurrent.futures
+import datetime
+import fnmatch
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench_x86"))
+
+import block_cases  # noqa: E402
+import element_cases  # noqa: E402
+import etch_runner  # noqa: E402
+import gate  # noqa: E402
+import integer_cases  # noqa: E402
+import numpy as np  # noqa: E402
+import ort_runner  # noqa: E402
+
+BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/cliff-map"
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tools/cliff-map", description=__doc__)
+    parser.add_argument("--cases", default="*", metavar="PATTERN", help="only cases 'GROUP: NAME' that match")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th case")
+    parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.02, help="per contender and round")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
+    return parser.parse_args()
+
+
+def title(case) -> str:
+    return f"{case.group}: {case.name}"
+
+
+def chosen(options: argparse.Namespace) -> list:
+    cases = [*integer_cases.all_cases(), *element_cases.all_cases(), *block_cases.all_cases()]
+    return [case for case in cases if fnmatch.fnmatch(title(case), options.cases)][::options.every]
+
+
+def request_of(case, target: str) -> etch_runner.Request:
+    return etch_runner.Request(case.model, target)
+
+
+def build_all(cases: list, target: str) -> dict[str, str]:
+    """Builds two at a time; what cannot be built, by title, with the reason."""
+    faults = {}
+
+    def build(numbered) -> None:
+        number, case = numbered
+        try:
+            etch_runner.build(request_of(case, target), BUILD / f"{number % 2}")
+        except Exception as error:  # noqa: BLE001  # a cliff of its own
+            faults[title(case)] = str(error).splitlines()[0]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        halves = [[one for one in enumerate(cases) if one[0] % 2 == half] for half in range(2)]
+        list(pool.map(lambda half: [build(one) for one in half], halves))
+    return faults
+
+
+def comparison(mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
+    """How outputs compare; floats are sums in other orders."""
+    pairs = list(zip(mine, theirs, strict=True))
+    if all(np.array_equal(a, b.reshape(a.shape)) for a, b in pairs):
+        return "equal"
+    worst = max(float(np.abs(a.astype(np.float64) - b.reshape(a.shape)).max()) for a, b in pairs)
+    return f"differs by {worst:.2g}"
+
+
+def in_rounds(timer: gate.Gate, callees: dict[str, gate.Callee], options: argparse.Namespace) -> dict[str, gate.Figure]:
+    """All callees in turns, as often as there are rounds."""
+    samples = {name: [] for name in callees}
+    with gate.alone():
+        timer.begin_row()
+        for _ in range(options.rounds):
+            for name, callee in callees.items():
+                samples[name].append(timer.sample(callee, options.seconds))
+        timer.settle()
+        return {name: gate.figure_of(rounds, timer.is_clean) for name, rounds in samples.items()}
+
+
+def measure(number: int, case, timer: gate.Gate, target: str, options: argparse.Namespace) -> dict:
+    session = ort_runner.Session(case.model, case.feeds, "all", 1)
+    try:
+        network = etch_runner.Network(request_of(case, target), list(case.feeds.values()), BUILD / f"{number % 2}")
+        same = comparison(network.run(), session.run())
+        figures = in_rounds(timer, {"ort": session.callee(timer), "etch": network.callee("whole")}, options)
+        return {"group": case.group, "name": case.name, "ort_us": figures["ort"].median,
+                "etch_us": figures["etch"].median, "ratio": figures["ort"].median / figures["etch"].median,
+                "doubtful": any(one.doubtful for one in figures.values()), "outputs": same,
+                "flash": network.facts.flash_bytes, "text": network.facts.text_bytes,
+                "build_cpu_s": round(network.facts.build_cpu_s, 2)}
+    finally:
+        session.close()
+
+
+def mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def summary(rows: list[dict]) -> list[str]:
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[row["group"]].append(row["ratio"])
+    lines = ["| group | cases | geometric mean | least | below 1 |", "| --- | --- | --- | --- | --- |"]
+    for group, ratios in sorted(groups.items(), key=lambda one: mean(one[1])):
+        below = sum(ratio < 1 for ratio in ratios)
+        lines.append(f"| {group} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {below} |")
+    return lines
+
+
+def listing(rows: list[dict]) -> list[str]:
+    lines = ["| case | ONNX Runtime us | Etch us | ratio | outputs |", "| --- | --- | --- | --- | --- |"]
+    for row in sorted(rows, key=lambda one: one["ratio"]):
+        doubt = " ?" if row["doubtful"] else ""
+        lines.append(f"| {row['group']}: {row['name']} | {row['ort_us']:.1f} | {row['etch_us']:.1f} | "
+                     f"{row['ratio']:.2f}{doubt} | {row['outputs']} |")
+    return lines
+
+
+def markdown(result: dict) -> str:
+    rows, faults = result["rows"], result["faults"]
+    behind = [row for row in rows if row["ratio"] < 1]
+    total = mean([row["ratio"] for row in rows])
+    lines = ["# The cliff map", "",
+             "Single layers and blocks, one thread, times of `run()` as a user calls it, against ONNX Runtime in the "
+             "same run. A ratio above 1: Etch is faster. Made by `" + result["command"] + "`.", "",
+             result["machine"] + ".", "",
+             f"{len(rows)} cases, geometric mean {total:.2f}; {len(behind)} below 1.0. A question mark: too little "
+             "undisturbed time.", "", *summary(rows), "", "## Below 1.0", "", *listing(behind)]
+    if faults:
+        lines += ["", "## Not measured", "", *[f"- {name}: {why}" for name, why in sorted(faults.items())]]
+    return "\n".join(lines) + "\n"
+
+
+def cpu_name() -> str:
+    lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+
+
+def machine(target: str) -> str:
+    compiler = subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    return (f"{today}, {cpu_name()}; {etch_runner.version()}, target {target}; {compiler} -O2; "
+            f"onnxruntime {ort_runner.onnxruntime.__version__}")
+
+
+def main() -> int:
+    options = parse()
+    cases = chosen(options)
+    if options.list:
+        print("\n".join(map(title, cases)))
+        print(f"{len(cases)} cases")
+        return 0
+    if not etch_runner.ETCH.exists():
+        sys.exit("cliff-map: build/release/bin/etch is missing; see CONTRIBUTING.md")
+    target = etch_runner.best_target() if options.target == "native" else options.target
+    BUILD.mkdir(parents=True, exist_ok=True)
+    faults = build_all(cases, target)
+    gate.pin(gate.cores_for(1))
+    timer, rows = gate.Gate(BUILD), []
+    for number, case in enumerate(cases):
+        if title(case) in faults:
+            continue
+        try:
+            rows.append(measure(number, case, timer, target, options))
+        except Exception as error:  # noqa: BLE001  # ONNX Runtime may refuse it too
+            faults[title(case)] = str(error).splitlines()[0]
+            continue
+        print(f"{rows[-1]['ratio']:7.2f}  {title(case)}  {rows[-1]['outputs']}", flush=True)
+    result = {"machine": machine(target), "command": " ".join(["tools/cliff-map", *sys.argv[1:]]), "rows": rows,
+              "faults": faults}
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(result), encoding="utf-8")
+    print("\n".join(summary(rows)))
+    print(f"geometric mean {mean([row['ratio'] for row in rows]):.2f}; "
+          f"{sum(row['ratio'] < 1 for row in rows)} of {len(rows)} below 1; {len(faults)} not measured")
+    for name, why in sorted(faults.items()):
+        print(f"not measured: {name}: {why}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
