@@ -7,6 +7,7 @@
 #include "compiler/base/check.h"
 #include "runtime/etch_move.h"
 #include "runtime/etch_resize.h"
+#include "runtime/etch_transpose.h"
 #include "templates/external.h"
 
 namespace etch::external {
@@ -20,6 +21,32 @@ struct CopySpread : RuntimeFunction {
   auto spans(const std::uint8_t* x, std::ptrdiff_t x_step, std::uint8_t* y, std::ptrdiff_t y_step,
              int size, int n) const {
     return spans_of(span(x, {{n, x_step}}, size), span(y, {{n, y_step}}, size));
+  }
+};
+
+// Rows of x become columns of y.
+struct TransposeBytes : RuntimeFunction {
+  TransposeBytes() : RuntimeFunction("transpose_bytes", "etch_transpose.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::ptrdiff_t x_row, std::uint8_t* y,
+                  std::ptrdiff_t y_row, int rows, int columns, int flip) const {
+    rt::transpose_bytes(x, x_row, y, y_row, rows, columns, flip);
+  }
+  auto spans(const std::uint8_t* x, std::ptrdiff_t x_row, std::uint8_t* y, std::ptrdiff_t y_row,
+             int rows, int columns, int) const {
+    return spans_of(span(x, {{rows, x_row}}, columns), span(y, {{columns, y_row}}, rows));
+  }
+};
+
+struct TransposeWords : RuntimeFunction {
+  TransposeWords() : RuntimeFunction("transpose_words", "etch_transpose.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::ptrdiff_t x_row, std::uint8_t* y,
+                  std::ptrdiff_t y_row, int rows, int columns) const {
+    rt::transpose_words(x, x_row, y, y_row, rows, columns);
+  }
+  auto spans(const std::uint8_t* x, std::ptrdiff_t x_row, std::uint8_t* y, std::ptrdiff_t y_row,
+             int rows, int columns) const {
+    return spans_of(span(x, {{rows, x_row}}, std::int64_t{4} * columns),
+                    span(y, {{columns, y_row}}, std::int64_t{4} * rows));
   }
 };
 

@@ -11,50 +11,15 @@
 #include <vector>
 
 #include "templates/external/ops.h"
+#include "templates/kernels/rows/nest.h"
 #include "templates/kernels/rows/product.h"
 #include "templates/kernels/rows/sum.h"
+#include "templates/kernels/rows/transpose.h"
 #include "templates/stage.h"
 
 namespace etch {
 
-inline constexpr int kNestOperands = 3;
-
-struct NestAxis {
-  int count = 1;
-  std::int64_t step[kNestOperands] = {};  // elements of each operand
-};
-
-struct Nest {
-  std::vector<NestAxis> axes;  // outermost first, without the run
-  int run = 1;                 // elements of the innermost axis; operand steps are 1 ...
-  std::int64_t out_step = 1;   // ... except the output, which may be spread
-  std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
-  // More than 1 (2 to 4): the run has so many planes of operand 0, plane_step elements apart, whose
-  // elements are written side by side; out_step is their number.
-  int planes = 1;
-  std::int64_t plane_step = 0;
-};
-
 namespace nest_detail {
-
-template <class S>
-struct At {
-  typename S::Index i[kNestOperands];
-};
-
-template <class S, class Body>
-void walk(S& s, const Nest& nest, std::size_t axis, const At<S>& at, Body body) {
-  static constexpr const char* kNames[] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
-  if (axis == nest.axes.size()) {
-    body(at);
-    return;
-  }
-  s.loop(kNames[axis], nest.axes[axis].count, [&](const typename S::Index& i) {
-    At<S> inner = at;
-    for (int o = 0; o < kNestOperands; ++o) inner.i[o] = at.i[o] + i * nest.axes[axis].step[o];
-    walk(s, nest, axis + 1, inner, body);
-  });
-}
 
 // Calls body(at, n) for chunks of at most `chunk` elements along the run.
 template <class S, class Body>
@@ -183,6 +148,13 @@ template <class S>
 void copy_kernel(S& s, const CopyPlan& plan) {
   if (plan.nest.planes > 1) return copy_planes(s, plan);
   if (plan.backwards) return copy_backwards(s, plan);
+  if (const auto part = nest_detail::transposed_part(plan.nest)) {
+    const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
+                                      : s.template operand<const std::uint8_t>(0);
+    nest_detail::transpose(s, plan.nest, *part, plan.flip, x,
+                           s.template operand<std::uint8_t>(plan.x_is_constant ? 0 : 1));
+    return;
+  }
   nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
     const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
                                       : s.template operand<const std::uint8_t>(0);

@@ -1,0 +1,301 @@
+// Matrices of bytes and of 4-byte elements, transposed: channels first to channels last and back.
+// Blocks are exchanged in registers, of SSE2 where there is it and in words of the machine
+// elsewhere, in tiles that a first-level cache holds. C++17, freestanding, the same result
+// everywhere.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace etch {
+namespace rt {
+
+constexpr int kTransposeTile = 64;   // rows and columns
+constexpr int kTransposeLeast = 16;  // fewer are left to the tile before
+
+// How many of `left` rows or columns the next tile takes.
+static inline int transpose_part(int left) {
+  return left < kTransposeTile + kTransposeLeast ? left : kTransposeTile;
+}
+
+// Row i, `i` less than `rows`, of `columns` bytes at x + i * x_row becomes a column of y, whose
+// rows are y_row apart: y[j * y_row + i] = x[i * x_row + j] ^ flip.
+static inline void transpose_rest(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                  int rows, int columns, int flip) {
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j)
+      y[j * y_row + i] = static_cast<uint8_t>(x[i * x_row + j] ^ flip);
+  }
+}
+
+#if defined(__SSE2__)
+// 8 rows of 16 bytes.
+constexpr int kBlockRows = 8, kBlockColumns = 16;
+constexpr int kTallRows = 16, kTallColumns = 8;
+
+static inline __m128i load_row(const uint8_t* x, __m128i flip) {
+  return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)), flip);
+}
+static inline void store_rows(uint8_t* y, ptrdiff_t y_row, __m128i rows) {
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(y), rows);
+  _mm_storeh_pd(reinterpret_cast<double*>(y + y_row), _mm_castsi128_pd(rows));
+}
+// Four columns: a and b have pairs of rows 0 to 3 and c and d of rows 4 to 7.
+static inline void store_columns(uint8_t* y, ptrdiff_t y_row, __m128i a, __m128i c) {
+  store_rows(y, y_row, _mm_unpacklo_epi32(a, c));
+  store_rows(y + 2 * y_row, y_row, _mm_unpackhi_epi32(a, c));
+}
+
+static inline void transpose_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                   int flip) {
+  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
+  const __m128i r0 = load_row(x, all), r1 = load_row(x + x_row, all);
+  const __m128i r2 = load_row(x + 2 * x_row, all), r3 = load_row(x + 3 * x_row, all);
+  const __m128i r4 = load_row(x + 4 * x_row, all), r5 = load_row(x + 5 * x_row, all);
+  const __m128i r6 = load_row(x + 6 * x_row, all), r7 = load_row(x + 7 * x_row, all);
+  const __m128i a0 = _mm_unpacklo_epi8(r0, r1), a1 = _mm_unpackhi_epi8(r0, r1);
+  const __m128i b0 = _mm_unpacklo_epi8(r2, r3), b1 = _mm_unpackhi_epi8(r2, r3);
+  const __m128i c0 = _mm_unpacklo_epi8(r4, r5), c1 = _mm_unpackhi_epi8(r4, r5);
+  const __m128i d0 = _mm_unpacklo_epi8(r6, r7), d1 = _mm_unpackhi_epi8(r6, r7);
+  store_columns(y, y_row, _mm_unpacklo_epi16(a0, b0), _mm_unpacklo_epi16(c0, d0));
+  store_columns(y + 4 * y_row, y_row, _mm_unpackhi_epi16(a0, b0), _mm_unpackhi_epi16(c0, d0));
+  store_columns(y + 8 * y_row, y_row, _mm_unpacklo_epi16(a1, b1), _mm_unpacklo_epi16(c1, d1));
+  store_columns(y + 12 * y_row, y_row, _mm_unpackhi_epi16(a1, b1), _mm_unpackhi_epi16(c1, d1));
+}
+
+static inline __m128i load_two(const uint8_t* x, ptrdiff_t x_row) {
+  return _mm_unpacklo_epi8(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)),
+                           _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x + x_row)));
+}
+static inline void store_two(uint8_t* y, ptrdiff_t y_row, __m128i upper, __m128i lower,
+                             __m128i flip) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y),
+                   _mm_xor_si128(_mm_unpacklo_epi64(upper, lower), flip));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y + y_row),
+                   _mm_xor_si128(_mm_unpackhi_epi64(upper, lower), flip));
+}
+
+// 16 rows of 8 bytes: for a y whose rows are so far apart that a cache holds few of them at once.
+static inline void transpose_tall_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                        ptrdiff_t y_row, int flip) {
+  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
+  const __m128i a = load_two(x, x_row), b = load_two(x + 2 * x_row, x_row);
+  const __m128i c = load_two(x + 4 * x_row, x_row), d = load_two(x + 6 * x_row, x_row);
+  const __m128i e = load_two(x + 8 * x_row, x_row), f = load_two(x + 10 * x_row, x_row);
+  const __m128i g = load_two(x + 12 * x_row, x_row), h = load_two(x + 14 * x_row, x_row);
+  const __m128i ab0 = _mm_unpacklo_epi16(a, b), ab1 = _mm_unpackhi_epi16(a, b);
+  const __m128i cd0 = _mm_unpacklo_epi16(c, d), cd1 = _mm_unpackhi_epi16(c, d);
+  const __m128i ef0 = _mm_unpacklo_epi16(e, f), ef1 = _mm_unpackhi_epi16(e, f);
+  const __m128i gh0 = _mm_unpacklo_epi16(g, h), gh1 = _mm_unpackhi_epi16(g, h);
+  store_two(y, y_row, _mm_unpacklo_epi32(ab0, cd0), _mm_unpacklo_epi32(ef0, gh0), all);
+  store_two(y + 2 * y_row, y_row, _mm_unpackhi_epi32(ab0, cd0), _mm_unpackhi_epi32(ef0, gh0), all);
+  store_two(y + 4 * y_row, y_row, _mm_unpacklo_epi32(ab1, cd1), _mm_unpacklo_epi32(ef1, gh1), all);
+  store_two(y + 6 * y_row, y_row, _mm_unpackhi_epi32(ab1, cd1), _mm_unpackhi_epi32(ef1, gh1), all);
+}
+
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if UINTPTR_MAX > 0xFFFFFFFFU
+using TransposeWord = uint64_t;
+#else
+using TransposeWord = uint32_t;
+#endif
+// As many rows and columns as a word has bytes.
+constexpr int kBlockRows = static_cast<int>(sizeof(TransposeWord)), kBlockColumns = kBlockRows;
+constexpr int kTallRows = kBlockRows, kTallColumns = kBlockColumns;
+
+// Exchanges the odd pieces of a with the even pieces of b; pieces have `bits`, `even` masks them.
+static inline void exchange_pieces(TransposeWord& a, TransposeWord& b, int bits, uint64_t even) {
+  const TransposeWord both = ((a >> bits) ^ b) & static_cast<TransposeWord>(even);
+  b ^= both;
+  a ^= both << bits;
+}
+
+static inline TransposeWord load_row(const uint8_t* x, TransposeWord flip) {
+  TransposeWord row;
+  ETCH_MEMCPY(&row, x, sizeof row);
+  return row ^ flip;
+}
+static inline void store_row(uint8_t* y, TransposeWord row) { ETCH_MEMCPY(y, &row, sizeof row); }
+
+constexpr uint64_t kEvenBytes = 0x00FF00FF00FF00FFU;
+constexpr uint64_t kEvenPairs = 0x0000FFFF0000FFFFU;
+constexpr uint64_t kLowHalf = 0x00000000FFFFFFFFU;
+
+// Every row is a variable: compilers do not take arrays apart at -O2.
+#if UINTPTR_MAX > 0xFFFFFFFFU
+static inline void transpose_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                   int flip_byte) {
+  const TransposeWord flip =
+      static_cast<TransposeWord>(0x0101010101010101U) * static_cast<TransposeWord>(flip_byte);
+  TransposeWord r0 = load_row(x, flip), r1 = load_row(x + x_row, flip);
+  TransposeWord r2 = load_row(x + 2 * x_row, flip), r3 = load_row(x + 3 * x_row, flip);
+  TransposeWord r4 = load_row(x + 4 * x_row, flip), r5 = load_row(x + 5 * x_row, flip);
+  TransposeWord r6 = load_row(x + 6 * x_row, flip), r7 = load_row(x + 7 * x_row, flip);
+  exchange_pieces(r0, r4, 32, kLowHalf);
+  exchange_pieces(r1, r5, 32, kLowHalf);
+  exchange_pieces(r2, r6, 32, kLowHalf);
+  exchange_pieces(r3, r7, 32, kLowHalf);
+  exchange_pieces(r0, r2, 16, kEvenPairs);
+  exchange_pieces(r1, r3, 16, kEvenPairs);
+  exchange_pieces(r0, r1, 8, kEvenBytes);
+  store_row(y, r0);
+  store_row(y + y_row, r1);
+  exchange_pieces(r2, r3, 8, kEvenBytes);
+  store_row(y + 2 * y_row, r2);
+  store_row(y + 3 * y_row, r3);
+  exchange_pieces(r4, r6, 16, kEvenPairs);
+  exchange_pieces(r5, r7, 16, kEvenPairs);
+  exchange_pieces(r4, r5, 8, kEvenBytes);
+  store_row(y + 4 * y_row, r4);
+  store_row(y + 5 * y_row, r5);
+  exchange_pieces(r6, r7, 8, kEvenBytes);
+  store_row(y + 6 * y_row, r6);
+  store_row(y + 7 * y_row, r7);
+}
+#else
+static inline void transpose_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                   int flip_byte) {
+  const TransposeWord flip =
+      static_cast<TransposeWord>(0x0101010101010101U) * static_cast<TransposeWord>(flip_byte);
+  TransposeWord r0 = load_row(x, flip), r1 = load_row(x + x_row, flip);
+  TransposeWord r2 = load_row(x + 2 * x_row, flip), r3 = load_row(x + 3 * x_row, flip);
+  exchange_pieces(r0, r2, 16, kEvenPairs);
+  exchange_pieces(r1, r3, 16, kEvenPairs);
+  exchange_pieces(r0, r1, 8, kEvenBytes);
+  exchange_pieces(r2, r3, 8, kEvenBytes);
+  store_row(y, r0);
+  store_row(y + y_row, r1);
+  store_row(y + 2 * y_row, r2);
+  store_row(y + 3 * y_row, r3);
+}
+#endif
+
+static inline void transpose_tall_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                        ptrdiff_t y_row, int flip) {
+  transpose_block(x, x_row, y, y_row, flip);
+}
+
+#else  // plain loops only
+constexpr int kBlockRows = 0, kBlockColumns = 0, kTallRows = 0, kTallColumns = 0;
+static inline void transpose_block(const uint8_t*, ptrdiff_t, uint8_t*, ptrdiff_t, int) {}
+static inline void transpose_tall_block(const uint8_t*, ptrdiff_t, uint8_t*, ptrdiff_t, int) {}
+#endif
+
+// Where the block after the one at `at` starts: the last one of `size` overlaps it, if it has to.
+static inline int next_block(int at, int size, int block) {
+  return at + block < size && at + 2 * block > size ? size - block : at + block;
+}
+
+static inline void transpose_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                  int rows, int columns, int flip) {
+  const bool tall = x_row <= y_row;
+  const int height = tall ? kTallRows : kBlockRows, width = tall ? kTallColumns : kBlockColumns;
+  if (height == 0 || rows < height || columns < width) {
+    transpose_rest(x, x_row, y, y_row, rows, columns, flip);
+    return;
+  }
+  // The side whose rows are farther apart is walked along its rows.
+  if (tall) {
+    for (int j = 0; j < columns; j = next_block(j, columns, width)) {
+      for (int i = 0; i < rows; i = next_block(i, rows, height))
+        transpose_tall_block(x + i * x_row + j, x_row, y + j * y_row + i, y_row, flip);
+    }
+    return;
+  }
+  for (int i = 0; i < rows; i = next_block(i, rows, height)) {
+    for (int j = 0; j < columns; j = next_block(j, columns, width))
+      transpose_block(x + i * x_row + j, x_row, y + j * y_row + i, y_row, flip);
+  }
+}
+
+// y[j * y_row + i] = x[i * x_row + j] ^ flip; 0 <= flip < 256.
+static inline void transpose_bytes(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                   int rows, int columns, int flip) {
+  for (int i = 0, height = 0; i < rows; i += height) {
+    height = transpose_part(rows - i);
+    for (int j = 0, width = 0; j < columns; j += width) {
+      width = transpose_part(columns - j);
+      transpose_tile(x + i * x_row + j, x_row, y + j * y_row + i, y_row, height, width, flip);
+    }
+  }
+}
+
+// Elements of 4 bytes, one by one; x_row and y_row are in bytes.
+static inline void transpose_single_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                          ptrdiff_t y_row, int rows, int columns) {
+  if (x_row > y_row) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j)
+        ETCH_MEMCPY(y + j * y_row + 4 * i, x + i * x_row + 4 * j, 4);
+    }
+    return;
+  }
+  for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < rows; ++i) ETCH_MEMCPY(y + j * y_row + 4 * i, x + i * x_row + 4 * j, 4);
+  }
+}
+
+#if defined(__SSE2__)
+static inline __m128i load_words(const uint8_t* x) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+}
+static inline void store_words(uint8_t* y, __m128i row) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), row);
+}
+
+// 4 rows of 4 elements.
+static inline void transpose_word_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                        ptrdiff_t y_row) {
+  const __m128i r0 = load_words(x), r1 = load_words(x + x_row);
+  const __m128i r2 = load_words(x + 2 * x_row), r3 = load_words(x + 3 * x_row);
+  const __m128i a0 = _mm_unpacklo_epi32(r0, r1), a1 = _mm_unpackhi_epi32(r0, r1);
+  const __m128i b0 = _mm_unpacklo_epi32(r2, r3), b1 = _mm_unpackhi_epi32(r2, r3);
+  store_words(y, _mm_unpacklo_epi64(a0, b0));
+  store_words(y + y_row, _mm_unpackhi_epi64(a0, b0));
+  store_words(y + 2 * y_row, _mm_unpacklo_epi64(a1, b1));
+  store_words(y + 3 * y_row, _mm_unpackhi_epi64(a1, b1));
+}
+
+static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                       ptrdiff_t y_row, int rows, int columns) {
+  if (rows < 4 || columns < 4) return transpose_single_words(x, x_row, y, y_row, rows, columns);
+  if (x_row > y_row) {
+    for (int i = 0; i < rows; i = next_block(i, rows, 4)) {
+      for (int j = 0; j < columns; j = next_block(j, columns, 4))
+        transpose_word_block(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row);
+    }
+    return;
+  }
+  for (int j = 0; j < columns; j = next_block(j, columns, 4)) {
+    for (int i = 0; i < rows; i = next_block(i, rows, 4))
+      transpose_word_block(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row);
+  }
+}
+#else
+static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                       ptrdiff_t y_row, int rows, int columns) {
+  transpose_single_words(x, x_row, y, y_row, rows, columns);
+}
+#endif
+
+// The same as transpose_bytes() with elements of 4 bytes; x_row and y_row are in bytes.
+static inline void transpose_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                   int rows, int columns) {
+  for (int i = 0, height = 0; i < rows; i += height) {
+    height = transpose_part(rows - i);
+    for (int j = 0, width = 0; j < columns; j += width) {
+      width = transpose_part(columns - j);
+      transpose_word_tile(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row, height,
+                          width);
+    }
+  }
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,61 @@
+// Transposing by blocks gives what the definition says, for every remainder and on both sides of
+// the choice of the inner loop.
+#include "runtime/etch_transpose.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace etch {
+namespace {
+
+constexpr int kSizes[] = {1, 3, 4, 7, 8, 9, 16, 23, 64, 65, 130};
+
+std::vector<std::uint8_t> different_bytes(std::size_t n) {
+  std::vector<std::uint8_t> out(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(i * 167 + i / 251);
+  return out;
+}
+
+TEST(Transpose, BytesOfEveryRowBecomeAColumn) {
+  for (const int rows : kSizes) {
+    for (const int columns : kSizes) {
+      for (const int flip : {0, 128}) {
+        const int x_row = columns + 3, y_row = rows + 2;
+        const auto x = different_bytes(static_cast<std::size_t>(rows * x_row));
+        std::vector<std::uint8_t> y(static_cast<std::size_t>(columns * y_row), 77);
+        std::vector<std::uint8_t> expected = y;
+        for (int i = 0; i < rows; ++i) {
+          for (int j = 0; j < columns; ++j) {
+            expected[static_cast<std::size_t>(j * y_row + i)] =
+                static_cast<std::uint8_t>(x[static_cast<std::size_t>(i * x_row + j)] ^ flip);
+          }
+        }
+        rt::transpose_bytes(x.data(), x_row, y.data(), y_row, rows, columns, flip);
+        ASSERT_EQ(y, expected) << rows << " x " << columns;
+      }
+    }
+  }
+}
+
+TEST(Transpose, WordsOfEveryRowBecomeAColumn) {
+  for (const int rows : kSizes) {
+    for (const int columns : kSizes) {
+      const int x_row = 4 * columns + 1, y_row = 4 * rows + 8;
+      const auto x = different_bytes(static_cast<std::size_t>(rows * x_row));
+      std::vector<std::uint8_t> y(static_cast<std::size_t>(columns * y_row), 77);
+      std::vector<std::uint8_t> expected = y;
+      for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < columns; ++j)
+          std::memcpy(&expected[static_cast<std::size_t>(j * y_row + 4 * i)],
+                      &x[static_cast<std::size_t>(i * x_row + 4 * j)], 4);
+      }
+      rt::transpose_words(x.data(), x_row, y.data(), y_row, rows, columns);
+      ASSERT_EQ(y, expected) << rows << " x " << columns;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace etch
