@@ -1,11 +1,21 @@
-// What generated code relies on about the memory that its caller gives it.
+// What generated code relies on about where its memory is: the arena that its caller gives it and
+// its own constants. Stated once, for the memory planner, Audit, the generated header and reports.
 #pragma once
 
 #include <cstdint>
 
+#include "compiler/program/step.h"
+
 namespace etch {
 
-// The arena starts at a multiple of so many bytes: a cache line.
-inline constexpr std::int64_t kArenaAlignment = 64;
+// The arena starts at a multiple of so many bytes: what the target's loads and the widest element,
+// int64, need; a cache line if several threads write to it, so that they share none. Of several
+// variants the most. A power of two.
+std::int64_t arena_alignment(const Program& program);
+
+// Constants start at multiples of so many bytes, the same for all of them, so that their order does
+// not matter to the flash that they take: what loads need, and the widest of their elements. A
+// power of two.
+std::int64_t constant_alignment(const Program& program);
 
 }  // namespace etch

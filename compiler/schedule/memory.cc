@@ -9,6 +9,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/checked.h"
+#include "compiler/program/arena.h"
 
 namespace etch {
 namespace {
@@ -103,7 +104,9 @@ Problem problem_of(const Program& program) {
     index[i] = problem.size();
     problem.buffers.push_back(static_cast<int>(i));
     problem.bytes.push_back(buffer.bytes == 0 ? 0 : buffer.bytes + bytes_behind(program));
-    problem.alignment.push_back(std::max(buffer.alignment, arena_alignment(buffer.bytes)));
+    ETCH_CHECK(arena_alignment(program) % buffer.alignment == 0);
+    problem.alignment.push_back(
+        std::max(buffer.alignment, buffer_alignment(program, buffer.bytes)));
     problem.first.push_back(buffer.first_step);
     problem.last.push_back(buffer.last_step);
   }
@@ -284,8 +287,8 @@ Placement solve(const Problem& problem) {
 
 }  // namespace
 
-std::int64_t arena_alignment(std::int64_t bytes) {
-  if (bytes >= kLargeBuffer) return kArenaAlignment;
+std::int64_t buffer_alignment(const Program& program, std::int64_t bytes) {
+  if (bytes >= kLargeBuffer) return arena_alignment(program);
   std::int64_t alignment = 8;
   while (bytes % alignment != 0) alignment /= 2;
   return alignment;

@@ -6,17 +6,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/program/arena.h"
 #include "compiler/program/step.h"
 
 namespace etch {
 
-// The arena has to be aligned to kArenaAlignment (program/arena.h), and so are the offsets of
-// buffers from kLargeBuffer bytes on: the size of a cache line and of the widest vector. Smaller
-// ones would mostly be padding: their offsets are multiples of the largest power of two up to 8
-// that divides their size, which suits every element type, and of Buffer::alignment.
+// The arena has to be aligned to arena_alignment() (program/arena.h), and so are the offsets of
+// buffers from kLargeBuffer bytes on: what the target's vectors need. Smaller ones would mostly be
+// padding: their offsets are multiples of the largest power of two up to 8 that divides their size,
+// which suits every element type, and of Buffer::alignment.
 inline constexpr std::int64_t kLargeBuffer = 512;
-std::int64_t arena_alignment(std::int64_t bytes);
+std::int64_t buffer_alignment(const Program& program, std::int64_t bytes);
 
 // Requires the live range of every kArena buffer of `program` (and that no step uses a buffer
 // outside of its range). With Program::shares > 1 buffers have gaps between them, and if they are

@@ -3,8 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
+
+#include "compiler/program/arena.h"
+#include "compiler/targets/targets.h"
+#include "templates/isa/aarch64/traits.h"
+#include "templates/isa/avx2/traits.h"
+#include "templates/isa/cortex_m4/traits.h"
+#include "templates/isa/cortex_m55/traits.h"
+#include "templates/isa/scalar/traits.h"
 
 namespace etch {
 namespace {
@@ -179,7 +188,7 @@ void expect_valid(const Program& program) {
   for (int i = 0; i < size; ++i) {
     const Buffer& a = program.buffers[static_cast<std::size_t>(i)];
     ASSERT_GE(a.arena_offset, 0);
-    ASSERT_EQ(a.arena_offset % arena_alignment(a.bytes), 0);
+    ASSERT_EQ(a.arena_offset % buffer_alignment(program, a.bytes), 0);
     ASSERT_LE(range_of(a).end + kArenaSlack, program.arena_bytes);
     for (int j = i + 1; j < size; ++j) {
       const Buffer& b = program.buffers[static_cast<std::size_t>(j)];
@@ -224,11 +233,44 @@ Program random_program(std::mt19937& random) {
 }
 
 TEST(MemoryPlan, SmallBuffersAreAlignedToWhatTheirElementsNeed) {
-  EXPECT_EQ(arena_alignment(1), 1);
-  EXPECT_EQ(arena_alignment(12), 4);
-  EXPECT_EQ(arena_alignment(40), 8);
-  EXPECT_EQ(arena_alignment(kLargeBuffer - 8), 8);
-  EXPECT_EQ(arena_alignment(kLargeBuffer), kArenaAlignment);
+  Program program;
+  for (const int alignment : {4, 16, 64}) {
+    program.isa.alignment = alignment;
+    EXPECT_EQ(buffer_alignment(program, 1), 1);
+    EXPECT_EQ(buffer_alignment(program, 12), 4);
+    EXPECT_EQ(buffer_alignment(program, 40), 8);
+    EXPECT_EQ(buffer_alignment(program, kLargeBuffer - 8), 8);
+    EXPECT_EQ(buffer_alignment(program, kLargeBuffer), std::max(8, alignment));
+    EXPECT_EQ(buffer_alignment(program, kLargeBuffer + 1), std::max(8, alignment));
+  }
+}
+
+TEST(ArenaAlignment, IsWhatLoadsAndElementsNeed) {
+  const auto of = [](const IsaTraits& isa) {
+    Program program;
+    program.isa = isa;
+    return arena_alignment(program);
+  };
+  EXPECT_EQ(of(isa::k_scalar), 8) << "int64";
+  EXPECT_EQ(of(isa::k_cortex_m4), 8);
+  EXPECT_EQ(of(isa::k_cortex_m55), 8) << "Helium's loads of words need 4";
+  EXPECT_EQ(of(isa::k_aarch64), 16);
+  EXPECT_EQ(of(isa::k_avx2), 64);
+  for (const IsaTraits* const isa : all_targets()) {
+    EXPECT_EQ(of(*isa) % std::max(8, 4 * isa->lanes), 0) << isa->name;
+  }
+}
+
+TEST(ArenaAlignment, IsACacheLineWithThreadsAndTheMostOfSeveralVariants) {
+  Program program;
+  program.isa = isa::k_scalar;
+  program.shares = 2;
+  EXPECT_EQ(arena_alignment(program), 64);
+  program.shares = 1;
+  program.variants.resize(2);
+  program.variants[0].isa = isa::k_scalar;
+  program.variants[1].isa = isa::k_aarch64;
+  EXPECT_EQ(arena_alignment(program), 16);
 }
 
 TEST(MemoryPlan, RandomPlansAreValidDeterministicAndBoundedBelow) {

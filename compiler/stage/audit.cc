@@ -177,9 +177,9 @@ AuditResult audit(const Step& step, const IsaTraits& isa, std::span<const Operan
 namespace {
 // A number whose divisors are known to divide the buffer's address: from its place in the arena or,
 // before memory is planned, what lowering asked for.
-std::int64_t start_in_arena(const Buffer& buffer) {
+std::int64_t start_in_arena(const Program& program, const Buffer& buffer) {
   return buffer.arena_offset < 0 ? buffer.alignment
-                                 : std::gcd(kArenaAlignment, buffer.arena_offset);
+                                 : std::gcd(arena_alignment(program), buffer.arena_offset);
 }
 }  // namespace
 
@@ -190,8 +190,9 @@ std::vector<OperandExtent> extents_of(const Program& program, const Step& step) 
     const bool in_arena = buffer.home == Home::kArena;
     const std::int64_t end = buffer.bytes - operand.offset;
     // Users align their inputs and outputs to the element, and the arena as its header says.
-    const std::int64_t alignment =
-        in_arena ? std::gcd(start_in_arena(buffer), operand.offset) : bytes_of(operand.element);
+    const std::int64_t alignment = in_arena
+                                       ? std::gcd(start_in_arena(program, buffer), operand.offset)
+                                       : bytes_of(operand.element);
     out.push_back({-operand.offset, end, end + (in_arena ? kArenaSlack : 0), alignment});
   }
   return out;

@@ -37,8 +37,11 @@ struct IsaTraits {
   int lanes = 1;                       // int32 lanes of a vector; a byte vector has 4 * lanes bytes
   int accumulators = 8;                // the most accumulators a tile may hold
   WeightForm weight_form = WeightForm::kS8x4;
-  bool broadcast_is_load = false;    // broadcast4 takes no slot of the multiply units
-  int vectors[4] = {4, 2, 1, 0};     // vectors per channel block that kernels may use, best first
+  bool broadcast_is_load = false;  // broadcast4 takes no slot of the multiply units
+  int vectors[4] = {4, 2, 1, 0};   // vectors per channel block that kernels may use, best first
+  // Bytes to which memory that kernels load from is aligned: what loads of vectors need; on x86 the
+  // cache line, which no load should cross. Constants start there, the arena's rule comes from it.
+  int alignment = 64;
   double multiply_cycles = 1;        // one dot4 of one vector, in cycles, throughput
   double broadcast_cycles = 1;       // one broadcast4
   double epilogue_cycles = 17;       // requantizing and storing 4 vectors

@@ -5,7 +5,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
-#include "compiler/schedule/memory.h"
+#include "compiler/program/arena.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -58,7 +58,7 @@ void write_facts(Writer& writer, const EmitContext& context) {
   writer.line(
       "// The memory that run() works in. It may be used for other things between two calls.");
   writer.line(cat("inline constexpr size_t kArenaBytes = ", program.arena_bytes, ";"));
-  writer.line(cat("inline constexpr size_t kArenaAlignment = ", kArenaAlignment, ";"));
+  writer.line(cat("inline constexpr size_t kArenaAlignment = ", arena_alignment(program), ";"));
   writer.line(program.variants.empty()
                   ? "// Weights and tables; the code comes on top."
                   : "// Weights and tables of all variants; the code comes on top.");
@@ -134,7 +134,7 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   };
   writer.line("// The same for C.");
   macro("ARENA_BYTES", context.program.arena_bytes);
-  macro("ARENA_ALIGNMENT", kArenaAlignment);
+  macro("ARENA_ALIGNMENT", arena_alignment(context.program));
   macro("OUTPUT_FORMAT", kOutputFormat);
   macro("FLASH_BYTES", constant_bytes(context.program));
   if (context.options.weights == WeightsForm::kBinary) {

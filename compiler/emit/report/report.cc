@@ -179,7 +179,7 @@ std::string report_json(const ReportData& data) {
   out["arena"] = {{"bytes", data.arena_bytes},
                   {"most_live_bytes", data.most_live_bytes},
                   {"saved_in_place", data.saved_in_place},
-                  {"alignment", kArenaAlignment},
+                  {"alignment", data.arena_alignment},
                   {"slack", kArenaSlack}};
   if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);
   out["inputs"] = ports_json(data, data.inputs, 0);

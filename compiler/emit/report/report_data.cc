@@ -6,6 +6,7 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/arena.h"
 #include "compiler/program/tunable.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
@@ -90,6 +91,7 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
   data.arena_bytes = program.arena_bytes;
   data.most_live_bytes = program.most_live_bytes;
   data.saved_in_place = saved_in_place(program);
+  data.arena_alignment = arena_alignment(program);
   data.budget = program.budget;
   return data;
 }
@@ -130,6 +132,7 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.arena_bytes = program.arena_bytes;
   data.most_live_bytes = program.most_live_bytes;
   data.saved_in_place = saved_in_place(program);
+  data.arena_alignment = arena_alignment(program);
   data.rungs = count_rungs(program);
   data.inputs = printable_ports(program.inputs);
   data.outputs = printable_ports(program.outputs);

@@ -14,6 +14,7 @@ inline constexpr IsaTraits k_aarch64{
     .weight_form = WeightForm::kS8x4,
     .broadcast_is_load = false,
     .vectors = {4, 2, 1, 0},
+    .alignment = 16,
     .multiply_cycles = 4,
     .broadcast_cycles = 3,
     .epilogue_cycles = 14,

@@ -14,6 +14,7 @@ inline constexpr IsaTraits k_aarch64_dotprod{
     .weight_form = WeightForm::kS8x4,
     .broadcast_is_load = true,
     .vectors = {4, 2, 1, 0},
+    .alignment = 16,
     .multiply_cycles = 1,
     .broadcast_cycles = 1,
     .epilogue_cycles = 14,

@@ -14,6 +14,7 @@ inline constexpr IsaTraits k_aarch64_i8mm{
     .weight_form = WeightForm::kS8x4,
     .broadcast_is_load = true,
     .vectors = {4, 2, 1, 0},
+    .alignment = 16,
     .multiply_cycles = 0.5,
     .broadcast_cycles = 0.6,
     .epilogue_cycles = 14,

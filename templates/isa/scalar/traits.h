@@ -13,6 +13,7 @@ inline constexpr IsaTraits k_scalar{
     .weight_form = WeightForm::kS8x4,
     .broadcast_is_load = false,
     .vectors = {4, 2, 1, 0},
+    .alignment = 4,
     .multiply_cycles = 4,
     .broadcast_cycles = 4,
     .epilogue_cycles = 20,

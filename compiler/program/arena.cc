@@ -1,0 +1,26 @@
+// See arena.h.
+#include "compiler/program/arena.h"
+
+#include <algorithm>
+
+namespace etch {
+
+std::int64_t arena_alignment(const Program& program) {
+  constexpr std::int64_t kWidestElement = 8;
+  constexpr std::int64_t kCacheLine = 64;
+  std::int64_t out = std::max<std::int64_t>(program.isa.alignment, kWidestElement);
+  if (program.shares > 1) out = std::max(out, kCacheLine);
+  for (const Program& variant : program.variants) out = std::max(out, arena_alignment(variant));
+  return out;
+}
+
+std::int64_t constant_alignment(const Program& program) {
+  std::int64_t out = program.isa.alignment;
+  for (const auto& step : program.steps) {
+    for (const ConstantArray& constant : step->constants)
+      out = std::max<std::int64_t>(out, bytes_of(constant.element));
+  }
+  return out;
+}
+
+}  // namespace etch
