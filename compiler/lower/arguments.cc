@@ -55,8 +55,7 @@ Input StepArguments::data(const Tensor& tensor, const char* name, std::string co
   out.argument = {name, -1, std::max<std::int64_t>(1, tensor.size()), stored_as(out.view)};
   std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
   if (bytes.empty()) bytes.resize(static_cast<std::size_t>(bytes_of(tensor.dtype())));
-  step_.constants.push_back(
-      {name, in_bytes(tensor.dtype()), std::move(bytes), 64, std::move(comment)});
+  step_.constants.push_back({name, in_bytes(tensor.dtype()), std::move(bytes), std::move(comment)});
   return out;
 }
 

@@ -42,20 +42,20 @@ void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const Lan
 
 ConstantArray int32_array(std::string suffix, const std::vector<std::int32_t>& values,
                           std::string comment) {
-  ConstantArray out{std::move(suffix), DType::kS32, {}, 64, std::move(comment)};
+  ConstantArray out{std::move(suffix), DType::kS32, {}, std::move(comment)};
   for (const std::int32_t v : values) append_word(out.bytes, static_cast<std::uint32_t>(v));
   return out;
 }
 
 ConstantArray float_array(std::string suffix, const std::vector<float>& values,
                           std::string comment) {
-  ConstantArray out{std::move(suffix), DType::kF32, {}, 64, std::move(comment)};
+  ConstantArray out{std::move(suffix), DType::kF32, {}, std::move(comment)};
   for (const float v : values) append_word(out.bytes, std::bit_cast<std::uint32_t>(v));
   return out;
 }
 
 ConstantArray byte_array(std::string suffix, std::vector<std::byte> bytes, std::string comment) {
-  return {std::move(suffix), DType::kU8, std::move(bytes), 64, std::move(comment)};
+  return {std::move(suffix), DType::kU8, std::move(bytes), std::move(comment)};
 }
 
 }  // namespace etch

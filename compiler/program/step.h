@@ -42,8 +42,7 @@ struct ConstantArray {
   std::string suffix;  // "weights", "bias", "scale", "table"
   DType element = DType::kU8;
   std::vector<std::byte> bytes;  // little-endian elements
-  int alignment = 64;
-  std::string comment;     // one line: layout of the data
+  std::string comment;           // one line: layout of the data
   std::string owner = {};  // name of an earlier step that has the same array under the same suffix
 };
 

@@ -24,8 +24,7 @@ std::string nameless_code(Step& step, const IsaTraits& isa) {
 }
 
 bool same_array(const ConstantArray& x, const ConstantArray& y) {
-  return x.suffix == y.suffix && x.element == y.element && x.alignment == y.alignment &&
-         x.bytes == y.bytes;
+  return x.suffix == y.suffix && x.element == y.element && x.bytes == y.bytes;
 }
 
 bool same_constants(const Step& a, const Step& b) {

@@ -41,10 +41,11 @@ Audit::Audit(const Step& step, const IsaTraits& isa, std::span<const OperandExte
     const Operand& operand = step.operands[i];
     memory_.push_back({operand.name, operand.element, operand.access, extents[i]});
   }
+  const std::int64_t alignment = isa.alignment;
   for (const ConstantArray& constant : step.constants) {
     const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
     memory_.push_back(
-        {constant.suffix, constant.element, Access::kRead, {0, bytes, bytes, constant.alignment}});
+        {constant.suffix, constant.element, Access::kRead, {0, bytes, bytes, alignment}});
   }
 }
 

@@ -59,7 +59,7 @@ TEST(Audit, FindsReadsBehindAConstant) {
 
 TEST(Audit, FindsMisalignedVectors) {
   Program program = testing::tiny_program(isa::k_avx2);
-  program.steps[1]->constants[1].alignment = 16;
+  program.isa.alignment = 16;
   const AuditResult result = audit_step(program, 1);
   ASSERT_EQ(result.findings.size(), 1U);
   EXPECT_EQ(result.findings[0], "n01_sum: load_i32: bias needs alignment 32, has 16");

@@ -17,9 +17,12 @@
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/emit/code/parts.h"
 #include "compiler/emit/emit.h"
+#include "compiler/host/elf_file.h"
 #include "compiler/host/network.h"
 #include "compiler/host/toolchain.h"
+#include "compiler/program/arena.h"
 #include "tests/support/engines.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
@@ -234,6 +237,43 @@ TEST_P(TextGolden, IsRightCode) {
   const auto outputs = built->run({network().inputs}, reporter);
   ASSERT_TRUE(outputs);
   EXPECT_EQ(difference_of(outputs->front(), expected), "");
+}
+
+// Bytes of an object that are only read and are no code.
+std::int64_t constants_in(const fs::path& object) {
+  constexpr std::uint32_t kContent = 1;  // SHT_PROGBITS
+  constexpr std::uint64_t kWritten = 1, kLoaded = 2, kCode = 4;
+  const std::string bytes = text_of(object);
+  std::int64_t sum = 0;
+  for (const cli::ElfSection& section : cli::read_elf(bytes).sections) {
+    const bool constant = (section.flags & (kWritten | kLoaded | kCode)) == kLoaded;
+    if (section.type == kContent && constant) sum += static_cast<std::int64_t>(section.size);
+  }
+  return sum;
+}
+
+TEST_P(TextGolden, FlashBytesAreWhatTheObjectHoldsWithItsPadding) {
+  // Targets: one that this machine builds, one whose flash is scarce, and the golden's own.
+  const std::vector<std::string> targets = {"scalar", "cortex-m4", std::string(GetParam().target)};
+  for (const std::string& target : targets) {
+    SCOPED_TRACE(target);
+    auto made = compiled(network(), target, RequantizeMode::kAuto);
+    ASSERT_NE(made, nullptr);
+    if (!cli::status_of(made->isa).missing.empty()) continue;
+    const std::int64_t stated = constant_bytes(*made);
+    const std::int64_t alignment = constant_alignment(*made);
+    cli::Reporter reporter(cli::Verbosity::kQuiet);
+    const auto built = cli::Network::build(std::move(made), cli::Timing::kNone, {}, reporter);
+    ASSERT_NE(built, nullptr);
+    std::int64_t held = 0;
+    for (const fs::path& object : built->objects()) {
+      if (object.filename().string().find("_weights_") != std::string::npos)
+        held += constants_in(object);
+    }
+    EXPECT_GT(held, 0);
+    EXPECT_LE(held, stated);
+    EXPECT_GT(held, stated - alignment) << "only what follows the last array may be missing";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, TextGolden,

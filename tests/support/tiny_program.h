@@ -97,7 +97,7 @@ inline std::unique_ptr<MaskStep> mask_step(const IsaTraits& isa) {
                     {"y", 1, 64, DType::kU8, Access::kWrite}};
   std::vector<std::uint8_t> mask;
   for (int i = 0; i < isa.byte_lanes(); ++i) mask.push_back(static_cast<std::uint8_t>(mask_at(i)));
-  step->constants = {{"mask", DType::kU8, as_bytes(mask), 64, "one mask per byte"}};
+  step->constants = {{"mask", DType::kU8, as_bytes(mask), "one mask per byte"}};
   return step;
 }
 
@@ -116,9 +116,9 @@ inline std::unique_ptr<SumStep> sum_step(const IsaTraits& isa) {
     bias.push_back(bias_at(lane));
     scale.push_back(scale_at(lane));
   }
-  step->constants = {{"weights", DType::kU8, packed_weights(isa), 64, "[byte / 4][lane][4]"},
-                     {"bias", DType::kS32, as_bytes(bias), 64, "one per lane"},
-                     {"scale", DType::kF32, as_bytes(scale), 64, "one per lane"}};
+  step->constants = {{"weights", DType::kU8, packed_weights(isa), "[byte / 4][lane][4]"},
+                     {"bias", DType::kS32, as_bytes(bias), "one per lane"},
+                     {"scale", DType::kF32, as_bytes(scale), "one per lane"}};
   return step;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compiler/base/check.h"
+#include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/text/names.h"
 
@@ -43,7 +44,7 @@ std::string integer_literal(T value) {
   if (std::is_signed_v<T> && value == std::numeric_limits<T>::min() && sizeof(T) >= 4) {
     return cat("(", value + 1, " - 1)");
   }
-  return cat(value, std::is_unsigned_v<T> && sizeof(T) >= 4 ? "U" : "");
+  return cat(+value, std::is_unsigned_v<T> && sizeof(T) >= 4 ? "U" : "");
 }
 
 template <class T>
@@ -92,6 +93,10 @@ std::string rows_of(const ConstantArray& constant) {
   switch (constant.element) {
     case DType::kF32:
       return float_rows(constant);
+    case DType::kU8:
+      return integer_rows<std::uint8_t>(constant);
+    case DType::kS8:
+      return integer_rows<std::int8_t>(constant);
     case DType::kS16:
       return integer_rows<std::int16_t>(constant);
     case DType::kU16:
@@ -107,9 +112,15 @@ std::string rows_of(const ConstantArray& constant) {
   }
 }
 
-std::size_t elements_of(const ConstantArray& constant) {
-  return constant.bytes.size() / static_cast<std::size_t>(bytes_of(constant.element));
+// Shorter byte arrays are lists: compilers read them fast enough, and they end where they end.
+constexpr std::size_t kShortBytes = 128;
+
+bool is_literal(const ConstantArray& constant) {
+  return is_byte_array(constant) && constant.bytes.size() > kShortBytes;
 }
+
+// Whether the zero at the end of a literal is the last of the data.
+bool ends_in_zero(const ConstantArray& constant) { return constant.bytes.back() == std::byte{0}; }
 
 }  // namespace
 
@@ -135,19 +146,32 @@ std::string string_literal(std::span<const std::byte> bytes) {
 
 bool is_byte_array(const ConstantArray& constant) { return bytes_of(constant.element) == 1; }
 
-std::string declaration_of(const Step& step, const ConstantArray& constant) {
-  const std::size_t terminator = is_byte_array(constant) ? 1 : 0;
+std::int64_t declared_elements(const ConstantArray& constant) {
   ETCH_CHECK(!constant.bytes.empty());
-  return cat("const ", c_type(constant.element), " ", step.name, "_", constant.suffix, "[",
-             elements_of(constant) + terminator, "]");
+  const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
+  const bool one_more = is_literal(constant) && !ends_in_zero(constant);
+  return bytes / bytes_of(constant.element) + (one_more ? 1 : 0);
 }
 
-std::string definition_of(const Step& step, const ConstantArray& constant,
+std::int64_t flash_bytes(const ConstantArray& constant, std::int64_t alignment) {
+  return round_up(declared_elements(constant) * bytes_of(constant.element), alignment);
+}
+
+std::string declaration_of(const Step& step, const ConstantArray& constant) {
+  return cat("const ", c_type(constant.element), " ", step.name, "_", constant.suffix, "[",
+             declared_elements(constant), "]");
+}
+
+std::string definition_of(const Step& step, const ConstantArray& constant, std::int64_t alignment,
                           std::string_view attribute) {
+  ETCH_CHECK(alignment % bytes_of(constant.element) == 0);
   std::string out = cat("// ", comment_text(constant.comment), "\n");
-  out += cat("alignas(", constant.alignment, ") ", declaration_of(step, constant), " ", attribute,
-             " =");
-  if (is_byte_array(constant)) return cat(out, "\n", string_literal(constant.bytes), ";\n");
+  out += cat("alignas(", alignment, ") ", declaration_of(step, constant), " ", attribute, " =");
+  if (is_literal(constant)) {
+    std::span<const std::byte> bytes = constant.bytes;
+    if (ends_in_zero(constant)) bytes = bytes.first(bytes.size() - 1);
+    return cat(out, "\n", string_literal(bytes), ";\n");
+  }
   return cat(out, " {\n", rows_of(constant), "};\n");
 }
 

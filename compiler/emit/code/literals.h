@@ -14,15 +14,23 @@ namespace etch {
 // characters stand for themselves, everything else is octal.
 std::string string_literal(std::span<const std::byte> bytes);
 
-// "const uint8_t n00_conv_weights[9217]" without extern, initialiser or semicolon. Byte arrays
-// have one element more than data: a string literal ends in a zero.
+// Elements of the array in C++: as many as there are data, except that long byte arrays are string
+// literals, which end in a zero: one more, if the last of the data is not zero itself.
+std::int64_t declared_elements(const ConstantArray& constant);
+
+// Bytes of flash that the array takes: all its elements and what is left free after it, because
+// the next array starts at a multiple of `alignment` again.
+std::int64_t flash_bytes(const ConstantArray& constant, std::int64_t alignment);
+
+// "const uint8_t n00_conv_weights[9216]" without extern, initialiser or semicolon.
 std::string declaration_of(const Step& step, const ConstantArray& constant);
 
 // The definition: comment, declaration followed by `attribute`, initialiser.
-std::string definition_of(const Step& step, const ConstantArray& constant,
+std::string definition_of(const Step& step, const ConstantArray& constant, std::int64_t alignment,
                           std::string_view attribute);
 
-// True for arrays that are written as string literals, and that may go to a weights file.
+// True for arrays that are written as string literals if they are long, and that may go to a
+// weights file.
 bool is_byte_array(const ConstantArray& constant);
 
 }  // namespace etch

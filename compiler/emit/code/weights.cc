@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/arena.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -51,11 +52,12 @@ void for_each_in_blob(const Program& program, Visit visit) {
 std::int64_t constant_bytes(const Program& program) {
   std::int64_t sum = 0;
   for (const Program& variant : program.variants) sum += constant_bytes(variant);
+  const std::int64_t alignment = constant_alignment(program);
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       if (!constant.owner.empty()) continue;
-      sum += static_cast<std::int64_t>(constant.bytes.size());
+      sum += flash_bytes(constant, alignment);
     }
   }
   return sum;
@@ -81,11 +83,12 @@ std::string weight_declarations(const EmitContext& context) {
 std::vector<std::string> weight_definitions(const EmitContext& context) {
   std::vector<std::string> shards;
   if (context.options.weights == WeightsForm::kBinary) return shards;
+  const std::int64_t alignment = constant_alignment(context.program);
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       if (in_blob(context, constant) || !constant.owner.empty()) continue;
-      std::string text = definition_of(*step, constant, section_macro(context));
+      std::string text = definition_of(*step, constant, alignment, section_macro(context));
       if (shards.empty() || shards.back().size() + text.size() > kShardBytes) {
         shards.emplace_back();
       }
@@ -120,16 +123,17 @@ std::string weights_inclusion(const EmitContext& context) {
   const std::string& chosen = context.options.weights_section;
   const std::string section = chosen.empty() ? cat(".rodata.", name, "_weights") : chosen;
   writer.line(cat("    \".pushsection ", section, ",\\\"a\\\"\\n\""));
-  for_each_in_blob(context.program,
-                   [&](const Step& step, const ConstantArray& constant, std::int64_t offset) {
-                     const std::string symbol = blob_symbol(context, step, constant);
-                     writer.line(cat("    \".balign ", constant.alignment, "\\n\""));
-                     writer.line(cat("    \".globl ", symbol, "\\n\""));
-                     writer.line(cat("    \".hidden ", symbol, "\\n", symbol, ":\\n\""));
-                     writer.line(cat("    \".incbin \\\"\" ", macro, " \"\\\",", offset, ",",
-                                     constant.bytes.size(), "\\n\""));
-                     writer.line("    \".byte 0\\n\"");
-                   });
+  for_each_in_blob(
+      context.program, [&](const Step& step, const ConstantArray& constant, std::int64_t offset) {
+        const std::string symbol = blob_symbol(context, step, constant);
+        writer.line(cat("    \".balign ", constant_alignment(context.program), "\\n\""));
+        writer.line(cat("    \".globl ", symbol, "\\n\""));
+        writer.line(cat("    \".hidden ", symbol, "\\n", symbol, ":\\n\""));
+        writer.line(cat("    \".incbin \\\"\" ", macro, " \"\\\",", offset, ",",
+                        constant.bytes.size(), "\\n\""));
+        const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
+        if (declared_elements(constant) > bytes) writer.line("    \".byte 0\\n\"");
+      });
   writer.line("    \".popsection\\n\");");
   return writer.text();
 }

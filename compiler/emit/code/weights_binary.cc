@@ -2,13 +2,12 @@
 // image of a struct, of which the code knows the layout and the linker the place; see parts.h.
 // References to the struct's members take the place of the arrays, so that steps are the same text
 // and the same instructions wherever their weights are.
-#include <algorithm>
-
 #include "compiler/base/checked.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/arena.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -17,23 +16,18 @@ namespace {
 
 constexpr std::int64_t kIdentityBytes = 32;
 
-// Elements of the array that weights.cc would declare.
-std::int64_t elements_of(const ConstantArray& constant) {
-  const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
-  return bytes / bytes_of(constant.element) + (is_byte_array(constant) ? 1 : 0);
-}
-
 // Calls visit(name, constant, offset) for each array, in the order of the struct; returns the end.
 template <class Visit>
 std::int64_t for_each_member(const Program& program, Visit visit) {
+  const std::int64_t alignment = constant_alignment(program);
   std::int64_t offset = kIdentityBytes;
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       if (!constant.owner.empty()) continue;
-      offset = round_up(offset, constant.alignment);
+      offset = round_up(offset, alignment);
       visit(cat(step->name, "_", constant.suffix), constant, offset);
-      offset += elements_of(constant) * bytes_of(constant.element);
+      offset += declared_elements(constant) * bytes_of(constant.element);
     }
   }
   return offset;
@@ -64,13 +58,7 @@ std::string identity_of(const Program& program) {
 
 }  // namespace
 
-std::int64_t weights_alignment(const Program& program) {
-  int most = 1;
-  for_each_member(program, [&](const auto&, const ConstantArray& constant, std::int64_t) {
-    most = std::max(most, constant.alignment);
-  });
-  return most;
-}
+std::int64_t weights_alignment(const Program& program) { return constant_alignment(program); }
 
 std::string weights_image(const Program& program) {
   return identity_of(program) + content_of(program);
@@ -89,11 +77,11 @@ std::string weights_struct(const EmitContext& context) {
       "static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, \"the file's byte order\");");
   writer.open(cat("struct alignas(", weights_alignment(program), ") Weights"));
   writer.line(cat("uint8_t identity[", kIdentityBytes, "];"));
-  for_each_member(program,
-                  [&](const std::string& name, const ConstantArray& constant, std::int64_t at) {
-                    writer.line(cat("alignas(", constant.alignment, ") ", c_type(constant.element),
-                                    " ", name, "[", elements_of(constant), "];  // at ", at));
-                  });
+  for_each_member(
+      program, [&](const std::string& name, const ConstantArray& constant, std::int64_t at) {
+        writer.line(cat("alignas(", weights_alignment(program), ") ", c_type(constant.element), " ",
+                        name, "[", declared_elements(constant), "];  // at ", at));
+      });
   writer.close("};");
   writer.line(cat("static_assert(sizeof(Weights) == ", weights_image(program).size(),
                   ", \"the layout of ", symbol, ".bin\");"));
@@ -101,7 +89,7 @@ std::string weights_struct(const EmitContext& context) {
   writer.line();
   for_each_member(program, [&](const std::string& name, const ConstantArray& constant, auto) {
     writer.line(cat("inline constexpr const ", c_type(constant.element), " (&", name, ")[",
-                    elements_of(constant), "] = ", symbol, ".", name, ";"));
+                    declared_elements(constant), "] = ", symbol, ".", name, ";"));
   });
   return writer.text();
 }

@@ -3,10 +3,11 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
-#include "compiler/program/requantization.h"
 #include "compiler/program/arena.h"
+#include "compiler/program/requantization.h"
 #include "compiler/program/tunable.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
@@ -15,10 +16,11 @@ namespace etch {
 
 namespace {
 
-std::int64_t bytes_of_constants(const Step& step) {
+std::int64_t bytes_of_constants(const Program& program, const Step& step) {
+  const std::int64_t alignment = constant_alignment(program);
   std::int64_t bytes = 0;
   for (const ConstantArray& constant : step.constants) {
-    bytes += static_cast<std::int64_t>(constant.bytes.size());
+    bytes += flash_bytes(constant, alignment);
   }
   return bytes;
 }
@@ -54,7 +56,7 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.output_shape = step.output_shape;
   layer.macs = step.macs;
   layer.float_macs = step.float_macs;
-  layer.constant_bytes = bytes_of_constants(step);
+  layer.constant_bytes = bytes_of_constants(program, step);
   layer.statements = static_cast<std::int64_t>(recorder.statements());
   layer.accumulators = step.accumulators;
   layer.products = step.products;
@@ -89,9 +91,9 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
   data.model_sha256 = program.model_sha256;
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
+  data.arena_alignment = arena_alignment(program);
   data.most_live_bytes = program.most_live_bytes;
   data.saved_in_place = saved_in_place(program);
-  data.arena_alignment = arena_alignment(program);
   data.budget = program.budget;
   return data;
 }
@@ -130,9 +132,9 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.float_macs = program.float_macs;
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
+  data.arena_alignment = arena_alignment(program);
   data.most_live_bytes = program.most_live_bytes;
   data.saved_in_place = saved_in_place(program);
-  data.arena_alignment = arena_alignment(program);
   data.rungs = count_rungs(program);
   data.inputs = printable_ports(program.inputs);
   data.outputs = printable_ports(program.outputs);
