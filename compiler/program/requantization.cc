@@ -108,7 +108,7 @@ std::string describe(const std::vector<RequantizedChannel>& channels) {
     std::string what = rung == Rung::kEmulation ? "emulated" : "multiply-shift";
     if (rung == Rung::kTiesToEven) what += " with ties to even";
     if (exceptions > 0)
-      what += cat(" with ", exceptions, exceptions == 1 ? " exception" : " exceptions");
+      what += cat(" with ", counted(static_cast<std::int64_t>(exceptions), "exception"));
     parts.push_back(channels_text(count, what));
   }
   std::string out;

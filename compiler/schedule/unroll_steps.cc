@@ -16,8 +16,8 @@ void unroll(Step& step, const IsaTraits& isa, const Unrolling& unrolling, Sink& 
   const std::string what =
       cat("unrolling ", text_of(unrolling), " would be too long (", kMostTileStatements,
           " statements in a function, ", kMostUnrolledStatements,
-          " in a step): ", tiles.tile_summary(isa).unrolled_groups,
-          " groups of 4 bytes of K at a time");
+          " in a step): ", counted(tiles.tile_summary(isa).unrolled_groups, "group"),
+          " of 4 bytes of K at a time");
   step.facts.push_back(what);
   sink.note(DiagKind::kLimit, step.name, what);
 }

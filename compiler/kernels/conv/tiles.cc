@@ -380,7 +380,8 @@ std::string describe_tiles(const ConvPlan& plan) {
   if (plan.blocks.back().form == BlockForm::kPairs) out += ", half a vector for pairs of pixels";
   out += plan.order == LoopOrder::kPixelsOutside ? ", pixels outside" : ", channels outside";
   if (largest.grid) out += ", without taps on padding";
-  if (plan.regions.size() > 1) out += cat(", ", plan.regions.size(), " regions");
+  if (plan.regions.size() > 1)
+    out += cat(", ", counted(static_cast<std::int64_t>(plan.regions.size()), "region"));
   return out;
 }
 

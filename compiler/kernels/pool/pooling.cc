@@ -181,7 +181,7 @@ void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout,
   plan.kind = PoolPlan::Kind::kGlobalAverage;
   plan.regions = {all};
   finish(lowering, node, ends, std::move(plan),
-         cat("average over all ", plan.pixels, " positions"));
+         cat("average over all ", counted(plan.pixels, "position")));
 }
 
 }  // namespace etch

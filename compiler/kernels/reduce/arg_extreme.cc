@@ -46,7 +46,7 @@ void add_arg_extreme(Lowering& lowering, const Node& node, ArgExtremePlan plan, 
   if (to.size() > from.size()) to.erase(to.begin() + axis);
   plan.rows = make_rows(shape, {from, to});
   step->plan = plan;
-  step->summary = cat(node.op_type, ": ", element_count(shape), " positions among ",
+  step->summary = cat(node.op_type, ": ", counted(element_count(shape), "position"), " among ",
                       counted(plan.count, "element"), " each");
   arguments.output("y", y);
   arguments.add(std::move(step));

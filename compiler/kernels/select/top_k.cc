@@ -72,7 +72,7 @@ void add_top_k(Lowering& lowering, const Node& node, bool largest, std::int64_t 
   if (plan.rows.n > 1) plan.rows.axes.push_back({plan.rows.n, plan.rows.step});
   plan.rows.n = 1;
   step->summary = cat("the ", k, largest ? " largest of " : " smallest of ", size, ", ",
-                      element_count(without(shape, axis)), " times");
+                      counted(element_count(without(shape, axis)), "time"));
   arguments.output("y", y);
   arguments.output("positions", positions);
   arguments.add(std::move(step));

@@ -15,12 +15,13 @@ std::string schedule_of(const IsaTraits& isa, const DepthwisePlan& plan) {
     return std::int64_t{a.rows} * a.cols * a.bytes < std::int64_t{b.rows} * b.cols * b.bytes;
   };
   const DepthwiseRegion& largest = *std::ranges::max_element(plan.regions, by_work);
-  std::string out = cat(largest.rows_together, largest.rows_together == 1 ? " row" : " rows", " x ",
-                        isa.byte_lanes(), " bytes");
+  std::string out =
+      cat(counted(largest.rows_together, "row"), " x ", counted(isa.byte_lanes(), "byte"));
   if (largest.together > 1) out += cat(" x ", largest.together);
   if (largest.piece > 0) out += " from pieces of pixels";
-  out += cat(", weights repeat after ", largest.period, largest.period == 1 ? " chunk" : " chunks");
-  if (plan.regions.size() > 1) out += cat(", ", plan.regions.size(), " regions");
+  out += cat(", weights repeat after ", counted(largest.period, "chunk"));
+  if (plan.regions.size() > 1)
+    out += cat(", ", counted(static_cast<std::int64_t>(plan.regions.size()), "region"));
   return out;
 }
 

@@ -82,9 +82,9 @@ ConstantArray pack_weights(const Source& from, const PlannedDepthwise& conv,
     places[r].weights_single = std::ssize(weights);
     append_pass(from, conv.taps[r], 1, weights);
   }
-  return byte_array(
-      "weights", std::move(weights),
-      cat("packed for ", from.isa.lanes, " lanes: chunk, tap, row, vector, lane, 4 kernel rows"));
+  return byte_array("weights", std::move(weights),
+                    cat("packed for ", counted(from.isa.lanes, "lane"),
+                        ": chunk, tap, row, vector, lane, 4 kernel rows"));
 }
 
 ConstantArray pack_bias(const Source& from, const PlannedDepthwise& conv,

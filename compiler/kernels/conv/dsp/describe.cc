@@ -27,11 +27,11 @@ Description describe_dsp_conv(const ConvProblem& problem, const PlannedDspConv& 
   const DspConvPlan& p = conv.plan;
   Description out;
   out.macs = problem.macs();
-  out.schedule =
-      cat("tiles of ", p.tile.pixels, " pixels x ", channels_of_block(p), " channels in assembly");
+  out.schedule = cat("tiles of ", counted(p.tile.pixels, "pixel"), " x ",
+                     counted(channels_of_block(p), "channel"), " in assembly");
   if (conv.line) out.facts.emplace_back(kLineFact);
   if (p.copies)
-    out.facts.push_back(cat("rows are copied between padding, ", p.rows_bytes, " bytes"));
+    out.facts.push_back(cat("rows are copied between padding, ", counted(p.rows_bytes, "byte")));
   out.overlaps = overlaps_of(problem, p);
   return out;
 }

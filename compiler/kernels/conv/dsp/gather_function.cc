@@ -2,6 +2,7 @@
 // between padding; see functions.h.
 #include <algorithm>
 
+#include "compiler/base/text.h"
 #include "compiler/kernels/conv/dsp/epilogue.h"
 
 namespace etch {
@@ -86,8 +87,8 @@ AssemblyFunction dsp_gather(const DspGather& gather) {
   AssemblyFunction out;
   out.name = cat("dsp_gather_", gather.pixels, "_s", signed_suffix(gather.x_step), "_",
                  gather.words, "w_", gather.runs, "r", signed_suffix(run_step));
-  out.summary = cat("widens ", gather.runs, " runs of ", gather.words, " words of ", gather.pixels,
-                    " pixels.");
+  out.summary = cat("widens ", counted(gather.runs, "run"), " of ", counted(gather.words, "word"),
+                    " of ", counted(gather.pixels, "pixel"), ".");
   out.types = {"const uint8_t*", "int32_t*"};
   out.names = {"x", "out"};
   out.condition = dsp_condition({});
@@ -102,7 +103,7 @@ AssemblyFunction dsp_copy(const DspCopy& copy) {
   constexpr int kBlock = 32;  // bytes of eight registers
   AssemblyFunction out;
   out.name = cat("dsp_copy_", copy.bytes, copy.aligned ? "_aligned" : "");
-  out.summary = cat("copies ", copy.bytes, " bytes", copy.aligned ? " by words." : ".");
+  out.summary = cat("copies ", counted(copy.bytes, "byte"), copy.aligned ? " by words." : ".");
   out.types = {"const uint8_t*", "uint8_t*"};
   out.names = {"x", "y"};
   out.condition = dsp_condition({});

@@ -67,10 +67,10 @@ std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwis
 Description describe(const ConvProblem& problem, const MveDepthwisePlan& p) {
   Description out;
   out.macs = problem.macs();
-  out.schedule = cat(p.tile.rows, p.tile.rows == 1 ? " row" : " rows", " x ", p.tile.pixels,
-                     p.tile.pixels == 1 ? " pixel" : " pixels", " in assembly");
+  out.schedule =
+      cat(counted(p.tile.rows, "row"), " x ", counted(p.tile.pixels, "pixel"), " in assembly");
   out.facts.push_back(
-      cat("rows of x are interleaved in ", p.scratch_bytes, " bytes of scratch memory"));
+      cat("rows of x are interleaved in ", counted(p.scratch_bytes, "byte"), " of scratch memory"));
   return out;
 }
 

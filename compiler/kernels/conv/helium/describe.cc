@@ -29,8 +29,8 @@ Description describe_mve_conv(const ConvProblem& problem, const MveConvPlan& pla
   const rt::MveTile& tile = plan.tile;
   Description out;
   out.macs = problem.macs();
-  out.schedule = cat("tiles of ", tile.pixels, tile.pixels == 1 ? " pixel" : " pixels", " x ",
-                     tile.block, " channels in assembly");
+  out.schedule = cat("tiles of ", counted(tile.pixels, "pixel"), " x ",
+                     counted(tile.block, "channel"), " in assembly");
   if (tile.gathered)
     out.facts.emplace_back("what a tile multiplies is brought together on the stack");
   out.overlaps = overlaps_of(problem, plan);

@@ -18,7 +18,8 @@ std::string parts_fact(const PlannedConv& conv) {
     all = std::max(all, taps.part_ends.back() / 4);
   }
   return cat("weights minus zero point need 9 bits: issued as a sum of ", conv.parts.count,
-             " int8 parts, ", all - first, " groups of 4 besides ", first);
+             " int8 parts, ", counted(static_cast<std::int64_t>(all - first), "group"),
+             " of 4 besides ", first);
 }
 
 // Every tile reads all it needs of x and of the residual before any later tile, and writes y in

@@ -113,9 +113,9 @@ ConstantArray pack_weights(const Source& from, PackedConv& places) {
     }
     places.weights_per_group = static_cast<std::int64_t>(all.size() - start);
   }
-  return byte_array(
-      "weights", std::move(all),
-      cat("packed for ", from.isa.lanes, " lanes: block, tap run, 4 bytes of K, vector, lane"));
+  return byte_array("weights", std::move(all),
+                    cat("packed for ", counted(from.isa.lanes, "lane"),
+                        ": block, tap run, 4 bytes of K, vector, lane"));
 }
 
 // ---- biases and factors ----

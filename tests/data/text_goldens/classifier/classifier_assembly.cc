@@ -16,7 +16,7 @@ namespace rt = ::etch::rt;
 #define ETCH_NAKED [[gnu::naked, gnu::noipa]]
 #endif
 
-// widens 1 runs of 6 words of 1 pixels.
+// widens 1 run of 6 words of 1 pixel.
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__)
 ETCH_NAKED void dsp_gather_1_s24_6w_1r0(const uint8_t*, int32_t*) noexcept {
   __asm__(

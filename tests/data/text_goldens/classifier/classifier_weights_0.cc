@@ -15,7 +15,7 @@ namespace classifier {
 namespace steps {
 
 // per block of channels: biases, packed weights, factors
-alignas(64) const int32_t n0_conv_stream[64] CLASSIFIER_WEIGHTS_ATTRIBUTE = {
+alignas(4) const int32_t n0_conv_stream[64] CLASSIFIER_WEIGHTS_ATTRIBUTE = {
     -6528, 8064, 22656, 4608, -1421351807, -427614276, 566123255, 1559860786, 953512206,
     1930472777, -1353979771, -360242240, -966590564, 27146967, 1020884242, 1997844813,
     1408273705, -1892956060, -899284064, 94519003, -511894857, 481908210, 1475645741,
@@ -26,7 +26,7 @@ alignas(64) const int32_t n0_conv_stream[64] CLASSIFIER_WEIGHTS_ATTRIBUTE = {
 };
 
 // exponentials of the 256 differences to the maximum
-alignas(64) const float n1_softmax_table[256] CLASSIFIER_WEIGHTS_ATTRIBUTE = {
+alignas(4) const float n1_softmax_table[256] CLASSIFIER_WEIGHTS_ATTRIBUTE = {
     // 5.2796725e+26 5.7194012e+26 6.195753e+26 6.711779e+26
     0x1.b4b96ap+88F, 0x1.d91908p+88F, 0x1.004016p+89F, 0x1.1597bap+89F,
     // 7.2707834e+26 7.876346e+26 8.532344e+26 9.242977e+26

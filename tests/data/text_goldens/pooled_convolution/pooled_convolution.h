@@ -40,7 +40,7 @@ inline constexpr char kOutput0DType[] = "uint8";
 
 // The memory that run() works in. It may be used for other things between two calls.
 inline constexpr size_t kArenaBytes = 172;
-inline constexpr size_t kArenaAlignment = 64;
+inline constexpr size_t kArenaAlignment = 8;
 // Weights and tables; the code comes on top.
 inline constexpr size_t kFlashBytes = 64;
 // Multiply-accumulates of one inference.
@@ -66,7 +66,7 @@ POOLED_CONVOLUTION_EXPORT void run(const uint8_t* x, uint8_t* pool, void* arena)
 
 // The same for C.
 #define POOLED_CONVOLUTION_ARENA_BYTES 172
-#define POOLED_CONVOLUTION_ARENA_ALIGNMENT 64
+#define POOLED_CONVOLUTION_ARENA_ALIGNMENT 8
 #define POOLED_CONVOLUTION_OUTPUT_FORMAT 1
 #define POOLED_CONVOLUTION_FLASH_BYTES 64
 #define POOLED_CONVOLUTION_INPUT0_ELEMENTS 72

@@ -8,7 +8,7 @@
 namespace pooled_convolution {
 namespace steps {
 
-extern const uint8_t n0_conv_weights[49];
+extern const uint8_t n0_conv_weights[48];
 extern const int32_t n0_conv_bias[2];
 extern const float n0_conv_scale[2];
 

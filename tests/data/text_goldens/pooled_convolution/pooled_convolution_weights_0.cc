@@ -14,18 +14,20 @@
 namespace pooled_convolution {
 namespace steps {
 
-// packed for 1 lanes: block, tap run, 4 bytes of K, vector, lane
-alignas(64) const uint8_t n0_conv_weights[49] POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE =
-"\201\226\274\321\253\300\346\373\367\14\0\0!6\0\0002Gm\203\134q\230\255\251\276\0\0\323\350"
-"\0\0\344\371\0374\16#I^Zo\0\0\205\232\0\0";
+// packed for 1 lane: block, tap run, 4 bytes of K, vector, lane
+alignas(4) const uint8_t n0_conv_weights[48] POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE = {
+    129, 150, 188, 209, 171, 192, 230, 251, 247, 12, 0, 0, 33, 54, 0, 0, 50, 71, 109, 131, 92,
+    113, 152, 173, 169, 190, 0, 0, 211, 232, 0, 0, 228, 249, 31, 52, 14, 35, 73, 94, 90, 111, 0,
+    0, 133, 154, 0, 0,
+};
 
 // bias - x_zero_point * sum(w), in lane order
-alignas(64) const int32_t n0_conv_bias[2] POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE = {
+alignas(4) const int32_t n0_conv_bias[2] POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE = {
     17532, 19097,
 };
 
 // x_scale * w_scale / y_scale, in lane order
-alignas(64) const float n0_conv_scale[2] POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE = {
+alignas(4) const float n0_conv_scale[2] POOLED_CONVOLUTION_WEIGHTS_ATTRIBUTE = {
     0x1.a36e3p-10F, 0x1.0624dep-9F,  // 0.0016000001 0.002
 };
 

@@ -43,7 +43,7 @@ inline constexpr int kOutput0ZeroPoint = 100;
 
 // The memory that run() works in. It may be used for other things between two calls.
 inline constexpr size_t kArenaBytes = 976;
-inline constexpr size_t kArenaAlignment = 64;
+inline constexpr size_t kArenaAlignment = 8;
 // Weights and tables; the code comes on top.
 inline constexpr size_t kFlashBytes = 832;
 // Multiply-accumulates of one inference.
@@ -69,7 +69,7 @@ SEPARABLE_CONVOLUTION_EXPORT void run(const uint8_t* x, uint8_t* pointwise, void
 
 // The same for C.
 #define SEPARABLE_CONVOLUTION_ARENA_BYTES 976
-#define SEPARABLE_CONVOLUTION_ARENA_ALIGNMENT 64
+#define SEPARABLE_CONVOLUTION_ARENA_ALIGNMENT 8
 #define SEPARABLE_CONVOLUTION_OUTPUT_FORMAT 1
 #define SEPARABLE_CONVOLUTION_FLASH_BYTES 832
 #define SEPARABLE_CONVOLUTION_INPUT0_ELEMENTS 256
