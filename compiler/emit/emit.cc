@@ -35,12 +35,12 @@ std::string in_steps(const EmitContext& context, const std::string& body) {
 }
 
 // The short names under which the steps' functions know vocabulary and runtime.
-std::string aliases(const EmitContext& context, const std::string& body) {
+std::string aliases(const EmitContext& context, const NamedSpaces& spaces) {
   std::string out;
-  if (body.find("isa::") != std::string::npos) {
+  if (spaces.vocabulary) {
     out += cat("\nnamespace isa = ::etch::", context.program.isa.verbs(), ";\n");
   }
-  if (body.find("rt::") != std::string::npos) out += "\nnamespace rt = ::etch::rt;\n";
+  if (spaces.runtime) out += "\nnamespace rt = ::etch::rt;\n";
   return out;
 }
 
@@ -71,44 +71,44 @@ OutputFile weights_header(const EmitContext& context) {
 }
 
 // What functions of steps include of the vocabulary and the runtime.
-std::string kernel_includes(const EmitContext& context, const std::string& body) {
+std::string kernel_includes(const EmitContext& context, const NamedSpaces& spaces) {
   std::string out;
-  if (body.find("rt::") != std::string::npos) {
+  if (spaces.runtime) {
     for (const std::string& header : context.headers) out += include(cat("etch/", header));
   }
   return out + include(cat("etch/", context.vocabulary));
 }
 
-OutputFile tiles_header(const EmitContext& context, const std::string& tiles) {
+OutputFile tiles_header(const EmitContext& context, const Code& tiles) {
   return {cat(context.options.name, "_tiles.h"),
           cat(file_banner(context, "what several steps do for a tile (internal)."),
-              "#pragma once\n\n", kSystemIncludes, "\n", kernel_includes(context, tiles),
-              in_steps(context, aliases(context, tiles) + tiles))};
+              "#pragma once\n\n", kSystemIncludes, "\n", kernel_includes(context, tiles.spaces),
+              in_steps(context, aliases(context, tiles.spaces) + tiles.text))};
 }
 
 void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) {
   const std::string& name = context.options.name;
   const auto [shards, tiles] = step_code(context);
-  if (!tiles.empty()) files.push_back(tiles_header(context, tiles));
+  if (!tiles.text.empty()) files.push_back(tiles_header(context, tiles));
   for (std::size_t i = 0; i < shards.size(); ++i) {
     std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n" +
-                       kernel_includes(context, shards[i]);
+                       kernel_includes(context, shards[i].spaces);
     text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
-    if (!tiles.empty()) text += include(cat(name, "_tiles.h"));
-    text += in_steps(context, aliases(context, shards[i]) + shards[i]);
+    if (!tiles.text.empty()) text += include(cat(name, "_tiles.h"));
+    text += in_steps(context, aliases(context, shards[i].spaces) + shards[i].text);
     files.push_back({cat(name, "_steps_", i, ".cc"), std::move(text)});
   }
 }
 
 // A file of its own keeps what calls the functions from being compiled with them.
 void add_assembly_file(std::vector<OutputFile>& files, const EmitContext& context) {
-  const std::string body = assembly_definitions(context.program);
+  const auto [body, spaces] = assembly_definitions(context.program);
   if (body.empty()) return;
   const std::string& name = context.options.name;
   std::string text = file_banner(context, "functions in assembly that the steps call.") + "\n";
   for (const std::string& header : context.headers) text += include(cat("etch/", header));
   text += include(cat(name, "_steps.h"));
-  text += in_steps(context, cat(aliases(context, body), "\n", body));
+  text += in_steps(context, cat(aliases(context, spaces), "\n", body));
   files.push_back({cat(name, "_assembly.cc"), std::move(text)});
 }
 
@@ -162,19 +162,23 @@ std::vector<OutputFile> folder(const EmitContext& context) {
 std::vector<OutputFile> single_file(const EmitContext& context) {
   const std::string& name = context.options.name;
   const auto [shards, tiles] = step_code(context);
-  std::string steps = tiles;
+  Code steps = tiles;
   std::string weights;
-  for (const std::string& shard : shards) steps += shard;
+  const auto add = [&](const Code& code) {
+    steps.text += code.text;
+    steps.spaces.add(code.spaces);
+  };
+  for (const Code& shard : shards) add(shard);
   for (const std::string& shard : weight_definitions(context)) weights += shard;
-  const std::string assembly = assembly_definitions(context.program);
-  if (!assembly.empty()) steps += "\n" + assembly;
+  Code assembly = assembly_definitions(context.program);
+  if (!assembly.text.empty()) add({"\n" + assembly.text, assembly.spaces});
   std::string text =
       cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
           target_guard(context.program), include(name + ".h"), "\n", support_text(context));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));
   text +=
       in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),
-                            aliases(context, steps), steps, weights));
+                            aliases(context, steps.spaces), steps.text, weights));
   text += "\n" + run_definition(context);
   std::vector<OutputFile> files = {{name + ".h", public_header(context)}};
   if (context.options.weights == WeightsForm::kFile) {

@@ -93,6 +93,7 @@ struct AssemblyFunction {
   std::vector<std::string> names;  // of the parameters: "x"
   std::vector<std::string> lines;  // instructions and labels, without quotes
   std::string fallback;            // a C++ statement over the parameters with the same effect
+  bool calls_runtime = true;       // whether the fallback does
   int stack = 0;                   // bytes below the stack pointer at entry
 
   std::string parameters() const;  // "const uint8_t* x, uint8_t* y"

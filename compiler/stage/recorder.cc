@@ -68,36 +68,46 @@ std::string text_of(float v) { return cat(hex_float(v), " /* ", decimal(v), " */
 
 namespace {
 constexpr std::string_view kConst = "const ";
-
-std::string join(recorded::Arguments arguments) {
-  std::string out;
-  for (const recorded::Argument& argument : arguments) {
-    out += cat(out.empty() ? "" : ", ", argument.text());
-  }
-  return out;
-}
+constexpr std::string_view kVocabulary = "isa::";
+constexpr std::string_view kRuntime = "rt::";
 
 std::string type_name(recorded::Pointer pointer) {
   return pointer_type(pointer.element, pointer.to_const);
 }
 }  // namespace
 
-Recorder::Recorder(const Step& step) : step_(step), shares_(step.partition) {
+std::string text_of_functions(const std::vector<RecordedFunction>& functions) {
+  std::string out;
+  for (const RecordedFunction& function : functions)
+    out += cat(out.empty() ? "" : "\n", function.text);
+  return out;
+}
+
+Recorder::Recorder(const Step& step, const std::string& parameters)
+    : step_(step), shares_(step.partition) {
   Function& own = open_.emplace_back();
   own.name = step.name;
   own.text.line(cat("// ", comment_text(step.summary)));
   for (const std::string& fact : step.facts) own.text.line(cat("// ", comment_text(fact)));
-  own.text.open(cat("void ", step.name, "(", parameters_of(step), ") noexcept"));
+  const std::string all =
+      cat(parameters_of(step), step.operands.empty() || parameters.empty() ? "" : ", ", parameters);
+  own.text.open(cat("void ", step.name, "(", all, ") noexcept"));
 }
 
-std::string Recorder::text() const {
+std::vector<RecordedFunction> Recorder::functions() const {
   ETCH_CHECK(open_.size() == 1);
-  std::string out;
-  for (const Function& function : finished_) out += function.text.text() + "\n";
+  std::vector<RecordedFunction> out;
+  const auto add = [&](const Function& function, std::string text) {
+    out.push_back({function.name, std::move(text), function.spaces, function.names_step});
+  };
+  for (const Function& function : finished_) add(function, function.text.text());
   Writer own = open_.front().text;
   own.close();
-  return out + own.text();
+  add(open_.front(), own.text());
+  return out;
 }
+
+std::string Recorder::text() const { return text_of_functions(functions()); }
 
 int Recorder::statements() const {
   int sum = open_.front().statements;
@@ -107,6 +117,20 @@ int Recorder::statements() const {
 
 std::vector<double> Recorder::work() const {
   return adds_across_shares_ ? std::vector<double>() : shares_.work();
+}
+
+std::string Recorder::printed(const recorded::Argument& argument) {
+  std::string text = argument.text();
+  if (text.starts_with(step_.name + "_")) open_.back().names_step = true;
+  return text;
+}
+
+std::string Recorder::join(recorded::Arguments arguments) {
+  std::string out;
+  for (const recorded::Argument& argument : arguments) {
+    out += cat(out.empty() ? "" : ", ", printed(argument));
+  }
+  return out;
 }
 
 std::string Recorder::constant_name(std::string_view suffix) const {
@@ -161,6 +185,8 @@ void Recorder::end_block() { out().close(); }
 
 void Recorder::print_call(std::string_view space, std::string_view function,
                           recorded::Arguments arguments, double work) {
+  open_.back().spaces.vocabulary |= space == kVocabulary;
+  open_.back().spaces.runtime |= space == kRuntime;
   effect(cat(space, function, "(", join(arguments), ");"), work);
 }
 
@@ -180,6 +206,7 @@ void Recorder::statement(const std::string& text) {
 std::string Recorder::define(const char* type, const Name& name, const char* verb,
                              recorded::Arguments arguments) {
   std::string value = name.text();
+  open_.back().spaces.vocabulary = true;
   const std::string rest =
       cat("isa::", type, " ", value, " = isa::", verb, "(", join(arguments), ");");
   statement(cat(kConst, rest));
@@ -196,6 +223,7 @@ void Recorder::update(const std::string& value, const char* verb, recorded::Argu
     adds_across_shares_ = true;
   }
   const std::string more = join(arguments);
+  open_.back().spaces.vocabulary = true;
   statement(cat(value, " = isa::", verb, "(", value, more.empty() ? "" : ", ", more, ");"));
 }
 
@@ -213,7 +241,8 @@ void Recorder::make_mutable(const std::string& value) {
 
 void Recorder::declare_base(const Name& name, recorded::Pointer type,
                             const recorded::Argument& value) {
-  statement(cat(type_name(type), " const ", name.text(), " = isa::base(", value.text(), ");"));
+  open_.back().spaces.vocabulary = true;
+  statement(cat(type_name(type), " const ", name.text(), " = isa::base(", printed(value), ");"));
 }
 
 void Recorder::begin_function(const std::string& name,
@@ -232,6 +261,7 @@ void Recorder::begin_function(const std::string& name,
 void Recorder::end_function(recorded::Arguments arguments) {
   const std::string name = open_.back().name;
   const double work = finish_function();
+  open_.back().names_step = true;
   print_call("", name, arguments, work);
 }
 

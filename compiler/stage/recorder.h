@@ -107,6 +107,27 @@ struct Parameter {
 };
 }  // namespace recorded
 
+// The namespaces of which a text names something.
+struct NamedSpaces {
+  bool vocabulary = false;  // "isa::"
+  bool runtime = false;     // "rt::"
+  void add(const NamedSpaces& more) {
+    vocabulary |= more.vocabulary;
+    runtime |= more.runtime;
+  }
+};
+
+// A function that a step consists of, as it is printed.
+struct RecordedFunction {
+  std::string name;
+  std::string text;  // whole, with the final newline
+  NamedSpaces spaces;
+  bool names_step = false;  // in its body: a constant of the step, or another of its functions
+};
+
+// With an empty line between them.
+std::string text_of_functions(const std::vector<RecordedFunction>& functions);
+
 // The parameters of a step's function: "const uint8_t* x, uint8_t* y", and "int share" after them
 // if its work is divided.
 std::string parameters_of(const Step& step);
@@ -120,12 +141,15 @@ class Recorder {
 #include "templates/types.def"
 #undef ETCH_STAGE_TYPE
 
-  explicit Recorder(const Step& step);
+  // `parameters` come after those of the step.
+  explicit Recorder(const Step& step, const std::string& parameters = {});
 
   const IsaTraits& isa() const { return isa_; }
   void set_isa(const IsaTraits& isa) { isa_ = isa; }
 
-  // The text: tile functions first, then the step's own function.
+  // Tile functions, callees before their callers, and at last the step's own function.
+  std::vector<RecordedFunction> functions() const;
+  // Their text, with an empty line between them.
   std::string text() const;
   // Statements as printed: a tile function counts once, however often it is called.
   int statements() const;
@@ -214,10 +238,15 @@ class Recorder {
     std::string name;
     Writer text;
     int statements = 0;
+    NamedSpaces spaces;
+    bool names_step = false;                       // see RecordedFunction
     std::map<std::string, std::size_t> constants;  // where "const" of a value is in the text
   };
 
   Writer& out() { return open_.back().text; }
+  std::string join(recorded::Arguments arguments);
+  // The text of an argument; notes whether it is one of the step's constants.
+  std::string printed(const recorded::Argument& argument);
   std::string constant_name(std::string_view suffix) const;
   // Of external functions, whose loops are not seen here: they touch so many bytes.
   static double work_of(std::span<const Span> spans);

@@ -66,19 +66,24 @@ std::string assembly_declarations(const Program& program) {
   return writer.text();
 }
 
-std::string assembly_definitions(const Program& program) {
+Code assembly_definitions(const Program& program) {
   const std::vector<const AssemblyFunction*> functions = functions_of(program);
-  if (functions.empty()) return "";
+  if (functions.empty()) return {};
+  Code out;
   Writer writer;
   writer.line("#if defined(__clang__)");
   writer.line("#define ETCH_NAKED [[gnu::naked, gnu::noinline]]");
   writer.line("#elif defined(__GNUC__)");
   writer.line("#define ETCH_NAKED [[gnu::naked, gnu::noipa]]");
   writer.line("#endif");
-  for (const AssemblyFunction* function : functions) write_function(writer, *function);
+  for (const AssemblyFunction* function : functions) {
+    write_function(writer, *function);
+    out.spaces.runtime |= function->calls_runtime;
+  }
   writer.line();
   writer.line("#undef ETCH_NAKED");
-  return writer.text();
+  out.text = writer.text();
+  return out;
 }
 
 }  // namespace etch

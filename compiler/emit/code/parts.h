@@ -7,6 +7,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/program/step.h"
+#include "compiler/stage/recorder.h"
 
 namespace etch {
 
@@ -21,7 +22,7 @@ struct EmitContext {
   const EmitOptions& options;
   std::string vocabulary = "vocab.h";  // its file below etch/
   std::vector<std::string> headers = runtime_headers(program);
-  bool is_variant = false;             // its run() is for the choice between variants only
+  bool is_variant = false;  // its run() is for the choice between variants only
 };
 
 // What the users of a network with shares include, through NAME.h; see support.cc.
@@ -64,15 +65,19 @@ std::string profile_definition(const EmitContext& context);
 
 // step_shards.cc: the steps' functions, cut into pieces that a compiler can build in parallel, and
 // the tile functions that several of them call.
+struct Code {
+  std::string text;
+  NamedSpaces spaces;
+};
 struct StepCode {
-  std::vector<std::string> shards;
-  std::string tiles;
+  std::vector<Code> shards;
+  Code tiles;
 };
 StepCode step_code(const EmitContext& context);
 // assembly.cc: the functions in assembly that the steps call, each once; empty without any. Their
 // declarations, and the runtime's header for those CPUs that lack the instructions.
 std::string assembly_declarations(const Program& program);
-std::string assembly_definitions(const Program& program);
+Code assembly_definitions(const Program& program);
 
 // gcc's pragmas, which must come before the includes.
 std::string kernel_pragmas();

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/base/check.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/stage/recorder.h"
@@ -19,8 +18,8 @@ constexpr int kLeastStatements = 24;
 
 // Restricted, so that stores to a tensor do not keep compilers from moving loads of constants: as
 // with arrays, of which they know that nobody writes them.
-std::string with_constants(const Step& step, const std::string& body) {
-  std::string out = parameters_of(step);
+std::string constant_parameters(const Step& step, const std::string& body) {
+  std::string out;
   for (const ConstantArray& constant : step.constants) {
     out += cat(out.empty() ? "" : ", ", pointer_type(constant.element, true), " __restrict ", body,
                "_", constant.suffix);
@@ -38,23 +37,27 @@ std::string name_of_body(const Step& step) {
 }
 
 // What the step prints under another name, without what is said about it alone.
-std::string text_under(Step& step, const IsaTraits& isa, const std::string& name,
-                       int* statements = nullptr) {
+struct Renamed {
+  std::vector<RecordedFunction> functions;
+  int statements = 0;
+};
+Renamed recorded_under(Step& step, const IsaTraits& isa, const std::string& name,
+                       const std::string& parameters = {}) {
   const std::string own = std::exchange(step.name, name);
   const std::string summary = std::exchange(step.summary, "for several layers");
   const std::vector<std::string> facts = std::exchange(step.facts, {});
   std::vector<std::string> owners;
   for (ConstantArray& constant : step.constants)
     owners.push_back(std::exchange(constant.owner, ""));
-  Recorder recorder(step);
+  Recorder recorder(step, parameters);
   recorder.set_isa(isa);
   step.run(recorder);
-  if (statements != nullptr) *statements = recorder.statements();
+  Renamed out{recorder.functions(), recorder.statements()};
   for (std::size_t i = 0; i < owners.size(); ++i) step.constants[i].owner = owners[i];
   step.facts = facts;
   step.summary = summary;
   step.name = own;
-  return recorder.text();
+  return out;
 }
 
 std::string kinds_of_constants(const Step& step) {
@@ -76,9 +79,9 @@ std::map<std::string, std::string> shared_bodies(const Program& program) {
   std::map<std::string, std::vector<const Step*>> alike;
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
-    int statements = 0;
-    const std::string text = text_under(*step, program.isa, "step", &statements);
-    if (statements >= kLeastStatements) alike[kinds_of_constants(*step) + text].push_back(&*step);
+    const Renamed recorded = recorded_under(*step, program.isa, "step");
+    if (recorded.statements < kLeastStatements) continue;
+    alike[kinds_of_constants(*step) + text_of_functions(recorded.functions)].push_back(&*step);
   }
   std::erase_if(alike, [](const auto& entry) { return entry.second.size() < 2; });
   std::map<std::string, int> wishes;
@@ -91,16 +94,16 @@ std::map<std::string, std::string> shared_bodies(const Program& program) {
   return out;
 }
 
-std::string body_definition(Step& step, const IsaTraits& isa, const std::string& body) {
-  std::string text = text_under(step, isa, body);
-  const std::string head = cat("void ", body, "(", parameters_of(step), ")");
-  const std::size_t at = text.find(head);
-  ETCH_CHECK(at != std::string::npos);
-  return text.replace(at, head.size(), cat("void ", body, "(", with_constants(step, body), ")"));
+std::vector<RecordedFunction> body_definition(Step& step, const IsaTraits& isa,
+                                              const std::string& body) {
+  return recorded_under(step, isa, body, constant_parameters(step, body)).functions;
 }
 
 std::string body_declaration(const Step& step, const std::string& body) {
-  return cat("[[gnu::noinline]] void ", body, "(", with_constants(step, body), ") noexcept;");
+  const std::string own = parameters_of(step);
+  const std::string constants = constant_parameters(step, body);
+  const char* const comma = own.empty() || constants.empty() ? "" : ", ";
+  return cat("[[gnu::noinline]] void ", body, "(", own, comma, constants, ") noexcept;");
 }
 
 std::string handing_over(const Step& step, const std::string& body) {

@@ -5,8 +5,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "compiler/program/step.h"
+#include "compiler/stage/recorder.h"
 
 namespace etch {
 
@@ -17,8 +19,10 @@ std::map<std::string, std::string> shared_bodies(const Program& program);
 // `name` for one of several functions of this name, which only their texts tell apart.
 std::string name_by_content(const std::string& name, const std::string& text);
 
-// The function that `step` and others hand over to, under the name `body`.
-std::string body_definition(Step& step, const IsaTraits& isa, const std::string& body);
+// The function that `step` and others hand over to, under the name `body`, after its tile
+// functions.
+std::vector<RecordedFunction> body_definition(Step& step, const IsaTraits& isa,
+                                              const std::string& body);
 std::string body_declaration(const Step& step, const std::string& body);
 
 // The function of a step that hands over.

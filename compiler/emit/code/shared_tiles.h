@@ -7,18 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "compiler/stage/recorder.h"
+
 namespace etch {
 
-// The text of one step as the Recorder prints it: its tile functions, then its own.
+// One step as the Recorder hands it over.
 struct StepText {
-  std::string name;  // with which the names of its tile functions begin
-  std::string kind;  // with which those of shared ones begin
-  std::string text;
+  std::string name;                         // with which the names of its tile functions begin
+  std::string kind;                         // with which those of shared ones begin
+  std::vector<RecordedFunction> functions;  // tile functions, then its own
 };
 
 // Takes the tile functions that at least two of `steps` have out of them, renames what calls them
 // and returns them, in the order of their first use. Their names tell kind and tile, and are told
 // apart by a hash of the text where two of them differ in more than that.
-std::vector<std::string> extract_shared_tiles(std::vector<StepText>& steps);
+std::vector<RecordedFunction> extract_shared_tiles(std::vector<StepText>& steps);
 
 }  // namespace etch

@@ -60,14 +60,14 @@ std::vector<Definition> definitions_of(const Program& program) {
     step->run(recorder);
     Definition& one = out.emplace_back();
     one.statements = recorder.statements();
-    one.code = {step->name, step->kind, recorder.text()};
+    one.code = {step->name, step->kind, recorder.functions()};
     if (!hands_over) {
       one.origin = origin;
       continue;
     }
     defined[body->second] = out.size() - 1;
     one.code.name = body->second;
-    one.code.text = body_definition(*step, program.isa, body->second);
+    one.code.functions = body_definition(*step, program.isa, body->second);
     one.handing_over = cat("\n", origin, handing_over(*step, body->second));
   }
   return out;
@@ -81,7 +81,10 @@ StepCode step_code(const EmitContext& context) {
   texts.reserve(definitions.size());
   for (Definition& one : definitions) texts.push_back(std::move(one.code));
   StepCode out;
-  for (const std::string& tile : extract_shared_tiles(texts)) out.tiles += "\n" + tile;
+  for (const RecordedFunction& tile : extract_shared_tiles(texts)) {
+    out.tiles.text += cat("\n", tile.text, "\n");
+    out.tiles.spaces.add(tile.spaces);
+  }
   int statements = kShardStatements;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const int more = definitions[i].statements;
@@ -90,7 +93,10 @@ StepCode step_code(const EmitContext& context) {
       statements = 0;
     }
     statements += more;
-    out.shards.back() += cat("\n", definitions[i].origin, texts[i].text, definitions[i].handing_over);
+    Code& shard = out.shards.back();
+    shard.text += cat("\n", definitions[i].origin, text_of_functions(texts[i].functions),
+                      definitions[i].handing_over);
+    for (const RecordedFunction& function : texts[i].functions) shard.spaces.add(function.spaces);
   }
   return out;
 }

@@ -134,6 +134,7 @@ AssemblyFunction dsp_copy(const DspCopy& copy) {
   }
   t.op("pop", "{r4-r9, pc}");
   out.lines = t.take();
+  out.calls_runtime = false;
   out.fallback = cat("memcpy(y, x, ", copy.bytes, ");");
   out.stack = 28;
   return out;
