@@ -40,13 +40,41 @@ std::vector<ProcessResult> run_all(const std::vector<Command>& commands, const s
   return results;
 }
 
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+// Whether a file in `folder` includes, in quotes as only ours are, a header that is not there. The
+// compilers show the line below what they say of it.
+bool lacks_own_header(const std::string& errors, const fs::path& folder) {
+  const std::vector<std::string> lines = lines_of(errors);
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    if (lines[i].starts_with(folder.string()) && contains(lines[i], "fatal error: ") &&
+        contains(lines[i + 1], "#include \"")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A compiler without all of its packages.
-bool lacks_something(const std::string& errors) {
+bool lacks_something(const std::string& errors, const fs::path& folder) {
   constexpr std::string_view kSigns[] = {
       "No such file or directory", "file not found", "cannot find",
       "cannot read spec file",     "cannot open",    "invalid linker name"};
-  return std::any_of(std::begin(kSigns), std::end(kSigns),
-                     [&](std::string_view sign) { return errors.find(sign) != std::string::npos; });
+  return !lacks_own_header(errors, folder) &&
+         std::any_of(std::begin(kSigns), std::end(kSigns),
+                     [&](std::string_view sign) { return contains(errors, sign); });
 }
 
 // What ld says of an image that is larger than the memory: "ROM overflowed by 1234 bytes".
@@ -57,10 +85,6 @@ std::string overflow_of(const std::string& errors) {
   if (quote == std::string::npos) return {};
   std::string what = errors.substr(quote + 1, errors.find('\n', at) - quote - 1);
   return what.erase(what.find('\''), 1);
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 // Whether the compiler says that a file in `folder` is wrong, or the linker that symbols are. It
@@ -77,13 +101,10 @@ bool refuses_code(const ProcessResult& result, const fs::path& folder) {
                   [&](std::string_view sign) { return contains(errors, sign); })) {
     return true;
   }
-  for (std::size_t begin = 0; begin < errors.size();) {
-    const std::size_t end = std::min(errors.find('\n', begin), errors.size());
-    const std::string line = errors.substr(begin, end - begin);
-    if (line.starts_with(folder.string()) && contains(line, "error: ")) return true;
-    begin = end + 1;
-  }
-  return false;
+  const std::vector<std::string> lines = lines_of(errors);
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.starts_with(folder.string()) && contains(line, "error: ");
+  });
 }
 
 // True if the command succeeded; otherwise reports why it did not.
@@ -96,14 +117,14 @@ bool accept(const ProcessResult& result, const Toolchain& toolchain, const fs::p
       report_too_large(*machine, overflow, reporter);
       return false;
     }
-    if (lacks_something(result.errors)) {
+    if (lacks_something(result.errors, folder)) {
       reporter.io_error(compiler, cat(task, words_of(result.errors), " (are all packages here? ",
                                       packages_hint(machine->compiler_packages), ")"));
       return false;
     }
   }
   const std::string what = cat(task, ": ", describe(result), words_of(result.errors));
-  if (refuses_code(result, folder) && !lacks_something(result.errors)) {
+  if (refuses_code(result, folder) && !lacks_something(result.errors, folder)) {
     reporter.internal_error(cat(compiler, ", ", what));
   } else {
     reporter.io_error(compiler, what);

@@ -121,6 +121,29 @@ TEST_F(ToolchainCli, CodeThatACompilerRefusesIsAnInternalError) {
   EXPECT_NE(result.errors.find("expected unqualified-id"), std::string::npos) << result.errors;
 }
 
+// What gcc says of `line` of the generated file that it compiles.
+std::string without_header(const std::string& header, const std::string& line) {
+  return cat(
+      "for a in \"$@\"; do case $a in *.cc) f=$a;; esac; done\n"
+      "echo \"$f:3:10: fatal error: ",
+      header, ": No such file or directory\" >&2\necho '    3 | #include ", line,
+      "' >&2\nexit 1\n");
+}
+
+TEST_F(ToolchainCli, AHeaderOfOursThatIsMissingIsAnInternalError) {
+  const ProcessResult result =
+      check(script("ours", without_header("etch/etch_ops.h", "\"etch/etch_ops.h\"")));
+  EXPECT_EQ(result.exit_code, 70);
+  EXPECT_NE(result.errors.find("internal error"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("etch/etch_ops.h: No such file"), std::string::npos)
+      << result.errors;
+}
+
+TEST_F(ToolchainCli, AHeaderOfTheCompilerThatIsMissingIsTheCompilersFault) {
+  const std::string bare = script("bare", without_header("stdint.h", "<stdint.h>"));
+  expect_at_fault(check(bare), bare, "stdint.h: No such file or directory");
+}
+
 TEST_F(ToolchainCli, ALinkerIsToldFromSymbolsThatAreMissing) {
   const auto linking = [&](const std::string& name, const std::string& words) {
     return script(name, cat("for a in \"$@\"; do case $a in -c) compile=yes;; -o) next=yes;; *) "
