@@ -1,0 +1,99 @@
+// See pack.h.
+#include "compiler/kernels/products/floats/pack.h"
+
+#include "compiler/base/check.h"
+
+namespace etch {
+namespace {
+
+std::int32_t narrow(std::int64_t n) { return static_cast<std::int32_t>(n); }
+
+// One matrix [depth, cols].
+rt::PackShape row_major_weights(std::int64_t depth, std::int64_t cols) {
+  return {1, 1, narrow(depth), narrow(cols), rt::kPanel, 0, 0, cols, 1};
+}
+
+// [channel][output channel][position] -> [outer position][channel][inner position][output channel]
+Tensor columns_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t inner) {
+  const std::int64_t taps = element_count(weights.shape()) / (g.in_channels * g.out_channels);
+  const auto from = weights.as<float>();
+  Tensor out(DType::kF32, {weights.size()});
+  auto to = out.as<float>().begin();
+  for (std::int64_t outer = 0; outer < taps / inner; ++outer) {
+    for (std::int64_t c = 0; c < g.in_channels; ++c) {
+      for (std::int64_t j = 0; j < inner; ++j) {
+        for (std::int64_t m = 0; m < g.out_channels; ++m, ++to) {
+          *to = from[static_cast<std::size_t>((c * g.out_channels + m) * taps + outer * inner + j)];
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise) {
+  std::int64_t taps = 1;
+  for (const ConvAxis& axis : g.axes) taps *= axis.kernel;
+  const std::int64_t in = g.in_per_group();
+  const std::int64_t out = g.out_per_group();
+  rt::PackShape shape{};
+  shape.taps = narrow(taps);
+  shape.tap_step = 1;
+  if (depthwise) {
+    shape.group = shape.in = 1;
+    shape.out = shape.panel = narrow(g.group);
+    shape.out_step = taps;
+    return shape;
+  }
+  const bool transposed = g.direction == ConvDirection::kTransposed;
+  shape.group = narrow(g.group);
+  shape.in = narrow(in);
+  shape.out = narrow(out);
+  shape.panel = rt::kPanel;
+  shape.group_step = in * out * taps;
+  shape.in_step = transposed ? out * taps : taps;
+  shape.out_step = transposed ? taps : in * taps;
+  return shape;
+}
+
+rt::PackShape pack_shape(const MatMulGeometry& g) {
+  rt::PackShape shape = row_major_weights(g.depth, g.cols);
+  shape.group = narrow(element_count(g.b_batch));
+  shape.group_step = g.depth * g.cols;
+  return shape;
+}
+
+rt::PackShape pack_shape(const GemmGeometry& g) {
+  rt::PackShape shape = row_major_weights(g.depth, g.cols);
+  if (g.transposed_b) {
+    shape.in_step = 1;
+    shape.out_step = g.depth;
+  }
+  return shape;
+}
+
+Tensor in_panels(const Tensor& weights, const rt::PackShape& shape) {
+  Tensor packed(DType::kF32, {weights.size()});
+  rt::pack_panels(shape, weights.as<float>().data(), packed.as<float>().data());
+  return packed;
+}
+
+Tensor panels_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t inner) {
+  const Tensor columns = columns_of_taps(g, weights, inner);
+  rt::PackShape shape = row_major_weights(g.in_channels, inner * g.out_channels);
+  shape.group_step = g.in_channels * shape.out;
+  shape.group = narrow(columns.size() / shape.group_step);
+  return in_panels(columns, shape);
+}
+
+Tensor repeated(const Tensor& tensor, std::int64_t times) {
+  Tensor out(tensor.dtype(), {tensor.size() * times});
+  const auto from = tensor.as<float>();
+  for (std::size_t i = 0; i < out.as<float>().size(); ++i)
+    out.as<float>()[i] = from[i % from.size()];
+  return out;
+}
+
+}  // namespace etch

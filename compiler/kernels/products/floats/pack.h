@@ -1,0 +1,26 @@
+// The second stage of a float product: the weights in the order in which its kernel reads them,
+// panels of columns (runtime/etch_float_products.h).
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ir/geometry/convolution.h"
+#include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/ir/tensor.h"
+#include "templates/kernels/products/float_products.h"
+
+namespace etch {
+
+// How weights as they are in the model become panels.
+rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise);
+rt::PackShape pack_shape(const MatMulGeometry& g);
+rt::PackShape pack_shape(const GemmGeometry& g);
+
+Tensor in_panels(const Tensor& weights, const rt::PackShape& shape);
+
+// Of a transposed convolution whose taps stay apart (plan.h), with the columns of `inner` positions
+// of the kernel side by side: its weights in panels, and its bias once per position.
+Tensor panels_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t inner);
+Tensor repeated(const Tensor& tensor, std::int64_t times);
+
+}  // namespace etch

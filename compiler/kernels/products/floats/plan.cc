@@ -1,0 +1,224 @@
+// See plan.h.
+#include "compiler/kernels/products/floats/plan.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/kernels/products/general.h"
+#include "compiler/lower/arguments.h"
+
+namespace etch {
+namespace {
+
+std::int32_t narrow(std::int64_t n) { return static_cast<std::int32_t>(n); }
+
+// One product of one row and one column; tiles run along the inner axis.
+FloatProductPlan least_plan() {
+  FloatProductPlan plan;
+  for (rt::ConvAxis& axis : plan.shape.axis) axis = {1, 1, 1, 1, 1, 0, 0, 0, 0};
+  plan.shape.batch = plan.shape.group = 1;
+  plan.shape.along = 2;
+  return plan;
+}
+
+bool is_pointwise(const ConvGeometry& g) {
+  return std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& a) {
+    return a.kernel == 1 && a.stride == 1 && a.pad_begin == 0 && a.in == a.out;
+  });
+}
+
+// Axes without windows that continue each other become one, so that rows of tiles are long.
+void merge_axes(rt::FloatConvShape& shape) {
+  rt::ConvAxis& last = shape.axis[2];
+  for (int a = 1; a >= 0; --a) {
+    const rt::ConvAxis& outer = shape.axis[a];
+    const bool follows =
+        outer.x_step == last.out * last.x_step && outer.y_step == last.out * last.y_step;
+    if (outer.out != 1 && !follows) return;
+    last.in = last.out = last.out * outer.out;
+    shape.axis[a] = {1, 1, 1, 1, 1, 0, 0, 0, 0};
+  }
+}
+
+// Tiles run along the inner axis unless most of its positions see the border: that of a spectrogram
+// may have five.
+int axis_of_tiles(const rt::FloatConvShape& shape) {
+  const auto inside = [&](int a) {
+    const rt::Interior interior = rt::interior_of(shape.axis[a], shape.transposed);
+    return interior.last - interior.first;
+  };
+  constexpr int kTile = 6;
+  return inside(2) < kTile && inside(1) > inside(2) ? 1 : 2;
+}
+
+}  // namespace
+
+bool is_depthwise(const ConvGeometry& g) {
+  return g.group > 1 && g.in_per_group() == 1 && g.out_per_group() == 1;
+}
+
+FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
+                                 const View& y) {
+  FloatProductPlan plan = least_plan();
+  plan.depthwise = depthwise;
+  rt::FloatConvShape& shape = plan.shape;
+  shape.transposed = g.direction == ConvDirection::kTransposed;
+  shape.batch = narrow(g.batch);
+  shape.group = narrow(g.group);
+  shape.in = narrow(g.in_per_group());
+  shape.out = narrow(g.out_per_group());
+  shape.x_image = steps_of(x)[0];
+  shape.x_channel = steps_of(x)[1];
+  shape.y_image = steps_of(y)[0];
+  shape.y_channel = steps_of(y)[1];
+  set_runtime_axes(shape.axis, g.axes, x, y);
+  if (is_pointwise(g)) merge_axes(shape);
+  shape.along = axis_of_tiles(shape);
+  ETCH_CHECK(!depthwise || (shape.x_channel == 1 && shape.y_channel == 1));
+  return plan;
+}
+
+// ---- transposed convolutions whose taps do not meet ----
+
+bool taps_stay_apart(const ConvGeometry& g) {
+  return g.direction == ConvDirection::kTransposed && g.group == 1 &&
+         std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& a) {
+           return a.kernel == a.stride && a.dilation == 1 && a.pad_begin == 0 &&
+                  a.out == a.in * a.stride;
+         });
+}
+
+std::int64_t adjacent_taps(const ConvGeometry& g, const View& y) {
+  const std::vector<std::int64_t> steps = steps_of(y);
+  return g.out_channels == 1 || steps.back() == g.out_channels * steps[1] ? g.axes.back().kernel
+                                                                          : 1;
+}
+
+// x and y are seen as [N, C, in...].
+FloatProductPlan plan_columns_of_taps(const ConvGeometry& g, const View& x, const View& y,
+                                      std::int64_t inner) {
+  FloatProductPlan plan = least_plan();
+  rt::FloatConvShape& shape = plan.shape;
+  set_runtime_axes(shape.axis, g.axes, x, y);
+  shape.batch = narrow(g.batch);
+  shape.in = narrow(g.in_channels);
+  shape.out = narrow(inner * g.out_channels);
+  shape.x_image = steps_of(x)[0];
+  shape.x_channel = steps_of(x)[1];
+  shape.y_image = steps_of(y)[0];
+  shape.y_channel = g.out_channels == 1 ? shape.axis[2].y_step : steps_of(y)[1];
+  std::int64_t w_step = g.in_channels * shape.out;
+  for (int a = 2; a >= 0; --a) {
+    rt::ConvAxis& axis = shape.axis[a];
+    if (axis.kernel > 1 && !(a == 2 && inner > 1)) {
+      plan.matrices.axes.insert(plan.matrices.axes.begin(),
+                                {axis.kernel, {0, w_step, axis.y_step, 0}});
+      w_step *= axis.kernel;
+    }
+    axis = {axis.in, 1, axis.in, 1, 1, 0, axis.x_step, 0, axis.stride * axis.y_step};
+  }
+  return plan;
+}
+
+// ---- matrices ----
+
+namespace {
+
+struct MatrixSteps {
+  std::int64_t a_row = 0, a_depth = 0, y_row = 0, y_col = 0;
+  std::vector<std::int64_t> y_batch;  // along the dimensions of the batch
+};
+
+MatrixSteps matrix_steps(const View& a, RightHandSide b, const View& y) {
+  MatrixSteps out;
+  const std::vector<std::int64_t> a_steps = steps_of(a);
+  out.y_batch = steps_of(y);
+  out.a_depth = a_steps.back();
+  if (b == RightHandSide::kMatrix) {
+    out.y_col = out.y_batch.back();
+    out.y_batch.pop_back();
+  }
+  if (a.rank() > 1) {
+    out.a_row = a_steps[a_steps.size() - 2];
+    out.y_row = out.y_batch.back();
+    out.y_batch.pop_back();
+  }
+  return out;
+}
+
+void set_matrices(FloatProductPlan& plan, std::int64_t rows, std::int64_t depth, std::int64_t cols,
+                  const MatrixSteps& steps) {
+  plan.shape.in = narrow(depth);
+  plan.shape.out = narrow(cols);
+  plan.shape.x_channel = steps.a_depth;
+  plan.shape.y_channel = steps.y_col;
+  plan.shape.axis[2].in = plan.shape.axis[2].out = narrow(rows);
+  plan.shape.axis[2].x_step = steps.a_row;
+  plan.shape.axis[2].y_step = steps.y_row;
+}
+
+// Steps of an operand's matrices along the dimensions of the broadcast batch, in elements.
+std::vector<std::int64_t> batch_steps(const Shape& own, const std::vector<std::int64_t>& steps,
+                                      std::size_t batch_rank) {
+  std::vector<std::int64_t> out(batch_rank, 0);
+  for (std::size_t d = 0; d + 2 < own.size(); ++d) {
+    if (own[d] != 1) out[batch_rank - (own.size() - 2) + d] = steps[d];
+  }
+  return out;
+}
+
+struct Batches {
+  std::vector<RowAxis> axes;
+  std::int64_t rows = 1;  // of a product that takes in the innermost axes
+};
+
+// The batch as loops. Axes whose matrices share b and continue each other become rows.
+Batches batches_of(const MatMulGeometry& g, const std::vector<std::int64_t> (&steps)[3],
+                   const MatrixSteps& matrix) {
+  Batches out;
+  out.rows = g.rows;
+  for (std::size_t d = g.batch.size(); d-- > 0;) {
+    if (g.batch[d] == 1) continue;
+    const RowAxis axis{static_cast<int>(g.batch[d]), {steps[0][d], steps[1][d], steps[2][d], 0}};
+    const bool more_rows = out.axes.empty() && axis.step[1] == 0 &&
+                           axis.step[0] == out.rows * matrix.a_row &&
+                           axis.step[2] == out.rows * matrix.y_row;
+    if (more_rows) {
+      out.rows *= g.batch[d];
+    } else {
+      out.axes.insert(out.axes.begin(), axis);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
+                                   const View& y) {
+  FloatProductPlan plan = least_plan();
+  const MatrixSteps steps = matrix_steps(a, b, y);
+  std::vector<std::int64_t> b_steps = broadcast_view(g.b_batch, g.batch).strides;
+  for (std::int64_t& each : b_steps) each *= g.depth * g.cols;
+  const auto a_batch = batch_steps(a.shape, steps_of(a), g.batch.size());
+  const Batches batches = batches_of(g, {a_batch, b_steps, steps.y_batch}, steps);
+  plan.matrices.axes = batches.axes;
+  set_matrices(plan, batches.rows, g.depth, g.cols, steps);
+  return plan;
+}
+
+FloatProductPlan plan_float_gemm(const GemmGeometry& g, const View& a, const View& y) {
+  FloatProductPlan plan = least_plan();
+  const std::vector<std::int64_t> a_steps = steps_of(a);
+  const std::vector<std::int64_t> y_steps = steps_of(y);
+  set_matrices(plan, g.rows, g.depth, g.cols,
+               {a_steps[g.transposed_a ? 1 : 0],
+                a_steps[g.transposed_a ? 0 : 1],
+                y_steps[0],
+                y_steps[1],
+                {}});
+  return plan;
+}
+
+}  // namespace etch

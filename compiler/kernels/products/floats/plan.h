@@ -1,0 +1,37 @@
+// The first stage of a float product: the tensors and the geometry as what its kernel is told,
+// except which arguments hold them, what is added and limits: building decides.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ir/geometry/convolution.h"
+#include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/program/view.h"
+#include "templates/kernels/products/float_products.h"
+
+namespace etch {
+
+// Whether channels are not mixed, so that a kernel runs along them.
+bool is_depthwise(const ConvGeometry& g);
+
+// x and y have the dimensions N, C, spatial...
+FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
+                                 const View& y);
+
+// Whether each output position of a transposed convolution has one tap: these are products of the
+// pixels and matrices, one per position of the kernel or, where they are contiguous in y, per row
+// of positions.
+bool taps_stay_apart(const ConvGeometry& g);
+// Of such a convolution: how many positions of the kernel on the last axis have their columns side
+// by side, and the plan with so many in a matrix.
+std::int64_t adjacent_taps(const ConvGeometry& g, const View& y);
+FloatProductPlan plan_columns_of_taps(const ConvGeometry& g, const View& x, const View& y,
+                                      std::int64_t inner);
+
+// A one-dimensional a is one row and a one-dimensional b one column, which y does not have.
+enum class RightHandSide { kMatrix, kColumn };
+FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
+                                   const View& y);
+FloatProductPlan plan_float_gemm(const GemmGeometry& g, const View& a, const View& y);
+
+}  // namespace etch
