@@ -155,6 +155,17 @@ void Audit::check_write(std::string_view verb, const Place& at, const Span& span
   }
 }
 
+void Audit::add_use(std::string_view function, std::span<const Span> spans) {
+  const auto same = [&](const AssemblyUse& use) {
+    return use.function == function &&
+           std::ranges::equal(use.spans, spans, [](const Span& a, const Span& b) {
+             return a.begin == b.begin && a.end == b.end;
+           });
+  };
+  if (std::ranges::none_of(result_.assembly, same))
+    result_.assembly.push_back({std::string(function), {spans.begin(), spans.end()}});
+}
+
 void Audit::check_alignment(std::string_view verb, const Place& at, std::int64_t alignment) {
   const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
   const std::int64_t known =

@@ -35,6 +35,12 @@ struct OperandExtent {
   std::int64_t alignment = 1;  // of the pointer
 };
 
+// A function in assembly that a step calls, and what its pointers touch by the call.
+struct AssemblyUse {
+  std::string function;
+  std::vector<Span> spans;
+};
+
 struct AuditResult {
   int statements = 0;                                   // as Recorder::statements()
   int longest_function = 0;                             // statements of the longest tile function
@@ -44,6 +50,7 @@ struct AuditResult {
   std::int64_t loops = 0;                          // counted in the same way
   std::int64_t calls_of_tiles = 0;                 // counted in the same way
   bool uses_floats = false;                        // verbs and external functions do
+  std::vector<AssemblyUse> assembly;               // calls that differ in name or spans, once each
   std::vector<std::string> findings;               // wrong accesses; empty when all is well
 };
 
@@ -135,6 +142,7 @@ class Audit {
   void call(const Function& function, const Args&... args) {
     const auto spans = function.spans(known(args)...);
     use_floats(function.floats());
+    if constexpr (std::is_base_of_v<AssemblyCall, Function>) add_use(function.name(), spans);
     check_call(function.kind(), spans, {touched(args)...});
   }
 
@@ -270,6 +278,7 @@ class Audit {
   void verb(std::string_view name, const Place& at, std::int64_t reads, std::int64_t writes);
   void check_read(std::string_view verb, const Place& at, const Span& span);
   void check_write(std::string_view verb, const Place& at, const Span& span);
+  void add_use(std::string_view function, std::span<const Span> spans);
   void check_alignment(std::string_view verb, const Place& at, std::int64_t alignment);
   void find(std::string_view verb, const Memory& memory, const std::string& what);
 
