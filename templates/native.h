@@ -177,6 +177,10 @@ class NativeVerbs {
     for (std::size_t i = 0; i < index(n); ++i) acc.at[index(first) + i] = p[i];
   }
 
+  Bytes broadcast_bytes(const Name&, const std::uint8_t* p) const {
+    return make_bytes([&](std::size_t) { return p[0]; });
+  }
+
   Bytes splat_bytes(const Name&, int v) const {
     return make_bytes([&](std::size_t) { return static_cast<std::uint8_t>(v); });
   }

@@ -35,9 +35,22 @@ bool inputs_dense(const NestAxis& axis, std::size_t inputs) {
   return std::all_of(axis.step, axis.step + inputs, [](std::int64_t step) { return step == 1; });
 }
 
-// The axis to run along: dense everywhere if there is one, else dense in the inputs.
-std::size_t run_axis(const std::vector<NestAxis>& axes, std::size_t inputs) {
+// Dense in the output and in one input at least, while others stay where they are.
+bool may_repeat(const NestAxis& axis, std::size_t inputs) {
+  const auto dense = std::count(axis.step, axis.step + inputs, 1);
+  const auto still = std::count(axis.step, axis.step + inputs, 0);
+  return axis.step[kOut] == 1 && dense > 0 && dense + still == static_cast<std::ptrdiff_t>(inputs);
+}
+
+// The axis to run along: dense everywhere if there is one, else with repeated elements, else dense
+// in the inputs.
+std::size_t run_axis(const std::vector<NestAxis>& axes, std::size_t inputs, Repeats repeats) {
   std::size_t found = axes.size();
+  if (repeats == Repeats::kAllowed) {
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      if (may_repeat(axes[a], inputs)) return a;
+    }
+  }
   for (std::size_t a = 0; a < axes.size(); ++a) {
     if (!inputs_dense(axes[a], inputs)) continue;
     if (axes[a].step[kOut] == 1) return a;
@@ -68,10 +81,10 @@ std::vector<NestAxis> merged(const std::vector<NestAxis>& axes) {
 }
 }  // namespace
 
-Nest make_nest(std::span<const View* const> views) {
+Nest make_nest(std::span<const View* const> views, Repeats repeats) {
   const std::size_t inputs = views.size() - 1;
   std::vector<NestAxis> axes = axes_of(views);
-  const std::size_t run = run_axis(axes, inputs);
+  const std::size_t run = run_axis(axes, inputs, repeats);
   Nest nest;
   if (run < axes.size()) {
     std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(run),
@@ -79,6 +92,7 @@ Nest make_nest(std::span<const View* const> views) {
     axes = merged(axes);
     nest.run = axes.back().count;
     nest.out_step = axes.back().step[kOut];
+    for (std::size_t o = 0; o < inputs; ++o) nest.repeats[o] = axes.back().step[o] == 0;
     axes.pop_back();
   } else {
     axes = merged(axes);
@@ -182,7 +196,7 @@ Overlap nest_overlap(const Nest& nest, int nest_operand, const View& input, cons
   std::int64_t distance = kNone;
   std::int64_t needed = std::numeric_limits<std::int64_t>::max();
   // Within a run of equal element size the chunk that is written has just been read.
-  const bool lockstep = in_bytes == out_bytes && nest.out_step == 1;
+  const bool lockstep = in_bytes == out_bytes && nest.out_step == 1 && !nest.repeats[in];
   for (auto it = starts.rbegin(); it != starts.rend(); ++it) {
     const std::int64_t written = it->second + ((nest.run - 1) * nest.out_step + 1) * out_bytes;
     if (!lockstep) needed = std::min(needed, it->first);

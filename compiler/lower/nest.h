@@ -14,7 +14,8 @@ namespace etch {
 
 // All views have the same logical shape; the last is the output. With two views they are
 // operands 0 and 2 of the nest. Falls back to runs of one element.
-Nest make_nest(std::span<const View* const> views);
+enum class Repeats { kNo, kAllowed };  // of an input's one element along the run
+Nest make_nest(std::span<const View* const> views, Repeats repeats = Repeats::kNo);
 
 // Lets the nest of a copy with one input write 2 to 4 channels side by side, where it has runs
 // along the image and writes every second to fourth byte (channels first -> channels last).

@@ -178,6 +178,7 @@ class EveryVerb {
   void bytes() {
     keep_bytes("load_bytes", byte_vector(0), 4 * lanes_);
     keep_bytes("splat_bytes", s_.splat_bytes("v", in_.bytes[0]), 4 * lanes_);
+    keep_bytes("broadcast_bytes", s_.broadcast_bytes("v", in_.bytes + 1), 4 * lanes_);
     keep_bytes("max_bytes", s_.max_bytes("v", byte_vector(0), byte_vector(1)), 4 * lanes_);
     keep_bytes("min_bytes", s_.min_bytes("v", byte_vector(0), byte_vector(1)), 4 * lanes_);
     keep_bytes("xor_bytes", s_.xor_bytes("v", byte_vector(0), byte_vector(1)), 4 * lanes_);

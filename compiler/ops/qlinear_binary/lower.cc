@@ -165,7 +165,8 @@ void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinarySte
   plan.a_is_constant = a.constant;
   plan.b_is_constant = b.constant;
   const View* const views[] = {&a.view, &b.view, &y};
-  plan.nest = make_nest(views);
+  // Integer lines take whole rows of both sides.
+  plan.nest = make_nest(views, lowering.isa().lanes > 1 ? Repeats::kAllowed : Repeats::kNo);
   std::vector<std::pair<const char*, const View*>> operands;
   for (const auto& [side, name, operand] : {std::tuple(&a, "a", 0), std::tuple(&b, "b", 1)}) {
     if (side->constant) {

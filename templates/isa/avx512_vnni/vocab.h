@@ -118,6 +118,9 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   return {_mm512_mask_broadcast_i32x4(b.v, static_cast<__mmask16>(0xF << (first / 4)), quarter)};
 }
 
+ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) {
+  return {_mm512_set1_epi8(static_cast<char>(*x))};
+}
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm512_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm512_max_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

@@ -96,6 +96,8 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
           first <= 2 && end > 2 ? p[2 - first] : b.b2, first <= 3 && end > 3 ? p[3 - first] : b.b3};
 }
 
+ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) { return {x[0], x[0], x[0], x[0]}; }
+
 ETCH_INLINE Bytes splat_bytes(int v) {
   const uint8_t b = static_cast<uint8_t>(v);
   return {b, b, b, b};

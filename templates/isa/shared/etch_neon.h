@@ -169,6 +169,7 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 3))};
 }
 
+ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) { return {vld1q_dup_u8(x)}; }
 ETCH_INLINE Bytes splat_bytes(int v) { return {vdupq_n_u8(static_cast<uint8_t>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

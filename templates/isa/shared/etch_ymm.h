@@ -109,6 +109,9 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   return {_mm256_set_m128i(half[1], half[0])};
 }
 
+ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) {
+  return {_mm256_set1_epi8(static_cast<char>(*x))};
+}
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm256_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

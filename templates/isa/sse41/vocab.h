@@ -114,6 +114,9 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   return {insert_xmm(b.v, p, first, n)};
 }
 
+ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) {
+  return {_mm_set1_epi8(static_cast<char>(*x))};
+}
 ETCH_INLINE Bytes splat_bytes(int v) { return {_mm_set1_epi8(static_cast<char>(v))}; }
 ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {_mm_max_epu8(a.v, b.v)}; }
 ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }

@@ -29,8 +29,10 @@ void chunks(S& s, const Nest& nest, int chunk, Body body) {
   walk(s, nest, 0, start, [&](const At<S>& at) {
     const auto moved = [&](const typename S::Index& elements) {
       At<S> out = at;
-      for (int o = 0; o < kNestOperands; ++o)
-        out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
+      for (int o = 0; o < kNestOperands; ++o) {
+        if (!nest.repeats[o])
+          out.i[o] = at.i[o] + elements * (o == kNestOperands - 1 ? nest.out_step : 1);
+      }
       return out;
     };
     const int full = nest.run / chunk;
@@ -282,8 +284,9 @@ void both(S& s, const Plan& plan, int chunk, Body body) {
 template <class S, class Plan, class Combine>
 void binary(S& s, const Plan& plan, Combine combine) {
   both(s, plan, 4 * s.isa().lanes, [&](const auto& pa, const auto& pb, const auto& y, int n) {
-    const auto a = load(s, "a_bytes", pa, n);
-    const auto b = load(s, "b_bytes", pb, n);
+    const bool* const repeats = plan.nest.repeats;
+    const auto a = repeats[0] ? s.broadcast_bytes("a_bytes", pa) : load(s, "a_bytes", pa, n);
+    const auto b = repeats[1] ? s.broadcast_bytes("b_bytes", pb) : load(s, "b_bytes", pb, n);
     store(s, plan.nest, y, combine(a, b), n);
   });
 }

@@ -18,9 +18,10 @@ struct NestAxis {
 };
 
 struct Nest {
-  std::vector<NestAxis> axes;  // outermost first, without the run
-  int run = 1;                 // elements of the innermost axis; operand steps are 1 ...
-  std::int64_t out_step = 1;   // ... except the output, which may be spread
+  std::vector<NestAxis> axes;        // outermost first, without the run
+  int run = 1;                       // elements of the innermost axis; operand steps are 1 ...
+  std::int64_t out_step = 1;         // ... except the output, which may be spread,
+  bool repeats[kNestOperands] = {};  // and an input of which the whole run takes one element
   std::int64_t offset[kNestOperands] = {};  // elements from each operand's pointer
   // More than 1 (2 to 4): the run has so many planes of operand 0, plane_step elements apart, whose
   // elements are written side by side; out_step is their number.
