@@ -181,6 +181,13 @@ static inline void qlinear_matmul(const MatMulShape& s, const Requantized& r, co
   });
 }
 
+// n bytes that hold the zero point as x is kept.
+static inline void fill_zero_point(const uint8_t* zero_point, Stored as, int32_t offset, uint8_t* y,
+                                   ptrdiff_t n) {
+  const auto value = static_cast<uint8_t>(value_of(*zero_point, as) + offset);
+  for (ptrdiff_t i = 0; i < n; ++i) y[i] = value;
+}
+
 // What accumulators start from when weights are constant and only x's zero point is not:
 // start[i] = zero_point * factor[i], where the factors are minus the sums of the weights. `offset`
 // moves the zero point to how x is kept.

@@ -274,6 +274,16 @@ class NativeVerbs {
     return out;
   }
 
+  QuadI natural4(const Name&, const I32& v0, const I32& v1, const I32& v2, const I32& v3) const {
+    const std::array<const I32*, 4> vectors = {&v0, &v1, &v2, &v3};
+    QuadI quad;
+    for (std::size_t b = 0; b < byte_lanes(); ++b) {
+      const InLane at = in_lane(b);
+      quad.part[b / lanes()].lane[b % lanes()] = vectors[at.vector]->lane[at.lane];
+    }
+    return quad;
+  }
+
   Bytes unzip(const Name&, const Bytes& bytes) const {
     return make_bytes([&](std::size_t to) {
       const std::size_t even = (lanes() + 1) / 2;

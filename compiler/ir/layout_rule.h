@@ -27,6 +27,7 @@ inline LayoutRule relabel_rule(const Node&) { return LayoutRule::kRelabel; }
 struct HaloWish {
   std::vector<std::int64_t> begin, end;
   int value = 0;                     // as stored
+  int source = -1;                   // or this value of the graph, known at run time
   bool forward_convolution = false;  // kernels that copy their rows do without
   bool per_channel = false;          // one that is depthwise
 };

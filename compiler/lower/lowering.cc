@@ -164,7 +164,8 @@ void Lowering::wish_halo(ValueId id, const HaloWish& halo) {
     plan = halo;
     return;
   }
-  if (plan->value != halo.value) return;  // that consumer gets border regions
+  if (plan->value != halo.value || plan->source != halo.source)
+    return;  // that consumer gets border regions
   for (std::size_t d = 0; d < halo.begin.size(); ++d) {
     plan->begin[d] = std::max(plan->begin[d], halo.begin[d]);
     plan->end[d] = std::max(plan->end[d], halo.end[d]);
@@ -206,6 +207,7 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
     view.halo_begin = halo->begin;
     view.halo_end = halo->end;
     view.halo_value = halo->value;
+    view.halo_source = halo->source;
   }
   const std::int64_t bytes = lay_out(view, order);
   if (can_write_output(id, view)) {
@@ -215,7 +217,13 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
     return view;
   }
   view.buffer = add_buffer(Home::kArena, -1, bytes);
-  if (with_halo && has_halo(view)) unfilled_[view.buffer] = {view, halo->value};
+  if (with_halo && has_halo(view)) {
+    if (halo->source < 0) {
+      unfilled_[view.buffer] = {view, halo->value};
+    } else {
+      unfilled_at_run_time_.insert(view.buffer);
+    }
+  }
   return view;
 }
 
@@ -363,6 +371,11 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   add(node, std::move(step), {{"x", &x}, {"y", &y}});
   copies_.emplace(key, to);
   return to;
+}
+
+FillPlan Lowering::unfilled_halo(const View& view) {
+  if (unfilled_at_run_time_.erase(view.buffer) == 0) return {};
+  return plan_fill(view, 0);
 }
 
 // ---- steps ----

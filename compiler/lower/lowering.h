@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "compiler/program/step.h"
 #include "compiler/program/view.h"
 #include "compiler/targets/capabilities.h"
+#include "templates/kernels/rows/rows.h"
 
 namespace etch {
 
@@ -72,6 +74,10 @@ class Lowering {
   bool align(const View& view, std::int64_t bytes);
   // Output `i` is another view of existing memory.
   void set_view(const Node& node, int i, View view);
+
+  // What a step has to fill before it may rely on the halo of a view whose value is only known at
+  // run time (View::halo_source); no runs where another step has done so.
+  FillPlan unfilled_halo(const View& view);
 
   // Adds a step for `node`; operand k of the step is views[k], the last `outputs` of them are
   // written, `scratch` before them are written and read back. Names and live ranges follow.
@@ -126,6 +132,7 @@ class Lowering {
   std::map<std::tuple<ValueId, Order, Halo>, View> copies_;
   std::map<ValueId, Place> places_;               // values to be written into another one
   std::map<int, std::pair<View, int>> unfilled_;  // by buffer: halo still to be filled, value
+  std::set<int> unfilled_at_run_time_;            // buffers: by the first step that reads the halo
   std::map<std::string, int> names_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;

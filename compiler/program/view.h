@@ -21,6 +21,7 @@ struct View {
   std::vector<std::int64_t> halo_begin;  // elements readable before index 0, per dimension
   std::vector<std::int64_t> halo_end;    // elements readable after the last, per dimension
   int halo_value = 0;                    // what the halo holds, as stored
+  int halo_source = -1;                  // or the value of the graph that it holds, at run time
 
   int rank() const { return static_cast<int>(shape.size()); }
 };

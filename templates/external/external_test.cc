@@ -271,6 +271,7 @@ TEST(External, ProductsStayInsideTheirSpans) {
       call_between_guards(QLinearMatMul{}, s, r, kBytes, kFloats, kBytes, kBytes, kFloats, kBytes,
                           kFloats, kBytes, kOut);
     }
+    call_between_guards(FillZeroPoint{}, kBytes, kStored, 3, kOut, 7);
     call_between_guards(FoldZeroPoint{}, kBytes, kStored, 3, kInts, kIntsOut, 7);
   });
 }

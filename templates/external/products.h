@@ -124,6 +124,17 @@ struct FoldZeroPoint : RuntimeFunction {
   }
 };
 
+struct FillZeroPoint : RuntimeFunction {
+  FillZeroPoint() : RuntimeFunction("fill_zero_point", "etch_products.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* zero, rt::Stored as, int offset, std::uint8_t* y,
+                  std::ptrdiff_t n) const {
+    rt::fill_zero_point(zero, as, offset, y, n);
+  }
+  auto spans(const std::uint8_t* zero, rt::Stored, int, std::uint8_t* y, std::ptrdiff_t n) const {
+    return spans_of(span(zero, {}), span(y, {}, n));
+  }
+};
+
 // ---- floats ----
 
 template <bool averages>

@@ -198,7 +198,10 @@ class EveryVerb {
     const auto mixed =
         s_.interleave4("v", byte_vector(0), byte_vector(1), byte_vector(2), byte_vector(3));
     const auto wide = s_.widen4("v", byte_vector(2));
+    const auto load = [&](int i) { return s_.load_i32("v", integer_vector(i)); };
+    const auto natural = s_.natural4("v", load(0), load(1), load(2), load(3));
     for (int i = 0; i < 4; ++i) {
+      keep_i32("natural4", s_.part(natural, i));
       keep_x4("interleave4", s_.part(mixed, i));
       keep_i32("widen4", s_.part(wide, i));
     }

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/depthwise/depthwise.h"
+#include "compiler/kernels/conv/depthwise/spread.h"
 #include "compiler/kernels/conv/portable/conv.h"
 #include "compiler/kernels/conv/proof.h"
 #include "compiler/kernels/conv/providers.h"
@@ -94,9 +96,11 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
     return;
   }
   ConvProblem seen = problem;
-  if (seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
+  if (seen.x.halo_source >= 0 || seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
   for (const ConvProvider& provider : conv_providers()) {
     if (!provider.serves(seen, lowering.isa())) continue;
+    if (&provider == &conv_providers().back() && wastes_lanes(seen, lowering.isa()))
+      return add_convolution(lowering, node, spread_groups(lowering, node, seen));
     BuiltConvolution built = provider.build(seen, lowering.isa(), lowering.tuning());
     if (!built.refusal.empty()) return lowering.unsupported(node, std::move(built.refusal));
     if (built.step != nullptr && add_built(lowering, node, seen, std::move(built))) return;
@@ -148,18 +152,27 @@ ConstantArray take_constant(Step& step, const std::string& suffix) {
   return out;
 }
 
-}  // namespace
+// Gives x the halo that its consumers requested for this zero point; where it has another one, or
+// none, padding becomes border regions.
+void prepare_halo(Lowering& lowering, const Node& node, View& x, int zero_point) {
+  if (x.halo_source != node.inputs[static_cast<std::size_t>(zero_point)]) return ignore_halo(x);
+  FillPlan halo = lowering.unfilled_halo(x);
+  if (halo.runs.empty()) return;
+  auto step = std::make_unique<FillZeroPointStep>();
+  step->kind = "halo";
+  step->summary = "fill the halo of x with its zero point";
+  StepArguments arguments(lowering, node, *step);
+  step->plan.zero_point = arguments.parameter(zero_point, "zero_point").argument;
+  step->plan.offset = lowering.stored_offset(x);
+  step->plan.halo = std::move(halo);
+  step->plan.x = arguments.output("x", x);
+  arguments.add(std::move(step));
+}
 
-void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, int zero_point) {
-  ETCH_CHECK(problem.scale.empty());
-  if (refuse_empty(lowering, node)) return;
-  ignore_halo(problem.x);
-  // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
-  problem.x_zero_point = 1;
-  problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
-  MadeConv made = make_conv_step(problem, lowering.isa(), lowering.tuning());
-  if (!made.refusal.empty()) return lowering.unsupported(node, std::move(made.refusal));
-  std::unique_ptr<ConvStep> step = std::move(made.step);
+// The step of a problem whose start is an operand between x and y, and its factors as "bias".
+template <class MadeStep>
+void add_started(Lowering& lowering, const Node& node, const ConvProblem& problem, int zero_point,
+                 std::unique_ptr<MadeStep> step) {
   prove_products(lowering.isa(), *step);
   step->facts.front() = range_fact(problem);
   step->summary = describe(problem, step->kind);
@@ -167,6 +180,27 @@ void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, 
   const View start = add_fold(lowering, node, take_constant(*step, "bias"),
                               lowering.stored_offset(problem.x), zero_point);
   lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});
+}
+
+}  // namespace
+
+void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, int zero_point) {
+  ETCH_CHECK(problem.scale.empty());
+  if (refuse_empty(lowering, node)) return;
+  prepare_halo(lowering, node, problem.x, zero_point);
+  // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
+  problem.x_zero_point = 1;
+  problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
+  if (wastes_lanes(problem, lowering.isa())) problem = spread_groups(lowering, node, problem);
+  std::string fault = fault_of_regions(problem);
+  if (!fault.empty()) return lowering.unsupported(node, std::move(fault));
+  if (is_depthwise(problem)) {
+    if (auto step = make_depthwise_step(problem, lowering.isa()))
+      return add_started(lowering, node, problem, zero_point, std::move(step));
+  }
+  MadeConv made = make_conv_step(problem, lowering.isa(), lowering.tuning());
+  if (!made.refusal.empty()) return lowering.unsupported(node, std::move(made.refusal));
+  add_started(lowering, node, problem, zero_point, std::move(made.step));
 }
 
 }  // namespace etch

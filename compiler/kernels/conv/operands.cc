@@ -42,6 +42,11 @@ std::vector<int> centred_weights(const ConvGeometry& geometry, const Tensor& w,
   return centred;
 }
 
+bool are_wide(const ConvGeometry& geometry, const Tensor& w, const std::vector<int>& zero_point) {
+  return std::ranges::any_of(centred_weights(geometry, w, zero_point),
+                             [](int each) { return each < -128 || each > 127; });
+}
+
 std::vector<std::int32_t> bias_or_zero(const Lowering& lowering, const Node& node, int input,
                                        std::int64_t channels) {
   const bool present = static_cast<int>(node.inputs.size()) > input &&

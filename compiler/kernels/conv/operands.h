@@ -23,6 +23,9 @@ Order conv_order(ConvLayout layout, int rank);
 std::vector<int> centred_weights(const ConvGeometry& geometry, const Tensor& w,
                                  const std::vector<int>& zero_point);
 
+// Whether some of them need 9 bits, which no kernel in assembly serves.
+bool are_wide(const ConvGeometry& geometry, const Tensor& w, const std::vector<int>& zero_point);
+
 // B as int32 [M], zeros when the input is absent.
 std::vector<std::int32_t> bias_or_zero(const Lowering& lowering, const Node& node, int input,
                                        std::int64_t channels);

@@ -18,6 +18,9 @@ namespace etch {
 
 namespace {
 
+constexpr std::size_t kMostRegions = 512;
+constexpr std::int64_t kMostTaps = std::int64_t{1} << 20;  // of all segments of an axis
+
 BuiltConvolution build_winograd(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
   return make_dsp_winograd_step(problem, isa);
 }
@@ -38,27 +41,8 @@ BuiltConvolution build_helium(const ConvProblem& problem, const IsaTraits& isa, 
   return {make_mve_conv_step(problem, isa), {}, WordAlignment::kOfXRequired};
 }
 
-constexpr std::size_t kMostRegions = 512;
-constexpr std::int64_t kMostTaps = std::int64_t{1} << 20;  // of all segments of an axis
-
-// Why the problem has too many border cases for portable code; empty if it has not.
-std::string fault_of_regions(const ConvProblem& problem) {
-  std::size_t count = 1;
-  bool many_taps = false;
-  for (std::size_t a = 0; a < problem.geometry.axes.size(); ++a) {
-    const SegmentCount axis =
-        count_segments(problem.geometry.axes[a], problem.geometry.direction,
-                       problem.x.halo_begin[a + 2], problem.x.halo_end[a + 2], kMostRegions);
-    count *= axis.segments;
-    many_taps = many_taps || (axis.segments > 1 && axis.taps > kMostTaps);
-  }
-  if (count <= kMostRegions && !many_taps) return {};
-  return cat("its padding or stride makes ",
-             many_taps ? "too large" : cat("more than ", kMostRegions), " border cases");
-}
-
-bool serves_depthwise(const ConvProblem& problem, const IsaTraits& isa) {
-  return !problem.residual && is_depthwise(problem, isa);
+bool serves_depthwise(const ConvProblem& problem, const IsaTraits&) {
+  return is_depthwise(problem);
 }
 
 BuiltConvolution build_depthwise(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
@@ -94,6 +78,21 @@ constexpr ConvProvider kProviders[] = {
 };
 
 }  // namespace
+
+std::string fault_of_regions(const ConvProblem& problem) {
+  std::size_t count = 1;
+  bool many_taps = false;
+  for (std::size_t a = 0; a < problem.geometry.axes.size(); ++a) {
+    const SegmentCount axis =
+        count_segments(problem.geometry.axes[a], problem.geometry.direction,
+                       problem.x.halo_begin[a + 2], problem.x.halo_end[a + 2], kMostRegions);
+    count *= axis.segments;
+    many_taps = many_taps || (axis.segments > 1 && axis.taps > kMostTaps);
+  }
+  if (count <= kMostRegions && !many_taps) return {};
+  return cat("its padding or stride makes ",
+             many_taps ? "too large" : cat("more than ", kMostRegions), " border cases");
+}
 
 std::span<const ConvProvider> conv_providers() { return kProviders; }
 

@@ -39,6 +39,9 @@ struct BuiltConvolution {
   std::string refusal = {};  // not empty: why no family can compute it
 };
 
+// Why the problem has too many border cases for portable code; empty if it has not.
+std::string fault_of_regions(const ConvProblem& problem);
+
 struct ConvProvider {
   std::string_view name;
   bool (*serves)(const ConvProblem& problem, const IsaTraits& isa);

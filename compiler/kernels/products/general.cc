@@ -16,6 +16,7 @@ namespace etch {
 ETCH_INSTANTIATE_STEP(GeneralConvStep);
 ETCH_INSTANTIATE_STEP(GeneralMatMulStep);
 ETCH_INSTANTIATE_STEP(FoldStep);
+ETCH_INSTANTIATE_STEP(FillZeroPointStep);
 ETCH_INSTANTIATE_STEP(FloatPoolStep);
 
 void set_runtime_axes(rt::ConvAxis (&out)[3], const std::vector<ConvAxis>& axes, const View& x,

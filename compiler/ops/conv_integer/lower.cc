@@ -13,10 +13,21 @@ bool has_input(const Node& node, std::size_t i) {
 
 std::optional<HaloWish> conv_integer_halo(const Graph& graph, const Node& node) {
   const auto& params = params_of<ConvIntegerParams>(node);
-  const bool constant_weights = graph.value(node.inputs[1]).constant != nullptr;
-  if (!params.x_zero_point || !params.w_zero_point || !constant_weights) return std::nullopt;
+  const Tensor* const w = graph.value(node.inputs[1]).constant.get();
+  if (!params.w_zero_point || w == nullptr) return std::nullopt;
+  if (!params.x_zero_point && has_input(node, 2)) {
+    std::optional<HaloWish> wish = conv_halo(params.geometry, 0);
+    if (!wish) return std::nullopt;
+    wish->source = node.inputs[2];
+    wish->forward_convolution = wish->per_channel = false;  // assembly does not serve it
+    return wish;
+  }
+  if (!params.x_zero_point) return std::nullopt;
   const int flip = graph.value(node.inputs[0]).dtype == DType::kS8 ? 128 : 0;
-  return conv_halo(params.geometry, params.x_zero_point->front() + flip);
+  std::optional<HaloWish> wish = conv_halo(params.geometry, params.x_zero_point->front() + flip);
+  if (wish && are_wide(params.geometry, *w, *params.w_zero_point))
+    wish->forward_convolution = wish->per_channel = false;
+  return wish;
 }
 
 void lower_conv_integer(Lowering& lowering, const Node& node) {

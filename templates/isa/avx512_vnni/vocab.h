@@ -178,6 +178,18 @@ ETCH_INLINE Bytes arrange3(Bytes b) {
   return {_mm512_maskz_permutexvar_epi32(kAll, from, b.v)};
 }
 
+// 128-bit lanes as a 4 x 4 matrix, transposed.
+ETCH_INLINE QuadI natural4(I32 v0, I32 v1, I32 v2, I32 v3) {
+  const __m512i low01 = _mm512_maskz_shuffle_i32x4(kAll, v0.v, v1.v, 0x44);
+  const __m512i high01 = _mm512_maskz_shuffle_i32x4(kAll, v0.v, v1.v, 0xEE);
+  const __m512i low23 = _mm512_maskz_shuffle_i32x4(kAll, v2.v, v3.v, 0x44);
+  const __m512i high23 = _mm512_maskz_shuffle_i32x4(kAll, v2.v, v3.v, 0xEE);
+  return {{_mm512_maskz_shuffle_i32x4(kAll, low01, low23, 0x88)},
+          {_mm512_maskz_shuffle_i32x4(kAll, low01, low23, 0xDD)},
+          {_mm512_maskz_shuffle_i32x4(kAll, high01, high23, 0x88)},
+          {_mm512_maskz_shuffle_i32x4(kAll, high01, high23, 0xDD)}};
+}
+
 ETCH_INLINE Bytes interleave(Bytes b, int n) {
   const __m128i two = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m128i three = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 13, 14, 15);

@@ -144,6 +144,8 @@ ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
 ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
 
+ETCH_INLINE QuadI natural4(I32 v0, I32 v1, I32 v2, I32 v3) { return {v0, v1, v2, v3}; }
+
 ETCH_INLINE Bytes interleave(Bytes b, int) { return b; }
 
 ETCH_INLINE Bytes unzip(Bytes b) { return b; }

@@ -152,6 +152,14 @@ ETCH_INLINE Bytes arrange3(Bytes b) {
   return {_mm256_permutevar8x32_epi32(b.v, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7))};
 }
 
+// Both 128-bit lanes of v0 .. v3 in order, then the second ones.
+ETCH_INLINE QuadI natural4(I32 v0, I32 v1, I32 v2, I32 v3) {
+  return {{_mm256_permute2x128_si256(v0.v, v1.v, 0x20)},
+          {_mm256_permute2x128_si256(v2.v, v3.v, 0x20)},
+          {_mm256_permute2x128_si256(v0.v, v1.v, 0x31)},
+          {_mm256_permute2x128_si256(v2.v, v3.v, 0x31)}};
+}
+
 ETCH_INLINE Bytes interleave(Bytes b, int n) {
   const __m128i two = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m128i three = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, 12, 13, 14, 15);

@@ -1,17 +1,24 @@
-// Depthwise convolution by quads of rows: four image rows are interleaved byte by byte, so that
-// one dot4 multiplies four vertical taps of a channel at once. A quad that is loaded for output
-// row y also serves row y + 1 with the weights shifted by one row (stride 1).
+// Depthwise convolution by quads: four rows of bytes are interleaved byte by byte, so that one dot4
+// multiplies four taps of a channel at once. As a rule these are vertical; what is left of the
+// kernel's rows is taken four taps at a time in any order. A quad that is loaded for output row y
+// also serves row y + 1 with the weights shifted by one row (stride 1).
 //
-// A row of outputs is one flat run of columns * channels bytes; a chunk of 4 L bytes may span
-// pixels and the weights repeat after lcm(channels, 4 L) bytes. With stride 1 its inputs have the
-// layout of its outputs; otherwise each tap's inputs are composed from the pieces of its pixels.
+// A row of outputs is one flat run of columns * channels values; a chunk of 4 L of them may span
+// pixels and the weights repeat after lcm(channels, 4 L). With stride 1 its inputs have the layout
+// of its outputs; otherwise each tap's inputs are composed from the pieces of its pixels.
 // Chunks a whole repetition apart take the same weights, and next to each other share quads as
 // well. Where that does not pay, a chunk is a part of one pixel's channels.
+//
+// Weights of 9 bits are w = s + d with an int8 s and one d per channel: each quad is multiplied by
+// d besides, which is the same vector for all quads with taps in the same of their four places.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,46 +28,60 @@
 
 namespace etch {
 
-// One horizontal tap of one quad of rows: where its four rows are and which weights it takes.
+// Four taps at once: where they are and which weights they take.
 struct QuadTap {
-  std::int64_t x_offset = 0;        // bytes from the chunk's first byte
-  std::int64_t row_offset[4] = {};  // bytes from there, one per row (unused rows repeat one)
+  // Bytes from the chunk's first byte (unused places repeat another one).
+  std::int64_t offset[4] = {};
+  bool on_padding[4] = {};  // its weights are not zero, so zeros take the place of x
+  int weights = 0;          // which quad of the panel
+  int places[2] = {};       // per output row: which of the panel's vectors of d
+};
+
+// The weights of all taps of the kernel, for each phase: quads, then vectors of d.
+struct DepthwisePanel {
+  int rows = 1;    // output rows together
+  int quads = 0;   // each with 4 vectors per row
+  int shifts = 0;  // 4 vectors each, several per set of places if d takes more than 8 bits
+  std::int64_t weights = 0;  // bytes from the start of "weights"
 };
 
 struct DepthwiseRegion {
-  std::int64_t x_offset = 0, y_offset = 0;  // bytes to the taps' origin and to output (0, 0)
-  int rows = 1;                             // output rows
-  int cols = 1;                             // runs per row: pixels, or 1 when flat
-  std::int64_t x_row = 0, x_col = 0, y_row = 0, y_col = 0;  // bytes
-  int bytes = 0;                    // channels of a pixel, or columns * channels when flat
-  int period = 1;                   // chunks after which the weights repeat
-  std::int64_t x_period = 0;        // bytes of x from one repetition to the next
-  int together = 1;                 // repetitions that are computed at once
-  int piece = 0;                    // channels, if chunks are composed of pieces of pixels, or 0
-  std::int64_t x_piece = 0;         // then: bytes of x from one pixel's piece to the next
-  std::vector<QuadTap> taps;        // for one pass; the same for every row of the pass
-  int rows_together = 1;            // output rows that share the taps' quads
-  std::int64_t bias = 0;            // lanes from the start of "bias" (regions differ in taps)
-  std::int64_t weights = 0;         // bytes from the start of "weights" (all rows together)
-  std::int64_t weights_single = 0;  // the same for a pass over one row (when rows is odd)
-  std::vector<QuadTap> taps_single;
+  std::int64_t x_offset = 0, y_offset = 0;         // to the taps' origin and to output (0, 0)
+  int planes = 1;                                  // of output rows
+  int rows = 1;                                    // output rows
+  int cols = 1;                                    // runs per row: pixels, or 1 when flat
+  std::int64_t x_plane = 0, x_row = 0, x_col = 0;  // bytes
+  std::int64_t y_plane = 0, y_row = 0, y_col = 0;  // elements
+  int bytes = 0;                     // channels of a pixel, or columns * channels when flat
+  int period = 1;                    // chunks after which the weights repeat
+  std::int64_t x_period = 0;         // bytes of x from one repetition to the next
+  int together = 1;                  // repetitions that are computed at once
+  int piece = 0;                     // channels, if chunks are composed of pieces of pixels, or 0
+  std::int64_t x_piece = 0;          // then: bytes of x from one pixel's piece to the next
+  std::vector<QuadTap> taps;         // for one pass; the same for every row of the pass
+  int rows_together = 1;             // output rows that share the taps' quads
+  std::int64_t bias = 0;             // lanes from the start of "bias" (regions differ in taps)
+  std::vector<QuadTap> taps_single;  // for a pass over one row (when rows is odd)
 };
 
 struct DepthwisePlan {
   int images = 1;  // batch
   std::int64_t x_image = 0, y_image = 0;
+  DepthwisePanel single, pair;    // of regions by rows_together
+  int parts = 0;                  // of d: int8 vectors that add up to it
+  bool start_is_operand = false;  // operand 1 instead of the constant "bias"
   std::vector<DepthwiseRegion> regions;
   Requantize out;
 };
 
 namespace depthwise_detail {
 
-template <class S>
+template <class S, class Out>
 struct ChunkPtrs {
   typename S::template Ptr<const std::uint8_t> x, w;
   typename S::template Ptr<const std::int32_t> bias;
   Factors<S> factors;
-  typename S::template Ptr<std::uint8_t> y;
+  typename S::template Ptr<Out> y;
 };
 
 // What the code of a chunk depends on.
@@ -108,23 +129,26 @@ class Quads {
         const typename S::template Ptr<const std::uint8_t>& x)
       : s_(s), region_(region), shape_(shape), x_(x) {}
 
-  typename S::QuadX at(std::int64_t offset, const QuadTap& tap) {
-    const std::vector<std::int64_t> key = {offset + tap.x_offset, tap.row_offset[0],
-                                           tap.row_offset[1], tap.row_offset[2], tap.row_offset[3]};
+  // `moved`: bytes from the first chunk.
+  typename S::QuadX at(std::int64_t moved, const QuadTap& tap) {
+    Key key;
+    for (int i = 0; i < 4; ++i) key.push_back(tap.on_padding[i] ? kZeros : moved + tap.offset[i]);
     for (std::size_t q = 0; q < keys_.size(); ++q) {
       if (keys_[q] == key) return quads_[q];
     }
     const int q = static_cast<int>(keys_.size());
     typename S::Bytes row[4];
     for (int i = 0; i < 4; ++i) {
+      const auto place = static_cast<std::size_t>(i);
       int same = 0;
-      while (tap.row_offset[same] != tap.row_offset[i]) ++same;
+      while (key[static_cast<std::size_t>(same)] != key[place]) ++same;
+      const Name name = Name("row").at("q", q).at("i", i);
       if (same < i) {
         row[i] = row[same];
-        continue;
+      } else {
+        row[i] = key[place] == kZeros ? s_.splat_bytes(name, 0)
+                                      : load_row(s_, region_, shape_, name, x_ + key[place]);
       }
-      row[i] = load_row(s_, region_, shape_, Name("row").at("q", q).at("i", i),
-                        x_ + (key[0] + tap.row_offset[i]));
     }
     keys_.push_back(key);
     quads_.push_back(s_.interleave4(Name("quad").at("q", q), row[0], row[1], row[2], row[3]));
@@ -132,55 +156,113 @@ class Quads {
   }
 
  private:
+  using Key = std::vector<std::int64_t>;
+  static constexpr std::int64_t kZeros = std::numeric_limits<std::int64_t>::min();
+
   S& s_;
   const DepthwiseRegion& region_;
   const ChunkShape& shape_;
   const typename S::template Ptr<const std::uint8_t>& x_;
-  std::vector<std::vector<std::int64_t>> keys_;
+  std::vector<Key> keys_;
   std::vector<typename S::QuadX> quads_;
 };
 
+// Bytes of weights of one chunk.
 template <class S>
-void chunk(S& s, const DepthwisePlan& plan, const DepthwiseRegion& region,
-           const std::vector<QuadTap>& taps, const ChunkShape& shape, const ChunkPtrs<S>& at) {
-  const int lanes = s.isa().lanes;
-  std::vector<typename S::I32> acc;
-  std::vector<PixelPlace> places;
-  for (int d = 0; d < shape.together; ++d) {
-    for (int r = 0; r < shape.rows; ++r) {
-      places.push_back({r, d, r * region.y_row + std::int64_t{d} * region.period * 4 * lanes});
-      const Name name = Name("acc").at("d", d).at("r", r);
-      for (int v = 0; v < 4; ++v)
-        acc.push_back(s.load_i32(Name(name).at("v", v), at.bias + v * lanes));
+std::int64_t panel_bytes(const S& s, const DepthwisePanel& panel) {
+  return (std::int64_t{panel.quads} * panel.rows + panel.shifts) * 4 * s.isa().weight_bytes();
+}
+
+// The products and sums of one chunk.
+template <class S, class Out>
+class Chunk {
+ public:
+  Chunk(S& s, const DepthwisePlan& plan, const DepthwisePanel& panel, const DepthwiseRegion& region,
+        const ChunkShape& shape, const ChunkPtrs<S, Out>& at)
+      : s_(s), plan_(plan), panel_(panel), region_(region), shape_(shape), at_(at) {}
+
+  void run(const std::vector<QuadTap>& taps) {
+    start();
+    Quads<S> quads(s_, region_, shape_, at_.x);
+    for (std::size_t t = 0; t < taps.size(); ++t) {
+      quad_.clear();
+      for (int d = 0; d < shape_.together; ++d)
+        quad_.push_back(quads.at(d * region_.x_period, taps[t]));
+      for (int r = 0; r < shape_.rows; ++r) row(static_cast<int>(t), taps[t], r);
     }
+    store();
   }
-  Quads<S> quads(s, region, shape, at.x);
-  std::int64_t w = 0;
-  for (std::size_t t = 0; t < taps.size(); ++t) {
-    std::vector<typename S::QuadX> quad;
-    for (int d = 0; d < shape.together; ++d) quad.push_back(quads.at(d * region.x_period, taps[t]));
-    for (int r = 0; r < shape.rows; ++r) {
-      for (int v = 0; v < 4; ++v, w += s.isa().weight_bytes()) {
-        const Name name = Name("w").at("t", static_cast<int>(t)).at("r", r).at("v", v);
-        const auto weights = s.load_w4(name, at.w + w);
-        for (int d = 0; d < shape.together; ++d) {
-          s.dot4(acc[static_cast<std::size_t>(4 * (d * shape.rows + r) + v)],
-                 s.part(quad[static_cast<std::size_t>(d)], v), weights);
-        }
+
+ private:
+  using W4 = typename S::W4;
+
+  void start() {
+    const int lanes = s_.isa().lanes;
+    for (int d = 0; d < shape_.together; ++d) {
+      for (int r = 0; r < shape_.rows; ++r) {
+        places_.push_back({r, d, r * region_.y_row + std::int64_t{d} * region_.period * 4 * lanes});
+        const Name name = Name("acc").at("d", d).at("r", r);
+        for (int v = 0; v < 4; ++v)
+          acc_.push_back(s_.load_i32(Name(name).at("v", v), at_.bias + v * lanes));
       }
     }
   }
-  store_tile(s, plan.out, 4, shape.n, places, acc, at.factors, at.y);
-}
 
-// Bytes of weights of one chunk.
-template <class S>
-std::int64_t panel_bytes(const S& s, const std::vector<QuadTap>& taps, int rows) {
-  return static_cast<std::int64_t>(taps.size()) * rows * 4 * s.isa().weight_bytes();
-}
+  // The products of one quad that belong to output row r.
+  void row(int t, const QuadTap& tap, int r) {
+    const std::int64_t vector = std::int64_t{4} * (tap.weights * panel_.rows + r);
+    for (int v = 0; v < 4; ++v) {
+      const Name name = Name("w").at("t", t).at("r", r).at("v", v);
+      add(r, v, s_.load_w4(name, at_.w + (vector + v) * s_.isa().weight_bytes()));
+    }
+    for (int part = 0; part < plan_.parts; ++part) {
+      for (int v = 0; v < 4; ++v) add(r, v, shift(tap.places[r] * plan_.parts + part, v));
+    }
+  }
+
+  void add(int r, int v, const W4& weights) {
+    for (int d = 0; d < shape_.together; ++d) {
+      s_.dot4(acc_[static_cast<std::size_t>(4 * (d * shape_.rows + r) + v)],
+              s_.part(quad_[static_cast<std::size_t>(d)], v), weights);
+    }
+  }
+
+  // Vector v of one of the panel's vectors of d, loaded where it is first used.
+  W4 shift(int which, int v) {
+    const auto [it, inserted] = shifts_.try_emplace(4 * which + v);
+    if (inserted) {
+      const std::int64_t vector = std::int64_t{4} * (panel_.quads * panel_.rows + which) + v;
+      it->second =
+          s_.load_w4(Name("d").at("n", which).at("v", v), at_.w + vector * s_.isa().weight_bytes());
+    }
+    return it->second;
+  }
+
+  void store() {
+    if constexpr (std::is_same_v<Out, std::int32_t>) {
+      for (std::size_t p = 0; p < places_.size(); ++p) {
+        const auto quad = s_.natural4(Name("sums").at("p", static_cast<int>(p)), acc_[4 * p],
+                                      acc_[4 * p + 1], acc_[4 * p + 2], acc_[4 * p + 3]);
+        for (int v = 0; v < 4; ++v) acc_[4 * p + static_cast<std::size_t>(v)] = s_.part(quad, v);
+      }
+    }
+    store_tile(s_, plan_.out, 4, shape_.n, places_, acc_, at_.factors, at_.y);
+  }
+
+  S& s_;
+  const DepthwisePlan& plan_;
+  const DepthwisePanel& panel_;
+  const DepthwiseRegion& region_;
+  const ChunkShape& shape_;
+  const ChunkPtrs<S, Out>& at_;
+  std::vector<typename S::I32> acc_;  // [repetition][row][vector]
+  std::vector<PixelPlace> places_;
+  std::vector<typename S::QuadX> quad_;  // the current one of each repetition
+  std::map<int, W4> shifts_;
+};
 
 // One run of chunks in `rows` output rows.
-template <class S>
+template <class S, class Out>
 class RowPass {
  public:
   using Index = typename S::Index;
@@ -195,7 +277,7 @@ class RowPass {
         full_(4 * s.isa().lanes) {}
 
   void run(const typename S::template Ptr<const std::uint8_t>& x,
-           const typename S::template Ptr<std::uint8_t>& y) const {
+           const typename S::template Ptr<Out>& y) const {
     const int chunks = region_.bytes / full_;
     const int repeats = chunks / region_.period;
     const int single = repeats % region_.together;
@@ -213,7 +295,7 @@ class RowPass {
 
  private:
   void phases(const typename S::template Ptr<const std::uint8_t>& x,
-              const typename S::template Ptr<std::uint8_t>& y, const Index& repeat, int count,
+              const typename S::template Ptr<Out>& y, const Index& repeat, int count,
               int together) const {
     if (region_.piece == 0) {
       s_.loop("phase", count, [&](const Index& phase) {
@@ -225,24 +307,42 @@ class RowPass {
   }
 
   void one(const typename S::template Ptr<const std::uint8_t>& x,
-           const typename S::template Ptr<std::uint8_t>& y, const Index& repeat, const Index& phase,
+           const typename S::template Ptr<Out>& y, const Index& repeat, const Index& phase,
            const ChunkShape& shape) const {
     const std::vector<QuadTap>& taps = single_ ? region_.taps_single : region_.taps;
-    const auto w = s_.template constant<const std::uint8_t>("weights") +
-                   (single_ ? region_.weights_single : region_.weights);
-    const auto bias = s_.template constant<const std::int32_t>("bias") + region_.bias;
+    const DepthwisePanel& panel = region_.rows_together == 1 ? plan_.single : plan_.pair;
+    const auto w = s_.template constant<const std::uint8_t>("weights") + panel.weights +
+                   phase * panel_bytes(s_, panel);
+    const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
+                                              : s_.template constant<const std::int32_t>("bias");
     const Index from = region_.piece > 0 ? Index(0) : phase * full_;
     const Index to = repeat * (region_.period * full_) + phase * full_;
     const Index lane = phase * full_;
-    with_factors(s_, plan_.out, lane, [&](const char* parameter, const auto& p, auto make) {
+    const auto px = x + repeat * region_.x_period + from;
+    const std::pair bias{"bias", start + lane + Index(region_.bias)};
+    const auto kind = taps.empty() ? Taps::kNone : Taps::kSome;
+    const auto body = [&](const auto& tx, const auto& tw, const auto& tb, const Factors<S>& tf,
+                          const auto& ty) {
+      const ChunkPtrs<S, Out> at{tx, tw, tb, tf, s_.base("yt", ty)};
+      Chunk<S, Out>(s_, plan_, panel, region_, shape, at).run(taps);
+    };
+    if constexpr (std::is_same_v<Out, std::int32_t>) {
       tap_function(
-          s_, name(shape), taps.empty() ? Taps::kNone : Taps::kSome,
-          [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
-            chunk<S>(s_, plan_, region_, taps, shape, {tx, tw, tb, make(tf), s_.base("yt", ty)});
+          s_, name(shape), kind,
+          [&](const auto& tx, const auto& tw, const auto& tb, const auto& ty) {
+            body(tx, tw, tb, Factors<S>{}, ty);
           },
-          x + repeat * region_.x_period + from, w + phase * panel_bytes(s_, taps, rows_),
-          std::pair{"bias", bias + lane}, std::pair{parameter, p}, std::pair{"y", y + to});
-    });
+          px, w, bias, std::pair{"y", y + to});
+    } else {
+      with_factors(s_, plan_.out, lane, [&](const char* parameter, const auto& p, auto make) {
+        tap_function(
+            s_, name(shape), kind,
+            [&](const auto& tx, const auto& tw, const auto& tb, const auto& tf, const auto& ty) {
+              body(tx, tw, tb, make(tf), ty);
+            },
+            px, w, bias, std::pair{parameter, p}, std::pair{"y", y + to});
+      });
+    }
   }
 
   std::string name(const ChunkShape& shape) const {
@@ -261,31 +361,52 @@ class RowPass {
   int full_;
 };
 
-}  // namespace depthwise_detail
+// All pixels of one region of one plane.
+template <class S, class Out>
+void region_pass(S& s, const DepthwisePlan& plan, const DepthwiseRegion& region,
+                 const std::string& prefix, const typename S::template Ptr<const std::uint8_t>& x,
+                 const typename S::template Ptr<Out>& y) {
+  using Index = typename S::Index;
+  const auto pass = [&](const Index& row, int rows) {
+    s.loop("col", region.cols, [&](const Index& col) {
+      RowPass<S, Out>(s, plan, region, rows, prefix)
+          .run(x + row * region.x_row + col * region.x_col,
+               y + row * region.y_row + col * region.y_col);
+    });
+  };
+  s.loop("row", region.rows / region.rows_together,
+         [&](const Index& row) { pass(row * region.rows_together, region.rows_together); });
+  if (region.rows % region.rows_together != 0) pass(Index(region.rows - 1), 1);
+}
 
-template <class S>
-void depthwise_kernel(S& s, const DepthwisePlan& plan) {
+template <class S, class Out>
+void kernel(S& s, const DepthwisePlan& plan) {
   using Index = typename S::Index;
   s.loop("image", plan.images, [&](const Index& image) {
     for (std::size_t r = 0; r < plan.regions.size(); ++r) {
       const DepthwiseRegion& region = plan.regions[r];
       const std::string prefix = plan.regions.size() > 1 ? "r" + std::to_string(r) + "_" : "";
-      const auto x =
-          s.template operand<const std::uint8_t>(0) + image * plan.x_image + Index(region.x_offset);
-      const auto y =
-          s.template operand<std::uint8_t>(1) + image * plan.y_image + Index(region.y_offset);
-      const auto pass = [&](const Index& row, int rows) {
-        s.loop("col", region.cols, [&](const Index& col) {
-          depthwise_detail::RowPass<S>(s, plan, region, rows, prefix)
-              .run(x + row * region.x_row + col * region.x_col,
-                   y + row * region.y_row + col * region.y_col);
-        });
-      };
-      s.loop("row", region.rows / region.rows_together,
-             [&](const Index& row) { pass(row * region.rows_together, region.rows_together); });
-      if (region.rows % region.rows_together != 0) pass(Index(region.rows - 1), 1);
+      s.loop("plane", region.planes, [&](const Index& plane) {
+        const auto x = s.template operand<const std::uint8_t>(0) + image * plan.x_image +
+                       Index(region.x_offset) + plane * region.x_plane;
+        const auto y = s.template operand<Out>(plan.start_is_operand ? 2 : 1) +
+                       image * plan.y_image + Index(region.y_offset) + plane * region.y_plane;
+        region_pass<S, Out>(s, plan, region, prefix, x, y);
+      });
     }
   });
+}
+
+}  // namespace depthwise_detail
+
+// Operands: x, the start of all lanes if it is one, y.
+template <class S>
+void depthwise_kernel(S& s, const DepthwisePlan& plan) {
+  if (plan.out.kind == Requantize::Kind::kInt32) {
+    depthwise_detail::kernel<S, std::int32_t>(s, plan);
+  } else {
+    depthwise_detail::kernel<S, std::uint8_t>(s, plan);
+  }
 }
 
 }  // namespace etch

@@ -8,6 +8,7 @@
 
 #include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
+#include "templates/kernels/rows/rows.h"
 
 namespace etch {
 
@@ -116,6 +117,22 @@ void fold_kernel(S& s, const FoldPlan& plan) {
   s.call(external::FoldZeroPoint{}, pointer_to<std::uint8_t>(s, plan.zero_point),
          plan.zero_point.stored, plan.offset, s.template constant<const std::int32_t>("factors"),
          s.template operand<std::int32_t>(plan.start), plan.n);
+}
+
+// The halo of x, where its value is known at run time.
+struct FillZeroPointPlan {
+  Argument zero_point;
+  int offset = 0;
+  FillPlan halo;
+  int x = 1;  // operand of the step
+};
+
+template <class S>
+void fill_zero_point_kernel(S& s, const FillZeroPointPlan& plan) {
+  const auto zero = pointer_to<std::uint8_t>(s, plan.zero_point);
+  for_each_run(s, plan.halo, s.template operand<std::uint8_t>(plan.x), [&](const auto& y, int n) {
+    s.call(external::FillZeroPoint{}, zero, plan.zero_point.stored, plan.offset, y, n);
+  });
 }
 
 // MaxPool and AveragePool of floats: operands x, y.

@@ -48,21 +48,27 @@ struct FillPlan {
   std::vector<FillRun> runs;
 };
 
-template <class S>
-void fill_kernel(S& s, const FillPlan& plan) {
+// Calls body(y, n) for the bytes of every run.
+template <class S, class Body>
+void for_each_run(S& s, const FillPlan& plan, const typename S::template Ptr<std::uint8_t>& y,
+                  Body body) {
   using Index = typename S::Index;
-  const auto y = s.template operand<std::uint8_t>(0);
   for (const FillRun& run : plan.runs) {
     s.loop("i0", run.repeat[0], [&](const Index& i0) {
       s.loop("i1", run.repeat[1], [&](const Index& i1) {
         s.loop("i2", run.repeat[2], [&](const Index& i2) {
-          s.call(external::Fill{},
-                 y + Index(run.offset) + i0 * run.step[0] + i1 * run.step[1] + i2 * run.step[2],
-                 plan.value, run.n);
+          body(y + Index(run.offset) + i0 * run.step[0] + i1 * run.step[1] + i2 * run.step[2],
+               run.n);
         });
       });
     });
   }
+}
+
+template <class S>
+void fill_kernel(S& s, const FillPlan& plan) {
+  for_each_run(s, plan, s.template operand<std::uint8_t>(0),
+               [&](const auto& y, int n) { s.call(external::Fill{}, y, plan.value, n); });
 }
 
 }  // namespace etch

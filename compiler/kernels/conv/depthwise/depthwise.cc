@@ -10,17 +10,15 @@
 
 namespace etch {
 
-bool is_depthwise(const ConvProblem& problem, const IsaTraits& isa) {
+bool is_depthwise(const ConvProblem& problem) {
   const ConvGeometry& g = problem.geometry;
-  const bool wide = std::any_of(problem.weights.begin(), problem.weights.end(),
-                                [](int w) { return w < -128 || w > 127; });
   return g.direction == ConvDirection::kForward && g.group == g.in_channels &&
-         g.out_channels == g.in_channels && g.group > 1 && g.axes.size() <= 2 &&
-         !problem.scale.empty() && problem.x.stride[1] == 1 && problem.y.stride[1] == 1 &&
-         (isa.weight_form == WeightForm::kS16EvenOdd || !wide);
+         g.out_channels == g.in_channels && g.group > 1 && !problem.residual &&
+         problem.x.stride[1] == 1 && problem.y.stride[1] == bytes_of(problem.y.dtype);
 }
 
-std::unique_ptr<Step> make_depthwise_step(const ConvProblem& problem, const IsaTraits& isa) {
+std::unique_ptr<DepthwiseStep> make_depthwise_step(const ConvProblem& problem,
+                                                   const IsaTraits& isa) {
   std::optional<PlannedDepthwise> planned = plan_depthwise(problem, isa);
   if (!planned) return nullptr;
   PackedDepthwise packed = pack_depthwise(problem, isa, *planned);

@@ -12,11 +12,11 @@ namespace etch {
 
 ETCH_PLAN_STEP(DepthwiseStep, DepthwisePlan, depthwise_kernel, kDivisible);
 
-// One input and one output channel per group, forward, 8-bit output, int8 weights, two spatial
-// axes at most (a leading axis of size 1 counts as none).
-bool is_depthwise(const ConvProblem& problem, const IsaTraits& isa);
+// One input and one output channel per group, forward, channels last.
+bool is_depthwise(const ConvProblem& problem);
 
 // Null when no output position has a tap: the matrix kernel knows how to do without.
-std::unique_ptr<Step> make_depthwise_step(const ConvProblem& problem, const IsaTraits& isa);
+std::unique_ptr<DepthwiseStep> make_depthwise_step(const ConvProblem& problem,
+                                                   const IsaTraits& isa);
 
 }  // namespace etch

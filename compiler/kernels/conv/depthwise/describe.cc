@@ -12,7 +12,10 @@ namespace {
 
 std::string schedule_of(const IsaTraits& isa, const DepthwisePlan& plan) {
   const auto by_work = [](const DepthwiseRegion& a, const DepthwiseRegion& b) {
-    return std::int64_t{a.rows} * a.cols * a.bytes < std::int64_t{b.rows} * b.cols * b.bytes;
+    const auto work = [](const DepthwiseRegion& r) {
+      return std::int64_t{r.planes} * r.rows * r.cols * r.bytes;
+    };
+    return work(a) < work(b);
   };
   const DepthwiseRegion& largest = *std::ranges::max_element(plan.regions, by_work);
   std::string out =
@@ -27,8 +30,9 @@ std::string schedule_of(const IsaTraits& isa, const DepthwisePlan& plan) {
 
 // Rows are written in order and never before they have been read.
 std::vector<Overlap> overlaps_of(const ConvProblem& problem, const DepthwisePlan& plan) {
-  if (plan.regions.size() > 1 || plan.images > 1) return {};
   const DepthwiseRegion& r = plan.regions.front();
+  if (plan.regions.size() > 1 || plan.images > 1 || r.planes > 1 || bytes_of(problem.y.dtype) > 1)
+    return {};
   std::int64_t distance = std::numeric_limits<std::int64_t>::min();
   for (int row = 0; row < r.rows; row += r.rows_together) {
     const int last = std::min(row + r.rows_together, r.rows) - 1;
@@ -45,6 +49,10 @@ Description describe_depthwise(const ConvProblem& problem, const IsaTraits& isa,
   Description out;
   out.macs = problem.macs();
   out.schedule = schedule_of(isa, plan);
+  if (plan.parts > 0) {
+    out.facts.push_back(cat("weights minus zero point need 9 bits: int8 besides a sum of taps in ",
+                            counted(plan.parts, "part")));
+  }
   out.overlaps = overlaps_of(problem, plan);
   return out;
 }

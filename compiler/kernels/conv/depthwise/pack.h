@@ -11,11 +11,9 @@
 namespace etch {
 
 struct PackedDepthwise {
-  struct Region {  // where its constants start: bytes of "weights", lanes of "bias"
-    std::int64_t weights = 0, weights_single = 0, bias = 0;
-  };
-  std::vector<ConstantArray> constants;
-  std::vector<Region> regions;
+  std::vector<ConstantArray> constants;  // "weights", "bias" and what requantization reads
+  DepthwisePanel single, pair;
+  std::vector<std::int64_t> bias;  // per region: lanes of "bias"
 };
 PackedDepthwise pack_depthwise(const ConvProblem& problem, const IsaTraits& isa,
                                const PlannedDepthwise& conv);

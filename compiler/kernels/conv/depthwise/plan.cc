@@ -6,67 +6,83 @@
 #include <utility>
 
 #include "compiler/base/checked.h"
+#include "compiler/kernels/conv/pieces.h"
 
 namespace etch {
 
 namespace {
 
-// Rows and columns of a problem with one or two spatial axes.
-struct Plane {
-  ConvAxis row, col;
-  std::int64_t x_row = 0, x_col = 0, y_row = 0, y_col = 0;
-  std::int64_t row_halo[2] = {}, col_halo[2] = {};
+// Planes, rows and columns.
+struct Space {
+  Axes3 axes;
+  std::array<int, 3> kernel;
   int channels = 1;
 };
 
-Plane plane_of(const ConvProblem& problem) {
-  Plane out;
-  const std::size_t rank = problem.geometry.axes.size();
-  const std::size_t last = rank + 1;
-  out.channels = static_cast<int>(problem.geometry.in_channels);
-  out.col = problem.geometry.axes[rank - 1];
-  out.x_col = problem.x.stride[last];
-  out.y_col = problem.y.stride[last];
-  out.col_halo[0] = problem.x.halo_begin[last];
-  out.col_halo[1] = problem.x.halo_end[last];
-  if (rank == 1) return out;
-  out.row = problem.geometry.axes[0];
-  out.x_row = problem.x.stride[2];
-  out.y_row = problem.y.stride[2];
-  out.row_halo[0] = problem.x.halo_begin[2];
-  out.row_halo[1] = problem.x.halo_end[2];
+Space space_of(const ConvProblem& problem) {
+  Space out{three_axes(problem), {}, static_cast<int>(problem.geometry.in_channels)};
+  for (std::size_t a = 0; a < 3; ++a) out.kernel[a] = static_cast<int>(out.axes.axis[a].kernel);
   return out;
 }
 
-// ---- quads of rows ----
+using Segments3 = std::array<const Segment*, 3>;
 
-bool contiguous(const Segment& row) {
+// ---- quads ----
+
+// Where the rows of all taps follow each other in the image.
+bool has_all_rows(const Space& space, const Segment& row) {
   for (std::size_t i = 1; i < row.taps.size(); ++i) {
     if (row.taps[i].input != row.taps[i - 1].input + 1) return false;
   }
-  return !row.taps.empty();
+  return std::ssize(row.taps) == space.kernel[1];
 }
 
-// Image row of position i (beyond the taps: the next rows, for a second output row).
-std::int64_t row_at(const Segment& row, int i) {
-  const auto last = static_cast<int>(row.taps.size()) - 1;
-  const std::int64_t beyond = std::max(0, i - last);
-  return row.taps[static_cast<std::size_t>(std::min(i, last))].input + beyond -
-         row.taps.front().input;
+// The input position that a place of the kernel's axis reads, if there is one.
+std::optional<std::int64_t> input_of(const Segment& segment, int taps, int place) {
+  for (const SegmentTap& tap : segment.taps) {
+    if (tap.kernel == place) return tap.input;
+  }
+  // The row below all taps, for a second output row: these only ask where all rows are there.
+  if (place == taps) return segment.taps.back().input + 1;
+  return std::nullopt;
 }
 
-// Image rows that a quad starting at tap `first` covers, relative to the first tap's row.
-std::vector<QuadTap> taps_of(const Plane& plane, const Segment& row, const Segment& col, int rows) {
+// Bytes from x to what a tap reads, if that is on the image or its halo.
+std::optional<std::int64_t> offset_of(const Space& space, const Segments3& at,
+                                      const TapPlace& place) {
+  const std::array<int, 3> kernel = {place.plane, place.row, place.col};
+  std::int64_t out = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::optional<std::int64_t> input = input_of(*at[a], space.kernel[a], kernel[a]);
+    if (!input) return std::nullopt;
+    out += *input * space.axes.x_stride[a];
+  }
+  return out;
+}
+
+// The quads of a pass over `rows` output rows that have a tap on the image.
+std::vector<QuadTap> taps_of(const Space& space, const Segments3& at, const PanelTaps& panel,
+                             int rows, std::int64_t origin) {
   std::vector<QuadTap> out;
-  const auto count = static_cast<int>(row.taps.size()) + rows - 1;
-  for (const SegmentTap& tap : col.taps) {
-    for (int first = 0; first < count; first += 4) {
-      QuadTap quad;
-      quad.x_offset = (tap.input - col.taps.front().input) * plane.x_col;
-      for (int i = 0; i < 4; ++i)
-        quad.row_offset[i] = row_at(row, std::min(first + i, count - 1)) * plane.x_row;
-      out.push_back(quad);
+  for (std::size_t q = 0; q < panel.quads.size(); ++q) {
+    const PanelQuad& from = panel.quads[q];
+    QuadTap quad;
+    quad.weights = static_cast<int>(q);
+    std::optional<std::int64_t> any;
+    for (std::size_t i = 4; i-- > 0;) {
+      const bool read = i < from.at.size() && (from.taps[0][i] >= 0 || rows == 2);
+      const auto offset = read ? offset_of(space, at, from.at[i]) : std::nullopt;
+      quad.on_padding[i] = read && !offset;
+      quad.offset[i] = offset ? *offset - origin : 0;
+      if (offset) any = quad.offset[i];
     }
+    if (!any) continue;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const bool read = i < from.at.size() && (from.taps[0][i] >= 0 || rows == 2);
+      if (!read) quad.offset[i] = *any;
+    }
+    for (std::size_t r = 0; r < 2; ++r) quad.places[r] = from.places[r];
+    out.push_back(quad);
   }
   return out;
 }
@@ -75,32 +91,41 @@ std::vector<QuadTap> taps_of(const Plane& plane, const Segment& row, const Segme
 
 // Whether composing chunks from pieces of pixels saves more than it costs. Pieces of odd sizes take
 // masked loads, and every chunk of a period has code of its own.
-bool composes(const Plane& plane, const IsaTraits& isa, std::int64_t bytes, const Segment& row,
-              const Segment& col) {
+bool composes(const Space& space, const IsaTraits& isa, std::int64_t bytes, std::size_t quads) {
   constexpr std::int64_t kMostChunks = 9, kMostPieces = 1200;
   const int full = isa.byte_lanes();
-  if (isa.lanes < 4 || (isa.lanes < 16 && plane.channels % 4 != 0)) return false;
+  if (isa.lanes < 4 || (isa.lanes < 16 && space.channels % 4 != 0)) return false;
   const std::int64_t chunks =
-      std::min<std::int64_t>(std::lcm(plane.channels, full) / full, ceil_div(bytes, full));
-  const std::int64_t pieces = ceil_div(full, plane.channels) + 1;
-  const auto taps = static_cast<std::int64_t>(row.taps.size() * col.taps.size());
-  return chunks <= kMostChunks && chunks * pieces * taps <= kMostPieces;
+      std::min<std::int64_t>(std::lcm(space.channels, full) / full, ceil_div(bytes, full));
+  const std::int64_t pieces = ceil_div(full, space.channels) + 1;
+  return chunks <= kMostChunks &&
+         chunks * pieces * 3 * static_cast<std::int64_t>(quads) <= kMostPieces;
+}
+
+// Whether the weights of a flat row, which repeat only after whole pixels and whole chunks, stay
+// small.
+bool repeats_soon(const Space& space, const IsaTraits& isa, std::int64_t bytes) {
+  constexpr std::int64_t kMostPixels = 8, kMostLanes = 256;
+  const int full = isa.byte_lanes();
+  const std::int64_t lanes =
+      std::min<std::int64_t>(std::lcm(space.channels, full), ceil_div(bytes, full) * full);
+  return lanes <= std::max(kMostPixels * space.channels, kMostLanes);
 }
 
 // Whether a row is one flat run of chunks, where their inputs are, and what is done at once.
-DepthwiseRegion with_runs(DepthwiseRegion region, const Plane& plane, const IsaTraits& isa,
-                          const Segment& row, const Segment& col) {
+DepthwiseRegion with_runs(DepthwiseRegion region, const Space& space, const IsaTraits& isa,
+                          const Segment& col) {
   const int full = isa.byte_lanes();
-  const int channels = plane.channels;
-  const std::int64_t x_pixel = col.advance * plane.x_col;
+  const int channels = space.channels;
+  const std::int64_t x_pixel = col.advance * space.axes.x_stride[2];
   const std::int64_t bytes = col.count * channels;
-  const bool in_a_row = plane.y_col == channels;
+  const bool in_a_row = space.axes.y_stride[2] == channels && repeats_soon(space, isa, bytes);
   const bool whole = x_pixel == channels || channels % full == 0;
-  const bool composed = in_a_row && !whole && composes(plane, isa, bytes, row, col);
+  const bool composed = in_a_row && !whole && composes(space, isa, bytes, region.taps.size());
   const bool flat = in_a_row && (whole || composed);
   region.cols = flat ? 1 : static_cast<int>(col.count);
   region.x_col = flat ? 0 : x_pixel;
-  region.y_col = flat ? 0 : plane.y_col;
+  region.y_col = flat ? 0 : space.axes.y_stride[2];
   region.bytes = flat ? static_cast<int>(bytes) : channels;
   const int chunks = region.bytes / full;
   const int pixels = flat ? std::lcm(channels, full) / channels : 0;  // per period
@@ -119,48 +144,78 @@ DepthwiseRegion with_runs(DepthwiseRegion region, const Plane& plane, const IsaT
   return region;
 }
 
-DepthwiseRegion region_of(const Plane& plane, const IsaTraits& isa, const Segment& row,
-                          const Segment& col) {
+// Where the pixels of a region are.
+DepthwiseRegion place_of(const Space& space, const Segments3& at) {
   DepthwiseRegion region;
-  region.rows = static_cast<int>(row.count);
-  region.y_offset = row.first * plane.y_row + col.first * plane.y_col;
-  region.x_row = row.advance * plane.x_row;
-  region.y_row = plane.y_row;
-  const bool pair = isa.objective != Objective::kSize && row.advance == 1 && region.rows > 1 &&
-                    row.taps.size() <= 3 && contiguous(row);
+  region.planes = static_cast<int>(at[0]->count);
+  region.rows = static_cast<int>(at[1]->count);
+  const bool has_taps = std::ranges::none_of(at, [](const Segment* s) { return s->taps.empty(); });
+  for (std::size_t a = 0; a < 3; ++a) {
+    region.y_offset += at[a]->first * space.axes.y_stride[a];
+    if (has_taps) region.x_offset += at[a]->taps.front().input * space.axes.x_stride[a];
+  }
+  region.x_plane = at[0]->advance * space.axes.x_stride[0];
+  region.y_plane = space.axes.y_stride[0];
+  region.x_row = at[1]->advance * space.axes.x_stride[1];
+  region.y_row = space.axes.y_stride[1];
+  return region;
+}
+
+// Pairs of rows take each vector of weights twice, which plain C++ gains little from.
+bool takes_pairs(const Space& space, const IsaTraits& isa, const Segment& row) {
+  const auto taps = std::ssize(row.taps);
+  return isa.objective != Objective::kSize && isa.lanes > 1 && row.advance == 1 && row.count > 1 &&
+         taps >= 2 && taps <= 3 && has_all_rows(space, row);
+}
+
+void add_region(const Space& space, const IsaTraits& isa, const Segments3& at,
+                PlannedDepthwise& out) {
+  DepthwiseRegion region = place_of(space, at);
+  const bool pair = takes_pairs(space, isa, *at[1]);
   region.rows_together = pair ? 2 : 1;
-  if (!row.taps.empty() && !col.taps.empty())
-    region.x_offset = row.taps.front().input * plane.x_row + col.taps.front().input * plane.x_col;
-  region.taps = taps_of(plane, row, col, region.rows_together);
-  if (pair && region.rows % 2 != 0) region.taps_single = taps_of(plane, row, col, 1);
-  return with_runs(std::move(region), plane, isa, row, col);
+  PanelTaps& panel = pair ? out.pair : out.single;
+  if (panel.quads.empty()) panel = panel_taps(space.kernel, region.rows_together);
+  region.taps = taps_of(space, at, panel, region.rows_together, region.x_offset);
+  if (pair && region.rows % 2 != 0)
+    region.taps_single = taps_of(space, at, panel, 1, region.x_offset);
+  region = with_runs(std::move(region), space, isa, *at[2]);
+  const std::int64_t chunks = ceil_div(region.bytes, isa.byte_lanes());
+  out.phases =
+      std::max(out.phases, static_cast<int>(std::min<std::int64_t>(region.period, chunks)));
+  std::vector<int>& taps = out.taps.emplace_back();
+  for (const SegmentTap& d : at[0]->taps) {
+    for (const SegmentTap& h : at[1]->taps) {
+      for (const SegmentTap& w : at[2]->taps)
+        taps.push_back((d.kernel * space.kernel[1] + h.kernel) * space.kernel[2] + w.kernel);
+    }
+  }
+  out.plan.regions.push_back(std::move(region));
 }
 
 }  // namespace
 
 std::optional<PlannedDepthwise> plan_depthwise(const ConvProblem& problem, const IsaTraits& isa) {
-  const Plane plane = plane_of(problem);
+  const Space space = space_of(problem);
   PlannedDepthwise out;
   out.proof = prove_range(problem, isa);
+  out.shifts = weight_shifts(problem, isa);
+  out.plan.parts = shift_parts(out.shifts);
   out.plan.out = out.proof.out;
   out.plan.images = static_cast<int>(problem.geometry.batch);
   out.plan.x_image = problem.x.stride[0];
-  out.plan.y_image = problem.y.stride[0];
-  const auto rows =
-      plan_segments(plane.row, ConvDirection::kForward, plane.row_halo[0], plane.row_halo[1]);
-  const auto cols =
-      plan_segments(plane.col, ConvDirection::kForward, plane.col_halo[0], plane.col_halo[1]);
-  bool reads_x = false;
-  for (const Segment& row : rows) {
-    for (const Segment& col : cols) {
-      const DepthwiseRegion& region =
-          out.plan.regions.emplace_back(region_of(plane, isa, row, col));
-      const std::int64_t chunks = ceil_div(region.bytes, isa.byte_lanes());
-      out.taps.push_back(
-          {row, col, static_cast<int>(std::min<std::int64_t>(region.period, chunks))});
-      reads_x = reads_x || !region.taps.empty();
+  out.plan.y_image = problem.y.stride[0] / bytes_of(problem.y.dtype);
+  std::array<std::vector<Segment>, 3> segments;
+  for (std::size_t a = 0; a < 3; ++a) {
+    segments[a] = plan_segments(space.axes.axis[a], ConvDirection::kForward,
+                                space.axes.halo_begin[a], space.axes.halo_end[a]);
+  }
+  for (const Segment& plane : segments[0]) {
+    for (const Segment& row : segments[1]) {
+      for (const Segment& col : segments[2]) add_region(space, isa, {&plane, &row, &col}, out);
     }
   }
+  const bool reads_x = std::ranges::any_of(
+      out.plan.regions, [](const DepthwiseRegion& region) { return !region.taps.empty(); });
   if (!reads_x) return std::nullopt;
   return out;
 }

@@ -1,6 +1,7 @@
 // The pipeline of a depthwise convolution for Helium; see depthwise.h.
 #include "compiler/kernels/conv/helium/depthwise.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -77,7 +78,10 @@ Description describe(const ConvProblem& problem, const MveDepthwisePlan& p) {
 }  // namespace
 
 bool mve_depthwise_serves(const ConvProblem& problem, const IsaTraits& isa) {
-  if (isa.assembly != Assembly::kMve || problem.residual || !is_depthwise(problem, isa))
+  const bool narrow = std::all_of(problem.weights.begin(), problem.weights.end(),
+                                  [](int w) { return w >= -128 && w <= 127; });
+  if (isa.assembly != Assembly::kMve || !is_depthwise(problem) || problem.scale.empty() ||
+      problem.geometry.axes.size() > 2 || !narrow)
     return false;
   const ConvAxis& cols = problem.geometry.axes.back();
   return cols.dilation == 1 || cols.kernel == 1;

@@ -1,0 +1,113 @@
+// Constants of generated code stay near the size of the weights that they are packed from, for
+// single convolutions of every kind of weights.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "compiler/targets/targets.h"
+#include "tests/support/conv_node.h"
+#include "tests/support/engines.h"
+#include "tests/support/targets.h"
+
+namespace etch {
+namespace {
+
+std::int64_t constant_bytes(const Program& program) {
+  std::int64_t out = 0;
+  for (const auto& step : program.steps) {
+    for (const ConstantArray& constant : step->constants) out += std::ssize(constant.bytes);
+  }
+  return out;
+}
+
+// ---- single layers ----
+
+struct Layer {
+  const char* name;
+  ConvShape shape;
+};
+
+ConvShape shape_of(ConvShape::Kind kind, std::int64_t group, std::int64_t in, std::int64_t out,
+                   std::vector<std::int64_t> kernel) {
+  ConvShape shape;
+  shape.kind = kind;
+  if (kind == ConvShape::Kind::kConvInteger)
+    shape.at_run_time = ConvShape::AtRunTime::kZeroPointOfX;
+  shape.group = group;
+  shape.in_per_group = in;
+  shape.out_per_group = out;
+  for (const std::int64_t size : kernel) {
+    shape.in.push_back(9);
+    shape.kernel.push_back(size);
+    shape.stride.push_back(1);
+    shape.dilation.push_back(1);
+    shape.pad_begin.push_back(size / 2);
+    shape.pad_end.push_back(size / 2);
+  }
+  return shape;
+}
+
+std::vector<Layer> layers() {
+  constexpr auto kInteger = ConvShape::Kind::kConvInteger;
+  constexpr auto kQLinear = ConvShape::Kind::kQLinearConv;
+  return {
+      {"integer 3x3", shape_of(kInteger, 96, 1, 1, {3, 3})},
+      {"integer 5x5", shape_of(kInteger, 576, 1, 1, {5, 5})},
+      {"integer 1d", shape_of(kInteger, 64, 1, 1, {31})},
+      {"integer volume", shape_of(kInteger, 64, 1, 1, {3, 3, 3})},
+      {"integer groups", shape_of(kInteger, 16, 4, 4, {3, 3})},
+      {"integer multiplier", shape_of(kInteger, 64, 1, 2, {3, 3})},
+      {"requantized 3x3", shape_of(kQLinear, 576, 1, 1, {3, 3})},
+      {"requantized 5x5", shape_of(kQLinear, 576, 1, 1, {5, 5})},
+      {"requantized 7x7", shape_of(kQLinear, 128, 1, 1, {7, 7})},
+      {"requantized groups", shape_of(kQLinear, 32, 2, 4, {3, 3})},
+  };
+}
+
+// What the constants of a layer may take.
+double bound_of(const ConvShape& shape, const IsaTraits& isa) {
+  const auto channels = static_cast<double>(shape.group * shape.out_per_group);
+  double weights = channels * static_cast<double>(shape.in_per_group);
+  for (const std::int64_t size : shape.kernel) weights *= static_cast<double>(size);
+  double factor = 1.5;  // quads of taps, d of 9-bit weights, padded lanes
+  // Products of int16 have weights of two bytes.
+  if (isa.weight_form == WeightForm::kS16EvenOdd) factor *= 2;
+  // Assembly: int16 weights for SMLAD; four columns of four rows for each of two rows on Helium.
+  // Its targets have no halo for padding, so that each border case has biases of its own.
+  if (isa.assembly != Assembly::kNone) factor *= 2.5;
+  // Two output rows that share quads have vectors of their own.
+  const std::size_t rank = shape.kernel.size();
+  const bool pairs = isa.lanes > 1 && rank > 1 && shape.kernel[rank - 2] <= 3;
+  if (pairs) factor *= 2;
+  // Where there are vectors, groups may fill a quarter of the lanes: a copy of x costs more time.
+  const bool grouped = shape.in_per_group > 1 || shape.out_per_group > 1;
+  if (grouped && isa.lanes > 1) factor *= 4;
+  // A row as one run repeats the weights after whole pixels and vectors.
+  const std::int64_t count = shape.group * shape.out_per_group;
+  factor *= static_cast<double>(std::lcm(count, std::int64_t{isa.byte_lanes()}) / count);
+  // Per channel a bias, a scale or what takes its place without floats, and rounding exceptions.
+  const double per_channel = isa.float_requantization ? 8 : 40;
+  const double repeats =
+      static_cast<double>(std::lcm(count, std::int64_t{isa.byte_lanes()}) / count);
+  return factor * weights + repeats * per_channel * channels + 4096;
+}
+
+TEST(ConstantsBound, HoldsForSingleLayers) {
+  for (const IsaTraits* const isa : plans()) {
+    for (const Layer& layer : layers()) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        Dice dice(seed);
+        const Case each = conv_case(layer.shape, Scaling::kTypical, layer.name, dice);
+        const auto program = compiled(each, isa->name);
+        ASSERT_NE(program, nullptr) << layer.name;
+        EXPECT_LE(static_cast<double>(constant_bytes(*program)), bound_of(layer.shape, *isa))
+            << layer.name << " seed " << seed << " on " << isa->name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace etch
