@@ -1,5 +1,5 @@
 // Rows of elements with everything known at run time: arithmetic on floats and integers with
-// broadcasting, limits, reductions. C++17, freestanding, no heap, no state. A step of 0 repeats one
+// broadcasting, limits. C++17, freestanding, no heap, no state. A step of 0 repeats one
 // element; sizes and steps count elements and are literals in generated code. Contiguous floats go
 // in vectors; no function adds to a product. Arithmetic: docs/spec/float.md section 9.1.
 #pragma once
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_function_lanes.h"
 #include "etch_vector.h"
 
 namespace etch {
@@ -170,25 +171,6 @@ static inline void combine(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b
 
 // ---- arithmetic: one operand ----
 
-// 1 / (1 + e^-x) as ONNX Runtime has it on x64 with FMA: x limited to [-18, 18], an odd polynomial
-// over an even one, plus 1/2.
-static inline float sigmoid_f32(float x) {
-  constexpr float kOdd[5] = {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
-                             8.51377133304701e-03f, 2.48287947061529e-01f};
-  constexpr float kEven[6] = {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
-                              1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f};
-  const float above = x < -18.0f ? -18.0f : x;
-  const float v = above > 18.0f ? 18.0f : above;
-  const float square = opaque(v * v);
-  float odd = kOdd[0];
-  for (int i = 1; i < 5; ++i) odd = fma_exact(odd, square, kOdd[i]);
-  float even = kEven[0];
-  for (int i = 1; i < 6; ++i) even = fma_exact(even, square, kEven[i]);
-  const float y = opaque(opaque(odd * v) / even) + 0.5f;
-  const float low = y < 0.0f ? 0.0f : y;
-  return low > 1.0f ? 1.0f : low;
-}
-
 // The parameter is what some of them need besides x.
 struct Relu {
   template <int lanes>
@@ -206,6 +188,10 @@ struct LeakyRelu {
   ETCH_INLINE float of(float x, float alpha) { return x >= 0.0f ? x : alpha * x; }
 };
 struct Sigmoid {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& x, const Floats<lanes>&) {
+    return sigmoids(x);
+  }
   ETCH_INLINE float of(float x, float) { return sigmoid_f32(x); }
 };
 struct RoundEven {
@@ -244,6 +230,10 @@ struct HasVectors<Relu> {
 };
 template <>
 struct HasVectors<LeakyRelu> {
+  enum { value = 1 };
+};
+template <>
+struct HasVectors<Sigmoid> {
   enum { value = 1 };
 };
 template <>
@@ -304,79 +294,6 @@ static inline void clip(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Limit low
   const T most = static_cast<T>(high);
   const ptrdiff_t whole = clip_vectors(x, step, y, n, least, most);
   for (ptrdiff_t i = whole; i < n; ++i) y[i] = AtMost::of(AtLeast::of(x[i * step], least), most);
-}
-
-// ---- reductions ----
-
-// The elements that make one result, in the order in which they are taken; steps count elements.
-struct Reduced {
-  int32_t n[3];
-  ptrdiff_t step[3];
-};
-
-struct Mean {
-  ETCH_INLINE float start(float) { return 0.0f; }
-  ETCH_INLINE float of(float sum, float x) { return sum + x; }
-  ETCH_INLINE float finish(float sum, float count) { return sum / count; }
-};
-// Integers wrap.
-struct Sum {
-  template <class T>
-  ETCH_INLINE T start(T) {
-    return 0;
-  }
-  template <class T>
-  ETCH_INLINE T of(T sum, T x) {
-    return Add::of(sum, x);
-  }
-  template <class T>
-  ETCH_INLINE T finish(T sum, float) {
-    return sum;
-  }
-};
-struct Largest {
-  template <class T>
-  ETCH_INLINE T start(T first) {
-    return first;
-  }
-  template <class T>
-  ETCH_INLINE T of(T most, T x) {
-    return most < x ? x : most;
-  }
-  template <class T>
-  ETCH_INLINE T finish(T most, float) {
-    return most;
-  }
-};
-struct Smallest {
-  template <class T>
-  ETCH_INLINE T start(T first) {
-    return first;
-  }
-  template <class T>
-  ETCH_INLINE T of(T least, T x) {
-    return x < least ? x : least;
-  }
-  template <class T>
-  ETCH_INLINE T finish(T least, float) {
-    return least;
-  }
-};
-
-// y[i] = the reduction of the elements from x + i * step on.
-template <class Operation, class T>
-static inline void reduce(const Reduced& r, const T* x, ptrdiff_t step, T* y, ptrdiff_t n) {
-  const float count = static_cast<float>(static_cast<int64_t>(r.n[0]) * r.n[1] * r.n[2]);
-  for (ptrdiff_t i = 0; i < n; ++i, x += step) {
-    T result = Operation::start(*x);
-    for (int32_t a = 0; a < r.n[0]; ++a) {
-      for (int32_t b = 0; b < r.n[1]; ++b) {
-        const T* const row = x + a * r.step[0] + b * r.step[1];
-        for (int32_t c = 0; c < r.n[2]; ++c) result = Operation::of(result, row[c * r.step[2]]);
-      }
-    }
-    y[i] = Operation::finish(result, count);
-  }
 }
 
 }  // namespace rt

@@ -1,13 +1,12 @@
-// Float arithmetic for generated code: fused multiply-add, rounding, 8-bit quantization, exp and
-// softmax.
+// Float arithmetic for generated code: fused multiply-add, rounding, 8-bit quantization, exp.
 //
 // Every result is the same on every target and with every optimisation level, with or without FMA
 // instructions and whatever -ffp-contract says. Two rules make that true. Rounding and scaling by
 // powers of two are done on the bits, so no float add follows a float multiply; and a product that
 // a caller might add to passes through opaque(). Flags that break IEEE arithmetic itself are
 // refused below. Functions are static, so that files compiled for different instruction sets can be
-// linked together. Arithmetic: docs/spec/numbers.md, docs/spec/quantization.md. exp and softmax
-// equal ONNX Runtime's CPU kernels on x64 with AVX512F bit for bit.
+// linked together. Arithmetic: docs/spec/numbers.md, docs/spec/quantization.md. exp equals ONNX
+// Runtime's CPU kernel on x64 with AVX512F bit for bit.
 #pragma once
 
 #include <stddef.h>
@@ -253,46 +252,6 @@ static inline float exp_f32(float x) {
   float sum = kPolynomial[0];
   for (int i = 1; i < 7; ++i) sum = fma_exact(sum, rest, kPolynomial[i]);
   return scale_by_power_of_two(sum, power);
-}
-
-// The largest of n floats; NaN elements are passed over, -FLT_MAX is the smallest result.
-static inline float largest(const float* x, int32_t n) {
-  float result = -0x1.fffffep+127f;
-  for (int32_t i = 0; i < n; ++i) result = x[i] > result ? x[i] : result;
-  return result;
-}
-
-// The sum of 16 lanes in the order of ONNX Runtime's AVX512F code: upper half onto lower half, then
-// neighbours, then neighbouring pairs, then the two quarters that remain.
-static inline float sum_of_lanes(const float* lanes) {
-  float half[8];
-  for (int i = 0; i < 8; ++i) half[i] = lanes[i + 8] + lanes[i];
-  return ((half[0] + half[1]) + (half[2] + half[3])) + ((half[4] + half[5]) + (half[6] + half[7]));
-}
-
-// y[i] = e^(x[i] - maximum); returns the sum of y. Element i is added to lane i mod 16, in
-// ascending order.
-static inline float exp_and_sum(const float* x, float* y, int32_t n, float maximum) {
-  float lanes[16] = {};
-  for (int32_t i = 0; i < n; ++i) {
-    const float e = exp_f32(x[i] - maximum);
-    y[i] = e;
-    lanes[i & 15] += e;
-  }
-  return sum_of_lanes(lanes);
-}
-
-// Softmax of each of `rows` rows of `n` contiguous floats; y may be x. A row with NaN or +inf, or
-// of -inf only, becomes NaN. Every result is ONNX Runtime's on x64 with AVX512F. Its AVX2 kernel
-// sums in 8 lanes (neighbours, then pairs, then the two halves) and gives 0 where e^(x - maximum)
-// is scaled by less than 2^-126, so there the last bits of a row can differ.
-static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n) {
-  for (int32_t row = 0; row < rows; ++row) {
-    const float scale = 1.0f / exp_and_sum(x, y, n, largest(x, n));
-    for (int32_t i = 0; i < n; ++i) y[i] = opaque(y[i] * scale);
-    x += n;
-    y += n;
-  }
 }
 
 }  // namespace rt

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/etch_softmax.h"
 #include "runtime/testdata_softmax.h"
 
 namespace etch::rt {

@@ -146,13 +146,7 @@ ETCH_INLINE Floats<lanes> choose(const Lanes<lanes>& where, const Floats<lanes>&
     return where.v ? yes : no;
   } else {
 #if defined(__GNUC__)
-    typename Lanes<lanes>::Mask a, b;
-    ETCH_MEMCPY(&a, &yes, sizeof a);
-    ETCH_MEMCPY(&b, &no, sizeof b);
-    const typename Lanes<lanes>::Mask bits = (a & where.v) | (b & ~where.v);
-    Floats<lanes> out;
-    ETCH_MEMCPY(&out, &bits, sizeof out);
-    return out;
+    return {where.v ? yes.v : no.v};
 #endif
   }
 }

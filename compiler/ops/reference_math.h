@@ -3,6 +3,7 @@
 // even, saturation. Nothing here is used by generated code or by kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,19 @@ std::int32_t round_and_saturate(float value, int zero_point, DType type);
 
 // fl(fl(accumulator) * scale), then round_and_saturate.
 std::int32_t requantize(std::int32_t accumulator, float scale, int zero_point, DType type);
+
+// The sum of floats as reductions and normalizations take it: element i is added to partial sum i
+// mod 16, in ascending order; then the upper eight onto the lower eight, neighbours, neighbouring
+// pairs, and the two halves.
+class FloatSum {
+ public:
+  void add(float x) { part_[count_++ % 16] += x; }
+  float value() const;
+
+ private:
+  float part_[16] = {};
+  std::size_t count_ = 0;
+};
 
 // The elements of an integer tensor of at most 32 bits (not uint32), widened.
 std::vector<std::int32_t> widened(const Tensor& tensor);

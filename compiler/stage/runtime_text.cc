@@ -6,6 +6,7 @@
 #include "runtime/etch_move.h"
 #include "runtime/etch_normalize.h"
 #include "runtime/etch_products.h"
+#include "runtime/etch_reduce.h"
 #include "runtime/etch_resize.h"
 
 namespace etch {

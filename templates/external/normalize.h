@@ -1,4 +1,5 @@
-// Descriptors of the functions of runtime/etch_normalize.h; see templates/external.h.
+// Descriptors of the functions of runtime/etch_normalize.h and etch_softmax.h; see
+// templates/external.h.
 #pragma once
 
 #include "runtime/etch_normalize.h"
@@ -24,7 +25,7 @@ struct LrnRows : RuntimeFunction {
 };
 
 struct SoftmaxRows : RuntimeFunction {
-  SoftmaxRows() : RuntimeFunction("softmax_rows", "etch_normalize.h", FloatUse::kUsed) {}
+  SoftmaxRows() : RuntimeFunction("softmax_rows", "etch_softmax.h", FloatUse::kUsed) {}
   void operator()(const rt::RowsShape& s, const float* x, float* y) const {
     rt::softmax_rows(s, x, y);
   }
@@ -34,7 +35,7 @@ struct SoftmaxRows : RuntimeFunction {
 };
 
 struct LogSoftmaxRows : RuntimeFunction {
-  LogSoftmaxRows() : RuntimeFunction("log_softmax_rows", "etch_normalize.h", FloatUse::kUsed) {}
+  LogSoftmaxRows() : RuntimeFunction("log_softmax_rows", "etch_softmax.h", FloatUse::kUsed) {}
   void operator()(const rt::RowsShape& s, const float* x, float* y) const {
     rt::log_softmax_rows(s, x, y);
   }

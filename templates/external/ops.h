@@ -4,6 +4,7 @@
 
 #include "runtime/etch_ops.h"
 #include "runtime/etch_prefetch.h"
+#include "runtime/etch_softmax.h"
 #include "runtime/etch_sum.h"
 #include "templates/external.h"
 
@@ -44,7 +45,7 @@ struct ChooseFromTables : RuntimeFunction {
 };
 
 struct Softmax : RuntimeFunction {
-  Softmax() : RuntimeFunction("softmax_f32", kOpsHeader, FloatUse::kUsed) {}
+  Softmax() : RuntimeFunction("softmax_f32", "etch_softmax.h", FloatUse::kUsed) {}
   void operator()(const float* x, float* y, int rows, int n) const {
     rt::softmax_f32(x, y, rows, n);
   }

@@ -1,9 +1,10 @@
-// Descriptors of the functions of runtime/etch_elementwise.h, etch_functions.h and etch_rows.h; see
-// templates/external.h.
+// Descriptors of the functions of runtime/etch_elementwise.h, etch_functions.h, etch_reduce.h and
+// etch_rows.h; see templates/external.h.
 #pragma once
 
 #include "runtime/etch_elementwise.h"
 #include "runtime/etch_functions.h"
+#include "runtime/etch_reduce.h"
 #include "runtime/etch_rows.h"
 #include "templates/external.h"
 
@@ -86,8 +87,7 @@ struct Clip : RuntimeFunction {
 template <class Operation, class T>
 struct Reduce : RuntimeFunction {
   Reduce()
-      : RuntimeFunction(instance_name<Operation>("reduce"), "etch_elementwise.h",
-                        floats_among<T>()) {}
+      : RuntimeFunction(instance_name<Operation>("reduce"), "etch_reduce.h", floats_among<T>()) {}
   void operator()(const rt::Reduced& reduced, const T* x, std::ptrdiff_t step, T* y,
                   std::ptrdiff_t n) const {
     rt::reduce<Operation>(reduced, x, step, y, n);

@@ -4,17 +4,18 @@
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/instance_normalization/op.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/reference_math.h"
 
 namespace etch {
 
 void normalize_row(std::span<const float> x, std::span<float> y, float epsilon) {
   const auto count = static_cast<float>(x.size());
-  float sum = 0;
-  for (const float value : x) sum += value;
-  const float mean = sum / count;
-  float squares = 0;
-  for (const float value : x) squares += (value - mean) * (value - mean);
-  const float inverse = 1.0F / std::sqrt(squares / count + epsilon);
+  FloatSum sum;
+  for (const float value : x) sum.add(value);
+  const float mean = sum.value() / count;
+  FloatSum squares;
+  for (const float value : x) squares.add((value - mean) * (value - mean));
+  const float inverse = 1.0F / std::sqrt(squares.value() / count + epsilon);
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = (x[i] - mean) * inverse;
 }
 

@@ -1,8 +1,10 @@
 // ReduceMean, ReduceMax, ReduceMin and ReduceSum by plain loops; see op.h.
 #include <type_traits>
 
+#include "compiler/base/check.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/reduce_mean/op.h"
+#include "compiler/ops/reference_math.h"
 
 namespace etch {
 
@@ -15,7 +17,7 @@ T added(T a, T b) {
     using Unsigned = std::make_unsigned_t<T>;
     return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
   } else {
-    return a + b;
+    ETCH_CHECK(false);  // see FloatSum
   }
 }
 
@@ -35,9 +37,17 @@ Tensor reduced(const Reduction& params, const Tensor& x) {
   const auto count = static_cast<T>(element_count(params.reduced));
   for_each<1>(params.kept, {&params.kept_view}, [&](const std::array<std::int64_t, 1>& first) {
     T result = sums ? T{0} : from[as_index(first[0])];
+    FloatSum sum;
     for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
-      result = combined(params.kind, result, from[as_index(first[0] + at[0])]);
+      const T next = from[as_index(first[0] + at[0])];
+      if constexpr (std::is_floating_point_v<T>) {
+        if (sums) return sum.add(next);
+      }
+      result = combined(params.kind, result, next);
     });
+    if constexpr (std::is_floating_point_v<T>) {
+      if (sums) result = sum.value();
+    }
     *to++ = params.kind == Kind::kMean ? static_cast<T>(result / count) : result;
   });
   return y;

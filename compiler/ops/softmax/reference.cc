@@ -1,20 +1,30 @@
 // Softmax and LogSoftmax by plain loops; see op.h.
+#include <limits>
+#include <vector>
+
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/reference_math.h"
 #include "compiler/ops/softmax/op.h"
 #include "runtime/etch_float.h"
-#include "runtime/etch_functions.h"
+#include "runtime/etch_transcendental.h"
 
 namespace etch {
 
 namespace {
-void log_softmax(std::vector<float>& row) {
-  const auto n = static_cast<std::int32_t>(row.size());
-  const float most = rt::largest(row.data(), n);
-  std::vector<float> powers(row.size());
-  const float sum = rt::exp_and_sum(row.data(), powers.data(), n, most);
-  const float logarithm = rt::log_f32(sum);
-  for (float& x : row) x = (x - most) - logarithm;
+void softmax(std::vector<float>& row, bool logarithm) {
+  float most = std::numeric_limits<float>::lowest();
+  for (const float x : row) most = x > most ? x : most;
+  std::vector<float> powers;
+  FloatSum sum;
+  for (const float x : row) {
+    powers.push_back(rt::exp_f32(x - most));
+    sum.add(powers.back());
+  }
+  const float less = logarithm ? rt::log_f32(sum.value()) : 0, scale = 1.0F / sum.value();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    row[i] = logarithm ? (row[i] - most) - less : powers[i] * scale;
+  }
 }
 }  // namespace
 
@@ -32,11 +42,7 @@ std::vector<Tensor> softmax_reference(const Node& node, std::span<const Tensor* 
       for (std::size_t k = 0; k < row.size(); ++k) {
         row[k] = from[as_index(first) + k * as_index(rows.inner)];
       }
-      if (params.kind == Softmax::Kind::kLogarithm) {
-        log_softmax(row);
-      } else {
-        rt::softmax_f32(row.data(), row.data(), 1, static_cast<std::int32_t>(rows.size));
-      }
+      softmax(row, params.kind == Softmax::Kind::kLogarithm);
       for (std::size_t k = 0; k < row.size(); ++k) {
         to[as_index(first) + k * as_index(rows.inner)] = row[k];
       }

@@ -1,0 +1,376 @@
+// What functions of floats need besides etch_vector.h: fused steps, limits, roots, and the bits of
+// several floats at once.
+//
+// One meaning for every number of lanes, which is that of the scalar function named beside each:
+// a kernel written over Floats<lanes> gives the same bits with 1, 4, 8 or 16 lanes. Where a target
+// has no fused multiply-add, 4 lanes compute it as fma_software() does, in pairs of doubles. C++17,
+// freestanding, no heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float.h"
+#include "etch_vector.h"
+#if defined(__GNUC__) && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace etch {
+namespace rt {
+
+// Forms with a mask, because gcc 12 warns of what the others leave undefined.
+#if defined(__GNUC__) && defined(__AVX512F__)
+static constexpr __mmask16 kAllLanes = 0xffff;
+#endif
+
+// ---- bits ----
+
+// The bits of `lanes` floats as integers.
+#if defined(__GNUC__)
+template <int lanes>
+struct Ints {
+  typedef int32_t Vector __attribute__((vector_size(4 * lanes)));
+  Vector v;
+};
+template <>
+struct Ints<1> {
+  int32_t v;
+};
+#else
+template <int lanes>
+struct Ints {
+  int32_t v;
+};
+#endif
+
+template <int lanes>
+ETCH_INLINE Ints<lanes> bits_of(const Floats<lanes>& x) {
+  Ints<lanes> out;
+  ETCH_MEMCPY(&out, &x, sizeof out);
+  return out;
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> from_bits(const Ints<lanes>& x) {
+  Floats<lanes> out;
+  ETCH_MEMCPY(&out, &x, sizeof out);
+  return out;
+}
+
+// Exact for |x| < 2^24.
+template <int lanes>
+ETCH_INLINE Floats<lanes> to_floats(const Ints<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {static_cast<float>(x.v)};
+  } else {
+#if defined(__GNUC__)
+    return {__builtin_convertvector(x.v, typename Floats<lanes>::Vector)};
+#endif
+  }
+}
+
+// Towards zero; |x| < 2^31.
+template <int lanes>
+ETCH_INLINE Ints<lanes> to_ints(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {static_cast<int32_t>(x.v)};
+  } else {
+#if defined(__GNUC__)
+    return {__builtin_convertvector(x.v, typename Ints<lanes>::Vector)};
+#endif
+  }
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> magnitudes(const Floats<lanes>& x) {
+  return from_bits(Ints<lanes>{bits_of(x).v & 0x7fffffff});
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> negated(const Floats<lanes>& x) {
+  return from_bits(Ints<lanes>{bits_of(x).v ^ INT32_MIN});
+}
+
+// with_sign_of()
+template <int lanes>
+ETCH_INLINE Floats<lanes> signed_as(const Floats<lanes>& magnitude, const Floats<lanes>& sign) {
+  return from_bits(
+      Ints<lanes>{(bits_of(magnitude).v & 0x7fffffff) | (bits_of(sign).v & INT32_MIN)});
+}
+
+template <int lanes>
+ETCH_INLINE Lanes<lanes> are_numbers(const Floats<lanes>& x) {
+  return not_below(x, x);
+}
+
+// ---- limits ----
+
+// a > b ? a : b; b where one is NaN.
+template <int lanes>
+ETCH_INLINE Floats<lanes> larger(const Floats<lanes>& a, const Floats<lanes>& b) {
+  if constexpr (lanes == 1) {
+    return {a.v > b.v ? a.v : b.v};
+  } else {
+#if defined(__SSE2__) && defined(__GNUC__)
+    if constexpr (lanes == 4) return {_mm_max_ps(a.v, b.v)};
+#endif
+#if defined(__AVX__) && defined(__GNUC__)
+    if constexpr (lanes == 8) return {_mm256_max_ps(a.v, b.v)};
+#endif
+#if defined(__AVX512F__) && defined(__GNUC__)
+    if constexpr (lanes == 16) return {_mm512_mask_max_ps(a.v, kAllLanes, a.v, b.v)};
+#endif
+    return choose(below(b, a), a, b);
+  }
+}
+
+// a < b ? a : b; b where one is NaN.
+template <int lanes>
+ETCH_INLINE Floats<lanes> smaller(const Floats<lanes>& a, const Floats<lanes>& b) {
+  if constexpr (lanes == 1) {
+    return {a.v < b.v ? a.v : b.v};
+  } else {
+#if defined(__SSE2__) && defined(__GNUC__)
+    if constexpr (lanes == 4) return {_mm_min_ps(a.v, b.v)};
+#endif
+#if defined(__AVX__) && defined(__GNUC__)
+    if constexpr (lanes == 8) return {_mm256_min_ps(a.v, b.v)};
+#endif
+#if defined(__AVX512F__) && defined(__GNUC__)
+    if constexpr (lanes == 16) return {_mm512_mask_min_ps(a.v, kAllLanes, a.v, b.v)};
+#endif
+    return choose(below(a, b), a, b);
+  }
+}
+
+// ---- fused multiply-add ----
+
+#if defined(__GNUC__) && defined(__SSE2__)
+// fma_software() for two lanes.
+ETCH_INLINE __m128d fused_to_odd(__m128d a, __m128d b, __m128d addend) {
+  const __m128d product = _mm_mul_pd(a, b);
+  const __m128d sum = _mm_add_pd(product, addend);
+  const __m128d addend_part = _mm_sub_pd(sum, product);
+  const __m128d lost = _mm_add_pd(_mm_sub_pd(product, _mm_sub_pd(sum, addend_part)),
+                                  _mm_sub_pd(addend, addend_part));
+  const __m128d zero = _mm_setzero_pd();
+  const __m128i inexact =
+      _mm_castpd_si128(_mm_or_pd(_mm_cmplt_pd(lost, zero), _mm_cmplt_pd(zero, lost)));
+  const __m128i bits = _mm_castpd_si128(sum);
+  const __m128i one = _mm_set1_epi32(1);
+  const __m128i low_one = _mm_srli_epi64(one, 32);
+  const __m128i is_even = _mm_sub_epi64(_mm_and_si128(bits, low_one), low_one);
+  // +1 where the lost part has the sign of the sum, else -1.
+  const __m128i differ = _mm_srli_epi64(_mm_castpd_si128(_mm_xor_pd(sum, lost)), 63);
+  const __m128i move = _mm_sub_epi64(low_one, _mm_add_epi64(differ, differ));
+  return _mm_castsi128_pd(
+      _mm_add_epi64(bits, _mm_and_si128(move, _mm_and_si128(inexact, is_even))));
+}
+#endif
+
+// a * b + c as fma_exact() has it.
+template <int lanes>
+ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
+                                const Floats<lanes>& c) {
+  if constexpr (lanes == 1) {
+    return {fma_exact(a.v, b.v, c.v)};
+  } else {
+#if defined(__GNUC__) && defined(__AVX512F__)
+    if constexpr (lanes == 16) return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+#endif
+#if defined(__GNUC__) && defined(__FMA__)
+    if constexpr (lanes == 8) return {_mm256_fmadd_ps(a.v, b.v, c.v)};
+    if constexpr (lanes == 4) return {_mm_fmadd_ps(a.v, b.v, c.v)};
+#elif defined(__GNUC__) && defined(__SSE2__)
+    if constexpr (lanes == 4) {
+      const __m128d low = fused_to_odd(_mm_cvtps_pd(a.v), _mm_cvtps_pd(b.v), _mm_cvtps_pd(c.v));
+      const __m128d high =
+          fused_to_odd(_mm_cvtps_pd(_mm_movehl_ps(a.v, a.v)), _mm_cvtps_pd(_mm_movehl_ps(b.v, b.v)),
+                       _mm_cvtps_pd(_mm_movehl_ps(c.v, c.v)));
+      return {_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high))};
+    }
+#elif defined(__GNUC__) && defined(__aarch64__)
+    if constexpr (lanes == 4) {
+      Floats<4> out = c;
+      __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(out.v) : "w"(a.v), "w"(b.v));
+      return out;
+    }
+#endif
+    Floats<lanes / 2> x[2], y[2], z[2];
+    ETCH_MEMCPY(x, &a, sizeof a);
+    ETCH_MEMCPY(y, &b, sizeof b);
+    ETCH_MEMCPY(z, &c, sizeof c);
+    for (int i = 0; i < 2; ++i) z[i] = fused(x[i], y[i], z[i]);
+    Floats<lanes> out;
+    ETCH_MEMCPY(&out, z, sizeof out);
+    return out;
+  }
+}
+
+// polynomial(), from coefficient i on. Recursive, so that it is unrolled at every level of
+// optimization.
+template <size_t i = 0, int lanes, size_t N>
+ETCH_INLINE Floats<lanes> fused_polynomial(const float (&coefficients)[N], const Floats<lanes>& x) {
+  const Floats<lanes> own = all_lanes<lanes>(coefficients[i]);
+  if constexpr (i + 1 == N) {
+    return own;
+  } else {
+    return fused(fused_polynomial<i + 1>(coefficients, x), x, own);
+  }
+}
+
+// x, x^2, x^4, x^8.
+template <int lanes>
+struct Powers {
+  Floats<lanes> one, two, four, eight;
+};
+
+template <size_t half, int lanes>
+ETCH_INLINE Floats<lanes> power_of(const Powers<lanes>& x) {
+  static_assert(half <= 8, "more than 16 coefficients");
+  return half == 1 ? x.one : (half == 2 ? x.two : (half == 4 ? x.four : x.eight));
+}
+
+static constexpr size_t largest_power_below(size_t n) {
+  size_t power = 1;
+  while (2 * power < n) power *= 2;
+  return power;
+}
+
+// The sum of `count` terms from coefficient `first` on, over x^first: two halves, and so on.
+template <size_t first, size_t count, int lanes, size_t N>
+ETCH_INLINE Floats<lanes> sum_of_terms(const float (&coefficients)[N], const Powers<lanes>& x) {
+  if constexpr (count == 1) {
+    return all_lanes<lanes>(coefficients[first]);
+  } else {
+    constexpr size_t kHalf = largest_power_below(count);
+    const Floats<lanes> low = sum_of_terms<first, kHalf>(coefficients, x);
+    const Floats<lanes> high = sum_of_terms<first + kHalf, count - kHalf>(coefficients, x);
+    return sum(low, product(high, power_of<kHalf>(x)));
+  }
+}
+
+// coefficients[0] + coefficients[1] x + ... without fused steps, in the order of a tree, whose
+// steps do not wait for each other: as fast as fused ones where there are such, and many times as
+// fast where not.
+template <int lanes, size_t N>
+ETCH_INLINE Floats<lanes> plain_polynomial(const float (&coefficients)[N], const Floats<lanes>& x) {
+  Powers<lanes> powers{x, x, x, x};
+  if constexpr (N > 2) powers.two = product(x, x);
+  if constexpr (N > 4) powers.four = product(powers.two, powers.two);
+  if constexpr (N > 8) powers.eight = product(powers.four, powers.four);
+  return sum_of_terms<0, N>(coefficients, powers);
+}
+
+// ---- roots ----
+
+// sqrt_f32() of what is not below zero.
+template <int lanes>
+ETCH_INLINE Floats<lanes> positive_roots(const Floats<lanes>& x) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (lanes == 16) return {_mm512_mask_sqrt_ps(x.v, kAllLanes, x.v)};
+#endif
+#if defined(__GNUC__) && defined(__AVX__)
+  if constexpr (lanes == 8) return {_mm256_sqrt_ps(x.v)};
+#endif
+#if defined(__GNUC__) && defined(__SSE2__)
+  if constexpr (lanes == 4) return {_mm_sqrt_ps(x.v)};
+#elif defined(__GNUC__) && defined(__aarch64__)
+  Floats<lanes> out;
+  __asm__("fsqrt %0.4s, %1.4s" : "=w"(out.v) : "w"(x.v));
+  return out;
+#endif
+}
+
+// ---- rows ----
+
+// x in the first n lanes, 0 in the others.
+template <int lanes>
+ETCH_INLINE Floats<lanes> first_lanes(const Floats<lanes>& x, ptrdiff_t n) {
+  if constexpr (lanes == 1) {
+    return {n > 0 ? x.v : 0.0f};
+  } else {
+    Ints<lanes> at;
+    for (int i = 0; i < lanes; ++i) at.v[i] = i;
+    const Ints<lanes> is_there{at.v < static_cast<int32_t>(n)};
+    return from_bits(Ints<lanes>{bits_of(x).v & is_there.v});
+  }
+}
+
+// The n <= lanes elements from p on, `step` apart; the rest is zero.
+template <int lanes>
+ETCH_INLINE Floats<lanes> load_some(const float* p, ptrdiff_t step, ptrdiff_t n) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (lanes == 16) {
+    if (step == 1) return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1u), p)};
+  }
+#endif
+  float each[static_cast<size_t>(lanes)] = {};
+  for (ptrdiff_t i = 0; i < n; ++i) each[i] = p[i * step];
+  return load<lanes>(each);
+}
+
+// The first n <= lanes elements to p on.
+template <int lanes>
+ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (lanes == 16) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1u), x.v);
+    return;
+  }
+#endif
+  float each[static_cast<size_t>(lanes)];
+  store(each, x);
+  for (ptrdiff_t i = 0; i < n; ++i) p[i] = each[i];
+}
+
+// ---- sums ----
+
+// The sum of 16 lanes in the order of ONNX Runtime's AVX512F code: upper half onto lower half, then
+// neighbours, then neighbouring pairs, then the two quarters that remain.
+template <int lanes>
+ETCH_INLINE Floats<lanes> sum_of_lanes(const Floats<lanes>* part) {
+  Floats<lanes> half[8];
+  for (int i = 0; i < 8; ++i) half[i] = sum(part[i + 8], part[i]);
+  return sum(sum(sum(half[0], half[1]), sum(half[2], half[3])),
+             sum(sum(half[4], half[5]), sum(half[6], half[7])));
+}
+
+static inline float sum_of_lanes(const float* lanes) {
+  Floats<1> part[16];
+  for (int i = 0; i < 16; ++i) part[i] = {lanes[i]};
+  return sum_of_lanes(part).v;
+}
+
+// 16 partial sums in as many vectors as they need.
+template <int lanes>
+struct PartialSums {
+  Floats<lanes> v[static_cast<size_t>(16 / lanes)];
+};
+
+// Block k of 16 elements that are all there, and those after it.
+template <int k, int lanes, class Map>
+ETCH_INLINE void add_block(PartialSums<lanes>& sums, const float* x, Map map) {
+  sums.v[k] = sum(sums.v[k], map(load<lanes>(x)));
+  if constexpr (k + 1 < 16 / lanes) add_block<k + 1>(sums, x + lanes, map);
+}
+
+// The sum of map(x[i]): element i is added to partial sum i mod 16, in ascending order.
+template <class Map>
+ETCH_INLINE float sum_of_row(const float* x, int32_t n, Map map) {
+  constexpr int kLanes = kFloatLanes;
+  PartialSums<kLanes> sums;
+  for (Floats<kLanes>& each : sums.v) each = all_lanes<kLanes>(0.0f);
+  int32_t i = 0;
+  if constexpr (kLanes > 1) {
+    for (; n - i >= 16; i += 16) add_block<0>(sums, x + i, map);
+  }
+  float part[16];
+  ETCH_MEMCPY(part, &sums, sizeof part);
+  for (; i < n; ++i) part[i & 15] += map(Floats<1>{x[i]}).v;
+  return sum_of_lanes(part);
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,177 @@
+// The functions of etch_transcendental.h and etch_float.h for several floats at once: the same
+// steps in the same order, so the same bits; both sides of each branch are computed and one is
+// chosen. One lane is the scalar function itself. C++17, freestanding, no heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float_lanes.h"
+#include "etch_transcendental.h"
+
+namespace etch {
+namespace rt {
+
+// 2^power; power in [-126, 127].
+template <int lanes>
+ETCH_INLINE Floats<lanes> powers_of_two(const Ints<lanes>& power) {
+  return from_bits(Ints<lanes>{(power.v + 127) << 23});
+}
+
+// x * 2^power as scale_by_power_of_two() has it; `whole` is the same as `power`. The first of two
+// products is exact, so only the second rounds.
+template <int lanes>
+ETCH_INLINE Floats<lanes> scaled(const Floats<lanes>& x, const Ints<lanes>& power,
+                                 const Floats<lanes>& whole) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (lanes == 16) return {_mm512_mask_scalef_ps(x.v, kAllLanes, x.v, whole.v)};
+#endif
+  static_cast<void>(whole);
+  const Ints<lanes> half{power.v >> 1};
+  const Ints<lanes> rest{power.v - half.v};
+  return product(product(x, powers_of_two(half)), powers_of_two(rest));
+}
+
+// e^x in pieces: e^x = sum * 2^power. -104 <= x <= 89.
+template <int lanes>
+struct Exponential {
+  Floats<lanes> sum, whole;
+  Ints<lanes> power;
+};
+
+template <int lanes>
+ETCH_INLINE Exponential<lanes> exponential(const Floats<lanes>& x) {
+  static constexpr float kPolynomial[7] = {
+      1.0f, 1.0f, 0x1.fffff6p-2f, 0x1.555450p-3f, 0x1.555b5ap-5f, 0x1.125edcp-7f, 0x1.694000p-10f};
+  const Floats<lanes> bias = all_lanes<lanes>(12582912.0f);
+  const Floats<lanes> biased = fused(x, all_lanes<lanes>(1.44269504088896341f), bias);
+  const Floats<lanes> whole = difference(biased, bias);  // exact
+  const Floats<lanes> high = fused(whole, all_lanes<lanes>(-6.93145752e-1f), x);
+  const Floats<lanes> rest = fused(whole, all_lanes<lanes>(-1.42860677e-6f), high);
+  return {fused_polynomial(kPolynomial, rest), whole,
+          Ints<lanes>{bits_of(biased).v - bits_of(bias).v}};
+}
+
+// exp_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> exponentials(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {exp_f32(x.v)};
+  } else {
+    const Floats<lanes> above = larger(all_lanes<lanes>(-103.9720840454f), x);
+    const Floats<lanes> inside = smaller(above, all_lanes<lanes>(89.0f));
+    const Exponential<lanes> e = exponential(inside);
+    return choose(are_numbers(x), scaled(e.sum, e.power, e.whole), x);
+  }
+}
+
+// sqrt_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> roots(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {sqrt_f32(x.v)};
+  } else {
+    const Floats<lanes> no_number =
+        from_bits(Ints<lanes>{bits_of(all_lanes<lanes>(0.0f)).v | 0x7fc00000});
+    return choose(below(x, all_lanes<lanes>(0.0f)), no_number, positive_roots(x));
+  }
+}
+
+// log_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> logarithms(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {log_f32(x.v)};
+  } else {
+    static constexpr float kPolynomial[9] = {0x1.555546p-2f,  -0x1.ffffeep-3f, 0x1.99a4dap-3f,
+                                             -0x1.5562b4p-3f, 0x1.2339dcp-3f,  -0x1.fb4ff8p-4f,
+                                             0x1.e5ff0ap-4f,  -0x1.e28964p-4f, 0x1.1b7bf4p-4f};
+    const Floats<lanes> zero = all_lanes<lanes>(0.0f);
+    const Floats<lanes> one = all_lanes<lanes>(1.0f);
+    const Lanes<lanes> subnormal = below(x, all_lanes<lanes>(0x1p-126f));
+    const Floats<lanes> normal = choose(subnormal, product(x, all_lanes<lanes>(0x1p23f)), x);
+    // Of lanes that are not positive any value may follow; the bits wrap within 31 bits.
+    const Ints<lanes> above{(bits_of(normal).v & 0x7fffffff) - 0x3f3504f3};
+    const Floats<lanes> m = from_bits(Ints<lanes>{(above.v & 0x7fffff) + 0x3f3504f3});
+    const Floats<lanes> f = difference(m, one);
+    const Floats<lanes> correction = choose(subnormal, all_lanes<lanes>(23.0f), zero);
+    const Floats<lanes> e = difference(to_floats(Ints<lanes>{above.v >> 23}), correction);
+    const Floats<lanes> square = product(f, f);
+    const Floats<lanes> cube = product(f, square);
+    Floats<lanes> y = product(cube, plain_polynomial(kPolynomial, f));
+    y = difference(y, product(all_lanes<lanes>(0.5f), square));
+    y = sum(product(e, all_lanes<lanes>(0x1.7f7d1cp-20f)), y);
+    y = sum(product(e, all_lanes<lanes>(0x1.62e4p-1f)), sum(f, y));
+    const Floats<lanes> infinity = all_lanes<lanes>(bits_float(0x7f800000u));
+    const Floats<lanes> no_number = from_bits(Ints<lanes>{bits_of(zero).v | 0x7fc00000});
+    y = choose(below(zero, x), y, choose(below(x, zero), no_number, negated(infinity)));
+    return choose(below(x, infinity), y, x);  // infinity and NaN stay
+  }
+}
+
+// erf_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> error_functions(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {erf_f32(x.v)};
+  } else {
+    static constexpr ErfTables kTables;
+    const Floats<lanes> size = magnitudes(x);
+    const Floats<lanes> small = sum(product(x, plain_polynomial(kTables.below, product(x, x))), x);
+    const Floats<lanes> inside = smaller(all_lanes<lanes>(4.0f), size);
+    const Floats<lanes> exponent = plain_polynomial(kTables.exponent, inside);
+    const Floats<lanes> bias = all_lanes<lanes>(12582912.0f);
+    const Floats<lanes> biased = sum(exponent, bias);
+    const Floats<lanes> fraction = difference(exponent, difference(biased, bias));
+    const Ints<lanes> whole{bits_of(biased).v - bits_of(bias).v};
+    // Of NaN any power: the polynomial stays NaN.
+    const Floats<lanes> power = powers_of_two(Ints<lanes>{-(whole.v & 31)});
+    const Floats<lanes> rest = product(plain_polynomial(kTables.power, fraction), power);
+    const Floats<lanes> large = signed_as(difference(all_lanes<lanes>(1.0f), rest), x);
+    return choose(below(size, all_lanes<lanes>(0.875f)), small, large);
+  }
+}
+
+// tanh_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> hyperbolic_tangents(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {tanh_f32(x.v)};
+  } else {
+    static constexpr float kOdd[7] = {
+        4.89352455891786e-03f,  6.37261928875436e-04f, 1.48572235717979e-05f, 5.12229709037114e-08f,
+        -8.60467152213735e-11f, 2.00018790482477e-13f, -2.76076847742355e-16f};
+    static constexpr float kEven[4] = {4.89352518554385e-03f, 2.26843463243900e-03f,
+                                       1.18534705686654e-04f, 1.19825839466702e-06f};
+    const Floats<lanes> above = larger(all_lanes<lanes>(-9.0f), x);
+    const Floats<lanes> v = smaller(all_lanes<lanes>(9.0f), above);
+    const Floats<lanes> square = product(v, v);
+    return quotient(product(fused_polynomial(kOdd, square), v), fused_polynomial(kEven, square));
+  }
+}
+
+// sigmoid_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> sigmoids(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {sigmoid_f32(x.v)};
+  } else {
+    static constexpr float kOdd[5] = {2.48287947061529e-01f, 8.51377133304701e-03f,
+                                      6.08574864600143e-05f, 1.15627324459942e-07f,
+                                      4.37031012579801e-11f};
+    static constexpr float kEven[6] = {9.93151921023180e-01f, 1.16817656904453e-01f,
+                                       1.70198817374094e-03f, 6.29106785017040e-06f,
+                                       5.76102136993427e-09f, 6.10247389755681e-13f};
+    const Floats<lanes> above = larger(all_lanes<lanes>(-18.0f), x);
+    const Floats<lanes> v = smaller(all_lanes<lanes>(18.0f), above);
+    const Floats<lanes> square = product(v, v);
+    const Floats<lanes> odd = product(fused_polynomial(kOdd, square), v);
+    const Floats<lanes> part = quotient(odd, fused_polynomial(kEven, square));
+    const Floats<lanes> y = sum(part, all_lanes<lanes>(0.5f));
+    const Floats<lanes> low = larger(all_lanes<lanes>(0.0f), y);
+    return smaller(all_lanes<lanes>(1.0f), low);
+  }
+}
+
+}  // namespace rt
+}  // namespace etch

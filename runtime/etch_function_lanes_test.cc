@@ -1,0 +1,159 @@
+// Functions of several floats at once against the same of one float, bit for bit, and both against
+// the C library's in double precision, in units in the last place. ETCH_SWEEP=1: every float.
+// tools/float-sweep runs the same for every instruction set of this machine.
+#include "runtime/etch_function_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "runtime/etch_functions.h"
+
+namespace etch::rt {
+namespace {
+
+constexpr std::size_t kRow = 1024;
+using Row = std::array<float, kRow>;
+
+// Of 2^32 floats every so many'th.
+std::uint64_t stride() { return std::getenv("ETCH_SWEEP") != nullptr ? 1 : 8191; }
+
+template <class Visit>
+void for_rows(Visit visit) {
+  for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += kRow * stride()) {
+    Row x;
+    for (std::size_t i = 0; i < kRow; ++i)
+      x[i] = bits_float(static_cast<std::uint32_t>(first + i * stride()));
+    visit(x);
+  }
+}
+
+bool same(float a, float b) { return is_nan(a) ? is_nan(b) : float_bits(a) == float_bits(b); }
+
+template <class Function>
+void expect_same_bits() {
+  constexpr float kAlpha = 1.25F, kBeta = 0.5F;
+  std::uint64_t differences = 0;
+  for_rows([&](const Row& x) {
+    Row y;
+    apply<Function>(x.data(), 1, y.data(), kRow, kAlpha, kBeta);
+    for (std::size_t i = 0; i < kRow; ++i)
+      differences += same(y[i], Function::of(x[i], kAlpha, kBeta)) ? 0U : 1U;
+  });
+  EXPECT_EQ(differences, 0U);
+}
+
+#define ETCH_LANES(id) \
+  TEST(FunctionLanes, id##GivesTheBitsOfOneLane) { expect_same_bits<id>(); }
+ETCH_LANES(Abs)
+ETCH_LANES(Ceil)
+ETCH_LANES(Celu)
+ETCH_LANES(Cube)
+ETCH_LANES(Elu)
+ETCH_LANES(Erf)
+ETCH_LANES(Exp)
+ETCH_LANES(Floor)
+ETCH_LANES(Gelu)
+ETCH_LANES(GeluTanh)
+ETCH_LANES(HardSigmoid)
+ETCH_LANES(HardSwish)
+ETCH_LANES(Log)
+ETCH_LANES(Mish)
+ETCH_LANES(Neg)
+ETCH_LANES(Pow)
+ETCH_LANES(QuickGelu)
+ETCH_LANES(Reciprocal)
+ETCH_LANES(Selu)
+ETCH_LANES(Sign)
+ETCH_LANES(Softplus)
+ETCH_LANES(Softsign)
+ETCH_LANES(Sqrt)
+ETCH_LANES(Square)
+ETCH_LANES(Tanh)
+ETCH_LANES(ThresholdedRelu)
+#undef ETCH_LANES
+
+TEST(FunctionLanes, SigmoidGivesTheBitsOfOneLane) {
+  std::uint64_t differences = 0;
+  for_rows([&](const Row& x) {
+    Row y;
+    map<Sigmoid>(x.data(), 1, y.data(), kRow, 0);
+    for (std::size_t i = 0; i < kRow; ++i) differences += same(y[i], sigmoid_f32(x[i])) ? 0U : 1U;
+  });
+  EXPECT_EQ(differences, 0U);
+}
+
+// How far `got` is from the truth in units of the last place of the truth.
+double units(float got, double truth) {
+  if (std::isnan(truth)) return is_nan(got) ? 0 : HUGE_VAL;
+  const auto nearest = static_cast<float>(truth);
+  if (std::isinf(nearest) || std::isinf(got) || truth == 0) return got == nearest ? 0 : HUGE_VAL;
+  int exponent = 0;
+  std::frexp(truth, &exponent);
+  return std::fabs(static_cast<double>(got) - truth) /
+         std::ldexp(1.0, std::max(exponent, -125) - 24);
+}
+
+template <class Function, class Truth>
+double worst(Truth truth) {
+  double most = 0;
+  for_rows([&](const Row& x) {
+    for (const float each : x) {
+      most = std::fmax(most, units(Function::of(each, 0, 0), truth(static_cast<double>(each))));
+    }
+  });
+  return most;
+}
+
+// What ETCH_SWEEP=1 finds is in docs/spec/float.md.
+TEST(FunctionLanes, AreWithinTwoUnitsOfTheLastPlaceForEveryFloat) {
+  EXPECT_LT(worst<Exp>([](double x) { return std::exp(x); }), 0.9);
+  EXPECT_LT(worst<Log>([](double x) { return std::log(x); }), 0.9);
+  EXPECT_LT(worst<Erf>([](double x) { return std::erf(x); }), 1.8);
+  EXPECT_LE(worst<Sqrt>([](double x) { return std::sqrt(x); }), 0.5);
+}
+
+TEST(FunctionLanes, RowsOfEveryLengthAndStepTouchWhatTheySay) {
+  for (std::ptrdiff_t step = 0; step <= 3; ++step) {
+    for (std::ptrdiff_t n = 0; n <= 67; ++n) {
+      std::vector<float> x(static_cast<std::size_t>(3 * n + 1));
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) * 0.3F - 9;
+      std::vector<float> y(static_cast<std::size_t>(n + 1), 77.0F);
+      apply<Erf>(x.data(), step, y.data(), n, 0, 0);
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+        EXPECT_EQ(y[static_cast<std::size_t>(i)], erf_f32(x[static_cast<std::size_t>(i * step)]));
+      EXPECT_EQ(y.back(), 77.0F);
+    }
+  }
+}
+
+TEST(FunctionLanes, FusedStepsOfSeveralLanesRoundOnce) {
+  std::uint32_t state = 1;
+  const auto any = [&] {
+    state = state * 1664525U + 1013904223U;
+    const std::uint32_t high = state;
+    state = state * 1664525U + 1013904223U;
+    return bits_float((high & 0xffff0000U) | (state >> 16));
+  };
+  for (int round = 0; round < 200'000; ++round) {
+    float a[16], b[16], c[16], y[16];
+    for (int i = 0; i < 16; ++i) {
+      a[i] = any();
+      b[i] = any();
+      // Often near the product, where the bits that cancel are those that count.
+      c[i] = i % 2 == 0 ? any() : -(a[i] * b[i]);
+    }
+    for (int i = 0; i < 16; i += kFloatLanes)
+      store(y + i,
+            fused(load<kFloatLanes>(a + i), load<kFloatLanes>(b + i), load<kFloatLanes>(c + i)));
+    for (int i = 0; i < 16; ++i) EXPECT_TRUE(same(y[i], std::fma(a[i], b[i], c[i])));
+  }
+}
+
+}  // namespace
+}  // namespace etch::rt

@@ -1,0 +1,163 @@
+// Reductions over some axes: sums, means, extremes. Sums of floats have one order on every target,
+// which vectors of any width can follow. C++17, freestanding, no heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_elementwise.h"
+#include "etch_float_lanes.h"
+
+namespace etch {
+namespace rt {
+
+// The elements that make one result, in the order in which they are taken; steps count elements.
+struct Reduced {
+  int32_t n[3];
+  ptrdiff_t step[3];
+};
+
+// Of floats only: the sum over the count.
+struct Mean {
+  enum { kSums = 1, kDivides = 1 };
+};
+// Integers wrap.
+struct Sum {
+  enum { kSums = 1, kDivides = 0 };
+  template <class T>
+  ETCH_INLINE T start(T) {
+    return 0;
+  }
+  template <class T>
+  ETCH_INLINE T of(T sum, T x) {
+    return Add::of(sum, x);
+  }
+};
+struct Largest {
+  enum { kSums = 0 };
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& most, const Floats<lanes>& x) {
+    return larger(x, most);
+  }
+  template <class T>
+  ETCH_INLINE T start(T first) {
+    return first;
+  }
+  template <class T>
+  ETCH_INLINE T of(T most, T x) {
+    return most < x ? x : most;
+  }
+};
+struct Smallest {
+  enum { kSums = 0 };
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& least, const Floats<lanes>& x) {
+    return smaller(x, least);
+  }
+  template <class T>
+  ETCH_INLINE T start(T first) {
+    return first;
+  }
+  template <class T>
+  ETCH_INLINE T of(T least, T x) {
+    return x < least ? x : least;
+  }
+};
+
+// Calls visit(offset) for each element that makes one result, in order.
+template <class Visit>
+ETCH_INLINE void for_reduced(const Reduced& r, Visit visit) {
+  for (int32_t a = 0; a < r.n[0]; ++a) {
+    for (int32_t b = 0; b < r.n[1]; ++b) {
+      const ptrdiff_t row = a * r.step[0] + b * r.step[1];
+      for (int32_t c = 0; c < r.n[2]; ++c) visit(row + c * r.step[2]);
+    }
+  }
+}
+
+// `lanes` neighbouring results.
+template <class Operation, int lanes>
+ETCH_INLINE Floats<lanes> reduced(const Reduced& r, const float* x) {
+  if constexpr (Operation::kSums != 0) {
+    Floats<lanes> part[16];
+    for (Floats<lanes>& each : part) each = all_lanes<lanes>(0.0f);
+    uint32_t i = 0;
+    for_reduced(r, [&](ptrdiff_t at) {
+      part[i & 15u] = sum(part[i & 15u], load<lanes>(x + at));
+      ++i;
+    });
+    return sum_of_lanes(part);
+  } else {
+    Floats<lanes> result = load<lanes>(x);
+    for_reduced(r, [&](ptrdiff_t at) { result = Operation::of(result, load<lanes>(x + at)); });
+    return result;
+  }
+}
+
+// The extreme of n > 0 neighbouring floats. Equal zeros are of the sign that came first; NaN is the
+// result where it comes first and passed over elsewhere, so the lanes begin with the first element.
+template <class Operation>
+ETCH_INLINE float extreme_of_row(const float* x, int32_t n) {
+  constexpr int kLanes = kFloatLanes;
+  if (is_nan(x[0])) return x[0];
+  Floats<kLanes> extreme = all_lanes<kLanes>(x[0]);
+  int32_t i = 0;
+  for (; n - i >= kLanes; i += kLanes) extreme = Operation::of(extreme, load<kLanes>(x + i));
+  float part[static_cast<size_t>(kLanes)];
+  store(part, extreme);
+  float result = x[0];
+  for (const float each : part) result = Operation::of(result, each);
+  for (; i < n; ++i) result = Operation::of(result, x[i]);
+  if (float_bits(result) << 1 != 0u) return result;
+  for (i = 0; !(x[i] == 0.0f);) ++i;
+  return x[i];
+}
+
+template <class Operation>
+ETCH_INLINE float reduced_row(const float* x, int32_t n) {
+  if constexpr (Operation::kSums != 0) {
+    return sum_of_row(x, n, [](const auto& each) { return each; });
+  } else {
+    return extreme_of_row<Operation>(x, n);
+  }
+}
+
+// What is left to do with the sum of `count` elements.
+template <class Operation, int lanes>
+ETCH_INLINE Floats<lanes> finished(const Floats<lanes>& sum, float count) {
+  if constexpr (Operation::kSums == 0) {
+    return sum;
+  } else {
+    return Operation::kDivides != 0 ? quotient(sum, all_lanes<lanes>(count)) : sum;
+  }
+}
+
+// y[i] = the reduction of the elements from x + i * step on. Floats are added in 16 partial sums,
+// element i to partial sum i mod 16, which sum_of_lanes() adds.
+template <class Operation>
+static inline void reduce(const Reduced& r, const float* x, ptrdiff_t step, float* y, ptrdiff_t n) {
+  const float count = static_cast<float>(static_cast<int64_t>(r.n[0]) * r.n[1] * r.n[2]);
+  const bool is_row = r.n[0] == 1 && r.n[1] == 1 && r.step[2] == 1;
+  if (is_row && r.n[2] > 1) {
+    for (ptrdiff_t i = 0; i < n; ++i, x += step)
+      y[i] = finished<Operation, 1>({reduced_row<Operation>(x, r.n[2])}, count).v;
+    return;
+  }
+  const ptrdiff_t whole = kFloatLanes > 1 && step == 1 ? n - n % kFloatLanes : 0;
+  for (ptrdiff_t i = 0; i < whole; i += kFloatLanes)
+    store(y + i, finished<Operation>(reduced<Operation, kFloatLanes>(r, x + i), count));
+  for (ptrdiff_t i = whole; i < n; ++i)
+    y[i] = finished<Operation>(reduced<Operation, 1>(r, x + i * step), count).v;
+}
+
+template <class Operation, class T>
+static inline void reduce(const Reduced& r, const T* x, ptrdiff_t step, T* y, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i, x += step) {
+    T result = Operation::start(*x);
+    for_reduced(r, [&](ptrdiff_t at) { result = Operation::of(result, x[at]); });
+    y[i] = result;
+  }
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,183 @@
+// Softmax and its logarithm, of dense rows and along any axis. Every result is ONNX Runtime's on
+// x64 with AVX512F: element i is added to partial sum i mod 16 in ascending order, whatever the
+// width of vectors. Its AVX2 kernel sums in 8 lanes and gives 0 where e^(x - maximum) is scaled by
+// less than 2^-126, so there the last bits of a row can differ. C++17, freestanding, no heap, no
+// state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float.h"
+#include "etch_function_lanes.h"
+
+namespace etch {
+namespace rt {
+
+// Rows of `n` elements, `step` apart in x and y; `rows` of them, `next` apart.
+struct RowsShape {
+  int32_t rows, n;
+  ptrdiff_t x_next, x_step, y_next, y_step;
+};
+
+static constexpr float kLeastFloat = -0x1.fffffep+127f;
+
+template <int lanes>
+ETCH_INLINE float largest_lane(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return x.v;
+  } else {
+    Floats<narrower(lanes)> part[static_cast<size_t>(lanes / narrower(lanes))];
+    ETCH_MEMCPY(part, &x, sizeof x);
+    Floats<narrower(lanes)> most = larger(part[1], part[0]);
+    for (int i = 2; i < lanes / narrower(lanes); ++i) most = larger(part[i], most);
+    return largest_lane(most);
+  }
+}
+
+// The largest of n floats; NaN elements are passed over, -FLT_MAX is the smallest result.
+static inline float largest(const float* x, int32_t n) {
+  constexpr int kLanes = kFloatLanes;
+  Floats<kLanes> most = all_lanes<kLanes>(kLeastFloat);
+  int32_t i = 0;
+  for (; n - i >= kLanes; i += kLanes) most = larger(load<kLanes>(x + i), most);
+  float result = largest_lane(most);
+  for (; i < n; ++i) result = x[i] > result ? x[i] : result;
+  return result;
+}
+
+// Block k of 16 elements that are all there, and those after it: y = e^(x - maximum), added.
+template <int k, int lanes>
+ETCH_INLINE void exp_and_add(PartialSums<lanes>& sums, const float* x, float* y,
+                             const Floats<lanes>& maximum) {
+  const Floats<lanes> e = exponentials(difference(load<lanes>(x), maximum));
+  store(y, e);
+  sums.v[k] = sum(sums.v[k], e);
+  if constexpr (k + 1 < 16 / lanes) exp_and_add<k + 1>(sums, x + lanes, y + lanes, maximum);
+}
+
+// The same for n < 16 elements.
+template <int k, int lanes>
+ETCH_INLINE void exp_and_add_some(PartialSums<lanes>& sums, const float* x, float* y, int32_t n,
+                                  const Floats<lanes>& maximum) {
+  if (n <= 0) return;
+  const int32_t here = n < lanes ? n : lanes;
+  const Floats<lanes> e = exponentials(difference(load_some<lanes>(x, 1, here), maximum));
+  store_some(y, e, here);
+  sums.v[k] = sum(sums.v[k], first_lanes(e, here));
+  if constexpr (k + 1 < 16 / lanes)
+    exp_and_add_some<k + 1>(sums, x + lanes, y + lanes, n - lanes, maximum);
+}
+
+// y[i] = e^(x[i] - maximum); returns the sum of y.
+static inline float exp_and_sum(const float* x, float* y, int32_t n, float maximum) {
+  constexpr int kLanes = kFloatLanes;
+  const Floats<kLanes> most = all_lanes<kLanes>(maximum);
+  PartialSums<kLanes> sums;
+  for (Floats<kLanes>& each : sums.v) each = all_lanes<kLanes>(0.0f);
+  int32_t i = 0;
+  if constexpr (kLanes > 1) {
+    for (; n - i >= 16; i += 16) exp_and_add<0>(sums, x + i, y + i, most);
+  }
+  if constexpr (kLanes > 1) {
+    exp_and_add_some<0>(sums, x + i, y + i, n - i, most);
+  } else {
+    for (; i < n; ++i) {
+      y[i] = exp_f32(x[i] - maximum);
+      sums.v[i & 15].v += y[i];
+    }
+  }
+  float part[16];
+  ETCH_MEMCPY(part, &sums, sizeof part);
+  return sum_of_lanes(part);
+}
+
+// y[i] = fl(y[i] * scale)
+static inline void scale_row(float* y, int32_t n, float scale) {
+  constexpr int kLanes = kFloatLanes;
+  int32_t i = 0;
+  for (; n - i >= kLanes; i += kLanes)
+    store(y + i, product(load<kLanes>(y + i), all_lanes<kLanes>(scale)));
+  for (; i < n; ++i) y[i] = opaque(y[i] * scale);
+}
+
+// Softmax of each of `rows` rows of `n` contiguous floats; y may be x. A row with NaN or +inf, or
+// of -inf only, becomes NaN.
+static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n) {
+  for (int32_t row = 0; row < rows; ++row) {
+    scale_row(y, n, 1.0f / exp_and_sum(x, y, n, largest(x, n)));
+    x += n;
+    y += n;
+  }
+}
+
+// ---- along any axis: neighbouring rows in lanes ----
+
+// y = e^(x - maximum) unless it is null; returns the sums.
+template <int lanes, class Load>
+ETCH_INLINE Floats<lanes> sum_of_powers(const RowsShape& s, const Floats<lanes>& most, float* y,
+                                        Load load_x) {
+  Floats<lanes> part[16];
+  for (Floats<lanes>& each : part) each = all_lanes<lanes>(0.0f);
+  for (int32_t i = 0; i < s.n; ++i) {
+    const Floats<lanes> e = exponentials(difference(load_x(i), most));
+    if (y != nullptr) store(y + i * s.y_step, e);
+    part[i & 15] = sum(part[i & 15], e);
+  }
+  return sum_of_lanes(part);
+}
+
+// `lanes` rows that are neighbours.
+template <int lanes, bool logarithm>
+ETCH_INLINE void softmax_of_rows(const RowsShape& s, const float* x, float* y) {
+  const auto load_x = [&](int32_t i) { return load<lanes>(x + i * s.x_step); };
+  Floats<lanes> most = all_lanes<lanes>(kLeastFloat);
+  for (int32_t i = 0; i < s.n; ++i) most = larger(load_x(i), most);
+  const Floats<lanes> sums = sum_of_powers(s, most, logarithm ? nullptr : y, load_x);
+  if constexpr (logarithm) {
+    const Floats<lanes> less = logarithms(sums);
+    for (int32_t i = 0; i < s.n; ++i)
+      store(y + i * s.y_step, difference(difference(load_x(i), most), less));
+  } else {
+    const Floats<lanes> scale = quotient(all_lanes<lanes>(1.0f), sums);
+    for (int32_t i = 0; i < s.n; ++i)
+      store(y + i * s.y_step, product(load<lanes>(y + i * s.y_step), scale));
+  }
+}
+
+template <bool logarithm>
+ETCH_INLINE void softmax_in_lanes(const RowsShape& s, const float* x, float* y) {
+  int32_t row = 0;
+  if (s.x_next == 1 && s.y_next == 1) {
+    for (; s.rows - row >= kFloatLanes; row += kFloatLanes)
+      softmax_of_rows<kFloatLanes, logarithm>(s, x + row, y + row);
+  }
+  for (; row < s.rows; ++row)
+    softmax_of_rows<1, logarithm>(s, x + row * s.x_next, y + row * s.y_next);
+}
+
+// Softmax as softmax_f32() has it, element by element along any axis. x and y must not overlap.
+static inline void softmax_rows(const RowsShape& s, const float* x, float* y) {
+  if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<false>(s, x, y);
+  for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next)
+    softmax_f32(x, y, 1, s.n);
+}
+
+// Its logarithm: (x - max) - ln(sum).
+static inline void log_softmax_rows(const RowsShape& s, const float* x, float* y) {
+  constexpr int kLanes = kFloatLanes;
+  if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<true>(s, x, y);
+  for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next) {
+    const float most = largest(x, s.n);
+    const float less = log_f32(exp_and_sum(x, y, s.n, most));
+    int32_t i = 0;
+    for (; s.n - i >= kLanes; i += kLanes) {
+      const Floats<kLanes> moved = difference(load<kLanes>(x + i), all_lanes<kLanes>(most));
+      store(y + i, difference(moved, all_lanes<kLanes>(less)));
+    }
+    for (; i < s.n; ++i) y[i] = (x[i] - most) - less;
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
