@@ -70,7 +70,7 @@ Input StepArguments::memory(const View& view, const char* name) {
 }
 
 Input StepArguments::input(int i, const char* name, DType omitted) {
-  ETCH_CHECK(outputs_ == 0);
+  ETCH_CHECK(outputs_ == 0 && scratch_ == 0);
   const auto at = static_cast<std::size_t>(i);
   if (at >= node_.inputs.size() || node_.inputs[at] == kNoValue) {
     return data(Tensor(omitted, {}), name, kAsInModel);
@@ -89,6 +89,14 @@ Input StepArguments::parameter(int i, const char* name, DType omitted) {
   return memory(is_contiguous(view, order) ? view : lowering_.contiguous(node_, i, order), name);
 }
 
+int StepArguments::scratch(const char* name, const View& view) {
+  ETCH_CHECK(outputs_ == 0);
+  views_.push_back(view);
+  operands_.emplace_back(name, &views_.back());
+  ++scratch_;
+  return operands() - 1;
+}
+
 int StepArguments::output(const char* name, const View& view) {
   views_.push_back(view);
   operands_.emplace_back(name, &views_.back());
@@ -97,7 +105,7 @@ int StepArguments::output(const char* name, const View& view) {
 }
 
 void StepArguments::add(std::unique_ptr<Step> step) {
-  lowering_.add(node_, std::move(step), operands_, outputs_);
+  lowering_.add(node_, std::move(step), operands_, outputs_, scratch_);
 }
 
 namespace {

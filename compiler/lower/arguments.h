@@ -47,6 +47,10 @@ class StepArguments {
   Input data(const Tensor& tensor, const char* name, std::string comment);
   // Memory that is not an input of the node.
   Input memory(const View& view, const char* name);
+  // How many operands there are so far.
+  int operands() const { return static_cast<int>(operands_.size()); }
+  // Memory that the step writes and reads back; after all inputs, before the outputs.
+  int scratch(const char* name, const View& view);
   // The operand number of an output.
   int output(const char* name, const View& view);
 
@@ -60,6 +64,7 @@ class StepArguments {
   std::deque<View> views_;  // a deque, so that pointers stay valid
   std::vector<std::pair<const char*, const View*>> operands_;
   std::size_t outputs_ = 0;
+  std::size_t scratch_ = 0;
 };
 
 // Loops over `shape` where operand k has the strides steps[k], in elements; the last operand is

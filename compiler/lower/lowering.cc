@@ -350,6 +350,16 @@ View Lowering::in_arena(const Node& node, int input, const Order& order) {
   return copied(node, from, order, id, Halo::kAsWished);
 }
 
+View Lowering::rows_in_arena(const Node& node, int input) {
+  const View& from = view(node, input);
+  const ValueId id = node.inputs[static_cast<std::size_t>(input)];
+  const bool in_place =
+      program_.buffers[static_cast<std::size_t>(from.buffer)].home == Home::kArena;
+  const bool dense = from.rank() == 0 || from.shape.back() == 1 || from.stride.back() == 1;
+  if (in_place && from.dtype == DType::kU8 && dense && !is_spread(id)) return from;
+  return in_arena(node, input, row_major(from.rank()));
+}
+
 View Lowering::copied(const Node& node, const View& from, const Order& order, ValueId id,
                       Halo halo) {
   const auto key = std::tuple(id, order, halo);

@@ -55,6 +55,8 @@ class Lowering {
   View ordered(const Node& node, int input, const Order& order);
   // ... and besides in the arena, so that kernels may read kArenaSlack bytes after it.
   View in_arena(const Node& node, int input, const Order& order);
+  // ... as stored uint8 and in the arena, in any order whose last dimension is dense.
+  View rows_in_arena(const Node& node, int input);
   // ... and without gaps or halo, as operators need that see the tensor as one row of bytes.
   View contiguous(const Node& node, int input, const Order& order);
 

@@ -3,6 +3,7 @@
 
 #include "compiler/base/text.h"
 #include "runtime/etch_float_products.h"
+#include "runtime/etch_matmul.h"
 #include "runtime/etch_move.h"
 #include "runtime/etch_normalize.h"
 #include "runtime/etch_products.h"
@@ -54,6 +55,19 @@ std::string text_of(const MatMulShape& s) {
              " /* cols */, ", s.a_row, ", ", s.a_depth, ", ", s.b_depth, ", ", s.b_col, ", ",
              s.y_row, ", ", s.y_col, ", ", braced(s.a), ", ", braced(s.a_zero), ", ", braced(s.b),
              ", ", braced(s.b_zero), ", ", s.a_zero_step, ", ", s.b_zero_step, "}");
+}
+
+std::string text_of(const PackedColumns& s) {
+  return cat("rt::PackedColumns{", s.depth, " /* depth */, ", s.cols, " /* columns */, ", s.lanes,
+             ", ", s.vectors, ", ", s.in_order ? "true" : "false", ", ", s.words ? "true" : "false",
+             ", ", s.depth_step, ", ", s.col_step, ", ", braced(s.a), ", ", braced(s.a_zero), ", ",
+             braced(s.b), ", ", braced(s.b_zero), "}");
+}
+
+std::string text_of(const RowTerms& s) {
+  return cat("rt::RowTerms{", s.rows, " /* rows */, ", s.depth, " /* depth */, ", s.lanes, ", ",
+             s.row_step, ", ", braced(s.a), ", ", braced(s.a_zero), ", ", braced(s.b), ", ",
+             braced(s.b_zero), "}");
 }
 
 std::string text_of(const PoolShape& s) {

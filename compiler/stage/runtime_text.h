@@ -7,6 +7,7 @@
 namespace etch {
 namespace rt {
 
+struct PackedColumns;
 struct ConvShape;
 struct FloatConvShape;
 struct FloatEnd;
@@ -20,6 +21,7 @@ struct Range;
 struct Reduced;
 struct Requantized;
 struct RowAffine;
+struct RowTerms;
 struct RowsShape;
 struct Stored;
 
@@ -29,6 +31,8 @@ std::string text_of(const Reduced& reduced);
 std::string text_of(const Requantized& requantized);
 std::string text_of(const ConvShape& shape);
 std::string text_of(const MatMulShape& shape);
+std::string text_of(const PackedColumns& columns);
+std::string text_of(const RowTerms& terms);
 std::string text_of(const PoolShape& shape);
 std::string text_of(const PackShape& shape);
 std::string text_of(const FloatConvShape& shape);

@@ -276,6 +276,29 @@ TEST(External, ProductsStayInsideTheirSpans) {
   });
 }
 
+TEST(External, PackingOfColumnsStaysInsideItsSpans) {
+  expect_inside([] {
+    for (const int depth : {1, 4, 15, 16, 21}) {
+      for (const int cols : {1, 3, 5, 16, 37}) {
+        for (const int lanes : {1, 4, 16}) {
+          const int vectors = (cols + lanes - 1) / lanes;
+          for (const bool words : {false, true}) {
+            if (words && lanes < 4) continue;
+            rt::PackedColumns s{depth, cols, lanes,   vectors, cols == 5, words,
+                                cols,  1,    kStored, kStored, kStored,   kStored};
+            call_between_guards(PackColumns{}, s, kBytes, kBytes, kBytes, kOut, kIntsOut);
+            s.depth_step = 1, s.col_step = depth;
+            call_between_guards(PackColumns{}, s, kBytes, kBytes, kBytes, kOut, kIntsOut);
+          }
+          const rt::RowTerms terms{cols,    depth,   lanes,   depth + 3,
+                                   kStored, kStored, kStored, kStored};
+          call_between_guards(RowTermsOf{}, terms, kBytes, kBytes, kBytes, kIntsOut);
+        }
+      }
+    }
+  });
+}
+
 TEST(External, PoolsOfFloatsStayInsideTheirSpans) {
   expect_inside([] {
     for (const int channels : {1, 5, 16, 70}) {

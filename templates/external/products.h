@@ -1,9 +1,10 @@
-// Descriptors of the functions of runtime/etch_products.h and etch_float_products.h; see
-// templates/external.h. Of x all positions that the geometry names count, whether a stride skips
-// them or not.
+// Descriptors of the functions of runtime/etch_products.h, etch_matmul.h and etch_float_products.h;
+// see templates/external.h. Of x all positions that the geometry names count, whether a stride
+// skips them or not.
 #pragma once
 
 #include "runtime/etch_float_products.h"
+#include "runtime/etch_matmul.h"
 #include "runtime/etch_products.h"
 #include "templates/external.h"
 
@@ -132,6 +133,34 @@ struct FillZeroPoint : RuntimeFunction {
   }
   auto spans(const std::uint8_t* zero, rt::Stored, int, std::uint8_t* y, std::ptrdiff_t n) const {
     return spans_of(span(zero, {}), span(y, {}, n));
+  }
+};
+
+struct PackColumns : RuntimeFunction {
+  PackColumns() : RuntimeFunction("pack_columns", "etch_matmul.h", FloatUse::kNone) {}
+  void operator()(const rt::PackedColumns& s, const std::uint8_t* b, const std::uint8_t* b_zero,
+                  const std::uint8_t* a_zero, std::uint8_t* packed, std::int32_t* start) const {
+    rt::pack_columns(s, b, b_zero, a_zero, packed, start);
+  }
+  auto spans(const rt::PackedColumns& s, const std::uint8_t* b, const std::uint8_t* b_zero,
+             const std::uint8_t* a_zero, std::uint8_t* packed, std::int32_t* start) const {
+    const std::int64_t lanes = std::int64_t{s.lanes} * s.vectors;
+    const std::int64_t bytes = (std::int64_t{s.depth} + 3) / 4 * lanes * (s.words ? 8 : 4);
+    return spans_of(span(b, {{s.depth, s.depth_step}, {s.cols, s.col_step}}), span(b_zero, {}),
+                    span(a_zero, {}), span(packed, {}, bytes), span(start, {}, lanes));
+  }
+};
+
+struct RowTermsOf : RuntimeFunction {
+  RowTermsOf() : RuntimeFunction("row_terms", "etch_matmul.h", FloatUse::kNone) {}
+  void operator()(const rt::RowTerms& s, const std::uint8_t* a, const std::uint8_t* a_zero,
+                  const std::uint8_t* b_zero, std::int32_t* terms) const {
+    rt::row_terms(s, a, a_zero, b_zero, terms);
+  }
+  auto spans(const rt::RowTerms& s, const std::uint8_t* a, const std::uint8_t* a_zero,
+             const std::uint8_t* b_zero, std::int32_t* terms) const {
+    return spans_of(span(a, {{s.rows, s.row_step}}, s.depth), span(a_zero, {}), span(b_zero, {}),
+                    span(terms, {}, std::int64_t{s.rows} * s.lanes));
   }
 };
 

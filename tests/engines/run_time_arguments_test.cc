@@ -55,6 +55,9 @@ std::vector<Case> late_products(int count) {
 
 TEST(RunTimeArguments, NativelyInConvolutions) { expect_native_agrees(late_convolutions(1)); }
 TEST(RunTimeArguments, NativelyInMatrixProducts) { expect_native_agrees(late_products(150)); }
+TEST(RunTimeArguments, NativelyInProductsOfTwoInputs) {
+  expect_native_agrees(products_of_two_inputs(1));
+}
 
 TEST(RowSteps, NativelyInArithmetic) { expect_native_agrees(arithmetic_cases(300)); }
 TEST(RowSteps, NativelyInFunctionsOfOneElement) { expect_native_agrees(map_cases(150)); }
@@ -68,8 +71,9 @@ class CompiledRows : public testing::TestWithParam<const char*> {};
 TEST_P(CompiledRows, AgreeWithTheReferences) {
   std::vector<Case> cases = late_convolutions(10);
   for (std::vector<Case>& more : std::vector<std::vector<Case>>{
-           late_products(6), arithmetic_cases(40), map_cases(15), cast_cases(40),
-           integer_function_cases(12), float_window_cases(15), quantization_cases(25)}) {
+           late_products(6), products_of_two_inputs(13), arithmetic_cases(40), map_cases(15),
+           cast_cases(40), integer_function_cases(12), float_window_cases(15),
+           quantization_cases(25)}) {
     cases.insert(cases.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   }

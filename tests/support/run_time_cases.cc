@@ -136,4 +136,86 @@ std::vector<Case> matrix_products(int count) {
   return out;
 }
 
+namespace {
+
+// One matrix of the product as a graph input, seen through a Transpose if `transposed`.
+void add_matrix(ModelBuilder& model, Case& out, Dice& dice, const std::string& name, DType type,
+                Shape shape, bool transposed) {
+  if (!transposed) {
+    model.input(name, type, {shape.begin(), shape.end()});
+    out.inputs.push_back(random_bytes(dice, type, shape));
+    return;
+  }
+  std::vector<std::int64_t> perm;
+  for (std::size_t d = 0; d < shape.size(); ++d) perm.push_back(static_cast<std::int64_t>(d));
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  model.input(name + "_in", type, {shape.begin(), shape.end()});
+  out.inputs.push_back(random_bytes(dice, type, shape));
+  model.node("Transpose", {name + "_in"}, {name}, {{"perm", perm}});
+}
+
+Tensor zero_point(DType type, int index) {
+  const std::vector<std::int32_t> stored{0, 128, 255, 77};
+  const std::int32_t zero = stored[static_cast<std::size_t>(index % 4)];
+  return narrowed(type, {}, {type == DType::kS8 ? zero - 128 : zero});
+}
+
+Case product_of_two_inputs(int index, std::int64_t rows, std::int64_t depth, std::int64_t cols,
+                           Dice& dice) {
+  Shape a{rows, depth}, b{depth, cols};
+  if (index % 3 != 0) a.insert(a.begin(), {index % 5 == 0 ? 1 : 2, 3});
+  if (index % 3 == 1) b.insert(b.begin(), {2, index % 2 == 0 ? 3 : 1});
+  const DType a_type = dice.one_in(2) ? DType::kU8 : DType::kS8;
+  const DType b_type = dice.one_in(2) ? DType::kU8 : DType::kS8;
+  const bool integer = index % 4 == 3;
+  Case out{cat("two_inputs_", index, "_", rows, "x", depth, "x", cols), {}, {}};
+  ModelBuilder model(13);
+  add_matrix(model, out, dice, "a", a_type, a, dice.one_in(3));
+  add_matrix(model, out, dice, "b", b_type, b, dice.one_in(2));
+  const bool late = integer && dice.one_in(2);  // zero points
+  for (const auto& [name, type] : {std::pair{"a_zero", a_type}, {"b_zero", b_type}}) {
+    const Tensor zero = zero_point(type, static_cast<int>(dice.between(0, 3)));
+    if (!late) {
+      model.initializer(name, zero);
+      continue;
+    }
+    model.input(name, type, {});
+    out.inputs.push_back(zero);
+  }
+  if (integer) {
+    model.node("MatMulInteger", {"a", "b", "a_zero", "b_zero"}, {"y"});
+  } else {
+    const DType y = any_8bit(dice);
+    const std::vector<float> scales(static_cast<std::size_t>(cols), 0.011F);
+    model.initializer("a_scale", Tensor::of<float>({}, {0.02F}));
+    model.initializer("b_scale", b.size() == 2 && index % 2 == 0 ? Tensor::of<float>({cols}, scales)
+                                                                 : Tensor::of<float>({}, {0.013F}));
+    model.initializer("y_scale", Tensor::of<float>({}, {0.9F}));
+    model.initializer("y_zero", narrowed(y, {}, {any_zero_point(dice, y)}));
+    model.node("QLinearMatMul",
+               {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"}, {"y"});
+  }
+  model.output("y");
+  out.model = model.bytes();
+  return out;
+}
+
+}  // namespace
+
+std::vector<Case> products_of_two_inputs(int stride) {
+  Dice dice(78);
+  std::vector<Case> out;
+  int index = 0;
+  for (const std::int64_t rows : {1, 2, 5, 9}) {
+    for (const std::int64_t depth : {1, 3, 4, 5, 9, 16, 17, 67}) {
+      for (const std::int64_t cols : {1, 2, 3, 4, 5, 8, 9, 15, 17, 33, 65}) {
+        Case each = product_of_two_inputs(index, rows, depth, cols, dice);
+        if (index++ % stride == 0) out.push_back(std::move(each));
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace etch

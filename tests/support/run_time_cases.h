@@ -17,4 +17,9 @@ Case as_conv_integer(const Case& each);
 // MatMulInteger and QLinearMatMul with batches, vectors and every form of their parameters.
 std::vector<Case> matrix_products(int count);
 
+// The same with both matrices at run time: every `stride`-th of an enumeration of sizes around the
+// widths of vectors, with transposed operands, batches of which one operand may have less, all
+// pairs of types, and zero points at the ends, in the middle and at run time.
+std::vector<Case> products_of_two_inputs(int stride);
+
 }  // namespace etch

@@ -176,7 +176,8 @@ void add_started(Lowering& lowering, const Node& node, const ConvProblem& proble
   prove_products(lowering.isa(), *step);
   step->facts.front() = range_fact(problem);
   step->summary = describe(problem, step->kind);
-  step->plan.start_is_operand = true;
+  step->plan.operands.start = 1;
+  step->plan.operands.y = 2;
   const View start = add_fold(lowering, node, take_constant(*step, "bias"),
                               lowering.stored_offset(problem.x), zero_point);
   lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});

@@ -17,6 +17,7 @@ std::int64_t ConvProblem::macs() const {
 }
 
 AccumulatorRange accumulator_range(const ConvProblem& problem, std::int64_t channel) {
+  if (problem.run_time) return problem.run_time->range;
   const std::int64_t least = 0 - problem.x_zero_point;
   const std::int64_t most = 255 - problem.x_zero_point;
   AccumulatorRange range;

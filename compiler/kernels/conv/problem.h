@@ -10,6 +10,7 @@
 
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/program/view.h"
+#include "templates/kernels/conv/conv_plan.h"
 #include "templates/kernels/quantize/requantize.h"
 
 namespace etch {
@@ -18,6 +19,18 @@ namespace etch {
 struct ConvResidual {
   View view;  // uint8; kArenaSlack bytes after it may be read
   AddResidual add;
+};
+
+// The reachable accumulators of one output channel (docs/spec/requantization.md section 3.4), exact
+// int64.
+struct AccumulatorRange {
+  std::int64_t low = 0, high = 0;
+};
+
+// Weights that the step packs itself, from an operand: only the portable family's plan has such.
+struct RunTimeWeights {
+  ConvOperands operands;
+  AccumulatorRange range;  // of every channel
 };
 
 // Activations are uint8 as stored; weights are already w - w_zero_point.
@@ -32,6 +45,7 @@ struct ConvProblem {
   std::vector<float> scale;        // [M]; empty for int32 output
   Requantize out;                  // kind is chosen here
   std::optional<ConvResidual> residual;
+  std::optional<RunTimeWeights> run_time;  // then `weights` is empty
 
   std::int64_t taps() const;
   std::int64_t macs() const;
@@ -40,11 +54,6 @@ struct ConvProblem {
   }
 };
 
-// The reachable accumulators of one output channel (docs/spec/requantization.md section 3.4), exact
-// int64.
-struct AccumulatorRange {
-  std::int64_t low = 0, high = 0;
-};
 AccumulatorRange accumulator_range(const ConvProblem& problem, std::int64_t channel);
 
 }  // namespace etch

@@ -164,6 +164,7 @@ std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const Isa
   for (const int vectors : isa.vectors) {
     if (vectors == 0 || vectors > isa.accumulators) continue;
     out.push_back(split_channels(isa, channels, vectors));
+    if (plan.operands.weights >= 0) continue;  // run-time packing knows whole vectors
     if (!isa.broadcast_is_load || isa.lanes <= 4 || plan.out.kind == Requantize::Kind::kInt32)
       continue;
     if (rest == 0 || rest > isa.lanes / 2) continue;

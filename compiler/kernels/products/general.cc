@@ -7,6 +7,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/products/packed_product.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/stage/staged_step_impl.h"
@@ -117,18 +118,6 @@ void add_general_conv(Lowering& lowering, const Node& node, const ConvGeometry& 
 }
 
 namespace {
-
-// Steps of an operand's matrices along the dimensions of the broadcast batch, in elements.
-std::vector<std::int64_t> batch_steps(const View& view, const Shape& batch) {
-  std::vector<std::int64_t> out(batch.size(), 0);
-  if (view.rank() < 3) return out;
-  const std::vector<std::int64_t> own = steps_of(view);
-  const std::size_t leading = own.size() - 2;
-  for (std::size_t d = 0; d < leading; ++d) {
-    if (view.shape[d] != 1) out[batch.size() - leading + d] = own[d];
-  }
-  return out;
-}
 
 // The step from one row (column) to the next of a parameter that belongs to `size` rows of each
 // matrix, and its steps along the batch when every matrix has its own.

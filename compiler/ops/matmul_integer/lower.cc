@@ -1,16 +1,23 @@
-// Lowering of MatMulInteger: packed weights where b is constant, else the general loops.
+// Lowering of MatMulInteger: packed weights where b is constant, a step that packs b where it is
+// not, the general loops where rows or columns have zero points of their own.
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/products/general.h"
+#include "compiler/kernels/products/packed_product.h"
 #include "compiler/ops/matmul_integer/op.h"
 
 namespace etch {
 
 namespace {
-// One zero point for the whole of a, constant or not.
-bool a_is_per_tensor(const Lowering& lowering, const Node& node) {
-  const bool given = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  return !given || element_count(*lowering.value(node.inputs[2]).shape) == 1;
+
+constexpr ProductInputs kInputs{.x = 0, .x_zero_point = 2, .w = 1, .w_zero_point = 3};
+
+// Whether one zero point serves the whole input, known or not; `known` gets it if it is.
+bool has_one_zero_point(const Lowering& lowering, const Node& node, int input,
+                        const std::optional<std::vector<int>>& value, std::optional<int>& known) {
+  if (value) known = common_zero_point(*value);
+  return value ? known.has_value() : is_per_tensor(lowering, node, input);
 }
+
 }  // namespace
 
 void lower_matmul_integer(Lowering& lowering, const Node& node) {
@@ -18,9 +25,17 @@ void lower_matmul_integer(Lowering& lowering, const Node& node) {
   const MatMulGeometry& g = params.geometry;
   const bool packed = params.b_zero_point && lowering.is_constant(node, 1) &&
                       !lowering.is_constant(node, 0) && element_count(g.b_batch) == 1 &&
-                      a_is_per_tensor(lowering, node);
-  if (!packed || g.depth == 0 || element_count(g.output) == 0) {
-    add_general_matmul(lowering, node, g, {.x = 0, .x_zero_point = 2, .w = 1, .w_zero_point = 3});
+                      is_per_tensor(lowering, node, 2);
+  const bool empty = g.depth == 0 || element_count(g.output) == 0;
+  PackedProduct product{g, kInputs, {}, {}, {}, {}};
+  if (!packed && !empty &&
+      has_one_zero_point(lowering, node, 2, params.a_zero_point, product.a_zero) &&
+      has_one_zero_point(lowering, node, 3, params.b_zero_point, product.b_zero)) {
+    add_packed_product(lowering, node, product);
+    return;
+  }
+  if (!packed || empty) {
+    add_general_matmul(lowering, node, g, kInputs);
     return;
   }
   const std::int64_t rows = element_count(g.batch) * g.rows;

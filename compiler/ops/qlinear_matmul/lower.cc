@@ -1,9 +1,42 @@
-// Lowering of QLinearMatMul: packed weights where b is constant, else the general loops.
+// Lowering of QLinearMatMul: packed weights where b is constant, a step that packs b where it is
+// not, the general loops where scales are known at run time only or zero points differ.
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/products/general.h"
+#include "compiler/kernels/products/packed_product.h"
 #include "compiler/ops/qlinear_matmul/op.h"
 
 namespace etch {
+
+namespace {
+
+constexpr ProductInputs kInputs{.x = 0,
+                                .x_zero_point = 2,
+                                .w = 3,
+                                .w_zero_point = 5,
+                                .x_scale = 1,
+                                .w_scale = 4,
+                                .y_scale = 6,
+                                .y_zero_point = 7};
+
+// A product whose step packs b; nothing if b's zero points or scales differ between matrices.
+std::optional<PackedProduct> packed_product(const QLinearMatMulParams& params) {
+  const MatMulGeometry& g = params.geometry;
+  if (!params.a || !params.b || !params.y || g.depth == 0) return std::nullopt;
+  if (element_count(g.output) == 0) return std::nullopt;
+  PackedProduct out{
+      g,  kInputs, common_zero_point(params.a->zero_point), common_zero_point(params.b->zero_point),
+      {}, {}};
+  const std::vector<float> scale = combined_scale(*params.a, *params.b, *params.y);
+  const bool fits = scale.size() == 1 || std::ssize(scale) == g.cols;
+  if (!out.a_zero || !out.b_zero || params.a->scale.size() != 1 || !fits) return std::nullopt;
+  out.scale = per_channel(scale, g.cols);
+  out.out.zero_point = params.y->zero_point_at(0);
+  out.out.low = params.limits.low;
+  out.out.high = params.limits.high;
+  return out;
+}
+
+}  // namespace
 
 void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QLinearMatMulParams>(node);
@@ -12,19 +45,15 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
   const bool packed = known && params.a->scale.size() == 1 && params.a->zero_point.size() == 1 &&
                       element_count(g.b_batch) == 1 && !lowering.is_constant(node, 0);
   if (!packed || g.depth == 0 || element_count(g.output) == 0) {
+    if (const std::optional<PackedProduct> product = packed_product(params)) {
+      add_packed_product(lowering, node, *product);
+      return;
+    }
     if (node.domain == kEtch) {
       lowering.unsupported(node, "limits need constant weights, scales and zero points");
       return;
     }
-    add_general_matmul(lowering, node, g,
-                       {.x = 0,
-                        .x_zero_point = 2,
-                        .w = 3,
-                        .w_zero_point = 5,
-                        .x_scale = 1,
-                        .w_scale = 4,
-                        .y_scale = 6,
-                        .y_zero_point = 7});
+    add_general_matmul(lowering, node, g, kInputs);
     return;
   }
   const std::int64_t rows = element_count(g.batch) * g.rows;

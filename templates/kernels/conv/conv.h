@@ -33,7 +33,7 @@ constexpr int kLineBytes = 64;  // of a cache
 template <class S>
 struct TilePtrs {
   typename S::template Ptr<const std::uint8_t> x, w, ahead;
-  typename S::template Ptr<const std::int32_t> bias;
+  typename S::template Ptr<const std::int32_t> terms, bias;
   Factors<S> factors;
   Residual<S> residual;
 };
@@ -107,6 +107,9 @@ class Tile {
             pattern_.bias[static_cast<std::size_t>(p)] + std::int64_t{v} * s_.isa().lanes;
         acc_.push_back(s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + Index(lane)));
       }
+      if (plan_.operands.row_terms < 0) continue;
+      const auto term = s_.load_i32(Name("term").at("p", p), in.terms + Index(p * s_.isa().lanes));
+      for (int v = 0; v < block_.vectors; ++v) s_.add_i32(acc(p, v), term);
     }
   }
 
@@ -338,66 +341,91 @@ class RegionLoops {
     const auto x = s_.template operand<const std::uint8_t>(0) + at.x +
                    Index(region_.x_offset + pattern.x_shift) + row * region_.x_row +
                    col * region_.x_col;
-    const bool between = plan_.start_is_operand || plan_.add;  // an operand between x and y
-    const auto y = s_.template operand<Out>(between ? 2 : 1) + at.y + Index(region_.y_offset) +
+    const auto y = s_.template operand<Out>(plan_.operands.y) + at.y + Index(region_.y_offset) +
                    row * region_.y_row + col * region_.y_col;
     const std::int64_t group_bytes = std::int64_t{block.vectors} * s_.isa().weight_bytes();
-    const auto panel = s_.template constant<const std::uint8_t>("weights") + at.weights;
+    const auto panel = data<std::uint8_t>(plan_.operands.weights, "weights") + at.weights;
     const auto w = panel + Index(pattern.weights_shift * group_bytes);
-    const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
-                                              : s_.template constant<const std::int32_t>("bias");
-    const auto bias = start + at.lane + Index(region_.bias + pattern.bias_shift);
+    const auto bias = data<std::int32_t>(plan_.operands.start, "bias") + at.lane +
+                      Index(region_.bias + pattern.bias_shift);
     const int lines = lines_of_tile(block, row_spot, col_spot);
     const auto ahead = panel +
                        row_spot.number * (std::int64_t{col_spot.tiles} * lines * kLineBytes) +
                        col_spot.number * (std::int64_t{lines} * kLineBytes);
-    const auto body = [&](const auto& tx, const auto& tw, const auto& ta, const auto& tb,
-                          const Factors<S>& tf, const auto& ty, const Residual<S>& tr) {
-      Tile<S, Out>(s_, plan_, region_, block, rows, cols, pattern)
-          .run({tx, tw, ta, tb, tf, tr}, s_.base("yt", ty), lines);
+    using TilePtr = TilePtrs<S>;  // x, w, ahead and terms: what call() fills in
+    const auto body = [&](TilePtr t, const auto& tb, const Factors<S>& tf, const auto& ty,
+                          const Residual<S>& tr) {
+      t.bias = tb;
+      t.factors = tf;
+      t.residual = tr;
+      Tile<S, Out>(s_, plan_, region_, block, rows, cols, pattern).run(t, s_.base("yt", ty), lines);
     };
     const std::string name = tile_name(block, rows, cols, pattern);
     const auto function = [&](auto of_rest, const auto&... rest) {
-      call(name, of_rest, lines > 0, ahead, x, w, rest...);
+      call(name, of_rest, lines > 0, ahead, col, x, w, rest...);
     };
     if (plan_.out.kind == Requantize::Kind::kInt32) {
-      function([&](const auto& tx, const auto& tw, const auto& ta, const auto& tb,
-                   const auto& ty) { body(tx, tw, ta, tb, Factors<S>{}, ty, {}); },
+      function([&](const TilePtr& t, const auto& tb,
+                   const auto& ty) { body(t, tb, Factors<S>{}, ty, {}); },
                std::pair{"bias", bias}, std::pair{"y", y});
       return;
     }
     with_factors(s_, plan_.out, at.lane, [&](const char* parameter, const auto& p, auto make) {
       if (!plan_.add) {
-        function([&](const auto& tx, const auto& tw, const auto& ta, const auto& tb, const auto& tf,
-                     const auto& ty) { body(tx, tw, ta, tb, make(tf), ty, {}); },
+        function([&](const TilePtr& t, const auto& tb, const auto& tf,
+                     const auto& ty) { body(t, tb, make(tf), ty, {}); },
                  std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"y", y});
         return;
       }
       const auto r = s_.template operand<const std::uint8_t>(1) + at.residual +
                      Index(region_.r_offset) + row * region_.r_row + col * region_.r_col;
       function(
-          [&](const auto& tx, const auto& tw, const auto& ta, const auto& tb, const auto& tf,
-              const auto& tr, const auto& ty) {
-            body(tx, tw, ta, tb, make(tf), ty, {&*plan_.add, tr});
+          [&](const TilePtr& t, const auto& tb, const auto& tf, const auto& tr, const auto& ty) {
+            body(t, tb, make(tf), ty, {&*plan_.add, tr});
           },
           std::pair{"bias", bias}, std::pair{parameter, p}, std::pair{"residual", r},
           std::pair{"y", y});
     });
   }
 
-  // The function of a tile, with a parameter more if it prefetches.
+  // Operand `i` of the step, or the constant.
+  template <class Element>
+  auto data(int i, const char* name) {
+    return i < 0 ? s_.template constant<const Element>(name)
+                 : s_.template operand<const Element>(i);
+  }
+
+  // The function of a tile, with a parameter more if it prefetches or adds terms of its pixels.
   template <class Body, class Bytes, class... Rest>
-  void call(const std::string& name, Body body, bool prefetches, const Bytes& ahead, const Bytes& x,
-            const Bytes& w, const Rest&... rest) {
+  void call(const std::string& name, Body body, bool prefetches, const Bytes& ahead,
+            const Index& col, const Bytes& x, const Bytes& w, const Rest&... rest) {
     const Taps taps = region_.runs.empty() ? Taps::kNone : Taps::kSome;
+    if (plan_.operands.row_terms >= 0) {
+      const auto terms = s_.template operand<const std::int32_t>(plan_.operands.row_terms) +
+                         col * std::int64_t{s_.isa().lanes};
+      tap_function(
+          s_, name, taps,
+          [&](const auto& tx, const auto& tw, const auto& tt, const auto&... p) {
+            body({tx, tw, Bytes{}, tt, {}, {}, {}}, p...);
+          },
+          x, w, std::pair{"terms", terms}, rest...);
+      return;
+    }
     if (prefetches) {
-      tap_function(s_, name, taps, body, x, w, std::pair{"ahead", ahead}, rest...);
+      tap_function(
+          s_, name, taps,
+          [&](const auto& tx, const auto& tw, const auto& ta, const auto&... p) {
+            body({tx, tw, ta, {}, {}, {}, {}}, p...);
+          },
+          x, w, std::pair{"ahead", ahead}, rest...);
       return;
     }
     tap_function(
         s_, name, taps,
-        [&](const auto& tx, const auto& tw, const auto&... p) { body(tx, tw, Bytes{}, p...); }, x,
-        w, rest...);
+        [&](const auto& tx, const auto& tw, const auto&... p) {
+          body({tx, tw, Bytes{}, {}, {}, {}, {}}, p...);
+        },
+        x, w, rest...);
   }
 
   std::string tile_name(const ChannelBlock& block, int rows, int cols,
@@ -438,14 +466,19 @@ void regions(S& s, const ConvPlan& plan, std::size_t axis, const Place<S>& place
 
 }  // namespace conv_detail
 
+// From a place on, for kernels with loops of their own around it.
 template <class S>
-void conv_kernel(S& s, const ConvPlan& plan) {
-  const conv_detail::Place<S> start;
+void conv_kernel_at(S& s, const ConvPlan& plan, const conv_detail::Place<S>& start) {
   if (plan.out.kind == Requantize::Kind::kInt32) {
     conv_detail::regions<S, std::int32_t>(s, plan, 0, start);
   } else {
     conv_detail::regions<S, std::uint8_t>(s, plan, 0, start);
   }
+}
+
+template <class S>
+void conv_kernel(S& s, const ConvPlan& plan) {
+  conv_kernel_at(s, plan, conv_detail::Place<S>{});
 }
 
 }  // namespace etch

@@ -82,14 +82,22 @@ struct ChannelBlock {
 
 enum class LoopOrder { kPixelsOutside, kChannelsOutside };
 
+// Which operands of the step are what; -1: the constant of the same name, or nothing.
+struct ConvOperands {
+  int weights = -1;    // packed by the step itself: whole vectors only
+  int start = -1;      // what is "bias" otherwise
+  int row_terms = -1;  // a vector of equal int32 for every pixel, added to its start; of one row
+  int y = 1;           // 2 if there is a residual, which is operand 1
+};
+
 struct ConvPlan {
   std::vector<ConvLoop> axes;
   std::vector<ConvRegion> regions;
   std::vector<ChannelBlock> blocks;
   int lanes_per_group = 0;             // entries of "bias" and "scale" per group
   std::int64_t weights_per_group = 0;  // bytes
-  bool start_is_operand = false;   // operand 1 holds what is "bias" otherwise, and operand 2 is y
-  std::optional<AddResidual> add;  // operand 1 is the residual, and operand 2 is y
+  ConvOperands operands;               // x is operand 0
+  std::optional<AddResidual> add;      // operand 1 is the residual
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
   int unroll = 4;         // groups of 4 bytes per iteration of the K loop

@@ -7,7 +7,7 @@
 namespace etch {
 
 bool ConvStep::prefetch_weights() {
-  if (plan.order != LoopOrder::kChannelsOutside || plan.start_is_operand) return false;
+  if (plan.order != LoopOrder::kChannelsOutside || plan.operands.start >= 0) return false;
   plan.prefetch = true;
   schedule += ", prefetches";
   return true;

@@ -177,7 +177,7 @@ ConstantArray pack_bias(const Source& from, const std::vector<Lane>& lanes, Pack
 }
 
 // What requantization reads.
-ConstantArray pack_factors(const Source& from, const std::vector<Lane>& lanes) {
+ConstantArray factors_of(const Source& from, const std::vector<Lane>& lanes) {
   const Requantize& out = from.conv.plan.out;
   if (out.kind == Requantize::Kind::kInteger) {
     std::vector<int> channels;
@@ -202,8 +202,14 @@ PackedConv pack_conv(const ConvProblem& problem, const IsaTraits& isa, const Pla
   out.constants.push_back(pack_weights(from, out));
   out.constants.push_back(pack_bias(from, lanes, out));
   if (conv.plan.out.kind != Requantize::Kind::kInt32)
-    out.constants.push_back(pack_factors(from, lanes));
+    out.constants.push_back(factors_of(from, lanes));
   return out;
+}
+
+ConstantArray pack_factors(const ConvProblem& problem, const IsaTraits& isa,
+                           const PlannedConv& conv) {
+  const Source from{problem, isa, conv};
+  return factors_of(from, lanes_of(from));
 }
 
 ConvPlan placed(ConvPlan plan, const ConvProblem& problem, const PackedConv& packed) {

@@ -21,6 +21,10 @@ struct PackedConv {
 };
 PackedConv pack_conv(const ConvProblem& problem, const IsaTraits& isa, const PlannedConv& conv);
 
+// What requantization reads, in lane order; not for int32 output.
+ConstantArray pack_factors(const ConvProblem& problem, const IsaTraits& isa,
+                           const PlannedConv& conv);
+
 // The plan, told where its constants are.
 ConvPlan placed(ConvPlan plan, const ConvProblem& problem, const PackedConv& packed);
 

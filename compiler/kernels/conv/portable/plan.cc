@@ -212,7 +212,11 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
   out.proof = prove_range(problem, isa);
   out.parts = parts_needed(problem, isa);
   out.plan.out = out.proof.out;
-  if (problem.residual) out.plan.add = problem.residual->add;
+  if (problem.residual) {
+    out.plan.add = problem.residual->add;
+    out.plan.operands.y = 2;
+  }
+  out.plan.operands = problem.run_time ? problem.run_time->operands : out.plan.operands;
   out.plan.axes = loops_around(problem);
   for (PlannedRegion& each : plan_regions(problem, out.parts)) {
     out.plan.regions.push_back(std::move(each.region));
