@@ -15,8 +15,10 @@ std::optional<Quantization> written_by(const Node& node) {
   return node.op->writes == nullptr ? std::nullopt : node.op->writes(node);
 }
 
-std::optional<Quantization> read_by(const Node& node) {
-  return node.op->reads == nullptr ? std::nullopt : node.op->reads(node);
+// How `node` reads `id`: operators declare it of input 0.
+std::optional<Quantization> read_by(const Node& node, ValueId id) {
+  if (node.op->reads == nullptr || node.inputs[0] != id) return std::nullopt;
+  return node.op->reads(node);
 }
 
 Port port_of(const Graph& graph, ValueId id, std::string identifier,
@@ -44,7 +46,8 @@ void describe_ports(const Graph& graph, Program& program) {
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     std::optional<Quantization> quantization;
     for (const int node : consumers[static_cast<std::size_t>(graph.inputs[i])]) {
-      if (!quantization) quantization = read_by(graph.nodes[static_cast<std::size_t>(node)]);
+      if (!quantization)
+        quantization = read_by(graph.nodes[static_cast<std::size_t>(node)], graph.inputs[i]);
     }
     program.inputs.push_back(port_of(graph, graph.inputs[i], cat("input", i), quantization));
   }
