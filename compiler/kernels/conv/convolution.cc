@@ -169,6 +169,12 @@ void prepare_halo(Lowering& lowering, const Node& node, View& x, int zero_point)
   arguments.add(std::move(step));
 }
 
+void take_start_from_operand(ConvPlan& plan) {
+  plan.operands.start = 1;
+  plan.operands.y = 2;
+}
+void take_start_from_operand(DepthwisePlan& plan) { plan.start_is_operand = true; }
+
 // The step of a problem whose start is an operand between x and y, and its factors as "bias".
 template <class MadeStep>
 void add_started(Lowering& lowering, const Node& node, const ConvProblem& problem, int zero_point,
@@ -176,8 +182,7 @@ void add_started(Lowering& lowering, const Node& node, const ConvProblem& proble
   prove_products(lowering.isa(), *step);
   step->facts.front() = range_fact(problem);
   step->summary = describe(problem, step->kind);
-  step->plan.operands.start = 1;
-  step->plan.operands.y = 2;
+  take_start_from_operand(step->plan);
   const View start = add_fold(lowering, node, take_constant(*step, "bias"),
                               lowering.stored_offset(problem.x), zero_point);
   lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});

@@ -6,6 +6,8 @@
 #pragma GCC optimize("no-tree-coalesce-vars", "no-predictive-commoning")
 #endif
 
+#include "etch/etch_ops.h"
+#include "etch/etch_transpose.h"
 #include "etch/vocab.h"
 #include "residual_block_steps.h"
 #include "residual_block_weights.h"
@@ -14,6 +16,8 @@ namespace residual_block {
 namespace steps {
 
 namespace isa = ::etch::avx2;
+
+namespace rt = ::etch::rt;
 
 // Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
@@ -215,12 +219,7 @@ void n1_conv(const uint8_t* x, const uint8_t* residual, uint8_t* y) noexcept {
 // Layer: graph output
 // hand the result over in the model's own layout
 void result0(const uint8_t* x, uint8_t* y) noexcept {
-  for (ptrdiff_t i0 = 0; i0 < 6; ++i0) {
-    {
-      const isa::Bytes bytes = isa::load_bytes_n(x + i0 * 8, 8);
-      isa::store_spread(y + i0, bytes, 6, 8);
-    }
-  }
+  rt::transpose_bytes(x, 8, y, 6, 6, 8, 0);
 }
 
 }  // namespace steps

@@ -3,6 +3,7 @@
 
 #include "etch/etch_ops.h"
 #include "etch/etch_mve.h"
+#include "etch/etch_transpose.h"
 #include "separable_convolution_steps.h"
 
 namespace separable_convolution {

@@ -8,6 +8,7 @@
 
 #include "etch/etch_ops.h"
 #include "etch/etch_mve.h"
+#include "etch/etch_transpose.h"
 #include "etch/vocab.h"
 #include "separable_convolution_steps.h"
 #include "separable_convolution_weights.h"
@@ -15,20 +16,13 @@
 namespace separable_convolution {
 namespace steps {
 
-namespace isa = ::etch::scalar;
-
 namespace rt = ::etch::rt;
 
 // Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t i0 = 0; i0 < 4; ++i0) {
-    for (ptrdiff_t i1 = 0; i1 < 16; ++i1) {
-      {
-        const isa::Bytes bytes = isa::load_bytes(x + i0 * 4 + i1 * 16);
-        isa::store_spread(y + i0 * 64 + i1, bytes, 16, 4);
-      }
-    }
+    rt::transpose_bytes(x + i0 * 4, 16, y + i0 * 64, 16, 16, 4, 0);
   }
 }
 
@@ -59,12 +53,7 @@ void n1_conv(const uint8_t* x, uint8_t* y) noexcept {
 // Layer: graph output
 // hand the result over in the model's own layout
 void result0(const uint8_t* x, uint8_t* y) noexcept {
-  for (ptrdiff_t i0 = 0; i0 < 16; ++i0) {
-    for (ptrdiff_t chunk = 0; chunk < 2; ++chunk) {
-      const isa::Bytes bytes = isa::load_bytes(x + i0 * 8 + chunk * 4);
-      isa::store_spread(y + i0 + chunk * 64, bytes, 16, 4);
-    }
-  }
+  rt::transpose_bytes(x, 8, y, 16, 16, 8, 0);
 }
 
 }  // namespace steps
