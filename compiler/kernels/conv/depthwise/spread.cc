@@ -13,6 +13,7 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kMostCopies = 16;  // of each byte of x
+constexpr std::int64_t kMostTaps = 160;   // that a depthwise kernel spells out
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return ceil_div(n, unit) * unit; }
 
@@ -59,8 +60,8 @@ bool wastes_lanes(const ConvProblem& problem, const IsaTraits& isa) {
   const std::int64_t in = g.in_per_group(), out = g.out_per_group();
   const bool depthwise = in == 1 && out == 1;
   if (g.direction != ConvDirection::kForward || g.group == 1 || depthwise || problem.residual ||
-      g.axes.size() > 2 || out > kMostCopies || problem.x.stride[1] != 1 ||
-      problem.y.stride[1] != bytes_of(problem.y.dtype))
+      g.axes.size() > 2 || out > kMostCopies || problem.taps() * in > kMostTaps ||
+      problem.x.stride[1] != 1 || problem.y.stride[1] != bytes_of(problem.y.dtype))
     return false;
   // Padded lanes and padded groups of four bytes of K. Up to four times the products cost less than
   // the copy where there are vectors: 47 against 84 us for 16 groups of 4x4 channels, 3x3 on 28x28.
