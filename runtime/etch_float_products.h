@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "etch_products.h"
+#include "etch_transpose.h"
 #include "etch_vector.h"
 
 namespace etch {
@@ -48,13 +49,31 @@ struct PackShape {
 };
 
 // Packs the weights of one group into panels and returns the place after them.
+// One panel of columns that are contiguous where they come from.
+static inline void pack_transposed(const PackShape& s, const float* from, int32_t width,
+                                   float* packed) {
+  constexpr ptrdiff_t kSize = sizeof(float);
+  transpose_words(reinterpret_cast<const uint8_t*>(from), kSize * s.out_step,
+                  reinterpret_cast<uint8_t*>(packed), kSize * width, width, s.in);
+}
+
 static inline float* pack_group(const PackShape& s, const float* w, float* packed) {
   for (int32_t first = 0; first < s.out; first += s.panel) {
     const int32_t width = s.out - first < s.panel ? s.out - first : s.panel;
     for (int32_t tap = 0; tap < s.taps; ++tap) {
+      const float* const from = w + tap * s.tap_step + first * s.out_step;
+      if (s.in_step == 1 && s.out_step != 1) {
+        pack_transposed(s, from, width, packed);
+        packed += static_cast<ptrdiff_t>(s.in) * width;
+        continue;
+      }
       for (int32_t c = 0; c < s.in; ++c) {
-        const float* const row = w + tap * s.tap_step + c * s.in_step + first * s.out_step;
-        for (int32_t j = 0; j < width; ++j) packed[j] = row[j * s.out_step];
+        const float* const row = from + c * s.in_step;
+        if (s.out_step == 1) {
+          ETCH_MEMCPY(packed, row, sizeof(float) * static_cast<size_t>(width));
+        } else {
+          for (int32_t j = 0; j < width; ++j) packed[j] = row[j * s.out_step];
+        }
         packed += width;
       }
     }

@@ -6,6 +6,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/import/attribute.h"
+#include "compiler/import/node_order.h"
 #include "compiler/import/tensor_data.h"
 #include "compiler/ops/op.h"
 
@@ -134,13 +135,13 @@ bool GraphBuilder::add_nodes() {
   for (const auto& node : proto_.node()) {
     for (const std::string& output : node.output()) names_made_by_nodes_.insert(output);
   }
-  for (const auto& node : proto_.node()) add_node(node);
+  for (const int at : topological_order(proto_)) add_node(proto_.node(at), at);
   return true;
 }
 
-void GraphBuilder::add_node(const onnx::NodeProto& proto) {
+void GraphBuilder::add_node(const onnx::NodeProto& proto, int position) {
   Node node;
-  node.index = static_cast<int>(graph_.nodes.size());
+  node.index = position;
   node.name = proto.name();
   node.domain = normal_domain(proto.domain());
   node.op_type = proto.op_type();
@@ -161,7 +162,7 @@ ValueId GraphBuilder::use(const std::string& name, const Node& node) {
   if (name.empty()) return kNoValue;
   if (const auto id = find(name)) return *id;
   const char* why = names_made_by_nodes_.count(name) != 0
-                        ? " is made by this or a later node; nodes must be in topological order"
+                        ? " depends on what this node makes: a cycle"
                         : " is no input, initializer or output of a node";
   sink_.report({Severity::kError, DiagKind::kGraph, node.index, location_of(node),
                 cat(quoted("input", name), why)});

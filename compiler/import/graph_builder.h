@@ -39,7 +39,7 @@ class GraphBuilder {
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
   [[nodiscard]] bool add_nodes();  // false: there are too many
-  void add_node(const onnx::NodeProto& proto);
+  void add_node(const onnx::NodeProto& proto, int position);  // in the file
   void add_outputs();
   void add_cuts();
   void add_declarations();

@@ -143,13 +143,26 @@ TEST(ImportWiring, EveryNameIsDefinedOnce) {
   EXPECT_NE(errors(relu_model().initializer("y", w)), "");  // a node's output
 }
 
-TEST(ImportWiring, NodesStandInTopologicalOrder) {
+TEST(ImportWiring, NodesAreReadInTopologicalOrderAndKeepTheirPlaceInTheFile) {
   ModelBuilder model;
   model.input("x", DType::kF32, {2});
-  model.node("Relu", {"t"}, {"y"}).node("Relu", {"x"}, {"t"}).output("y");
+  model.node("Relu", {"t"}, {"y"}).node("Abs", {"u"}, {"t"}).node("Neg", {"x"}, {"u"}).output("y");
+  Sink sink;
+  const auto graph = import_graph(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  ASSERT_EQ(graph->nodes.size(), 3U);
+  EXPECT_EQ(graph->nodes[0].op_type, "Neg");
+  EXPECT_EQ(graph->nodes[0].index, 2);
+  EXPECT_EQ(graph->nodes[2].op_type, "Relu");
+}
+
+TEST(ImportWiring, ACycleIsNamed) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2});
+  model.node("Add", {"x", "t"}, {"y"}).node("Relu", {"y"}, {"t"}).output("y");
   EXPECT_EQ(errors(model),
-            "model: error[E-GRAPH]: node #0 (Relu): input 't' is made by this or a later node; "
-            "nodes must be in topological order\n");
+            "model: error[E-GRAPH]: node #0 (Add): input 't' depends on what this node makes: a "
+            "cycle\n");
 }
 
 TEST(ImportWiring, ACycleIsRefused) {

@@ -23,7 +23,7 @@ struct Limits {
   std::int64_t external_bytes = std::int64_t{1} << 30;     // of tensors in other files, together
   std::int64_t depth = 32;                                 // nesting of protobuf messages
   std::int64_t parts = std::int64_t{1} << 19;              // messages and strings in the file
-  std::int64_t nodes = 4096;                               // of the graph
+  std::int64_t nodes = 16384;                              // of the graph
   std::int64_t name_bytes = std::int64_t{128} << 10;       // of one name
   std::int64_t constant_elements = std::int64_t{1} << 27;  // of one tensor in the file
   std::int64_t elements = std::int64_t{1} << 25;           // of one computed tensor or input
@@ -44,7 +44,7 @@ struct LimitInfo {
 };
 std::span<const LimitInfo> limit_infos();
 
-// "at most 4096; --limit nodes=N raises this": the end of a message of E-LIMIT.
+// "at most 16384; --limit nodes=N raises this": the end of a message of E-LIMIT.
 std::string at_most(const Limits& limits, std::int64_t Limits::*member);
 
 }  // namespace etch

@@ -38,6 +38,8 @@ class ResolveContext {
   const Shape& shape(int i) const { return *input(i).shape; }
   DType dtype(int i) const { return *input(i).dtype; }
   const Tensor* constant(int i) const;  // null: omitted, or known at run time only
+  // The same where input i is what a DequantizeLinear makes of constants, which is folded late.
+  std::optional<Tensor> dequantized_constant(int i) const;
 
   // Attributes. Each getter consumes the attribute; a wrong type is reported. What no getter
   // asked for is reported as E-ATTR after resolve.

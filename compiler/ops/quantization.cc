@@ -43,14 +43,17 @@ std::string tensor_name(const ResolveContext& context, int input) {
   return name.empty() ? "" : cat("'", printable(name), "' ");
 }
 
-bool scales_are_usable(ResolveContext& context, int input, const std::string& role) {
+bool scales_are_usable(ResolveContext& context, int input, const std::string& role,
+                       ScaleRule rule) {
   const auto scales = context.constant(input)->as<float>();
   for (std::size_t i = 0; i < scales.size(); ++i) {
-    if (std::isfinite(scales[i]) && scales[i] > 0) continue;
+    if (std::isfinite(scales[i]) && (scales[i] > 0 || rule == ScaleRule::kFinite)) continue;
     const std::string entry = scales.size() == 1 ? "" : cat(" at entry ", i);
-    context.input_error(DiagKind::kQuant, input, role.c_str(),
-                        cat(tensor_name(context, input), "must be finite and > 0, got ",
-                            decimal(scales[i]), entry));
+    context.input_error(
+        DiagKind::kQuant, input, role.c_str(),
+        cat(tensor_name(context, input),
+            rule == ScaleRule::kFinite ? "must be finite" : "must be finite and > 0", ", got ",
+            decimal(scales[i]), entry));
     return false;
   }
   return true;
@@ -58,14 +61,14 @@ bool scales_are_usable(ResolveContext& context, int input, const std::string& ro
 
 // True when the scale is right as far as it is known.
 bool check_scale(ResolveContext& context, int input, const std::string& role,
-                 const std::vector<Shape>& shapes) {
+                 const std::vector<Shape>& shapes, ScaleRule rule) {
   if (!context.has_input(input)) {
     context.error(DiagKind::kGraph, cat("input ", input, " (", role, ") is missing"));
     return false;
   }
   return check_float32(context, input, role.c_str()) &&
          shape_is_allowed(context, input, role, shapes) &&
-         (context.constant(input) == nullptr || scales_are_usable(context, input, role));
+         (context.constant(input) == nullptr || scales_are_usable(context, input, role, rule));
 }
 
 bool check_zero_point(ResolveContext& context, int input, const std::string& role, DType type,
@@ -92,13 +95,16 @@ const Tensor* constant_or_null(const ResolveContext& context, int input) {
 
 std::optional<Quantization> resolve_quantization(ResolveContext& context,
                                                  const QuantizationInputs& inputs, DType type,
-                                                 const std::vector<Shape>& shapes) {
-  const bool scale_ok = check_scale(context, inputs.scale, cat(inputs.operand, "_scale"), shapes);
+                                                 const std::vector<Shape>& shapes, ScaleRule rule) {
+  const bool scale_ok =
+      check_scale(context, inputs.scale, cat(inputs.operand, "_scale"), shapes, rule);
   const bool zero_point_ok = check_zero_point(context, inputs.zero_point,
                                               cat(inputs.operand, "_zero_point"), type, shapes);
   const Tensor* scale = context.constant(inputs.scale);
   if (!scale_ok || !zero_point_ok || scale == nullptr) return std::nullopt;
   if (!known_or_omitted(context, inputs.zero_point)) return std::nullopt;
+  if (std::ranges::any_of(scale->as<float>(), [](float each) { return !(each > 0); }))
+    return std::nullopt;
   return quantization_of(*scale, constant_or_null(context, inputs.zero_point));
 }
 

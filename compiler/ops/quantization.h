@@ -36,9 +36,13 @@ bool check_float32(ResolveContext& context, int input, const char* role);
 // Checks both tensors: scale float32 (E-TYPE), zero point of `type` (E-TYPE), shapes among
 // `shapes` (E-QUANT), constant scales finite and > 0 (E-QUANT). The result is absent after an
 // error and when either tensor is known only at run time.
+// With kFinite, for constants that become floats, a scale may be 0 or negative too; the result is
+// absent then.
+enum class ScaleRule { kPositive, kFinite };
 std::optional<Quantization> resolve_quantization(ResolveContext& context,
                                                  const QuantizationInputs& inputs, DType type,
-                                                 const std::vector<Shape>& shapes);
+                                                 const std::vector<Shape>& shapes,
+                                                 ScaleRule rule = ScaleRule::kPositive);
 
 // The same for an operand that has a zero point only (ConvInteger, MatMulInteger).
 std::optional<std::vector<int>> resolve_zero_points(ResolveContext& context, int input,

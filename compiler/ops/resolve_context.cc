@@ -83,6 +83,20 @@ const Tensor* ResolveContext::constant(int i) const {
   return has_input(i) ? input(i).constant.get() : nullptr;
 }
 
+std::optional<Tensor> ResolveContext::dequantized_constant(int i) const {
+  const ValueId id = node_.inputs[static_cast<std::size_t>(i)];
+  const auto maker = std::ranges::find_if(graph_.nodes, [&](const Node& node) {
+    return node.op_type == "DequantizeLinear" && node.outputs[0] == id && node.params.has_value();
+  });
+  if (maker == graph_.nodes.end()) return std::nullopt;
+  std::vector<const Tensor*> inputs;
+  for (const ValueId input : maker->inputs) {
+    inputs.push_back(input == kNoValue ? nullptr : graph_.value(input).constant.get());
+    if (input != kNoValue && inputs.back() == nullptr) return std::nullopt;
+  }
+  return std::move(maker->op->reference(*maker, inputs).at(0));
+}
+
 const Attribute* ResolveContext::find(const char* name) {
   used_.emplace_back(name);
   const auto found = node_.attributes.find(name);

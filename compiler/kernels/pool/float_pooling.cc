@@ -14,9 +14,19 @@ namespace etch {
 
 namespace {
 
+constexpr std::int64_t kLeastChannels = 8;  // that vectors are worth another order of x for
+
+// Windows are summed in vectors of channels.
+View input_of(Lowering& lowering, const Node& node, const PoolGeometry& geometry) {
+  const View& as_is = lowering.view(node, 0);
+  const bool first = geometry.layout == ConvLayout::kChannelsFirst;
+  if (!first || geometry.channels < kLeastChannels) return as_is;
+  return lowering.ordered(node, 0, channels_last(as_is.rank()));
+}
+
 void add_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
               std::unique_ptr<FloatPoolStep> step) {
-  const View x = lowering.view(node, 0);
+  const View x = input_of(lowering, node, geometry);
   const View y = lowering.new_output(node, 0, order_like(x));
   const View from = channels_first(x, geometry.layout);
   const View to = channels_first(y, geometry.layout);

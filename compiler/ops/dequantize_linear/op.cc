@@ -27,7 +27,9 @@ void resolve(ResolveContext& context) {
   const auto axis = resolve_quantization_axis(context);
   if (!axis) return;
   DequantizeLinearParams params{axis->axis, {}};
-  params.x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), axis->shapes);
+  // Quantizers of weights write negative scales, and 0 for a block of zeros.
+  const ScaleRule rule = context.constant(0) == nullptr ? ScaleRule::kPositive : ScaleRule::kFinite;
+  params.x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), axis->shapes, rule);
   context.set_output(0, DType::kF32, context.shape(0));
   context.set_params(std::move(params));
 }

@@ -56,7 +56,8 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "LayerNormalization", 17}};
+// ONNX has it since 17; ONNX Runtime writes it into optimized files of any version.
+constexpr OpName kNames[] = {{kOnnx, "LayerNormalization", 1}};
 }  // namespace
 
 extern const OpDef kOp_layer_normalization = {

@@ -83,15 +83,16 @@ std::optional<Tensor> value_of(ResolveContext& context) {
                         cat("must be ", name_of(type), ", got ", name_of(context.dtype(2))));
     return std::nullopt;
   }
-  const Tensor* value = context.constant(2);
-  if (value == nullptr) {
-    context.input_error(DiagKind::kUnsupported, 2, "constant_value",
-                        "must be known at compile time");
+  if (element_count(context.shape(2)) != 1) {
+    context.input_error(DiagKind::kShape, 2, "constant_value",
+                        cat("must have one element, got ", element_count(context.shape(2))));
     return std::nullopt;
   }
-  if (value->size() != 1) {
-    context.input_error(DiagKind::kShape, 2, "constant_value",
-                        cat("must have one element, got ", value->size()));
+  const Tensor* const known = context.constant(2);
+  const auto value = known == nullptr ? context.dequantized_constant(2) : std::optional(*known);
+  if (!value) {
+    context.input_error(DiagKind::kUnsupported, 2, "constant_value",
+                        "must be known at compile time");
     return std::nullopt;
   }
   return value->reshaped({});
