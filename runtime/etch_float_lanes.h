@@ -285,17 +285,25 @@ ETCH_INLINE Floats<lanes> positive_roots(const Floats<lanes>& x) {
 
 // ---- rows ----
 
-// x in the first n lanes, 0 in the others.
+// The first n lanes; none for n <= 0.
 template <int lanes>
-ETCH_INLINE Floats<lanes> first_lanes(const Floats<lanes>& x, ptrdiff_t n) {
+ETCH_INLINE Lanes<lanes> are_first(ptrdiff_t n) {
   if constexpr (lanes == 1) {
-    return {n > 0 ? x.v : 0.0f};
+    return {n > 0};
   } else {
-    Ints<lanes> at;
-    for (int i = 0; i < lanes; ++i) at.v[i] = i;
-    const Ints<lanes> is_there{at.v < static_cast<int32_t>(n)};
-    return from_bits(Ints<lanes>{bits_of(x).v & is_there.v});
+#if defined(__GNUC__)
+    typename Lanes<lanes>::Mask at;
+    for (int i = 0; i < lanes; ++i) at[i] = i;
+    return {at < static_cast<int32_t>(n)};
+#endif
   }
+}
+
+// x in the first n lanes, `otherwise` in the others.
+template <int lanes>
+ETCH_INLINE Floats<lanes> first_lanes(const Floats<lanes>& x, ptrdiff_t n,
+                                      const Floats<lanes>& otherwise) {
+  return choose(are_first<lanes>(n), x, otherwise);
 }
 
 // The n <= lanes elements from p on, `step` apart; the rest is zero.
@@ -306,12 +314,28 @@ ETCH_INLINE Floats<lanes> load_some(const float* p, ptrdiff_t step, ptrdiff_t n)
     if (step == 1) return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1u), p)};
   }
 #endif
+#if defined(__GNUC__) && defined(__AVX__)
+  if constexpr (lanes == 8) {
+    if (step == 1) return {_mm256_maskload_ps(p, reinterpret_cast<__m256i>(are_first<8>(n).v))};
+  }
+#endif
+#if defined(__GNUC__) && defined(__SSE2__)
+  if constexpr (lanes == 4) {
+    if (step == 1 && n < 4) {
+      Floats<4> low = all_lanes<4>(0.0f);
+      if ((n & 2) != 0) low.v = _mm_loadl_pi(low.v, reinterpret_cast<const __m64*>(p));
+      if ((n & 1) == 0) return low;
+      const __m128 last = _mm_load_ss(p + n - 1);
+      return {n == 1 ? last : _mm_movelh_ps(low.v, last)};
+    }
+  }
+#endif
   float each[static_cast<size_t>(lanes)] = {};
   for (ptrdiff_t i = 0; i < n; ++i) each[i] = p[i * step];
   return load<lanes>(each);
 }
 
-// The first n <= lanes elements to p on.
+// The first n <= lanes elements to p on. Not by masks where AVX has them for stores: they are slow.
 template <int lanes>
 ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
 #if defined(__GNUC__) && defined(__AVX512F__)
@@ -320,9 +344,23 @@ ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
     return;
   }
 #endif
+#if defined(__GNUC__) && defined(__SSE2__)
+  if constexpr (lanes == 8) {
+    if (n == 8) return store(p, x);
+    Floats<4> half[2];
+    ETCH_MEMCPY(half, &x, sizeof x);
+    if (n >= 4) store(p, half[0]);
+    store_some(n < 4 ? p : p + 4, n < 4 ? half[0] : half[1], n & 3);
+  } else if constexpr (lanes == 4) {
+    if (n == 4) return store(p, x);
+    if ((n & 2) != 0) _mm_storel_pi(reinterpret_cast<__m64*>(p), x.v);
+    if ((n & 1) != 0) _mm_store_ss(p + n - 1, n == 1 ? x.v : _mm_movehl_ps(x.v, x.v));
+  }
+#else
   float each[static_cast<size_t>(lanes)];
   store(each, x);
   for (ptrdiff_t i = 0; i < n; ++i) p[i] = each[i];
+#endif
 }
 
 // ---- sums ----
@@ -337,23 +375,55 @@ ETCH_INLINE Floats<lanes> sum_of_lanes(const Floats<lanes>* part) {
              sum(sum(half[4], half[5]), sum(half[6], half[7])));
 }
 
-static inline float sum_of_lanes(const float* lanes) {
-  Floats<1> part[16];
-  for (int i = 0; i < 16; ++i) part[i] = {lanes[i]};
-  return sum_of_lanes(part).v;
-}
-
 // 16 partial sums in as many vectors as they need.
 template <int lanes>
 struct PartialSums {
   Floats<lanes> v[static_cast<size_t>(16 / lanes)];
 };
 
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+// a[0] + a[1], a[2] + a[3], and the same of b.
+ETCH_INLINE Floats<4> sums_of_pairs(const Floats<4>& a, const Floats<4>& b) {
+#if defined(__SSE2__)
+  return {_mm_add_ps(_mm_shuffle_ps(a.v, b.v, 0x88), _mm_shuffle_ps(a.v, b.v, 0xdd))};
+#else
+  Floats<4> out;
+  __asm__("faddp %0.4s, %1.4s, %2.4s" : "=w"(out.v) : "w"(a.v), "w"(b.v));
+  return out;
+#endif
+}
+#endif
+
+// sum_of_lanes() of neighbours.
+template <int lanes>
+ETCH_INLINE float sum_of_lanes(const PartialSums<lanes>& sums) {
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+  Floats<4> quarter[4];
+  ETCH_MEMCPY(quarter, &sums, sizeof sums);
+  const Floats<4> pairs = sums_of_pairs(sum(quarter[2], quarter[0]), sum(quarter[3], quarter[1]));
+  const Floats<4> fours = sums_of_pairs(pairs, pairs);
+  return fours.v[0] + fours.v[1];
+#else
+  static_assert(lanes == 1, "vectors without sums of pairs");
+  return sum_of_lanes(sums.v).v;
+#endif
+}
+
 // Block k of 16 elements that are all there, and those after it.
 template <int k, int lanes, class Map>
 ETCH_INLINE void add_block(PartialSums<lanes>& sums, const float* x, Map map) {
   sums.v[k] = sum(sums.v[k], map(load<lanes>(x)));
   if constexpr (k + 1 < 16 / lanes) add_block<k + 1>(sums, x + lanes, map);
+}
+
+// The same for n < 16 elements. No partial sum is -0, so adding 0 changes none.
+template <int k, int lanes, class Map>
+ETCH_INLINE void add_some(PartialSums<lanes>& sums, const float* x, int32_t n, Map map) {
+  if (n <= 0) return;
+  const int32_t here = n < lanes ? n : lanes;
+  const Floats<lanes> each = map(load_some<lanes>(x, 1, here));
+  sums.v[k] = sum(sums.v[k], first_lanes(each, here, all_lanes<lanes>(0.0f)));
+  if constexpr (k + 1 < 16 / lanes) add_some<k + 1>(sums, x + lanes, n - lanes, map);
 }
 
 // The sum of map(x[i]): element i is added to partial sum i mod 16, in ascending order.
@@ -365,11 +435,11 @@ ETCH_INLINE float sum_of_row(const float* x, int32_t n, Map map) {
   int32_t i = 0;
   if constexpr (kLanes > 1) {
     for (; n - i >= 16; i += 16) add_block<0>(sums, x + i, map);
+    add_some<0>(sums, x + i, n - i, map);
+  } else {
+    for (; i < n; ++i) sums.v[i & 15].v += map(Floats<1>{x[i]}).v;
   }
-  float part[16];
-  ETCH_MEMCPY(part, &sums, sizeof part);
-  for (; i < n; ++i) part[i & 15] += map(Floats<1>{x[i]}).v;
-  return sum_of_lanes(part);
+  return sum_of_lanes(sums);
 }
 
 }  // namespace rt

@@ -15,6 +15,7 @@ namespace rt {
 struct Reduced {
   int32_t n[3];
   ptrdiff_t step[3];
+  bool in_order = false;  // floats are added in one partial sum, not in 16
 };
 
 // Of floats only: the sum over the count.
@@ -94,6 +95,60 @@ ETCH_INLINE Floats<lanes> reduced(const Reduced& r, const float* x) {
   }
 }
 
+// What is left to do with the sum of `count` elements.
+template <class Operation, int lanes>
+ETCH_INLINE Floats<lanes> finished(const Floats<lanes>& sum, float count) {
+  if constexpr (Operation::kSums == 0) {
+    return sum;
+  } else {
+    return Operation::kDivides != 0 ? quotient(sum, all_lanes<lanes>(count)) : sum;
+  }
+}
+
+// ---- sums in order: one partial sum ----
+
+template <int lanes, int count>
+ETCH_INLINE void add_all(Columns<lanes, count>& sums, const float* x, ptrdiff_t step) {
+  sums.first = sum(sums.first, load<lanes>(x));
+  if constexpr (count > 1) add_all(sums.rest, x + step, step);
+}
+
+template <class Operation, int lanes, int count>
+ETCH_INLINE void store_all(float* y, const Columns<lanes, count>& sums, float divisor) {
+  store(y, finished<Operation>(sums.first, divisor));
+  if constexpr (count > 1) store_all<Operation>(y + lanes, sums.rest, divisor);
+}
+
+// `count` vectors of results, of which the elements are `step` apart: side by side, so that each
+// visit of a row takes whole cache lines and no sum waits for another one.
+template <class Operation, int lanes, int count>
+ETCH_INLINE void sums_in_order(const Reduced& r, const float* x, ptrdiff_t step, float* y,
+                               float divisor) {
+  Columns<lanes, count> sums;
+  clear(sums);
+  for_reduced(r, [&](ptrdiff_t at) { add_all(sums, x + at, step); });
+  store_all<Operation>(y, sums, divisor);
+}
+
+template <class Operation>
+ETCH_INLINE void reduce_in_order(const Reduced& r, const float* x, ptrdiff_t step, float* y,
+                                 ptrdiff_t n, float divisor) {
+  constexpr int kLanes = kFloatLanes;
+  ptrdiff_t i = 0;
+  if constexpr (kLanes > 1) {
+    constexpr int kVectors = kLanes == 16 ? 4 : 8;
+    for (; step == 1 && n - i >= kVectors * kLanes; i += kVectors * kLanes)
+      sums_in_order<Operation, kLanes, kVectors>(r, x + i, kLanes, y + i, divisor);
+    for (; step == 1 && n - i >= kLanes; i += kLanes)
+      sums_in_order<Operation, kLanes, 1>(r, x + i, kLanes, y + i, divisor);
+    for (; n - i >= 8; i += 8)
+      sums_in_order<Operation, 1, 8>(r, x + i * step, step, y + i, divisor);
+  }
+  for (; i < n; ++i) sums_in_order<Operation, 1, 1>(r, x + i * step, step, y + i, divisor);
+}
+
+// ---- rows ----
+
 // The extreme of n > 0 neighbouring floats. Equal zeros are of the sign that came first; NaN is the
 // result where it comes first and passed over elsewhere, so the lanes begin with the first element.
 template <class Operation>
@@ -122,21 +177,14 @@ ETCH_INLINE float reduced_row(const float* x, int32_t n) {
   }
 }
 
-// What is left to do with the sum of `count` elements.
-template <class Operation, int lanes>
-ETCH_INLINE Floats<lanes> finished(const Floats<lanes>& sum, float count) {
-  if constexpr (Operation::kSums == 0) {
-    return sum;
-  } else {
-    return Operation::kDivides != 0 ? quotient(sum, all_lanes<lanes>(count)) : sum;
-  }
-}
-
-// y[i] = the reduction of the elements from x + i * step on. Floats are added in 16 partial sums,
-// element i to partial sum i mod 16, which sum_of_lanes() adds.
+// y[i] = the reduction of the elements from x + i * step on. Floats are added in order, or in 16
+// partial sums: element i to partial sum i mod 16, which sum_of_lanes() adds.
 template <class Operation>
 static inline void reduce(const Reduced& r, const float* x, ptrdiff_t step, float* y, ptrdiff_t n) {
   const float count = static_cast<float>(static_cast<int64_t>(r.n[0]) * r.n[1] * r.n[2]);
+  if constexpr (Operation::kSums != 0) {
+    if (r.in_order) return reduce_in_order<Operation>(r, x, step, y, n, count);
+  }
   const bool is_row = r.n[0] == 1 && r.n[1] == 1 && r.step[2] == 1;
   if (is_row && r.n[2] > 1) {
     for (ptrdiff_t i = 0; i < n; ++i, x += step)

@@ -41,6 +41,10 @@ static inline float largest(const float* x, int32_t n) {
   Floats<kLanes> most = all_lanes<kLanes>(kLeastFloat);
   int32_t i = 0;
   for (; n - i >= kLanes; i += kLanes) most = larger(load<kLanes>(x + i), most);
+  if (i != 0 && i < n) {  // the last vector takes some elements twice
+    most = larger(load<kLanes>(x + n - kLanes), most);
+    i = n;
+  }
   float result = largest_lane(most);
   for (; i < n; ++i) result = x[i] > result ? x[i] : result;
   return result;
@@ -64,7 +68,7 @@ ETCH_INLINE void exp_and_add_some(PartialSums<lanes>& sums, const float* x, floa
   const int32_t here = n < lanes ? n : lanes;
   const Floats<lanes> e = exponentials(difference(load_some<lanes>(x, 1, here), maximum));
   store_some(y, e, here);
-  sums.v[k] = sum(sums.v[k], first_lanes(e, here));
+  sums.v[k] = sum(sums.v[k], first_lanes(e, here, all_lanes<lanes>(0.0f)));
   if constexpr (k + 1 < 16 / lanes)
     exp_and_add_some<k + 1>(sums, x + lanes, y + lanes, n - lanes, maximum);
 }
@@ -87,9 +91,7 @@ static inline float exp_and_sum(const float* x, float* y, int32_t n, float maxim
       sums.v[i & 15].v += y[i];
     }
   }
-  float part[16];
-  ETCH_MEMCPY(part, &sums, sizeof part);
-  return sum_of_lanes(part);
+  return sum_of_lanes(sums);
 }
 
 // y[i] = fl(y[i] * scale)
@@ -101,11 +103,56 @@ static inline void scale_row(float* y, int32_t n, float scale) {
   for (; i < n; ++i) y[i] = opaque(y[i] * scale);
 }
 
+// ---- rows of at most 16 elements ----
+
+template <int k, int lanes>
+ETCH_INLINE Floats<lanes> load_short(PartialSums<lanes>& v, const float* x, int32_t n) {
+  const Floats<lanes> least = all_lanes<lanes>(kLeastFloat);
+  v.v[k] = least;
+  if (n <= 0) return least;
+  v.v[k] = n >= lanes ? load<lanes>(x) : first_lanes(load_some<lanes>(x, 1, n), n, least);
+  if constexpr (k + 1 < 16 / lanes) {
+    return larger(v.v[k], load_short<k + 1>(v, x + lanes, n - lanes));
+  } else {
+    return larger(v.v[k], least);
+  }
+}
+
+template <int k, int lanes>
+ETCH_INLINE void exp_short(PartialSums<lanes>& v, int32_t n, const Floats<lanes>& maximum) {
+  const Floats<lanes> zero = all_lanes<lanes>(0.0f);
+  const Floats<lanes> e = n > 0 ? exponentials(difference(v.v[k], maximum)) : zero;
+  v.v[k] = n >= lanes ? e : first_lanes(e, n, zero);
+  if constexpr (k + 1 < 16 / lanes) exp_short<k + 1>(v, n - lanes, maximum);
+}
+
+template <int k, int lanes>
+ETCH_INLINE void store_short(float* y, const PartialSums<lanes>& v, int32_t n,
+                             const Floats<lanes>& scale) {
+  if (n <= 0) return;
+  store_some(y, product(v.v[k], scale), n < lanes ? n : lanes);
+  if constexpr (k + 1 < 16 / lanes) store_short<k + 1>(y + lanes, v, n - lanes, scale);
+}
+
+// One row of 1 to 16 elements, which registers hold.
+template <int lanes>
+ETCH_INLINE void softmax_short(const float* x, float* y, int32_t n) {
+  PartialSums<lanes> v;
+  for (Floats<lanes>& each : v.v) each = all_lanes<lanes>(0.0f);
+  const float most = largest_lane(load_short<0>(v, x, n));
+  exp_short<0>(v, n, all_lanes<lanes>(most));
+  store_short<0>(y, v, n, all_lanes<lanes>(1.0f / sum_of_lanes(v)));
+}
+
 // Softmax of each of `rows` rows of `n` contiguous floats; y may be x. A row with NaN or +inf, or
 // of -inf only, becomes NaN.
 static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n) {
   for (int32_t row = 0; row < rows; ++row) {
-    scale_row(y, n, 1.0f / exp_and_sum(x, y, n, largest(x, n)));
+    if (kFloatLanes > 1 && n <= 16) {
+      softmax_short<kFloatLanes>(x, y, n);
+    } else {
+      scale_row(y, n, 1.0f / exp_and_sum(x, y, n, largest(x, n)));
+    }
     x += n;
     y += n;
   }

@@ -33,7 +33,7 @@ std::string text_of(const Range& range) { return cat("rt::Range", braced(range))
 
 std::string text_of(const Reduced& r) {
   return cat("rt::Reduced{{", r.n[0], ", ", r.n[1], ", ", r.n[2], "}, {", r.step[0], ", ",
-             r.step[1], ", ", r.step[2], "}}");
+             r.step[1], ", ", r.step[2], "}, ", r.in_order ? "true" : "false", "}");
 }
 
 std::string text_of(const Requantized& r) {

@@ -159,6 +159,8 @@ TEST(External, ArithmeticStaysInsideItsSpans) {
     call_between_guards(Apply<rt::Exp>{}, kFloats, a, kFloatsOut, n, 0.0F, 0.0F);
     const rt::Reduced reduced{{2, 3, 4}, {-30, 5, b}};
     call_between_guards(Reduce<rt::Mean, float>{}, reduced, kFloats, a, kFloatsOut, n);
+    const rt::Reduced in_order{{2, 3, 4}, {-30, 5, b}, true};
+    call_between_guards(Reduce<rt::Mean, float>{}, in_order, kFloats, a, kFloatsOut, n);
     call_between_guards(Reduce<rt::Largest, Byte>{}, reduced, kBytes, a, kOut, n);
     call_between_guards(ArgExtreme<rt::Above, float>{}, kFloats, a, kStored, 5, b, 0, kLongsOut, n);
     call_between_guards(ArgExtreme<rt::Below, Byte>{}, kBytes, a, kStored, 5, b, 1, kLongsOut, n);

@@ -65,7 +65,7 @@ RowNest rows_of(const View& x, const View& y, const std::vector<bool>& reduced) 
 ETCH_INSTANTIATE_STEP(ReduceStep);
 
 void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
-                   const std::vector<bool>& reduced) {
+                   const std::vector<bool>& reduced, bool in_order) {
   if (refuse_empty(lowering, node)) return;
   // int8 is compared as stored: a copy converts a graph input to that form.
   const View x = lowering.ordered(node, 0, order_like(lowering.view(node, 0)));
@@ -85,6 +85,7 @@ void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
     step->plan.reduced.n[at] = static_cast<std::int32_t>(levels[i].n);
     step->plan.reduced.step[at] = levels[i].step;
   }
+  step->plan.reduced.in_order = in_order;
   step->plan.rows = rows_of(x, y, reduced);
   const std::int64_t results = element_count(y.shape);
   step->summary = cat(node.op_type, ": ", results, " results of ",

@@ -14,7 +14,7 @@ void lower_global_pool(Lowering& lowering, const Node& node) {
   add_reduction(
       lowering, node,
       params.kind == GlobalPool::Kind::kAverage ? ReducePlan::Kind::kMean : ReducePlan::Kind::kMax,
-      reduced);
+      reduced, /*in_order=*/true);
 }
 
 }  // namespace etch

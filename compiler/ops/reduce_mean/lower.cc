@@ -23,7 +23,7 @@ ReducePlan::Kind plan_kind(Reduction::Kind kind) {
 
 void lower_reduction(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Reduction>(node);
-  add_reduction(lowering, node, plan_kind(params.kind), params.goes);
+  add_reduction(lowering, node, plan_kind(params.kind), params.goes, params.in_order);
 }
 
 }  // namespace etch

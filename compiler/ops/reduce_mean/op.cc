@@ -18,6 +18,7 @@ Reduction params_for(const Shape& from, const std::vector<std::int64_t>& axes, b
   for (std::size_t i = 0; i < from.size(); ++i) {
     const bool goes = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(i));
     params.goes.push_back(goes);
+    if (from[i] > 1) params.in_order = !goes;
     (goes ? params.reduced : params.kept).push_back(from[i]);
     (goes ? params.reduced_view : params.kept_view).strides.push_back(dense[i]);
     if (!goes || keep) params.shape.push_back(goes ? 1 : from[i]);

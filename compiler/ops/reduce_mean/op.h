@@ -5,8 +5,9 @@
 //                         absent or empty: all axes
 //   keepdims              1 (default): reduced axes stay with size 1
 //   noop_with_empty_axes  (with the input) 1: no axes means that nothing is reduced
-// Elements are taken in row-major order. The mean is their sum divided by their number; a NaN wins
-// as largest or smallest only if it comes first; sums of integers wrap.
+// Elements are taken in row-major order; sums of floats are 16 partial sums (see FloatSum) if the
+// last axis that has more than one element is reduced, else one. The mean is their sum divided by
+// their number; a NaN wins as largest or smallest only if it comes first; sums of integers wrap.
 #pragma once
 
 #include <vector>
@@ -23,6 +24,7 @@ struct Reduction {
   StridedView kept_view;  // input element of (kept axes..., 0)
   StridedView reduced_view;
   std::vector<bool> goes;  // per axis of the input
+  bool in_order = false;   // floats are added in one partial sum, else in 16
 };
 
 }  // namespace etch

@@ -41,12 +41,13 @@ Tensor reduced(const Reduction& params, const Tensor& x) {
     for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
       const T next = from[as_index(first[0] + at[0])];
       if constexpr (std::is_floating_point_v<T>) {
-        if (sums) return sum.add(next);
+        if (sums && !params.in_order) return sum.add(next);
+        if (sums) return static_cast<void>(result += next);
       }
       result = combined(params.kind, result, next);
     });
     if constexpr (std::is_floating_point_v<T>) {
-      if (sums) result = sum.value();
+      if (sums && !params.in_order) result = sum.value();
     }
     *to++ = params.kind == Kind::kMean ? static_cast<T>(result / count) : result;
   });
