@@ -71,7 +71,7 @@ ETCH_INLINE I32 load_u8(const uint8_t* p) {
 }
 
 ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
-  return {_mm512_maskz_cvtepu8_epi32(kAll, _mm_maskz_loadu_epi8(first_lanes(n), p))};
+  return {_mm512_maskz_cvtepu8_epi32(kAll, load_xmm_masked(first_lanes(n), p))};
 }
 
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {

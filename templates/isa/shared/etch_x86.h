@@ -3,12 +3,12 @@
 // Functions are static: files for different instruction sets can be linked together.
 #pragma once
 
-#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "etch_float.h"  // macros; also refuses -ffast-math
+#include "etch_intrinsics.h"
 
 namespace etch {
 namespace x86 {
@@ -99,6 +99,21 @@ ETCH_INLINE void store_xmm_n(uint8_t* p, __m128i v, int n) {
     store_word_n(p + 8, static_cast<uint64_t>(_mm_extract_epi64(v, 1)), n - 8);
   }
 }
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+// The bytes that the mask chooses, the rest 0. The builtin is what the intrinsic is made of, whose
+// header is left out.
+ETCH_INLINE __m128i load_xmm_masked(__mmask16 mask, const uint8_t* p) {
+#if ETCH_FEW_INTRINSICS
+  const void* const from = p;
+  const __v16qi zeros = reinterpret_cast<__v16qi>(_mm_setzero_si128());
+  return reinterpret_cast<__m128i>(
+      __builtin_ia32_loaddquqi128_mask(static_cast<const char*>(from), zeros, mask));
+#else
+  return _mm_maskz_loadu_epi8(mask, p);
+#endif
+}
+#endif
 
 }  // namespace x86
 }  // namespace etch
