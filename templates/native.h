@@ -4,6 +4,7 @@
 // written from the meaning of each verb and share no code with the headers they judge.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -119,6 +120,15 @@ class NativeVerbs {
     return make<I32>([&](std::size_t c) { return c < index(n) ? std::int32_t{p[c]} : 0; });
   }
 
+  I32 load_i32_n(const Name&, const std::int32_t* p, int n) const {
+    ETCH_CHECK(n <= isa_.lanes);
+    return make<I32>([&](std::size_t c) { return c < index(n) ? p[c] : 0; });
+  }
+
+  I32 repeat_u8(const Name&, const std::uint8_t* p) const {
+    return make<I32>([&](std::size_t) { return std::int32_t{*p}; });
+  }
+
   X4 broadcast4(const Name&, const std::uint8_t* x) const {
     return make<X4>([&](std::size_t) {
       return std::array<std::uint8_t, 4>{x[0], x[1], x[2], x[3]};
@@ -153,6 +163,13 @@ class NativeVerbs {
     for (std::size_t c = 0; c < lanes(); ++c) {
       acc.lane[c] = native::wrapping_add(acc.lane[c], v.lane[c]);
     }
+  }
+
+  I32 sub_i32(const Name&, const I32& a, const I32& b) const {
+    return make<I32>([&](std::size_t c) {
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[c]) -
+                                       static_cast<std::uint32_t>(b.lane[c]));
+    });
   }
 
   I32 add_pairs(const Name&, const I32& a, const I32& b) const {
@@ -311,6 +328,10 @@ class NativeVerbs {
     return make<F32>([&](std::size_t) { return v; });
   }
 
+  F32 repeat_f32(const Name&, const float* p) const {
+    return make<F32>([&](std::size_t) { return at(p, 0); });
+  }
+
   F32 load_f32(const Name& name, const float* p) const { return load_f32_n(name, p, isa_.lanes); }
 
   F32 load_f32_n(const Name&, const float* p, int n) const {
@@ -333,6 +354,50 @@ class NativeVerbs {
 
   F32 div_f32(const Name&, const F32& x, const F32& y) const {
     return make<F32>([&](std::size_t c) { return x.lane[c] / y.lane[c]; });
+  }
+
+  F32 sub_f32(const Name&, const F32& x, const F32& y) const {
+    return make<F32>([&](std::size_t c) { return x.lane[c] - y.lane[c]; });
+  }
+
+  F32 abs_f32(const Name&, const F32& v) const {
+    return make<F32>([&](std::size_t c) { return std::copysign(v.lane[c], 1.0F); });
+  }
+
+  F32 neg_f32(const Name&, const F32& v) const {
+    return make<F32>([&](std::size_t c) { return -v.lane[c]; });
+  }
+
+  F32 at_least_f32(const Name&, const F32& v, const F32& low) const {
+    return make<F32>([&](std::size_t c) { return std::max(v.lane[c], low.lane[c]); });
+  }
+
+  F32 at_most_f32(const Name&, const F32& v, const F32& high) const {
+    return make<F32>([&](std::size_t c) { return std::min(v.lane[c], high.lane[c]); });
+  }
+
+  F32 max_f32(const Name&, const F32& a, const F32& b) const {
+    return make<F32>([&](std::size_t c) {
+      return std::isnan(a.lane[c]) || a.lane[c] > b.lane[c] ? a.lane[c] : b.lane[c];
+    });
+  }
+
+  F32 min_f32(const Name&, const F32& a, const F32& b) const {
+    return make<F32>([&](std::size_t c) {
+      return std::isnan(a.lane[c]) || a.lane[c] < b.lane[c] ? a.lane[c] : b.lane[c];
+    });
+  }
+
+  F32 unless_negative(const Name&, const F32& v, const F32& other) const {
+    return make<F32>([&](std::size_t c) { return v.lane[c] >= 0 ? v.lane[c] : other.lane[c]; });
+  }
+
+  void fall_to(F32& acc, const F32& v) const {
+    for (std::size_t c = 0; c < lanes(); ++c) acc.lane[c] = std::min(acc.lane[c], v.lane[c]);
+  }
+
+  void rise_to(F32& acc, const F32& v) const {
+    for (std::size_t c = 0; c < lanes(); ++c) acc.lane[c] = std::max(acc.lane[c], v.lane[c]);
   }
 
   F32 fma_f32(const Name&, const F32& x, const F32& y, const F32& z) const {

@@ -10,6 +10,7 @@
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/fuse_add.h"
+#include "compiler/passes/fuse_expressions.h"
 #include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
@@ -74,6 +75,8 @@ const Pass kPasses[] = {
        graph.fusions.finish(graph);
        fuse_relus(graph);
      }},
+    // After everything that looks for single operators.
+    {"fuse_expressions", [](Graph& graph, Sink&, const PassOptions&) { fuse_expressions(graph); }},
 };
 }  // namespace
 

@@ -159,6 +159,12 @@ class EveryVerb {
     keep_i32("add_i32", sum);
     keep_i32("add_pairs", s_.add_pairs("v", s_.load_i32("v", integer_vector(0)),
                                        s_.load_i32("v", integer_vector(1))));
+    keep_i32("sub_i32", s_.sub_i32("v", s_.load_i32("v", integer_vector(0)),
+                                   s_.load_i32("v", integer_vector(1))));
+    keep_i32("repeat_u8", s_.repeat_u8("v", at_page_end(in_.bytes, 1)));
+    for (int n = 0; n <= lanes_; ++n) {
+      keep_i32("load_i32_n", s_.load_i32_n("v", at_page_end(in_.integers, n), n));
+    }
     int32_t lane[kMostLanes];
     s_.store_i32(lane, sum);
     keep(out_, "store_i32", lane, 4 * lanes_);
@@ -282,6 +288,8 @@ class EveryVerb {
     keep_f32("mul_f32", s_.mul_f32("v", a, b));
     keep_f32("add_f32", s_.add_f32("v", a, b));
     keep_f32("div_f32", s_.div_f32("v", a, b));
+    keep_f32("sub_f32", s_.sub_f32("v", a, b));
+    keep_f32("sub_f32", s_.sub_f32("v", s_.mul_f32("v", a, c), b));
     keep_f32("fma_f32", s_.fma_f32("v", a, b, c));
     keep_f32("clamp_f32", s_.clamp_f32("v", a, in_.low, in_.high));
     // Two roundings, whatever the compiler may fuse; each product has this one use.
@@ -292,6 +300,29 @@ class EveryVerb {
     float lane[kMostLanes];
     s_.store_f32(lane, a);
     keep(out_, "store_f32", lane, 4 * lanes_);
+    keep_f32("repeat_f32", s_.repeat_f32("v", at_page_end(in_.reals, 1)));
+    keep_f32("abs_f32", s_.abs_f32("v", a));
+    keep_f32("neg_f32", s_.neg_f32("v", a));
+    comparisons(a, b);
+    comparisons(b, a);
+    comparisons(a, a);
+    comparisons(c, s_.splat_f32("v", 0.0F));
+    comparisons(s_.splat_f32("v", -0.0F), s_.splat_f32("v", 0.0F));
+    comparisons(s_.splat_f32("v", 0.0F), s_.splat_f32("v", -0.0F));
+  }
+
+  void comparisons(const F32& a, const F32& b) {
+    keep_f32("at_least_f32", s_.at_least_f32("v", a, b));
+    keep_f32("at_most_f32", s_.at_most_f32("v", a, b));
+    keep_f32("max_f32", s_.max_f32("v", a, b));
+    keep_f32("min_f32", s_.min_f32("v", a, b));
+    keep_f32("unless_negative", s_.unless_negative("v", a, b));
+    F32 low = a;
+    s_.fall_to(low, b);
+    keep_f32("fall_to", low);
+    F32 high = a;
+    s_.rise_to(high, b);
+    keep_f32("rise_to", high);
   }
 
   void rounding() {

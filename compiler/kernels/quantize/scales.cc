@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/quantization.h"
 #include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/expression.h"
 #include "compiler/lower/arguments.h"
 
 namespace etch {
@@ -89,6 +91,60 @@ const char* granularity_text(QuantizationGranularity granularity) {
   return "a scale per block";
 }
 
+// The zero point of input 2 of `node` where one step of vectors can take it: absent, constant, or
+// one uint8 known at run time.
+bool is_known_or_single(Lowering& lowering, const Node& node) {
+  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue || lowering.is_constant(node, 2))
+    return true;
+  const Value& value = lowering.value(node.inputs[2]);
+  return *value.dtype == DType::kU8 && element_count(*value.shape) == 1;
+}
+
+// The axis of a parameter; -1 per tensor.
+std::int64_t parameter_axis(const QuantizationAxis& axis) {
+  return axis.granularity == QuantizationGranularity::kTensor ? -1 : axis.axis;
+}
+
+bool has_zero_point(const Node& node) {
+  return node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+}
+
+// In vectors, where all zero points are one; false if they are not.
+bool quantize_in_vectors(Lowering& lowering, const Node& node, const QuantizationAxis& axis,
+                         DType type) {
+  const bool fits = is_8bit(type) && axis.granularity != QuantizationGranularity::kBlock &&
+                    is_known_or_single(lowering, node);
+  if (!fits) return false;
+  const bool late = has_zero_point(node) && !lowering.is_constant(node, 2);
+  const std::vector<int> zero_points =
+      zero_points_of(has_zero_point(node) && !late ? &lowering.constant(node, 2) : nullptr);
+  if (std::ranges::count(zero_points, zero_points[0]) != std::ssize(zero_points)) return false;
+  ExpressionBuilder builder(lowering, node);
+  const int x = builder.input(0);
+  const int scale = builder.parameter(1, parameter_axis(axis));
+  const int quotient = builder.apply(ExpressionValue::Kind::kDiv, x, scale);
+  const int rounded = late ? builder.rounded_with(quotient, builder.parameter(2, -1))
+                           : builder.rounded(quotient, type, zero_points[0]);
+  builder.finish(rounded, late ? 0 : zero_points[0],
+                 cat("quantize to ", name_of(type), ": ", granularity_text(axis.granularity)));
+  return true;
+}
+
+bool dequantize_in_vectors(Lowering& lowering, const Node& node, const QuantizationAxis& axis,
+                           DType type) {
+  const bool fits = is_8bit(type) && axis.granularity != QuantizationGranularity::kBlock &&
+                    is_known_or_single(lowering, node);
+  if (!fits) return false;
+  ExpressionBuilder builder(lowering, node);
+  const int x = builder.input(0);
+  const int scale = builder.parameter(1, parameter_axis(axis));
+  const int zero_point = has_zero_point(node) ? builder.parameter(2, parameter_axis(axis))
+                                              : builder.integer(type == DType::kS8 ? 128 : 0);
+  builder.finish(builder.dequantized(x, scale, zero_point), {},
+                 cat("dequantize ", name_of(type), ": ", granularity_text(axis.granularity)));
+  return true;
+}
+
 }  // namespace
 
 void add_quantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis,
@@ -98,6 +154,7 @@ void add_quantization(Lowering& lowering, const Node& node, const QuantizationAx
     lowering.unsupported(node, cat("quantization to ", name_of(type), " cannot be compiled yet"));
     return;
   }
+  if (quantize_in_vectors(lowering, node, axis, type)) return;
   auto step = std::make_unique<QuantizeRowsStep>();
   step->kind = "quantize";
   step->summary = cat("quantize to ", name_of(type), ": ", granularity_text(axis.granularity));
@@ -125,6 +182,7 @@ void add_dequantization(Lowering& lowering, const Node& node, const Quantization
     lowering.unsupported(node, cat("dequantization of ", name_of(type), " cannot be compiled yet"));
     return;
   }
+  if (dequantize_in_vectors(lowering, node, axis, type)) return;
   auto step = std::make_unique<DequantizeRowsStep>();
   step->kind = "dequantize";
   step->summary = cat("dequantize ", name_of(type), ": ", granularity_text(axis.granularity));
@@ -145,20 +203,11 @@ void add_dequantization(Lowering& lowering, const Node& node, const Quantization
 
 void add_dynamic_quantization(Lowering& lowering, const Node& node, const View& scale,
                               const View& zero_point) {
-  auto step = std::make_unique<QuantizeRowsStep>();
-  step->kind = "quantize";
-  step->summary = "quantize to uint8 with the scale and zero point just found";
-  StepArguments arguments(lowering, node, *step);
-  const Input x = arguments.input(0, "x");
-  const View y = lowering.new_output(node, 0, order_like(x.view));
-  ScalePlan& plan = step->plan;
-  plan.x = x.argument;
-  plan.scale = arguments.memory(scale, "scale").argument;
-  plan.zero_point = arguments.memory(zero_point, "zero_point").argument;
-  plan.y = arguments.output("y", y);
-  const AxisSteps none(y.shape.size(), 0);
-  plan.parts = {make_rows(y.shape, {steps_of(x.view), none, none, steps_of(y)})};
-  arguments.add(std::move(step));
+  ExpressionBuilder builder(lowering, node);
+  const int x = builder.input(0);
+  const int quotient = builder.apply(ExpressionValue::Kind::kDiv, x, builder.single(scale));
+  const int rounded = builder.rounded_with(quotient, builder.single(zero_point));
+  builder.finish(rounded, 0, "quantize to uint8 with the scale and zero point just found");
 }
 
 }  // namespace etch

@@ -16,7 +16,6 @@ ETCH_INSTANTIATE_STEP(CastStep);
 ETCH_INSTANTIATE_STEP(QuantizeRowsStep);
 ETCH_INSTANTIATE_STEP(DequantizeRowsStep);
 ETCH_INSTANTIATE_STEP(QLinearRowsStep);
-ETCH_INSTANTIATE_STEP(DynamicRangeStep);
 
 bool refuse_empty(Lowering& lowering, const Node& node) {
   if (element_count(*lowering.value(node.outputs[0]).shape) > 0) return false;

@@ -17,7 +17,6 @@ ETCH_PLAN_STEP(CastStep, CastPlan, cast_kernel, kDivisible);
 ETCH_PLAN_STEP(QuantizeRowsStep, ScalePlan, quantize_rows_kernel, kDivisible);
 ETCH_PLAN_STEP(DequantizeRowsStep, ScalePlan, dequantize_rows_kernel, kDivisible);
 ETCH_PLAN_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel, kDivisible);
-ETCH_PLAN_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel, kDivisible);
 
 // Refuses `node` when output 0 has no elements.
 bool refuse_empty(Lowering& lowering, const Node& node);

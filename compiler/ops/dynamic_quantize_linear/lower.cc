@@ -4,7 +4,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/quantize/scales.h"
-#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/expression.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/ops/dynamic_quantize_linear/op.h"
 
@@ -33,8 +33,10 @@ void lower_dynamic_quantize_linear(Lowering& lowering, const Node& node) {
   step->kind = "range";
   step->summary = "find scale and zero point from the range of the values";
   step->plan.n = static_cast<int>(element_count(x.shape));
-  lowering.add(node, std::move(step), {{"x", &x}, {"scale", &scale}, {"zero_point", &zero_point}},
-               2);
+  const View lanes = lowering.scratch(DType::kF32, 2 * lowering.isa().lanes);
+  lowering.add(node, std::move(step),
+               {{"x", &x}, {"lanes", &lanes}, {"scale", &scale}, {"zero_point", &zero_point}}, 2,
+               1);
   if (node.outputs[0] != kNoValue) add_dynamic_quantization(lowering, node, scale, zero_point);
 }
 

@@ -251,6 +251,13 @@ ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
 // ---- floats ----
 
 ETCH_INLINE F32 splat_f32(float v) { return {_mm512_set1_ps(v)}; }
+ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
+  return {n >= 16 ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi32(first_lanes(n), p)};
+}
+ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {_mm512_set1_epi32(*p)}; }
+ETCH_INLINE I32 sub_i32(I32 a, I32 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+
+ETCH_INLINE F32 repeat_f32(const float* p) { return {_mm512_set1_ps(*p)}; }
 ETCH_INLINE F32 load_f32(const float* p) { return {_mm512_loadu_ps(p)}; }
 
 ETCH_INLINE F32 load_f32_n(const float* p, int n) {
@@ -263,6 +270,34 @@ ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm512_add_ps(a.v, b.v))}
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm512_div_ps(a.v, b.v)}; }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+
+ETCH_INLINE F32 sub_f32(F32 a, F32 b) { return {opaque(_mm512_sub_ps(a.v, b.v))}; }
+ETCH_INLINE F32 abs_f32(F32 v) {
+  return {_mm512_castsi512_ps(
+      _mm512_and_si512(_mm512_castps_si512(v.v), _mm512_set1_epi32(INT32_MAX)))};
+}
+ETCH_INLINE F32 neg_f32(F32 v) {
+  return {_mm512_castsi512_ps(
+      _mm512_xor_si512(_mm512_castps_si512(v.v), _mm512_set1_epi32(INT32_MIN)))};
+}
+
+// Maximum and minimum give their second operand when one is NaN or both are equal.
+ETCH_INLINE F32 at_least_f32(F32 v, F32 low) { return {_mm512_maskz_max_ps(kAll, low.v, v.v)}; }
+ETCH_INLINE F32 at_most_f32(F32 v, F32 high) { return {_mm512_maskz_min_ps(kAll, high.v, v.v)}; }
+ETCH_INLINE F32 max_f32(F32 a, F32 b) {
+  const __mmask16 nan = _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q);
+  return {_mm512_mask_blend_ps(nan, _mm512_maskz_max_ps(kAll, a.v, b.v), a.v)};
+}
+ETCH_INLINE F32 min_f32(F32 a, F32 b) {
+  const __mmask16 nan = _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q);
+  return {_mm512_mask_blend_ps(nan, _mm512_maskz_min_ps(kAll, a.v, b.v), a.v)};
+}
+ETCH_INLINE F32 unless_negative(F32 v, F32 other) {
+  const __mmask16 kept = _mm512_cmp_ps_mask(v.v, _mm512_setzero_ps(), _CMP_GE_OQ);
+  return {_mm512_mask_blend_ps(kept, other.v, v.v)};
+}
+ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
+ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
 
 // Maximum and minimum give their second operand when one is NaN: hence this order.
 ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {

@@ -60,6 +60,8 @@ ETCH_INLINE I32 splat_i32(int v) { return {v}; }
 ETCH_INLINE I32 load_i32(const int32_t* p) { return {*p}; }
 ETCH_INLINE I32 load_u8(const uint8_t* p) { return {*p}; }
 ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {n > 0 ? *p : 0}; }
+ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) { return {n > 0 ? *p : 0}; }
+ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {*p}; }
 ETCH_INLINE X4 broadcast4(const uint8_t* x) { return {x[0], x[1], x[2], x[3]}; }
 ETCH_INLINE X4 broadcast8(const uint8_t* x) { return broadcast4(x); }
 
@@ -74,6 +76,10 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
 }
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {wrapping_add(acc.v, v.v)}; }
+
+ETCH_INLINE I32 sub_i32(I32 a, I32 b) {
+  return {static_cast<int32_t>(static_cast<uint32_t>(a.v) - static_cast<uint32_t>(b.v))};
+}
 
 ETCH_INLINE I32 add_pairs(I32 a, I32) { return a; }
 
@@ -174,6 +180,7 @@ ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
 // ---- floats ----
 
 ETCH_INLINE F32 splat_f32(float v) { return {v}; }
+ETCH_INLINE F32 repeat_f32(const float* p) { return {*p}; }
 ETCH_INLINE F32 load_f32(const float* p) { return {*p}; }
 ETCH_INLINE F32 load_f32_n(const float* p, int n) { return {n > 0 ? *p : 0.0f}; }
 ETCH_INLINE F32 to_f32(I32 v) { return {static_cast<float>(v.v)}; }
@@ -181,6 +188,16 @@ ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {rt::opaque(a.v * b.v)}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {rt::opaque(a.v + b.v)}; }
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {a.v / b.v}; }
+ETCH_INLINE F32 sub_f32(F32 a, F32 b) { return {rt::opaque(a.v - b.v)}; }
+ETCH_INLINE F32 abs_f32(F32 v) { return {rt::bits_float(rt::float_bits(v.v) & 0x7fffffffu)}; }
+ETCH_INLINE F32 neg_f32(F32 v) { return {rt::bits_float(rt::float_bits(v.v) ^ 0x80000000u)}; }
+ETCH_INLINE F32 at_least_f32(F32 v, F32 low) { return {v.v < low.v ? low.v : v.v}; }
+ETCH_INLINE F32 at_most_f32(F32 v, F32 high) { return {high.v < v.v ? high.v : v.v}; }
+ETCH_INLINE F32 max_f32(F32 a, F32 b) { return {a.v > b.v || rt::is_nan(a.v) ? a.v : b.v}; }
+ETCH_INLINE F32 min_f32(F32 a, F32 b) { return {a.v < b.v || rt::is_nan(a.v) ? a.v : b.v}; }
+ETCH_INLINE F32 unless_negative(F32 v, F32 other) { return {v.v >= 0.0f ? v.v : other.v}; }
+ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
+ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {rt::fma_exact(a.v, b.v, c.v)}; }
 
 // A comparison with NaN is false: hence this order, in which NaN becomes lo.

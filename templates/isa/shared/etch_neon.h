@@ -265,6 +265,13 @@ ETCH_INLINE void store_lanes_n(void* p, uint8x16_t v, int n) {
 }
 
 ETCH_INLINE F32 splat_f32(float v) { return {vdupq_n_f32(v)}; }
+ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
+  return {n >= 4 ? vld1q_s32(p) : vreinterpretq_s32_u8(load_lanes_n(p, n))};
+}
+ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {vdupq_n_s32(*p)}; }
+ETCH_INLINE I32 sub_i32(I32 a, I32 b) { return {vsubq_s32(a.v, b.v)}; }
+
+ETCH_INLINE F32 repeat_f32(const float* p) { return {vld1q_dup_f32(p)}; }
 ETCH_INLINE F32 load_f32(const float* p) { return {vld1q_f32(p)}; }
 ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   return {vreinterpretq_f32_u8(load_lanes_n(p, n))};
@@ -276,7 +283,31 @@ ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {vdivq_f32(a.v, b.v)}; }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
 
+ETCH_INLINE F32 sub_f32(F32 a, F32 b) { return {opaque(vsubq_f32(a.v, b.v))}; }
+ETCH_INLINE F32 abs_f32(F32 v) { return {vabsq_f32(v.v)}; }
+ETCH_INLINE F32 neg_f32(F32 v) { return {vnegq_f32(v.v)}; }
+
 // Comparisons and not FMAX and FMIN, which treat NaN and zeros of two signs otherwise.
+ETCH_INLINE F32 at_least_f32(F32 v, F32 low) {
+  return {vbslq_f32(vcltq_f32(v.v, low.v), low.v, v.v)};
+}
+ETCH_INLINE F32 at_most_f32(F32 v, F32 high) {
+  return {vbslq_f32(vcltq_f32(high.v, v.v), high.v, v.v)};
+}
+ETCH_INLINE F32 max_f32(F32 a, F32 b) {
+  const float32x4_t more = vbslq_f32(vcgtq_f32(a.v, b.v), a.v, b.v);
+  return {vbslq_f32(vceqq_f32(a.v, a.v), more, a.v)};
+}
+ETCH_INLINE F32 min_f32(F32 a, F32 b) {
+  const float32x4_t less = vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v);
+  return {vbslq_f32(vceqq_f32(a.v, a.v), less, a.v)};
+}
+ETCH_INLINE F32 unless_negative(F32 v, F32 other) {
+  return {vbslq_f32(vcgeq_f32(v.v, vdupq_n_f32(0.0f)), v.v, other.v)};
+}
+ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
+ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
+
 ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
   const float32x4_t least = vdupq_n_f32(lo);
   const float32x4_t most = vdupq_n_f32(hi);

@@ -218,6 +218,13 @@ ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
 // ---- floats ----
 
 ETCH_INLINE F32 splat_f32(float v) { return {_mm256_set1_ps(v)}; }
+ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
+  return {n >= 8 ? load_vector(p) : _mm256_maskload_epi32(p, first_lanes(n))};
+}
+ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {_mm256_set1_epi32(*p)}; }
+ETCH_INLINE I32 sub_i32(I32 a, I32 b) { return {_mm256_sub_epi32(a.v, b.v)}; }
+
+ETCH_INLINE F32 repeat_f32(const float* p) { return {_mm256_broadcast_ss(p)}; }
 ETCH_INLINE F32 load_f32(const float* p) { return {_mm256_loadu_ps(p)}; }
 ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   return {_mm256_maskload_ps(p, first_lanes(n))};
@@ -228,6 +235,25 @@ ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm256_add_ps(a.v, b.v))}
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm256_div_ps(a.v, b.v)}; }
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return {_mm256_fmadd_ps(a.v, b.v, c.v)}; }
+
+ETCH_INLINE F32 sub_f32(F32 a, F32 b) { return {opaque(_mm256_sub_ps(a.v, b.v))}; }
+ETCH_INLINE F32 abs_f32(F32 v) { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0f), v.v)}; }
+ETCH_INLINE F32 neg_f32(F32 v) { return {_mm256_xor_ps(_mm256_set1_ps(-0.0f), v.v)}; }
+
+// Maximum and minimum give their second operand when one is NaN or both are equal.
+ETCH_INLINE F32 at_least_f32(F32 v, F32 low) { return {_mm256_max_ps(low.v, v.v)}; }
+ETCH_INLINE F32 at_most_f32(F32 v, F32 high) { return {_mm256_min_ps(high.v, v.v)}; }
+ETCH_INLINE F32 max_f32(F32 a, F32 b) {
+  return {_mm256_blendv_ps(_mm256_max_ps(a.v, b.v), a.v, _mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q))};
+}
+ETCH_INLINE F32 min_f32(F32 a, F32 b) {
+  return {_mm256_blendv_ps(_mm256_min_ps(a.v, b.v), a.v, _mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q))};
+}
+ETCH_INLINE F32 unless_negative(F32 v, F32 other) {
+  return {_mm256_blendv_ps(other.v, v.v, _mm256_cmp_ps(v.v, _mm256_setzero_ps(), _CMP_GE_OQ))};
+}
+ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
+ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
 
 // Maximum and minimum give their second operand when one is NaN: hence this order.
 ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {

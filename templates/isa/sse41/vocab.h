@@ -218,6 +218,13 @@ ETCH_INLINE void store_lanes_n(void* p, __m128i v, int n) {
 }
 
 ETCH_INLINE F32 splat_f32(float v) { return {_mm_set1_ps(v)}; }
+ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
+  return {n >= 4 ? load_vector(p) : load_lanes_n(p, n)};
+}
+ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {_mm_set1_epi32(*p)}; }
+ETCH_INLINE I32 sub_i32(I32 a, I32 b) { return {_mm_sub_epi32(a.v, b.v)}; }
+
+ETCH_INLINE F32 repeat_f32(const float* p) { return {_mm_set1_ps(*p)}; }
 ETCH_INLINE F32 load_f32(const float* p) { return {_mm_loadu_ps(p)}; }
 ETCH_INLINE F32 load_f32_n(const float* p, int n) { return {_mm_castsi128_ps(load_lanes_n(p, n))}; }
 ETCH_INLINE F32 to_f32(I32 v) { return {_mm_cvtepi32_ps(v.v)}; }
@@ -225,6 +232,25 @@ ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(_mm_mul_ps(a.v, b.v))}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(_mm_add_ps(a.v, b.v))}; }
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 div_f32(F32 a, F32 b) { return {_mm_div_ps(a.v, b.v)}; }
+
+ETCH_INLINE F32 sub_f32(F32 a, F32 b) { return {opaque(_mm_sub_ps(a.v, b.v))}; }
+ETCH_INLINE F32 abs_f32(F32 v) { return {_mm_andnot_ps(_mm_set1_ps(-0.0f), v.v)}; }
+ETCH_INLINE F32 neg_f32(F32 v) { return {_mm_xor_ps(_mm_set1_ps(-0.0f), v.v)}; }
+
+// Maximum and minimum give their second operand when one is NaN or both are equal.
+ETCH_INLINE F32 at_least_f32(F32 v, F32 low) { return {_mm_max_ps(low.v, v.v)}; }
+ETCH_INLINE F32 at_most_f32(F32 v, F32 high) { return {_mm_min_ps(high.v, v.v)}; }
+ETCH_INLINE F32 max_f32(F32 a, F32 b) {
+  return {_mm_blendv_ps(_mm_max_ps(a.v, b.v), a.v, _mm_cmpunord_ps(a.v, a.v))};
+}
+ETCH_INLINE F32 min_f32(F32 a, F32 b) {
+  return {_mm_blendv_ps(_mm_min_ps(a.v, b.v), a.v, _mm_cmpunord_ps(a.v, a.v))};
+}
+ETCH_INLINE F32 unless_negative(F32 v, F32 other) {
+  return {_mm_blendv_ps(other.v, v.v, _mm_cmpge_ps(v.v, _mm_setzero_ps()))};
+}
+ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
+ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
 
 // There is no instruction for it: lane by lane, exactly.
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {

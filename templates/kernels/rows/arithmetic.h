@@ -269,15 +269,4 @@ void dequantize_rows_kernel(S& s, const ScalePlan& plan) {
   arithmetic_detail::dequantize_rows<std::uint8_t>(s, plan);
 }
 
-// DynamicQuantizeLinear's parameters: operands x, scale, zero point.
-struct DynamicRangePlan {
-  int n = 1;
-};
-
-template <class S>
-void dynamic_range_kernel(S& s, const DynamicRangePlan& plan) {
-  s.call(external::DynamicRange{}, s.template operand<const float>(0), s.template operand<float>(1),
-         s.template operand<std::uint8_t>(2), plan.n);
-}
-
 }  // namespace etch

@@ -1,0 +1,24 @@
+// Expression by its operators' own reference functions; see op.h.
+#include "compiler/ops/expression/op.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+std::vector<Tensor> expression_reference(const Node& node, std::span<const Tensor* const> inputs) {
+  std::vector<Tensor> results;
+  const std::vector<ExpressionPart>& parts = params_of<Expression>(node).parts;
+  results.reserve(parts.size());  // operands point into it
+  for (const ExpressionPart& part : parts) {
+    std::vector<const Tensor*> operands;
+    for (const ExpressionOperand& operand : part.inputs) {
+      const auto index = static_cast<std::size_t>(operand.index);
+      const bool omitted = operand.from == ExpressionOperand::From::kOmitted;
+      const bool input = operand.from == ExpressionOperand::From::kInput;
+      operands.push_back(omitted ? nullptr : input ? inputs[index] : &results[index]);
+    }
+    results.push_back(part.node.op->reference(part.node, operands).at(0));
+  }
+  return {results.back()};
+}
+
+}  // namespace etch

@@ -1,0 +1,152 @@
+// Grows trees from their last operators towards the inputs; see fuse_expressions.h.
+#include "compiler/passes/fuse_expressions.h"
+
+#include <algorithm>
+#include <any>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/check.h"
+#include "compiler/base/text.h"
+#include "compiler/ir/dead_code.h"
+#include "compiler/ops/expression/op.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/qdq.h"
+
+namespace etch {
+
+namespace {
+std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
+
+// More would not fit the registers, or the step's function.
+constexpr std::size_t kMostParts = 24;
+constexpr std::size_t kMostInputs = 12;
+
+class ExpressionFusion {
+ public:
+  explicit ExpressionFusion(Graph& graph)
+      : graph_(graph),
+        producers_(producers_of(graph)),
+        consumers_(consumers_of(graph)),
+        taken_(graph.nodes.size(), false),
+        erased_(graph.nodes.size(), false) {}
+
+  void run() {
+    for (int i = static_cast<int>(graph_.nodes.size()) - 1; i >= 0; --i) {
+      if (taken_[index_of(i)] || !can_be_part(graph_, node(i), true)) continue;
+      const std::set<int> group = grown(i);
+      for (const int member : group) taken_[index_of(member)] = true;
+      if (group.size() > 1 || gains_alone(node(i))) replace(i, group);
+    }
+    std::vector<Node> kept;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!erased_[i]) kept.push_back(std::move(graph_.nodes[i]));
+    }
+    graph_.nodes = std::move(kept);
+    remove_dead(graph_);
+  }
+
+ private:
+  const Node& node(int i) const { return graph_.nodes[index_of(i)]; }
+  std::int64_t elements(ValueId id) const { return element_count(*graph_.value(id).shape); }
+
+  // Operators whose own kernels take one element at a time.
+  static bool gains_alone(const Node& node) {
+    return node.op_type == "Cast" || node.op_type == "HardSigmoid" || node.op_type == "HardSwish";
+  }
+
+  std::size_t inputs_of(const std::set<int>& group) const {
+    std::set<ValueId> inputs;
+    for (const int member : group) {
+      for (const ValueId id : node(member).inputs) {
+        if (id != kNoValue && !group.contains(producers_[index_of(id)])) inputs.insert(id);
+      }
+    }
+    return inputs.size();
+  }
+
+  // Whether the producer of input `slot` of `reader` may join its group, which ends with `root`.
+  bool joins(const std::set<int>& group, int root, const Node& reader, std::size_t slot) const {
+    const ValueId id = reader.inputs[slot];
+    const int producer = id == kNoValue ? -1 : producers_[index_of(id)];
+    if (producer < 0 || group.contains(producer) || taken_[index_of(producer)]) return false;
+    const Node& from = node(producer);
+    if (!can_be_part(graph_, from, false)) return false;
+    if (std::ranges::count(graph_.outputs, id) > 0) return false;
+    const std::vector<int>& readers = consumers_[index_of(id)];
+    if (!std::ranges::all_of(readers, [&](int i) { return group.contains(i); })) return false;
+    const bool whole = elements(id) == elements(node(root).outputs[0]);
+    const bool scalar = elements(id) == 1 && from.op_type != "Cast";
+    const bool quantizes = is_quantize(reader) || is_dequantize(reader);
+    return scalar || (whole && (slot == 0 || !quantizes));
+  }
+
+  std::set<int> grown(int root) const {
+    std::set<int> group{root};
+    for (bool changed = true; changed;) {
+      changed = false;
+      const std::vector<int> members(group.rbegin(), group.rend());
+      for (const int member : members) {
+        for (std::size_t slot = 0; slot < node(member).inputs.size(); ++slot) {
+          if (group.size() == kMostParts || !joins(group, root, node(member), slot)) continue;
+          std::set<int> larger = group;
+          larger.insert(producers_[index_of(node(member).inputs[slot])]);
+          if (inputs_of(larger) > kMostInputs) continue;
+          group = std::move(larger);
+          changed = true;
+        }
+      }
+    }
+    return group;
+  }
+
+  void replace(int root, const std::set<int>& group) {
+    Expression expression;
+    Node fused;
+    fused.index = node(root).index;
+    fused.name = node(root).name;
+    fused.domain = kEtch;
+    fused.op_type = "Expression";
+    fused.op = find_op(kEtch, "Expression");
+    fused.outputs = node(root).outputs;
+    std::map<ValueId, ExpressionOperand> known;
+    for (const int member : group) {
+      ExpressionPart part{node(member), {}, *graph_.value(node(member).outputs[0]).shape};
+      for (const ValueId id : node(member).inputs)
+        part.inputs.push_back(operand(id, known, fused.inputs));
+      known[node(member).outputs[0]] = {ExpressionOperand::From::kPart,
+                                        static_cast<int>(expression.parts.size())};
+      part.node.inputs.clear();
+      part.node.outputs.clear();
+      expression.parts.push_back(std::move(part));
+      erased_[index_of(member)] = member != root;
+    }
+    fused.params = std::move(expression);
+    graph_.nodes[index_of(root)] = std::move(fused);
+  }
+
+  static ExpressionOperand operand(ValueId id, std::map<ValueId, ExpressionOperand>& known,
+                                   std::vector<ValueId>& inputs) {
+    if (id == kNoValue) return {};
+    if (const auto found = known.find(id); found != known.end()) return found->second;
+    inputs.push_back(id);
+    return known[id] = {ExpressionOperand::From::kInput, static_cast<int>(inputs.size()) - 1};
+  }
+
+  Graph& graph_;
+  std::vector<int> producers_;
+  std::vector<std::vector<int>> consumers_;
+  std::vector<bool> taken_;
+  std::vector<bool> erased_;
+};
+}  // namespace
+
+void fuse_expressions(Graph& graph) {
+  graph.opsets.emplace(kEtch, 1);
+  ExpressionFusion(graph).run();
+}
+
+}  // namespace etch
