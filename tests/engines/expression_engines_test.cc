@@ -36,10 +36,10 @@ std::vector<Tensor> with_one_nan(std::vector<Tensor> tensors) {
   return tensors;
 }
 
-// Targets: the portable one and the widest; what differs between them is how many lanes there are.
 TEST(Expressions, KeepNanAndInfinitiesAndSignsOfZero) {
   for (const Case& each : expression_cases(150, false, true)) {
     const std::vector<Tensor> expected = with_one_nan(reference_outputs(each));
+    // Targets: the portable one and the widest, which differ in their lanes.
     for (const char* const target : {"scalar", "avx512_vnni"}) {
       const auto program = compiled(each, target);
       ASSERT_NE(program, nullptr) << each.name;
