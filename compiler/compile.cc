@@ -52,8 +52,10 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
     std::optional<Graph> graph = import_model(model, options.import, sink);
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
-    run_passes(*graph, sink, {options.qdq, options.split_rows_above, sums_in_convolutions(options)},
-               options.dump_after);
+    PassOptions passes{options.qdq, options.split_rows_above};
+    passes.sums_in_convolutions = sums_in_convolutions(options);
+    passes.ranges_in_expressions = options.threads <= 1;
+    run_passes(*graph, sink, passes, options.dump_after);
     if (sink.has_errors()) return nullptr;
     return std::make_unique<Graph>(std::move(*graph));
   } catch (const CompileError&) {

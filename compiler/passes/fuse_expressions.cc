@@ -15,6 +15,7 @@
 #include "compiler/ops/expression/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/qdq.h"
+#include "compiler/passes/resolve.h"
 
 namespace etch {
 
@@ -27,8 +28,9 @@ constexpr std::size_t kMostInputs = 12;
 
 class ExpressionFusion {
  public:
-  explicit ExpressionFusion(Graph& graph)
+  ExpressionFusion(Graph& graph, bool ranges)
       : graph_(graph),
+        ranges_(ranges),
         producers_(producers_of(graph)),
         consumers_(consumers_of(graph)),
         taken_(graph.nodes.size(), false),
@@ -39,7 +41,7 @@ class ExpressionFusion {
       if (taken_[index_of(i)] || !can_be_part(graph_, node(i), true)) continue;
       const std::set<int> group = grown(i);
       for (const int member : group) taken_[index_of(member)] = true;
-      if (group.size() > 1 || gains_alone(node(i))) replace(i, group);
+      if (group.size() > 1 || gains_alone(node(i)) || range_reader(i) >= 0) replace(i, group);
     }
     std::vector<Node> kept;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -56,6 +58,40 @@ class ExpressionFusion {
   // Operators whose own kernels take one element at a time.
   static bool gains_alone(const Node& node) {
     return node.op_type == "Cast" || node.op_type == "HardSigmoid" || node.op_type == "HardSwish";
+  }
+
+  // The DynamicQuantizeLinear that reads the result of node `i`, if the range can be found there.
+  int range_reader(int i) const {
+    const ValueId y = node(i).outputs[0];
+    if (!ranges_ || *graph_.value(y).dtype != DType::kF32) return -1;
+    for (const int reader : consumers_[index_of(y)]) {
+      const Node& dynamic = node(reader);
+      if (dynamic.op_type == "DynamicQuantizeLinear" && dynamic.outputs[1] != kNoValue &&
+          dynamic.outputs[2] != kNoValue)
+        return reader;
+    }
+    return -1;
+  }
+
+  // Node `reader`, unless negative, becomes a QuantizeLinear with parameters from `fused`.
+  void take_range(Node& fused, int reader) {
+    if (reader < 0) return;
+    Node& dynamic = graph_.nodes[index_of(reader)];
+    Node quantize;
+    quantize.index = dynamic.index;
+    quantize.name = dynamic.name;
+    quantize.op_type = "QuantizeLinear";
+    quantize.inputs = {fused.outputs[0], dynamic.outputs[1], dynamic.outputs[2]};
+    quantize.outputs = {dynamic.outputs[0]};
+    fused.outputs.push_back(dynamic.outputs[1]);
+    fused.outputs.push_back(dynamic.outputs[2]);
+    if (quantize.outputs[0] == kNoValue) {
+      erased_[index_of(reader)] = true;
+      return;
+    }
+    Sink none;
+    ETCH_CHECK(resolve_node(graph_, quantize, none));
+    dynamic = std::move(quantize);
   }
 
   std::size_t inputs_of(const std::set<int>& group) const {
@@ -125,6 +161,7 @@ class ExpressionFusion {
       erased_[index_of(member)] = member != root;
     }
     fused.params = std::move(expression);
+    take_range(fused, range_reader(root));
     graph_.nodes[index_of(root)] = std::move(fused);
   }
 
@@ -137,6 +174,7 @@ class ExpressionFusion {
   }
 
   Graph& graph_;
+  bool ranges_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
   std::vector<bool> taken_;
@@ -144,9 +182,9 @@ class ExpressionFusion {
 };
 }  // namespace
 
-void fuse_expressions(Graph& graph) {
+void fuse_expressions(Graph& graph, bool ranges) {
   graph.opsets.emplace(kEtch, 1);
-  ExpressionFusion(graph).run();
+  ExpressionFusion(graph, ranges).run();
 }
 
 }  // namespace etch

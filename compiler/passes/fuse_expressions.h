@@ -10,6 +10,8 @@ namespace etch {
 // joins the one that reads its result if no other operator outside the tree does, nor the graph,
 // and if the result has as many elements as the tree's, or one, so that nothing is computed more
 // often than before. Exact by construction.
-void fuse_expressions(Graph& graph);
+// With `ranges`, scale and zero point of a DynamicQuantizeLinear come from the expression before
+// it, which cannot be divided among threads then.
+void fuse_expressions(Graph& graph, bool ranges);
 
 }  // namespace etch

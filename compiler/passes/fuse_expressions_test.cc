@@ -20,7 +20,7 @@ std::string operators_after(ModelBuilder& model) {
   auto graph = load(model, sink);
   EXPECT_TRUE(graph) << errors_of(sink);
   if (!graph) return {};
-  fuse_expressions(*graph);
+  fuse_expressions(*graph, true);
   verify(*graph, Resolved::kYes);
   std::string out;
   for (const Node& node : graph->nodes) {
@@ -99,6 +99,17 @@ TEST(FuseExpressions, OtherOperatorsEndATree) {
   model.node("Mod", {"g", "a"}, {"m"}, {{"fmod", std::int64_t{1}}});
   model.node("Mean", {"m", "b"}, {"n"}).node("Neg", {"n"}, {"y"}).output("y");
   EXPECT_EQ(operators_after(model), "Add Sigmoid Mod Mean Neg");
+}
+
+TEST(FuseExpressions, FindTheRangeOfWhatIsQuantizedDynamically) {
+  ModelBuilder model = inputs();
+  model.node("Add", {"a", "b"}, {"s"});
+  model.node("DynamicQuantizeLinear", {"s"}, {"q", "scale", "zero"});
+  model.output("q").output("scale").output("zero");
+  EXPECT_EQ(operators_after(model), "[Add] QuantizeLinear");
+  ModelBuilder input = inputs();
+  input.node("DynamicQuantizeLinear", {"a"}, {"q", "scale", "zero"}).output("q").output("scale");
+  EXPECT_EQ(operators_after(input), "DynamicQuantizeLinear");
 }
 
 TEST(FuseExpressions, IntegersStay) {

@@ -76,7 +76,10 @@ const Pass kPasses[] = {
        fuse_relus(graph);
      }},
     // After everything that looks for single operators.
-    {"fuse_expressions", [](Graph& graph, Sink&, const PassOptions&) { fuse_expressions(graph); }},
+    {"fuse_expressions",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       fuse_expressions(graph, options.ranges_in_expressions);
+     }},
 };
 }  // namespace
 

@@ -274,6 +274,17 @@ void ExpressionBuilder::plan_overlaps() {
   }
 }
 
+// Outputs 1 and 2 of the node.
+void ExpressionBuilder::plan_range() {
+  ExpressionPlan::Range range;
+  range.lanes =
+      arguments_.scratch("lanes", lowering_.scratch(DType::kF32, 2 * lowering_.isa().lanes));
+  range.scale = arguments_.output("scale", lowering_.new_output(node_, 1, {}));
+  range.zero_point = arguments_.output("zero_point", lowering_.new_output(node_, 2, {}));
+  step_->plan.range = range;
+  step_->divisible = false;  // the range is of all elements
+}
+
 void ExpressionBuilder::finish(int result, std::optional<int> zero_point, std::string summary) {
   ExpressionPlan& plan = step_->plan;
   step_->kind = "expression";
@@ -281,6 +292,7 @@ void ExpressionBuilder::finish(int result, std::optional<int> zero_point, std::s
   plan.result = result;
   plan.bytes = zero_point.has_value();
   plan.zero_point = zero_point.value_or(0) + lowering_.stored_offset(y_);
+  if (!plan.bytes && node_.outputs.size() > 1) plan_range();
   plan.y = arguments_.output("y", y_);
   plan_axes();
   plan_times();

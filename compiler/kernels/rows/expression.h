@@ -20,7 +20,8 @@ namespace etch {
 ETCH_PLAN_STEP(ExpressionStep, ExpressionPlan, expression_kernel, kDivisible);
 ETCH_PLAN_STEP(DynamicRangeStep, DynamicRangePlan, dynamic_range_kernel, kDependent);
 
-// Builds the one step that computes output 0 of a node from its inputs. Values are numbered in the
+// Builds the one step that computes output 0 of a node from its inputs, and DynamicQuantizeLinear's
+// scale and zero point for it if the node has those as outputs 1 and 2. Values are numbered in the
 // order of the calls, which make reals unless they say int32.
 class ExpressionBuilder {
  public:
@@ -65,6 +66,7 @@ class ExpressionBuilder {
   const char* new_name();
   void plan_axes();
   void plan_times();
+  void plan_range();
   void plan_overlaps();
 
   Lowering& lowering_;

@@ -86,7 +86,7 @@ constexpr OpName kNames[] = {{kEtch, "Expression", 1}};
 
 extern const OpDef kOp_expression = {.folder = "expression",
                                      .names = kNames,
-                                     .arity = {.min_inputs = 1, .max_inputs = 64},
+                                     .arity = {.min_inputs = 1, .max_inputs = 64, .max_outputs = 3},
                                      .resolve = resolve,
                                      .reference = expression_reference,
                                      .lower = lower_expression,

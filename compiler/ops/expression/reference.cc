@@ -1,4 +1,5 @@
 // Expression by its operators' own reference functions; see op.h.
+#include "compiler/ops/dynamic_quantize_linear/op.h"
 #include "compiler/ops/expression/op.h"
 #include "compiler/ops/op.h"
 
@@ -18,7 +19,14 @@ std::vector<Tensor> expression_reference(const Node& node, std::span<const Tenso
     }
     results.push_back(part.node.op->reference(part.node, operands).at(0));
   }
-  return {results.back()};
+  std::vector<Tensor> outputs{results.back()};
+  if (node.outputs.size() > 1) {
+    const Tensor* const y = &results.back();
+    std::vector<Tensor> quantized = reference_dynamic_quantize_linear({}, {&y, 1});
+    outputs.push_back(quantized[1]);
+    outputs.push_back(quantized[2]);
+  }
+  return outputs;
 }
 
 }  // namespace etch

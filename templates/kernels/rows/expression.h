@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,10 +65,15 @@ struct ExpressionAxis {
 struct ExpressionPlan {
   std::vector<ExpressionInput> inputs;
   std::vector<ExpressionValue> values;
-  int result = 0;                    // real, or for bytes a rounded int32
-  bool bytes = false;                // y is uint8: the result plus zero_point, saturated
-  int zero_point = 0;                // as stored
-  int y = 0;                         // operand of the step
+  int result = 0;      // real, or for bytes a rounded int32
+  bool bytes = false;  // y is uint8: the result plus zero_point, saturated
+  int zero_point = 0;  // as stored
+  int y = 0;           // operand of the step
+  // DynamicQuantizeLinear's parameters for y, float32: 2 L floats of scratch, and where they go.
+  struct Range {
+    int lanes = 0, scale = 0, zero_point = 0;  // operands of the step
+  };
+  std::optional<Range> range;
   std::vector<ExpressionAxis> axes;  // outermost first
   int run = 1;                       // elements that are neighbours in y
 };
@@ -103,6 +109,18 @@ inline const char* stem_of(ExpressionValue::Kind kind) {
   }
 }
 
+// Scale and zero point for the range of all lanes, which goes through `lanes`. 0 is always in it.
+template <class S>
+void finish_range(S& s, const typename S::F32& low, const typename S::F32& high, int lanes,
+                  int scale, int zero_point) {
+  const auto both = s.template operand<float>(lanes);
+  s.store_f32(both, low);
+  s.store_f32(both + typename S::Index(s.isa().lanes), high);
+  s.call(external::DynamicRange{}, s.template operand<const float>(lanes),
+         s.template operand<float>(scale), s.template operand<std::uint8_t>(zero_point),
+         2 * s.isa().lanes);
+}
+
 template <class S>
 class Evaluation {
  public:
@@ -117,7 +135,15 @@ class Evaluation {
   void run() {
     const Place start(plan_.inputs.size() + 1, Index(0));
     compute(When::kOnce, start, Index(0), "once", 0, s_.isa().lanes);
+    if (plan_.range) {
+      low_ = s_.splat_f32("low", 0.0F);
+      high_ = s_.splat_f32("high", 0.0F);
+    }
     walk(0, start);
+    if (plan_.range) {
+      finish_range(s_, low_, high_, plan_.range->lanes, plan_.range->scale,
+                   plan_.range->zero_point);
+    }
   }
 
  private:
@@ -159,6 +185,7 @@ class Evaluation {
       } else {
         s_.store_f32_n(y, result, n);
       }
+      if (plan_.range) widen_range(result, n);
       return;
     }
     std::vector<typename S::I32> q;
@@ -179,6 +206,17 @@ class Evaluation {
     } else {
       s_.store_slice(y, bytes, 0, n);
     }
+  }
+
+  // Lanes without an element count as 0, which is in every range.
+  void widen_range(const typename S::F32& result, int n) {
+    typename S::F32 value = result;
+    if (n != lanes()) {
+      s_.store_f32_n(s_.template operand<float>(plan_.range->lanes), result, n);
+      value = s_.load_f32_n("ends", s_.template operand<const float>(plan_.range->lanes), n);
+    }
+    s_.fall_to(low_, value);
+    s_.rise_to(high_, value);
   }
 
   // The values that are computed `when`; those of a vector for its n elements from `first` on.
@@ -287,6 +325,7 @@ class Evaluation {
   const ExpressionPlan& plan_;
   std::vector<typename S::F32> reals_;
   std::vector<typename S::I32> integers_;
+  typename S::F32 low_, high_;  // of the results so far
 };
 
 }  // namespace expression_detail
@@ -335,11 +374,7 @@ void dynamic_range_kernel(S& s, const DynamicRangePlan& plan) {
     s.fall_to(low[0], low[v]);
     s.rise_to(high[0], high[v]);
   }
-  const auto both = s.template operand<float>(1);
-  s.store_f32(both, low[0]);
-  s.store_f32(both + Index(lanes), high[0]);
-  s.call(external::DynamicRange{}, s.template operand<const float>(1), s.template operand<float>(2),
-         s.template operand<std::uint8_t>(3), 2 * lanes);
+  expression_detail::finish_range(s, low[0], high[0], 1, 2, 3);
 }
 
 }  // namespace etch
