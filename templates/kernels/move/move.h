@@ -75,7 +75,7 @@ void copy_spread(S& s, const Move& move, int output) {
 
 template <class S>
 void copy(S& s, const Move& move, int output) {
-  if (const auto part = nest_detail::transposed_part(move.nest)) {
+  if (const auto part = nest_detail::transposed_part(move.nest, move.flip)) {
     nest_detail::transpose(s, move.nest, *part, move.flip, source_of(s, move),
                            s.template operand<std::uint8_t>(output));
     return;

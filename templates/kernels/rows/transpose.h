@@ -45,7 +45,8 @@ inline bool is_worth_it(const TransposedPart& part) {
          in_range(part.y_row);
 }
 
-inline std::optional<TransposedPart> transposed_part(const Nest& nest) {
+// `flip`: what every byte is changed by; elements of 4 bytes are moved as they are.
+inline std::optional<TransposedPart> transposed_part(const Nest& nest, int flip) {
   constexpr int kOut = kNestOperands - 1;
   if (nest.planes > 1) return std::nullopt;
   TransposedPart part;
@@ -53,7 +54,7 @@ inline std::optional<TransposedPart> transposed_part(const Nest& nest) {
     const auto row = last_axis(nest, [](const NestAxis& axis) { return axis.step[kOut] == 1; });
     if (!row) return std::nullopt;
     part = {1, nest.axes[*row].count, nest.run, nest.axes[*row].step[0], nest.out_step, *row, {}};
-  } else if (nest.run == 4 && nest.out_step == 1) {
+  } else if (nest.run == 4 && nest.out_step == 1 && flip == 0) {
     const auto row = last_axis(nest, [](const NestAxis& axis) { return axis.step[kOut] == 4; });
     const auto column = last_axis(nest, [](const NestAxis& axis) { return axis.step[0] == 4; });
     if (!row || !column || *row == *column) return std::nullopt;
