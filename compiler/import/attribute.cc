@@ -42,6 +42,10 @@ bool agrees_with_type(const Proto& proto) {
   return true;
 }
 
+std::string attribute_location(const Node& node, const Proto& proto) {
+  return cat(location_of(node), " attribute '", printable(proto.name()), "'");
+}
+
 template <class T, class Field>
 std::vector<T> list(const Field& field) {
   return std::vector<T>(field.begin(), field.end());
@@ -49,14 +53,15 @@ std::vector<T> list(const Field& field) {
 
 class Reader {
  public:
-  Reader(const Proto& proto, const Limits& limits, ExternalData& external, const Node& node,
-         Sink& sink)
+  Reader(const Proto& proto, const AttributeBindings* bindings, const Limits& limits,
+         ExternalData& external, const Node& node, Sink& sink)
       : proto_(proto),
+        bindings_(bindings),
         limits_(limits),
         external_(external),
         node_(node),
         sink_(sink),
-        location_(cat(location_of(node), " attribute '", printable(proto.name()), "'")) {}
+        location_(attribute_location(node, proto)) {}
 
   std::optional<Attribute> read() {
     if (proto_.name().empty()) return fail(DiagKind::kName, "has no name");
@@ -65,13 +70,12 @@ class Reader {
                                         at_most(limits_, &Limits::name_bytes)));
     }
     if (node_.attributes.count(proto_.name()) != 0) return fail(DiagKind::kAttr, "is given twice");
-    if (!proto_.ref_attr_name().empty()) {
-      return fail(DiagKind::kAttr, "refers to an attribute of a function, but is not in one");
-    }
-    if (!agrees_with_type(proto_)) {
+    const Proto* const source = referred(proto_, bindings_, node_, sink_);
+    if (source == nullptr) return std::nullopt;
+    if (!agrees_with_type(*source)) {
       return fail(DiagKind::kAttr, "has a type that its content contradicts");
     }
-    return content();
+    return content(*source);
   }
 
  private:
@@ -80,22 +84,22 @@ class Reader {
     return std::nullopt;
   }
 
-  std::optional<Attribute> content() {
-    switch (proto_.type()) {
+  std::optional<Attribute> content(const Proto& proto) {
+    switch (proto.type()) {
       case Proto::FLOAT:
-        return proto_.f();
+        return proto.f();
       case Proto::INT:
-        return std::int64_t{proto_.i()};
+        return std::int64_t{proto.i()};
       case Proto::STRING:
-        return proto_.s();
+        return proto.s();
       case Proto::FLOATS:
-        return list<float>(proto_.floats());
+        return list<float>(proto.floats());
       case Proto::INTS:
-        return list<std::int64_t>(proto_.ints());
+        return list<std::int64_t>(proto.ints());
       case Proto::STRINGS:
-        return list<std::string>(proto_.strings());
+        return list<std::string>(proto.strings());
       case Proto::TENSOR:
-        return decode_tensor(proto_.t(), limits_, location_, sink_, &external_);
+        return decode_tensor(proto.t(), limits_, location_, sink_, &external_);
       case Proto::UNDEFINED:
         return fail(DiagKind::kAttr, "has no type");
       case Proto::GRAPH:
@@ -107,6 +111,7 @@ class Reader {
   }
 
   const Proto& proto_;
+  const AttributeBindings* bindings_;
   const Limits& limits_;
   ExternalData& external_;
   const Node& node_;
@@ -116,10 +121,34 @@ class Reader {
 
 }  // namespace
 
-void read_attributes(const onnx::NodeProto& proto, const Limits& limits, ExternalData& external,
-                     Node& node, Sink& sink) {
+const Proto* referred(const Proto& proto, const AttributeBindings* bindings, const Node& node,
+                      Sink& sink) {
+  const std::string& name = proto.ref_attr_name();
+  if (name.empty()) return &proto;
+  const auto refuse = [&](std::string what) {
+    sink.report({Severity::kError, DiagKind::kAttr, node.index, attribute_location(node, proto),
+                 std::move(what)});
+    return nullptr;
+  };
+  if (bindings == nullptr) return refuse("refers to an attribute of a function, but is not in one");
+  const auto found = bindings->find(name);
+  if (found == bindings->end())
+    return refuse(cat("refers to '", printable(name), "', which the function does not declare"));
+  if (found->second != nullptr && found->second->type() != proto.type())
+    return refuse(cat("refers to '", printable(name), "', which has another type"));
+  return found->second;
+}
+
+bool is_branch(const Node& node, const Proto& proto) {
+  return node.op_type == "If" && node.domain.empty() && proto.type() == Proto::GRAPH &&
+         (proto.name() == "then_branch" || proto.name() == "else_branch");
+}
+
+void read_attributes(const onnx::NodeProto& proto, const AttributeBindings* bindings,
+                     const Limits& limits, ExternalData& external, Node& node, Sink& sink) {
   for (const Proto& attribute : proto.attribute()) {
-    auto content = Reader(attribute, limits, external, node, sink).read();
+    if (is_branch(node, attribute)) continue;
+    auto content = Reader(attribute, bindings, limits, external, node, sink).read();
     if (content) node.attributes.emplace(attribute.name(), std::move(*content));
   }
 }

@@ -3,6 +3,10 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/external_data.h"
 #include "compiler/ir/graph.h"
@@ -10,10 +14,24 @@
 
 namespace etch {
 
-// Reads all attributes of `proto` into `node`, whose name and index are already set. Reports
-// E-ATTR (doubled, nameless, type and content disagree, reference outside a function),
-// E-UNSUPPORTED (subgraphs, sparse tensors, types) and whatever decode_tensor reports.
-void read_attributes(const onnx::NodeProto& proto, const Limits& limits, ExternalData& external,
-                     Node& node, Sink& sink);
+// What the attributes of a function are in one call, by name. Those that neither the call nor a
+// default gives are null.
+using AttributeBindings = std::unordered_map<std::string_view, const onnx::AttributeProto*>;
+
+// What `proto` says or, of a reference, what that stands for; null where that is not given. Reports
+// E-ATTR at `node` where it refers to what `bindings` do not know, or to something of another type.
+const onnx::AttributeProto* referred(const onnx::AttributeProto& proto,
+                                     const AttributeBindings* bindings, const Node& node,
+                                     Sink& sink);
+
+// Whether the attribute is one of the two branches of an If, which are not read here.
+bool is_branch(const Node& node, const onnx::AttributeProto& proto);
+
+// Reads all attributes of `proto` into `node`, whose name and index are already set; `bindings` are
+// null outside functions. Reports E-ATTR (doubled, nameless, type and content disagree, reference
+// to an unknown attribute), E-UNSUPPORTED (subgraphs, sparse tensors, types) and whatever
+// decode_tensor reports.
+void read_attributes(const onnx::NodeProto& proto, const AttributeBindings* bindings,
+                     const Limits& limits, ExternalData& external, Node& node, Sink& sink);
 
 }  // namespace etch

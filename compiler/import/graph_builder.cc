@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/import/attribute.h"
+#include "compiler/import/checked_name.h"
 #include "compiler/import/node_order.h"
 #include "compiler/import/tensor_data.h"
-#include "compiler/ops/op.h"
 
 namespace etch {
 
@@ -18,16 +17,9 @@ std::string quoted(const char* role, const std::string& name) {
   return cat(role, " '", printable(name), "'");
 }
 
-void trim_omitted(std::vector<ValueId>& ids) {
-  while (!ids.empty() && ids.back() == kNoValue) ids.pop_back();
-}
-
 Value named(const std::string& name, Declaration declaration = {}) {
   return {name, declaration.dtype, std::move(declaration.shape), nullptr};
 }
-
-// "ai.onnx" is another spelling of the default domain.
-std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 }  // namespace
 
@@ -37,7 +29,7 @@ Graph GraphBuilder::build() {
   add_initializers();
   refuse_sparse_initializers();
   add_inputs();
-  if (!add_nodes()) return std::move(graph_);
+  if (!nodes_.read(proto_.node(), scope_, graph_.nodes)) return std::move(graph_);
   if (options_.cuts.empty()) {
     add_outputs();
   } else {
@@ -50,7 +42,7 @@ Graph GraphBuilder::build() {
 
 void GraphBuilder::find_used_names() {
   for (const auto& node : proto_.node()) {
-    for (const std::string& name : node.input()) used_names_.insert(name);
+    for (const std::string_view name : names_read_by(node)) used_names_.insert(name);
   }
   for (const auto& output : proto_.output()) used_names_.insert(output.name());
   for (const auto& input : proto_.input()) used_names_.insert(input.name());  // its default
@@ -65,7 +57,7 @@ void GraphBuilder::add_initializers() {
       sink_.error(DiagKind::kName, location, "has no name");
       continue;
     }
-    if (find(proto.name())) {
+    if (scope_.find(proto.name())) {
       sink_.error(DiagKind::kGraph, location, "is given twice");
       continue;
     }
@@ -75,8 +67,8 @@ void GraphBuilder::add_initializers() {
     }
     auto tensor = decode_tensor(proto, options_.limits, location, sink_, &external_);
     // A refused tensor keeps its name, so that its users are not reported as well.
-    ids_[proto.name()] = tensor ? graph_.add_constant(std::move(*tensor), proto.name())
-                                : graph_.add_value(named(proto.name()));
+    scope_.ids[proto.name()] = tensor ? graph_.add_constant(std::move(*tensor), proto.name())
+                                      : graph_.add_value(named(proto.name()));
   }
 }
 
@@ -93,14 +85,14 @@ void GraphBuilder::refuse_sparse_initializers() {
     const std::string& name = proto.values().name();
     sink_.error(DiagKind::kUnsupported, quoted("sparse initializer", name),
                 "sparse tensors cannot be compiled");
-    if (!name.empty() && !find(name)) ids_[name] = graph_.add_value(named(name));
+    if (!name.empty() && !scope_.find(name)) scope_.ids[name] = graph_.add_value(named(name));
   }
 }
 
 void GraphBuilder::add_inputs() {
   std::unordered_set<std::string_view> seen;
   for (const auto& input : proto_.input()) {
-    if (!find(input.name())) input_shapes_.scan(input);
+    if (!scope_.find(input.name())) input_shapes_.scan(input);
   }
   for (const auto& input : proto_.input()) {
     const std::string location = quoted("input", input.name());
@@ -109,7 +101,7 @@ void GraphBuilder::add_inputs() {
       sink_.error(DiagKind::kGraph, location, "has no name");
     } else if (!seen.insert(input.name()).second) {
       sink_.error(DiagKind::kGraph, location, "is given twice");
-    } else if (const auto initializer = find(input.name())) {
+    } else if (const auto initializer = scope_.find(input.name())) {
       declare(read_declaration(input), location, graph_.value(*initializer), sink_);
     } else {
       add_input(input);
@@ -121,64 +113,8 @@ void GraphBuilder::add_inputs() {
 void GraphBuilder::add_input(const onnx::ValueInfoProto& input) {
   auto declaration = input_shapes_.read(input, graph_.inputs.size()).value_or(Declaration{});
   const ValueId id = graph_.add_value(named(input.name(), std::move(declaration)));
-  ids_[input.name()] = id;
+  scope_.ids[input.name()] = id;
   graph_.inputs.push_back(id);
-}
-
-bool GraphBuilder::add_nodes() {
-  if (proto_.node_size() > options_.limits.nodes) {
-    sink_.error(
-        DiagKind::kLimit, "",
-        cat("has ", proto_.node_size(), " nodes, ", at_most(options_.limits, &Limits::nodes)));
-    return false;
-  }
-  for (const auto& node : proto_.node()) {
-    for (const std::string& output : node.output()) names_made_by_nodes_.insert(output);
-  }
-  for (const int at : topological_order(proto_)) add_node(proto_.node(at), at);
-  return true;
-}
-
-void GraphBuilder::add_node(const onnx::NodeProto& proto, int position) {
-  Node node;
-  node.index = position;
-  node.name = proto.name();
-  node.domain = normal_domain(proto.domain());
-  node.op_type = proto.op_type();
-  node.op = find_op(node.domain, node.op_type);
-  const std::string location = location_of(node);
-  check_name(node.name, location);
-  check_name(node.domain, location);
-  check_name(node.op_type, location);
-  read_attributes(proto, options_.limits, external_, node, sink_);
-  for (const std::string& name : proto.input()) node.inputs.push_back(use(name, node));
-  for (const std::string& name : proto.output()) node.outputs.push_back(define(name, node));
-  trim_omitted(node.inputs);
-  trim_omitted(node.outputs);
-  graph_.nodes.push_back(std::move(node));
-}
-
-ValueId GraphBuilder::use(const std::string& name, const Node& node) {
-  if (name.empty()) return kNoValue;
-  if (const auto id = find(name)) return *id;
-  const char* why = names_made_by_nodes_.count(name) != 0
-                        ? " depends on what this node makes: a cycle"
-                        : " is no input, initializer or output of a node";
-  sink_.report({Severity::kError, DiagKind::kGraph, node.index, location_of(node),
-                cat(quoted("input", name), why)});
-  return kNoValue;
-}
-
-ValueId GraphBuilder::define(const std::string& name, const Node& node) {
-  if (name.empty() || !check_name(name, location_of(node))) return kNoValue;
-  const auto [entry, is_new] = ids_.try_emplace(name, kNoValue);
-  if (is_new) {
-    entry->second = graph_.add_value(named(name));
-    return entry->second;
-  }
-  sink_.report({Severity::kError, DiagKind::kGraph, node.index, location_of(node),
-                cat(quoted("output", name), " is defined already")});
-  return kNoValue;
 }
 
 void GraphBuilder::add_outputs() {
@@ -186,7 +122,7 @@ void GraphBuilder::add_outputs() {
   std::unordered_set<std::string_view> seen;
   for (const auto& output : proto_.output()) {
     const std::string location = quoted("output", output.name());
-    const auto id = find(output.name());
+    const auto id = scope_.find(output.name());
     if (!seen.insert(output.name()).second) {
       sink_.error(DiagKind::kGraph, location, "is listed twice");
     } else if (!id) {
@@ -201,7 +137,8 @@ void GraphBuilder::add_outputs() {
 void GraphBuilder::add_cuts() {
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : options_.cuts) {
-    const auto id = find(name);
+    auto id = scope_.find(name);
+    if (!id) id = nodes_.find_inner(name);
     if (!seen.insert(name).second) {
       sink_.error(DiagKind::kName, quoted("--cut", name), "is given twice");
     } else if (!id) {
@@ -215,7 +152,7 @@ void GraphBuilder::add_cuts() {
 
 void GraphBuilder::add_declarations() {
   const auto add = [&](const char* role, const onnx::ValueInfoProto& info) {
-    const auto id = find(info.name());
+    const auto id = scope_.find(info.name());
     if (!id || !check_is_tensor(info, quoted(role, info.name()))) return;
     declare(read_declaration(info), quoted(role, info.name()), graph_.value(*id), sink_);
   };
@@ -238,22 +175,8 @@ bool GraphBuilder::check_is_tensor(const onnx::ValueInfoProto& info, const std::
   return false;
 }
 
-std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
-  const auto found = ids_.find(name);
-  if (found == ids_.end()) return std::nullopt;
-  return found->second;
-}
-
 bool GraphBuilder::check_name(const std::string& name, const std::string& location) {
-  if (std::cmp_greater(name.size(), options_.limits.name_bytes)) {
-    sink_.error(
-        DiagKind::kLimit, location,
-        cat("a name has ", name.size(), " bytes, ", at_most(options_.limits, &Limits::name_bytes)));
-    return false;
-  }
-  if (is_utf8(name)) return true;
-  sink_.error(DiagKind::kName, location, "a name is not UTF-8, as strings of ONNX have to be");
-  return false;
+  return etch::check_name(name, location, options_.limits, sink_);
 }
 
 }  // namespace etch

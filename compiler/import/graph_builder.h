@@ -4,28 +4,36 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/import/declaration.h"
 #include "compiler/import/external_data.h"
+#include "compiler/import/function_table.h"
 #include "compiler/import/import.h"
+#include "compiler/import/node_reader.h"
+#include "compiler/import/scope.h"
 
 namespace etch {
 
 // One use: construct, build(). The GraphProto must outlive the builder.
 class GraphBuilder {
  public:
-  GraphBuilder(const onnx::GraphProto& proto, const ImportOptions& options, ExternalData& external,
-               Sink& sink)
+  // `opsets` and `functions` are the model's; calls of functions may repeat as many bytes as
+  // constants may be computed.
+  GraphBuilder(const onnx::GraphProto& proto, const FunctionTable& functions,
+               const std::map<std::string, std::int64_t>& opsets, std::int64_t bytes_to_repeat,
+               const ImportOptions& options, ExternalData& external, Sink& sink)
       : proto_(proto),
         options_(options),
         external_(external),
         sink_(sink),
-        input_shapes_(options, sink) {}
+        input_shapes_(options, sink),
+        nodes_(graph_, functions, opsets, bytes_to_repeat, options.limits, external, sink) {}
 
   // The graph without operator sets. Reports everything that import_model() lists except E-PARSE
   // and E-VERSION; the result is meaningless when errors were reported.
@@ -38,15 +46,10 @@ class GraphBuilder {
   void refuse_sparse_initializers();
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
-  [[nodiscard]] bool add_nodes();  // false: there are too many
-  void add_node(const onnx::NodeProto& proto, int position);  // in the file
   void add_outputs();
   void add_cuts();
   void add_declarations();
 
-  ValueId use(const std::string& name, const Node& node);
-  ValueId define(const std::string& name, const Node& node);
-  std::optional<ValueId> find(const std::string& name) const;
   bool check_is_tensor(const onnx::ValueInfoProto& info, const std::string& location);
   bool check_name(const std::string& name, const std::string& location);
 
@@ -56,9 +59,9 @@ class GraphBuilder {
   Sink& sink_;
   InputShapes input_shapes_;
   Graph graph_;
-  std::unordered_map<std::string_view, ValueId> ids_;         // names defined so far
-  std::unordered_set<std::string_view> names_made_by_nodes_;  // anywhere in the file
-  std::unordered_set<std::string_view> used_names_;           // that anything may read
+  NodeReader nodes_;
+  Scope scope_;
+  std::unordered_set<std::string_view> used_names_;  // that anything may read
 };
 
 }  // namespace etch

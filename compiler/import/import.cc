@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/import/function_table.h"
 #include "compiler/import/graph_builder.h"
 #include "compiler/import/parse.h"
 #include "compiler/import/parts.h"
@@ -42,7 +43,7 @@ void check_opset(const std::string& domain, std::int64_t version, Sink& sink) {
 std::map<std::string, std::int64_t> read_opsets(const onnx::ModelProto& model, Sink& sink) {
   std::map<std::string, std::int64_t> opsets;
   for (const auto& import : model.opset_import()) {
-    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    const std::string domain = normal_domain(import.domain());
     check_opset(domain, import.version(), sink);
     const auto [entry, is_new] = opsets.emplace(domain, import.version());
     if (is_new || entry->second == import.version()) continue;
@@ -56,12 +57,20 @@ std::map<std::string, std::int64_t> read_opsets(const onnx::ModelProto& model, S
   return opsets;
 }
 
+// What a function imports and the model does not; of what both import, nodes have to agree.
+void add_opsets(const onnx::ModelProto& model, std::map<std::string, std::int64_t>& opsets,
+                Sink& sink) {
+  for (const auto& function : model.functions()) {
+    for (const auto& import : function.opset_import()) {
+      const std::string domain = normal_domain(import.domain());
+      if (opsets.emplace(domain, import.version()).second)
+        check_opset(domain, import.version(), sink);
+    }
+  }
+}
+
 // Parts of a model that carry computations we do not read.
 void check_contents(const onnx::ModelProto& model, Sink& sink) {
-  for (const auto& function : model.functions()) {
-    sink.error(DiagKind::kUnsupported, cat("function '", printable(function.name()), "'"),
-               "functions inside the model cannot be compiled");
-  }
   if (model.training_info_size() > 0) {
     sink.note(DiagKind::kUnsupported, "", "training information is ignored");
   }
@@ -95,15 +104,22 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
   }
   check_version(model.ir_version(), kIrVersions, "the IR version", sink);
   auto opsets = read_opsets(model, sink);
+  add_opsets(model, opsets, sink);
   check_contents(model, sink);
   ExternalData external(options.external_data, options.limits);
-  Graph graph = GraphBuilder(model.graph(), options, external, sink).build();
+  const auto file_bytes = static_cast<std::int64_t>(bytes.size());
+  const FunctionTable functions(model, options.limits, sink);
+  Graph graph =
+      GraphBuilder(model.graph(), functions, opsets,
+                   std::max(options.limits.computed_bytes, file_bytes * Limits::kComputedPerByte),
+                   options, external, sink)
+          .build();
   if (sink.error_count() != errors_before) return std::nullopt;
   graph.opsets = std::move(opsets);
   graph.ir_version = model.ir_version();
   graph.producer = model.producer_name();
   graph.limits = options.limits;
-  graph.source_bytes = static_cast<std::int64_t>(bytes.size()) + external.distinct_bytes();
+  graph.source_bytes = file_bytes + external.distinct_bytes();
   graph.external_digest = external.digest();
   graph.shapes_chosen = !options.dims.empty() || !options.input_shapes.empty();
   graph.computed_bytes_left =

@@ -353,12 +353,7 @@ TEST(ImportAttributes, AreRefusedWhenAmbiguous) {
   EXPECT_NE(broken([](Proto& a, onnx::NodeProto& n) { *n.add_attribute() = Proto(a); }), "");
 }
 
-TEST(ImportUnsupported, FunctionsAndSparseTensorsAreRefused) {
-  ModelBuilder function = relu_model();
-  function.proto().add_functions()->set_name("f");
-  EXPECT_EQ(errors(function),
-            "model: error[E-UNSUPPORTED]: function 'f': functions inside the model cannot be "
-            "compiled\n");
+TEST(ImportUnsupported, SparseTensorsAreRefused) {
   ModelBuilder sparse = relu_model();
   sparse.graph().add_sparse_initializer()->mutable_values()->set_name("w");
   EXPECT_EQ(errors(sparse),

@@ -27,6 +27,17 @@ class Needed {
   std::vector<bool> flags_;
 };
 
+// Everything that branches use and make.
+void add_branches(const Node& node, Needed& needed) {
+  for (const std::vector<Node>& branch : node.branches) {
+    for (const Node& inner : branch) {
+      needed.add_all(inner.inputs);
+      needed.add_all(inner.outputs);
+      add_branches(inner, needed);
+    }
+  }
+}
+
 // Keeps the needed nodes in their order and adds what they use and make to `needed`.
 void remove_nodes(Graph& graph, Needed& needed) {
   std::vector<Node> kept;
@@ -37,6 +48,7 @@ void remove_nodes(Graph& graph, Needed& needed) {
     if (!is_live) continue;
     needed.add_all(node->inputs);
     needed.add_all(node->outputs);
+    add_branches(*node, needed);
     kept.push_back(std::move(*node));
   }
   std::reverse(kept.begin(), kept.end());
@@ -46,6 +58,14 @@ void remove_nodes(Graph& graph, Needed& needed) {
 void renumber(std::vector<ValueId>& ids, const std::vector<ValueId>& new_ids) {
   for (ValueId& id : ids) {
     if (id != kNoValue) id = new_ids[static_cast<std::size_t>(id)];
+  }
+}
+
+void renumber(std::vector<Node>& nodes, const std::vector<ValueId>& new_ids) {
+  for (Node& node : nodes) {
+    renumber(node.inputs, new_ids);
+    renumber(node.outputs, new_ids);
+    for (std::vector<Node>& branch : node.branches) renumber(branch, new_ids);
   }
 }
 
@@ -60,10 +80,7 @@ void pack_values(Graph& graph, const Needed& needed) {
   graph.values = std::move(kept);
   renumber(graph.inputs, new_ids);
   renumber(graph.outputs, new_ids);
-  for (Node& node : graph.nodes) {
-    renumber(node.inputs, new_ids);
-    renumber(node.outputs, new_ids);
-  }
+  renumber(graph.nodes, new_ids);
 }
 
 }  // namespace

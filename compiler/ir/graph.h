@@ -48,6 +48,9 @@ struct Node {
   std::vector<ValueId> outputs;  // kNoValue where omitted
   std::map<std::string, Attribute> attributes;
   std::any params;  // the operator's resolved struct (ops/<op>/op.h); set by resolve
+  // Of an If until resolve takes one of them: the nodes, in order, that give its outputs where the
+  // condition, input 0, holds, and where not. What they read from around them are its other inputs.
+  std::vector<std::vector<Node>> branches;
 };
 
 struct Graph {

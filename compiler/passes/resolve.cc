@@ -1,10 +1,11 @@
 // See resolve.h. One forward walk: a node is checked, written as several if it stands for them,
-// resolved by its operator, and folded at once, because later shapes may depend on the folded
-// value.
+// resolved by its operator, and folded at once, because later shapes and conditions of If may
+// depend on the folded value.
 #include "compiler/passes/resolve.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,10 +33,10 @@ std::string unknown_text(const Node& node) {
 }
 
 // One report for each unknown operator, at its first node: networks use the same one many times.
-void report_unknown_operators(const Graph& graph, Sink& sink) {
+void report_unknown_operators(const std::vector<Node>& nodes, Sink& sink) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<const Node*, int>> uses;
-  for (const Node& node : graph.nodes) {
-    if (node.op != nullptr || is_fused(node)) continue;
+  for (const Node& node : nodes) {
+    if (node.op != nullptr || is_fused(node) || !node.branches.empty()) continue;
     ++uses.try_emplace({node.domain, node.op_type}, &node, 0).first->second.second;
   }
   for (const auto& [operation, use] : uses) {
@@ -119,6 +120,75 @@ class Known {
   std::vector<bool> flags_;
 };
 
+// Takes the nodes of a graph one by one and writes them back, some as several.
+class Resolver {
+ public:
+  Resolver(Graph& graph, Sink& sink)
+      : graph_(graph), sink_(sink), folder_(graph, FoldDequantize::kNo), known_(graph) {}
+
+  void run(std::vector<Node> nodes) {
+    report_unknown_operators(nodes, sink_);
+    for (Node& node : nodes) resolve(std::move(node));
+  }
+
+ private:
+  void resolve(Node node) {
+    std::vector<Node> parts;
+    if (is_fused(node) && check_domain(graph_, node, sink_) && known_.has_all(node.inputs))
+      parts = unfused(graph_, node, sink_);
+    for (Node& part : parts) add(std::move(part));
+    if (!parts.empty()) return;
+    if (!node.branches.empty()) {
+      take_branch(std::move(node));
+    } else if (node.op != nullptr && check_version(graph_, node, sink_)) {
+      add(std::move(node));
+    } else {
+      graph_.nodes.push_back(std::move(node));
+    }
+  }
+
+  void add(Node node) {
+    const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
+    if (known_.has_all(node.inputs) && resolve_node(graph_, node, sink_)) {
+      known_.add_all(outputs);
+      folder_.fold(node);
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  // The nodes of the branch in place of the If.
+  void take_branch(Node node) {
+    if (!known_.has_all(node.inputs)) return;  // reported where they should be made
+    const std::optional<bool> holds = condition_of(node);
+    if (!holds) return;
+    graph_.fusions.fused(node, cat("takes its ", *holds ? "then" : "else", "_branch"));
+    run(std::move(node.branches[*holds ? 0 : 1]));
+  }
+
+  // Of an If; reports one that is no truth value or not known.
+  std::optional<bool> condition_of(const Node& node) {
+    const Value& value = graph_.value(node.inputs[0]);
+    const std::string name = cat("the condition '", printable(value.name), "' ");
+    if (value.dtype != DType::kBool) {
+      report(node, DiagKind::kType, name + "must be a bool", sink_);
+    } else if (element_count(*value.shape) != 1) {
+      report(node, DiagKind::kShape,
+             cat(name, "must have one element, has shape ", to_string(*value.shape)), sink_);
+    } else if (value.constant == nullptr) {
+      report(node, DiagKind::kUnsupported,
+             name + "is computed at run time; an If takes its branch when it is compiled", sink_);
+    } else {
+      return value.constant->integer(0) != 0;
+    }
+    return std::nullopt;
+  }
+
+  Graph& graph_;
+  Sink& sink_;
+  ConstantFolder folder_;
+  Known known_;
+};
+
 }  // namespace
 
 bool resolve_node(Graph& graph, Node& node, Sink& sink) {
@@ -141,29 +211,7 @@ bool resolve_node(Graph& graph, Node& node, Sink& sink) {
 
 void resolve(Graph& graph, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
-  report_unknown_operators(graph, sink);
-  ConstantFolder folder(graph, FoldDequantize::kNo);
-  Known known(graph);
-  const auto add = [&](Node node) {
-    const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
-    if (known.has_all(node.inputs) && resolve_node(graph, node, sink)) {
-      known.add_all(outputs);
-      folder.fold(node);
-    }
-    graph.nodes.push_back(std::move(node));
-  };
-  for (Node& node : std::exchange(graph.nodes, {})) {
-    std::vector<Node> parts;
-    if (is_fused(node) && check_domain(graph, node, sink) && known.has_all(node.inputs))
-      parts = unfused(graph, node, sink);
-    for (Node& part : parts) add(std::move(part));
-    if (!parts.empty()) continue;
-    if (node.op != nullptr && check_version(graph, node, sink)) {
-      add(std::move(node));
-    } else {
-      graph.nodes.push_back(std::move(node));
-    }
-  }
+  Resolver(graph, sink).run(std::exchange(graph.nodes, {}));
   if (sink.error_count() != errors_before) return;
   remove_dead(graph);
   verify(graph, Resolved::kYes);

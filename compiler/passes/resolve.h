@@ -1,4 +1,5 @@
 // Resolve: makes an imported graph explicit, so that later code has nothing left to guess.
+// An If becomes the branch that its condition, a constant by then, takes.
 //
 // Requires: a graph from import_model(). Ensures, when no error was reported: every node has an
 // OpDef and resolved parameters; every value has a type and a static shape; constants are folded
