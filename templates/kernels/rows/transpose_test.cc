@@ -1,0 +1,53 @@
+// Which copies are transposes.
+#include "templates/kernels/rows/transpose.h"
+
+#include <gtest/gtest.h>
+
+namespace etch {
+namespace {
+
+Nest nest_of(int run, std::int64_t out_step, const std::vector<NestAxis>& axes) {
+  Nest nest;
+  nest.run = run;
+  nest.out_step = out_step;
+  nest.axes = axes;
+  return nest;
+}
+
+// `count` positions, x_step bytes apart in x and y_step in y.
+NestAxis axis(int count, std::int64_t x_step, std::int64_t y_step) {
+  return {count, {x_step, 0, y_step}};
+}
+
+using nest_detail::transposed_part;
+
+TEST(TransposedPart, OfBytesIsTheRunAndTheAxisThatIsDenseInTheOutput) {
+  const auto part = transposed_part(nest_of(12, 8, {axis(2, 96, 96), axis(8, 12, 1)}), 128);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->size, 1);
+  EXPECT_EQ(part->rows, 8);
+  EXPECT_EQ(part->columns, 12);
+  EXPECT_EQ(part->x_row, 12);
+  EXPECT_EQ(part->y_row, 8);
+  EXPECT_EQ(part->row, 1U);
+}
+
+TEST(TransposedPart, OfFourBytesIsTwoAxes) {
+  const Nest nest = nest_of(4, 1, {axis(6, 20, 4), axis(5, 4, 24)});
+  const auto part = transposed_part(nest, 0);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->size, 4);
+  EXPECT_EQ(part->rows, 6);
+  EXPECT_EQ(part->columns, 5);
+}
+
+TEST(TransposedPart, FourBytesThatAreChangedAreNoElement) {
+  EXPECT_FALSE(transposed_part(nest_of(4, 1, {axis(6, 20, 4), axis(5, 4, 24)}), 128));
+}
+
+TEST(TransposedPart, FewRowsAreLeftToLoops) {
+  EXPECT_FALSE(transposed_part(nest_of(12, 3, {axis(3, 12, 1)}), 0));
+}
+
+}  // namespace
+}  // namespace etch
