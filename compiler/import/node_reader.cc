@@ -90,17 +90,25 @@ void NodeReader::check_opset(const Node& node, const Scope& scope) {
           wanted->second, " of ", domain_text(node.domain), "; the model imports ", given->second));
 }
 
+std::string NodeReader::fault_of_call(const Function& function,
+                                      const onnx::NodeProto& proto) const {
+  const onnx::FunctionProto& called = *function.proto;
+  if (std::count(entered_.begin(), entered_.end(), &function) != 0)
+    return cat("function '", printable(called.name()), "' calls itself");
+  if (proto.input_size() <= called.input_size() && proto.output_size() <= called.output_size())
+    return "";
+  return cat("the function has ", called.input_size(), " inputs and ", called.output_size(),
+             " outputs, the node ", proto.input_size(), " and ", proto.output_size());
+}
+
 bool NodeReader::read_call(const Function& function, const onnx::NodeProto& proto, int position,
                            Node& call, Scope& scope, std::vector<Node>& out) {
   const onnx::FunctionProto& called = *function.proto;
-  if (std::count(entered_.begin(), entered_.end(), &function) != 0) {
-    fail(DiagKind::kGraph, call, cat("function '", printable(called.name()), "' calls itself"));
-    return true;
-  }
-  if (proto.input_size() > called.input_size() || proto.output_size() > called.output_size()) {
-    fail(DiagKind::kGraph, call,
-         cat("the function has ", called.input_size(), " inputs and ", called.output_size(),
-             " outputs, the node ", proto.input_size(), " and ", proto.output_size()));
+  call.outputs = make_outputs(proto, call, scope);
+  const std::string fault = fault_of_call(function, proto);
+  if (!fault.empty()) {
+    fail(DiagKind::kGraph, call, fault);
+    show_outputs(proto, call, scope);  // so that those who read them are not reported as well
     return true;
   }
   Scope body;
@@ -115,7 +123,6 @@ bool NodeReader::read_call(const Function& function, const onnx::NodeProto& prot
     const ValueId id = i < proto.input_size() ? use(proto.input(i), call, scope) : kNoValue;
     body.ids.try_emplace(called.input(i), id);
   }
-  call.outputs = make_outputs(proto, call, scope);
   const std::vector<std::string> results(called.output().begin(),
                                          called.output().begin() + proto.output_size());
   for (std::size_t k = 0; k < results.size(); ++k) {

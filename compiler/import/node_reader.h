@@ -47,6 +47,8 @@ class NodeReader {
                                std::vector<Node>& out);
   [[nodiscard]] bool read_call(const Function& function, const onnx::NodeProto& proto, int position,
                                Node& call, Scope& scope, std::vector<Node>& out);
+  // Why it cannot be read; empty: it can.
+  std::string fault_of_call(const Function& function, const onnx::NodeProto& proto) const;
   [[nodiscard]] bool read_branches(const onnx::NodeProto& proto, Node& node, Scope& scope);
   [[nodiscard]] bool read_branch(const onnx::GraphProto& proto, Node& node, Scope& around,
                                  std::vector<Node>& out);
