@@ -1,4 +1,4 @@
-// The functions that a model brings along (ModelProto.functions; ONNX's docs/IR.md, "Functions").
+// The functions that a model has (ModelProto.functions; ONNX's docs/IR.md, "Functions").
 // A node calls one by domain, name and overload; where a function and an operator have the same
 // name, the function is meant, because the file says what it computes. Internal to import/.
 #pragma once

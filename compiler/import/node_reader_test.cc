@@ -1,4 +1,4 @@
-// Functions that a model brings along, and branches of If: what their nodes become, and what is
+// Functions that a model has, and branches of If: what their nodes become, and what is
 // refused.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
