@@ -82,7 +82,7 @@ TEST(FloatReport, MultiplicationsOfFloatsAreCountedByThemselves) {
 }
 
 TEST(FloatReport, APageSaysWhichWorkIsFloat) {
-  EXPECT_TRUE(says(report_html(report_of(Kind::kFloat, "scalar")), "steps, all in float"));
+  EXPECT_TRUE(says(report_html(report_of(Kind::kFloat, "scalar")), "step, all in float"));
   EXPECT_TRUE(says(report_html(report_of(Kind::kMixed, "scalar")), "steps, 32 of them in float"));
   EXPECT_FALSE(says(report_html(report_of(Kind::kInteger, "scalar")), "in float<"));
 }
@@ -121,7 +121,7 @@ TEST(FloatReport, TheCommandLineSaysSoToo) {
     command.insert(command.end(), arguments.begin(), arguments.end());
     return cli::run_process(command, std::chrono::minutes(1)).output;
   };
-  EXPECT_TRUE(says(etch({"compile", model, "-o", folder + "/out"}), "steps, all in float\n"));
+  EXPECT_TRUE(says(etch({"compile", model, "-o", folder + "/out"}), "step, all in float\n"));
   EXPECT_TRUE(says(etch({"inspect", model}), "32 MACs, all in float\n"));
   fs::remove_all(folder);
 }

@@ -122,8 +122,8 @@ Files files_of(std::string_view model, const std::string& target, Form form, Sin
 // The same JSON except for texts, which must be short and printable, under keys that may show
 // names.
 void expect_same_but_names(const Json& clean, const Json& other, const std::string& where) {
-  static const std::set<std::string> kShown = {"name", "producer", "origin", "label", "why",
-                                               "what", "facts",    "held",   "tensor"};
+  static const std::set<std::string> kShown = {"name", "producer", "origin", "label",  "why",
+                                               "what", "facts",    "held",   "tensor", "parameter"};
   ASSERT_EQ(clean.type(), other.type()) << where;
   if (other.is_structured()) {
     ASSERT_EQ(clean.size(), other.size()) << where;
