@@ -33,17 +33,6 @@ ETCH_INLINE Floats<lanes> floors(const Floats<lanes>& x) {
 
 // ---- compositions ----
 
-// where ? yes : no(), which one lane computes only if it is chosen.
-template <int lanes, class No>
-ETCH_INLINE Floats<lanes> choose_or(const Lanes<lanes>& where, const Floats<lanes>& yes, No no) {
-  if constexpr (lanes == 1) {
-    if (where.v) return yes;
-    return no();
-  } else {
-    return choose(where, yes, no());
-  }
-}
-
 template <int lanes>
 ETCH_INLINE Floats<lanes> limited_lines(const Floats<lanes>& x, const Floats<lanes>& alpha,
                                         const Floats<lanes>& beta) {
@@ -78,6 +67,19 @@ ETCH_INLINE Floats<lanes> gelu_by_tanh(const Floats<lanes>& x) {
 template <int lanes>
 ETCH_INLINE Floats<lanes> elu_below_zero(const Floats<lanes>& x, const Floats<lanes>& alpha) {
   return product(alpha, difference(exponentials(x), all_lanes<lanes>(1.0f)));
+}
+
+// where ? x : alpha * (e^scaled - 1); one lane computes the exponential only where it counts.
+// No lambda says so: each would be a function that files for several instruction sets share.
+template <int lanes>
+ETCH_INLINE Floats<lanes> or_elu(const Lanes<lanes>& where, const Floats<lanes>& x,
+                                 const Floats<lanes>& scaled, const Floats<lanes>& alpha) {
+  if constexpr (lanes == 1) {
+    if (where.v) return x;
+    return elu_below_zero(scaled, alpha);
+  } else {
+    return choose(where, x, elu_below_zero(scaled, alpha));
+  }
 }
 
 template <int lanes>
@@ -118,10 +120,9 @@ ETCH_INLINE Floats<lanes> signs(const Floats<lanes>& x) {
 
 ETCH_FLOAT_FUNCTION(Abs, magnitudes(x))
 ETCH_FLOAT_FUNCTION(Ceil, negated(floors(negated(x))))
-ETCH_FLOAT_FUNCTION(Celu, choose_or(below(zero, x), x,
-                                    [&] { return elu_below_zero(quotient(x, alpha), alpha); }))
+ETCH_FLOAT_FUNCTION(Celu, or_elu(below(zero, x), x, quotient(x, alpha), alpha))
 ETCH_FLOAT_FUNCTION(Cube, product(product(x, x), x))
-ETCH_FLOAT_FUNCTION(Elu, choose_or(not_below(x, zero), x, [&] { return elu_below_zero(x, alpha); }))
+ETCH_FLOAT_FUNCTION(Elu, or_elu(not_below(x, zero), x, x, alpha))
 ETCH_FLOAT_FUNCTION(Erf, error_functions(x))
 ETCH_FLOAT_FUNCTION(Exp, exponentials(x))
 ETCH_FLOAT_FUNCTION(Floor, floors(x))
@@ -134,8 +135,7 @@ ETCH_FLOAT_FUNCTION(Mish, product(x, hyperbolic_tangents(softplus(x))))
 ETCH_FLOAT_FUNCTION(Neg, negated(x))
 ETCH_FLOAT_FUNCTION(QuickGelu, product(x, sigmoids(product(alpha, x))))
 ETCH_FLOAT_FUNCTION(Reciprocal, quotient(all_lanes<lanes>(1.0f), x))
-ETCH_FLOAT_FUNCTION(Selu, product(beta, choose_or(below(zero, x), x,
-                                                  [&] { return elu_below_zero(x, alpha); })))
+ETCH_FLOAT_FUNCTION(Selu, product(beta, or_elu(below(zero, x), x, x, alpha)))
 ETCH_FLOAT_FUNCTION(Sign, signs(x))
 ETCH_FLOAT_FUNCTION(Softplus, softplus(x))
 ETCH_FLOAT_FUNCTION(Softsign, softsign(x))
