@@ -8,6 +8,7 @@ import fnmatch
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -50,6 +51,12 @@ def request_of(case, target: str) -> etch_runner.Request:
     return etch_runner.Request(case.model, target)
 
 
+def reason_of(error: Exception) -> str:
+    """The first line, without the folder that the model was in."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"/\S*/(?=\w+\.onnx)", "", line)
+
+
 def build_all(cases: list, target: str) -> dict[str, str]:
     """Builds two at a time; what cannot be built, by title, with the reason."""
     faults = {}
@@ -59,7 +66,7 @@ def build_all(cases: list, target: str) -> dict[str, str]:
         try:
             etch_runner.build(request_of(case, target), BUILD / f"{number % 2}")
         except Exception as error:  # noqa: BLE001  # a cliff of its own
-            faults[title(case)] = str(error).splitlines()[0]
+            faults[title(case)] = reason_of(error)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         halves = [[one for one in enumerate(cases) if one[0] % 2 == half] for half in range(2)]
         list(pool.map(lambda half: [build(one) for one in half], halves))
@@ -173,11 +180,15 @@ def main() -> int:
         try:
             rows.append(measure(number, case, timer, target, options))
         except Exception as error:  # noqa: BLE001  # ONNX Runtime may refuse it too
-            faults[title(case)] = str(error).splitlines()[0]
+            faults[title(case)] = reason_of(error)
             continue
         print(f"{rows[-1]['ratio']:7.2f}  {title(case)}  {rows[-1]['outputs']}", flush=True)
     result = {"machine": machine(target), "command": " ".join(["tools/cliff-map", *sys.argv[1:]]), "rows": rows,
               "faults": faults}
+    for name, why in sorted(faults.items()):
+        print(f"not measured: {name}: {why}")
+    if not rows:
+        return 1
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if options.markdown:
@@ -185,8 +196,6 @@ def main() -> int:
     print("\n".join(summary(rows)))
     print(f"geometric mean {mean([row['ratio'] for row in rows]):.2f}; "
           f"{sum(row['ratio'] < 1 for row in rows)} of {len(rows)} below 1; {len(faults)} not measured")
-    for name, why in sorted(faults.items()):
-        print(f"not measured: {name}: {why}")
     return 0
 
 
