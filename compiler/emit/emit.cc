@@ -55,6 +55,11 @@ std::string weights_macro(const EmitContext& context) {
       macro, "\n#define ", macro, place, "\n#endif\n");
 }
 
+// A file whose lines are not wrapped.
+OutputFile as_bytes(std::string path, std::string content) {
+  return {.path = std::move(path), .content = std::move(content), .as_is = true};
+}
+
 constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <stdint.h>\n";
 
 OutputFile steps_header(const EmitContext& context) {
@@ -126,14 +131,14 @@ void add_weight_files(std::vector<OutputFile>& files, const EmitContext& context
         {cat(name, "_weights_match.cc"),
          cat(file_banner(context, "whether the weights belong to it."), include(name + ".h"),
              include(name + "_weights.h"), "\n", weights_match_definition(context))});
-    files.push_back({weights_symbol(context) + ".bin", weights_image(context.program)});
+    files.push_back(as_bytes(weights_symbol(context) + ".bin", weights_image(context.program)));
   }
   if (context.options.weights != WeightsForm::kFile) return;
   const std::string blob = weights_blob(context.program);
   if (blob.empty()) return;
   files.push_back({cat(name, "_weights_file.cc"),
                    cat(file_banner(context, "weights from a file."), weights_inclusion(context))});
-  files.push_back({cat(name, "_weights.bin"), blob});
+  files.push_back(as_bytes(cat(name, "_weights.bin"), blob));
 }
 
 std::vector<OutputFile> folder(const EmitContext& context) {
@@ -185,12 +190,12 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
     const std::string blob = weights_blob(context.program);
     if (!blob.empty()) {
       text += "\n" + weights_inclusion(context);
-      files.push_back({name + "_weights.bin", blob});
+      files.push_back(as_bytes(name + "_weights.bin", blob));
     }
   }
   if (context.options.weights == WeightsForm::kBinary) {
     text += "\n" + weights_match_definition(context);
-    files.push_back({weights_symbol(context) + ".bin", weights_image(context.program)});
+    files.push_back(as_bytes(weights_symbol(context) + ".bin", weights_image(context.program)));
   }
   if (context.options.profile) {
     files.push_back({name + "_profile.h", profile_header(context)});
@@ -232,22 +237,16 @@ std::vector<OutputFile> all_variants(const EmitContext& context) {
   }
   files.push_back({name + ".cc", cat(text, "\n", variants_definition(context)), {}});
   if (in_folder) {
-    files.push_back({cat("etch/", kCpuHeader), std::string(runtime_header(kCpuHeader)), {}});
+    files.push_back(as_bytes(cat("etch/", kCpuHeader), std::string(runtime_header(kCpuHeader))));
   }
   return files;
-}
-
-// The runtime and the vocabularies are as they were written.
-bool is_written_here(const OutputFile& file) {
-  const bool is_code = file.path.ends_with(".h") || is_source(file);
-  return is_code && !file.path.starts_with("etch/");
 }
 
 std::vector<OutputFile> network(const EmitContext& context) {
   std::vector<OutputFile> files =
       context.program.variants.empty() ? one_target(context) : all_variants(context);
   for (OutputFile& file : files) {
-    if (is_written_here(file)) file.content = wrapped(file.content);
+    if (!file.as_is) file.content = wrapped(file.content);
   }
   return files;
 }

@@ -30,6 +30,7 @@ struct OutputFile {
   std::string path;         // relative, forward slashes: "etch/vocab.h"
   std::string content;      // text, or bytes of a weights file
   std::string target = {};  // whose flags this source is compiled with; empty: the whole program's
+  bool as_is = false;       // runtime, vocabularies and bytes: not text that was written here
 };
 
 std::vector<OutputFile> emit(const Program& program, const EmitOptions& options);

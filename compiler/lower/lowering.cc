@@ -395,6 +395,7 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
                    std::size_t scratch) {
   step->node = node.index;
   step->origin = cat(node.op_type, " '", printable(node.name), "'");
+  step->op_type = node.op_type;
   step->node_name = node.name;
   step->output_shape = views.back().second->shape;
   for (const auto& [name, view] : views) {
@@ -453,7 +454,7 @@ void Lowering::lower_output(int port) {
   to.buffer = add_buffer(Home::kOutput, port, element_count(*out.shape) * bytes_of(*out.dtype));
   auto step = std::make_unique<CopyStep>();
   step->kind = "output";
-  step->origin = "graph output";
+  step->origin = step->op_type = "graph output";
   step->output_shape = to.shape;
   step->input_shapes = {to.shape};
   step->summary = "hand the result over in the model's own layout";

@@ -115,6 +115,7 @@ class Step {
   std::vector<std::string> facts;  // further comment lines: what was proved, what was fused
   int node = -1;                   // position of the origin in the file
   std::string origin;              // "Conv 'conv1'", printable, for reports only (never in code)
+  std::string op_type;             // of the node; "graph output" where there is none
   std::string node_name;           // the model's text: in code only through shown_name()
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;      // of macs: products of floats

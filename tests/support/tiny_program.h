@@ -93,6 +93,7 @@ inline std::unique_ptr<MaskStep> mask_step(const IsaTraits& isa) {
   step->summary = "masks 256 bytes";
   step->facts = {"nothing to prove \\"};
   step->origin = "Mask 'm'";
+  step->op_type = "Mask";
   step->operands = {{"x", 0, 0, DType::kU8, Access::kRead},
                     {"y", 1, 64, DType::kU8, Access::kWrite}};
   std::vector<std::uint8_t> mask;
@@ -107,6 +108,7 @@ inline std::unique_ptr<SumStep> sum_step(const IsaTraits& isa) {
   step->kind = "sum";
   step->summary = "weighted sum, one per lane";
   step->origin = "Sum 's'";
+  step->op_type = "Sum";
   step->macs = kBytes * isa.lanes;
   step->operands = {{"x", 1, 64, DType::kU8, Access::kRead},
                     {"y", 2, 0, DType::kS32, Access::kWrite}};

@@ -48,9 +48,8 @@ std::string run_arguments(const Program& program) {
 }
 
 std::string layer_of(const Step& step) {
-  const std::string kind = step.origin.substr(0, step.origin.find(" '"));
   const std::string_view name = shown_name(step.node_name);
-  return cat(kind, name.empty() ? "" : " ", name,
+  return cat(step.op_type, name.empty() ? "" : " ", name,
              step.node < 0 ? std::string() : cat(" (node ", step.node, ")"));
 }
 

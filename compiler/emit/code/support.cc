@@ -51,7 +51,7 @@ void add_header(std::vector<OutputFile>& files, const std::string& path, std::st
                                    [&](const OutputFile& file) { return file.path == needed; });
     if (!known) add_header(files, needed, header_text(name));
   }
-  files.push_back({path, std::string(text)});
+  files.push_back({.path = path, .content = std::string(text), .as_is = true});
 }
 
 // A header without its guard and its includes of other pieces; a system header is included once.
