@@ -11,10 +11,8 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_intrinsics.h"
 #include "etch_vector.h"
-#if defined(__GNUC__) && defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 namespace etch {
 namespace rt {

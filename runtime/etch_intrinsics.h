@@ -1,10 +1,12 @@
-// The intrinsics that the vocabularies for x86 use. All of <immintrin.h> takes g++ 12 half a second
-// of every file, much of it for instructions that nothing here uses: where compilers are known,
-// only the headers concerned are included, in its order. Each of them asks whether it comes from
-// <immintrin.h>, so that file's mark is set meanwhile; it can still be included later.
-// ETCH_ALL_INTRINSICS asks for the whole file, and other compilers always get it.
+// The intrinsics that vocabularies and functions of floats use on x86; nothing elsewhere. All of
+// <immintrin.h> takes g++ 12 half a second of every file, much of it for instructions that nothing
+// here uses: where compilers are known, only the headers concerned are included, in its order. Each
+// of them asks whether it comes from <immintrin.h>, so that file's mark is set meanwhile; it can
+// still be included later. ETCH_ALL_INTRINSICS asks for the whole file, and other compilers always
+// get it.
 #pragma once
 
+#if defined(__SSE2__)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12 && !defined(ETCH_ALL_INTRINSICS) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define ETCH_FEW_INTRINSICS 1
@@ -29,9 +31,11 @@
 #if defined(__AVX2__)
 #include <avx2intrin.h>
 #endif
+#if defined(__AVX512F__)
+#include <avx512fintrin.h>
+#endif
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VNNI__)
 typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlintrin.h
-#include <avx512fintrin.h>
 #include <avx512bwintrin.h>
 #include <avx512vnniintrin.h>
 #endif
@@ -40,4 +44,5 @@ typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlint
 #endif
 // clang-format on
 #undef _IMMINTRIN_H_INCLUDED
+#endif
 #endif
