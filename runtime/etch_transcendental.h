@@ -59,11 +59,6 @@ static inline float floor_f32(float x) {
   return with_sign_of(whole > x ? whole - 1.0f : whole, x);
 }
 
-static inline float ceil_f32(float x) {
-  const float y = floor_f32(bits_float(float_bits(x) ^ 0x80000000u));
-  return bits_float(float_bits(y) ^ 0x80000000u);
-}
-
 // The square root in integers, correctly rounded. x > 0 and finite. With x = s * 2^e, e odd and s
 // in [2^23, 2^25), the root of s * 2^25 has 25 bits; it is never halfway between two floats.
 static inline float sqrt_software(float x) {
