@@ -70,38 +70,46 @@ std::vector<Case> depthwise_kernels(int every) {
   return out;
 }
 
-std::vector<Case> grouped_convolutions(int count) {
+namespace {
+
+// `count` convolutions of one or two axes whose groups and channels `choose` sets.
+struct Most {
+  Size kernel, stride, dilation, size;
+};
+template <class Choose>
+std::vector<Case> drawn(int count, std::uint64_t first_seed, const char* stem, const Most& most,
+                        Choose choose) {
   std::vector<Case> out;
   for (int index = 0; index < count; ++index) {
-    Dice dice(kSeed + 100'000 + static_cast<std::uint64_t>(index));
+    Dice dice(kSeed + first_seed + static_cast<std::uint64_t>(index));
     ConvShape shape;
-    for (Size axis = dice.between(1, 2); axis > 0; --axis)
-      add_axis(shape, dice.between(1, 4), dice.between(1, 2), dice.between(1, 2),
-               dice.between(1, 7), dice);
+    for (Size axis = dice.between(1, 2); axis > 0; --axis) {
+      add_axis(shape, dice.between(1, most.kernel), dice.between(1, most.stride),
+               dice.between(1, most.dilation), dice.between(1, most.size), dice);
+    }
     set_kind(shape, index);
-    shape.group = dice.between(2, 7);
-    shape.in_per_group = dice.between(1, 5);
-    shape.out_per_group = dice.between(1, 9);
-    shape.batch = dice.one_in(8) ? 2 : 1;
-    out.push_back(conv_case(shape, scaling_of(dice), cat("grouped_", index), dice));
+    choose(shape, dice);
+    out.push_back(conv_case(shape, scaling_of(dice), cat(stem, index), dice));
   }
   return out;
 }
 
+}  // namespace
+
+std::vector<Case> grouped_convolutions(int count) {
+  return drawn(count, 100'000, "grouped_", {4, 2, 2, 7}, [](ConvShape& shape, Dice& dice) {
+    shape.group = dice.between(2, 7);
+    shape.in_per_group = dice.between(1, 5);
+    shape.out_per_group = dice.between(1, 9);
+    shape.batch = dice.one_in(8) ? 2 : 1;
+  });
+}
+
 std::vector<Case> random_grouped_convolutions(int count) {
-  std::vector<Case> out;
-  for (int index = 0; index < count; ++index) {
-    Dice dice(kSeed + 200'000 + static_cast<std::uint64_t>(index));
-    ConvShape shape;
-    for (Size axis = dice.between(1, 2); axis > 0; --axis)
-      add_axis(shape, dice.between(1, 9), dice.between(1, 3), dice.between(1, 3),
-               dice.between(1, 16), dice);
-    set_kind(shape, index);
+  return drawn(count, 200'000, "random_", {9, 3, 3, 16}, [](ConvShape& shape, Dice& dice) {
     shape.group = dice.between(2, 100);
     if (dice.one_in(3)) shape.out_per_group = dice.between(1, 3);
-    out.push_back(conv_case(shape, scaling_of(dice), cat("random_", index), dice));
-  }
-  return out;
+  });
 }
 
 std::vector<Case> shared_inputs(int count) {

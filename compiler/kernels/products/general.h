@@ -27,6 +27,16 @@ struct ProductInputs {
   int x_scale = -1, w_scale = -1, y_scale = -1, y_zero_point = -1, bias = -1;
 };
 
+// Those of QLinearMatMul, and with a bias, input 8, of QLinearConv and QLinearConvTranspose.
+constexpr ProductInputs kQLinearInputs{.x = 0,
+                                       .x_zero_point = 2,
+                                       .w = 3,
+                                       .w_zero_point = 5,
+                                       .x_scale = 1,
+                                       .w_scale = 4,
+                                       .y_scale = 6,
+                                       .y_zero_point = 7};
+
 void add_general_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry,
                       const ProductInputs& inputs);
 

@@ -68,16 +68,9 @@ void lower_qlinear_conv(Lowering& lowering, const Node& node) {
     lowering.unsupported(node, "limits need weights, scales and bias known at compile time");
     return;
   }
-  add_general_conv(lowering, node, params.geometry,
-                   {.x = 0,
-                    .x_zero_point = 2,
-                    .w = 3,
-                    .w_zero_point = 5,
-                    .x_scale = 1,
-                    .w_scale = 4,
-                    .y_scale = 6,
-                    .y_zero_point = 7,
-                    .bias = 8});
+  ProductInputs inputs = kQLinearInputs;
+  inputs.bias = 8;
+  add_general_conv(lowering, node, params.geometry, inputs);
 }
 
 }  // namespace etch

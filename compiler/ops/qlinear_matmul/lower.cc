@@ -9,23 +9,17 @@ namespace etch {
 
 namespace {
 
-constexpr ProductInputs kInputs{.x = 0,
-                                .x_zero_point = 2,
-                                .w = 3,
-                                .w_zero_point = 5,
-                                .x_scale = 1,
-                                .w_scale = 4,
-                                .y_scale = 6,
-                                .y_zero_point = 7};
-
 // A product whose step packs b; nothing if b's zero points or scales differ between matrices.
 std::optional<PackedProduct> packed_product(const QLinearMatMulParams& params) {
   const MatMulGeometry& g = params.geometry;
   if (!params.a || !params.b || !params.y || g.depth == 0) return std::nullopt;
   if (element_count(g.output) == 0) return std::nullopt;
-  PackedProduct out{
-      g,  kInputs, common_zero_point(params.a->zero_point), common_zero_point(params.b->zero_point),
-      {}, {}};
+  PackedProduct out{g,
+                    kQLinearInputs,
+                    common_zero_point(params.a->zero_point),
+                    common_zero_point(params.b->zero_point),
+                    {},
+                    {}};
   const std::vector<float> scale = combined_scale(*params.a, *params.b, *params.y);
   const bool fits = scale.size() == 1 || std::ssize(scale) == g.cols;
   if (!out.a_zero || !out.b_zero || params.a->scale.size() != 1 || !fits) return std::nullopt;
@@ -53,7 +47,7 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
       lowering.unsupported(node, "limits need constant weights, scales and zero points");
       return;
     }
-    add_general_matmul(lowering, node, g, kInputs);
+    add_general_matmul(lowering, node, g, kQLinearInputs);
     return;
   }
   const std::int64_t rows = element_count(g.batch) * g.rows;
