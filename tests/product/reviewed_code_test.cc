@@ -46,11 +46,8 @@ CompileOptions for_target(std::string_view target) {
 // Of every kind of code: vectors, assembly, variants, shared bodies, shares of threads.
 std::vector<CompileOptions> many_options() {
   std::vector<CompileOptions> out;
-  // Targets: one of each kind.
-  for (const char* target : {"scalar", "avx2", "avx512_vnni", "aarch64-dotprod", "cortex-m3",
-                             "cortex-m4", "cortex-m55", "x86-64-multi"}) {
-    out.push_back(for_target(target));
-  }
+  for (const IsaTraits* const target : all_targets()) out.push_back(for_target(target->name));
+  out.push_back(for_target(kMultiTarget));
   for (const Objective objective : {Objective::kSpeed, Objective::kSize, Objective::kRam}) {
     out.push_back(for_target("cortex-m4"));
     out.back().objective = objective;
