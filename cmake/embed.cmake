@@ -1,6 +1,7 @@
 # Writes OUTPUT, a C++ source that carries the text of FILES (paths relative to SOURCE_DIR) and implements
 # compiler/base/embedded.h. Run as: cmake -D SOURCE_DIR=... -D "FILES=a;b" -D OUTPUT=... -P embed.cmake
 # Texts become raw string literals, cut into pieces below 16 KB because some compilers limit one literal to that.
+# Their lengths are part of the literals (sv): counting characters in a constant expression passes clang's limit.
 cmake_minimum_required(VERSION 3.25)
 
 set(delimiter "ETCH_EMBED")
@@ -22,16 +23,17 @@ function(append_literal out text)
   if(literal STREQUAL "")
     set(literal "\"\"")
   endif()
-  set(${out} "${${out}}${literal}" PARENT_SCOPE)
+  set(${out} "${${out}}${literal}sv" PARENT_SCOPE)
 endfunction()
 
 set(source "// Written by cmake/embed.cmake from files of the source tree. Do not edit.\n")
-string(APPEND source "#include \"compiler/base/embedded.h\"\n\n#include <array>\n\nnamespace etch {\nnamespace {\n\n")
+string(APPEND source "#include \"compiler/base/embedded.h\"\n\n#include <array>\n#include <string_view>\n\nnamespace etch {\nnamespace {\n\n")
+string(APPEND source "using std::string_view_literals::operator\"\"sv;\n\n")
 list(LENGTH FILES count)
 string(APPEND source "constexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n")
 foreach(path IN LISTS FILES)
   file(READ "${SOURCE_DIR}/${path}" text)
-  string(APPEND source "    {\"${path}\",")
+  string(APPEND source "    {\"${path}\"sv,")
   append_literal(source "${text}")
   string(APPEND source "},\n")
 endforeach()
