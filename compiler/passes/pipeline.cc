@@ -60,10 +60,7 @@ const Pass kPasses[] = {
     {"hoist_relabel",
      [](Graph& graph, Sink& sink, const PassOptions&) { hoist_relabel(graph, sink); }},
     // Once limits and sums are where they stay; before convolutions are split.
-    {"prune_channels",
-     [](Graph& graph, Sink&, const PassOptions& options) {
-       if (options.prune_channels) prune_channels(graph);
-     }},
+    {"prune_channels", [](Graph& graph, Sink&, const PassOptions&) { prune_channels(graph); }},
     // Once convolutions are what will run.
     {"split_rows", [](Graph& graph, Sink&,
                       const PassOptions& options) { split_rows(graph, options.split_rows_above); }},

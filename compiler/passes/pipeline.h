@@ -16,7 +16,6 @@ enum class QdqMode { kInteger, kFloat };
 struct PassOptions {
   QdqMode qdq = QdqMode::kInteger;
   std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
-  bool prune_channels = true;                       // leave out channels that no result depends on
   bool sums_in_convolutions = true;   // false: steps of their own, where these have no floats
   bool ranges_in_expressions = true;  // false: steps of their own (fuse_expressions.h)
 };
