@@ -24,6 +24,7 @@ std::optional<std::string> read_file(const std::string& path, std::size_t most,
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
     return fail(DiagKind::kIo, cat("cannot open: ", std::strerror(errno)));
   }
+  if (S_ISDIR(facts.st_mode)) return fail(DiagKind::kIo, "is a folder, not a file");
   if (!S_ISREG(facts.st_mode)) return fail(DiagKind::kIo, "not a regular file");
   const auto size = static_cast<std::size_t>(facts.st_size);
   if (size > most) return fail(DiagKind::kLimit, cat("has ", size, " bytes, at most ", most));

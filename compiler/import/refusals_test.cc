@@ -388,7 +388,8 @@ TEST_F(ModelFile, IsReadToTheLastByteThatIsAllowed) {
 
 TEST_F(ModelFile, MustBeThereAndAFile) {
   EXPECT_EQ(read(path_), "model: error[E-IO]: cannot open: No such file or directory\n");
-  EXPECT_EQ(read("/"), "model: error[E-IO]: not a regular file\n");
+  EXPECT_EQ(read("/"), "model: error[E-IO]: is a folder, not a file\n");
+  EXPECT_EQ(read("/dev/null"), "model: error[E-IO]: not a regular file\n");
 }
 
 // A file of sysfs says that it has a page, and holds less.
