@@ -86,7 +86,8 @@ const Tensor* ResolveContext::constant(int i) const {
 std::optional<Tensor> ResolveContext::dequantized_constant(int i) const {
   const ValueId id = node_.inputs[static_cast<std::size_t>(i)];
   const auto maker = std::ranges::find_if(graph_.nodes, [&](const Node& node) {
-    return node.op_type == "DequantizeLinear" && node.outputs[0] == id && node.params.has_value();
+    // One that is not resolved may have no outputs.
+    return node.params.has_value() && node.outputs[0] == id && node.op_type == "DequantizeLinear";
   });
   if (maker == graph_.nodes.end()) return std::nullopt;
   std::vector<const Tensor*> inputs;

@@ -157,6 +157,23 @@ TEST(Resolve, RefusesTooFewAndTooManyInputsAndOutputs) {
   EXPECT_EQ(errors({"x"}, {"y", "z"}), where + "must have 1 outputs, has 2\n");
 }
 
+// Pad asks which node dequantizes its value: not one that has been refused.
+TEST(Resolve, LooksForTheMakerOfAValueAmongResolvedNodes) {
+  ModelBuilder model(19);
+  model.input("x", DType::kF32, {2}).input("value", DType::kF32, {});
+  model.initializer("q", Tensor::of<std::int8_t>({}, {3}));
+  model.initializer("scale", Tensor::of<float>({}, {0.5F}));
+  model.initializer("pads", Tensor::of<std::int64_t>({2}, {1, 1}));
+  model.node("DequantizeLinear", {"q", "scale"}, {});
+  model.node("Pad", {"x", "pads", "value"}, {"y"}).output("y");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink).has_value());
+  EXPECT_EQ(errors_of(sink),
+            "model: error[E-GRAPH]: node #0 (DequantizeLinear): must have 1 outputs, has 0\n"
+            "model: error[E-UNSUPPORTED]: node #1 (Pad) input 2 (constant_value): must be known at "
+            "compile time\n");
+}
+
 TEST(Resolve, TrailingOmittedInputsDoNotCount) {
   ModelBuilder model;
   model.input("x", DType::kF32, {2}).node("Relu", {"x", "", ""}, {"y"}).output("y");
