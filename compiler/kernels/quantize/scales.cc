@@ -125,7 +125,7 @@ bool quantize_in_vectors(Lowering& lowering, const Node& node, const Quantizatio
   const int quotient = builder.apply(ExpressionValue::Kind::kDiv, x, scale);
   const int rounded = late ? builder.rounded_with(quotient, builder.parameter(2, -1))
                            : builder.rounded(quotient, type, zero_points[0]);
-  builder.finish(rounded, late ? 0 : zero_points[0],
+  builder.finish(rounded, late ? 0 : zero_points[0], "quantize",
                  cat("quantize to ", name_of(type), ": ", granularity_text(axis.granularity)));
   return true;
 }
@@ -140,7 +140,7 @@ bool dequantize_in_vectors(Lowering& lowering, const Node& node, const Quantizat
   const int scale = builder.parameter(1, parameter_axis(axis));
   const int zero_point = has_zero_point(node) ? builder.parameter(2, parameter_axis(axis))
                                               : builder.integer(type == DType::kS8 ? 128 : 0);
-  builder.finish(builder.dequantized(x, scale, zero_point), {},
+  builder.finish(builder.dequantized(x, scale, zero_point), {}, "dequantize",
                  cat("dequantize ", name_of(type), ": ", granularity_text(axis.granularity)));
   return true;
 }
@@ -207,7 +207,8 @@ void add_dynamic_quantization(Lowering& lowering, const Node& node, const View& 
   const int x = builder.input(0);
   const int quotient = builder.apply(ExpressionValue::Kind::kDiv, x, builder.single(scale));
   const int rounded = builder.rounded_with(quotient, builder.single(zero_point));
-  builder.finish(rounded, 0, "quantize to uint8 with the scale and zero point just found");
+  builder.finish(rounded, 0, "quantize",
+                 "quantize to uint8 with the scale and zero point just found");
 }
 
 }  // namespace etch

@@ -285,9 +285,10 @@ void ExpressionBuilder::plan_range() {
   step_->divisible = false;  // the range is of all elements
 }
 
-void ExpressionBuilder::finish(int result, std::optional<int> zero_point, std::string summary) {
+void ExpressionBuilder::finish(int result, std::optional<int> zero_point, const char* kind,
+                               std::string summary) {
   ExpressionPlan& plan = step_->plan;
-  step_->kind = "expression";
+  step_->kind = kind;
   step_->summary = std::move(summary);
   plan.result = result;
   plan.bytes = zero_point.has_value();

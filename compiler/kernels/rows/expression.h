@@ -49,9 +49,9 @@ class ExpressionBuilder {
   // The same for uint8 with a zero point known at run time, which is added.
   int rounded_with(int real_value, int zero_point_value);
 
-  // Gives the step to the lowering: the result is float32, or 8 bits with `zero_point` (logical)
-  // yet to be added.
-  void finish(int result, std::optional<int> zero_point, std::string summary);
+  // Gives the step, of this kind (Step::kind), to the lowering: the result is float32, or 8 bits
+  // with `zero_point` (logical) yet to be added.
+  void finish(int result, std::optional<int> zero_point, const char* kind, std::string summary);
 
  private:
   struct Source {

@@ -53,7 +53,7 @@ class Lowered {
       results_.push_back(value_of(part));
     }
     const Shape& shape = *lowering_.value(node_.outputs[0]).shape;
-    builder_.finish(results_.back(), zero_point_,
+    builder_.finish(results_.back(), zero_point_, "expression",
                     cat(summary, " of ", counted(element_count(shape), "element")));
   }
 
