@@ -195,6 +195,14 @@ struct Sigmoid {
   ETCH_INLINE float of(float x, float) { return sigmoid_f32(x); }
 };
 struct RoundEven {
+  // Above 2^23 floats have no fraction, so that adding it rounds what is below.
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& x, const Floats<lanes>&) {
+    const Floats<lanes> most = all_lanes<lanes>(8388608.0f);
+    const Floats<lanes> size = magnitudes(x);
+    const Floats<lanes> whole = difference(sum(size, most), most);
+    return choose(below(size, most), signed_as(whole, x), x);
+  }
   ETCH_INLINE float of(float x, float) {
     const bool has_fraction = x < 8388608.0f && x > -8388608.0f;
     if (!has_fraction) return x;
@@ -234,6 +242,10 @@ struct HasVectors<LeakyRelu> {
 };
 template <>
 struct HasVectors<Sigmoid> {
+  enum { value = 1 };
+};
+template <>
+struct HasVectors<RoundEven> {
   enum { value = 1 };
 };
 template <>

@@ -19,6 +19,41 @@ static inline void copy_spread(const uint8_t* x, ptrdiff_t x_step, uint8_t* y, p
     ETCH_MEMCPY(y + i * y_step, x + i * x_step, static_cast<size_t>(size));
 }
 
+// Eight bytes of one element of 1, 2, 4 or 8 bytes after another.
+static inline uint64_t repeated_word(const uint8_t* x, int size) {
+  uint16_t two;
+  uint32_t four;
+  uint64_t word;
+  switch (size) {
+    case 1:
+      return *x * uint64_t{0x0101010101010101u};
+    case 2:
+      ETCH_MEMCPY(&two, x, sizeof two);
+      return two * uint64_t{0x0001000100010001u};
+    case 4:
+      ETCH_MEMCPY(&four, x, sizeof four);
+      return four * uint64_t{0x0000000100000001u};
+    default:
+      ETCH_MEMCPY(&word, x, sizeof word);
+      return word;
+  }
+}
+
+// n copies of the one element of 1, 2, 4 or 8 bytes, side by side; the last word may be written
+// over some that are there.
+static inline void repeat(const uint8_t* x, uint8_t* y, int size, int n) {
+  const ptrdiff_t all = ptrdiff_t{size} * n;
+  if (all < 8) {
+    for (int i = 0; i < n; ++i) ETCH_MEMCPY(y + i * size, x, static_cast<size_t>(size));
+    return;
+  }
+  const uint64_t word = repeated_word(x, size);
+  const uint64_t words[2] = {word, word};
+  for (ptrdiff_t i = 0; i + 16 <= all; i += 16) ETCH_MEMCPY(y + i, words, 16);
+  if ((all & 8) != 0) ETCH_MEMCPY(y + (all & ~ptrdiff_t{15}), words, 8);
+  ETCH_MEMCPY(y + all - 8, words, 8);
+}
+
 // y[i * y_step] = table[x[i * x_step]]
 static inline void lookup_spread(const uint8_t* x, ptrdiff_t x_step, uint8_t* y, ptrdiff_t y_step,
                                  const uint8_t* table, int n) {

@@ -1,5 +1,5 @@
-// The part of the tiny runtime that is called for whole rows: filling of halos, byte tables and
-// what is chosen between them, and QLinearSoftmax. C++17, freestanding, no heap, no state.
+// The part of the tiny runtime that is called for whole rows: filling of halos, what is
+// chosen between byte tables, and QLinearSoftmax. C++17, freestanding, no heap, no state.
 // Arithmetic: docs/spec/qlinear.md.
 #pragma once
 
@@ -14,11 +14,6 @@ namespace rt {
 
 // y[0 .. n-1] = value.
 static inline void fill(uint8_t* y, int value, int n) { memset(y, value, static_cast<size_t>(n)); }
-
-// y[i] = table[x[i]] for 256 entries; x and y may be the same.
-static inline void lookup(const uint8_t* x, uint8_t* y, const uint8_t* table, int n) {
-  for (int i = 0; i < n; ++i) y[i] = table[x[i]];
-}
 
 // z[i] = condition[i * condition_step] ? a_table[a[i * a_step]] : b_table[b[i * b_step]]; a step of
 // 0 repeats one element.

@@ -113,7 +113,7 @@ std::string text_of(const LrnShape& s) {
 std::string text_of(const Grid& g) {
   return cat("rt::Grid{", g.corners, " /* corners */, {", g.n[0], ", ", g.n[1], ", ", g.n[2],
              "}, {", g.y_step[0], ", ", g.y_step[1], ", ", g.y_step[2], "}, ", g.inner,
-             " /* inner */, ", g.x_inner, ", ", g.y_inner, "}");
+             " /* inner */}");
 }
 
 std::string text_of(const Picked& p) {

@@ -104,6 +104,7 @@ TEST(External, MovesStayInsideTheirSpans) {
     const int y_step = b == 0 ? 1 : b;
     call_between_guards(CopySpread{}, kBytes, 4 * a, kOut, 4 * y_step, 4, n);
     call_between_guards(LookupSpread{}, kBytes, a, kOut, y_step, kBytes, n);
+    call_between_guards(RepeatElement{}, kBytes, kOut, 4, n);
     call_between_guards(ChooseFromTables{}, kBytes, a, kBytes, b, kBytes, kBytes, a, kBytes, kOut,
                         n);
   });
@@ -116,12 +117,13 @@ TEST(External, MovesStayInsideTheirSpans) {
 
 TEST(External, ResizingStaysInsideItsSpans) {
   const Bytes<const std::int32_t> table{{0, 0, 0, 10, 10, 20, 0, 2, -1, -1, 4, 8}};
-  const rt::Grid grid{4, {1, 2, 3}, {0, 12, 4}, 2, 3, 1};
-  const rt::Grid cube{8, {1, 2, 3}, {0, 12, 4}, 2, 3, 1};
+  const rt::Grid grid{4, {1, 2, 3}, {0, 12, 4}, 2};
+  const rt::Grid cube{8, {1, 2, 3}, {0, 12, 4}, 2};
+  const rt::Grid wide{4, {1, 2, 3}, {0, 93, 31}, 30};  // vectors of every width and two elements
   Bytes<const std::int32_t> near{std::vector<std::int32_t>(20)};
   for (int i = 0; i < 20; ++i) near.content[static_cast<std::size_t>(i)] = i == 8 ? -1 : 3 * i;
   expect_inside([&] {
-    for (const rt::Grid& each : {grid, cube}) {
+    for (const rt::Grid& each : {grid, cube, wide}) {
       call_between_guards(ResizeLinear<float, float>{}, kFloats, kFloatsOut, table, kFloats, each,
                           0.5F, kStored);
       call_between_guards(ResizeLinear<Byte, std::int32_t>{}, kBytes, kOut, table,

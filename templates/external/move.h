@@ -24,6 +24,16 @@ struct CopySpread : RuntimeFunction {
   }
 };
 
+struct RepeatElement : RuntimeFunction {
+  RepeatElement() : RuntimeFunction("repeat", "etch_move.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::uint8_t* y, int size, int n) const {
+    rt::repeat(x, y, size, n);
+  }
+  auto spans(const std::uint8_t* x, std::uint8_t* y, int size, int n) const {
+    return spans_of(span(x, {}, size), span(y, {}, std::int64_t{size} * n));
+  }
+};
+
 // Rows of x become columns of y.
 struct TransposeBytes : RuntimeFunction {
   TransposeBytes() : RuntimeFunction("transpose_bytes", "etch_transpose.h", FloatUse::kNone) {}
@@ -92,9 +102,8 @@ struct Pick : RuntimeFunction {
 
 template <class T>
 Span span_of_grid(T* y, const rt::Grid& g) {
-  return span(
-      y,
-      {{g.n[0], g.y_step[0]}, {g.n[1], g.y_step[1]}, {g.n[2], g.y_step[2]}, {g.inner, g.y_inner}});
+  return span(y,
+              {{g.n[0], g.y_step[0]}, {g.n[1], g.y_step[1]}, {g.n[2], g.y_step[2]}, {g.inner, 1}});
 }
 
 // What a row of the grid reads from the greatest positions of the loops [first, 3) on, `neighbours`
@@ -109,7 +118,7 @@ Span span_of_positions(const T* x, const std::int32_t* positions, const rt::Grid
     farthest += std::max(0, *std::max_element(positions, positions + n));
     positions += n;
   }
-  return span(x, {{2, farthest}, {g.inner, g.x_inner}});
+  return span(x, {{2, farthest}, {g.inner, 1}});
 }
 
 template <class T, class Weight>
@@ -144,7 +153,7 @@ struct ResizeCubic : RuntimeFunction {
              const rt::Grid& g, float) const {
     const std::int64_t entries = std::int64_t{4} * g.n[1] + 4 * g.n[2];
     return spans_of(span_of_positions(x, positions, g, 1, 4),
-                    span(y, {{g.n[1], g.y_step[1]}, {g.n[2], g.y_step[2]}, {g.inner, g.y_inner}}),
+                    span(y, {{g.n[1], g.y_step[1]}, {g.n[2], g.y_step[2]}, {g.inner, 1}}),
                     span(positions, {}, entries), span(weights, {}, entries + g.n[1]));
   }
 };

@@ -2,6 +2,7 @@
 // templates/external.h.
 #pragma once
 
+#include "runtime/etch_lookup.h"
 #include "runtime/etch_ops.h"
 #include "runtime/etch_prefetch.h"
 #include "runtime/etch_softmax.h"
@@ -17,7 +18,7 @@ struct Fill : RuntimeFunction {
 };
 
 struct Lookup : RuntimeFunction {
-  Lookup() : RuntimeFunction("lookup", kOpsHeader, FloatUse::kNone) {}
+  Lookup() : RuntimeFunction("lookup", "etch_lookup.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, const std::uint8_t* table, int n) const {
     rt::lookup(x, y, table, n);
   }

@@ -18,6 +18,7 @@ class CompiledTables : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledTables, AgreeWithTheReferences) {
   std::vector<Case> all = activation_tables(10);
+  add_cases(all, tables_of_every_byte());
   add_cases(all, quantized_choices(20));
   add_cases(all, float_chains(40));
   add_cases(all, limited_convolutions(1500));

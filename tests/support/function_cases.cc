@@ -31,10 +31,10 @@ Tensor floats(Dice& dice, Shape shape, float least) {
 
 Case function_case(int index, Dice& dice) {
   const std::vector<std::string> ops{
-      "Abs",       "Ceil",           "Celu",     "Elu",        "Erf",  "Exp",         "Floor",
-      "Gelu",      "GeluTanh",       "Log",      "HardSwish",  "Mish", "HardSigmoid", "Neg",
-      "QuickGelu", "Selu",           "Softplus", "Reciprocal", "Sign", "Softsign",    "Sqrt",
-      "Tanh",      "ThresholdedRelu"};
+      "Abs",         "Ceil", "Celu",      "Elu",  "Erf",       "Exp",
+      "Floor",       "Gelu", "GeluTanh",  "Log",  "HardSwish", "Mish",
+      "HardSigmoid", "Neg",  "QuickGelu", "Selu", "Softplus",  "Reciprocal",
+      "Round",       "Sign", "Softsign",  "Sqrt", "Tanh",      "ThresholdedRelu"};
   std::string op = ops[static_cast<std::size_t>(index) % ops.size()];
   const bool positive = op == "Sqrt" || op == "Log" || op == "Reciprocal";
   const Shape shape = any_shape(dice);

@@ -217,6 +217,7 @@ Case resize_case(int index, Dice& dice, bool linear) {
   const std::int64_t rank = linear ? dice.between(2, 5) : dice.between(1, 5);
   Shape shape;
   for (std::int64_t d = 0; d < rank; ++d) shape.push_back(dice.between(1, 6));
+  if (rank == 4 && last && dice.one_in(2)) shape[3] = dice.pick<std::int64_t>({9, 21, 40});
   std::vector<float> scales;
   for (std::int64_t d = 0; d < rank; ++d) {
     const bool inner = rank == 4 && last ? d == 1 || d == 2 : rank < 4 || d >= 2;

@@ -199,6 +199,24 @@ std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&))
 }  // namespace
 
 std::vector<Case> activation_tables(int count) { return cases(count, 11, activation_table); }
+std::vector<Case> tables_of_every_byte() {
+  std::vector<Case> out;
+  for (const std::int64_t n : {15, 33, 64, 127, 256 + 64 + 31}) {
+    ModelBuilder model = empty_model();
+    model.input("x", DType::kU8, {n});
+    model.initializer("x_scale", Tensor::of<float>({}, {0.04F}));
+    model.initializer("y_scale", Tensor::of<float>({}, {1.0F / 256}));
+    model.initializer("zero", Tensor::of<std::uint8_t>({}, {128}));
+    model.initializer("none", Tensor::of<std::uint8_t>({}, {0}));
+    model.node("QLinearSigmoid", {"x", "x_scale", "zero", "y_scale", "none"}, {"y"}, {},
+               "com.microsoft");
+    std::vector<std::uint8_t> x(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint8_t>(77 * i);
+    out.push_back({cat("every_byte_", n), model.output("y").bytes(), {Tensor::of({n}, x)}});
+  }
+  return out;
+}
+
 std::vector<Case> quantized_choices(int count) { return cases(count, 12, quantized_choice); }
 std::vector<Case> float_chains(int count) { return cases(count, 13, float_chain); }
 

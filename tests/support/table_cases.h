@@ -10,6 +10,8 @@
 namespace etch {
 
 std::vector<Case> activation_tables(int count);  // QLinearSigmoid, QLinearLeakyRelu
+// Rows of every byte, as long as vectors of 16 to 64 bytes and what is left after them.
+std::vector<Case> tables_of_every_byte();
 std::vector<Case> quantized_choices(int count);  // QLinearWhere
 std::vector<Case> float_chains(int count);       // some before a convolution with padding
 std::vector<Case> limited_convolutions(int every);

@@ -68,7 +68,6 @@ void set_copied_axes(ResizePlan& plan, const Resize& params, const View& x, cons
     axis.step[1] = y_steps[d];
     plan.rows.axes.push_back(axis);
   }
-  plan.grid.x_inner = plan.grid.y_inner = 1;
 }
 
 void set_outside(ResizePlan& plan, const Resize& params) {

@@ -4,7 +4,9 @@
 // compiler/kernels/move/move.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,8 +75,46 @@ void copy_spread(S& s, const Move& move, int output) {
   });
 }
 
+// The copy as elements of `run` bytes that are each written `count` times side by side, with loops
+// around that.
+struct Repetition {
+  Nest nest;
+  int count = 1;
+};
+
+inline std::optional<Repetition> repetition_of(const Move& move) {
+  constexpr int kOut = kNestOperands - 1;
+  if (move.flip != 0) return std::nullopt;
+  Repetition found{move.nest, 1};
+  Nest& nest = found.nest;
+  if (nest.out_step != 1) {  // the run is a loop like others: its elements are far apart
+    nest.axes.push_back({nest.run, {1, 0, nest.out_step}});
+    nest.run = 1;
+    nest.out_step = 1;
+  }
+  for (std::size_t a = 0; a < nest.axes.size(); ++a) {
+    if (nest.axes[a].step[0] != 0 || nest.axes[a].step[kOut] != nest.run) continue;
+    found.count = nest.axes[a].count;
+    nest.axes.erase(nest.axes.begin() + static_cast<std::ptrdiff_t>(a));
+    return found;
+  }
+  return std::nullopt;
+}
+
+template <class S>
+void repeat(S& s, const Move& move, const Repetition& found, int output) {
+  rows(s, found.nest, move, output, [&](const auto& x, const auto& y) {
+    s.call(external::RepeatElement{}, x, y, found.nest.run, found.count);
+  });
+}
+
 template <class S>
 void copy(S& s, const Move& move, int output) {
+  const auto found = repetition_of(move);
+  if (found && (found->nest.run <= 2 || found->nest.run == 4 || found->nest.run == 8)) {
+    repeat(s, move, *found, output);
+    return;
+  }
   if (const auto part = nest_detail::transposed_part(move.nest, move.flip)) {
     nest_detail::transpose(s, move.nest, *part, move.flip, source_of(s, move),
                            s.template operand<std::uint8_t>(output));
@@ -104,7 +144,12 @@ void lookup(S& s, const Move& move, int output) {
     nest.axes.pop_back();
   }
   const auto table = s.template constant<const std::uint8_t>(move.table);
+  const bool dense = x_step == 1 && y_step == 1;
   rows(s, nest, move, output, [&](const auto& x, const auto& y) {
+    if (dense) {
+      s.call(external::Lookup{}, x, y, table, n);
+      return;
+    }
     s.call(external::LookupSpread{}, x, static_cast<int>(x_step), y, static_cast<int>(y_step),
            table, n);
   });
