@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/closest.h"
 #include "compiler/cli/options.h"
 
 namespace {
@@ -23,7 +24,8 @@ constexpr char kFooter[] =
     "  etch tune model.onnx -o model.tune                  measure which tiles are the fastest\n"
     "  etch golden verify goldens/net                      is all as it was recorded?\n"
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
-    "  etch compile --help                                 more about one command\n"
+    "  etch explain E-QUANT                                what a class of errors means\n"
+    "  etch help compile                                   more about one command\n"
     "\n"
     "Exit codes: 0 ok, 1 usage, 2 model refused, 3 input or output failed, 4 outputs differ,\n"
     "5 not as `etch golden` recorded, 70 internal error (please report it).";
@@ -36,12 +38,22 @@ int report_usage(const Parser& root, const std::vector<Command>& commands, std::
     if (command.parser.parsed()) words += " " + command.parser.name();
   }
   if (words == root.name()) {
-    what = first.empty() || first.front() == '-' ? "a command is needed"
-                                                 : "there is no command '" + one_line(first) + "'";
+    const bool is_command = !first.empty() && first.front() != '-';
+    if (is_command) what = "there is no command '" + one_line(first) + "'";
+    if (is_command) what += etch::did_you_mean(first, root.subcommands());
+    if (first.empty()) what = "a command is needed";
   }
   Reporter reporter(Verbosity::kNormal);
-  reporter.usage_error(what + "; try " + words + " --help");
+  reporter.usage_error(what + (what.ends_with("?") ? " Try " : "; try ") + words + " --help");
   return static_cast<int>(reporter.exit_code());
+}
+
+// `etch help` is `etch --help`, and `etch help check` is `etch check --help`.
+std::vector<std::string> without_help_command(std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -56,8 +68,9 @@ int parse_and_run(int argc, char** argv) {
   const std::vector<Command> commands = {
       add_compile(root), add_check(root),   add_run(root),     add_bench(root),
       add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root),
-      add_golden(root)};
-  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+      add_golden(root),  add_explain(root)};
+  const std::vector<std::string> words =
+      without_help_command({argv + std::min(argc, 1), argv + argc});
   std::string what;
   const Parser::Outcome outcome = root.parse(words, what);
   if (outcome == Parser::Outcome::kAnswered) return static_cast<int>(ExitCode::kOk);

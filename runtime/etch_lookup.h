@@ -59,7 +59,7 @@ ETCH_INLINE __m256i sixteen_entries(const uint8_t* table, int k) {
   return _mm256_broadcastsi128_si256(_mm_xor_si128(own, before));
 }
 
-// Of 128 entries those from 16 k on: x counts from there, and is negative where it lies before, for
+// Of 128 entries those from 16 k on: x counts from there, and is negative where it is before, for
 // which a shuffle gives 0.
 template <int k = 0>
 ETCH_INLINE __m256i entries_of(const __m256i* table, __m256i x) {

@@ -1,7 +1,9 @@
 // `etch check`: does the generated code compute what the test data beside the model says?
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,7 +44,19 @@ struct Count {
   int outputs = 0;
   int exact = 0;
   int accepted = 0;  // exact, or as far away as is allowed
+  // The tolerance, of those that are tried, with which all of them would be; more than the last one
+  // where none would do.
+  double needed_tolerance = 0;
 };
+
+// Tolerances that rounding in another order explains: small enough to be worth naming.
+constexpr double kTolerances[] = {1e-6, 1e-5, 1e-4, 1e-3};
+
+double tolerance_for(const Difference& difference) {
+  const auto* const found = std::ranges::find_if(
+      kTolerances, [&](double tolerance) { return difference.within_tolerance(tolerance); });
+  return found == std::end(kTolerances) ? 1 : *found;
+}
 
 std::vector<fs::path> data_folders(const CheckOptions& options) {
   if (!options.data.empty()) return {options.data.begin(), options.data.end()};
@@ -96,6 +110,7 @@ void judge(const std::string& variant, const Sample& sample, std::size_t i, cons
       cat(variant, one_line(sample.folder.filename().string()), " output_", i, ": ");
   ++count.outputs;
   if (!fits(expected, port)) {
+    count.needed_tolerance = 1;
     print_line(cat(label, "is ", type_and_shape(actual.dtype(), actual.shape()), ", expected ",
                    type_and_shape(expected.dtype(), expected.shape())));
     return;
@@ -104,8 +119,19 @@ void judge(const std::string& variant, const Sample& sample, std::size_t i, cons
   const Tensor* const other = i < sample.others.size() ? &sample.others[i] : nullptr;
   const char* const excuse = excuse_for(difference, allowance, other, expected);
   if (difference.different == 0) ++count.exact;
-  if (excuse != nullptr) ++count.accepted;
+  if (excuse != nullptr) {
+    ++count.accepted;
+  } else {
+    count.needed_tolerance = std::max(count.needed_tolerance, tolerance_for(difference));
+  }
   print_line(cat(label, to_string(difference), excuse == nullptr ? "" : excuse));
+}
+
+// "1e-05"
+std::string tolerance_text(double tolerance) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", tolerance);
+  return text;
 }
 
 // "1.24 s"
@@ -117,6 +143,10 @@ std::string duration(double seconds) {
 ExitCode verdict(const Count& count, std::size_t data_sets, const Network& network,
                  double compile_seconds) {
   const bool pass = count.accepted == count.outputs;
+  if (!pass && count.needed_tolerance <= kTolerances[std::size(kTolerances) - 1]) {
+    print_line(cat("floats that are summed in another order differ: --tolerance ",
+                   tolerance_text(count.needed_tolerance), " would accept all of this"));
+  }
   print_line(cat("etch check: ", pass ? "PASS" : "FAIL", " on ", network.program().isa.name, ": ",
                  count.exact, " of ", count.outputs, " outputs exact, ", data_sets,
                  data_sets == 1 ? " data set" : " data sets", "; generated in ",

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "compiler/base/closest.h"
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
 #include "compiler/schedule/divide.h"
@@ -16,7 +17,11 @@ namespace {
 
 std::string check_target(const std::string& name) {
   if (find_target(name) != nullptr) return {};
-  return cat("there is no target '", printable(name), "'; `etch targets` lists them");
+  std::vector<std::string> names = {"native", std::string(kMultiTarget)};
+  for (const IsaTraits* isa : all_targets()) names.emplace_back(isa->name);
+  for (const CrossTarget& target : cross_targets()) names.emplace_back(target.isa->name);
+  return cat("there is no target '", printable(name), "'", did_you_mean(name, names),
+             " (`etch targets` lists them)");
 }
 
 // A check returns what is wrong; empty means good.

@@ -27,6 +27,7 @@ Command add_golden(const Parser& root);
 Command add_inspect(const Parser& root);
 Command add_targets(const Parser& root);
 Command add_quantize_params(const Parser& root);
+Command add_explain(const Parser& root);
 
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(const Parser& parser, ModelOptions& options);

@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "compiler/base/closest.h"
+#include "compiler/base/text.h"
+
 namespace etch::cli {
 namespace {
 
@@ -25,6 +28,34 @@ std::vector<Given> given_of(const std::vector<CLI::Option*>& options) {
     for (const std::string& value : option->results()) given.push_back({name, value});
   }
   return given;
+}
+
+// The command that the words named, as far as they were understood.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto inner = app.get_subcommands([](const CLI::App* command) { return command->parsed(); });
+  return inner.empty() ? app : innermost(*inner.front());
+}
+
+void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+}
+
+// What is said of the first option that there is not, if there is one: CLI11 complains first of
+// what is missing, which a wrong name may have been meant to give.
+std::string about_unknown_option(const CLI::App& root) {
+  const CLI::App& command = innermost(root);
+  for (const std::string& word : root.remaining(true)) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    std::vector<std::string> names;
+    add_option_names(command, names);
+    add_option_names(root, names);
+    const std::string name = word.substr(0, word.find('='));
+    return cat("there is no option '", printable(name), "'", did_you_mean(name, names));
+  }
+  return {};
 }
 
 }  // namespace
@@ -101,7 +132,7 @@ Parser Parser::add_subcommand(const std::string& name, const std::string& descri
 void Parser::require_subcommand() const { app_->require_subcommand(1); }
 
 void Parser::set_version(const std::string& text) const {
-  app_->set_version_flag("--version", text, "print the version");
+  app_->set_version_flag("-V,--version", text, "print the version");
 }
 
 void Parser::footer(const std::string& text) const { app_->footer(text); }
@@ -157,7 +188,8 @@ Parser::Outcome Parser::parse(const std::vector<std::string>& words, std::string
     app_->exit(success);
     return Outcome::kAnswered;
   } catch (const CLI::ParseError& error) {
-    what = error.what();
+    const std::string unknown = about_unknown_option(*app_);
+    what = unknown.empty() ? error.what() : unknown;
     return Outcome::kRefused;
   }
   return Outcome::kParsed;
@@ -166,5 +198,12 @@ Parser::Outcome Parser::parse(const std::vector<std::string>& words, std::string
 bool Parser::parsed() const { return app_->parsed(); }
 
 std::string Parser::name() const { return app_->get_name(); }
+
+std::vector<std::string> Parser::subcommands() const {
+  std::vector<std::string> names;
+  for (const CLI::App* command : std::as_const(*app_).get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
 
 }  // namespace etch::cli

@@ -87,6 +87,7 @@ class Parser {
 
   bool parsed() const;  // whether the words name this command
   std::string name() const;
+  std::vector<std::string> subcommands() const;  // their names
 
  private:
   explicit Parser(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {}

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "compiler/base/closest.h"
 #include "compiler/base/text.h"
 #include "compiler/import/checked_name.h"
 #include "compiler/import/node_order.h"
@@ -133,17 +134,35 @@ void GraphBuilder::add_outputs() {
   }
 }
 
+// The tensor that the user names: by its own name, or by that of the node that computes it.
+std::optional<ValueId> GraphBuilder::find_cut(const std::string& name) {
+  if (const auto id = scope_.find(name)) return *id;
+  if (const auto id = nodes_.find_inner(name)) return *id;
+  for (const Node& node : graph_.nodes) {
+    if (node.name == name && node.outputs.size() == 1 && node.outputs[0] != kNoValue)
+      return node.outputs[0];
+  }
+  return std::nullopt;
+}
+
+// What else there is of about this name.
+std::string GraphBuilder::other_cut(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Value& value : graph_.values) names.push_back(value.name);
+  for (const Node& node : graph_.nodes) names.push_back(node.name);
+  return did_you_mean(name, names);
+}
+
 // The tensors that the user wants instead of the file's outputs.
 void GraphBuilder::add_cuts() {
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : options_.cuts) {
-    auto id = scope_.find(name);
-    if (!id) id = nodes_.find_inner(name);
+    const auto id = find_cut(name);
     if (!seen.insert(name).second) {
       sink_.error(DiagKind::kName, quoted("--cut", name), "is given twice");
     } else if (!id) {
       sink_.error(DiagKind::kName, quoted("--cut", name),
-                  "is no input, initializer or output of a node");
+                  "is no input, initializer, node or output of a node" + other_cut(name));
     } else {
       graph_.outputs.push_back(*id);
     }

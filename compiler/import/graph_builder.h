@@ -47,6 +47,8 @@ class GraphBuilder {
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
   void add_outputs();
+  std::optional<ValueId> find_cut(const std::string& name);
+  std::string other_cut(const std::string& name) const;
   void add_cuts();
   void add_declarations();
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/import/foreign_file.h"
 #include "compiler/import/function_table.h"
 #include "compiler/import/graph_builder.h"
 #include "compiler/import/parse.h"
@@ -92,10 +93,16 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
     return std::nullopt;
   }
   onnx::ModelProto model;
+  if (const std::string foreign = foreign_file(bytes); !foreign.empty()) {
+    sink.error(DiagKind::kParse, "", foreign);
+    return std::nullopt;
+  }
   if (!parse_message(bytes, static_cast<int>(options.limits.depth), model)) {
+    const std::string truncated = truncated_message(bytes);
     sink.error(DiagKind::kParse, "",
-               cat("not an ONNX model, or damaged, or nested too deeply (",
-                   at_most(options.limits, &Limits::depth), ")"));
+               truncated.empty() ? cat("not an ONNX model, or damaged, or nested too deeply (",
+                                       at_most(options.limits, &Limits::depth), ")")
+                                 : truncated);
     return std::nullopt;
   }
   if (!model.has_graph()) {

@@ -216,7 +216,7 @@ TEST(GraphRefusals, OfCuts) {
   EXPECT_EQ(refusal(relu_model(), options), "E-NAME --cut 'y': is given twice");
   options.cuts = {"nowhere"};
   EXPECT_EQ(refusal(relu_model(), options),
-            "E-NAME --cut 'nowhere': is no input, initializer or output of a node");
+            "E-NAME --cut 'nowhere': is no input, initializer, node or output of a node");
 }
 
 TEST(DeclarationRefusals, NameBothSides) {

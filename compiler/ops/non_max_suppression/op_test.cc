@@ -52,7 +52,8 @@ TEST(Cut, NeedsANameOfTheNetwork) {
   Sink sink;
   EXPECT_EQ(compile(detector(), options, sink), nullptr);
   EXPECT_EQ(errors_of(sink),
-            "model: error[E-NAME]: --cut 'bboxes': is no input, initializer or output of a node\n");
+            "model: error[E-NAME]: --cut 'bboxes': is no input, initializer, node or output of a "
+            "node; did you mean 'boxes'?\n");
 }
 
 }  // namespace
