@@ -12,6 +12,7 @@
 #include "compiler/compile.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
+#include "compiler/emit/report/verdict.h"
 #include "compiler/host/compile_file.h"
 #include "compiler/host/data_set.h"
 #include "compiler/host/file_output.h"
@@ -127,8 +128,8 @@ void print_report(const Json& report) {
 }
 
 // The report of `etch compile`, with times and sizes of code.
-std::string report_file(const BenchOptions& options, const Program& program, const Times& times,
-                        const ObjectSizes& objects) {
+ReportData measured_report(const BenchOptions& options, const Program& program, const Times& times,
+                           const ObjectSizes& objects) {
   EmitOptions emit_options;
   emit_options.name = name_from_path(options.model);
   ReportData data = gather_report(program, emit_options, {});
@@ -140,8 +141,7 @@ std::string report_file(const BenchOptions& options, const Program& program, con
     if (const auto found = times.find(layer.name); found != times.end()) layer.time = found->second;
     layer.code_bytes = code_bytes_of(*program.steps[i], objects.measured);
   }
-  const bool json = std::filesystem::path(options.report).extension() == ".json";
-  return json ? report_json(data) : report_html(data);
+  return data;
 }
 
 // Null after an error.
@@ -177,16 +177,17 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   if (!measured) return reporter.exit_code();
   const ObjectSizes objects = object_sizes(*network);
   const Json report = report_of(*network, *measured, objects);
+  const ReportData whole =
+      measured_report(options, variant_for_this_cpu(network->program()), measured->times, objects);
   if (options.json) {
     print_line(report.dump(2));
   } else {
     print_report(report);
+    for (const std::string& sentence : verdict(whole)) print_line(sentence);
   }
   if (!options.report.empty()) {
-    write_file(
-        options.report,
-        report_file(options, variant_for_this_cpu(network->program()), measured->times, objects),
-        reporter);
+    const bool json = std::filesystem::path(options.report).extension() == ".json";
+    write_file(options.report, json ? report_json(whole) : report_html(whole), reporter);
   }
   return reporter.exit_code();
 }

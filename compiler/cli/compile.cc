@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -138,6 +139,14 @@ std::string about_arena(const Program& program) {
              with_thousands(saved));
 }
 
+// What report.json among the files says.
+std::vector<std::string> verdict_of(const std::vector<OutputFile>& files) {
+  const auto report = std::ranges::find_if(
+      files, [](const OutputFile& file) { return file.path.ends_with("report.json"); });
+  if (report == files.end()) return {};
+  return nlohmann::json::parse(report->content)["verdict"].get<std::vector<std::string>>();
+}
+
 void print_summary(const Program& program, const std::vector<OutputFile>& files,
                    const CompileArguments& arguments, const std::string& name) {
   std::size_t file_bytes = 0;
@@ -153,6 +162,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
                  counted(static_cast<std::int64_t>(first.steps.size()), "step"),
                  share_of_floats(program.macs, program.float_macs)));
   if (first.pruning.removed > 0) print_line(cat("  pruned  ", describe(first.pruning)));
+  for (const std::string& sentence : verdict_of(files)) print_line(cat("          ", sentence));
   print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),

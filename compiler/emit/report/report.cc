@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/emit/code/parts.h"
+#include "compiler/emit/report/verdict.h"
 #include "compiler/schedule/memory.h"
 
 namespace etch {
@@ -102,6 +103,7 @@ Json layer_json(const LayerReport& layer) {
   out["output_shape"] = layer.output_shape;
   out["macs"] = layer.macs;
   if (layer.float_macs > 0) out["float_macs"] = layer.float_macs;
+  if (layer.has_floats) out["has_floats"] = true;
   out["constant_bytes"] = layer.constant_bytes;
   out["statements"] = layer.statements;
   if (layer.accumulators) {
@@ -163,6 +165,7 @@ std::string report_json(const ReportData& data) {
   out["model_sha256"] = data.model_sha256;
   if (!data.command_line.empty()) out["command_line"] = data.command_line;
   out["producer"] = data.producer;
+  out["verdict"] = verdict(data);
   out["macs"] = data.macs;
   out["float_macs"] = data.float_macs;
   if (data.pruning.removed > 0) {

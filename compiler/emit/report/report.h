@@ -45,6 +45,7 @@ struct LayerReport {
   Shape output_shape;
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;  // of macs
+  bool has_floats = false;      // reads or writes a float tensor, not only single numbers
   std::int64_t constant_bytes = 0;
   std::int64_t statements = 0;  // of the function
   std::optional<AccumulatorBounds> accumulators;

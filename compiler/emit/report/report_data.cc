@@ -39,6 +39,13 @@ std::optional<TileReport> tiles_of(const Program& program, const Step& step) {
                     tiles.key};
 }
 
+bool has_float_tensor(const Program& program, const Step& step) {
+  return std::ranges::any_of(step.operands, [&](const Operand& operand) {
+    const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
+    return operand.element == DType::kF32 && buffer.bytes > bytes_of(DType::kF32);
+  });
+}
+
 LayerReport layer_of(const Program& program, const Step& step) {
   Recorder recorder(step);
   recorder.set_isa(program.isa);
@@ -56,6 +63,7 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.output_shape = step.output_shape;
   layer.macs = step.macs;
   layer.float_macs = step.float_macs;
+  layer.has_floats = has_float_tensor(program, step);
   layer.constant_bytes = bytes_of_constants(program, step);
   layer.statements = static_cast<std::int64_t>(recorder.statements());
   layer.accumulators = step.accumulators;

@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report_parts.h"
+#include "compiler/emit/report/verdict.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
 
@@ -136,6 +137,13 @@ void add_ports(Html& html, const ReportData& data) {
   html.end();
 }
 
+void add_verdict(Html& html, const ReportData& data) {
+  html.begin("ul", {{"class", "verdict"}});
+  for (const std::string& sentence : verdict(data)) html.element("li", sentence);
+  html.end();
+  html.newline();
+}
+
 void add_summary(Html& html, const ReportData& data) {
   html.begin("h1");
   html.text(cat(data.name, " "));
@@ -159,6 +167,7 @@ void add_summary(Html& html, const ReportData& data) {
       "<a href=\"#fused\">Fused</a>");
   if (!data.files.empty()) html.raw("<a href=\"#files\">Files</a>");
   html.raw("</nav>\n");
+  add_verdict(html, data);
   add_cards(html, data);
   add_ports(html, data);
 }

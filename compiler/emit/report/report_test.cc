@@ -11,6 +11,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/report/html.h"
+#include "compiler/emit/report/verdict.h"
 #include "compiler/ir/graph.h"
 #include "compiler/schedule/memory.h"
 #include "templates/isa/scalar/traits.h"
@@ -235,6 +236,73 @@ TEST(Html, EscapesTextAndAttributes) {
   html.text("x < y & 'z'\t>");
   html.end();
   EXPECT_EQ(html.take(), "<p title=\"a&quot;b&lt;c\">x &lt; y &amp; &#39;z&#39; &gt;</p>");
+}
+
+LayerReport layer(const std::string& name, std::int64_t macs, std::int64_t float_macs,
+                  bool has_floats) {
+  LayerReport out;
+  out.name = name;
+  out.kind = "conv";
+  out.origin = "Conv '" + name + "'";
+  out.macs = macs;
+  out.float_macs = float_macs;
+  out.has_floats = has_floats;
+  return out;
+}
+
+ReportData mixed_report() {
+  ReportData data;
+  data.macs = 1000;
+  data.float_macs = 8;
+  data.layers = {layer("a", 900, 0, false), layer("b", 5, 5, true), layer("c", 3, 3, true),
+                 layer("d", 92, 0, false)};
+  Buffer buffer;
+  buffer.bytes = 1234;
+  buffer.first_step = 2;
+  buffer.last_step = 3;
+  data.buffers = {buffer};
+  return data;
+}
+
+TEST(Verdict, SaysWhatIsInFloatsAndWhatNeedsTheMostMemory) {
+  const std::vector<std::string> expected{
+      "99.2 % of the multiplications are of integers",
+      "1 float island of 2 steps: Conv 'b' to Conv 'c', 0.8 % of the multiplications",
+      "the most RAM is alive in step 3 of 4, c: 1,234 bytes"};
+  EXPECT_EQ(verdict(mixed_report()), expected);
+}
+
+TEST(Verdict, SaysWhatTakesTheMostTime) {
+  ReportData data = mixed_report();
+  for (LayerReport& each : data.layers) each.time = MeasuredTime{10, 10};
+  data.layers[3].time = MeasuredTime{70, 60};
+  const std::vector<std::string> said = verdict(data);
+  ASSERT_EQ(said.size(), 4U);
+  EXPECT_EQ(
+      said[1],
+      "1 float island of 2 steps: Conv 'b' to Conv 'c', 0.8 % of the multiplications, 20 % of "
+      "the time");
+  EXPECT_EQ(said[3], "the slowest step is d, 70 % of the time");
+}
+
+TEST(Verdict, CountsIslandsApart) {
+  ReportData data = mixed_report();
+  data.layers[3] = layer("d", 92, 92, true);
+  data.layers[2] = layer("c", 3, 0, false);
+  data.float_macs = 97;
+  EXPECT_EQ(verdict(data)[1],
+            "2 float islands with 2 steps together; the largest: Conv 'd', 9.2 % of the "
+            "multiplications");
+}
+
+TEST(Verdict, DoesNotCallAFloatNetworkQuantized) {
+  ReportData data = mixed_report();
+  data.float_macs = data.macs;
+  EXPECT_EQ(verdict(data)[0], "all arithmetic is in float: the network is not quantized");
+  data.float_macs = 0;
+  data.layers = {layer("a", 1000, 0, false)};
+  EXPECT_EQ(verdict(data)[0], "all multiplications are of integers");
+  EXPECT_TRUE(verdict(ReportData()).empty());
 }
 
 }  // namespace

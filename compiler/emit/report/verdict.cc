@@ -1,0 +1,138 @@
+// The sentences of the verdict; see verdict.h.
+#include "compiler/emit/report/verdict.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/text/names.h"
+
+namespace etch {
+namespace {
+
+// "45 %"; one decimal where it tells parts from all and from nothing.
+std::string percent(double part, double whole) {
+  const double share = whole > 0 ? 100 * part / whole : 0;
+  const bool whole_number = share == 0 || share == 100 || (share >= 10 && share <= 90);
+  char text[32];
+  std::snprintf(text, sizeof text, whole_number ? "%.0f" : "%.1f", share);
+  if (share > 0 && share < 0.05) return "less than 0.1 %";
+  if (share < 100 && share > 99.95) return "more than 99.9 %";
+  return cat(text, " %");
+}
+
+// Steps in a row that compute with floats, as a consumer sees them: what quantizes them at the ends
+// does not count.
+struct Island {
+  std::size_t first = 0, last = 0;  // layers
+  std::int64_t macs = 0;
+  double time_us = 0;
+  int steps = 0;
+};
+
+bool is_conversion(const LayerReport& layer) {
+  constexpr std::string_view kKinds[] = {"quantize",  "dequantize", "range", "range_min",
+                                         "range_max", "copy",       "start", "output"};
+  return std::ranges::find(kKinds, layer.kind) != std::end(kKinds);
+}
+
+std::vector<Island> islands_of(const ReportData& data) {
+  std::vector<Island> islands;
+  bool inside = false;
+  for (std::size_t i = 0; i < data.layers.size(); ++i) {
+    const LayerReport& layer = data.layers[i];
+    if (!layer.has_floats) {
+      inside = false;
+      continue;
+    }
+    if (is_conversion(layer)) continue;
+    if (!inside) islands.push_back({i, i, 0, 0, 0});
+    inside = true;
+    Island& island = islands.back();
+    island.last = i;
+    island.macs += layer.float_macs;
+    island.time_us += layer.time ? layer.time->median_us : 0;
+    ++island.steps;
+  }
+  return islands;
+}
+
+std::string about_islands(const ReportData& data, double total_us) {
+  std::vector<Island> islands = islands_of(data);
+  if (islands.empty()) return {};
+  const auto weight = [](const Island& i) { return std::pair(i.time_us, i.macs); };
+  std::ranges::stable_sort(islands,
+                           [&](const Island& a, const Island& b) { return weight(b) < weight(a); });
+  const Island& most = islands.front();
+  const int steps = std::accumulate(islands.begin(), islands.end(), 0,
+                                    [](int sum, const Island& i) { return sum + i.steps; });
+  const auto number = static_cast<std::int64_t>(islands.size());
+  std::string text = cat(number == 1 ? "1 float island of " : cat(number, " float islands with "),
+                         counted(steps, "step"), number == 1 ? "" : " together");
+  text += cat(number == 1 ? ": " : "; the largest: ", data.layers[most.first].origin);
+  if (most.first != most.last) text += cat(" to ", data.layers[most.last].origin);
+  if (most.macs > 0) {
+    text += cat(", ", percent(static_cast<double>(most.macs), static_cast<double>(data.macs)),
+                " of the multiplications");
+  }
+  if (total_us > 0) text += cat(", ", percent(most.time_us, total_us), " of the time");
+  return text;
+}
+
+std::string about_integers(const ReportData& data) {
+  if (data.macs == 0) return {};
+  if (!has_quantization(data)) return "all arithmetic is in float: the network is not quantized";
+  if (data.float_macs == 0) return "all multiplications are of integers";
+  const auto integers = static_cast<double>(data.macs - data.float_macs);
+  return cat(percent(integers, static_cast<double>(data.macs)),
+             " of the multiplications are of integers");
+}
+
+// The step at which the most bytes of the arena are alive, and its largest tensors.
+std::string about_memory(const ReportData& data) {
+  std::int64_t most = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < data.layers.size(); ++i) {
+    std::int64_t live = 0;
+    for (const Buffer& buffer : data.buffers) {
+      const auto step = static_cast<int>(i);
+      const bool alive = buffer.first_step <= step && step <= buffer.last_step;
+      if (buffer.home == Home::kArena && alive) live += buffer.bytes;
+    }
+    if (live > most) {
+      most = live;
+      at = i;
+    }
+  }
+  if (most == 0) return {};
+  return cat("the most RAM is alive in step ", at + 1, " of ", data.layers.size(), ", ",
+             data.layers[at].name, ": ", with_thousands(most), " ", plural(most, "byte"));
+}
+
+std::string about_time(const ReportData& data, double total_us) {
+  if (total_us <= 0) return {};
+  const auto slowest = std::ranges::max_element(data.layers, {}, [](const LayerReport& layer) {
+    return layer.time ? layer.time->median_us : 0;
+  });
+  return cat("the slowest step is ", slowest->name, ", ",
+             percent(slowest->time->median_us, total_us), " of the time");
+}
+
+}  // namespace
+
+std::vector<std::string> verdict(const ReportData& data) {
+  double total_us = 0;
+  for (const LayerReport& layer : data.layers) total_us += layer.time ? layer.time->median_us : 0;
+  std::vector<std::string> sentences = {about_integers(data)};
+  if (has_quantization(data)) sentences.push_back(about_islands(data, total_us));
+  sentences.push_back(about_memory(data));
+  sentences.push_back(about_time(data, total_us));
+  std::erase(sentences, "");
+  return sentences;
+}
+
+}  // namespace etch
