@@ -133,18 +133,23 @@ class Resolver {
 
  private:
   void resolve(Node node) {
-    std::vector<Node> parts;
-    if (is_fused(node) && check_domain(graph_, node, sink_) && known_.has_all(node.inputs))
-      parts = unfused(graph_, node, sink_);
-    for (Node& part : parts) add(std::move(part));
-    if (!parts.empty()) return;
-    if (!node.branches.empty()) {
+    if (is_fused(node)) {
+      write_parts(std::move(node));
+    } else if (!node.branches.empty()) {
       take_branch(std::move(node));
     } else if (node.op != nullptr && check_version(graph_, node, sink_)) {
       add(std::move(node));
     } else {
       graph_.nodes.push_back(std::move(node));
     }
+  }
+
+  void write_parts(Node node) {
+    std::vector<Node> parts;
+    if (check_domain(graph_, node, sink_) && known_.has_all(node.inputs))
+      parts = unfused(graph_, node, sink_);
+    if (parts.empty()) graph_.nodes.push_back(std::move(node));
+    for (Node& part : parts) add(std::move(part));
   }
 
   void add(Node node) {

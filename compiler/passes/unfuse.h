@@ -1,10 +1,11 @@
-// Operators of com.microsoft that ONNX Runtime's optimizer makes of several of ai.onnx, written as
-// those again:
+// Functions, that is operators that are compositions of others, written as those others: what ONNX
+// Runtime's optimizer makes of several operators of ai.onnx (com.microsoft), and functions of
+// transformers in ai.onnx itself. One table, one rule per operator:
 //   FusedConv                Conv, Add of Z, the activation
 //   FusedGemm                Gemm, the activation
 //   FusedMatMul, TransposeMatMul    Transpose of either side, MatMul, Mul by alpha
 //   BiasGelu, FastGelu       Add of the bias, Gelu (of FastGelu: with tanh)
-//   SkipLayerNormalization   Add of skip and bias, LayerNormalization over the last axis
+//   attention, rotary embeddings, normalization of transformers    functions/functions.h
 // Activations: Relu, Sigmoid, Tanh, LeakyRelu, Clip, HardSigmoid, Elu, Softplus, Softsign,
 // ThresholdedRelu. Part of resolving: shapes of inputs are known, parts are not yet resolved.
 #pragma once
