@@ -33,6 +33,12 @@ constexpr const char* kResize =
     "mode coordinate_transformation_mode nearest_mode axes exclude_outside antialias "
     "keep_aspect_ratio_policy cubic_coeff_a extrapolation_value";
 
+constexpr const char* kHeads =
+    "num_heads num_heads q_num_heads kv_num_heads kv_num_heads is_causal unidirectional scale "
+    "softcap "
+    "qk_matmul_output_mode left_window_size right_window_size mask_filter_value do_rotary "
+    "local_window_size rotary_interleaved qkv_hidden_sizes";
+
 constexpr Operator kOperators[] = {
     {"QLinearConv", "", "xszwszsz|b", kWindow},
     {"QLinearConv", kMs, "xszwszsz|b",
@@ -106,6 +112,21 @@ constexpr Operator kOperators[] = {
     {"BatchNormalization", "", "xffff", "epsilon training_mode"},
     {"LayerNormalization", "", "xf|f", "axis epsilon stash_type"},
     {"InstanceNormalization", "", "xff", "epsilon"},
+    {"RMSNormalization", "", "xf", "axis epsilon stash_type"},
+    {"SimplifiedLayerNormalization", "", "xf", "axis epsilon"},
+    {"SkipLayerNormalization", kMs, "xxf|ff", "epsilon"},
+    {"SkipSimplifiedLayerNormalization", kMs, "xxf|f", "epsilon"},
+    {"EmbedLayerNormalization", kMs, "xxfffff|xx", "epsilon mask_index_type"},
+    {"QEmbedLayerNormalization", kMs, "xxwwwww-sssss|zzzzz", "epsilon"},
+    {"RotaryEmbedding", "", "xff|x", "num_heads interleaved rotary_embedding_dim"},
+    {"RotaryEmbedding", kMs, "xiff", "num_heads interleaved rotary_embedding_dim"},
+    {"Attention", "", "xxx|xxx", kHeads},
+    {"Attention", "", "xxx|---i", kHeads},
+    {"Attention", kMs, "xf|fxxx", kHeads},
+    {"QAttention", kMs, "xwfss|xzz", kHeads},
+    {"MultiHeadAttention", kMs, "xxx|fxxxx", kHeads},
+    {"MultiHeadAttention", kMs, "x", kHeads},
+    {"GroupQueryAttention", kMs, "xxxxxbn|ff", kHeads},
     {"LRN", "", "x", "size alpha beta bias"},
     {"Cast", "", "x", "to to to saturate round_mode"},
     {"Constant", "", "", "value value_int value_ints value_float value_floats"},

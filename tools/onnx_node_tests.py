@@ -29,6 +29,10 @@ WORK = ROOT / "build" / "onnx-node-tests"
 DIAGNOSTIC = re.compile(r"error\[(E-[A-Z]+)\]: (.*)")
 ETCH = [ROOT / "build/release/bin/etch"]
 BATCH = 24  # networks of one library
+# Cases whose outputs Etch does not want to give.
+LENGTH = "the size of the output is rounded before positions are computed, as in ONNX Runtime"
+OTHERWISE = {"test_resize_downsample_scales_cubic_align_corners": LENGTH,
+             "test_resize_downsample_scales_linear_align_corners": LENGTH}
 FLAGS = {"scalar": [], "sse41": ["-msse4.1"], "avx2": ["-mavx2", "-mfma"],
          "avx_vnni": ["-mavx2", "-mfma", "-mavxvnni"],
          "avx512_vnni": ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni", "-mfma"]}
@@ -243,7 +247,8 @@ def batch(arguments):
             faults = {name: ran.get(name, f"not run, exit code {run.returncode} {run.stderr[-200:]}") for name in names}
         for name, fault in faults.items():
             if fault:
-                results[names[name]] = ("failed", fault)
+                case = names[name]
+                results[case] = ("otherwise", OTHERWISE[case]) if case in OTHERWISE else ("failed", fault)
     shutil.rmtree(folder)
     return results
 
@@ -268,7 +273,7 @@ def print_summary(results, target):
     for why, count in reasons.most_common():
         print(f"  refused {count}: {why}")
     print(f"{target}: {len(results)} cases, {counts['passed']} passed, {counts['constants']} passed with inputs as "
-          f"constants, {counts['refused']} refused, {counts['failed']} failed", flush=True)
+          f"constants, {counts['refused']} refused, {counts['otherwise']} otherwise on purpose, {counts['failed']} failed", flush=True)
 
 
 def write_table(results, operators):
@@ -286,9 +291,9 @@ def write_table(results, operators):
              "| operator | pass | with constants | refused | failed | why refused |", "| --- | --- | --- | --- | --- | --- |"]
     for operator in sorted(rows):
         counts = collections.Counter(result for result, _ in rows[operator])
-        why = collections.Counter(text for result, text in rows[operator] if result == "refused").most_common(2)
+        why = collections.Counter(text for result, text in rows[operator] if text).most_common(2)
         text = "; ".join(f"{reason} ({count})" for reason, count in why).replace("|", "\\|")
-        numbers = [counts[key] or "" for key in ("passed", "constants", "refused", "failed")]
+        numbers = [counts[key] or "" for key in ("passed", "constants", "refused", "otherwise", "failed")]
         lines.append("| " + " | ".join(str(cell) for cell in [operator, *numbers, text]) + " |")
     (ROOT / "docs" / "onnx-support.md").write_text("\n".join(line.rstrip() for line in lines) + "\n")
 

@@ -130,7 +130,7 @@ bool rotate(Parts& parts, const Step& step, Heads& heads) {
 }
 
 // The cache with new rows, [batch, key_heads, rows, size], from position `before` on. Positions
-// behind the new rows stay as they were, or are 0.
+// behind the new rows are 0.
 ValueId updated(Parts& parts, const Step& step, ValueId past, ValueId fresh) {
   const AttentionShape& s = step.shape;
   if (step.past == 0 && s.columns == s.rows) return fresh;
@@ -152,10 +152,12 @@ ValueId updated(Parts& parts, const Step& step, ValueId past, ValueId fresh) {
     const ValueId zero = parts.integer(DType::kS64, 0);
     const ValueId last = parts.integer(DType::kS64, s.rows - 1);
     const ValueId within = parts.add("Min", {parts.add("Max", {at, zero}), last});
-    const ValueId is_old =
-        parts.add("Or", {parts.add("Less", {at, zero}), parts.add("Less", {last, at})});
-    all.push_back(parts.add("Where", {parts.reshape(is_old, {1, 1, s.columns, 1}), of_batch(old),
-                                      parts.gather(of_batch(fresh), within, 2)}));
+    const auto choose = [&](ValueId condition, ValueId one, ValueId other) {
+      return parts.add("Where", {parts.reshape(condition, {1, 1, s.columns, 1}), one, other});
+    };
+    const ValueId rest = choose(parts.add("Less", {last, at}), parts.scalar(0),
+                                parts.gather(of_batch(fresh), within, 2));
+    all.push_back(choose(parts.add("Less", {at, zero}), of_batch(old), rest));
   }
   return all.size() == 1 ? all[0] : parts.concat(all, 0);
 }

@@ -28,11 +28,6 @@ ValueId unpacked(Parts& parts, std::size_t i, std::int64_t at) {
   const Shape& x = parts.shape(parts.input(i));
   ValueId part = parts.slice(parts.input(i), 3, at, at + 1);
   part = parts.reshape(part, {x[0], x[1], x[2], x[4]});
-  if (parts.has_input(kBias)) {
-    const std::int64_t begin = (i == kKey ? at + 1 : at) * x[2] * x[4];
-    const ValueId bias = parts.slice(parts.input(kBias), 0, begin, begin + x[2] * x[4]);
-    part = parts.add("Add", {part, parts.reshape(bias, {x[2], x[4]})});
-  }
   return parts.transpose(part, {0, 2, 1, 3});
 }
 
@@ -84,9 +79,7 @@ bool read_packed(Parts& parts, AttentionShape& s, Heads& out) {
   const Shape& q = parts.shape(parts.input(kQuery));
   s.size = s.value_size = q[4];
   s.columns = s.rows;
-  if (!parts.expects(kQuery, DType::kF32, {s.batch, s.rows, s.heads, 3, s.size}) ||
-      !parts.allows(kBias, DType::kF32, {3 * s.heads * s.size}))
-    return false;
+  if (!parts.expects(kQuery, DType::kF32, {s.batch, s.rows, s.heads, 3, s.size})) return false;
   out = {unpacked(parts, kQuery, 0), unpacked(parts, kQuery, 1), unpacked(parts, kQuery, 2)};
   return true;
 }
@@ -118,6 +111,9 @@ void write_multi_head_attention(Parts& parts) {
   s.batch = parts.shape(parts.input(kQuery))[0];
   s.rows = parts.shape(parts.input(kQuery))[1];
   s.heads = s.key_heads = common->heads;
+  const bool apart = rank == 3 && parts.has_input(kKey) && parts.rank(parts.input(kKey)) == 3;
+  if (parts.has_input(kBias) && !apart)
+    return parts.fail(DiagKind::kGraph, "a bias needs queries, keys and values of rank 3");
   Heads heads;
   const bool good = rank == 5 ? read_packed(parts, s, heads) : read_apart(parts, s, heads);
   if (!good || !add_past(parts, s, heads)) return;

@@ -65,7 +65,9 @@ ValueId zero_of(Parts& parts, const EmbedInputs& at, std::size_t i) {
 
 bool check_embedding(Parts& parts, const EmbedInputs& at) {
   const Shape ids{-1, -1};
-  const DType type = at.scales == 0 ? DType::kF32 : DType::kU8;
+  if (!parts.needs(2)) return false;
+  const DType words = parts.type(parts.input(2));  // of all tables
+  const DType type = at.scales == 0 ? DType::kF32 : is_8bit(words) ? words : DType::kU8;
   bool good = parts.expects(0, DType::kS32, ids) && parts.allows(1, DType::kS32, ids);
   for (const std::size_t i : {2U, 3U}) good = good && parts.expects(i, type, {-1, -1});
   good = good && parts.allows(4, type, {-1, -1});
