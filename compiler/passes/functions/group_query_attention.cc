@@ -1,5 +1,5 @@
 // GroupQueryAttention of com.microsoft, for fixed sizes: how many keys are valid is known at run
-// time (seqlens_k), where they are kept is not: keys are written behind the valid ones of the past.
+// time (seqlens_k), where they are kept is not: keys are written after the valid ones of the past.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -130,7 +130,7 @@ bool rotate(Parts& parts, const Step& step, Heads& heads) {
 }
 
 // The cache with new rows, [batch, key_heads, rows, size], from position `before` on. Positions
-// behind the new rows are 0.
+// after the new rows are 0.
 ValueId updated(Parts& parts, const Step& step, ValueId past, ValueId fresh) {
   const AttentionShape& s = step.shape;
   if (step.past == 0 && s.columns == s.rows) return fresh;
