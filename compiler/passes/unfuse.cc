@@ -49,7 +49,7 @@ void activate(Parts& parts, ValueId x, const std::string& type,
   for (std::size_t i = 0; i < 2 && i < parameters.size(); ++i) {
     if (names[i] != nullptr) attributes[names[i]] = parameters[i];
   }
-  if (type != "Clip" || parts.opset() < 11) {
+  if (type != "Clip" || parts.onnx_opset() < 11) {
     parts.add(known->op_type.data(), {x}, std::move(attributes));
     return;
   }

@@ -23,7 +23,7 @@ struct Heads {
 };
 
 std::int64_t past_length(const Parts& parts) {
-  return parts.has_input(kPastKey) ? parts.shape(parts.input(kPastKey))[2] : 0;
+  return parts.has_input(kPastKey) ? parts.shape(kPastKey)[2] : 0;
 }
 
 std::optional<Heads> refused(Parts& parts, std::string what) {
@@ -40,9 +40,9 @@ std::optional<Heads> heads_of(Parts& parts) {
   for (const std::size_t i : {kQuery, kKey, kValue}) {
     if (!parts.expects(i, DType::kF32, any)) return std::nullopt;
   }
-  const Shape& q = parts.shape(parts.input(kQuery));
-  const Shape& k = parts.shape(parts.input(kKey));
-  const Shape& v = parts.shape(parts.input(kValue));
+  const Shape q = parts.shape(kQuery);
+  const Shape k = parts.shape(kKey);
+  const Shape v = parts.shape(kValue);
   Heads out;
   out.merged = rank == 3;
   if (out.merged && (query_heads <= 0 || key_heads <= 0))
@@ -82,8 +82,8 @@ ValueId with_past(Parts& parts, const Heads& heads, Input fresh, Input past, std
 // The mask as a bias. Columns that it does not have are hidden.
 std::optional<ValueId> mask_bias(Parts& parts, const AttentionShape& shape) {
   ValueId id = parts.input(kMask);
-  Shape mask = parts.shape(id);
-  const DType type = parts.type(id);
+  Shape mask = parts.shape(kMask);
+  const DType type = parts.dtype(kMask);
   const bool truth = type == DType::kBool;
   const Shape full{shape.batch, shape.heads, shape.rows, shape.columns};
   bool fits = !mask.empty() && mask.size() <= 4 && (truth || type == DType::kF32);
@@ -99,7 +99,7 @@ std::optional<ValueId> mask_bias(Parts& parts, const AttentionShape& shape) {
   const std::int64_t missing = shape.columns - mask.back();
   if (missing == 0) return id;
   mask.back() = missing;
-  const ValueId rest = parts.add("Expand", {parts.scalar(kHidden), parts.list(mask)});
+  const ValueId rest = parts.add("Expand", {parts.scalar(kHidden), parts.ints(mask)});
   return parts.concat({id, rest}, static_cast<std::int64_t>(mask.size()) - 1);
 }
 

@@ -247,6 +247,30 @@ TEST(TransformerFunctions, RefuseWhatTheyDoNotCompute) {
             "supported\n");
 }
 
+// [batch, length, heads, 3, size] and [batch, length, heads * size] three times, the same numbers.
+TEST(TransformerFunctions, TakeQueriesKeysAndValuesPackedOrApart) {
+  const Tensor packed = waves({2, 3, 2, 3, 4}, 5);
+  std::vector<Tensor> apart(3, Tensor(DType::kF32, {2, 3, 8}));
+  for (std::size_t i = 0; i < 144; ++i)
+    apart[i / 4 % 3].as<float>()[i / 12 * 4 + i % 4] = packed.as<float>()[i];
+  const auto result = [](const std::vector<Tensor>& given) {
+    std::vector<Shape> shapes;
+    for (const Tensor& each : given) shapes.push_back(each.shape());
+    Sink sink;
+    const auto graph = load(
+        model_of("MultiHeadAttention", shapes, {{"num_heads", std::int64_t{2}}}, "com.microsoft"),
+        sink);
+    EXPECT_TRUE(graph) << errors_of(sink);
+    return graph ? evaluate(*graph, given).at(0) : Tensor();
+  };
+  const Tensor expected = result(apart);
+  EXPECT_EQ(result({packed}), expected);
+  Tensor keys(DType::kF32, {2, 3, 2, 2, 4});  // keys and values of one head side by side
+  for (std::size_t i = 0; i < 96; ++i)
+    keys.as<float>()[i] = apart[1 + i / 4 % 2].as<float>()[i / 8 * 4 + i % 4];
+  EXPECT_EQ(result({apart[0], keys}), expected);
+}
+
 // A value may be an output as it came in, or two outputs.
 TEST(TransformerFunctions, GiveAnInputAsAnOutput) {
   ModelBuilder model(23);

@@ -51,7 +51,7 @@ bool read_shape(Parts& parts, AttentionShape& s) {
     return false;
   }
   if (!parts.expects(kQuery, DType::kF32, {-1, -1, -1})) return false;
-  const Shape& q = parts.shape(parts.input(kQuery));
+  const Shape q = parts.shape(kQuery);
   s.batch = q[0];
   s.rows = q[1];
   const bool packed = !parts.has_input(kKey);
@@ -69,7 +69,7 @@ bool read_sizes(Parts& parts, Step& step) {
   AttentionShape& s = step.shape;
   const Shape cache{s.batch, s.key_heads, -1, s.size};
   if (!parts.allows(kPastKey, DType::kF32, cache)) return false;
-  if (parts.has_input(kPastKey)) step.past = parts.shape(parts.input(kPastKey))[2];
+  if (parts.has_input(kPastKey)) step.past = parts.shape(kPastKey)[2];
   const Shape same{s.batch, s.key_heads, step.past, s.size};
   if (!parts.allows(kPastValue, DType::kF32, same) ||
       !parts.expects(kLengths, DType::kS32,
@@ -106,7 +106,7 @@ Heads heads_of(Parts& parts, const AttentionShape& s) {
 bool rotate(Parts& parts, const Step& step, Heads& heads) {
   const AttentionShape& s = step.shape;
   if (!parts.expects(kCosine, DType::kF32, {-1, -1})) return false;
-  const std::int64_t half = parts.shape(parts.input(kCosine))[1];
+  const std::int64_t half = parts.shape(kCosine)[1];
   if (!parts.expects(kSine, DType::kF32, {-1, half})) return false;
   if (half < 1 || half > s.size / 2) {
     parts.fail(DiagKind::kShape, cat("cos_cache has ", half, " columns for heads of ", s.size));
@@ -138,7 +138,7 @@ ValueId updated(Parts& parts, const Step& step, ValueId past, ValueId fresh) {
   std::vector<ValueId> rows;
   if (step.past != 0) rows.push_back(past);
   if (missing != 0) {
-    const ValueId shape = parts.list({s.batch, s.key_heads, missing, s.size});
+    const ValueId shape = parts.ints({s.batch, s.key_heads, missing, s.size});
     rows.push_back(parts.add("Expand", {parts.scalar(0), shape}));
   }
   const ValueId old = rows.size() == 1 ? rows[0] : parts.concat(rows, 2);
@@ -169,7 +169,7 @@ std::optional<AttentionMask> take_mask(Parts& parts, const Step& step) {
   if (local > 0) window.left = std::min(local, std::int64_t{1} << 40) - 1;
   AttentionMask mask{{window_bias(parts, s, window, kHidden)}, false};
   if (!parts.has_input(kBias)) return mask;
-  const Shape& shape = parts.shape(parts.input(kBias));
+  const Shape shape = parts.shape(kBias);
   const bool fits = shape.size() == 4 && (shape[0] == 1 || shape[0] == s.batch) &&
                     (shape[1] == 1 || shape[1] == s.heads);
   if (!parts.expects(kBias, DType::kF32,

@@ -10,13 +10,14 @@ namespace etch {
 namespace {
 
 // int32 [batch]: keys before that position are seen; [2 batch]: those from the second half's on.
-ValueId bias_of_lengths(Parts& parts, ValueId id, const AttentionShape& s, float hidden) {
+ValueId bias_of_lengths(Parts& parts, std::size_t input, const AttentionShape& s, float hidden) {
   const ValueId columns = parts.positions(DType::kS32, 0, s.columns, {1, 1, 1, s.columns});
   const auto part = [&](std::int64_t i) {
-    return parts.reshape(parts.slice(id, 0, i * s.batch, (i + 1) * s.batch), {s.batch, 1, 1, 1});
+    return parts.reshape(parts.slice(parts.input(input), 0, i * s.batch, (i + 1) * s.batch),
+                         {s.batch, 1, 1, 1});
   };
   ValueId seen = parts.add("Less", {columns, part(0)});
-  if (parts.shape(id)[0] == 2 * s.batch && s.batch != 0)
+  if (parts.shape(input)[0] == 2 * s.batch && s.batch != 0)
     seen = parts.add("And", {seen, parts.add("Not", {parts.add("Less", {columns, part(1)})})});
   return bias_where(parts, seen, hidden);
 }
@@ -25,18 +26,18 @@ ValueId bias_of_lengths(Parts& parts, ValueId id, const AttentionShape& s, float
 std::optional<ValueId> bias_of_mask(Parts& parts, std::size_t i, const AttentionShape& s,
                                     float hidden) {
   const ValueId id = parts.input(i);
-  const Shape& shape = parts.shape(id);
+  const Shape shape = parts.shape(i);
   const bool lengths = shape == Shape{s.batch} || shape == Shape{2 * s.batch};
   const bool columns = shape == Shape{s.batch, s.columns};
   const bool all = shape == Shape{s.batch, s.rows, s.columns};
-  if (parts.type(id) != DType::kS32 || !(lengths || columns || all)) {
+  if (parts.dtype(i) != DType::kS32 || !(lengths || columns || all)) {
     parts.fail(DiagKind::kUnsupported,
                cat("input ", i, " (mask) must be int32 [", s.batch, "], [", 2 * s.batch, "], ",
                    to_string({s.batch, s.columns}), " or ", to_string({s.batch, s.rows, s.columns}),
-                   ", is ", name_of(parts.type(id)), " ", to_string(shape)));
+                   ", is ", name_of(parts.dtype(i)), " ", to_string(shape)));
     return std::nullopt;
   }
-  if (lengths) return bias_of_lengths(parts, id, s, hidden);
+  if (lengths) return bias_of_lengths(parts, i, s, hidden);
   const ValueId mask = parts.reshape(id, {s.batch, 1, all ? s.rows : 1, s.columns});
   const ValueId seen = parts.add("Less", {parts.integer(DType::kS32, 0), mask});
   return bias_where(parts, seen, hidden);
@@ -69,7 +70,7 @@ std::optional<AttentionMask> mask_of(Parts& parts, const MicrosoftAttention& com
   const ValueId order = window_bias(parts, s, window, std::numeric_limits<float>::lowest());
   if (order != kNoValue) out.biases.push_back(order);
   if (!parts.has_input(bias)) return out;
-  const Shape& shape = parts.shape(parts.input(bias));
+  const Shape shape = parts.shape(bias);
   const bool fits = shape.size() == 4 && (shape[0] == 1 || shape[0] == s.batch) &&
                     (shape[1] == 1 || shape[1] == s.heads);
   if (!parts.expects(bias, DType::kF32,

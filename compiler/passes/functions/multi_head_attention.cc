@@ -25,7 +25,7 @@ ValueId with_bias(Parts& parts, std::size_t i, std::int64_t begin, std::int64_t 
 
 // Part `at` of a packed input [batch, length, heads, count, size].
 ValueId unpacked(Parts& parts, std::size_t i, std::int64_t at) {
-  const Shape& x = parts.shape(parts.input(i));
+  const Shape x = parts.shape(i);
   ValueId part = parts.slice(parts.input(i), 3, at, at + 1);
   part = parts.reshape(part, {x[0], x[1], x[2], x[4]});
   return parts.transpose(part, {0, 2, 1, 3});
@@ -34,7 +34,7 @@ ValueId unpacked(Parts& parts, std::size_t i, std::int64_t at) {
 // Query [batch, rows, heads * size]; keys and values like it, packed, or as heads of another
 // network, which take no bias. False after a report.
 bool read_apart(Parts& parts, AttentionShape& s, Heads& out) {
-  const Shape& q = parts.shape(parts.input(kQuery));
+  const Shape q = parts.shape(kQuery);
   s.size = q[2] / s.heads;
   s.value_size = s.size;
   if (s.size == 0 || !parts.expects(kQuery, DType::kF32, {s.batch, s.rows, s.heads * s.size}) ||
@@ -44,17 +44,17 @@ bool read_apart(Parts& parts, AttentionShape& s, Heads& out) {
   const std::size_t rank = parts.rank(parts.input(kKey));
   if (rank == 5) {
     if (!parts.expects(kKey, DType::kF32, {s.batch, -1, s.heads, 2, s.size})) return false;
-    s.columns = parts.shape(parts.input(kKey))[1];
+    s.columns = parts.shape(kKey)[1];
   } else if (rank == 4) {
     if (!parts.expects(kKey, DType::kF32, {s.batch, s.heads, -1, s.size})) return false;
-    s.columns = parts.shape(parts.input(kKey))[2];
+    s.columns = parts.shape(kKey)[2];
     if (!parts.expects(kValue, DType::kF32, {s.batch, s.heads, s.columns, -1})) return false;
-    s.value_size = parts.shape(parts.input(kValue))[3];
+    s.value_size = parts.shape(kValue)[3];
   } else {
     if (!parts.expects(kKey, DType::kF32, {s.batch, -1, width})) return false;
-    s.columns = parts.shape(parts.input(kKey))[1];
+    s.columns = parts.shape(kKey)[1];
     if (!parts.expects(kValue, DType::kF32, {s.batch, s.columns, -1})) return false;
-    s.value_size = parts.shape(parts.input(kValue))[2] / s.heads;
+    s.value_size = parts.shape(kValue)[2] / s.heads;
     if (!parts.expects(kValue, DType::kF32, {s.batch, s.columns, s.heads * s.value_size}))
       return false;
   }
@@ -76,7 +76,7 @@ bool read_apart(Parts& parts, AttentionShape& s, Heads& out) {
 
 // Query [batch, rows, heads, 3, size] with keys and values in it. False after a report.
 bool read_packed(Parts& parts, AttentionShape& s, Heads& out) {
-  const Shape& q = parts.shape(parts.input(kQuery));
+  const Shape q = parts.shape(kQuery);
   s.size = s.value_size = q[4];
   s.columns = s.rows;
   if (!parts.expects(kQuery, DType::kF32, {s.batch, s.rows, s.heads, 3, s.size})) return false;
@@ -88,7 +88,7 @@ bool read_packed(Parts& parts, AttentionShape& s, Heads& out) {
 bool add_past(Parts& parts, AttentionShape& s, Heads& heads) {
   if (!parts.has_input(kPastKey) && !parts.has_input(kPastValue)) return true;
   if (!parts.expects(kPastKey, DType::kF32, {s.batch, s.heads, -1, s.size})) return false;
-  const std::int64_t past = parts.shape(parts.input(kPastKey))[2];
+  const std::int64_t past = parts.shape(kPastKey)[2];
   if (!parts.expects(kPastValue, DType::kF32, {s.batch, s.heads, past, s.value_size})) return false;
   s.columns += past;
   heads.key = parts.concat({parts.input(kPastKey), heads.key}, 2);
@@ -108,8 +108,8 @@ void write_multi_head_attention(Parts& parts) {
                       "past_sequence_length and cache_indirection are not supported");
   }
   AttentionShape s;
-  s.batch = parts.shape(parts.input(kQuery))[0];
-  s.rows = parts.shape(parts.input(kQuery))[1];
+  s.batch = parts.shape(kQuery)[0];
+  s.rows = parts.shape(kQuery)[1];
   s.heads = s.key_heads = common->heads;
   const bool apart = rank == 3 && parts.has_input(kKey) && parts.rank(parts.input(kKey)) == 3;
   if (parts.has_input(kBias) && !apart)

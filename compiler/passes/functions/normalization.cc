@@ -66,7 +66,7 @@ ValueId zero_of(Parts& parts, const EmbedInputs& at, std::size_t i) {
 bool check_embedding(Parts& parts, const EmbedInputs& at) {
   const Shape ids{-1, -1};
   if (!parts.needs(2)) return false;
-  const DType words = parts.type(parts.input(2));  // of all tables
+  const DType words = parts.dtype(2);  // of all tables
   const DType type = at.scales == 0 ? DType::kF32 : is_8bit(words) ? words : DType::kU8;
   bool good = parts.expects(0, DType::kS32, ids) && parts.allows(1, DType::kS32, ids);
   for (const std::size_t i : {2U, 3U}) good = good && parts.expects(i, type, {-1, -1});
@@ -83,7 +83,7 @@ bool check_embedding(Parts& parts, const EmbedInputs& at) {
 
 // Words, then positions, then segments, added in that order.
 ValueId embeddings(Parts& parts, const EmbedInputs& at) {
-  const std::int64_t length = parts.shape(parts.input(0))[1];
+  const std::int64_t length = parts.shape(0)[1];
   ValueId places = at.position_ids == 0 ? kNoValue : parts.input(at.position_ids);
   if (places == kNoValue) places = parts.positions(DType::kS32, 0, length, {1, length});
   const auto rows = [&](std::size_t i, ValueId ids) {
@@ -97,8 +97,8 @@ ValueId embeddings(Parts& parts, const EmbedInputs& at) {
 
 // How many entries of each row of the mask are 1; 0 without a mask.
 ValueId mask_lengths(Parts& parts) {
-  const std::int64_t batch = parts.shape(parts.input(0))[0];
-  if (!parts.has_input(7)) return parts.constant_of(Tensor(DType::kS32, {batch}));
+  const std::int64_t batch = parts.shape(0)[0];
+  if (!parts.has_input(7)) return parts.constant(Tensor(DType::kS32, {batch}));
   const ValueId is_one = parts.add("Equal", {parts.input(7), parts.integer(DType::kS32, 1)});
   const ValueId count = parts.reduce("ReduceSum", parts.cast(is_one, 6), {1});
   return parts.reshape(count, {batch});

@@ -40,7 +40,7 @@ void attend_packed(Parts& parts, const MicrosoftAttention& common, ValueId x,
 std::optional<AttentionShape> packed_shape(Parts& parts, std::int64_t heads,
                                            const std::vector<std::int64_t>& widths,
                                            std::size_t past) {
-  const Shape& x = parts.shape(parts.input(0));
+  const Shape x = parts.shape(0);
   AttentionShape s;
   s.batch = x[0];
   s.rows = x[1];
@@ -60,13 +60,13 @@ std::optional<AttentionShape> packed_shape(Parts& parts, std::int64_t heads,
     return std::nullopt;
   }
   if (!parts.allows(past, DType::kF32, {2, s.batch, heads, -1, s.size})) return std::nullopt;
-  if (parts.has_input(past)) s.columns += parts.shape(parts.input(past))[3];
+  if (parts.has_input(past)) s.columns += parts.shape(past)[3];
   return s;
 }
 
 // A third of the columns of the weights, input 1, three times.
 std::vector<std::int64_t> equal_widths(const Parts& parts) {
-  const std::int64_t third = parts.shape(parts.input(1))[1] / 3;
+  const std::int64_t third = parts.shape(1)[1] / 3;
   return {third, third, third};
 }
 
@@ -83,10 +83,10 @@ void write_packed_attention(Parts& parts) {
   const auto common = take_common(parts);
   if (!common || !refuse_rotation(parts)) return;
   if (!parts.expects(0, DType::kF32, {-1, -1, -1})) return;
-  if (!parts.expects(1, DType::kF32, {parts.shape(parts.input(0))[2], -1})) return;
+  if (!parts.expects(1, DType::kF32, {parts.shape(0)[2], -1})) return;
   auto widths = parts.take<std::vector<std::int64_t>>("qkv_hidden_sizes", {});
   if (widths.empty()) widths = equal_widths(parts);
-  const std::int64_t width = parts.shape(parts.input(1))[1];
+  const std::int64_t width = parts.shape(1)[1];
   if (widths.size() != 3 || widths[0] < 0 || widths[0] > width || widths[2] < 0 ||
       widths[2] != width - 2 * widths[0]) {
     return parts.fail(DiagKind::kShape, cat("the weights have ", width, " columns, not those of ",
@@ -107,10 +107,10 @@ void write_quantized_attention(Parts& parts) {
   const auto common = take_common(parts);
   if (!common || !refuse_rotation(parts) || !parts.needs(1) || !parts.needs(4)) return;
   const ValueId x = parts.input(0);
-  if (!parts.expects(0, parts.type(x), {-1, -1, -1})) return;
-  if (!parts.expects(1, parts.type(parts.input(1)), {parts.shape(x)[2], -1})) return;
-  const std::int64_t width = parts.shape(parts.input(1))[1];
-  if (width % 3 != 0 || !is_8bit(parts.type(x)) || !is_8bit(parts.type(parts.input(1)))) {
+  if (!parts.expects(0, parts.dtype(0), {-1, -1, -1})) return;
+  if (!parts.expects(1, parts.dtype(1), {parts.shape(0)[2], -1})) return;
+  const std::int64_t width = parts.shape(1)[1];
+  if (width % 3 != 0 || !is_8bit(parts.dtype(0)) || !is_8bit(parts.dtype(1))) {
     return parts.fail(DiagKind::kShape,
                       "inputs 0 and 1 must have 8 bits, and the weights 3 equal parts");
   }

@@ -97,7 +97,7 @@ ValueId Parts::add(const char* type, std::vector<ValueId> inputs, Attributes att
 
 ValueId Parts::integer(DType type, std::int64_t value) { return positions(type, value, 1, {}); }
 
-ValueId Parts::list(const std::vector<std::int64_t>& values) {
+ValueId Parts::ints(const std::vector<std::int64_t>& values) {
   return graph_.add_constant(
       Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
 }
@@ -112,13 +112,13 @@ ValueId Parts::positions(DType type, std::int64_t begin, std::int64_t count, con
 
 ValueId Parts::slice(ValueId x, std::int64_t axis, std::int64_t begin, std::int64_t end) {
   using List = std::vector<std::int64_t>;
-  if (opset() >= 10) return add("Slice", {x, list({begin}), list({end}), list({axis})});
+  if (onnx_opset() >= 10) return add("Slice", {x, ints({begin}), ints({end}), ints({axis})});
   return add("Slice", {x}, {{"starts", List{begin}}, {"ends", List{end}}, {"axes", List{axis}}});
 }
 
 ValueId Parts::reduce(const char* type, ValueId x, const std::vector<std::int64_t>& axes) {
   const std::int64_t since = std::string_view(type) == "ReduceSum" ? 13 : 18;
-  if (opset() >= since) return add(type, {x, list(axes)});
+  if (onnx_opset() >= since) return add(type, {x, ints(axes)});
   return add(type, {x}, {{"axes", axes}});
 }
 

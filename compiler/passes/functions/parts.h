@@ -38,9 +38,10 @@ class Parts {
   bool allows(std::size_t i, DType type, const Shape& shape) {
     return !has_input(i) || expects(i, type, shape);
   }
-  const Shape& shape(ValueId id) const { return *graph_.value(id).shape; }
-  std::size_t rank(ValueId id) const { return shape(id).size(); }
-  DType type(ValueId id) const { return *graph_.value(id).dtype; }
+  // Of an input that is there. By value: adding parts moves the values of the graph.
+  Shape shape(std::size_t i) const { return *graph_.value(input(i)).shape; }
+  DType dtype(std::size_t i) const { return *graph_.value(input(i)).dtype; }
+  std::size_t rank(ValueId id) const { return graph_.value(id).shape->size(); }
   const Tensor* constant(std::size_t i) const {
     return has_input(i) ? graph_.value(input(i)).constant.get() : nullptr;
   }
@@ -70,7 +71,7 @@ class Parts {
 
   void fail(DiagKind kind, std::string what);
   bool failed() const { return failed_; }
-  std::int64_t opset() const { return graph_.opset(""); }
+  std::int64_t onnx_opset() const { return graph_.opset(""); }
 
   // --- the parts ---
   ValueId add(const char* type, std::vector<ValueId> inputs, Attributes attributes = {});
@@ -81,12 +82,12 @@ class Parts {
 
   ValueId scalar(float value) { return graph_.add_constant(Tensor::of<float>({}, {value})); }
   ValueId integer(DType type, std::int64_t value);
-  ValueId list(const std::vector<std::int64_t>& values);
+  ValueId ints(const std::vector<std::int64_t>& values);
   // begin, begin + 1, ... of `type`, int32 or int64; the shape has `count` elements.
   ValueId positions(DType type, std::int64_t begin, std::int64_t count, const Shape& shape);
-  ValueId constant_of(Tensor tensor) { return graph_.add_constant(std::move(tensor)); }
+  ValueId constant(Tensor tensor) { return graph_.add_constant(std::move(tensor)); }
 
-  ValueId reshape(ValueId x, const Shape& shape) { return add("Reshape", {x, list(shape)}); }
+  ValueId reshape(ValueId x, const Shape& shape) { return add("Reshape", {x, ints(shape)}); }
   ValueId transpose(ValueId x, const std::vector<std::int64_t>& order) {
     return add("Transpose", {x}, {{"perm", order}});
   }

@@ -43,7 +43,7 @@ std::optional<RotaryShape> shape_of(Parts& parts, std::int64_t cache_size) {
   out.interleaved = parts.take<std::int64_t>("interleaved", 0) != 0;
   const std::size_t rank = parts.rank(parts.input(0));
   if (!parts.expects(0, DType::kF32, Shape(rank == 4 ? 4 : 3, -1))) return std::nullopt;
-  const Shape& x = parts.shape(parts.input(0));
+  const Shape x = parts.shape(0);
   out.batch = x[0];
   if (rank == 4) {
     out.heads = x[1];
@@ -91,7 +91,7 @@ ValueId turned_heads(Parts& parts, ValueId x, const RotaryShape& shape, ValueId 
 
 void write_rotary_embedding(Parts& parts) {
   if (!parts.needs(1) || !parts.needs(2)) return;
-  const Shape& table = parts.shape(parts.input(1));
+  const Shape table = parts.shape(1);
   const auto shape = shape_of(parts, table.empty() ? 0 : table.back());
   if (!shape) return;
   const std::int64_t half = shape->turned / 2;
@@ -112,7 +112,7 @@ void write_microsoft_rotary_embedding(Parts& parts) {
   if (parts.take<float>("scale", 1.0F) != 1.0F)
     parts.fail(DiagKind::kUnsupported, "attribute 'scale': only 1 is supported");
   parts.only("is_packed_batching", 0);
-  const auto shape = shape_of(parts, parts.shape(parts.input(2))[1]);
+  const auto shape = shape_of(parts, parts.shape(2)[1]);
   if (!shape) return;
   const std::int64_t half = shape->turned / 2;
   if (!parts.expects(2, DType::kF32, {-1, half}) || !parts.expects(3, DType::kF32, {-1, half}))
