@@ -16,14 +16,14 @@ std::vector<Node> Parts::finish() {
   return std::move(parts_);
 }
 
-// A value that no part makes, or that is two outputs, needs a copy: each output has its own name.
+// A value that no part makes needs a copy: each output has its own name. No rule gives one twice.
 void Parts::name_outputs() {
   if (std::ranges::none_of(given_, [](const auto& each) { return each.first == 0; }))
     given_.emplace_back(0, parts_.back().outputs[0]);
   for (const auto& [i, id] : given_) {
     const auto maker =
         std::ranges::find_if(parts_, [&](const Node& part) { return part.outputs[0] == id; });
-    if (maker == parts_.end() || std::ranges::count(node_.outputs, id) != 0) {
+    if (maker == parts_.end()) {
       add("Identity", {id});
       parts_.back().outputs[0] = output(i);
       continue;
@@ -31,9 +31,6 @@ void Parts::name_outputs() {
     for (Node& part : parts_) {
       std::ranges::replace(part.inputs, id, output(i));
       std::ranges::replace(part.outputs, id, output(i));
-    }
-    for (auto& other : given_) {
-      if (other.second == id) other.second = output(i);
     }
   }
 }
