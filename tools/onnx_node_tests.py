@@ -105,10 +105,9 @@ def reason_of(text):
     match = DIAGNOSTIC.search(text)
     if match is None:
         return None
-    what = match[2].split("): ", 1)[-1] if match[2].startswith("node ") else match[2]
-    what = re.sub(r"^.*?\) (input \d+ \(.*?\)|attribute '.*?'):? ?", r"\1 ", match[2]) if ") input" in match[2] or \
-        ") attribute" in match[2] else what
+    what = re.sub(r"^node .*?\(\w+\):? ", "", match[2])
     what = re.sub(r", used by \d+ nodes$", "", what)
+    what = re.sub(r"the domain (\S+) has no operator ('.*') that can be compiled", r"\1 has no operator \2", what)
     return f"{match[1]}: " + re.sub(r"'[^' ]*_[^' ]*'", "'...'", what)
 
 
@@ -286,9 +285,11 @@ def write_table(results, operators):
              " with the outputs", "that they state (float: relative 1e-3, absolute 1e-7; integers: equal); written by"
              " `tools/onnx-node-tests --write`.", "",
              f"{total['passed']} pass as they are, {total['constants']} with inputs as constants that Etch has to know"
-             " when it compiles (shapes, axes, sizes),", f"{total['refused']} are refused, {total['failed']} fail."
-             " Cases that spell out a function (`_expanded`) count with it.", "",
-             "| operator | pass | with constants | refused | failed | why refused |", "| --- | --- | --- | --- | --- | --- |"]
+             " when it compiles (shapes, axes, sizes),",
+             f"{total['refused']} are refused, {total['otherwise']} give other results on purpose, {total['failed']} fail."
+             " Cases that spell out", "a function (`_expanded`) count with it.", "",
+             "| operator | pass | with constants | refused | otherwise | failed | why |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
     for operator in sorted(rows):
         counts = collections.Counter(result for result, _ in rows[operator])
         why = collections.Counter(text for result, text in rows[operator] if text).most_common(2)
