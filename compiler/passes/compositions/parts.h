@@ -64,6 +64,7 @@ class Parts {
     return out;
   }
   bool has(const char* name) const { return attributes_.contains(name); }
+  const Attributes& attributes() const { return attributes_; }  // that are left
   // All that are left, for a part to check.
   Attributes take_all() { return std::exchange(attributes_, {}); }
   // Takes the attribute `name` as an axis counted from 0; nothing fits: -1 after a report.

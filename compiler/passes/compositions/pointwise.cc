@@ -4,7 +4,10 @@
 //   IsInf       x, or where both signs count its magnitude, is equal to infinity
 //   Shrink      x < -lambd ? x + bias : x > lambd ? x - bias : 0
 //   Swish       x Sigmoid(alpha x)
+//   BitwiseNot  BitwiseXor with all ones
 //   Clip        with limits that are known at run time only: Max with the lower, Min with the upper
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "compiler/passes/compositions/rules.h"
@@ -53,6 +56,16 @@ void swish(Parts& parts) {
   parts.add("QuickGelu", {parts.input(0)}, {{"alpha", alpha}}, "com.microsoft");
 }
 
+void bitwise_not(Parts& parts) {
+  if (!parts.has_type(
+          0, {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16})) {
+    return;
+  }
+  Tensor ones(parts.dtype(0), {});
+  std::ranges::fill(ones.mutable_bytes(), std::byte{0xff});
+  parts.add("BitwiseXor", {parts.input(0), parts.constant(std::move(ones))});
+}
+
 bool has_run_time_limits(const Graph& graph, const Node& node) {
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).constant == nullptr) return true;
@@ -74,10 +87,13 @@ void clip(Parts& parts) {
   }
 }
 
-constexpr Rule kRules[] = {
-    {"CastLike", cast_like, 2, 1, 15}, {"IsNaN", is_nan, 1, 1, 9},
-    {"IsInf", is_inf, 1, 1, 10},       {"Shrink", shrink, 1, 1, 9},
-    {"Swish", swish, 1, 1, 24},        {"Clip", clip, 3, 1, 11, has_run_time_limits}};
+constexpr Rule kRules[] = {{"CastLike", cast_like, 2, 1, 15},
+                           {"IsNaN", is_nan, 1, 1, 9},
+                           {"IsInf", is_inf, 1, 1, 10},
+                           {"Shrink", shrink, 1, 1, 9},
+                           {"Swish", swish, 1, 1, 24},
+                           {"BitwiseNot", bitwise_not, 1, 1, 18},
+                           {"Clip", clip, 3, 1, 11, has_run_time_limits}};
 }  // namespace
 
 std::span<const Rule> pointwise_rules() { return kRules; }

@@ -26,6 +26,9 @@ std::span<const Rule> scatter_rules();
 std::span<const Rule> product_rules();
 std::span<const Rule> normalization_rules();
 std::span<const Rule> window_rules();
+std::span<const Rule> grid_sample_rules();
+std::span<const Rule> loss_rules();
+std::span<const Rule> spectrum_rules();
 std::span<const Rule> constant_rules();
 
 // The rule of ai.onnx for a node, or null. Without a graph whatever applies to some node.
