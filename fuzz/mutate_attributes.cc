@@ -105,6 +105,18 @@ constexpr Known kKnown[] = {
     {"approximate", Holds::kWord},
     {"round_mode", Holds::kWord},
     {"T", Holds::kType},
+    {"batch_dims", Holds::kNumber},
+    {"time_axis", Holds::kFlag},
+    {"batch_axis", Holds::kFlag},
+    {"upper", Holds::kFlag},
+    {"exclusive", Holds::kFlag},
+    {"reverse", Holds::kFlag},
+    {"p", Holds::kNumber},
+    {"num_groups", Holds::kNumber},
+    {"reduction", Holds::kWord},
+    {"equation", Holds::kWord},
+    {"direction", Holds::kWord},
+    {"padding_mode", Holds::kWord},
 };
 
 constexpr const char* kWords[] = {"NOTSET",
@@ -145,7 +157,19 @@ constexpr const char* kWords[] = {"NOTSET",
                                   "HALF_TO_EVEN",
                                   "HALF_AWAY_FROM_ZERO",
                                   "",
-                                  "Tanh"};
+                                  "Tanh",
+                                  "add",
+                                  "mul",
+                                  "LEFT",
+                                  "RIGHT",
+                                  "reflection",
+                                  "border",
+                                  "zeros",
+                                  "ij,jk->ik",
+                                  "...i,...i->...",
+                                  "ii->i",
+                                  "abcd,abce->de",
+                                  "i...->..."};
 
 void set_list(Proto& proto, int count, Random& random) {
   const bool wild = random.one_in(6);

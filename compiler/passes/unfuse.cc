@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/op_def.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/compositions/rules.h"
 #include "compiler/passes/functions/functions.h"
 
 namespace etch {
@@ -112,44 +113,27 @@ void gelu(Parts& parts, const char* approximate) {
   parts.add("Gelu", {x}, {{"approximate", std::string(approximate)}});
 }
 
-struct Rule {
-  std::string_view domain, op_type;
-  void (*write)(Parts&);
-  std::size_t most_inputs, most_outputs;
-};
-
 constexpr Rule kRules[] = {
-    {kMicrosoft, "FusedConv", conv, 4, 1},
-    {kMicrosoft, "FusedGemm", gemm, 3, 1},
-    {kMicrosoft, "FusedMatMul", matmul, 2, 1},
-    {kMicrosoft, "TransposeMatMul", matmul, 2, 1},
-    {kMicrosoft, "BiasGelu", [](Parts& parts) { gelu(parts, "none"); }, 2, 1},
-    {kMicrosoft, "FastGelu", [](Parts& parts) { gelu(parts, "tanh"); }, 2, 1},
-    {kOnnx, "LayerNormalization", write_layer_normalization, 3, 3},
-    {kOnnx, "RMSNormalization", write_rms_normalization, 2, 1},
-    {kOnnx, "SimplifiedLayerNormalization", write_rms_normalization, 2, 2},
-    {kMicrosoft, "SkipLayerNormalization", write_skip_layer_normalization, 5, 4},
-    {kMicrosoft, "SkipSimplifiedLayerNormalization", write_skip_simplified_normalization, 4, 4},
-    {kMicrosoft, "EmbedLayerNormalization", write_embed_layer_normalization, 9, 3},
-    {kMicrosoft, "QEmbedLayerNormalization", write_quantized_embed_normalization, 18, 2},
-    {kOnnx, "RotaryEmbedding", write_rotary_embedding, 4, 1},
-    {kMicrosoft, "RotaryEmbedding", write_microsoft_rotary_embedding, 4, 1},
-    {kOnnx, "Attention", write_attention, 7, 4},
-    {kMicrosoft, "Attention", write_packed_attention, 7, 2},
-    {kMicrosoft, "QAttention", write_quantized_attention, 9, 2},
-    {kMicrosoft, "MultiHeadAttention", write_multi_head_attention, 10, 4},
-    {kMicrosoft, "GroupQueryAttention", write_group_query_attention, 12, 4}};
+    {"FusedConv", conv, 4, 1},
+    {"FusedGemm", gemm, 3, 1},
+    {"FusedMatMul", matmul, 2, 1},
+    {"TransposeMatMul", matmul, 2, 1},
+    {"BiasGelu", [](Parts& parts) { gelu(parts, "none"); }, 2, 1},
+    {"FastGelu", [](Parts& parts) { gelu(parts, "tanh"); }, 2, 1},
+    {"SkipLayerNormalization", write_skip_layer_normalization, 5, 4},
+    {"SkipSimplifiedLayerNormalization", write_skip_simplified_normalization, 4, 4},
+    {"EmbedLayerNormalization", write_embed_layer_normalization, 9, 3},
+    {"QEmbedLayerNormalization", write_quantized_embed_normalization, 18, 2},
+    {"RotaryEmbedding", write_microsoft_rotary_embedding, 4, 1},
+    {"Attention", write_packed_attention, 7, 2},
+    {"QAttention", write_quantized_attention, 9, 2},
+    {"MultiHeadAttention", write_multi_head_attention, 10, 4},
+    {"GroupQueryAttention", write_group_query_attention, 12, 4}};
 
-// Of operators that are also written by themselves: whether this node needs a rule.
-bool needs_rule(const Node& node) {
-  return node.op_type != "LayerNormalization" || node.outputs.size() > 1;
-}
-
-const Rule* rule_for(const Node& node) {
-  const auto* found = std::ranges::find_if(kRules, [&](const Rule& rule) {
-    return rule.domain == node.domain && rule.op_type == node.op_type;
-  });
-  return found == std::end(kRules) || !needs_rule(node) ? nullptr : found;
+const Rule* rule_for(const Graph* graph, const Node& node) {
+  if (node.domain != kMicrosoft) return composition_rule(graph, node);
+  const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
+  return found == std::end(kRules) ? nullptr : found;
 }
 
 // False after a report when more values are listed than the parts take or give.
@@ -162,16 +146,24 @@ bool has_at_most(Parts& parts, std::size_t most, const char* role,
 
 }  // namespace
 
-bool is_fused(const Node& node) { return rule_for(node) != nullptr; }
+bool may_be_fused(const Node& node) { return rule_for(nullptr, node) != nullptr; }
+
+bool is_fused(const Graph& graph, const Node& node) { return rule_for(&graph, node) != nullptr; }
 
 std::vector<Node> unfused(Graph& graph, const Node& node, Sink& sink) {
-  const Rule& rule = *rule_for(node);
+  const Rule& rule = *rule_for(&graph, node);
   Parts parts(graph, node, sink);
   const bool inputs_good = has_at_most(parts, rule.most_inputs, "input", node.inputs);
   const bool outputs_good = has_at_most(parts, rule.most_outputs, "output", node.outputs);
   if (!inputs_good || !outputs_good || !parts.needs(0)) return {};
   if (node.outputs.empty() || node.outputs[0] == kNoValue) {
     parts.fail(DiagKind::kGraph, "output 0 is required, but omitted");
+    return {};
+  }
+  if (graph.opset(node.domain) < rule.since) {
+    parts.fail(DiagKind::kVersion,
+               cat("exists since version ", rule.since, " of ai.onnx, the model imports ",
+                   graph.opset(node.domain)));
     return {};
   }
   rule.write(parts);

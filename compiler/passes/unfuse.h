@@ -7,7 +7,8 @@
 //   BiasGelu, FastGelu       Add of the bias, Gelu (of FastGelu: with tanh)
 //   attention, rotary embeddings, normalization of transformers    functions/functions.h
 // Activations: Relu, Sigmoid, Tanh, LeakyRelu, Clip, HardSigmoid, Elu, Softplus, Softsign,
-// ThresholdedRelu. Part of resolving: shapes of inputs are known, parts are not yet resolved.
+// ThresholdedRelu. And those of ai.onnx in compiler/passes/compositions. Part of resolving: shapes
+// of inputs are known, parts are not yet resolved.
 #pragma once
 
 #include <vector>
@@ -17,8 +18,10 @@
 
 namespace etch {
 
-// Whether `node` is such an operator.
-bool is_fused(const Node& node);
+// Whether `node` is such an operator; its inputs have types and shapes.
+bool is_fused(const Graph& graph, const Node& node);
+// The same by its name alone: whether nodes of this operator can be such.
+bool may_be_fused(const Node& node);
 
 // The nodes that `node`, whose inputs have types and shapes, stands for, in order; they give its
 // outputs. Empty after an error: E-GRAPH, E-ATTR or E-UNSUPPORTED.

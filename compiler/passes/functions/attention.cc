@@ -122,7 +122,7 @@ AttentionWindow take_window(Parts& parts, const AttentionShape& shape) {
   window.offset = past_length(parts);
   if (parts.has_input(kLengths) && (window.left || window.right)) {
     window.offsets =
-        parts.add("Sub", {parts.input(kLengths), parts.integer(DType::kS64, shape.rows)});
+        parts.add("Sub", {parts.input(kLengths), parts.number(DType::kS64, shape.rows)});
   }
   return window;
 }

@@ -87,7 +87,7 @@ ValueId window_bias(Parts& parts, const AttentionShape& shape, const AttentionWi
     seen = seen == kNoValue ? holds : parts.add("And", {seen, holds});
   };
   const auto moved = [&](std::int64_t by) {
-    return by == 0 ? rows : parts.add("Add", {rows, parts.integer(kType, by)});
+    return by == 0 ? rows : parts.add("Add", {rows, parts.number(kType, by)});
   };
   if (window.right) limit(columns, moved(*window.right));
   if (window.left) limit(moved(-*window.left), columns);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/passes/functions/parts.h"
+#include "compiler/passes/compositions/parts.h"
 
 namespace etch {
 

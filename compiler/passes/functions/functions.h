@@ -3,7 +3,7 @@
 // Formulas: docs/spec/functions.md.
 #pragma once
 
-#include "compiler/passes/functions/parts.h"
+#include "compiler/passes/compositions/parts.h"
 
 namespace etch {
 

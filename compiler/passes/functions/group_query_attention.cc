@@ -149,8 +149,8 @@ ValueId updated(Parts& parts, const Step& step, ValueId past, ValueId fresh) {
     };
     const ValueId places = parts.positions(DType::kS64, 0, s.columns, {s.columns});
     const ValueId at = parts.add("Sub", {places, of_batch(step.before)});
-    const ValueId zero = parts.integer(DType::kS64, 0);
-    const ValueId last = parts.integer(DType::kS64, s.rows - 1);
+    const ValueId zero = parts.number(DType::kS64, 0);
+    const ValueId last = parts.number(DType::kS64, s.rows - 1);
     const ValueId within = parts.add("Min", {parts.add("Max", {at, zero}), last});
     const auto choose = [&](ValueId condition, ValueId one, ValueId other) {
       return parts.add("Where", {parts.reshape(condition, {1, 1, s.columns, 1}), one, other});
@@ -199,9 +199,9 @@ void write_group_query_attention(Parts& parts) {
   if (!take_rest(parts, step, options) || !read_shape(parts, s) || !read_sizes(parts, step)) return;
   if (options.scale == 0) options.scale = default_scale(s.size);
   // Valid keys of the past: seqlens_k + 1 with the new ones; none where the new ones are all.
-  const ValueId lengths = parts.reshape(parts.cast(parts.input(kLengths), 7), {s.batch});
-  const ValueId before = parts.add("Add", {lengths, parts.integer(DType::kS64, 1 - s.rows)});
-  step.before = parts.add("Max", {before, parts.integer(DType::kS64, 0)});
+  const ValueId lengths = parts.reshape(parts.cast(parts.input(kLengths), DType::kS64), {s.batch});
+  const ValueId before = parts.add("Add", {lengths, parts.number(DType::kS64, 1 - s.rows)});
+  step.before = parts.add("Max", {before, parts.number(DType::kS64, 0)});
   Heads heads = heads_of(parts, s);
   if (step.rotates && !rotate(parts, step, heads)) return;
   const auto mask = take_mask(parts, step);

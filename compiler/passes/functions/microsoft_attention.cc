@@ -39,7 +39,7 @@ std::optional<ValueId> bias_of_mask(Parts& parts, std::size_t i, const Attention
   }
   if (lengths) return bias_of_lengths(parts, i, s, hidden);
   const ValueId mask = parts.reshape(id, {s.batch, 1, all ? s.rows : 1, s.columns});
-  const ValueId seen = parts.add("Less", {parts.integer(DType::kS32, 0), mask});
+  const ValueId seen = parts.add("Less", {parts.number(DType::kS32, 0), mask});
   return bias_where(parts, seen, hidden);
 }
 

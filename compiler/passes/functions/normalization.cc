@@ -99,8 +99,8 @@ ValueId embeddings(Parts& parts, const EmbedInputs& at) {
 ValueId mask_lengths(Parts& parts) {
   const std::int64_t batch = parts.shape(0)[0];
   if (!parts.has_input(7)) return parts.constant(Tensor(DType::kS32, {batch}));
-  const ValueId is_one = parts.add("Equal", {parts.input(7), parts.integer(DType::kS32, 1)});
-  const ValueId count = parts.reduce("ReduceSum", parts.cast(is_one, 6), {1});
+  const ValueId is_one = parts.add("Equal", {parts.input(7), parts.number(DType::kS32, 1)});
+  const ValueId count = parts.reduce("ReduceSum", parts.cast(is_one, DType::kS32), {1});
   return parts.reshape(count, {batch});
 }
 

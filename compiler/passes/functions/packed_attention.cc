@@ -123,7 +123,7 @@ void write_quantized_attention(Parts& parts) {
   const ValueId sum =
       parts.add("MatMulInteger", {x, parts.input(1), parts.input(6), parts.input(7)});
   const ValueId scale = parts.add("Mul", {parts.input(3), parts.input(4)});
-  const ValueId real = parts.add("Mul", {parts.cast(sum, 1), scale});
+  const ValueId real = parts.add("Mul", {parts.cast(sum, DType::kF32), scale});
   attend_packed(parts, *common, parts.add("Add", {real, parts.input(2)}), *shape, *mask,
                 parts.input(8));
 }

@@ -1,7 +1,7 @@
 // Rotary embeddings: pairs of elements of each head, turned by the angle of their position.
 #pragma once
 
-#include "compiler/passes/functions/parts.h"
+#include "compiler/passes/compositions/parts.h"
 
 namespace etch {
 
