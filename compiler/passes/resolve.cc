@@ -12,6 +12,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/unfuse.h"
 
@@ -36,7 +37,7 @@ std::string unknown_text(const Node& node) {
 void report_unknown_operators(const std::vector<Node>& nodes, Sink& sink) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<const Node*, int>> uses;
   for (const Node& node : nodes) {
-    if (node.op != nullptr || is_fused(node) || !node.branches.empty()) continue;
+    if (node.op != nullptr || may_be_fused(node) || !node.branches.empty()) continue;
     ++uses.try_emplace({node.domain, node.op_type}, &node, 0).first->second.second;
   }
   for (const auto& [operation, use] : uses) {
@@ -133,18 +134,23 @@ class Resolver {
 
  private:
   void resolve(Node node) {
-    std::vector<Node> parts;
-    if (is_fused(node) && check_domain(graph_, node, sink_) && known_.has_all(node.inputs))
-      parts = unfused(graph_, node, sink_);
-    for (Node& part : parts) add(std::move(part));
-    if (!parts.empty()) return;
-    if (!node.branches.empty()) {
+    if (known_.has_all(node.inputs) && is_fused(graph_, node)) {
+      write_parts(std::move(node));
+    } else if (!node.branches.empty()) {
       take_branch(std::move(node));
     } else if (node.op != nullptr && check_version(graph_, node, sink_)) {
       add(std::move(node));
     } else {
       graph_.nodes.push_back(std::move(node));
     }
+  }
+
+  void write_parts(Node node) {
+    std::vector<Node> parts;
+    if (check_domain(graph_, node, sink_)) parts = unfused(graph_, node, sink_);
+    if (parts.empty()) graph_.nodes.push_back(std::move(node));
+    for (Node& part : parts)
+      is_fused(graph_, part) ? resolve(std::move(part)) : add(std::move(part));
   }
 
   void add(Node node) {
@@ -211,7 +217,9 @@ bool resolve_node(Graph& graph, Node& node, Sink& sink) {
 
 void resolve(Graph& graph, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
-  Resolver(graph, sink).run(std::exchange(graph.nodes, {}));
+  std::vector<Node> nodes = std::exchange(graph.nodes, {});
+  fix_box_counts(graph, nodes);
+  Resolver(graph, sink).run(std::move(nodes));
   if (sink.error_count() != errors_before) return;
   remove_dead(graph);
   verify(graph, Resolved::kYes);

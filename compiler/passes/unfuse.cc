@@ -11,12 +11,12 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/compositions/rules.h"
+#include "compiler/passes/functions/functions.h"
 
 namespace etch {
 
 namespace {
-
-using Attributes = std::map<std::string, Attribute>;
 
 // An activation and its attributes in the order of activation_params.
 struct ActivationSpelling {
@@ -36,109 +36,37 @@ constexpr ActivationSpelling kActivations[] = {{"Relu"},
                                                {"Clip", "min", "max"},
                                                {"ThresholdedRelu", "alpha"}};
 
-class Parts {
- public:
-  Parts(Graph& graph, const Node& node, Sink& sink)
-      : graph_(graph), node_(node), attributes_(node.attributes), sink_(sink) {}
-
-  // The parts so far, the last of which gives output 0. Attributes that no part took are reported.
-  std::vector<Node> finish() {
-    for (const auto& [name, value] : attributes_)
-      fail(DiagKind::kAttr, cat("attribute '", printable(name), "' is not known"));
-    if (failed_ || parts_.empty()) return {};
-    parts_.back().outputs[0] = node_.outputs[0];
-    return std::move(parts_);
+// The activation of `x` with up to two parameters; those absent have its own defaults.
+void activate(Parts& parts, ValueId x, const std::string& type,
+              const std::vector<float>& parameters) {
+  const auto* known = std::ranges::find(kActivations, type, &ActivationSpelling::op_type);
+  if (known == std::end(kActivations)) {
+    parts.fail(DiagKind::kUnsupported,
+               cat("the activation '", printable(type), "' is not supported"));
+    return;
   }
-
-  ValueId input(std::size_t i) const {
-    return i < node_.inputs.size() ? node_.inputs[i] : kNoValue;
+  Attributes attributes;
+  const char* const names[] = {known->first, known->second};
+  for (std::size_t i = 0; i < 2 && i < parameters.size(); ++i) {
+    if (names[i] != nullptr) attributes[names[i]] = parameters[i];
   }
-  // False after a report when input i is missing.
-  bool needs(std::size_t i) {
-    if (input(i) != kNoValue) return true;
-    fail(DiagKind::kGraph, cat("input ", i, " is required, but omitted"));
-    return false;
+  if (type != "Clip" || parts.onnx_opset() < 11) {
+    parts.add(known->op_type.data(), {x}, std::move(attributes));
+    return;
   }
-  std::size_t rank(ValueId id) const { return graph_.value(id).shape->size(); }
-  ValueId output(std::size_t i) const {
-    return i < node_.outputs.size() ? node_.outputs[i] : kNoValue;
-  }
-
-  // Takes an attribute, or `fallback` where it is absent or, after a report, of another type.
-  template <class T>
-  T take(const char* name, T fallback) {
-    const auto found = attributes_.find(name);
-    if (found == attributes_.end()) return fallback;
-    const T* value = std::get_if<T>(&found->second);
-    if (value == nullptr) fail(DiagKind::kAttr, cat("attribute '", name, "' has a wrong type"));
-    T out = value == nullptr ? fallback : *value;
-    attributes_.erase(found);
-    return out;
-  }
-  bool has(const char* name) const { return attributes_.contains(name); }
-  // All that are left, for a part to check.
-  Attributes take_all() { return std::exchange(attributes_, {}); }
-
-  ValueId add(const char* type, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
-    Node part;
-    part.index = node_.index;
-    part.name = node_.name;
-    part.op_type = type;
-    part.inputs = std::move(inputs);
-    part.outputs = {graph_.add_value({})};
-    part.attributes = std::move(attributes);
-    parts_.push_back(std::move(part));
-    return parts_.back().outputs[0];
-  }
-  // The last part gives the value `id`.
-  void name_last(ValueId id) { parts_.back().outputs[0] = id; }
-
-  ValueId scalar(float value) { return graph_.add_constant(Tensor::of<float>({}, {value})); }
-
-  // The activation of `x` with up to two parameters; those absent have its own defaults.
-  void activate(ValueId x, const std::string& type, const std::vector<float>& parameters) {
-    const auto* known = std::ranges::find(kActivations, type, &ActivationSpelling::op_type);
-    if (known == std::end(kActivations)) {
-      fail(DiagKind::kUnsupported, cat("the activation '", printable(type), "' is not supported"));
-      return;
-    }
-    Attributes attributes;
-    const char* const names[] = {known->first, known->second};
-    for (std::size_t i = 0; i < 2 && i < parameters.size(); ++i) {
-      if (names[i] != nullptr) attributes[names[i]] = parameters[i];
-    }
-    if (type != "Clip" || graph_.opset("") < 11) {
-      add(known->op_type.data(), {x}, std::move(attributes));
-      return;
-    }
-    std::vector<ValueId> inputs{x};
-    for (const char* const name : names)
-      inputs.push_back(attributes.contains(name) ? scalar(std::get<float>(attributes[name]))
-                                                 : kNoValue);
-    add("Clip", std::move(inputs));
-  }
-
-  void fail(DiagKind kind, std::string what) {
-    failed_ = true;
-    sink_.report({Severity::kError, kind, node_.index, location_of(node_), std::move(what)});
-  }
-
- private:
-  Graph& graph_;
-  const Node& node_;
-  Attributes attributes_;
-  Sink& sink_;
-  std::vector<Node> parts_;
-  bool failed_ = false;
-};
+  std::vector<ValueId> inputs{x};
+  for (const char* const name : names)
+    inputs.push_back(attributes.contains(name) ? parts.scalar(std::get<float>(attributes[name]))
+                                               : kNoValue);
+  parts.add("Clip", std::move(inputs));
+}
 
 void conv(Parts& parts) {
   const auto type = parts.take<std::string>("activation", "");
   const auto parameters = parts.take<std::vector<float>>("activation_params", {});
   ValueId y = parts.add("Conv", {parts.input(0), parts.input(1), parts.input(2)}, parts.take_all());
   if (parts.input(3) != kNoValue) y = parts.add("Add", {y, parts.input(3)});
-  if (!type.empty()) parts.activate(y, type, parameters);
+  if (!type.empty()) activate(parts, y, type, parameters);
 }
 
 void gemm(Parts& parts) {
@@ -150,7 +78,7 @@ void gemm(Parts& parts) {
   }
   const ValueId y =
       parts.add("Gemm", {parts.input(0), parts.input(1), parts.input(2)}, parts.take_all());
-  if (!type.empty()) parts.activate(y, type, parameters);
+  if (!type.empty()) activate(parts, y, type, parameters);
 }
 
 // Where each dimension of a side comes from. `batch`: the first dimension is that of the rows, and
@@ -185,33 +113,25 @@ void gelu(Parts& parts, const char* approximate) {
   parts.add("Gelu", {x}, {{"approximate", std::string(approximate)}});
 }
 
-void skip_layer_normalization(Parts& parts) {
-  if (!parts.needs(1) || !parts.needs(2)) return;
-  const auto epsilon = parts.take<float>("epsilon", 1e-12F);
-  ValueId sum = parts.add("Add", {parts.input(0), parts.input(1)});
-  if (parts.input(4) != kNoValue) sum = parts.add("Add", {sum, parts.input(4)});
-  if (parts.output(1) != kNoValue || parts.output(2) != kNoValue)
-    parts.fail(DiagKind::kUnsupported, "mean and deviation as outputs are not supported");
-  if (parts.output(3) != kNoValue) parts.name_last(sum = parts.output(3));
-  parts.add("LayerNormalization", {sum, parts.input(2), parts.input(3)}, {{"epsilon", epsilon}});
-}
+constexpr Rule kRules[] = {
+    {"FusedConv", conv, 4, 1},
+    {"FusedGemm", gemm, 3, 1},
+    {"FusedMatMul", matmul, 2, 1},
+    {"TransposeMatMul", matmul, 2, 1},
+    {"BiasGelu", [](Parts& parts) { gelu(parts, "none"); }, 2, 1},
+    {"FastGelu", [](Parts& parts) { gelu(parts, "tanh"); }, 2, 1},
+    {"SkipLayerNormalization", write_skip_layer_normalization, 5, 4},
+    {"SkipSimplifiedLayerNormalization", write_skip_simplified_normalization, 4, 4},
+    {"EmbedLayerNormalization", write_embed_layer_normalization, 9, 3},
+    {"QEmbedLayerNormalization", write_quantized_embed_normalization, 18, 2},
+    {"RotaryEmbedding", write_microsoft_rotary_embedding, 4, 1},
+    {"Attention", write_packed_attention, 7, 2},
+    {"QAttention", write_quantized_attention, 9, 2},
+    {"MultiHeadAttention", write_multi_head_attention, 10, 4},
+    {"GroupQueryAttention", write_group_query_attention, 12, 4}};
 
-struct Rule {
-  std::string_view op_type;
-  void (*write)(Parts&);
-  std::size_t most_inputs, most_outputs;
-};
-
-constexpr Rule kRules[] = {{"FusedConv", conv, 4, 1},
-                           {"FusedGemm", gemm, 3, 1},
-                           {"FusedMatMul", matmul, 2, 1},
-                           {"TransposeMatMul", matmul, 2, 1},
-                           {"BiasGelu", [](Parts& parts) { gelu(parts, "none"); }, 2, 1},
-                           {"FastGelu", [](Parts& parts) { gelu(parts, "tanh"); }, 2, 1},
-                           {"SkipLayerNormalization", skip_layer_normalization, 5, 4}};
-
-const Rule* rule_for(const Node& node) {
-  if (node.domain != kMicrosoft) return nullptr;
+const Rule* rule_for(const Graph* graph, const Node& node) {
+  if (node.domain != kMicrosoft) return composition_rule(graph, node);
   const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
   return found == std::end(kRules) ? nullptr : found;
 }
@@ -226,16 +146,24 @@ bool has_at_most(Parts& parts, std::size_t most, const char* role,
 
 }  // namespace
 
-bool is_fused(const Node& node) { return rule_for(node) != nullptr; }
+bool may_be_fused(const Node& node) { return rule_for(nullptr, node) != nullptr; }
+
+bool is_fused(const Graph& graph, const Node& node) { return rule_for(&graph, node) != nullptr; }
 
 std::vector<Node> unfused(Graph& graph, const Node& node, Sink& sink) {
-  const Rule& rule = *rule_for(node);
+  const Rule& rule = *rule_for(&graph, node);
   Parts parts(graph, node, sink);
   const bool inputs_good = has_at_most(parts, rule.most_inputs, "input", node.inputs);
   const bool outputs_good = has_at_most(parts, rule.most_outputs, "output", node.outputs);
   if (!inputs_good || !outputs_good || !parts.needs(0)) return {};
   if (node.outputs.empty() || node.outputs[0] == kNoValue) {
     parts.fail(DiagKind::kGraph, "output 0 is required, but omitted");
+    return {};
+  }
+  if (graph.opset(node.domain) < rule.since) {
+    parts.fail(DiagKind::kVersion,
+               cat("exists since version ", rule.since, " of ai.onnx, the model imports ",
+                   graph.opset(node.domain)));
     return {};
   }
   rule.write(parts);

@@ -11,9 +11,11 @@
 
 #include "templates/external/convert.h"
 #include "templates/external/move.h"
+#include "templates/external/non_max.h"
 #include "templates/external/normalize.h"
 #include "templates/external/ops.h"
 #include "templates/external/products.h"
+#include "templates/external/scatter.h"
 #include "templates/external/select.h"
 #include "tests/support/guarded.h"
 #include "tests/support/paths.h"
@@ -219,6 +221,27 @@ TEST(External, SelectionsStayInsideTheirSpans) {
                         kLongsOut, a, (n + 1) / 2);
     call_between_guards(TopK<rt::Below, Byte>{}, kBytes, b, kStored, n, kOut, a, kStored, kLongsOut,
                         a, n);
+  });
+}
+
+TEST(External, WritesAtIndicesStayInsideTheirSpans) {
+  const Bytes<const std::int64_t> indices{{-9, 99, 2, -1, 0}};
+  for_each_row([&](int n, int a, int b) {
+    call_between_guards(Scatter<rt::Add, float>{}, kFloats, indices, kFloats, kFloatsOut, 4, n, 5);
+    call_between_guards(Scatter<rt::Replace, std::int32_t>{}, kInts, indices, kInts, kIntsOut, n, 3,
+                        5);
+    const int y_step = b == 0 ? 1 : b;
+    call_between_guards(Scan<rt::Mul, float>{}, kFloats, a, kFloatsOut, y_step, n, 1, 0, 1);
+    call_between_guards(Scan<rt::Add, std::int32_t>{}, kInts, a, kIntsOut, y_step, n, 0, 1, 0);
+    call_between_guards(CombineBits<rt::BitXor, std::int32_t>{}, kInts, a, kInts, b, kIntsOut, n);
+    call_between_guards(Apply<rt::Sin>{}, kFloats, a, kFloatsOut, n, 0.0F, 0.0F);
+  });
+  expect_inside([] {
+    for (const int rows : {1, 7, 30}) {
+      const Bytes<const std::int64_t> filler;
+      call_between_guards(NonMaxSuppression{}, kFloats, kFloats, filler, kIntsOut, kLongsOut, 2, 3,
+                          5, 4, rows, 0, 0.5F, 0, 0.0F);
+    }
   });
 }
 

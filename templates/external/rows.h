@@ -1,11 +1,13 @@
-// Descriptors of the functions of runtime/etch_elementwise.h, etch_functions.h, etch_reduce.h and
-// etch_rows.h; see templates/external.h.
+// Descriptors of the functions of runtime/etch_bits.h, etch_elementwise.h, etch_functions.h,
+// etch_reduce.h, etch_rows.h and etch_trigonometry.h; see templates/external.h.
 #pragma once
 
+#include "runtime/etch_bits.h"
 #include "runtime/etch_elementwise.h"
 #include "runtime/etch_functions.h"
 #include "runtime/etch_reduce.h"
 #include "runtime/etch_rows.h"
+#include "runtime/etch_trigonometry.h"
 #include "templates/external.h"
 
 namespace etch {
@@ -19,6 +21,11 @@ ETCH_OPERATION(Max);
 ETCH_OPERATION(Min);
 ETCH_OPERATION(Mod);
 ETCH_OPERATION(Remainder);
+ETCH_OPERATION(BitAnd);
+ETCH_OPERATION(BitOr);
+ETCH_OPERATION(BitXor);
+ETCH_OPERATION(ShiftLeft);
+ETCH_OPERATION(ShiftRight);
 ETCH_OPERATION(Relu);
 ETCH_OPERATION(LeakyRelu);
 ETCH_OPERATION(Sigmoid);
@@ -45,6 +52,21 @@ struct Combine : RuntimeFunction {
       : RuntimeFunction(instance_name<Operation>("combine"),
                         kIsRemainder ? "etch_functions.h" : "etch_elementwise.h",
                         floats_among<T>()) {}
+  void operator()(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
+                  std::ptrdiff_t n) const {
+    rt::combine<Operation>(a, a_step, b, b_step, y, n);
+  }
+  auto spans(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
+             std::ptrdiff_t n) const {
+    return spans_of(span(a, {{n, a_step}}), span(b, {{n, b_step}}), span(y, {}, n));
+  }
+};
+
+// The same of bits.
+template <class Operation, class T>
+struct CombineBits : RuntimeFunction {
+  CombineBits()
+      : RuntimeFunction(instance_name<Operation>("combine"), "etch_bits.h", FloatUse::kNone) {}
   void operator()(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
                   std::ptrdiff_t n) const {
     rt::combine<Operation>(a, a_step, b, b_step, y, n);
@@ -101,8 +123,10 @@ struct Reduce : RuntimeFunction {
 
 template <class Function>
 struct Apply : RuntimeFunction {
+  static constexpr bool kIsDouble = std::is_base_of_v<rt::Trigonometric, Function>;
   Apply()
-      : RuntimeFunction(instance_name<Function>("apply"), "etch_functions.h", FloatUse::kUsed) {}
+      : RuntimeFunction(instance_name<Function>("apply"),
+                        kIsDouble ? "etch_trigonometry.h" : "etch_functions.h", FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t step, float* y, std::ptrdiff_t n, float alpha,
                   float beta) const {
     rt::apply<Function>(x, step, y, n, alpha, beta);

@@ -31,10 +31,12 @@ Tensor floats(Dice& dice, Shape shape, float least) {
 
 Case function_case(int index, Dice& dice) {
   const std::vector<std::string> ops{
-      "Abs",         "Ceil", "Celu",      "Elu",  "Erf",       "Exp",
-      "Floor",       "Gelu", "GeluTanh",  "Log",  "HardSwish", "Mish",
-      "HardSigmoid", "Neg",  "QuickGelu", "Selu", "Softplus",  "Reciprocal",
-      "Round",       "Sign", "Softsign",  "Sqrt", "Tanh",      "ThresholdedRelu"};
+      "Abs",         "Ceil", "Celu",      "Elu",   "Erf",       "Exp",
+      "Floor",       "Gelu", "GeluTanh",  "Log",   "HardSwish", "Mish",
+      "HardSigmoid", "Neg",  "QuickGelu", "Selu",  "Softplus",  "Reciprocal",
+      "Round",       "Sign", "Softsign",  "Sqrt",  "Tanh",      "ThresholdedRelu",
+      "Sin",         "Cos",  "Tan",       "Asin",  "Acos",      "Atan",
+      "Sinh",        "Cosh", "Asinh",     "Acosh", "Atanh"};
   std::string op = ops[static_cast<std::size_t>(index) % ops.size()];
   const bool positive = op == "Sqrt" || op == "Log" || op == "Reciprocal";
   const Shape shape = any_shape(dice);

@@ -185,6 +185,87 @@ Case top_k_case(int index, Dice& dice) {
   return model.finish("TopK", index, {{"axis", axis}, {"largest", dice.between(0, 1)}}, outputs);
 }
 
+// Coordinates at run time may be anything: they are limited to the axis.
+Tensor wild_indices(Dice& dice, Shape shape, std::int64_t size) {
+  Tensor out(DType::kS64, std::move(shape));
+  for (std::int64_t& each : out.as<std::int64_t>())
+    each = dice.one_in(9) ? dice.between(-99, 99) : dice.between(-size, size - 1);
+  return out;
+}
+
+Case coordinates_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 18);
+  const Shape shape = any_shape(dice, 1, 4);
+  const DType type =
+      dice.pick<DType>({DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64});
+  const std::int64_t count = dice.between(1, static_cast<std::int64_t>(shape.size()));
+  const std::int64_t lists = dice.between(1, 5);
+  const bool gathers = dice.one_in(3);
+  model.input(small_tensor(dice, type, shape), gathers ? 0 : 4);
+  model.input(wild_indices(dice, {lists, count}, 2), 0);
+  if (gathers) return model.finish("GatherND", index);
+  Shape updates{lists};
+  updates.insert(updates.end(), shape.begin() + count, shape.end());
+  model.input(small_tensor(dice, type, updates), 4);
+  const auto how = dice.pick<std::string>({"none", "add", "mul", "max", "min"});
+  return model.finish("ScatterND", index, {{"reduction", how}});
+}
+
+Case scatter_elements_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 18);
+  const Shape shape = any_shape(dice, 1, 4);
+  const std::int64_t axis = any_axis(dice, shape);
+  Shape written = shape;
+  for (std::int64_t& size : written) size = dice.between(1, size);
+  const DType type = any_type(dice);
+  model.input(small_tensor(dice, type, shape), 0);
+  model.input(wild_indices(dice, written, shape[static_cast<std::size_t>(axis)]), 0);
+  model.input(small_tensor(dice, type, written), 3);
+  return model.finish("ScatterElements", index, {{"axis", axis}});
+}
+
+Case running_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 26);
+  const Shape shape = any_shape(dice, 1, 4);
+  const DType type = dice.pick<DType>({DType::kF32, DType::kS32, DType::kS64});
+  model.input(small_tensor(dice, type, shape), 0);
+  model.input(Tensor::of<std::int64_t>({}, {any_axis(dice, shape)}), 1);
+  return model.finish(dice.one_in(2) ? "CumSum" : "CumProd", index,
+                      {{"exclusive", dice.between(0, 1)}, {"reverse", dice.between(0, 1)}});
+}
+
+// Rows of fixed number, as the file declares them.
+Case boxes_case(int index, Dice& dice) {
+  const std::int64_t batches = dice.between(1, 2), classes = dice.between(1, 3);
+  const std::int64_t count = dice.between(1, 9), rows = dice.between(1, 12);
+  ModelBuilder model(13);
+  const Tensor boxes = small_tensor(dice, DType::kF32, {batches, count, 4});
+  const Tensor scores = small_tensor(dice, DType::kF32, {batches, classes, count});
+  model.input("boxes", DType::kF32, dims(boxes.shape()));
+  model.input("scores", DType::kF32, dims(scores.shape()));
+  model.initializer("most", Tensor::of<std::int64_t>({1}, {dice.between(0, 4)}));
+  model.initializer("overlap", Tensor::of<float>({1}, {dice.pick<float>({0, 0.25F, 0.5F})}));
+  model.initializer("least", Tensor::of<float>({1}, {-0.5F}));
+  std::vector<std::string> names{"boxes", "scores", "most", "overlap"};
+  if (dice.one_in(2)) names.emplace_back("least");
+  model.node("NonMaxSuppression", names, {"y"}, {{"center_point_box", dice.between(0, 1)}});
+  model.output("y", DType::kS64, {rows, std::int64_t{3}});
+  return {cat("NonMaxSuppression_", index), model.bytes(), {boxes, scores}};
+}
+
+Case bits_case(int index, Dice& dice) {
+  OneNodeModel model(dice, 18);
+  const auto op = dice.pick<std::string>({"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift"});
+  const bool shifts = op == "BitShift";
+  const DType type =
+      shifts ? DType::kU8 : dice.pick<DType>({DType::kU8, DType::kS8, DType::kS32, DType::kS64});
+  const Shape shape = any_shape(dice, 0, 4);
+  model.input(small_tensor(dice, type, shape), 0);
+  model.input(small_tensor(dice, type, broadcastable(dice, shape)), 3);
+  if (!shifts) return model.finish(op, index);
+  return model.finish(op, index, {{"direction", std::string(dice.one_in(2) ? "LEFT" : "RIGHT")}});
+}
+
 }  // namespace
 
 std::vector<Case> select_cases(int count) {
@@ -198,6 +279,11 @@ std::vector<Case> select_cases(int count) {
     out.push_back(tile_case(index, dice));
     out.push_back(block_case(index, dice));
     out.push_back(top_k_case(index, dice));
+    out.push_back(coordinates_case(index, dice));
+    out.push_back(scatter_elements_case(index, dice));
+    out.push_back(running_case(index, dice));
+    out.push_back(boxes_case(index, dice));
+    out.push_back(bits_case(index, dice));
   }
   return out;
 }

@@ -1,5 +1,6 @@
 // Cases of operators that pick, compare, choose and rearrange elements: Gather, GatherElements,
-// Where, comparisons, logic, Tile, DepthToSpace and SpaceToDepth.
+// Where, comparisons, logic, Tile, DepthToSpace, SpaceToDepth, GatherND, ScatterND,
+// ScatterElements, CumSum, CumProd, NonMaxSuppression of declared size and operators of bits.
 #pragma once
 
 #include <vector>

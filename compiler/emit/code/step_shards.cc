@@ -85,10 +85,10 @@ StepCode step_code(const EmitContext& context) {
     out.tiles.text += cat("\n", tile.text, "\n");
     out.tiles.spaces.add(tile.spaces);
   }
-  int statements = kShardStatements;
+  int statements = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const int more = definitions[i].statements;
-    if (statements > 0 && statements + more > kShardStatements) {
+    if (i == 0 || (statements > 0 && statements + more > kShardStatements)) {
       out.shards.emplace_back();
       statements = 0;
     }

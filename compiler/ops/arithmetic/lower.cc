@@ -29,6 +29,16 @@ Meaning meaning_of(Arithmetic::Kind kind) {
       return {CombinePlan::Kind::kMod, "modulus"};
     case Arithmetic::Kind::kRemainder:
       return {CombinePlan::Kind::kRemainder, "remainder"};
+    case Arithmetic::Kind::kBitAnd:
+      return {CombinePlan::Kind::kBitAnd, "bits of both"};
+    case Arithmetic::Kind::kBitOr:
+      return {CombinePlan::Kind::kBitOr, "bits of either"};
+    case Arithmetic::Kind::kBitXor:
+      return {CombinePlan::Kind::kBitXor, "different bits"};
+    case Arithmetic::Kind::kShiftLeft:
+      return {CombinePlan::Kind::kShiftLeft, "shift"};
+    case Arithmetic::Kind::kShiftRight:
+      return {CombinePlan::Kind::kShiftRight, "shift"};
     case Arithmetic::Kind::kDiv:
       break;
     case Arithmetic::Kind::kMean:

@@ -21,6 +21,9 @@ Arithmetic::Kind kind_of(const std::string& op_type) {
   if (op_type == "Max") return Arithmetic::Kind::kMax;
   if (op_type == "Min") return Arithmetic::Kind::kMin;
   if (op_type == "Mean") return Arithmetic::Kind::kMean;
+  if (op_type == "BitwiseAnd") return Arithmetic::Kind::kBitAnd;
+  if (op_type == "BitwiseOr") return Arithmetic::Kind::kBitOr;
+  if (op_type == "BitwiseXor") return Arithmetic::Kind::kBitXor;
   ETCH_CHECK(op_type == "Div");
   return Arithmetic::Kind::kDiv;
 }
@@ -67,6 +70,14 @@ std::optional<Shape> common_shape(ResolveContext& context) {
 bool check_type(ResolveContext& context) {
   const std::string& type = context.node().op_type;
   if (type == "Sum" || type == "Mean") return check_dtype(context, 0, "data_0", {DType::kF32});
+  // (passes/expand makes int32 of narrow ones)
+  if (type == "BitShift")
+    return check_dtype(context, 0, "A", {DType::kU8, DType::kU16, DType::kS32});
+  if (type.starts_with("Bitwise")) {
+    return check_dtype(
+        context, 0, "A",
+        {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
+  }
   return check_dtype(
       context, 0, "A",
       {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
@@ -82,10 +93,23 @@ std::optional<Arithmetic::Kind> mod_kind(ResolveContext& context) {
   return fmod == 0 ? Arithmetic::Kind::kMod : Arithmetic::Kind::kRemainder;
 }
 
-void resolve(ResolveContext& context) {
+std::optional<Arithmetic::Kind> shift_kind(ResolveContext& context) {
+  const std::string direction = context.string_attr("direction", "");
+  if (direction == "LEFT") return Arithmetic::Kind::kShiftLeft;
+  if (direction == "RIGHT") return Arithmetic::Kind::kShiftRight;
+  context.attr_error("direction", cat("must be LEFT or RIGHT, got '", printable(direction), "'"));
+  return std::nullopt;
+}
+
+std::optional<Arithmetic::Kind> kind_of_node(ResolveContext& context) {
   const std::string& type = context.node().op_type;
+  if (type == "Mod") return mod_kind(context);
+  return type == "BitShift" ? shift_kind(context) : kind_of(type);
+}
+
+void resolve(ResolveContext& context) {
   if (!check_count(context) || !check_type(context)) return;
-  const auto kind = type == "Mod" ? mod_kind(context) : kind_of(type);
+  const auto kind = kind_of_node(context);
   if (!kind) return;
   if (!check_same_dtype(context, context.input_count())) return;
   const auto shape = common_shape(context);
@@ -101,9 +125,12 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Add", 7}, {kOnnx, "Sub", 7},  {kOnnx, "Mul", 7},
-                             {kOnnx, "Div", 7}, {kOnnx, "Max", 8},  {kOnnx, "Min", 8},
-                             {kOnnx, "Sum", 8}, {kOnnx, "Mean", 8}, {kOnnx, "Mod", 10}};
+constexpr OpName kNames[] = {
+    {kOnnx, "Add", 7},         {kOnnx, "Sub", 7},        {kOnnx, "Mul", 7},
+    {kOnnx, "Div", 7},         {kOnnx, "Max", 8},        {kOnnx, "Min", 8},
+    {kOnnx, "Sum", 8},         {kOnnx, "Mean", 8},       {kOnnx, "Mod", 10},
+    {kOnnx, "BitwiseAnd", 18}, {kOnnx, "BitwiseOr", 18}, {kOnnx, "BitwiseXor", 18},
+    {kOnnx, "BitShift", 11}};
 }  // namespace
 
 void lower_arithmetic(Lowering& lowering, const Node& node);

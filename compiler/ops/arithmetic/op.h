@@ -7,6 +7,8 @@
 //   Mean  fl(sum * fl(1 / n)) of n inputs, as ONNX Runtime has it
 //   Mod   fmod = 0 (default): what is left has the sign of the divisor; integers only
 //         fmod = 1: the sign of the dividend, as C's % and fmod, which is exact
+//   BitwiseAnd, BitwiseOr, BitwiseXor (18), BitShift (11; uint8 and uint16)    of two inputs,
+//         integers only; a shift by the width of the type or more gives 0
 #pragma once
 
 #include "compiler/ir/geometry/strided.h"
@@ -14,7 +16,22 @@
 namespace etch {
 
 struct Arithmetic {
-  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin, kMod, kRemainder, kMean };
+  enum class Kind {
+    kAdd,
+    kSub,
+    kMul,
+    kDiv,
+    kMax,
+    kMin,
+    kMod,
+    kRemainder,
+    kMean,
+    kBitAnd,
+    kBitOr,
+    kBitXor,
+    kShiftLeft,
+    kShiftRight
+  };
   Kind kind = Kind::kAdd;
   Shape shape;                      // of the output
   std::vector<StridedView> inputs;  // broadcast to `shape`

@@ -31,10 +31,19 @@ float combine(Kind kind, float a, float b) {
       const float left = std::fmod(a, b);
       return std::isnan(left) ? std::numeric_limits<float>::quiet_NaN() : left;
     }
-    case Kind::kMod:
-      break;
+    default:
+      ETCH_CHECK(false);
   }
-  ETCH_CHECK(false);
+}
+
+// By one bit at a time, in a width beyond which nothing is left.
+template <class Int>
+Int shifted(Kind kind, Int a, Int b) {
+  auto bits = static_cast<std::make_unsigned_t<Int>>(a);
+  if (b < 0) return 0;
+  for (Int i = 0; i < b && bits != 0; ++i)
+    bits = static_cast<std::make_unsigned_t<Int>>(kind == Kind::kShiftLeft ? bits << 1 : bits >> 1);
+  return static_cast<Int>(bits);
 }
 
 // What division leaves, with the sign of the divisor or of the dividend.
@@ -67,6 +76,15 @@ Int combine_integers(Kind kind, Int a, Int b) {
     case Kind::kMod:
     case Kind::kRemainder:
       return static_cast<Int>(left_over(kind, a, b));
+    case Kind::kBitAnd:
+      return static_cast<Int>(ua & ub);
+    case Kind::kBitOr:
+      return static_cast<Int>(ua | ub);
+    case Kind::kBitXor:
+      return static_cast<Int>(ua ^ ub);
+    case Kind::kShiftLeft:
+    case Kind::kShiftRight:
+      return shifted(kind, a, b);
     case Kind::kDiv:
     case Kind::kMean:
       break;

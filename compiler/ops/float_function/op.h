@@ -1,6 +1,8 @@
 // Functions of one float32, element by element: y = f(x).
 //   Abs, Ceil, Floor, Neg, Reciprocal, Sqrt (ai.onnx, since 6), Sign (9)    as IEEE 754 has them
 //   Exp, Log (6), Erf (9), Tanh (6)
+//   Sin, Cos, Tan, Asin, Acos, Atan (7), Sinh, Cosh, Asinh, Acosh, Atanh (9)
+//                         the nearest float but for rare cases; NaN where there is no result
 //   Elu (6)               x >= 0 ? x : alpha (e^x - 1), alpha default 1
 //   Celu (12)             x > 0 ? x : alpha (e^(x/alpha) - 1), alpha default 1
 //   Selu (6)              gamma (x > 0 ? x : alpha (e^x - 1)); alpha 1.6732632, gamma 1.050701
@@ -14,9 +16,9 @@
 //                         x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 //   QuickGelu (com.microsoft 1)  x Sigmoid(alpha x), alpha default 1.702
 // Exact functions are exact, HardSigmoid and HardSwish round as written; the others are the
-// runtime's (runtime/etch_functions.h), within 2e-6 of the truth. Exp, Tanh and Sigmoid are ONNX
-// Runtime's bit for bit. Abs, Neg and Sign take integers of 8 to 64 bits too (Neg:
-// signed ones), where Abs and Neg wrap.
+// runtime's (runtime/etch_functions.h, etch_trigonometry.h), within 2e-6 of the truth. Exp, Tanh
+// and Sigmoid are ONNX Runtime's bit for bit. Abs, Neg and Sign take integers of 8 to 64 bits too
+// (Neg: signed ones), where Abs and Neg wrap.
 #pragma once
 
 #include "templates/kernels/rows/function.h"

@@ -16,9 +16,24 @@ namespace etch {
 
 // y = a op b; operands of the nest: a, b, y.
 struct CombinePlan {
-  enum class Kind { kAdd, kSub, kMul, kDiv, kMax, kMin, kMod, kRemainder, kPRelu };
+  enum class Kind {
+    kAdd,
+    kSub,
+    kMul,
+    kDiv,
+    kMax,
+    kMin,
+    kMod,
+    kRemainder,
+    kPRelu,
+    kBitAnd,
+    kBitOr,
+    kBitXor,
+    kShiftLeft,
+    kShiftRight
+  };
   Kind kind = Kind::kAdd;
-  DType type = DType::kF32;  // or kS32, kS64; kPRelu: always kF32, kMod: never
+  DType type = DType::kF32;  // or kS32, kS64; kPRelu: always kF32, kMod and bits: never
   Argument a, b;
   int y = 0;  // operand of the step
   RowNest rows;
@@ -39,6 +54,19 @@ void combine_by(S& s, const CombinePlan& plan, const Function& function) {
 template <class T, class Operation, class S>
 void combine(S& s, const CombinePlan& plan) {
   combine_by<T>(s, plan, external::Combine<Operation, T>{});
+}
+
+template <class T, class S>
+void combine_bits(S& s, const CombinePlan& plan) {
+  if (plan.kind == CombinePlan::Kind::kBitAnd)
+    return combine_by<T>(s, plan, external::CombineBits<rt::BitAnd, T>{});
+  if (plan.kind == CombinePlan::Kind::kBitOr)
+    return combine_by<T>(s, plan, external::CombineBits<rt::BitOr, T>{});
+  if (plan.kind == CombinePlan::Kind::kBitXor)
+    return combine_by<T>(s, plan, external::CombineBits<rt::BitXor, T>{});
+  if (plan.kind == CombinePlan::Kind::kShiftLeft)
+    return combine_by<T>(s, plan, external::CombineBits<rt::ShiftLeft, T>{});
+  combine_by<T>(s, plan, external::CombineBits<rt::ShiftRight, T>{});
 }
 
 template <class T, class S>
@@ -63,6 +91,8 @@ void combine(S& s, const CombinePlan& plan) {
       return combine<T, rt::Remainder>(s, plan);
     case CombinePlan::Kind::kPRelu:
       return combine_by<float>(s, plan, external::PRelu{});
+    default:
+      if constexpr (!std::is_same_v<T, float>) combine_bits<T>(s, plan);
   }
 }
 

@@ -1,0 +1,340 @@
+// Operators of ai.onnx that are written as others: results by the references of their parts against
+// values worked out by hand or by the specification's examples, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/evaluate.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+namespace {
+
+using AttributeMap = std::map<std::string, Attribute>;
+
+// A model of one node; inputs from `constants` on are initializers.
+class OneOperator {
+ public:
+  OneOperator(std::string op, std::int64_t opset) : op_(std::move(op)), model_(opset) {}
+
+  OneOperator& input(const Tensor& tensor) {
+    model_.input(next(), tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()});
+    inputs_.push_back(tensor);
+    return *this;
+  }
+  OneOperator& constant(const Tensor& tensor) {
+    model_.initializer(next(), tensor);
+    return *this;
+  }
+  OneOperator& omitted() {
+    names_.emplace_back();
+    return *this;
+  }
+  OneOperator& attribute(const std::string& name, Attribute value) {
+    attributes_.insert_or_assign(name, std::move(value));
+    return *this;
+  }
+
+  std::vector<Tensor> outputs(std::size_t count = 1) {
+    Sink sink;
+    const auto graph = load(finished(count), sink);
+    EXPECT_TRUE(graph) << errors_of(sink);
+    return graph ? evaluate(*graph, inputs_) : std::vector<Tensor>(count);
+  }
+  Tensor output() { return outputs().at(0); }
+  std::string errors() {
+    Sink sink;
+    EXPECT_FALSE(load(finished(1), sink));
+    return errors_of(sink);
+  }
+
+ private:
+  std::string next() {
+    names_.push_back(cat("x", names_.size()));
+    return names_.back();
+  }
+  const ModelBuilder& finished(std::size_t count) {
+    std::vector<std::string> outputs;
+    for (std::size_t i = 0; i < count; ++i) outputs.push_back(cat("y", i));
+    model_.node(op_, names_, outputs, attributes_);
+    for (const std::string& each : outputs) model_.output(each);
+    return model_;
+  }
+
+  std::string op_;
+  ModelBuilder model_;
+  std::vector<std::string> names_;
+  std::vector<Tensor> inputs_;
+  AttributeMap attributes_;
+};
+
+Tensor boolean(Shape shape, const std::vector<std::uint8_t>& values) {
+  Tensor out(DType::kBool, std::move(shape));
+  std::ranges::copy(values, out.as<std::uint8_t>().begin());
+  return out;
+}
+
+Tensor reduced(const std::string& op, const Tensor& x, std::int64_t axis) {
+  return OneOperator(op, 13).input(x).attribute("axes", Ints{axis}).output();
+}
+
+TEST(Compositions, ReduceByNorms) {
+  const Tensor x = f32({2, 2}, {3, -4, 0, 2});
+  EXPECT_EQ(reduced("ReduceL1", x, 1), f32({2, 1}, {7, 2}));
+  EXPECT_EQ(reduced("ReduceL2", x, 1), f32({2, 1}, {5, 2}));
+  EXPECT_EQ(reduced("ReduceSumSquare", x, 0), f32({1, 2}, {9, 20}));
+  EXPECT_EQ(reduced("ReduceProd", x, 1), f32({2, 1}, {-12, 0}));
+  EXPECT_EQ(reduced("ReduceProd", x, 0), f32({1, 2}, {0, -8}));
+  EXPECT_EQ(reduced("ReduceL2", s32({2}, {-3, 4}), 0), s32({1}, {5}));
+  EXPECT_EQ(reduced("ReduceLogSum", f32({2}, {0.25F, 0.75F}), 0), f32({1}, {0}));
+}
+
+TEST(Compositions, ReduceLogSumExpNeitherOverflowsNorLosesInfinity) {
+  EXPECT_EQ(reduced("ReduceLogSumExp", f32({1}, {1000}), 0), f32({1}, {1000}));
+  EXPECT_EQ(reduced("ReduceLogSumExp", f32({2}, {-INFINITY, 7}), 0), f32({1}, {7}));
+  EXPECT_EQ(reduced("ReduceLogSumExp", f32({1}, {-INFINITY}), 0), f32({1}, {-INFINITY}));
+}
+
+TEST(Compositions, AxesAreAnInputFromOperatorSet18On) {
+  OneOperator node("ReduceL1", 18);
+  node.input(f32({2, 2}, {3, -4, 0, 2})).constant(s64({1}, {-2}));
+  EXPECT_EQ(node.attribute("keepdims", std::int64_t{0}).output(), f32({2}, {3, 6}));
+  OneOperator all("ReduceL1", 18);
+  EXPECT_EQ(all.input(f32({2}, {3, -4})).output(), f32({1}, {7}));
+  OneOperator none("ReduceSumSquare", 18);
+  none.input(f32({2}, {3, -4})).attribute("noop_with_empty_axes", std::int64_t{1});
+  EXPECT_EQ(none.output(), f32({2}, {9, 16}));
+}
+
+TEST(Compositions, NormalizeByLength) {
+  OneOperator node("LpNormalization", 13);
+  EXPECT_EQ(node.input(f32({2, 2}, {3, 4, 0, 0})).output(), f32({2, 2}, {0.6F, 0.8F, 0, 0}));
+  OneOperator pool("GlobalLpPool", 13);
+  EXPECT_EQ(pool.input(f32({1, 1, 2}, {3, 4})).output(), f32({1, 1, 1}, {5}));
+}
+
+TEST(Compositions, HardmaxMarksTheFirstOfTheLargest) {
+  EXPECT_EQ(OneOperator("Hardmax", 13).input(f32({2, 3}, {1, 3, 3, 5, 2, 1})).output(),
+            f32({2, 3}, {0, 1, 0, 1, 0, 0}));
+  OneOperator flat("Hardmax", 11);  // one row per first axis
+  EXPECT_EQ(flat.input(f32({1, 2, 2}, {1, 2, 4, 3})).output(), f32({1, 2, 2}, {0, 0, 1, 0}));
+}
+
+TEST(Compositions, FindWhatIsNoNumberOrInfinite) {
+  const Tensor x = f32({4}, {NAN, INFINITY, -INFINITY, 1});
+  EXPECT_EQ(OneOperator("IsNaN", 13).input(x).output(), boolean({4}, {1, 0, 0, 0}));
+  EXPECT_EQ(OneOperator("IsInf", 13).input(x).output(), boolean({4}, {0, 1, 1, 0}));
+  OneOperator above("IsInf", 13);
+  above.input(x).attribute("detect_negative", std::int64_t{0});
+  EXPECT_EQ(above.output(), boolean({4}, {0, 1, 0, 0}));
+}
+
+TEST(Compositions, ShrinkAndClipAtRunTime) {
+  OneOperator shrink("Shrink", 13);
+  shrink.input(f32({3}, {-2, 0.5F, 2})).attribute("lambd", 1.5F).attribute("bias", 1.5F);
+  EXPECT_EQ(shrink.output(), f32({3}, {-0.5F, 0, 0.5F}));
+  OneOperator clip("Clip", 13);
+  clip.input(f32({3}, {-2, 0.5F, 2})).input(f32({}, {0})).input(f32({}, {1}));
+  EXPECT_EQ(clip.output(), f32({3}, {0, 0.5F, 1}));
+}
+
+TEST(Compositions, BitsOfIntegers) {
+  OneOperator node("BitwiseNot", 18);
+  EXPECT_EQ(node.input(s8({2}, {0, -5})).output(), s8({2}, {-1, 4}));
+  OneOperator shift("BitShift", 13);
+  shift.input(u8({3}, {16, 4, 1})).input(u8({3}, {1, 2, 9}));
+  EXPECT_EQ(shift.attribute("direction", std::string("LEFT")).output(), u8({3}, {32, 16, 0}));
+}
+
+TEST(Compositions, GatherNdTakesWhatListsOfCoordinatesName) {
+  const Tensor x = counting({2, 2, 2});
+  OneOperator elements("GatherND", 13);
+  EXPECT_EQ(elements.input(x).input(s64({2, 3}, {0, 0, 1, -1, 1, 0})).output(), f32({2}, {1, 6}));
+  OneOperator rows("GatherND", 13);
+  EXPECT_EQ(rows.input(x).input(s64({1, 1}, {1})).output(), f32({1, 2, 2}, {4, 5, 6, 7}));
+  OneOperator batches("GatherND", 13);
+  batches.input(x).input(s64({2, 1}, {1, 0})).attribute("batch_dims", std::int64_t{1});
+  EXPECT_EQ(batches.output(), f32({2, 2}, {2, 3, 4, 5}));
+  OneOperator outside("GatherND", 13);  // limited to the axis
+  EXPECT_EQ(outside.input(x).input(s64({1, 3}, {9, -9, 1})).output(), f32({1}, {5}));
+}
+
+TEST(Compositions, ScatterNdWritesInOrder) {
+  const Tensor x = f32({4}, {1, 2, 3, 4});
+  OneOperator last("ScatterND", 18);
+  last.input(x).input(s64({3, 1}, {1, -1, 1})).input(f32({3}, {9, 8, 7}));
+  EXPECT_EQ(last.output(), f32({4}, {1, 7, 3, 8}));
+  OneOperator sums("ScatterND", 18);
+  sums.input(x).input(s64({3, 1}, {1, -1, 1})).input(f32({3}, {9, 8, 7}));
+  EXPECT_EQ(sums.attribute("reduction", std::string("add")).output(), f32({4}, {1, 18, 3, 12}));
+  OneOperator rows("ScatterND", 18);
+  rows.input(counting({2, 2})).input(s64({1, 1}, {0})).input(f32({1, 2}, {7, 8}));
+  EXPECT_EQ(rows.output(), f32({2, 2}, {7, 8, 2, 3}));
+}
+
+TEST(Compositions, ScatterElementsWritesAlongAnAxis) {
+  OneOperator node("ScatterElements", 18);
+  node.input(counting({2, 3})).input(s64({2, 1}, {2, -3})).input(f32({2, 1}, {8, 9}));
+  EXPECT_EQ(node.attribute("axis", std::int64_t{1}).output(), f32({2, 3}, {0, 1, 8, 9, 4, 5}));
+  OneOperator first("ScatterElements", 18);
+  first.input(counting({2, 3})).input(s64({1, 2}, {1, 0})).input(f32({1, 2}, {8, 9}));
+  EXPECT_EQ(first.output(), f32({2, 3}, {0, 9, 2, 8, 4, 5}));
+  OneOperator bytes("ScatterElements", 18);
+  bytes.input(s8({2}, {-5, 6})).input(s64({1}, {0})).input(s8({1}, {-7}));
+  EXPECT_EQ(bytes.attribute("reduction", std::string("min")).output(), s8({2}, {-7, 6}));
+}
+
+TEST(Compositions, OneHotCountsFromTheEndBelowZero) {
+  OneOperator node("OneHot", 13);
+  node.input(s64({3}, {1, -1, 7})).constant(s64({}, {3})).input(f32({2}, {2, 5}));
+  EXPECT_EQ(node.output(), f32({3, 3}, {2, 5, 2, 2, 2, 5, 2, 2, 2}));
+}
+
+TEST(Compositions, CompressNeedsAConstantCondition) {
+  OneOperator node("Compress", 13);
+  node.input(counting({2, 3})).constant(boolean({2}, {0, 1}));
+  EXPECT_EQ(node.attribute("axis", std::int64_t{1}).output(), f32({2, 1}, {1, 4}));
+  OneOperator unknown("Compress", 13);
+  unknown.input(counting({2})).input(boolean({2}, {0, 1}));
+  EXPECT_NE(unknown.errors().find("must be known at compile time"), std::string::npos);
+}
+
+TEST(Compositions, ReverseSequenceTurnsTheBeginning) {
+  OneOperator node("ReverseSequence", 13);
+  node.input(counting({3, 2})).input(s64({2}, {2, 3}));
+  EXPECT_EQ(node.output(), f32({3, 2}, {2, 5, 0, 3, 4, 1}));
+}
+
+TEST(Compositions, TriluKeepsATriangle) {
+  OneOperator lower("Trilu", 14);
+  lower.input(counting({2, 3})).attribute("upper", std::int64_t{0});
+  EXPECT_EQ(lower.output(), f32({2, 3}, {0, 0, 0, 3, 4, 0}));
+  OneOperator upper("Trilu", 14);  // whose diagonal is known at run time
+  upper.input(counting({2, 3})).input(s64({}, {1}));
+  EXPECT_EQ(upper.output(), f32({2, 3}, {0, 1, 2, 0, 0, 5}));
+}
+
+TEST(Compositions, CumulateFromEitherEnd) {
+  OneOperator sum("CumSum", 14);
+  EXPECT_EQ(sum.input(f32({3}, {1, 2, 4})).constant(s64({}, {0})).output(), f32({3}, {1, 3, 7}));
+  OneOperator rest("CumSum", 14);
+  rest.input(s32({3}, {1, 2, 4})).constant(s64({}, {-1})).attribute("exclusive", std::int64_t{1});
+  EXPECT_EQ(rest.attribute("reverse", std::int64_t{1}).output(), s32({3}, {6, 4, 0}));
+}
+
+TEST(Compositions, EinsumContractsTransposesAndTakesDiagonals) {
+  const Tensor a = f32({2, 2}, {1, 2, 3, 4}), b = f32({2, 2}, {5, 6, 7, 8});
+  const auto einsum = [](const std::string& equation, const std::vector<Tensor>& inputs) {
+    OneOperator node("Einsum", 13);
+    for (const Tensor& each : inputs) node.input(each);
+    return node.attribute("equation", equation).output();
+  };
+  EXPECT_EQ(einsum("ij,jk->ik", {a, b}), f32({2, 2}, {19, 22, 43, 50}));
+  EXPECT_EQ(einsum("ij , kj -> ki", {a, b}), f32({2, 2}, {17, 39, 23, 53}));
+  EXPECT_EQ(einsum("ij->ji", {a}), f32({2, 2}, {1, 3, 2, 4}));
+  EXPECT_EQ(einsum("ii->i", {a}), f32({2}, {1, 4}));
+  EXPECT_EQ(einsum("ij->", {a}), f32({}, {10}));
+  EXPECT_EQ(einsum("i...,i...", {a, b}), f32({2}, {26, 44}));
+  EXPECT_EQ(einsum("ij,i->j", {s32({2, 2}, {1, 2, 3, 4}), s32({2}, {10, 1})}), s32({2}, {13, 24}));
+  EXPECT_EQ(einsum("i,j,i->j", {f32({2}, {1, 2}), f32({2}, {3, 5}), f32({2}, {1, 1})}),
+            f32({2}, {9, 15}));
+}
+
+TEST(Compositions, EinsumRefusesWhatDoesNotFit) {
+  for (const char* equation : {"ij,jk->ik", "ij->ijk", "i", "ij->ii", "i.j", "..i"}) {
+    OneOperator node("Einsum", 13);
+    node.input(counting({2, 2})).attribute("equation", std::string(equation));
+    EXPECT_NE(node.errors().find("E-ATTR"), std::string::npos) << equation;
+  }
+}
+
+TEST(Compositions, WindowsOfLpPoolAndMaxPool) {
+  OneOperator pool("LpPool", 18);
+  pool.input(f32({1, 1, 3}, {3, 4, 12})).attribute("kernel_shape", Ints{2});
+  EXPECT_EQ(pool.output(), f32({1, 1, 2}, {5, std::sqrt(160.0F)}));
+  OneOperator largest("MaxPool", 12);
+  largest.input(f32({1, 2, 3}, {1, 5, 5, 4, -1, 0})).attribute("kernel_shape", Ints{2});
+  const auto both = largest.attribute("pads", Ints{1, 0}).outputs(2);
+  EXPECT_EQ(both.at(0), f32({1, 2, 3}, {1, 5, 5, 4, 4, 0}));
+  EXPECT_EQ(both.at(1), s64({1, 2, 3}, {0, 1, 1, 3, 3, 5}));
+}
+
+TEST(Compositions, MaxUnpoolAndCol2ImWriteIntoZeros) {
+  OneOperator unpool("MaxUnpool", 13);
+  unpool.input(f32({1, 1, 2}, {5, 6})).input(s64({1, 1, 2}, {1, 2}));
+  unpool.attribute("kernel_shape", Ints{2}).attribute("strides", Ints{2});
+  EXPECT_EQ(unpool.output(), f32({1, 1, 4}, {0, 5, 6, 0}));
+  OneOperator columns("Col2Im", 18);
+  columns.input(f32({1, 2, 2}, {1, 2, 3, 4})).constant(s64({1}, {3})).constant(s64({1}, {2}));
+  EXPECT_EQ(columns.output(), f32({1, 1, 3}, {1, 5, 4}));
+}
+
+TEST(Compositions, GridSampleInterpolatesAndPads) {
+  const Tensor x = f32({1, 1, 2, 2}, {1, 2, 3, 4});
+  const Tensor grid = f32({1, 1, 3, 2}, {0, 0, -0.5F, -0.5F, 1, 1});
+  OneOperator node("GridSample", 16);
+  EXPECT_EQ(node.input(x).input(grid).output(), f32({1, 1, 1, 3}, {2.5F, 1, 1}));
+  OneOperator border("GridSample", 16);
+  border.input(x).input(grid).attribute("padding_mode", std::string("border"));
+  EXPECT_EQ(border.output(), f32({1, 1, 1, 3}, {2.5F, 1, 4}));
+  OneOperator near("GridSample", 16);
+  near.input(x).input(grid).attribute("mode", std::string("nearest"));
+  EXPECT_EQ(near.attribute("align_corners", std::int64_t{1}).output(),
+            f32({1, 1, 1, 3}, {1, 1, 4}));
+}
+
+TEST(Compositions, LossesLeaveOutWhatIsIgnored) {
+  OneOperator node("NegativeLogLikelihoodLoss", 13);
+  node.input(f32({3, 2}, {-1, -2, -3, -4, -5, -6})).input(s64({3}, {1, 0, 9}));
+  node.input(f32({2}, {1, 3})).attribute("ignore_index", std::int64_t{9});
+  EXPECT_EQ(node.output(), f32({}, {9.0F / 4}));
+}
+
+TEST(Compositions, NormalizationsOfOnnxFunctions) {
+  OneOperator mean("MeanVarianceNormalization", 13);
+  mean.input(f32({1, 1, 1, 2}, {1, 3}));
+  EXPECT_EQ(mean.output(), f32({1, 1, 1, 2}, {-1, 1}));
+  OneOperator groups("GroupNormalization", 21);
+  groups.input(f32({1, 2, 2}, {1, 3, 10, 30})).input(f32({2}, {1, 2})).input(f32({2}, {0, 1}));
+  groups.attribute("num_groups", std::int64_t{2}).attribute("epsilon", 0.0F);
+  EXPECT_EQ(groups.output(), f32({1, 2, 2}, {-1, 1, -1, 3}));
+}
+
+TEST(Compositions, SpectraAndWindowsOfKnownSize) {
+  OneOperator forward("DFT", 17);
+  EXPECT_EQ(forward.input(f32({1, 4, 1}, {1, 2, 4, 8})).output(),
+            f32({1, 4, 2}, {15, 0, -3, 6, -5, 0, -3, -6}));
+  OneOperator inverse("DFT", 20);
+  inverse.input(f32({1, 2, 2}, {4, 0, 2, 2})).attribute("inverse", std::int64_t{1});
+  EXPECT_EQ(inverse.output(), f32({1, 2, 2}, {3, 1, 1, -1}));
+  EXPECT_EQ(OneOperator("HannWindow", 17).constant(s64({}, {4})).output(),
+            f32({4}, {0, 0.5F, 1, 0.5F}));
+}
+
+TEST(Compositions, CropOrPadAroundTheCentre) {
+  OneOperator node("CenterCropPad", 18);
+  node.input(counting({3, 2})).constant(s64({2}, {1, 4}));
+  EXPECT_EQ(node.output(), f32({1, 4}, {0, 2, 3, 0}));
+}
+
+TEST(Compositions, TellWhichVersionHasThem) {
+  OneOperator node("Trilu", 13);
+  EXPECT_EQ(
+      node.input(counting({2, 2})).errors(),
+      "model: error[E-VERSION]: node #0 (Trilu): exists since version 14 of ai.onnx, the model "
+      "imports 13\n");
+}
+
+TEST(Compositions, ConstantCoordinatesMustExist) {
+  OneOperator node("GatherND", 13);
+  EXPECT_EQ(node.input(counting({2})).constant(s64({1, 1}, {2})).errors(),
+            "model: error[E-SHAPE]: node #0 (GatherND): input 1 (indices): must be in [-2, 1], got "
+            "2\n");
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,101 @@
+// Functions of one element:
+//   CastLike    Cast to the type of input 1
+//   IsNaN       x is not equal to itself
+//   IsInf       x, or where both signs count its magnitude, is equal to infinity
+//   Shrink      x < -lambd ? x + bias : x > lambd ? x - bias : 0
+//   Swish       x Sigmoid(alpha x)
+//   BitwiseNot  BitwiseXor with all ones
+//   Clip        with limits that are known at run time only: Max with the lower, Min with the upper
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "compiler/passes/compositions/rules.h"
+
+namespace etch {
+
+namespace {
+
+void cast_like(Parts& parts) {
+  if (!parts.needs(1)) return;
+  Attributes attributes = parts.take_all();
+  attributes["to"] = onnx_number(parts.dtype(1));
+  parts.add("Cast", {parts.input(0)}, std::move(attributes));
+}
+
+void is_nan(Parts& parts) {
+  if (!parts.has_type(0, {DType::kF32})) return;
+  parts.add("Not", {parts.add("Equal", {parts.input(0), parts.input(0)})});
+}
+
+void is_inf(Parts& parts) {
+  if (!parts.has_type(0, {DType::kF32})) return;
+  const bool negative = parts.take<std::int64_t>("detect_negative", 1) != 0;
+  const bool positive = parts.take<std::int64_t>("detect_positive", 1) != 0;
+  ValueId x = parts.input(0);
+  if (negative == positive) x = parts.add("Abs", {x});
+  const float infinity = std::numeric_limits<float>::infinity();
+  // No magnitude is negative: that finds nothing.
+  parts.add("Equal", {x, parts.scalar(positive ? infinity : -infinity)});
+}
+
+void shrink(Parts& parts) {
+  if (!parts.has_type(0, {DType::kF32})) return;
+  const auto bias = parts.take<float>("bias", 0.0F);
+  const auto limit = parts.take<float>("lambd", 0.5F);
+  const ValueId x = parts.input(0);
+  const ValueId above = parts.add("Greater", {x, parts.scalar(limit)});
+  const ValueId lowered = parts.add("Sub", {x, parts.scalar(bias)});
+  const ValueId middle = parts.add("Where", {above, lowered, parts.scalar(0)});
+  const ValueId below = parts.add("Less", {x, parts.scalar(-limit)});
+  parts.add("Where", {below, parts.add("Add", {x, parts.scalar(bias)}), middle});
+}
+
+void swish(Parts& parts) {
+  const auto alpha = parts.take<float>("alpha", 1.0F);
+  parts.add("QuickGelu", {parts.input(0)}, {{"alpha", alpha}}, "com.microsoft");
+}
+
+void bitwise_not(Parts& parts) {
+  if (!parts.has_type(
+          0, {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16})) {
+    return;
+  }
+  Tensor ones(parts.dtype(0), {});
+  std::ranges::fill(ones.mutable_bytes(), std::byte{0xff});
+  parts.add("BitwiseXor", {parts.input(0), parts.constant(std::move(ones))});
+}
+
+bool has_run_time_limits(const Graph& graph, const Node& node) {
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).constant == nullptr) return true;
+  }
+  return false;
+}
+
+void clip(Parts& parts) {
+  ValueId y = parts.input(0);
+  for (std::size_t i = 1; i < 3; ++i) {
+    if (parts.input(i) == kNoValue) continue;
+    if (element_count(parts.shape(i)) != 1) {
+      parts.fail(DiagKind::kShape, cat("input ", i, ": must have one element"));
+      return;
+    }
+    ValueId limit = parts.input(i);
+    if (!parts.shape(i).empty()) limit = parts.reshape(limit, {});
+    y = parts.add(i == 1 ? "Max" : "Min", {y, limit});
+  }
+}
+
+constexpr Rule kRules[] = {{"CastLike", cast_like, 2, 1, 15},
+                           {"IsNaN", is_nan, 1, 1, 9},
+                           {"IsInf", is_inf, 1, 1, 10},
+                           {"Shrink", shrink, 1, 1, 9},
+                           {"Swish", swish, 1, 1, 24},
+                           {"BitwiseNot", bitwise_not, 1, 1, 18},
+                           {"Clip", clip, 3, 1, 11, has_run_time_limits}};
+}  // namespace
+
+std::span<const Rule> pointwise_rules() { return kRules; }
+
+}  // namespace etch

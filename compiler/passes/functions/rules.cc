@@ -1,0 +1,24 @@
+// The functions of ai.onnx among those of functions.h.
+#include "compiler/passes/compositions/rules.h"
+
+#include "compiler/passes/functions/functions.h"
+
+namespace etch {
+
+namespace {
+
+// Y alone has a kernel.
+bool has_statistics(const Graph&, const Node& node) { return node.outputs.size() > 1; }
+
+constexpr Rule kRules[] = {
+    {"LayerNormalization", write_layer_normalization, 3, 3, 1, has_statistics},
+    {"RMSNormalization", write_rms_normalization, 2, 1, 23},
+    {"SimplifiedLayerNormalization", write_rms_normalization, 2, 2},
+    {"RotaryEmbedding", write_rotary_embedding, 4, 1, 23},
+    {"Attention", write_attention, 7, 4, 23}};
+
+}  // namespace
+
+std::span<const Rule> transformer_rules() { return kRules; }
+
+}  // namespace etch

@@ -1,0 +1,59 @@
+// Descriptors of the functions of runtime/etch_scatter.h; see templates/external.h. Whatever the
+// indices are, they are limited to the rows.
+#pragma once
+
+#include "runtime/etch_scatter.h"
+#include "templates/external.h"
+#include "templates/external/rows.h"
+
+namespace etch {
+
+ETCH_RUNTIME_NAME(rt::Replace, "rt::Replace");
+
+namespace external {
+
+// "scatter<Operation>", which lives as long as the program.
+template <class Operation>
+const std::string& scatter_name() {
+  static const std::string kName = "scatter<" + std::string(RuntimeName<Operation>::kText) + ">";
+  return kName;
+}
+template <class Operation>
+const std::string& scan_name() {
+  static const std::string kName = "scan<" + std::string(RuntimeName<Operation>::kText) + ">";
+  return kName;
+}
+
+template <class Operation, class T>
+struct Scatter : RuntimeFunction {
+  static constexpr bool kCopies = std::is_same_v<Operation, rt::Replace>;
+  Scatter()
+      : RuntimeFunction(scatter_name<Operation>(), "etch_scatter.h",
+                        kCopies ? FloatUse::kNone : floats_among<T>()) {}
+  void operator()(const T* x, const std::int64_t* indices, const T* updates, T* y, int size,
+                  int width, int count) const {
+    rt::scatter<Operation>(x, indices, updates, y, size, width, count);
+  }
+  auto spans(const T* x, const std::int64_t* indices, const T* updates, T* y, int size, int width,
+             int count) const {
+    const std::int64_t row = width;
+    return spans_of(span(x, {}, row * size), span(indices, {}, count),
+                    span(updates, {}, row * count), span(y, {}, row * size));
+  }
+};
+
+template <class Operation, class T>
+struct Scan : RuntimeFunction {
+  Scan() : RuntimeFunction(scan_name<Operation>(), "etch_scatter.h", floats_among<T>()) {}
+  void operator()(const T* x, std::ptrdiff_t x_step, T* y, std::ptrdiff_t y_step, int n,
+                  int exclusive, int reverse, int first) const {
+    rt::scan<Operation>(x, x_step, y, y_step, n, exclusive, reverse, first);
+  }
+  auto spans(const T* x, std::ptrdiff_t x_step, T* y, std::ptrdiff_t y_step, int n, int, int,
+             int) const {
+    return spans_of(span(x, {{n, x_step}}), span(y, {{n, y_step}}));
+  }
+};
+
+}  // namespace external
+}  // namespace etch
