@@ -1,6 +1,6 @@
 // Trigonometric and hyperbolic functions of one float and their inverses. C++17, freestanding, no
 // heap, no state, no libm. Computed in double, where no function adds to a product, and rounded
-// once at the end: the same bits on every target, and but for rare cases the nearest float.
+// once at the end: the same bits on every target, and except in rare cases the nearest float.
 #pragma once
 
 #include <stddef.h>

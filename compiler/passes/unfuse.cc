@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"

@@ -99,7 +99,7 @@ void resolve(ResolveContext& context) {
   const auto overlap = number<float>(context, 3, "iou_threshold", DType::kF32, 0);
   const auto threshold = number<float>(context, 4, "score_threshold", DType::kF32, 0);
   if (!most || !overlap || !threshold) return;
-  if (context.has_input(kFiller)) {
+  if (!context.has_attr("rows") && context.has_input(kFiller)) {
     if (!check_dtype(context, kFiller, "filler", {DType::kS64})) return;
     params.filler = kFiller;
   }

@@ -263,6 +263,17 @@ TEST(Compositions, WindowsOfLpPoolAndMaxPool) {
   EXPECT_EQ(both.at(1), s64({1, 2, 3}, {0, 1, 1, 3, 3, 5}));
 }
 
+TEST(Compositions, RefuseSizesThatDoNotFitIntoMemory) {
+  OneOperator pool("LpPool", 18);
+  pool.input(counting({1, 1, 2, 2})).attribute("kernel_shape", Ints{60000, 60000});
+  pool.attribute("pads", Ints{60000, 60000, 60000, 60000});
+  EXPECT_NE(pool.errors().find("E-LIMIT"), std::string::npos);
+  OneOperator einsum("Einsum", 13);
+  for (int i = 0; i < 4; ++i) einsum.input(counting({1 << 14}));
+  einsum.attribute("equation", std::string("a,b,c,d->abcd"));
+  EXPECT_NE(einsum.errors().find("E-LIMIT"), std::string::npos);
+}
+
 TEST(Compositions, MaxUnpoolAndCol2ImWriteIntoZeros) {
   OneOperator unpool("MaxUnpool", 13);
   unpool.input(f32({1, 1, 2}, {5, 6})).input(s64({1, 1, 2}, {1, 2}));

@@ -111,6 +111,8 @@ std::optional<Equation> parse(const Parts& parts, std::string text) {
   return out;
 }
 
+constexpr std::int64_t kMostProducts = std::int64_t{1} << 40;
+
 class Contraction {
  public:
   Contraction(Parts& parts, Equation equation)
@@ -121,6 +123,7 @@ class Contraction {
     Operand so_far = operand(0);
     for (std::size_t i = 1; i < equation_.operands.size(); ++i)
       so_far = product(sum_out(so_far, i), sum_out(operand(i), i, &so_far.labels), i + 1);
+    if (parts_.failed()) return;
     so_far = sum_out(so_far, equation_.operands.size());
     parts_.give(0, ordered(so_far, equation_.result));
   }
@@ -160,6 +163,10 @@ class Contraction {
   Operand operand(std::size_t i) {
     const Labels& given = equation_.operands[i];
     Operand out{parts_.input(i), given};
+    if (!has_at_most(shape_of(given), kMostProducts)) {
+      parts_.fail(DiagKind::kLimit, "an operand has more than 2^40 elements");
+      return out;
+    }
     if (parts_.shape(i) != shape_of(given))
       out.id = parts_.add("Expand", {out.id, parts_.ints(shape_of(given))});
     Labels once;
@@ -227,6 +234,12 @@ class Contraction {
       first.insert(first.end(), third.begin(), third.end());
       return first;
     };
+    Shape sizes = shape_of(joined(batch, rows, columns));
+    sizes.push_back(count(summed));
+    if (!has_at_most(sizes, kMostProducts)) {
+      parts_.fail(DiagKind::kLimit, "a product of two operands has more than 2^40 terms");
+      return {a.id, a.labels};
+    }
     const Operand left{ordered(a, joined(batch, rows, summed)), {}};
     const std::int64_t n = count(batch), m = count(rows), k = count(summed), p = count(columns);
     const Labels result = joined(batch, rows, columns);

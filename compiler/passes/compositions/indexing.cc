@@ -6,7 +6,7 @@
 //   Trilu            Where, by row and column; k may be known at run time only
 //   CenterCropPad    Slice and Pad
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
 
 #include "compiler/ir/op_def.h"
 #include "compiler/passes/compositions/indices.h"
@@ -207,7 +207,7 @@ void center_crop_pad(Parts& parts) {
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (axis < 0 || axis >= rank || target[i] < 0) {
+    if (axis < 0 || axis >= rank || target[i] < 0 || target[i] > INT32_MAX) {
       parts.fail(DiagKind::kAttr, "axes and sizes must be those of input 0");
       return;
     }

@@ -45,6 +45,12 @@ std::int64_t onnx_number(DType type) {
   ETCH_CHECK(false);
 }
 
+bool has_at_most(const Shape& shape, std::int64_t elements) {
+  double count = 1;
+  for (const std::int64_t size : shape) count *= static_cast<double>(size);
+  return count <= static_cast<double>(elements);
+}
+
 Ints count_up(std::size_t n) {
   Ints out(n);
   std::iota(out.begin(), out.end(), 0);

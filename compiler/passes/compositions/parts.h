@@ -132,6 +132,8 @@ class Parts {
   bool failed_ = false;
 };
 
+// Whether a tensor of this shape has at most so many elements, whatever the sizes are.
+bool has_at_most(const Shape& shape, std::int64_t elements);
 // 0, 1, ... n - 1
 Ints count_up(std::size_t n);
 // The values along one axis of rank `rank`, of size 1 along the others.

@@ -63,6 +63,24 @@ void scatter_nd(Parts& parts) {
   parts.reshape(y, data);
 }
 
+// The number in a tensor of shape `data` of each element that input 1 names along an axis.
+ValueId element_numbers(Parts& parts, const Shape& data, const Shape& indices, std::size_t axis) {
+  ValueId at = parts.input(1);
+  if (parts.dtype(1) != DType::kS64) at = parts.cast(at, DType::kS64);
+  at = wrapped(parts, at, {data[axis]});
+  std::int64_t stride = 1;
+  for (std::size_t d = data.size(); --d > axis;) stride *= data[d];
+  if (stride != 1) at = parts.add("Mul", {at, parts.number(DType::kS64, stride)});
+  stride = 1;
+  for (std::size_t d = data.size(); d-- > 0; stride *= data[d]) {
+    if (d == axis || indices[d] == 1) continue;
+    Ints starts;
+    for (std::int64_t i = 0; i < indices[d]; ++i) starts.push_back(i * stride);
+    at = parts.add("Add", {at, parts.ints(along(data.size(), d, indices[d]), starts)});
+  }
+  return at;
+}
+
 void scatter_elements(Parts& parts) {
   if (!scatter_inputs_fit(parts)) return;
   const std::string reduction = reduction_of(parts);
@@ -81,19 +99,7 @@ void scatter_elements(Parts& parts) {
     return;
   }
   if (!coordinates_in_range(parts, 1, {data[along_axis]})) return;
-  ValueId at = parts.input(1);
-  if (parts.dtype(1) != DType::kS64) at = parts.cast(at, DType::kS64);
-  at = wrapped(parts, at, {data[along_axis]});
-  std::int64_t stride = 1;
-  for (std::size_t d = data.size(); --d > along_axis;) stride *= data[d];
-  if (stride != 1) at = parts.add("Mul", {at, parts.number(DType::kS64, stride)});
-  stride = 1;
-  for (std::size_t d = data.size(); d-- > 0; stride *= data[d]) {
-    if (d == along_axis || indices[d] == 1) continue;
-    Ints starts;
-    for (std::int64_t i = 0; i < indices[d]; ++i) starts.push_back(i * stride);
-    at = parts.add("Add", {at, parts.ints(along(data.size(), d, indices[d]), starts)});
-  }
+  const ValueId at = element_numbers(parts, data, indices, along_axis);
   const std::int64_t count = element_count(indices);
   const ValueId y =
       scattered(parts, parts.dtype(0), parts.reshape(parts.input(0), {element_count(data), 1}),

@@ -37,6 +37,19 @@ std::pair<std::int64_t, std::int64_t> auto_pads(const std::string& how, std::int
   return how == "SAME_UPPER" ? std::pair(less, more) : std::pair(more, less);
 }
 
+constexpr std::int64_t kMost = 4'000'000;  // numbers in a table
+
+// False after a report when there are too many elements.
+bool may_list(Parts& parts, Shape shape, const Shape& more) {
+  shape.insert(shape.end(), more.begin(), more.end());
+  if (has_at_most(shape, kMost)) return true;
+  parts.fail(DiagKind::kLimit, cat("the windows have more than ", kMost, " elements"));
+  return false;
+}
+
+bool is_size(std::int64_t each) { return each > 0 && each < 65536; }
+bool is_padding(std::int64_t each) { return each >= 0 && each < 65536; }
+
 // Reads the attributes of a pool over the axes from 2 on; nothing after a report.
 std::optional<Windows> windows_of(Parts& parts) {
   const Shape shape = parts.shape(0);
@@ -49,13 +62,11 @@ std::optional<Windows> windows_of(Parts& parts) {
   w.pads = parts.take<Ints>("pads", Ints(2 * axes, 0));
   const auto how = parts.take<std::string>("auto_pad", "NOTSET");
   const bool ceils = parts.take<std::int64_t>("ceil_mode", 0) != 0;
-  const auto positive = [](std::int64_t each) { return each > 0 && each < 65536; };
   const bool fits =
       axes > 0 && shape.size() == axes + 2 && w.stride.size() == axes &&
       w.dilation.size() == axes && w.pads.size() == 2 * axes &&
-      std::ranges::all_of(w.kernel, positive) && std::ranges::all_of(w.stride, positive) &&
-      std::ranges::all_of(w.dilation, positive) &&
-      std::ranges::all_of(w.pads, [](std::int64_t each) { return each >= 0 && each < 65536; });
+      std::ranges::all_of(w.kernel, is_size) && std::ranges::all_of(w.stride, is_size) &&
+      std::ranges::all_of(w.dilation, is_size) && std::ranges::all_of(w.pads, is_padding);
   if (!fits || element_count(shape) == 0) {
     parts.fail(DiagKind::kAttr, cat("kernel_shape, strides, dilations and pads must be those of ",
                                     shape.size(), " - 2 axes"));
@@ -102,14 +113,6 @@ Ints places_of(const Windows& w) {
   return out;
 }
 
-// Whether tables with a number for each element of each window may be made.
-bool may_list(Parts& parts, const Windows& w) {
-  const double all = static_cast<double>(places(w.count)) * static_cast<double>(places(w.kernel));
-  if (all <= 4e6) return true;
-  parts.fail(DiagKind::kLimit, "the windows have more than 4,000,000 elements");
-  return false;
-}
-
 void lp_pool(Parts& parts) {
   if (!parts.has_type(0, {DType::kF32})) return;
   const auto p = parts.take<std::int64_t>("p", 2);
@@ -124,6 +127,7 @@ void lp_pool(Parts& parts) {
     pads[d + axes] = std::max<std::int64_t>(pads[d + axes], end - w->size[d] - pads[d]);
   }
   const std::int64_t channels = parts.shape(0)[1];
+  if (!may_list(parts, {channels}, w->kernel)) return;
   Shape shape{channels, 1};
   shape.insert(shape.end(), w->kernel.begin(), w->kernel.end());
   const auto count = static_cast<std::size_t>(element_count(shape));
@@ -157,42 +161,67 @@ Ints column_major(const Ints& places, const Shape& size) {
   return out;
 }
 
-void max_pool_indices(Parts& parts) {
-  if (!parts.has_type(0, {DType::kF32})) return;
-  Attributes attributes = parts.attributes();  // MaxPool takes them again
-  attributes.erase("storage_order");
-  const bool by_columns = parts.take<std::int64_t>("storage_order", 0) != 0;
-  const auto w = windows_of(parts);
-  if (!w || !may_list(parts, *w)) return;
-  const Shape shape = parts.shape(0);
-  const std::int64_t images = shape[0] * shape[1], size = places(w->size);
-  const std::int64_t windows = places(w->count), inside = places(w->kernel);
-  if (parts.output(0) != kNoValue)
-    parts.give(0, parts.add("MaxPool", {parts.input(0)}, attributes));
-  Ints at = places_of(*w);
-  for (std::int64_t& each : at) each = each < 0 ? size : each;
+// The elements of all windows of each image, [images, windows, places in a window]: `at` says where
+// in the image they are, its size stands for padding.
+ValueId window_elements(Parts& parts, std::int64_t images, std::int64_t size, Shape shape,
+                        const Ints& at) {
   // An element after each image that loses against all others, for the padding.
   const float least = -std::numeric_limits<float>::infinity();
   const ValueId last = parts.constant(
       Tensor::of<float>({images, 1}, std::vector<float>(static_cast<std::size_t>(images), least)));
   const ValueId padded = parts.add("Concat", {parts.reshape(parts.input(0), {images, size}), last},
                                    {{"axis", std::int64_t{1}}});
-  const ValueId elements =
-      parts.add("Gather", {padded, parts.ints({windows, inside}, at)}, {{"axis", std::int64_t{1}}});
+  return parts.add("Gather", {padded, parts.ints(std::move(shape), at)},
+                   {{"axis", std::int64_t{1}}});
+}
+
+// The first numbers of n runs of `step`.
+Ints starts_of(std::int64_t n, std::int64_t step) {
+  Ints out = count_up(static_cast<std::size_t>(n));
+  for (std::int64_t& each : out) each *= step;
+  return out;
+}
+
+void max_pool_indices(Parts& parts) {
+  if (!parts.has_type(0, {DType::kF32})) return;
+  Attributes attributes = parts.attributes();  // MaxPool takes them again
+  attributes.erase("storage_order");
+  const bool by_columns = parts.take<std::int64_t>("storage_order", 0) != 0;
+  const auto w = windows_of(parts);
+  if (!w || !may_list(parts, w->count, w->kernel)) return;
+  const Shape shape = parts.shape(0);
+  const std::int64_t images = shape[0] * shape[1], size = places(w->size);
+  const std::int64_t windows = places(w->count), inside = places(w->kernel);
+  if (parts.output(0) != kNoValue)
+    parts.give(0, parts.add("MaxPool", {parts.input(0)}, attributes));
+  Ints at = places_of(*w);
+  std::ranges::replace(at, -1, size);
+  const ValueId elements = window_elements(parts, images, size, {windows, inside}, at);
   const ValueId best =
       parts.add("ArgMax", {elements}, {{"axis", std::int64_t{2}}, {"keepdims", std::int64_t{0}}});
-  Ints starts = count_up(static_cast<std::size_t>(windows));
-  for (std::int64_t& each : starts) each *= inside;
-  const ValueId which = parts.add("Add", {best, parts.ints({1, windows}, starts)});
-  for (std::int64_t& each : at) each = each == size ? 0 : each;
+  const ValueId starts = parts.ints({1, windows}, starts_of(windows, inside));
+  const ValueId which = parts.add("Add", {best, starts});
+  std::ranges::replace(at, size, 0);
   const ValueId table = parts.ints(by_columns ? column_major(at, w->size) : at);
   const ValueId place = parts.add("Gather", {table, which}, {{"axis", std::int64_t{0}}});
-  Ints images_at = count_up(static_cast<std::size_t>(images));
-  for (std::int64_t& each : images_at) each *= size;
-  const ValueId whole = parts.add("Add", {place, parts.ints({images, 1}, images_at)});
+  const ValueId before = parts.ints({images, 1}, starts_of(images, size));
   Shape result{shape[0], shape[1]};
   result.insert(result.end(), w->count.begin(), w->count.end());
-  parts.give(1, parts.reshape(whole, result));
+  parts.give(1, parts.reshape(parts.add("Add", {place, before}), result));
+}
+
+// Indices that count in a tensor of shape `from`, so that they count in one of shape `to`.
+ValueId recounted(Parts& parts, ValueId at, const Shape& from, const Shape& to) {
+  ValueId moved = kNoValue;
+  std::int64_t step = 1;
+  for (std::size_t d = from.size(); d-- > 0; step *= to[d]) {
+    const ValueId size = parts.number(DType::kS64, from[d]);
+    const ValueId digit = parts.add("Mod", {at, size});
+    const ValueId term = parts.add("Mul", {digit, parts.number(DType::kS64, step)});
+    moved = moved == kNoValue ? term : parts.add("Add", {moved, term});
+    at = parts.add("Div", {at, size});
+  }
+  return moved;
 }
 
 void max_unpool(Parts& parts) {
@@ -204,7 +233,9 @@ void max_unpool(Parts& parts) {
   const Ints pads = parts.take<Ints>("pads", Ints(2 * kernel.size(), 0));
   const std::size_t axes = kernel.size();
   if (axes == 0 || shape.size() != axes + 2 || stride.size() != axes || pads.size() != 2 * axes ||
-      parts.shape(1) != shape || element_count(shape) == 0) {
+      parts.shape(1) != shape || element_count(shape) == 0 ||
+      !std::ranges::all_of(kernel, is_size) || !std::ranges::all_of(stride, is_size) ||
+      !std::ranges::all_of(pads, is_padding)) {
     parts.fail(DiagKind::kShape, "indices must have the shape of X, and the attributes its axes");
     return;
   }
@@ -215,24 +246,13 @@ void max_unpool(Parts& parts) {
   if (parts.input(2) != kNoValue && !parts.read(2, "output_shape", result)) return;
   const auto too_small = [](std::int64_t each) { return each < 1 || each > 65536; };
   if (result.size() != shape.size() || std::ranges::any_of(result, too_small) ||
-      std::ranges::any_of(dense, too_small) || element_count(result) > 4'000'000) {
+      std::ranges::any_of(dense, too_small) || !has_at_most(result, kMost)) {
     parts.fail(DiagKind::kShape, "the output has no such shape");
     return;
   }
   // The indices count in a tensor of the shape without output_shape, as MaxPool had it.
   ValueId at = parts.reshape(parts.input(1), {element_count(shape)});
-  if (result != dense) {
-    ValueId rest = at, moved = kNoValue;
-    std::int64_t step = 1;
-    for (std::size_t d = dense.size(); d-- > 0; step *= result[d]) {
-      const ValueId size = parts.number(DType::kS64, dense[d]);
-      const ValueId digit = parts.add("Mod", {rest, size});
-      const ValueId term = parts.add("Mul", {digit, parts.number(DType::kS64, step)});
-      moved = moved == kNoValue ? term : parts.add("Add", {moved, term});
-      rest = parts.add("Div", {rest, size});
-    }
-    at = moved;
-  }
+  if (result != dense) at = recounted(parts, at, dense, result);
   const ValueId zeros = parts.constant(Tensor(DType::kF32, {element_count(result), 1}));
   const ValueId x = parts.reshape(parts.input(0), {element_count(shape), 1});
   parts.reshape(scattered(parts, DType::kF32, zeros, at, x, "none"), result);
@@ -249,25 +269,27 @@ void col2im(Parts& parts) {
   w.dilation = parts.take<Ints>("dilations", Ints(axes, 1));
   w.pads = parts.take<Ints>("pads", Ints(2 * axes, 0));
   const Shape shape = parts.shape(0);
-  const auto positive = [](std::int64_t each) { return each > 0 && each < 65536; };
   bool fits = axes > 0 && shape.size() == 3 && w.kernel.size() == axes && w.stride.size() == axes &&
               w.dilation.size() == axes && w.pads.size() == 2 * axes &&
-              std::ranges::all_of(w.size, positive) && std::ranges::all_of(w.kernel, positive) &&
-              std::ranges::all_of(w.stride, positive) && std::ranges::all_of(w.dilation, positive);
+              std::ranges::all_of(w.size, is_size) && std::ranges::all_of(w.kernel, is_size) &&
+              std::ranges::all_of(w.stride, is_size) && std::ranges::all_of(w.dilation, is_size) &&
+              std::ranges::all_of(w.pads, is_padding);
   for (std::size_t d = 0; fits && d < axes; ++d) {
     const std::int64_t room =
         w.size[d] + w.pads[d] + w.pads[d + axes] - w.dilation[d] * (w.kernel[d] - 1) - 1;
     fits = room >= 0;
     w.count.push_back(room / w.stride[d] + 1);
   }
+  fits = fits && has_at_most(w.kernel, kMost) && has_at_most(w.count, kMost);
   const std::int64_t inside = fits ? places(w.kernel) : 1;
-  fits = fits && shape[1] % inside == 0 && shape[2] == places(w.count) && element_count(shape) > 0;
+  fits = fits && shape[1] % inside == 0 && shape[2] == places(w.count) &&
+         element_count(shape) > 0 && has_at_most(w.size, kMost);
   if (!fits) {
     parts.fail(DiagKind::kShape, cat("columns of shape ", to_string(shape),
                                      " do not fit the image, the block and the attributes"));
     return;
   }
-  if (!may_list(parts, w)) return;
+  if (!may_list(parts, w.count, w.kernel)) return;
   const std::int64_t channels = shape[1] / inside, images = shape[0] * channels;
   const std::int64_t size = places(w.size);
   Ints at = places_of(w);  // by window, then by place in it
