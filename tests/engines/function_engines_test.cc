@@ -8,7 +8,7 @@
 namespace etch {
 namespace {
 
-TEST(FunctionSteps, Natively) { expect_native_agrees(function_cases(120)); }
+TEST(FunctionSteps, Natively) { expect_native_agrees(function_cases(105)); }
 TEST(FunctionSteps, NativelyInPowers) { expect_native_agrees(power_cases(60)); }
 TEST(FunctionSteps, NativelyOnSeveralTensors) { expect_native_agrees(variadic_cases(120)); }
 
@@ -19,14 +19,14 @@ constexpr const char kRows[] = "rows of the runtime, compiled for avx_vnni too";
 class CompiledFunctions : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledFunctions, AgreeWithTheReferences) {
-  std::vector<Case> all = function_cases(24);
+  std::vector<Case> all = function_cases(35);
   add_cases(all, power_cases(8));
   add_cases(all, variadic_cases(12));
   expect_compiled_agrees(all, GetParam());
 }
 
 TEST(FunctionSteps, GiveCleanCode) {
-  std::vector<Case> all = function_cases(24);
+  std::vector<Case> all = function_cases(35);
   add_cases(all, power_cases(4));
   add_cases(all, variadic_cases(4));
   expect_clean_code(all, "scalar");

@@ -93,7 +93,7 @@ std::vector<Case> sample_of_all() {
   add_cases(all, float_rows(12));
   add_cases(all, normalized_rows(8));
   add_cases(all, integer_to_float_products(2));
-  add_cases(all, function_cases(24));
+  add_cases(all, function_cases(35));
   add_cases(all, power_cases(4));
   add_cases(all, variadic_cases(10));
   add_cases(all, move_cases(1));

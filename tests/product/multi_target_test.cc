@@ -252,7 +252,7 @@ TEST(MultiTarget, NoFunctionOfTheRuntimeIsSharedBetweenFiles) {
   add_cases(all, float_window_cases(20));
   add_cases(all, quantization_cases(20));
   add_cases(all, select_cases(2));
-  add_cases(all, function_cases(27));
+  add_cases(all, function_cases(35));
   add_cases(all, variadic_cases(9));
   add_cases(all, float_convolutions(10));
   add_cases(all, float_rows(10));
