@@ -11,7 +11,18 @@ namespace {
 using Proto = onnx::AttributeProto;
 
 // What an attribute holds. Lists of two per axis are twice as long as others.
-enum class Holds { kFlag, kNumber, kType, kReal, kReals, kList, kListOfTwo, kWord, kTensor };
+enum class Holds {
+  kFlag,
+  kNumber,
+  kType,
+  kReal,
+  kReals,
+  kList,
+  kListOfTwo,
+  kWord,
+  kWords,
+  kTensor
+};
 
 struct Known {
   const char* name;
@@ -87,6 +98,15 @@ constexpr Known kKnown[] = {
     {"approximate", Holds::kWord},
     {"round_mode", Holds::kWord},
     {"T", Holds::kType},
+    {"hidden_size", Holds::kNumber},
+    {"layout", Holds::kFlag},
+    {"linear_before_reset", Holds::kFlag},
+    {"input_forget", Holds::kFlag},
+    {"clip", Holds::kReal},
+    {"direction", Holds::kWord},
+    {"activations", Holds::kWords},
+    {"activation_alpha", Holds::kReals},
+    {"activation_beta", Holds::kReals},
 };
 
 constexpr const char* kWords[] = {"NOTSET",
@@ -127,7 +147,12 @@ constexpr const char* kWords[] = {"NOTSET",
                                   "HALF_TO_EVEN",
                                   "HALF_AWAY_FROM_ZERO",
                                   "",
-                                  "Tanh"};
+                                  "Tanh",
+                                  "forward",
+                                  "reverse",
+                                  "bidirectional",
+                                  "Affine",
+                                  "ScaledTanh"};
 
 void set_list(Proto& proto, int count, Random& random) {
   const bool wild = random.one_in(6);
@@ -167,6 +192,10 @@ void set_value(Proto& proto, Holds holds, Random& random) {
     case Holds::kWord:
       proto.set_type(Proto::STRING);
       proto.set_s(kWords[random.below(std::size(kWords))]);
+      break;
+    case Holds::kWords:
+      proto.set_type(Proto::STRINGS);
+      for (int i = 0; i < axes; ++i) proto.add_strings(kWords[random.below(std::size(kWords))]);
       break;
     case Holds::kTensor:
       proto.set_type(Proto::TENSOR);
