@@ -174,7 +174,7 @@ constexpr OpName kNames[] = {{kOnnx, "RNN", 7},
 extern const OpDef kOp_recurrent = {
     .folder = "recurrent",
     .names = kNames,
-    .arity = {.min_inputs = 3, .max_inputs = 12, .min_outputs = 1, .max_outputs = 3},
+    .arity = {.min_inputs = 3, .max_inputs = 12, .min_outputs = 0, .max_outputs = 3},
     .resolve = resolve,
     .reference = reference_recurrent};
 

@@ -27,7 +27,7 @@ void lower_recurrent_loop(Lowering& lowering, const Node& node) {
 extern const OpDef kOp_recurrent_loop = {
     .folder = "recurrent_loop",
     .names = kNames,
-    .arity = {.min_inputs = 2, .max_inputs = 9, .min_outputs = 1, .max_outputs = 3},
+    .arity = {.min_inputs = 2, .max_inputs = 9, .min_outputs = 0, .max_outputs = 3},
     .resolve = resolve,
     .reference = reference_recurrent_loop,
     .lower = lower_recurrent_loop};
