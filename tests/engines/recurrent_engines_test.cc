@@ -10,13 +10,13 @@ namespace etch {
 namespace {
 
 TEST(RecurrentEngines, NativelyInAllCellsAndDirections) {
-  expect_native_agrees(recurrent_layers(120));
+  expect_native_agrees(recurrent_layers(60));
 }
 
 class RecurrentCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecurrentCode, GivesTheBitsOfTheReference) {
-  expect_compiled_agrees(recurrent_layers(32), GetParam());
+  expect_compiled_agrees(recurrent_layers(12), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, RecurrentCode, testing::ValuesIn(all_targets_but({})),
