@@ -98,7 +98,7 @@ struct ConvPlan {
   int lanes_per_group = 0;             // entries of "bias" and "scale" per group
   std::int64_t weights_per_group = 0;  // bytes
   ConvOperands operands;
-  std::optional<AddResidual> add;      // operand 1 is the residual
+  std::optional<AddResidual> add;  // operand 1 is the residual
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
   int unroll = 4;         // groups of 4 bytes per iteration of the K loop
