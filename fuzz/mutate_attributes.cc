@@ -11,7 +11,18 @@ namespace {
 using Proto = onnx::AttributeProto;
 
 // What an attribute holds. Lists of two per axis are twice as long as others.
-enum class Holds { kFlag, kNumber, kType, kReal, kReals, kList, kListOfTwo, kWord, kTensor };
+enum class Holds {
+  kFlag,
+  kNumber,
+  kType,
+  kReal,
+  kReals,
+  kList,
+  kListOfTwo,
+  kWord,
+  kWords,
+  kTensor
+};
 
 struct Known {
   const char* name;
@@ -117,6 +128,14 @@ constexpr Known kKnown[] = {
     {"equation", Holds::kWord},
     {"direction", Holds::kWord},
     {"padding_mode", Holds::kWord},
+    {"hidden_size", Holds::kNumber},
+    {"layout", Holds::kFlag},
+    {"linear_before_reset", Holds::kFlag},
+    {"input_forget", Holds::kFlag},
+    {"clip", Holds::kReal},
+    {"activations", Holds::kWords},
+    {"activation_alpha", Holds::kReals},
+    {"activation_beta", Holds::kReals},
 };
 
 constexpr const char* kWords[] = {"NOTSET",
@@ -169,7 +188,12 @@ constexpr const char* kWords[] = {"NOTSET",
                                   "...i,...i->...",
                                   "ii->i",
                                   "abcd,abce->de",
-                                  "i...->..."};
+                                  "i...->...",
+                                  "forward",
+                                  "reverse",
+                                  "bidirectional",
+                                  "Affine",
+                                  "ScaledTanh"};
 
 void set_list(Proto& proto, int count, Random& random) {
   const bool wild = random.one_in(6);
@@ -209,6 +233,10 @@ void set_value(Proto& proto, Holds holds, Random& random) {
     case Holds::kWord:
       proto.set_type(Proto::STRING);
       proto.set_s(kWords[random.below(std::size(kWords))]);
+      break;
+    case Holds::kWords:
+      proto.set_type(Proto::STRINGS);
+      for (int i = 0; i < axes; ++i) proto.add_strings(kWords[random.below(std::size(kWords))]);
       break;
     case Holds::kTensor:
       proto.set_type(Proto::TENSOR);

@@ -29,6 +29,9 @@ constexpr const char* kWindow = "pads strides dilations group auto_pad kernel_sh
 constexpr const char* kPool =
     "kernel_shape kernel_shape kernel_shape pads strides auto_pad ceil_mode count_include_pad "
     "dilations channels_last storage_order";
+constexpr const char* kRecurrent =
+    "hidden_size direction direction layout clip activations activation_alpha activation_beta "
+    "linear_before_reset input_forget";
 constexpr const char* kResize =
     "mode coordinate_transformation_mode nearest_mode axes exclude_outside antialias "
     "keep_aspect_ratio_policy cubic_coeff_a extrapolation_value";
@@ -133,6 +136,10 @@ constexpr Operator kOperators[] = {
     {"ArgMax", "", "x", "axis keepdims select_last_index"},
     {"TopK", "", "xi", "axis largest sorted k"},
     {"BatchNormalization", "", "xffff", "epsilon training_mode"},
+    {"RNN", "", "xff|fixx", kRecurrent},
+    {"GRU", "", "xff|fixx", kRecurrent},
+    {"LSTM", "", "xff|fixxf", kRecurrent},
+    {"DynamicQuantizeLSTM", kMs, "xwwfixxfszsz", kRecurrent},
     {"LayerNormalization", "", "xf|f", "axis epsilon stash_type"},
     {"InstanceNormalization", "", "xff", "epsilon"},
     {"RMSNormalization", "", "xf", "axis epsilon stash_type"},

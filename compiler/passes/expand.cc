@@ -10,6 +10,7 @@
 #include "compiler/ops/matmul_integer_to_float/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qgemm/op.h"
+#include "compiler/passes/expand_recurrent.h"
 #include "compiler/passes/resolve.h"
 
 namespace etch {
@@ -57,8 +58,12 @@ class Expander {
  private:
   // Writes the parts of `node`; false where it has none.
   bool expand(const Node& node) {
-    const DType type = *graph_.value(node.outputs[0]).dtype;
     const std::string_view folder = node.op->folder;
+    if (folder == "recurrent") {  // output 0 may be omitted
+      expand_recurrent(graph_, node, sink_);
+      return true;
+    }
+    const DType type = *graph_.value(node.outputs[0]).dtype;
     if (folder == "matmul_integer_to_float") {
       integer_product(node);
     } else if (folder == "qgemm" && !has_own_kernel(node)) {

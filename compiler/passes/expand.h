@@ -8,6 +8,7 @@
 //   Mean                    Sum, and Mul by fl(1 / n)
 //   Add, Mod, Max ... of 8 and 16 bits    Cast to int32, the same there, Cast back
 //   Relu, Abs, Neg, Sign of integers      Max, Sub and Min, of 8 and 16 bits in int32
+//   RNN, GRU, LSTM          see expand_recurrent.h
 // Each step rounds as the operator's own definition does.
 #pragma once
 

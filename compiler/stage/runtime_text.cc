@@ -7,6 +7,7 @@
 #include "runtime/etch_move.h"
 #include "runtime/etch_normalize.h"
 #include "runtime/etch_products.h"
+#include "runtime/etch_recurrent.h"
 #include "runtime/etch_reduce.h"
 #include "runtime/etch_resize.h"
 
@@ -114,6 +115,12 @@ std::string text_of(const Grid& g) {
   return cat("rt::Grid{", g.corners, " /* corners */, {", g.n[0], ", ", g.n[1], ", ", g.n[2],
              "}, {", g.y_step[0], ", ", g.y_step[1], ", ", g.y_step[2], "}, ", g.inner,
              " /* inner */}");
+}
+
+std::string text_of(const GateRows& r) {
+  return cat("rt::GateRows{", r.rows, " /* rows */, ", r.hidden, " /* hidden */, ", r.x_row, ", ",
+             r.gate_row, ", ", r.y_row, ", ", r.valid_step, ", ", r.bias_step, ", ", r.bias_next,
+             ", ", hex_float(r.clip), " /* clip */}");
 }
 
 std::string text_of(const Picked& p) {

@@ -11,6 +11,7 @@ struct PackedColumns;
 struct ConvShape;
 struct FloatConvShape;
 struct FloatEnd;
+struct GateRows;
 struct Grid;
 struct LrnShape;
 struct MatMulShape;
@@ -42,6 +43,7 @@ std::string text_of(const RowAffine& affine);
 std::string text_of(const LrnShape& shape);
 std::string text_of(const Picked& picked);
 std::string text_of(const Grid& grid);
+std::string text_of(const GateRows& rows);
 
 }  // namespace rt
 }  // namespace etch

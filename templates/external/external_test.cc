@@ -15,6 +15,7 @@
 #include "templates/external/normalize.h"
 #include "templates/external/ops.h"
 #include "templates/external/products.h"
+#include "templates/external/recurrent.h"
 #include "templates/external/scatter.h"
 #include "templates/external/select.h"
 #include "tests/support/guarded.h"
@@ -386,6 +387,32 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
     product.axis[2] = {5, 1, 5, 1, 1, 0, 9, 0, 70};
     call_between_guards(FloatConv<false>{}, product, rt::FloatEnd{2, 3, 70, 1, 0}, kFloats, kFloats,
                         kFloats, kFloatsOut);
+  });
+}
+
+TEST(External, StepsOfRecurrentLayersStayInsideTheirSpans) {
+  expect_inside([] {
+    for (const int n : kCounts) {
+      for (const bool all : {true, false}) {  // what may be left out
+        const rt::GateRows s{3, n, 5 * n, 4 * n, 2 * n, all ? 1 : 0, all ? 1 : 0, all ? n : 0, 1};
+        const Bytes<const Byte> valid{std::vector<Byte>(all ? 3 : 1, Byte{1})};
+        call_between_guards(CopyState{}, 3, n, kFloats, all ? n : 0, all ? 1 : 0, kFloatsOut, n);
+        call_between_guards(AddGates{}, s, 2 * n, kFloats, kFloats, kFloatsOut);
+        call_between_guards(AddPeephole{}, s, kFloats, kFloats, kFloatsOut);
+        call_between_guards(RnnState{}, s, kFloatsOut, valid, kFloatsOut, kFloatsOut);
+        call_between_guards(GruReset{}, s, kFloats, kFloats, kFloatsOut);
+        call_between_guards(GruCandidate{}, s, kFloats, kFloats, kFloatsOut);
+        call_between_guards(GruState{}, s, kFloatsOut, valid, kFloatsOut, kFloatsOut);
+        call_between_guards(LstmCell{}, s, all ? 1 : 0, kFloatsOut, valid, kFloatsOut);
+        call_between_guards(LstmState{}, s, kFloatsOut, valid, kFloatsOut, kFloatsOut);
+        call_between_guards(ScaleSums{}, kInts, 3, n, kFloats, kFloats, all ? 1 : 0, kFloatsOut);
+      }
+      call_between_guards(AffineRow{}, kFloatsOut, n, 2.0F, 1.0F);
+      call_between_guards(QuantizeState{}, kFloats, n, kOut, kFloatsOut, kOut);
+      const Bytes<const std::int32_t> lengths{{INT32_MIN, 2, INT32_MAX}};
+      call_between_guards(SequenceMask{}, lengths, 3, n, kOut);
+      call_between_guards(ClearUnused{}, lengths, 3, n, kFloatsOut);
+    }
   });
 }
 

@@ -54,7 +54,8 @@ std::unique_ptr<FloatProductStep> make_step(FloatProductDescription description)
   return step;
 }
 
-// Input `i`, dense and row-major, in memory and in panels.
+}  // namespace
+
 View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape) {
   auto step = std::make_unique<PackStep>();
   step->kind = "pack";
@@ -67,6 +68,8 @@ View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::Pac
   arguments.add(std::move(step));
   return packed;
 }
+
+namespace {
 
 // Input `i` of `node` in panels, as an argument of a step.
 Input packed_weights(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape,

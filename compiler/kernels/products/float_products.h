@@ -5,8 +5,12 @@
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/ir/geometry/matrix_product.h"
 #include "compiler/lower/lowering.h"
+#include "runtime/etch_float_products.h"
 
 namespace etch {
+
+// A step that packs input `i`, dense and row-major, into panels at run time; their memory.
+View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape);
 
 // Inputs x, w and, where there is one, a bias [M].
 enum class AfterConv { kNothing, kRelu };

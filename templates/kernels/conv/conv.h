@@ -338,7 +338,7 @@ class RegionLoops {
     const int rows = row_spot.span.size;
     const int cols = col_spot.span.size;
     const TilePattern pattern = region_.pattern(row_spot.span, col_spot.span, block.form);
-    const auto x = s_.template operand<const std::uint8_t>(0) + at.x +
+    const auto x = s_.template operand<const std::uint8_t>(plan_.operands.x) + at.x +
                    Index(region_.x_offset + pattern.x_shift) + row * region_.x_row +
                    col * region_.x_col;
     const auto y = s_.template operand<Out>(plan_.operands.y) + at.y + Index(region_.y_offset) +

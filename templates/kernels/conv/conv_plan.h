@@ -84,6 +84,7 @@ enum class LoopOrder { kPixelsOutside, kChannelsOutside };
 
 // Which operands of the step are what; -1: the constant of the same name, or nothing.
 struct ConvOperands {
+  int x = 0;
   int weights = -1;    // packed by the step itself: whole vectors only
   int start = -1;      // what is "bias" otherwise
   int row_terms = -1;  // a vector of equal int32 for every pixel, added to its start; of one row
@@ -96,8 +97,8 @@ struct ConvPlan {
   std::vector<ChannelBlock> blocks;
   int lanes_per_group = 0;             // entries of "bias" and "scale" per group
   std::int64_t weights_per_group = 0;  // bytes
-  ConvOperands operands;               // x is operand 0
-  std::optional<AddResidual> add;      // operand 1 is the residual
+  ConvOperands operands;
+  std::optional<AddResidual> add;  // operand 1 is the residual
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
   int unroll = 4;         // groups of 4 bytes per iteration of the K loop
