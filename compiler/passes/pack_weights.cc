@@ -2,6 +2,7 @@
 #include "compiler/passes/pack_weights.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -153,7 +154,8 @@ T attribute(const Node& node, const char* name, T fallback) {
 
 class WeightPacker {
  public:
-  explicit WeightPacker(Graph& graph) : graph_(graph), wiring_(graph) {}
+  WeightPacker(Graph& graph, BlockedProducts blocked)
+      : graph_(graph), blocked_(blocked), wiring_(graph) {}
 
   void run() {
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
@@ -180,6 +182,12 @@ class WeightPacker {
     return c == Shape{y[1]} || c == Shape{1, y[1]};
   }
 
+  bool quantizes_rows(const Matrix& m) const {
+    const bool blocks = m.axis.granularity == QuantizationGranularity::kBlock;
+    return blocked_ == BlockedProducts::kAsOnnxRuntime && blocks && !m.transposed &&
+           m.axis.block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(m.axis.block));
+  }
+
   void pack(int i, const Matrix& matrix) {
     const Packing packing = packing_of(matrix);
     const bool blocks = matrix.axis.granularity == QuantizationGranularity::kBlock;
@@ -200,7 +208,8 @@ class WeightPacker {
     node.attributes = {{"K", matrix.depth},
                        {"N", matrix.cols},
                        {"bits", packing.bits},
-                       {"block_size", matrix.block}};
+                       {"block_size", matrix.block},
+                       {"accuracy_level", std::int64_t{quantizes_rows(matrix) ? 4 : 0}}};
     graph_.opsets.emplace(kEtch, 1);
     Sink none;
     ETCH_CHECK(resolve_node(graph_, node, none));
@@ -208,11 +217,12 @@ class WeightPacker {
   }
 
   Graph& graph_;
+  BlockedProducts blocked_;
   Wiring wiring_;
 };
 
 }  // namespace
 
-void pack_weights(Graph& graph) { WeightPacker(graph).run(); }
+void pack_weights(Graph& graph, BlockedProducts blocked) { WeightPacker(graph, blocked).run(); }
 
 }  // namespace etch

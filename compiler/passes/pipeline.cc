@@ -46,7 +46,11 @@ const Pass kPasses[] = {
     // After fold_qdq, which may make such operators; before folding of what they consist of.
     {"expand", [](Graph& graph, Sink& sink, const PassOptions&) { expand(graph, sink); }},
     // What fold_qdq has left in float; before folding makes floats of its weights.
-    {"pack_weights", [](Graph& graph, Sink&, const PassOptions&) { pack_weights(graph); }},
+    {"pack_weights",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       pack_weights(graph, options.qdq == QdqMode::kFloat ? BlockedProducts::kExact
+                                                          : BlockedProducts::kAsOnnxRuntime);
+     }},
     // What fold_qdq has left in float is now an ordinary constant.
     {"fold",
      [](Graph& graph, Sink&, const PassOptions&) { fold_constants(graph, FoldDequantize::kYes); }},
