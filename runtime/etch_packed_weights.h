@@ -141,6 +141,24 @@ ETCH_INLINE void store_tile(const Tile<lanes, count, pixels>& tile, float* y, pt
   if constexpr (pixels > 1) store_tile(tile.rest, y + y_row, y_row);
 }
 
+// add_scaled() of integers whose products and sums are exact, so that a fused step changes nothing.
+template <int lanes, int count>
+ETCH_INLINE void add_exact(Columns<lanes, count>& sums, const Floats<lanes>& x, const float* w) {
+#if defined(__FMA__) || defined(__AVX512F__)
+  sums.first = fused(x, load<lanes>(w), sums.first);
+#else
+  sums.first = sum(sums.first, product(x, load<lanes>(w)));
+#endif
+  if constexpr (count > 1) add_exact(sums.rest, x, w + lanes);
+}
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_exact(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_row,
+                           const float* w) {
+  add_exact(tile.first, all_lanes<lanes>(*x), w);
+  if constexpr (pixels > 1) add_exact(tile.rest, x + x_row, x_row, w);
+}
+
 template <bool integers, int lanes, int count, int pixels>
 static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column) {
   const float* const a = p.a + row * p.a_row;
@@ -152,7 +170,13 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
     load_tile(tile, y, p.y_row);
   }
   const float* w = p.w + column;
-  for (int32_t k = 0; k < p.n; ++k, w += p.width) add_scaled(tile, a + k, p.a_row, w);
+  for (int32_t k = 0; k < p.n; ++k, w += p.width) {
+    if constexpr (integers) {
+      add_exact(tile, a + k, p.a_row, w);
+    } else {
+      add_scaled(tile, a + k, p.a_row, w);
+    }
+  }
   if constexpr (integers) scale_sums(tile, p, p.a_scale + row * p.a_scale_row, p.scale + column, y);
   if (!p.last) {
     store_tile(tile, y, p.y_row);

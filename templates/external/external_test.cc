@@ -13,6 +13,7 @@
 #include "templates/external/move.h"
 #include "templates/external/normalize.h"
 #include "templates/external/ops.h"
+#include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/select.h"
 #include "tests/support/guarded.h"
@@ -361,6 +362,35 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
     product.axis[2] = {5, 1, 5, 1, 1, 0, 9, 0, 70};
     call_between_guards(FloatConv<false>{}, product, rt::FloatEnd{2, 3, 70, 1, 0}, kFloats, kFloats,
                         kFloats, kFloatsOut);
+  });
+}
+
+TEST(External, PackedWeightsStayInsideTheirSpans) {
+  expect_inside([] {
+    for (const int cols : {1, 7, 70}) {
+      for (const int block : {3, 16, 64}) {
+        const int part = block == 64 ? 16 : block;
+        const rt::PackedProduct s{5, 37, cols, block, part, 64, 1, 1};
+        const rt::PackedProduct one{5, 37, cols, block, part, 16, 0, 0};
+        call_between_guards(PackedProduct<4, Byte, false>{}, s, kFloats, kFloats, kBytes, kFloats,
+                            kBytes, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<2, float, false>{}, s, kFloats, kFloats, kBytes, kFloats,
+                            kFloats, kFloats, kFloatsOut, kFloatsOut);
+        const rt::PackedProduct whole{5, 37, cols, block, block, 64, 0, 1};
+        call_between_guards(PackedProduct<8, Byte, true>{}, whole, kFloats, kFloats, kBytes,
+                            kFloats, kBytes, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<8, Byte, false>{}, one, kFloats, kFloats, kBytes, kFloats,
+                            kBytes, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(QuantizeBlocks{}, 5, 37, block, kFloats, kFloatsOut, kFloatsOut);
+      }
+    }
+    const Bytes<const std::int64_t> longs;
+    const rt::PackedTable table{4, 40, 16, 20, 3, 1};
+    call_between_guards(GatherPacked<4, std::int64_t>{}, table, kBytes, kFloats, kBytes, longs,
+                        kFloatsOut, 3);
+    const rt::PackedTable bytes{4, 33, 16, 33, 3, 0};
+    call_between_guards(GatherPacked<8, std::int32_t>{}, bytes, kBytes, kFloats, kBytes, kInts,
+                        kFloatsOut, 3);
   });
 }
 
