@@ -16,6 +16,7 @@
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/select.h"
+#include "templates/external/words.h"
 #include "tests/support/guarded.h"
 #include "tests/support/paths.h"
 
@@ -391,6 +392,22 @@ TEST(External, PackedWeightsStayInsideTheirSpans) {
     const rt::PackedTable bytes{4, 33, 16, 33, 3, 0};
     call_between_guards(GatherPacked<8, std::int32_t>{}, bytes, kBytes, kFloats, kBytes, kInts,
                         kFloatsOut, 3);
+  });
+}
+
+TEST(External, ProductsOfWordsStayInsideTheirSpans) {
+  expect_inside([] {
+    const Bytes<const std::int16_t> words;
+    const Bytes<std::int16_t> out;
+    for (const int columns : {1, 7, 70}) {
+      for (const bool channels_last : {true, false}) {
+        for (const int corrected : {0, 1}) {
+          call_between_guards(
+              ConvWords<std::int16_t>{}, float_shape(2, 3, columns, channels_last, 2),
+              rt::WordEnd{0, corrected, 0, -9, 9}, words, kBytes, kInts, kInts, kInts, out);
+        }
+      }
+    }
   });
 }
 

@@ -54,7 +54,7 @@ TEST(GatherBlockQuantized, WrongSizesAreRefused) {
   EXPECT_EQ(block.errors(), "E-ATTR: must be a power of two from 16 on, got 8");
   OneNode bits = table();
   bits.attribute("bits", std::int64_t{8});  // then a row has one block
-  EXPECT_EQ(bits.errors(), "E-SHAPE: must be [2,1], got [2,2]");
+  EXPECT_EQ(bits.errors(), "E-SHAPE: must be [2, 1], got [2, 2]");
   OneNode zeros = table();
   zeros.constant(s8({2, 1}, {0, 0}));
   EXPECT_EQ(zeros.errors(), "E-TYPE: must have the type of data");

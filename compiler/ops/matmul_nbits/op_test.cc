@@ -79,10 +79,10 @@ TEST(MatMulNBits, WrongSizesAreRefused) {
   EXPECT_NE(packed.errors().find("E-ATTR"), std::string::npos);
   OneNode depth = product();
   depth.attribute("K", std::int64_t{21});
-  EXPECT_EQ(depth.errors(), "E-SHAPE: must end in 21 (K), got [1,20]");
+  EXPECT_EQ(depth.errors(), "E-SHAPE: must end in 21 (K), got [1, 20]");
   OneNode cols = product();
   cols.attribute("N", std::int64_t{2});
-  EXPECT_NE(cols.errors().find("E-SHAPE: must be [2,2,8], got [1,2,8]"), std::string::npos);
+  EXPECT_NE(cols.errors().find("E-SHAPE: must be [2, 2, 8], got [1, 2, 8]"), std::string::npos);
   OneNode zeros = product();
   zeros.constant(u8({2}, {1, 2}));
   EXPECT_EQ(zeros.errors(), "E-SHAPE: must have 1 element, got [2]");
