@@ -402,9 +402,10 @@ TEST(External, ProductsOfWordsStayInsideTheirSpans) {
     for (const int columns : {1, 7, 70}) {
       for (const bool channels_last : {true, false}) {
         for (const int corrected : {0, 1}) {
-          call_between_guards(
-              ConvWords<std::int16_t>{}, float_shape(2, 3, columns, channels_last, 2),
-              rt::WordEnd{0, corrected, 0, -9, 9}, words, kBytes, kInts, kInts, kInts, out);
+          const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
+          const rt::WordEnd end{0, corrected, 0, -9, 9};
+          call_between_guards(ConvWords<std::int16_t>{}, shape, end, words, kBytes, kInts, kInts,
+                              kInts, out);
         }
       }
     }
