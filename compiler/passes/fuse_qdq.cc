@@ -123,7 +123,35 @@ bool may_limit(Group& group, ValueId weights) {
   return group.fits(known ? "" : "limits its result, but its weights or bias are no constants");
 }
 
+bool is_16bit(const std::optional<QuantizedOperand>& operand) {
+  return operand && (operand->dtype == DType::kU16 || operand->dtype == DType::kS16);
+}
+
+// 16-bit activations and constant 8-bit weights; what else it needs, the operator itself checks.
+std::optional<Node> fuse_conv16(Group& group) {
+  const QuantizedOperand& x = group.in(0);
+  const bool one_type = group.output && group.output->dtype == x.dtype;
+  if (!group.fits(one_type && x.per_tensor() && group.output->per_tensor()
+                      ? ""
+                      : "16-bit input and output need one type and one scale each"))
+    return std::nullopt;
+  if (!group.fits(weights_fault("input 1", group.inputs[1], DType::kU8, 0))) return std::nullopt;
+  Node node = renamed(group, kEtch, "QLinearConv16");
+  group.graph.opsets.emplace(kEtch, 1);
+  append_limits(group, node);
+  append(group.graph, node, x);
+  append(group.graph, node, group.in(1));
+  append_output(group.graph, node, *group.output);
+  if (group.has_bias()) {
+    const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(0));
+    if (!bias) return std::nullopt;
+    node.inputs.push_back(*bias);
+  }
+  return node;
+}
+
 std::optional<Node> fuse_conv(Group& group) {
+  if (is_16bit(group.inputs[0])) return fuse_conv16(group);
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");

@@ -3,6 +3,7 @@
 //   Conv              QLinearConv; bias: see below. With Relu or Clip before the Q: QLinearConv of
 //                     org.etch with limits; ONNX Runtime leaves these in float, which differs at
 //                     near-ties (docs/spec/qdq.md section 8.2). So has ConvTranspose
+//                     16-bit activations: QLinearConv16 of org.etch; ONNX Runtime has none
 //   ConvTranspose     QLinearConvTranspose of org.etch (channels first); ONNX Runtime has no
 //                     integer kernel and leaves it float, which differs at near-ties (section 8.2)
 //   MatMul            QLinearMatMul; of two matrices without Q after it: QGemm with float output

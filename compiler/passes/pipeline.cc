@@ -14,6 +14,7 @@
 #include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
+#include "compiler/passes/pack_weights.h"
 #include "compiler/passes/prune_channels.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/passes/split_rows.h"
@@ -44,6 +45,12 @@ const Pass kPasses[] = {
      }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.
     {"expand", [](Graph& graph, Sink& sink, const PassOptions&) { expand(graph, sink); }},
+    // What fold_qdq has left in float; before folding makes floats of its weights.
+    {"pack_weights",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       pack_weights(graph, options.qdq == QdqMode::kFloat ? BlockedProducts::kExact
+                                                          : BlockedProducts::kAsOnnxRuntime);
+     }},
     // What fold_qdq has left in float is now an ordinary constant.
     {"fold",
      [](Graph& graph, Sink&, const PassOptions&) { fold_constants(graph, FoldDequantize::kYes); }},

@@ -6,6 +6,7 @@
 #include "runtime/etch_matmul.h"
 #include "runtime/etch_move.h"
 #include "runtime/etch_normalize.h"
+#include "runtime/etch_packed_weights.h"
 #include "runtime/etch_products.h"
 #include "runtime/etch_recurrent.h"
 #include "runtime/etch_reduce.h"
@@ -82,6 +83,17 @@ std::string text_of(const PackShape& s) {
   return cat("rt::PackShape{", s.group, " /* groups */, ", s.taps, " /* taps */, ", s.in,
              " /* in */, ", s.out, " /* out */, ", s.panel, ", ", s.group_step, ", ", s.tap_step,
              ", ", s.in_step, ", ", s.out_step, "}");
+}
+
+std::string text_of(const PackedProduct& s) {
+  return cat("rt::PackedProduct{", s.rows, " /* rows */, ", s.depth, " /* depth */, ", s.cols,
+             " /* cols */, ", s.block, " /* block */, ", s.part, ", ", s.panel, ", ", s.zero_step,
+             ", ", s.bias_step, "}");
+}
+
+std::string text_of(const PackedTable& s) {
+  return cat("rt::PackedTable{", s.size, " /* rows */, ", s.inner, " /* of elements */, ", s.block,
+             " /* block */, ", s.row_bytes, ", ", s.row_scales, ", ", s.zero_step, "}");
 }
 
 std::string text_of(const FloatConvShape& s) {

@@ -1,0 +1,142 @@
+// Building of convolutions of 16-bit activations; see words.h.
+#include "compiler/kernels/products/words.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/kernels/conv/operands.h"
+#include "compiler/kernels/products/floats/plan.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
+#include "compiler/stage/staged_step_impl.h"
+#include "templates/kernels/products/words.h"
+
+namespace etch {
+
+namespace {
+
+class WordConvStep : public StagedStep<WordConvStep> {
+ public:
+  WordConvPlan plan;
+  template <class S>
+  void kernel(S& s) const {
+    word_conv_kernel(s, plan);
+  }
+};
+
+}  // namespace
+
+ETCH_INSTANTIATE_STEP(WordConvStep);
+
+namespace {
+
+std::int64_t taps_of(const ConvGeometry& g) {
+  std::int64_t taps = 1;
+  for (const ConvAxis& axis : g.axes) taps *= axis.kernel;
+  return taps;
+}
+
+// The weight of channel c (of the group) at a position of the kernel, for output channel m.
+class Weights {
+ public:
+  Weights(const Tensor& w, const WordConv& conv)
+      : values_(w.integers()), conv_(conv), taps_(taps_of(conv.geometry)) {}
+  std::int64_t at(std::int64_t m, std::int64_t c, std::int64_t tap) const {
+    const std::int64_t in = conv_.geometry.in_per_group();
+    return c < in ? values_[as_index((m * in + c) * taps_ + tap)] - conv_.w_zero(m) : 0;
+  }
+
+ private:
+  std::vector<std::int64_t> values_;
+  const WordConv& conv_;
+  std::int64_t taps_;
+};
+
+Tensor in_pairs(const ConvGeometry& g, const Weights& w) {
+  const std::int64_t taps = taps_of(g), pairs = (g.in_per_group() + 1) / 2;
+  Tensor out(DType::kU8, {g.out_channels * taps * pairs * 2});
+  auto to = out.as<std::uint8_t>().begin();
+  for (std::int64_t group = 0; group < g.out_channels; group += g.out_per_group()) {
+    const std::int64_t end = group + g.out_per_group();
+    for (std::int64_t first = group; first < end; first += rt::kPanel) {
+      const std::int64_t last = std::min<std::int64_t>(first + rt::kPanel, end);
+      for (std::int64_t row = 0; row < taps * pairs; ++row) {
+        for (std::int64_t m = first; m < last; ++m) {
+          for (const std::int64_t c : {0, 1})
+            *to++ = static_cast<std::uint8_t>(w.at(m, row % pairs * 2 + c, row / pairs));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// x as the kernel sees it has the zero point `zero`: what each position of the kernel adds by that.
+Tensor added_per_tap(const ConvGeometry& g, const Weights& w, std::int64_t zero) {
+  const std::int64_t taps = taps_of(g);
+  Tensor out(DType::kS32, {taps * g.out_channels});
+  auto to = out.as<std::int32_t>().begin();
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    for (std::int64_t m = 0; m < g.out_channels; ++m) {
+      std::int64_t sum = 0;
+      for (std::int64_t c = 0; c < g.in_per_group(); ++c) sum += w.at(m, c, tap);
+      // Sums are taken modulo 2^32; only the whole one has to fit.
+      *to++ = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum * zero));
+    }
+  }
+  return out;
+}
+
+Tensor scales(const WordConv& conv) {
+  std::vector<std::int32_t> all = conv.high_parts;
+  all.insert(all.end(), conv.low_parts.begin(), conv.low_parts.end());
+  all.insert(all.end(), conv.shifts.begin(), conv.shifts.end());
+  return Tensor::of<std::int32_t>({static_cast<std::int64_t>(all.size())}, all);
+}
+
+Tensor bias_of(Lowering& lowering, const Node& node, const ConvGeometry& g) {
+  const bool biased = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
+  return biased ? lowering.constant(node, 8) : Tensor(DType::kS32, {g.out_channels});
+}
+
+}  // namespace
+
+void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
+  if (refuse_empty(lowering, node)) return;
+  const ConvGeometry& g = conv.geometry;
+  auto step = std::make_unique<WordConvStep>();
+  step->kind = "conv";
+  step->summary =
+      cat("convolution of 16 bits, ", g.in_channels, " -> ", counted(g.out_channels, "channel"));
+  step->macs = g.batch * taps_of(g) * g.in_per_group() * g.out_channels;
+  for (const ConvAxis& axis : g.axes) step->macs *= axis.out;
+  step->facts.emplace_back("sums proved to fit in 32 bits");
+  StepArguments arguments(lowering, node, *step);
+  const Order order = conv_order(g.layout, static_cast<int>(g.axes.size()) + 2);
+  WordConvPlan& plan = step->plan;
+  const Input x = arguments.memory(lowering.ordered(node, 0, order), "x");
+  const bool is_unsigned = x.view.dtype == DType::kU16;
+  const Weights weights(lowering.constant(node, 3), conv);
+  const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
+  plan.end = {is_unsigned ? 0x8000 : 0, zero != 0 ? 1 : 0, conv.y_zero, conv.low, conv.high};
+  plan.x = x.argument;
+  plan.w = arguments.data(in_pairs(g, weights), "weights", "pairs, see etch_words.h").argument;
+  const Tensor none(DType::kS32, {1});
+  plan.taken_off = arguments
+                       .data(zero != 0 ? added_per_tap(g, weights, zero) : none, "taken_off",
+                             "what the zero point adds, per position of the kernel")
+                       .argument;
+  plan.bias = arguments.data(bias_of(lowering, node, g), "bias", "per channel").argument;
+  plan.scale =
+      arguments.data(scales(conv), "scale", "high and low 31 bits of factors, shifts").argument;
+  const View y = lowering.new_output(node, 0, order);
+  plan.shape =
+      plan_float_conv(g, false, channels_first(x.view, g.layout), channels_first(y, g.layout))
+          .shape;
+  plan.y = arguments.output("y", y);
+  arguments.add(std::move(step));
+}
+
+}  // namespace etch

@@ -1,0 +1,23 @@
+// Convolutions of 16-bit activations and 8-bit weights (runtime/etch_words.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compiler/ir/geometry/convolution.h"
+#include "compiler/lower/lowering.h"
+
+namespace etch {
+
+// What belongs to a node with the inputs of QLinearConv: x in memory, weights (input 3) and bias
+// (input 8) constant. Per output channel a factor high * 2^31 + low and a shift, see scaled_word().
+struct WordConv {
+  ConvGeometry geometry;
+  int x_zero = 0, y_zero = 0, low = 0, high = 0;
+  std::function<int(std::int64_t m)> w_zero;
+  std::vector<std::int32_t> high_parts, low_parts, shifts;
+};
+void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv);
+
+}  // namespace etch

@@ -1,0 +1,42 @@
+// QLinearConv16 (org.etch): a convolution of 16-bit activations and 8-bit weights requantized to 16
+// bits, which passes/fuse_qdq makes of DequantizeLinear, Conv and QuantizeLinear.
+//
+//   Inputs as those of QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale,
+//   y_zero_point, B; x and y of one type, int16 or uint16; w int8 or uint8, w - w_zero_point in
+//   [-128, 127]; everything but x is constant. Attributes of Conv, clamp_low and clamp_high.
+//
+//   A = B[m] + sum of (x - x_zero_point) * (w - w_zero_point[m])      proved to fit in int32
+//   y = limits of rne(A * M[m]) + y_zero_point
+// M is x_scale * w_scale[m] / y_scale with 60 significant bits, cut off; A * M and its rounding to
+// the nearest, ties to even, are exact. The real number that the three operators mean is A times
+// the quotient itself: the two round apart only within 2^-27 of a tie.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/ops/conv_geometry/geometry.h"
+#include "compiler/ops/quantization.h"
+
+namespace etch {
+
+// factor / 2^exponent, factor in [2^59, 2^60).
+struct WideScale {
+  std::int64_t factor = 0;
+  int exponent = 0;
+  std::int32_t high() const { return static_cast<std::int32_t>(factor >> 31); }
+  std::int32_t low() const { return static_cast<std::int32_t>(factor & 0x7fffffff); }
+  int shift() const { return exponent - 31; }
+};
+WideScale wide_scale(float x, float w, float y);
+
+struct QLinearConv16 {
+  ConvGeometry geometry;
+  Quantization x, w, y;
+  int low = 0, high = 0;  // limits of y
+};
+
+std::vector<Tensor> reference_qlinear_conv16(const Node& node,
+                                             std::span<const Tensor* const> inputs);
+void lower_qlinear_conv16(Lowering& lowering, const Node& node);
+
+}  // namespace etch

@@ -1,0 +1,51 @@
+// QLinearConv16: rounding by hand, factors, and what cannot be proved.
+#include "compiler/ops/qlinear_conv16/op.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+namespace {
+
+Tensor s16(Shape shape, const std::vector<std::int16_t>& values) {
+  return Tensor::of<std::int16_t>(std::move(shape), values);
+}
+
+// y = rne(x * weight / 2), one pixel after the other.
+OneNode halved(const std::vector<std::int16_t>& x, std::int8_t weight) {
+  OneNode node("QLinearConv16", "org.etch", 1);
+  node.input(s16({1, 1, static_cast<std::int64_t>(x.size())}, x));
+  node.constant(f32({}, {0.5F})).constant(s16({}, {0}));
+  node.constant(s8({1, 1, 1}, {weight})).constant(f32({}, {1})).constant(s8({}, {0}));
+  node.constant(f32({}, {1})).constant(s16({}, {0}));
+  return node;
+}
+
+TEST(QLinearConv16, RoundsTiesToEvenAndSaturates) {
+  const Tensor y = halved({1, 3, 5, -1, -3, 4, 32767, -32768}, 1).run().at(0);
+  EXPECT_EQ(y, s16({1, 1, 8}, {0, 2, 2, 0, -2, 2, 16384, -16384}));
+  EXPECT_EQ(halved({32767, -32768}, 3).run().at(0), s16({1, 1, 2}, {32767, -32768}));
+}
+
+TEST(QLinearConv16, FactorsHave60Bits) {
+  const WideScale half = wide_scale(0.5F, 1, 1);
+  EXPECT_EQ(half.factor, std::int64_t{1} << 59);
+  EXPECT_EQ(half.exponent, 60);
+  const WideScale third = wide_scale(1, 1, 3);
+  EXPECT_EQ(third.factor, 0xaaaaaaaaaaaaaaa);  // 2/3 of 2^60, cut off
+  EXPECT_EQ(third.exponent, 61);
+}
+
+TEST(QLinearConv16, SumsThatMayLeaveInt32AreRefused) {
+  OneNode fits = halved({1}, 1);
+  fits.constant(s32({1}, {INT32_MAX - 32768}));
+  EXPECT_EQ(fits.errors(), "");
+  OneNode one_more = halved({1}, 1);
+  one_more.constant(s32({1}, {INT32_MAX - 32767}));
+  EXPECT_EQ(one_more.errors(), "E-UNSUPPORTED: its sums may leave int32");
+}
+
+}  // namespace
+}  // namespace etch

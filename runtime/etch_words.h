@@ -1,0 +1,354 @@
+// Convolutions of 16-bit activations and 8-bit weights, requantized to 16 bits with integers alone:
+//   sum = bias + the sum of (x - zero) * w       32 bits; proved to fit before code is generated
+//   y   = limits of rne(sum * m / 2^e) + zero    m: 60 bits, exact; ties to even
+// x is taken as int16 (uint16 less 32768), so that pairs of channels are one step of pmaddwd, and
+// what that and the zero point add is taken off per tap. C++17, freestanding, no heap, no state.
+//
+// Packed weights: columns (output channels of a group) in panels of kPanel as in
+// etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column side
+// by side, those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float_products.h"
+#include "etch_intrinsics.h"
+
+namespace etch {
+namespace rt {
+
+struct WordEnd {
+  int32_t flip;             // 0x8000 if x and y are unsigned
+  int32_t corrected;        // 1: there is something to take off per tap
+  int32_t zero, low, high;  // of y
+};
+
+// `lanes` sums.
+#if defined(__GNUC__) && defined(__AVX512BW__)
+constexpr int kWordLanes = 16;
+#elif defined(__GNUC__) && defined(__AVX2__)
+constexpr int kWordLanes = 8;
+#elif defined(__GNUC__) && defined(__SSE4_1__)
+constexpr int kWordLanes = 4;
+#else
+constexpr int kWordLanes = 1;
+#endif
+
+template <int lanes>
+struct Words;
+template <>
+struct Words<1> {
+  uint32_t v;
+};
+#if defined(__GNUC__) && defined(__SSE4_1__)
+template <>
+struct Words<4> {
+  __m128i v;
+};
+#endif
+#if defined(__GNUC__) && defined(__AVX2__)
+template <>
+struct Words<8> {
+  __m256i v;
+};
+#endif
+#if defined(__GNUC__) && defined(__AVX512BW__)
+template <>
+struct Words<16> {
+  __m512i v;
+};
+#endif
+
+ETCH_INLINE int32_t signed_byte(uint8_t byte) { return static_cast<int32_t>(byte ^ 0x80u) - 128; }
+
+// sum += a pair of x * the pairs of weights from w on; wraps.
+ETCH_INLINE void add_pair(Words<1>& sum, int32_t x, const uint8_t* w) {
+  const int32_t low = static_cast<int16_t>(x & 0xffff), high = x >> 16;
+  sum.v += static_cast<uint32_t>(low * signed_byte(w[0]) + high * signed_byte(w[1]));
+}
+ETCH_INLINE void subtract(Words<1>& sum, const int32_t* p) { sum.v -= static_cast<uint32_t>(*p); }
+#if defined(__GNUC__) && defined(__SSE4_1__)
+ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
+  const __m128i pairs = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(w)));
+  sum.v = _mm_add_epi32(sum.v, _mm_madd_epi16(_mm_set1_epi32(x), pairs));
+}
+ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
+  sum.v = _mm_sub_epi32(sum.v, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+#endif
+#if defined(__GNUC__) && defined(__AVX2__)
+ETCH_INLINE void add_pair(Words<8>& sum, int32_t x, const uint8_t* w) {
+  const __m256i pairs = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
+  sum.v = _mm256_add_epi32(sum.v, _mm256_madd_epi16(_mm256_set1_epi32(x), pairs));
+}
+ETCH_INLINE void subtract(Words<8>& sum, const int32_t* p) {
+  sum.v = _mm256_sub_epi32(sum.v, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+#endif
+#if defined(__GNUC__) && defined(__AVX512BW__)
+ETCH_INLINE void add_pair(Words<16>& sum, int32_t x, const uint8_t* w) {
+  const __m512i pairs =
+      _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w)));
+  sum.v = _mm512_add_epi32(sum.v, _mm512_madd_epi16(_mm512_set1_epi32(x), pairs));
+}
+ETCH_INLINE void subtract(Words<16>& sum, const int32_t* p) {
+  sum.v = _mm512_sub_epi32(sum.v, _mm512_loadu_si512(p));
+}
+#endif
+
+template <int lanes>
+ETCH_INLINE Words<lanes> load_words(const int32_t* p) {
+  Words<lanes> out;
+  ETCH_MEMCPY(&out, p, sizeof out);
+  return out;
+}
+
+// `count` neighbouring vectors, and so many for each of `pixels`. Nested, to stay in registers.
+template <int lanes, int count>
+struct WordColumns {
+  Words<lanes> first;
+  WordColumns<lanes, count - 1> rest;
+};
+template <int lanes>
+struct WordColumns<lanes, 1> {
+  Words<lanes> first;
+};
+template <int lanes, int count, int pixels>
+struct WordTile {
+  WordColumns<lanes, count> first;
+  WordTile<lanes, count, pixels - 1> rest;
+};
+template <int lanes, int count>
+struct WordTile<lanes, count, 1> {
+  WordColumns<lanes, count> first;
+};
+
+template <int lanes, int count>
+ETCH_INLINE void start(WordColumns<lanes, count>& x, const int32_t* bias) {
+  x.first = load_words<lanes>(bias);
+  if constexpr (count > 1) start(x.rest, bias + lanes);
+}
+template <int lanes, int count>
+ETCH_INLINE void subtract(WordColumns<lanes, count>& x, const int32_t* p) {
+  subtract(x.first, p);
+  if constexpr (count > 1) subtract(x.rest, p + lanes);
+}
+template <int lanes, int count>
+ETCH_INLINE void add_pair(WordColumns<lanes, count>& sums, int32_t x, const uint8_t* w) {
+  add_pair(sums.first, x, w);
+  if constexpr (count > 1) add_pair(sums.rest, x, w + 2 * lanes);
+}
+template <int lanes, int count, int pixels>
+ETCH_INLINE void repeat(WordTile<lanes, count, pixels>& tile,
+                        const WordColumns<lanes, count>& each) {
+  tile.first = each;
+  if constexpr (pixels > 1) repeat(tile.rest, each);
+}
+
+// Channels c and c + 1, or c alone, as int16 in the low and high half.
+template <bool both, class T>
+ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel, int32_t flip) {
+  const auto low = static_cast<uint32_t>(static_cast<uint16_t>(x[0]) ^ flip);
+  if constexpr (!both) return static_cast<int32_t>(low & 0xffffu);
+  const auto high = static_cast<uint32_t>(static_cast<uint16_t>(x[x_channel]) ^ flip);
+  return static_cast<int32_t>((low & 0xffffu) | (high << 16));
+}
+
+template <bool both, int lanes, int count, int pixels, class T>
+ETCH_INLINE void add_pairs(WordTile<lanes, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
+                           ptrdiff_t x_channel, int32_t flip, const uint8_t* w) {
+  add_pair(tile.first, pair_of<both>(x, x_channel, flip), w);
+  if constexpr (pixels > 1) add_pairs<both>(tile.rest, x + x_pixel, x_pixel, x_channel, flip, w);
+}
+
+// rne(sum * (high * 2^31 + low) / 2^(31 + shift)), 0 <= high < 2^29, 0 <= low < 2^31, 0 <= shift <
+// 62. What a division leaves is kept as one more bit: ties are those of the exact product.
+ETCH_INLINE int64_t scaled_word(int32_t sum, int32_t high, int32_t low, int32_t shift) {
+  const int64_t part = int64_t{sum} * low;
+  const int64_t sticky = (part & 0x7fffffff) != 0 ? 1 : 0;
+  const int64_t whole = (int64_t{sum} * high + (part >> 31)) * 2 + sticky;
+  const int64_t half = int64_t{1} << shift;
+  return (whole + half - 1 + ((whole >> (shift + 1)) & 1)) >> (shift + 1);
+}
+
+// What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low and
+// shift are `columns` apart.
+template <class T>
+struct WordRow {
+  const T* x;
+  const uint8_t* w;
+  ptrdiff_t width;
+  const int32_t *taken_off, *bias, *scale;
+  ptrdiff_t columns;
+  T* y;
+};
+
+template <class T>
+ETCH_INLINE T limited_word(int64_t q, const WordEnd& end) {
+  const int64_t above = q + end.zero > end.low ? q + end.zero : end.low;
+  return static_cast<T>(above < end.high ? above : end.high);
+}
+
+// Sums in 64 bits, half as many as a vector has.
+#if defined(__GNUC__) && defined(__SSE4_1__)
+#define ETCH_WIDE_WORDS 1
+constexpr int kWideLanes = kWordLanes / 2;
+typedef int64_t WideVector __attribute__((vector_size(8 * kWideLanes)));
+typedef int32_t NarrowVector __attribute__((vector_size(4 * kWideLanes)));
+
+ETCH_INLINE WideVector load_wide(const int32_t* p) {
+  NarrowVector v;
+  ETCH_MEMCPY(&v, p, sizeof v);
+  return __builtin_convertvector(v, WideVector);
+}
+
+// Products of the low halves of each lane.
+ETCH_INLINE WideVector wide_product(WideVector a, WideVector b) {
+#if defined(__AVX512BW__)
+  return reinterpret_cast<WideVector>(
+      _mm512_maskz_mul_epi32(0xff, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<WideVector>(
+      _mm256_mul_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#else
+  return reinterpret_cast<WideVector>(
+      _mm_mul_epi32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#endif
+}
+
+// scaled_word() and limited_word() of neighbouring columns of `pixels` rows of `count` sums.
+template <class T>
+static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t count,
+                               const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
+                               ptrdiff_t y_pixel) {
+  typedef T Result __attribute__((vector_size(sizeof(T) * kWideLanes)));
+  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
+  const WideVector shift = load_wide(scale + 2 * columns) + 1;
+  const WideVector below_half = ((WideVector{} + 1) << (shift - 1)) - 1;
+  const WideVector least = WideVector{} + end.low, most = WideVector{} + end.high;
+  for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
+    const WideVector sum = load_wide(sums);
+    const WideVector part = wide_product(sum, low);
+    const WideVector sticky = (part & 0x7fffffff) != 0;  // -1: there is a rest
+    const WideVector whole = (wide_product(sum, high) + (part >> 31)) * 2 - sticky;
+    const WideVector q = ((whole + below_half + ((whole >> shift) & 1)) >> shift) + end.zero;
+    const WideVector above = q > least ? q : least;
+    const Result result = __builtin_convertvector(above < most ? above : most, Result);
+    ETCH_MEMCPY(y, &result, sizeof result);
+  }
+}
+#endif
+
+template <class T>
+static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t count,
+                                const WordEnd& end, const WordRow<T>& row, T* y, ptrdiff_t y_pixel,
+                                ptrdiff_t y_channel) {
+  int32_t first = 0;
+#if defined(ETCH_WIDE_WORDS)
+  if (y_channel == 1) {
+    for (; first + kWideLanes <= count; first += kWideLanes)
+      finish_wide(sums + first, pixels, count, end, row.scale + first, row.columns, y + first,
+                  y_pixel);
+  }
+#endif
+  for (int32_t p = 0; p < pixels; ++p) {
+    for (int32_t c = first; c < count; ++c) {
+      const int32_t* const scale = row.scale + c;
+      const int64_t q =
+          scaled_word(sums[p * count + c], scale[0], scale[row.columns], scale[2 * row.columns]);
+      y[p * y_pixel + c * y_channel] = limited_word<T>(q, end);
+    }
+  }
+}
+
+template <int lanes, int count, int pixels, class T>
+static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, int32_t out) {
+  const ConvAxis& axis = s.axis[s.along];
+  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
+  const int32_t pairs = (s.in + 1) / 2;
+  WordColumns<lanes, count> first;
+  start(first, row.bias);
+  if (end.corrected != 0) {
+    for_each_tap(s.axis, window, [&](ptrdiff_t, int32_t tap) {
+      subtract(first, row.taken_off + tap * row.columns);
+    });
+  }
+  WordTile<lanes, count, pixels> tile;
+  repeat(tile, first);
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
+    const T* x = row.x + at;
+    const uint8_t* w = row.w + static_cast<ptrdiff_t>(tap) * pairs * row.width * 2;
+    for (int32_t c = 0; c + 2 <= s.in; c += 2) {
+      add_pairs<true>(tile, x, x_pixel, s.x_channel, end.flip, w);
+      x += 2 * s.x_channel;
+      w += 2 * row.width;
+    }
+    if (s.in % 2 != 0) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
+  });
+  int32_t sums[static_cast<size_t>(lanes * count * pixels)];
+  ETCH_MEMCPY(sums, &tile, sizeof sums);
+  finish_words(sums, pixels, lanes * count, end, row, row.y + out * axis.y_step, axis.y_step,
+               s.y_channel);
+}
+
+template <int lanes, int count, class T>
+static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
+                            Interior interior, Window window) {
+  constexpr int kSums = lanes == 16 ? 24 : 8;
+  constexpr int kPixels = kSums / count < 8 ? kSums / count : 8;
+  for_each_tile<(lanes > 1 ? kPixels : 1)>(s, interior, window, [&](int32_t out, auto width) {
+    word_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
+  });
+  constexpr int kColumns = lanes * count;
+  row.w += 2 * kColumns;
+  row.taken_off += end.corrected * kColumns;
+  row.bias += kColumns;
+  row.scale += kColumns;
+  row.y += kColumns * s.y_channel;
+}
+
+template <int lanes, class T>
+static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
+                                Interior interior, int32_t columns, const Window& window) {
+  if constexpr (lanes == kWordLanes) {
+    for (; columns >= 4 * lanes; columns -= 4 * lanes)
+      word_row<lanes, 4>(s, end, row, interior, window);
+  }
+  for (; columns >= lanes; columns -= lanes) word_row<lanes, 1>(s, end, row, interior, window);
+  if constexpr (lanes > 1) word_columns<narrower(lanes)>(s, end, row, interior, columns, window);
+}
+
+// Forward convolutions. `taken_off` has a row of all columns per position of the kernel.
+template <class T>
+static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                              const int32_t* scale, T* y) {
+  const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
+  const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * ((s.in + 1) / 2) * 2;
+  const ptrdiff_t columns = static_cast<ptrdiff_t>(s.group) * s.out;
+  const Interior interior = interior_of(s.axis[s.along], false);
+  for (int32_t n = 0; n < s.batch; ++n) {
+    for (int32_t g = 0; g < s.group; ++g) {
+      for (int32_t first = 0; first < s.out; first += kPanel) {
+        const int32_t width = s.out - first < kPanel ? s.out - first : kPanel;
+        const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
+        for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
+          const WordRow<T> row{x + n * s.x_image + g * s.in * s.x_channel,
+                               w + column * depth,
+                               width,
+                               taken_off + end.corrected * column,
+                               bias + column,
+                               scale + column,
+                               columns,
+                               y + n * s.y_image + column * s.y_channel + y_row};
+          word_columns<kWordLanes>(s, end, row, interior, width, window);
+        });
+      }
+    }
+  }
+}
+
+}  // namespace rt
+}  // namespace etch

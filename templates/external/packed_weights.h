@@ -1,0 +1,91 @@
+// Descriptors of the functions of runtime/etch_packed_weights.h; see templates/external.h.
+#pragma once
+
+#include "runtime/etch_packed_weights.h"
+#include "templates/external.h"
+
+namespace etch {
+
+// How generated code names bits, type of zero points and kind of sums of a product.
+template <int bits, class Zero, bool integers>
+const std::string& packed_product_name() {
+  static const std::string kName = std::string("packed_product<") + std::to_string(bits) + ", " +
+                                   std::string(RuntimeName<Zero>::kText) +
+                                   (integers ? ", true>" : ", false>");
+  return kName;
+}
+
+template <int bits, class Index>
+const std::string& gather_packed_name() {
+  static const std::string kName = std::string("gather_packed<") + std::to_string(bits) + ", " +
+                                   std::string(RuntimeName<Index>::kText) + ">";
+  return kName;
+}
+
+namespace external {
+
+// Bytes of the packed values of one column.
+inline std::int64_t packed_bytes(std::int64_t depth, std::int64_t block, int bits) {
+  const std::int64_t per_byte = 8 / bits;
+  const std::int64_t last = (depth - 1) % block + 1;
+  return (depth - 1) / block * ((block - 1) / per_byte + 1) + (last - 1) / per_byte + 1;
+}
+
+template <int bits, class Zero, bool integers>
+struct PackedProduct : RuntimeFunction {
+  PackedProduct()
+      : RuntimeFunction(packed_product_name<bits, Zero, integers>(), "etch_packed_weights.h",
+                        FloatUse::kUsed) {}
+  void operator()(const rt::PackedProduct& s, const float* a, const float* a_scales,
+                  const std::uint8_t* w, const float* scales, const Zero* zeros, const float* bias,
+                  float* widened, float* y) const {
+    rt::packed_product<bits, Zero, integers>(s, a, a_scales, w, scales, zeros, bias, widened, y);
+  }
+  auto spans(const rt::PackedProduct& s, const float* a, const float* a_scales,
+             const std::uint8_t* w, const float* scales, const Zero* zeros, const float* bias,
+             float* widened, float* y) const {
+    const std::int64_t blocks = rt::blocks_of(s.depth, s.block);
+    const std::int64_t entries = blocks * s.cols;
+    const std::int64_t width = s.cols < s.panel ? s.cols : s.panel;
+    const std::int64_t part = s.depth < s.part ? s.depth : s.part;
+    return spans_of(span(a, {}, std::int64_t{s.rows} * s.depth),
+                    span(a_scales, {}, integers ? s.rows * blocks : 0),
+                    span(w, {}, packed_bytes(s.depth, s.block, bits) * s.cols),
+                    span(scales, {}, entries), span(zeros, {{entries, s.zero_step}}),
+                    span(bias, {{s.cols, s.bias_step}}), span(widened, {}, part * width),
+                    span(y, {}, std::int64_t{s.rows} * s.cols));
+  }
+};
+
+struct QuantizeBlocks : RuntimeFunction {
+  QuantizeBlocks() : RuntimeFunction("quantize_blocks", "etch_packed_weights.h", FloatUse::kUsed) {}
+  void operator()(int rows, int depth, int block, const float* x, float* q, float* scales) const {
+    rt::quantize_blocks(rows, depth, block, x, q, scales);
+  }
+  auto spans(int rows, int depth, int block, const float* x, float* q, float* scales) const {
+    const std::int64_t elements = std::int64_t{rows} * depth;
+    return spans_of(span(x, {}, elements), span(q, {}, elements),
+                    span(scales, {}, std::int64_t{rows} * rt::blocks_of(depth, block)));
+  }
+};
+
+template <int bits, class Index>
+struct GatherPacked : RuntimeFunction {
+  GatherPacked()
+      : RuntimeFunction(gather_packed_name<bits, Index>(), "etch_packed_weights.h",
+                        FloatUse::kUsed) {}
+  void operator()(const rt::PackedTable& s, const std::uint8_t* x, const float* scales,
+                  const std::uint8_t* zeros, const Index* indices, float* y, int count) const {
+    rt::gather_packed<bits>(s, x, scales, zeros, indices, y, count);
+  }
+  auto spans(const rt::PackedTable& s, const std::uint8_t* x, const float* scales,
+             const std::uint8_t* zeros, const Index* indices, float* y, int count) const {
+    const std::int64_t entries = std::int64_t{s.size} * s.row_scales;
+    return spans_of(span(x, {}, std::int64_t{s.size} * s.row_bytes), span(scales, {}, entries),
+                    span(zeros, {{entries, s.zero_step}}), span(indices, {}, count),
+                    span(y, {}, std::int64_t{count} * s.inner));
+  }
+};
+
+}  // namespace external
+}  // namespace etch

@@ -1,0 +1,53 @@
+// Descriptors of the functions of runtime/etch_words.h; see templates/external.h. Of x all
+// positions that the geometry names count, whether a stride skips them or not.
+#pragma once
+
+#include <string>
+
+#include "runtime/etch_words.h"
+#include "templates/external.h"
+
+namespace etch {
+
+namespace rt {
+inline std::string text_of(const WordEnd& e) {
+  std::string out = "rt::WordEnd{";
+  for (const std::int32_t each : {e.flip, e.corrected, e.zero, e.low})
+    out.append(std::to_string(each)).append(", ");
+  return out.append(std::to_string(e.high)).append("}");
+}
+}  // namespace rt
+
+namespace external {
+
+template <class T>
+struct ConvWords : RuntimeFunction {
+  ConvWords() : RuntimeFunction("conv_words", "etch_words.h", FloatUse::kNone) {}
+  void operator()(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
+                  const std::uint8_t* w, const std::int32_t* taken_off, const std::int32_t* bias,
+                  const std::int32_t* scale, T* y) const {
+    rt::conv_words(s, end, x, w, taken_off, bias, scale, y);
+  }
+  auto spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x, const std::uint8_t* w,
+             const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,
+             T* y) const {
+    const std::int64_t columns = std::int64_t{s.group} * s.out;
+    const std::int64_t taps = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel;
+    return spans_of(span(x, {{s.batch, s.x_image},
+                             {std::int64_t{s.group} * s.in, s.x_channel},
+                             {s.axis[0].in, s.axis[0].x_step},
+                             {s.axis[1].in, s.axis[1].x_step},
+                             {s.axis[2].in, s.axis[2].x_step}}),
+                    span(w, {}, columns * taps * ((s.in + 1) / 2) * 2),
+                    span(taken_off, {}, end.corrected != 0 ? columns * taps : 0),
+                    span(bias, {}, columns), span(scale, {}, 3 * columns),
+                    span(y, {{s.batch, s.y_image},
+                             {columns, s.y_channel},
+                             {s.axis[0].out, s.axis[0].y_step},
+                             {s.axis[1].out, s.axis[1].y_step},
+                             {s.axis[2].out, s.axis[2].y_step}}));
+  }
+};
+
+}  // namespace external
+}  // namespace etch

@@ -1,0 +1,30 @@
+// The kernel of convolutions of 16-bit activations: a call of runtime/etch_words.h.
+#pragma once
+
+#include "templates/external/words.h"
+#include "templates/kernels/arguments.h"
+
+namespace etch {
+
+struct WordConvPlan {
+  rt::FloatConvShape shape{};
+  rt::WordEnd end{};
+  Argument x, w, taken_off, bias, scale;
+  int y = 0;  // operand of the step
+};
+
+template <class T, class S>
+void word_conv(S& s, const WordConvPlan& p) {
+  s.call(external::ConvWords<T>{}, p.shape, p.end, pointer_to<T>(s, p.x),
+         pointer_to<std::uint8_t>(s, p.w), pointer_to<std::int32_t>(s, p.taken_off),
+         pointer_to<std::int32_t>(s, p.bias), pointer_to<std::int32_t>(s, p.scale),
+         s.template operand<T>(p.y));
+}
+
+template <class S>
+void word_conv_kernel(S& s, const WordConvPlan& p) {
+  if (p.end.flip != 0) return word_conv<std::uint16_t>(s, p);
+  word_conv<std::int16_t>(s, p);
+}
+
+}  // namespace etch

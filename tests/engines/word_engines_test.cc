@@ -1,0 +1,96 @@
+// QDQ convolutions of 16-bit activations: the reference of what they become, the steps under the
+// Native stage and compiled code give the same bits on every instruction set.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "tests/support/agreement.h"
+#include "tests/support/cases.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/targets.h"
+
+namespace etch {
+namespace {
+
+using Attributes = std::map<std::string, Attribute>;
+using Ints = std::vector<std::int64_t>;
+
+Tensor scales(Dice& dice, const Shape& shape, float unit) {
+  Tensor out(DType::kF32, shape);
+  for (float& each : out.as<float>()) each = static_cast<float>(dice.between(1000, 90000)) * unit;
+  return out;
+}
+
+Tensor words(Dice& dice, DType type, const Shape& shape, int least, int most) {
+  Tensor out(type, shape);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(out.size()); ++i) {
+    const std::int64_t value = dice.between(least, most);
+    if (type == DType::kU16) {
+      out.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(value);
+    } else {
+      out.as<std::int16_t>()[i] = static_cast<std::int16_t>(value);
+    }
+  }
+  return out;
+}
+
+Case convolution(int index, Dice& dice) {
+  const std::int64_t group = dice.one_in(3) ? 2 : 1, in = dice.between(1, 9);
+  const std::int64_t out = dice.pick<std::int64_t>({1, 3, 8, 21, 70});
+  const bool is_unsigned = index % 2 == 0;
+  const DType type = is_unsigned ? DType::kU16 : DType::kS16;
+  const int least = is_unsigned ? 0 : -32768, most = least + 65535;
+  const int zero = index % 4 < 2 ? least + 32768 : static_cast<int>(dice.between(least, most));
+  const Shape x{1, group * in, dice.between(3, 9), dice.between(3, 9)};
+  ModelBuilder model(17);
+  model.opset("org.etch", 1);
+  model.input("x", type, {x.begin(), x.end()});
+  model.initializer("x_scale", scales(dice, {}, 1e-8F));
+  model.initializer("x_zero", words(dice, type, {}, zero, zero));
+  model.initializer("w", random_bytes(dice, DType::kS8, {group * out, in, 3, 2}));
+  model.initializer("w_scale", scales(dice, {group * out}, 1e-6F));
+  model.initializer("w_zero", Tensor(DType::kS8, {}));
+  model.initializer("y_scale", scales(dice, {}, 2e-7F));
+  model.initializer("y_zero", words(dice, type, {}, least + 100, most - 100));
+  std::vector<std::string> inputs{"x",       "x_scale", "x_zero",  "w",
+                                  "w_scale", "w_zero",  "y_scale", "y_zero"};
+  if (dice.one_in(2)) {
+    Tensor bias(DType::kS32, {group * out});
+    for (std::int32_t& each : bias.as<std::int32_t>())
+      each = static_cast<std::int32_t>(dice.between(-99999, 99999));
+    model.initializer("b", bias);
+    inputs.emplace_back("b");
+  }
+  Attributes attributes{{"group", group}, {"pads", Ints{1, dice.between(0, 1), 1, 0}}};
+  if (dice.one_in(3)) attributes["strides"] = Ints{2, 1};
+  if (dice.one_in(3)) attributes["clamp_low"] = std::int64_t{least + 500};
+  model.node("QLinearConv16", inputs, {"y"}, attributes, "org.etch").output("y");
+  return {cat("words_", index), model.bytes(), {words(dice, type, x, least, most)}};
+}
+
+std::vector<Case> cases(int count) {
+  Dice dice(16);
+  std::vector<Case> out;
+  for (int i = 0; i < count; ++i) out.push_back(convolution(i, dice));
+  return out;
+}
+
+TEST(WordEngines, Natively) { expect_native_agrees(cases(60)); }
+
+class WordCode : public testing::TestWithParam<const char*> {};
+
+TEST_P(WordCode, AgreesWithTheReference) { expect_compiled_agrees(cases(16), GetParam()); }
+
+TEST(WordEngines, GiveCleanCode) {
+  // Two of the three forms that the sums have.
+  expect_clean_code(cases(2), "scalar");
+  expect_clean_code(cases(2), "avx512_vnni");
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, WordCode, testing::ValuesIn(all_targets_but({})), name_of_target);
+
+}  // namespace
+}  // namespace etch
