@@ -25,8 +25,23 @@ constexpr char kFooter[] =
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
     "  etch compile --help                                 more about one command\n"
     "\n"
+    "The Python package etch-onnx adds quantize, record and debug (docs/python.md).\n"
+    "\n"
     "Exit codes: 0 ok, 1 usage, 2 model refused, 3 input or output failed, 4 outputs differ,\n"
     "5 not as `etch golden` recorded, 70 internal error (please report it).";
+
+// What the Python package adds; its own `etch` runs these and passes on the rest.
+bool is_of_package(const std::string& word) {
+  return word == "quantize" || word == "record" || word == "debug";
+}
+
+// What is wrong where no command has been found after the program's name.
+std::string about_first(const std::string& first) {
+  if (first.empty() || first.front() == '-') return "a command is needed";
+  if (!is_of_package(first)) return "there is no command '" + one_line(first) + "'";
+  return "'" + first +
+         "' is a command of the Python package: pip install 'etch-onnx[quantize]', then its etch";
+}
 
 // `first` is the first argument.
 int report_usage(const Parser& root, const std::vector<Command>& commands, std::string what,
@@ -35,10 +50,7 @@ int report_usage(const Parser& root, const std::vector<Command>& commands, std::
   for (const Command& command : commands) {
     if (command.parser.parsed()) words += " " + command.parser.name();
   }
-  if (words == root.name()) {
-    what = first.empty() || first.front() == '-' ? "a command is needed"
-                                                 : "there is no command '" + one_line(first) + "'";
-  }
+  if (words == root.name()) what = about_first(first);
   Reporter reporter(Verbosity::kNormal);
   reporter.usage_error(what + "; try " + words + " --help");
   return static_cast<int>(reporter.exit_code());
