@@ -111,7 +111,7 @@ def _after_limits(other: onnx.ModelProto, tensor: str, mine: set[str]) -> str:
     readers = [node for node in other.graph.node if tensor in node.input]
     if len(readers) != 1 or readers[0].op_type not in ("Relu", "Clip") or readers[0].output[0] in mine:
         return tensor
-    return readers[0].output[0]
+    return str(readers[0].output[0])
 
 
 def _points(model: onnx.ModelProto, other: onnx.ModelProto) -> list[_Point]:
