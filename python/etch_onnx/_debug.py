@@ -203,7 +203,10 @@ def _compare(
         sample = samples[k]
         same = dict(zip(ports, sample.values()))
         expected = {**same, **_reference.run(session, same)}
-        actual = network.run(**{name: value for name, value in sample.items() if name in wanted})
+        try:
+            actual = network.run(**{name: value for name, value in sample.items() if name in wanted})
+        except (TypeError, ValueError) as error:
+            raise EtchError(f"sample {k}: {error}", 1) from error
         for each in sums:
             each.add(actual[each.point.at], expected[each.point.tensor])
     return {each.point.at: each.result() for each in sums}

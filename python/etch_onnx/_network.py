@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import threading
@@ -58,8 +59,14 @@ class Port:
         return np.require(array, dtype=self.dtype, requirements=["C", "A"])
 
 
+def _name(printed: str) -> str:
+    """A name of the model from the report, which has \\xNN for each byte that is not printable ASCII."""
+    raw = re.sub(rb"\\x([0-9a-f]{2})", lambda each: bytes.fromhex(each[1].decode()), printed.encode())
+    return raw.decode("utf-8", "replace")
+
+
 def _ports(entries: Sequence[Mapping[str, Any]]) -> tuple[Port, ...]:
-    return tuple(Port(each["name"], _dtype(each["dtype"]), tuple(each["shape"])) for each in entries)
+    return tuple(Port(_name(each["name"]), _dtype(each["dtype"]), tuple(each["shape"])) for each in entries)
 
 
 @dataclasses.dataclass

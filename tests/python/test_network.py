@@ -114,6 +114,15 @@ def test_refused_models_say_why(tmp_path: pathlib.Path) -> None:
     assert missing.value.exit_code == 3
 
 
+def test_ports_have_the_names_of_the_model() -> None:
+    names = ["größe\\x41 " + "long/" * 20, "y;" * 40]
+    ports = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in names]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Neg", names[:1], names[1:])], "net", ports[:1], ports[1:])
+    net = etch.compile(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8))
+    outputs = net.run(**{names[0]: np.array([1, -2], np.float32)})
+    assert list(outputs) == names[1:] and outputs[names[1]].tolist() == [-1, 2]
+
+
 def test_options_are_those_of_the_program() -> None:
     words = arguments({"dim": {"n": 1}, "input_shape": {"x": (1, 2)}, "strict_integer": True, "cut": ["a", "b"]})
     assert words == ["--dim", "n=1", "--input-shape", "x=1,2", "--strict-integer", "--cut", "a", "--cut", "b"]
