@@ -27,8 +27,27 @@ constexpr char kFooter[] =
     "  etch explain E-QUANT                                what a class of errors means\n"
     "  etch help compile                                   more about one command\n"
     "\n"
+    "The Python package etch-onnx adds quantize, record and debug (docs/python.md).\n"
+    "\n"
     "Exit codes: 0 ok, 1 usage, 2 model refused, 3 input or output failed, 4 outputs differ,\n"
     "5 not as `etch golden` recorded, 70 internal error (please report it).";
+
+// What the Python package adds; its own `etch` runs these and passes on the rest.
+bool is_of_package(const std::string& word) {
+  return word == "quantize" || word == "record" || word == "debug";
+}
+
+// What is wrong where no command has been found after the program's name, unless it is an option.
+std::string about_first(const Parser& root, const std::string& what, const std::string& first) {
+  if (first.empty()) return "a command is needed";
+  if (first.front() == '-') return what;
+  if (is_of_package(first)) {
+    return "'" + first +
+           "' is a command of the Python package: pip install 'etch-onnx[quantize]', then its etch";
+  }
+  return "there is no command '" + one_line(first) + "'" +
+         etch::did_you_mean(first, root.subcommands());
+}
 
 // `first` is the first argument.
 int report_usage(const Parser& root, const std::vector<Command>& commands, std::string what,
@@ -37,12 +56,7 @@ int report_usage(const Parser& root, const std::vector<Command>& commands, std::
   for (const Command& command : commands) {
     if (command.parser.parsed()) words += " " + command.parser.name();
   }
-  if (words == root.name()) {
-    const bool is_command = !first.empty() && first.front() != '-';
-    if (is_command) what = "there is no command '" + one_line(first) + "'";
-    if (is_command) what += etch::did_you_mean(first, root.subcommands());
-    if (first.empty()) what = "a command is needed";
-  }
+  if (words == root.name()) what = about_first(root, what, first);
   Reporter reporter(Verbosity::kNormal);
   reporter.usage_error(what + (what.ends_with("?") ? " Try " : "; try ") + words + " --help");
   return static_cast<int>(reporter.exit_code());

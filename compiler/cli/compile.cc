@@ -15,6 +15,7 @@
 #include "compiler/emit/report/report.h"
 #include "compiler/host/compile_file.h"
 #include "compiler/host/interrupt.h"
+#include "compiler/host/library.h"
 #include "compiler/host/network.h"
 #include "compiler/program/requantization.h"
 #include "compiler/schedule/memory.h"
@@ -26,6 +27,7 @@ namespace {
 struct CompileArguments : ModelOptions {
   std::string output;
   std::string name;
+  std::string library;  // file; empty: none
   std::string weights = "embed";
   std::string weights_section;
   std::vector<std::string> package;  // names of forms, or "all"; empty: no package
@@ -62,7 +64,8 @@ EmitOptions emit_options(const CompileArguments& arguments) {
 }
 
 // What the options cannot mean together.
-bool accept(const EmitOptions& options, const Program& program, Reporter& reporter) {
+bool accept(const CompileArguments& arguments, const EmitOptions& options, const Program& program,
+            Reporter& reporter) {
   if (options.weights != WeightsForm::kBinary) return true;
   if (!program.variants.empty()) {
     reporter.usage_error(cat("--weights binary is for one target; ", program.isa.name,
@@ -70,6 +73,9 @@ bool accept(const EmitOptions& options, const Program& program, Reporter& report
   }
   if (!options.weights_section.empty()) {
     reporter.usage_error("--weights binary has no section: the linker places the file");
+  }
+  if (!arguments.library.empty()) {
+    reporter.usage_error("--library contains its weights: leave out --weights binary");
   }
   return !reporter.failed();
 }
@@ -179,12 +185,16 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
   const std::unique_ptr<Program> program = compile_file(arguments, reporter);
   if (program == nullptr) return reporter.exit_code();
   const EmitOptions options = emit_options(arguments);
-  if (!accept(options, *program, reporter)) return reporter.exit_code();
+  if (!accept(arguments, options, *program, reporter)) return reporter.exit_code();
   const std::vector<PackageForm> forms =
       chosen_forms(arguments.package, *program, options, reporter);
   if (reporter.failed()) return reporter.exit_code();
   const std::vector<OutputFile> files =
       arguments.package.empty() ? emit(*program, options) : emit_package(*program, options, forms);
+  if (!arguments.library.empty() &&
+      !build_library(*program, options, arguments.library, reporter)) {
+    return reporter.exit_code();
+  }
   Sink sink;
   {
     const InterruptGuard guard;  // the folder is complete or not there, also after Ctrl-C
@@ -235,6 +245,11 @@ Command add_compile(const Parser& root) {
       .separated_by_commas()
       .one_of(form_names())
       .type_name("FORM,...");
+  parser
+      .add_option("--library", arguments->library,
+                  "also build a shared library of the network, for this machine; it exports the "
+                  "functions of the generated header")
+      .type_name("FILE.so");
   parser.add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
   parser.footer(
       "Nothing is written when the model is refused.\n"

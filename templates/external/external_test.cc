@@ -414,79 +414,81 @@ TEST(External, StepsOfRecurrentLayersStayInsideTheirSpans) {
       const Bytes<const std::int32_t> lengths{{INT32_MIN, 2, INT32_MAX}};
       call_between_guards(SequenceMask{}, lengths, 3, n, kOut);
       call_between_guards(ClearUnused{}, lengths, 3, n, kFloatsOut);
-      TEST(External, PackedWeightsStayInsideTheirSpans) {
-        expect_inside([] {
-          for (const int cols : {1, 7, 70}) {
-            for (const int block : {3, 16, 64}) {
-              const int part = block == 64 ? 16 : block;
-              const rt::PackedProduct s{5, 37, cols, block, part, 64, 1, 1};
-              const rt::PackedProduct one{5, 37, cols, block, part, 16, 0, 0};
-              call_between_guards(PackedProduct<4, Byte, false>{}, s, kFloats, kFloats, kBytes,
-                                  kFloats, kBytes, kFloats, kFloatsOut, kFloatsOut);
-              call_between_guards(PackedProduct<2, float, false>{}, s, kFloats, kFloats, kBytes,
-                                  kFloats, kFloats, kFloats, kFloatsOut, kFloatsOut);
-              const rt::PackedProduct whole{5, 37, cols, block, block, 64, 0, 1};
-              call_between_guards(PackedProduct<8, Byte, true>{}, whole, kFloats, kFloats, kBytes,
-                                  kFloats, kBytes, kFloats, kFloatsOut, kFloatsOut);
-              call_between_guards(PackedProduct<8, Byte, false>{}, one, kFloats, kFloats, kBytes,
-                                  kFloats, kBytes, kFloats, kFloatsOut, kFloatsOut);
-              call_between_guards(QuantizeBlocks{}, 5, 37, block, kFloats, kFloatsOut, kFloatsOut);
-            }
-          }
-          const Bytes<const std::int64_t> longs;
-          const rt::PackedTable table{4, 40, 16, 20, 3, 1};
-          call_between_guards(GatherPacked<4, std::int64_t>{}, table, kBytes, kFloats, kBytes,
-                              longs, kFloatsOut, 3);
-          const rt::PackedTable bytes{4, 33, 16, 33, 3, 0};
-          call_between_guards(GatherPacked<8, std::int32_t>{}, bytes, kBytes, kFloats, kBytes,
-                              kInts, kFloatsOut, 3);
-        });
+    }
+  });
+}
+
+TEST(External, PackedWeightsStayInsideTheirSpans) {
+  expect_inside([] {
+    for (const int cols : {1, 7, 70}) {
+      for (const int block : {3, 16, 64}) {
+        const int part = block == 64 ? 16 : block;
+        const rt::PackedProduct s{5, 37, cols, block, part, 64, 1, 1};
+        const rt::PackedProduct one{5, 37, cols, block, part, 16, 0, 0};
+        call_between_guards(PackedProduct<4, Byte, false>{}, s, kFloats, kFloats, kBytes, kFloats,
+                            kBytes, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<2, float, false>{}, s, kFloats, kFloats, kBytes, kFloats,
+                            kFloats, kFloats, kFloatsOut, kFloatsOut);
+        const rt::PackedProduct whole{5, 37, cols, block, block, 64, 0, 1};
+        call_between_guards(PackedProduct<8, Byte, true>{}, whole, kFloats, kFloats, kBytes,
+                            kFloats, kBytes, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<8, Byte, false>{}, one, kFloats, kFloats, kBytes, kFloats,
+                            kBytes, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(QuantizeBlocks{}, 5, 37, block, kFloats, kFloatsOut, kFloatsOut);
       }
+    }
+    const Bytes<const std::int64_t> longs;
+    const rt::PackedTable table{4, 40, 16, 20, 3, 1};
+    call_between_guards(GatherPacked<4, std::int64_t>{}, table, kBytes, kFloats, kBytes, longs,
+                        kFloatsOut, 3);
+    const rt::PackedTable bytes{4, 33, 16, 33, 3, 0};
+    call_between_guards(GatherPacked<8, std::int32_t>{}, bytes, kBytes, kFloats, kBytes, kInts,
+                        kFloatsOut, 3);
+  });
+}
 
-      TEST(External, ProductsOfWordsStayInsideTheirSpans) {
-        expect_inside([] {
-          const Bytes<const std::int16_t> words;
-          const Bytes<std::int16_t> out;
-          for (const int columns : {1, 7, 70}) {
-            for (const bool channels_last : {true, false}) {
-              for (const int corrected : {0, 1}) {
-                const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
-                const rt::WordEnd end{0, corrected, 0, -9, 9};
-                call_between_guards(ConvWords<std::int16_t>{}, shape, end, words, kBytes, kInts,
-                                    kInts, kInts, out);
-              }
-            }
-          }
-        });
-      }
-
-      // ---- none is forgotten ----
-
-      std::string text_of_file(const std::filesystem::path& path) {
-        std::ifstream file(path);
-        std::stringstream text;
-        text << file.rdbuf();
-        return text.str();
-      }
-
-      TEST(External, EveryDescriptorIsCalledBetweenGuards) {
-        const std::filesystem::path folder =
-            std::filesystem::path(source_dir()) / "templates/external";
-        const std::string tests = text_of_file(folder / "external_test.cc");
-        const std::regex descriptor(R"(struct (\w+) : RuntimeFunction)");
-        int found = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-          if (entry.path().extension() != ".h") continue;
-          const std::string text = text_of_file(entry.path());
-          for (std::sregex_iterator it(text.begin(), text.end(), descriptor), end; it != end;
-               ++it) {
-            const std::string call = "guards\\(" + (*it)[1].str() + "[<{]";
-            EXPECT_TRUE(std::regex_search(tests, std::regex(call))) << (*it)[1].str();
-            ++found;
-          }
+TEST(External, ProductsOfWordsStayInsideTheirSpans) {
+  expect_inside([] {
+    const Bytes<const std::int16_t> words;
+    const Bytes<std::int16_t> out;
+    for (const int columns : {1, 7, 70}) {
+      for (const bool channels_last : {true, false}) {
+        for (const int corrected : {0, 1}) {
+          const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
+          const rt::WordEnd end{0, corrected, 0, -9, 9};
+          call_between_guards(ConvWords<std::int16_t>{}, shape, end, words, kBytes, kInts, kInts,
+                              kInts, out);
         }
-        EXPECT_GT(found, 40);
       }
+    }
+  });
+}
 
-    }  // namespace
+// ---- none is forgotten ----
+
+std::string text_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(External, EveryDescriptorIsCalledBetweenGuards) {
+  const std::filesystem::path folder = std::filesystem::path(source_dir()) / "templates/external";
+  const std::string tests = text_of_file(folder / "external_test.cc");
+  const std::regex descriptor(R"(struct (\w+) : RuntimeFunction)");
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".h") continue;
+    const std::string text = text_of_file(entry.path());
+    for (std::sregex_iterator it(text.begin(), text.end(), descriptor), end; it != end; ++it) {
+      const std::string call = "guards\\(" + (*it)[1].str() + "[<{]";
+      EXPECT_TRUE(std::regex_search(tests, std::regex(call))) << (*it)[1].str();
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 40);
+}
+
+}  // namespace
 }  // namespace etch

@@ -1,4 +1,5 @@
 // The program `etch` from outside: exit codes, messages, files, and that nothing is left behind.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -501,6 +502,43 @@ TEST_F(Cli, InterruptionRemovesTheTemporaryFolder) {
   EXPECT_TRUE(fs::is_empty(temporary()));
   const int compiler_id = std::stoi(contents(folder_ / "started"));
   EXPECT_NE(kill(compiler_id, 0), 0) << "the compiler still runs";
+}
+
+// What the Python package loads.
+TEST_F(Cli, BuildsASharedLibraryThatExportsTheHeadersFunctions) {
+  const ProcessResult built = etch({"compile", kDigits, "-o", path("out"), "--name", "net",
+                                    "--target", "scalar", "--library", path("net.so")});
+  ASSERT_EQ(built.exit_code, 0) << built.errors;
+  void* const library = dlopen(path("net.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  EXPECT_NE(dlsym(library, "net_run"), nullptr);
+  EXPECT_EQ(dlsym(library, "net_pool_new"), nullptr) << "for one thread there is no pool";
+  dlclose(library);
+}
+
+TEST_F(Cli, RefusesSharedLibrariesThatNothingHereCouldLoad) {
+  const std::vector<std::string> compile = {"compile",   kDigits,     "-o",
+                                            path("out"), "--library", path("net.so")};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = compile;
+    words.insert(words.end(), more.begin(), more.end());
+    return etch(words);
+  };
+  const ProcessResult foreign = with({"--target", "cortex-m4"});
+  EXPECT_EQ(foreign.exit_code, 3);
+  EXPECT_NE(foreign.errors.find("is another machine"), std::string::npos) << foreign.errors;
+  const ProcessResult binary = with({"--weights", "binary"});
+  EXPECT_EQ(binary.exit_code, 1);
+  EXPECT_NE(binary.errors.find("leave out --weights binary"), std::string::npos) << binary.errors;
+  EXPECT_FALSE(fs::exists(path("out")) || fs::exists(path("net.so")));
+}
+
+TEST_F(Cli, NamesThePackageOfCommandsThatItDoesNotHave) {
+  for (const char* const command : {"quantize", "record", "debug"}) {
+    const ProcessResult result = etch({command, "model.onnx"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.errors.find("pip install 'etch-onnx[quantize]'"), std::string::npos);
+  }
 }
 
 }  // namespace

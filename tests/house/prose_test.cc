@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Whose comments are checked, with all that is below them.
-const std::vector<std::string> kFolders = {"cmake",   "compiler",  "examples", "fuzz",
+const std::vector<std::string> kFolders = {"cmake",   "compiler",  "examples", "fuzz", "python",
                                            "runtime", "templates", "tests",    "tools"};
 
 // Whose --help is checked.

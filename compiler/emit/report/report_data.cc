@@ -84,8 +84,17 @@ void add_tensors(const std::vector<QuantizedTensor>& tensors, std::vector<LayerR
   }
 }
 
+// All of the name, unlike printable(): programs that read the report find the model's port by it.
+std::string printable_whole(std::string_view name) {
+  constexpr std::size_t kPiece = 15;  // characters, each of which takes up to four
+  std::string out;
+  for (std::size_t at = 0; at < name.size(); at += kPiece)
+    out += printable(name.substr(at, kPiece));
+  return out;
+}
+
 std::vector<Port> printable_ports(std::vector<Port> ports) {
-  for (Port& port : ports) port.name = printable(port.name);
+  for (Port& port : ports) port.name = printable_whole(port.name);
   return ports;
 }
 

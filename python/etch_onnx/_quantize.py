@@ -1,0 +1,169 @@
+"""From a float network to an int8 one with ONNX Runtime's quantizer, with the settings that suit Etch, test data and a
+comparison: `etch quantize`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _reference
+from ._compare import Difference, decibel, finite
+from ._network import generate
+from ._program import EtchError, Model, Path, extra
+from ._samples import Samples, write_data_set
+
+if TYPE_CHECKING:
+    import onnx
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """An output of the quantized network against the float one, over all samples. agreement: the share of rows (along the
+    last axis) whose largest element is the same; None where rows have one element. worst: the largest difference."""
+
+    output: str
+    sqnr_db: float
+    worst: float
+    agreement: float | None
+
+    def __str__(self) -> str:
+        top = "" if self.agreement is None else f", top-1 agreement {100 * self.agreement:.1f} %"
+        return f"{self.output}: SQNR {decibel(self.sqnr_db)}, largest difference {self.worst:.4g}{top}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantized:
+    """What quantize() has written. float_macs: multiplications that stay in float, of `macs`; both None where Etch refuses
+    the network, with the reason in `refusal`."""
+
+    model: pathlib.Path
+    data_sets: list[pathlib.Path]
+    samples: int
+    comparison: list[Comparison]
+    macs: int | None
+    float_macs: int | None
+    refusal: str | None
+
+
+def _quantizer() -> Any:
+    try:
+        import onnxruntime.quantization as quantization
+        import onnxruntime.quantization.shape_inference
+    except ImportError as error:
+        raise extra("onnxruntime with its quantizer", error) from error
+    return quantization
+
+
+def _quantize_file(
+    model: onnx.ModelProto, result: pathlib.Path, samples: Samples, settings: dict[str, Any], most: int | None
+) -> None:
+    quantization = _quantizer()
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.rewind()
+
+        def rewind(self) -> None:
+            self.remaining = iter(samples[k] for k in range(min(most or len(samples), len(samples))))
+
+        def get_next(self) -> Any:
+            return next(self.remaining, None)
+
+    onnx, _ = _reference.packages()
+    with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
+        source, prepared = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "prepared.onnx"
+        onnx.save(model, source)
+        # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float islands.
+        quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
+        quantization.quantize_static(prepared, result, Reader(), **settings)
+
+
+def _settings(activations: str, qoperator: bool, per_tensor: bool, method: str, exclude: list[str]) -> dict[str, Any]:
+    quantization = _quantizer()
+    types = {"int8": quantization.QuantType.QInt8, "uint8": quantization.QuantType.QUInt8}
+    methods = {each.name.lower(): each for each in quantization.CalibrationMethod}
+    if activations not in types or method not in methods:
+        raise EtchError(f"activations are one of {list(types)}, the method one of {list(methods)}", 1)
+    return {
+        "quant_format": quantization.QuantFormat.QOperator if qoperator else quantization.QuantFormat.QDQ,
+        "per_channel": not per_tensor,
+        "reduce_range": False,  # no sum saturates in Etch, so the eighth bit of weights costs nothing
+        "weight_type": quantization.QuantType.QInt8,
+        "activation_type": types[activations],
+        "calibrate_method": methods[method],
+        "nodes_to_exclude": exclude,
+    }
+
+
+def _compare(float_model: onnx.ModelProto, result: pathlib.Path, samples: Samples) -> list[Comparison]:
+    reference, quantized = _reference.session(float_model), _reference.session(result)
+    sums: dict[str, Difference] = {}
+    agreed: dict[str, list[int]] = {}
+    for k in range(len(samples)):
+        expected, actual = _reference.run(reference, samples[k]), _reference.run(quantized, samples[k])
+        for name, value in expected.items():
+            sums.setdefault(name, Difference()).add(actual[name], value)
+            if value.ndim and value.shape[-1] > 1:
+                same = np.argmax(actual[name], axis=-1) == np.argmax(value, axis=-1)
+                count = agreed.setdefault(name, [0, 0])
+                count[0] += int(np.count_nonzero(same))
+                count[1] += same.size
+    return [
+        Comparison(
+            name, each.sqnr_db, each.largest, agreed[name][0] / agreed[name][1] if name in agreed else None
+        )
+        for name, each in sums.items()
+    ]
+
+
+def _look_with_etch(model: pathlib.Path) -> tuple[int | None, int | None, str | None]:
+    with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
+        try:
+            report = generate(model, pathlib.Path(folder) / "code")
+        except EtchError as error:
+            return None, None, str(error)
+    return report["macs"], report["float_macs"], None
+
+
+def quantize(
+    model: Model,
+    output: Path,
+    calibration: Path,
+    *,
+    activations: str = "int8",
+    qoperator: bool = False,
+    per_tensor: bool = False,
+    method: str = "minmax",
+    exclude: list[str] | None = None,
+    data_sets: int = 3,
+    samples: int | None = None,
+) -> Quantized:
+    """Quantizes a float network to `output`/model.onnx, and writes test_data_set_* of its first samples, and
+    comparison.json with how far its outputs are from the float network's.
+
+    calibration: a folder of .npy files (networks with one input), of .npz files with one array per input, or of test
+    data; or one .npz file whose arrays have the samples along the first axis. activations: int8 or uint8. method: minmax,
+    entropy, percentile or distribution. exclude: nodes that stay float. data_sets: how many samples become test data.
+    samples: calibrate with the first so many only."""
+    loaded = _reference.load(model)
+    found = Samples(calibration, _reference.shapes(loaded))
+    settings = _settings(activations, qoperator, per_tensor, method, exclude or [])
+    folder = pathlib.Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    result = folder / "model.onnx"
+    _quantize_file(loaded, result, found, settings, samples)
+    session = _reference.session(result)
+    recorded = []
+    for k in range(min(data_sets, len(found))):
+        recorded.append(folder / f"test_data_set_{k}")
+        write_data_set(recorded[-1], found[k], _reference.run(session, found[k]))
+    comparison = _compare(loaded, result, found)
+    macs, float_macs, refusal = _look_with_etch(result)
+    written = [{**dataclasses.asdict(each), "sqnr_db": finite(each.sqnr_db)} for each in comparison]
+    (folder / "comparison.json").write_text(json.dumps({"samples": len(found), "outputs": written}, indent=2) + "\n")
+    return Quantized(result, recorded, len(found), comparison, macs, float_macs, refusal)

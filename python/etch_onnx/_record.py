@@ -1,0 +1,43 @@
+"""Test data of a model as ONNX Runtime computes it: `etch record`."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping
+
+from . import _reference
+from ._program import EtchError, Model, Path
+from ._samples import Samples, random_sample, write_data_set
+
+
+def record(
+    model: Model,
+    inputs: Path = "random",
+    *,
+    output: Path | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    dim: Mapping[str, int] | None = None,
+) -> list[pathlib.Path]:
+    """Writes test_data_set_0, test_data_set_1 ... to `output` (default: the folder of the model) and returns them.
+
+    inputs: a folder of .npy or .npz files or of test data, a .npy or .npz file with all samples, or "random". count: at
+    most this many samples, or that many random ones (default 1). dim: values of symbolic sizes, for random ones (default
+    1)."""
+    if output is None and not isinstance(model, (str, os.PathLike)):
+        raise EtchError("record needs `output` for a model that is no file", 1)
+    loaded = _reference.load(model)
+    session = _reference.session(loaded)
+    base = pathlib.Path(output) if output is not None else pathlib.Path(os.fspath(model)).parent
+    if os.fspath(inputs) == "random":
+        ports = _reference.inputs(loaded)
+        samples = [random_sample(ports, seed + k, dim or {}) for k in range(count or 1)]
+    else:
+        found = Samples(inputs, _reference.shapes(loaded))
+        samples = [found[k] for k in range(min(count or len(found), len(found)))]
+    folders = []
+    for k, sample in enumerate(samples):
+        folders.append(base / f"test_data_set_{k}")
+        write_data_set(folders[-1], sample, _reference.run(session, sample))
+    return folders

@@ -1,0 +1,146 @@
+"""Samples of inputs and recorded tensors: folders of .npy and .npz files, one .npz file with all, test_data_set_*, random
+ones; and the layout of ONNX's test data."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._program import EtchError, Path
+
+if TYPE_CHECKING:
+    import onnx
+    from numpy.typing import NDArray
+
+Sample = dict[str, "NDArray[Any]"]
+
+
+def _number(path: pathlib.Path) -> tuple[int, str]:
+    digits = re.search(r"(\d+)$", path.stem)
+    return (int(digits.group(1)) if digits else 0, path.name)
+
+
+def read_tensor(path: pathlib.Path) -> tuple[str, NDArray[Any]]:
+    """Name and value in a TensorProto's file."""
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    proto = onnx.TensorProto()
+    try:
+        proto.ParseFromString(path.read_bytes())
+        return proto.name, onnx.numpy_helper.to_array(proto)
+    except (OSError, DecodeError, TypeError, ValueError) as error:
+        raise EtchError(f"{path}: {error}", 3) from error
+
+
+def data_set_folders(folder: pathlib.Path) -> list[pathlib.Path]:
+    """`folder` if it is one set of test data, else the sets in it in the order of their numbers."""
+    if list(folder.glob("input_*.pb")):
+        return [folder]
+    return sorted((each for each in folder.glob("test_data_set_*") if each.is_dir()), key=_number)
+
+
+def read_data_set(folder: pathlib.Path, names: Sequence[str], role: str = "input") -> Sample:
+    """The tensors ROLE_I.pb, the I-th for the I-th name."""
+    return {name: read_tensor(folder / f"{role}_{i}.pb")[1] for i, name in enumerate(names)}
+
+
+def write_data_set(folder: pathlib.Path, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+    """One set of ONNX's test data: input_I.pb, output_I.pb."""
+    import onnx
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for role, tensors in (("input", inputs), ("output", outputs)):
+        for stale in folder.glob(f"{role}_*.pb"):
+            stale.unlink()
+        for i, (name, array) in enumerate(tensors.items()):
+            proto = onnx.numpy_helper.from_array(np.asarray(array), name)
+            (folder / f"{role}_{i}.pb").write_bytes(proto.SerializeToString())
+
+
+def _load(path: pathlib.Path) -> Any:
+    try:
+        return np.load(path)
+    except (OSError, ValueError, EOFError) as error:
+        raise EtchError(f"{path}: {error}", 3) from error
+
+
+def _named(path: pathlib.Path, names: Sequence[str]) -> Sample:
+    """The arrays of one file: of a .npz by their names, of a .npy the only input."""
+    value = _load(path)
+    if isinstance(value, np.ndarray):
+        if len(names) != 1:
+            raise EtchError(f"{path}: the network has the inputs {list(names)}, so samples must be .npz files", 1)
+        return {names[0]: value}
+    with value as arrays:
+        missing = [name for name in names if name not in arrays]
+        if missing:
+            raise EtchError(f"{path}: has no array {missing[0]!r}; it has {list(arrays)}", 1)
+        return {name: arrays[name] for name in names}
+
+
+def _split(path: pathlib.Path, stacked: Sample, shapes: Mapping[str, tuple[int | None, ...]]) -> list[Sample]:
+    """The samples along the first axis, which is the input's own axis where the ranks are equal."""
+    counts = {len(array) if array.ndim else 0 for array in stacked.values()}
+    if len(counts) != 1 or 0 in counts:
+        raise EtchError(f"{path}: the first axis of every array must be the samples'", 1)
+
+    def one(name: str, k: int) -> NDArray[Any]:
+        array = stacked[name]
+        return array[k : k + 1] if array.ndim == len(shapes[name]) else array[k]
+
+    return [{name: one(name, k) for name in stacked} for k in range(counts.pop())]
+
+
+class Samples:
+    """Inputs of a network, one dictionary per sample, read when they are needed.
+
+    `shapes`: of the network's inputs, None for an open size."""
+
+    def __init__(self, source: Path, shapes: Mapping[str, tuple[int | None, ...]]):
+        path = pathlib.Path(source)
+        self._names = list(shapes)
+        self._stacked: list[Sample] = []
+        self._files: list[pathlib.Path] = []
+        if path.is_dir():
+            self._files = sorted(each for each in path.iterdir() if each.suffix in (".npy", ".npz"))
+            self._files = self._files or data_set_folders(path)
+            if not self._files:
+                raise EtchError(f"{path} has no .npy or .npz file and no test data", 1)
+        elif path.suffix == ".npz" or (path.suffix == ".npy" and len(self._names) == 1):
+            self._stacked = _split(path, _named(path, self._names), shapes)
+        else:
+            raise EtchError(f"{path} is neither a folder nor a .npz or .npy file with samples", 1)
+
+    def __len__(self) -> int:
+        return len(self._stacked) or len(self._files)
+
+    def __getitem__(self, k: int) -> Sample:
+        if self._stacked:
+            return self._stacked[k]
+        path = self._files[k]  # IndexError ends iteration
+        return read_data_set(path, self._names) if path.is_dir() else _named(path, self._names)
+
+
+def random_sample(ports: Sequence[onnx.ValueInfoProto], seed: int, dims: Mapping[str, int]) -> Sample:
+    """Values for every port: floats of a normal distribution, integers of the whole range of 8 bits or 0 and 1."""
+    import onnx
+
+    generator = np.random.default_rng(seed)
+    sample: Sample = {}
+    for port in ports:
+        tensor = port.type.tensor_type
+        shape = [dims.get(dim.dim_param, 1) if dim.dim_param else max(dim.dim_value, 1) for dim in tensor.shape.dim]
+        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+        if dtype.kind in "iu" and dtype.itemsize == 1:
+            limits = np.iinfo(dtype)
+            sample[port.name] = generator.integers(limits.min, limits.max + 1, shape).astype(dtype)
+        elif dtype.kind in "iub":
+            sample[port.name] = generator.integers(0, 2, shape).astype(dtype)
+        else:
+            sample[port.name] = generator.normal(size=shape).astype(dtype)
+    return sample

@@ -1,0 +1,115 @@
+"""quantize, record and debug, through the functions and through the command."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import etch_onnx as etch
+import numpy as np
+import onnx
+import pytest
+from conftest import DIGITS
+from onnx import numpy_helper
+
+
+def command(*words: object) -> "subprocess.CompletedProcess[str]":
+    line = [sys.executable, "-m", "etch_onnx.cli", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def quantized(float_model: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> etch.Quantized:
+    return etch.quantize(float_model, tmp_path_factory.mktemp("int8"), float_model.parent / "samples.npz")
+
+
+def test_quantized_networks_are_integer_close_and_checked(quantized: etch.Quantized) -> None:
+    assert quantized.samples == 16 and len(quantized.data_sets) == 3
+    assert quantized.float_macs == 0 and quantized.macs == 4 * 27 * 16 + 64 * 5
+    (output,) = quantized.comparison
+    assert output.output == "y" and 30 < output.sqnr_db < 60 and output.agreement is not None
+    assert output.agreement > 0.9
+    written = json.loads((quantized.model.parent / "comparison.json").read_text())
+    assert written["samples"] == 16 and written["outputs"][0]["sqnr_db"] == output.sqnr_db
+    weights = [numpy_helper.to_array(each) for each in onnx.load(quantized.model).graph.initializer]
+    assert any(each.dtype == np.float32 and each.shape == (4,) for each in weights), "a scale per channel"
+    assert etch.check(quantized.model)
+
+
+def test_the_command_quantizes_to_operators(float_model: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    samples = np.load(float_model.parent / "samples.npz")["x"]
+    (tmp_path / "samples").mkdir()
+    for k in range(4):
+        np.save(tmp_path / "samples" / f"{k}.npy", samples[k : k + 1])
+    done = command("quantize", float_model, "--calibration", tmp_path / "samples", "-o", tmp_path / "int8",
+                   "--format", "qoperator", "--activations", "uint8", "--data-sets", 1)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "quantized with 4 samples, 1 recorded" in done.stdout and "top-1 agreement" in done.stdout
+    assert [each.op_type for each in onnx.load(tmp_path / "int8" / "model.onnx").graph.node].count("QLinearConv") == 1
+    found = etch.debug(tmp_path / "int8" / "model.onnx", float_model, tmp_path / "samples")
+    assert [each.tensor for each in found if each.op == "QLinearConv"] == ["r"], "its Relu is the limit of its range"
+    assert all(each.sqnr_db > 20 for each in found)
+
+
+def test_missing_files_and_wrong_samples_are_named(float_model: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "alone.onnx").write_bytes(float_model.read_bytes())
+    (tmp_path / "text.onnx").write_text("no model")
+    np.savez(tmp_path / "other.npz", z=np.zeros(3))
+    samples = float_model.parent / "samples.npz"
+    for model, calibration, part in (
+        ("alone.onnx", samples, "float.onnx.data"),
+        ("text.onnx", samples, "no ONNX model"),
+        (float_model, tmp_path / "other.npz", "has no array 'x'"),
+        (float_model, tmp_path / "none.npz", "none.npz"),
+        (float_model, DIGITS.parent / "ci", "has no .npy or .npz file and no test data"),
+    ):
+        done = command("quantize", tmp_path / model, "--calibration", calibration, "-o", tmp_path / "out")
+        assert done.returncode in (1, 3), done.stderr
+        assert part in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_recorded_data_is_what_etch_computes(quantized: etch.Quantized, tmp_path: pathlib.Path) -> None:
+    done = command("record", quantized.model, "--count", 2, "--seed", 5, "-o", tmp_path)
+    assert done.stdout.split() == [str(tmp_path / f"test_data_set_{k}") for k in range(2)], done.stderr
+    folders = etch.record(quantized.model, quantized.model.parent, output=tmp_path / "again")
+    assert len(folders) == 3
+    assert (folders[1] / "output_0.pb").read_bytes() == (quantized.data_sets[1] / "output_0.pb").read_bytes()
+    assert etch.check(quantized.model, data=[tmp_path / "test_data_set_0", folders[2]])
+
+
+def test_debug_measures_tensors_against_the_float_network(
+    quantized: etch.Quantized, float_model: pathlib.Path
+) -> None:
+    found = etch.debug(quantized.model, float_model, float_model.parent / "samples.npz")
+    assert [each.tensor for each in found] == ["x", "r", "f", "y"]
+    for each in found:
+        assert 30 < each.sqnr_db < 60 and 0.999 < each.cosine <= 1
+    assert found[0].saturated == 0.0, "the ranges come from these samples"
+
+
+def test_debug_names_the_first_layer_that_departs(quantized: etch.Quantized, tmp_path: pathlib.Path) -> None:
+    model = onnx.load(quantized.model)
+    same = command("debug", quantized.model, "--against", quantized.model, "--data", quantized.model.parent)
+    assert "first that differs: none" in same.stdout, same.stdout + same.stderr
+    for tensor in model.graph.initializer:
+        if tensor.name == "m_quantized":
+            tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
+    onnx.save(model, tmp_path / "changed.onnx")
+    done = command("debug", tmp_path / "changed.onnx", "--against", quantized.model, "--data",
+                   quantized.model.parent, "--json")  # fmt: skip
+    result = json.loads(done.stdout)
+    before = [each for each in result["tensors"] if each["tensor"] == "f_QuantizeLinear_Output"]
+    assert before[0]["different"] == 0 and before[0]["sqnr_db"] is None
+    assert result["first_different"] == result["first_below_least"] == "y_QuantizeLinear_Input"
+
+
+def test_other_commands_are_the_programs(tmp_path: pathlib.Path) -> None:
+    assert command("--version").stdout == etch.version() + "\n"
+    refused = command("compile", tmp_path / "nothing.onnx", "-o", tmp_path / "out")
+    assert refused.returncode == 3 and "error[E-IO]" in refused.stderr
+    done = command("compile", DIGITS / "model.onnx", "-o", tmp_path / "out", "-q", "--target", "scalar")
+    assert done.returncode == 0 and (tmp_path / "out" / "model.h").exists()
+    wrong = command("record")
+    assert wrong.returncode == 1 and "etch record --help" in wrong.stderr
+    program = subprocess.run([etch.program(), "debug", "x"], capture_output=True, text=True, check=False)
+    assert program.returncode == 1 and "pip install 'etch-onnx[quantize]'" in program.stderr
