@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "templates/external/convert.h"
+#include "templates/external/loop.h"
 #include "templates/external/move.h"
 #include "templates/external/normalize.h"
 #include "templates/external/ops.h"
@@ -217,6 +218,17 @@ TEST(External, SelectionsStayInsideTheirSpans) {
                         kLongsOut, a, (n + 1) / 2);
     call_between_guards(TopK<rt::Below, Byte>{}, kBytes, b, kStored, n, kOut, a, kStored, kLongsOut,
                         a, n);
+  });
+}
+
+TEST(External, LoopsStayInsideTheirSpans) {
+  expect_inside([] {
+    call_between_guards(NextTrip{}, kLongsOut);
+    for (const std::int64_t trip : {-9, 0, 2, 3, 99}) {
+      const Bytes<const std::int64_t> trips{{trip}};
+      for (const int n : kCounts) call_between_guards(PutSlice{}, kBytes, trips, kOut, 2, 4, n, 0);
+      call_between_guards(PutSlice{}, kBytes, trips, kOut, 3, 4, 5, 1);
+    }
   });
 }
 

@@ -1,0 +1,32 @@
+// Loop, Scan and If: references, steps and compiled code agree bit for bit.
+#include <gtest/gtest.h>
+
+#include "compiler/targets/targets.h"
+#include "tests/support/agreement.h"
+#include "tests/support/control_cases.h"
+#include "tests/support/targets.h"
+
+namespace etch {
+namespace {
+
+TEST(Control, Natively) { expect_native_agrees(control_cases()); }
+
+// What is around the steps is the same C++ on every target, the steps have tests of their own.
+constexpr const char kAround[] = "loops around steps, compiled for avx_vnni too";
+
+class CompiledControl : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledControl, AgreesWithTheReferences) {
+  expect_compiled_agrees(control_cases(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Control, CompiledControl,
+    testing::ValuesIn(all_targets_but({{"sse41", kAround}, {"avx2", kAround}})), name_of_target);
+
+TEST(Control, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
+  expect_clean_code(control_cases(), "scalar");
+}
+
+}  // namespace
+}  // namespace etch
