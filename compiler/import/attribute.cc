@@ -104,7 +104,7 @@ class Reader {
         return fail(DiagKind::kAttr, "has no type");
       case Proto::GRAPH:
       case Proto::GRAPHS:
-        return fail(DiagKind::kUnsupported, "is a subgraph; control flow cannot be compiled");
+        return fail(DiagKind::kUnsupported, "is a subgraph, which only If, Loop and Scan have");
       default:
         return fail(DiagKind::kUnsupported, "has a type that no supported operator takes");
     }
@@ -139,15 +139,16 @@ const Proto* referred(const Proto& proto, const AttributeBindings* bindings, con
   return found->second;
 }
 
-bool is_branch(const Node& node, const Proto& proto) {
-  return node.op_type == "If" && node.domain.empty() && proto.type() == Proto::GRAPH &&
-         (proto.name() == "then_branch" || proto.name() == "else_branch");
+bool is_subgraph(const Node& node, const Proto& proto) {
+  if (!node.domain.empty() || proto.type() != Proto::GRAPH) return false;
+  if (node.op_type == "Loop" || node.op_type == "Scan") return proto.name() == "body";
+  return node.op_type == "If" && (proto.name() == "then_branch" || proto.name() == "else_branch");
 }
 
 void read_attributes(const onnx::NodeProto& proto, const AttributeBindings* bindings,
                      const Limits& limits, ExternalData& external, Node& node, Sink& sink) {
   for (const Proto& attribute : proto.attribute()) {
-    if (is_branch(node, attribute)) continue;
+    if (is_subgraph(node, attribute)) continue;
     auto content = Reader(attribute, bindings, limits, external, node, sink).read();
     if (content) node.attributes.emplace(attribute.name(), std::move(*content));
   }

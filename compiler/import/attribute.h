@@ -25,7 +25,7 @@ const onnx::AttributeProto* referred(const onnx::AttributeProto& proto,
                                      Sink& sink);
 
 // Whether the attribute is one of the two branches of an If, which are not read here.
-bool is_branch(const Node& node, const onnx::AttributeProto& proto);
+bool is_subgraph(const Node& node, const onnx::AttributeProto& proto);
 
 // Reads all attributes of `proto` into `node`, whose name and index are already set; `bindings` are
 // null outside functions. Reports E-ATTR (doubled, nameless, type and content disagree, reference

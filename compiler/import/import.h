@@ -35,8 +35,8 @@ struct ImportOptions {
 // fixes becomes 1, with a note, where it is the batch: an input's first size, its symbol used
 // nowhere but in first sizes. Any other is E-SHAPE. With cuts, nodes that no cut needs are left
 // out. Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
-// E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs but of If, sparse tensors). Never
-// throws, whatever the bytes.
+// E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse
+// tensors). Never throws, whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
 
 }  // namespace etch

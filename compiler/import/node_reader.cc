@@ -9,6 +9,8 @@
 #include "compiler/import/checked_name.h"
 #include "compiler/import/tensor_data.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/region_begin/op.h"
+#include "compiler/ops/region_end/op.h"
 
 namespace etch {
 
@@ -22,16 +24,15 @@ std::string domain_text(const std::string& domain) {
   return domain.empty() ? "ai.onnx" : printable(domain);
 }
 
-// The branch of that name of an If; null where there is none.
-const onnx::GraphProto* branch_of(const onnx::NodeProto& proto, const Node& node,
-                                  std::string_view name) {
+}  // namespace
+
+const onnx::GraphProto* NodeReader::subgraph_of(const onnx::NodeProto& proto, const Node& node,
+                                                std::string_view name) {
   for (const auto& attribute : proto.attribute()) {
-    if (is_branch(node, attribute) && attribute.name() == name) return &attribute.g();
+    if (is_subgraph(node, attribute) && attribute.name() == name) return &attribute.g();
   }
   return nullptr;
 }
-
-}  // namespace
 
 void NodeReader::fail(DiagKind kind, const Node& node, std::string what) {
   sink_.report({Severity::kError, kind, node.index, location_of(node), std::move(what)});
@@ -63,13 +64,17 @@ bool NodeReader::read_node(const onnx::NodeProto& proto, int position, Scope& sc
   if (const Function* const function = functions_.find(proto))
     return read_call(*function, proto, position, node, scope, out);
   node.op = find_op(node.domain, node.op_type);
+  if (is_region_begin(node) || is_region_end(node)) node.op = nullptr;  // not for files to write
   check_opset(node, scope);
   read_attributes(proto, scope.bindings, limits_, external_, node, sink_);
   for (const std::string& name : proto.input()) node.inputs.push_back(use(name, node, scope));
   node.outputs = make_outputs(proto, node, scope);
   if (node.op_type == "If" && node.domain.empty() && !read_branches(proto, node, scope))
     return false;
+  const bool is_loop = node.domain.empty() && (node.op_type == "Loop" || node.op_type == "Scan");
+  if (is_loop && !read_loop(proto, node, scope, out)) return false;
   show_outputs(proto, node, scope);
+  if (is_loop) return true;
   trim_omitted(node.inputs);
   trim_omitted(node.outputs);
   out.push_back(std::move(node));
@@ -167,7 +172,7 @@ bool NodeReader::read_branches(const onnx::NodeProto& proto, Node& node, Scope& 
   Scope branch;
   branch.outer = &scope;
   for (const char* const name : {"then_branch", "else_branch"}) {
-    const onnx::GraphProto* const graph = branch_of(proto, node, name);
+    const onnx::GraphProto* const graph = subgraph_of(proto, node, name);
     if (graph == nullptr) {
       fail(DiagKind::kAttr, node, cat("attribute '", name, "' is missing"));
       return true;

@@ -1,6 +1,7 @@
 // NodeProto -> Node, in the order in which they can run. A call of a function of the model becomes
 // the nodes of its body, whose names begin with that of the call ("block_1/erf"). The branches of
-// an If become lists of nodes that give its outputs; resolve takes one. Internal to import/.
+// an If become lists of nodes that give its outputs; resolve takes one. Bodies of Loop and Scan
+// (loop_reader.cc) become nodes of the list around them. Internal to import/.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -19,6 +20,8 @@
 #include "compiler/import/scope.h"
 
 namespace etch {
+
+struct LoopParts;  // loop_reader.cc
 
 // Everything of the file that its nodes may need. What it refers to must outlive the reader.
 class NodeReader {
@@ -52,6 +55,18 @@ class NodeReader {
   [[nodiscard]] bool read_branches(const onnx::NodeProto& proto, Node& node, Scope& scope);
   [[nodiscard]] bool read_branch(const onnx::GraphProto& proto, Node& node, Scope& around,
                                  std::vector<Node>& out);
+  // Of an If, Loop or Scan; null where there is none.
+  static const onnx::GraphProto* subgraph_of(const onnx::NodeProto& proto, const Node& node,
+                                             std::string_view name);
+  [[nodiscard]] bool read_loop(const onnx::NodeProto& proto, Node& node, Scope& scope,
+                               std::vector<Node>& out);
+  bool find_parts(const onnx::NodeProto& proto, Node& node, LoopParts& parts);
+  bool refuse_shadows(const onnx::GraphProto& body, const Node& node, const Scope& around);
+  bool name_inputs(const Node& node, const LoopParts& parts, Scope& body,
+                   std::vector<ValueId>& out);
+  std::vector<Node> slices_of(const Node& node, const LoopParts& parts, ValueId trip);
+  void add_loop(const Node& node, const LoopParts& parts, std::vector<Node> body,
+                std::vector<Node>& out);
   void add_constants(const onnx::GraphProto& proto, const Node& node, Scope& branch);
   AttributeBindings bind_attributes(const Function& function, const onnx::NodeProto& proto,
                                     const Node& call, const Scope& scope);

@@ -292,10 +292,13 @@ TEST(If, TakesTheBranchThatAConstantChooses) {
   EXPECT_EQ(result(if_model(true, false), x), f32({2}, {7, 8}));
 }
 
-TEST(If, IsRefusedWhereTheConditionIsNotKnown) {
-  EXPECT_EQ(errors(if_model(false)),
-            "model: error[E-UNSUPPORTED]: node #0 (If): the condition 'c' is computed at run time; "
-            "an If takes its branch when it is compiled\n");
+TEST(If, HasBothBranchesWhereTheConditionIsNotKnown) {
+  Sink sink;
+  const auto graph = load(if_model(false), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const Tensor x = f32({2}, {-1, 1});
+  EXPECT_EQ(evaluate(*graph, {x, truth(true)}).at(0), f32({2}, {0, 1}));
+  EXPECT_EQ(evaluate(*graph, {x, truth(false)}).at(0), f32({2}, {7, 8}));
 }
 
 TEST(If, BranchesSeeNamesThatLaterNodesOfTheFileMake) {

@@ -1,5 +1,6 @@
 // The names that nodes see while they are read: those of the graph, of a function's body, or of a
-// branch of an If, which also sees what is around it. Internal to import/.
+// branch of an If or the body of a Loop or Scan, which also see what is around them. Internal to
+// import/.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -38,6 +39,10 @@ struct Scope {
     const auto id = outer->find(name);
     if (id && *id != kNoValue) captured.push_back(*id);
     return id;
+  }
+  // Whether the name is defined so far, here or around.
+  bool sees(std::string_view name) const {
+    return ids.contains(name) || (outer != nullptr && outer->sees(name));
   }
   bool is_made_by_a_node(std::string_view name) const {
     return made_by_nodes.contains(name) || (outer != nullptr && outer->is_made_by_a_node(name));

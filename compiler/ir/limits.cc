@@ -28,6 +28,7 @@ constexpr LimitInfo kInfos[] = {
      "operations, estimated, that compute constants"},
     {"macs", &Limits::macs, std::int64_t{1} << 50,
      "multiplications of one run, where these are more than 65536 per byte of the model"},
+    {"trips", &Limits::trips, std::int64_t{1} << 40, "trips of all loops in one run"},
     {"statements", &Limits::statements, 100'000'000, "statements of the generated code"},
     {"step-statements", &Limits::step_statements, 1'000'000, "statements of one layer's code"},
     {"function-statements", &Limits::function_statements, 1'000'000, "statements of one function"},

@@ -30,6 +30,7 @@ struct Limits {
   std::int64_t computed_bytes = std::int64_t{1} << 23;     // of constants, above kComputedPerByte
   std::int64_t operations = std::int64_t{1} << 30;         // to compute constants, estimated
   std::int64_t macs = std::int64_t{1} << 28;               // of one run, above kMacsPerByte
+  std::int64_t trips = std::int64_t{1} << 20;              // of all loops in one run
   std::int64_t statements = 400'000;                       // of the generated code
   std::int64_t step_statements = 12'000;                   // of one layer's, in a file of its own
   std::int64_t function_statements = 2000;                 // of one of its functions

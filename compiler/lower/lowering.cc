@@ -72,6 +72,8 @@ bool Lowering::run() {
   if (failed_) return false;
   for (std::size_t port = 0; port < graph_.outputs.size(); ++port)
     lower_output(static_cast<int>(port));
+  ETCH_CHECK(failed_ || open_regions_.empty());
+  extend_live_ranges(program_);
   return !failed_;
 }
 
@@ -316,6 +318,7 @@ void Lowering::materialize(const Node& node, ValueId id) {
   const View y = as_raw_bytes(to);
   add(node, std::move(step), {{"y", &y}});
   views_[static_cast<std::size_t>(id)] = to;
+  for (OpenRegion& region : open_regions_) region.materialized.push_back(id);
 }
 
 const View& Lowering::view(const Node& node, int input) {

@@ -74,6 +74,10 @@ class Lowering {
   // Whatever `view` is a part of starts at a multiple of `bytes`, if it is in the arena; false if
   // not.
   bool align(const View& view, std::int64_t bytes);
+  // Copies input `i`, a constant or not, to memory of its type and shape.
+  void copy_to(const Node& node, int i, const View& to, const char* summary);
+  void copy_constant(const Node& node, const Tensor& from, const View& to, const char* summary);
+  void copy_view(const Node& node, const View& from, const View& to, const char* summary);
   // Output `i` is another view of existing memory.
   void set_view(const Node& node, int i, View view);
 
@@ -86,6 +90,12 @@ class Lowering {
   void add(const Node& node, std::unique_ptr<Step> step,
            std::vector<std::pair<const char*, const View*>> views, std::size_t outputs = 1,
            std::size_t scratch = 0);
+
+  // The steps from here to end_region() run as often as `region` says, perhaps never: what they
+  // copy or fill for themselves cannot be relied on afterwards.
+  void begin_region(const Region& region);
+  const Region& innermost_region() const;
+  void end_region();
 
   void unsupported(const Node& node, std::string what);
 
@@ -102,6 +112,15 @@ class Lowering {
   struct Place {  // where within another value
     ValueId whole = kNoValue;
     std::vector<std::int64_t> start;
+  };
+
+  // What was in place where a region began, and its place among Program::regions.
+  struct OpenRegion {
+    std::size_t number = 0;
+    std::map<std::tuple<ValueId, Order, Halo>, View> copies;
+    std::set<int> unfilled_at_run_time;
+    std::vector<ValueId> materialized;  // since then
+    std::int64_t macs = 0, float_macs = 0;
   };
 
   void plan_layouts();
@@ -135,6 +154,7 @@ class Lowering {
   std::map<ValueId, Place> places_;               // values to be written into another one
   std::map<int, std::pair<View, int>> unfilled_;  // by buffer: halo still to be filled, value
   std::set<int> unfilled_at_run_time_;            // buffers: by the first step that reads the halo
+  std::vector<OpenRegion> open_regions_;          // the innermost last
   std::map<std::string, int> names_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;

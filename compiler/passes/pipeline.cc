@@ -14,6 +14,7 @@
 #include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/hoist_relabel.h"
+#include "compiler/passes/order_regions.h"
 #include "compiler/passes/pack_weights.h"
 #include "compiler/passes/prune_channels.h"
 #include "compiler/passes/resolve.h"
@@ -84,6 +85,8 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions& options) {
        fuse_expressions(graph, options.ranges_in_expressions);
      }},
+    // After everything that puts nodes elsewhere.
+    {"order_regions", [](Graph& graph, Sink&, const PassOptions&) { order_regions(graph); }},
 };
 }  // namespace
 

@@ -12,8 +12,12 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/region_begin/op.h"
+#include "compiler/ops/region_end/op.h"
+#include "compiler/passes/branches.h"
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
+#include "compiler/passes/loop_trips.h"
 #include "compiler/passes/unfuse.h"
 
 namespace etch {
@@ -125,7 +129,11 @@ class Known {
 class Resolver {
  public:
   Resolver(Graph& graph, Sink& sink)
-      : graph_(graph), sink_(sink), folder_(graph, FoldDequantize::kNo), known_(graph) {}
+      : graph_(graph),
+        sink_(sink),
+        folder_(graph, FoldDequantize::kNo),
+        known_(graph),
+        trips_(graph, sink) {}
 
   void run(std::vector<Node> nodes) {
     report_unknown_operators(nodes, sink_);
@@ -134,10 +142,13 @@ class Resolver {
 
  private:
   void resolve(Node node) {
+    const bool is_edge = is_region_begin(node) || is_region_end(node);  // of no file's domain
     if (known_.has_all(node.inputs) && is_fused(graph_, node)) {
       write_parts(std::move(node));
     } else if (!node.branches.empty()) {
       take_branch(std::move(node));
+    } else if (is_edge) {
+      add(std::move(node));
     } else if (node.op != nullptr && check_version(graph_, node, sink_)) {
       add(std::move(node));
     } else {
@@ -154,25 +165,29 @@ class Resolver {
   }
 
   void add(Node node) {
+    if (known_.has_all(node.inputs) && !trips_.prepare(node)) return;
     const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
     if (known_.has_all(node.inputs) && resolve_node(graph_, node, sink_)) {
       known_.add_all(outputs);
       folder_.fold(node);
     }
     graph_.nodes.push_back(std::move(node));
+    trips_.added();
   }
 
-  // The nodes of the branch in place of the If.
+  // The nodes of the branch in place of the If, or of both.
   void take_branch(Node node) {
     if (!known_.has_all(node.inputs)) return;  // reported where they should be made
-    const std::optional<bool> holds = condition_of(node);
-    if (!holds) return;
-    graph_.fusions.fused(node, cat("takes its ", *holds ? "then" : "else", "_branch"));
-    run(std::move(node.branches[*holds ? 0 : 1]));
+    if (!check_condition(node)) return;
+    const Tensor* const condition = graph_.value(node.inputs[0]).constant.get();
+    if (condition == nullptr) return run(both_branches(graph_, std::move(node)));
+    const bool holds = condition->integer(0) != 0;
+    graph_.fusions.fused(node, cat("takes its ", holds ? "then" : "else", "_branch"));
+    run(std::move(node.branches[holds ? 0 : 1]));
   }
 
-  // Of an If; reports one that is no truth value or not known.
-  std::optional<bool> condition_of(const Node& node) {
+  // Whether that of an If is a truth value; reports it otherwise.
+  bool check_condition(const Node& node) {
     const Value& value = graph_.value(node.inputs[0]);
     const std::string name = cat("the condition '", printable(value.name), "' ");
     if (value.dtype != DType::kBool) {
@@ -180,19 +195,17 @@ class Resolver {
     } else if (element_count(*value.shape) != 1) {
       report(node, DiagKind::kShape,
              cat(name, "must have one element, has shape ", to_string(*value.shape)), sink_);
-    } else if (value.constant == nullptr) {
-      report(node, DiagKind::kUnsupported,
-             name + "is computed at run time; an If takes its branch when it is compiled", sink_);
     } else {
-      return value.constant->integer(0) != 0;
+      return true;
     }
-    return std::nullopt;
+    return false;
   }
 
   Graph& graph_;
   Sink& sink_;
   ConstantFolder folder_;
   Known known_;
+  LoopTrips trips_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/ops/qlinear_conv_add/op.h"
 #include "compiler/ops/quantize_linear/op.h"
+#include "compiler/passes/order_regions.h"
 #include "compiler/passes/row_bands.h"
 
 namespace etch {
@@ -380,6 +381,7 @@ void stream_rows(Graph& graph, const RowStream& stream) {
     if (!streamer.is_inside(static_cast<int>(i), nodes)) all.push_back(before.nodes[i]);
   }
   graph.nodes = std::move(all);
+  order_regions(graph);
 }
 
 }  // namespace etch

@@ -15,6 +15,7 @@
 #include "compiler/ir/fusion_log.h"
 #include "compiler/ir/pruned_channels.h"
 #include "compiler/ir/tensor.h"
+#include "compiler/program/region.h"
 #include "compiler/program/requantize/form.h"
 #include "templates/isa/traits.h"
 
@@ -209,6 +210,7 @@ struct Program {
   std::vector<Port> outputs;
   std::vector<Buffer> buffers;
   std::vector<std::unique_ptr<Step>> steps;
+  std::vector<Region> regions;   // of the steps; those around others first
   std::int64_t arena_bytes = 0;  // including kArenaSlack
   // The largest sum of simultaneously live buffers. The arena can be smaller: an output may be
   // placed over an input that dies in its step.

@@ -63,15 +63,20 @@ class Memory {
 void run_native(const Program& program, std::span<const std::byte* const> inputs,
                 std::span<std::byte* const> outputs) {
   Memory memory(program, inputs, outputs);
-  for (const auto& step : program.steps) {
+  const auto run = [&](int index) {
+    const Step& step = *program.steps[static_cast<std::size_t>(index)];
     std::vector<std::byte*> operands;
-    for (const Operand& operand : step->operands) {
+    for (const Operand& operand : step.operands) {
       const Buffer& buffer = program.buffers[static_cast<std::size_t>(operand.buffer)];
       operands.push_back(memory.start_of(buffer, operand.access) + operand.offset);
     }
-    NativeStage stage(*step, program.isa, operands);
-    step->run(stage);
-  }
+    NativeStage stage(step, program.isa, operands);
+    step.run(stage);
+  };
+  for_each_execution(program, run, [&](int buffer) {
+    const Buffer& flag = program.buffers[static_cast<std::size_t>(buffer)];
+    return *memory.start_of(flag, Access::kRead) != std::byte{0};
+  });
 }
 
 }  // namespace etch

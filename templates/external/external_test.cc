@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "templates/external/convert.h"
+#include "templates/external/loop.h"
 #include "templates/external/move.h"
 #include "templates/external/non_max.h"
 #include "templates/external/normalize.h"
@@ -389,6 +390,17 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
     product.axis[2] = {5, 1, 5, 1, 1, 0, 9, 0, 70};
     call_between_guards(FloatConv<false>{}, product, rt::FloatEnd{2, 3, 70, 1, 0}, kFloats, kFloats,
                         kFloats, kFloatsOut);
+  });
+}
+
+TEST(External, LoopsStayInsideTheirSpans) {
+  expect_inside([] {
+    call_between_guards(NextTrip{}, kLongsOut);
+    for (const std::int64_t trip : {-9, 0, 2, 3, 99}) {
+      const Bytes<const std::int64_t> trips{{trip}};
+      for (const int n : kCounts) call_between_guards(PutSlice{}, kBytes, trips, kOut, 2, 4, n, 0);
+      call_between_guards(PutSlice{}, kBytes, trips, kOut, 3, 4, 5, 1);
+    }
   });
 }
 

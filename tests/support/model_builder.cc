@@ -127,6 +127,14 @@ ModelBuilder& ModelBuilder::node(const std::string& op_type, const std::vector<s
   return *this;
 }
 
+ModelBuilder& ModelBuilder::subgraph(const std::string& attribute, const ModelBuilder& body) {
+  auto& made = *last_node().add_attribute();
+  made.set_name(attribute);
+  made.set_type(onnx::AttributeProto::GRAPH);
+  *made.mutable_g() = body.model_->graph();
+  return *this;
+}
+
 ModelBuilder& ModelBuilder::output(const std::string& name) {
   graph().add_output()->set_name(name);
   return *this;

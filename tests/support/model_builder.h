@@ -57,6 +57,8 @@ class ModelBuilder {
                      const std::vector<std::string>& outputs,
                      const std::map<std::string, Attribute>& attributes = {},
                      const std::string& domain = "");
+  // The graph of `body` as an attribute of the last node.
+  ModelBuilder& subgraph(const std::string& attribute, const ModelBuilder& body);
   ModelBuilder& output(const std::string& name);  // without a declared type
   ModelBuilder& output(const std::string& name, DType dtype, const std::vector<Dim>& shape);
   ModelBuilder& value_info(const std::string& name, DType dtype, const std::vector<Dim>& shape);

@@ -220,6 +220,32 @@ void write_notice(Writer& writer, const char* what) {
                   "(threads->context);"));
 }
 
+// Opens the loops and branches that begin with step `index`.
+void open_regions(Writer& writer, const Program& program, int index) {
+  for (const Region& region : program.regions) {
+    if (region.first != index) continue;
+    const std::string flag = region.flag < 0
+                                 ? ""
+                                 : cat("*at<uint8_t>(arena, ", buffer_name(program, region.flag),
+                                       ") ", region.when ? "!=" : "==", " 0");
+    writer.line();
+    if (region.is_branch) {
+      writer.open(cat("if (", flag, ")"));
+      continue;
+    }
+    const std::string trip = cat("trip_", &region - program.regions.data());
+    writer.line(cat("// ", region.flag < 0 ? "" : "At most ", counted(region.trips, "trip"), "."));
+    writer.open(cat("for (int64_t ", trip, " = 0; ", trip, " < ", region.trips,
+                    flag.empty() ? "" : " && " + flag, "; ++", trip, ")"));
+  }
+}
+
+void close_regions(Writer& writer, const Program& program, int index) {
+  for (const Region& region : program.regions) {
+    if (region.last == index) writer.close("}");
+  }
+}
+
 void write_run_body(Writer& writer, const Program& program) {
   const bool divided = has_divided_steps(program);
   if (!program.steps.empty()) {
@@ -233,11 +259,14 @@ void write_run_body(Writer& writer, const Program& program) {
     writer.line(cat("Call call{", run_arguments(program), "};"));
     write_notice(writer, "begin");
   }
-  for (const auto& step : program.steps) {
+  for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+    const Step& step = *program.steps[static_cast<std::size_t>(i)];
+    open_regions(writer, program, i);
     writer.line();
-    if (!step->origin.empty()) writer.line(cat("// Layer: ", layer_of(*step)));
-    writer.line(cat("// ", comment_text(step->summary)));
-    writer.line(call_of(program, *step, argument_in_run));
+    if (!step.origin.empty()) writer.line(cat("// Layer: ", layer_of(step)));
+    writer.line(cat("// ", comment_text(step.summary)));
+    writer.line(call_of(program, step, argument_in_run));
+    close_regions(writer, program, i);
   }
   if (divided) {
     writer.line();
@@ -299,6 +328,8 @@ std::string profile_header(const EmitContext& context) {
   writer.line(
       "// inputs[i] and outputs[i] point to what run() takes. The steps called in order are "
       "run().");
+  if (!context.program.regions.empty())
+    writer.line("// Except for loops, which are one trip here, and branches, which are all taken.");
   writer.open("struct Step");
   writer.line("const char* name;");
   writer.line(cat("void (*run)(const void* const* inputs, void* const* outputs, void* arena",

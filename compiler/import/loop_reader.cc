@@ -1,0 +1,284 @@
+// Loop and Scan -> nodes of the list around them: a region_begin, the body's nodes, a region_end
+// (compiler/ops/region_begin/op.h). A Scan is a loop whose body begins by picking its slices. What
+// the body hands on unchanged is no part of the loop: it is known before, perhaps when compiling.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/import/checked_name.h"
+#include "compiler/import/node_reader.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+namespace {
+using AxisList = std::vector<std::int64_t>;
+
+Node made_for(const Node& origin, std::string_view domain, std::string type,
+              std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
+  Node node;
+  node.index = origin.index;
+  node.name = origin.name;
+  node.domain = domain;
+  node.op_type = std::move(type);
+  node.op = find_op(node.domain, node.op_type);
+  node.inputs = std::move(inputs);
+  node.outputs = std::move(outputs);
+  return node;
+}
+
+// The value that an Identity of `nodes`, or several, hand on as `id`.
+ValueId origin_of(ValueId id, const std::map<ValueId, ValueId>& same) {
+  std::size_t steps = 0;
+  for (auto at = same.find(id); at != same.end() && steps <= same.size(); at = same.find(id)) {
+    id = at->second;
+    ++steps;
+  }
+  return id;
+}
+
+std::map<ValueId, ValueId> identities(const std::vector<Node>& nodes) {
+  std::map<ValueId, ValueId> out;
+  for (const Node& node : nodes) {
+    const bool is_identity = node.op_type == "Identity" && node.domain.empty() &&
+                             node.inputs.size() == 1 && node.outputs.size() == 1;
+    if (is_identity && node.inputs[0] != kNoValue) out.emplace(node.outputs[0], node.inputs[0]);
+  }
+  return out;
+}
+
+int declared_rank(const onnx::ValueInfoProto& info) {
+  return info.type().tensor_type().shape().dim_size() == 1 ? 1 : 0;
+}
+}  // namespace
+
+// A loop while it is read: how many values are of which kind, and what they are.
+struct LoopParts {
+  const onnx::GraphProto* body = nullptr;
+  bool scans = false;
+  std::size_t carried = 0;           // of the node's inputs and outputs
+  std::size_t scanned = 0;           // inputs in slices
+  AxisList input_axes, output_axes;  // of slices
+  AxisList input_from_end, output_from_end;
+  std::vector<ValueId> names;    // of the body's inputs
+  std::vector<ValueId> results;  // of the body's outputs
+};
+
+namespace {
+// The list `name` of a Scan, with 0 for each of `count` entries where it is missing. False if it is
+// no such list.
+bool take_list(Node& node, const char* name, std::size_t count, AxisList& out) {
+  out.assign(count, 0);
+  const auto found = node.attributes.find(name);
+  if (found == node.attributes.end()) return true;
+  const auto* const list = std::get_if<AxisList>(&found->second);
+  if (list == nullptr || list->size() != count) return false;
+  out = *list;
+  node.attributes.erase(found);
+  return true;
+}
+
+bool are_directions(const AxisList& list) {
+  return std::all_of(list.begin(), list.end(), [](std::int64_t d) { return d == 0 || d == 1; });
+}
+}  // namespace
+
+bool NodeReader::find_parts(const onnx::NodeProto& proto, Node& node, LoopParts& parts) {
+  const auto refuse = [&](DiagKind kind, std::string what) {
+    fail(kind, node, std::move(what));
+    return false;
+  };
+  parts.body = subgraph_of(proto, node, "body");
+  parts.scans = node.op_type == "Scan";
+  if (parts.body == nullptr) return refuse(DiagKind::kAttr, "attribute 'body' is missing");
+  const onnx::GraphProto& body = *parts.body;
+  const auto inputs = node.inputs.size(), own = static_cast<std::size_t>(body.input_size());
+  std::size_t before = 2;  // inputs that the body does not see as they are
+  if (parts.scans) {
+    before = 0;
+    const auto found = node.attributes.find("num_scan_inputs");
+    const auto* const count =
+        found == node.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+    if (count == nullptr || *count < 1 || std::cmp_greater(*count, inputs))
+      return refuse(
+          DiagKind::kAttr,
+          cat("attribute 'num_scan_inputs' must be given, from 1 to the ", inputs, " inputs"));
+    parts.scanned = static_cast<std::size_t>(*count);
+    node.attributes.erase(found);
+  }
+  if (inputs < before || own != inputs) {
+    return refuse(DiagKind::kGraph,
+                  cat("has ", inputs, " inputs, ", "its body ", own,
+                      parts.scans ? "" : "; both have two before what is carried"));
+  }
+  parts.carried = inputs - before - parts.scanned;
+  const std::size_t results = node.outputs.size() + (parts.scans ? 0 : 1);
+  if (std::cmp_not_equal(body.output_size(), results) || node.outputs.size() < parts.carried) {
+    return refuse(DiagKind::kGraph,
+                  cat("has ", node.outputs.size(), " outputs and carries ", parts.carried,
+                      " values, its body has ", body.output_size(), " outputs"));
+  }
+  const std::size_t slices = node.outputs.size() - parts.carried;
+  parts.output_axes.assign(slices, 0);
+  parts.output_from_end.assign(slices, 0);
+  if (!parts.scans) return true;
+  const bool good = take_list(node, "scan_input_axes", parts.scanned, parts.input_axes) &&
+                    take_list(node, "scan_input_directions", parts.scanned, parts.input_from_end) &&
+                    take_list(node, "scan_output_axes", slices, parts.output_axes) &&
+                    take_list(node, "scan_output_directions", slices, parts.output_from_end) &&
+                    are_directions(parts.input_from_end) && are_directions(parts.output_from_end);
+  if (good) return true;
+  return refuse(DiagKind::kAttr,
+                "axes and directions of slices must be lists with one integer for "
+                "each, directions 0 or 1");
+}
+
+// A name that is visible around the body already would mean two values, depending on the reader.
+bool NodeReader::refuse_shadows(const onnx::GraphProto& body, const Node& node,
+                                const Scope& around) {
+  const auto check = [&](const std::string& name) {
+    if (name.empty() || !around.sees(name)) return true;
+    fail(DiagKind::kName, node,
+         cat("its body defines '", printable(name), "', which is defined around it already"));
+    return false;
+  };
+  const auto named = [&](const auto& each) { return check(each.name()); };
+  const auto makes = [&](const onnx::NodeProto& each) {
+    return std::all_of(each.output().begin(), each.output().end(), check);
+  };
+  return std::all_of(body.input().begin(), body.input().end(), named) &&
+         std::all_of(body.initializer().begin(), body.initializer().end(), named) &&
+         std::all_of(body.node().begin(), body.node().end(), makes);
+}
+
+bool NodeReader::name_inputs(const Node& node, const LoopParts& parts, Scope& body,
+                             std::vector<ValueId>& out) {
+  for (int i = 0; i < parts.body->input_size(); ++i) {
+    const std::string& name = parts.body->input(i).name();
+    const ValueId id = make(name, node, body);
+    if (id == kNoValue || !body.ids.try_emplace(name, id).second) {
+      fail(DiagKind::kGraph, node,
+           cat("input '", printable(name), "' of its body has no name, or that of another"));
+      return false;
+    }
+    out.push_back(id);
+  }
+  return true;
+}
+
+bool NodeReader::read_loop(const onnx::NodeProto& proto, Node& node, Scope& scope,
+                           std::vector<Node>& out) {
+  LoopParts parts;
+  if (!find_parts(proto, node, parts) || !refuse_shadows(*parts.body, node, scope)) return true;
+  if (!may_enter(nullptr, node)) return false;
+  Scope body;
+  body.outer = &scope;
+  body.function = scope.function;
+  body.bindings = scope.bindings;
+  body.index = node.index;
+  body.prefix = scope.prefix;
+  add_constants(*parts.body, node, body);
+  if (!name_inputs(node, parts, body, parts.names)) return true;
+  std::vector<Node> nodes;
+  entered_.push_back(nullptr);
+  if (!read(parts.body->node(), body, nodes)) return false;
+  entered_.pop_back();
+  for (const auto& output : parts.body->output()) {
+    const auto id = body.find(output.name());
+    if (!id || *id == kNoValue) {
+      fail(DiagKind::kGraph, node,
+           cat("its result '", printable(output.name()),
+               "' is no input, initializer or output of a node"));
+      return true;
+    }
+    parts.results.push_back(*id);
+  }
+  add_loop(node, parts, std::move(nodes), out);
+  return true;
+}
+
+// Picks the slices that the body reads, for the trip that `trip` counts.
+std::vector<Node> NodeReader::slices_of(const Node& node, const LoopParts& parts, ValueId trip) {
+  std::vector<Node> out;
+  ValueId from_end = kNoValue;
+  for (std::size_t k = 0; k < parts.scanned; ++k) {
+    ValueId index = trip;
+    if (parts.input_from_end[k] != 0) {
+      if (from_end == kNoValue) {
+        const ValueId last = graph_.add_constant(Tensor::of<std::int64_t>({}, {-1}));
+        from_end = graph_.add_value({"", {}, {}, nullptr});
+        out.push_back(made_for(node, "", "Sub", {last, trip}, {from_end}));
+      }
+      index = from_end;
+    }
+    Node pick = made_for(node, "", "Gather", {node.inputs[parts.carried + k], index},
+                         {parts.names[parts.carried + k]});
+    pick.attributes["axis"] = parts.input_axes[k];
+    out.push_back(std::move(pick));
+  }
+  return out;
+}
+
+void NodeReader::add_loop(const Node& node, const LoopParts& parts, std::vector<Node> body,
+                          std::vector<Node>& out) {
+  const std::map<ValueId, ValueId> same = identities(body);
+  const std::size_t before = parts.scans ? 0 : 2, condition = parts.scans ? 0 : 1;
+  const ValueId trip = parts.scans ? graph_.add_value({"", {}, {}, nullptr}) : parts.names[0];
+  Node begin = made_for(
+      node, kEtch, node.op_type,
+      {parts.scans ? kNoValue : node.inputs[0], parts.scans ? kNoValue : node.inputs[1]}, {trip});
+  Node end = made_for(node, kEtch, node.op_type + "End",
+                      {trip, parts.scans ? kNoValue : parts.results[0]}, {});
+  begin.attributes = node.attributes;
+  std::vector<ValueId> previous, next;
+  for (std::size_t k = 0; k < parts.carried; ++k) {
+    const ValueId first = node.inputs[before + k], name = parts.names[before + k];
+    const ValueId result = parts.results[condition + k];
+    if (origin_of(result, same) == name) {
+      out.push_back(made_for(node, "", "Identity", {first}, {name}));
+      if (node.outputs[k] != kNoValue)
+        out.push_back(made_for(node, "", "Identity", {first}, {node.outputs[k]}));
+      continue;
+    }
+    begin.inputs.push_back(first);
+    begin.outputs.push_back(name);
+    previous.push_back(name);
+    next.push_back(result);
+    end.outputs.push_back(node.outputs[k]);
+  }
+  if (!parts.scans) {
+    // There is no trip without it.
+    const int rank = declared_rank(parts.body->input(1));
+    Tensor yes(DType::kBool, Shape(static_cast<std::size_t>(rank), 1));
+    yes.as<std::uint8_t>()[0] = 1;
+    const ValueId holds = graph_.add_constant(std::move(yes));
+    out.push_back(made_for(node, "", "Identity", {holds}, {parts.names[1]}));
+    begin.attributes["trip_rank"] = std::int64_t{declared_rank(parts.body->input(0))};
+  }
+  begin.attributes["carried"] = end.attributes["carried"] = end.attributes["previous"] =
+      static_cast<std::int64_t>(previous.size());
+  if (parts.scans) {
+    begin.attributes["axes"] = parts.input_axes;
+    begin.inputs.insert(begin.inputs.end(), node.inputs.end() - std::ssize(parts.input_axes),
+                        node.inputs.end());
+  }
+  for (const std::vector<ValueId>* const ids : {&previous, &next})
+    end.inputs.insert(end.inputs.end(), ids->begin(), ids->end());
+  for (std::size_t k = parts.carried; k < node.outputs.size(); ++k) {
+    end.inputs.push_back(parts.results[condition + k]);
+    end.outputs.push_back(node.outputs[k]);
+  }
+  end.attributes["axes"] = parts.output_axes;
+  end.attributes["directions"] = parts.output_from_end;
+  std::vector<Node> picks = slices_of(node, parts, trip);
+  out.push_back(std::move(begin));
+  for (std::vector<Node>* const nodes : {&picks, &body})
+    std::move(nodes->begin(), nodes->end(), std::back_inserter(out));
+  out.push_back(std::move(end));
+}
+
+}  // namespace etch

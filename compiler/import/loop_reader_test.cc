@@ -1,0 +1,257 @@
+// Loop, Scan and If at run time: what they become, and what is refused and why.
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include "compiler/base/text.h"
+#include "compiler/ops/op.h"
+#include "compiler/ops/region_begin/op.h"
+#include "compiler/ops/region_end/op.h"
+#include "tests/support/control_cases.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+namespace {
+
+std::string errors(const ModelBuilder& model, const ImportOptions& options = {}) {
+  Sink sink;
+  load(model, sink, options);
+  return errors_of(sink);
+}
+
+onnx::GraphProto& body_of(ModelBuilder& model) {
+  return *model.last_node().mutable_attribute(model.last_node().attribute_size() - 1)->mutable_g();
+}
+
+// A loop with a slice of its state for each trip, whose condition is computed from it.
+ModelBuilder stopping_loop(std::int64_t trips) {
+  ModelBuilder model = adding_loop(trips);
+  auto& body = body_of(model);
+  auto& less = *body.add_node();
+  less.set_op_type("Less");
+  for (const char* name : {"sum", "n0"}) less.add_input(name);
+  less.add_output("goes_on");
+  auto& sum = *body.add_node();
+  sum.set_op_type("ReduceSum");
+  sum.add_input("h2");
+  sum.add_output("sum");
+  auto& keep = *sum.add_attribute();
+  keep.set_name("keepdims");
+  keep.set_type(onnx::AttributeProto::INT);
+  fill_proto(f32({}, {3}), *body.add_initializer());
+  body.mutable_initializer(0)->set_name("n0");
+  body.mutable_output(0)->set_name("goes_on");
+  return model;
+}
+
+TEST(Loop, BecomesOneRegionWithAKnownNumberOfTrips) {
+  Sink sink;
+  const auto graph = load(adding_loop(1000), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  ASSERT_EQ(graph->nodes.size(), 3U);
+  EXPECT_TRUE(is_region_begin(graph->nodes[0]));
+  const auto& end = params_of<RegionEnd>(graph->nodes[2]);
+  EXPECT_EQ(end.trips, 1000);
+  EXPECT_FALSE(end.conditional);
+}
+
+TEST(Loop, LooksAtAConditionOfRunTimeBeforeEachTrip) {
+  Sink sink;
+  const auto graph = load(stopping_loop(10), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_TRUE(params_of<RegionEnd>(graph->nodes.back()).conditional);
+}
+
+TEST(Loop, HasALimitOfTrips) {
+  EXPECT_EQ(errors(adding_loop(std::int64_t{1} << 40)),
+            "model: error[E-LIMIT]: node #0 (Loop): makes up to 1099511627776 trips, at most "
+            "1048576; --limit trips=N raises this\n");
+  EXPECT_EQ(errors(stopping_loop(INT64_MAX)),
+            "model: error[E-LIMIT]: node #0 (Loop): has no bound of its trips, at most 1048576; "
+            "--limit trips=N raises this\n");
+  ImportOptions options;
+  options.limits.trips = 6;
+  EXPECT_EQ(errors(adding_loop(6), options), "");
+  EXPECT_EQ(
+      errors(adding_loop(7), options),
+      "model: error[E-LIMIT]: node #0 (Loop): makes up to 7 trips, at most 6; --limit trips=N "
+      "raises this\n");
+}
+
+TEST(Loop, TripsOfLoopsInsideMultiply) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2, 3}).initializer("m", s64({}, {4}));
+  ModelBuilder outer;
+  outer.input("i", DType::kS64, {}).input("c", DType::kBool, {}).input("o", DType::kF32, {2, 3});
+  ModelBuilder inner = adding_loop(5);
+  for (const auto& tensor : inner.graph().initializer()) *outer.graph().add_initializer() = tensor;
+  *outer.graph().add_node() = inner.graph().node(0);
+  outer.last_node().set_input(2, "o");
+  outer.output("c").output("y");
+  model.node("Loop", {"m", "", "x"}, {"r"}).subgraph("body", outer).output("r");
+  ImportOptions options;
+  options.limits.trips = 24;
+  EXPECT_EQ(errors(model, options), "");
+  options.limits.trips = 23;
+  EXPECT_EQ(errors(model, options),
+            "model: error[E-LIMIT]: node #0 (Loop): makes up to 4 trips, and 5 of loops inside in "
+            "each, at most 23; --limit trips=N raises this\n");
+}
+
+TEST(Loop, NeedsATripCountThatIsKnown) {
+  ModelBuilder model = adding_loop(3);
+  model.input("m", DType::kS64, {});
+  model.last_node().set_input(0, "m");
+  EXPECT_EQ(errors(model),
+            "model: error[E-UNSUPPORTED]: node #0 (Loop): the trip count 'm' is computed at run "
+            "time; it must be known when compiling\n");
+}
+
+TEST(Loop, CannotHaveSlicesForAnUnknownNumberOfTrips) {
+  ModelBuilder model = stopping_loop(10);
+  model.last_node().add_output("slices");
+  body_of(model).add_output()->set_name("h2");
+  EXPECT_EQ(errors(model),
+            "model: error[E-UNSUPPORTED]: node #0 (LoopEnd): the size of output 1, one slice for "
+            "each trip, must be known, but how many trips there are depends on a condition at run "
+            "time\n");
+}
+
+TEST(Loop, WithoutAConditionMustNotComputeOne) {
+  ModelBuilder model = stopping_loop(10);
+  model.last_node().set_input(1, "");
+  EXPECT_NE(errors(model).find("has no condition, but its body computes one"), std::string::npos);
+}
+
+TEST(Loop, CarriedValuesKeepTheirShapeAndType) {
+  ModelBuilder model = adding_loop(3);
+  auto& node = *body_of(model).mutable_node(0);
+  node.set_op_type("MatMul");
+  model.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(3);
+  model.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(1)
+      ->set_dim_value(2);
+  EXPECT_EQ(errors(model),
+            "model: error[E-SHAPE]: node #0 (LoopEnd): carried value 0 is [2, 3], the body makes "
+            "[2, 2] of it: it cannot change\n");
+  model = adding_loop(3);
+  body_of(model).mutable_node(0)->set_op_type("Less");
+  EXPECT_EQ(errors(model),
+            "model: error[E-TYPE]: node #0 (LoopEnd): carried value 0 is float32, the body makes "
+            "bool of it: it cannot change\n");
+}
+
+TEST(Loop, MustFitItsBody) {
+  ModelBuilder model = adding_loop(3);
+  body_of(model).mutable_input()->RemoveLast();
+  EXPECT_EQ(errors(model),
+            "model: error[E-GRAPH]: node #0 (Loop): has 3 inputs, its body 2; both "
+            "have two before what is carried\n");
+  model = adding_loop(3);
+  body_of(model).mutable_output()->RemoveLast();
+  EXPECT_EQ(errors(model),
+            "model: error[E-GRAPH]: node #0 (Loop): has 1 outputs and carries 1 "
+            "values, its body has 1 outputs\n");
+  model = adding_loop(3);
+  model.last_node().clear_attribute();
+  EXPECT_EQ(errors(model), "model: error[E-ATTR]: node #0 (Loop): attribute 'body' is missing\n");
+  model = adding_loop(3);
+  body_of(model).mutable_output(1)->set_name("nowhere");
+  EXPECT_EQ(errors(model),
+            "model: error[E-GRAPH]: node #0 (Loop): its result 'nowhere' is no "
+            "input, initializer or output of a node\n");
+}
+
+TEST(Loop, NamesInTheBodyMustNotBeDefinedAroundIt) {
+  ModelBuilder model = adding_loop(3);
+  body_of(model).mutable_node(0)->set_output(0, "x");
+  EXPECT_EQ(errors(model),
+            "model: error[E-NAME]: node #0 (Loop): its body defines 'x', which is "
+            "defined around it already\n");
+  model = adding_loop(3);
+  body_of(model).mutable_input(2)->set_name("go");
+  const std::string found = errors(model);
+  EXPECT_NE(found.find("input 'go' of its body has no name, or that of another"), std::string::npos)
+      << found;
+}
+
+TEST(Loop, BodiesNestToALimit) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1}).initializer("n", s64({}, {1}));
+  ModelBuilder inner;
+  const auto enclosed = [](const ModelBuilder& in, int level, const std::string& result) {
+    ModelBuilder out;
+    out.input(cat("i", level), DType::kS64, {}).input(cat("c", level), DType::kBool, {});
+    out.input(cat("h", level), DType::kF32, {1});
+    out.node("Loop", {"n", "", cat("h", level)}, {result}).subgraph("body", in);
+    out.output(cat("c", level)).output(result);
+    return out;
+  };
+  inner.input("i", DType::kS64, {}).input("c", DType::kBool, {}).input("h", DType::kF32, {1});
+  inner.node("Neg", {"h"}, {"r"}).output("c").output("r");
+  for (int level = 0; level < 25; ++level) inner = enclosed(inner, level, cat("r", level));
+  model.node("Loop", {"n", "", "x"}, {"y"}).subgraph("body", inner).output("y");
+  const std::string found = errors(model);
+  EXPECT_TRUE(found.find("E-LIMIT") != std::string::npos ||
+              found.find("E-PARSE") != std::string::npos)
+      << found;
+}
+
+TEST(Scan, MustSayHowItsInputsAreCut) {
+  const auto scan = [](std::map<std::string, Attribute> attributes) {
+    ModelBuilder model;
+    model.input("s", DType::kF32, {2}).input("x", DType::kF32, {4, 2});
+    model.input("u", DType::kF32, {3, 2});
+    ModelBuilder body;
+    body.input("h", DType::kF32, {2}).input("a", DType::kF32, {2}).input("b", DType::kF32, {2});
+    body.node("Sum", {"h", "a", "b"}, {"h2"}).output("h2");
+    model.node("Scan", {"s", "x", "u"}, {"y"}, attributes).subgraph("body", body).output("y");
+    return errors(model);
+  };
+  const Attribute two = std::int64_t{2};
+  EXPECT_EQ(scan({}),
+            "model: error[E-ATTR]: node #0 (Scan): attribute 'num_scan_inputs' must be "
+            "given, from 1 to the 3 inputs\n");
+  EXPECT_EQ(
+      scan({{"num_scan_inputs", two}, {"scan_input_axes", Ints{0}}}),
+      "model: error[E-ATTR]: node #0 (Scan): axes and directions of slices must be lists with "
+      "one integer for each, directions 0 or 1\n");
+  EXPECT_EQ(
+      scan({{"num_scan_inputs", two}}),
+      "model: error[E-SHAPE]: node #0 (Scan) input 4 (scan input): has 3 slices, those before "
+      "have 4\n");
+}
+
+TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).input("c", DType::kBool, {});
+  ModelBuilder first, second;
+  first.node("Neg", {"x"}, {"a"}).output("a");
+  second.node("Concat", {"x", "x"}, {"b"}, {{"axis", std::int64_t{0}}}).output("b");
+  model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
+  model.subgraph("else_branch", second).output("y");
+  EXPECT_EQ(errors(model),
+            "model: error[E-SHAPE]: node #0 (IfEnd): result 0 is [2] in one branch, [4] in the "
+            "other: which one is taken depends on run time\n");
+}
+
+TEST(Regions, AreNotForFilesToWrite) {
+  ModelBuilder model;
+  model.opset("org.etch", 1).input("x", DType::kF32, {2});
+  model.node("Loop", {"", "", "x"}, {"t", "y"}, {{"carried", std::int64_t{1}}}, "org.etch");
+  model.output("y");
+  EXPECT_NE(errors(model).find("E-OP"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,18 @@
+// The condition of a loop on its own: where it depends on nothing but constants and what the loop
+// counts itself, it can be computed before there is any input. Part of resolving.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+// The trips of the loop that node `begin` opens and `end`, after the last node, closes: as many as
+// its body's condition allows, at most `most`. Nothing where the condition depends on run time or
+// is too much work by the graph's limits.
+std::optional<std::int64_t> computed_trips(const Graph& graph, std::size_t begin, const Node& end,
+                                           std::int64_t most);
+
+}  // namespace etch

@@ -1,0 +1,263 @@
+// See control_cases.h.
+#include "tests/support/control_cases.h"
+
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+
+namespace {
+constexpr DType kF = DType::kF32;
+
+Tensor truth(bool value) {
+  Tensor out(DType::kBool, {});
+  out.as<std::uint8_t>()[0] = value ? 1 : 0;
+  return out;
+}
+
+// A body of Loop with the names that it has to have: trip, go.
+ModelBuilder body() {
+  ModelBuilder out;
+  out.input("trip", DType::kS64, {}).input("go", DType::kBool, {});
+  return out;
+}
+
+// Floats around 0, of no pattern.
+Tensor numbers(std::uint64_t seed, Shape shape) {
+  Dice dice(seed);
+  Tensor out(kF, std::move(shape));
+  for (float& value : out.as<float>()) value = static_cast<float>(dice.between(-60, 60)) / 16;
+  return out;
+}
+
+Case made(std::string name, const ModelBuilder& model, std::vector<Tensor> inputs) {
+  return {std::move(name), model.bytes(), std::move(inputs)};
+}
+
+// A cell with a state, of which each trip picks its own row of x and hands out a product.
+ModelBuilder cell(const std::string& row) {
+  ModelBuilder in = body();
+  in.input("at", DType::kS64, {}).input("h", kF, {1, 4});
+  in.initializer("w", numbers(1, {3, 4})).initializer("u", numbers(2, {4, 4}));
+  in.initializer("v", numbers(3, {4, 2})).initializer("one", s64({}, {1}));
+  in.node("Gather", {"x", row}, {"r"}, {{"axis", std::int64_t{1}}});
+  in.node("MatMul", {"r", "w"}, {"a"}).node("MatMul", {"h", "u"}, {"b"});
+  in.node("Add", {"a", "b"}, {"c"}).node("Tanh", {"c"}, {"h2"});
+  in.node("MatMul", {"h2", "v"}, {"slice"}).node("Add", {"at", "one"}, {"at2"});
+  return in;
+}
+
+Case counted_cell(bool by_condition) {
+  ModelBuilder model;
+  model.input("x", kF, {1, 5, 3}).input("h0", kF, {1, 4});
+  model.initializer("n", s64({}, {by_condition ? INT64_MAX : 5}));
+  model.initializer("yes", truth(true)).initializer("zero", s64({}, {0}));
+  ModelBuilder in = cell("at");
+  if (by_condition) {
+    in.initializer("end", s64({}, {5})).node("Less", {"at2", "end"}, {"go2"});
+  } else {
+    in.node("Identity", {"go"}, {"go2"});
+  }
+  in.output("go2").output("at2").output("h2").output("slice");
+  model.node("Loop", {"n", "yes", "zero", "h0"}, {"count", "h", "y"}).subgraph("body", in);
+  model.output("count").output("h").output("y");
+  return made(by_condition ? "until its counter says so" : "five trips", model,
+              {numbers(4, {1, 5, 3}), numbers(5, {1, 4})});
+}
+
+// Stops once the sum of the state is large: at run time, after `limit` allows it.
+Case stopping_loop(int limit, bool starts) {
+  ModelBuilder model;
+  model.input("x", kF, {6}).input("start", DType::kBool, {1});
+  model.initializer("n", s64({1}, {9})).initializer("limit", f32({}, {static_cast<float>(limit)}));
+  ModelBuilder in = body();
+  in.input("h", kF, {6}).node("Add", {"h", "x"}, {"h2"});
+  in.node("ReduceMax", {"h2"}, {"most"}, {{"keepdims", std::int64_t{0}}});
+  in.node("Less", {"most", "limit"}, {"go2"}).output("go2").output("h2");
+  model.node("Loop", {"n", "start", "x"}, {"h"}).subgraph("body", in);
+  model.node("Neg", {"h"}, {"y"}).output("y");
+  Tensor start(DType::kBool, {1});
+  start.as<std::uint8_t>()[0] = starts ? 1 : 0;
+  return made(cat("stops at ", limit, starts ? "" : " without a trip"), model,
+              {f32({6}, {1, 2, -3, 0.5F, 4, 1}), start});
+}
+
+// Three values that change places, one of them transposed: nothing may be overwritten too early.
+Case rotating_loop() {
+  ModelBuilder model;
+  model.input("a", kF, {3, 3}).input("b", kF, {3, 3}).input("q", DType::kS8, {3, 3});
+  model.initializer("n", s64({}, {4})).initializer("yes", truth(true));
+  ModelBuilder in = body();
+  in.input("p", kF, {3, 3}).input("r", kF, {3, 3}).input("s", DType::kS8, {3, 3});
+  in.node("Transpose", {"r"}, {"p2"}, {{"perm", Ints{1, 0}}});
+  in.node("Identity", {"p"}, {"r2"}).node("Transpose", {"s"}, {"s2"}, {{"perm", Ints{1, 0}}});
+  in.node("Identity", {"go"}, {"go2"}).node("Mul", {"p", "b"}, {"slice"});
+  in.output("go2").output("p2").output("r2").output("s2").output("slice").output("s");
+  model.node("Loop", {"n", "yes", "a", "b", "q"}, {"y0", "y1", "y2", "y3", "y4"});
+  model.subgraph("body", in);
+  for (const char* name : {"y0", "y1", "y2", "y3", "y4"}) model.output(name);
+  Dice dice(7);
+  return made("values that change places", model,
+              {numbers(6, {3, 3}), numbers(7, {3, 3}), random_bytes(dice, DType::kS8, {3, 3})});
+}
+
+// Loops in a loop: what the inner one carries begins anew in every trip of the outer.
+Case nested_loops() {
+  ModelBuilder model;
+  model.input("x", kF, {2, 3}).initializer("yes", truth(true));
+  model.initializer("three", s64({}, {3})).initializer("four", s64({}, {4}));
+  ModelBuilder inner;
+  inner.input("j", DType::kS64, {}).input("go_on", DType::kBool, {}).input("t", kF, {2, 3});
+  inner.node("Sub", {"t", "h"}, {"t1"}).node("Mul", {"t1", "k"}, {"t2"});
+  inner.node("Identity", {"go_on"}, {"go3"}).output("go3").output("t2").output("t1");
+  ModelBuilder outer = body();
+  outer.input("h", kF, {2, 3}).initializer("k", f32({}, {0.5F}));
+  outer.node("Cast", {"trip"}, {"number"}, {{"to", std::int64_t{1}}});
+  outer.node("Add", {"x", "number"}, {"first"});
+  outer.node("Loop", {"three", "yes", "first"}, {"t_end", "ts"}).subgraph("body", inner);
+  outer.node("Add", {"h", "t_end"}, {"h2"}).node("Identity", {"go"}, {"go2"});
+  outer.output("go2").output("h2").output("ts");
+  model.node("Loop", {"four", "yes", "x"}, {"h_end", "all"}).subgraph("body", outer);
+  model.output("h_end").output("all");
+  return made("loops in a loop", model, {numbers(8, {2, 3})});
+}
+
+Case scan(Ints axes, Ints from_end, Ints out_axes, Ints out_from_end) {
+  const auto at = [](std::int64_t axis) { return axis < 0 ? axis + 3 : axis; };
+  std::vector<Dim> shapes[2];
+  for (int k = 0; k < 2; ++k) {
+    shapes[k] = {2, 3};
+    shapes[k].insert(shapes[k].begin() + at(axes[static_cast<std::size_t>(k)]), 4);
+  }
+  ModelBuilder model;
+  model.input("h0", kF, {2, 3}).input("x", kF, shapes[0]).input("u", kF, shapes[1]);
+  ModelBuilder in;
+  in.input("h", kF, {2, 3}).input("xi", kF, {2, 3}).input("ui", kF, {2, 3});
+  in.node("Mul", {"h", "xi"}, {"m"}).node("Add", {"m", "ui"}, {"h2"}).node("Neg", {"m"}, {"y"});
+  in.output("h2").output("y").output("h2");
+  std::string name = "scan";
+  for (const Ints* list : {&axes, &from_end, &out_axes, &out_from_end}) {
+    for (const std::int64_t each : *list) name += cat(" ", each);
+  }
+  model.node("Scan", {"h0", "x", "u"}, {"h_end", "ys", "hs"},
+             {{"num_scan_inputs", std::int64_t{2}},
+              {"scan_input_axes", std::move(axes)},
+              {"scan_input_directions", std::move(from_end)},
+              {"scan_output_axes", std::move(out_axes)},
+              {"scan_output_directions", std::move(out_from_end)}});
+  model.subgraph("body", in);
+  model.node("Transpose", {"ys"}, {"yn"}, {{"perm", Ints{2, 1, 0}}}).node("Tanh", {"yn"}, {"y2"});
+  model.output("h_end").output("y2").output("hs");
+  const auto shape_of = [](const std::vector<Dim>& dims) {
+    Shape out;
+    for (const Dim& dim : dims) out.push_back(std::get<std::int64_t>(dim));
+    return out;
+  };
+  return made(
+      name, model,
+      {numbers(9, {2, 3}), numbers(10, shape_of(shapes[0])), numbers(11, shape_of(shapes[1]))});
+}
+
+// Branches of different work on values of around, with a constant that both and the rest need in
+// memory, and an If in one of them.
+Case choice(bool first, bool second) {
+  ModelBuilder model;
+  model.input("x", kF, {1, 2, 5, 5}).input("c", DType::kBool, {}).input("d", DType::kBool, {});
+  model.initializer("w", numbers(12, {2, 2, 3, 3})).initializer("k", numbers(13, {1, 2, 5, 5}));
+  model.node("Relu", {"x"}, {"r"});
+  ModelBuilder in_then, in_else, inner_then, inner_else;
+  in_then.node("Conv", {"r", "w"}, {"a"}, {{"pads", Ints{1, 1, 1, 1}}});
+  in_then.node("Concat", {"a", "k"}, {"a2"}, {{"axis", std::int64_t{1}}}).output("a2").output("x");
+  inner_then.node("Sub", {"r", "k"}, {"f"}).output("f");
+  inner_else.node("Transpose", {"r"}, {"g"}, {{"perm", Ints{0, 1, 3, 2}}}).output("g");
+  in_else.node("If", {"d"}, {"e"}).subgraph("then_branch", inner_then);
+  in_else.subgraph("else_branch", inner_else);
+  in_else.node("Concat", {"e", "k"}, {"e2"}, {{"axis", std::int64_t{1}}}).output("e2").output("k");
+  model.node("If", {"c"}, {"y", "z"}).subgraph("then_branch", in_then);
+  model.subgraph("else_branch", in_else);
+  model.node("Concat", {"y", "k"}, {"y2"}, {{"axis", std::int64_t{1}}}).output("y2");
+  model.node("Add", {"z", "r"}, {"z2"}).output("z2");
+  return made(cat("branches ", first, " ", second), model,
+              {numbers(14, {1, 2, 5, 5}), truth(first), truth(second)});
+}
+
+// A branch in a loop that is taken in some trips, and a loop in that branch.
+Case loop_with_choice() {
+  ModelBuilder model;
+  model.input("x", kF, {4}).initializer("n", s64({}, {5})).initializer("yes", truth(true));
+  ModelBuilder inner;
+  inner.input("j", DType::kS64, {}).input("go_on", DType::kBool, {}).input("t", kF, {4});
+  inner.node("Mul", {"t", "x"}, {"t2"}).node("Identity", {"go_on"}, {"go3"});
+  inner.output("go3").output("t2");
+  ModelBuilder in_then, in_else;
+  in_then.initializer("two", s64({}, {2}));
+  in_then.node("Loop", {"two", "", "h"}, {"a"}).subgraph("body", inner).output("a");
+  in_else.node("Neg", {"h"}, {"b"}).output("b");
+  ModelBuilder in = body();
+  in.input("h", kF, {4}).initializer("limit", f32({}, {1}));
+  in.node("ReduceMax", {"h"}, {"most"}, {{"keepdims", std::int64_t{0}}});
+  in.node("Less", {"most", "limit"}, {"small"});
+  in.node("If", {"small"}, {"h1"}).subgraph("then_branch", in_then);
+  in.subgraph("else_branch", in_else).node("Add", {"h1", "x"}, {"h2"});
+  in.node("Identity", {"go"}, {"go2"}).output("go2").output("h2").output("small");
+  model.node("Loop", {"n", "yes", "x"}, {"h_end", "taken"}).subgraph("body", in);
+  model.output("h_end").output("taken");
+  return made("a branch in a loop", model, {f32({4}, {0.5F, -1, 0.25F, 2})});
+}
+
+// Quantized layers in the body; what they read of around the loop is the same in all trips.
+Case quantized_loop() {
+  ModelBuilder model;
+  Dice dice(21);
+  model.input("q", DType::kU8, {1, 3, 6, 6}).initializer("yes", truth(true));
+  model.initializer("n", s64({}, {3})).initializer("s", f32({}, {0.125F}));
+  model.initializer("z", u8({}, {7})).initializer("ws", f32({}, {0.03125F}));
+  model.initializer("wz", s8({}, {0}));
+  model.initializer("w", random_bytes(dice, DType::kS8, {3, 3, 3, 3}));
+  ModelBuilder in = body();
+  in.input("h", DType::kU8, {1, 3, 6, 6});
+  in.node("QLinearConv", {"h", "s", "z", "w", "ws", "wz", "s", "z"}, {"c"},
+          {{"pads", Ints{1, 1, 1, 1}}});
+  in.node("MaxPool", {"q"}, {"p"}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}});
+  in.node("Max", {"c", "p"}, {"h2"}).node("Identity", {"go"}, {"go2"});
+  in.output("go2").output("h2").output("c");
+  model.node("Loop", {"n", "yes", "q"}, {"y", "cs"}).subgraph("body", in);
+  model.output("y").output("cs");
+  return made("convolutions in a loop", model, {random_bytes(dice, DType::kU8, {1, 3, 6, 6})});
+}
+}  // namespace
+
+ModelBuilder adding_loop(std::int64_t trips) {
+  ModelBuilder model;
+  model.input("x", kF, {2, 3}).input("s", kF, {2, 3});
+  model.initializer("n", s64({}, {trips})).initializer("yes", truth(true));
+  ModelBuilder in = body();
+  in.input("h", kF, {2, 3}).node("Add", {"h", "x"}, {"h2"}).output("go").output("h2");
+  model.node("Loop", {"n", "yes", "s"}, {"y"}).subgraph("body", in).output("y");
+  return model;
+}
+
+std::vector<Case> control_cases() {
+  std::vector<Case> out;
+  const std::vector<Tensor> inputs = {numbers(15, {2, 3}), numbers(16, {2, 3})};
+  for (const std::int64_t trips : {0, 1, 2, 7})
+    out.push_back(made(cat("adds ", trips, " times"), adding_loop(trips), inputs));
+  for (const bool by_condition : {false, true}) out.push_back(counted_cell(by_condition));
+  for (const int limit : {-1, 9, 13, 1000}) out.push_back(stopping_loop(limit, true));
+  out.push_back(stopping_loop(9, false));
+  out.push_back(rotating_loop());
+  out.push_back(nested_loops());
+  out.push_back(scan({0, 0}, {0, 0}, {0, 0}, {0, 0}));
+  out.push_back(scan({1, 0}, {0, 1}, {2, 1}, {1, 0}));
+  out.push_back(scan({-1, 1}, {1, 1}, {-1, 0}, {0, 1}));
+  for (const bool first : {false, true}) {
+    for (const bool second : {false, true}) out.push_back(choice(first, second));
+  }
+  out.push_back(loop_with_choice());
+  out.push_back(quantized_loop());
+  return out;
+}
+
+}  // namespace etch
