@@ -34,8 +34,8 @@ struct BitXor {
 static inline uint32_t bits_of_int(int32_t value) { return static_cast<uint32_t>(value); }
 static inline uint64_t bits_of_int(int64_t value) { return static_cast<uint64_t>(value); }
 
-// Bits move out of the integer; by its width, more, or less than 0 nothing is left. From above come
-// zeros.
+// Bits move out of the integer; by its width, more, or less than 0 all of them. From below come
+// zeros, from above copies of the sign.
 struct ShiftLeft {
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
@@ -48,7 +48,9 @@ struct ShiftRight {
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
     const bool inside = b >= 0 && b < static_cast<Int>(8 * sizeof(Int));
-    return inside ? static_cast<Int>(bits_of_int(a) >> b) : Int{0};
+    const Int size = a < 0 ? ~a : a;
+    const Int moved = inside ? static_cast<Int>(bits_of_int(size) >> b) : Int{0};
+    return a < 0 ? ~moved : moved;
   }
 };
 

@@ -71,9 +71,7 @@ bool check_type(ResolveContext& context) {
   const std::string& type = context.node().op_type;
   if (type == "Sum" || type == "Mean") return check_dtype(context, 0, "data_0", {DType::kF32});
   // (passes/expand makes int32 of narrow ones)
-  if (type == "BitShift")
-    return check_dtype(context, 0, "A", {DType::kU8, DType::kU16, DType::kS32});
-  if (type.starts_with("Bitwise")) {
+  if (type.starts_with("Bit")) {
     return check_dtype(
         context, 0, "A",
         {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});

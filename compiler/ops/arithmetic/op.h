@@ -7,8 +7,9 @@
 //   Mean  fl(sum * fl(1 / n)) of n inputs, as ONNX Runtime has it
 //   Mod   fmod = 0 (default): what is left has the sign of the divisor; integers only
 //         fmod = 1: the sign of the dividend, as C's % and fmod, which is exact
-//   BitwiseAnd, BitwiseOr, BitwiseXor (18), BitShift (11; uint8 and uint16)    of two inputs,
-//         integers only; a shift by the width of the type or more gives 0
+//   BitwiseAnd, BitwiseOr, BitwiseXor (18), BitShift (11)    of two inputs,
+//         integers only; a shift by less than 0 or by the width of the type and more leaves no
+//         bit; from above come copies of the sign
 #pragma once
 
 #include "compiler/ir/geometry/strided.h"

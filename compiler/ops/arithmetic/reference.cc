@@ -36,14 +36,16 @@ float combine(Kind kind, float a, float b) {
   }
 }
 
-// By one bit at a time, in a width beyond which nothing is left.
+// By one bit at a time. By less than 0 or by the width and more, all bits go.
 template <class Int>
 Int shifted(Kind kind, Int a, Int b) {
-  auto bits = static_cast<std::make_unsigned_t<Int>>(a);
-  if (b < 0) return 0;
-  for (Int i = 0; i < b && bits != 0; ++i)
-    bits = static_cast<std::make_unsigned_t<Int>>(kind == Kind::kShiftLeft ? bits << 1 : bits >> 1);
-  return static_cast<Int>(bits);
+  const bool all = b < 0 || b >= static_cast<Int>(8 * sizeof(Int));
+  if (all) return kind == Kind::kShiftRight && a < 0 ? static_cast<Int>(-1) : Int{0};
+  for (Int i = 0; i < b; ++i) {
+    const auto doubled = static_cast<Int>(static_cast<std::make_unsigned_t<Int>>(a) << 1);
+    a = kind == Kind::kShiftLeft ? doubled : static_cast<Int>(a >> 1);
+  }
+  return a;
 }
 
 // What division leaves, with the sign of the divisor or of the dividend.
