@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_byte_lanes.h"
 #include "etch_float_lanes.h"
 #include "etch_float_products.h"
 
@@ -36,21 +37,6 @@ struct PackedProduct {
 static constexpr int32_t blocks_of(int32_t depth, int32_t block) { return (depth - 1) / block + 1; }
 
 // ---- from packed integers to floats ----
-
-// `lanes` neighbouring bytes.
-template <int lanes>
-ETCH_INLINE Ints<lanes> load_bytes(const uint8_t* p) {
-  if constexpr (lanes == 1) {
-    return {*p};
-  } else {
-#if defined(__GNUC__)
-    typedef uint8_t Bytes __attribute__((vector_size(lanes)));
-    Bytes bytes;
-    ETCH_MEMCPY(&bytes, p, sizeof bytes);
-    return {__builtin_convertvector(bytes, typename Ints<lanes>::Vector)};
-#endif
-  }
-}
 
 template <int lanes>
 ETCH_INLINE Floats<lanes> load_zeros(const uint8_t* p, int32_t step) {
