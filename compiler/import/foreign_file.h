@@ -11,8 +11,8 @@ namespace etch {
 // ONNX models among it.
 std::string foreign_file(std::string_view bytes);
 
-// Whether the contents are fields of a protobuf message that ends early: "ends 120 bytes too early",
-// as a file does of which a part was copied. Empty otherwise.
+// Whether the contents are fields of a protobuf message that ends early: "ends 120 bytes too
+// early", as a file does of which a part was copied. Empty otherwise.
 std::string truncated_message(std::string_view bytes);
 
 }  // namespace etch

@@ -94,13 +94,20 @@ std::string joined(const std::set<std::string>& items) {
   return out;
 }
 
+// Files that were written when there was no code for what they hold, and there is now.
+bool is_compiled_now(const std::string& file) {
+  return file == "bad/041_if_subgraph.onnx";  // an If at run time
+}
+
 void check(const Row& row) {
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = run(row.file);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   EXPECT_LT(seconds.count(), 5.0) << row.file << " took too long";
   const bool refused = !outcome.classes.empty();
-  if (row.expect == "reject") {
+  if (is_compiled_now(row.file)) {
+    EXPECT_FALSE(refused) << outcome.report;
+  } else if (row.expect == "reject") {
     EXPECT_TRUE(refused) << row.file << " is not refused";
   } else if (row.expect == "compile") {
     EXPECT_FALSE(refused) << outcome.report;
@@ -108,7 +115,7 @@ void check(const Row& row) {
     const std::string allowed = row.expect.substr(std::string("compile-or-").size());
     EXPECT_TRUE(outcome.classes.count(allowed) != 0) << outcome.report;
   }
-  if (refused && row.expect.rfind("reject", 0) == 0) {
+  if (refused && row.expect.rfind("reject", 0) == 0 && !is_compiled_now(row.file)) {
     EXPECT_TRUE(intersects(outcome.classes, row.classes))
         << "expected one of" << joined(row.classes) << ", got\n"
         << outcome.report;

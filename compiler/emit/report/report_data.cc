@@ -84,17 +84,19 @@ void add_tensors(const std::vector<QuantizedTensor>& tensors, std::vector<LayerR
   }
 }
 
-// All of the name, unlike printable(): programs that read the report find the model's port by it.
-std::string printable_whole(std::string_view name) {
+// More of the name than printable() gives, and of all but hostile files all of it: programs that
+// read the report find the model's port by it.
+std::string printable_port(std::string_view name) {
   constexpr std::size_t kPiece = 15;  // characters, each of which takes up to four
+  constexpr std::size_t kMost = 330;  // what a hostile name may take
   std::string out;
-  for (std::size_t at = 0; at < name.size(); at += kPiece)
+  for (std::size_t at = 0; at < name.size() && out.size() < kMost; at += kPiece)
     out += printable(name.substr(at, kPiece));
   return out;
 }
 
 std::vector<Port> printable_ports(std::vector<Port> ports) {
-  for (Port& port : ports) port.name = printable_whole(port.name);
+  for (Port& port : ports) port.name = printable_port(port.name);
   return ports;
 }
 
