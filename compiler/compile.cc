@@ -9,11 +9,13 @@
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/code/flash_estimate.h"
+#include "compiler/import/metadata.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/ports.h"
 #include "compiler/lower/quantized_tensors.h"
 #include "compiler/lower/strict_integer.h"
 #include "compiler/passes/pipeline.h"
+#include "compiler/program/state.h"
 #include "compiler/program/verify.h"
 #include "compiler/schedule/budget.h"
 #include "compiler/schedule/divide.h"
@@ -184,6 +186,24 @@ void audit_all(const Program& program, const Limits& limits, Sink& sink) {
   }
 }
 
+// What the user asks for, else what the file does.
+std::vector<StateRequest> requested_states(std::string_view model, const CompileOptions& options,
+                                           Sink& sink) {
+  constexpr std::string_view kKey = "etch.state";
+  if (!options.states.empty()) return options.states;
+  const std::optional<std::string> text = metadata_of(model, kKey, options.import.limits);
+  if (!text) return {};
+  std::optional<std::vector<StateRequest>> states = parse_states(*text);
+  if (!states) {
+    sink.error(DiagKind::kAttr, cat("metadata '", kKey, "'"),
+               cat("must be OUT=IN,OUT2=IN2, got '", printable(*text), "'"));
+    return {};
+  }
+  sink.note(DiagKind::kGraph, cat("metadata '", kKey, "'"),
+            cat("is taken as --state: ", printable(*text)));
+  return std::move(*states);
+}
+
 }  // namespace
 
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options,
@@ -201,6 +221,9 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   }
   const std::unique_ptr<Graph> graph = load_graph(model, options, sink);
   if (graph == nullptr) return nullptr;
+  const std::vector<StateLink> states =
+      link_states(*graph, requested_states(model, options, sink), sink);
+  if (sink.has_errors()) return nullptr;
   std::unique_ptr<Program> program = compile_within(
       *graph, options, *isa,
       [&](const Graph& from, const Way& way, Sink& own) {
@@ -208,6 +231,7 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
       },
       estimated_flash, sink);
   if (program == nullptr) return nullptr;
+  for (const StateLink& link : states) keep_in_state(*program, link.output, link.input);
   check_macs(*program, *graph, sink);
   if (!sink.has_errors()) audit_all(*program, graph->limits, sink);
   if (sink.has_errors()) return nullptr;

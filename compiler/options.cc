@@ -51,6 +51,9 @@ void add_code(Options& out, const CompileOptions& options) {
   for (const QuantizeInput& input : options.quantize_inputs) {
     out.add("quantize-input", text_of(input));
   }
+  for (const StateRequest& state : options.states) {
+    out.add("state", cat(state.output, "=", state.input));
+  }
   if (options.qdq == QdqMode::kFloat) out.add("qdq", "float");
   if (options.requantize != RequantizeMode::kAuto) {
     out.add("requantize", options.requantize == RequantizeMode::kFloat ? "float" : "integer");

@@ -12,6 +12,7 @@
 #include "compiler/passes/pipeline.h"
 #include "compiler/passes/quantize_input.h"
 #include "compiler/passes/split_rows.h"
+#include "compiler/passes/states.h"
 #include "templates/isa/traits.h"
 
 namespace etch {
@@ -34,6 +35,7 @@ struct CompileOptions {
   UnrollRequest unrolling;
   Tuning tuning;
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
+  std::vector<StateRequest> states;            // none: those of the file's metadata
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
 };
 

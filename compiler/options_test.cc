@@ -17,6 +17,7 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
   options.import.cuts = {"logits"};
   options.import.limits.nodes = 9000;
   options.quantize_inputs = {{"x", RangeMode::kScaled, -1, 0.5F, DType::kS8}};
+  options.states = {{"h_out", "h"}};
   options.qdq = QdqMode::kFloat;
   options.requantize = RequantizeMode::kInteger;
   options.strict_integer = true;
@@ -29,8 +30,9 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
   options.unrolling.layers = {{"n3_conv", {Unrolling::Kind::kFull, 0}}};
   EXPECT_EQ(canonical_options(options, "cortex-m4"),
             " --target cortex-m4 --dim N=1 --dim 'time steps=8' --input-shape x=1,3,224,224 --cut "
-            "logits --limit nodes=9000 --quantize-input x=SCALED,-1,0.5,qint8 --qdq float "
-            "--requantize integer --strict-integer --split-rows 0 --threads 4 --optimize ram "
+            "logits --limit nodes=9000 --quantize-input x=SCALED,-1,0.5,qint8 --state "
+            "h_out=h --qdq float --requantize integer --strict-integer --split-rows 0 --threads 4 "
+            "--optimize ram "
             "--arena-limit 49152 --flash-limit 100000 --unroll 4 --unroll n3_conv=full");
 }
 

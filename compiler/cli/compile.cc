@@ -18,6 +18,7 @@
 #include "compiler/host/library.h"
 #include "compiler/host/network.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/text/names.h"
 
@@ -160,6 +161,9 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   print_line(cat(name, " for ", program.isa.name, " (", program.isa.title, ")"));
   print_line(cat("  arena   ", with_thousands(program.arena_bytes), " ",
                  plural(program.arena_bytes, "byte"), " of RAM", about_arena(program)));
+  if (const std::int64_t state = state_of(program).bytes(); state > 0) {
+    print_line(cat("  state   ", with_thousands(state), " bytes of RAM for each stream"));
+  }
   print_line(cat("  flash   ", with_thousands(constant_bytes(program)), " ",
                  plural(constant_bytes(program), "byte"), " of weights and tables, and the code"));
   const Program& first = program.variants.empty() ? program : program.variants.front();

@@ -41,6 +41,10 @@ std::string check_quantize_input(const std::string& text) {
       text, "'");
 }
 
+std::string check_state(const std::string& text) {
+  return parse_state(text) ? "" : cat("expected OUT=IN, names of the model, got '", text, "'");
+}
+
 std::string check_unroll(const std::string& text) {
   if (parse_unroll(text)) return {};
   return cat("expected full, auto, N or LAYER=full|auto|N with N from 1 to ", kMostUnrolledGroups,
@@ -112,6 +116,11 @@ void add_code_options(const Parser& parser, ModelOptions& options) {
       .one_of({"integer", "float"})
       .type_name("HOW")
       .show_default();
+  add_repeatable(parser, "--state", options.states,
+                 "make the output OUT of one inference the input IN of the next: run() keeps it in "
+                 "a State instead of an argument")
+      .check(check_state)
+      .type_name("OUT=IN");
   const Option requantize =
       parser
           .add_option("--requantize", options.requantize,

@@ -7,6 +7,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
+#include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/wrap.h"
 
@@ -61,6 +62,11 @@ OutputFile as_bytes(std::string path, std::string content) {
 }
 
 constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <stdint.h>\n";
+
+// Of run() with a state.
+std::string memory_include(const EmitContext& context) {
+  return state_of(context.program).empty() ? "" : "\n#include <string.h>\n";
+}
 
 OutputFile steps_header(const EmitContext& context) {
   return {cat(context.options.name, "_steps.h"),
@@ -145,9 +151,9 @@ std::vector<OutputFile> folder(const EmitContext& context) {
   const std::string& name = context.options.name;
   std::vector<OutputFile> files;
   files.push_back({name + ".h", public_header(context)});
-  files.push_back(
-      {name + ".cc", cat(file_banner(context, "the schedule."), include(name + ".h"), "\n",
-                         include(name + "_steps.h"), "\n", run_definition(context))});
+  files.push_back({name + ".cc", cat(file_banner(context, "the schedule."), include(name + ".h"),
+                                     "\n", include(name + "_steps.h"), memory_include(context),
+                                     "\n", run_definition(context))});
   files.push_back(steps_header(context));
   add_step_files(files, context);
   add_assembly_file(files, context);
@@ -177,9 +183,9 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   for (const std::string& shard : weight_definitions(context)) weights += shard;
   Code assembly = assembly_definitions(context.program);
   if (!assembly.text.empty()) add({"\n" + assembly.text, assembly.spaces});
-  std::string text =
-      cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
-          target_guard(context.program), include(name + ".h"), "\n", support_text(context));
+  std::string text = cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
+                         target_guard(context.program), include(name + ".h"),
+                         memory_include(context), "\n", support_text(context));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));
   text +=
       in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),
@@ -214,8 +220,8 @@ std::vector<OutputFile> all_variants(const EmitContext& context) {
   constexpr char kCpuHeader[] = "etch_cpu.h";
   const std::string& name = context.options.name;
   const bool in_folder = context.options.layout == FileLayout::kFolder;
-  std::string text =
-      cat(file_banner(context, "the choice between its variants."), include(name + ".h"), "\n");
+  std::string text = cat(file_banner(context, "the choice between its variants."),
+                         include(name + ".h"), memory_include(context), "\n");
   text += in_folder ? include(cat("etch/", kCpuHeader)) : support_text(kCpuHeader);
   std::vector<OutputFile> files = {{name + ".h", public_header(context), {}}};
   std::set<std::string> paths;

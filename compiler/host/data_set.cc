@@ -9,6 +9,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/import/tensor_proto.h"
+#include "compiler/program/state.h"
 
 namespace etch::cli {
 namespace {
@@ -47,6 +48,10 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const std::string path = (folder / cat(role, "_", i, ".pb")).string();
+    if (is_state(ports[i]) && !has_tensor(folder, role, i)) {
+      tensors.emplace_back(ports[i].dtype, ports[i].shape);
+      continue;
+    }
     Sink sink;
     std::optional<Tensor> tensor = read_tensor_file(path, sink);
     if (!tensor) {
@@ -73,6 +78,11 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
     return std::nullopt;
   }
   return tensors;
+}
+
+bool has_tensor(const fs::path& folder, const std::string& role, std::size_t i) {
+  std::error_code error;  // then there is none
+  return fs::is_regular_file(folder / cat(role, "_", i, ".pb"), error);
 }
 
 std::vector<Shape> shapes_of_inputs(const fs::path& folder) {

@@ -15,14 +15,19 @@ namespace etch::cli {
 // The test_data_set_* folders beside the model, by number.
 std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& model);
 
-// Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port. Null after an error.
+// Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port. Of ports that are kept in
+// a state a missing file is no error, but zeros. Null after an error.
 std::optional<std::vector<Tensor>> read_tensors(const std::filesystem::path& folder,
                                                 const std::string& role,
                                                 const std::vector<Port>& ports, Reporter& reporter);
 
-// The same for the inputs; an input that has not the type and shape of its port is an error.
+// The same for the inputs; an input that has not the type and shape of its port is an error. What
+// is kept in a state is zeros where the folder has no file of it.
 std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& folder,
                                                const std::vector<Port>& ports, Reporter& reporter);
+
+// Whether the folder has the port's file, which is ROLE_I.pb.
+bool has_tensor(const std::filesystem::path& folder, const std::string& role, std::size_t i);
 
 // The shapes of input_0.pb, input_1.pb ... up to the first that is missing or unreadable.
 std::vector<Shape> shapes_of_inputs(const std::filesystem::path& folder);

@@ -36,6 +36,7 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   write_ports(writer, "kInputs", program.inputs);
   write_ports(writer, "kOutputs", program.outputs);
   writer.line();
+  write_state_variable(writer, program, name);
   writer.line("}  // namespace");
   writer.line();
   writer.line("// Its name is known to stack_use.cc.");
@@ -43,7 +44,11 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
       "extern \"C\" void etch_call([[maybe_unused]] const void* const* inputs, [[maybe_unused]] "
       "void* const* outputs, "
       "void* arena)",
-      [&] { writer.line(call_of(program, name)); });
+      [&] {
+        write_state_in(writer, program, name);
+        writer.line(call_of(program, name));
+        write_state_out(writer, program);
+      });
   writer.line();
   writer.scope("int main()", [&] {
     writer.line(cat("const harness::Network network{kInputs, ", program.inputs.size(),

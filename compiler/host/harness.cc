@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -29,8 +30,23 @@ void write_threaded_call(Writer& writer, const Program& program, const std::stri
     writer.line("return pool.hook();");
   });
   writer.line();
-  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)",
-               [&] { writer.line(cat(threaded_call(program, name), "threads());")); });
+  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)", [&] {
+    write_state_in(writer, program, name);
+    writer.line(cat(threaded_call(program, name), "threads());"));
+    write_state_out(writer, program);
+  });
+  writer.line();
+}
+
+// The same on one thread, for programs with a state.
+void write_call_with_state(Writer& writer, const Program& program, const std::string& name) {
+  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)", [&] {
+    write_state_in(writer, program, name);
+    std::string call = threaded_call(program, name, program.variants.empty() ? "" : "chosen, ");
+    call.resize(call.size() - 2);  // ", "
+    writer.line(call + ");");
+    write_state_out(writer, program);
+  });
   writer.line();
 }
 
@@ -71,6 +87,7 @@ std::string names_of(const Program& program) {
 void write_variant(Writer& writer, const Program& program, const std::string& name) {
   writer.line(cat(name, "::Isa chosen;"));
   writer.line();
+  if (!state_of(program).empty()) return;
   writer.scope(cat("void run_chosen(", parameters_of(program), ") noexcept"),
                [&] { writer.line(cat(name, "::run(chosen, ", names_of(program), ");")); });
   writer.line();
@@ -93,14 +110,18 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   writer.line(cat("#include \"", name, ".h\""));
   if (timing == Timing::kSteps) writer.line(cat("#include \"", steps, "_profile.h\""));
   writer.line("#include \"harness.h\"");
+  if (!state_of(program).empty()) writer.line("#include <string.h>");
   if (program.shares > 1) writer.line("#include \"etch/etch_thread_pool.h\"");
   writer.line();
   writer.line("namespace {");
   writer.line();
+  write_state_variable(writer, program, name);
+  if (!one) write_variant(writer, program, name);
   if (program.shares > 1) {
     write_threaded_call(writer, program, name);
+  } else if (!state_of(program).empty()) {
+    write_call_with_state(writer, program, name);
   } else {
-    if (!one) write_variant(writer, program, name);
     write_call(writer, "run", one ? cat(name, "::run") : "run_chosen", program.inputs.size());
   }
   writer.line("}  // namespace");
@@ -129,10 +150,12 @@ std::string port_table(const std::vector<Port>& ports) {
   return cat("{", out, "}");
 }
 
-std::string threaded_call(const Program& program, const std::string& name) {
-  std::string out = cat(name, "::run(");
+std::string threaded_call(const Program& program, const std::string& name,
+                          const std::string& first) {
+  std::string out = cat(name, "::run(", first, state_of(program).empty() ? "" : "state, ");
   const auto add = [&](const std::vector<Port>& ports, const char* array, bool is_const) {
     for (std::size_t i = 0; i < ports.size(); ++i) {
+      if (is_state(ports[i])) continue;
       out +=
           cat("static_cast<", pointer_type(ports[i].dtype, is_const), ">(", array, "[", i, "]), ");
     }
@@ -140,6 +163,28 @@ std::string threaded_call(const Program& program, const std::string& name) {
   add(program.inputs, "inputs", true);
   add(program.outputs, "outputs", false);
   return out + "arena, ";
+}
+
+void write_state_variable(Writer& writer, const Program& program, const std::string& name) {
+  if (state_of(program).empty()) return;
+  writer.line(cat(name, "::State state;"));
+  writer.line();
+}
+
+void write_state_in(Writer& writer, const Program& program, const std::string& name) {
+  const StateLayout state = state_of(program);
+  if (!state.empty()) writer.line(cat(name, "::reset(state);"));
+  for (const StatePort& port : state.ports) {
+    writer.line(cat("memcpy(state.bytes + ", port.offset, ", inputs[", port.input, "], ",
+                    port.bytes, ");"));
+  }
+}
+
+void write_state_out(Writer& writer, const Program& program) {
+  for (const StatePort& port : state_of(program).ports) {
+    writer.line(cat("memcpy(outputs[", port.output, "], state.bytes + ", port.offset, ", ",
+                    port.bytes, ");"));
+  }
 }
 
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,

@@ -10,6 +10,10 @@
 #include "compiler/program/step.h"
 #include "templates/isa/machine.h"
 
+namespace etch {
+class Writer;
+}
+
 namespace etch::cli {
 
 enum class Timing { kNone, kSteps };
@@ -28,7 +32,16 @@ std::vector<OutputFile> firmware_harness_files(const Program& program, const std
 std::string port_table(const std::vector<Port>& ports);
 
 // The beginning of a call of NAME::run(), from pointers as harness::Call has them, up to the comma
-// after the arena; the hook for threads and ");" are missing.
-std::string threaded_call(const Program& program, const std::string& name);
+// after the arena; the hook for threads and ");" are missing. `first` is what run() takes before
+// these: a variant.
+std::string threaded_call(const Program& program, const std::string& name,
+                          const std::string& first = "");
+
+// Around such a call in programs with a state: the variable that holds it, and copies from the
+// inputs that it replaces and to the outputs. So the harness and its callers know no state: they
+// give what one run leaves to the next.
+void write_state_variable(Writer& writer, const Program& program, const std::string& name);
+void write_state_in(Writer& writer, const Program& program, const std::string& name);
+void write_state_out(Writer& writer, const Program& program);
 
 }  // namespace etch::cli

@@ -155,6 +155,7 @@ CompileOptions ModelOptions::compile_options() const {
   for (const std::string& text : quantize_inputs) {
     out.quantize_inputs.push_back(*parse_quantize_input(text));
   }
+  for (const std::string& text : states) out.states.push_back(*parse_state(text));
   return out;
 }
 

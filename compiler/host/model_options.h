@@ -23,6 +23,7 @@ struct ModelOptions {
   std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
   std::vector<std::string> cuts;             // names of tensors
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
+  std::vector<std::string> states;           // "OUT=IN", checked while parsing
   std::string requantize = "auto";
   std::string qdq = "integer";
   bool strict_integer = false;

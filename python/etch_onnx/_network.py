@@ -89,6 +89,8 @@ class Network:
             weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
         self.folder = folder
         self.report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+        if "state" in self.report:
+            raise EtchError("the Python package cannot call networks that keep a state (etch.state in the metadata)", 2)
         self.inputs = _ports(self.report["inputs"])
         self.outputs = _ports(self.report["outputs"])
         self._bench = bench

@@ -41,6 +41,7 @@ class Options(TypedDict, total=False):
     requantize: str
     strict_integer: bool
     split_rows: int
+    state: Mapping[str, str]
     threads: int
     optimize: str
     arena_limit: int | str

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/emit/emit.h"
@@ -39,6 +40,8 @@ std::int64_t constant_bytes(const Program& program);
 
 // public_header.cc: NAME.h as a whole.
 std::string public_header(const EmitContext& context);
+// What precedes a function that a shared library exports; it hides the rest (CMakeLists.txt).
+std::string exported(const EmitContext& context);
 // "etch compile MODEL.onnx -o DIR --target ...": what makes the folder again.
 std::string command_line(const EmitContext& context);
 
@@ -46,16 +49,35 @@ std::string command_line(const EmitContext& context);
 std::string target_guard(const Program& program);
 
 // port_names.cc: what run() calls its inputs and outputs, in this order: the model's names where
-// they can be parameters, else "input0".
+// they can be parameters, else "input0". Of ports in the state the identifier, "state0".
 std::vector<std::string> port_parameters(const Program& program);
-// The parameters of run(), "const float* image, float* output0, void* arena", and their names.
-std::string run_parameters(const Program& program);
-std::string run_arguments(const Program& program);
+// The parameters of run(), "State& state, const float* image, float* output0, void* arena", and
+// their names; `state` begins them in programs that have a state.
+inline constexpr char kStateParameter[] = "State& state, ";
+inline constexpr char kStateArgument[] = "state, ";
+std::string run_parameters(const Program& program, std::string_view state = kStateParameter);
+std::string run_arguments(const Program& program, std::string_view state = kStateArgument);
+// The same with the ports in the state in place of it: all pointers that steps are given.
+std::string pointer_parameters(const Program& program);
+std::string pointer_arguments(const Program& program);
 // "// Layer: QLinearConv conv1 (node 12)": where the step comes from; each layer once for steps
 // that share a function.
 std::vector<std::string> layer_comments(const Program& program, const Step& step);
 // "QLinearConv conv1 (node 12)"
 std::string layer_of(const Step& step);
+
+// state.cc: what NAME.h says of the state in C++ and in C, the functions reset(), and in run()
+// where its ports are and what happens in the end. Nothing for programs without a state.
+void write_state_declarations(Writer& writer, const EmitContext& context);
+void write_state_macros(Writer& writer, const EmitContext& context);
+std::string c_state_parameter(const Program& program);  // "void* state, "
+// The State in the functions for C, "*static_cast<NAME::State*>(state), ".
+std::string c_state_argument(const EmitContext& context);
+void write_state_check(Writer& writer, const EmitContext& context);
+void write_state_pointers(Writer& writer, const Program& program);
+void write_state_step(Writer& writer, const Program& program);
+void write_reset(Writer& writer, const EmitContext& context);
+void write_c_reset(Writer& writer, const EmitContext& context);
 
 // schedule.cc: declarations of the arena's layout and of the steps, and the definition of run().
 std::string step_declarations(const EmitContext& context);

@@ -4,6 +4,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/state.h"
 #include "compiler/text/names.h"
 
 namespace etch {
@@ -17,34 +18,71 @@ bool is_taken(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Names in the body of a run() that has a state: "state" itself, "state0", "next0".
+bool is_of_state(std::string_view name) {
+  return name.substr(0, 5) == "state" || name.substr(0, 4) == "next";
+}
+
+struct Pointer {
+  std::string type;
+  std::string name;
+};
+
+// What steps are given, or those of them that run() is.
+std::vector<Pointer> pointers_of(const Program& program, bool with_state) {
+  const std::vector<std::string> names = port_parameters(program);
+  std::vector<Pointer> out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_input = i < program.inputs.size();
+    const Port& port = is_input ? program.inputs[i] : program.outputs[i - program.inputs.size()];
+    if (with_state || !is_state(port))
+      out.push_back({pointer_type(port.dtype, is_input), names[i]});
+  }
+  out.push_back({"void*", "arena"});
+  return out;
+}
+
+std::string parameters_text(const std::vector<Pointer>& pointers) {
+  std::string out;
+  for (const auto& [type, name] : pointers) out += cat(out.empty() ? "" : ", ", type, " ", name);
+  return out;
+}
+
+std::string arguments_text(const std::vector<Pointer>& pointers) {
+  std::string out;
+  for (const auto& [type, name] : pointers) out += cat(out.empty() ? "" : ", ", name);
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> port_parameters(const Program& program) {
   std::vector<std::string> out;
+  const bool has_state = !state_of(program).empty();
   for (const auto* ports : {&program.inputs, &program.outputs}) {
     for (const Port& port : *ports) {
-      const bool usable = is_usable_parameter(port.name) && !is_taken(out, port.name);
+      const bool usable = is_usable_parameter(port.name) && !is_taken(out, port.name) &&
+                          !(has_state && (is_state(port) || is_of_state(port.name)));
       out.push_back(usable ? port.name : port.identifier);
     }
   }
   return out;
 }
 
-std::string run_parameters(const Program& program) {
-  const std::vector<std::string> names = port_parameters(program);
-  std::string out;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_input = i < program.inputs.size();
-    const Port& port = is_input ? program.inputs[i] : program.outputs[i - program.inputs.size()];
-    out += cat(pointer_type(port.dtype, is_input), " ", names[i], ", ");
-  }
-  return out + "void* arena";
+std::string run_parameters(const Program& program, std::string_view state) {
+  return cat(state_of(program).empty() ? "" : state, parameters_text(pointers_of(program, false)));
 }
 
-std::string run_arguments(const Program& program) {
-  std::string out;
-  for (const std::string& name : port_parameters(program)) out += name + ", ";
-  return out + "arena";
+std::string run_arguments(const Program& program, std::string_view state) {
+  return cat(state_of(program).empty() ? "" : state, arguments_text(pointers_of(program, false)));
+}
+
+std::string pointer_parameters(const Program& program) {
+  return parameters_text(pointers_of(program, true));
+}
+
+std::string pointer_arguments(const Program& program) {
+  return arguments_text(pointers_of(program, true));
 }
 
 std::string layer_of(const Step& step) {

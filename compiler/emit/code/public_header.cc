@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/arena.h"
+#include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -81,10 +82,13 @@ void write_facts(Writer& writer, const EmitContext& context) {
   writer.line();
 }
 
-// A shared library exports what users call and hides the rest (CMakeLists.txt).
+}  // namespace
+
 std::string exported(const EmitContext& context) {
   return context.is_variant ? "" : cat(macro_stem(context.options.name), "_EXPORT ");
 }
+
+namespace {
 
 void write_export_macro(Writer& writer, const EmitContext& context) {
   if (context.is_variant) return;
@@ -117,12 +121,20 @@ void write_weights_place(Writer& writer, const EmitContext& context) {
   writer.line();
 }
 
-void write_contract(Writer& writer) {
+void write_contract(Writer& writer, const Program& program) {
+  const bool has_state = !state_of(program).empty();
   writer.line("// One inference. Pointers need the alignment of their elements, the arena that of");
   writer.line(
       "// kArenaAlignment (a wrong one traps). Inputs, outputs and arena must not overlap; inputs");
-  writer.line(
-      "// are not changed. Keeps no state: calls with separate arenas may run at the same time.");
+  if (has_state) {
+    writer.line(
+        "// are not changed. Reads and changes `state`, which reset() has set: calls with "
+        "separate");
+    writer.line("// arenas and states may run at the same time.");
+  } else {
+    writer.line(
+        "// are not changed. Keeps no state: calls with separate arenas may run at the same time.");
+  }
   writer.line(
       "// The rounding mode must be to nearest even, as it is unless a program changes it.");
 }
@@ -142,8 +154,10 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
     macro("WEIGHTS_ALIGNMENT", weights_alignment(context.program));
   }
   if (context.program.shares > 1) macro("SHARES", context.program.shares);
+  write_state_macros(writer, context);
   for (const auto* ports : {&context.program.inputs, &context.program.outputs}) {
     for (const Port& port : *ports) {
+      if (is_state(port)) continue;
       const std::int64_t elements = element_count(port.shape);
       macro(macro_stem(port.identifier) + "_ELEMENTS", elements);
       macro(macro_stem(port.identifier) + "_BYTES", elements * bytes_of(port.dtype));
@@ -154,7 +168,8 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
     }
   }
   writer.line();
-  const std::string parameters = run_parameters(context.program);
+  const std::string parameters =
+      run_parameters(context.program, c_state_parameter(context.program));
   std::vector<std::string> signatures = {cat("void ", context.options.name, "_run(",
                                              isa_parameter(context.program, "int"), parameters,
                                              ")")};
@@ -164,6 +179,9 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   }
   if (context.options.weights == WeightsForm::kBinary) {
     signatures.push_back(cat("int ", context.options.name, "_weights_match(void)"));
+  }
+  if (!state_of(context.program).empty()) {
+    signatures.push_back(cat("void ", context.options.name, "_reset(void* state)"));
   }
   write_isa_macros(writer, context);
   writer.line("#ifdef __cplusplus");
@@ -194,12 +212,16 @@ std::string public_header(const EmitContext& context) {
   writer.line("#ifdef __cplusplus");
   writer.line(cat("namespace ", name, " {"));
   writer.line();
-  for (const Port& port : context.program.inputs) write_port(writer, port);
-  for (const Port& port : context.program.outputs) write_port(writer, port);
+  for (const auto* ports : {&context.program.inputs, &context.program.outputs}) {
+    for (const Port& port : *ports) {
+      if (!is_state(port)) write_port(writer, port);
+    }
+  }
   write_facts(writer, context);
+  write_state_declarations(writer, context);
   write_weights_place(writer, context);
   write_isa_declarations(writer, context);
-  write_contract(writer);
+  write_contract(writer, context.program);
   writer.line(cat(exported(context), "void run(", isa_parameter(context.program, "Isa"),
                   run_parameters(context.program), ") noexcept;"));
   if (context.program.shares > 1) {

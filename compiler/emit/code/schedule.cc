@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/code/shared_bodies.h"
+#include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
 #include "compiler/text/names.h"
@@ -248,15 +249,16 @@ void close_regions(Writer& writer, const Program& program, int index) {
 
 void write_run_body(Writer& writer, const Program& program) {
   const bool divided = has_divided_steps(program);
-  if (!program.steps.empty()) {
+  if (!program.steps.empty() || !state_of(program).empty()) {
     writer.line("using namespace steps;");
     writer.line();
   }
   writer.line("// Aligned loads would fault later, or give wrong values on some processors.");
   writer.line("if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();");
+  write_state_pointers(writer, program);
   write_unused_ports(writer, program);
   if (divided) {
-    writer.line(cat("Call call{", run_arguments(program), "};"));
+    writer.line(cat("Call call{", pointer_arguments(program), "};"));
     write_notice(writer, "begin");
   }
   for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
@@ -272,6 +274,22 @@ void write_run_body(Writer& writer, const Program& program) {
     writer.line();
     write_notice(writer, "end");
   }
+  write_state_step(writer, program);
+}
+
+// A function for C around run(), with further parameters.
+void write_c_run(Writer& writer, const EmitContext& context, const char* function,
+                 const char* parameter, const char* argument) {
+  const std::string& name = context.options.name;
+  const std::string state = c_state_parameter(context.program);
+  writer.scope(
+      cat("extern \"C\" void ", name, function, run_parameters(context.program, state), parameter,
+          ") noexcept"),
+      [&] {
+        write_state_check(writer, context);
+        writer.line(cat(name, "::run(", run_arguments(context.program, c_state_argument(context)),
+                        argument, ");"));
+      });
 }
 
 }  // namespace
@@ -287,10 +305,11 @@ std::string run_definition(const EmitContext& context) {
   if (has_divided_steps(program)) {
     writer.line("namespace {");
     writer.line();
-    write_shares(writer, program, parameters, "", argument_in_run);
+    write_shares(writer, program, pointer_parameters(program), "", argument_in_run);
     writer.line("}  // namespace");
     writer.line();
   }
+  write_reset(writer, context);
   writer.scope(cat("void run(", parameters, threads ? kThreadsParameter : "", ") noexcept"),
                [&] { write_run_body(writer, program); });
   if (threads) {
@@ -301,13 +320,11 @@ std::string run_definition(const EmitContext& context) {
   writer.line();
   writer.line(cat("}  // namespace ", name));
   writer.line();
-  writer.scope(cat("extern \"C\" void ", name, "_run(", parameters, ") noexcept"),
-               [&] { writer.line(cat(name, "::run(", run_arguments(program), ");")); });
+  write_c_reset(writer, context);
+  write_c_run(writer, context, "_run(", "", "");
   if (threads) {
     writer.line();
-    writer.scope(cat("extern \"C\" void ", name, "_run_on(", parameters,
-                     ", const EtchThreads* threads) noexcept"),
-                 [&] { writer.line(cat(name, "::run(", run_arguments(program), ", threads);")); });
+    write_c_run(writer, context, "_run_on(", ", const EtchThreads* threads", ", threads");
   }
   return writer.text();
 }

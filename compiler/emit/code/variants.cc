@@ -3,6 +3,7 @@
 // remembered between calls: docs/decisions/0009.
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -46,8 +47,10 @@ void write_run(Writer& writer, const EmitContext& context) {
     writer.scope("switch (isa)", [&] {
       for (const Program& variant : program.variants) {
         writer.line(cat("case Isa::", enumerator(variant.isa), ":"));
-        writer.line(cat("  return ", variant_name(context.options.name, variant.isa), "::run(",
-                        run_arguments(program), ");"));
+        // Each has a State of its own, of the same bytes, which C knows as memory.
+        const char* const function = state_of(program).empty() ? "::run(" : "_run(";
+        writer.line(cat("  return ", variant_name(context.options.name, variant.isa), function,
+                        run_arguments(program, "&state, "), ");"));
       }
     });
     writer.line("__builtin_trap();  // no value of Isa");
@@ -111,18 +114,21 @@ std::string variants_definition(const EmitContext& context) {
   writer.line(cat("namespace ", name, " {"));
   writer.line();
   write_choice(writer, program);
+  write_reset(writer, context);
   write_run(writer, context);
   writer.line(cat("}  // namespace ", name));
   writer.line();
   writer.scope(cat("extern \"C\" int ", name, "_best_isa(void) noexcept"),
                [&] { writer.line(cat("return static_cast<int>(", name, "::best_isa());")); });
   writer.line();
-  writer.scope(
-      cat("extern \"C\" void ", name, "_run(int isa, ", run_parameters(program), ") noexcept"),
-      [&] {
-        writer.line(
-            cat(name, "::run(static_cast<", name, "::Isa>(isa), ", run_arguments(program), ");"));
-      });
+  write_c_reset(writer, context);
+  writer.scope(cat("extern \"C\" void ", name, "_run(int isa, ",
+                   run_parameters(program, c_state_parameter(program)), ") noexcept"),
+               [&] {
+                 write_state_check(writer, context);
+                 writer.line(cat(name, "::run(static_cast<", name, "::Isa>(isa), ",
+                                 run_arguments(program, c_state_argument(context)), ");"));
+               });
   return writer.text();
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/state.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
@@ -153,20 +154,27 @@ OutputFile sketch(const EmitContext& context) {
   writer.line();
   writer.line(cat("alignas(", name, "::kArenaAlignment) static unsigned char arena[", name,
                   "::kArenaBytes + 1];"));
-  std::string arguments;
+  const bool has_state = !state_of(program).empty();
+  std::string arguments = has_state ? "state, " : "";
+  if (has_state) writer.line(cat("static ", name, "::State state;"));
   for (const auto* ports : {&program.inputs, &program.outputs}) {
     for (const Port& port : *ports) {
+      if (is_state(port)) continue;
       writer.line(cat("static ", name, "::", camel(port), " ", port.identifier, "[", name, "::k",
                       camel(port), "Elements];"));
       arguments += port.identifier + ", ";
     }
   }
   writer.line();
-  writer.scope("void setup()", [&] { writer.line("Serial.begin(115200);"); });
+  writer.scope("void setup()", [&] {
+    writer.line("Serial.begin(115200);");
+    if (has_state) writer.line(cat(name, "::reset(state);"));
+  });
   writer.line();
   writer.scope("void loop()", [&] {
     writer.line(cat(name, "::run(", arguments, "arena);"));
     for (const Port& port : program.outputs) {
+      if (is_state(port)) continue;
       writer.line(cat("for (const ", name, "::", camel(port), " value : ", port.identifier,
                       ") Serial.println(static_cast<double>(value));"));
     }

@@ -5,6 +5,7 @@
 
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/verdict.h"
+#include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 
 namespace etch {
@@ -184,6 +185,9 @@ std::string report_json(const ReportData& data) {
                   {"saved_in_place", data.saved_in_place},
                   {"alignment", data.arena_alignment},
                   {"slack", kArenaSlack}};
+  if (data.state_bytes > 0) {
+    out["state"] = {{"bytes", data.state_bytes}, {"alignment", kStateAlignment}};
+  }
   if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);
   out["inputs"] = ports_json(data, data.inputs, 0);
   out["outputs"] = ports_json(data, data.outputs, data.inputs.size());

@@ -67,6 +67,7 @@ struct ReportData {
   std::int64_t float_macs = 0;   // of macs
   std::int64_t flash_bytes = 0;  // weights and tables
   std::int64_t arena_alignment = 0;
+  std::int64_t state_bytes = 0;  // 0: it has none
   std::int64_t arena_bytes = 0;  // with the slack after the last buffer
   std::int64_t most_live_bytes = 0;
   std::int64_t saved_in_place = 0;

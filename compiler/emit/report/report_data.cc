@@ -8,6 +8,7 @@
 #include "compiler/emit/report/report.h"
 #include "compiler/program/arena.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/state.h"
 #include "compiler/program/tunable.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
@@ -111,6 +112,7 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
   data.arena_alignment = arena_alignment(program);
+  data.state_bytes = state_of(program).bytes();
   data.most_live_bytes = program.most_live_bytes;
   data.saved_in_place = saved_in_place(program);
   data.budget = program.budget;
@@ -152,6 +154,7 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
   data.arena_alignment = arena_alignment(program);
+  data.state_bytes = state_of(program).bytes();
   data.most_live_bytes = program.most_live_bytes;
   data.saved_in_place = saved_in_place(program);
   data.rungs = count_rungs(program);
