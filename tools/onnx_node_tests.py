@@ -33,6 +33,9 @@ BATCH = 24  # networks of one library
 LENGTH = "the size of the output is rounded before positions are computed, as in ONNX Runtime"
 OTHERWISE = {"test_resize_downsample_scales_cubic_align_corners": LENGTH,
              "test_resize_downsample_scales_linear_align_corners": LENGTH}
+# Cases that state rounding errors of their own: sums of terms up to 99 of which the exact result is 0, stated as 2e-7.
+ABSOLUTE = 1e-7
+ABSOLUTE_OF = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
 FLAGS = {"scalar": [], "sse41": ["-msse4.1"], "avx2": ["-mavx2", "-mfma"],
          "avx_vnni": ["-mavx2", "-mfma", "-mavxvnni"],
          "avx512_vnni": ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni", "-mfma"]}
@@ -174,14 +177,14 @@ def ports(header, kind):
         yield name, dtype, tuple(int(n) for n in shape[1].split(",")) if rank else ()
 
 
-def equal(got, expected, dtype):
+def equal(got, expected, dtype, absolute):
     """What is wrong with an output; empty: nothing."""
     if tuple(expected.shape) != got.shape:
         return f"shape {got.shape}, expected {tuple(expected.shape)}"
     if dtype != str(expected.dtype):
         return f"{dtype}, expected {expected.dtype}"
     if expected.dtype.kind == "f":
-        good = np.isclose(got, expected, rtol=1e-3, atol=1e-7, equal_nan=True)
+        good = np.isclose(got, expected, rtol=1e-3, atol=absolute, equal_nan=True)
     else:
         good = got == expected
     count = int(good.size - np.count_nonzero(good))
@@ -202,7 +205,8 @@ def run_network(library, header, case):
     place = arena.ctypes.data + -arena.ctypes.data % alignment
     getattr(library, f"{name}_run")(*(ctypes.c_void_p(x.ctypes.data) for x in inputs + outputs), ctypes.c_void_p(place))
     expected = [numpy_helper.to_array(value) for value in tensors(case, "output", len(graph.output))]
-    faults = [equal(got, want, dtype) for got, want, (_, dtype, _) in zip(outputs, expected, given)]
+    absolute = ABSOLUTE_OF.get(case.name, ABSOLUTE)
+    faults = [equal(got, want, dtype, absolute) for got, want, (_, dtype, _) in zip(outputs, expected, given)]
     return "; ".join(f"output {i}: {fault}" for i, fault in enumerate(faults) if fault)
 
 
@@ -275,15 +279,18 @@ def print_summary(results, target):
           f"constants, {counts['refused']} refused, {counts['otherwise']} otherwise on purpose, {counts['failed']} failed", flush=True)
 
 
-def write_table(results, operators):
+def write_table(results, operators, targets):
     rows = collections.defaultdict(list)
     for name, result in results.items():
         rows[operators[name]].append(result)
     total = collections.Counter(result for result, _ in results.values())
     lines = ["# ONNX's own test cases", "",
              f"The {len(results)} node test cases of the Python package onnx {onnx.__version__}, compiled, run and compared"
-             " with the outputs", "that they state (float: relative 1e-3, absolute 1e-7; integers: equal); written by"
-             " `tools/onnx-node-tests --write`.", "",
+             " with the outputs", f"that they state, on {' and '.join(targets)} (float: relative 1e-3, absolute"
+             f" {ABSOLUTE:g}; integers: equal);", "written by `tools/onnx-node-tests --write`. The absolute difference is"
+             " another for",
+             ", ".join(f"{name} ({value:g})" for name, value in ABSOLUTE_OF.items()) + ":",
+             "what they state has rounding errors where the exact result is 0.", "",
              f"{total['passed']} pass as they are, {total['constants']} with inputs as constants that Etch has to know"
              " when it compiles (shapes, axes, sizes),",
              f"{total['refused']} are refused, {total['otherwise']} give other results on purpose, {total['failed']} fail."
@@ -337,7 +344,7 @@ def main():
             if name not in merged or result[0] == "failed":
                 merged[name] = result
     if options.write and len(names) == len(operators):
-        write_table(merged, operators)
+        write_table(merged, operators, targets)
     return 1 if any(result == "failed" for result, _ in merged.values()) else 0
 
 
