@@ -169,6 +169,10 @@ bool NodeReader::read_branches(const onnx::NodeProto& proto, Node& node, Scope& 
     fail(DiagKind::kGraph, node, cat("must have 1 input, has ", proto.input_size()));
     return true;
   }
+  if (proto.input(0).empty()) {
+    fail(DiagKind::kGraph, node, "input 0 (cond) is required, but omitted");
+    return true;
+  }
   Scope branch;
   branch.outer = &scope;
   for (const char* const name : {"then_branch", "else_branch"}) {

@@ -286,6 +286,14 @@ ModelBuilder if_model(bool is_constant, bool condition = true) {
   return model;
 }
 
+TEST(If, NeedsItsCondition) {
+  ModelBuilder model = if_model(false);
+  model.last_node().set_input(0, "");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+  EXPECT_NE(errors_of(sink).find("input 0 (cond) is required, but omitted"), std::string::npos);
+}
+
 TEST(If, TakesTheBranchThatAConstantChooses) {
   const Tensor x = f32({2}, {-1, 1});
   EXPECT_EQ(result(if_model(true, true), x), f32({2}, {0, 1}));

@@ -332,6 +332,14 @@ TEST(Compositions, CropOrPadAroundTheCentre) {
   EXPECT_EQ(node.output(), f32({1, 4}, {0, 2, 3, 0}));
 }
 
+TEST(Compositions, MayLeaveTheirInputAsItIs) {
+  OneOperator einsum("Einsum", 13);
+  einsum.input(counting({3, 2})).attribute("equation", std::string("ab->ab"));
+  EXPECT_EQ(einsum.output(), counting({3, 2}));
+  OneOperator crop("CenterCropPad", 18);
+  EXPECT_EQ(crop.input(counting({3, 2})).constant(s64({2}, {3, 2})).output(), counting({3, 2}));
+}
+
 TEST(Compositions, TellWhichVersionHasThem) {
   OneOperator node("Trilu", 13);
   EXPECT_EQ(

@@ -66,7 +66,7 @@ Shape along(std::size_t rank, std::size_t axis, std::int64_t size) {
 std::vector<Node> Parts::finish() {
   for (const auto& [name, value] : attributes_)
     fail(DiagKind::kAttr, cat("attribute '", printable(name), "' is not known"));
-  if (failed_ || parts_.empty()) return {};
+  if (failed_ || (parts_.empty() && given_.empty())) return {};
   if (given_.empty()) given_.emplace_back(0, parts_.back().outputs[0]);
   for (const auto& [i, id] : given_) {
     const ValueId to = output(i);
