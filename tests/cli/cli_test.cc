@@ -174,8 +174,7 @@ TEST_F(Cli, AsksWhatWasMeant) {
   EXPECT_NE(error({"explain", "E-QUNAT"}).find("did you mean 'E-QUANT'?"), std::string::npos);
   const ProcessResult cut = etch({"inspect", kDigits, "--cut", "poinwise"});
   EXPECT_EQ(cut.exit_code, 2);
-  EXPECT_NE(cut.errors.find("; did you mean 'pointwise'?"), std::string::npos)
-      << cut.errors;
+  EXPECT_NE(cut.errors.find("; did you mean 'pointwise'?"), std::string::npos) << cut.errors;
 }
 
 TEST_F(Cli, TakesANodeForItsOutputInCuts) {
