@@ -68,8 +68,9 @@ std::vector<Node> Parts::finish() {
     fail(DiagKind::kAttr, cat("attribute '", printable(name), "' is not known"));
   if (failed_ || (parts_.empty() && given_.empty())) return {};
   if (given_.empty()) given_.emplace_back(0, parts_.back().outputs[0]);
-  for (const auto& [i, id] : given_) {
-    const ValueId to = output(i);
+  for (const auto& given : given_) {
+    const ValueId id = given.second;  // no structured binding: clang 14 lets no lambda use one
+    const ValueId to = output(given.first);
     if (to == kNoValue) continue;
     const auto gives = [&](const Node& part) { return part.outputs[0] == id; };
     if (std::ranges::any_of(node_.outputs, [&](ValueId each) { return each == id; }) ||
