@@ -79,9 +79,10 @@ void turn_input(Parts& parts, const RotaryShape& shape, ValueId cosine, ValueId 
 
 ValueId turned_heads(Parts& parts, ValueId x, const RotaryShape& shape, ValueId cosine,
                      ValueId sine) {
-  const auto [first, second] = pairs_of(parts, x, shape);
+  const Pairs pairs = pairs_of(parts, x, shape);
   const auto turn = [&](const char* join, ValueId a, ValueId b) {
-    return parts.add(join, {parts.add("Mul", {a, first}), parts.add("Mul", {b, second})});
+    return parts.add(join,
+                     {parts.add("Mul", {a, pairs.first}), parts.add("Mul", {b, pairs.second})});
   };
   const Pairs turned{turn("Sub", cosine, sine), turn("Add", sine, cosine)};
   const ValueId y = joined(parts, turned, shape);
