@@ -260,7 +260,12 @@ ReportData mixed_report() {
   buffer.bytes = 1234;
   buffer.first_step = 2;
   buffer.last_step = 3;
-  data.buffers = {buffer};
+  buffer.arena_offset = 64;
+  Buffer over_it = buffer;  // 1,000 of its bytes
+  over_it.first_step = over_it.last_step = 3;
+  over_it.arena_offset = 298;
+  over_it.bytes = 1010;
+  data.buffers = {buffer, over_it};
   return data;
 }
 
@@ -268,7 +273,7 @@ TEST(Verdict, SaysWhatIsInFloatsAndWhatNeedsTheMostMemory) {
   const std::vector<std::string> expected{
       "99.2 % of the multiplications are of integers",
       "1 float island of 2 steps: Conv 'b' to Conv 'c', 0.8 % of the multiplications",
-      "the most RAM is alive in step 3 of 4, c: 1,234 bytes"};
+      "the most RAM is in use in step 4 of 4, d: 1,244 bytes"};
   EXPECT_EQ(verdict(mixed_report()), expected);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/emit/report/report_parts.h"
 #include "compiler/text/names.h"
 
 namespace etch {
@@ -35,9 +36,8 @@ struct Island {
 };
 
 bool is_conversion(const LayerReport& layer) {
-  constexpr std::string_view kKinds[] = {"quantize",  "dequantize", "range", "range_min",
-                                         "range_max", "copy",       "start", "output"};
-  return std::ranges::find(kKinds, layer.kind) != std::end(kKinds);
+  const std::string_view name = class_of(layer.kind).name;
+  return name == "quantize" || name == "move";
 }
 
 std::vector<Island> islands_of(const ReportData& data) {
@@ -92,24 +92,35 @@ std::string about_integers(const ReportData& data) {
              " of the multiplications are of integers");
 }
 
-// The step at which the most bytes of the arena are alive, and its largest tensors.
+// How much of the arena holds something in this step; outputs may be where dying inputs are.
+std::int64_t used_bytes(const ReportData& data, int step) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;  // first byte, end
+  for (const Buffer& buffer : data.buffers) {
+    const bool alive = buffer.first_step <= step && step <= buffer.last_step;
+    if (buffer.home == Home::kArena && alive)
+      ranges.emplace_back(buffer.arena_offset, buffer.arena_offset + buffer.bytes);
+  }
+  std::ranges::sort(ranges);
+  std::int64_t used = 0, end = 0;
+  for (const auto& range : ranges) {
+    used += std::max<std::int64_t>(0, range.second - std::max(range.first, end));
+    end = std::max(end, range.second);
+  }
+  return used;
+}
+
+// The step in which the most of the arena is in use.
 std::string about_memory(const ReportData& data) {
   std::int64_t most = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < data.layers.size(); ++i) {
-    std::int64_t live = 0;
-    for (const Buffer& buffer : data.buffers) {
-      const auto step = static_cast<int>(i);
-      const bool alive = buffer.first_step <= step && step <= buffer.last_step;
-      if (buffer.home == Home::kArena && alive) live += buffer.bytes;
-    }
-    if (live > most) {
-      most = live;
-      at = i;
-    }
+    const std::int64_t used = used_bytes(data, static_cast<int>(i));
+    if (used <= most) continue;
+    most = used;
+    at = i;
   }
   if (most == 0) return {};
-  return cat("the most RAM is alive in step ", at + 1, " of ", data.layers.size(), ", ",
+  return cat("the most RAM is in use in step ", at + 1, " of ", data.layers.size(), ", ",
              data.layers[at].name, ": ", with_thousands(most), " ", plural(most, "byte"));
 }
 
