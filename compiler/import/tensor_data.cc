@@ -17,15 +17,6 @@ static_assert(std::endian::native == std::endian::little, "raw_data is copied un
 
 namespace {
 
-struct TypeNumber {
-  DType dtype;
-  std::int32_t number;  // onnx.proto, TensorProto.DataType; 21 and 22 are newer than our header
-};
-constexpr TypeNumber kTypeNumbers[] = {
-    {DType::kF32, 1},  {DType::kU8, 2},   {DType::kS8, 3},    {DType::kU16, 4},  {DType::kS16, 5},
-    {DType::kS32, 6},  {DType::kS64, 7},  {DType::kBool, 9},  {DType::kF16, 10}, {DType::kF64, 11},
-    {DType::kU32, 12}, {DType::kU64, 13}, {DType::kBF16, 16}, {DType::kU4, 21},  {DType::kS4, 22}};
-
 struct ForeignType {
   std::int32_t number;
   std::string_view name;
@@ -282,20 +273,6 @@ class Decoder {
 };
 
 }  // namespace
-
-std::optional<DType> dtype_from_onnx(std::int32_t number) {
-  for (const TypeNumber& type : kTypeNumbers) {
-    if (type.number == number) return type.dtype;
-  }
-  return std::nullopt;
-}
-
-std::int32_t onnx_number_of(DType dtype) {
-  for (const TypeNumber& type : kTypeNumbers) {
-    if (type.dtype == dtype) return type.number;
-  }
-  ETCH_CHECK(false);
-}
 
 std::string onnx_type_text(std::int32_t number) {
   if (const auto dtype = dtype_from_onnx(number)) return std::string(name_of(*dtype));

@@ -10,13 +10,10 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/import/external_data.h"
 #include "compiler/ir/limits.h"
+#include "compiler/ir/onnx_types.h"
 #include "compiler/ir/tensor.h"
 
 namespace etch {
-
-// Our type for ONNX's number, or null: 0 (undefined), strings, complex, float8 and unknown ones.
-std::optional<DType> dtype_from_onnx(std::int32_t number);
-std::int32_t onnx_number_of(DType dtype);
 
 // "float8e4m3fn (17)" for diagnostics; numbers we have no name for stay numbers.
 std::string onnx_type_text(std::int32_t number);

@@ -7,6 +7,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/ir/onnx_types.h"
 #include "compiler/ops/matmul_integer_to_float/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qgemm/op.h"
@@ -16,22 +17,6 @@
 namespace etch {
 
 namespace {
-
-constexpr std::int64_t kFloat32 = 1, kInt32 = 6;  // ONNX's numbers of element types
-
-std::int64_t number_of(DType type) {
-  switch (type) {
-    case DType::kU8:
-      return 2;
-    case DType::kS8:
-      return 3;
-    case DType::kU16:
-      return 4;
-    default:
-      ETCH_CHECK(type == DType::kS16);
-      return 5;
-  }
-}
 
 bool is_narrow(DType type) { return is_8bit(type) || type == DType::kU16 || type == DType::kS16; }
 
@@ -126,10 +111,10 @@ class Expander {
   }
 
   // An int32 sum as float32.
-  ValueId to_float(const Node& origin, ValueId sum) { return cast(origin, sum, kFloat32); }
+  ValueId to_float(const Node& origin, ValueId sum) { return cast(origin, sum, DType::kF32); }
 
-  ValueId cast(const Node& origin, ValueId id, std::int64_t to) {
-    return add(origin, "Cast", {id}, 1, {{"to", to}})[0];
+  ValueId cast(const Node& origin, ValueId id, DType to) {
+    return add(origin, "Cast", {id}, 1, {{"to", std::int64_t{onnx_number_of(to)}}})[0];
   }
 
   ValueId scalar(float value) { return graph_.add_constant(Tensor::of<float>({}, {value})); }
@@ -148,15 +133,15 @@ class Expander {
   // Through int32, which holds all results but those that wrap, and these keep their low bits.
   void narrow_arithmetic(const Node& node, DType type) {
     std::vector<ValueId> inputs;
-    for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, kInt32));
+    for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, DType::kS32));
     const ValueId wide = add(node, node.op_type.c_str(), std::move(inputs), 1, node.attributes)[0];
-    cast(node, wide, number_of(type));
+    cast(node, wide, type);
   }
 
   // Relu, Abs, Neg and Sign of integers by differences and limits.
   void integer_function(const Node& node, DType type) {
     const bool narrow = is_narrow(type);
-    const ValueId x = narrow ? cast(node, node.inputs[0], kInt32) : node.inputs[0];
+    const ValueId x = narrow ? cast(node, node.inputs[0], DType::kS32) : node.inputs[0];
     const DType wide = narrow ? DType::kS32 : type;
     ValueId y = x;
     if (node.op_type == "Relu") y = add(node, "Max", {x, integer(wide, 0)})[0];
@@ -167,7 +152,7 @@ class Expander {
       y = add(node, "Max", {x, integer(wide, -1)})[0];
       y = add(node, "Min", {y, integer(wide, 1)})[0];
     }
-    if (narrow) cast(node, y, number_of(type));
+    if (narrow) cast(node, y, type);
   }
 
   void gemm(const Node& node) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/base/check.h"
+#include "compiler/ir/onnx_types.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/recurrent/op.h"
 #include "compiler/passes/resolve.h"
@@ -18,8 +19,6 @@ namespace etch {
 namespace {
 
 using Attributes = std::map<std::string, Attribute>;
-
-constexpr std::int64_t kFloat32 = 1;  // ONNX's number of the element type
 
 class Parts {
  public:
@@ -104,7 +103,8 @@ class Parts {
     std::vector<ValueId> operands{x[0], w, x[2], of_columns(input(9))};
     if (operands.back() == kNoValue) operands.pop_back();
     const ValueId sum = add("MatMulInteger", std::move(operands))[0];
-    const ValueId real = add("Cast", {sum}, 1, {{"to", kFloat32}})[0];
+    const ValueId real =
+        add("Cast", {sum}, 1, {{"to", std::int64_t{onnx_number_of(DType::kF32)}}})[0];
     const ValueId scale = add("Mul", {x[1], of_columns(input(8))})[0];
     return add("Mul", {real, scale})[0];
   }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/onnx_types.h"
 #include "compiler/ops/op.h"
 
 namespace etch {
@@ -13,36 +14,9 @@ std::vector<Tensor> cast_reference(const Node& node, std::span<const Tensor* con
 namespace {
 // The element type of a TensorProto::DataType, where Cast can write it.
 std::optional<DType> target_type(std::int64_t onnx_type) {
-  switch (onnx_type) {
-    case 1:
-      return DType::kF32;
-    case 2:
-      return DType::kU8;
-    case 3:
-      return DType::kS8;
-    case 4:
-      return DType::kU16;
-    case 5:
-      return DType::kS16;
-    case 6:
-      return DType::kS32;
-    case 7:
-      return DType::kS64;
-    case 9:
-      return DType::kBool;
-    case 11:
-      return DType::kF64;
-    case 12:
-      return DType::kU32;
-    case 13:
-      return DType::kU64;
-    case 21:
-      return DType::kU4;
-    case 22:
-      return DType::kS4;
-    default:
-      return std::nullopt;
-  }
+  const auto type = dtype_from_onnx(onnx_type);
+  const bool is_half = type == DType::kF16 || type == DType::kBF16;
+  return is_half ? std::nullopt : type;
 }
 
 void resolve(ResolveContext& context) {

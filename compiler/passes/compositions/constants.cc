@@ -1,6 +1,7 @@
 // Operators whose result follows from shapes and constants:
 //   EyeLike  ones on the diagonal k of a matrix of the input's shape
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/ir/op_def.h"
 #include "compiler/passes/compositions/rules.h"
@@ -11,10 +12,11 @@ namespace {
 
 // The element type with ONNX's number; nothing fits: false after a report.
 bool type_numbered(Parts& parts, std::int64_t number, DType& out) {
-  for (const DType type : {DType::kF32, DType::kU8, DType::kS8, DType::kU16, DType::kS16,
-                           DType::kS32, DType::kS64, DType::kBool}) {
-    if (onnx_number(type) != number) continue;
-    out = type;
+  const auto found = dtype_from_onnx(number);
+  constexpr DType kTypes[] = {DType::kF32, DType::kU8,  DType::kS8,  DType::kU16,
+                              DType::kS16, DType::kS32, DType::kS64, DType::kBool};
+  if (found && std::ranges::find(kTypes, *found) != std::end(kTypes)) {
+    out = *found;
     return true;
   }
   parts.fail(DiagKind::kType, cat("elements of ONNX's type ", number, " cannot be compiled"));
@@ -22,7 +24,8 @@ bool type_numbered(Parts& parts, std::int64_t number, DType& out) {
 }
 
 void eye_like(Parts& parts) {
-  const auto number = parts.take<std::int64_t>("dtype", onnx_number(parts.dtype(0)));
+  const auto number =
+      parts.take<std::int64_t>("dtype", std::int64_t{onnx_number_of(parts.dtype(0))});
   const auto k = parts.take<std::int64_t>("k", 0);
   DType type = DType::kF32;
   const Shape& shape = parts.shape(0);

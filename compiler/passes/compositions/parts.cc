@@ -9,42 +9,6 @@
 
 namespace etch {
 
-std::int64_t onnx_number(DType type) {
-  switch (type) {
-    case DType::kF32:
-      return 1;
-    case DType::kU8:
-      return 2;
-    case DType::kS8:
-      return 3;
-    case DType::kU16:
-      return 4;
-    case DType::kS16:
-      return 5;
-    case DType::kS32:
-      return 6;
-    case DType::kS64:
-      return 7;
-    case DType::kBool:
-      return 9;
-    case DType::kF16:
-      return 10;
-    case DType::kF64:
-      return 11;
-    case DType::kU32:
-      return 12;
-    case DType::kU64:
-      return 13;
-    case DType::kBF16:
-      return 16;
-    case DType::kU4:
-      return 21;
-    case DType::kS4:
-      return 22;
-  }
-  ETCH_CHECK(false);
-}
-
 bool has_at_most(const Shape& shape, std::int64_t elements) {
   double count = 1;
   for (const std::int64_t size : shape) count *= static_cast<double>(size);

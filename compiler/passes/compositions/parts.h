@@ -11,14 +11,12 @@
 #include "compiler/base/text.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/onnx_types.h"
 
 namespace etch {
 
 using Attributes = std::map<std::string, Attribute>;
 using Ints = std::vector<std::int64_t>;
-
-// ONNX's number of an element type, as attribute `to` of Cast has it.
-std::int64_t onnx_number(DType type);
 
 class Parts {
  public:
@@ -113,7 +111,9 @@ class Parts {
   }
   ValueId reshape(ValueId x, const Shape& shape) { return add("Reshape", {x, ints(shape)}); }
   ValueId transpose(ValueId x, const Ints& perm);  // x itself where nothing moves
-  ValueId cast(ValueId x, DType type) { return add("Cast", {x}, {{"to", onnx_number(type)}}); }
+  ValueId cast(ValueId x, DType type) {
+    return add("Cast", {x}, {{"to", std::int64_t{onnx_number_of(type)}}});
+  }
   // A reduction over `axes`, which are counted from 0; x itself where there are none.
   ValueId reduce(const char* type, ValueId x, const Ints& axes, bool keep = true);
   // The elements from `begin` up to `end` along an axis.

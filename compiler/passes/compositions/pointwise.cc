@@ -19,7 +19,7 @@ namespace {
 void cast_like(Parts& parts) {
   if (!parts.needs(1)) return;
   Attributes attributes = parts.take_all();
-  attributes["to"] = onnx_number(parts.dtype(1));
+  attributes["to"] = std::int64_t{onnx_number_of(parts.dtype(1))};
   parts.add("Cast", {parts.input(0)}, std::move(attributes));
 }
 
