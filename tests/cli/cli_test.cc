@@ -1,4 +1,6 @@
 // The program `etch` from outside: exit codes, messages, files, and that nothing is left behind.
+#include "tests/support/cli.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,7 +16,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,53 +29,11 @@ namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-const std::string kDigits = source_dir() + "/examples/digits/model.onnx";
-
-// Every test has a folder of its own, which is also where etch makes temporary files.
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "etch-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    fs::create_directory(temporary());
-    setenv("TMPDIR", temporary().c_str(), 1);
-  }
-  void TearDown() override {
-    EXPECT_TRUE(fs::is_empty(temporary())) << "temporary files are left behind";
-    unsetenv("TMPDIR");
-    unsetenv("CXX");
-    fs::remove_all(folder_);
-  }
-
-  fs::path temporary() const { return folder_ / "tmp"; }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-    return path(name);
-  }
-
-  static ProcessResult etch(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), etch_binary());
-    return run_process(arguments, std::chrono::minutes(5));
-  }
-
-  fs::path folder_;
-};
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string last_line(const std::string& text) {
   const std::size_t end = text.find_last_not_of('\n');
   const std::size_t begin = text.rfind('\n', end);
   return text.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
 }
-
-std::ptrdiff_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 TEST_F(Cli, PrintsItsVersion) {
   const ProcessResult result = etch({"--version"});
@@ -154,69 +113,6 @@ TEST_F(Cli, WrongUsageIsExitCode1WithOneLineAboutIt) {
     EXPECT_EQ(result.output, "");
   }
   EXPECT_FALSE(fs::exists(path("x")));
-}
-
-TEST_F(Cli, AsksWhatWasMeant) {
-  const auto error = [](const std::vector<std::string>& arguments) {
-    const ProcessResult result = etch(arguments);
-    EXPECT_EQ(result.exit_code, 1) << testing::PrintToString(arguments);
-    return result.errors;
-  };
-  EXPECT_EQ(error({"comple"}),
-            "etch: there is no command 'comple'; did you mean 'compile'? Try etch --help\n");
-  EXPECT_EQ(
-      error({"check", kDigits, "--tagret", "avx2"}),
-      "etch: there is no option '--tagret'; did you mean '--target'? Try etch check --help\n");
-  EXPECT_NE(error({"compile", kDigits, "--outptu=x"}).find("did you mean '--output'?"),
-            std::string::npos);
-  EXPECT_NE(error({"check", kDigits, "-t", "cortex-m44"}).find("did you mean 'cortex-m4'?"),
-            std::string::npos);
-  EXPECT_NE(error({"explain", "E-QUNAT"}).find("did you mean 'E-QUANT'?"), std::string::npos);
-  const ProcessResult cut = etch({"inspect", kDigits, "--cut", "poinwise"});
-  EXPECT_EQ(cut.exit_code, 2);
-  EXPECT_NE(cut.errors.find("; did you mean 'pointwise'?"), std::string::npos) << cut.errors;
-}
-
-TEST_F(Cli, TakesANodeForItsOutputInCuts) {
-  EXPECT_EQ(etch({"inspect", kDigits, "--cut", "pointwise"}).exit_code, 0);
-}
-
-TEST_F(Cli, HelpIsAlsoACommand) {
-  EXPECT_EQ(etch({"help"}).output, etch({"--help"}).output);
-  EXPECT_EQ(etch({"help", "check"}).output, etch({"check", "--help"}).output);
-  EXPECT_EQ(etch({"-V"}).output, etch({"--version"}).output);
-}
-
-TEST_F(Cli, ExplainsEveryClassOfErrors) {
-  const ProcessResult all = etch({"explain"});
-  EXPECT_EQ(all.exit_code, 0);
-  std::istringstream codes(all.output);
-  int classes = 0;
-  for (std::string line; std::getline(codes, line); ++classes) {
-    const std::string code = line.substr(0, line.find(' '));
-    const ProcessResult one = etch({"explain", code});
-    EXPECT_EQ(one.exit_code, 0) << code;
-    EXPECT_EQ(one.output.rfind(code + ": ", 0), 0U) << one.output;
-    EXPECT_GT(lines(one.output), 1) << code;
-  }
-  EXPECT_EQ(classes, 14);
-  EXPECT_EQ(etch({"explain", "shape"}).output, etch({"explain", "E-SHAPE"}).output);
-}
-
-TEST_F(Cli, SaysWhatAFileIsThatIsNoModel) {
-  const auto error = [&](const std::string& content) {
-    const ProcessResult result = etch({"inspect", write("file.onnx", content)});
-    EXPECT_EQ(result.exit_code, 2);
-    return result.errors.substr(std::min(result.errors.size(), path("file.onnx").size() + 2));
-  };
-  EXPECT_EQ(error("version https://git-lfs.github.com/spec/v1\n"),
-            "error[E-PARSE]: is a pointer of Git LFS and not the file: run git lfs pull\n");
-  EXPECT_NE(error(std::string("\x1c\0\0\0TFL3", 8) + "more").find("tf2onnx"), std::string::npos);
-  EXPECT_NE(error("<!DOCTYPE html><html>").find("a web page"), std::string::npos);
-  EXPECT_NE(error("PK\x03\x04....net/data.pkl").find("torch.onnx.export"), std::string::npos);
-  EXPECT_NE(error("PK\x03\x04....x.npy").find(".npz"), std::string::npos);
-  const std::string whole = contents(kDigits);
-  EXPECT_NE(error(whole.substr(0, whole.size() / 2)).find(" bytes too early"), std::string::npos);
 }
 
 TEST_F(Cli, AModelThatCannotBeReadIsExitCode3) {

@@ -1,0 +1,82 @@
+// What the program answers to words that it does not know, to questions about its messages, and to
+// files that are no models.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/host/process.h"
+#include "tests/support/cli.h"
+
+namespace etch::cli {
+namespace {
+
+class CliAnswers : public Cli {};
+
+TEST_F(CliAnswers, AsksWhatWasMeant) {
+  const auto error = [](const std::vector<std::string>& arguments) {
+    const ProcessResult result = etch(arguments);
+    EXPECT_EQ(result.exit_code, 1) << testing::PrintToString(arguments);
+    return result.errors;
+  };
+  EXPECT_EQ(error({"comple"}),
+            "etch: there is no command 'comple'; did you mean 'compile'? Try etch --help\n");
+  EXPECT_EQ(
+      error({"check", kDigits, "--tagret", "avx2"}),
+      "etch: there is no option '--tagret'; did you mean '--target'? Try etch check --help\n");
+  EXPECT_NE(error({"compile", kDigits, "--outptu=x"}).find("did you mean '--output'?"),
+            std::string::npos);
+  EXPECT_NE(error({"check", kDigits, "-t", "cortex-m44"}).find("did you mean 'cortex-m4'?"),
+            std::string::npos);
+  EXPECT_NE(error({"explain", "E-QUNAT"}).find("did you mean 'E-QUANT'?"), std::string::npos);
+  const ProcessResult cut = etch({"inspect", kDigits, "--cut", "poinwise"});
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_NE(cut.errors.find("; did you mean 'pointwise'?"), std::string::npos) << cut.errors;
+}
+
+TEST_F(CliAnswers, TakesANodeForItsOutputInCuts) {
+  EXPECT_EQ(etch({"inspect", kDigits, "--cut", "pointwise"}).exit_code, 0);
+}
+
+TEST_F(CliAnswers, HelpIsAlsoACommand) {
+  EXPECT_EQ(etch({"help"}).output, etch({"--help"}).output);
+  EXPECT_EQ(etch({"help", "check"}).output, etch({"check", "--help"}).output);
+  EXPECT_EQ(etch({"-V"}).output, etch({"--version"}).output);
+}
+
+TEST_F(CliAnswers, ExplainsEveryClassOfErrors) {
+  const ProcessResult all = etch({"explain"});
+  EXPECT_EQ(all.exit_code, 0);
+  std::istringstream codes(all.output);
+  int classes = 0;
+  for (std::string line; std::getline(codes, line); ++classes) {
+    const std::string code = line.substr(0, line.find(' '));
+    const ProcessResult one = etch({"explain", code});
+    EXPECT_EQ(one.exit_code, 0) << code;
+    EXPECT_EQ(one.output.rfind(code + ": ", 0), 0U) << one.output;
+    EXPECT_GT(lines(one.output), 1) << code;
+  }
+  EXPECT_EQ(classes, 14);
+  EXPECT_EQ(etch({"explain", "shape"}).output, etch({"explain", "E-SHAPE"}).output);
+}
+
+TEST_F(CliAnswers, SaysWhatAFileIsThatIsNoModel) {
+  const auto error = [&](const std::string& content) {
+    const ProcessResult result = etch({"inspect", write("file.onnx", content)});
+    EXPECT_EQ(result.exit_code, 2);
+    return result.errors.substr(std::min(result.errors.size(), path("file.onnx").size() + 2));
+  };
+  EXPECT_EQ(error("version https://git-lfs.github.com/spec/v1\n"),
+            "error[E-PARSE]: is a pointer of Git LFS and not the file: run git lfs pull\n");
+  EXPECT_NE(error(std::string("\x1c\0\0\0TFL3", 8) + "more").find("tf2onnx"), std::string::npos);
+  EXPECT_NE(error("<!DOCTYPE html><html>").find("a web page"), std::string::npos);
+  EXPECT_NE(error("PK\x03\x04....net/data.pkl").find("torch.onnx.export"), std::string::npos);
+  EXPECT_NE(error("PK\x03\x04....x.npy").find(".npz"), std::string::npos);
+  const std::string whole = contents(kDigits);
+  EXPECT_NE(error(whole.substr(0, whole.size() / 2)).find(" bytes too early"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace etch::cli
