@@ -2,11 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-#include <sstream>
-#include <string>
 #include <vector>
 
 #include "templates/external/convert.h"
@@ -22,7 +17,6 @@
 #include "templates/external/select.h"
 #include "templates/external/words.h"
 #include "tests/support/guarded.h"
-#include "tests/support/paths.h"
 
 namespace etch {
 namespace {
@@ -474,32 +468,6 @@ TEST(External, ProductsOfWordsStayInsideTheirSpans) {
       }
     }
   });
-}
-
-// ---- none is forgotten ----
-
-std::string text_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-TEST(External, EveryDescriptorIsCalledBetweenGuards) {
-  const std::filesystem::path folder = std::filesystem::path(source_dir()) / "templates/external";
-  const std::string tests = text_of_file(folder / "external_test.cc");
-  const std::regex descriptor(R"(struct (\w+) : RuntimeFunction)");
-  int found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".h") continue;
-    const std::string text = text_of_file(entry.path());
-    for (std::sregex_iterator it(text.begin(), text.end(), descriptor), end; it != end; ++it) {
-      const std::string call = "guards\\(" + (*it)[1].str() + "[<{]";
-      EXPECT_TRUE(std::regex_search(tests, std::regex(call))) << (*it)[1].str();
-      ++found;
-    }
-  }
-  EXPECT_GT(found, 40);
 }
 
 }  // namespace
