@@ -72,8 +72,9 @@ ETCH_RUNTIME_NAME(std::uint16_t, "uint16_t");
 ETCH_RUNTIME_NAME(std::int32_t, "int32_t");
 ETCH_RUNTIME_NAME(std::int64_t, "int64_t");
 
-// "function<A, B>", which lives as long as the program.
-template <class... Arguments>
+// "function<A, B>", which lives as long as the program: one for each descriptor, as functions of
+// other names may have the same arguments.
+template <class Descriptor, class... Arguments>
 const std::string& instance_name(std::string_view function) {
   static const std::string kName = [&] {
     std::string out(function);

@@ -1,4 +1,4 @@
-// external_test.cc forgets no function of the runtime that has a descriptor.
+// Of all descriptors: external_test.cc forgets none, and none has the name of another.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+#include "templates/external/rows.h"
+#include "templates/external/select.h"
 #include "tests/support/paths.h"
 
 namespace etch {
@@ -34,6 +36,12 @@ TEST(ExternalDescriptors, EveryIsCalledBetweenGuards) {
     }
   }
   EXPECT_GT(found, 40);
+}
+
+// Each is made after the other, as in a network that has both operators.
+TEST(ExternalDescriptors, AreNamedAfterTheirFunctionWhateverOthersTake) {
+  EXPECT_EQ((external::ArgExtreme<rt::Above, float>{}.name()), "arg_extreme<rt::Above, float>");
+  EXPECT_EQ((external::TopK<rt::Above, float>{}.name()), "top_k<rt::Above, float>");
 }
 
 }  // namespace

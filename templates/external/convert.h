@@ -10,7 +10,9 @@ namespace etch::external {
 
 template <class To, class From, class Kept>
 struct Cast : RuntimeFunction {
-  Cast() : RuntimeFunction(instance_name<To>("cast"), "etch_convert.h", floats_among<To, From>()) {}
+  Cast()
+      : RuntimeFunction(instance_name<Cast, To>("cast"), "etch_convert.h",
+                        floats_among<To, From>()) {}
   void operator()(const From* x, std::ptrdiff_t step, rt::Stored x_as, Kept* y, rt::Stored y_as,
                   std::ptrdiff_t n) const {
     rt::cast<To>(x, step, x_as, y, y_as, n);

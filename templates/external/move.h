@@ -124,7 +124,7 @@ Span span_of_positions(const T* x, const std::int32_t* positions, const rt::Grid
 template <class T, class Weight>
 struct ResizeLinear : RuntimeFunction {
   ResizeLinear()
-      : RuntimeFunction(instance_name<T, Weight>("resize_linear"), "etch_resize.h",
+      : RuntimeFunction(instance_name<ResizeLinear, T, Weight>("resize_linear"), "etch_resize.h",
                         floats_among<T, Weight>()) {}
   template <class Outside>
   void operator()(const T* x, T* y, const std::int32_t* positions, const Weight* weights,

@@ -49,7 +49,7 @@ template <class Operation, class T>
 struct Combine : RuntimeFunction {
   static constexpr bool kIsRemainder = std::is_same_v<Operation, rt::Remainder>;
   Combine()
-      : RuntimeFunction(instance_name<Operation>("combine"),
+      : RuntimeFunction(instance_name<Combine, Operation>("combine"),
                         kIsRemainder ? "etch_functions.h" : "etch_elementwise.h",
                         floats_among<T>()) {}
   void operator()(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
@@ -66,7 +66,8 @@ struct Combine : RuntimeFunction {
 template <class Operation, class T>
 struct CombineBits : RuntimeFunction {
   CombineBits()
-      : RuntimeFunction(instance_name<Operation>("combine"), "etch_bits.h", FloatUse::kNone) {}
+      : RuntimeFunction(instance_name<CombineBits, Operation>("combine"), "etch_bits.h",
+                        FloatUse::kNone) {}
   void operator()(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
                   std::ptrdiff_t n) const {
     rt::combine<Operation>(a, a_step, b, b_step, y, n);
@@ -80,7 +81,8 @@ struct CombineBits : RuntimeFunction {
 template <class Operation, class T>
 struct Map : RuntimeFunction {
   Map()
-      : RuntimeFunction(instance_name<Operation>("map"), "etch_elementwise.h", floats_among<T>()) {}
+      : RuntimeFunction(instance_name<Map, Operation>("map"), "etch_elementwise.h",
+                        floats_among<T>()) {}
   template <class Parameter>
   void operator()(const T* x, std::ptrdiff_t step, T* y, std::ptrdiff_t n,
                   Parameter parameter) const {
@@ -109,7 +111,8 @@ struct Clip : RuntimeFunction {
 template <class Operation, class T>
 struct Reduce : RuntimeFunction {
   Reduce()
-      : RuntimeFunction(instance_name<Operation>("reduce"), "etch_reduce.h", floats_among<T>()) {}
+      : RuntimeFunction(instance_name<Reduce, Operation>("reduce"), "etch_reduce.h",
+                        floats_among<T>()) {}
   void operator()(const rt::Reduced& reduced, const T* x, std::ptrdiff_t step, T* y,
                   std::ptrdiff_t n) const {
     rt::reduce<Operation>(reduced, x, step, y, n);
@@ -125,7 +128,7 @@ template <class Function>
 struct Apply : RuntimeFunction {
   static constexpr bool kIsDouble = std::is_base_of_v<rt::Trigonometric, Function>;
   Apply()
-      : RuntimeFunction(instance_name<Function>("apply"),
+      : RuntimeFunction(instance_name<Apply, Function>("apply"),
                         kIsDouble ? "etch_trigonometry.h" : "etch_functions.h", FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t step, float* y, std::ptrdiff_t n, float alpha,
                   float beta) const {
@@ -178,8 +181,8 @@ struct Affine : RuntimeFunction {
 template <class Better, class T>
 struct ArgExtreme : RuntimeFunction {
   ArgExtreme()
-      : RuntimeFunction(instance_name<Better, T>("arg_extreme"), "etch_rows.h", floats_among<T>()) {
-  }
+      : RuntimeFunction(instance_name<ArgExtreme, Better, T>("arg_extreme"), "etch_rows.h",
+                        floats_among<T>()) {}
   void operator()(const T* x, std::ptrdiff_t x_step, rt::Stored as, int count, std::ptrdiff_t step,
                   int last_of_equals, std::int64_t* y, std::ptrdiff_t n) const {
     rt::arg_extreme<Better, T>(x, x_step, as, count, step, last_of_equals, y, n);

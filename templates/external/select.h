@@ -23,7 +23,8 @@ namespace external {
 template <class Operation, class T>
 struct Compare : RuntimeFunction {
   Compare()
-      : RuntimeFunction(instance_name<Operation>("compare"), "etch_select.h", floats_among<T>()) {}
+      : RuntimeFunction(instance_name<Compare, Operation>("compare"), "etch_select.h",
+                        floats_among<T>()) {}
   void operator()(const T* a, std::ptrdiff_t a_step, rt::Stored a_as, const T* b,
                   std::ptrdiff_t b_step, rt::Stored b_as, std::uint8_t* y, std::ptrdiff_t n) const {
     rt::compare<Operation>(a, a_step, a_as, b, b_step, b_as, y, n);
@@ -83,7 +84,9 @@ struct GatherRow : RuntimeFunction {
 
 template <class Better, class T>
 struct TopK : RuntimeFunction {
-  TopK() : RuntimeFunction(instance_name<Better, T>("top_k"), "etch_top_k.h", floats_among<T>()) {}
+  TopK()
+      : RuntimeFunction(instance_name<TopK, Better, T>("top_k"), "etch_top_k.h",
+                        floats_among<T>()) {}
   void operator()(const T* x, std::ptrdiff_t x_step, rt::Stored x_as, int n, T* y,
                   std::ptrdiff_t y_step, rt::Stored y_as, std::int64_t* positions,
                   std::ptrdiff_t step, int k) const {
