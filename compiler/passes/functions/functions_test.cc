@@ -223,6 +223,12 @@ TEST(TransformerFunctions, SayWhatDoesNotFit) {
                 "(-1: any size), has [1, 3, 3]\n");
   EXPECT_EQ(errors(model_of("MultiHeadAttention", {{1, 2, 4}}, Many{}, "com.microsoft")),
             prefix + "E-ATTR]: node #0 (MultiHeadAttention): attribute 'num_heads' must be > 0\n");
+  const Many causal{{"num_heads", std::int64_t{2}}, {"unidirectional", std::int64_t{1}}};
+  EXPECT_EQ(errors(model_of("MultiHeadAttention", {{1, 3, 4}, {1, 5, 4}, {1, 5, 4}}, causal,
+                            "com.microsoft")),
+            prefix +
+                "E-UNSUPPORTED]: node #0 (MultiHeadAttention): attribute 'unidirectional' needs as "
+                "many new keys as queries, has 5 and 3\n");
   EXPECT_EQ(errors(model_of("Attention", {{1, 2, 4}, {4, 10}}, Many{{"num_heads", std::int64_t{2}}},
                             "com.microsoft")),
             prefix +

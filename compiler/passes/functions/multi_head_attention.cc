@@ -116,7 +116,14 @@ void write_multi_head_attention(Parts& parts) {
     return parts.fail(DiagKind::kGraph, "a bias needs queries, keys and values of rank 3");
   Heads heads;
   const bool good = rank == 5 ? read_packed(parts, s, heads) : read_apart(parts, s, heads);
-  if (!good || !add_past(parts, s, heads)) return;
+  if (!good) return;
+  if (common->causal && s.columns != s.rows) {
+    // ONNX Runtime counts positions from the first key, but lets the last query see all of them.
+    return parts.fail(DiagKind::kUnsupported,
+                      cat("attribute 'unidirectional' needs as many new keys as queries, has ",
+                          s.columns, " and ", s.rows));
+  }
+  if (!add_past(parts, s, heads)) return;
   const auto mask = mask_of(parts, *common, s, kMask, kScores);
   if (!mask) return;
   AttentionOptions options = options_of(*common, s);
