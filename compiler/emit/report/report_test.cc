@@ -272,7 +272,7 @@ ReportData mixed_report() {
 TEST(Verdict, SaysWhatIsInFloatsAndWhatNeedsTheMostMemory) {
   const std::vector<std::string> expected{
       "99.2 % of the multiplications are of integers",
-      "1 float island of 2 steps: Conv 'b' to Conv 'c', 0.8 % of the multiplications",
+      "1 float island of 2 steps: b to c, 0.8 % of the multiplications",
       "the most RAM is in use in step 4 of 4, d: 1,244 bytes"};
   EXPECT_EQ(verdict(mixed_report()), expected);
 }
@@ -283,10 +283,9 @@ TEST(Verdict, SaysWhatTakesTheMostTime) {
   data.layers[3].time = MeasuredTime{70, 60};
   const std::vector<std::string> said = verdict(data);
   ASSERT_EQ(said.size(), 4U);
-  EXPECT_EQ(
-      said[1],
-      "1 float island of 2 steps: Conv 'b' to Conv 'c', 0.8 % of the multiplications, 20 % of "
-      "the time");
+  EXPECT_EQ(said[1],
+            "1 float island of 2 steps: b to c, 0.8 % of the multiplications, 20 % of "
+            "the time");
   EXPECT_EQ(said[3], "the slowest step is d, 70 % of the time");
 }
 
@@ -296,7 +295,7 @@ TEST(Verdict, CountsIslandsApart) {
   data.layers[2] = layer("c", 3, 0, false);
   data.float_macs = 97;
   EXPECT_EQ(verdict(data)[1],
-            "2 float islands with 2 steps together; the largest: Conv 'd', 9.2 % of the "
+            "2 float islands with 2 steps together; the largest: d, 9.2 % of the "
             "multiplications");
 }
 

@@ -73,8 +73,8 @@ std::string about_islands(const ReportData& data, double total_us) {
   const auto number = static_cast<std::int64_t>(islands.size());
   std::string text = cat(number == 1 ? "1 float island of " : cat(number, " float islands with "),
                          counted(steps, "step"), number == 1 ? "" : " together");
-  text += cat(number == 1 ? ": " : "; the largest: ", data.layers[most.first].origin);
-  if (most.first != most.last) text += cat(" to ", data.layers[most.last].origin);
+  text += cat(number == 1 ? ": " : "; the largest: ", data.layers[most.first].name);
+  if (most.first != most.last) text += cat(" to ", data.layers[most.last].name);
   if (most.macs > 0) {
     text += cat(", ", percent(static_cast<double>(most.macs), static_cast<double>(data.macs)),
                 " of the multiplications");
