@@ -92,6 +92,12 @@ target_sources(etch_product_tests PRIVATE ${fuzz_checks})
 add_test(NAME python_package COMMAND ${PROJECT_SOURCE_DIR}/tests/python/run $<TARGET_FILE:etch>)
 set_tests_properties(python_package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
+# The vectors of docs/spec/operators are what their definitions give.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME spec_vectors COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/spec-vectors --check)
+endif()
+
 # What tools/coverage runs: only the measured sources are instrumented, so that all others come from a cache.
 if(ETCH_COVERAGE)
   file(GLOB measured CONFIGURE_DEPENDS compiler/import/*.cc compiler/ops/*/op.cc)

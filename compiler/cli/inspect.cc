@@ -7,10 +7,12 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/graph_listing.h"
 #include "compiler/cli/options.h"
+#include "compiler/cli/profile.h"
 #include "compiler/cli/quantization.h"
 #include "compiler/compile.h"
 #include "compiler/emit/report/report.h"
 #include "compiler/import/file.h"
+#include "compiler/import/model_functions.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/text/names.h"
 
@@ -23,6 +25,7 @@ struct InspectOptions : ModelOptions {
   bool json = false;
   bool before = false;  // only these graphs; neither: both
   bool after = false;
+  std::string profile;  // whose rules to check; empty: none
 
   bool shows_before() const { return before || !after; }
   bool shows_after() const { return after || !before; }
@@ -34,7 +37,12 @@ struct Findings {
   std::optional<Graph> typed;    // the same with types and shapes, as far as they can be known
   std::unique_ptr<Graph> after;  // after the passes
   std::unique_ptr<Program> program;
+  std::vector<std::string> functions;
   Sink sink;
+
+  std::vector<ProfileFinding> profile() const {
+    return sonnx_findings({*graph, functions, sink, program.get()});
+  }
 };
 
 Findings examine(const InspectOptions& options) {
@@ -51,6 +59,9 @@ Findings examine(const InspectOptions& options) {
     found.after = load_graph(*bytes, compile_options, repeated);
   }
   found.program = compile(*bytes, compile_options, found.sink);
+  if (!options.profile.empty()) {
+    found.functions = model_functions(*bytes, compile_options.import.limits);
+  }
   return found;
 }
 
@@ -127,6 +138,14 @@ Json diagnostics_of(const Sink& sink) {
   return out;
 }
 
+Json describe_profile(const std::vector<ProfileFinding>& findings, const std::string& name) {
+  Json broken = Json::array();
+  for (const ProfileFinding& each : findings) {
+    broken.push_back({{"rule", each.rule}, {"where", each.where}, {"what", each.what}});
+  }
+  return {{"name", name}, {"conforms", findings.empty()}, {"findings", std::move(broken)}};
+}
+
 Json report_of(const Findings& found, const InspectOptions& options) {
   Json out{{"model", options.model}, {"supported", found.program != nullptr}};
   if (found.graph) {
@@ -161,6 +180,9 @@ Json report_of(const Findings& found, const InspectOptions& options) {
     out["macs"] = nullptr;
   }
   out["diagnostics"] = diagnostics_of(found.sink);
+  if (found.graph && !options.profile.empty()) {
+    out["profile"] = describe_profile(found.profile(), options.profile);
+  }
   if (found.graph && options.shows_before()) {
     out["graph"]["before"] = describe_nodes(list_nodes(*found.graph, *found.typed));
   }
@@ -230,6 +252,22 @@ void print_graphs(const Findings& found, const InspectOptions& options) {
   print_lines(lines_of(found.after->fusions));
 }
 
+void print_profile(const Json& profile) {
+  const Json& findings = profile["findings"];
+  const std::string name = profile["name"].get<std::string>();
+  if (findings.empty()) {
+    print_line(cat("profile       conforms to ", name));
+    return;
+  }
+  print_line(cat("profile       does not conform to ", name, ": ", findings.size(),
+                 findings.size() == 1 ? " finding" : " findings"));
+  for (const Json& each : findings) {
+    const auto where = each["where"].get<std::string>();
+    print_line(cat("  ", each["rule"].get<std::string>(), "  ", where, where.empty() ? "" : ": ",
+                   each["what"].get<std::string>()));
+  }
+}
+
 void print_report(const Json& report, const Findings& found, const InspectOptions& options) {
   const std::size_t errors = found.sink.error_count();
   if (report.contains("operators")) {
@@ -252,7 +290,7 @@ void print_report(const Json& report, const Findings& found, const InspectOption
     print_line(cat("  activations ", joined(report["quantization"]["activations"])));
     print_line(cat("  weights     ", joined(report["quantization"]["weights"])));
   }
-  print_graphs(found, options);
+  if (options.profile.empty() || options.before || options.after) print_graphs(found, options);
   if (report["supported"].get<bool>()) {
     const auto macs = report["macs"].get<std::int64_t>();
     print_line(cat("work          ", with_thousands(macs), " MACs",
@@ -262,6 +300,7 @@ void print_report(const Json& report, const Findings& found, const InspectOption
   }
   print_line(errors == 0 ? std::string("compiles      yes")
                          : cat("compiles      no, ", errors, errors == 1 ? " error" : " errors"));
+  if (report.contains("profile")) print_profile(report["profile"]);
 }
 
 ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
@@ -274,7 +313,9 @@ ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
   } else {
     print_report(report, found, options);
   }
-  return reporter.exit_code();
+  const bool breaks_rules = report.contains("profile") && !report["profile"]["conforms"];
+  const bool ok = reporter.exit_code() == ExitCode::kOk;
+  return ok && breaks_rules ? ExitCode::kRefused : reporter.exit_code();
 }
 
 }  // namespace
@@ -287,16 +328,22 @@ Command add_inspect(const Parser& root) {
   parser.add_flag("--before", options->before, "list the graph as it is in the file");
   parser.add_flag("--after", options->after,
                   "list the graph after the passes (default: both graphs)");
+  parser
+      .add_option("--profile", options->profile,
+                  "say which rules of this profile the model breaks (docs/spec/operators)")
+      .one_of({"sonnx"});
   parser.add_flag("--json", options->json, "print a JSON object");
   parser.footer(
       "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
       "stderr.\n"
+      "With --profile it is 2 also if the model breaks one of its rules.\n"
       "A graph is listed by node: its position in the file, the type of its first output, the "
       "nodes\n"
       "whose outputs it reads, and how many of its inputs are constants.\n"
       "\n"
       "Examples:\n"
       "  etch inspect model.onnx --after\n"
+      "  etch inspect model.onnx --profile sonnx\n"
       "  etch inspect model.onnx --json");
   return {parser, [options](Reporter& reporter) { return inspect(*options, reporter); }};
 }
