@@ -92,10 +92,13 @@ target_sources(etch_product_tests PRIVATE ${fuzz_checks})
 add_test(NAME python_package COMMAND ${PROJECT_SOURCE_DIR}/tests/python/run $<TARGET_FILE:etch>)
 set_tests_properties(python_package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
-# The vectors of docs/spec/operators are what their definitions give.
+# The vectors of docs/spec/operators are what their definitions give; generated code keeps the coding rules.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME spec_vectors COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/spec-vectors --check)
+  add_test(NAME coding_rules COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/coding-rules --check-page
+    --etch $<TARGET_FILE:etch> --targets scalar)
+  set_tests_properties(coding_rules PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endif()
 
 # What tools/coverage runs: only the measured sources are instrumented, so that all others come from a cache.
