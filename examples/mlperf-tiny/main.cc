@@ -1,4 +1,4 @@
-// Starts the harness and gives it what arrives on the serial line, for ever.
+// Starts the harness and gives it what arrives on the serial line, without end.
 #include "board.h"
 #ifdef MLPERF_TINY_API
 #include "internally_implemented.h"

@@ -21,7 +21,7 @@ size_t expected, loaded;
 char line[kLine];
 size_t length;
 
-// The word at *text, which is moved behind it; ends with 0.
+// The word at *text, which then is where the word ends.
 char* next_word(char** text) {
   while (**text == ' ') ++*text;
   char* const word = *text;

@@ -127,10 +127,9 @@ TEST_F(FirmwareExample, SaysWhatEtchSaysOfAModelThatIsRefused) {
 // The first held-out digits over the serial protocol of MLPerf Tiny.
 TEST_F(FirmwareExample, AnswersTheHostOfMlperfTiny) {
   const std::string script = (kExamples / "mlperf-tiny/run").string();
-  const ProcessResult result =
-      run_process({"python3", script, "--etch", etch_binary(), "--limit", "12", "--build",
-                   (folder_->path() / "mlperf").string()},
-                  std::chrono::minutes(5));
+  const ProcessResult result = run_process({"python3", script, "--etch", etch_binary(), "--limit",
+                                            "12", "--build", (folder_->path() / "mlperf").string()},
+                                           std::chrono::minutes(5));
   ASSERT_TRUE(result.succeeded()) << result.output << result.errors;
   const std::string& said = result.output;
   EXPECT_NE(said.find("m-name-dut-[etch]"), std::string::npos) << said;
