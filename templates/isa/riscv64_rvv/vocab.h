@@ -40,7 +40,7 @@ struct F32 {
   Float16 v;
 };
 struct X4 {
-  S32 k0, k1, k2, k3;
+  S16 k0, k1, k2, k3;
 };
 struct W4 {
   S16 k0, k1, k2, k3;
@@ -177,16 +177,18 @@ ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
 }
 ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {splat32(*p)}; }
 
-// A product takes a byte from a scalar register where it knows that all lanes are alike.
-ETCH_INLINE X4 broadcast4(const uint8_t* x) {
-  return {splat32(x[0]), splat32(x[1]), splat32(x[2]), splat32(x[3])};
+// vwmacc takes a byte from a scalar register. Volatile, because where pixels share bytes clang
+// shares their widened vectors too, and then multiplies 32 bits by 32.
+ETCH_INLINE X4 broadcast4(const uint8_t* p) {
+  const volatile uint8_t* const x = p;
+  return {splat16(x[0]), splat16(x[1]), splat16(x[2]), splat16(x[3])};
 }
 
-ETCH_INLINE S32 two_alternating(int even, int odd) {
+ETCH_INLINE S16 two_alternating(int even, int odd) {
   const uint32_t pair = static_cast<uint32_t>(even) | static_cast<uint32_t>(odd) << 16;
   typedef uint32_t Pairs __attribute__((vector_size(32)));
   const Pairs pairs = Pairs{} + pair;
-  return converted<S32>(reinterpret_cast<S16>(pairs));
+  return reinterpret_cast<S16>(pairs);
 }
 
 ETCH_INLINE X4 broadcast8(const uint8_t* x) {
@@ -209,8 +211,8 @@ ETCH_INLINE W4 load_w4(const uint8_t* w) {
 }
 
 // vwmacc.
-ETCH_INLINE S32 plus_product(S32 acc, S32 x, S16 w) {
-  return wrapping_add(acc, x * converted<S32>(w));
+ETCH_INLINE S32 plus_product(S32 acc, S16 x, S16 w) {
+  return wrapping_add(acc, converted<S32>(x) * converted<S32>(w));
 }
 
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
@@ -283,7 +285,7 @@ ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
           low_eights(b.q2, b.q3)};
 }
 
-ETCH_INLINE S32 widened(U8 b) { return converted<S32>(b); }
+ETCH_INLINE S16 widened(U8 b) { return converted<S16>(b); }
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
   return {{widened(r0.q0), widened(r1.q0), widened(r2.q0), widened(r3.q0)},
           {widened(r0.q1), widened(r1.q1), widened(r2.q1), widened(r3.q1)},
