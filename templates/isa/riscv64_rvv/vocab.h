@@ -76,7 +76,6 @@ ETCH_INLINE V load_as(const void* p) {
   return v;
 }
 
-// The same of memory that is aligned to elements of 32 bits.
 ETCH_INLINE S32 load_words(const void* p) { return load_as<S32>(__builtin_assume_aligned(p, 4)); }
 
 template <class V>
@@ -156,11 +155,10 @@ ETCH_INLINE void store_words_n(int32_t* p, S32 v, int n) {
   __riscv_vse32_v_i32m4(p, __riscv_vle32_v_i32m4(all, count), count);
 }
 
-ETCH_INLINE int at_least(int a, int b) { return a > b ? a : b; }
 ETCH_INLINE int at_most(int a, int b) { return a < b ? a : b; }
 
 // Of the bytes first .. first + n - 1 those in quarter q: where they begin and how many.
-ETCH_INLINE int part_begin(int q, int first) { return at_least(first, 16 * q); }
+ETCH_INLINE int part_begin(int q, int first) { return first > 16 * q ? first : 16 * q; }
 ETCH_INLINE int part_size(int q, int first, int n) {
   return at_most(first + n, 16 * q + 16) - part_begin(q, first);
 }
@@ -370,13 +368,11 @@ ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
 
 // ---- floats ----
 
-ETCH_INLINE Float16 load_floats(const float* p) {
-  return load_as<Float16>(__builtin_assume_aligned(p, 4));
-}
-
 ETCH_INLINE F32 splat_f32(float v) { return {splat_float(v)}; }
 ETCH_INLINE F32 repeat_f32(const float* p) { return {splat_float(*p)}; }
-ETCH_INLINE F32 load_f32(const float* p) { return {load_floats(p)}; }
+ETCH_INLINE F32 load_f32(const float* p) {
+  return {load_as<Float16>(__builtin_assume_aligned(p, 4))};
+}
 ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   const void* const from = p;
   return {reinterpret_cast<Float16>(load_words_n(static_cast<const int32_t*>(from), n))};
