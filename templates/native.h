@@ -463,8 +463,8 @@ class NativeVerbs {
 
   // Which lane of which of four vectors byte b is in "in-lane order".
   InLane in_lane(std::size_t b) const {
-    if (lanes() < 4) return {b / lanes(), b % lanes()};
-    return {b / 4 % 4, b / 16 * 4 + b % 4};
+    const std::size_t run = index(isa_.run_in_lane());
+    return {b / run % 4, b / (4 * run) * run + b % run};
   }
 
   std::size_t channel(int vectors, std::size_t vector, std::size_t lane) const {

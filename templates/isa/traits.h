@@ -47,6 +47,7 @@ struct IsaTraits {
   double epilogue_cycles = 17;       // requantizing and storing 4 vectors
   bool fpu = true;                   // else floats are library calls: exact, but slow
   bool float_requantization = true;  // has an FPU; a user may still ask for integers
+  bool whole_lanes = false;          // "in-lane order" is v0, v1, v2, v3 (see run_in_lane())
   // Macros that compilers define for CPUs with what the target is for: its instructions, and an
   // FPU. Elsewhere the code would give the same results many times slower, so it refuses to be
   // compiled; the second is asked for by networks with floats only. Empty: nothing is asked.
@@ -60,6 +61,8 @@ struct IsaTraits {
   // The folder and namespace of its verbs.
   constexpr std::string_view verbs() const { return vocabulary.empty() ? name : vocabulary; }
   constexpr int byte_lanes() const { return 4 * lanes; }
+  // Neighbouring bytes of one vector in "in-lane order" (templates/verbs.def).
+  constexpr int run_in_lane() const { return whole_lanes || lanes < 4 ? lanes : 4; }
   constexpr int weight_bytes() const {
     return weight_form == WeightForm::kS8x4 ? 4 * lanes : 8 * lanes;
   }
@@ -68,8 +71,8 @@ struct IsaTraits {
 // Output channel, within a block of `vectors` vectors, that lane `lane` of vector `v` computes.
 // Chosen so that the in-lane packs of narrow4() leave the bytes of a pixel in channel order.
 constexpr int channel_of(const IsaTraits& isa, int vectors, int v, int lane) {
-  if (isa.lanes < 4) return v * isa.lanes + lane;
-  return (lane / 4) * 4 * vectors + 4 * v + lane % 4;
+  const int run = isa.run_in_lane();
+  return lane / run * run * vectors + run * v + lane % run;
 }
 
 }  // namespace etch

@@ -102,6 +102,11 @@ class Batch {
     auto toolchain = cli::find_toolchain(isa, reporter_);
     if (folder_ == nullptr || !toolchain) return failed("no folder or no compiler");
     toolchain->flags.insert(toolchain->flags.end(), options_.flags.begin(), options_.flags.end());
+    if (!options_.emulator_arguments.empty()) {
+      toolchain->runner.resize(1);
+      toolchain->runner.insert(toolchain->runner.end(), options_.emulator_arguments.begin(),
+                               options_.emulator_arguments.end());
+    }
     emit_all();
     if (toolchain->machine != nullptr) write_machine_files(*toolchain->machine);
     if (is_firmware(*toolchain)) {

@@ -102,7 +102,7 @@ std::string assembly_declarations(const Program& program);
 Code assembly_definitions(const Program& program);
 
 // gcc's pragmas, which must come before the includes.
-std::string kernel_pragmas();
+std::string kernel_pragmas(const IsaTraits& isa);
 
 // weights.cc
 std::string weight_declarations(const EmitContext& context);

@@ -23,12 +23,18 @@ std::string layer_lines(const Program& program, const Step& step) {
 
 }  // namespace
 
-std::string kernel_pragmas() {
-  return "#if defined(__GNUC__) && !defined(__clang__)\n"
-         "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
-         "// slower. They must come before the includes.\n"
-         "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n"
-         "#endif\n";
+std::string kernel_pragmas(const IsaTraits& isa) {
+  const bool portable_riscv = isa.name.starts_with("riscv") && isa.verbs() == "scalar";
+  return cat(
+      "#if defined(__GNUC__) && !defined(__clang__)\n"
+      "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
+      "// slower. They must come before the includes.\n"
+      "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n",
+      portable_riscv
+          ? "// For RISC-V it also loads so far ahead that sums do not stay in registers.\n"
+            "#pragma GCC optimize(\"no-schedule-insns\")\n"
+          : "",
+      "#endif\n");
 }
 
 namespace {

@@ -164,8 +164,8 @@ DepthwiseRegion place_of(const Space& space, const Segments3& at) {
 // Pairs of rows take each vector of weights twice, which plain C++ gains little from.
 bool takes_pairs(const Space& space, const IsaTraits& isa, const Segment& row) {
   const auto taps = std::ssize(row.taps);
-  return isa.objective != Objective::kSize && isa.lanes > 1 && row.advance == 1 && row.count > 1 &&
-         taps >= 2 && taps <= 3 && has_all_rows(space, row);
+  return isa.objective != Objective::kSize && isa.lanes > 1 && isa.accumulators >= 8 &&
+         row.advance == 1 && row.count > 1 && taps >= 2 && taps <= 3 && has_all_rows(space, row);
 }
 
 void add_region(const Space& space, const IsaTraits& isa, const Segments3& at,
