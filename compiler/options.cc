@@ -33,6 +33,7 @@ void add_import(Options& out, const ImportOptions& options) {
   for (const auto& [name, shape] : options.input_shapes) {
     out.add("input-shape", cat(name, "=", sizes(shape)));
   }
+  for (const auto& [name, tensor] : options.constants) out.add("constant", cat(name, "=FILE.pb"));
   for (const std::string& name : options.cuts) out.add("cut", name);
   if (!options.external_data.empty()) out.add("external-data", "DIR");
   const Limits usual;

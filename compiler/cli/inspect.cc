@@ -45,9 +45,10 @@ struct Findings {
   }
 };
 
-Findings examine(const InspectOptions& options) {
+Findings examine(const InspectOptions& options, std::map<std::string, Tensor> constants) {
   Findings found;
-  const CompileOptions compile_options = options.compile_options();
+  CompileOptions compile_options = options.compile_options();
+  compile_options.import.constants = std::move(constants);
   const std::optional<std::string> bytes =
       read_model_file(options.model, compile_options.import.limits, found.sink);
   if (!bytes) return found;
@@ -304,7 +305,9 @@ void print_report(const Json& report, const Findings& found, const InspectOption
 }
 
 ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
-  const Findings found = examine(options);
+  auto constants = read_constants(options, reporter);
+  if (!constants) return reporter.exit_code();
+  const Findings found = examine(options, std::move(*constants));
   reporter.diagnostics(found.sink, options.model);
   if (reporter.exit_code() == ExitCode::kIo) return ExitCode::kIo;
   const Json report = report_of(found, options);

@@ -33,6 +33,10 @@ std::string check_shape(const std::string& text) {
   return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 1, got '", text, "'");
 }
 
+std::string check_constant(const std::string& text) {
+  return parse_constant(text) ? "" : cat("expected NAME=FILE.pb, got '", text, "'");
+}
+
 std::string check_quantize_input(const std::string& text) {
   if (parse_quantize_input(text)) return {};
   return cat(
@@ -89,6 +93,10 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
                  "fix the shape of an input, e.g. --input-shape data=1,3,224,224")
       .check(check_shape)
       .type_name("NAME=N,N,...");
+  add_repeatable(parser, "--constant", options.constants,
+                 "take this input as a constant, e.g. --constant shape=test_data_set_0/input_1.pb")
+      .check(check_constant)
+      .type_name("NAME=FILE.pb");
   add_repeatable(parser, "--cut", options.cuts,
                  "compute this tensor instead of the file's outputs, and nothing after it")
       .type_name("NAME");

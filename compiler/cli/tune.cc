@@ -100,7 +100,11 @@ ExitCode tune(const TuneOptions& options, Reporter& reporter) {
     return reporter.exit_code();
   }
   if (!may_write(options.output, reporter)) return reporter.exit_code();
-  Tuner tuner(options.model, options.compile_options(), options.seconds, reporter);
+  auto constants = read_constants(options, reporter);
+  if (!constants) return reporter.exit_code();
+  CompileOptions compile_options = options.compile_options();
+  compile_options.import.constants = std::move(*constants);
+  Tuner tuner(options.model, compile_options, options.seconds, reporter);
   if (!tuner.run()) return reporter.exit_code();
   const TuneResult& result = tuner.result();
   if (!write_file(options.output, file_of(result, isa), reporter)) return reporter.exit_code();

@@ -29,6 +29,9 @@ struct Diagnostic {
   int node_index = -1;   // position in the file, for sorting; -1: about the model as a whole
   std::string location;  // "node 'conv1' (Conv) attribute 'strides'", already printable
   std::string message;   // "must be >= 1, got 0"
+  // The input of the model that would have to be a constant, and its number in test data.
+  std::string input = {};
+  int input_file = -1;  // none
 };
 
 // One line without the newline: "FILE: error[E-ATTR]: LOCATION: MESSAGE".

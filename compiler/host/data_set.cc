@@ -46,10 +46,10 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
                                                 const std::vector<Port>& ports,
                                                 Reporter& reporter) {
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    const std::string path = (folder / cat(role, "_", i, ".pb")).string();
-    if (is_state(ports[i]) && !has_tensor(folder, role, i)) {
-      tensors.emplace_back(ports[i].dtype, ports[i].shape);
+  for (const Port& port : ports) {
+    const std::string path = (folder / cat(role, "_", port.file, ".pb")).string();
+    if (is_state(port) && !has_tensor(folder, role, static_cast<std::size_t>(port.file))) {
+      tensors.emplace_back(port.dtype, port.shape);
       continue;
     }
     Sink sink;
@@ -71,7 +71,7 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
   for (std::size_t i = 0; tensors && i < ports.size(); ++i) {
     const Tensor& tensor = (*tensors)[i];
     if (fits(tensor, ports[i])) continue;
-    reporter.io_error((folder / cat("input_", i, ".pb")).string(),
+    reporter.io_error((folder / cat("input_", ports[i].file, ".pb")).string(),
                       cat("holds ", type_and_shape(tensor.dtype(), tensor.shape()), ", but input '",
                           printable(ports[i].name), "' of the model is ",
                           type_and_shape(ports[i].dtype, ports[i].shape)));

@@ -15,8 +15,8 @@ namespace etch::cli {
 // The test_data_set_* folders beside the model, by number.
 std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& model);
 
-// Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port. Of ports that are kept in
-// a state a missing file is no error, but zeros. Null after an error.
+// Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port, which says its number. Of
+// ports that are kept in a state a missing file is no error, but zeros. Null after an error.
 std::optional<std::vector<Tensor>> read_tensors(const std::filesystem::path& folder,
                                                 const std::string& role,
                                                 const std::vector<Port>& ports, Reporter& reporter);

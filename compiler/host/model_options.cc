@@ -7,6 +7,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
+#include "compiler/import/tensor_proto.h"
 
 namespace etch::cli {
 namespace {
@@ -102,6 +103,26 @@ std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& report
   }
   if (!faults.empty()) return std::nullopt;
   return tuning;
+}
+
+std::optional<std::pair<std::string, std::string>> parse_constant(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return std::nullopt;
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& options,
+                                                            Reporter& reporter) {
+  std::map<std::string, Tensor> out;
+  for (const std::string& text : options.constants) {
+    const auto [name, path] = *parse_constant(text);
+    Sink sink;
+    std::optional<Tensor> tensor = read_tensor_file(path, sink);
+    for (const Diagnostic& each : sink.sorted()) reporter.io_error(path, each.message);
+    if (!tensor) return std::nullopt;
+    out.insert_or_assign(name, std::move(*tensor));
+  }
+  return out;
 }
 
 std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {

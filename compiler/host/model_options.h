@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct ModelOptions {
   std::string target = "native";
   std::vector<std::string> dims;             // "SYM=N", checked while parsing
   std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
+  std::vector<std::string> constants;        // "NAME=FILE.pb", checked while parsing
   std::vector<std::string> cuts;             // names of tensors
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::vector<std::string> states;           // "OUT=IN", checked while parsing
@@ -37,12 +39,16 @@ struct ModelOptions {
   std::string external_data;             // folder; empty: no data in other files is read
   std::string arena_limit, flash_limit;  // sizes, checked while parsing; empty: none
 
-  // All but the tuning file; see read_tuning_file().
+  // All but what is in files; see read_tuning_file(), read_constants().
   CompileOptions compile_options() const;
 };
 
 // "49152", "48k" or "1M" (of 1024), at least 1. Null if malformed.
 std::optional<std::int64_t> parse_bytes(std::string_view text);
+
+// The tensors of --constant by input; null after an I/O error.
+std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& options,
+                                                            Reporter& reporter);
 
 // Null and usage errors, one for each wrong line, or an I/O error.
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);
@@ -52,6 +58,9 @@ bool set_limit(const std::string& text, Limits& limits);
 
 // "full" -> ("", full), "conv_3=8" -> ("conv_3", 8); the last '=' separates. Null if malformed.
 std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text);
+
+// "NAME=FILE" -> ("NAME", "FILE"); the first '=' separates. Null if either is empty.
+std::optional<std::pair<std::string, std::string>> parse_constant(const std::string& text);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
 // a size is less than 1.

@@ -104,18 +104,41 @@ void GraphBuilder::add_inputs() {
       sink_.error(DiagKind::kGraph, location, "is given twice");
     } else if (const auto initializer = scope_.find(input.name())) {
       declare(read_declaration(input), location, graph_.value(*initializer), sink_);
+    } else if (const auto constant = options_.constants.find(input.name());
+               constant != options_.constants.end()) {
+      add_known_input(input, constant->second, location);
     } else {
       add_input(input);
     }
   }
   input_shapes_.report_unused_options();
+  report_unused_constants(seen);
+}
+
+// Takes its place in test data all the same.
+void GraphBuilder::add_known_input(const onnx::ValueInfoProto& input, const Tensor& tensor,
+                                   const std::string& location) {
+  const ValueId id = graph_.add_constant(tensor, input.name());
+  scope_.ids[input.name()] = id;
+  declare(read_declaration(input), location, graph_.value(id), sink_);
+  ++input_files_;
+}
+
+void GraphBuilder::report_unused_constants(const std::unordered_set<std::string_view>& inputs) {
+  for (const auto& [name, tensor] : options_.constants) {
+    if (inputs.contains(name)) continue;
+    sink_.error(DiagKind::kName, "",
+                cat("--constant ", printable(name), "=... names no input of the model"));
+  }
 }
 
 void GraphBuilder::add_input(const onnx::ValueInfoProto& input) {
-  auto declaration = input_shapes_.read(input, graph_.inputs.size()).value_or(Declaration{});
+  const auto file = static_cast<std::size_t>(input_files_);
+  auto declaration = input_shapes_.read(input, file).value_or(Declaration{});
   const ValueId id = graph_.add_value(named(input.name(), std::move(declaration)));
   scope_.ids[input.name()] = id;
   graph_.inputs.push_back(id);
+  graph_.input_files.push_back(input_files_++);
 }
 
 void GraphBuilder::add_outputs() {

@@ -46,6 +46,9 @@ class GraphBuilder {
   void refuse_sparse_initializers();
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
+  void add_known_input(const onnx::ValueInfoProto& input, const Tensor& tensor,
+                       const std::string& location);
+  void report_unused_constants(const std::unordered_set<std::string_view>& inputs);
   void add_outputs();
   std::optional<ValueId> find_cut(const std::string& name);
   std::string other_cut(const std::string& name) const;
@@ -63,6 +66,7 @@ class GraphBuilder {
   Graph graph_;
   NodeReader nodes_;
   Scope scope_;
+  int input_files_ = 0;                              // inputs so far, in test data's count
   std::unordered_set<std::string_view> used_names_;  // that anything may read
 };
 

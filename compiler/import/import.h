@@ -20,9 +20,10 @@
 namespace etch {
 
 struct ImportOptions {
-  std::map<std::string, std::int64_t> dims;   // symbolic size -> value (--dim SYM=N)
-  std::map<std::string, Shape> input_shapes;  // graph input -> shape (--input-shape NAME=1,3)
-  std::vector<Shape> data_shapes = {};        // of test data, by input: where nothing above says
+  std::map<std::string, std::int64_t> dims;      // symbolic size -> value (--dim SYM=N)
+  std::map<std::string, Shape> input_shapes;     // graph input -> shape (--input-shape NAME=1,3)
+  std::vector<Shape> data_shapes = {};           // of test data, by input: where nothing above says
+  std::map<std::string, Tensor> constants = {};  // graph inputs whose value is known after all
   std::vector<std::string> cuts =
       {};                          // the outputs instead of the file's (--cut NAME); none: those
   std::string external_data = {};  // folder beneath which tensors may be read; empty: none may
@@ -34,9 +35,10 @@ struct ImportOptions {
 // in other files where options.external_data allows it. An open size that neither option nor data
 // fixes becomes 1, with a note, where it is the batch: an input's first size, its symbol used
 // nowhere but in first sizes. Any other is E-SHAPE. With cuts, nodes that no cut needs are left
-// out. Null when an error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE,
-// E-SHAPE, E-ATTR, E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse
-// tensors). Never throws, whatever the bytes.
+// out. Inputs that options.constants names are constants of the graph. Null when an error was
+// reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE, E-SHAPE, E-ATTR, E-EXTDATA,
+// E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse tensors). Never throws,
+// whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
 
 }  // namespace etch

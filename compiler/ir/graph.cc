@@ -35,6 +35,17 @@ std::string location_of(const Node& node) {
   return cat("node '", printable(node.name), "'", op);
 }
 
+int input_file_of(const Graph& graph, ValueId id) {
+  const auto found = std::ranges::find(graph.inputs, id);
+  const auto at = static_cast<std::size_t>(found - graph.inputs.begin());
+  return at < graph.input_files.size() ? graph.input_files[at] : -1;
+}
+
+std::string constant_hint(const Graph& graph, ValueId id) {
+  if (input_file_of(graph, id) < 0) return {};
+  return cat("; give it with --constant ", printable(graph.value(id).name), "=FILE.pb");
+}
+
 std::vector<std::vector<int>> consumers_of(const Graph& graph) {
   std::vector<std::vector<int>> out(graph.values.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {

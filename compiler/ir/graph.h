@@ -57,6 +57,7 @@ struct Graph {
   std::vector<Value> values;     // indexed by ValueId
   std::vector<Node> nodes;       // topological order
   std::vector<ValueId> inputs;   // run-time inputs, in order; initializers are not here
+  std::vector<int> input_files;  // the number of each in test data, which counts constants too
   std::vector<ValueId> outputs;  // in order; may name an input or a constant
   std::map<std::string, std::int64_t> opsets;  // domain ("" = ai.onnx) -> version
   std::int64_t ir_version = 0;
@@ -79,6 +80,11 @@ struct Graph {
 
 // "node 'conv1' (QLinearConv)" with the name made printable; "node #7 (Add)" when it has none.
 std::string location_of(const Node& node);
+
+// The number in test data of an input of the model; -1 for any other value.
+int input_file_of(const Graph& graph, ValueId id);
+// "; give it with --constant NAME=FILE.pb", printable, for such an input; else empty.
+std::string constant_hint(const Graph& graph, ValueId id);
 
 // Consumers of each value: node indices into graph.nodes, ascending, one entry per use.
 std::vector<std::vector<int>> consumers_of(const Graph& graph);

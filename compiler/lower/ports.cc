@@ -50,12 +50,15 @@ void describe_ports(const Graph& graph, Program& program) {
         quantization = read_by(graph.nodes[static_cast<std::size_t>(node)], graph.inputs[i]);
     }
     program.inputs.push_back(port_of(graph, graph.inputs[i], cat("input", i), quantization));
+    program.inputs.back().file =
+        i < graph.input_files.size() ? graph.input_files[i] : static_cast<int>(i);
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const int node = producers[static_cast<std::size_t>(graph.outputs[i])];
     const auto quantization =
         node < 0 ? std::nullopt : written_by(graph.nodes[static_cast<std::size_t>(node)]);
     program.outputs.push_back(port_of(graph, graph.outputs[i], cat("output", i), quantization));
+    program.outputs.back().file = static_cast<int>(i);
   }
 }
 

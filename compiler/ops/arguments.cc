@@ -48,7 +48,7 @@ std::optional<std::vector<std::int64_t>> constant_ints(ResolveContext& context, 
   }
   const Tensor* tensor = context.constant(i);
   if (tensor == nullptr) {
-    context.input_error(DiagKind::kUnsupported, i, role, "must be known at compile time");
+    context.needs_constant(i, role);
     return std::nullopt;
   }
   return tensor->integers();

@@ -74,6 +74,9 @@ class ResolveContext {
   // ... about its attribute `name`; ... about its input i (named by `role`, e.g. "x_scale").
   void attr_error(const char* name, std::string what);
   void input_error(DiagKind kind, int i, const char* role, std::string what);
+  // Reports that input i is known at run time only; says how to give it where it is an input of the
+  // model.
+  void needs_constant(int i, const char* role, std::string what = "must be known at compile time");
   void warning(DiagKind kind, std::string what);
   bool failed() const { return failed_; }
 

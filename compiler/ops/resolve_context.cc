@@ -237,6 +237,15 @@ void ResolveContext::input_error(DiagKind kind, int i, const char* role, std::st
                 cat(location_of(node_), " input ", i, " (", role, ")"), std::move(what)});
 }
 
+void ResolveContext::needs_constant(int i, const char* role, std::string what) {
+  failed_ = true;
+  const ValueId id = node_.inputs[static_cast<std::size_t>(i)];
+  sink_.report({Severity::kError, DiagKind::kUnsupported, node_.index,
+                cat(location_of(node_), " input ", i, " (", role, ")"),
+                std::move(what) + constant_hint(graph_, id), input(i).name,
+                input_file_of(graph_, id)});
+}
+
 void ResolveContext::warning(DiagKind kind, std::string what) {
   sink_.report({Severity::kWarning, kind, node_.index, location_of(node_), std::move(what)});
 }

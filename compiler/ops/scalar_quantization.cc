@@ -12,7 +12,7 @@ namespace etch {
 namespace {
 bool known(ResolveContext& context, int input, const std::string& role) {
   if (!context.has_input(input) || context.constant(input) != nullptr) return true;
-  context.input_error(DiagKind::kUnsupported, input, role.c_str(), "must be known at compile time");
+  context.needs_constant(input, role.c_str());
   return false;
 }
 }  // namespace

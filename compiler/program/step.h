@@ -169,6 +169,7 @@ struct Buffer {
 struct Port {
   std::string name;        // the model's text: for reports only
   std::string identifier;  // "input0", "output0"
+  int file = 0;            // of test data: I of input_I.pb, output_I.pb
   DType dtype = DType::kF32;
   Shape shape;
   bool quantized = false;  // scale and zero_point are meaningful

@@ -32,7 +32,7 @@ std::optional<double> limit_input(ResolveContext& context, int i, const char* ro
   }
   const Tensor* limit = context.constant(i);
   if (limit == nullptr) {
-    context.input_error(DiagKind::kUnsupported, i, role, "must be known at compile time");
+    context.needs_constant(i, role);
     return std::nullopt;
   }
   if (limit->size() != 1) {

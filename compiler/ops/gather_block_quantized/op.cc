@@ -50,7 +50,7 @@ bool check_constants(ResolveContext& context) {
   constexpr const char* kRoles[] = {"data", "indices", "scales", "zero_points"};
   for (const int i : {0, 2, 3}) {
     if (!context.has_input(i) || context.constant(i) != nullptr) continue;
-    context.input_error(DiagKind::kUnsupported, i, kRoles[i], "must be known at compile time");
+    context.needs_constant(i, kRoles[i]);
   }
   if (context.failed()) return false;
   if (context.dtype(0) == DType::kS8 && !has_four_bits(*context.constant(0)))

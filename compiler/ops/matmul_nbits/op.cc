@@ -44,7 +44,7 @@ MatMulNBits read_attributes(ResolveContext& context) {
 
 bool check_constant(ResolveContext& context, int i, const char* role) {
   if (context.constant(i) != nullptr) return true;
-  context.input_error(DiagKind::kUnsupported, i, role, "must be known at compile time");
+  context.needs_constant(i, role);
   return false;
 }
 

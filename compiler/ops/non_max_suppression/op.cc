@@ -36,8 +36,7 @@ std::optional<T> number(ResolveContext& context, int i, const char* role, DType 
   if (!check_dtype(context, i, role, {type})) return std::nullopt;
   const Tensor* tensor = context.constant(i);
   if (tensor == nullptr || tensor->size() != 1) {
-    context.input_error(DiagKind::kUnsupported, i, role,
-                        "must be one number known at compile time");
+    context.needs_constant(i, role, "must be one number known at compile time");
     return std::nullopt;
   }
   return tensor->as<T>()[0];

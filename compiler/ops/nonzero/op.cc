@@ -33,8 +33,8 @@ void fill(const Tensor& x, std::int64_t count, Tensor& out) {
 void resolve(ResolveContext& context) {
   const Tensor* x = context.constant(0);
   if (x == nullptr) {
-    context.input_error(DiagKind::kUnsupported, 0, "X",
-                        "must be known at compile time: it decides the shape of the output");
+    context.needs_constant(0, "X",
+                           "must be known at compile time: it decides the shape of the output");
     return;
   }
   std::int64_t count = 0;

@@ -91,8 +91,7 @@ std::optional<Tensor> value_of(ResolveContext& context) {
   const Tensor* const known = context.constant(2);
   const auto value = known == nullptr ? context.dequantized_constant(2) : std::optional(*known);
   if (!value) {
-    context.input_error(DiagKind::kUnsupported, 2, "constant_value",
-                        "must be known at compile time");
+    context.needs_constant(2, "constant_value");
     return std::nullopt;
   }
   return value->reshaped({});

@@ -30,8 +30,7 @@ void resolve(ResolveContext& context) {
   }
   const Tensor* const exponents = context.constant(1);
   if (exponents == nullptr && context.dtype(1) != DType::kF32) {
-    context.input_error(DiagKind::kUnsupported, 1, "Y",
-                        "must be known at compile time when it holds integers");
+    context.needs_constant(1, "Y", "must be known at compile time when it holds integers");
     return;
   }
   Pow params{*shape, broadcast_view(context.shape(0), *shape),

@@ -22,7 +22,7 @@ bool check_inputs(ResolveContext& context) {
       return false;
     }
     if (context.constant(i) == nullptr) {
-      context.input_error(DiagKind::kUnsupported, i, role, "must be known at compile time");
+      context.needs_constant(i, role);
       return false;
     }
   }

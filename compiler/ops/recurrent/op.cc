@@ -94,7 +94,7 @@ void check_weights(ResolveContext& context, const Recurrence& r) {
   static constexpr const char* kRoles[] = {"W_scale", "W_zero_point", "R_scale", "R_zero_point"};
   const auto needs_constant = [&](int i, const char* role) {
     if (!context.has_input(i) || context.constant(i) != nullptr) return;
-    context.input_error(DiagKind::kUnsupported, i, role, "must be known at compile time");
+    context.needs_constant(i, role);
   };
   needs_constant(2, "R");
   for (int i = 8; i < 12; ++i) needs_constant(i, kRoles[i - 8]);

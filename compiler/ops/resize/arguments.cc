@@ -34,7 +34,7 @@ std::optional<std::vector<float>> constant_floats(ResolveContext& context, int i
   if (!check_dtype(context, i, role, {DType::kF32})) return std::nullopt;
   const Tensor* tensor = context.constant(i);
   if (tensor == nullptr) {
-    context.input_error(DiagKind::kUnsupported, i, role, "must be known at compile time");
+    context.needs_constant(i, role);
     return std::nullopt;
   }
   const auto values = tensor->as<float>();

@@ -15,7 +15,7 @@ void resolve(ResolveContext& context) {
   const bool table = check_dtype(context, 1, "table", {DType::kU8, DType::kS8});
   Table params{context.string_attr("of", "table")};
   if (context.constant(1) == nullptr) {
-    context.input_error(DiagKind::kUnsupported, 1, "table", "must be known at compile time");
+    context.needs_constant(1, "table");
   }
   if (context.shape(1) != Shape{256}) {
     context.input_error(DiagKind::kShape, 1, "table",

@@ -59,8 +59,7 @@ void gather_nd(Parts& parts) {
 std::int64_t known_count(Parts& parts, std::size_t i, const char* role) {
   const Tensor* tensor = parts.constant(i);
   if (tensor == nullptr || tensor->size() != 1) {
-    parts.fail(DiagKind::kUnsupported,
-               cat("input ", i, " (", role, "): must be one number known at compile time"));
+    parts.needs_constant(i, role, "must be one number known at compile time");
     return -1;
   }
   if (tensor->dtype() != DType::kF32) return tensor->integer(0);
@@ -99,9 +98,8 @@ void compress(Parts& parts) {
   if (!parts.needs(1) || !parts.has_type(1, {DType::kBool})) return;
   const Tensor* condition = parts.constant(1);
   if (condition == nullptr) {
-    parts.fail(
-        DiagKind::kUnsupported,
-        "input 1 (condition): must be known at compile time, for it says the output's shape");
+    parts.needs_constant(1, "condition",
+                         "must be known at compile time, for it says the output's shape");
     return;
   }
   ValueId x = parts.input(0);

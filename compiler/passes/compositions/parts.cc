@@ -102,7 +102,7 @@ bool Parts::read(std::size_t i, const char* role, Ints& out) {
   if (!needs(i)) return false;
   const Tensor* tensor = constant(i);
   if (tensor == nullptr) {
-    fail(DiagKind::kUnsupported, cat("input ", i, " (", role, "): must be known at compile time"));
+    needs_constant(i, role);
     return false;
   }
   if (!has_type(i, {DType::kS32, DType::kS64})) return false;
@@ -171,6 +171,14 @@ ValueId Parts::slice(ValueId x, std::int64_t axis, std::int64_t begin, std::int6
 void Parts::fail(DiagKind kind, std::string what) {
   failed_ = true;
   sink_.report({Severity::kError, kind, node_.index, location_of(node_), std::move(what)});
+}
+
+void Parts::needs_constant(std::size_t i, const char* role, const char* what) {
+  failed_ = true;
+  const ValueId id = input(i);
+  sink_.report({Severity::kError, DiagKind::kUnsupported, node_.index, location_of(node_),
+                cat("input ", i, " (", role, "): ", what, constant_hint(graph_, id)),
+                id == kNoValue ? "" : graph_.value(id).name, input_file_of(graph_, id)});
 }
 
 }  // namespace etch

@@ -120,6 +120,9 @@ class Parts {
   ValueId slice(ValueId x, std::int64_t axis, std::int64_t begin, std::int64_t end);
 
   void fail(DiagKind kind, std::string what);
+  // Reports that input i is known at run time only.
+  void needs_constant(std::size_t i, const char* role,
+                      const char* what = "must be known at compile time");
   bool failed() const { return failed_; }
 
  private:

@@ -1,0 +1,88 @@
+// Inputs that a model needs to be constants: refused with the option that gives them, taken from
+// --constant, and found in test data where every data set has the same.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compiler/host/process.h"
+#include "compiler/import/tensor_proto.h"
+#include "tests/support/cli.h"
+#include "tests/support/model_builder.h"
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+// y = Reshape(x, shape), z = y + addend: input 1 decides a shape.
+class ConstantInputs : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    ModelBuilder model;
+    model.input("x", DType::kF32, {2, 3});
+    model.input("shape", DType::kS64, {2});
+    model.input("addend", DType::kF32, {1});
+    model.node("Reshape", {"x", "shape"}, {"y"});
+    model.node("Add", {"y", "addend"}, {"z"});
+    model.output("z");
+    write("model.onnx", model.bytes());
+    write_data(0, {3, 2});
+    write_data(1, {3, 2});
+  }
+
+  fs::path model_path() const { return folder_ / "model.onnx"; }
+
+  void write_data(int number, const std::vector<std::int64_t>& shape) const {
+    const std::string data = "test_data_set_" + std::to_string(number);
+    fs::create_directories(folder_ / data);
+    const auto store = [&](const std::string& name, const Tensor& tensor) {
+      write(data + "/" + name + ".pb", tensor_file(tensor, name));
+    };
+    store("input_0", Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+    store("input_1", Tensor::of<std::int64_t>({2}, shape));
+    store("input_2", Tensor::of<float>({1}, {10}));
+    store("output_0", Tensor::of<float>(shape, {11, 12, 13, 14, 15, 16}));
+  }
+};
+
+TEST_F(ConstantInputs, AreRefusedWithTheOptionThatGivesThem) {
+  const ProcessResult result = etch({"inspect", model_path().string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("give it with --constant shape=FILE.pb"), std::string::npos)
+      << result.errors;
+}
+
+TEST_F(ConstantInputs, AreTakenFromTheOption) {
+  const std::string file = (folder_ / "test_data_set_0/input_1.pb").string();
+  const ProcessResult result =
+      etch({"check", model_path().string(), "--target", "scalar", "--constant", "shape=" + file});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+}
+
+TEST_F(ConstantInputs, AreFoundInTestData) {
+  const ProcessResult result = etch({"check", model_path().string(), "--target", "scalar"});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_NE(result.errors.find("input 'shape': is taken as the constant that input_1.pb"),
+            std::string::npos)
+      << result.errors;
+}
+
+TEST_F(ConstantInputs, AreNotTakenFromTestDataThatDisagrees) {
+  write_data(1, {6, 1});
+  const ProcessResult result = etch({"check", model_path().string(), "--target", "scalar"});
+  EXPECT_EQ(result.exit_code, 2) << result.output << result.errors;
+}
+
+TEST_F(ConstantInputs, ThatTheModelDoesNotHaveAreNamed) {
+  const std::string file = (folder_ / "test_data_set_0/input_1.pb").string();
+  const ProcessResult result =
+      etch({"inspect", model_path().string(), "--constant", "shade=" + file});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("--constant shade=... names no input"), std::string::npos)
+      << result.errors;
+}
+
+}  // namespace
+}  // namespace etch::cli
