@@ -18,6 +18,7 @@
 #include "compiler/host/file_output.h"
 #include "compiler/host/measure.h"
 #include "compiler/host/network.h"
+#include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
 
@@ -76,6 +77,8 @@ Json report_of(const Network& network, const Measurements& measured, const Objec
     layers.push_back(layer_of(*step, measured, objects.measured));
   }
   Json report{{"target", program.isa.name}, {"threads", program.shares}, {"macs", program.macs}};
+  const Machine* const machine = machine_of(program.isa.name);
+  if (machine != nullptr && !machine->board.empty()) report["board"] = machine->board;
   add_measurements(report, "network", measured);
   report["arena_bytes"] = program.arena_bytes;
   report["weight_bytes"] = constant_bytes(program);
@@ -115,7 +118,9 @@ void print_report(const Json& report) {
   const int threads = report["threads"].get<int>();
   const bool counted = report.contains("instructions");
   const auto print = counted ? print_counted_row : print_row;
-  print_line(cat("target ", report["target"].get<std::string>(), ", ",
+  const std::string board =
+      report.contains("board") ? cat(" on the board ", report["board"].get<std::string>()) : "";
+  print_line(cat("target ", report["target"].get<std::string>(), board, ", ",
                  threads == 1 ? "one thread" : cat(threads, " threads"), "; arena ",
                  with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes, weights ",
                  with_thousands(report["weight_bytes"].get<std::int64_t>()), " bytes"));

@@ -143,6 +143,12 @@ std::string duration(double seconds) {
   return cat(hundredths / 100, hundredths % 100 < 10 ? ".0" : ".", hundredths % 100, " s");
 }
 
+// ", board mps2-an386", for firmware.
+std::string board_note(std::string_view target) {
+  const Machine* const machine = machine_of(target);
+  return machine == nullptr || machine->board.empty() ? "" : cat(", board ", machine->board);
+}
+
 ExitCode verdict(const Count& count, std::size_t data_sets, const Network& network,
                  double compile_seconds) {
   const bool pass = count.accepted == count.outputs;
@@ -155,7 +161,7 @@ ExitCode verdict(const Count& count, std::size_t data_sets, const Network& netwo
                  data_sets == 1 ? " data set" : " data sets",
                  state_of(network.program()).empty() ? "" : " in a row", "; generated in ",
                  duration(compile_seconds + network.emit_seconds()), ", built in ",
-                 duration(network.build_seconds())));
+                 duration(network.build_seconds()), board_note(network.program().isa.name)));
   return pass ? ExitCode::kOk : ExitCode::kDiffer;
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
 #include "compiler/schedule/divide.h"
+#include "compiler/targets/aliases.h"
 #include "compiler/targets/targets.h"
 
 namespace etch::cli {
@@ -20,6 +21,7 @@ std::string check_target(const std::string& name) {
   std::vector<std::string> names = {"native", std::string(kMultiTarget)};
   for (const IsaTraits* isa : all_targets()) names.emplace_back(isa->name);
   for (const CrossTarget& target : cross_targets()) names.emplace_back(target.isa->name);
+  for (const TargetAlias& alias : target_aliases()) names.emplace_back(alias.name);
   return cat("there is no target '", printable(name), "'", did_you_mean(name, names),
              " (`etch targets` lists them)");
 }

@@ -4,6 +4,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/options.h"
 #include "compiler/host/toolchain.h"
+#include "compiler/targets/aliases.h"
 
 namespace etch::cli {
 namespace {
@@ -34,8 +35,13 @@ ExitCode list_targets() {
   print_line(cat(padded(several.name, kName), padded(several.title, kTitle),
                  sentence(status_of(several)), "; all of the above in one"));
   for (const CrossTarget& target : cross_targets()) {
+    const std::string board =
+        target.machine->board.empty() ? "" : cat(", board ", target.machine->board);
     print_line(cat(padded(target.isa->name, kName), padded(target.isa->title, kTitle),
-                   sentence(status_of(*target.isa))));
+                   sentence(status_of(*target.isa)), board));
+  }
+  for (const TargetAlias& alias : target_aliases()) {
+    print_line(cat(padded(alias.name, kName), "takes the code of ", alias.target));
   }
   return ExitCode::kOk;
 }

@@ -122,7 +122,7 @@ TEST_F(FirmwareHarness, FaultsOnUnalignedWordsAndOnAddressesWithoutMemory) {
 }
 
 TEST_F(FirmwareHarness, SaysHowMuchRamIsMissing) {
-  ASSERT_TRUE(build("y[0] = 1;", 20000));
+  ASSERT_TRUE(build("y[0] = 1;", 20000000));
   const ProcessResult result = run(0, 0, 0);
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_NE(said(result).find(" bytes of RAM are needed for inputs, outputs and arena, of "),
@@ -133,12 +133,12 @@ TEST_F(FirmwareHarness, SaysHowMuchRamIsMissing) {
 TEST_F(FirmwareHarness, AnImageThatIsLargerThanTheRomIsRefused) {
   testing::internal::CaptureStderr();
   const bool built =
-      build("static const volatile unsigned char weights[300000] = {1}; y[0] = weights[x[0]];");
+      build("static const volatile unsigned char weights[5000000] = {1}; y[0] = weights[x[0]];");
   const std::string errors = testing::internal::GetCapturedStderr();
   EXPECT_FALSE(built);
   EXPECT_EQ(reporter_.exit_code(), ExitCode::kRefused);
-  EXPECT_NE(errors.find("image: error[E-LIMIT]: does not fit the board microbit with 262144 bytes "
-                        "of ROM and 16384 bytes of RAM: ROM overflowed by "),
+  EXPECT_NE(errors.find("image: error[E-LIMIT]: does not fit the board mps2-an385 with 4194304 "
+                        "bytes of ROM and 16777216 bytes of RAM: ROM overflowed by "),
             std::string::npos)
       << errors;
 }

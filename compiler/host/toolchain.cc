@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
+#include <utility>
 
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
@@ -48,11 +50,23 @@ void add_words(std::vector<std::string>& words, std::string_view text) {
   }
 }
 
+// Where a CPU reads its vectors after reset, on boards on which that is not the start of the ROM:
+// the large memories of Cortex-M55's board are elsewhere.
+constexpr std::pair<std::string_view, std::uint64_t> kVectors[] = {{"mps3-an547", 0x10000000}};
+constexpr int kVectorBytes = 1024;
+
 // The map of the memories, before the text of firmware.ld.
 std::string memory_map(const Machine& machine) {
+  const auto* const apart = std::ranges::find(kVectors, machine.board,
+                                              &std::pair<std::string_view, std::uint64_t>::first);
+  const std::string vectors = apart == std::end(kVectors)
+                                  ? "REGION_ALIAS(\"VECTORS\", ROM);\n"
+                                  : cat("MEMORY {\n  VECTORS (rx) : ORIGIN = ", apart->second,
+                                        ", LENGTH = ", kVectorBytes, "\n}\n");
   return cat("MEMORY {\n  ROM (rx) : ORIGIN = ", machine.rom.begin,
              ", LENGTH = ", machine.rom.bytes, "\n  RAM (rwx) : ORIGIN = ", machine.ram.begin,
-             ", LENGTH = ", machine.ram.bytes, "\n}\nSTACK_BYTES = ", machine.stack_bytes, ";\n");
+             ", LENGTH = ", machine.ram.bytes, "\n}\n", vectors,
+             "STACK_BYTES = ", machine.stack_bytes, ";\n");
 }
 
 TargetStatus status_of_machine(const Machine& machine) {

@@ -8,6 +8,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
+#include "compiler/targets/aliases.h"
 #include "compiler/targets/cpu_features.h"
 #include "generated/isa_traits.h"
 
@@ -70,7 +71,8 @@ bool target_runs_here(std::string_view name) {
   return found != kBestFirst.end() && cpu_has_all((*found)->cpu_features);
 }
 
-const IsaTraits* find_target(std::string_view name) {
+const IsaTraits* find_target(std::string_view asked) {
+  const std::string_view name = without_alias(asked);
   if (name == kMultiTarget) return &kMulti;
   for (const IsaTraits* isa : all_targets()) {
     if (name == "native" ? target_runs_here(isa->name) : isa->name == name) return isa;

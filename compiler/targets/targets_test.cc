@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "compiler/targets/aliases.h"
 
 namespace etch {
 namespace {
@@ -27,6 +28,18 @@ TEST(Targets, AreFoundByName) {
   for (const IsaTraits* isa : all_targets()) EXPECT_EQ(find_target(isa->name), isa);
   EXPECT_EQ(find_target("avx"), nullptr);
   EXPECT_EQ(find_target(""), nullptr);
+}
+
+TEST(Targets, OtherNamesOfCpusStandForTargetsThatThereAre) {
+  std::set<std::string_view> names;
+  for (const TargetAlias& alias : target_aliases()) {
+    EXPECT_TRUE(names.insert(alias.name).second) << alias.name;
+    const IsaTraits* const isa = find_target(alias.name);
+    ASSERT_NE(isa, nullptr) << alias.name;
+    EXPECT_EQ(isa->name, alias.target);
+    EXPECT_NE(isa->name, alias.name) << "is a target of its own";
+  }
+  EXPECT_EQ(find_target("cortex-m85"), find_target("cortex-m55"));
 }
 
 TEST(Targets, NativeIsTheBestThatRunsHere) {

@@ -44,6 +44,11 @@ void etch_start() {
   *reinterpret_cast<volatile uint32_t*>(0xE000ED88) |= 0xFU << 20;
   __asm__ volatile("dsb\nisb" ::: "memory");
 #endif
+#if defined(__ARM_ARCH_6M__)
+  // CCR: unaligned words fault, as on Cortex-M0 always, where a larger CPU runs its code.
+  *reinterpret_cast<volatile uint32_t*>(0xE000ED14) |= 1U << 3;
+  __asm__ volatile("dsb\nisb" ::: "memory");
+#endif
   // Volatile, so that the loops do not become calls of functions that use what is set up here.
   const volatile uint32_t* from = etch_data_from;
   for (volatile uint32_t* to = etch_data_begin; to != etch_data_end;) *to++ = *from++;

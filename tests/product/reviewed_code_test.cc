@@ -1,7 +1,9 @@
 // What a reviewer of generated code sees before anything else: lines that fit, numbers that agree
 // with their nouns, flags that are asked for, names of the model, and how to make the files again.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -140,6 +142,51 @@ TEST(ReviewedCode, AsksForWhatItsTargetHas) {
     EXPECT_EQ(asks, !target.isa->core_macro.empty() || !target.isa->float_macro.empty());
   }
   EXPECT_GE(asking, 10);
+}
+
+// A compiler's flags for a CPU that lacks what a target has, and the word of #error about it.
+struct WrongFlags {
+  const char* target;
+  const char* flags;
+  const char* said;
+};
+
+TEST(ReviewedCode, IsRefusedByCompilersForCpusThatLackWhatItsTargetHas) {
+  if (std::system("arm-none-eabi-gcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no GCC";
+  // Targets: those of which a compiler takes the code for less.
+  const WrongFlags all[] = {
+      {"cortex-m3", "-mcpu=cortex-m0", "__thumb2__"},
+      {"cortex-m4", "-mcpu=cortex-m3", "__ARM_FEATURE_DSP"},
+      {"cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=soft", "__ARM_FP"},
+      {"cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mbig-endian", "assembly"},
+      {"cortex-m4-nofp", "-mcpu=cortex-m3", "__ARM_FEATURE_DSP"},
+      {"cortex-m7", "-mcpu=cortex-m7+nofp", "__ARM_FP"},
+      {"cortex-m33", "-mcpu=cortex-m33+nodsp", "__ARM_FEATURE_DSP"},
+      {"cortex-m33", "-mcpu=cortex-m33+nofp", "__ARM_FP"},
+      {"cortex-m33-nofp", "-mcpu=cortex-m33+nodsp", "__ARM_FEATURE_DSP"},
+      {"cortex-m55", "-mcpu=cortex-m55+nomve -mfloat-abi=hard", "__ARM_FEATURE_MVE"},
+      {"cortex-m55", "-mcpu=cortex-m55+nomve.fp -mfloat-abi=hard", "assembly"},
+      {"cortex-r5", "-mcpu=cortex-m0", "__thumb2__"},
+  };
+  const fs::path folder = fs::temp_directory_path() / cat("etch-flags-", ::getpid());
+  for (const auto& [target, flags, said] : all) {
+    fs::remove_all(folder);
+    for (const OutputFile& file : files_of(digits(), for_target(target))) {
+      fs::create_directories((folder / file.path).parent_path());
+      std::ofstream(folder / file.path, std::ios::binary) << file.content;
+    }
+    const auto compiles = [&](const char* more) {
+      return std::system(cat("cd ", folder.string(), " && arm-none-eabi-gcc -mthumb -std=c++17 ",
+                             "-fsyntax-only ", flags, more, " model_steps_0.cc 2> said")
+                             .c_str()) == 0;
+    };
+    EXPECT_FALSE(compiles("")) << target << " " << flags;
+    std::ifstream file(folder / "said");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(text.find(cat("#error \"etch: no ", said)), std::string::npos) << target << text;
+    EXPECT_TRUE(compiles(" -DETCH_ALLOW_PORTABLE")) << target << " " << flags;
+  }
+  fs::remove_all(folder);
 }
 
 // Only bytes, and requantization with integers.

@@ -1,6 +1,9 @@
 // What stops a build with flags for another CPU than the target's; see parts.h. Vocabularies with
 // intrinsics stop it themselves. The portable vocabulary, and the functions in place of assembly,
 // would be compiled without a word and take many times as long.
+#include <set>
+#include <string>
+
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/targets/targets.h"
@@ -25,6 +28,15 @@ void write_check(Writer& writer, std::string_view macro) {
   writer.line("#endif");
 }
 
+// Where one of these is false, functions in assembly are replaced by portable ones.
+std::set<std::string> conditions_of_assembly(const Program& program) {
+  std::set<std::string> out;
+  for (const auto& step : program.steps) {
+    for (const AssemblyFunction& function : step->assembly) out.insert(function.condition);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string target_guard(const Program& program) {
@@ -40,6 +52,11 @@ std::string target_guard(const Program& program) {
   writer.line("#if !defined(ETCH_ALLOW_PORTABLE)");
   if (!isa.core_macro.empty()) write_check(writer, isa.core_macro);
   if (asks_floats) write_check(writer, isa.float_macro);
+  for (const std::string& condition : conditions_of_assembly(program)) {
+    writer.line(cat("#if !(", condition, ")"));
+    writer.line("#error \"etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE\"");
+    writer.line("#endif");
+  }
   writer.line("#endif");
   writer.line();
   return writer.text();

@@ -7,6 +7,7 @@
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/emit/package/fit.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/writer.h"
 
@@ -118,6 +119,10 @@ std::string why_not(PackageForm form, const Program& program, const EmitOptions&
   switch (form) {
     case PackageForm::kArduino:
       return bare ? "" : cat("its build system passes no flags, which ", target, " needs");
+    case PackageForm::kEspIdf:
+      return package_fit(target).espressif.empty()
+                 ? cat("no chip of Espressif has the target's CPU, which is ", target)
+                 : "";
     case PackageForm::kCmsisPack: {
       const bool portable = target == "scalar" || target.starts_with("cortex-m");
       return portable ? "" : cat("it is for Cortex-M, and the target is ", target);

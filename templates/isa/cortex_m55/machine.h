@@ -15,8 +15,10 @@ inline constexpr Machine k_cortex_m55_machine{
     .emulator_arguments = "-M mps3-an547",
     .emulator_package = "qemu-system-arm",
     .board = "mps3-an547",
-    .rom = {0x10000000, 512 << 10},
-    .ram = {0x30000000, 512 << 10},
+    // Halves of 128 MB of the DDR memory, at its secure address: the SRAM of 2 and 4 MB is less
+    // than what some networks need.
+    .rom = {0x70000000, 64 << 20},
+    .ram = {0x74000000, 64 << 20},
 };
 
 }  // namespace etch::isa

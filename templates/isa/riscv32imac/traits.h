@@ -6,6 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_riscv32imac =
-    without_fpu(scalar_code("riscv32imac", "32-bit RISC-V (no FPU)"));
+    asking_for(without_fpu(scalar_code("riscv32imac", "32-bit RISC-V (no FPU)")), "__riscv_mul");
 
 }  // namespace etch::isa

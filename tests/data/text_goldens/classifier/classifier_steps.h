@@ -12,6 +12,13 @@
 #if !defined(__ARM_FP)
 #error "etch: no __ARM_FP: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
 #endif
+#if !(defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__))
+#error "etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
+#endif
+#if !(defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined( \
+    __GNUC__) && defined(__ARM_FP))
+#error "etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
+#endif
 #endif
 
 #include <stddef.h>

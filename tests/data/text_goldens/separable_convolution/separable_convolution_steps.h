@@ -12,6 +12,9 @@
 #if !defined(__ARM_FP)
 #error "etch: no __ARM_FP: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
 #endif
+#if !(defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__))
+#error "etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
+#endif
 #endif
 
 #include <stddef.h>
