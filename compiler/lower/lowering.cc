@@ -11,7 +11,7 @@
 #include "compiler/lower/halo.h"
 #include "compiler/lower/layout_steps.h"
 #include "compiler/lower/nest.h"
-#include "compiler/program/moved_words.h"
+#include "compiler/program/constants.h"
 
 namespace etch {
 
@@ -313,8 +313,8 @@ void Lowering::materialize(const Node& node, ValueId id) {
   step->summary = "copy a constant into memory for operators that work there";
   step->plan = make_copy(dense_view(tensor.dtype(), tensor.shape(), order), to);
   step->plan.x_is_constant = true;
-  step->constants.push_back(moved_array(
-      "data", tensor.dtype(), {tensor.bytes().begin(), tensor.bytes().end()}, "as in the model"));
+  step->constants.push_back(
+      byte_array("data", {tensor.bytes().begin(), tensor.bytes().end()}, "as in the model"));
   const View y = as_raw_bytes(to);
   add(node, std::move(step), {{"y", &y}});
   views_[static_cast<std::size_t>(id)] = to;
@@ -467,9 +467,8 @@ void Lowering::lower_output(int port) {
   step->plan.x_is_constant = constant;
   if (constant) {
     std::vector<std::byte> bytes(out.constant->bytes().begin(), out.constant->bytes().end());
-    if (bytes.empty()) bytes.resize(8);  // C++ has no arrays without elements
-    step->constants.push_back(
-        moved_array("data", *out.dtype, std::move(bytes), "the constant output"));
+    if (bytes.empty()) bytes.emplace_back();  // C++ has no arrays without elements
+    step->constants.push_back(byte_array("data", std::move(bytes), "the constant output"));
   } else {
     step->operands.push_back({"x", from.buffer, from.offset, DType::kU8, Access::kRead});
   }

@@ -8,7 +8,7 @@
 #include "compiler/lower/layout_steps.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/nest.h"
-#include "compiler/program/moved_words.h"
+#include "compiler/program/constants.h"
 
 namespace etch {
 
@@ -70,7 +70,7 @@ void Lowering::copy_constant(const Node& node, const Tensor& from, const View& t
   step->plan = make_copy(x, to);
   step->plan.x_is_constant = true;
   step->constants.push_back(
-      moved_array("data", from.dtype(), {from.bytes().begin(), from.bytes().end()}, "row-major"));
+      byte_array("data", {from.bytes().begin(), from.bytes().end()}, "row-major"));
   View y = to;
   y.dtype = DType::kU8;
   add(node, std::move(step), {{"y", &y}});

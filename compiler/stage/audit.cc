@@ -7,7 +7,6 @@
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/program/arena.h"
-#include "compiler/program/moved_words.h"
 #include "compiler/program/tunable.h"
 
 namespace etch {
@@ -46,7 +45,7 @@ Audit::Audit(const Step& step, const IsaTraits& isa, std::span<const OperandExte
   for (const ConstantArray& constant : step.constants) {
     const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
     memory_.push_back(
-        {constant.suffix, declared_type(constant), Access::kRead, {0, bytes, bytes, alignment}});
+        {constant.suffix, constant.element, Access::kRead, {0, bytes, bytes, alignment}});
   }
 }
 

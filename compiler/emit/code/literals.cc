@@ -10,7 +10,6 @@
 #include "compiler/base/check.h"
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
-#include "compiler/program/moved_words.h"
 #include "compiler/text/names.h"
 
 namespace etch {
@@ -91,7 +90,7 @@ std::string float_rows(const ConstantArray& constant) {
 }
 
 std::string rows_of(const ConstantArray& constant) {
-  switch (declared_type(constant)) {
+  switch (constant.element) {
     case DType::kF32:
       return float_rows(constant);
     case DType::kU8:
@@ -120,24 +119,8 @@ bool is_literal(const ConstantArray& constant) {
   return is_byte_array(constant) && constant.bytes.size() > kShortBytes;
 }
 
-// Whether the zero at the end of a literal is the last of the data, in either byte order.
-bool ends_in_zero(const ConstantArray& constant) {
-  const auto last = std::span(constant.bytes)
-                        .last(static_cast<std::size_t>(std::min<std::ptrdiff_t>(
-                            moved_word_bytes(constant), std::ssize(constant.bytes))));
-  return last.front() == std::byte{0} && last.back() == std::byte{0};
-}
-
-// From the equals sign to the end.
-std::string initialiser_of(const ConstantArray& constant, std::span<const std::byte> bytes) {
-  if (!is_literal(constant)) {
-    ConstantArray ordered = constant;
-    ordered.bytes.assign(bytes.begin(), bytes.end());
-    return cat(" {\n", rows_of(ordered), "};\n");
-  }
-  if (ends_in_zero(constant)) bytes = bytes.first(bytes.size() - 1);
-  return cat("\n", string_literal(bytes), ";\n");
-}
+// Whether the zero at the end of a literal is the last of the data.
+bool ends_in_zero(const ConstantArray& constant) { return constant.bytes.back() == std::byte{0}; }
 
 }  // namespace
 
@@ -161,37 +144,35 @@ std::string string_literal(std::span<const std::byte> bytes) {
   return out + line + "\"";
 }
 
-bool is_byte_array(const ConstantArray& constant) { return bytes_of(declared_type(constant)) == 1; }
+bool is_byte_array(const ConstantArray& constant) { return bytes_of(constant.element) == 1; }
 
 std::int64_t declared_elements(const ConstantArray& constant) {
   ETCH_CHECK(!constant.bytes.empty());
   const auto bytes = static_cast<std::int64_t>(constant.bytes.size());
   const bool one_more = is_literal(constant) && !ends_in_zero(constant);
-  return bytes / bytes_of(declared_type(constant)) + (one_more ? 1 : 0);
+  return bytes / bytes_of(constant.element) + (one_more ? 1 : 0);
 }
 
 std::int64_t flash_bytes(const ConstantArray& constant, std::int64_t alignment) {
-  return round_up(declared_elements(constant) * bytes_of(declared_type(constant)), alignment);
+  return round_up(declared_elements(constant) * bytes_of(constant.element), alignment);
 }
 
 std::string declaration_of(const Step& step, const ConstantArray& constant) {
-  return cat("const ", c_type(declared_type(constant)), " ", step.name, "_", constant.suffix, "[",
+  return cat("const ", c_type(constant.element), " ", step.name, "_", constant.suffix, "[",
              declared_elements(constant), "]");
 }
 
 std::string definition_of(const Step& step, const ConstantArray& constant, std::int64_t alignment,
-                          std::string_view attribute, ByteOrder order) {
-  ETCH_CHECK(alignment % bytes_of(declared_type(constant)) == 0);
+                          std::string_view attribute) {
+  ETCH_CHECK(alignment % bytes_of(constant.element) == 0);
   std::string out = cat("// ", comment_text(constant.comment), "\n");
   out += cat("alignas(", alignment, ") ", declaration_of(step, constant), " ", attribute, " =");
-  const int word = moved_word_bytes(constant);
-  if (order == ByteOrder::kLittle || word == 1) {
-    return out + initialiser_of(constant, constant.bytes);
+  if (is_literal(constant)) {
+    std::span<const std::byte> bytes = constant.bytes;
+    if (ends_in_zero(constant)) bytes = bytes.first(bytes.size() - 1);
+    return cat(out, "\n", string_literal(bytes), ";\n");
   }
-  const std::vector<std::byte> swapped = in_other_byte_order(constant.bytes, word);
-  return cat(out, "\n#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n",
-             initialiser_of(constant, swapped), "#else\n", initialiser_of(constant, constant.bytes),
-             "#endif\n");
+  return cat(out, " {\n", rows_of(constant), "};\n");
 }
 
 }  // namespace etch

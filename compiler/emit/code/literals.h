@@ -26,10 +26,8 @@ std::int64_t flash_bytes(const ConstantArray& constant, std::int64_t alignment);
 std::string declaration_of(const Step& step, const ConstantArray& constant);
 
 // The definition: comment, declaration followed by `attribute`, initialiser.
-// Bytes that are words of several bytes (moved_words.h) follow `order`.
-enum class ByteOrder { kLittle, kEither };
 std::string definition_of(const Step& step, const ConstantArray& constant, std::int64_t alignment,
-                          std::string_view attribute, ByteOrder order = ByteOrder::kLittle);
+                          std::string_view attribute);
 
 // True for arrays that are written as string literals if they are long, and that may go to a
 // weights file.

@@ -6,13 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/constants.h"
-#include "compiler/program/moved_words.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/support/tiny_program.h"
 
@@ -70,35 +67,6 @@ TEST(Definition, ShortBytesAreListsAndLongOnesLeaveTheirLastZeroToTheLiteral) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("aaa\";\n"), std::string::npos) << "no escaped zero: " << text;
-}
-
-// 1.0F and 2, as a machine of either byte order has them.
-TEST(Definition, WordsThatMoveAsBytesHaveBothByteOrders) {
-  const auto step = testing::sum_step(isa::k_scalar);
-  const std::vector<std::byte> bytes = {std::byte{0}, std::byte{0}, std::byte{128}, std::byte{63},
-                                        std::byte{2}, std::byte{0}, std::byte{0},   std::byte{0}};
-  const ConstantArray words = moved_array("x", DType::kF32, bytes, "");
-  const std::string little = "    0, 0, 128, 63, 2, 0, 0, 0,\n";
-  EXPECT_EQ(definition_of(*step, words, 4, "PLACE", ByteOrder::kEither),
-            cat("// \nalignas(4) const uint8_t n01_sum_x[8] PLACE =\n"
-                "#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
-                " {\n    63, 128, 0, 0, 0, 0, 0, 2,\n};\n#else\n {\n",
-                little, "};\n#endif\n"));
-  EXPECT_EQ(definition_of(*step, words, 4, "PLACE"),
-            cat("// \nalignas(4) const uint8_t n01_sum_x[8] PLACE = {\n", little, "};\n"));
-  EXPECT_EQ(moved_word_bytes(moved_array("x", DType::kS64, bytes, "")), 8);
-  EXPECT_EQ(moved_word_bytes(moved_array("x", DType::kS8, bytes, "")), 1);
-}
-
-// A long literal leaves out its last byte only where it is 0 in both orders.
-TEST(Definition, LongWordsHaveOneSizeInEitherByteOrder) {
-  for (const auto& [first, last] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 0)}) {
-    std::vector<std::byte> bytes(400, std::byte{'a'});
-    bytes[396] = static_cast<std::byte>(first);
-    bytes[399] = static_cast<std::byte>(last);
-    EXPECT_EQ(declared_elements(moved_array("x", DType::kS32, bytes, "")),
-              first == 0 && last == 0 ? 400 : 401);
-  }
 }
 
 TEST(Definition, FlashCountsWhatAlignmentLeavesFree) {

@@ -7,7 +7,6 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
-#include "compiler/program/moved_words.h"
 #include "compiler/stage/recorder.h"
 #include "compiler/text/names.h"
 
@@ -22,8 +21,8 @@ constexpr int kLeastStatements = 24;
 std::string constant_parameters(const Step& step, const std::string& body) {
   std::string out;
   for (const ConstantArray& constant : step.constants) {
-    out += cat(out.empty() ? "" : ", ", pointer_type(declared_type(constant), true), " __restrict ",
-               body, "_", constant.suffix);
+    out += cat(out.empty() ? "" : ", ", pointer_type(constant.element, true), " __restrict ", body,
+               "_", constant.suffix);
   }
   return out;
 }
@@ -64,7 +63,7 @@ Renamed recorded_under(Step& step, const IsaTraits& isa, const std::string& name
 std::string kinds_of_constants(const Step& step) {
   std::string out;
   for (const ConstantArray& constant : step.constants)
-    out += cat(constant.suffix, " ", pointer_type(declared_type(constant), true), "; ");
+    out += cat(constant.suffix, " ", pointer_type(constant.element, true), "; ");
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/arena.h"
-#include "compiler/program/moved_words.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -48,15 +47,6 @@ void for_each_in_blob(const Program& program, Visit visit) {
   }
 }
 
-// Whether the weights file depends on the byte order of the machine.
-bool has_words(const Program& program) {
-  bool found = false;
-  for_each_in_blob(program, [&](const Step&, const ConstantArray& constant, auto) {
-    found = found || moved_word_bytes(constant) > 1;
-  });
-  return found;
-}
-
 }  // namespace
 
 std::int64_t constant_bytes(const Program& program) {
@@ -94,13 +84,11 @@ std::vector<std::string> weight_definitions(const EmitContext& context) {
   std::vector<std::string> shards;
   if (context.options.weights == WeightsForm::kBinary) return shards;
   const std::int64_t alignment = constant_alignment(context.program);
-  // Vectors are those of machines that are little-endian.
-  const ByteOrder order = context.program.isa.vectorized ? ByteOrder::kLittle : ByteOrder::kEither;
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     for (const ConstantArray& constant : step->constants) {
       if (in_blob(context, constant) || !constant.owner.empty()) continue;
-      std::string text = definition_of(*step, constant, alignment, section_macro(context), order);
+      std::string text = definition_of(*step, constant, alignment, section_macro(context));
       if (shards.empty() || shards.back().size() + text.size() > kShardBytes) {
         shards.emplace_back();
       }
@@ -130,10 +118,6 @@ std::string weights_inclusion(const EmitContext& context) {
   writer.line(cat("#ifndef ", macro));
   writer.line(cat("#define ", macro, " \"", name, "_weights.bin\""));
   writer.line("#endif");
-  if (has_words(context.program)) {
-    writer.line(
-        "static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, \"the file's byte order\");");
-  }
   writer.line();
   writer.line("__asm__(");
   const std::string& chosen = context.options.weights_section;

@@ -8,7 +8,6 @@
 #include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/arena.h"
-#include "compiler/program/moved_words.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -28,7 +27,7 @@ std::int64_t for_each_member(const Program& program, Visit visit) {
       if (!constant.owner.empty()) continue;
       offset = round_up(offset, alignment);
       visit(cat(step->name, "_", constant.suffix), constant, offset);
-      offset += declared_elements(constant) * bytes_of(declared_type(constant));
+      offset += declared_elements(constant) * bytes_of(constant.element);
     }
   }
   return offset;
@@ -78,18 +77,18 @@ std::string weights_struct(const EmitContext& context) {
       "static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, \"the file's byte order\");");
   writer.open(cat("struct alignas(", weights_alignment(program), ") Weights"));
   writer.line(cat("uint8_t identity[", kIdentityBytes, "];"));
-  for_each_member(program, [&](const std::string& name, const ConstantArray& constant,
-                               std::int64_t at) {
-    writer.line(cat("alignas(", weights_alignment(program), ") ", c_type(declared_type(constant)),
-                    " ", name, "[", declared_elements(constant), "];  // at ", at));
-  });
+  for_each_member(
+      program, [&](const std::string& name, const ConstantArray& constant, std::int64_t at) {
+        writer.line(cat("alignas(", weights_alignment(program), ") ", c_type(constant.element), " ",
+                        name, "[", declared_elements(constant), "];  // at ", at));
+      });
   writer.close("};");
   writer.line(cat("static_assert(sizeof(Weights) == ", weights_image(program).size(),
                   ", \"the layout of ", symbol, ".bin\");"));
   writer.line(cat("extern \"C\" const Weights ", symbol, ";"));
   writer.line();
   for_each_member(program, [&](const std::string& name, const ConstantArray& constant, auto) {
-    writer.line(cat("inline constexpr const ", c_type(declared_type(constant)), " (&", name, ")[",
+    writer.line(cat("inline constexpr const ", c_type(constant.element), " (&", name, ")[",
                     declared_elements(constant), "] = ", symbol, ".", name, ";"));
   });
   return writer.text();

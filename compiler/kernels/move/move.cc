@@ -11,7 +11,6 @@
 #include "compiler/lower/arguments.h"
 #include "compiler/lower/nest.h"
 #include "compiler/program/constants.h"
-#include "compiler/program/moved_words.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -184,8 +183,7 @@ MoveBuilder::Source MoveBuilder::constant(const Tensor& tensor, std::string comm
   out.view.shape = tensor.shape();
   lay_out(out.view, row_major(out.view.rank()));
   std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
-  step_->constants.push_back(
-      moved_array(out.constant, tensor.dtype(), std::move(bytes), std::move(comment)));
+  step_->constants.push_back(byte_array(out.constant, std::move(bytes), std::move(comment)));
   return out;
 }
 

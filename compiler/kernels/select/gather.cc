@@ -7,7 +7,7 @@
 #include "compiler/base/text.h"
 #include "compiler/kernels/select/select.h"
 #include "compiler/lower/arguments.h"
-#include "compiler/program/moved_words.h"
+#include "compiler/program/constants.h"
 
 namespace etch {
 
@@ -23,9 +23,8 @@ class GatherOperands {
   Argument data() {
     if (lowering_.is_constant(node_, 0)) {
       const auto bytes = lowering_.constant(node_, 0).bytes();
-      step_.constants.push_back(moved_array("x", lowering_.constant(node_, 0).dtype(),
-                                            {bytes.begin(), bytes.end()},
-                                            "row-major, as in the model"));
+      step_.constants.push_back(
+          byte_array("x", {bytes.begin(), bytes.end()}, "row-major, as in the model"));
       return {"x", -1, static_cast<std::int64_t>(bytes.size()), {0, 0}};
     }
     const View& as_is = lowering_.view(node_, 0);
