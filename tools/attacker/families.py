@@ -35,6 +35,6 @@ def make(seed, number, only=None):
                 FAMILIES[family][0](b)
                 model = b.finish()
             return f"{family}_{seed}_{number}", b, model
-        except Unbuildable as error:
+        except (Unbuildable, ValueError, IndexError) as error:
             why.append(str(error))
     raise Unbuildable(f"{family}_{seed}_{number}: {why[-1]}")

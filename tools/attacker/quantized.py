@@ -99,6 +99,10 @@ class Layers:
 
     def through_floats(self, op, qs, extra=(), keep=False, exact=True, **attributes):
         b = self.b
+        # These are fused to operators that round elsewhere.
+        b.qdq = b.qdq or (
+            self.integers and op in ("Add", "Mul", "AveragePool", "GlobalAveragePool", "MatMul", "Softmax")
+        )
         y = b.node(op, [self.real(q) for q in qs] + list(extra), exact=exact, **attributes)
         if not self.integers:
             return Q(y)
