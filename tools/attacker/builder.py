@@ -120,6 +120,8 @@ class Builder:
         values = oracle(*[self.values.get(n) for n in inputs]) if oracle else self.run(node)
         if not isinstance(values, (list, tuple)):
             values = [values]
+        if op in ("Min", "Max") and self.zeros_of_both_signs(inputs):
+            raise Unbuildable("ONNX Runtime takes one zero or the other, by position")
         for name, value in zip(names, values):
             value = np.asarray(value)
             if value.size == 0 or value.size > LARGEST:
@@ -130,6 +132,10 @@ class Builder:
             self.domains[domain] = 1
         self.exact = self.exact and exact
         return names[0] if outputs == 1 else names
+
+    def zeros_of_both_signs(self, names):
+        a, b = np.broadcast_arrays(*[self.values[n] for n in names])
+        return a.dtype == np.float32 and bool(((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))).any())
 
     def run(self, node):
         used = [n for n in dict.fromkeys(self.names_in(node)) if n]

@@ -339,7 +339,10 @@ def expression(b):
             ]
         )
         x = pool[-1] if b.chance(0.75) else b.pick(pool)
-        pool.append(apply(b, op, x, b.pick(pool) if b.chance(0.4) else leaf()))
+        try:
+            pool.append(apply(b, op, x, b.pick(pool) if b.chance(0.4) else leaf()))
+        except Unbuildable:
+            continue
 
 
 def apply(b, op, x, y):
