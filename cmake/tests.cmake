@@ -3,6 +3,7 @@
 #   tests/AREA/*_test.cc                            -> etch_AREA_tests
 #   tests/support/*.cc                              -> etch_test_support, linked to all
 #   tests/python                                    -> the test python_package (pytest)
+#   tools/attack_judge.cc, tools/attacker           -> the test attack: 200 generated models
 # The target etch_tests builds them all. They are built without optimisation, which a third of the time goes to
 # otherwise: what they test is built in etch_core. ETCH_HOT_TESTS lists those that compute much themselves.
 find_package(GTest REQUIRED)
@@ -123,3 +124,11 @@ endif()
 # What tools/requantize-report runs.
 add_executable(etch_requantize_report EXCLUDE_FROM_ALL tools/requantize_report.cc)
 target_link_libraries(etch_requantize_report PRIVATE etch_core etch_onnx_proto)
+
+# The judge of tools/attack, and a short attack; skipped where `tools/setup` could not install Python's packages.
+add_executable(etch_attack_judge tools/attack_judge.cc)
+target_link_libraries(etch_attack_judge PRIVATE etch_test_support)
+target_compile_options(etch_attack_judge PRIVATE $<$<CONFIG:Release>:-O0>)
+add_test(NAME attack COMMAND ${PROJECT_SOURCE_DIR}/tools/attack --models 200 --judge $<TARGET_FILE:etch_attack_judge>
+  --output ${PROJECT_BINARY_DIR}/attack)
+set_tests_properties(attack PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)

@@ -313,8 +313,7 @@ void Lowering::materialize(const Node& node, ValueId id) {
   step->summary = "copy a constant into memory for operators that work there";
   step->plan = make_copy(dense_view(tensor.dtype(), tensor.shape(), order), to);
   step->plan.x_is_constant = true;
-  step->constants.push_back(
-      byte_array("data", {tensor.bytes().begin(), tensor.bytes().end()}, "as in the model"));
+  step->constants.push_back(raw_array("data", tensor, isa_, "as in the model"));
   const View y = as_raw_bytes(to);
   add(node, std::move(step), {{"y", &y}});
   views_[static_cast<std::size_t>(id)] = to;
@@ -466,9 +465,7 @@ void Lowering::lower_output(int port) {
   step->plan = make_copy(from, to);
   step->plan.x_is_constant = constant;
   if (constant) {
-    std::vector<std::byte> bytes(out.constant->bytes().begin(), out.constant->bytes().end());
-    if (bytes.empty()) bytes.emplace_back();  // C++ has no arrays without elements
-    step->constants.push_back(byte_array("data", std::move(bytes), "the constant output"));
+    step->constants.push_back(raw_array("data", *out.constant, isa_, "the constant output"));
   } else {
     step->operands.push_back({"x", from.buffer, from.offset, DType::kU8, Access::kRead});
   }

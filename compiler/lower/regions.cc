@@ -69,8 +69,7 @@ void Lowering::copy_constant(const Node& node, const Tensor& from, const View& t
   lay_out(x, row_major(x.rank()));
   step->plan = make_copy(x, to);
   step->plan.x_is_constant = true;
-  step->constants.push_back(
-      byte_array("data", {from.bytes().begin(), from.bytes().end()}, "row-major"));
+  step->constants.push_back(raw_array("data", from, isa_, "row-major"));
   View y = to;
   y.dtype = DType::kU8;
   add(node, std::move(step), {{"y", &y}});

@@ -1,6 +1,7 @@
 // Packing of constants; see pack.h.
 #include "compiler/program/constants.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -14,6 +15,18 @@ void append_int16(std::vector<std::byte>& out, int value) {
   const auto bits = static_cast<std::uint16_t>(value);
   out.push_back(static_cast<std::byte>(bits & 0xff));
   out.push_back(static_cast<std::byte>(bits >> 8));
+}
+
+// Vectors are those of machines that are little-endian; portable code runs on any.
+bool has_either_byte_order(const IsaTraits& isa) { return !isa.vectorized; }
+
+// Unsigned, or as compilers print it: only the bits count.
+DType word_of(DType type) {
+  const int bytes = bytes_of(type);
+  return bytes == 8   ? DType::kS64
+         : bytes == 4 ? DType::kU32
+         : bytes == 2 ? DType::kU16
+                      : DType::kU8;
 }
 
 void append_word(std::vector<std::byte>& out, std::uint32_t bits) {
@@ -56,6 +69,16 @@ ConstantArray float_array(std::string suffix, const std::vector<float>& values,
 
 ConstantArray byte_array(std::string suffix, std::vector<std::byte> bytes, std::string comment) {
   return {std::move(suffix), DType::kU8, std::move(bytes), std::move(comment)};
+}
+
+ConstantArray raw_array(std::string suffix, const Tensor& tensor, const IsaTraits& isa,
+                        std::string comment) {
+  // C++ has no arrays without elements.
+  std::vector<std::byte> bytes(std::max<std::size_t>(tensor.bytes().size(), 1));
+  std::copy(tensor.bytes().begin(), tensor.bytes().end(), bytes.begin());
+  const bool words = has_either_byte_order(isa) && tensor.size() > 0;
+  return {std::move(suffix), words ? word_of(tensor.dtype()) : DType::kU8, std::move(bytes),
+          std::move(comment)};
 }
 
 }  // namespace etch

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/tensor.h"
 #include "compiler/program/step.h"
 
 namespace etch {
@@ -21,5 +22,9 @@ ConstantArray int32_array(std::string suffix, const std::vector<std::int32_t>& v
 ConstantArray float_array(std::string suffix, const std::vector<float>& values,
                           std::string comment);
 ConstantArray byte_array(std::string suffix, std::vector<std::byte> bytes, std::string comment);
+// The elements of a tensor for kernels that move them as bytes. Where the target may have either
+// byte order, elements of several bytes are integers of that size; else all are bytes.
+ConstantArray raw_array(std::string suffix, const Tensor& tensor, const IsaTraits& isa,
+                        std::string comment);
 
 }  // namespace etch

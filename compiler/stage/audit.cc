@@ -61,7 +61,9 @@ int Audit::find_constant(std::string_view suffix) const {
 void Audit::check_type(int memory, DType used_as) {
   ETCH_CHECK(memory >= 0 && memory < static_cast<int>(memory_.size()));
   const Memory& known = memory_[static_cast<std::size_t>(memory)];
-  if (known.element != used_as) {
+  // Constants of any type may be moved as bytes, see raw_array().
+  const bool moved = memory >= static_cast<int>(step_.operands.size()) && used_as == DType::kU8;
+  if (known.element != used_as && !moved) {
     find("pointer", known, cat("is ", name_of(known.element), ", used as ", name_of(used_as)));
   }
 }

@@ -70,6 +70,7 @@ namespace {
 constexpr std::string_view kConst = "const ";
 constexpr std::string_view kVocabulary = "isa::";
 constexpr std::string_view kRuntime = "rt::";
+constexpr std::string_view kAsBytes = "reinterpret_cast<const uint8_t*>(";
 
 std::string type_name(recorded::Pointer pointer) {
   return pointer_type(pointer.element, pointer.to_const);
@@ -121,7 +122,10 @@ std::vector<double> Recorder::work() const {
 
 std::string Recorder::printed(const recorded::Argument& argument) {
   std::string text = argument.text();
-  if (text.starts_with(step_.name + "_")) open_.back().names_step = true;
+  const std::string name = step_.name + "_";
+  if (text.starts_with(name) || text.starts_with(cat(kAsBytes, name))) {
+    open_.back().names_step = true;
+  }
   return text;
 }
 
@@ -141,9 +145,19 @@ std::string Recorder::constant_name(std::string_view suffix) const {
   return cat(is_own ? step_.name : found->owner, "_", suffix);
 }
 
+std::string Recorder::bytes_of_constant(std::string_view suffix) const {
+  const bool has_bytes =
+      std::none_of(step_.constants.begin(), step_.constants.end(), [&](const ConstantArray& each) {
+        return each.suffix == suffix && bytes_of(each.element) > 1;
+      });
+  return has_bytes ? constant_name(suffix) : cat(kAsBytes, constant_name(suffix), ")");
+}
+
 const void* Recorder::constant_data(const std::string& name) const {
   for (const ConstantArray& constant : step_.constants) {
-    if (constant_name(constant.suffix) == name) return constant.bytes.data();
+    if (constant_name(constant.suffix) == name || bytes_of_constant(constant.suffix) == name) {
+      return constant.bytes.data();
+    }
   }
   return nullptr;
 }

@@ -166,7 +166,7 @@ class Recorder {
   }
   template <class Element>
   Ptr<Element> constant(std::string_view suffix) const {
-    return {constant_name(suffix), {}};
+    return {sizeof(Element) == 1 ? bytes_of_constant(suffix) : constant_name(suffix), {}};
   }
 
   template <class Body>
@@ -248,6 +248,8 @@ class Recorder {
   // The text of an argument; notes whether it is one of the step's constants.
   std::string printed(const recorded::Argument& argument);
   std::string constant_name(std::string_view suffix) const;
+  // The same as a pointer to bytes, whatever the elements are.
+  std::string bytes_of_constant(std::string_view suffix) const;
   // Of external functions, whose loops are not seen here: they touch so many bytes.
   static double work_of(std::span<const Span> spans);
   // What spans() of an external function gets: data of constants, and no other memory.

@@ -182,8 +182,7 @@ MoveBuilder::Source MoveBuilder::constant(const Tensor& tensor, std::string comm
   out.view.dtype = tensor.dtype();
   out.view.shape = tensor.shape();
   lay_out(out.view, row_major(out.view.rank()));
-  std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
-  step_->constants.push_back(byte_array(out.constant, std::move(bytes), std::move(comment)));
+  step_->constants.push_back(raw_array(out.constant, tensor, lowering_.isa(), std::move(comment)));
   return out;
 }
 

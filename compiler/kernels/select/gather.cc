@@ -22,10 +22,9 @@ class GatherOperands {
   // Row-major and dense.
   Argument data() {
     if (lowering_.is_constant(node_, 0)) {
-      const auto bytes = lowering_.constant(node_, 0).bytes();
-      step_.constants.push_back(
-          byte_array("x", {bytes.begin(), bytes.end()}, "row-major, as in the model"));
-      return {"x", -1, static_cast<std::int64_t>(bytes.size()), {0, 0}};
+      const Tensor& x = lowering_.constant(node_, 0);
+      step_.constants.push_back(raw_array("x", x, lowering_.isa(), "row-major, as in the model"));
+      return {"x", -1, static_cast<std::int64_t>(x.bytes().size()), {0, 0}};
     }
     const View& as_is = lowering_.view(node_, 0);
     const Order order = row_major(as_is.rank());

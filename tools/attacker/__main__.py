@@ -1,0 +1,134 @@
+"""Attacks the compiler with generated models; see docs/attack.md.
+
+A run of --models N has numbers FIRST to FIRST + N - 1 of a seed, in jobs of --size. --jobs FILE writes one command for
+each job instead, for any batch system; --job K runs one. Findings are folders in --output: model.onnx, test_data_set_0
+and what.txt with the command. Ends with 4 if there is a finding, with 77 without onnx or onnxruntime.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+try:
+    import numpy as np
+    import families
+    from builder import Unbuildable
+    from judging import HERE, Case, examine, judge, keep, plans_for, Finding
+    from shrinking import shrink
+except ImportError as error:
+    print(f"skipped: {error} (tools/setup puts the packages into build/venv)")
+    sys.exit(77)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", type=int, default=50, help="models of a job")
+    parser.add_argument(
+        "--targets", default=",".join(HERE), help="of the first plan of each model and of compiled code"
+    )
+    parser.add_argument("--compiled", type=float, default=0.0, help="share of the models that are compiled")
+    parser.add_argument("--emulated", type=float, default=0.0, help="share that also runs in an emulator")
+    parser.add_argument("--families", help="only these, separated by commas")
+    parser.add_argument("--jobs", metavar="FILE", help="write the commands of all jobs")
+    parser.add_argument("--job", type=int, help="run this job only")
+    parser.add_argument("--output", default="build/attack", help="folder of findings")
+    parser.add_argument("--judge", default="build/release/bin/etch_attack_judge")
+    parser.add_argument("--no-shrink", action="store_true")
+    return parser.parse_args()
+
+
+def case_of(options, number):
+    only = options.families.split(",") if options.families else None
+    name, b, model = families.make(options.seed, number, only)
+    at = {n: i for i, n in enumerate(b.outputs)}
+    plans = plans_for(
+        np.random.default_rng([options.seed, number, 99]),
+        b.qdq,
+        options.compiled,
+        options.targets.split(","),
+        options.emulated,
+    )
+    return Case(
+        name,
+        model,
+        [b.values[n] for n in b.inputs],
+        [b.values[n] for n in b.outputs],
+        plans,
+        b.exact,
+        b.qdq,
+        [(at[x], at[y]) for x, y in b.equal],
+        b,
+    )
+
+
+def run_job(options, first, count, totals):
+    cases = []
+    for number in range(first, first + count):
+        try:
+            cases.append(case_of(options, number))
+        except Unbuildable as error:
+            totals["not built"] += 1
+            print(f"not built: {error}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        findings, refused, values, compiled = judge(options.judge, pathlib.Path(folder), cases)
+        for case in cases:
+            if case.name in values:
+                findings += examine(case, *values[case.name])
+        for finding in findings:
+            report(options, pathlib.Path(folder) / "shrunk", finding)
+    for name, what in {(case.name, what) for case, _, what in refused}:
+        print(f"refused: {name}: {what}")
+    totals["models"] += len(cases)
+    totals["refused"] += len({case.name for case, _, _ in refused})
+    totals["compiled"] += compiled
+    totals["findings"] += len(findings)
+    for case in cases:
+        totals["nodes"] += len(case.model.graph.node)
+        totals["family " + re.sub(r"_\d+_\d+$", "", case.name)] += 1
+
+
+def report(options, folder, finding):
+    print(f"FINDING {finding.kind} {finding.case.name} [{finding.plan}]: {finding.what}")
+    place = keep(options.output, finding)
+    if not options.no_shrink:
+        smaller = shrink(options.judge, folder, finding)
+        if smaller is not finding.case:
+            place = keep(options.output, Finding(smaller, finding.kind, finding.plan, finding.what))
+            print("  shrunk to " + ", ".join(node.op_type for node in smaller.model.graph.node))
+    print(f"  in {place}", flush=True)
+
+
+def main():
+    options = arguments()
+    count = -(-options.models // options.size)
+    if options.jobs:
+        words = [w for w in sys.argv[1:] if not w.startswith("--jobs") and w != options.jobs]
+        lines = [f"tools/attack {' '.join(words)} --job {k}\n" for k in range(count)]
+        pathlib.Path(options.jobs).write_text("".join(lines), encoding="utf-8")
+        return 0
+    totals, start = collections.Counter(), time.time()
+    for k in range(count) if options.job is None else [options.job]:
+        first = options.first + k * options.size
+        run_job(options, first, min(options.size, options.first + options.models - first), totals)
+        print(
+            f"{totals['models']} models, {totals['nodes']} nodes, {totals['compiled']} compiled, {totals['refused']} refused, "
+            f"{totals['not built']} not built, {totals['findings']} findings, {time.time() - start:.0f} s",
+            flush=True,
+        )
+    print(
+        ", ".join(
+            f"{name.removeprefix('family ')} {n}" for name, n in sorted(totals.items()) if name.startswith("family")
+        )
+    )
+    return 4 if totals["findings"] else 0
+
+
+sys.exit(main())

@@ -1,0 +1,204 @@
+"""Models that are computed while they are built.
+
+Every node is run by ONNX Runtime by itself, without optimizations, as soon as it is added: shapes and values are known at
+each point, so that scales fit the values, and the outputs of the whole are at hand. Where ONNX Runtime has no kernel, or
+one that is not what the specification says, the node comes with a function of its own.
+"""
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import helper, numpy_helper
+
+MS = "com.microsoft"
+WIDTHS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65]
+BYTES = [np.uint8, np.int8]
+LARGEST = 40_000  # elements of one tensor
+
+
+class Unbuildable(Exception):
+    """These choices give no model; the caller makes other ones."""
+
+
+def session(model, level="off"):
+    options = ort.SessionOptions()
+    options.graph_optimization_level = {
+        "off": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+        "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+    }[level]
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.qdqisint8allowed", "1")
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+class Builder:
+    def __init__(self, rng, opset=None):
+        self.r = rng
+        self.opset = opset or int(rng.choice([13, 15, 17, 17, 18, 19, 21]))
+        self.nodes, self.inputs, self.constants, self.values = [], {}, {}, {}
+        self.outputs = []
+        self.equal = []  # pairs of outputs that have to be the same
+        self.exact = True  # whether all floats are results of single operations in one order
+        self.qdq = False  # whether groups may be fused, which rounds in other places
+        self.states = []  # pairs of an output and the input that it is for the next run
+        self.notes = []
+        self.count = 0
+        self.domains = {}
+
+    # ---- choices ----
+
+    def pick(self, values):
+        return values[int(self.r.integers(len(values)))]
+
+    def chance(self, p):
+        return bool(self.r.random() < p)
+
+    def between(self, least, most):
+        return int(self.r.integers(least, most + 1))
+
+    # ---- tensors ----
+
+    def name(self, hint):
+        self.count += 1
+        return f"{hint}{self.count}"
+
+    def constant(self, value, hint="c"):
+        value = np.asarray(value)
+        if self.chance(0.3):  # shared where the same is there
+            for name, other in self.constants.items():
+                if other.dtype == value.dtype and other.shape == value.shape and np.array_equal(other, value):
+                    return name
+        name = self.name(hint)
+        self.constants[name] = self.values[name] = np.array(value, order="C")
+        return name
+
+    def input(self, value, hint="x"):
+        name = self.name(hint)
+        self.inputs[name] = self.values[name] = np.array(value, order="C")
+        return name
+
+    def ints(self, *values):
+        return self.constant(np.array(values, np.int64), "i")
+
+    def shape(self, name):
+        return list(self.values[name].shape)
+
+    def dtype(self, name):
+        return self.values[name].dtype
+
+    def bytes(self, dtype, shape, kind=None):
+        info = np.iinfo(dtype)
+        kind = kind or self.pick(["full", "full", "full", "ends", "narrow"])
+        if kind == "ends":
+            return self.r.choice([info.min, info.min + 1, info.max - 1, info.max], shape).astype(dtype)
+        if kind == "narrow":
+            middle = (info.min + info.max) // 2
+            return self.r.integers(middle - 16, middle + 17, shape).astype(dtype)
+        return self.r.integers(info.min, info.max, shape, endpoint=True).astype(dtype)
+
+    def floats(self, shape, special=0.0):
+        values = self.r.normal(0, self.pick([0.3, 1, 4]), shape).astype(np.float32)
+        if special and self.chance(special):
+            odd = np.array(
+                [np.nan, np.inf, -np.inf, 0, -0.0, 1e-40, -1e-42, 3.4e38, -3.4e38, 0.5, 2.5, 127.5], np.float32
+            )
+            values = np.where(self.r.random(shape) < 0.15, self.r.choice(odd, shape), values).astype(np.float32)
+        return values
+
+    def zero_point(self, dtype):
+        info = np.iinfo(dtype)
+        middle = 0 if info.min < 0 else info.max // 2 + 1
+        return dtype(self.pick([info.min, info.max, middle, middle, self.between(info.min, info.max)]))
+
+    # ---- nodes ----
+
+    def node(self, op, inputs, outputs=1, domain="", oracle=None, exact=True, **attributes):
+        names = [self.name("t") for _ in range(outputs)]
+        node = helper.make_node(op, inputs, names, domain=domain, **attributes)
+        oracle = oracle or (np.where if op == "Where" else None)  # ONNX Runtime's loses the sign of a zero
+        values = oracle(*[self.values.get(n) for n in inputs]) if oracle else self.run(node)
+        if not isinstance(values, (list, tuple)):
+            values = [values]
+        if op in ("Min", "Max") and self.zeros_of_both_signs(inputs):
+            raise Unbuildable("ONNX Runtime takes one zero or the other, by position")
+        for name, value in zip(names, values):
+            value = np.asarray(value)
+            if value.size == 0 or value.size > LARGEST:
+                raise Unbuildable(f"{op} gives {value.shape}")
+            self.values[name] = value
+        self.nodes.append(node)
+        if domain:
+            self.domains[domain] = 1
+        self.exact = self.exact and exact
+        return names[0] if outputs == 1 else names
+
+    def zeros_of_both_signs(self, names):
+        a, b = np.broadcast_arrays(*[self.values[n] for n in names])
+        return a.dtype == np.float32 and bool(((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))).any())
+
+    def run(self, node):
+        used = [n for n in dict.fromkeys(self.names_in(node)) if n]
+        graph = helper.make_graph(
+            [node],
+            "one",
+            [self.port(n) for n in used if n not in self.constants],
+            [onnx.ValueInfoProto(name=n) for n in node.output],
+            [numpy_helper.from_array(self.constants[n], n) for n in used if n in self.constants],
+        )
+        feeds = {n: self.values[n] for n in used if n not in self.constants}
+        try:
+            return session(self.wrap(graph, {node.domain: 1})).run(None, feeds)
+        except Exception as error:
+            raise Unbuildable(f"{node.op_type}: {str(error)[:300]}") from None
+
+    def names_in(self, node):
+        out = [n for n in node.input if n]
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                inner = {n for each in attribute.g.node for n in each.output} | {i.name for i in attribute.g.input}
+                inner |= {i.name for i in attribute.g.initializer}
+                for each in attribute.g.node:
+                    out += [n for n in self.names_in(each) if n not in inner]
+                out += [o.name for o in attribute.g.output if o.name not in inner]
+        return out
+
+    def port(self, name):
+        value = self.values[name]
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+
+    def wrap(self, graph, domains):
+        opsets = [helper.make_opsetid("", self.opset)] + [helper.make_opsetid(d, 1) for d in domains if d]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8 if self.opset < 19 else 9)
+
+    def model(self):
+        used = {n for node in self.nodes for n in self.names_in(node)} | set(self.outputs)
+        graph = helper.make_graph(
+            self.nodes,
+            "attack",
+            [self.port(n) for n in self.inputs],
+            [self.port(n) for n in self.outputs],
+            [numpy_helper.from_array(v, n) for n, v in self.constants.items() if n in used],
+        )
+        return self.wrap(graph, self.domains)
+
+    # ---- the whole ----
+
+    def finish(self):
+        """What nothing uses is an output; some of the rest are outputs too, and inputs may be."""
+        used = {n for node in self.nodes for n in self.names_in(node)}
+        made = [n for node in self.nodes for n in node.output if n]
+        ends = [n for n in made if n not in used and n not in self.outputs]
+        for name in made:
+            if name in used and name not in self.outputs and self.chance(0.08):
+                self.outputs.append(name)
+        self.outputs += ends
+        if self.chance(0.1):
+            self.outputs.append(self.node("Identity", [self.pick(self.outputs)]))
+        for name in [n for n in self.inputs if n not in used]:
+            del self.inputs[name]
+        if not self.inputs or not self.nodes:
+            raise Unbuildable("no input is used")
+        if len(set(self.outputs)) != len(self.outputs):
+            raise Unbuildable("an output twice")
+        return self.model()

@@ -1,0 +1,40 @@
+"""All families, and the model of a number."""
+
+import numpy as np
+
+from builder import Builder, Unbuildable
+import bodies
+import islands
+import sequences
+import singles
+import topologies
+import twins
+import zoo
+
+FAMILIES = {
+    **topologies.FAMILIES,
+    **singles.FAMILIES,
+    **sequences.FAMILIES,
+    **twins.FAMILIES,
+    **zoo.FAMILIES,
+    **bodies.FAMILIES,
+    **islands.FAMILIES,
+}
+
+
+def make(seed, number, only=None):
+    """The model of this number: its name, its builder and the model. Tries again until choices give one."""
+    names = [n for n in FAMILIES if only is None or n in only]
+    weights = np.array([FAMILIES[n][1] for n in names], float)
+    family = names[int(np.random.default_rng([seed, number]).choice(len(names), p=weights / weights.sum()))]
+    why = []
+    for attempt in range(20):
+        b = Builder(np.random.default_rng([seed, number, attempt]))
+        try:
+            with np.errstate(all="ignore"):
+                FAMILIES[family][0](b)
+                model = b.finish()
+            return f"{family}_{seed}_{number}", b, model
+        except (Unbuildable, ValueError, IndexError) as error:
+            why.append(str(error))
+    raise Unbuildable(f"{family}_{seed}_{number}: {why[-1]}")
