@@ -9,6 +9,7 @@ import sys
 
 import onnx
 
+from . import code as generated
 from . import memory, requantization, trace
 from .graph import Model
 
@@ -38,7 +39,16 @@ def load(folder, name):
         return json.load(f)
 
 
-def check_network(model, folders, network, objects, report):
+def check_code(code, parts, report):
+    traced = parts["trace"]
+    arrays = generated.check_arrays(code, traced, report)
+    generated.check_scales(code, traced, parts["requantization"], report)
+    generated.check_places(code, parts["memory"], report)
+    generated.check_calls(code, traced, parts["memory"], parts["accesses"], report)
+    return arrays
+
+
+def check_network(model, folders, manifest, network, objects, report):
     code, evidence = folders
     parts = {p: load(evidence, f"{p}{network['suffix']}.json")
              for p in ("trace", "requantization", "memory", "accesses")}
@@ -51,17 +61,21 @@ def check_network(model, folders, network, objects, report):
     requantized = requantization.Requantization(model, traced, report)
     certified = requantized.check(parts["requantization"])
     for step in traced["steps"]:
-        if step["kind"] in ("conv", "depthwise", "gemm") and step["name"] not in certified:
+        if step["macs"] == step["float_macs"]:
+            continue
+        if step["kind"] in ("conv", "depthwise") and step["name"] not in certified:
             if step["op_type"] in ("ConvInteger", "MatMulInteger"):
                 report.unjudged(step["name"], "a zero point that is known at run time only")
             else:
                 report.wrong("requantization", f"{step['name']} has no certificate")
-        elif step["float_macs"] == 0 and step["macs"] > 0 and step["name"] not in certified:
+        elif step["name"] not in certified:
             report.unjudged(step["name"], f"no rule for {step['op_type']}")
     mapped = memory.Memory(parts["memory"], traced, report)
     mapped.check(parts["accesses"])
     mapped.ports(model)
-    return counts, requantized.channels, sum(len(s["accesses"]) for s in parts["accesses"]["steps"])
+    arrays = check_code(generated.Code(code, manifest, network), parts, report)
+    accesses = sum(len(s["accesses"]) for s in parts["accesses"]["steps"])
+    return counts, f"{requantized.channels} channels, {accesses} accesses, {arrays} arrays of the code"
 
 
 def check(arguments):
@@ -84,8 +98,8 @@ def check(arguments):
     lines = []
     for network in manifest["networks"]:
         folders = (arguments.generated, arguments.evidence)
-        counts, channels, accesses = check_network(model, folders, network, objects, report)
-        lines.append(f"{network['name']} for {network['target']}: {channels} channels, {accesses} accesses; nodes: " +
+        counts, what = check_network(model, folders, manifest, network, objects, report)
+        lines.append(f"{network['name']} for {network['target']}: {what}; nodes: " +
                      ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items())))
     return report, lines
 

@@ -135,6 +135,16 @@ class Model:
             return None
         return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), type_name(zero)).astype(zero.dtype)
 
+    def _fold_DequantizeLinear(self, a, x, scale, zero=None):
+        zero = np.zeros(1, np.int64) if zero is None else zero.astype(np.int64)
+        if "block_size" in a and a["block_size"]:
+            return None
+        if scale.size > 1:
+            shape = [1] * x.ndim
+            shape[a.get("axis", 1)] = scale.size
+            scale, zero = scale.reshape(shape), zero.reshape(shape) if zero.size > 1 else zero
+        return ((x.astype(np.int64) - zero).astype(F) * scale.astype(F)).astype(F).reshape(x.shape)
+
     # ---- quantization along the graph ----
     def scalars(self, scale, zero, axis=None, dtype=None):
         s = self.constant(scale)

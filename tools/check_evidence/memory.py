@@ -73,9 +73,11 @@ class Memory:
     def allowed(self, rules, a, b):
         """Whether one is written over the other as it dies, as far as the step's rule lets it."""
         rule = rules.get((a, b)) or rules.get((b, a))
-        if rule is None or rule["distance"] < 0:
+        if rule is None:
             return False
         out, old = self.buffers[rule["output"]], self.buffers[rule["input"]]
+        if abs(rule["distance"]) > 2 * max(out["bytes"], old["bytes"]):
+            return False
         if out["steps"][0] != old["steps"][1]:
             return False
         if rule["backwards"]:
@@ -120,8 +122,9 @@ class Memory:
             self.access(step, access)
             touched.add((access["memory"], access["writes"]))
         for i, operand in enumerate(step["operands"]):
-            if operand["access"] != "read" and (i, True) not in touched:
-                self.wrong("accesses", f"{name}: nothing writes {operand['name']}")
+            for writes, other in ((True, "read"), (False, "write")):
+                if operand["access"] != other and (i, writes) not in touched:
+                    self.wrong("direction", f"{name}: nothing {'writes' if writes else 'reads'} {operand['name']}")
 
     def access(self, step, access):
         name, operands, constants = step["step"], step["operands"], step["constants"]
@@ -135,6 +138,9 @@ class Memory:
             self.wrong("accesses", f"{where}: walks without a loop")
         if any(n < 2 for n in access["loops"]):
             self.wrong("accesses", f"{where}: a loop of less than 2 trips")
+        if access["by"].startswith(("load", "broadcast")) and access["writes"] or (
+                access["by"].startswith("store") and not access["writes"]):
+            self.wrong("direction", f"{where}: {'writes' if access['writes'] else 'reads'}")
         memory = access["memory"]
         if not 0 <= memory < len(operands) + len(constants):
             self.wrong("accesses", f"{where}: memory {memory}")
@@ -180,5 +186,5 @@ class Memory:
                     continue
                 dims = value.type.tensor_type.shape.dim
                 known = [d.dim_value if d.HasField("dim_value") else None for d in dims]
-                if len(known) != len(port["shape"]) or any(k not in (None, 0, s) for k, s in zip(known, port["shape"])):
+                if len(known) != len(port["shape"]) or any(k is not None and k > 0 and k != s for k, s in zip(known, port["shape"])):
                     self.wrong("port", f"{port['identifier']}: {port['shape']}, by the model {known}")

@@ -20,6 +20,7 @@ class Product:
 
     def __init__(self, rows, w_scale, x, bias, results, alpha=F(1)):
         self.rows, self.x, self.bias, self.results, self.alpha = rows, x, bias, results, alpha
+        self.transposed = False
         self.w_scale = np.broadcast_to(np.asarray(w_scale, F).reshape(-1), (len(rows),))
 
     def x_zero_stored(self):
@@ -265,6 +266,12 @@ def between_dequantize_and_quantize(model, node):
 
 
 def product_of(model, index):
+    product = found_product(model, index)
+    product.transposed = model.nodes[index].op_type in ("ConvTranspose", "QLinearConvTranspose")
+    return product
+
+
+def found_product(model, index):
     node = model.nodes[index]
     if node.op_type not in PRODUCTS:
         raise CannotJudge(f"{node.op_type} is no product that is recomputed")

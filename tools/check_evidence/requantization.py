@@ -39,6 +39,7 @@ class Requantization:
         self.model, self.trace, self.report = model, trace, report
         self.pruned = trace["pruned"]["channels"] > 0
         self.channels = 0
+        self.traced = {s["name"]: s for s in trace["steps"]}
 
     def check(self, part):
         names = {s["name"]: s for s in self.trace["steps"]}
@@ -57,6 +58,7 @@ class Requantization:
 
     def step(self, step, traced):
         name = step["step"]
+        self.kind(step, traced)
         self.own_rule(step)
         self.hull(step, traced)
         index = step["node"]
@@ -65,6 +67,15 @@ class Requantization:
         product = product_of(self.model, index)
         self.against_model(step, product)
         self.report.judged(name)
+
+    def kind(self, step, traced):
+        """Int32 only where the operator has no scales; floats only where the step computes with them."""
+        kind = step["kind"]
+        forms = any("form" in c for c in step["channels"])
+        good = kind in ("int32", "float", "integer") and (kind == "integer") == forms
+        good = good and (kind == "int32") == (traced["op_type"] in ("ConvInteger", "MatMulInteger"))
+        if not good or kind == "float" and not traced["uses_floats"]:
+            self.report.wrong("kind", f"{step['step']}: {traced['op_type']} is not requantized as {kind}")
 
     # ---- what the certificate says of itself ----
     def own_rule(self, step):
@@ -138,6 +149,7 @@ class Requantization:
     def against_model(self, step, product):
         wrong, name = self.report.wrong, step["step"]
         channels = step["channels"]
+        self.work(step, product)
         if len(channels) != len(product.rows) and not self.pruned:
             wrong("channels", f"{name}: has {len(channels)}, the model {len(product.rows)}")
             return
@@ -150,11 +162,35 @@ class Requantization:
                 return
         low, high = product.intervals()
         if self.pruned:
-            raise CannotJudge("channels were pruned: intervals are not those of the file")
+            self.part_of_file(step, low, high)
+            raise CannotJudge("channels were pruned: scales and limits are the model's, intervals lie within its own")
         for m, channel in enumerate(channels):
             if channel["accumulators"] != [low[m], high[m]]:
                 wrong("accumulators", f"{name}, channel {m}: {channel['accumulators']}, by the weights "
                       f"[{low[m]}, {high[m]}]")
+
+    def work(self, step, product):
+        """Multiplications, and what adds up at once, by the weights of the file."""
+        traced = self.traced[step["step"]]
+        macs = int(np.prod(traced["output_shape"])) * product.rows.shape[1]
+        if self.pruned:
+            return
+        if not product.transposed and traced["macs"] != macs:
+            self.report.wrong("work", f"{step['step']}: {traced['macs']} multiplications, by the model {macs}")
+        sums = traced.get("products", {"sums": [-(1 << 62), 1 << 62]})["sums"]
+        if sums[0] > 255 * min(0, product.rows.min()) or sums[1] < 255 * max(0, product.rows.max()):
+            self.report.wrong("products", f"{step['step']}: one product alone leaves {sums}")
+
+    def part_of_file(self, step, low, high):
+        """What is left of a pruned product: a removed input is a constant, so no interval becomes wider."""
+        m = 0
+        for channel in step["channels"]:
+            while m < len(low) and not within(channel["accumulators"], (low[m], high[m])):
+                m += 1
+            if m == len(low):
+                self.report.wrong("accumulators", f"{step['step']}: {channel['accumulators']} is no part of the model's")
+                return
+            m += 1
 
     def results(self, step, product):
         """Which quantization and limits of the model the step ends in; None and a finding if in none."""
@@ -177,6 +213,10 @@ class Requantization:
         what = "scale" if any(r.startswith("scale") for r in reasons) else "limits"
         self.report.wrong(what, f"{step['step']}: {reasons[-1]}")
         return None
+
+
+def within(inner, outer):
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def is_part(some, of):

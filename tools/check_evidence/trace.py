@@ -8,6 +8,14 @@ import struct
 from .graph import NEUTRAL
 
 MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather"}
+ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "PRelu", "Cast",
+               "LeakyRelu", "Exp", "Sqrt", "Neg", "Abs", "Pow", "Erf", "BatchNormalization", "Max", "Min", "Floor",
+               "QuantizeLinear", "DequantizeLinear", "Softplus", "Elu", "Reciprocal", "Where", "Equal", "Less", "Greater"}
+JOINED = {"Table", "Expression"}  # of elementwise nodes
+REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd"),
+            "BatchNormalization": ("Conv", "ConvRelu"), "Flatten": ("Reshape",),
+            "DynamicQuantizeLinear": ("QuantizeLinear",), "Gemm": ("QGemm", "QLinearMatMul"),
+            "MatMul": ("QLinearMatMul", "QGemm"), "Add": ("QLinearAdd",), "Mul": ("QLinearMul",)}
 
 
 def digest(data):
@@ -58,6 +66,11 @@ def check_functions(folder, trace, name, report):
         if called != step["name"] and called not in names:
             report.wrong("trace", f"{step['name']} has the code of {called}, which is no earlier step")
         check_lines(folder, step, report)
+        floats = [v for v in step["executions"] if "f32" in v or "float" in v]
+        if floats and not step["uses_floats"]:
+            report.wrong("floats", f"{step['name']} uses {floats[0]}")
+    if sum(s["macs"] for s in trace["steps"]) != trace["macs"]:
+        report.wrong("work", "the multiplications of the steps are not those of the whole")
 
 
 def check_lines(folder, step, report):
@@ -149,12 +162,12 @@ class Coverage:
                 elif not related(nodes[index].op_type, step["op_type"]) and index not in self.fused:
                     self.report.wrong("trace", f"{step['name']}: node {index} is {nodes[index].op_type}, not "
                                       f"{step['op_type']}")
-                if not step["name"].startswith(f"n{index:02d}_") and index >= 0:
+                if index >= 0 and not step["name"].startswith((f"n{index}_", f"n{index:02d}_")):
                     self.report.wrong("trace", f"{step['name']} is not named after node {index}")
         for index, records in self.fused.items():
             if not 0 <= index < len(nodes):
                 self.report.wrong("trace", f"a fusion of node {index}, which is not there")
-            elif records[0]["op_type"] != nodes[index].op_type and not records[0]["op_type"].startswith(("Q", "Conv")):
+            elif not any(related(nodes[index].op_type, r["op_type"]) for r in records):
                 self.report.wrong("trace", f"a fusion of node {index} as {records[0]['op_type']}")
 
     def live_nodes(self):
@@ -184,7 +197,25 @@ class Coverage:
             return "moves no value or is part of another step's addresses"
         if node.op_type in ("Relu", "Clip") and self.near(index, 4):
             return "a limit of a neighbour"
+        if node.op_type in ELEMENTWISE and self.part_of_expression(index):
+            return "part of an expression or table"
         return None
+
+    def part_of_expression(self, index):
+        """Whether elementwise nodes lead from here to one whose step joins such nodes."""
+        stack, seen = [index], {index}
+        while stack:
+            i = stack.pop()
+            if any(s["op_type"] in JOINED for s in self.steps.get(i, [])):
+                return True
+            node = self.model.nodes[i]
+            around = [self.model.producer[n] for n in node.input if n in self.model.producer]
+            around += [c for o in node.output for c in self.model.consumers.get(o, [])]
+            for other in around:
+                if other not in seen and self.model.nodes[other].op_type in ELEMENTWISE:
+                    seen.add(other)
+                    stack.append(other)
+        return False
 
     def beside_integers(self, index, node):
         """Whether a node nearby is one that became an operator on integers, or has a step."""
@@ -208,8 +239,10 @@ class Coverage:
 
 
 def related(file_op, step_op):
-    """Operators that passes leave as they are."""
-    return file_op == step_op
+    """Whether a pass may have made step_op in place of the node: those that join several nodes keep the place of one."""
+    if file_op == step_op or step_op in JOINED:
+        return True
+    return step_op in REPLACED.get(file_op, ())
 
 
 def check_quantization(model, trace, report):
