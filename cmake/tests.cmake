@@ -3,7 +3,7 @@
 #   tests/AREA/*_test.cc                            -> etch_AREA_tests
 #   tests/support/*.cc                              -> etch_test_support, linked to all
 #   tests/python                                    -> the test python_package (pytest)
-#   tests/evidence                                  -> the test evidence (tools/check-evidence and lies)
+#   tests/evidence                                  -> the test evidence (tools/check-evidence)
 # The target etch_tests builds them all. They are built without optimisation, which a third of the time goes to
 # otherwise: what they test is built in etch_core. ETCH_HOT_TESTS lists those that compute much themselves.
 find_package(GTest REQUIRED)

@@ -78,9 +78,8 @@ class Model:
         except (ValueError, IndexError, KeyError, TypeError):
             return None
 
-    def is_constant_node(self, index, seen=None):
+    def is_constant_node(self, index):
         """Whether no input of the model reaches the node, whatever it computes."""
-        seen = {} if seen is None else seen
         stack, reached = [index], set()
         while stack:
             i = stack.pop()

@@ -45,7 +45,7 @@ class Memory:
                 self.wrong("buffer", f"buffer {b}: at {buffer['offset']}")
             end = max(end, buffer["offset"] + buffer["bytes"])
         if end + arena["slack"] > arena["bytes"]:
-            self.wrong("arena", f"buffers end at {end}, with {arena['slack']} bytes behind, of {arena['bytes']}")
+            self.wrong("arena", f"buffers end at {end}, with {arena['slack']} bytes after them, of {arena['bytes']}")
         if arena["slack"] < 0 or arena["alignment"] < 1 or arena["alignment"] & (arena["alignment"] - 1):
             self.wrong("arena", "slack and alignment")
         live = [0] * (self.steps + 1)
@@ -76,8 +76,6 @@ class Memory:
         if rule is None:
             return False
         out, old = self.buffers[rule["output"]], self.buffers[rule["input"]]
-        if abs(rule["distance"]) > 2 * max(out["bytes"], old["bytes"]):
-            return False
         if out["steps"][0] != old["steps"][1]:
             return False
         if rule["backwards"]:
@@ -122,9 +120,9 @@ class Memory:
             self.access(step, access)
             touched.add((access["memory"], access["writes"]))
         for i, operand in enumerate(step["operands"]):
-            for writes, other in ((True, "read"), (False, "write")):
-                if operand["access"] != other and (i, writes) not in touched:
-                    self.wrong("direction", f"{name}: nothing {'writes' if writes else 'reads'} {operand['name']}")
+            writes = operand["access"] != "read"  # what is both may be both by one pointer
+            if (i, writes) not in touched:
+                self.wrong("direction", f"{name}: nothing {'writes' if writes else 'reads'} {operand['name']}")
 
     def access(self, step, access):
         name, operands, constants = step["step"], step["operands"], step["constants"]

@@ -60,6 +60,7 @@ class Requantization:
         name = step["step"]
         self.kind(step, traced)
         self.own_rule(step)
+        self.floats(step, traced)
         self.hull(step, traced)
         index = step["node"]
         if not 0 <= index < len(self.model.nodes):
@@ -76,6 +77,15 @@ class Requantization:
         good = good and (kind == "int32") == (traced["op_type"] in ("ConvInteger", "MatMulInteger"))
         if not good or kind == "float" and not traced["uses_floats"]:
             self.report.wrong("kind", f"{step['step']}: {traced['op_type']} is not requantized as {kind}")
+
+    def floats(self, step, traced):
+        """Where nothing is clamped before rounding, every scaled accumulator is below 2^31."""
+        if step["kind"] != "float" or any("clamped" in f and "no clamp" not in f for f in traced["facts"]):
+            return
+        for m, channel in enumerate(step["channels"]):
+            reach = max(abs(a) for a in channel["accumulators"])
+            if min(reach, 1 << 31) * float(float_of(channel["scale"])) >= 1 << 31:
+                self.report.wrong("floats", f"{step['step']}, channel {m}: may leave int32 before rounding")
 
     # ---- what the certificate says of itself ----
     def own_rule(self, step):

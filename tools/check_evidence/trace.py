@@ -2,6 +2,7 @@
 that is recomputed or named; functions are where it says; hashes are those of the files."""
 
 import hashlib
+import math
 import os
 import struct
 
@@ -11,8 +12,11 @@ MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gat
 ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "PRelu", "Cast",
                "LeakyRelu", "Exp", "Sqrt", "Neg", "Abs", "Pow", "Erf", "BatchNormalization", "Max", "Min", "Floor",
                "QuantizeLinear", "DequantizeLinear", "Softplus", "Elu", "Reciprocal", "Where", "Equal", "Less", "Greater"}
+KEPT = {"Conv", "QLinearConv", "ConvInteger", "Gemm", "QGemm", "MatMul", "QLinearMatMul", "MatMulInteger", "MaxPool",
+        "AveragePool", "QuantizeLinear", "DequantizeLinear", "Relu", "Concat", "Add", "Mul", "QLinearAdd"}
 JOINED = {"Table", "Expression"}  # of elementwise nodes
-REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd"),
+REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd",
+                                                                   "QLinearConv16"),
             "BatchNormalization": ("Conv", "ConvRelu"), "Flatten": ("Reshape",),
             "DynamicQuantizeLinear": ("QuantizeLinear",), "Gemm": ("QGemm", "QLinearMatMul"),
             "MatMul": ("QLinearMatMul", "QGemm"), "Add": ("QLinearAdd",), "Mul": ("QLinearMul",)}
@@ -69,7 +73,11 @@ def check_functions(folder, trace, name, report):
         floats = [v for v in step["executions"] if "f32" in v or "float" in v]
         if floats and not step["uses_floats"]:
             report.wrong("floats", f"{step['name']} uses {floats[0]}")
-    if sum(s["macs"] for s in trace["steps"]) != trace["macs"]:
+    macs = 0
+    for index, step in enumerate(trace["steps"]):
+        around = [r["trips"] for r in trace["regions"] if r["steps"][0] <= index <= r["steps"][1]]
+        macs += step["macs"] * math.prod(around)
+    if macs != trace["macs"]:
         report.wrong("work", "the multiplications of the steps are not those of the whole")
 
 
@@ -191,7 +199,7 @@ class Coverage:
         if self.model.is_constant_node(index):
             known = all(self.model.constant(o) is not None for o in node.output if o)
             return "constant, recomputed" if known else "constant, not recomputed"
-        if node.op_type in ("QuantizeLinear", "DequantizeLinear") and self.beside_integers(index, node):
+        if node.op_type in ("QuantizeLinear", "DequantizeLinear") and self.near(index, 6):
             return "quantization of a neighbour"
         if node.op_type in MOVES:
             return "moves no value or is part of another step's addresses"
@@ -217,10 +225,6 @@ class Coverage:
                     stack.append(other)
         return False
 
-    def beside_integers(self, index, node):
-        """Whether a node nearby is one that became an operator on integers, or has a step."""
-        return self.near(index, 6)
-
     def near(self, index, reach):
         edge, seen = {index}, {index}
         for _ in range(reach):
@@ -239,8 +243,9 @@ class Coverage:
 
 
 def related(file_op, step_op):
-    """Whether a pass may have made step_op in place of the node: those that join several nodes keep the place of one."""
-    if file_op == step_op or step_op in JOINED:
+    """Whether a pass may have made step_op in place of the node: those that join several nodes keep the place of one.
+    Loops, functions and operators that are written as others may become any."""
+    if file_op == step_op or step_op in JOINED or file_op not in KEPT:
         return True
     return step_op in REPLACED.get(file_op, ())
 

@@ -1,6 +1,6 @@
 // JSON as it is written: in the order of the calls, to the same bytes each time, one member per
 // line and short lists in one line. Text keeps letters, digits and a few signs; every other byte is
-// \u00XX, so that no name of a model says anything to whoever prints it.
+// \u00XX, so that no name of a model means anything to a program that prints it.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-"""Tells the checker of evidence lies, each of which it has to find; see lies.tsv. Also that true
+"""Makes false claims to the checker of evidence, each of which it has to find; see false_claims.tsv. Also that true
 evidence is accepted, of this network or of all in a folder.
 
-  lies.py ETCH MODEL.onnx [SEED]  the lies, and with a seed others of the same kinds
-  lies.py ETCH --accept MODEL...  true evidence of these, for a CPU with and one without floats"""
+  false_claims.py ETCH MODEL.onnx [SEED]  the false claims; with a seed others of the same kinds
+  false_claims.py ETCH --accept MODEL...  true evidence of these, for a CPU with and one without floats"""
 
 import json
 import os
@@ -32,7 +32,7 @@ def compile_model(etch, model, target, name, work, options=()):
 
 
 def lines():
-    with open(os.path.join(ROOT, "tests", "evidence", "lies.tsv"), encoding="ascii") as f:
+    with open(os.path.join(ROOT, "tests", "evidence", "false_claims.tsv"), encoding="ascii") as f:
         return [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
 
 
@@ -96,9 +96,9 @@ def store(path, value):
         json.dump(value, f)
 
 
-def tell(arguments, lie, number):
+def tell(arguments, claim, number):
     """Edits the evidence (or the folder) and makes hashes consistent."""
-    _, part, path, change, _ = lie
+    _, part, path, change, _ = claim
     manifest_path = os.path.join(arguments.evidence, "evidence.json")
     manifest = load(manifest_path)
     if part == "files":
@@ -112,7 +112,7 @@ def tell(arguments, lie, number):
     file = os.path.join(arguments.evidence, part + ".json")
     value = load(file)
     if not edit(value, path.split("/"), change, random.Random(number)):
-        raise ValueError(f"{lie[0]}: nothing to edit")
+        raise ValueError(f"{claim[0]}: nothing to edit")
     store(file, value)
     with open(file, "rb") as f:
         data = f.read()
@@ -122,20 +122,20 @@ def tell(arguments, lie, number):
     store(manifest_path, manifest)
 
 
-def is_found(arguments, lie, number):
+def is_found(arguments, claim, number):
     with tempfile.TemporaryDirectory() as work:
         copy = Arguments(arguments.model, os.path.join(work, "code"), os.path.join(work, "evidence"))
         shutil.copytree(arguments.generated, copy.generated)
         shutil.copytree(arguments.evidence, copy.evidence)
-        tell(copy, lie, number)
+        tell(copy, claim, number)
         try:
             report, _ = check(copy)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            print(f"{lie[0]}: the checker broke off: {type(error).__name__}: {error}")
+            print(f"{claim[0]}: the checker broke off: {type(error).__name__}: {error}")
             return False
     kinds = {kind for kind, _ in report.findings}
-    if not kinds & set(lie[4].split(",")):
-        print(f"{lie[0]}: found as {sorted(kinds)}, not as {lie[4]}")
+    if not kinds & set(claim[4].split(",")):
+        print(f"{claim[0]}: found as {sorted(kinds)}, not as {claim[4]}")
         return False
     return True
 
@@ -147,10 +147,10 @@ def tell_all(etch, model, seed=0):
         if report.findings or report.open:
             print(f"the truth is not accepted: {report.findings} {report.open}")
             return 1
-        lies = lines()
-        found = sum(is_found(arguments, lie, 1000 * seed + number) for number, lie in enumerate(lies))
-        print(f"{found} of {len(lies)} lies found")
-        return 0 if found == len(lies) else 1
+        claims = lines()
+        found = sum(is_found(arguments, claim, 1000 * seed + number) for number, claim in enumerate(claims))
+        print(f"{found} of {len(claims)} false claims found")
+        return 0 if found == len(claims) else 1
 
 
 def accept(etch, models):
@@ -168,7 +168,7 @@ def sizes_of(model):
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as f:
-        return [w for name, size in json.load(f).get("free_dims", {}).items() for w in ("--dim", f"{name}={size}")]
+        return [w for name, size in (json.load(f).get("free_dims") or {}).items() for w in ("--dim", f"{name}={size}")]
 
 
 def accepted(etch, model, target, work):
