@@ -99,7 +99,7 @@ def check_lines(folder, step, report):
 
 
 def elf_symbols(data):
-    """Names in the symbol tables of an ELF file."""
+    """Names that the symbol tables of an ELF file define."""
     if data[:4] != b"\x7fELF":
         return set()
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
@@ -119,6 +119,8 @@ def elf_symbols(data):
         entry = 24 if wide else 16
         for at in range(start, start + length, entry):
             name, = struct.unpack_from(order + "I", data, at)
+            if struct.unpack_from(order + "H", data, at + (6 if wide else 14)) == (0,):
+                continue  # used, and defined elsewhere
             end = data.index(b"\0", text + name)
             names.add(data[text + name:end].decode("ascii", "replace"))
     return names
