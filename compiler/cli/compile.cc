@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/emit.h"
+#include "compiler/emit/evidence/evidence.h"
 #include "compiler/emit/output_folder.h"
 #include "compiler/emit/package/package.h"
 #include "compiler/emit/report/report.h"
@@ -17,6 +19,7 @@
 #include "compiler/host/interrupt.h"
 #include "compiler/host/library.h"
 #include "compiler/host/network.h"
+#include "compiler/program/certificate.h"
 #include "compiler/program/requantization.h"
 #include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
@@ -28,7 +31,8 @@ namespace {
 struct CompileArguments : ModelOptions {
   std::string output;
   std::string name;
-  std::string library;  // file; empty: none
+  std::string library;   // file; empty: none
+  std::string evidence;  // folder; empty: none
   std::string weights = "embed";
   std::string weights_section;
   std::vector<std::string> package;  // names of forms, or "all"; empty: no package
@@ -185,7 +189,21 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   for (const OutputFile& file : files) print_line(cat("          ", file.path));
 }
 
+// The folder, and what is claimed of it: each is complete or not there, also after Ctrl-C.
+void write_folders(const CompileArguments& arguments, const std::vector<OutputFile>& files,
+                   const std::vector<OutputFile>& evidence, Reporter& reporter) {
+  const InterruptGuard guard;
+  const auto overwrite = arguments.force ? Overwrite::kAnything : Overwrite::kOwnFiles;
+  Sink sink;
+  if (write_output_folder(files, arguments.output, overwrite, sink) && !evidence.empty())
+    write_output_folder(evidence, arguments.evidence, overwrite, sink, kEvidenceMark);
+  reporter.diagnostics(sink, arguments.output);
+}
+
 ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
+  CertificateLog certificates;
+  std::optional<Observation<CertificateLog>> listening;
+  if (!arguments.evidence.empty()) listening.emplace(certificates);
   const std::unique_ptr<Program> program = compile_file(arguments, reporter);
   if (program == nullptr) return reporter.exit_code();
   const EmitOptions options = emit_options(arguments);
@@ -199,13 +217,9 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
       !build_library(*program, options, arguments.library, reporter)) {
     return reporter.exit_code();
   }
-  Sink sink;
-  {
-    const InterruptGuard guard;  // the folder is complete or not there, also after Ctrl-C
-    write_output_folder(files, arguments.output,
-                        arguments.force ? Overwrite::kAnything : Overwrite::kOwnFiles, sink);
-  }
-  reporter.diagnostics(sink, arguments.output);
+  std::vector<OutputFile> evidence;
+  if (listening) evidence = evidence_files(*program, options, files, certificates);
+  write_folders(arguments, files, evidence, reporter);
   if (!reporter.failed() && !reporter.quiet()) {
     print_summary(*program, files, arguments, options.name);
   }
@@ -254,6 +268,11 @@ Command add_compile(const Parser& root) {
                   "also build a shared library of the network, for this machine; it exports the "
                   "functions of the generated header")
       .type_name("FILE.so");
+  parser
+      .add_option("--evidence", arguments->evidence,
+                  "also write what the code claims, for tools/check-evidence: the trace from nodes "
+                  "to functions, bounds of all sums, requantization, memory, accesses, hashes")
+      .type_name("DIR");
   parser.add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
   parser.footer(
       "Nothing is written when the model is refused.\n"

@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kReport = "report.json";
-
 bool is_plain_relative(const fs::path& path) {
   return path.is_relative() && !path.empty() &&
          std::none_of(path.begin(), path.end(), [](const fs::path& part) {
@@ -47,7 +45,7 @@ void write_tree(const fs::path& root, const std::vector<OutputFile>& files) {
   }
 }
 
-// Picks who wrote a report.json and its list of files, event by event: the file may come from
+// Picks who wrote a mark and its list of files, event by event: the file may come from
 // anybody, and a document of a million brackets would need a million calls to be copied.
 class ReportReader : public nlohmann::json_sax<nlohmann::json> {
  public:
@@ -98,11 +96,11 @@ class ReportReader : public nlohmann::json_sax<nlohmann::json> {
   std::set<std::string> files_;
 };
 
-// The files that the report.json in `folder` lists, or nothing if Etch did not write one there.
-std::optional<std::set<std::string>> own_files(const fs::path& folder) {
+// The files that the mark in `folder` lists, or nothing if Etch did not write one there.
+std::optional<std::set<std::string>> own_files(const fs::path& folder, const char* mark) {
   std::error_code error;
   constexpr std::uintmax_t kMostBytes = 64 << 20;
-  const fs::path path = folder / kReport;
+  const fs::path path = folder / mark;
   if (!fs::is_regular_file(fs::symlink_status(path, error)) || error) return std::nullopt;
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > kMostBytes) return std::nullopt;
@@ -113,8 +111,8 @@ std::optional<std::set<std::string>> own_files(const fs::path& folder) {
 }
 
 // Throws unless everything in `target` was written by Etch.
-void check_ours(const fs::path& target) {
-  const auto known = own_files(target);
+void check_ours(const fs::path& target, const char* mark) {
+  const auto known = own_files(target, mark);
   const std::string hint = "; remove it, choose another folder, or use --force";
   if (!known) throw IoFailure{target, cat("exists and was not written by etch", hint)};
   for (const auto& entry : fs::recursive_directory_iterator(target)) {
@@ -127,17 +125,17 @@ void check_ours(const fs::path& target) {
 }
 
 // Throws if there is something that must not be replaced.
-void check_target(const fs::path& target, Overwrite overwrite) {
+void check_target(const fs::path& target, Overwrite overwrite, const char* mark) {
   if (!is_folder_there(target)) return;
-  if (overwrite == Overwrite::kOwnFiles && !fs::is_empty(target)) check_ours(target);
+  if (overwrite == Overwrite::kOwnFiles && !fs::is_empty(target)) check_ours(target, mark);
 }
 
 void write_or_throw(const std::vector<OutputFile>& files, const fs::path& given,
-                    Overwrite overwrite) {
+                    Overwrite overwrite, const char* mark) {
   if (given.empty()) throw IoFailure{given, "no folder is named"};
   const fs::path target = with_parent(given);
   remove_stale_scratch_above(target);
-  check_target(target, overwrite);
+  check_target(target, overwrite, mark);
   FolderReplacement fresh(target);
   write_tree(fresh.path(), files);
   fresh.commit();
@@ -146,11 +144,11 @@ void write_or_throw(const std::vector<OutputFile>& files, const fs::path& given,
 }  // namespace
 
 bool write_output_folder(const std::vector<OutputFile>& files, const fs::path& target,
-                         Overwrite overwrite, Sink& sink) {
+                         Overwrite overwrite, Sink& sink, const char* mark) {
   ETCH_CHECK(std::any_of(files.begin(), files.end(),
-                         [](const OutputFile& file) { return file.path == kReport; }));
+                         [&](const OutputFile& file) { return file.path == mark; }));
   try {
-    write_or_throw(files, target, overwrite);
+    write_or_throw(files, target, overwrite, mark);
     return true;
   } catch (const IoFailure& failure) {
     sink.error(DiagKind::kIo, cat("'", printable(failure.path.string()), "'"), failure.what);

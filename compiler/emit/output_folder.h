@@ -15,12 +15,12 @@ enum class Overwrite {
   kAnything,  // any folder: --force
 };
 
-// Makes `target` a folder with exactly `files`, one of which must be report.json: it marks the
-// folder as ours and lists what belongs to it. Missing parents are made. An existing folder is
+// Makes `target` a folder with exactly `files`, one of which must be `mark`: it marks the folder as
+// ours and lists what belongs to it. Missing parents are made. An existing folder is
 // replaced in one step if `overwrite` allows it; anything that is not a folder is never replaced.
 // On failure nothing has changed, and E-IO errors say why. Returns whether it succeeded. What a
 // killed program left beside the target is removed first (compiler/base/scratch_folder.h).
 bool write_output_folder(const std::vector<OutputFile>& files, const std::filesystem::path& target,
-                         Overwrite overwrite, Sink& sink);
+                         Overwrite overwrite, Sink& sink, const char* mark = "report.json");
 
 }  // namespace etch

@@ -5,9 +5,11 @@
 #include <cstdio>
 
 #include "compiler/base/check.h"
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/program/arena.h"
 #include "compiler/program/tunable.h"
+#include "compiler/stage/access_log.h"
 
 namespace etch {
 
@@ -32,6 +34,22 @@ Index operator*(Index a, std::int64_t factor) {
 
 namespace {
 constexpr std::size_t kMostFindings = 20;  // of one step; the rest repeats them
+
+// Tells who listens.
+void tell(std::string_view verb, int memory, bool writes, const audited::Index& offset,
+          const Span& span, std::int64_t repetitions) {
+  AccessLog* const log = Observation<AccessLog>::current();
+  if (log == nullptr) return;
+  log->add({std::string(verb),
+            memory,
+            writes,
+            offset.first + span.begin,
+            offset.last + span.begin,
+            offset.step,
+            span.bytes(),
+            {}},
+           repetitions);
+}
 }  // namespace
 
 Audit::Audit(const Step& step, const IsaTraits& isa, std::span<const OperandExtent> extents)
@@ -75,6 +93,7 @@ void Audit::count_statement() {
 Audit::Index Audit::begin_loop(std::int64_t count) {
   count_statement();
   ++result_.loops;
+  if (AccessLog* const log = Observation<AccessLog>::current()) log->enter(count, repetitions_);
   repetitions_ *= count;
   Index index;
   index.last = count - 1;
@@ -133,6 +152,7 @@ void Audit::verb(std::string_view name, const Place& at, std::int64_t reads, std
 
 void Audit::check_read(std::string_view verb, const Place& at, const Span& span) {
   ETCH_CHECK(at.memory >= 0);
+  tell(verb, at.memory, false, at.offset, span, repetitions_);
   const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
   if (memory.access == Access::kWrite) find(verb, memory, "is declared as written only, but read");
   const std::int64_t begin = at.offset.first + span.begin;
@@ -146,6 +166,7 @@ void Audit::check_read(std::string_view verb, const Place& at, const Span& span)
 
 void Audit::check_write(std::string_view verb, const Place& at, const Span& span) {
   ETCH_CHECK(at.memory >= 0);
+  tell(verb, at.memory, true, at.offset, span, repetitions_);
   const Memory& memory = memory_[static_cast<std::size_t>(at.memory)];
   if (memory.access == Access::kRead) find(verb, memory, "is declared as read only, but written");
   const std::int64_t begin = at.offset.first + span.begin;

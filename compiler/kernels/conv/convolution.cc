@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/depthwise/depthwise.h"
 #include "compiler/kernels/conv/depthwise/spread.h"
@@ -16,6 +17,7 @@
 #include "compiler/kernels/products/general.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/program/certificate.h"
 
 namespace etch {
 
@@ -90,6 +92,24 @@ bool add_built(Lowering& lowering, const Node& node, const ConvProblem& problem,
 
 }  // namespace
 
+namespace {
+
+// Tells who listens what the step of this problem requantizes.
+void certify(const ConvProblem& problem, const Step& step) {
+  CertificateLog* const log = Observation<CertificateLog>::current();
+  if (log == nullptr) return;
+  StepCertificate out{problem.out, problem.x_zero_point, problem.residual.has_value(), {}};
+  if (problem.scale.empty()) out.out.kind = Requantize::Kind::kInt32;
+  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
+    const auto [low, high] = accumulator_range(problem, m);
+    out.channels.push_back(
+        {problem.scale.empty() ? 1.0F : problem.scale[static_cast<std::size_t>(m)], low, high});
+  }
+  log->add(step, std::move(out));
+}
+
+}  // namespace
+
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem) {
   if (element_count(problem.y.shape) == 0) {
     lowering.unsupported(node, "an empty output (a size of 0) cannot be compiled");
@@ -103,7 +123,9 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
       return add_convolution(lowering, node, spread_groups(lowering, node, seen));
     BuiltConvolution built = provider.build(seen, lowering.isa(), lowering.tuning());
     if (!built.refusal.empty()) return lowering.unsupported(node, std::move(built.refusal));
-    if (built.step != nullptr && add_built(lowering, node, seen, std::move(built))) return;
+    const Step* const step = built.step.get();
+    if (step == nullptr || !add_built(lowering, node, seen, std::move(built))) continue;
+    return certify(seen, *step);
   }
   ETCH_CHECK(false);  // the last provider serves every problem
 }

@@ -1,0 +1,192 @@
+"""Makes false claims to the checker of evidence, each of which it has to find; see false_claims.tsv. Also that true
+evidence is accepted, of this network or of all in a folder.
+
+  false_claims.py ETCH MODEL.onnx [SEED]  the false claims; with a seed others of the same kinds
+  false_claims.py ETCH --accept MODEL...  true evidence of these, for a CPU with and one without floats"""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+from check_evidence.__main__ import check  # noqa: E402
+from check_evidence.trace import digest  # noqa: E402
+
+
+class Arguments:
+    def __init__(self, model, generated, evidence):
+        self.model, self.generated, self.evidence, self.objects = model, generated, evidence, None
+
+
+def compile_model(etch, model, target, name, work, options=()):
+    out, evidence = os.path.join(work, target), os.path.join(work, target + "_evidence")
+    done = subprocess.run([etch, "compile", model, "-q", "-o", out, "--target", target, "--name", name, "--evidence",
+                           evidence, *options], capture_output=True, text=True, check=False)
+    return Arguments(model, out, evidence) if done.returncode == 0 else done.stderr
+
+
+def lines():
+    with open(os.path.join(ROOT, "tests", "evidence", "false_claims.tsv"), encoding="ascii") as f:
+        return [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+
+
+def candidates(value, key, dice):
+    """Where a part of a path leads: keys or indices."""
+    if key == "*":
+        return dice.sample(range(len(value)), len(value))
+    if key.startswith("("):
+        member, text = key[1:-1].split("=")
+        return [i for i in dice.sample(range(len(value)), len(value)) if value[i].get(member) == text]
+    if isinstance(value, list):
+        return [int(key)] if int(key) < len(value) else []
+    return [key] if key in value else []
+
+
+def changed(container, key, change):
+    """Carries it out; False where that would change nothing."""
+    old = container[key]
+    if change == "drop":
+        del container[key]
+        return True
+    if change == "flip":
+        new = not old
+    elif change == "negate":
+        new = -old
+    elif change == "halve":
+        new = old // 2
+    elif change == "empty":
+        new = []
+    elif change == "swap":
+        new = old[::-1]
+    elif change.startswith("="):
+        new = int(change[1:]) if isinstance(old, int) else change[1:]
+    elif change.startswith("bits"):
+        new = "0x%08x" % (int(old, 16) + int(change[4:]))
+    else:
+        new = old + int(change)
+    container[key] = new
+    return new != old
+
+
+def edit(value, path, change, dice):
+    key, *rest = path
+    if change == "exchange" and rest == ["scale"]:
+        a, b = dice.sample(range(len(value)), 2)
+        value[a]["scale"], value[b]["scale"] = value[b]["scale"], value[a]["scale"]
+        return value[a]["scale"] != value[b]["scale"]
+    for found in candidates(value, key, dice):
+        if (edit(value[found], rest, change, dice) if rest else changed(value, found, change)):
+            return True
+    return False
+
+
+def load(path):
+    with open(path, encoding="ascii") as f:
+        return json.load(f)
+
+
+def store(path, value):
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(value, f)
+
+
+def tell(arguments, claim, number):
+    """Edits the evidence (or the folder) and makes hashes consistent."""
+    _, part, path, change, _ = claim
+    manifest_path = os.path.join(arguments.evidence, "evidence.json")
+    manifest = load(manifest_path)
+    if part == "files":
+        if change == "append":
+            with open(os.path.join(arguments.generated, manifest["generated"][0]["path"]), "a", encoding="ascii") as f:
+                f.write("\n")
+        else:
+            manifest["model_sha256"] = manifest["model_sha256"][::-1]
+            store(manifest_path, manifest)
+        return
+    file = os.path.join(arguments.evidence, part + ".json")
+    value = load(file)
+    if not edit(value, path.split("/"), change, random.Random(number)):
+        raise ValueError(f"{claim[0]}: nothing to edit")
+    store(file, value)
+    with open(file, "rb") as f:
+        data = f.read()
+    for entry in manifest["parts"]:
+        if entry["path"] == part + ".json":
+            entry.update(bytes=len(data), sha256=digest(data))
+    store(manifest_path, manifest)
+
+
+def is_found(arguments, claim, number):
+    with tempfile.TemporaryDirectory() as work:
+        copy = Arguments(arguments.model, os.path.join(work, "code"), os.path.join(work, "evidence"))
+        shutil.copytree(arguments.generated, copy.generated)
+        shutil.copytree(arguments.evidence, copy.evidence)
+        tell(copy, claim, number)
+        try:
+            report, _ = check(copy)
+        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            print(f"{claim[0]}: the checker broke off: {type(error).__name__}: {error}")
+            return False
+    kinds = {kind for kind, _ in report.findings}
+    if not kinds & set(claim[4].split(",")):
+        print(f"{claim[0]}: found as {sorted(kinds)}, not as {claim[4]}")
+        return False
+    return True
+
+
+def tell_all(etch, model, seed=0):
+    with tempfile.TemporaryDirectory() as work:
+        arguments = compile_model(etch, model, "cortex-m4", "digits", work, ("--requantize", "integer"))
+        report, _ = check(arguments)
+        if report.findings or report.open:
+            print(f"the truth is not accepted: {report.findings} {report.open}")
+            return 1
+        claims = lines()
+        found = sum(is_found(arguments, claim, 1000 * seed + number) for number, claim in enumerate(claims))
+        print(f"{found} of {len(claims)} false claims found")
+        return 0 if found == len(claims) else 1
+
+
+def accept(etch, models):
+    bad = 0
+    for model in models:
+        for target in ("avx2", "cortex-m4"):
+            with tempfile.TemporaryDirectory() as work:
+                bad += not accepted(etch, model, target, work)
+    return 1 if bad else 0
+
+
+def sizes_of(model):
+    """Options for the sizes that the file leaves open, from the description beside it."""
+    path = os.path.join(os.path.dirname(model), "info.json")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return [w for name, size in (json.load(f).get("free_dims") or {}).items() for w in ("--dim", f"{name}={size}")]
+
+
+def accepted(etch, model, target, work):
+    name = os.path.basename(os.path.dirname(os.path.abspath(model)))
+    arguments = compile_model(etch, model, target, "net", work, sizes_of(model))
+    if isinstance(arguments, str):
+        print(f"{name} for {target}: not compiled: {arguments.splitlines()[0] if arguments else ''}")
+        return True
+    report, _ = check(arguments)
+    reasons = sorted({why for _, why in report.open})
+    print(f"{name} for {target}: {'refused' if report.findings else 'accepted'}, {report.done} steps recomputed, "
+          f"{len(report.open)} not judged{': ' if reasons else ''}{'; '.join(reasons)}")
+    for kind, text in report.findings[:5]:
+        print(f"  {kind}: {text}")
+    return not report.findings
+
+
+if __name__ == "__main__":
+    if sys.argv[2] == "--accept":
+        sys.exit(accept(sys.argv[1], sys.argv[3:]))
+    sys.exit(tell_all(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])))

@@ -1,0 +1,136 @@
+"""Checks the evidence that `etch compile --evidence DIR` writes against the model and the generated
+folder. Shares no code with the compiler; needs onnx and numpy. See docs/evidence.md."""
+
+import argparse
+import glob
+import json
+import os
+import sys
+
+import onnx
+
+from . import code as generated
+from . import memory, requantization, trace
+from .graph import Model
+
+
+class Report:
+    """Findings, and what the checker has no opinion on."""
+
+    MOST = 20  # findings that are printed
+
+    def __init__(self):
+        self.findings, self.open, self.done = [], [], 0
+
+    def wrong(self, kind, text):
+        self.findings.append((kind, text))
+
+    suspect = wrong
+
+    def unjudged(self, step, why):
+        self.open.append((step, why))
+
+    def judged(self, step):
+        self.done += 1
+
+
+def load(folder, name):
+    with open(os.path.join(folder, name), encoding="ascii") as f:
+        return json.load(f)
+
+
+def check_code(code, parts, report):
+    traced = parts["trace"]
+    arrays = generated.check_arrays(code, traced, report)
+    generated.check_scales(code, traced, parts["requantization"], report)
+    generated.check_places(code, parts["memory"], report)
+    generated.check_calls(code, traced, parts["memory"], parts["accesses"], report)
+    return arrays
+
+
+def check_network(model, folders, manifest, network, objects, report):
+    code, evidence = folders
+    parts = {p: load(evidence, f"{p}{network['suffix']}.json")
+             for p in ("trace", "requantization", "memory", "accesses")}
+    traced = parts["trace"]
+    trace.check_functions(code, traced, network["name"], report)
+    if objects:
+        trace.check_symbols(objects, traced, report)
+    counts = trace.Coverage(model, traced, report).check()
+    trace.check_quantization(model, traced, report)
+    requantized = requantization.Requantization(model, traced, report)
+    certified = requantized.check(parts["requantization"])
+    for step in traced["steps"]:
+        if step["macs"] == step["float_macs"]:
+            continue
+        if step["kind"] in ("conv", "depthwise") and step["name"] not in certified:
+            if step["op_type"] in ("ConvInteger", "MatMulInteger"):
+                report.unjudged(step["name"], "a zero point that is known at run time only")
+            elif step["op_type"] == "QLinearConv16":
+                report.unjudged(step["name"], "activations of 16 bits")
+            else:
+                report.wrong("requantization", f"{step['name']} has no certificate")
+        elif step["name"] not in certified:
+            report.unjudged(step["name"], f"no rule for {step['op_type']}")
+    mapped = memory.Memory(parts["memory"], traced, report)
+    mapped.check(parts["accesses"])
+    mapped.ports(model)
+    arrays = check_code(generated.Code(code, manifest, network), parts, report)
+    accesses = sum(len(s["accesses"]) for s in parts["accesses"]["steps"])
+    return counts, f"{requantized.channels} channels, {accesses} accesses, {arrays} arrays of the code"
+
+
+def check(arguments):
+    report = Report()
+    with open(arguments.model, "rb") as f:
+        data = f.read()
+    model = Model(onnx.load_from_string(data))
+    manifest = load(arguments.evidence, "evidence.json")
+    if manifest.get("generator") != "etch" or manifest.get("evidence_format") != 1:
+        raise ValueError("no evidence of a format that is known here")
+    if manifest["model_sha256"] != trace.digest(data):
+        report.wrong("hash", "the evidence is on another model")
+    trace.check_hashes(arguments.generated, manifest["generated"], report, "generated file")
+    trace.check_hashes(arguments.evidence, manifest["parts"], report, "part")
+    if manifest["files"] != ["evidence.json"] + [p["path"] for p in manifest["parts"]]:
+        report.wrong("hash", "the list of files is not that of the parts")
+    objects = []
+    for folder in arguments.objects or []:
+        objects += glob.glob(os.path.join(folder, "**", "*.o"), recursive=True)
+    lines = []
+    for network in manifest["networks"]:
+        folders = (arguments.generated, arguments.evidence)
+        counts, what = check_network(model, folders, manifest, network, objects, report)
+        lines.append(f"{network['name']} for {network['target']}: {what}; nodes: " +
+                     ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items())))
+    return report, lines
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="check-evidence", description=__doc__)
+    parser.add_argument("model", help="the ONNX file")
+    parser.add_argument("generated", help="the folder of -o")
+    parser.add_argument("evidence", help="the folder of --evidence")
+    parser.add_argument("--objects", action="append", help="a folder with objects of the generated files")
+    arguments = parser.parse_args()
+    try:
+        report, lines = check(arguments)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        print(f"refused: malformed evidence: {type(error).__name__}: {error}")
+        return 1
+    for line in lines:
+        print(line)
+    print(f"{report.done} steps recomputed from the model")
+    for step, why in report.open:
+        print(f"not judged: {step}: {why}")
+    for kind, text in report.findings[:Report.MOST]:
+        print(f"wrong: {kind}: {text}")
+    if report.findings:
+        print(f"refused: {len(report.findings)} findings")
+        return 1
+    print("accepted")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
