@@ -99,6 +99,59 @@ class NativeVerbs {
     }
   }
 
+  W4 load_moved_w4(const Name& name, const std::uint8_t* w) const {
+    if (!isa_.weights_in_pairs) return load_w4(name, w);
+    ETCH_CHECK(native::is_aligned(w, isa_.weight_bytes() / 2));
+    return make<W4>([&](std::size_t c) {
+      std::array<std::int16_t, 4> k{};
+      for (std::size_t i = 0; i < 4; ++i)
+        k[i] = static_cast<std::int8_t>(w[i / 2 * 2 * lanes() + 2 * c + i % 2]);
+      return k;
+    });
+  }
+
+  void dot4_moved(I32& acc, const X4& x, const W4& w) const {
+    for (std::size_t c = 0; c < lanes(); ++c) {
+      check_pairs(w.lane[c]);
+      for (std::size_t k = 0; k < 4; ++k)
+        add_product(acc.lane[c], x.lane[c][k] - isa_.moved, w.lane[c][k]);
+    }
+  }
+
+  void dot4_lane(I32& acc, const Bytes& x, int g, const W4& w) const {
+    ETCH_CHECK(g >= 0 && g < isa_.lanes);
+    for (std::size_t c = 0; c < lanes(); ++c) {
+      check_pairs(w.lane[c]);
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::uint8_t byte = x.at[4 * index(g) + k];
+        add_product(acc.lane[c], isa_.moved == 0 ? byte : static_cast<std::int8_t>(byte),
+                    w.lane[c][k]);
+      }
+    }
+  }
+
+  void dot_squares(I32& acc, const Bytes& x, const Bytes& w) const {
+    for (std::size_t c = 0; c < lanes() && lanes() >= 4; ++c) {
+      const std::size_t from_x = c / 4 * 16 + c % 4 / 2 * 8;
+      const std::size_t from_w = c / 4 * 16 + c % 2 * 8;
+      for (std::size_t k = 0; k < 8; ++k) {
+        acc.lane[c] = native::wrapping_add(
+            acc.lane[c], x.at[from_x + k] * static_cast<std::int8_t>(w.at[from_w + k]));
+      }
+    }
+  }
+
+  I32 low_halves(const Name&, const I32& a, const I32& b) const {
+    if (lanes() < 4) return a;
+    return make<I32>([&](std::size_t c) { return (c % 4 < 2 ? a : b).lane[c / 4 * 4 + c % 2]; });
+  }
+
+  I32 high_halves(const Name&, const I32& a, const I32& b) const {
+    if (lanes() < 4) return b;
+    return make<I32>(
+        [&](std::size_t c) { return (c % 4 < 2 ? a : b).lane[c / 4 * 4 + c % 2 + 2]; });
+  }
+
   void add_i32(I32& acc, const I32& v) const {
     for (std::size_t c = 0; c < lanes(); ++c) {
       acc.lane[c] = native::wrapping_add(acc.lane[c], v.lane[c]);
@@ -469,6 +522,13 @@ class NativeVerbs {
 
   std::size_t channel(int vectors, std::size_t vector, std::size_t lane) const {
     return index(channel_of(isa_, vectors, static_cast<int>(vector), static_cast<int>(lane)));
+  }
+
+  void check_pairs(const std::array<std::int16_t, 4>& w) const {
+    ETCH_CHECK(fits_in_pairs(isa_, w[0], w[1], w[2], w[3]));
+  }
+  void add_product(std::int32_t& acc, int x, int w) const {
+    acc = native::wrapping_add(acc, x * w);
   }
 
   // Weight k of lane c in a vector of packed weights.

@@ -102,7 +102,8 @@ void add_step_files(std::vector<OutputFile>& files, const EmitContext& context) 
   const auto [shards, tiles] = step_code(context);
   if (!tiles.text.empty()) files.push_back(tiles_header(context, tiles));
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    std::string text = file_banner(context, "functions of the steps.") + kernel_pragmas() + "\n" +
+    std::string text = file_banner(context, "functions of the steps.") +
+                       kernel_pragmas(context.program.isa) + "\n" +
                        kernel_includes(context, shards[i].spaces);
     text += include(cat(name, "_steps.h")) + include(cat(name, "_weights.h"));
     if (!tiles.text.empty()) text += include(cat(name, "_tiles.h"));
@@ -183,9 +184,10 @@ std::vector<OutputFile> single_file(const EmitContext& context) {
   for (const std::string& shard : weight_definitions(context)) weights += shard;
   Code assembly = assembly_definitions(context.program);
   if (!assembly.text.empty()) add({"\n" + assembly.text, assembly.spaces});
-  std::string text = cat(file_banner(context, "the whole network."), kernel_pragmas(), "\n",
-                         target_guard(context.program), include(name + ".h"),
-                         memory_include(context), "\n", support_text(context));
+  std::string text =
+      cat(file_banner(context, "the whole network."), kernel_pragmas(context.program.isa), "\n",
+          target_guard(context.program), include(name + ".h"), memory_include(context), "\n",
+          support_text(context));
   text += cat("// ==== ", name, " ====\n\n", kOverlengthPragma, weights_macro(context));
   text +=
       in_steps(context, cat("\n", step_declarations(context), "\n", weight_declarations(context),

@@ -101,8 +101,8 @@ StepCode step_code(const EmitContext& context);
 std::string assembly_declarations(const Program& program);
 Code assembly_definitions(const Program& program);
 
-// gcc's pragmas, which must come before the includes.
-std::string kernel_pragmas();
+// gcc's pragmas for code of a target, which must come before the includes.
+std::string kernel_pragmas(const IsaTraits& isa);
 
 // weights.cc
 std::string weight_declarations(const EmitContext& context);

@@ -23,12 +23,17 @@ std::string layer_lines(const Program& program, const Step& step) {
 
 }  // namespace
 
-std::string kernel_pragmas() {
-  return "#if defined(__GNUC__) && !defined(__clang__)\n"
-         "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
-         "// slower. They must come before the includes.\n"
-         "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n"
-         "#endif\n";
+std::string kernel_pragmas(const IsaTraits& isa) {
+  const std::string_view ahead = isa.lane_products
+                                     ? "// Nor must it load all weights of a tile ahead.\n"
+                                       "#pragma GCC optimize(\"no-schedule-insns\")\n"
+                                     : "";
+  return cat(
+      "#if defined(__GNUC__) && !defined(__clang__)\n"
+      "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
+      "// slower. They must come before the includes.\n"
+      "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n",
+      ahead, "#endif\n");
 }
 
 namespace {

@@ -19,6 +19,7 @@
 #include "templates/external/ops.h"
 #include "templates/kernels/conv/conv_plan.h"
 #include "templates/kernels/conv/half_vectors.h"
+#include "templates/kernels/conv/lane_tile.h"
 #include "templates/kernels/conv/tap_function.h"
 #include "templates/kernels/conv/tap_grid.h"
 #include "templates/kernels/quantize/requantize.h"
@@ -29,6 +30,7 @@ namespace etch {
 namespace conv_detail {
 
 constexpr int kLineBytes = 64;  // of a cache
+constexpr int kLaneGroups = 4;  // groups of 4 bytes in a load of kLanes
 
 template <class S>
 struct TilePtrs {
@@ -52,20 +54,26 @@ class Tile {
         cols_(cols),
         pairs_(block.form == BlockForm::kPairs),
         units_(pairs_ ? (cols + 1) / 2 : cols),
-        step_(block.form == BlockForm::kSplit ? 8 : 4),
-        pattern_(pattern) {}
+        step_(block.form == BlockForm::kSplit || block.form == BlockForm::kSquares ? 8 : 4),
+        pattern_(pattern),
+        squares_(s, block.vectors, rows * cols) {}
 
   // `lines`: how many of 64 bytes every iteration over K prefetches from in.ahead on.
   void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y, int lines) {
     lines_ = lines;
-    start(in);
+    if (block_.form == BlockForm::kSquares) {
+      squares_.start(in.bias, pattern_.bias);
+    } else {
+      start(in);
+    }
     for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
       products(in, pattern_.runs[r], static_cast<int>(r));
     }
-    if (block_.form != BlockForm::kWhole) {
+    if (is_half(block_.form)) {
       store_halves(in, y);
       return;
     }
+    if (block_.form == BlockForm::kSquares) acc_ = squares_.sums();
     store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y,
                in.residual);
   }
@@ -84,9 +92,7 @@ class Tile {
     }
   }
 
-  std::int64_t group_bytes() const {
-    return std::int64_t{block_.vectors} * s_.isa().weight_bytes();
-  }
+  std::int64_t group_bytes() const { return block_.step_bytes(s_.isa().weight_bytes()); }
 
   std::vector<PixelPlace> pixels() const {
     std::vector<PixelPlace> out;
@@ -124,14 +130,13 @@ class Tile {
         s_.block([&] {
           if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
           row_of_taps(in, Index(run.x_offset + k * run.repeat_step), Index(w_offset + k * w_step),
-                      run.groups);
+                      run);
         });
       }
       return;
     }
     const auto tap_row = [&](const Index& k) {
-      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step, Index(w_offset) + k * w_step,
-                  run.groups);
+      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step, Index(w_offset) + k * w_step, run);
     };
     if (run.repeat > 1) {
       s_.loop("tap_row", run.repeat, tap_row);
@@ -151,24 +156,46 @@ class Tile {
     s_.comment("taps: run " + std::to_string(r) + ", row " + std::to_string(k));
   }
 
-  void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, int groups) {
+  void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, const KRun& run) {
+    const int groups = run.groups;
     const int unroll = straight_line() ? groups : std::min(groups, plan_.unroll);
-    const int full = groups / unroll;
+    const bool half = block_.form == BlockForm::kSquares && run.bytes > 0 &&
+                      run.bytes <= step_ * groups - step_ / 2;  // the last step, of 4 bytes
+    const int full = (half ? groups - 1 : groups) / unroll;
     s_.loop("k", full, [&](const Index& k) {
+      const Index at = w + k * (unroll * group_bytes());
       for (int u = 0; u < unroll; ++u) {
-        one_group(in, x + k * (step_ * unroll) + Index(step_ * u),
-                  w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
-        if (u < lines_) prefetch(in, w + k * (unroll * group_bytes()), u);
+        step(in, x + k * (step_ * unroll), at, {u, unroll - u, u % kLaneGroups, false});
+        if (u < lines_) prefetch(in, at, u);
       }
-      for (int line = unroll; line < lines_; ++line)
-        prefetch(in, w + k * (unroll * group_bytes()), line);
+      for (int line = unroll; line < lines_; ++line) prefetch(in, at, line);
     });
-    if (groups % unroll == 0) return;
+    const int first = full * unroll;
+    if (first == groups) return;
     s_.block([&] {
-      for (int u = full * unroll; u < groups; ++u) {
-        one_group(in, x + Index(step_ * u), w + Index(u * group_bytes()), u);
-      }
+      for (int u = first; u < groups; ++u)
+        step(in, x, w, {u, groups - u, (u - first) % kLaneGroups, half && u == groups - 1});
     });
+  }
+
+  struct Step {
+    int u = 0;     // its number in the loop's body
+    int left = 1;  // steps to the body's end
+    int lane = 0;  // group of a register of kLanes
+    bool half = false;
+  };
+
+  void step(const TilePtrs<S>& in, const Index& x, const Index& w, const Step& at) {
+    const Index here = x + Index(step_ * at.u);
+    const Index weights = w + Index(at.u * group_bytes());
+    if (block_.form == BlockForm::kLanes) {
+      if (at.lane == 0) load_lanes(in, here, at.u, std::min(kLaneGroups, at.left));
+      lane_group(in, weights, at.u, at.lane);
+    } else if (block_.form == BlockForm::kSquares) {
+      square_step(in, here, weights, at.u, at.half ? 4 : 8);
+    } else {
+      one_group(in, here, weights, at.u);
+    }
   }
 
   // One dot4 per pixel and vector. The smaller side stays in registers, the other one streams.
@@ -192,6 +219,50 @@ class Tile {
     }
   }
 
+  // Up to 16 bytes of every pixel, from step u of the loop on.
+  void load_lanes(const TilePtrs<S>& in, const Index& x, int u, int groups) {
+    lanes_.clear();
+    for (const int p : pixels_) {
+      const Name name = Name("x").at("k", u).at("p", p);
+      lanes_.push_back(lane_tile::load(s_, name, in.x + x + place_of(p), groups));
+    }
+  }
+
+  // One dot4_lane per pixel and vector, with a group of what load_lanes() left.
+  void lane_group(const TilePtrs<S>& in, const Index& w, int u, int group) {
+    for (int v = 0; v < block_.vectors; ++v) {
+      const auto weights = s_.load_moved_w4(Name("w").at("k", u).at("v", v),
+                                            in.w + w + Index(v * s_.isa().weight_bytes()));
+      for (std::size_t i = 0; i < pixels_.size(); ++i)
+        s_.dot4_lane(acc(pixels_[i], v), lanes_[i], group, weights);
+    }
+  }
+
+  // One dot_squares per two pixels and two channels. The last step of a run may have half the
+  // bytes.
+  void square_step(const TilePtrs<S>& in, const Index& x, const Index& w, int u, int bytes) {
+    std::vector<std::optional<typename S::Bytes>> pairs;
+    for (int pair = 0; pair < squares_.pairs(); ++pair) {
+      const auto pixel = [&](int p) -> std::optional<typename S::template Ptr<const std::uint8_t>> {
+        if (std::find(pixels_.begin(), pixels_.end(), p) == pixels_.end()) return std::nullopt;
+        return in.x + x + place_of(p);
+      };
+      pairs.push_back(lane_tile::load_pair(s_, Name("x").at("k", u).at("p", 2 * pair),
+                                           pixel(2 * pair), pixel(2 * pair + 1), bytes));
+    }
+    for (int v = 0; v < 2 * block_.vectors; ++v) {
+      const auto weights = s_.load_bytes(Name("w").at("k", u).at("v", v),
+                                         in.w + w + Index(v * s_.isa().weight_bytes()));
+      squares_.multiply(v, pairs, weights);
+    }
+  }
+
+  // Bytes from the tile's first pixel to another one.
+  Index place_of(int p) const {
+    const int col = p % units_ * (pairs_ ? 2 : 1);
+    return Index((p / units_) * region_.x_row + col * region_.x_col);
+  }
+
   // The weights of the next block are one panel after those that are in use. After the last block
   // come the constants of the steps that follow.
   void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
@@ -204,10 +275,9 @@ class Tile {
                       in.w + w + Index(v * s_.isa().weight_bytes()));
   }
   auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
-    const int col = p % units_ * (pairs_ ? 2 : 1);
-    const auto from = in.x + x + Index((p / units_) * region_.x_row + col * region_.x_col);
+    const auto from = in.x + x + place_of(p);
     const Name name = Name("x").at("k", u).at("p", p);
-    return block_.form == BlockForm::kWhole ? s_.broadcast4(name, from) : s_.broadcast8(name, from);
+    return is_half(block_.form) ? s_.broadcast8(name, from) : s_.broadcast4(name, from);
   }
   typename S::I32& acc(int p, int v) {
     return acc_[static_cast<std::size_t>(p * block_.vectors + v)];
@@ -225,6 +295,8 @@ class Tile {
   int lines_ = 0;
   std::vector<int> pixels_;  // that need the current run
   std::vector<typename S::I32> acc_;
+  std::vector<typename S::Bytes> lanes_;  // of pixels_
+  lane_tile::Squares<S> squares_;
 };
 
 // Where loops have moved the pointers so far.
@@ -273,7 +345,7 @@ class RegionLoops {
     std::int64_t weights = region_.weights;
     for (const ChannelBlock& block : plan_.blocks) {
       const std::int64_t panel =
-          std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+          region_.groups(block.form) * block.step_bytes(s_.isa().weight_bytes());
       const int lanes = block.vectors * s_.isa().lanes;
       s_.loop("block", block.repeat, [&](const Index& b) {
         Place<S> at = place;
@@ -322,12 +394,13 @@ class RegionLoops {
   // iteration's share: so many lines.
   int lines_of_tile(const ChannelBlock& block, const Spot& row, const Spot& col) const {
     if (!plan_.prefetch || region_.groups(block.form) <= plan_.straight_line) return 0;
-    const int lines = plan_.unroll * block.vectors * s_.isa().weight_bytes() / kLineBytes;
+    const auto lines =
+        static_cast<int>(plan_.unroll * block.step_bytes(s_.isa().weight_bytes()) / kLineBytes);
     const int tiles = row.tiles * col.tiles;
     if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
     const int part = (lines + tiles - 1) / tiles;
     const std::int64_t panel =
-        std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+        region_.groups(block.form) * block.step_bytes(s_.isa().weight_bytes());
     return std::int64_t{tiles} * part * kLineBytes <= panel ? part : 0;
   }
 
@@ -343,7 +416,7 @@ class RegionLoops {
                    col * region_.x_col;
     const auto y = s_.template operand<Out>(plan_.operands.y) + at.y + Index(region_.y_offset) +
                    row * region_.y_row + col * region_.y_col;
-    const std::int64_t group_bytes = std::int64_t{block.vectors} * s_.isa().weight_bytes();
+    const std::int64_t group_bytes = block.step_bytes(s_.isa().weight_bytes());
     const auto panel = data<std::uint8_t>(plan_.operands.weights, "weights") + at.weights;
     const auto w = panel + Index(pattern.weights_shift * group_bytes);
     const auto bias = data<std::int32_t>(plan_.operands.start, "bias") + at.lane +
