@@ -13,28 +13,23 @@
 
 #include "compiler/base/check.h"
 #include "templates/isa/traits.h"
+#include "templates/native_products.h"
 #include "templates/native_values.h"
 #include "templates/stage.h"
 
 namespace etch {
 
-class NativeVerbs {
+class NativeVerbs : public NativeProducts {
  public:
-  using I32 = native::I32;
   using F32 = native::F32;
-  using X4 = native::X4;
-  using W4 = native::W4;
-  using Bytes = native::Bytes;
   using QuadX = native::QuadX;
   using QuadI = native::QuadI;
 
   // isa.lanes is 1, 2, 4, 8 or 16.
-  explicit NativeVerbs(const IsaTraits& isa) : isa_(isa) {
+  explicit NativeVerbs(const IsaTraits& isa) : NativeProducts(isa) {
     ETCH_CHECK(isa.lanes == 1 || isa.lanes == 2 || isa.lanes == 4 || isa.lanes == 8 ||
                isa.lanes == 16);
   }
-
-  const IsaTraits& isa() const { return isa_; }
 
   X4 part(const QuadX& quad, int i) const { return quad.part[index(i)]; }
   I32 part(const QuadI& quad, int i) const { return quad.part[index(i)]; }
@@ -80,76 +75,6 @@ class NativeVerbs {
       const std::uint8_t* const from = x + c % 2 * 4;
       return std::array<std::uint8_t, 4>{from[0], from[1], from[2], from[3]};
     });
-  }
-
-  W4 load_w4(const Name&, const std::uint8_t* w) const {
-    ETCH_CHECK(native::is_aligned(w, isa_.weight_bytes() / 2));
-    return make<W4>([&](std::size_t c) {
-      std::array<std::int16_t, 4> k{};
-      for (std::size_t i = 0; i < 4; ++i) k[i] = weight(w, c, i);
-      return k;
-    });
-  }
-
-  void dot4(I32& acc, const X4& x, const W4& w) const {
-    for (std::size_t c = 0; c < lanes(); ++c) {
-      for (std::size_t k = 0; k < 4; ++k) {
-        acc.lane[c] = native::wrapping_add(acc.lane[c], x.lane[c][k] * w.lane[c][k]);
-      }
-    }
-  }
-
-  W4 load_moved_w4(const Name& name, const std::uint8_t* w) const {
-    if (!isa_.weights_in_pairs) return load_w4(name, w);
-    ETCH_CHECK(native::is_aligned(w, isa_.weight_bytes() / 2));
-    return make<W4>([&](std::size_t c) {
-      std::array<std::int16_t, 4> k{};
-      for (std::size_t i = 0; i < 4; ++i)
-        k[i] = static_cast<std::int8_t>(w[i / 2 * 2 * lanes() + 2 * c + i % 2]);
-      return k;
-    });
-  }
-
-  void dot4_moved(I32& acc, const X4& x, const W4& w) const {
-    for (std::size_t c = 0; c < lanes(); ++c) {
-      check_pairs(w.lane[c]);
-      for (std::size_t k = 0; k < 4; ++k)
-        add_product(acc.lane[c], x.lane[c][k] - isa_.moved, w.lane[c][k]);
-    }
-  }
-
-  void dot4_lane(I32& acc, const Bytes& x, int g, const W4& w) const {
-    ETCH_CHECK(g >= 0 && g < isa_.lanes);
-    for (std::size_t c = 0; c < lanes(); ++c) {
-      check_pairs(w.lane[c]);
-      for (std::size_t k = 0; k < 4; ++k) {
-        const std::uint8_t byte = x.at[4 * index(g) + k];
-        add_product(acc.lane[c], isa_.moved == 0 ? byte : static_cast<std::int8_t>(byte),
-                    w.lane[c][k]);
-      }
-    }
-  }
-
-  void dot_squares(I32& acc, const Bytes& x, const Bytes& w) const {
-    for (std::size_t c = 0; c < lanes() && lanes() >= 4; ++c) {
-      const std::size_t from_x = c / 4 * 16 + c % 4 / 2 * 8;
-      const std::size_t from_w = c / 4 * 16 + c % 2 * 8;
-      for (std::size_t k = 0; k < 8; ++k) {
-        acc.lane[c] = native::wrapping_add(
-            acc.lane[c], x.at[from_x + k] * static_cast<std::int8_t>(w.at[from_w + k]));
-      }
-    }
-  }
-
-  I32 low_halves(const Name&, const I32& a, const I32& b) const {
-    if (lanes() < 4) return a;
-    return make<I32>([&](std::size_t c) { return (c % 4 < 2 ? a : b).lane[c / 4 * 4 + c % 2]; });
-  }
-
-  I32 high_halves(const Name&, const I32& a, const I32& b) const {
-    if (lanes() < 4) return b;
-    return make<I32>(
-        [&](std::size_t c) { return (c % 4 < 2 ? a : b).lane[c / 4 * 4 + c % 2 + 2]; });
   }
 
   void add_i32(I32& acc, const I32& v) const {
@@ -523,23 +448,6 @@ class NativeVerbs {
   std::size_t channel(int vectors, std::size_t vector, std::size_t lane) const {
     return index(channel_of(isa_, vectors, static_cast<int>(vector), static_cast<int>(lane)));
   }
-
-  void check_pairs(const std::array<std::int16_t, 4>& w) const {
-    ETCH_CHECK(fits_in_pairs(isa_, w[0], w[1], w[2], w[3]));
-  }
-  void add_product(std::int32_t& acc, int x, int w) const {
-    acc = native::wrapping_add(acc, x * w);
-  }
-
-  // Weight k of lane c in a vector of packed weights.
-  std::int16_t weight(const std::uint8_t* w, std::size_t c, std::size_t k) const {
-    if (isa_.weight_form == WeightForm::kS8x4) return static_cast<std::int8_t>(w[4 * c + k]);
-    const std::uint8_t* const half = w + (k % 2) * 4 * lanes();
-    const std::uint8_t* const word = half + 4 * c + 2 * (k / 2);
-    return static_cast<std::int16_t>(static_cast<std::uint16_t>(word[0] | (word[1] << 8)));
-  }
-
-  IsaTraits isa_;
 };
 
 }  // namespace etch
