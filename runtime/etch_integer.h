@@ -84,6 +84,17 @@ static inline void multiply_shift_lanes(const int32_t* acc, const int32_t* p, in
   }
 }
 
+// What the verb dot_squares says, of 4 lanes and more.
+static inline void dot_squares(int32_t* sum, const uint8_t* x, const uint8_t* w, int32_t lanes) {
+  for (int32_t c = 0; c < lanes; ++c) {
+    const uint8_t* const from_x = x + c / 4 * 16 + c % 4 / 2 * 8;
+    const uint8_t* const from_w = w + c / 4 * 16 + c % 2 * 8;
+    int32_t more = 0;  // at most 8 * 255 * 128
+    for (int32_t k = 0; k < 8; ++k) more += from_x[k] * static_cast<int8_t>(from_w[k]);
+    sum[c] = static_cast<int32_t>(static_cast<uint32_t>(sum[c]) + static_cast<uint32_t>(more));
+  }
+}
+
 // Lanes whose scale bits are 0 stay as they are.
 static inline void float_product_lanes(const int32_t* acc, const int32_t* scale_bits, int32_t* q,
                                        int32_t lanes) {

@@ -13,28 +13,23 @@
 
 #include "compiler/base/check.h"
 #include "templates/isa/traits.h"
+#include "templates/native_products.h"
 #include "templates/native_values.h"
 #include "templates/stage.h"
 
 namespace etch {
 
-class NativeVerbs {
+class NativeVerbs : public NativeProducts {
  public:
-  using I32 = native::I32;
   using F32 = native::F32;
-  using X4 = native::X4;
-  using W4 = native::W4;
-  using Bytes = native::Bytes;
   using QuadX = native::QuadX;
   using QuadI = native::QuadI;
 
   // isa.lanes is 1, 2, 4, 8 or 16.
-  explicit NativeVerbs(const IsaTraits& isa) : isa_(isa) {
+  explicit NativeVerbs(const IsaTraits& isa) : NativeProducts(isa) {
     ETCH_CHECK(isa.lanes == 1 || isa.lanes == 2 || isa.lanes == 4 || isa.lanes == 8 ||
                isa.lanes == 16);
   }
-
-  const IsaTraits& isa() const { return isa_; }
 
   X4 part(const QuadX& quad, int i) const { return quad.part[index(i)]; }
   I32 part(const QuadI& quad, int i) const { return quad.part[index(i)]; }
@@ -80,23 +75,6 @@ class NativeVerbs {
       const std::uint8_t* const from = x + c % 2 * 4;
       return std::array<std::uint8_t, 4>{from[0], from[1], from[2], from[3]};
     });
-  }
-
-  W4 load_w4(const Name&, const std::uint8_t* w) const {
-    ETCH_CHECK(native::is_aligned(w, isa_.weight_bytes() / 2));
-    return make<W4>([&](std::size_t c) {
-      std::array<std::int16_t, 4> k{};
-      for (std::size_t i = 0; i < 4; ++i) k[i] = weight(w, c, i);
-      return k;
-    });
-  }
-
-  void dot4(I32& acc, const X4& x, const W4& w) const {
-    for (std::size_t c = 0; c < lanes(); ++c) {
-      for (std::size_t k = 0; k < 4; ++k) {
-        acc.lane[c] = native::wrapping_add(acc.lane[c], x.lane[c][k] * w.lane[c][k]);
-      }
-    }
   }
 
   void add_i32(I32& acc, const I32& v) const {
@@ -470,16 +448,6 @@ class NativeVerbs {
   std::size_t channel(int vectors, std::size_t vector, std::size_t lane) const {
     return index(channel_of(isa_, vectors, static_cast<int>(vector), static_cast<int>(lane)));
   }
-
-  // Weight k of lane c in a vector of packed weights.
-  std::int16_t weight(const std::uint8_t* w, std::size_t c, std::size_t k) const {
-    if (isa_.weight_form == WeightForm::kS8x4) return static_cast<std::int8_t>(w[4 * c + k]);
-    const std::uint8_t* const half = w + (k % 2) * 4 * lanes();
-    const std::uint8_t* const word = half + 4 * c + 2 * (k / 2);
-    return static_cast<std::int16_t>(static_cast<std::uint16_t>(word[0] | (word[1] << 8)));
-  }
-
-  IsaTraits isa_;
 };
 
 }  // namespace etch

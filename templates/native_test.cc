@@ -210,5 +210,27 @@ TEST(NativeVerbsDeathTest, CatchAVectorThatIsNotAligned) {
   EXPECT_DEATH(s.load_i32("v", values + 1), "is_aligned");
 }
 
+// 2 * 128 * 128 is more than 16 bits hold.
+TEST(NativeVerbs, PairsOfTheSmallestWeightDoNotFit) {
+  IsaTraits isa;
+  isa.lanes = 4;
+  EXPECT_TRUE(fits_in_pairs(isa, -128, -128, -128, -128));
+  isa.weights_in_pairs = true;
+  EXPECT_TRUE(fits_in_pairs(isa, -128, -128, 127, -127));
+  EXPECT_FALSE(fits_in_pairs(isa, -128, 0, -128, 0));
+  EXPECT_FALSE(fits_in_pairs(isa, 0, -128, 0, -128));
+}
+
+// As a tile of 2 pixels and 2 channels.
+TEST(NativeVerbs, SquaresMultiplyTwoRowsByTwo) {
+  const auto s = verbs(4);
+  NativeVerbs::Bytes w;
+  w.at[0] = 1;     // row 0 takes byte 0
+  w.at[15] = 255;  // row 1 takes -1 times byte 7
+  auto acc = s.splat_i32("acc", 100);
+  s.dot_squares(acc, counting(s), w);
+  EXPECT_EQ(lanes_of(s, acc), (std::vector<std::int32_t>{100, 93, 108, 85}));
+}
+
 }  // namespace
 }  // namespace etch

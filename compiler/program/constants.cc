@@ -53,6 +53,21 @@ void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const Lan
   }
 }
 
+void append_moved_weights(std::vector<std::byte>& out, const IsaTraits& isa,
+                          const LaneWeights& lanes) {
+  if (!isa.weights_in_pairs) return append_weights(out, isa, lanes);
+  ETCH_CHECK(static_cast<int>(lanes.size()) == isa.lanes);
+  for (const auto& lane : lanes) ETCH_CHECK(fits_in_pairs(isa, lane[0], lane[1], lane[2], lane[3]));
+  for (const std::size_t first : {0U, 2U}) {
+    for (const auto& lane : lanes) {
+      for (std::size_t k = first; k < first + 2; ++k) {
+        ETCH_CHECK(lane[k] >= -128 && lane[k] <= 127);
+        out.push_back(static_cast<std::byte>(lane[k] & 0xff));
+      }
+    }
+  }
+}
+
 ConstantArray int32_array(std::string suffix, const std::vector<std::int32_t>& values,
                           std::string comment) {
   ConstantArray out{std::move(suffix), DType::kS32, {}, std::move(comment)};

@@ -14,8 +14,11 @@ namespace etch {
 // Weights of one dot4: four per lane, each in [-128, 127], or [-255, 255] for kS16EvenOdd.
 using LaneWeights = std::vector<std::array<int, 4>>;
 
-// Appends one packed vector of weights (IsaTraits::weight_bytes() bytes).
+// Appends one packed vector of weights (IsaTraits::weight_bytes() bytes) for load_w4.
 void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const LaneWeights& lanes);
+// The same for load_moved_w4.
+void append_moved_weights(std::vector<std::byte>& out, const IsaTraits& isa,
+                          const LaneWeights& lanes);
 
 ConstantArray int32_array(std::string suffix, const std::vector<std::int32_t>& values,
                           std::string comment);

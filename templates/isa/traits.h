@@ -2,6 +2,7 @@
 // here: these are plain numbers, filled in by templates/isa/<isa>/traits.h.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace etch {
@@ -38,10 +39,18 @@ struct IsaTraits {
   int accumulators = 8;                // the most accumulators a tile may hold
   WeightForm weight_form = WeightForm::kS8x4;
   bool broadcast_is_load = false;  // broadcast4 takes no slot of the multiply units
-  int vectors[4] = {4, 2, 1, 0};   // vectors per channel block that kernels may use, best first
+  bool lane_products = false;      // dot4_lane is one instruction, or nearly
+  bool square_products = false;    // so is dot_squares
+  // load_moved_w4 takes bytes 0 and 1 of every lane, then 2 and 3; products of bytes 0 and 2, and
+  // of 1 and 3, are added in 16 bits, so not both may be -128: fits_in_pairs().
+  bool weights_in_pairs = false;
+  int vectors[4] = {4, 2, 1, 0};  // vectors per channel block that kernels may use, best first
   // Bytes to which memory that kernels load from is aligned: what loads of vectors need; on x86 the
   // cache line, which no load should cross. Constants start there, the arena's rule comes from it.
   int alignment = 64;
+  // What dot4_moved and dot4_lane take from every byte of x: 128 where products are of signed
+  // bytes.
+  std::int16_t moved = 0;
   double multiply_cycles = 1;        // one dot4 of one vector, in cycles, throughput
   double broadcast_cycles = 1;       // one broadcast4
   double epilogue_cycles = 17;       // requantizing and storing 4 vectors
@@ -67,6 +76,12 @@ struct IsaTraits {
     return weight_form == WeightForm::kS8x4 ? 4 * lanes : 8 * lanes;
   }
 };
+
+// Whether four weights of a lane may be multiplied by moved bytes.
+constexpr bool fits_in_pairs(const IsaTraits& isa, int w0, int w1, int w2, int w3) {
+  const bool wraps = (w0 == -128 && w2 == -128) || (w1 == -128 && w3 == -128);
+  return !isa.weights_in_pairs || !wraps;
+}
 
 // Output channel, within a block of `vectors` vectors, that lane `lane` of vector `v` computes.
 // Chosen so that the in-lane packs of narrow4() leave the bytes of a pixel in channel order.

@@ -20,18 +20,19 @@ constexpr int kWindow = 4 * kMostLanes;  // bytes of the longest byte vector
 struct Input {
   int lanes;
   int weight_bytes;
-  const int32_t* integers;      // 5 vectors of kMostLanes, aligned to 64
-  const int32_t* sums;          // 1 vector; sums[c] * scales[c] rounds to an int32
-  const float* scales;          // 1 vector
-  const float* reals;           // 3 vectors of anything
-  const float* moderate;        // 1 vector of values that round to an int32
-  const int32_t* factors;       // 5 kinds of `lanes`: what multiply_shift takes; shifts below 32
-  const int32_t* corrections;   // 2 kinds of `lanes`; some values are those of integers
-  const int32_t* scale_bits;    // 1 vector; some are 0
-  float low, high;              // clamps, of magnitude below 2^31
-  const uint8_t* bytes;         // 4 vectors of kWindow
-  const uint8_t* weights;       // 4 packed vectors, aligned to 64
-  const uint8_t* unit_weights;  // 4 packed vectors: vector k has weight 1 for byte k of each lane
+  const int32_t* integers;       // 5 vectors of kMostLanes, aligned to 64
+  const int32_t* sums;           // 1 vector; sums[c] * scales[c] rounds to an int32
+  const float* scales;           // 1 vector
+  const float* reals;            // 3 vectors of anything
+  const float* moderate;         // 1 vector of values that round to an int32
+  const int32_t* factors;        // 5 kinds of `lanes`: what multiply_shift takes; shifts below 32
+  const int32_t* corrections;    // 2 kinds of `lanes`; some values are those of integers
+  const int32_t* scale_bits;     // 1 vector; some are 0
+  float low, high;               // clamps, of magnitude below 2^31
+  const uint8_t* bytes;          // 4 vectors of kWindow
+  const uint8_t* weights;        // 4 packed vectors, aligned to 64
+  const uint8_t* moved_weights;  // 4 vectors as load_moved_w4 takes them, aligned to 64
+  const uint8_t* unit_weights;   // 4 packed vectors: vector k has weight 1 for byte k of each lane
   int zero_point;
   uint8_t* page_end;  // kWindow bytes before it may be used; nothing from it on
 };
@@ -49,6 +50,7 @@ struct alignas(64) Data {
   int32_t corrections[2 * kMostLanes];
   int32_t scale_bits[kMostLanes];
   alignas(64) uint8_t weights[4 * 2 * kWindow];
+  alignas(64) uint8_t moved_weights[4 * 2 * kWindow];
   alignas(64) uint8_t unit_weights[4 * 2 * kWindow];
   int32_t lanes;
   int32_t weight_bytes;
@@ -67,10 +69,10 @@ struct Output {
 namespace {
 
 inline Input input_of(const Data& data, uint8_t* page_end) {
-  return {data.lanes,      data.weight_bytes, data.integers, data.sums,        data.scales,
-          data.reals,      data.moderate,     data.factors,  data.corrections, data.scale_bits,
-          data.low,        data.high,         data.bytes,    data.weights,     data.unit_weights,
-          data.zero_point, page_end};
+  return {data.lanes,        data.weight_bytes, data.integers, data.sums,        data.scales,
+          data.reals,        data.moderate,     data.factors,  data.corrections, data.scale_bits,
+          data.low,          data.high,         data.bytes,    data.weights,     data.moved_weights,
+          data.unit_weights, data.zero_point,   page_end};
 }
 
 // Gives up without a trace when full: the test then misses results.
@@ -178,6 +180,28 @@ class EveryVerb {
       const auto w = s_.load_w4("w", in_.weights + i * in_.weight_bytes);
       s_.dot4(sum, s_.broadcast4("x", in_.bytes + 4 * i), w);
       keep_i32(i == 0 ? "load_w4" : "dot4", sum);
+    }
+    for (int i = 0; i < 4; ++i) moved_products(s_.load_i32("v", integer_vector(i)), i);
+    I32 squares = s_.load_i32("v", integer_vector(3));
+    s_.dot_squares(squares, byte_vector(0), byte_vector(1));
+    keep_i32("dot_squares", squares);
+    const I32 a = s_.load_i32("v", integer_vector(0));
+    const I32 b = s_.load_i32("v", integer_vector(1));
+    keep_i32("low_halves", s_.low_halves("v", a, b));
+    keep_i32("high_halves", s_.high_halves("v", a, b));
+  }
+
+  void moved_products(I32 sum, int i) {
+    const auto w = s_.load_moved_w4("w", in_.moved_weights + i * in_.weight_bytes);
+    s_.dot4_moved(sum, s_.broadcast4("x", in_.bytes + 4 * i), w);
+    keep_i32("load_moved_w4", sum);
+    const auto mixed =
+        s_.interleave4("v", byte_vector(0), byte_vector(1), byte_vector(2), byte_vector(3));
+    s_.dot4_moved(sum, s_.part(mixed, i), w);
+    keep_i32("dot4_moved", sum);
+    for (int group = 0; group < lanes_; ++group) {
+      s_.dot4_lane(sum, byte_vector(i), group, w);
+      keep_i32("dot4_lane", sum);
     }
   }
 

@@ -101,7 +101,7 @@ StepCode step_code(const EmitContext& context);
 std::string assembly_declarations(const Program& program);
 Code assembly_definitions(const Program& program);
 
-// gcc's pragmas, which must come before the includes.
+// gcc's pragmas for code of a target, which must come before the includes.
 std::string kernel_pragmas(const IsaTraits& isa);
 
 // weights.cc

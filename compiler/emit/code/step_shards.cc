@@ -25,16 +25,17 @@ std::string layer_lines(const Program& program, const Step& step) {
 
 std::string kernel_pragmas(const IsaTraits& isa) {
   const bool portable_riscv = isa.name.starts_with("riscv") && isa.verbs() == "scalar";
+  const std::string_view ahead =
+      isa.lane_products || portable_riscv
+          ? "// Here it also loads so far ahead that sums do not stay in registers.\n"
+            "#pragma GCC optimize(\"no-schedule-insns\")\n"
+          : "";
   return cat(
       "#if defined(__GNUC__) && !defined(__clang__)\n"
       "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
       "// slower. They must come before the includes.\n"
       "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n",
-      portable_riscv
-          ? "// For RISC-V it also loads so far ahead that sums do not stay in registers.\n"
-            "#pragma GCC optimize(\"no-schedule-insns\")\n"
-          : "",
-      "#endif\n");
+      ahead, "#endif\n");
 }
 
 namespace {

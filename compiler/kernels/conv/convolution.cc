@@ -197,6 +197,12 @@ void take_start_from_operand(ConvPlan& plan) {
 }
 void take_start_from_operand(DepthwisePlan& plan) { plan.start_is_operand = true; }
 
+// What the products take from every x.
+int moved_by(const ConvPlan& plan, const IsaTraits& isa) {
+  return plan.blocks.front().form == BlockForm::kLanes ? isa.moved : 0;
+}
+int moved_by(const DepthwisePlan& plan, const IsaTraits&) { return plan.moved; }
+
 // The step of a problem whose start is an operand between x and y, and its factors as "bias".
 template <class MadeStep>
 void add_started(Lowering& lowering, const Node& node, const ConvProblem& problem, int zero_point,
@@ -205,8 +211,9 @@ void add_started(Lowering& lowering, const Node& node, const ConvProblem& proble
   step->facts.front() = range_fact(problem);
   step->summary = describe(problem, step->kind);
   take_start_from_operand(step->plan);
-  const View start = add_fold(lowering, node, take_constant(*step, "bias"),
-                              lowering.stored_offset(problem.x), zero_point);
+  const View start = add_fold(
+      lowering, node, take_constant(*step, "bias"),
+      lowering.stored_offset(problem.x) - moved_by(step->plan, lowering.isa()), zero_point);
   lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});
 }
 
@@ -218,6 +225,7 @@ void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, 
   prepare_halo(lowering, node, problem.x, zero_point);
   // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
   problem.x_zero_point = 1;
+  problem.zero_point_at_run_time = true;
   problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
   if (wastes_lanes(problem, lowering.isa())) problem = spread_groups(lowering, node, problem);
   std::string fault = fault_of_regions(problem);

@@ -40,10 +40,11 @@ struct ConvProblem {
   View y;  // [N, M, out...], uint8 or int32
   // [M][tap][C / group], taps in kernel order (last axis fastest); each in [-255, 255].
   std::vector<int> weights;
-  std::vector<std::int32_t> bias;  // [M], zeros when the operator has none
-  int x_zero_point = 0;            // as stored
-  std::vector<float> scale;        // [M]; empty for int32 output
-  Requantize out;                  // kind is chosen here
+  std::vector<std::int32_t> bias;       // [M], zeros when the operator has none
+  int x_zero_point = 0;                 // as stored
+  bool zero_point_at_run_time = false;  // biases are factors of it; what moves x is added with it
+  std::vector<float> scale;             // [M]; empty for int32 output
+  Requantize out;                       // kind is chosen here
   std::optional<ConvResidual> residual;
   std::optional<RunTimeWeights> run_time;  // then `weights` is empty
 

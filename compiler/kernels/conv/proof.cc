@@ -12,14 +12,15 @@
 
 namespace etch {
 
-std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps) {
+std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps,
+                         int moved) {
   std::int64_t sum = 0;
   for (const int tap : taps) {
     for (std::int64_t c = 0; c < problem.geometry.in_per_group(); ++c)
       sum += problem.weight(m, tap, c);
   }
-  const std::int64_t folded =
-      problem.bias[static_cast<std::size_t>(m)] - problem.x_zero_point * sum;
+  const int zero_point = problem.x_zero_point - (problem.zero_point_at_run_time ? 0 : moved);
+  const std::int64_t folded = problem.bias[static_cast<std::size_t>(m)] - zero_point * sum;
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(folded));
 }
 

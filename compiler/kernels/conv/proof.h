@@ -12,7 +12,9 @@
 namespace etch {
 
 // bias[m] - x_zero_point * (sum of the weights of channel m over `taps`), wrapped to int32.
-std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps);
+// `moved` is what the products take from every x.
+std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::vector<int>& taps,
+                         int moved = 0);
 
 // Which form of requantization is exact, and why.
 struct RangeProof {

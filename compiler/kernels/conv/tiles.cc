@@ -49,12 +49,47 @@ double group_cycles(const IsaTraits& isa, int pixels, int vectors) {
 
 // Accumulators of a tile of rows x cols pixels.
 int accumulators_of(const ChannelBlock& block, int rows, int cols) {
+  if (block.form == BlockForm::kSquares) return (rows * cols + 1) / 2 * 2 * block.vectors;
   return rows * (block.form == BlockForm::kPairs ? (cols + 1) / 2 : cols) * block.vectors;
+}
+
+// Registers of kLanes hold the bytes of all pixels, of kSquares those of pairs.
+bool fits_registers(const IsaTraits& isa, const ChannelBlock& block, int rows, int cols) {
+  constexpr int kRegisters = 32, kOthers = 3;
+  const int sums = accumulators_of(block, rows, cols);
+  if (sums > isa.accumulators) return false;
+  if (block.form == BlockForm::kLanes) return sums + rows * cols + kOthers <= kRegisters;
+  return block.form != BlockForm::kSquares || sums + (rows * cols + 1) / 2 + kOthers <= kRegisters;
+}
+
+// Instructions of a tile of kLanes or kSquares. Loads of weights go in pairs, more or less.
+double tile_instructions(const IsaTraits& isa, const ConvRegion& region, const ChannelBlock& block,
+                         const TileSpan& rows, const TileSpan& cols) {
+  constexpr double kLoad = 0.6, kPerLoop = 6, kPerTile = 20, kPerResult = 6;
+  const bool squares = block.form == BlockForm::kSquares;
+  double sum = kPerTile + kPerResult * accumulators_of(block, rows.size, cols.size);
+  if (squares) sum += accumulators_of(block, rows.size, cols.size);
+  for (const TileRun& run : region.pattern(rows, cols, block.form).runs) {
+    const int pixels = run.pixels.count();
+    const int steps = run.k.groups;
+    double once = kPerLoop;
+    if (squares) {
+      once += steps * ((pixels + 1) / 2 * 2 * block.vectors + pixels + kLoad * 2 * block.vectors);
+    } else {
+      once += steps * (isa.multiply_cycles * pixels * block.vectors + kLoad * block.vectors);
+      once += (steps + 3) / 4 * pixels * (isa.moved == 0 ? 1 : 2);
+      if (isa.weights_in_pairs) once += steps * pixels;
+    }
+    sum += run.k.repeat * once;
+  }
+  return sum;
 }
 
 // Cycles of one tile. Taps on padding may split its runs, and every loop more has its price.
 double tile_cycles(const IsaTraits& isa, const ConvRegion& region, const ChannelBlock& block,
                    const TileSpan& rows, const TileSpan& cols) {
+  if (block.form == BlockForm::kLanes || block.form == BlockForm::kSquares)
+    return tile_instructions(isa, region, block, rows, cols);
   const TilePattern pattern = region.pattern(rows, cols, block.form);
   const int vectors = block.vectors;
   const int pixels = accumulators_of(block, rows.size, cols.size) / vectors;
@@ -106,9 +141,8 @@ struct Shape2 {
 Shape2 best_tile(const IsaTraits& isa, const ConvRegion& region,
                  const std::vector<ChannelBlock>& blocks) {
   const auto fits = [&](int rows, int cols) {
-    return std::ranges::all_of(blocks, [&](const ChannelBlock& block) {
-      return accumulators_of(block, rows, cols) <= isa.accumulators;
-    });
+    return std::ranges::all_of(
+        blocks, [&](const ChannelBlock& block) { return fits_registers(isa, block, rows, cols); });
   };
   Shape2 best;
   for (int rows = 1; rows <= std::min(kMostTileRows, region.rows); ++rows) {
@@ -156,6 +190,21 @@ bool half_form_pays(const ConvPlan& plan, BlockForm form) {
   });
 }
 
+// The forms of whole vectors that the plan may have.
+std::vector<BlockForm> whole_forms(const ConvPlan& plan) {
+  std::vector<BlockForm> out = {plan.lanes ? BlockForm::kLanes : BlockForm::kWhole};
+  const bool even = std::ranges::all_of(plan.regions, [](const ConvRegion& region) {
+    return !region.grid || region.grid->groups % 2 == 0;
+  });
+  if (plan.squares && even) out.push_back(BlockForm::kSquares);
+  return out;
+}
+
+std::vector<ChannelBlock> with_form(std::vector<ChannelBlock> blocks, BlockForm form) {
+  for (ChannelBlock& block : blocks) block.form = form;
+  return blocks;
+}
+
 // Ways to divide `channels`: whole vectors, and with half a vector for the last channels.
 std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const IsaTraits& isa,
                                                  int channels) {
@@ -163,7 +212,8 @@ std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const Isa
   const int rest = channels % isa.lanes;
   for (const int vectors : isa.vectors) {
     if (vectors == 0 || vectors > isa.accumulators) continue;
-    out.push_back(split_channels(isa, channels, vectors));
+    for (const BlockForm form : whole_forms(plan))
+      out.push_back(with_form(split_channels(isa, channels, vectors), form));
     if (plan.operands.weights >= 0) continue;  // run-time packing knows whole vectors
     if (!isa.broadcast_is_load || isa.lanes <= 4 || plan.out.kind == Requantize::Kind::kInt32)
       continue;
@@ -224,6 +274,12 @@ int evenly(const ConvPlan& plan, int limit) {
                          [&](const KRun& run) { return run.groups % unroll == 0; });
     });
   };
+  if (plan.blocks.front().form == BlockForm::kLanes) {  // a register holds 4 groups
+    for (int unroll = limit / 4 * 4; unroll > 4; unroll -= 4) {
+      if (leaves_no_rest(unroll)) return unroll;
+    }
+    return 4;
+  }
   for (int unroll = limit; 2 * unroll >= limit && unroll > 0; --unroll) {
     if (leaves_no_rest(unroll)) return unroll;
   }
@@ -237,7 +293,8 @@ void unroll_by_rule(ConvPlan& plan, const IsaTraits& isa, int divisor) {
     largest =
         std::max(largest, accumulators_of(plan.blocks.front(), region.tile_rows, region.tile_cols));
   }
-  const double instructions = largest * std::max(1.0, isa.multiply_cycles);  // per 4 bytes of K
+  const double each = plan.lanes ? 1 : std::max(1.0, isa.multiply_cycles);
+  const double instructions = largest * each;  // per 4 bytes of K
   plan.straight_line = static_cast<int>(kStraightLineProducts / instructions / divisor);
   plan.unroll =
       evenly(plan, std::max(1, static_cast<int>(kLoopBodyProducts / instructions / divisor)));
@@ -285,7 +342,13 @@ Statements statements_of(const ConvPlan& plan) {
 }
 
 void choose_tiles_for(ConvPlan& plan, const IsaTraits& isa, int channels, int vectors) {
-  set_shape(plan, isa, fastest_with(plan, isa, split_channels(isa, channels, vectors)));
+  ConvShape best;
+  for (const BlockForm form : whole_forms(plan)) {
+    ConvShape shape =
+        fastest_with(plan, isa, with_form(split_channels(isa, channels, vectors), form));
+    if (shape.cycles < best.cycles) best = std::move(shape);
+  }
+  set_shape(plan, isa, best);
 }
 
 void choose_unrolling(ConvPlan& plan, const IsaTraits& isa) {

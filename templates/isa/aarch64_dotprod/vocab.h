@@ -43,6 +43,21 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   return {vdotq_s32(vsubq_s32(acc.v, w.negated), x.v, w.v)};
 }
 
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) {
+  return {vreinterpretq_s8_u8(vld1q_u8(w)), vdupq_n_s32(0)};
+}
+ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return {vdotq_s32(acc.v, w.v, x.v)}; }
+
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  const int8x16_t from = vreinterpretq_s8_u8(x.v);
+  if (group == 0) return {vdotq_laneq_s32(acc.v, w.v, from, 0)};
+  if (group == 1) return {vdotq_laneq_s32(acc.v, w.v, from, 1)};
+  if (group == 2) return {vdotq_laneq_s32(acc.v, w.v, from, 2)};
+  return {vdotq_laneq_s32(acc.v, w.v, from, 3)};
+}
+
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return {squares(acc.v, x.v, w.v)}; }
+
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
   const QuadBytes rows = interleaved(r0, r1, r2, r3);
   return {moved(rows.v0), moved(rows.v1), moved(rows.v2), moved(rows.v3)};

@@ -47,6 +47,15 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   return {opaque(_mm256_add_epi32(sum, _mm256_madd_epi16(x.odd, w.odd)))};
 }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  uint8_t all[32];
+  store_vector(all, x.v);
+  return dot4(acc, broadcast4(all + 4 * group), w);
+}
+
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
   const __m256i low01 = _mm256_unpacklo_epi8(r0.v, r1.v);
   const __m256i high01 = _mm256_unpackhi_epi8(r0.v, r1.v);

@@ -88,6 +88,30 @@ ETCH_INLINE X4 broadcast8(const uint8_t* x) {
 
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {_mm512_loadu_si512(w)}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm512_dpbusd_epi32(acc.v, x.v, w.v)}; }
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  uint8_t all[64];
+  _mm512_storeu_si512(all, x.v);
+  return dot4(acc, broadcast4(all + 4 * group), w);
+}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[16];
+  uint8_t xs[64], ws[64];
+  _mm512_storeu_si512(sum, acc.v);
+  _mm512_storeu_si512(xs, x.v);
+  _mm512_storeu_si512(ws, w.v);
+  rt::dot_squares(sum, xs, ws, 16);
+  return {_mm512_loadu_si512(sum)};
+}
+ETCH_INLINE I32 low_halves(I32 a, I32 b) {
+  return {_mm512_maskz_unpacklo_epi64(kAllPairs, a.v, b.v)};
+}
+ETCH_INLINE I32 high_halves(I32 a, I32 b) {
+  return {_mm512_maskz_unpackhi_epi64(kAllPairs, a.v, b.v)};
+}
+
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm512_add_epi32(acc.v, v.v)}; }
 
 ETCH_INLINE I32 add_pairs(I32 a, I32 b) {

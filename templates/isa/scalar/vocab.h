@@ -83,6 +83,16 @@ ETCH_INLINE I32 sub_i32(I32 a, I32 b) {
 
 ETCH_INLINE I32 add_pairs(I32 a, I32) { return a; }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int, W4 w) {
+  return dot4(acc, {x.b0, x.b1, x.b2, x.b3}, w);
+}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes, Bytes) { return acc; }
+ETCH_INLINE I32 low_halves(I32 a, I32) { return a; }
+ETCH_INLINE I32 high_halves(I32, I32 b) { return b; }
+
 // ---- bytes ----
 
 ETCH_INLINE uint8_t max_u8(uint8_t a, uint8_t b) { return a > b ? a : b; }

@@ -123,6 +123,21 @@ ETCH_INLINE Bytes shuffled(Bytes b, uint64_t low_index, uint64_t high_index) {
   return {vqtbl1q_u8(b.v, index)};
 }
 
+// dot_squares where no instruction does it: products of a row of x and a row of w at a time.
+ETCH_INLINE int32x4_t sums_of_eight(uint8x8_t x, int8x8_t w) {
+  const int16x8_t wide = vreinterpretq_s16_u16(vmovl_u8(x));
+  const int16x8_t weights = vmovl_s8(w);
+  return vmlal_high_s16(vmull_s16(vget_low_s16(wide), vget_low_s16(weights)), wide, weights);
+}
+ETCH_INLINE int32x4_t squares(int32x4_t acc, uint8x16_t x, uint8x16_t weights) {
+  const int8x16_t w = vreinterpretq_s8_u8(weights);
+  const int32x4_t low = vpaddq_s32(sums_of_eight(vget_low_u8(x), vget_low_s8(w)),
+                                   sums_of_eight(vget_low_u8(x), vget_high_s8(w)));
+  const int32x4_t high = vpaddq_s32(sums_of_eight(vget_high_u8(x), vget_low_s8(w)),
+                                    sums_of_eight(vget_high_u8(x), vget_high_s8(w)));
+  return vaddq_s32(acc, vpaddq_s32(low, high));
+}
+
 // ---- integers ----
 
 ETCH_INLINE I32 zero_i32() { return {vdupq_n_s32(0)}; }
@@ -139,6 +154,15 @@ ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {vaddq_s32(acc.v, v.v)}; }
 ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
   return {vaddq_s32(vtrn1q_s32(a.v, b.v), vtrn2q_s32(a.v, b.v))};
+}
+
+ETCH_INLINE I32 low_halves(I32 a, I32 b) {
+  return {
+      vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(a.v), vreinterpretq_s64_s32(b.v)))};
+}
+ETCH_INLINE I32 high_halves(I32 a, I32 b) {
+  return {
+      vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a.v), vreinterpretq_s64_s32(b.v)))};
 }
 
 // ---- bytes ----

@@ -73,6 +73,19 @@ ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm256_add_epi32(acc.v, v.v)}; }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[8];
+  uint8_t xs[32], ws[32];
+  store_vector(sum, acc.v);
+  store_vector(xs, x.v);
+  store_vector(ws, w.v);
+  rt::dot_squares(sum, xs, ws, 8);
+  return {load_vector(sum)};
+}
+ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {_mm256_unpacklo_epi64(a.v, b.v)}; }
+ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {_mm256_unpackhi_epi64(a.v, b.v)}; }
+
 ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
   const __m256i own = _mm256_blend_epi32(a.v, b.v, 0xAA);
   const __m256i other =

@@ -97,6 +97,26 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   return {opaque(_mm_add_epi32(sum, _mm_madd_epi16(x.odd, w.odd)))};
 }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  uint8_t all[16];
+  store_vector(all, x.v);
+  return dot4(acc, broadcast4(all + 4 * group), w);
+}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[4];
+  uint8_t xs[16], ws[16];
+  store_vector(sum, acc.v);
+  store_vector(xs, x.v);
+  store_vector(ws, w.v);
+  rt::dot_squares(sum, xs, ws, 4);
+  return {load_vector(sum)};
+}
+ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {_mm_unpacklo_epi64(a.v, b.v)}; }
+ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {_mm_unpackhi_epi64(a.v, b.v)}; }
+
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm_add_epi32(acc.v, v.v)}; }
 
 ETCH_INLINE I32 add_pairs(I32 a, I32 b) {

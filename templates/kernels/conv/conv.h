@@ -18,7 +18,7 @@
 
 #include "templates/external/ops.h"
 #include "templates/kernels/conv/conv_plan.h"
-#include "templates/kernels/conv/half_vectors.h"
+#include "templates/kernels/conv/conv_tile.h"
 #include "templates/kernels/conv/tap_function.h"
 #include "templates/kernels/conv/tap_grid.h"
 #include "templates/kernels/quantize/requantize.h"
@@ -27,205 +27,6 @@
 namespace etch {
 
 namespace conv_detail {
-
-constexpr int kLineBytes = 64;  // of a cache
-
-template <class S>
-struct TilePtrs {
-  typename S::template Ptr<const std::uint8_t> x, w, ahead;
-  typename S::template Ptr<const std::int32_t> terms, bias;
-  Factors<S> factors;
-  Residual<S> residual;
-};
-
-// The body of one tile: registers, products, epilogue.
-template <class S, class Out>
-class Tile {
- public:
-  Tile(S& s, const ConvPlan& plan, const ConvRegion& region, const ChannelBlock& block, int rows,
-       int cols, const TilePattern& pattern)
-      : s_(s),
-        plan_(plan),
-        region_(region),
-        block_(block),
-        rows_(rows),
-        cols_(cols),
-        pairs_(block.form == BlockForm::kPairs),
-        units_(pairs_ ? (cols + 1) / 2 : cols),
-        step_(block.form == BlockForm::kSplit ? 8 : 4),
-        pattern_(pattern) {}
-
-  // `lines`: how many of 64 bytes every iteration over K prefetches from in.ahead on.
-  void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y, int lines) {
-    lines_ = lines;
-    start(in);
-    for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
-      products(in, pattern_.runs[r], static_cast<int>(r));
-    }
-    if (block_.form != BlockForm::kWhole) {
-      store_halves(in, y);
-      return;
-    }
-    store_tile(s_, plan_.out, block_.vectors, block_.channels, pixels(), acc_, in.factors, y,
-               in.residual);
-  }
-
- private:
-  using Index = typename S::Index;
-
-  bool straight_line() const { return region_.groups(block_.form) <= plan_.straight_line; }
-
-  void store_halves(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y) {
-    if constexpr (std::is_same_v<Out, std::uint8_t>) {
-      if (!pairs_) acc_ = half_vectors::add_halves(s_, acc_);
-      half_vectors::store(s_, plan_.out, block_.channels,
-                          half_vectors::slots(pixels(), pairs_ ? cols_ : 0), acc_, in.factors, y,
-                          in.residual);
-    }
-  }
-
-  std::int64_t group_bytes() const {
-    return std::int64_t{block_.vectors} * s_.isa().weight_bytes();
-  }
-
-  std::vector<PixelPlace> pixels() const {
-    std::vector<PixelPlace> out;
-    for (int r = 0; r < rows_; ++r) {
-      for (int c = 0; c < cols_; ++c) {
-        out.push_back(
-            {r, c, r * region_.y_row + c * region_.y_col, r * region_.r_row + c * region_.r_col});
-      }
-    }
-    return out;
-  }
-
-  void start(const TilePtrs<S>& in) {
-    acc_.clear();
-    for (int p = 0; p < rows_ * units_; ++p) {
-      for (int v = 0; v < block_.vectors; ++v) {
-        const std::int64_t lane =
-            pattern_.bias[static_cast<std::size_t>(p)] + std::int64_t{v} * s_.isa().lanes;
-        acc_.push_back(s_.load_i32(Name("acc").at("p", p).at("v", v), in.bias + Index(lane)));
-      }
-      if (plan_.operands.row_terms < 0) continue;
-      const auto term = s_.load_i32(Name("term").at("p", p), in.terms + Index(p * s_.isa().lanes));
-      for (int v = 0; v < block_.vectors; ++v) s_.add_i32(acc(p, v), term);
-    }
-  }
-
-  // All products of one run; loops where the tile would grow too long.
-  void products(const TilePtrs<S>& in, const TileRun& tile_run, int r) {
-    const KRun& run = tile_run.k;
-    const std::int64_t w_offset = tile_run.weights * group_bytes();
-    const std::int64_t w_step = tile_run.weights_step * group_bytes();
-    choose_pixels(tile_run.pixels);
-    if (straight_line()) {
-      for (int k = 0; k < run.repeat; ++k) {
-        s_.block([&] {
-          if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
-          row_of_taps(in, Index(run.x_offset + k * run.repeat_step), Index(w_offset + k * w_step),
-                      run.groups);
-        });
-      }
-      return;
-    }
-    const auto tap_row = [&](const Index& k) {
-      row_of_taps(in, Index(run.x_offset) + k * run.repeat_step, Index(w_offset) + k * w_step,
-                  run.groups);
-    };
-    if (run.repeat > 1) {
-      s_.loop("tap_row", run.repeat, tap_row);
-    } else {  // without a loop, the names of several runs need scopes of their own
-      s_.block([&] { tap_row(Index(0)); });
-    }
-  }
-
-  void choose_pixels(const PixelRect& rect) {
-    pixels_.clear();
-    for (int p = 0; p < rows_ * units_; ++p) {
-      if (rect.has(p / units_, p % units_)) pixels_.push_back(p);
-    }
-  }
-
-  void tap_comment(int r, int k) {
-    s_.comment("taps: run " + std::to_string(r) + ", row " + std::to_string(k));
-  }
-
-  void row_of_taps(const TilePtrs<S>& in, const Index& x, const Index& w, int groups) {
-    const int unroll = straight_line() ? groups : std::min(groups, plan_.unroll);
-    const int full = groups / unroll;
-    s_.loop("k", full, [&](const Index& k) {
-      for (int u = 0; u < unroll; ++u) {
-        one_group(in, x + k * (step_ * unroll) + Index(step_ * u),
-                  w + k * (unroll * group_bytes()) + Index(u * group_bytes()), u);
-        if (u < lines_) prefetch(in, w + k * (unroll * group_bytes()), u);
-      }
-      for (int line = unroll; line < lines_; ++line)
-        prefetch(in, w + k * (unroll * group_bytes()), line);
-    });
-    if (groups % unroll == 0) return;
-    s_.block([&] {
-      for (int u = full * unroll; u < groups; ++u) {
-        one_group(in, x + Index(step_ * u), w + Index(u * group_bytes()), u);
-      }
-    });
-  }
-
-  // One dot4 per pixel and vector. The smaller side stays in registers, the other one streams.
-  void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
-    if (block_.vectors < static_cast<int>(pixels_.size())) {
-      std::vector<typename S::W4> weights;
-      for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
-      for (const int p : pixels_) {
-        const auto pixel = load_pixel(in, x, u, p);
-        for (int v = 0; v < block_.vectors; ++v)
-          s_.dot4(acc(p, v), pixel, weights[static_cast<std::size_t>(v)]);
-      }
-      return;
-    }
-    std::vector<typename S::X4> pixels;
-    for (const int p : pixels_) pixels.push_back(load_pixel(in, x, u, p));
-    for (int v = 0; v < block_.vectors; ++v) {
-      const auto weights = load_weights(in, w, u, v);
-      for (std::size_t i = 0; i < pixels_.size(); ++i)
-        s_.dot4(acc(pixels_[i], v), pixels[i], weights);
-    }
-  }
-
-  // The weights of the next block are one panel after those that are in use. After the last block
-  // come the constants of the steps that follow.
-  void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
-    const auto panel = static_cast<int>(region_.groups(block_.form) * group_bytes());
-    s_.call(external::Prefetch{}, in.ahead, in.w, in.w + w, panel + line * kLineBytes);
-  }
-
-  auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {
-    return s_.load_w4(Name("w").at("k", u).at("v", v),
-                      in.w + w + Index(v * s_.isa().weight_bytes()));
-  }
-  auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
-    const int col = p % units_ * (pairs_ ? 2 : 1);
-    const auto from = in.x + x + Index((p / units_) * region_.x_row + col * region_.x_col);
-    const Name name = Name("x").at("k", u).at("p", p);
-    return block_.form == BlockForm::kWhole ? s_.broadcast4(name, from) : s_.broadcast8(name, from);
-  }
-  typename S::I32& acc(int p, int v) {
-    return acc_[static_cast<std::size_t>(p * block_.vectors + v)];
-  }
-
-  S& s_;
-  const ConvPlan& plan_;
-  const ConvRegion& region_;
-  const ChannelBlock& block_;
-  int rows_, cols_;
-  bool pairs_;
-  int units_;  // accumulators per row of the tile and vector
-  int step_;   // bytes of x from one step of the K loop to the next
-  const TilePattern& pattern_;
-  int lines_ = 0;
-  std::vector<int> pixels_;  // that need the current run
-  std::vector<typename S::I32> acc_;
-};
 
 // Where loops have moved the pointers so far.
 template <class S>
@@ -273,7 +74,7 @@ class RegionLoops {
     std::int64_t weights = region_.weights;
     for (const ChannelBlock& block : plan_.blocks) {
       const std::int64_t panel =
-          std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+          region_.groups(block.form) * block.step_bytes(s_.isa().weight_bytes());
       const int lanes = block.vectors * s_.isa().lanes;
       s_.loop("block", block.repeat, [&](const Index& b) {
         Place<S> at = place;
@@ -322,12 +123,13 @@ class RegionLoops {
   // iteration's share: so many lines.
   int lines_of_tile(const ChannelBlock& block, const Spot& row, const Spot& col) const {
     if (!plan_.prefetch || region_.groups(block.form) <= plan_.straight_line) return 0;
-    const int lines = plan_.unroll * block.vectors * s_.isa().weight_bytes() / kLineBytes;
+    const auto lines =
+        static_cast<int>(plan_.unroll * block.step_bytes(s_.isa().weight_bytes()) / kLineBytes);
     const int tiles = row.tiles * col.tiles;
     if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
     const int part = (lines + tiles - 1) / tiles;
     const std::int64_t panel =
-        std::int64_t{region_.groups(block.form)} * block.vectors * s_.isa().weight_bytes();
+        region_.groups(block.form) * block.step_bytes(s_.isa().weight_bytes());
     return std::int64_t{tiles} * part * kLineBytes <= panel ? part : 0;
   }
 
@@ -343,7 +145,7 @@ class RegionLoops {
                    col * region_.x_col;
     const auto y = s_.template operand<Out>(plan_.operands.y) + at.y + Index(region_.y_offset) +
                    row * region_.y_row + col * region_.y_col;
-    const std::int64_t group_bytes = std::int64_t{block.vectors} * s_.isa().weight_bytes();
+    const std::int64_t group_bytes = block.step_bytes(s_.isa().weight_bytes());
     const auto panel = data<std::uint8_t>(plan_.operands.weights, "weights") + at.weights;
     const auto w = panel + Index(pattern.weights_shift * group_bytes);
     const auto bias = data<std::int32_t>(plan_.operands.start, "bias") + at.lane +

@@ -14,8 +14,14 @@
 
 namespace etch {
 
-// How the lanes of a block share the work (half_vectors.h).
-enum class BlockForm { kWhole, kSplit, kPairs };
+// How the lanes of a block share the work, and by which verb they multiply.
+//   kWhole: a channel each, dot4 with a broadcast group; kSplit, kPairs: half_vectors.h;
+//   kLanes: as kWhole, but 16 bytes of a pixel are loaded at once, and dot4_lane takes a group;
+//   kSquares: 2 pixels x 2 channels each, 8 bytes of K at a time by dot_squares (lane_tile.h).
+enum class BlockForm { kWhole, kSplit, kPairs, kLanes, kSquares };
+constexpr bool is_half(BlockForm form) {
+  return form == BlockForm::kSplit || form == BlockForm::kPairs;
+}
 
 struct ConvRegion {
   std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
@@ -33,8 +39,8 @@ struct ConvRegion {
 
   // Steps of the K loop for one repetition of a run.
   int groups_of(const KRun& run, BlockForm form) const {
-    if (form == BlockForm::kSplit) return (run.groups + 1) / 2;
-    if (form == BlockForm::kWhole) return run.groups;
+    if (form == BlockForm::kSplit || form == BlockForm::kSquares) return (run.groups + 1) / 2;
+    if (form != BlockForm::kPairs) return run.groups;
     const auto behind = static_cast<int>(x_col) + run.bytes;  // the odd lanes' last byte
     return std::max(run.groups, (behind - 4 + 3) / 4);
   }
@@ -45,7 +51,7 @@ struct ConvRegion {
   }
   // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
   TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
-    if (grid) return pattern_of(*grid, tile_row, tile_col);
+    if (grid) return in_steps(pattern_of(*grid, tile_row, tile_col), form);
     TilePattern out;
     const int across = form == BlockForm::kPairs ? (tile_col.size + 1) / 2 : tile_col.size;
     std::int64_t weights_of_run = 0;
@@ -57,6 +63,19 @@ struct ConvRegion {
     }
     out.bias.assign(static_cast<std::size_t>(tile_row.size) * static_cast<std::size_t>(across), 0);
     return out;
+  }
+
+ private:
+  // Squares take two groups at a time; a tap on the grid has an even number.
+  static TilePattern in_steps(TilePattern pattern, BlockForm form) {
+    if (form != BlockForm::kSquares) return pattern;
+    for (TileRun& run : pattern.runs) {
+      run.k.groups /= 2;
+      run.weights /= 2;
+      run.weights_step /= 2;
+    }
+    pattern.weights_shift /= 2;
+    return pattern;
   }
 };
 
@@ -77,7 +96,12 @@ struct ChannelBlock {
   int vectors = 1;
   int channels = 0;
   int repeat = 1;
-  BlockForm form = BlockForm::kWhole;  // otherwise one vector, of at most L / 2 channels
+  BlockForm form = BlockForm::kWhole;  // if is_half(): one vector, of at most L / 2 channels
+
+  // Bytes of weights of a step of the K loop; a vector of them has `weight_bytes`.
+  std::int64_t step_bytes(int weight_bytes) const {
+    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * weight_bytes;
+  }
 };
 
 enum class LoopOrder { kPixelsOutside, kChannelsOutside };
@@ -101,8 +125,9 @@ struct ConvPlan {
   std::optional<AddResidual> add;  // operand 1 is the residual
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
-  int unroll = 4;         // groups of 4 bytes per iteration of the K loop
-  int straight_line = 64;  // groups up to which a whole tile has no K loop
+  bool lanes = false, squares = false;  // whether blocks may have the forms of these names
+  int unroll = 4;                       // groups of 4 bytes per iteration of the K loop
+  int straight_line = 64;               // groups up to which a whole tile has no K loop
   Requantize out;
 };
 

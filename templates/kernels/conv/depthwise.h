@@ -70,6 +70,7 @@ struct DepthwisePlan {
   DepthwisePanel single, pair;    // of regions by rows_together
   int parts = 0;                  // of d: int8 vectors that add up to it
   bool start_is_operand = false;  // operand 1 instead of the constant "bias"
+  std::uint8_t moved = 0;         // isa.moved, if products take it from every x
   std::vector<DepthwiseRegion> regions;
   Requantize out;
 };
@@ -126,8 +127,8 @@ template <class S>
 class Quads {
  public:
   Quads(S& s, const DepthwiseRegion& region, const ChunkShape& shape,
-        const typename S::template Ptr<const std::uint8_t>& x)
-      : s_(s), region_(region), shape_(shape), x_(x) {}
+        const typename S::template Ptr<const std::uint8_t>& x, int zero)
+      : s_(s), region_(region), shape_(shape), x_(x), zero_(zero) {}
 
   // `moved`: bytes from the first chunk.
   typename S::QuadX at(std::int64_t moved, const QuadTap& tap) {
@@ -146,7 +147,7 @@ class Quads {
       if (same < i) {
         row[i] = row[same];
       } else {
-        row[i] = key[place] == kZeros ? s_.splat_bytes(name, 0)
+        row[i] = key[place] == kZeros ? s_.splat_bytes(name, zero_)
                                       : load_row(s_, region_, shape_, name, x_ + key[place]);
       }
     }
@@ -163,6 +164,7 @@ class Quads {
   const DepthwiseRegion& region_;
   const ChunkShape& shape_;
   const typename S::template Ptr<const std::uint8_t>& x_;
+  int zero_;  // the byte of which products are 0
   std::vector<Key> keys_;
   std::vector<typename S::QuadX> quads_;
 };
@@ -183,7 +185,7 @@ class Chunk {
 
   void run(const std::vector<QuadTap>& taps) {
     start();
-    Quads<S> quads(s_, region_, shape_, at_.x);
+    Quads<S> quads(s_, region_, shape_, at_.x, plan_.moved);
     for (std::size_t t = 0; t < taps.size(); ++t) {
       quad_.clear();
       for (int d = 0; d < shape_.together; ++d)
@@ -213,17 +215,26 @@ class Chunk {
     const std::int64_t vector = std::int64_t{4} * (tap.weights * panel_.rows + r);
     for (int v = 0; v < 4; ++v) {
       const Name name = Name("w").at("t", t).at("r", r).at("v", v);
-      add(r, v, s_.load_w4(name, at_.w + (vector + v) * s_.isa().weight_bytes()));
+      add(r, v, load(name, at_.w + (vector + v) * s_.isa().weight_bytes()));
     }
     for (int part = 0; part < plan_.parts; ++part) {
       for (int v = 0; v < 4; ++v) add(r, v, shift(tap.places[r] * plan_.parts + part, v));
     }
   }
 
+  W4 load(const Name& name, const typename S::template Ptr<const std::uint8_t>& from) {
+    return plan_.moved == 0 ? s_.load_w4(name, from) : s_.load_moved_w4(name, from);
+  }
+
   void add(int r, int v, const W4& weights) {
     for (int d = 0; d < shape_.together; ++d) {
-      s_.dot4(acc_[static_cast<std::size_t>(4 * (d * shape_.rows + r) + v)],
-              s_.part(quad_[static_cast<std::size_t>(d)], v), weights);
+      auto& acc = acc_[static_cast<std::size_t>(4 * (d * shape_.rows + r) + v)];
+      const auto x = s_.part(quad_[static_cast<std::size_t>(d)], v);
+      if (plan_.moved == 0) {
+        s_.dot4(acc, x, weights);
+      } else {
+        s_.dot4_moved(acc, x, weights);
+      }
     }
   }
 
@@ -233,7 +244,7 @@ class Chunk {
     if (inserted) {
       const std::int64_t vector = std::int64_t{4} * (panel_.quads * panel_.rows + which) + v;
       it->second =
-          s_.load_w4(Name("d").at("n", which).at("v", v), at_.w + vector * s_.isa().weight_bytes());
+          load(Name("d").at("n", which).at("v", v), at_.w + vector * s_.isa().weight_bytes());
     }
     return it->second;
   }

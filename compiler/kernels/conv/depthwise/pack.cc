@@ -45,7 +45,11 @@ void append_vectors(const Source& from, int phase, std::vector<std::byte>& weigh
       const int m = channel_at(from, phase, v, lane);
       for (std::size_t i = 0; i < 4; ++i) lanes[static_cast<std::size_t>(lane)][i] = value(m, i);
     }
-    append_weights(weights, from.isa, lanes);
+    if (from.conv.plan.moved == 0) {
+      append_weights(weights, from.isa, lanes);
+    } else {
+      append_moved_weights(weights, from.isa, lanes);
+    }
   }
 }
 
@@ -97,7 +101,8 @@ ConstantArray pack_bias(const Source& from, PackedDepthwise& places) {
     const auto [it, inserted] = known.emplace(taps, std::ssize(bias));
     places.bias.push_back(it->second);
     if (!inserted) continue;
-    for (const int m : channels_of(from)) bias.push_back(folded_bias(from.problem, m, taps));
+    for (const int m : channels_of(from))
+      bias.push_back(folded_bias(from.problem, m, taps, from.conv.plan.moved));
   }
   return int32_array("bias", bias, "bias - x_zero_point * sum(w), in lane order");
 }

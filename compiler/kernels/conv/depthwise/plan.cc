@@ -192,6 +192,29 @@ void add_region(const Space& space, const IsaTraits& isa, const Segments3& at,
   out.plan.regions.push_back(std::move(region));
 }
 
+// Whether dot4_moved may multiply all weights of a panel.
+bool fits_moved(const ConvProblem& problem, const IsaTraits& isa, const PlannedDepthwise& conv,
+                const PanelTaps& panel) {
+  for (const PanelQuad& quad : panel.quads) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(panel.rows); ++r) {
+      for (std::size_t m = 0; m < conv.shifts.size(); ++m) {
+        std::array<int, 4> w{};
+        for (std::size_t i = 0; i < 4; ++i) {
+          const int tap = quad.taps[r][i];
+          if (tap >= 0)
+            w[i] = problem.weight(static_cast<std::int64_t>(m), tap, 0) - conv.shifts[m];
+        }
+        if (!fits_in_pairs(isa, w[0], w[1], w[2], w[3])) return false;
+      }
+    }
+  }
+  // What is common to a channel's weights takes more than one place.
+  return std::ranges::none_of(conv.shifts, [&](int d) {
+    return !fits_in_pairs(isa, part_of_shift(d, 0), 0, part_of_shift(d, 0), 0) ||
+           !fits_in_pairs(isa, part_of_shift(d, 1), 0, part_of_shift(d, 1), 0);
+  });
+}
+
 }  // namespace
 
 std::optional<PlannedDepthwise> plan_depthwise(const ConvProblem& problem, const IsaTraits& isa) {
@@ -217,6 +240,8 @@ std::optional<PlannedDepthwise> plan_depthwise(const ConvProblem& problem, const
   const bool reads_x = std::ranges::any_of(
       out.plan.regions, [](const DepthwiseRegion& region) { return !region.taps.empty(); });
   if (!reads_x) return std::nullopt;
+  if (fits_moved(problem, isa, out, out.single) && fits_moved(problem, isa, out, out.pair))
+    out.plan.moved = static_cast<std::uint8_t>(isa.moved);
   return out;
 }
 

@@ -25,7 +25,7 @@ struct Source {
 int channel_at(const Source& from, const ChannelBlock& block, int b, int v, int lane, int g) {
   const bool natural = from.conv.plan.out.kind == Requantize::Kind::kInt32;
   int in_block = natural ? v * from.isa.lanes + lane : channel_of(from.isa, block.vectors, v, lane);
-  if (block.form != BlockForm::kWhole) in_block = lane / 2;
+  if (is_half(block.form)) in_block = lane / 2;
   if (in_block >= block.channels) return -1;
   return static_cast<int>(g * from.problem.geometry.out_per_group()) + block.first +
          b * block.channels + in_block;
@@ -49,7 +49,11 @@ void pack_block(const Source& from, const ChannelBlock& block, const RegionTaps&
                 from.isa.weight_form == WeightForm::kS8x4 ? from.conv.parts.of(w, part) : w;
           }
         }
-        append_weights(out, from.isa, lanes);
+        if (block.form == BlockForm::kLanes) {
+          append_moved_weights(out, from.isa, lanes);
+        } else {
+          append_weights(out, from.isa, lanes);
+        }
       }
     }
   }
@@ -89,14 +93,40 @@ void pack_halves(const Source& from, const ChannelBlock& block, std::size_t r, i
   }
 }
 
+// Vector v holds 8 bytes of K of the block's channels 2v and 2v + 1 (lane_tile.h).
+void pack_squares(const Source& from, const ChannelBlock& block, std::size_t r, int g,
+                  std::vector<std::byte>& out) {
+  const ConvRegion& region = from.conv.plan.regions[r];
+  for (int b = 0; b < block.repeat; ++b) {
+    std::int64_t start = 0;  // of the repetition, in k
+    for (const KRun& run : region.runs) {
+      for (int repeat = 0; repeat < run.repeat; ++repeat, start += 4 * run.groups) {
+        for (int step = 0; step < region.groups_of(run, block.form); ++step) {
+          for (int channel = 0; channel < block.vectors * from.isa.lanes; ++channel) {
+            const int lane = channel % from.isa.lanes;
+            const int m = channel_at(from, block, b, channel / from.isa.lanes, lane, g);
+            for (int at = 8 * step; at < 8 * step + 8; ++at) {
+              const int w =
+                  at < 4 * run.groups ? weight_at(from, m, from.conv.taps[r], start + at) : 0;
+              out.push_back(static_cast<std::byte>(w & 0xff));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 // All blocks of a region in one group.
 std::vector<std::byte> region_weights(const Source& from, std::size_t r, int g) {
   std::vector<std::byte> out;
   for (const ChannelBlock& block : from.conv.plan.blocks) {
-    if (block.form == BlockForm::kWhole) {
-      pack_block(from, block, from.conv.taps[r], g, out);
-    } else {
+    if (is_half(block.form)) {
       pack_halves(from, block, r, g, out);
+    } else if (block.form == BlockForm::kSquares) {
+      pack_squares(from, block, r, g, out);
+    } else {
+      pack_block(from, block, from.conv.taps[r], g, out);
     }
   }
   return out;
@@ -123,6 +153,7 @@ ConstantArray pack_weights(const Source& from, PackedConv& places) {
 struct Lane {
   int channel = -1;             // -1: none
   bool is_second_half = false;  // of a sum that starts in the lane before
+  int moved = 0;                // what its products take from every x
 };
 
 // Those of "bias" and of what requantization reads, in order.
@@ -134,7 +165,8 @@ std::vector<Lane> lanes_of(const Source& from) {
         for (int v = 0; v < block.vectors; ++v) {
           for (int lane = 0; lane < from.isa.lanes; ++lane) {
             out.push_back({channel_at(from, block, b, v, lane, g),
-                           block.form == BlockForm::kSplit && lane % 2 != 0});
+                           block.form == BlockForm::kSplit && lane % 2 != 0,
+                           block.form == BlockForm::kLanes ? from.isa.moved : 0});
           }
         }
       }
@@ -156,7 +188,7 @@ ConstantArray pack_bias(const Source& from, const std::vector<Lane>& lanes, Pack
   const auto append = [&](const std::vector<int>& taps) {
     for (const Lane& lane : lanes) {
       const bool zero = lane.channel < 0 || lane.is_second_half;
-      bias.push_back(zero ? 0 : folded_bias(from.problem, lane.channel, taps));
+      bias.push_back(zero ? 0 : folded_bias(from.problem, lane.channel, taps, lane.moved));
     }
   };
   std::map<std::vector<int>, std::int64_t> known;  // regions with the same taps share biases

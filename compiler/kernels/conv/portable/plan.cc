@@ -191,6 +191,25 @@ std::vector<PlannedRegion> plan_regions(const ConvProblem& problem, const Weight
 
 // ---- tiles ----
 
+// Whether dot4_lane may multiply all weights.
+bool fits_lanes(const ConvProblem& problem, const IsaTraits& isa, const PlannedConv& conv) {
+  if (!isa.weights_in_pairs) return true;
+  for (const RegionTaps& taps : conv.taps) {
+    for (std::size_t k = 0; k < taps.k.size(); k += 4) {
+      const int part = taps.part_at(k);
+      for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
+        std::array<int, 4> w{};
+        for (std::size_t i = 0; i < 4; ++i) {
+          const auto [tap, c] = taps.k[k + i];
+          if (tap >= 0) w[i] = conv.parts.of(problem.weight(m, tap, c), part);
+        }
+        if (!fits_in_pairs(isa, w[0], w[1], w[2], w[3])) return false;
+      }
+    }
+  }
+  return true;
+}
+
 // The tuning file's, if it names the layer, or those that the cost model prefers.
 void choose_schedule(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning,
                      PlannedConv& conv) {
@@ -212,6 +231,7 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
   out.proof = prove_range(problem, isa);
   out.parts = parts_needed(problem, isa);
   out.plan.out = out.proof.out;
+  out.plan.squares = isa.square_products && !problem.run_time;
   if (problem.residual) {
     out.plan.add = problem.residual->add;
     out.plan.operands.y = 2;
@@ -222,6 +242,7 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
     out.plan.regions.push_back(std::move(each.region));
     out.taps.push_back(std::move(each.taps));
   }
+  out.plan.lanes = isa.lane_products && !problem.run_time && fits_lanes(problem, isa, out);
   choose_schedule(problem, isa, tuning, out);
   return out;
 }
