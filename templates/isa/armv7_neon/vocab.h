@@ -11,8 +11,8 @@
 // meant to be literals, so that choosing between forms costs nothing.
 #pragma once
 
-#if !defined(__ARM_NEON)
-#error "etch: compile this file with -mfpu=neon"
+#if !defined(__arm__) || !defined(__ARM_NEON)
+#error "etch: compile this file for 32-bit Arm with -mfpu=neon"
 #endif
 
 #include <arm_neon.h>
@@ -361,6 +361,11 @@ ETCH_INLINE F32 div_f32(F32 a, F32 b) {
                opaque(vgetq_lane_f32(a.v, 2) / vgetq_lane_f32(b.v, 2)),
                opaque(vgetq_lane_f32(a.v, 3) / vgetq_lane_f32(b.v, 3)));
 }
+// Not every CPU has an instruction for it: lane by lane, exactly, and out of line, because it is
+// long.
+static inline __attribute__((noinline)) void fma_lanes(const float* x, const float* y, float* z) {
+  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
+}
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
   float x[4];
   float y[4];
@@ -368,7 +373,7 @@ ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
   vst1q_f32(x, a.v);
   vst1q_f32(y, b.v);
   vst1q_f32(z, c.v);
-  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
+  fma_lanes(x, y, z);
   return {vld1q_f32(z)};
 }
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }

@@ -307,7 +307,10 @@ ETCH_INLINE F32 unless_negative(F32 v, F32 other) {
 ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
 ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
 
-// There is no instruction for it: lane by lane, exactly.
+// There is no instruction for it: lane by lane, exactly, and out of line, because it is long.
+static inline __attribute__((noinline)) void fma_lanes(const float* x, const float* y, float* z) {
+  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
+}
 ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
   float x[4];
   float y[4];
@@ -315,7 +318,7 @@ ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
   wasm_v128_store(x, a.v);
   wasm_v128_store(y, b.v);
   wasm_v128_store(z, c.v);
-  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
+  fma_lanes(x, y, z);
   return {wasm_v128_load(z)};
 }
 
