@@ -96,19 +96,24 @@ static inline uint32_t shift_right_even(uint32_t significand, uint32_t shift) {
   return (significand + (1u << (shift - 1u)) - 1u + odd) >> shift;
 }
 
-// fma_exact() in plain double arithmetic. The product of two floats is exact in double. The sum is
-// rounded to odd: when it is inexact, an even last bit is moved one step towards the lost part. Odd
-// stands for "not exact", and 53 bits are more than 24 + 2, so the final rounding to float (or to a
-// shorter subnormal) sees the right side of every tie. Contraction cannot change this code: fusing
-// an exact product changes nothing.
+// fma_exact() in plain double arithmetic. The product of two floats is exact in double. Rounding
+// the sum twice, to double and to float, is wrong only if the first result is halfway between two
+// floats: of normal ones it then ends in a one and 28 zeros. There, and for all subnormal floats,
+// the sum is rounded to odd: when it is inexact, an even last bit is moved one step towards the
+// lost part. Odd stands for "not exact", and 53 bits are more than 24 + 2, so the final rounding to
+// float (or to a shorter subnormal) sees the right side of every tie. Contraction cannot change
+// this code: fusing an exact product changes nothing.
 static inline float fma_software(float a, float b, float c) {
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double addend = static_cast<double>(c);
   const double sum = product + addend;
-  const double addend_part = sum - product;
-  const double lost = (product - (sum - addend_part)) + (addend - addend_part);
   uint64_t bits;
   ETCH_MEMCPY(&bits, &sum, sizeof bits);
+  const uint32_t exponent = static_cast<uint32_t>(bits >> 52) & 0x7ffu;
+  const bool is_halfway = (static_cast<uint32_t>(bits) & 0x1fffffffu) == 0x10000000u;
+  if (exponent >= 897u && !is_halfway) return static_cast<float>(sum);  // from 2^-126 on
+  const double addend_part = sum - product;
+  const double lost = (product - (sum - addend_part)) + (addend - addend_part);
   const bool inexact = lost > 0.0 || lost < 0.0;  // false for the NaN that infinite operands give
   if (inexact && (bits & 1u) == 0u) {
     const bool away_from_zero = (lost > 0.0) == (sum > 0.0);

@@ -118,6 +118,11 @@ TEST(FloatFma, RoundsSubnormalResultsOnce) {
     const float c = bits_float(static_cast<std::uint32_t>(random()) & 0x81ffffffu);
     comparison.check(a, b, c);
   }
+  // Just above the middle of two subnormals, by less than a double below 2^-126 can say.
+  const float a = std::ldexp(8388625.0f, -90);
+  const float b = std::ldexp(7401713.0f, -91);
+  EXPECT_EQ(fma_software(a, b, 0x1p-127f), std::ldexp(4208761.0f, -149));
+  EXPECT_EQ(fma_software(-a, b, -0x1p-127f), std::ldexp(-4208761.0f, -149));
   comparison.check(kSmallestSubnormal, 0.5f, 0.0f);
   comparison.check(kSmallestSubnormal, 0.5f, kSmallestSubnormal);
   comparison.check(kSmallestSubnormal, kSmallestSubnormal, 0x1p-126f);

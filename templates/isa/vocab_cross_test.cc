@@ -122,6 +122,27 @@ TEST_P(CrossVocabulary, AgreesWithTheModelBitForBit) {
 
 TEST_P(CrossVocabulary, AgreesUnoptimized) { expect_agreement({"-O0"}); }
 
+TEST_P(CrossVocabulary, SaysWithWhichFlagsItIsCompiled) {
+  const std::vector<std::string> needed = target_flags(GetParam()->name);
+  if (needed.empty()) GTEST_SKIP() << "every compiler for this kind of CPU takes it";
+  const auto toolchain = cli::find_toolchain(*GetParam(), reporter_);
+  ASSERT_TRUE(toolchain);
+  std::vector<std::string> command = {toolchain->compiler, "-std=c++17", "-fsyntax-only"};
+  for (const std::string& flag : toolchain->flags) {
+    if (flag.starts_with("--target=")) command.push_back(flag);  // a CPU may have what is needed
+  }
+  for (const char* folder : {"/runtime", "/templates/isa/shared"}) {
+    command.push_back(cat("-I", source_dir(), folder));
+  }
+  const std::string isa = folder_of_target(GetParam()->name);
+  command.push_back(cat(source_dir(), "/templates/isa/", isa, "/vocab.h"));
+  const auto result = cli::run_process(command, std::chrono::minutes(1), folder_->path());
+  EXPECT_FALSE(result.succeeded());
+  for (const std::string& flag : needed) {
+    EXPECT_NE(result.errors.find(flag), std::string::npos) << result.errors;
+  }
+}
+
 // Another CPU of the same kind, without the instructions: that ends at once, and says so.
 TEST_P(CrossVocabulary, EndsWithAnIllegalInstructionOnALesserCpu) {
   if (target_flags(GetParam()->name).empty() || GetParam()->name.find("aarch64") != 0) {

@@ -97,8 +97,8 @@ TEST_P(CompiledExtremeScales, GiveTheSameBytes) {
 // One for each way of converting; with ETCH_SWEEP all that have the memory for so many networks.
 std::vector<std::string> compiled_targets() {
   // Targets: each converts floats to integers in its own way.
-  std::vector<std::string> out = {"scalar",  "sse41",     "avx2",   "avx512_vnni",
-                                  "aarch64", "cortex-m4", "riscv64"};
+  std::vector<std::string> out = {"scalar",    "sse41",   "avx2",       "avx512_vnni",   "aarch64",
+                                  "cortex-m4", "riscv64", "armv7-neon", "wasm32-simd128"};
   if (!sweeping()) return out;
   for (const ::etch::CrossTarget& target : cross_targets()) {
     const std::string name(target.isa->name);

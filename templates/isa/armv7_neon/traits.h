@@ -1,11 +1,24 @@
 // Facts about the armv7-neon target; see templates/isa/traits.h.
 #pragma once
 
-#include "templates/isa/scalar/traits.h"
+#include "templates/isa/traits.h"
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_armv7_neon =
-    asking_for(scalar_code("armv7-neon", "32-bit Arm with NEON"), "__ARM_NEON");
+inline constexpr IsaTraits k_armv7_neon{
+    .name = "armv7-neon",
+    .title = "32-bit Arm with NEON",
+    .vocabulary = "armv7_neon",
+    .lanes = 4,
+    .accumulators = 8,
+    .weight_form = WeightForm::kS16EvenOdd,
+    .broadcast_is_load = false,
+    .vectors = {2, 4, 1, 0},
+    .alignment = 16,
+    .multiply_cycles = 4,
+    .broadcast_cycles = 3,
+    .epilogue_cycles = 40,
+    .vectorized = true,
+};
 
 }  // namespace etch::isa
