@@ -82,7 +82,7 @@ int parse_and_run(int argc, char** argv) {
   const std::vector<Command> commands = {
       add_compile(root), add_check(root),   add_run(root),     add_bench(root),
       add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root),
-      add_golden(root), add_prove(root),  add_explain(root)};
+      add_golden(root),  add_prove(root),   add_explain(root)};
   const std::vector<std::string> words =
       without_help_command({argv + std::min(argc, 1), argv + argc});
   std::string what;

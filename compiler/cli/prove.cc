@@ -1,4 +1,6 @@
 // `etch prove`: is the compiled code of every layer in a generated folder exact for all inputs?
+#include "compiler/prove/prove.h"
+
 #include <algorithm>
 #include <fstream>
 #include <memory>
@@ -9,7 +11,6 @@
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/options.h"
-#include "compiler/prove/prove.h"
 #include "compiler/text/names.h"
 
 namespace etch::cli {
@@ -127,7 +128,10 @@ void print_step(const StepProof& step) {
     print_line(cat(step.name, ": not proved: ", step.not_proved));
     return;
   }
-  print_line(cat(step.name, ": ", !step.holds() ? "WRONG" : step.complete() ? "proved" : "sampled",
+  print_line(cat(step.name, ": ",
+                 !step.holds()     ? "WRONG"
+                 : step.complete() ? "proved"
+                                   : "sampled",
                  " (", step.summary, ")"));
   std::string line;
   for (const PhaseResult& part : step.parts) {
@@ -153,8 +157,11 @@ nlohmann::ordered_json json_of(const FolderProof& proof) {
     if (step.is_layer()) one["complete"] = step.complete();
     if (!step.weights_from.empty()) one["weights"] = step.weights_from;
     for (const PhaseResult& part : step.parts) {
-      one[part.name] = {{"done", part.done}, {"possible", part.possible}, {"calls", part.calls},
-                        {"wrong", part.mismatch.count}, {"first", part.mismatch.first}};
+      one[part.name] = {{"done", part.done},
+                        {"possible", part.possible},
+                        {"calls", part.calls},
+                        {"wrong", part.mismatch.count},
+                        {"first", part.mismatch.first}};
     }
     out["steps"].push_back(std::move(one));
   }
@@ -226,7 +233,7 @@ Command add_prove(const Parser& root) {
   parser
       .add_option("--work", arguments->work,
                   "multiplications per layer and part, beyond which only samples are tried\n"
-                  "(default: 2e10 on this CPU, 6e8 in an emulator)")
+                  "(default: 2e10 on this CPU, 1e10 in an emulator, 1e9 for its vectors)")
       .not_negative()
       .type_name("N");
   parser.add_flag("--json", arguments->json, "print a JSON object");

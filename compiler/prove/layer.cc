@@ -116,11 +116,13 @@ std::optional<Layer> gemm_layer(const Graph& graph, const Node& node, const QGem
   layer.geometry.axes = {rows};
   for (std::int64_t k = 0; k < g.depth; ++k) {
     for (std::int64_t n = 0; n < g.cols; ++n)
-      layer.weights.push_back(static_cast<int>(b->integer(static_cast<std::int64_t>(g.b_index(k, n)))) -
-                              params.b->zero_point_at(n));
+      layer.weights.push_back(
+          static_cast<int>(b->integer(static_cast<std::int64_t>(g.b_index(k, n)))) -
+          params.b->zero_point_at(n));
   }
   for (std::int64_t n = 0; n < g.cols; ++n) {
-    const std::int64_t c = bias == nullptr ? 0 : bias->integer(static_cast<std::int64_t>(g.c_index(0, n)));
+    const std::int64_t c =
+        bias == nullptr ? 0 : bias->integer(static_cast<std::int64_t>(g.c_index(0, n)));
     layer.bias.push_back(static_cast<std::int32_t>(c));
     const float alpha_a = params.alpha * params.a->scale_at(0);
     const float product = alpha_a * params.b->scale_at(n);
@@ -258,11 +260,11 @@ void add_input(const Layer& layer, const Reach& reach, std::array<std::int64_t, 
   const ConvGeometry& g = layer.geometry;
   const std::int64_t first = c / g.in_per_group() * g.out_per_group();
   for (const Reach::Entry& entry : reach.of_input(position)) {
-    const int* const w = &layer.weights[static_cast<std::size_t>((c * layer.taps() + entry.tap) *
-                                                                 g.out_per_group())];
-    std::int32_t* const sum =
-        &sums[static_cast<std::size_t>((n * layer.positions() + entry.output) * g.out_channels +
-                                       first)];
+    const int* const w =
+        &layer
+             .weights[static_cast<std::size_t>((c * layer.taps() + entry.tap) * g.out_per_group())];
+    std::int32_t* const sum = &sums[static_cast<std::size_t>(
+        (n * layer.positions() + entry.output) * g.out_channels + first)];
     for (std::int64_t m = 0; m < g.out_per_group(); ++m) {
       sum[m] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum[m]) +
                                          static_cast<std::uint32_t>(w[m] * difference));

@@ -26,14 +26,14 @@ struct LayerResidual {
 
 struct Layer {
   ConvGeometry geometry;
-  std::vector<int> weights;          // [C][tap][M / group], zero points subtracted
-  std::vector<std::int32_t> bias;    // [M]
-  std::vector<float> scale;          // [M]: fl(fl(x_scale * w_scale) / y_scale)
-  int x_zero_point = 0;              // as stored
-  int x_flip = 0, y_flip = 0;        // what is added to values in memory
-  DType y_type = DType::kU8;         // of the result before the residual is added
-  int y_zero_point = 0;              // not as stored
-  int low = 0, high = 255;           // limits, not as stored
+  std::vector<int> weights;        // [C][tap][M / group], zero points subtracted
+  std::vector<std::int32_t> bias;  // [M]
+  std::vector<float> scale;        // [M]: fl(fl(x_scale * w_scale) / y_scale)
+  int x_zero_point = 0;            // as stored
+  int x_flip = 0, y_flip = 0;      // what is added to values in memory
+  DType y_type = DType::kU8;       // of the result before the residual is added
+  int y_zero_point = 0;            // not as stored
+  int low = 0, high = 255;         // limits, not as stored
   std::optional<LayerResidual> residual;
   const Tensor* weight_tensor = nullptr;  // in the graph, which must live
 

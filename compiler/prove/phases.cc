@@ -10,7 +10,7 @@
 namespace etch::cli {
 
 namespace {
-constexpr int kSubsets = 8;   // besides the whole: a wrong pair escapes each with 1/2
+constexpr int kSubsets = 4;  // besides the whole: a wrong pair escapes each with 1/2
 constexpr int kRandom = 16;
 constexpr std::int32_t kTable = 1024;  // accumulators on both sides of 0 that are looked at
 }  // namespace
@@ -54,8 +54,9 @@ std::vector<std::uint8_t> Laboratory::residual_bytes(std::int64_t turn) const {
 
 int Laboratory::result(std::int32_t accumulator, float factor, int residual) const {
   const Layer& l = layer();
-  const int own = std::clamp(requantize(accumulator, factor, l.y_zero_point, l.y_type), l.low,
-                             l.high) + l.y_flip;
+  const int own =
+      std::clamp(requantize(accumulator, factor, l.y_zero_point, l.y_type), l.low, l.high) +
+      l.y_flip;
   if (sum_table_.empty()) return own;
   return sum_table_[static_cast<std::size_t>(own)][static_cast<std::size_t>(residual)];
 }
@@ -64,8 +65,8 @@ int Laboratory::result(std::int32_t accumulator, float factor, int residual) con
 Laboratory::Window Laboratory::widest_window() const {
   Window best;
   for (const float factor : {1.0F, 2.0F, 4.0F, 8.0F}) {
-    for (const int residual : sum_table_.empty() ? std::vector<int>{0}
-                                                 : std::vector<int>{0, 64, 128, 192, 255}) {
+    for (const int residual :
+         sum_table_.empty() ? std::vector<int>{0} : std::vector<int>{0, 64, 128, 192, 255}) {
       Window window{factor, residual, 0, -1};
       const auto value = [&](std::int32_t a) { return result(a, factor, residual); };
       for (std::int32_t a = -kTable; a < kTable; ++a) {
@@ -105,8 +106,8 @@ std::vector<Trial> Laboratory::product_trials(bool part) {
       std::accumulate(reach_.input_spacing.begin(), reach_.input_spacing.end(), std::int64_t{1},
                       std::multiplies<>());
   std::vector<Trial> trials(static_cast<std::size_t>(classes * g.in_per_group()));
-  const auto one_away = static_cast<std::uint8_t>(
-      layer().x_zero_point + (layer().x_zero_point < 255 ? 1 : -1));
+  const auto one_away =
+      static_cast<std::uint8_t>(layer().x_zero_point + (layer().x_zero_point < 255 ? 1 : -1));
   for (std::int64_t position = 0; position < inputs; ++position) {
     std::int64_t rest = position, number = 0, factor = 1;
     for (std::size_t axis = g.axes.size(); axis-- > 0;) {
@@ -147,8 +148,8 @@ std::vector<std::pair<int, int>> Laboratory::product_ranges() const {
   for (std::size_t i = 0; i < layer().weights.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
     const std::int64_t c = at / g.out_per_group() / layer().taps();
-    const auto m = static_cast<std::size_t>(c / g.in_per_group() * g.out_per_group() +
-                                            at % g.out_per_group());
+    const auto m =
+        static_cast<std::size_t>(c / g.in_per_group() * g.out_per_group() + at % g.out_per_group());
     const int w = down ? -layer().weights[i] : layer().weights[i];
     out[m] = {std::min(out[m].first, w), std::max(out[m].second, w)};
   }
@@ -207,10 +208,10 @@ PhaseResult Laboratory::products() {
   trials.set_factor(window.factor);
   trials.set_input(uniform_input(layer().x_zero_point));
   if (layer().residual) trials.set_residual(uniform_residual(window.residual));
-  const std::int64_t turns = passes + kSubsets;
-  const std::int64_t stride = stride_for(std::ssize(product_trials(false)) * turns);
+  const std::int64_t tasks = std::ssize(product_trials(false));
   std::int64_t all = 0, done = 0, number = 0;
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
+  for (std::int64_t turn = 0; turn < passes + kSubsets; ++turn) {
+    const std::int64_t stride = stride_for(tasks * (turn < passes ? passes : kSubsets));
     const std::vector<std::int32_t> targets = product_targets(window, ranges, turn % passes);
     trials.set_shift(shift_to(targets));
     std::vector<Trial> batch = product_trials(turn >= passes);

@@ -13,8 +13,8 @@ namespace etch::cli {
 
 // What a part has done.
 struct PhaseResult {
-  std::string name;          // "products", "extremes", "thresholds", "sums", "random"
-  std::int64_t done = 0;     // of what the name says
+  std::string name;           // "products", "extremes", "thresholds", "sums", "random"
+  std::int64_t done = 0;      // of what the name says
   std::int64_t possible = 0;  // the same, if nothing is left out
   std::int64_t calls = 0;
   Mismatch mismatch;
@@ -89,7 +89,7 @@ class Laboratory {
   Reporter& reporter_;
   const Reach reach_;
   const std::vector<std::vector<std::int64_t>> classes_;  // output_classes()
-  std::vector<std::vector<std::uint8_t>> sum_table_;  // [result][residual], as stored
+  std::vector<std::vector<std::uint8_t>> sum_table_;      // [result][residual], as stored
   std::mt19937 random_{20261123};
 };
 

@@ -165,12 +165,13 @@ Trial Laboratory::uniform_trial(const std::vector<std::int32_t>& accumulators, f
     const Layer& l = layer();
     own[i] = std::clamp(requantize(accumulators[i], factor > 0 ? factor : l.scale[i],
                                    l.y_zero_point, l.y_type),
-                        l.low, l.high) + l.y_flip;
+                        l.low, l.high) +
+             l.y_flip;
   }
   for (std::size_t i = 0; i < trial.expected.size(); ++i) {
     const auto byte = static_cast<std::size_t>(own[i % m]);
-    trial.expected[i] = static_cast<std::int16_t>(
-        sum_table_.empty() ? own[i % m] : sum_table_[byte][residual[i]]);
+    trial.expected[i] =
+        static_cast<std::int16_t>(sum_table_.empty() ? own[i % m] : sum_table_[byte][residual[i]]);
   }
   return trial;
 }

@@ -22,8 +22,8 @@ namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-// Multiplications of one part: seconds here, a minute in an emulator.
-constexpr double kWorkHere = 2e10, kWorkEmulated = 6e8;
+// Multiplications of one part: seconds here, a minute in an emulator, which is slow with vectors.
+constexpr double kWorkHere = 2e10, kWorkEmulated = 1e10, kWorkEmulatedVectors = 1e9;
 
 // The network compiled again, and twice with other constants; see find_words().
 struct Compiled {
@@ -136,11 +136,12 @@ StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, 
   proof.weights_from = origin_of(all.file, *layer->weight_tensor);
   const Progress progress(cat("proving ", step.name), 0, reporter);
   Laboratory laboratory(*subject, *places, runner, work, reporter);
-  proof.parts.push_back(laboratory.products());
-  proof.parts.push_back(laboratory.extremes());
-  proof.parts.push_back(laboratory.thresholds());
-  if (layer->residual) proof.parts.push_back(laboratory.sums());
-  proof.parts.push_back(laboratory.random());
+  using Part = PhaseResult (Laboratory::*)();
+  for (const Part part : {&Laboratory::products, &Laboratory::extremes, &Laboratory::thresholds,
+                          &Laboratory::sums, &Laboratory::random}) {
+    if (part == &Laboratory::sums && !layer->residual) continue;
+    if (!reporter.failed()) proof.parts.push_back((laboratory.*part)());
+  }
   return proof;
 }
 
@@ -162,7 +163,8 @@ int differing_files(const Program& program, const ProofTask& task) {
 
 bool can_be_proved(const Program& program, const ProofTask& task, Reporter& reporter) {
   std::error_code error;
-  if (!program.variants.empty()) reporter.usage_error("etch prove: generate one target, not several");
+  if (!program.variants.empty())
+    reporter.usage_error("etch prove: generate one target, not several");
   if (program.shares > 1) reporter.usage_error("etch prove: generate code for one thread");
   if (!fs::exists(task.folder / (task.stem + "_steps.h"), error))
     reporter.io_error(task.folder.string(), "has no header of its steps (--single-file has none)");
@@ -172,12 +174,13 @@ bool can_be_proved(const Program& program, const ProofTask& task, Reporter& repo
 }  // namespace
 
 bool StepProof::holds() const {
-  return is_layer() && std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.good(); });
+  return is_layer() &&
+         std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.good(); });
 }
 
 bool StepProof::complete() const {
-  return holds() &&
-         std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.done == p.possible; });
+  return holds() && std::all_of(parts.begin(), parts.end(),
+                                [](const auto& p) { return p.done == p.possible; });
 }
 
 bool FolderProof::holds() const {
@@ -193,7 +196,8 @@ std::optional<FolderProof> prove_folder(const ProofTask& task, Reporter& reporte
   FolderProof proof;
   proof.target = all->program->isa.name;
   proof.differing_files = differing_files(*all->program, task);
-  const double usual = runner->emulated() ? kWorkEmulated : kWorkHere;
+  const double emulated = all->program->isa.lanes > 1 ? kWorkEmulatedVectors : kWorkEmulated;
+  const double usual = runner->emulated() ? emulated : kWorkHere;
   for (std::size_t i = 0; i < all->program->steps.size(); ++i) {
     const std::string& name = all->program->steps[i]->name;
     const auto& wanted = task.layers;

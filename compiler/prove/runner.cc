@@ -73,7 +73,8 @@ void write_blocks(Writer& writer, const Program& program) {
   std::string blocks;
   const auto add = [&](std::int64_t bytes) {
     const auto number = std::count(blocks.begin(), blocks.end(), ',');
-    writer.line(cat("alignas(64) unsigned char block_", number, "[", bytes + 2 * kArenaSlack, "];"));
+    writer.line(
+        cat("alignas(64) unsigned char block_", number, "[", bytes + 2 * kArenaSlack, "];"));
     blocks += cat("block_", number, ", ");
   };
   add(program.arena_bytes);
@@ -226,6 +227,8 @@ std::unique_ptr<ProofRunner> ProofRunner::build(const Program& program, const fs
 std::optional<std::string> ProofRunner::run(JobList& jobs, std::size_t expected,
                                             Reporter& reporter) const {
   const fs::path results = folder_->path() / "results.bin";
+  std::error_code error;
+  fs::remove(results, error);
   if (!write_files({{"jobs.bin", jobs.take()}}, folder_->path(), reporter)) return std::nullopt;
   const std::vector<std::string> command =
       command_to_run(toolchain_, built_, {"jobs.bin", "results.bin"});
@@ -234,9 +237,9 @@ std::optional<std::string> ProofRunner::run(JobList& jobs, std::size_t expected,
   std::ostringstream bytes;
   bytes << file.rdbuf();
   if (result.succeeded() && bytes.str().size() == expected) return bytes.str();
-  reporter.io_error(built_.string(), cat("calling the steps: ", describe(result), " ",
-                                         one_line(result.errors), ", ", bytes.str().size(), " of ",
-                                         expected, " bytes"));
+  reporter.io_error(built_.string(),
+                    cat("calling the steps: ", describe(result), " ", one_line(result.errors), ", ",
+                        bytes.str().size(), " of ", expected, " bytes"));
   return std::nullopt;
 }
 

@@ -100,8 +100,8 @@ std::vector<std::uint8_t> Trials::whole_buffer(int operand, const std::vector<st
   const auto i = static_cast<std::size_t>(operand);
   const View& view = (*subject_.views)[i];
   const Operand& op = subject_.step->operands[i];
-  const auto end = static_cast<std::size_t>(
-      op.offset + *std::max_element(places.begin(), places.end()) + 1);
+  const auto end =
+      static_cast<std::size_t>(op.offset + *std::max_element(places.begin(), places.end()) + 1);
   std::vector<std::uint8_t> out(
       std::max(end, static_cast<std::size_t>(runner_.bytes_of_buffer(op.buffer))),
       static_cast<std::uint8_t>(view.halo_value));
@@ -179,8 +179,7 @@ void Trials::add(Trial trial) {
 void Trials::flush() {
   if (expected_.empty()) return;
   const auto span = static_cast<std::size_t>(span_);
-  const std::optional<std::string> results =
-      runner_.run(jobs_, expected_.size() * span, reporter_);
+  const std::optional<std::string> results = runner_.run(jobs_, expected_.size() * span, reporter_);
   if (!results) failed_ = true;
   for (std::size_t i = 0; results && i < expected_.size(); ++i)
     compare(expected_[i], results->data() + i * span);
@@ -194,8 +193,8 @@ void Trials::compare(const std::vector<std::int16_t>& expected, const char* byte
     if (expected[i] < 0 || expected[i] == got) continue;
     const auto channels = static_cast<std::size_t>(subject_.layer->geometry.out_channels);
     if (mismatch_.count++ == 0) {
-      mismatch_.first = cat("output position ", i / channels, ", channel ", i % channels, ": ",
-                            got, " instead of ", expected[i]);
+      mismatch_.first = cat("output position ", i / channels, ", channel ", i % channels, ": ", got,
+                            " instead of ", expected[i]);
     }
   }
 }

@@ -80,7 +80,7 @@ class Trials {
   const Places& places_;
   const ProofRunner& runner_;
   Reporter& reporter_;
-  std::int64_t span_ = 0;  // bytes of y that are read back
+  std::int64_t span_ = 0;                   // bytes of y that are read back
   std::vector<std::uint8_t> x_, residual_;  // whole buffers
   std::vector<std::uint32_t> shift_, sent_shift_;
   std::optional<float> factor_;

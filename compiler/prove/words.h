@@ -1,5 +1,6 @@
 // Which words of a step's constants are the biases and which are the factors of requantization, in
-// whatever order a kernel packs them: found by what differs where the graph differs in nothing else.
+// whatever order a kernel packs them: found by what differs where the graph differs in nothing
+// else.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,9 @@ inline void make_writable(const Proof& proof) {
   for (size_t i = 0; i < proof.array_count; ++i) {
     const uintptr_t begin = reinterpret_cast<uintptr_t>(proof.arrays[i].data) / page * page;
     const uintptr_t end = reinterpret_cast<uintptr_t>(proof.arrays[i].data) + proof.arrays[i].bytes;
-    if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) stop(2);
+    // Code can be on the same page.
+    const int access = PROT_READ | PROT_WRITE | PROT_EXEC;
+    if (mprotect(reinterpret_cast<void*>(begin), end - begin, access) != 0) stop(2);
   }
 }
 #endif
