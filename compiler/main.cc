@@ -23,6 +23,7 @@ constexpr char kFooter[] =
     "  etch bench examples/digits/model.onnx               time the network and each layer\n"
     "  etch tune model.onnx -o model.tune                  measure which tiles are the fastest\n"
     "  etch golden verify goldens/net                      is all as it was recorded?\n"
+    "  etch prove digits --model examples/digits/model.onnx   are they exact for all inputs?\n"
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
     "  etch explain E-QUANT                                what a class of errors means\n"
     "  etch help compile                                   more about one command\n"

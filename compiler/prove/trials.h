@@ -26,7 +26,7 @@ struct Subject {
 struct Places {
   std::vector<std::int64_t> x;         // [batch][C][input position]
   std::vector<std::int64_t> residual;  // [batch][output position][M]; empty: there is none
-  std::vector<std::int64_t> y;         // likewise
+  std::vector<std::int64_t> y;         // the same
   int x_operand = 0, residual_operand = -1, y_operand = 0;
 };
 // Null, with the reason, where the step's tensors are not those of the layer.

@@ -30,8 +30,8 @@ const std::vector<std::string> kFolders = {"cmake",   "compiler",  "examples", "
 
 // Whose --help is checked.
 const std::vector<std::string> kCommands = {
-    "bench",   "check",           "compile", "golden",  "golden record", "golden verify",
-    "inspect", "quantize-params", "run",     "targets", "tune"};
+    "bench",   "check", "compile",         "golden", "golden record", "golden verify",
+    "inspect", "prove", "quantize-params", "run",    "targets",       "tune"};
 
 struct Phrase {
   std::string_view words;
