@@ -74,8 +74,9 @@ class Laboratory {
   std::vector<std::vector<std::int64_t>> output_classes() const;
   std::vector<std::uint8_t> extreme_input(std::int64_t channel, bool most,
                                           const std::vector<std::int64_t>& positions) const;
-  void extreme_trials(const Window& window, std::int64_t channel, bool most, Trials& trials,
-                      PhaseResult& count);
+  // Returns the outputs that were at an extreme. A factor of 0 stands for the network's own.
+  std::int64_t extreme_trials(const Window& window, std::int64_t channel, bool most,
+                              Trials& trials) const;
   std::vector<std::int32_t> channel_sums(const std::vector<std::uint8_t>& x,
                                          std::int64_t channel) const;
   std::vector<std::int32_t> check_points(std::int64_t channel) const;

@@ -163,6 +163,10 @@ int differing_files(const Program& program, const ProofTask& task) {
 
 bool can_be_proved(const Program& program, const ProofTask& task, Reporter& reporter) {
   std::error_code error;
+  for (const std::string& name : task.layers) {
+    if (step_named(&program, name) == nullptr)
+      reporter.usage_error(cat("--layer: there is no step '", one_line(name), "'"));
+  }
   if (!program.variants.empty())
     reporter.usage_error("etch prove: generate one target, not several");
   if (program.shares > 1) reporter.usage_error("etch prove: generate code for one thread");

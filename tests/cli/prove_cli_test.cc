@@ -90,6 +90,13 @@ TEST_F(ProveCli, FaultsAreFoundInTheirLayersByTheirParts) {
   EXPECT_GT(wrong(step_of(result, "n21_conv"), "extremes"), 0);
 }
 
+TEST_F(ProveCli, ALayerThatIsNotThereIsAnError) {
+  generate();
+  const ProcessResult result = prove({"--layer", "n99_conv"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.errors.find("there is no step 'n99_conv'"), std::string::npos) << result.errors;
+}
+
 TEST_F(ProveCli, AnotherModelIsRefused) {
   generate();
   const std::string other = write("other.onnx", contents(kDigits) + "\n");
