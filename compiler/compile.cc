@@ -208,6 +208,11 @@ std::vector<StateRequest> requested_states(std::string_view model, const Compile
 
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options,
                                  Sink& sink) {
+  return compile(model, options, sink, {});
+}
+
+std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options, Sink& sink,
+                                 const GraphEdit& edit) {
   const IsaTraits* const isa = find_target(options.target);
   if (isa == nullptr) {
     sink.error(DiagKind::kUnsupported, {},
@@ -221,6 +226,7 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
   }
   const std::unique_ptr<Graph> graph = load_graph(model, options, sink);
   if (graph == nullptr) return nullptr;
+  if (edit) edit(*graph);
   const std::vector<StateLink> states =
       link_states(*graph, requested_states(model, options, sink), sink);
   if (sink.has_errors()) return nullptr;

@@ -1,6 +1,7 @@
 // The pipeline as one function: model bytes in, Program out. Reads top to bottom in compile.cc.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,12 @@ namespace etch {
 
 // Null when the model is refused; the reasons are in `sink`. Throws nothing.
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options, Sink& sink);
+
+// The same with a look at, and a change of, the graph between the passes and lowering: `etch prove`
+// compares programs of graphs that differ in one constant.
+using GraphEdit = std::function<void(Graph&)>;
+std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options, Sink& sink,
+                                 const GraphEdit& edit);
 
 // Of a program with variants the one that this machine takes, else the program itself.
 const Program& variant_for_this_cpu(const Program& program);

@@ -23,6 +23,7 @@ constexpr char kFooter[] =
     "  etch bench examples/digits/model.onnx               time the network and each layer\n"
     "  etch tune model.onnx -o model.tune                  measure which tiles are the fastest\n"
     "  etch golden verify goldens/net                      is all as it was recorded?\n"
+    "  etch prove digits --model examples/digits/model.onnx   are they exact for all inputs?\n"
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
     "  etch explain E-QUANT                                what a class of errors means\n"
     "  etch help compile                                   more about one command\n"
@@ -82,7 +83,7 @@ int parse_and_run(int argc, char** argv) {
   const std::vector<Command> commands = {
       add_compile(root), add_check(root),   add_run(root),     add_bench(root),
       add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root),
-      add_golden(root),  add_explain(root)};
+      add_golden(root),  add_prove(root),   add_explain(root)};
   const std::vector<std::string> words =
       without_help_command({argv + std::min(argc, 1), argv + argc});
   std::string what;

@@ -38,6 +38,7 @@ struct CompileArguments : ModelOptions {
   std::vector<std::string> package;  // names of forms, or "all"; empty: no package
   bool single_file = false;
   bool force = false;
+  bool prove = false;
 };
 
 std::string check_name(const std::string& name) {
@@ -223,6 +224,8 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
   if (!reporter.failed() && !reporter.quiet()) {
     print_summary(*program, files, arguments, options.name);
   }
+  if (!reporter.failed() && arguments.prove)
+    return prove_output(arguments.output, arguments.model, arguments.tuning, reporter);
   return reporter.exit_code();
 }
 
@@ -274,6 +277,7 @@ Command add_compile(const Parser& root) {
                   "to functions, bounds of all sums, requantization, memory, accesses, hashes")
       .type_name("DIR");
   parser.add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
+  parser.add_flag("--prove", arguments->prove, "then prove the folder as `etch prove` does");
   parser.footer(
       "Nothing is written when the model is refused.\n"
       "\n"

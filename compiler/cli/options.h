@@ -28,6 +28,11 @@ Command add_inspect(const Parser& root);
 Command add_targets(const Parser& root);
 Command add_quantize_params(const Parser& root);
 Command add_explain(const Parser& root);
+Command add_prove(const Parser& root);
+
+// What `etch prove` does with a folder, for `etch compile --prove`.
+ExitCode prove_output(const std::string& folder, const std::string& model,
+                      const std::string& tuning, Reporter& reporter);
 
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(const Parser& parser, ModelOptions& options);

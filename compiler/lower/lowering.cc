@@ -11,6 +11,7 @@
 #include "compiler/lower/halo.h"
 #include "compiler/lower/layout_steps.h"
 #include "compiler/lower/nest.h"
+#include "compiler/lower/operand_views.h"
 #include "compiler/program/constants.h"
 
 namespace etch {
@@ -409,6 +410,7 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
     step->operands.push_back({name, view->buffer, view->offset, view->dtype, access});
   }
   const Step* const added = step.get();
+  OperandViewLog::note(*added, views);
   push(std::move(step), cat("n", node.index, "_", added->kind));
   fill_halos(node, *added);
 }

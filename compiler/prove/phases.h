@@ -1,0 +1,97 @@
+// The parts of the proof of one layer; docs/proof.md says why they prove what they say.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/prove/trials.h"
+
+namespace etch::cli {
+
+// What a part has done.
+struct PhaseResult {
+  std::string name;           // "products", "extremes", "thresholds", "sums", "random"
+  std::int64_t done = 0;      // of what the name says
+  std::int64_t possible = 0;  // the same, if nothing is left out
+  std::int64_t calls = 0;
+  Mismatch mismatch;
+  bool failed = false;  // could not be carried out
+  bool good() const { return !failed && mismatch.count == 0; }
+};
+
+// What all parts work on.
+class Laboratory {
+ public:
+  // `most_work`: multiplications of one part at most; what is left out is reported.
+  Laboratory(const Subject& subject, const Places& places, const ProofRunner& runner,
+             double most_work, Reporter& reporter);
+
+  // Every weight, every bias and every zero point as each output uses them.
+  PhaseResult products();
+  // The greatest and the least sum of every channel: no partial sum saturates.
+  PhaseResult extremes();
+  // Every accumulator at which a channel's result changes, the one before it, and the ends.
+  PhaseResult thresholds();
+  // Every pair of a result and a residual.
+  PhaseResult sums();
+  // Random inputs with the network's own constants.
+  PhaseResult random();
+
+ private:
+  // A factor, and the accumulators whose results at this factor belong to no other one.
+  struct Window {
+    float factor = 1;
+    int residual = 0;
+    std::int32_t first = 0, last = -1;
+    std::int64_t size() const { return last - first + 1; }
+  };
+
+  const Layer& layer() const { return *subject_.layer; }
+  std::int64_t channels() const { return layer().geometry.out_channels; }
+  std::vector<std::uint8_t> uniform_input(int value) const;
+  std::vector<std::uint8_t> uniform_residual(int value) const;
+  std::vector<std::uint8_t> residual_bytes(std::int64_t turn) const;
+  int result(std::int32_t accumulator, float factor, int residual) const;
+  Window widest_window() const;
+  // The step between the tasks that are done, so that the work stays below the limit.
+  std::int64_t stride_for(std::int64_t tasks) const;
+  PhaseResult conclude(std::string name, std::int64_t done, std::int64_t possible,
+                       Trials& trials) const;
+
+  std::vector<Trial> product_trials(bool part);
+  std::vector<std::pair<int, int>> product_ranges() const;
+  std::vector<std::int32_t> product_targets(const Window& window,
+                                            const std::vector<std::pair<int, int>>& ranges,
+                                            std::int64_t pass) const;
+  std::vector<std::uint32_t> shift_to(const std::vector<std::int32_t>& targets) const;
+  std::vector<std::int32_t> sums_of(const Trial& trial) const;
+  std::int64_t products_in(const Trial& trial) const;
+  void expect_sums(const Window& window, const std::vector<std::int32_t>& targets,
+                   const std::vector<std::int32_t>& sums, Trial& trial) const;
+  std::vector<std::vector<std::int64_t>> output_classes() const;
+  std::vector<std::uint8_t> extreme_input(std::int64_t channel, bool most,
+                                          const std::vector<std::int64_t>& positions) const;
+  // Returns the outputs that were at an extreme. A factor of 0 stands for the network's own.
+  std::int64_t extreme_trials(const Window& window, std::int64_t channel, bool most,
+                              Trials& trials) const;
+  std::vector<std::int32_t> channel_sums(const std::vector<std::uint8_t>& x,
+                                         std::int64_t channel) const;
+  std::vector<std::int32_t> check_points(std::int64_t channel) const;
+  Trial uniform_trial(const std::vector<std::int32_t>& accumulators, float factor,
+                      std::int64_t turn) const;
+
+  const Subject& subject_;
+  const Places& places_;
+  const ProofRunner& runner_;
+  const double most_work_;
+  Reporter& reporter_;
+  const Reach reach_;
+  const std::vector<std::vector<std::int64_t>> classes_;  // output_classes()
+  std::vector<std::vector<std::uint8_t>> sum_table_;      // [result][residual], as stored
+  std::mt19937 random_{20261123};
+};
+
+}  // namespace etch::cli

@@ -1,0 +1,246 @@
+// The parts that look at certain accumulators: extremes, thresholds, sums; see phases.h.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "compiler/ops/reference_math.h"
+#include "compiler/prove/phases.h"
+
+namespace etch::cli {
+
+namespace {
+constexpr std::int32_t kNear = 1024;
+}  // namespace
+
+// ---- extremes ----
+
+// Output positions that have no input in common, per class.
+std::vector<std::vector<std::int64_t>> Laboratory::output_classes() const {
+  const std::vector<ConvAxis>& axes = layer().geometry.axes;
+  std::map<std::int64_t, std::vector<std::int64_t>> classes;
+  for (std::int64_t position = 0; position < layer().positions(); ++position) {
+    std::int64_t rest = position, number = 0, factor = 1;
+    for (std::size_t axis = axes.size(); axis-- > 0;) {
+      number += rest % axes[axis].out % reach_.output_spacing[axis] * factor;
+      rest /= axes[axis].out;
+      factor *= reach_.output_spacing[axis];
+    }
+    classes[number].push_back(position);
+  }
+  std::vector<std::vector<std::int64_t>> out;
+  for (auto& [number, positions] : classes) out.push_back(std::move(positions));
+  return out;
+}
+
+// Sums of one channel at every output position of every batch element.
+std::vector<std::int32_t> Laboratory::channel_sums(const std::vector<std::uint8_t>& x,
+                                                   std::int64_t channel) const {
+  const ConvGeometry& g = layer().geometry;
+  const std::int64_t first = channel / g.out_per_group() * g.in_per_group();
+  std::vector<std::int32_t> out;
+  for (std::int64_t n = 0; n < g.batch; ++n) {
+    for (std::int64_t position = 0; position < layer().positions(); ++position) {
+      std::int64_t sum = 0;
+      for (const Reach::Entry& entry : reach_.of_output(position)) {
+        for (std::int64_t c = first; c < first + g.in_per_group(); ++c) {
+          const std::int64_t at = (n * g.in_channels + c) * layer().inputs() + entry.output;
+          sum += (x[static_cast<std::size_t>(at)] - layer().x_zero_point) *
+                 std::int64_t{layer().weight(c, entry.tap, channel % g.out_per_group())};
+        }
+      }
+      out.push_back(wrap_to_int32(sum));
+    }
+  }
+  return out;
+}
+
+// Every position of the class gets the inputs that make its sum the greatest, or the least.
+std::vector<std::uint8_t> Laboratory::extreme_input(
+    std::int64_t channel, bool most, const std::vector<std::int64_t>& positions) const {
+  const ConvGeometry& g = layer().geometry;
+  const std::int64_t first = channel / g.out_per_group() * g.in_per_group();
+  std::vector<std::uint8_t> x = uniform_input(layer().x_zero_point);
+  for (const std::int64_t position : positions) {
+    for (const Reach::Entry& entry : reach_.of_output(position)) {
+      for (std::int64_t c = first; c < first + g.in_per_group(); ++c) {
+        const int w = layer().weight(c, entry.tap, channel % g.out_per_group());
+        for (std::int64_t n = 0; n < g.batch; ++n) {
+          x[static_cast<std::size_t>((n * g.in_channels + c) * layer().inputs() + entry.output)] =
+              (w > 0) == most ? 255 : 0;
+        }
+      }
+    }
+  }
+  return x;
+}
+
+// Per class of positions one call for each different sum: borders have other sums than the middle.
+std::int64_t Laboratory::extreme_trials(const Window& window, std::int64_t channel, bool most,
+                                        Trials& trials) const {
+  const auto at_channel = static_cast<std::size_t>(channel);
+  const float factor = window.factor > 0 ? window.factor : layer().scale[at_channel];
+  std::int64_t done = 0;
+  for (const std::vector<std::int64_t>& positions_of_class : classes_) {
+    const std::vector<std::uint8_t> x = extreme_input(channel, most, positions_of_class);
+    const std::vector<std::int32_t> sums = channel_sums(x, channel);
+    std::map<std::int32_t, std::int64_t> different;
+    for (const std::int64_t position : positions_of_class)
+      ++different[sums[static_cast<std::size_t>(position)]];
+    trials.set_input(x);
+    for (const auto& [sum, positions] : different) {
+      const std::int32_t target = (window.first + window.last) / 2;
+      std::vector<std::uint32_t> shift(static_cast<std::size_t>(channels()));
+      shift[at_channel] = static_cast<std::uint32_t>(target) - static_cast<std::uint32_t>(sum) -
+                          static_cast<std::uint32_t>(layer().bias[at_channel]);
+      trials.set_shift(shift);
+      Trial trial;
+      trial.expected.assign(static_cast<std::size_t>(layer().outputs()), -1);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const std::int32_t a = wrap_to_int32(std::int64_t{target} + sums[i] - sum);
+        // Far from it an epilogue need not saturate: the network's own factors lead nowhere there.
+        if (a < -kNear || a > kNear) continue;
+        trial.expected[i * static_cast<std::size_t>(channels()) + at_channel] =
+            static_cast<std::int16_t>(result(a, factor, window.residual));
+      }
+      trials.add(std::move(trial));
+      done += positions * layer().geometry.batch;
+    }
+  }
+  return done;
+}
+
+// Twice: with the factor that shows sums exactly, but where an epilogue keeps 16 bits only modulo
+// 2^16, and with the network's own, which shows differences of that size.
+PhaseResult Laboratory::extremes() {
+  Window window = widest_window();
+  const std::int64_t classes = std::ssize(classes_);
+  const std::int64_t stride = stride_for(4 * channels() * classes * 4);
+  PhaseResult both;
+  for (const bool own_factors : {false, true}) {
+    Trials trials(subject_, places_, runner_, reporter_);
+    if (own_factors) window.factor = 0;
+    if (!own_factors) trials.set_factor(window.factor);
+    if (layer().residual) trials.set_residual(uniform_residual(window.residual));
+    std::int64_t done = 0;
+    for (std::int64_t task = 0; task < 2 * channels(); ++task) {
+      if (task / 2 % stride == 0) done += extreme_trials(window, task / 2, task % 2 != 0, trials);
+    }
+    PhaseResult one = conclude("extremes", done, 2 * layer().outputs(), trials);
+    one.calls += both.calls;
+    if (both.good()) both = std::move(one);
+  }
+  return both;
+}
+
+// ---- thresholds ----
+
+// The ends of the range that can occur, and both sides of every place where the result changes.
+std::vector<std::int32_t> Laboratory::check_points(std::int64_t channel) const {
+  const ConvGeometry& g = layer().geometry;
+  const auto at = static_cast<std::size_t>(channel);
+  std::int64_t low = layer().bias[at], high = low;
+  const std::int64_t first = channel / g.out_per_group() * g.in_per_group();
+  for (std::int64_t c = first; c < first + g.in_per_group(); ++c) {
+    for (std::int64_t tap = 0; tap < layer().taps(); ++tap) {
+      const std::int64_t w = layer().weight(c, tap, channel % g.out_per_group());
+      const std::int64_t ends[] = {w * -layer().x_zero_point, w * (255 - layer().x_zero_point)};
+      low += std::min(ends[0], ends[1]);
+      high += std::max(ends[0], ends[1]);
+    }
+  }
+  low = std::max<std::int64_t>(low, INT32_MIN);
+  high = std::min<std::int64_t>(high, INT32_MAX);
+  const auto value = [&](std::int64_t a) {
+    const std::int32_t y = requantize(static_cast<std::int32_t>(a), layer().scale[at],
+                                      layer().y_zero_point, layer().y_type);
+    return std::clamp(y, layer().low, layer().high);
+  };
+  std::vector<std::int32_t> out = {static_cast<std::int32_t>(low), static_cast<std::int32_t>(high)};
+  std::int64_t from = low;
+  for (int next = value(low) + 1; next <= value(high); ++next) {
+    std::int64_t least = from, most = high;  // the result reaches `next` in (least, most]
+    while (most - least > 1) {
+      const std::int64_t middle = least + (most - least) / 2;
+      (value(middle) >= next ? most : least) = middle;
+    }
+    out.push_back(static_cast<std::int32_t>(most - 1));
+    out.push_back(static_cast<std::int32_t>(most));
+    from = most - 1;
+  }
+  return out;
+}
+
+// All inputs at the zero point, one accumulator per channel.
+Trial Laboratory::uniform_trial(const std::vector<std::int32_t>& accumulators, float factor,
+                                std::int64_t turn) const {
+  const std::vector<std::uint8_t> residual = residual_bytes(turn);
+  Trial trial;
+  trial.expected.resize(places_.y.size());
+  const std::size_t m = accumulators.size();
+  std::vector<int> own(m);
+  for (std::size_t i = 0; i < m; ++i) {
+    const Layer& l = layer();
+    own[i] = std::clamp(requantize(accumulators[i], factor > 0 ? factor : l.scale[i],
+                                   l.y_zero_point, l.y_type),
+                        l.low, l.high) +
+             l.y_flip;
+  }
+  for (std::size_t i = 0; i < trial.expected.size(); ++i) {
+    const auto byte = static_cast<std::size_t>(own[i % m]);
+    trial.expected[i] =
+        static_cast<std::int16_t>(sum_table_.empty() ? own[i % m] : sum_table_[byte][residual[i]]);
+  }
+  return trial;
+}
+
+PhaseResult Laboratory::thresholds() {
+  std::vector<std::vector<std::int32_t>> points;
+  std::size_t most = 0;
+  std::int64_t all = 0, done = 0;
+  for (std::int64_t m = 0; m < channels(); ++m) {
+    points.push_back(check_points(m));
+    most = std::max(most, points.back().size());
+    all += std::ssize(points.back());
+  }
+  Trials trials(subject_, places_, runner_, reporter_);
+  trials.set_input(uniform_input(layer().x_zero_point));
+  const std::int64_t stride = stride_for(static_cast<std::int64_t>(most));
+  for (std::size_t i = 0; i < most; i += static_cast<std::size_t>(stride)) {
+    std::vector<std::int32_t> accumulators;
+    for (std::size_t m = 0; m < points.size(); ++m) {
+      if (i < points[m].size()) ++done;
+      accumulators.push_back(points[m][std::min(i, points[m].size() - 1)]);
+    }
+    const auto turn = static_cast<std::int64_t>(i) * 37;
+    if (layer().residual) trials.set_residual(residual_bytes(turn));
+    trials.set_shift(shift_to(accumulators));
+    trials.add(uniform_trial(accumulators, 0, turn));
+  }
+  return conclude("thresholds", done, all, trials);
+}
+
+// ---- sums with a residual ----
+
+PhaseResult Laboratory::sums() {
+  Trials trials(subject_, places_, runner_, reporter_);
+  trials.set_factor(1);
+  trials.set_input(uniform_input(layer().x_zero_point));
+  const auto elements = std::ssize(places_.y);
+  const std::int64_t turns = elements >= 256 ? 1 : (255 + elements) / elements;
+  std::int64_t done = 0;
+  for (int value = layer().low; value <= layer().high; ++value) {
+    const std::vector<std::int32_t> accumulators(static_cast<std::size_t>(channels()),
+                                                 value - layer().y_zero_point);
+    trials.set_shift(shift_to(accumulators));
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
+      const std::int64_t at = turn * elements + value * 37;
+      trials.set_residual(residual_bytes(at));
+      trials.add(uniform_trial(accumulators, 1, at));
+    }
+    done += 256;
+  }
+  return conclude("sums", done, 256 * (layer().high - layer().low + 1), trials);
+}
+
+}  // namespace etch::cli

@@ -1,0 +1,216 @@
+// From a folder and its model to the proof of every step; see prove.h.
+#include "compiler/prove/prove.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/compile.h"
+#include "compiler/emit/emit.h"
+#include "compiler/host/progress.h"
+#include "compiler/import/file.h"
+#include "compiler/import/import.h"
+#include "compiler/lower/operand_views.h"
+#include "compiler/prove/runner.h"
+
+namespace etch::cli {
+
+namespace {
+namespace fs = std::filesystem;
+
+// Multiplications of one part: seconds here, a minute in an emulator, which is slow with vectors.
+constexpr double kWorkHere = 2e10, kWorkEmulated = 1e10, kWorkEmulatedVectors = 1e9;
+
+// The network compiled again, and twice with other constants; see find_words().
+struct Compiled {
+  Graph file;   // as imported
+  Graph graph;  // after the passes
+  OperandViewLog views;
+  std::unique_ptr<Program> program, tagged, doubled;
+};
+
+// Of a node several steps can be made, and several nodes can be of one place in the file: the
+// layers with an index are steps with accumulators of it, in order.
+std::vector<const Node*> layers_at(const Graph& graph, int index) {
+  std::vector<const Node*> out;
+  std::string why;
+  for (const Node& node : graph.nodes) {
+    if (node.index == index && layer_of(graph, node, why)) out.push_back(&node);
+  }
+  return out;
+}
+
+std::vector<const Step*> sums_at(const Program& program, int index) {
+  std::vector<const Step*> out;
+  for (const auto& step : program.steps) {
+    if (step->node == index && step->accumulators) out.push_back(step.get());
+  }
+  return out;
+}
+
+const Node* node_of(const Graph& graph, const Program& program, const Step& step) {
+  const std::vector<const Node*> nodes = layers_at(graph, step.node);
+  const std::vector<const Step*> steps = sums_at(program, step.node);
+  const auto at = std::find(steps.begin(), steps.end(), &step);
+  if (at == steps.end() || nodes.size() != steps.size()) return nullptr;
+  return nodes[static_cast<std::size_t>(at - steps.begin())];
+}
+
+std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter) {
+  CompileOptions options = task.options.compile_options();
+  if (!task.options.tuning.empty()) {
+    std::optional<Tuning> tuning = read_tuning_file(task.options.tuning, reporter);
+    if (!tuning) return nullptr;
+    options.tuning = std::move(*tuning);
+  }
+  const Progress progress("compiling", 0, reporter);
+  auto out = std::make_unique<Compiled>();
+  Sink sink;
+  const auto bytes = read_model_file(task.options.model, options.import.limits, sink);
+  if (bytes) out->program = compile(*bytes, options, sink, [&](Graph& g) { out->graph = g; });
+  reporter.diagnostics(sink, task.options.model);
+  if (out->program == nullptr) return nullptr;
+  Sink silent;
+  out->tagged = compile(*bytes, options, silent, [](Graph& g) {
+    for (Node& node : g.nodes) tag_bias(g, node);
+  });
+  out->doubled = compile(*bytes, options, silent, [](Graph& g) {
+    for (Node& node : g.nodes) double_scale(node);
+  });
+  if (auto file = import_model(*bytes, options.import, silent)) out->file = std::move(*file);
+  return out;
+}
+
+const Step* step_named(const Program* program, const std::string& name) {
+  if (program == nullptr) return nullptr;
+  for (const auto& step : program->steps) {
+    if (step->name == name) return step.get();
+  }
+  return nullptr;
+}
+
+// The tensor of the file that is these weights, byte for byte.
+std::string origin_of(const Graph& file, const Tensor& weights) {
+  for (const Value& value : file.values) {
+    if (value.constant == nullptr || value.constant->size() != weights.size()) continue;
+    const auto a = value.constant->bytes(), b = weights.bytes();
+    if (std::equal(a.begin(), a.end(), b.begin(), b.end())) return printable(value.name);
+  }
+  return {};
+}
+
+// The subject of a proof, or why there is none.
+std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<Layer>& layer,
+                                  std::string& why) {
+  const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  const Node* const node = node_of(all.graph, *all.program, step);
+  if (!step.accumulators) why = cat(step.kind, " step: no sums of products");
+  if (why.empty() && !step.requantized.empty())
+    why = "requantization without floats: its sums cannot be made visible";
+  if (why.empty() && node == nullptr) why = "its node is no integer layer with constant weights";
+  if (why.empty()) layer = layer_of(all.graph, *node, why);
+  Subject subject{layer ? &*layer : nullptr, &step, index, all.views.of(step), {}};
+  const Step* const tagged = step_named(all.tagged.get(), step.name);
+  const Step* const doubled = step_named(all.doubled.get(), step.name);
+  if (why.empty() && (subject.views == nullptr || tagged == nullptr || doubled == nullptr))
+    why = "it is generated otherwise with other constants";
+  if (!why.empty()) return std::nullopt;
+  subject.words = find_words(step, *tagged, *doubled, layer->geometry.out_channels, why);
+  if (!why.empty()) return std::nullopt;
+  return subject;
+}
+
+StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, double work,
+                     Reporter& reporter) {
+  const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  StepProof proof{step.name, step.origin, step.summary, {}, {}, {}};
+  std::optional<Layer> layer;
+  const std::optional<Subject> subject = subject_of(all, index, layer, proof.not_proved);
+  if (!subject) return proof;
+  const std::optional<Places> places = places_of(*subject, proof.not_proved);
+  if (!places) return proof;
+  proof.weights_from = origin_of(all.file, *layer->weight_tensor);
+  const Progress progress(cat("proving ", step.name), 0, reporter);
+  Laboratory laboratory(*subject, *places, runner, work, reporter);
+  using Part = PhaseResult (Laboratory::*)();
+  for (const Part part : {&Laboratory::products, &Laboratory::extremes, &Laboratory::thresholds,
+                          &Laboratory::sums, &Laboratory::random}) {
+    if (part == &Laboratory::sums && !layer->residual) continue;
+    if (!reporter.failed()) proof.parts.push_back((laboratory.*part)());
+  }
+  return proof;
+}
+
+// Of those that are in both.
+int differing_files(const Program& program, const ProofTask& task) {
+  EmitOptions options;
+  options.name = task.stem;
+  int out = 0;
+  for (const OutputFile& file : emit(program, options)) {
+    std::ifstream there(task.folder / file.path, std::ios::binary);
+    if (!there || !file.path.starts_with(task.stem)) continue;
+    std::ostringstream bytes;
+    bytes << there.rdbuf();
+    const bool is_header = file.path == task.stem + ".h";  // names the options of the folder
+    if (!is_header && bytes.str() != file.content) ++out;
+  }
+  return out;
+}
+
+bool can_be_proved(const Program& program, const ProofTask& task, Reporter& reporter) {
+  std::error_code error;
+  for (const std::string& name : task.layers) {
+    if (step_named(&program, name) == nullptr)
+      reporter.usage_error(cat("--layer: there is no step '", one_line(name), "'"));
+  }
+  if (!program.variants.empty())
+    reporter.usage_error("etch prove: generate one target, not several");
+  if (program.shares > 1) reporter.usage_error("etch prove: generate code for one thread");
+  if (!fs::exists(task.folder / (task.stem + "_steps.h"), error))
+    reporter.io_error(task.folder.string(), "has no header of its steps (--single-file has none)");
+  return !reporter.failed();
+}
+
+}  // namespace
+
+bool StepProof::holds() const {
+  return is_layer() &&
+         std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.good(); });
+}
+
+bool StepProof::complete() const {
+  return holds() && std::all_of(parts.begin(), parts.end(),
+                                [](const auto& p) { return p.done == p.possible; });
+}
+
+bool FolderProof::holds() const {
+  return std::all_of(steps.begin(), steps.end(),
+                     [](const StepProof& step) { return !step.is_layer() || step.holds(); });
+}
+
+std::optional<FolderProof> prove_folder(const ProofTask& task, Reporter& reporter) {
+  const std::unique_ptr<Compiled> all = compile_all(task, reporter);
+  if (all == nullptr || !can_be_proved(*all->program, task, reporter)) return std::nullopt;
+  const auto runner = ProofRunner::build(*all->program, task.folder, task.stem, reporter);
+  if (runner == nullptr) return std::nullopt;
+  FolderProof proof;
+  proof.target = all->program->isa.name;
+  proof.differing_files = differing_files(*all->program, task);
+  const double emulated = all->program->isa.lanes > 1 ? kWorkEmulatedVectors : kWorkEmulated;
+  const double usual = runner->emulated() ? emulated : kWorkHere;
+  for (std::size_t i = 0; i < all->program->steps.size(); ++i) {
+    const std::string& name = all->program->steps[i]->name;
+    const auto& wanted = task.layers;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    proof.steps.push_back(prove_step(*all, static_cast<int>(i), *runner,
+                                     task.work > 0 ? task.work : usual, reporter));
+    if (reporter.failed()) return std::nullopt;
+  }
+  return proof;
+}
+
+}  // namespace etch::cli
