@@ -22,6 +22,8 @@ constexpr char kFooter[] =
     "  etch check examples/digits/model.onnx               compare with the test data beside it\n"
     "  etch bench examples/digits/model.onnx               time the network and each layer\n"
     "  etch tune model.onnx -o model.tune                  measure which tiles are the fastest\n"
+    "  etch fit model.onnx --ram 256k --flash 1M           which targets it fits, and what others "
+    "need\n"
     "  etch golden verify goldens/net                      is all as it was recorded?\n"
     "  etch prove digits --model examples/digits/model.onnx   are they exact for all inputs?\n"
     "  etch inspect model.onnx                             what is in it, what is not supported\n"
@@ -81,8 +83,9 @@ int parse_and_run(int argc, char** argv) {
   root.footer(kFooter);
 
   const std::vector<Command> commands = {
-      add_compile(root), add_check(root),   add_run(root),     add_bench(root),
-      add_tune(root),    add_inspect(root), add_targets(root), add_quantize_params(root),
+      add_compile(root), add_check(root),   add_run(root),
+      add_bench(root),   add_tune(root),    add_fit(root),
+      add_inspect(root), add_targets(root), add_quantize_params(root),
       add_golden(root),  add_prove(root),   add_explain(root)};
   const std::vector<std::string> words =
       without_help_command({argv + std::min(argc, 1), argv + argc});

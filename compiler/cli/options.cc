@@ -16,16 +16,6 @@
 namespace etch::cli {
 namespace {
 
-std::string check_target(const std::string& name) {
-  if (find_target(name) != nullptr) return {};
-  std::vector<std::string> names = {"native", std::string(kMultiTarget)};
-  for (const IsaTraits* isa : all_targets()) names.emplace_back(isa->name);
-  for (const CrossTarget& target : cross_targets()) names.emplace_back(target.isa->name);
-  for (const TargetAlias& alias : target_aliases()) names.emplace_back(alias.name);
-  return cat("there is no target '", printable(name), "'", did_you_mean(name, names),
-             " (`etch targets` lists them)");
-}
-
 // A check returns what is wrong; empty means good.
 std::string check_dim(const std::string& text) {
   return parse_dim(text) ? "" : cat("expected NAME=N with N >= 1, got '", text, "'");
@@ -78,6 +68,16 @@ Option add_repeatable(const Parser& parser, const std::string& name,
 
 }  // namespace
 
+std::string check_any_target(const std::string& name) {
+  if (find_target(name) != nullptr) return {};
+  std::vector<std::string> names = {"native", std::string(kMultiTarget)};
+  for (const IsaTraits* isa : all_targets()) names.emplace_back(isa->name);
+  for (const CrossTarget& target : cross_targets()) names.emplace_back(target.isa->name);
+  for (const TargetAlias& alias : target_aliases()) names.emplace_back(alias.name);
+  return cat("there is no target '", printable(name), "'", did_you_mean(name, names),
+             " (`etch targets` lists them)");
+}
+
 constexpr std::int64_t kMostSplitRowsKib = std::int64_t{1} << 31;
 
 void add_model_options(const Parser& parser, ModelOptions& options) {
@@ -85,7 +85,7 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
   parser
       .add_option("-t,--target", options.target,
                   "instruction set to generate for; native: the best of this CPU")
-      .check(check_target)
+      .check(check_any_target)
       .type_name("TARGET")
       .show_default();
   add_repeatable(parser, "--dim", options.dims, "fix a symbolic size, e.g. --dim batch=1")

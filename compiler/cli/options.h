@@ -23,6 +23,7 @@ Command add_check(const Parser& root);
 Command add_run(const Parser& root);
 Command add_bench(const Parser& root);
 Command add_tune(const Parser& root);
+Command add_fit(const Parser& root);
 Command add_golden(const Parser& root);
 Command add_inspect(const Parser& root);
 Command add_targets(const Parser& root);
@@ -36,6 +37,9 @@ ExitCode prove_output(const std::string& folder, const std::string& model,
 
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(const Parser& parser, ModelOptions& options);
+
+// What is wrong with the name of a target; empty if it is one.
+std::string check_any_target(const std::string& name);
 
 // Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
 // generate code.

@@ -166,11 +166,12 @@ void report_too_large(const Machine& machine, const std::string& what, Reporter&
   reporter.diagnostics(sink, "image");
 }
 
-std::optional<BuildOutput> build_program(const fs::path& base, const std::vector<Source>& sources,
-                                         const std::string& name, const Toolchain& toolchain,
-                                         Reporter& reporter) {
-  const fs::path folder = fs::absolute(base);  // linkers run in it
-  BuildOutput built{folder / name, {}};
+std::optional<std::vector<fs::path>> compile_sources(const fs::path& base,
+                                                     const std::vector<Source>& sources,
+                                                     const Toolchain& toolchain,
+                                                     Reporter& reporter) {
+  const fs::path folder = fs::absolute(base);
+  std::vector<fs::path> objects;
   std::vector<Command> commands;
   for (const Source& source : sources) {
     const std::string object = (folder / (source.path + ".o")).string();
@@ -182,13 +183,8 @@ std::optional<BuildOutput> build_program(const fs::path& base, const std::vector
     command.insert(command.end(),
                    {"-I", folder.string(), "-c", (folder / source.path).string(), "-o", object});
     commands.push_back(std::move(command));
-    built.objects.emplace_back(object);
+    objects.emplace_back(object);
   }
-  Command link = start_of_command(toolchain);
-  for (const fs::path& object : built.objects) link.push_back(object.string());
-  link.insert(link.end(), toolchain.link_flags.begin(), toolchain.link_flags.end());
-  link.insert(link.end(), {"-o", built.program.string()});
-
   const std::vector<ProcessResult> results =
       run_all(commands, cat("building with ", toolchain.compiler), reporter);
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -196,6 +192,21 @@ std::optional<BuildOutput> build_program(const fs::path& base, const std::vector
       return std::nullopt;
     }
   }
+  return objects;
+}
+
+std::optional<BuildOutput> build_program(const fs::path& base, const std::vector<Source>& sources,
+                                         const std::string& name, const Toolchain& toolchain,
+                                         Reporter& reporter) {
+  const fs::path folder = fs::absolute(base);  // linkers run in it
+  std::optional<std::vector<fs::path>> objects =
+      compile_sources(folder, sources, toolchain, reporter);
+  if (!objects) return std::nullopt;
+  BuildOutput built{folder / name, std::move(*objects)};
+  Command link = start_of_command(toolchain);
+  for (const fs::path& object : built.objects) link.push_back(object.string());
+  link.insert(link.end(), toolchain.link_flags.begin(), toolchain.link_flags.end());
+  link.insert(link.end(), {"-o", built.program.string()});
   if (!accept(run_process(link, kCompilerTimeout, folder), toolchain, folder, "linking",
               reporter)) {
     return std::nullopt;

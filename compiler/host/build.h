@@ -37,6 +37,11 @@ std::optional<BuildOutput> build_program(const std::filesystem::path& folder,
                                          const std::string& name, const Toolchain& toolchain,
                                          Reporter& reporter);
 
+// The same without linking: the objects, in the order of the sources.
+std::optional<std::vector<std::filesystem::path>> compile_sources(
+    const std::filesystem::path& folder, const std::vector<Source>& sources,
+    const Toolchain& toolchain, Reporter& reporter);
+
 // ": " and what a compiler said from its first error on, with lines joined by " | "; empty if it
 // was silent. A linker says what is wrong before the driver's "collect2: error:".
 std::string words_of(const std::string& errors);

@@ -154,6 +154,13 @@ std::optional<Toolchain> find_toolchain(const IsaTraits& isa, Reporter& reporter
   return toolchain;
 }
 
+std::optional<Toolchain> find_builder(const IsaTraits& isa) {
+  const TargetStatus status = status_of(isa);
+  if (status.compiler.empty()) return std::nullopt;
+  if (const Machine* machine = machine_of(isa.name)) return toolchain_for(*machine, isa);
+  return Toolchain{status.compiler, target_flags(isa.name), {}, {}};
+}
+
 std::vector<OutputFile> machine_files(const Machine& machine) {
   const auto file = [](const char* name, const std::string& before = {}) {
     return OutputFile{name, before + std::string(embedded_file(cat("templates/files/", name)))};

@@ -36,6 +36,9 @@ TargetStatus status_of(const IsaTraits& isa);
 // Reports E-IO that says what is missing when code for `isa` cannot be built and run here.
 std::optional<Toolchain> find_toolchain(const IsaTraits& isa, Reporter& reporter);
 
+// What builds code for `isa` here, also where nothing runs it; null if there is no compiler.
+std::optional<Toolchain> find_builder(const IsaTraits& isa);
+
 // $CXX if it is set, otherwise g++ or clang++; empty if there is none.
 std::string host_compiler();
 

@@ -47,7 +47,8 @@ struct LayerReport {
   std::int64_t float_macs = 0;  // of macs
   bool has_floats = false;      // reads or writes a float tensor, not only single numbers
   std::int64_t constant_bytes = 0;
-  std::int64_t statements = 0;  // of the function
+  std::int64_t statements = 0;     // of the function
+  std::vector<int> reads, writes;  // indices into ReportData::buffers, of different ones
   std::optional<AccumulatorBounds> accumulators;
   ProductSums products;                  // of packed weights
   std::optional<RungCounts> rungs;       // only where requantization does without floats
@@ -62,6 +63,8 @@ struct ReportData {
   std::string model_sha256;
   std::string command_line;  // that makes the folder again; empty: not known
   std::string producer;
+  std::string
+      options;  // that made it, as the command line spells them; those with a default are left out
   bool float_requantization = true;
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;   // of macs

@@ -47,6 +47,10 @@ bool has_float_tensor(const Program& program, const Step& step) {
   });
 }
 
+void add_once(std::vector<int>& list, int value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
 LayerReport layer_of(const Program& program, const Step& step) {
   Recorder recorder(step);
   recorder.set_isa(program.isa);
@@ -70,6 +74,10 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.accumulators = step.accumulators;
   layer.products = step.products;
   if (!step.requantized.empty()) layer.rungs = count_rungs(step);
+  for (const Operand& operand : step.operands) {
+    if (operand.access != Access::kWrite) add_once(layer.reads, operand.buffer);
+    if (operand.access != Access::kRead) add_once(layer.writes, operand.buffer);
+  }
   return layer;
 }
 
@@ -109,6 +117,7 @@ ReportData variants_report(const Program& program, const EmitOptions& options,
   data.target = program.isa.name;
   data.target_title = cat(program.isa.title, "; layers and buffers are those of ", best.isa.name);
   data.model_sha256 = program.model_sha256;
+  data.options = program.options;
   data.flash_bytes = constant_bytes(program);
   data.arena_bytes = program.arena_bytes;
   data.arena_alignment = arena_alignment(program);
@@ -148,6 +157,7 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.target_title = program.isa.title;
   data.model_sha256 = program.model_sha256;
   data.producer = printable(program.producer);
+  data.options = program.options;
   data.float_requantization = program.isa.float_requantization;
   data.macs = program.macs;
   data.float_macs = program.float_macs;

@@ -155,14 +155,14 @@ void add_summary(Html& html, const ReportData& data) {
   html.text(" with SHA-256 ");
   html.element("code", data.model_sha256);
   html.end();
-  if (!data.command_line.empty()) {
-    html.begin("p");
-    html.text("Made by ");
-    html.element("code", data.command_line);
-    html.end();
-  }
+  html.begin("p");
+  html.text(data.command_line.empty() ? "Made with the options" : "Made by ");
+  html.element("code", data.command_line.empty() ? data.options : data.command_line);
+  html.text("; all other options have their defaults");
+  html.end();
   html.raw(
-      "<nav><a href=\"#steps\">Steps and memory</a><a href=\"#layers\">Layers</a>"
+      "<nav><a href=\"#graph\">Graph</a><a href=\"#steps\">Steps and memory</a><a "
+      "href=\"#layers\">Layers</a>"
       "<a href=\"#quantization\">Quantization</a><a href=\"#proved\">Proved</a>"
       "<a href=\"#fused\">Fused</a>");
   if (!data.files.empty()) html.raw("<a href=\"#files\">Files</a>");
@@ -226,6 +226,7 @@ std::string report_html(const ReportData& data) {
   html.newline();
   add_summary(html, data);
   add_budget(html, data);
+  add_graph(html, data);
   add_timeline(html, data);
   add_layers(html, data);
   add_quantization(html, data);

@@ -23,6 +23,9 @@ std::string dims(const Shape& shape);
 // report_timeline.cc: work, bytes and time of every step over the arena's buffers, on one axis.
 void add_timeline(Html& html, const ReportData& data);
 
+// report_graph.cc: the steps and the tensors between them, and which of these need the most RAM.
+void add_graph(Html& html, const ReportData& data);
+
 // report_budget.cc; nothing where nothing was tried
 void add_budget(Html& html, const ReportData& data);
 

@@ -9,6 +9,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/report/report_parts.h"
+#include "compiler/emit/report/verdict.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
 
@@ -35,6 +36,11 @@ void bar_cell(Html& html, const LayerReport& layer, double value, double most,
   html.end();
 }
 
+// The share of all steps; empty for none.
+void share_cell(Html& html, double value, double all) {
+  number_cell(html, value, value > 0 && all > 0 ? fixed(100 * value / all, 1) : "");
+}
+
 void begin_section(Html& html, std::string_view id, std::string_view title, std::string_view text) {
   html.element("h2", {{"id", std::string(id)}}, title);
   html.newline();
@@ -42,9 +48,9 @@ void begin_section(Html& html, std::string_view id, std::string_view title, std:
   html.newline();
 }
 
-void begin_table(Html& html, std::string_view headings) {
+void begin_table(Html& html, std::string_view style, std::string_view headings) {
   html.begin("div", {{"class", "panel"}});
-  html.begin("table", {{"class", "sortable"}});
+  html.begin("table", {{"class", cat("sortable ", style)}});
   html.raw("<thead><tr>");
   html.raw(headings);
   html.raw("</tr></thead>");
@@ -76,16 +82,24 @@ std::string shapes_of(const LayerReport& layer) {
   return cat(out, out.empty() ? "" : " \u2192 ", dims(layer.output_shape));
 }
 
+// The most of a step, and of all together.
 struct Most {
   double macs = 1, bytes = 1, time = 1e-9;
+  double all_macs = 0, all_bytes = 0, all_time = 0;
+  int peak = -1;  // step with the most RAM in use
 };
 
 Most most_of(const ReportData& data) {
   Most most;
+  most.peak = ram_peak(data).step;
   for (const LayerReport& layer : data.layers) {
     most.macs = std::max(most.macs, static_cast<double>(layer.macs));
     most.bytes = std::max(most.bytes, static_cast<double>(layer.constant_bytes));
-    if (layer.time) most.time = std::max(most.time, layer.time->median_us);
+    most.all_macs += static_cast<double>(layer.macs);
+    most.all_bytes += static_cast<double>(layer.constant_bytes);
+    if (!layer.time) continue;
+    most.time = std::max(most.time, layer.time->median_us);
+    most.all_time += layer.time->median_us;
   }
   return most;
 }
@@ -93,22 +107,40 @@ Most most_of(const ReportData& data) {
 void time_cells(Html& html, const LayerReport& layer, const Most& most) {
   const double time = layer.time ? layer.time->median_us : 0;
   bar_cell(html, layer, time, most.time, fixed(time, 2));
+  share_cell(html, time, most.all_time);
   const double rate = time > 0 ? static_cast<double>(layer.macs) / time / 1e3 : 0;
   number_cell(html, rate, rate > 0 ? fixed(rate, 1) : "");
+}
+
+// The step, the node that it comes from on the same line, and whether RAM is at its peak.
+void layer_cell(Html& html, const LayerReport& layer, bool is_peak) {
+  html.begin("td");
+  html.begin("span", {{"class", "clip"}, {"title", layer.origin}});
+  html.element("i", {{"class", cat("dot ", class_of(layer.kind).name)}}, "");
+  html.element("code", layer.name);
+  if (is_peak) html.element("b", {{"class", "badge"}}, "RAM peak");
+  html.element("span", {{"class", "soft"}}, layer.origin);
+  html.end();
+  html.end();
 }
 
 void add_layer(Html& html, const ReportData& data, std::size_t i, const Most& most) {
   const LayerReport& layer = data.layers[i];
   html.begin("tr", {{"id", cat("l", i)}});
-  number_cell(html, static_cast<double>(i), cat(i));
-  name_cell(html, layer, layer.origin);
+  html.begin("td", {{"class", "n"}, {"data-v", cat(i)}});
+  html.element("a", {{"href", cat("#g", i)}, {"title", "where it is in the graph"}}, cat(i));
+  html.end();
+  layer_cell(html, layer, static_cast<int>(i) == most.peak);
   html.begin("td");
-  html.text(shapes_of(layer));
+  html.element("span", {{"class", "clip"}, {"title", shapes_of(layer)}}, shapes_of(layer));
   html.element("small", layer.summary);
   html.end();
-  bar_cell(html, layer, static_cast<double>(layer.macs), most.macs, with_unit(layer.macs));
-  bar_cell(html, layer, static_cast<double>(layer.constant_bytes), most.bytes,
-           bytes_with_unit(layer.constant_bytes));
+  const auto macs = static_cast<double>(layer.macs);
+  const auto bytes = static_cast<double>(layer.constant_bytes);
+  bar_cell(html, layer, macs, most.macs, with_unit(layer.macs));
+  share_cell(html, macs, most.all_macs);
+  bar_cell(html, layer, bytes, most.bytes, bytes_with_unit(layer.constant_bytes));
+  share_cell(html, bytes, most.all_bytes);
   if (data.time) time_cells(html, layer, most);
   const std::int64_t code = layer.code_bytes.value_or(0);
   if (data.code_bytes) number_cell(html, static_cast<double>(code), bytes_with_unit(code));
@@ -121,13 +153,16 @@ void add_layer(Html& html, const ReportData& data, std::size_t i, const Most& mo
 }  // namespace
 
 void add_layers(Html& html, const ReportData& data) {
-  begin_section(html, "layers", "Layers",
-                "One row for each step, which is one function of the generated code. Click a "
-                "heading to sort.");
-  begin_table(html,
+  begin_section(
+      html, "layers", "Layers",
+      "One row for each step, which is one function of the generated code. Click a "
+      "heading to sort, a number to see the step in the graph, a row for what it computes.");
+  begin_table(html, "layers",
               cat("<th class=\"n\">#</th><th>Step</th><th>Shapes</th><th class=\"n\">MACs</th>"
-                  "<th class=\"n\">Constants</th>",
-                  data.time ? "<th class=\"n\">Time, \u00b5s</th><th class=\"n\">GMAC/s</th>" : "",
+                  "<th class=\"n\">%</th><th class=\"n\">Constants</th><th class=\"n\">%</th>",
+                  data.time ? "<th class=\"n\">Time, \u00b5s</th><th class=\"n\">%</th><th "
+                              "class=\"n\">GMAC/s</th>"
+                            : "",
                   data.code_bytes ? "<th class=\"n\">Code</th>" : "",
                   "<th class=\"n\">Statements</th><th>Tiles and unrolling</th>"));
   const Most most = most_of(data);
@@ -238,7 +273,7 @@ void add_quantization(Html& html, const ReportData& data) {
       "channel, the least, the median and the greatest are given; the picture shows them on "
       "one logarithmic axis for all tensors. A wide spread between channels is where "
       "quantization per tensor would lose most.");
-  begin_table(html,
+  begin_table(html, "",
               "<th>Step</th><th>Tensor</th><th>Type</th><th class=\"n\">Scale</th>"
               "<th>From small to large</th><th class=\"n\">Spread</th><th class=\"n\">Zero "
               "point</th><th class=\"n\">Real values</th>");
@@ -325,7 +360,7 @@ void add_proofs(Html& html, const ReportData& data) {
     return layer.accumulators.has_value() || !layer.facts.empty();
   };
   if (std::ranges::none_of(data.layers, has_proof)) return;
-  begin_table(html,
+  begin_table(html, "",
               "<th>Step</th><th class=\"n\">Accumulators</th><th>Needs</th><th>In words</th>");
   for (const LayerReport& layer : data.layers) {
     if (has_proof(layer)) add_proof(html, layer);
@@ -346,7 +381,7 @@ void add_fused(Html& html, const ReportData& data) {
                  "and QuantizeLinear.");
     return;
   }
-  begin_table(html, "<th class=\"n\">Nodes</th><th>Operator</th><th>What became of it</th>");
+  begin_table(html, "", "<th class=\"n\">Nodes</th><th>Operator</th><th>What became of it</th>");
   for (const auto& [kind, count] : counts) {
     html.begin("tr");
     number_cell(html, count, cat(count));
@@ -359,7 +394,7 @@ void add_fused(Html& html, const ReportData& data) {
 }
 
 void add_missed(Html& html, const ReportData& data) {
-  begin_table(html,
+  begin_table(html, "",
               "<th class=\"n\">Node</th><th>Operator</th><th>Why it is not an integer "
               "operator</th>");
   for (const FusionRecord& record : data.fusions) {

@@ -109,19 +109,12 @@ std::int64_t used_bytes(const ReportData& data, int step) {
   return used;
 }
 
-// The step in which the most of the arena is in use.
 std::string about_memory(const ReportData& data) {
-  std::int64_t most = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < data.layers.size(); ++i) {
-    const std::int64_t used = used_bytes(data, static_cast<int>(i));
-    if (used <= most) continue;
-    most = used;
-    at = i;
-  }
-  if (most == 0) return {};
-  return cat("the most RAM is in use in step ", at + 1, " of ", data.layers.size(), ", ",
-             data.layers[at].name, ": ", with_thousands(most), " ", plural(most, "byte"));
+  const RamPeak peak = ram_peak(data);
+  if (peak.step < 0) return {};
+  return cat("the most RAM is in use in step ", peak.step + 1, " of ", data.layers.size(), ", ",
+             data.layers[static_cast<std::size_t>(peak.step)].name, ": ",
+             with_thousands(peak.bytes), " ", plural(peak.bytes, "byte"));
 }
 
 std::string about_time(const ReportData& data, double total_us) {
@@ -134,6 +127,15 @@ std::string about_time(const ReportData& data, double total_us) {
 }
 
 }  // namespace
+
+RamPeak ram_peak(const ReportData& data) {
+  RamPeak peak;
+  for (int step = 0; step < static_cast<int>(data.layers.size()); ++step) {
+    const std::int64_t used = used_bytes(data, step);
+    if (used > peak.bytes) peak = {step, used};
+  }
+  return peak;
+}
 
 std::vector<std::string> verdict(const ReportData& data) {
   double total_us = 0;

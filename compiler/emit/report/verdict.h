@@ -2,6 +2,7 @@
 // integers, where floats are, what needs the most memory and, if measured, the most time.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,12 @@ namespace etch {
 // Plain sentences without a full stop, the most important first; texts of the model in them are
 // printable. Nothing of a network without steps.
 std::vector<std::string> verdict(const ReportData& data);
+
+// The step in which the most of the arena is in use; -1 if nothing of it ever is.
+struct RamPeak {
+  int step = -1;
+  std::int64_t bytes = 0;
+};
+RamPeak ram_peak(const ReportData& data);
 
 }  // namespace etch
