@@ -86,7 +86,7 @@ static inline void multiply_shift_lanes(const int32_t* acc, const int32_t* p, in
 
 // What the verb dot_squares says, of 4 lanes and more.
 static inline void dot_squares(int32_t* sum, const uint8_t* x, const uint8_t* w, int32_t lanes) {
-  for (int32_t c = 0; c < lanes; ++c) {
+  for (ptrdiff_t c = 0; c < lanes; ++c) {
     const uint8_t* const from_x = x + c / 4 * 16 + c % 4 / 2 * 8;
     const uint8_t* const from_w = w + c / 4 * 16 + c % 2 * 8;
     int32_t more = 0;  // at most 8 * 255 * 128

@@ -30,8 +30,8 @@ class FirmwareHarness : public testing::Test {
   // Builds a network with this body of run(x, y, a).
   bool build(const std::string& body, int arena_bytes = 128) {
     Program program;
-    program.inputs = {{"x", "input0", DType::kS16, {3}, false, 1, 0}};
-    program.outputs = {{"y", "output0", DType::kS16, {3}, false, 1, 0}};
+    program.inputs = {{"x", "input0", 0, DType::kS16, {3}, false, 1, 0}};
+    program.outputs = {{"y", "output0", 0, DType::kS16, {3}, false, 1, 0}};
     write("network.h", cat("#include <stddef.h>\n#include <stdint.h>\nnamespace network {\n"
                            "inline constexpr size_t kArenaBytes = ",
                            arena_bytes,

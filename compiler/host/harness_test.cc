@@ -22,8 +22,8 @@ class Harness : public testing::Test {
   // Builds a network with this body of run(x, y, a).
   void build(const std::string& body) {
     Program program;
-    program.inputs = {{"x", "input0", DType::kS16, {3}, false, 1, 0}};
-    program.outputs = {{"y", "output0", DType::kS16, {3}, false, 1, 0}};
+    program.inputs = {{"x", "input0", 0, DType::kS16, {3}, false, 1, 0}};
+    program.outputs = {{"y", "output0", 0, DType::kS16, {3}, false, 1, 0}};
     write("network.h",
           "#include <stddef.h>\n#include <stdint.h>\nnamespace network {\n"
           "inline constexpr size_t kArenaBytes = 128;\n"

@@ -128,8 +128,8 @@ inline std::unique_ptr<SumStep> sum_step(const IsaTraits& isa) {
 inline Program tiny_program(const IsaTraits& isa) {
   Program program;
   program.isa = isa;
-  program.inputs = {{"in */ int evil; /*", "input0", DType::kU8, {1, kBytes}, true, 0.5F, 3}};
-  program.outputs = {{"sums", "output0", DType::kS32, {isa.lanes}, false, 1, 0}};
+  program.inputs = {{"in */ int evil; /*", "input0", 0, DType::kU8, {1, kBytes}, true, 0.5F, 3}};
+  program.outputs = {{"sums", "output0", 0, DType::kS32, {isa.lanes}, false, 1, 0}};
   Buffer input{Home::kInput, 0, kBytes, 1, -1, 0, 0, "input"};
   Buffer arena{Home::kArena, -1, 64 + kBytes, 1, -1, 0, 1, "output of n00_mask"};
   Buffer output{Home::kOutput, 0, 4 * isa.lanes, 1, -1, 1, 1, "output"};

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
@@ -212,8 +213,13 @@ std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const Isa
   const int rest = channels % isa.lanes;
   for (const int vectors : isa.vectors) {
     if (vectors == 0 || vectors > isa.accumulators) continue;
-    for (const BlockForm form : whole_forms(plan))
-      out.push_back(with_form(split_channels(isa, channels, vectors), form));
+    for (const BlockForm form : whole_forms(plan)) {
+      std::vector<ChannelBlock> whole = with_form(split_channels(isa, channels, vectors), form);
+      const bool fits = std::ranges::all_of(whole, [&](const ChannelBlock& block) {
+        return fits_registers(isa, block, 1, 1);  // squares have two sums for one pixel
+      });
+      if (fits) out.push_back(std::move(whole));
+    }
     if (plan.operands.weights >= 0) continue;  // run-time packing knows whole vectors
     if (!isa.broadcast_is_load || isa.lanes <= 4 || plan.out.kind == Requantize::Kind::kInt32)
       continue;
