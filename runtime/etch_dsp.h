@@ -201,15 +201,17 @@ static inline void dsp_depthwise(const uint8_t* x, const int32_t* stream, void* 
   }
 }
 
-// Contiguous elements of K in x, and bytes from run to run.
+// Contiguous elements of K in x, and bytes from run to run. Weights are a byte of each of two
+// channels per element, or, planar, all of one channel and then all of the other.
 struct MlaRuns {
   int bytes, runs;
   ptrdiff_t step;
+  bool planar = false;
 };
 
 // For cores without SIMD: `pixels` pixels of x, in place, times all channels, two at a time.
-// The stream holds for every two: 2 biases; per element of K a byte of each; nothing or 2 bytes up
-// to a whole word; factors.
+// The stream holds for every two: 2 biases; their weights; nothing or 2 bytes up to a whole word;
+// factors.
 static inline void mla_tile(const uint8_t* x, const int32_t* stream, void* y, int32_t zero_points,
                             int pixels, ptrdiff_t x_step, const MlaRuns& k, int channels,
                             const DspStore& out) {
@@ -221,7 +223,8 @@ static inline void mla_tile(const uint8_t* x, const int32_t* stream, void* y, in
       for (int c = 0; c < 2 && first + c < channels; ++c) {
         int32_t acc = stream[c];
         for (int i = 0; i < elements; ++i) {
-          const int32_t w = dsp_byte(weights[i / 2], i % 2 * 2 + c);
+          const int at = k.planar ? c * elements + i : 2 * i + c;
+          const int32_t w = dsp_byte(weights[at / 4], at % 4);
           acc = dsp_add_product(acc, x[p * x_step + i / k.bytes * k.step + i % k.bytes], w);
         }
         dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);

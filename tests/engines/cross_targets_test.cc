@@ -233,7 +233,8 @@ std::vector<::etch::CrossTarget> targets_with_verbs() {
   for (const ::etch::CrossTarget& target : cross_targets()) {
     // Cortex-M7 and M33 have the assembly of Cortex-M4.
     const bool own = target.isa->verbs() == folder_of_target(target.isa->name) ||
-                     target.isa->name == "cortex-m3" || target.isa->name == "cortex-m4";
+                     target.isa->name == "cortex-m0" || target.isa->name == "cortex-m3" ||
+                     target.isa->name == "cortex-m4";
     if (own || sweeps(target)) out.push_back(target);
   }
   return out;

@@ -192,7 +192,7 @@ TEST_P(WidePadsEmulated, Agree) {
 
 // Targets: one for each kind of kernels in assembly.
 INSTANTIATE_TEST_SUITE_P(Targets, WidePadsEmulated,
-                         testing::Values("cortex-m3", "cortex-m4", "cortex-m55"),
+                         testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
                          [](const auto& each) {
                            std::string name = each.param;
                            name[name.find('-')] = '_';

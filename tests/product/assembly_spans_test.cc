@@ -171,8 +171,8 @@ TEST_P(AssemblySpans, AreNotWiderThanNeeded) {
 }
 
 // Targets: one for each kind of functions that a process of Linux can run.
-INSTANTIATE_TEST_SUITE_P(Targets, AssemblySpans, testing::Values("cortex-m3", "cortex-m4"),
-                         name_of_target);
+INSTANTIATE_TEST_SUITE_P(Targets, AssemblySpans,
+                         testing::Values("cortex-m0", "cortex-m3", "cortex-m4"), name_of_target);
 
 }  // namespace
 }  // namespace etch

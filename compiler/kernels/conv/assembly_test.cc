@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/kernels/conv/dsp/mla.h"
+#include "compiler/kernels/conv/dsp/low.h"
 #include "compiler/kernels/conv/helium/functions.h"
 #include "compiler/kernels/conv/winograd/functions.h"
 
@@ -55,9 +55,29 @@ void add_winograd(std::vector<AssemblyFunction>& out) {
   }
 }
 
+void add_low(std::vector<AssemblyFunction>& out) {
+  DspEpilogue sums;
+  for (const std::int64_t step : {7, 64, 5000}) {
+    sums.y_step = step;
+    for (int pixels = 1; pixels <= 2; ++pixels) {
+      for (const int bytes : {1, 9, 65, 300}) {
+        for (const int runs : {1, 3, 70'000})
+          out.push_back(low_tile({pixels, 16, bytes, runs, 500, 5, sums}));
+      }
+    }
+  }
+  sums.y_step = 64;
+  for (const std::int64_t row : {64, 448, 448'000}) {
+    out.push_back(low_depthwise({1, 64, 3, 3, row, 64, 64, sums}));
+    out.push_back(low_depthwise({1, 64, 40, 40, row, 64, 64, sums}));
+    out.push_back(low_depthwise({1, 64, 1, 60, row, 64, 64, sums}));
+  }
+}
+
 std::vector<AssemblyFunction> functions() {
   std::vector<AssemblyFunction> out;
   add_winograd(out);
+  add_low(out);
   for (const DspEpilogue& each : epilogues()) {
     const bool is_float = each.result == DspEpilogue::Result::kFloat;
     for (int pixels = 1; pixels <= 4; ++pixels) {
@@ -117,7 +137,9 @@ TEST(AssemblyFunctions, WithEqualNamesAreEqual) {
 // "{r4-r11, lr}" of the first line, with "pc" for "lr", is what the last one restores.
 TEST(AssemblyFunctions, RestoreWhatTheySave) {
   for (const AssemblyFunction& function : functions()) {
-    const auto first_line = std::ranges::find_if_not(function.lines, AssemblyFunction::is_comment);
+    const auto first_line = std::ranges::find_if_not(function.lines, [](const std::string& line) {
+      return AssemblyFunction::is_comment(line) || line.front() == '.';  // a directive
+    });
     ASSERT_NE(first_line, function.lines.end()) << function.name;
     const std::string &first = *first_line, &last = function.lines.back();
     ASSERT_EQ(first.substr(0, 6), "push {") << function.name;
@@ -157,6 +179,28 @@ TEST(AssemblyFunctions, CountMoreColumnsThanHalfAWordHolds) {
     EXPECT_LE(std::stoll(line.substr(line.find('#') + 1)), 65535) << line;
   }
   EXPECT_GT(moves, 0);
+}
+
+// Conditional jumps of Cortex-M0 reach 254 bytes back, others 2,044; instructions have two.
+TEST(AssemblyFunctions, JumpBackAsFarAsCortexM0Can) {
+  std::vector<AssemblyFunction> all;
+  add_low(all);
+  for (const AssemblyFunction& function : all) {
+    std::map<char, std::int64_t> labels;
+    std::int64_t at = 0;
+    for (const std::string& line : function.lines) {
+      if (AssemblyFunction::is_comment(line) || line.front() == '.') continue;
+      if (line.back() == ':') {
+        labels[line.front()] = at;
+        continue;
+      }
+      if (line.front() == 'b' && line.back() == 'b') {
+        const std::int64_t most = line.substr(0, 2) == "b " ? 2044 : 252;
+        EXPECT_LE(at - labels.at(line[line.size() - 2]), most) << function.name << ": " << line;
+      }
+      at += 2;
+    }
+  }
 }
 
 }  // namespace

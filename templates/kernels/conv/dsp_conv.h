@@ -63,6 +63,7 @@ struct DspConvPlan {
   rt::DspTaps taps{1, 1, 0, 0};               // of kDepthwise
   rt::MlaRuns direct{1, 1, 0};                // of kDirect
   bool halves = true;                         // SIMD on halfwords
+  bool low = false;                           // products in r0 to r7 only; else as Cortex-M3
 
   rt::DspStore store{rt::kDspInt32, 0, 255, 0};  // of the assembly
   Requantize out;                                // of `finishes`, and the zero point of `store`

@@ -19,6 +19,7 @@ bool is_high(const Requantize& out) {
 
 // Whether the assembly rounds.
 bool rounds(const DspConvPlan& plan) {
+  if (plan.low) return false;
   const bool floats =
       plan.out.kind == Requantize::Kind::kFloat || plan.out.kind == Requantize::Kind::kFloatClamp;
   return (plan.halves && floats) || is_high(plan.out);

@@ -31,6 +31,7 @@ DspConvPlan plan_loops(const ConvProblem& problem, const IsaTraits& isa, const R
   DspConvPlan p;
   p.out = out;
   p.halves = isa.assembly == Assembly::kDsp;
+  p.low = is_low(isa);
   p.form = form_of(problem, isa);
   const bool per_channel = p.form == Form::kDepthwise;
   p.channels = static_cast<int>(per_channel ? g.out_channels : g.out_per_group());
@@ -134,7 +135,8 @@ DspConvPlan with_gather(DspConvPlan p, const ConvProblem& problem, const Axes3& 
   p.run_step = one_run ? p.row_bytes : cols.dilation * pixel;
   if (p.form != Form::kDirect) return p;
   ETCH_CHECK(p.pieces == 1);
-  p.direct = {static_cast<int>(run_elements), p.runs, static_cast<std::ptrdiff_t>(p.run_step)};
+  p.direct = {static_cast<int>(run_elements), p.runs, static_cast<std::ptrdiff_t>(p.run_step),
+              p.low};
   return p;
 }
 

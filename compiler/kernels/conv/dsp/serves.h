@@ -9,6 +9,9 @@ namespace etch {
 // One input and one output channel per group.
 bool is_per_channel(const ConvGeometry& g);
 
+// Whether its instructions multiply in r0 to r7 only: Cortex-M0 (low.h).
+bool is_low(const IsaTraits& isa);
+
 // False where these kernels do not serve the problem: transposed, three axes, weights wider than
 // int8, or depthwise with channels that are not a multiple of 4.
 bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa);

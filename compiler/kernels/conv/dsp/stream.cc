@@ -1,6 +1,7 @@
 // See stream.h.
 #include "compiler/kernels/conv/dsp/stream.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
@@ -98,9 +99,25 @@ class Packer {
     const auto at = [&](std::int64_t m, std::int64_t k) {
       return k < elements ? weight(m, k / per_tap, k % per_tap) : 0;
     };
+    if (plan_.low) {
+      pack_planar(channels, at, elements);
+      return;
+    }
     for (std::int64_t k = 0; k < elements; k += 2) {
       push_bytes(
           {at(channels[0], k), at(channels[1], k), at(channels[0], k + 1), at(channels[1], k + 1)});
+    }
+  }
+
+  // All of K of the first channel, then of the second.
+  template <class At>
+  void pack_planar(const std::vector<std::int64_t>& channels, At at, std::int64_t elements) {
+    for (std::int64_t i = 0; i < 2 * elements; i += 4) {
+      std::array<int, 4> bytes{};
+      for (std::int64_t k = i; k < std::min(i + 4, 2 * elements); ++k)
+        bytes[static_cast<std::size_t>(k - i)] =
+            at(channels[static_cast<std::size_t>(k / elements)], k % elements);
+      push_bytes(bytes);
     }
   }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compiler/kernels/conv/assemble.h"
-#include "compiler/kernels/conv/dsp/mla.h"
+#include "compiler/kernels/conv/dsp/low.h"
 
 namespace etch {
 
@@ -20,6 +20,7 @@ using Form = DspConvPlan::Form;
 
 // Depthwise, the second pixel is read at an offset from the first one.
 int most_pixels(const DspConvPlan& p) {
+  if (p.low) return p.form == Form::kDepthwise ? 1 : 2;
   if (p.form == Form::kDepthwise) return p.x_step <= kMostDepthwiseStep ? 2 : 1;
   return p.form == Form::kRow ? 1 : 4;
 }
@@ -31,13 +32,16 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
   if (p.form == Form::kDepthwise) {
     const DspDepthwise tile{pixels,          p.x_step,        p.taps.rows, p.taps.cols,
                             p.taps.row_step, p.taps.col_step, p.channels,  epilogue};
-    out.multiply = use(p.halves ? dsp_depthwise(tile) : mla_depthwise(tile), assembly);
+    out.multiply = use(p.halves ? dsp_depthwise(tile)
+                       : p.low  ? low_depthwise(tile)
+                                : mla_depthwise(tile),
+                       assembly);
     return out;
   }
   if (p.form == Form::kDirect) {
-    out.multiply = use(mla_tile({pixels, p.x_step, p.direct.bytes, p.direct.runs, p.run_step,
-                                 p.channels, epilogue}),
-                       assembly);
+    const MlaTile tile{pixels,     p.x_step,   p.direct.bytes, p.direct.runs,
+                       p.run_step, p.channels, epilogue};
+    out.multiply = use(p.low ? low_tile(tile) : mla_tile(tile), assembly);
     return out;
   }
   out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}), assembly);
