@@ -351,13 +351,12 @@ TEST(External, SumsAndPoolsOfWordsStayInsideTheirSpans) {
   expect_inside([] {
     const Bytes<const std::int16_t> words;
     const Bytes<std::int16_t> out;
-    const rt::WordSum<std::uint32_t> narrow{{3, 1 << 20, 2}, {0, 1 << 19, 1}, 2, 34, {0, -9, 9}};
-    const rt::WordSum<std::uint64_t> wide{{3, 1 << 20, 2}, {0, 1 << 19, 1}, 2, 34, {0, -9, 9}};
+    const rt::WordSum<std::uint32_t> sum{{3, 1 << 20, 2}, {0, 1 << 19, 1}, 2, 34, {0, -9, 9}};
     for (const std::int64_t n : {1, 7, 33}) {
       for (const std::int64_t step : {0, 1, 3}) {
-        call_between_guards(SumWords<std::int16_t, std::uint32_t>{}, narrow, words, step, words, 1,
+        call_between_guards(SumWords<std::int16_t, std::uint32_t>{}, sum, words, step, words, 1,
                             out, n);
-        call_between_guards(RescaleWords<std::int16_t, std::uint64_t>{}, wide, words, step, out, n);
+        call_between_guards(RescaleWords<std::int16_t, std::uint32_t>{}, sum, words, step, out, n);
       }
     }
     rt::PoolShape shape{};
