@@ -1,4 +1,5 @@
-// Convolutions of 16-bit activations and 8-bit weights, requantized to 16 bits with integers alone:
+// Convolutions and products of 16-bit activations and 8-bit weights, requantized to 16 bits with
+// integers alone:
 //   sum = bias + the sum of (x - zero) * w       32 bits; proved to fit before code is generated
 //   y   = limits of rne(sum * m / 2^e) + zero    m: 60 bits, exact; ties to even
 // x is taken as int16 (uint16 less 32768), so that pairs of channels are one step of pmaddwd, and
@@ -320,7 +321,7 @@ static inline void word_columns(const FloatConvShape& s, const WordEnd& end, Wor
   if constexpr (lanes > 1) word_columns<narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-// Forward convolutions. `taken_off` has a row of all columns per position of the kernel.
+// Also transposed. `taken_off` has a row of all columns per position of the kernel.
 template <class T>
 static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
                               const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
@@ -328,7 +329,7 @@ static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * ((s.in + 1) / 2) * 2;
   const ptrdiff_t columns = static_cast<ptrdiff_t>(s.group) * s.out;
-  const Interior interior = interior_of(s.axis[s.along], false);
+  const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
       for (int32_t first = 0; first < s.out; first += kPanel) {

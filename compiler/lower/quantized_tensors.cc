@@ -34,6 +34,12 @@ constexpr Places kPlaces[] = {
     {"DequantizeLinear", {{{"x", 0, 1, 2}}}},
     {"QLinearConv", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearConvTranspose", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
+    {"QLinearConv16", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
+    {"QLinearConvTranspose16", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
+    {"QLinearMatMul16", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
+    {"QLinearSum16", {{{"a", 0, 1, 2}, {"b", 5, 6, 7}, {"y", kOutput, 3, 4}}}},
+    {"QLinearAveragePool16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearGlobalAveragePool16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
     {"QLinearMatMul", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QGemm", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 7, 8}}}},
     {"QLinearConvAdd",
@@ -56,6 +62,7 @@ const Tensor* constant_at(const Graph& graph, const Node& node, int input) {
 }
 
 std::optional<QuantizedTensor> tensor_at(const Graph& graph, const Node& node, const Place& place) {
+  if (place.tensor >= static_cast<int>(node.inputs.size())) return std::nullopt;
   const ValueId id = place.tensor == kOutput ? node.outputs[0]
                                              : node.inputs[static_cast<std::size_t>(place.tensor)];
   const Tensor* const scale = constant_at(graph, node, place.scale);

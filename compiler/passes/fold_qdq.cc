@@ -9,6 +9,7 @@
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
+#include "compiler/ops/reference_math.h"
 #include "compiler/ops/scalar_quantization.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fuse_qdq.h"
@@ -70,22 +71,20 @@ Changed remove_copies(Graph& graph) {
 // The element that a constant Pad of DQ(x) adds, as an element of x; nothing when no integer stands
 // for it exactly.
 std::optional<Tensor> padding_before(const Pad& pad, const QuantizedOperand& x) {
-  if (!is_8bit(x.dtype) || pad.value.dtype() != DType::kF32) return std::nullopt;
+  if (!x.is_narrow() || pad.value.dtype() != DType::kF32) return std::nullopt;
   const ScalarQuantization by{x.quantization.scale_at(0), x.quantization.zero_point_at(0)};
   const float value = pad.value.real(0);
   const std::int32_t q = quantized(value, by, x.dtype);
   if (std::bit_cast<std::uint32_t>(dequantized(q, by)) != std::bit_cast<std::uint32_t>(value))
     return std::nullopt;
-  Tensor out(x.dtype, {});
-  out.mutable_bytes()[0] = static_cast<std::byte>(q & 0xff);
-  return out;
+  return narrowed(x.dtype, {}, {q});
 }
 
 // Operators that commute with DequantizeLinear: op(DQ(x)) is DQ(op(x)) for scales > 0. MaxPool
-// takes integers since opset 12.
+// takes 8 bits since opset 12, 16 bits as that of org.etch.
 bool commutes_with_dequantize(const Graph& graph, const Node& node, const QuantizedOperand& x) {
   if (node.domain != kOnnx || !x.per_tensor()) return false;
-  if (node.op_type == "MaxPool") return graph.opset("") >= 12 && is_8bit(x.dtype);
+  if (node.op_type == "MaxPool") return x.is_word() || (graph.opset("") >= 12 && is_8bit(x.dtype));
   if (node.op_type == "Pad") {
     const auto& pad = params_of<Pad>(node);
     return pad.mode != Pad::Mode::kConstant || padding_before(pad, x).has_value();
@@ -138,6 +137,12 @@ void append_swapped(Graph& graph, const Node& op, const Node& dequantize,
                     std::vector<Node>& nodes) {
   Node moved = op;
   moved.inputs[0] = dequantize.inputs[0];
+  const DType type = *graph.value(moved.inputs[0]).dtype;
+  if (op.op_type == "MaxPool" && !is_8bit(type)) {
+    moved.domain = kEtch;
+    moved.op = nullptr;
+    graph.opsets.emplace(kEtch, 1);
+  }
   for (ValueId& output : moved.outputs) {
     if (output != kNoValue) output = graph.add_value(Value{graph.value(output).name, {}, {}, {}});
   }
@@ -189,7 +194,7 @@ Changed quantize_earlier(Graph& graph) {
   Changed changed = Changed::kNo;
   for (int i = node_count(graph); i-- > 0;) {
     const auto operand = quantized_by(graph, node_at(graph, i));
-    if (!operand || !operand->is_8bit_per_tensor()) continue;
+    if (!operand || !operand->is_narrow() || !operand->per_tensor()) continue;
     const Node quantize = node_at(graph, i);
     const Node* op = wiring.producer(quantize.inputs[0]);
     if (op == nullptr || !commutes_with_quantize(*op)) continue;

@@ -2,72 +2,22 @@
 #include "compiler/passes/fuse_qdq.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/ops/clip/op.h"
 #include "compiler/ops/conv_transpose/op.h"
 #include "compiler/ops/gemm/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_binary/op.h"
-#include "compiler/ops/scalar_quantization.h"
+#include "compiler/passes/fuse_words.h"
 #include "compiler/passes/qdq.h"
-#include "compiler/passes/qdq_bias.h"
 #include "compiler/passes/qdq_faults.h"
+#include "compiler/passes/qdq_group.h"
 #include "compiler/passes/resolve.h"
 
 namespace etch {
 
 namespace {
-
-// One candidate: a float operator with its surroundings.
-struct Group {
-  Graph& graph;
-  const Node& node;
-  std::vector<std::optional<QuantizedOperand>> inputs;  // per node input; absent: not from a DQ
-  std::optional<QuantizedOperand> output;               // absent: nothing quantizes the output
-  ValueId result = kNoValue;                            // what `output` quantizes
-  const Node* limit = nullptr;  // Relu or Clip between the operator and the Q; null: none
-  Diagnostic warning;           // set when the message is not empty
-  std::string fault;            // why it cannot be fused; at first, what is wrong with the output
-
-  const QuantizedOperand& in(std::size_t i) const { return *inputs[i]; }
-  bool has_bias() const { return node.inputs.size() > 2 && node.inputs[2] != kNoValue; }
-
-  // Notes what is wrong; true when nothing is.
-  bool fits(std::string why) {
-    fault = std::move(why);
-    return fault.empty();
-  }
-};
-
-// The operand's zero point as an input of the new node, which may not omit it.
-ValueId zero_point_of(Graph& graph, const QuantizedOperand& operand) {
-  if (operand.zero_point != kNoValue) return operand.zero_point;
-  return graph.add_constant(Tensor(operand.dtype, *graph.value(operand.scale).shape));
-}
-
-void append(Graph& graph, Node& node, const QuantizedOperand& operand) {
-  const ValueId zero_point = zero_point_of(graph, operand);
-  node.inputs.insert(node.inputs.end(), {operand.value, operand.scale, zero_point});
-}
-
-void append_output(Graph& graph, Node& node, const QuantizedOperand& operand) {
-  const ValueId zero_point = zero_point_of(graph, operand);
-  node.inputs.insert(node.inputs.end(), {operand.scale, zero_point});
-}
-
-// The new operator with the place, name and attributes of the old one.
-Node renamed(const Group& group, std::string_view domain, std::string type) {
-  Node node = group.node;
-  node.domain = std::string(domain);
-  node.op_type = std::move(type);
-  node.op = nullptr;
-  node.params.reset();
-  node.inputs.clear();
-  return node;
-}
 
 // True when the first `count` inputs and the output, if any, are per tensor and of one 8-bit type.
 bool one_type(Group& group, std::size_t count) {
@@ -85,78 +35,19 @@ bool weights_fit(Group& group, std::size_t input, std::int64_t axis) {
       weights_fault(cat("input ", input), group.inputs[input], group.in(0).dtype, axis));
 }
 
-// The int32 bias for a product of inputs 0 and 1, whose result has `channels` channels, or nothing
-// when there is none that fits.
-std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
-  const BiasRequest request{group.node.inputs[2], group.inputs[2] ? &group.in(2) : nullptr,
-                            group.output ? FloatBias::kQuantize : FloatBias::kRefuse, channels};
-  BiasResult result =
-      quantized_bias(group.graph, request, group.in(0).quantization, group.in(1).quantization);
-  if (!result.warning.empty()) {
-    group.warning = {Severity::kWarning, DiagKind::kQuant, group.node.index,
-                     location_of(group.node), std::move(result.warning)};
-  }
-  if (!result.bias) group.fault = std::move(result.fault);
-  return result.bias;
-}
-
-// Relu or Clip before a Q as limits of the quantized value: quantization is monotone.
-void append_limits(const Group& group, Node& node) {
-  if (group.limit == nullptr) return;
-  const ScalarQuantization by{group.output->quantization.scale_at(0),
-                              group.output->quantization.zero_point_at(0)};
-  double low = 0, high = INFINITY;
-  if (group.limit->op_type == "Clip") {
-    low = params_of<Clip>(*group.limit).low;
-    high = params_of<Clip>(*group.limit).high;
-  }
-  const DType type = group.output->dtype;
-  const std::int64_t most = quantized(static_cast<float>(high), by, type);
-  const std::int64_t least = quantized(static_cast<float>(low), by, type);
-  node.attributes["clamp_low"] = std::min(least, most);  // Clip's max wins where they cross
-  node.attributes["clamp_high"] = most;
-}
-
 // The kernels that limit need to know their weights and bias.
 bool may_limit(Group& group, ValueId weights) {
   const bool known = group.limit == nullptr || group.graph.value(weights).constant != nullptr;
   return group.fits(known ? "" : "limits its result, but its weights or bias are no constants");
 }
 
-bool is_16bit(const std::optional<QuantizedOperand>& operand) {
-  return operand && (operand->dtype == DType::kU16 || operand->dtype == DType::kS16);
-}
-
-// 16-bit activations and constant 8-bit weights; what else it needs, the operator itself checks.
-std::optional<Node> fuse_conv16(Group& group) {
-  const QuantizedOperand& x = group.in(0);
-  const bool one_type = group.output && group.output->dtype == x.dtype;
-  if (!group.fits(one_type && x.per_tensor() && group.output->per_tensor()
-                      ? ""
-                      : "16-bit input and output need one type and one scale each"))
-    return std::nullopt;
-  if (!group.fits(weights_fault("input 1", group.inputs[1], DType::kU8, 0))) return std::nullopt;
-  Node node = renamed(group, kEtch, "QLinearConv16");
-  group.graph.opsets.emplace(kEtch, 1);
-  append_limits(group, node);
-  append(group.graph, node, x);
-  append(group.graph, node, group.in(1));
-  append_output(group.graph, node, *group.output);
-  if (group.has_bias()) {
-    const auto bias = bias_for(group, group.graph.value(group.in(1).value).shape->at(0));
-    if (!bias) return std::nullopt;
-    node.inputs.push_back(*bias);
-  }
-  return node;
-}
-
 std::optional<Node> fuse_conv(Group& group) {
-  if (is_16bit(group.inputs[0])) return fuse_conv16(group);
+  if (has_words(group)) return fuse_conv16(group);
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");
   if (group.limit != nullptr) group.graph.opsets.emplace(kEtch, 1);
-  append_limits(group, node);
+  append_limits(group, group.limit, node);
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   append_output(group.graph, node, *group.output);
@@ -168,37 +59,15 @@ std::optional<Node> fuse_conv(Group& group) {
   return node;
 }
 
-// One entry per output channel where the file has one per channel of a group: ConvTranspose's
-// weights are [C, M/group, k...], and DequantizeLinear along axis 1 serves every group alike.
-QuantizedOperand repeated(Graph& graph, QuantizedOperand weights, std::int64_t groups) {
-  if (weights.per_tensor() || groups == 1) return weights;
-  Quantization& q = weights.quantization;
-  const Quantization once = q;
-  for (std::int64_t g = 1; g < groups; ++g) {
-    q.scale.insert(q.scale.end(), once.scale.begin(), once.scale.end());
-  }
-  if (once.zero_point.size() == 1) q.zero_point.assign(once.scale.size(), once.zero_point[0]);
-  q.zero_point.resize(q.scale.size());
-  const std::size_t count = once.scale.size();
-  for (std::size_t c = count; c < q.scale.size(); ++c) q.zero_point[c] = q.zero_point[c % count];
-  const Shape shape{static_cast<std::int64_t>(q.scale.size())};
-  weights.scale = graph.add_constant(Tensor::of<float>(shape, q.scale));
-  Tensor zero_points(weights.dtype, shape);
-  for (std::size_t c = 0; c < q.zero_point.size(); ++c) {
-    zero_points.mutable_bytes()[c] = static_cast<std::byte>(q.zero_point[c] & 0xff);
-  }
-  weights.zero_point = graph.add_constant(std::move(zero_points));
-  return weights;
-}
-
 std::optional<Node> fuse_conv_transpose(Group& group) {
+  if (has_words(group)) return fuse_conv_transpose16(group);
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 1)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   const std::int64_t groups = params_of<ConvTransposeParams>(group.node).geometry.group;
   group.inputs[1] = repeated(group.graph, group.in(1), groups);
   Node node = renamed(group, kEtch, "QLinearConvTranspose");
   group.graph.opsets.emplace(kEtch, 1);
-  append_limits(group, node);
+  append_limits(group, group.limit, node);
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   append_output(group.graph, node, *group.output);
@@ -211,6 +80,7 @@ std::optional<Node> fuse_conv_transpose(Group& group) {
 }
 
 std::optional<Node> fuse_gemm(Group& group) {
+  if (has_words(group)) return fuse_gemm16(group);
   const auto& params = params_of<GemmParams>(group.node);
   const bool transposed = group.node.attributes.contains("transB") &&
                           std::get<std::int64_t>(group.node.attributes.at("transB")) != 0;
@@ -233,6 +103,7 @@ std::optional<Node> fuse_gemm(Group& group) {
 }
 
 std::optional<Node> fuse_matmul(Group& group) {
+  if (has_words(group)) return fuse_matmul16(group);
   if (!one_type(group, 1)) return std::nullopt;
   if (!group.inputs[1] && !weights_fit(group, 1, 1)) return std::nullopt;
   const std::size_t a_rank = group.graph.value(group.in(0).value).shape->size();
@@ -249,6 +120,7 @@ std::optional<Node> fuse_matmul(Group& group) {
 }
 
 std::optional<Node> fuse_binary(Group& group) {
+  if (has_words(group) && group.node.op_type == "Add") return fuse_add16(group);
   if (!group.output || !one_type(group, 2)) return std::nullopt;
   Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
   append(group.graph, node, group.in(0));
@@ -258,6 +130,7 @@ std::optional<Node> fuse_binary(Group& group) {
 }
 
 std::optional<Node> fuse_unary(Group& group) {
+  if (has_words(group) && group.node.op_type.ends_with("AveragePool")) return fuse_pool16(group);
   if (!group.output || !one_type(group, 1)) return std::nullopt;
   Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
   append(group.graph, node, group.in(0));
@@ -276,6 +149,7 @@ std::optional<Node> fuse_unary(Group& group) {
 
 std::optional<Node> fuse_concat(Group& group) {
   const std::size_t count = group.node.inputs.size();
+  if (has_words(group)) return fuse_concat16(group);
   if (!group.output || !one_type(group, count)) return std::nullopt;
   const bool equal = std::ranges::all_of(
       group.inputs, [&](const auto& input) { return same_quantization(*input, *group.output); });
@@ -308,18 +182,22 @@ std::optional<Node> fuse_where(Group& group) {
   return node;
 }
 
+// Whether Relu or Clip may come before the Q.
+enum class Limits { kNone, kTaken, kTakenOfWords };
+
 struct Rule {
   std::string_view op_type;
   std::optional<Node> (*fuse)(Group&);
-  bool takes_limits = false;  // Relu or Clip may come before the Q
-  std::size_t first = 0;      // the first input that has to come from a DQ
+  Limits limits = Limits::kNone;
+  std::size_t first = 0;     // the first input that has to come from a DQ
+  bool words_alone = false;  // input 0 has 16 bits
 };
 
-constexpr Rule kRules[] = {{"Conv", fuse_conv, true},
-                           {"ConvTranspose", fuse_conv_transpose, true},
-                           {"Gemm", fuse_gemm},
-                           {"MatMul", fuse_matmul},
-                           {"Add", fuse_binary},
+constexpr Rule kRules[] = {{"Conv", fuse_conv, Limits::kTaken},
+                           {"ConvTranspose", fuse_conv_transpose, Limits::kTaken},
+                           {"Gemm", fuse_gemm, Limits::kTakenOfWords},
+                           {"MatMul", fuse_matmul, Limits::kTakenOfWords},
+                           {"Add", fuse_binary, Limits::kTakenOfWords},
                            {"Mul", fuse_binary},
                            {"AveragePool", fuse_unary},
                            {"GlobalAveragePool", fuse_unary},
@@ -327,7 +205,9 @@ constexpr Rule kRules[] = {{"Conv", fuse_conv, true},
                            {"Sigmoid", fuse_unary},
                            {"LeakyRelu", fuse_unary},
                            {"Concat", fuse_concat},
-                           {"Where", fuse_where, false, 1}};
+                           {"Where", fuse_where, Limits::kNone, 1},
+                           {"Relu", fuse_limit16, Limits::kNone, 0, true},
+                           {"Clip", fuse_limit16, Limits::kNone, 0, true}};
 
 const Rule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;
@@ -379,15 +259,31 @@ class Fusion {
     group.result = user.outputs[0];
   }
 
+  // A QuantizeLinear of 16 bits after a DequantizeLinear.
+  bool try_rescale(int i) {
+    const Node* before = wiring_.producer(node(i).inputs[0]);
+    if (before == nullptr) return false;
+    auto fused = rescaled16(graph_, node(i), *before);
+    Sink trial;
+    if (!fused || !resolve_node(graph_, *fused, trial)) return false;
+    graph_.fusions.fused(node(i), cat("became ", fused->op_type));
+    wiring_.replace(i, std::move(*fused));
+    return true;
+  }
+
   bool try_fuse(int i) {
+    if (is_quantize(node(i))) return try_rescale(i);
     const Rule* rule = rule_for(node(i));
-    if (rule == nullptr) return miss(i, operator_fault(graph_, wiring_, node(i)));
     Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}, {}};
-    if (rule->takes_limits) find_limit(group);
     for (const ValueId input : group.node.inputs) {
       const Node* before = wiring_.producer(input);
       group.inputs.push_back(before == nullptr ? std::nullopt : dequantized_by(graph_, *before));
     }
+    if (rule == nullptr || (rule->words_alone && !has_words(group)))
+      return miss(i, operator_fault(graph_, wiring_, node(i)));
+    if (rule->limits == Limits::kTaken ||
+        (rule->limits == Limits::kTakenOfWords && has_words(group)))
+      find_limit(group);
     const ValueId output = group.result;
     const Uses uses = uses_of(output, group.output);
     if (uses != Uses::kQuantized) group.fault = output_fault(graph_, wiring_, output);

@@ -23,6 +23,8 @@ struct QuantizedOperand {
 
   bool per_tensor() const { return axis.granularity == QuantizationGranularity::kTensor; }
   bool is_8bit_per_tensor() const { return is_8bit(dtype) && per_tensor(); }
+  bool is_word() const { return dtype == DType::kU16 || dtype == DType::kS16; }
+  bool is_narrow() const { return is_8bit(dtype) || is_word(); }
 };
 
 bool is_quantize(const Node& node);

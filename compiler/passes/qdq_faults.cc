@@ -29,6 +29,15 @@ std::string eight_bit_fault(std::string_view role, const std::optional<Quantized
   return cat(role, " is ", name_of(operand->dtype), ", needs int8 or uint8");
 }
 
+std::string tensor_and_type_fault(std::string_view role, const QuantizedOperand& operand,
+                                  DType type, int like) {
+  if (!operand.per_tensor()) {
+    return cat(role, " is quantized ", granularity_text(operand), ", needs per tensor");
+  }
+  if (operand.dtype == type) return {};
+  return cat(role, " is ", name_of(operand.dtype), ", needs ", name_of(type), " as input ", like);
+}
+
 // What keeps `node` from being the QuantizeLinear of a group; empty: nothing.
 std::string user_fault(const Graph& graph, const Node& node) {
   if (!is_quantize(node)) return cat("its result is used as float by ", title(node));
@@ -41,11 +50,13 @@ std::string user_fault(const Graph& graph, const Node& node) {
 std::string activation_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
                              DType type, int like) {
   if (std::string fault = eight_bit_fault(role, operand); !fault.empty()) return fault;
-  if (!operand->per_tensor()) {
-    return cat(role, " is quantized ", granularity_text(*operand), ", needs per tensor");
-  }
-  if (operand->dtype == type) return {};
-  return cat(role, " is ", name_of(operand->dtype), ", needs ", name_of(type), " as input ", like);
+  return tensor_and_type_fault(role, *operand, type, like);
+}
+
+std::string word_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
+                       DType type) {
+  if (!operand) return cat(role, " does not come from a DequantizeLinear of constant parameters");
+  return tensor_and_type_fault(role, *operand, type, 0);
 }
 
 std::string weights_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
@@ -91,7 +102,7 @@ std::string operator_fault(const Graph& graph, const Wiring& wiring, const Node&
   const auto* pad = std::any_cast<Pad>(&node.params);
   if (pad != nullptr && pad->mode == Pad::Mode::kConstant)
     return "no integer represents the value that it adds";
-  if (passes_integers) return "only 8-bit data quantized per tensor passes through it as integers";
+  if (passes_integers) return "only data quantized per tensor passes through it as integers";
   return "there is no integer form of it: it is computed in float";
 }
 

@@ -15,6 +15,10 @@ namespace etch {
 std::string activation_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
                              DType type, int like = 0);
 
+// The same of 16 bits, which `type` has.
+std::string word_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,
+                       DType type);
+
 // Weights beside activations of type `x`: per tensor or along `axis`; int8 may be combined with
 // uint8, not the reverse.
 std::string weights_fault(std::string_view role, const std::optional<QuantizedOperand>& operand,

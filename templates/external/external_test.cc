@@ -15,6 +15,7 @@
 #include "templates/external/recurrent.h"
 #include "templates/external/scatter.h"
 #include "templates/external/select.h"
+#include "templates/external/word_sums.h"
 #include "templates/external/words.h"
 #include "tests/support/guarded.h"
 
@@ -343,6 +344,30 @@ TEST(External, PoolsOfFloatsStayInsideTheirSpans) {
         call_between_guards(FloatPool<false>{}, s, kFloats, kFloatsOut);
       }
     }
+  });
+}
+
+TEST(External, SumsAndPoolsOfWordsStayInsideTheirSpans) {
+  expect_inside([] {
+    const Bytes<const std::int16_t> words;
+    const Bytes<std::int16_t> out;
+    const rt::WordSum<std::uint32_t> sum{{3, 1 << 20, 2}, {0, 1 << 19, 1}, 2, 34, {0, -9, 9}};
+    for (const std::int64_t n : {1, 7, 33}) {
+      for (const std::int64_t step : {0, 1, 3}) {
+        call_between_guards(SumWords<std::int16_t, std::uint32_t>{}, sum, words, step, words, 1,
+                            out, n);
+        call_between_guards(RescaleWords<std::int16_t, std::uint32_t>{}, sum, words, step, out, n);
+      }
+    }
+    rt::PoolShape shape{};
+    shape.batch = 2, shape.channels = 17;
+    shape.x_image = 35 * 17, shape.x_channel = 1, shape.y_image = 20 * 17, shape.y_channel = 1;
+    shape.axis[0] = {1, 1, 1, 1, 1, 0, 0, 0, 0};
+    shape.axis[1] = {7, 3, 4, 2, 1, 1, 5 * 17, 0, 5 * 17};
+    shape.axis[2] = {5, 1, 5, 1, 1, 0, 17, 0, 17};
+    const rt::WordMean mean{0, 1, 3, 40, 1, 1, {0, -9, 9}};
+    call_between_guards(MaxPoolWords<std::int16_t>{}, shape, words, out);
+    call_between_guards(AveragePoolWords<std::int16_t>{}, shape, mean, kInts, words, out);
   });
 }
 

@@ -66,7 +66,7 @@ def check_network(model, folders, manifest, network, objects, report):
         if step["kind"] in ("conv", "depthwise") and step["name"] not in certified:
             if step["op_type"] in ("ConvInteger", "MatMulInteger"):
                 report.unjudged(step["name"], "a zero point that is known at run time only")
-            elif step["op_type"] == "QLinearConv16":
+            elif step["op_type"] in ("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"):
                 report.unjudged(step["name"], "activations of 16 bits")
             else:
                 report.wrong("requantization", f"{step['name']} has no certificate")

@@ -18,8 +18,10 @@ JOINED = {"Table", "Expression"}  # of elementwise nodes
 REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd",
                                                                    "QLinearConv16"),
             "BatchNormalization": ("Conv", "ConvRelu"), "Flatten": ("Reshape",),
-            "DynamicQuantizeLinear": ("QuantizeLinear",), "Gemm": ("QGemm", "QLinearMatMul"),
-            "MatMul": ("QLinearMatMul", "QGemm"), "Add": ("QLinearAdd",), "Mul": ("QLinearMul",)}
+            "DynamicQuantizeLinear": ("QuantizeLinear",), "Gemm": ("QGemm", "QLinearMatMul", "QLinearMatMul16"),
+            "MatMul": ("QLinearMatMul", "QGemm", "QLinearMatMul16"),
+            "Add": ("QLinearAdd", "QLinearSum16"), "Mul": ("QLinearMul",), "Relu": ("QLinearSum16",),
+            "QuantizeLinear": ("QLinearSum16",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
 
 
 def digest(data):

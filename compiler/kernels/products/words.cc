@@ -38,20 +38,30 @@ std::int64_t taps_of(const ConvGeometry& g) {
   return taps;
 }
 
-// The weight of channel c (of the group) at a position of the kernel, for output channel m.
+}  // namespace
+
+std::int64_t weight_index(const ConvGeometry& g, std::int64_t m, std::int64_t c, std::int64_t tap) {
+  const std::int64_t in = g.in_per_group(), out = g.out_per_group();
+  const std::int64_t row =
+      g.direction == ConvDirection::kForward ? m * in + c : (m / out * in + c) * out + m % out;
+  return row * taps_of(g) + tap;
+}
+
+namespace {
+
+// 0 for channels after the last of the group.
 class Weights {
  public:
-  Weights(const Tensor& w, const WordConv& conv)
-      : values_(w.integers()), conv_(conv), taps_(taps_of(conv.geometry)) {}
+  Weights(const Tensor& w, const WordConv& conv) : values_(w.integers()), conv_(conv) {}
   std::int64_t at(std::int64_t m, std::int64_t c, std::int64_t tap) const {
     const std::int64_t in = conv_.geometry.in_per_group();
-    return c < in ? values_[as_index((m * in + c) * taps_ + tap)] - conv_.w_zero(m) : 0;
+    if (c >= in) return 0;
+    return values_[as_index(weight_index(conv_.geometry, m, c, tap))] - conv_.w_zero(m);
   }
 
  private:
   std::vector<std::int64_t> values_;
   const WordConv& conv_;
-  std::int64_t taps_;
 };
 
 Tensor in_pairs(const ConvGeometry& g, const Weights& w) {
@@ -101,6 +111,18 @@ Tensor bias_of(Lowering& lowering, const Node& node, const ConvGeometry& g) {
   return biased ? lowering.constant(node, 8) : Tensor(DType::kS32, {g.out_channels});
 }
 
+// The view of a contiguous tensor as one image [1, positions, channels].
+View as_image(View view) {
+  const std::int64_t channels = view.shape.back();
+  const std::int64_t positions = element_count(view.shape) / channels;
+  const std::int64_t size = bytes_of(view.dtype);
+  view.shape = {1, positions, channels};
+  view.stride = {positions * channels * size, channels * size, size};
+  view.halo_begin.assign(3, 0);
+  view.halo_end.assign(3, 0);
+  return view;
+}
+
 }  // namespace
 
 void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
@@ -108,15 +130,18 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   const ConvGeometry& g = conv.geometry;
   auto step = std::make_unique<WordConvStep>();
   step->kind = "conv";
-  step->summary =
-      cat("convolution of 16 bits, ", g.in_channels, " -> ", counted(g.out_channels, "channel"));
+  step->summary = cat(conv.product ? "product" : "convolution", " of 16 bits, ", g.in_channels,
+                      " -> ", counted(g.out_channels, "channel"));
   step->macs = g.batch * taps_of(g) * g.in_per_group() * g.out_channels;
   for (const ConvAxis& axis : g.axes) step->macs *= axis.out;
   step->facts.emplace_back("sums proved to fit in 32 bits");
   StepArguments arguments(lowering, node, *step);
-  const Order order = conv_order(g.layout, static_cast<int>(g.axes.size()) + 2);
+  const int rank = static_cast<int>(lowering.value(node.outputs[0]).shape->size());
+  const Order order = conv.product ? row_major(rank) : conv_order(g.layout, rank);
   WordConvPlan& plan = step->plan;
-  const Input x = arguments.memory(lowering.ordered(node, 0, order), "x");
+  const Input x = arguments.memory(conv.product ? as_image(lowering.contiguous(node, 0, order))
+                                                : lowering.ordered(node, 0, order),
+                                   "x");
   const bool is_unsigned = x.view.dtype == DType::kU16;
   const Weights weights(lowering.constant(node, 3), conv);
   const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
@@ -131,10 +156,11 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   plan.bias = arguments.data(bias_of(lowering, node, g), "bias", "per channel").argument;
   plan.scale =
       arguments.data(scales(conv), "scale", "high and low 31 bits of factors, shifts").argument;
-  const View y = lowering.new_output(node, 0, order);
-  plan.shape =
-      plan_float_conv(g, false, channels_first(x.view, g.layout), channels_first(y, g.layout))
-          .shape;
+  const View y = conv.product ? lowering.new_dense_output(node, 0, order)
+                              : lowering.new_output(node, 0, order);
+  plan.shape = plan_float_conv(g, false, channels_first(x.view, g.layout),
+                               channels_first(conv.product ? as_image(y) : y, g.layout))
+                   .shape;
   plan.y = arguments.output("y", y);
   arguments.add(std::move(step));
 }

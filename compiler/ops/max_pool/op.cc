@@ -10,12 +10,15 @@ std::vector<Tensor> max_pool_reference(const Node& node, std::span<const Tensor*
 
 namespace {
 bool type_is_allowed(ResolveContext& context) {
+  if (context.node().domain == kEtch)
+    return check_dtype(context, 0, "X", {DType::kS16, DType::kU16});
   if (context.opset() < 12) return check_dtype(context, 0, "X", {DType::kF32});
   return check_dtype(context, 0, "X", {DType::kF32, DType::kS8, DType::kU8});
 }
 
 void resolve(ResolveContext& context) {
-  const std::int64_t opset = context.opset();
+  constexpr std::int64_t kLatest = 12;
+  const std::int64_t opset = context.node().domain == kEtch ? kLatest : context.opset();
   if (!type_is_allowed(context)) return;
   if (context.node().outputs.size() > 1 && context.node().outputs[1] != kNoValue) {
     context.error(DiagKind::kUnsupported, "the output Indices is not supported");
@@ -29,7 +32,7 @@ void resolve(ResolveContext& context) {
   context.set_params(MaxPool{std::move(*geometry)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "MaxPool", 1}};
+constexpr OpName kNames[] = {{kOnnx, "MaxPool", 1}, {kEtch, "MaxPool", 1}};
 }  // namespace
 
 void lower_max_pool(Lowering& lowering, const Node& node);

@@ -29,6 +29,10 @@ std::vector<Tensor> max_pool_reference(const Node& node, std::span<const Tensor*
       return {compute<float>(geometry, *inputs[0])};
     case DType::kS8:
       return {compute<std::int8_t>(geometry, *inputs[0])};
+    case DType::kS16:
+      return {compute<std::int16_t>(geometry, *inputs[0])};
+    case DType::kU16:
+      return {compute<std::uint16_t>(geometry, *inputs[0])};
     case DType::kU8:
       return {compute<std::uint8_t>(geometry, *inputs[0])};
     default:

@@ -8,6 +8,7 @@ void lower_qlinear_conv16(Lowering& lowering, const Node& node) {
   const auto& p = params_of<QLinearConv16>(node);
   WordConv conv;
   conv.geometry = p.geometry;
+  conv.product = node.op_type == "QLinearMatMul16";
   conv.x_zero = p.x.zero_point_at(0);
   conv.y_zero = p.y.zero_point_at(0);
   conv.low = p.low;

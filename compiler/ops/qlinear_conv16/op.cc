@@ -1,11 +1,13 @@
-// Checks and shapes of QLinearConv16; see op.h.
+// Checks and shapes of convolutions and products of 16 bits; see op.h.
 #include "compiler/ops/qlinear_conv16/op.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
+#include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
+#include "compiler/kernels/products/words.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/result_limits.h"
 
@@ -13,7 +15,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kEtch, "QLinearConv16", 1}};
+constexpr OpName kNames[] = {{kEtch, "QLinearConv16", 1},
+                             {kEtch, "QLinearConvTranspose16", 1},
+                             {kEtch, "QLinearMatMul16", 1}};
 
 bool check_types(ResolveContext& context) {
   const bool x = check_dtype(context, 0, "x", {DType::kU16, DType::kS16});
@@ -32,11 +36,14 @@ void check_sums(ResolveContext& context, const QLinearConv16& p) {
   const std::int64_t widest =
       std::max(zero - min_of(context.dtype(0)), max_of(context.dtype(0)) - zero);
   const std::vector<std::int64_t> w = context.constant(3)->integers();
-  const std::int64_t each = static_cast<std::int64_t>(w.size()) / p.geometry.out_channels;
-  for (std::int64_t m = 0; m < p.geometry.out_channels; ++m) {
+  const ConvGeometry& g = p.geometry;
+  std::int64_t taps = 1;
+  for (const ConvAxis& axis : g.axes) taps *= axis.kernel;
+  for (std::int64_t m = 0; m < g.out_channels; ++m) {
     std::int64_t sum = context.has_input(8) ? std::abs(context.constant(8)->integer(m)) : 0;
-    for (std::int64_t i = m * each; i < (m + 1) * each; ++i) {
-      const std::int64_t weight = w[as_index(i)] - p.w.zero_point_at(m);
+    for (std::int64_t i = 0; i < g.in_per_group() * taps; ++i) {
+      const std::int64_t at = weight_index(g, m, i / taps, i % taps);
+      const std::int64_t weight = w[as_index(at)] - p.w.zero_point_at(m);
       if (weight < -128 || weight > 127)
         return context.error(DiagKind::kUnsupported, "weights less their zero point leave 8 bits");
       sum += widest * std::abs(weight);
@@ -48,10 +55,46 @@ void check_sums(ResolveContext& context, const QLinearConv16& p) {
   }
 }
 
+// Rows of x as positions of one axis.
+std::optional<ConvGeometry> product_geometry(ResolveContext& context) {
+  const Shape &x = context.shape(0), &w = context.shape(3);
+  if (x.empty() || w.size() != 2 || x.back() != w[1] || element_count(x) == 0 || w[0] == 0) {
+    context.error(DiagKind::kShape, cat("x ", to_string(x), " and w ", to_string(w),
+                                        " must be [..., K] and [M, K], not empty"));
+    return std::nullopt;
+  }
+  ConvGeometry out;
+  out.layout = ConvLayout::kChannelsLast;
+  out.in_channels = w[1];
+  out.out_channels = w[0];
+  ConvAxis rows;
+  rows.in = rows.out = element_count(x) / w[1];
+  out.axes = {rows};
+  return out;
+}
+
+std::optional<ConvGeometry> geometry_of(ResolveContext& context) {
+  const std::string& type = context.node().op_type;
+  if (type == "QLinearMatMul16") return product_geometry(context);
+  return resolve_conv_geometry(
+      context, type == "QLinearConv16" ? ConvDirection::kForward : ConvDirection::kTransposed,
+      ConvLayout::kChannelsFirst, ConvInputs{0, 3});
+}
+
+Shape shape_of_output(const ResolveContext& context, const ConvGeometry& geometry) {
+  if (context.node().op_type != "QLinearMatMul16") return geometry.output_shape();
+  Shape out = context.shape(0);
+  out.back() = geometry.out_channels;
+  return out;
+}
+
+LayoutRule layout(const Node& node) {
+  return node.op_type == "QLinearMatMul16" ? LayoutRule::kRowMajor : LayoutRule::kChannelsLast;
+}
+
 void resolve(ResolveContext& context) {
   const bool types = check_types(context);
-  const auto geometry = resolve_conv_geometry(context, ConvDirection::kForward,
-                                              ConvLayout::kChannelsFirst, ConvInputs{0, 3});
+  const auto geometry = geometry_of(context);
   if (!geometry || !types) return;
   const DType type = context.dtype(7);
   const auto x = resolve_quantization(context, {"x", 1, 2}, context.dtype(0), per_tensor_shapes());
@@ -61,9 +104,10 @@ void resolve(ResolveContext& context) {
   check_conv_bias(context, 8, DType::kS32, geometry->out_channels);
   const auto limits = read_result_limits(context, type);
   if (context.failed() || !x || !w || !y || !limits) return;
-  const QLinearConv16 params{*geometry, *x, *w, *y, limits->low, limits->high};
+  const Shape shape = shape_of_output(context, *geometry);
+  const QLinearConv16 params{*geometry, shape, *x, *w, *y, limits->low, limits->high};
   check_sums(context, params);
-  context.set_output(0, type, geometry->output_shape());
+  context.set_output(0, type, shape);
   context.set_params(params);
 }
 
@@ -99,6 +143,6 @@ extern const OpDef kOp_qlinear_conv16 = {.folder = "qlinear_conv16",
                                          .resolve = resolve,
                                          .reference = reference_qlinear_conv16,
                                          .lower = lower_qlinear_conv16,
-                                         .layout = channels_last_rule};
+                                         .layout = layout};
 
 }  // namespace etch

@@ -1,9 +1,11 @@
-// QLinearConv16 (org.etch): a convolution of 16-bit activations and 8-bit weights requantized to 16
-// bits, which passes/fuse_qdq makes of DequantizeLinear, Conv and QuantizeLinear.
+// QLinearConv16, QLinearConvTranspose16, QLinearMatMul16 (org.etch): convolutions and products of
+// 16-bit activations and 8-bit weights requantized to 16 bits, which passes/fuse_qdq makes of
+// DequantizeLinear, Conv, ConvTranspose, Gemm or MatMul, and QuantizeLinear.
 //
 //   Inputs as those of QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale,
 //   y_zero_point, B; x and y of one type, int16 or uint16; w int8 or uint8, w - w_zero_point in
 //   [-128, 127]; everything but x is constant. Attributes of Conv, clamp_low and clamp_high.
+//   QLinearMatMul16 has x [..., K], w [M, K] and y [..., M]: the pointwise convolution of rows.
 //
 //   A = B[m] + sum of (x - x_zero_point) * (w - w_zero_point[m])      proved to fit in int32
 //   y = limits of rne(A * M[m]) + y_zero_point
@@ -31,6 +33,7 @@ WideScale wide_scale(float x, float w, float y);
 
 struct QLinearConv16 {
   ConvGeometry geometry;
+  Shape shape;  // of y
   Quantization x, w, y;
   int low = 0, high = 0;  // limits of y
 };

@@ -48,7 +48,7 @@ std::vector<Tensor> reference_qlinear_conv16(const Node& node,
             const std::int64_t q = rounded(all, scale) + p.y.zero_point_at(0);
             y[as_index(yi)] = static_cast<std::int32_t>(std::clamp<std::int64_t>(q, p.low, p.high));
           });
-  return {narrowed(inputs[7]->dtype(), p.geometry.output_shape(), y)};
+  return {narrowed(inputs[7]->dtype(), p.shape, y)};
 }
 
 }  // namespace etch

@@ -1,0 +1,89 @@
+// Building of sums and pooling of 16-bit values; see word_sums.h.
+#include "compiler/kernels/rows/word_sums.h"
+
+#include <memory>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/products/general.h"
+#include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/arguments.h"
+#include "compiler/stage/staged_step_impl.h"
+
+namespace etch {
+
+ETCH_INSTANTIATE_STEP(WordSumStep);
+ETCH_INSTANTIATE_STEP(WordPoolStep);
+
+void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPlan plan) {
+  if (refuse_empty(lowering, node)) return;
+  const Shape& shape = *lowering.value(node.outputs[0]).shape;
+  const auto rank = static_cast<int>(shape.size());
+  auto step = std::make_unique<WordSumStep>();
+  plan.two = b >= 0;
+  step->kind = plan.two ? "add" : "rescale";
+  step->summary = cat(plan.two ? "sum of two tensors" : "other scale", " of 16 bits, ",
+                      counted(element_count(shape), "element"));
+  step->facts.emplace_back("equal to the real numbers that the operators mean");
+  StepArguments arguments(lowering, node, *step);
+  const Input first = arguments.input(a, "a");
+  const Input second = plan.two ? arguments.input(b, "b") : first;
+  const View& like =
+      first.argument.operand >= 0 && first.view.rank() == rank ? first.view : second.view;
+  const View y =
+      lowering.new_output(node, 0, like.rank() == rank ? order_like(like) : row_major(rank));
+  plan.is_unsigned = y.dtype == DType::kU16;
+  plan.a = first.argument;
+  plan.b = second.argument;
+  plan.y = arguments.output("y", y);
+  plan.rows = plan.two ? make_rows(shape, {first.steps(shape), second.steps(shape), steps_of(y)})
+                       : make_rows(shape, {first.steps(shape), steps_of(y)});
+  step->plan = std::move(plan);
+  arguments.add(std::move(step));
+}
+
+namespace {
+
+void set_shape(rt::PoolShape& shape, const PoolGeometry& geometry, const View& x, const View& y) {
+  const View from = channels_first(x, geometry.layout);
+  const View to = channels_first(y, geometry.layout);
+  shape.batch = static_cast<std::int32_t>(geometry.batch);
+  shape.channels = static_cast<std::int32_t>(geometry.channels);
+  shape.x_image = steps_of(from)[0];
+  shape.x_channel = steps_of(from)[1];
+  shape.y_image = steps_of(to)[0];
+  shape.y_channel = steps_of(to)[1];
+  set_runtime_axes(shape.axis, geometry.axes, from, to);
+  for (std::size_t a = 0; a < geometry.axes.size(); ++a) {
+    shape.pad_end[3 - geometry.axes.size() + a] =
+        static_cast<std::int32_t>(geometry.axes[a].pad_end);
+  }
+}
+
+}  // namespace
+
+void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
+                   WordPoolPlan plan, const std::vector<std::int32_t>& factors) {
+  if (refuse_empty(lowering, node)) return;
+  auto step = std::make_unique<WordPoolStep>();
+  step->kind = plan.averages ? "avgpool" : "maxpool";
+  step->summary = cat(plan.averages ? "mean" : "maximum", " over windows of 16 bits, ",
+                      counted(geometry.channels, "channel"));
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.input(0, "x");
+  plan.x = x.argument;
+  plan.is_unsigned = x.view.dtype == DType::kU16;
+  if (plan.averages) {
+    const Tensor list =
+        Tensor::of<std::int32_t>({static_cast<std::int64_t>(factors.size())}, factors);
+    plan.factors = arguments.data(list, "factors", "by the number of elements").argument;
+  }
+  const View y = lowering.new_output(node, 0, order_like(x.view));
+  set_shape(plan.shape, geometry, x.view, y);
+  plan.y = arguments.output("y", y);
+  step->plan = std::move(plan);
+  arguments.add(std::move(step));
+}
+
+}  // namespace etch

@@ -1,0 +1,247 @@
+// Sums, rescaling and pooling of 16-bit values, requantized to 16 bits with integers alone:
+//   y = limits of rne(v) + zero,   v the exact real number that the operators mean; ties to even.
+// v = (a * part_a + b * part_b) / unit with integers. A product in 64 bits gives an integer q that
+// is less than 3/4 away from v, and what is left, a * part_a + b * part_b - q * unit, decides
+// exactly; it is small, so that it may be computed modulo 2^32 or 2^64. C++17, freestanding, no
+// heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_intrinsics.h"
+#include "etch_products.h"
+#include "etch_words.h"
+
+namespace etch {
+namespace rt {
+
+// Of y.
+struct WordLimits {
+  int32_t zero, low, high;
+};
+
+// The factor is part / unit in units of 2^-(shift - 14), rounded; shift is 32 or more. Rest is
+// uint32_t where unit is at most 2^30, else uint64_t.
+template <class Rest>
+struct WordTerm {
+  int32_t zero, factor;
+  Rest part;
+};
+template <class Rest>
+struct WordSum {
+  WordTerm<Rest> a, b;
+  Rest unit;
+  int32_t shift;
+  WordLimits y;
+};
+
+// The nearest integer to q + rest / unit, |rest| < 3/4 unit; ties to even.
+template <class Int>
+ETCH_INLINE int32_t nearest_even(int32_t q, Int rest, Int unit) {
+  const Int odd = q & 1, twice = 2 * rest;
+  return q + (twice + odd > unit ? 1 : 0) - (odd - twice > unit ? 1 : 0);
+}
+ETCH_INLINE int32_t nearest_word(int32_t q, uint32_t rest, uint32_t unit) {
+  return nearest_even(q, static_cast<int32_t>(rest), static_cast<int32_t>(unit));
+}
+ETCH_INLINE int32_t nearest_word(int32_t q, uint64_t rest, uint64_t unit) {
+  return nearest_even(q, static_cast<int64_t>(rest), static_cast<int64_t>(unit));
+}
+
+template <class T>
+ETCH_INLINE T limited_word(int32_t q, const WordLimits& y) {
+  const int32_t above = q + y.zero > y.low ? q + y.zero : y.low;
+  return static_cast<T>(above < y.high ? above : y.high);
+}
+
+// b is 0 where there is one term alone.
+template <class T, class Rest>
+ETCH_INLINE T word_sum(const WordSum<Rest>& s, int32_t a, int32_t b) {
+  const int64_t sum = int64_t{a * 16384} * s.a.factor + int64_t{b * 16384} * s.b.factor +
+                      (int64_t{1} << (s.shift - 1));
+  const int32_t q = static_cast<int32_t>(sum >> 32) >> (s.shift - 32);
+  const Rest rest = static_cast<Rest>(a) * s.a.part + static_cast<Rest>(b) * s.b.part -
+                    static_cast<Rest>(q) * s.unit;
+  return limited_word<T>(nearest_word(q, rest, s.unit), s.y);
+}
+
+#if defined(ETCH_WIDE_WORDS)
+typedef int32_t SumVector __attribute__((vector_size(4 * kWordLanes)));
+typedef uint32_t RestVector __attribute__((vector_size(4 * kWordLanes)));
+typedef uint64_t PairVector __attribute__((vector_size(4 * kWordLanes)));
+
+template <class T>
+ETCH_INLINE SumVector less_zero(const T* p, int32_t zero) {
+  typedef T Loaded __attribute__((vector_size(sizeof(T) * kWordLanes)));
+  Loaded v;
+  ETCH_MEMCPY(&v, p, sizeof v);
+  return __builtin_convertvector(v, SumVector) - zero;
+}
+
+// The factors in all lanes, and one half of the last bit that counts.
+struct SumFactors {
+  WideVector a, b, half;
+};
+ETCH_INLINE SumFactors factors_of(const WordSum<uint32_t>& s) {
+  const WideVector zero = {};
+  return {zero + s.a.factor, zero + s.b.factor, zero + (int64_t{1} << (s.shift - 1))};
+}
+
+// The upper halves of sums of the even lanes of pairs.
+ETCH_INLINE PairVector even_sums(const SumFactors& f, PairVector a, PairVector b) {
+  return reinterpret_cast<PairVector>(wide_product(reinterpret_cast<WideVector>(a), f.a) +
+                                      wide_product(reinterpret_cast<WideVector>(b), f.b) + f.half);
+}
+
+// word_sum() of a vector.
+template <class T>
+ETCH_INLINE void sum_vector(const WordSum<uint32_t>& s, const SumFactors& f, SumVector a,
+                            SumVector b, T* y) {
+  const auto pa = reinterpret_cast<PairVector>(a * 16384);
+  const auto pb = reinterpret_cast<PairVector>(b * 16384);
+  const PairVector even = even_sums(f, pa, pb), odd = even_sums(f, pa >> 32, pb >> 32);
+  const PairVector upper = (even >> 32) | ((odd >> 32) << 32);
+  const SumVector q = reinterpret_cast<SumVector>(upper) >> (s.shift - 32);
+  const RestVector rest = reinterpret_cast<RestVector>(a) * s.a.part +
+                          reinterpret_cast<RestVector>(b) * s.b.part -
+                          reinterpret_cast<RestVector>(q) * s.unit;
+  const auto twice = reinterpret_cast<SumVector>(rest + rest);
+  const auto unit = static_cast<int32_t>(s.unit);
+  const SumVector last = q & 1, all = {};
+  const SumVector nearest =
+      q - (twice + last > all + unit) + (last - twice > all + unit) + s.y.zero;
+  const SumVector above = nearest > all + s.y.low ? nearest : all + s.y.low;
+  const SumVector limited = above < all + s.y.high ? above : all + s.y.high;
+  typedef T Result __attribute__((vector_size(sizeof(T) * kWordLanes)));
+  const Result result = __builtin_convertvector(limited, Result);
+  ETCH_MEMCPY(y, &result, sizeof result);
+}
+
+// The sums of as many neighbours as fill vectors; returns how many.
+template <class T>
+ETCH_INLINE ptrdiff_t sum_vectors(const WordSum<uint32_t>& s, const T* a, const T* b, T* y,
+                                  ptrdiff_t n) {
+  const SumFactors f = factors_of(s);
+  ptrdiff_t i = 0;
+  for (; i + kWordLanes <= n; i += kWordLanes) {
+    const SumVector none = {};
+    sum_vector(s, f, less_zero(a + i, s.a.zero), b == nullptr ? none : less_zero(b + i, s.b.zero),
+               y + i);
+  }
+  return i;
+}
+template <class T>
+ETCH_INLINE ptrdiff_t sum_vectors(const WordSum<uint64_t>&, const T*, const T*, T*, ptrdiff_t) {
+  return 0;
+}
+#else
+template <class T, class Rest>
+ETCH_INLINE ptrdiff_t sum_vectors(const WordSum<Rest>&, const T*, const T*, T*, ptrdiff_t) {
+  return 0;
+}
+#endif
+
+// y[i] = a[i * a_step] + b[i * b_step].
+template <class T, class Rest>
+static inline void sum_words(const WordSum<Rest>& s, const T* a, ptrdiff_t a_step, const T* b,
+                             ptrdiff_t b_step, T* y, ptrdiff_t n) {
+  ptrdiff_t i = a_step == 1 && b_step == 1 ? sum_vectors(s, a, b, y, n) : 0;
+  for (; i < n; ++i) y[i] = word_sum<T>(s, a[i * a_step] - s.a.zero, b[i * b_step] - s.b.zero);
+}
+
+// y[i] = x[i * step] in other units.
+template <class T, class Rest>
+static inline void rescale_words(const WordSum<Rest>& s, const T* x, ptrdiff_t step, T* y,
+                                 ptrdiff_t n) {
+  const T* const none = nullptr;
+  ptrdiff_t i = step == 1 ? sum_vectors(s, x, none, y, n) : 0;
+  for (; i < n; ++i) y[i] = word_sum<T>(s, x[i * step] - s.a.zero, 0);
+}
+
+// ---- pooling ----
+
+// The mean of a window with `count` elements is their sum * part / (count * unit); its factor, in
+// units of 2^-shift, is number count - least of `counts`.
+struct WordMean {
+  int32_t x_zero, least, counts, shift;
+  uint64_t part, unit;
+  WordLimits y;
+};
+
+// Calls pool(out, window, offset in x, offset in y) for every output position of every image.
+template <class Pool>
+ETCH_INLINE void for_each_word_window(const PoolShape& s, Pool pool) {
+  Window window = {};
+  int32_t out[3];
+  for (int32_t n = 0; n < s.batch; ++n) {
+    for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
+      window.axis[0] = taps_inside(s.axis[0], false, out[0]);
+      for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
+        window.axis[1] = taps_inside(s.axis[1], false, out[1]);
+        for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
+          window.axis[2] = taps_inside(s.axis[2], false, out[2]);
+          pool(out, window, n * s.x_image,
+               n * s.y_image + out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step +
+                   out[2] * s.axis[2].y_step);
+        }
+      }
+    }
+  }
+}
+
+// The largest element of every window; one without elements gives the type's least value.
+template <class T>
+static inline void max_pool_words(const PoolShape& s, const T* x, T* y) {
+  constexpr T kLeast = T{0} < static_cast<T>(-1) ? T{0} : static_cast<T>(-32768);
+  for_each_word_window(s,
+                       [&](const int32_t*, const Window& window, ptrdiff_t x_at, ptrdiff_t y_at) {
+                         for (int32_t c = 0; c < s.channels; ++c) {
+                           T most = kLeast;
+                           for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
+                             const T each = x[x_at + c * s.x_channel + at];
+                             most = each > most ? each : most;
+                           });
+                           y[y_at + c * s.y_channel] = most;
+                         }
+                       });
+}
+
+ETCH_INLINE int32_t word_mean(const WordMean& m, const int32_t* factors, int32_t sum,
+                              int32_t count) {
+  if (count == 0) return 0;
+  const int64_t product = int64_t{sum} * factors[count - m.least];
+  const auto q = static_cast<int32_t>((product + (int64_t{1} << (m.shift - 1))) >> m.shift);
+  const uint64_t unit = m.unit * static_cast<uint64_t>(count);
+  const uint64_t rest = static_cast<uint64_t>(sum) * m.part - static_cast<uint64_t>(q) * unit;
+  return nearest_word(q, rest, unit);
+}
+
+// The mean of every window; positions in the padding are zeros that count where shape says so.
+template <class T>
+static inline void average_pool_words(const PoolShape& s, const WordMean& m, const int32_t* factors,
+                                      const T* x, T* y) {
+  constexpr int32_t kChannels = 16;  // side by side, for vectors
+  for_each_word_window(
+      s, [&](const int32_t* out, const Window& window, ptrdiff_t x_at, ptrdiff_t y_at) {
+        const int32_t inside = window.axis[0].count * window.axis[1].count * window.axis[2].count;
+        const int32_t count = s.count_padding != 0 ? padded_positions(s, out) : inside;
+        for (int32_t first = 0; first < s.channels; first += kChannels) {
+          const int32_t left = s.channels - first;
+          const int32_t width = left < kChannels ? left : kChannels;
+          int32_t sums[kChannels];
+          for (int32_t c = 0; c < kChannels; ++c) sums[c] = -inside * m.x_zero;
+          const T* const from = x + x_at + first * s.x_channel;
+          for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
+            for (int32_t c = 0; c < width; ++c) sums[c] += from[at + c * s.x_channel];
+          });
+          for (int32_t c = 0; c < width; ++c) {
+            const int32_t q = word_mean(m, factors, sums[c], count);
+            y[y_at + (first + c) * s.y_channel] = limited_word<T>(q, m.y);
+          }
+        }
+      });
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,170 @@
+// Operators on 16-bit activations besides convolutions: the reference, the steps under the Native
+// stage and compiled code give the same bits on every instruction set.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "tests/support/agreement.h"
+#include "tests/support/cases.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/targets.h"
+
+namespace etch {
+namespace {
+
+using Attributes = std::map<std::string, Attribute>;
+using Ints = std::vector<std::int64_t>;
+using Names = std::vector<std::string>;
+
+Tensor words(Dice& dice, DType type, const Shape& shape, std::int64_t least, std::int64_t most) {
+  Tensor out(type, shape);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(out.size()); ++i) {
+    const std::int64_t value = dice.between(least, most);
+    if (type == DType::kU16) {
+      out.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(value);
+    } else {
+      out.as<std::int16_t>()[i] = static_cast<std::int16_t>(value);
+    }
+  }
+  return out;
+}
+
+// A model of one node, with 16-bit tensors of one type.
+class Words {
+ public:
+  Words(int index, Dice& dice, std::string name)
+      : dice_(dice), name_(cat(name, "_", index)), index_(index) {
+    model_.opset("org.etch", 1);
+  }
+
+  // Small whole scales make ties frequent, others units that need more than 32 bits.
+  float scale() {
+    if (index_ % 3 == 0) return static_cast<float>(dice_.between(1, 6));
+    const float wide = index_ % 3 == 1 ? 1.0F : static_cast<float>(dice_.between(1, 90));
+    return static_cast<float>(dice_.between(5000000, 16777215)) * 1e-7F / wide;
+  }
+  void input(const std::string& name, const Shape& shape) {
+    const std::int64_t least = index_ % 5 == 0 ? low() : low() + 32000, most = least + 1500;
+    model_.input(name, type(), {shape.begin(), shape.end()});
+    data_.push_back(words(dice_, type(), shape, least, index_ % 5 == 0 ? low() + 65535 : most));
+    inputs_.push_back(name);
+  }
+  void quantization(const std::string& of) {
+    model_.initializer(of + "_scale", Tensor::of<float>({}, {scale()}));
+    const std::int64_t zero = index_ % 4 == 0 ? low() + 32768 : dice_.between(low(), low() + 65535);
+    model_.initializer(of + "_zero", words(dice_, type(), {}, zero, zero));
+    inputs_.insert(inputs_.end(), {of + "_scale", of + "_zero"});
+  }
+  void initializer(const std::string& name, const Tensor& tensor) {
+    model_.initializer(name, tensor);
+    inputs_.push_back(name);
+  }
+  Case node(const std::string& op, const Attributes& attributes = {}) {
+    model_.node(op, inputs_, {"y"}, attributes, "org.etch").output("y");
+    return {name_, model_.bytes(), data_};
+  }
+
+  DType type() const { return index_ % 2 == 0 ? DType::kU16 : DType::kS16; }
+  std::int64_t low() const { return index_ % 2 == 0 ? 0 : -32768; }
+
+ private:
+  Dice& dice_;
+  ModelBuilder model_{17};
+  std::string name_;
+  int index_;
+  Names inputs_;
+  std::vector<Tensor> data_;
+};
+
+Case sum(int index, Dice& dice) {
+  Words words(index, dice, "sum");
+  const std::int64_t n = dice.between(1, 40);
+  words.input("a", {2, 3, n});
+  words.quantization("a");
+  words.quantization("y");
+  if (!dice.one_in(3)) {
+    words.input("b", dice.one_in(3) ? Shape{3, 1} : Shape{2, 3, n});
+    words.quantization("b");
+  }
+  Attributes attributes;
+  if (dice.one_in(3)) attributes["clamp_low"] = words.low() + 20000;
+  return words.node("QLinearSum16", attributes);
+}
+
+Case pool(int index, Dice& dice) {
+  Words words(index, dice, "pool");
+  const std::int64_t channels = dice.pick<std::int64_t>({1, 3, 17});
+  words.input("x", {1, channels, dice.between(4, 7), dice.between(4, 7)});
+  const int kind = index % 3;
+  Attributes attributes;
+  if (kind != 1) {
+    attributes = {{"kernel_shape", Ints{3, 2}}, {"strides", Ints{dice.between(1, 2), 1}}};
+    if (dice.one_in(2)) attributes["pads"] = Ints{1, 1, 1, 0};
+    if (dice.one_in(2)) attributes["ceil_mode"] = std::int64_t{1};
+  }
+  if (kind == 2) return words.node("MaxPool", attributes);
+  if (kind == 0 && dice.one_in(2)) attributes["count_include_pad"] = std::int64_t{1};
+  words.quantization("x");
+  words.quantization("y");
+  return words.node(kind == 0 ? "QLinearAveragePool16" : "QLinearGlobalAveragePool16", attributes);
+}
+
+Case product(int index, Dice& dice) {
+  Words words(index, dice, "product");
+  const bool matrices = index % 3 == 0;
+  const std::int64_t in = dice.between(1, 9), out = dice.pick<std::int64_t>({1, 6, 21});
+  const std::int64_t group = matrices ? 1 : dice.pick<std::int64_t>({1, 2});
+  if (matrices) {
+    words.input("x", {2, dice.between(1, 9), in});
+  } else {
+    words.input("x", {1, group * in, dice.between(1, 5), dice.between(1, 5)});
+  }
+  words.quantization("x");
+  words.initializer("w", random_bytes(dice, DType::kS8,
+                                      matrices ? Shape{out, in} : Shape{group * in, out, 3, 2}));
+  Tensor scales(DType::kF32, {group * out});
+  for (float& each : scales.as<float>()) each = static_cast<float>(dice.between(1, 90)) * 1e-4F;
+  words.initializer("w_scale", scales);
+  words.initializer("w_zero", Tensor(DType::kS8, {}));
+  words.quantization("y");
+  Tensor bias(DType::kS32, {group * out});
+  for (std::int32_t& each : bias.as<std::int32_t>())
+    each = static_cast<std::int32_t>(dice.between(-99999, 99999));
+  words.initializer("b", bias);
+  if (matrices) return words.node("QLinearMatMul16");
+  return words.node("QLinearConvTranspose16", {{"group", group},
+                                               {"strides", Ints{dice.between(1, 3), 1}},
+                                               {"pads", Ints{1, 0, dice.between(0, 1), 0}}});
+}
+
+std::vector<Case> cases(int count) {
+  Dice dice(17);
+  std::vector<Case> out;
+  for (int i = 0; i < count; ++i) {
+    out.push_back(sum(i, dice));
+    out.push_back(sum(i + 1, dice));
+    out.push_back(pool(i, dice));
+    out.push_back(product(i, dice));
+  }
+  return out;
+}
+
+TEST(WordSumEngines, Natively) { expect_native_agrees(cases(24)); }
+
+class WordSumCode : public testing::TestWithParam<const char*> {};
+
+TEST_P(WordSumCode, AgreesWithTheReference) { expect_compiled_agrees(cases(6), GetParam()); }
+
+TEST(WordSumEngines, GiveCleanCode) {
+  expect_clean_code(cases(3), "scalar");
+  expect_clean_code(cases(3), "avx512_vnni");
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, WordSumCode, testing::ValuesIn(all_targets_but({})),
+                         name_of_target);
+
+}  // namespace
+}  // namespace etch
