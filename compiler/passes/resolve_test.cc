@@ -171,7 +171,7 @@ TEST(Resolve, LooksForTheMakerOfAValueAmongResolvedNodes) {
   EXPECT_EQ(errors_of(sink),
             "model: error[E-GRAPH]: node #0 (DequantizeLinear): must have 1 outputs, has 0\n"
             "model: error[E-UNSUPPORTED]: node #1 (Pad) input 2 (constant_value): must be known at "
-            "compile time\n");
+            "compile time; give it with --constant value=FILE.pb\n");
 }
 
 TEST(Resolve, TrailingOmittedInputsDoNotCount) {

@@ -175,9 +175,9 @@ TEST(ReviewedCode, IsRefusedByCompilersForCpusThatLackWhatItsTargetHas) {
       fs::create_directories((folder / file.path).parent_path());
       std::ofstream(folder / file.path, std::ios::binary) << file.content;
     }
-    const auto compiles = [&](const char* more) {
+    const auto compiles = [&folder, &with = flags](const char* more) {
       return std::system(cat("cd ", folder.string(), " && arm-none-eabi-gcc -mthumb -std=c++17 ",
-                             "-fsyntax-only ", flags, more, " model_steps_0.cc 2> said")
+                             "-fsyntax-only ", with, more, " model_steps_0.cc 2> said")
                              .c_str()) == 0;
     };
     EXPECT_FALSE(compiles("")) << target << " " << flags;

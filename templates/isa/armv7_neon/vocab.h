@@ -513,5 +513,32 @@ ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
   return {vld1q_s32(result)};
 }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+template <class X>
+ETCH_INLINE I32 dot4_moved(I32 acc, X x, W4 w) {
+  return dot4(acc, x, w);
+}
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  uint8_t all[16];
+  store_bytes(all, x);
+  return dot4(acc, broadcast4(all + 4 * group), w);
+}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[4];
+  uint8_t xs[16], ws[16];
+  store_i32(sum, acc);
+  store_bytes(xs, x);
+  store_bytes(ws, w);
+  rt::dot_squares(sum, xs, ws, 4);
+  return load_i32(sum);
+}
+ETCH_INLINE I32 low_halves(I32 a, I32 b) {
+  return {vcombine_s32(vget_low_s32(a.v), vget_low_s32(b.v))};
+}
+ETCH_INLINE I32 high_halves(I32 a, I32 b) {
+  return {vcombine_s32(vget_high_s32(a.v), vget_high_s32(b.v))};
+}
+
 }  // namespace armv7_neon
 }  // namespace etch

@@ -495,5 +495,34 @@ ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
   return {load_as<S32>(result)};
 }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+template <class X>
+ETCH_INLINE I32 dot4_moved(I32 acc, X x, W4 w) {
+  return dot4(acc, x, w);
+}
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  uint8_t all[64];
+  store_bytes(all, x);
+  return dot4(acc, broadcast4(all + 4 * group), w);
+}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[16];
+  uint8_t xs[64], ws[64];
+  store_i32(sum, acc);
+  store_bytes(xs, x);
+  store_bytes(ws, w);
+  rt::dot_squares(sum, xs, ws, 16);
+  return load_i32(sum);
+}
+ETCH_INLINE I32 low_halves(I32 a, I32 b) {
+  return {
+      __builtin_shufflevector(a.v, b.v, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)};
+}
+ETCH_INLINE I32 high_halves(I32 a, I32 b) {
+  return {__builtin_shufflevector(a.v, b.v, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30,
+                                  31)};
+}
+
 }  // namespace riscv64_rvv
 }  // namespace etch

@@ -392,5 +392,28 @@ ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
   return {wasm_v128_load(result)};
 }
 
+// Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
+template <class X>
+ETCH_INLINE I32 dot4_moved(I32 acc, X x, W4 w) {
+  return dot4(acc, x, w);
+}
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
+  uint8_t all[16];
+  store_bytes(all, x);
+  return dot4(acc, broadcast4(all + 4 * group), w);
+}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[4];
+  uint8_t xs[16], ws[16];
+  store_i32(sum, acc);
+  store_bytes(xs, x);
+  store_bytes(ws, w);
+  rt::dot_squares(sum, xs, ws, 4);
+  return load_i32(sum);
+}
+ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {wasm_i64x2_shuffle(a.v, b.v, 0, 2)}; }
+ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {wasm_i64x2_shuffle(a.v, b.v, 1, 3)}; }
+
 }  // namespace wasm32_simd128
 }  // namespace etch

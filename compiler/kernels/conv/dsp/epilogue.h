@@ -10,7 +10,11 @@
 
 namespace etch {
 
-// Where assembly may use what the epilogue needs; the compiler's macros.
+// Where assembly may use Thumb-2, by the compiler's macros: nothing of the DSP extension.
+inline constexpr char kThumbCondition[] =
+    "defined(__ARM_ARCH) && __ARM_ARCH >= 7 && defined(__thumb2__) && defined(__ARMEL__) && "
+    "defined(__GNUC__)";
+// Where it may use what the epilogue needs.
 std::string dsp_condition(const DspEpilogue& out);
 // "_i32", "_f32_ssat_zp_0_255_y64": what of it is in the text.
 std::string dsp_suffix(const DspEpilogue& out);

@@ -106,7 +106,7 @@ AssemblyFunction dsp_copy(const DspCopy& copy) {
   out.summary = cat("copies ", counted(copy.bytes, "byte"), copy.aligned ? " by words." : ".");
   out.types = {"const uint8_t*", "uint8_t*"};
   out.names = {"x", "y"};
-  out.condition = dsp_condition({});
+  out.condition = kThumbCondition;
   Thumb t;
   t.comment("r0: x; r1: y; r2: blocks of 32 bytes left; r3-r9, r12: bytes");
   t.op("push", "{r4-r9, lr}");

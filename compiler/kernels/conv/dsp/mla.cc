@@ -10,9 +10,6 @@ namespace {
 
 using Result = DspEpilogue::Result;
 
-constexpr char kCondition[] =
-    "defined(__ARM_ARCH) && __ARM_ARCH >= 7 && defined(__thumb2__) && defined(__ARMEL__) && "
-    "defined(__GNUC__)";
 constexpr int kSavedBytes = 36;
 constexpr int kMostUnrolled = 12;  // elements of K
 
@@ -257,7 +254,7 @@ AssemblyFunction mla_tile(const MlaTile& tile) {
                     counted(tile.run_bytes, "element"), " of K, ",
                     counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const uint8_t*", tile.out);
-  out.condition = kCondition;
+  out.condition = kThumbCondition;
   out.lines = Tile(tile).lines();
   out.fallback = cat("rt::mla_tile(x, stream, y, zero_points, ", tile.pixels, ", ", tile.x_step,
                      ", {", tile.run_bytes, ", ", tile.runs, ", ", tile.run_step, "}, ",
@@ -277,7 +274,7 @@ AssemblyFunction mla_depthwise(const DspDepthwise& tile) {
                     plural(tile.rows * tile.cols, "tap"), ", ", counted(tile.channels, "channel"),
                     ", four at a time.");
   set_dsp_parameters(out, "const uint8_t*", tile.out);
-  out.condition = kCondition;
+  out.condition = kThumbCondition;
   out.lines = Depthwise(tile).lines();
   out.fallback = cat("rt::mla_depthwise(x, stream, y, zero_points, ", tile.pixels, ", ",
                      tile.x_step, ", {", tile.rows, ", ", tile.cols, ", ", tile.row_step, ", ",
