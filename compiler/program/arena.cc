@@ -10,6 +10,9 @@ std::int64_t arena_alignment(const Program& program) {
   constexpr std::int64_t kCacheLine = 64;
   std::int64_t out = std::max<std::int64_t>(program.isa.alignment, kWidestElement);
   if (program.shares > 1) out = std::max(out, kCacheLine);
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.home == Home::kArena) out = std::max<std::int64_t>(out, buffer.alignment);
+  }
   for (const Program& variant : program.variants) out = std::max(out, arena_alignment(variant));
   return out;
 }
