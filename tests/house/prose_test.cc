@@ -29,9 +29,9 @@ const std::vector<std::string> kFolders = {"cmake",   "compiler",  "examples", "
                                            "runtime", "templates", "tests",    "tools"};
 
 // Whose --help is checked.
-const std::vector<std::string> kCommands = {"bench",           "check",         "compile", "golden",
-                                            "golden record",   "golden verify", "inspect", "prove",
-                                            "quantize-params", "run",           "targets", "tune"};
+const std::vector<std::string> kCommands = {
+    "bench",         "check",   "compile", "explain",         "fit", "golden",  "golden record",
+    "golden verify", "inspect", "prove",   "quantize-params", "run", "targets", "tune"};
 
 struct Phrase {
   std::string_view words;
