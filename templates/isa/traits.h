@@ -17,6 +17,7 @@ enum class WeightForm {
 // helium).
 enum class Assembly {
   kNone,
+  kLow,  // one product at a time, in r0 to r7: Cortex-M0
   kMla,  // one product at a time: Cortex-M3
   kDsp,  // SMLAD and its kind: Cortex-M4, M7, M33
   kMve,  // Helium: Cortex-M55
@@ -62,6 +63,7 @@ struct IsaTraits {
   // compiled; the second is asked for by networks with floats only. Empty: nothing is asked.
   std::string_view core_macro = {};   // "__ARM_FEATURE_DSP"
   std::string_view float_macro = {};  // "__ARM_FP"
+  bool loads_too_far_ahead = false;   // gcc's first scheduling pass spills sums
   bool vectorized = true;             // false: plain C++, which a compiler may vectorize itself
   Objective objective = Objective::kBalanced;  // set per compilation, not by a target
 

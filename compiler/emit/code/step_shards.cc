@@ -24,9 +24,8 @@ std::string layer_lines(const Program& program, const Step& step) {
 }  // namespace
 
 std::string kernel_pragmas(const IsaTraits& isa) {
-  const bool portable_riscv = isa.name.starts_with("riscv") && isa.verbs() == "scalar";
   const std::string_view ahead =
-      isa.lane_products || portable_riscv
+      isa.loads_too_far_ahead
           ? "// Here it also loads so far ahead that sums do not stay in registers.\n"
             "#pragma GCC optimize(\"no-schedule-insns\")\n"
           : "";

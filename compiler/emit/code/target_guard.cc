@@ -42,7 +42,8 @@ std::set<std::string> conditions_of_assembly(const Program& program) {
 std::string target_guard(const Program& program) {
   const IsaTraits& isa = program.isa;
   const bool asks_floats = program.needs_floats && !isa.float_macro.empty();
-  if (isa.core_macro.empty() && !asks_floats) return "";
+  const std::set<std::string> conditions = conditions_of_assembly(program);
+  if (isa.core_macro.empty() && !asks_floats && conditions.empty()) return "";
   Writer writer;
   writer.line(
       cat("// For ", isa.title, ". Elsewhere the same results would take many times as long;"));
@@ -52,7 +53,7 @@ std::string target_guard(const Program& program) {
   writer.line("#if !defined(ETCH_ALLOW_PORTABLE)");
   if (!isa.core_macro.empty()) write_check(writer, isa.core_macro);
   if (asks_floats) write_check(writer, isa.float_macro);
-  for (const std::string& condition : conditions_of_assembly(program)) {
+  for (const std::string& condition : conditions) {
     writer.line(cat("#if !(", condition, ")"));
     writer.line("#error \"etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE\"");
     writer.line("#endif");

@@ -117,7 +117,10 @@ std::vector<AssemblyFunction> functions() {
     }
   }
   for (const std::int64_t count : {1, 3, 31, 32, 100}) {
-    for (const bool aligned : {false, true}) out.push_back(dsp_copy({count, aligned}));
+    for (const bool aligned : {false, true}) {
+      out.push_back(dsp_copy({count, aligned}));
+      out.push_back(low_copy({count, aligned}));
+    }
   }
   return out;
 }

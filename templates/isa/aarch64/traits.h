@@ -21,6 +21,7 @@ inline constexpr IsaTraits k_aarch64{
     .multiply_cycles = 3,
     .broadcast_cycles = 3,
     .epilogue_cycles = 14,
+    .loads_too_far_ahead = true,
     .vectorized = true,
 };
 

@@ -20,6 +20,7 @@ inline constexpr IsaTraits k_aarch64_dotprod{
     .multiply_cycles = 1,
     .broadcast_cycles = 1,
     .epilogue_cycles = 14,
+    .loads_too_far_ahead = true,
     .vectorized = true,
 };
 

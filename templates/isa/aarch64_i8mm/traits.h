@@ -20,6 +20,7 @@ inline constexpr IsaTraits k_aarch64_i8mm{
     .multiply_cycles = 1,
     .broadcast_cycles = 0.6,
     .epilogue_cycles = 14,
+    .loads_too_far_ahead = true,
     .vectorized = true,
 };
 

@@ -6,6 +6,6 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_cortex_m0 =
-    with_assembly(without_fpu(scalar_code("cortex-m0", "Arm Cortex-M0 (no FPU)")), Assembly::kMla);
+    with_assembly(without_fpu(scalar_code("cortex-m0", "Arm Cortex-M0 (no FPU)")), Assembly::kLow);
 
 }  // namespace etch::isa

@@ -5,7 +5,8 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_riscv32imac =
-    asking_for(without_fpu(scalar_code("riscv32imac", "32-bit RISC-V (no FPU)")), "__riscv_mul");
+inline constexpr IsaTraits k_riscv32imac = asking_for(
+    loading_too_far_ahead(without_fpu(scalar_code("riscv32imac", "32-bit RISC-V (no FPU)"))),
+    "__riscv_mul");
 
 }  // namespace etch::isa

@@ -21,7 +21,6 @@ inline constexpr IsaTraits k_riscv64_rvv{
     .broadcast_cycles = 4,
     .epilogue_cycles = 40,
     .whole_lanes = true,
-    .core_macro = "__riscv_vector",
 };
 
 }  // namespace etch::isa

@@ -41,6 +41,11 @@ constexpr IsaTraits asking_for(IsaTraits isa, std::string_view core_macro,
   return isa;
 }
 
+constexpr IsaTraits loading_too_far_ahead(IsaTraits isa) {
+  isa.loads_too_far_ahead = true;
+  return isa;
+}
+
 constexpr IsaTraits without_fpu(IsaTraits isa) {
   isa.fpu = false;
   isa.float_requantization = false;

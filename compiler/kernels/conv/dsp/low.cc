@@ -6,8 +6,10 @@
 namespace etch {
 namespace {
 
-// Any Arm core with Thumb has these instructions.
-constexpr char kCondition[] = "defined(__thumb__) && defined(__ARMEL__) && defined(__GNUC__)";
+// Any Arm core with Thumb has these instructions from ARMv6 on: before, MOV needs a high register.
+constexpr char kCondition[] =
+    "defined(__ARM_ARCH) && __ARM_ARCH >= 6 && defined(__thumb__) && defined(__ARMEL__) && "
+    "defined(__GNUC__)";
 constexpr int kSavedBytes = 36;
 
 // What both functions have in common: constants without MOVW, and the frame.
@@ -309,6 +311,57 @@ class Depthwise : Function {
   static constexpr int kFrame = 8;
 };
 
+// Bytes that are not aligned go one by one: a load of a word at them would be a fault.
+class Copy : Function {
+ public:
+  explicit Copy(const DspCopy& copy) : copy_(copy) {}
+
+  std::vector<std::string> lines() {
+    t_.comment("r0: x; r1: y; r2: blocks of 16 bytes left; r3-r6: bytes");
+    t_.op(".syntax unified");
+    t_.op("push", "{r4-r6, lr}");
+    const std::int64_t blocks = copy_.bytes / kBlock;
+    if (blocks > 1) load("r2", blocks);
+    if (blocks > 1) t_.label(1);
+    if (blocks > 0) block();
+    if (blocks > 1) {
+      t_.op("subs", "r2", "#1");
+      t_.op("bne", "1b");
+    }
+    rest();
+    t_.op("pop", "{r4-r6, pc}");
+    return t_.take();
+  }
+
+ private:
+  void block() {
+    if (copy_.aligned) {
+      t_.op("ldmia", "r0!", "{r3-r6}");
+      t_.op("stmia", "r1!", "{r3-r6}");
+      return;
+    }
+    for (int i = 0; i < kBlock; ++i) move("ldrb", "strb", i);
+    t_.op("adds", "r0", Thumb::immediate(kBlock));
+    t_.op("adds", "r1", Thumb::immediate(kBlock));
+  }
+
+  void rest() {
+    const std::int64_t left = copy_.bytes % kBlock;
+    std::int64_t done = 0;
+    for (; copy_.aligned && left - done >= 4; done += 4) move("ldr", "str", done);
+    for (; copy_.aligned && left - done >= 2; done += 2) move("ldrh", "strh", done);
+    for (; done < left; ++done) move("ldrb", "strb", done);
+  }
+
+  void move(const char* load, const char* store, std::int64_t offset) {
+    t_.op(load, "r3", Thumb::at("r0", offset));
+    t_.op(store, "r3", Thumb::at("r1", offset));
+  }
+
+  static constexpr int kBlock = 16;
+  DspCopy copy_;
+};
+
 }  // namespace
 
 bool low_depthwise_serves(std::int64_t rows, std::int64_t cols) {
@@ -318,10 +371,10 @@ bool low_depthwise_serves(std::int64_t rows, std::int64_t cols) {
 AssemblyFunction low_tile(const MlaTile& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 2 &&
              tile.out.result == DspEpilogue::Result::kInt32);
-  AssemblyFunction out = mla_tile(tile);
+  MlaTile planar = tile;
+  planar.planar = true;
+  AssemblyFunction out = mla_tile(planar);
   out.name.replace(0, 3, "low");
-  const std::string runs = cat("{", tile.run_bytes, ", ", tile.runs, ", ", tile.run_step);
-  out.fallback.insert(out.fallback.find(runs) + runs.size(), ", true");
   out.condition = kCondition;
   out.lines = Tile(tile).lines();
   out.stack = kSavedBytes + Tile::kFrame;
@@ -336,6 +389,15 @@ AssemblyFunction low_depthwise(const DspDepthwise& tile) {
   out.condition = kCondition;
   out.lines = Depthwise(tile).lines();
   out.stack = kSavedBytes + Depthwise::kFrame;
+  return out;
+}
+
+AssemblyFunction low_copy(const DspCopy& copy) {
+  AssemblyFunction out = dsp_copy(copy);
+  out.name.replace(0, 3, "low");
+  out.condition = kCondition;
+  out.lines = Copy(copy).lines();
+  out.stack = 16;
   return out;
 }
 

@@ -15,5 +15,6 @@ bool low_depthwise_serves(std::int64_t rows, std::int64_t cols);
 // store sums (kInt32).
 AssemblyFunction low_tile(const MlaTile& tile);
 AssemblyFunction low_depthwise(const DspDepthwise& tile);
+AssemblyFunction low_copy(const DspCopy& copy);  // as dsp_copy()
 
 }  // namespace etch

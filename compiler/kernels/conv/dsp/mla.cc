@@ -256,9 +256,10 @@ AssemblyFunction mla_tile(const MlaTile& tile) {
   set_dsp_parameters(out, "const uint8_t*", tile.out);
   out.condition = kThumbCondition;
   out.lines = Tile(tile).lines();
-  out.fallback = cat("rt::mla_tile(x, stream, y, zero_points, ", tile.pixels, ", ", tile.x_step,
-                     ", {", tile.run_bytes, ", ", tile.runs, ", ", tile.run_step, "}, ",
-                     tile.channels, ", ", dsp_store_text(tile.out), ");");
+  out.fallback =
+      cat("rt::mla_tile(x, stream, y, zero_points, ", tile.pixels, ", ", tile.x_step, ", {",
+          tile.run_bytes, ", ", tile.runs, ", ", tile.run_step, tile.planar ? ", true" : "", "}, ",
+          tile.channels, ", ", dsp_store_text(tile.out), ");");
   out.stack = kSavedBytes + kFrame;
   return out;
 }

@@ -14,7 +14,8 @@ struct MlaTile {
   int runs = 1;
   std::int64_t run_step = 0;  // bytes
   int channels = 2;
-  DspEpilogue out;  // kInt32 or kHigh
+  DspEpilogue out;      // kInt32 or kHigh
+  bool planar = false;  // weights channel after channel, instead of two channels together
 };
 
 // Offsets in loads reach so far: (pixels - 1) * x_step may not be more.

@@ -49,13 +49,10 @@ bool is_served(const ConvProblem& problem) {
 
 }  // namespace
 
-// Cores with MLA have Thumb-2, and their code asks for it.
-bool is_low(const IsaTraits& isa) {
-  return isa.assembly == Assembly::kMla && isa.core_macro != "__thumb2__";
-}
+bool is_low(const IsaTraits& isa) { return isa.assembly == Assembly::kLow; }
 
 bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa) {
-  const bool direct = isa.assembly == Assembly::kMla;
+  const bool direct = isa.assembly == Assembly::kMla || is_low(isa);
   if (!(direct || isa.assembly == Assembly::kDsp) || !is_served(problem)) return false;
   if (is_low(isa) && is_per_channel(problem.geometry) && problem.geometry.axes.size() == 2 &&
       !low_depthwise_serves(problem.geometry.axes[0].kernel, problem.geometry.axes[1].kernel))

@@ -69,8 +69,10 @@ DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
   plan.tile = functions(plan, epilogue, std::min(most_pixels(plan), plan.columns), assembly);
   const int rest = plan.columns % plan.tile.pixels;
   if (rest != 0) plan.rest = functions(plan, epilogue, rest, assembly);
-  if (plan.copies && plan.copied > 0)
-    plan.copy = use(dsp_copy({plan.copied, rows_are_aligned(plan, problem)}), assembly);
+  if (plan.copies && plan.copied > 0) {
+    const DspCopy copy{plan.copied, rows_are_aligned(plan, problem)};
+    plan.copy = use(plan.low ? low_copy(copy) : dsp_copy(copy), assembly);
+  }
   return plan;
 }
 
