@@ -20,8 +20,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "etch_float.h"  // exact fma; also refuses -ffast-math
-#include "etch_integer.h"
+#include "etch_by_lanes.h"
+#include "etch_float.h"  // macros; also refuses -ffast-math
+#include "etch_neon_base.h"
 
 #if defined(__ARM_BIG_ENDIAN)
 #error "etch: 32-bit Arm in big-endian order takes the target scalar"
@@ -30,18 +31,8 @@
 namespace etch {
 namespace armv7_neon {
 
-struct I32 {
-  int32x4_t v;
-};
-struct F32 {
-  float32x4_t v;
-};
-struct Bytes {
-  uint8x16_t v;
-};
-struct QuadI {
-  I32 v0, v1, v2, v3;
-};
+using namespace neon;
+
 // Four bytes for every lane, in 16 bits each: products take them from here one by one.
 struct X4 {
   int16x4_t v;
@@ -57,13 +48,6 @@ struct QuadX {
   Lanes4 v0, v1, v2, v3;
 };
 
-// The same pointer, of unknown origin to the compiler: loads remain after this point.
-template <class T>
-ETCH_INLINE T* base(T* p) {
-  __asm__ volatile("" : "+r"(p));
-  return p;
-}
-
 // The same value, of unknown origin to the compiler: not fused with a later addition, nor put
 // together with its neighbours into an instruction of NEON.
 ETCH_INLINE float opaque(float v) {
@@ -72,12 +56,6 @@ ETCH_INLINE float opaque(float v) {
 }
 
 // ---- parts of a register ----
-
-ETCH_INLINE uint32_t load_four(const uint8_t* p) {
-  uint32_t four;
-  ETCH_MEMCPY(&four, p, sizeof four);
-  return four;
-}
 
 // n < 8 bytes, the rest 0.
 ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
@@ -145,13 +123,6 @@ ETCH_INLINE Bytes shuffled(Bytes b, uint64_t low_index, uint64_t high_index) {
 
 // ---- integers and products ----
 
-ETCH_INLINE I32 zero_i32() { return {vdupq_n_s32(0)}; }
-ETCH_INLINE I32 splat_i32(int v) { return {vdupq_n_s32(v)}; }
-ETCH_INLINE I32 load_i32(const int32_t* p) { return {vld1q_s32(p)}; }
-
-ETCH_INLINE I32 widened(uint8x8_t four) {
-  return {vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four))))};
-}
 ETCH_INLINE I32 load_u8(const uint8_t* p) {
   return widened(vreinterpret_u8_u32(vdup_n_u32(load_four(p))));
 }
@@ -161,7 +132,6 @@ ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
 ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
   return {vreinterpretq_s32_u8(load_n(reinterpret_cast<const uint8_t*>(p), 4 * n))};
 }
-ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {vdupq_n_s32(*p)}; }
 
 ETCH_INLINE X4 broadcast4(const uint8_t* x) {
   const uint8x8_t four = vreinterpret_u8_u32(vdup_n_u32(load_four(x)));
@@ -199,8 +169,6 @@ ETCH_INLINE I32 dot4(I32 acc, Lanes4 x, W4 w) {
   return {vmlal_s16(sum, x.k3, w.k3)};
 }
 
-ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {vaddq_s32(acc.v, v.v)}; }
-ETCH_INLINE I32 sub_i32(I32 a, I32 b) { return {vsubq_s32(a.v, b.v)}; }
 ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
   const int32x4x2_t pairs = vtrnq_s32(a.v, b.v);
   return {vaddq_s32(pairs.val[0], pairs.val[1])};
@@ -208,7 +176,6 @@ ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
 
 // ---- bytes ----
 
-ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {vld1q_u8(p)}; }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
 
 // Single words are set; otherwise the bytes are moved to their place.
@@ -229,13 +196,6 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   const uint8x16_t here = vcltq_u8(source, vdupq_n_u8(static_cast<uint8_t>(n)));
   return {vbslq_u8(here, looked_up(load_n(p, n), source), b.v)};
 }
-
-ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) { return {vld1q_dup_u8(x)}; }
-ETCH_INLINE Bytes splat_bytes(int v) { return {vdupq_n_u8(static_cast<uint8_t>(v))}; }
-ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
-ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
-ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {vminq_u8(a.v, b.v)}; }
-ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {veorq_u8(a.v, b.v)}; }
 
 ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
   if (n == 8) return {vcombine_u8(vget_low_u8(a.v), vget_low_u8(b.v))};
@@ -280,13 +240,6 @@ ETCH_INLINE Bytes narrow4(I32 v0, I32 v1, I32 v2, I32 v3, int zp) {
   return {vcombine_u8(vqmovun_s16(vqaddq_s16(v01, offset)), vqmovun_s16(vqaddq_s16(v23, offset)))};
 }
 
-// With 4 lanes the in-lane order is already each of these.
-ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
-ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
-ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
-
-ETCH_INLINE QuadI natural4(I32 v0, I32 v1, I32 v2, I32 v3) { return {v0, v1, v2, v3}; }
-
 // The indices of bytes, the first one lowest.
 ETCH_INLINE Bytes interleave(Bytes b, int n) {
   if (n == 2) return shuffled(b, 0x0703060205010400u, 0x0F0E0D0C0B0A0908u);
@@ -295,8 +248,6 @@ ETCH_INLINE Bytes interleave(Bytes b, int n) {
 }
 
 ETCH_INLINE Bytes unzip(Bytes b) { return shuffled(b, 0x0705060403010200u, 0x0F0D0E0C0B090A08u); }
-
-ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { vst1q_u8(p, b.v); }
 
 ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   if (first == 0) {
@@ -314,21 +265,11 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   }
 }
 
-ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
-  uint8_t all[16];
-  vst1q_u8(all, b.v);
-  for (int i = 0; i < n; ++i) p[static_cast<ptrdiff_t>(i) * stride] = all[i];
-}
-
 // ---- floats ----
 
-ETCH_INLINE F32 splat_f32(float v) { return {vdupq_n_f32(v)}; }
-ETCH_INLINE F32 repeat_f32(const float* p) { return {vld1q_dup_f32(p)}; }
-ETCH_INLINE F32 load_f32(const float* p) { return {vld1q_f32(p)}; }
 ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   return {vreinterpretq_f32_u8(load_n(reinterpret_cast<const uint8_t*>(p), 4 * n))};
 }
-ETCH_INLINE F32 to_f32(I32 v) { return {vcvtq_f32_s32(v.v)}; }
 
 ETCH_INLINE F32 lanes(float v0, float v1, float v2, float v3) {
   float32x4_t v = vdupq_n_f32(v0);
@@ -363,19 +304,7 @@ ETCH_INLINE F32 div_f32(F32 a, F32 b) {
 }
 // Not every CPU has an instruction for it: lane by lane, exactly, and out of line, because it is
 // long.
-static inline __attribute__((noinline)) void fma_lanes(const float* x, const float* y, float* z) {
-  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
-}
-ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
-  float x[4];
-  float y[4];
-  float z[4];
-  vst1q_f32(x, a.v);
-  vst1q_f32(y, b.v);
-  vst1q_f32(z, c.v);
-  fma_lanes(x, y, z);
-  return {vld1q_f32(z)};
-}
+ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return by_lanes::fma_f32(a, b, c); }
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 
 ETCH_INLINE F32 abs_f32(F32 v) {
@@ -437,8 +366,6 @@ ETCH_INLINE I32 round_away_i32(F32 v) {
   return {vcvtq_s32_f32(vaddq_f32(v.v, half))};
 }
 
-ETCH_INLINE I32 trunc_i32(F32 v) { return {vcvtq_s32_f32(v.v)}; }
-
 // A subnormal scale gives 0, as zero does: products with it are below 1/2.
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
   return round_i32({vmulq_f32(vcvtq_f32_s32(acc.v), s.v)});
@@ -452,8 +379,6 @@ ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
   return round_i32({clamped});
 }
 
-ETCH_INLINE void store_i32(int32_t* p, I32 v) { vst1q_s32(p, v.v); }
-ETCH_INLINE void store_f32(float* p, F32 v) { vst1q_f32(p, v.v); }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
   store_n(reinterpret_cast<uint8_t*>(p), vreinterpretq_u8_f32(v.v), 4 * n);
 }
@@ -499,20 +424,6 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
                            vmovl_s32(vget_high_s32(right)), vmovl_s32(vget_high_s32(odd))))};
 }
 
-ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
-  const int32x4_t here = vreinterpretq_s32_u32(vceqq_s32(acc.v, vld1q_s32(p)));
-  return {vaddq_s32(q.v, vandq_s32(here, vld1q_s32(p + 4)))};
-}
-
-// A rare form, lane by lane.
-ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[4], result[4];
-  store_i32(sum, acc);
-  store_i32(result, q);
-  rt::float_product_lanes(sum, p, result, 4);
-  return {vld1q_s32(result)};
-}
-
 // Kernels use these where a target asks for them.
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 template <class X>
@@ -520,19 +431,9 @@ ETCH_INLINE I32 dot4_moved(I32 acc, X x, W4 w) {
   return dot4(acc, x, w);
 }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
-  uint8_t all[16];
-  store_bytes(all, x);
-  return dot4(acc, broadcast4(all + 4 * group), w);
+  return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
-ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
-  int32_t sum[4];
-  uint8_t xs[16], ws[16];
-  store_i32(sum, acc);
-  store_bytes(xs, x);
-  store_bytes(ws, w);
-  rt::dot_squares(sum, xs, ws, 4);
-  return load_i32(sum);
-}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) {
   return {vcombine_s32(vget_low_s32(a.v), vget_low_s32(b.v))};
 }

@@ -11,6 +11,7 @@
 #error "etch: compile this file with -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma"
 #endif
 
+#include "etch_by_lanes.h"
 #include "etch_integer.h"
 #include "etch_x86.h"
 
@@ -92,19 +93,9 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm512_dpbusd_epi32(acc.v, x
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
-  uint8_t all[64];
-  _mm512_storeu_si512(all, x.v);
-  return dot4(acc, broadcast4(all + 4 * group), w);
+  return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
-ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
-  int32_t sum[16];
-  uint8_t xs[64], ws[64];
-  _mm512_storeu_si512(sum, acc.v);
-  _mm512_storeu_si512(xs, x.v);
-  _mm512_storeu_si512(ws, w.v);
-  rt::dot_squares(sum, xs, ws, 16);
-  return {_mm512_loadu_si512(sum)};
-}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) {
   return {_mm512_maskz_unpacklo_epi64(kAllPairs, a.v, b.v)};
 }
@@ -391,11 +382,7 @@ ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
 }
 
 ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[16], result[16];
-  store_i32(sum, acc);
-  store_i32(result, q);
-  rt::float_product_lanes(sum, p, result, 16);
-  return {_mm512_loadu_si512(result)};
+  return by_lanes::float_product(q, acc, p);
 }
 
 }  // namespace avx512_vnni

@@ -8,6 +8,7 @@
 #error "etch: compile this file with -mavx2 -mfma -mavxvnni"
 #endif
 
+#include "etch_by_lanes.h"
 #include "etch_ymm.h"
 
 namespace etch {
@@ -40,9 +41,7 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm256_dpbusd_avx_epi32(acc.
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
-  uint8_t all[32];
-  store_vector(all, x.v);
-  return dot4(acc, broadcast4(all + 4 * group), w);
+  return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
 
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {

@@ -1,8 +1,7 @@
 // The verbs of generated code for RISC-V with vectors (RVV 1.0): one vector is 16 int32 or 64 bytes
 // whatever VLEN is, so the same file runs on every CPU with at least 128 bits, with the same bytes.
 // With 128 bits an int32 vector is a group of four registers; a compiler that is told of longer
-// ones
-// (-march=..._zvl256b) takes fewer. See docs/decisions/0021-rvv-by-vectors-of-one-length.md.
+// ones (-march=..._zvl256b) takes fewer. See docs/decisions/0021-rvv-by-vectors-of-one-length.md.
 //
 // Vectors are those of the compiler (vector_size) and not the types of riscv_vector.h, which cannot
 // be members of a struct; each line is written so that compilers find the instruction meant. Bytes
@@ -10,7 +9,9 @@
 // meant to be literals. Parts of vectors go through memory, by the intrinsics with vl = n.
 #pragma once
 
-#if !defined(__riscv_vector)
+// Parts of the extension (zve64d) have the same macro and shorter vectors, which hold too few
+// lanes.
+#if !defined(__riscv_vector) || !defined(__riscv_v_min_vlen) || __riscv_v_min_vlen < 128
 #error "etch: compile this file with -march=rv64gcv"
 #endif
 
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "etch_by_lanes.h"
 #include "etch_float.h"
 #include "etch_integer.h"
 
@@ -488,11 +490,7 @@ ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
 
 // A rare form, lane by lane.
 ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[16], result[16];
-  store_as(sum, acc.v);
-  store_as(result, q.v);
-  rt::float_product_lanes(sum, p, result, 16);
-  return {load_as<S32>(result)};
+  return by_lanes::float_product(q, acc, p);
 }
 
 // Kernels use these where a target asks for them.
@@ -502,19 +500,9 @@ ETCH_INLINE I32 dot4_moved(I32 acc, X x, W4 w) {
   return dot4(acc, x, w);
 }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
-  uint8_t all[64];
-  store_bytes(all, x);
-  return dot4(acc, broadcast4(all + 4 * group), w);
+  return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
-ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
-  int32_t sum[16];
-  uint8_t xs[64], ws[64];
-  store_i32(sum, acc);
-  store_bytes(xs, x);
-  store_bytes(ws, w);
-  rt::dot_squares(sum, xs, ws, 16);
-  return load_i32(sum);
-}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) {
   return {
       __builtin_shufflevector(a.v, b.v, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)};

@@ -1,5 +1,5 @@
-// What the vocabularies for 64-bit Arm have in common: every verb but the products. One vector is 4
-// int32 or 16 bytes. Included by vocab.h alone. Every verb has the same meaning on every
+// What the vocabularies for 64-bit Arm have in common: every verb but the products and those of
+// etch_neon_base.h. Included by vocab.h alone. Every verb has the same meaning on every
 // instruction set, down to rounding and saturation; conversions here say their rounding themselves,
 // but sums and products follow FPCR, which must say "round to nearest" and keep subnormals, as it
 // does unless a program changes it. n, first, zp and stride are meant to be literals, so that
@@ -11,8 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "etch_by_lanes.h"
 #include "etch_float.h"  // macros; also refuses -ffast-math
-#include "etch_integer.h"
+#include "etch_neon_base.h"
 
 #if defined(__AARCH64EB__)
 #error "etch: 64-bit Arm in big-endian order takes the target scalar"
@@ -21,30 +22,9 @@
 namespace etch {
 namespace neon {
 
-struct I32 {
-  int32x4_t v;
-};
-struct F32 {
-  float32x4_t v;
-};
-struct Bytes {
-  uint8x16_t v;
-};
-struct QuadI {
-  I32 v0, v1, v2, v3;
-};
 struct QuadBytes {
   uint8x16_t v0, v1, v2, v3;
 };
-
-// The same pointer, of unknown origin to the compiler: loads remain after this point.
-template <class T>
-ETCH_INLINE T* base(T* p) {
-#if defined(__GNUC__)
-  __asm__ volatile("" : "+r"(p));
-#endif
-  return p;
-}
 
 // The same value, of unknown origin to the compiler: a product that went through here cannot be
 // fused with a later addition.
@@ -57,52 +37,14 @@ ETCH_INLINE float32x4_t opaque(float32x4_t v) {
 
 // ---- parts of a register ----
 
-ETCH_INLINE uint32_t load_four(const uint8_t* p) {
-  uint32_t four;
-  ETCH_MEMCPY(&four, p, sizeof four);
-  return four;
-}
-
-// n < 8 bytes as the low bytes of a word, the rest 0.
-ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
-  uint64_t word = 0;
-  int at = 0;
-  if ((n & 4) != 0) {
-    word = load_four(p);
-    at = 4;
-  }
-  if ((n & 2) != 0) {
-    uint16_t two;
-    ETCH_MEMCPY(&two, p + at, sizeof two);
-    word |= static_cast<uint64_t>(two) << (8 * at);
-    at += 2;
-  }
-  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
-  return word;
-}
+using by_lanes::load_word_n;
+using by_lanes::store_word_n;
 
 // n <= 16 bytes, the rest 0.
 ETCH_INLINE uint8x16_t load_n(const uint8_t* p, int n) {
   if (n >= 16) return vld1q_u8(p);
   if (n < 8) return vcombine_u8(vcreate_u8(load_word_n(p, n)), vcreate_u8(0));
   return vcombine_u8(vld1_u8(p), vcreate_u8(n == 8 ? 0 : load_word_n(p + 8, n - 8)));
-}
-
-// The low n < 8 bytes of a word.
-ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
-  if ((n & 4) != 0) {
-    const uint32_t four = static_cast<uint32_t>(word);
-    ETCH_MEMCPY(p, &four, sizeof four);
-    p += 4;
-    word >>= 32;
-  }
-  if ((n & 2) != 0) {
-    const uint16_t two = static_cast<uint16_t>(word);
-    ETCH_MEMCPY(p, &two, sizeof two);
-    p += 2;
-    word >>= 16;
-  }
-  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
 }
 
 // The first n <= 16 bytes.
@@ -140,18 +82,10 @@ ETCH_INLINE int32x4_t squares(int32x4_t acc, uint8x16_t x, uint8x16_t weights) {
 
 // ---- integers ----
 
-ETCH_INLINE I32 zero_i32() { return {vdupq_n_s32(0)}; }
-ETCH_INLINE I32 splat_i32(int v) { return {vdupq_n_s32(v)}; }
-ETCH_INLINE I32 load_i32(const int32_t* p) { return {vld1q_s32(p)}; }
-
-ETCH_INLINE I32 widened(uint8x8_t four) {
-  return {vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four))))};
-}
 ETCH_INLINE I32 load_u8(const uint8_t* p) { return widened(vcreate_u8(load_four(p))); }
 ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
   return widened(vcreate_u8(load_word_n(p, n)));
 }
-ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {vaddq_s32(acc.v, v.v)}; }
 ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
   return {vaddq_s32(vtrn1q_s32(a.v, b.v), vtrn2q_s32(a.v, b.v))};
 }
@@ -167,7 +101,6 @@ ETCH_INLINE I32 high_halves(I32 a, I32 b) {
 
 // ---- bytes ----
 
-ETCH_INLINE Bytes load_bytes(const uint8_t* p) { return {vld1q_u8(p)}; }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) { return {load_n(p, n)}; }
 
 // Single words are set; otherwise the bytes are moved to their place.
@@ -192,13 +125,6 @@ ETCH_INLINE Bytes insert_bytes(Bytes b, const uint8_t* p, int first, int n) {
   if (first == 8) return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 2))};
   return {vreinterpretq_u8_u32(vsetq_lane_u32(four, words, 3))};
 }
-
-ETCH_INLINE Bytes broadcast_bytes(const uint8_t* x) { return {vld1q_dup_u8(x)}; }
-ETCH_INLINE Bytes splat_bytes(int v) { return {vdupq_n_u8(static_cast<uint8_t>(v))}; }
-ETCH_INLINE Bytes max_bytes(Bytes a, Bytes b) { return {vmaxq_u8(a.v, b.v)}; }
-ETCH_INLINE Bytes max_into(Bytes acc, Bytes v) { return max_bytes(acc, v); }
-ETCH_INLINE Bytes min_bytes(Bytes a, Bytes b) { return {vminq_u8(a.v, b.v)}; }
-ETCH_INLINE Bytes xor_bytes(Bytes a, Bytes b) { return {veorq_u8(a.v, b.v)}; }
 
 ETCH_INLINE QuadI widen4(Bytes b) {
   const uint16x8_t low = vmovl_u8(vget_low_u8(b.v));
@@ -240,21 +166,12 @@ ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
 
 ETCH_INLINE Bytes unzip(Bytes b) { return shuffled(b, 0x0705060403010200u, 0x0F0D0E0C0B090A08u); }
 
-// With 4 lanes the in-lane order is already each of these.
-ETCH_INLINE Bytes arrange1(Bytes b) { return b; }
-ETCH_INLINE Bytes arrange2(Bytes b) { return b; }
-ETCH_INLINE Bytes arrange3(Bytes b) { return b; }
-
-ETCH_INLINE QuadI natural4(I32 v0, I32 v1, I32 v2, I32 v3) { return {v0, v1, v2, v3}; }
-
 // The indices of bytes, the first one lowest.
 ETCH_INLINE Bytes interleave(Bytes b, int n) {
   if (n == 2) return shuffled(b, 0x0703060205010400u, 0x0F0E0D0C0B0A0908u);
   if (n == 3) return shuffled(b, 0x0602090501080400u, 0x0F0E0D0C0B07030Au);
   return shuffled(b, 0x0D0905010C080400u, 0x0F0B07030E0A0602u);
 }
-
-ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) { vst1q_u8(p, b.v); }
 
 ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   if (first == 0) {
@@ -272,12 +189,6 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   }
 }
 
-ETCH_INLINE void store_spread(uint8_t* p, Bytes b, int stride, int n) {
-  uint8_t all[16];
-  vst1q_u8(all, b.v);
-  for (int i = 0; i < n; ++i) p[static_cast<ptrdiff_t>(i) * stride] = all[i];
-}
-
 // ---- floats ----
 
 // The bytes of n < 4 floats or int32.
@@ -288,19 +199,13 @@ ETCH_INLINE void store_lanes_n(void* p, uint8x16_t v, int n) {
   store_n(static_cast<uint8_t*>(p), v, 4 * n);
 }
 
-ETCH_INLINE F32 splat_f32(float v) { return {vdupq_n_f32(v)}; }
 ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) {
   return {n >= 4 ? vld1q_s32(p) : vreinterpretq_s32_u8(load_lanes_n(p, n))};
 }
-ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {vdupq_n_s32(*p)}; }
-ETCH_INLINE I32 sub_i32(I32 a, I32 b) { return {vsubq_s32(a.v, b.v)}; }
 
-ETCH_INLINE F32 repeat_f32(const float* p) { return {vld1q_dup_f32(p)}; }
-ETCH_INLINE F32 load_f32(const float* p) { return {vld1q_f32(p)}; }
 ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   return {vreinterpretq_f32_u8(load_lanes_n(p, n))};
 }
-ETCH_INLINE F32 to_f32(I32 v) { return {vcvtq_f32_s32(v.v)}; }
 ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(vmulq_f32(a.v, b.v))}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {opaque(vaddq_f32(a.v, b.v))}; }
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
@@ -341,7 +246,6 @@ ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
 
 ETCH_INLINE I32 round_i32(F32 v) { return {vcvtnq_s32_f32(v.v)}; }
 ETCH_INLINE I32 round_away_i32(F32 v) { return {vcvtaq_s32_f32(v.v)}; }
-ETCH_INLINE I32 trunc_i32(F32 v) { return {vcvtq_s32_f32(v.v)}; }
 
 ETCH_INLINE I32 scale_round(I32 acc, F32 s) {
   return {vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(acc.v), s.v))};
@@ -353,8 +257,6 @@ ETCH_INLINE I32 scale_clamp_round(I32 acc, F32 s, float lo, float hi) {
   return {vcvtnq_s32_f32(vminq_f32(vmaxq_f32(product, vdupq_n_f32(lo)), vdupq_n_f32(hi)))};
 }
 
-ETCH_INLINE void store_i32(int32_t* p, I32 v) { vst1q_s32(p, v.v); }
-ETCH_INLINE void store_f32(float* p, F32 v) { vst1q_f32(p, v.v); }
 ETCH_INLINE void store_f32_n(float* p, F32 v, int n) {
   store_lanes_n(p, vreinterpretq_u8_f32(v.v), n);
 }
@@ -400,20 +302,6 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
                            vmovl_s32(vget_low_s32(right)), vmovl_s32(vget_low_s32(odd))),
                    shifted(vmull_high_s32(acc.v, m), joined_high(low, high), vmovl_high_s32(right),
                            vmovl_high_s32(odd)))};
-}
-
-ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
-  const int32x4_t here = vreinterpretq_s32_u32(vceqq_s32(acc.v, vld1q_s32(p)));
-  return {vaddq_s32(q.v, vandq_s32(here, vld1q_s32(p + 4)))};
-}
-
-// A rare form, lane by lane.
-ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[4], result[4];
-  store_i32(sum, acc);
-  store_i32(result, q);
-  rt::float_product_lanes(sum, p, result, 4);
-  return {vld1q_s32(result)};
 }
 
 }  // namespace neon

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "etch_by_lanes.h"
 #include "etch_float.h"  // macros; also refuses -ffast-math
 #include "etch_intrinsics.h"
 
@@ -22,25 +23,8 @@ ETCH_INLINE T* base(T* p) {
   return p;
 }
 
-// n < 8 bytes as the low bytes of a word, the rest 0.
-ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
-  uint64_t word = 0;
-  int at = 0;
-  if ((n & 4) != 0) {
-    uint32_t four;
-    ETCH_MEMCPY(&four, p, sizeof four);
-    word = four;
-    at = 4;
-  }
-  if ((n & 2) != 0) {
-    uint16_t two;
-    ETCH_MEMCPY(&two, p + at, sizeof two);
-    word |= static_cast<uint64_t>(two) << (8 * at);
-    at += 2;
-  }
-  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
-  return word;
-}
+using by_lanes::load_word_n;
+using by_lanes::store_word_n;
 
 // n <= 16 bytes, the rest 0.
 ETCH_INLINE __m128i load_xmm_n(const uint8_t* p, int n) {
@@ -68,23 +52,6 @@ ETCH_INLINE __m128i insert_xmm(__m128i v, const uint8_t* p, int first, int n) {
   const __m128i here = _mm_and_si128(_mm_cmpgt_epi8(source, _mm_set1_epi8(-1)),
                                      _mm_cmplt_epi8(source, _mm_set1_epi8(static_cast<char>(n))));
   return _mm_blendv_epi8(v, _mm_shuffle_epi8(from, source), here);
-}
-
-// The low n < 8 bytes of a word.
-ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
-  if ((n & 4) != 0) {
-    const uint32_t four = static_cast<uint32_t>(word);
-    ETCH_MEMCPY(p, &four, sizeof four);
-    p += 4;
-    word >>= 32;
-  }
-  if ((n & 2) != 0) {
-    const uint16_t two = static_cast<uint16_t>(word);
-    ETCH_MEMCPY(p, &two, sizeof two);
-    p += 2;
-    word >>= 16;
-  }
-  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
 }
 
 // The first n <= 16 bytes.

@@ -4,6 +4,7 @@
 // nothing. Needs AVX2 and FMA.
 #pragma once
 
+#include "etch_by_lanes.h"
 #include "etch_integer.h"
 #include "etch_x86.h"
 
@@ -74,15 +75,7 @@ ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) {
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm256_add_epi32(acc.v, v.v)}; }
 
 // Kernels use these where a target asks for them.
-ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
-  int32_t sum[8];
-  uint8_t xs[32], ws[32];
-  store_vector(sum, acc.v);
-  store_vector(xs, x.v);
-  store_vector(ws, w.v);
-  rt::dot_squares(sum, xs, ws, 8);
-  return {load_vector(sum)};
-}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {_mm256_unpacklo_epi64(a.v, b.v)}; }
 ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {_mm256_unpackhi_epi64(a.v, b.v)}; }
 
@@ -336,11 +329,7 @@ ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
 }
 
 ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[8], result[8];
-  store_i32(sum, acc);
-  store_i32(result, q);
-  rt::float_product_lanes(sum, p, result, 8);
-  return {load_vector(result)};
+  return by_lanes::float_product(q, acc, p);
 }
 
 }  // namespace ymm

@@ -9,6 +9,7 @@
 #error "etch: compile this file with -msse4.1"
 #endif
 
+#include "etch_by_lanes.h"
 #include "etch_float.h"  // exact fma
 #include "etch_integer.h"
 #include "etch_x86.h"
@@ -101,19 +102,9 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
-  uint8_t all[16];
-  store_vector(all, x.v);
-  return dot4(acc, broadcast4(all + 4 * group), w);
+  return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
-ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
-  int32_t sum[4];
-  uint8_t xs[16], ws[16];
-  store_vector(sum, acc.v);
-  store_vector(xs, x.v);
-  store_vector(ws, w.v);
-  rt::dot_squares(sum, xs, ws, 4);
-  return {load_vector(sum)};
-}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {_mm_unpacklo_epi64(a.v, b.v)}; }
 ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {_mm_unpackhi_epi64(a.v, b.v)}; }
 
@@ -343,11 +334,7 @@ ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
 }
 
 ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[4], result[4];
-  store_i32(sum, acc);
-  store_i32(result, q);
-  rt::float_product_lanes(sum, p, result, 4);
-  return {load_vector(result)};
+  return by_lanes::float_product(q, acc, p);
 }
 
 }  // namespace sse41

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <wasm_simd128.h>
 
-#include "etch_float.h"  // exact fma; also refuses -ffast-math
+#include "etch_by_lanes.h"
+#include "etch_float.h"  // macros; also refuses -ffast-math
 #include "etch_integer.h"
 
 namespace etch {
@@ -64,25 +65,8 @@ ETCH_INLINE v128_t opaque(v128_t v) {
 
 // ---- parts of a vector ----
 
-// n < 8 bytes as the low bytes of a word, the rest 0.
-ETCH_INLINE uint64_t load_word_n(const uint8_t* p, int n) {
-  uint64_t word = 0;
-  int at = 0;
-  if ((n & 4) != 0) {
-    uint32_t four;
-    ETCH_MEMCPY(&four, p, sizeof four);
-    word = four;
-    at = 4;
-  }
-  if ((n & 2) != 0) {
-    uint16_t two;
-    ETCH_MEMCPY(&two, p + at, sizeof two);
-    word |= static_cast<uint64_t>(two) << (8 * at);
-    at += 2;
-  }
-  if ((n & 1) != 0) word |= static_cast<uint64_t>(p[at]) << (8 * at);
-  return word;
-}
+using by_lanes::load_word_n;
+using by_lanes::store_word_n;
 
 ETCH_INLINE v128_t words(uint64_t low, uint64_t high) { return wasm_u64x2_make(low, high); }
 
@@ -93,23 +77,6 @@ ETCH_INLINE v128_t load_n(const uint8_t* p, int n) {
   if (n < 8) return words(load_word_n(p, n), 0);
   const v128_t low = wasm_v128_load64_zero(p);
   return n == 8 ? low : wasm_u64x2_replace_lane(low, 1, load_word_n(p + 8, n - 8));
-}
-
-// The low n < 8 bytes of a word.
-ETCH_INLINE void store_word_n(uint8_t* p, uint64_t word, int n) {
-  if ((n & 4) != 0) {
-    const uint32_t four = static_cast<uint32_t>(word);
-    ETCH_MEMCPY(p, &four, sizeof four);
-    p += 4;
-    word >>= 32;
-  }
-  if ((n & 2) != 0) {
-    const uint16_t two = static_cast<uint16_t>(word);
-    ETCH_MEMCPY(p, &two, sizeof two);
-    p += 2;
-    word >>= 16;
-  }
-  if ((n & 1) != 0) *p = static_cast<uint8_t>(word);
 }
 
 // The first n <= 16 bytes.
@@ -308,19 +275,7 @@ ETCH_INLINE F32 fall_to(F32 acc, F32 v) { return at_most_f32(acc, v); }
 ETCH_INLINE F32 rise_to(F32 acc, F32 v) { return at_least_f32(acc, v); }
 
 // There is no instruction for it: lane by lane, exactly, and out of line, because it is long.
-static inline __attribute__((noinline)) void fma_lanes(const float* x, const float* y, float* z) {
-  for (int i = 0; i < 4; ++i) z[i] = rt::fma_exact(x[i], y[i], z[i]);
-}
-ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) {
-  float x[4];
-  float y[4];
-  float z[4];
-  wasm_v128_store(x, a.v);
-  wasm_v128_store(y, b.v);
-  wasm_v128_store(z, c.v);
-  fma_lanes(x, y, z);
-  return {wasm_v128_load(z)};
-}
+ETCH_INLINE F32 fma_f32(F32 a, F32 b, F32 c) { return by_lanes::fma_f32(a, b, c); }
 
 // In this order of operands NaN becomes lo.
 ETCH_INLINE F32 clamp_f32(F32 v, float lo, float hi) {
@@ -385,11 +340,7 @@ ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
 }
 
 ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
-  int32_t sum[4], result[4];
-  store_i32(sum, acc);
-  store_i32(result, q);
-  rt::float_product_lanes(sum, p, result, 4);
-  return {wasm_v128_load(result)};
+  return by_lanes::float_product(q, acc, p);
 }
 
 // Kernels use these where a target asks for them.
@@ -399,19 +350,9 @@ ETCH_INLINE I32 dot4_moved(I32 acc, X x, W4 w) {
   return dot4(acc, x, w);
 }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
-  uint8_t all[16];
-  store_bytes(all, x);
-  return dot4(acc, broadcast4(all + 4 * group), w);
+  return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
-ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
-  int32_t sum[4];
-  uint8_t xs[16], ws[16];
-  store_i32(sum, acc);
-  store_bytes(xs, x);
-  store_bytes(ws, w);
-  rt::dot_squares(sum, xs, ws, 4);
-  return load_i32(sum);
-}
+ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {wasm_i64x2_shuffle(a.v, b.v, 0, 2)}; }
 ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {wasm_i64x2_shuffle(a.v, b.v, 1, 3)}; }
 
