@@ -42,7 +42,6 @@ bool may_limit(Group& group, ValueId weights) {
 }
 
 std::optional<Node> fuse_conv(Group& group) {
-  if (has_words(group)) return fuse_conv16(group);
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");
@@ -60,7 +59,6 @@ std::optional<Node> fuse_conv(Group& group) {
 }
 
 std::optional<Node> fuse_conv_transpose(Group& group) {
-  if (has_words(group)) return fuse_conv_transpose16(group);
   if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 1)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   const std::int64_t groups = params_of<ConvTransposeParams>(group.node).geometry.group;
@@ -80,7 +78,6 @@ std::optional<Node> fuse_conv_transpose(Group& group) {
 }
 
 std::optional<Node> fuse_gemm(Group& group) {
-  if (has_words(group)) return fuse_gemm16(group);
   const auto& params = params_of<GemmParams>(group.node);
   const bool transposed = group.node.attributes.contains("transB") &&
                           std::get<std::int64_t>(group.node.attributes.at("transB")) != 0;
@@ -103,7 +100,6 @@ std::optional<Node> fuse_gemm(Group& group) {
 }
 
 std::optional<Node> fuse_matmul(Group& group) {
-  if (has_words(group)) return fuse_matmul16(group);
   if (!one_type(group, 1)) return std::nullopt;
   if (!group.inputs[1] && !weights_fit(group, 1, 1)) return std::nullopt;
   const std::size_t a_rank = group.graph.value(group.in(0).value).shape->size();
@@ -120,7 +116,6 @@ std::optional<Node> fuse_matmul(Group& group) {
 }
 
 std::optional<Node> fuse_binary(Group& group) {
-  if (has_words(group) && group.node.op_type == "Add") return fuse_add16(group);
   if (!group.output || !one_type(group, 2)) return std::nullopt;
   Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
   append(group.graph, node, group.in(0));
@@ -130,7 +125,6 @@ std::optional<Node> fuse_binary(Group& group) {
 }
 
 std::optional<Node> fuse_unary(Group& group) {
-  if (has_words(group) && group.node.op_type.ends_with("AveragePool")) return fuse_pool16(group);
   if (!group.output || !one_type(group, 1)) return std::nullopt;
   Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
   append(group.graph, node, group.in(0));
@@ -149,7 +143,6 @@ std::optional<Node> fuse_unary(Group& group) {
 
 std::optional<Node> fuse_concat(Group& group) {
   const std::size_t count = group.node.inputs.size();
-  if (has_words(group)) return fuse_concat16(group);
   if (!group.output || !one_type(group, count)) return std::nullopt;
   const bool equal = std::ranges::all_of(
       group.inputs, [&](const auto& input) { return same_quantization(*input, *group.output); });
@@ -185,29 +178,36 @@ std::optional<Node> fuse_where(Group& group) {
 // Whether Relu or Clip may come before the Q.
 enum class Limits { kNone, kTaken, kTakenOfWords };
 
+using Fuse = std::optional<Node> (*)(Group&);
+
 struct Rule {
   std::string_view op_type;
-  std::optional<Node> (*fuse)(Group&);
+  Fuse fuse = nullptr;        // for 8 bits; null: there is no such operator
+  Fuse fuse_words = nullptr;  // where input 0 has 16 bits; null: as for 8
   Limits limits = Limits::kNone;
-  std::size_t first = 0;     // the first input that has to come from a DQ
-  bool words_alone = false;  // input 0 has 16 bits
+  std::size_t first = 0;  // the first input that has to come from a DQ
+
+  Fuse of(const Group& group) const {
+    return fuse_words != nullptr && has_words(group) ? fuse_words : fuse;
+  }
 };
 
-constexpr Rule kRules[] = {{"Conv", fuse_conv, Limits::kTaken},
-                           {"ConvTranspose", fuse_conv_transpose, Limits::kTaken},
-                           {"Gemm", fuse_gemm, Limits::kTakenOfWords},
-                           {"MatMul", fuse_matmul, Limits::kTakenOfWords},
-                           {"Add", fuse_binary, Limits::kTakenOfWords},
-                           {"Mul", fuse_binary},
-                           {"AveragePool", fuse_unary},
-                           {"GlobalAveragePool", fuse_unary},
-                           {"Softmax", fuse_unary},
-                           {"Sigmoid", fuse_unary},
-                           {"LeakyRelu", fuse_unary},
-                           {"Concat", fuse_concat},
-                           {"Where", fuse_where, Limits::kNone, 1},
-                           {"Relu", fuse_limit16, Limits::kNone, 0, true},
-                           {"Clip", fuse_limit16, Limits::kNone, 0, true}};
+constexpr Rule kRules[] = {
+    {"Conv", fuse_conv, fuse_conv16, Limits::kTaken},
+    {"ConvTranspose", fuse_conv_transpose, fuse_conv_transpose16, Limits::kTaken},
+    {"Gemm", fuse_gemm, fuse_gemm16, Limits::kTakenOfWords},
+    {"MatMul", fuse_matmul, fuse_matmul16, Limits::kTakenOfWords},
+    {"Add", fuse_binary, fuse_add16, Limits::kTakenOfWords},
+    {"Mul", fuse_binary},
+    {"AveragePool", fuse_unary, fuse_pool16},
+    {"GlobalAveragePool", fuse_unary, fuse_pool16},
+    {"Softmax", fuse_unary},
+    {"Sigmoid", fuse_unary},
+    {"LeakyRelu", fuse_unary},
+    {"Concat", fuse_concat, fuse_concat16},
+    {"Where", fuse_where, nullptr, Limits::kNone, 1},
+    {"Relu", nullptr, fuse_limit16},
+    {"Clip", nullptr, fuse_limit16}};
 
 const Rule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;
@@ -279,8 +279,8 @@ class Fusion {
       const Node* before = wiring_.producer(input);
       group.inputs.push_back(before == nullptr ? std::nullopt : dequantized_by(graph_, *before));
     }
-    if (rule == nullptr || (rule->words_alone && !has_words(group)))
-      return miss(i, operator_fault(graph_, wiring_, node(i)));
+    const Fuse fuse = rule == nullptr ? nullptr : rule->of(group);
+    if (fuse == nullptr) return miss(i, operator_fault(graph_, wiring_, node(i)));
     if (rule->limits == Limits::kTaken ||
         (rule->limits == Limits::kTakenOfWords && has_words(group)))
       find_limit(group);
@@ -288,7 +288,7 @@ class Fusion {
     const Uses uses = uses_of(output, group.output);
     if (uses != Uses::kQuantized) group.fault = output_fault(graph_, wiring_, output);
     if (uses == Uses::kMixed) return miss(i, group.fault);
-    auto fused = rule->fuse(group);
+    auto fused = fuse(group);
     // A float input says more about the group than what comes after it.
     const std::size_t first = rule->first;
     if (!fused && !group.inputs[first])
