@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "compiler/base/check.h"
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/op_def.h"
 #include "compiler/lower/halo.h"
 #include "compiler/lower/layout_steps.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/operand_views.h"
+#include "compiler/program/certificate.h"
 #include "compiler/program/constants.h"
 
 namespace etch {
@@ -416,6 +418,7 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
 }
 
 void Lowering::push(std::unique_ptr<Step> step, const std::string& stem) {
+  if (CertificateLog* const log = Observation<CertificateLog>::current()) log->forget(*step);
   const int seen = names_[stem]++;
   step->name = seen == 0 ? stem : cat(stem, "_", seen + 1);
   const auto index = static_cast<int>(program_.steps.size());

@@ -30,6 +30,8 @@ struct StepCertificate {
 // the schedule has dropped again.
 class CertificateLog {
  public:
+  // A new step may be where one was that the schedule has dropped.
+  void forget(const Step& step) { certificates_.erase(&step); }
   void add(const Step& step, StepCertificate certificate) {
     certificates_.insert_or_assign(&step, std::move(certificate));
   }

@@ -1,40 +1,24 @@
-// Certificates of requantization; see parts.h. The thresholds are found on the float rule itself,
-// which is monotone, whatever form the generated code has.
+// Certificates of requantization; see parts.h. The thresholds are those of the float rule itself,
+// whatever form the generated code has.
 #include "compiler/program/requantization.h"
 
-#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "compiler/emit/evidence/json_stream.h"
 #include "compiler/emit/evidence/parts.h"
+#include "compiler/program/requantize/channel.h"
 
 namespace etch {
 
 namespace {
 
-// The first accumulator in [channel.least, channel.most] whose result is at least `q`, which that
-// of `most` is.
-std::int64_t first_reaching(const RequantizeChannel& channel, int q, std::int64_t from) {
-  std::int64_t to = channel.most;
-  while (from < to) {
-    const std::int64_t middle = from + (to - from) / 2;
-    if (float_rule(channel, middle) >= q) {
-      to = middle;
-    } else {
-      from = middle + 1;
-    }
-  }
-  return from;
-}
-
 // thresholds[i]: the least accumulator that gives `first` + 1 + i or more.
 void add_thresholds(JsonStream& json, const RequantizeChannel& channel, int zero_point) {
   const int first = float_rule(channel, channel.least);
-  const int last = float_rule(channel, channel.most);
   std::vector<std::int64_t> thresholds;
-  std::int64_t from = channel.least;
-  for (int q = first + 1; q <= last; ++q)
-    thresholds.push_back(from = first_reaching(channel, q, from));
+  for (const Demand& demand : demands_of(channel).reach)
+    if (demand.q > first) thresholds.push_back(demand.acc);
   json.member("first", first + zero_point);
   json.list("thresholds", thresholds);
 }
