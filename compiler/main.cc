@@ -65,12 +65,17 @@ int report_usage(const Parser& root, const std::vector<Command>& commands, std::
   return static_cast<int>(reporter.exit_code());
 }
 
-// `etch help` is `etch --help`, and `etch help check` is `etch check --help`.
-std::vector<std::string> without_help_command(std::vector<std::string> words) {
-  if (words.empty() || words.front() != "help") return words;
-  words.erase(words.begin());
-  words.emplace_back("--help");
-  return words;
+// `etch help` is `etch --help`, and `etch help check` is `etch check --help`. A word that is no
+// command is left alone, to be refused: CLI11 would answer with the help of the program.
+std::vector<std::string> without_help_command(const Parser& root, std::vector<std::string> words) {
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (words.empty() || words.front().starts_with('-')) return words;
+  const std::vector<std::string> commands = root.subcommands();
+  const bool known = std::find(commands.begin(), commands.end(), words.front()) != commands.end();
+  return known ? words : std::vector<std::string>{words.front()};
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -88,7 +93,7 @@ int parse_and_run(int argc, char** argv) {
       add_inspect(root), add_targets(root), add_quantize_params(root),
       add_golden(root),  add_prove(root),   add_explain(root)};
   const std::vector<std::string> words =
-      without_help_command({argv + std::min(argc, 1), argv + argc});
+      without_help_command(root, {argv + std::min(argc, 1), argv + argc});
   std::string what;
   const Parser::Outcome outcome = root.parse(words, what);
   if (outcome == Parser::Outcome::kAnswered) return static_cast<int>(ExitCode::kOk);

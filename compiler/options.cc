@@ -1,6 +1,7 @@
 // The canonical list of options, which generated folders carry; see options.h.
 #include "compiler/options.h"
 
+#include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/ops/quantize_v2/range.h"
 #include "compiler/text/names.h"
@@ -33,7 +34,12 @@ void add_import(Options& out, const ImportOptions& options) {
   for (const auto& [name, shape] : options.input_shapes) {
     out.add("input-shape", cat(name, "=", sizes(shape)));
   }
-  for (const auto& [name, tensor] : options.constants) out.add("constant", cat(name, "=FILE.pb"));
+  for (const auto& [name, tensor] : options.constants) {
+    // No path; the file's name stands for its data.
+    const auto bytes = std::as_bytes(tensor.bytes());
+    const std::string_view data(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    out.add("constant", cat(name, "=", sha256_hex(data).substr(0, 16), ".pb"));
+  }
   for (const std::string& name : options.cuts) out.add("cut", name);
   if (!options.external_data.empty()) out.add("external-data", "DIR");
   const Limits usual;

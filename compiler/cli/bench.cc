@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/columns.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/compile.h"
@@ -87,10 +88,6 @@ Json report_of(const Network& network, const Measurements& measured, const Objec
   return report;
 }
 
-std::string right(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
 // Numbers of a row, "-" for what is not there.
 std::string integer_of(const Json& row, const char* key) {
   return row.contains(key) ? with_thousands(row[key].get<std::int64_t>()) : "-";
@@ -102,16 +99,18 @@ std::string real_of(const Json& row, const char* key) {
 void print_row(const Json& row, const std::string& name) {
   const double median = row.contains("median_us") ? row["median_us"].get<double>() : 0;
   const double gmacs = median > 0 ? row["macs"].get<double>() / median / 1e3 : 0;
-  print_line(cat(right(real_of(row, "median_us"), 12), right(real_of(row, "min_us"), 12),
-                 right(integer_of(row, "macs"), 16),
-                 right(row.contains("median_us") ? fixed(gmacs, 1) : "-", 8),
-                 right(integer_of(row, "code_bytes"), 10), "  ", name));
+  print_line(cat(right_aligned(real_of(row, "median_us"), 12),
+                 right_aligned(real_of(row, "min_us"), 12),
+                 right_aligned(integer_of(row, "macs"), 16),
+                 right_aligned(row.contains("median_us") ? fixed(gmacs, 1) : "-", 8),
+                 right_aligned(integer_of(row, "code_bytes"), 10), "  ", name));
 }
 
 void print_counted_row(const Json& row, const std::string& name) {
-  print_line(cat(right(integer_of(row, "instructions"), 14), right(integer_of(row, "macs"), 16),
-                 right(real_of(row, "instructions_per_mac"), 11),
-                 right(integer_of(row, "code_bytes"), 10), "  ", name));
+  print_line(cat(right_aligned(integer_of(row, "instructions"), 14),
+                 right_aligned(integer_of(row, "macs"), 16),
+                 right_aligned(real_of(row, "instructions_per_mac"), 11),
+                 right_aligned(integer_of(row, "code_bytes"), 10), "  ", name));
 }
 
 void print_report(const Json& report) {

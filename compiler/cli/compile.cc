@@ -1,6 +1,7 @@
 // `etch compile`: from a model to a folder of C++.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -201,7 +202,22 @@ void write_folders(const CompileArguments& arguments, const std::vector<OutputFi
   reporter.diagnostics(sink, arguments.output);
 }
 
+// Whether one of two folders is the other or in it.
+bool overlap(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto whole = [](const std::filesystem::path& path) {
+    std::error_code error;  // what cannot be resolved is compared as it is written
+    const auto out = std::filesystem::weakly_canonical(path, error);
+    return (error ? path : out) / "";
+  };
+  const std::string first = whole(a).string(), second = whole(b).string();
+  return first.starts_with(second) || second.starts_with(first);
+}
+
 ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
+  if (!arguments.evidence.empty() && overlap(arguments.output, arguments.evidence)) {
+    reporter.usage_error("--output and --evidence need folders apart from each other");
+    return reporter.exit_code();
+  }
   CertificateLog certificates;
   std::optional<Observation<CertificateLog>> listening;
   if (!arguments.evidence.empty()) listening.emplace(certificates);

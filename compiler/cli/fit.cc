@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/columns.h"
 #include "compiler/cli/options.h"
 #include "compiler/compile.h"
 #include "compiler/host/data_set.h"
@@ -50,10 +51,6 @@ std::string check_clock(const std::string& text) {
   return parse_clock(text) ? "" : cat("expected a frequency like 120M or 1.2G, got '", text, "'");
 }
 
-std::string check_size(const std::string& text) {
-  return parse_bytes(text) ? "" : cat("expected a number of bytes, 16k or 1M, got '", text, "'");
-}
-
 std::vector<std::string> targets_of(const FitOptions& options) {
   if (!options.targets.empty()) return options.targets;
   std::vector<std::string> names;
@@ -92,37 +89,27 @@ Json json_of(const TargetFit& row, double hertz) {
   return out;
 }
 
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.insert(0, width - text.size(), ' ');
-  return text;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += cat(out.empty() ? "" : "; ", part);
-  return out;
-}
-
 void print_row(const TargetFit& row, double hertz) {
-  std::string name(row.isa->name);
-  name.resize(std::max<std::size_t>(name.size(), 17), ' ');
+  const std::string name = left_aligned(row.isa->name, 17);
   if (!row.refused.empty()) {
     print_line(cat(name, "refused: ", row.refused));
     return;
   }
   const std::string stack = row.stack_bytes ? with_thousands(*row.stack_bytes) : "-";
-  std::string line =
-      cat(name, padded(with_thousands(row.flash_bytes()), 11),
-          padded(with_thousands(row.weight_bytes), 11),
-          padded(cat(row.code_is_measured ? "" : "~", with_thousands(row.code_bytes)), 10),
-          padded(with_thousands(row.ram_bytes()), 11), padded(with_thousands(row.arena_bytes), 11),
-          padded(with_thousands(row.state_bytes + row.port_bytes), 10), padded(stack, 8));
+  std::string line = cat(
+      name, right_aligned(with_thousands(row.flash_bytes()), 11),
+      right_aligned(with_thousands(row.weight_bytes), 11),
+      right_aligned(cat(row.code_is_measured ? "" : "~", with_thousands(row.code_bytes)), 10),
+      right_aligned(with_thousands(row.ram_bytes()), 11),
+      right_aligned(with_thousands(row.arena_bytes), 11),
+      right_aligned(with_thousands(row.state_bytes + row.port_bytes), 10), right_aligned(stack, 8));
   if (hertz > 0) {
     const bool counted = row.instructions.has_value();
-    line += padded(counted ? with_thousands(*row.instructions) : "-", 14);
-    line += padded(counted ? cat("~", fixed(milliseconds(*row.instructions, hertz), 2)) : "-", 10);
+    line += right_aligned(counted ? with_thousands(*row.instructions) : "-", 14);
+    line += right_aligned(
+        counted ? cat("~", fixed(milliseconds(*row.instructions, hertz), 2)) : "-", 10);
   }
-  print_line(cat(line, row.fits ? "  yes" : "  no: ", joined(row.advice)));
+  print_line(cat(line, row.fits ? "  yes" : "  no: ", joined(row.advice, "; ")));
 }
 
 void print_head(const FitOptions& options, double hertz) {
@@ -162,7 +149,9 @@ void print_json(const FitOptions& options, const std::vector<TargetFit>& rows, d
 // Null after an error. What is wrong with the model itself is said once.
 std::optional<std::vector<TargetFit>> rows_of(const FitOptions& options, double hertz,
                                               Reporter& reporter) {
-  CompileOptions compile_options = options.compile_options();
+  std::optional<CompileOptions> completed = complete_options(options, reporter);
+  if (!completed) return std::nullopt;
+  CompileOptions& compile_options = *completed;
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
   if (!data.empty()) compile_options.import.data_shapes = shapes_of_inputs(data.front());
   Sink sink;
@@ -215,11 +204,11 @@ Command add_fit(const Parser& root) {
   add_code_options(parser, *options);
   parser.add_option("--ram", options->ram, "bytes of RAM that the device has for it (k: 1024)")
       .required()
-      .check(check_size)
+      .check(check_bytes)
       .type_name("BYTES");
   parser.add_option("--flash", options->flash, "the same of flash")
       .required()
-      .check(check_size)
+      .check(check_bytes)
       .type_name("BYTES");
   parser
       .add_option("--clock", options->clock,

@@ -6,21 +6,13 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/columns.h"
 
 namespace etch::cli {
 namespace {
 
 using Outcome = FusionRecord::Outcome;
 using TypedValues = std::map<std::string, const Value*>;
-
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.resize(width, ' ');
-  return text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
 
 TypedValues values_by_name(const Graph& graph) {
   TypedValues out;
@@ -36,12 +28,6 @@ std::string type_text(const Value& value, const TypedValues& typed) {
   const Value& known = complete || found == typed.end() ? value : *found->second;
   return cat(known.dtype ? name_of(*known.dtype) : "?",
              known.shape ? to_string(*known.shape) : std::string("[?]"));
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
-  return out.empty() ? "-" : out;
 }
 
 }  // namespace
@@ -87,8 +73,8 @@ std::vector<std::string> table_of(const std::vector<ListedNode>& nodes) {
   }
   std::vector<std::string> lines;
   for (const auto& row : rows) {
-    std::string line = "  " + right(row[0], widths[0]);
-    for (std::size_t c = 1; c < row.size(); ++c) line += "  " + padded(row[c], widths[c]);
+    std::string line = "  " + right_aligned(row[0], widths[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) line += "  " + left_aligned(row[c], widths[c]);
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   }

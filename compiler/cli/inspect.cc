@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/columns.h"
 #include "compiler/cli/graph_listing.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/profile.h"
@@ -45,10 +46,8 @@ struct Findings {
   }
 };
 
-Findings examine(const InspectOptions& options, std::map<std::string, Tensor> constants) {
+Findings examine(const InspectOptions& options, const CompileOptions& compile_options) {
   Findings found;
-  CompileOptions compile_options = options.compile_options();
-  compile_options.import.constants = std::move(constants);
   const std::optional<std::string> bytes =
       read_model_file(options.model, compile_options.import.limits, found.sink);
   if (!bytes) return found;
@@ -198,11 +197,7 @@ void print_lines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) print_line(line);
 }
 
-std::string right(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
-std::string joined(const Json& counts) {
+std::string joined_counts(const Json& counts) {
   std::string out;
   for (const auto& [name, count] : counts.items()) {
     out += cat(out.empty() ? "" : ", ", name, " x", count.get<int>());
@@ -235,8 +230,8 @@ void print_operators(const Json& report) {
   }
   for (const auto& [name, count] : counts) {
     const auto shown = [](int number) { return number == 0 ? std::string("-") : cat(number); };
-    const std::string after = resolved ? right(shown(count.second), 8) : "";
-    print_line(cat(right(shown(count.first), 8), after, "  ", name));
+    const std::string after = resolved ? right_aligned(shown(count.second), 8) : "";
+    print_line(cat(right_aligned(shown(count.first), 8), after, "  ", name));
   }
 }
 
@@ -288,8 +283,8 @@ void print_report(const Json& report, const Findings& found, const InspectOption
       formats += cat(formats.empty() ? "" : ", ", format.get<std::string>());
     }
     print_line(cat("quantization  ", formats.empty() ? "none" : formats));
-    print_line(cat("  activations ", joined(report["quantization"]["activations"])));
-    print_line(cat("  weights     ", joined(report["quantization"]["weights"])));
+    print_line(cat("  activations ", joined_counts(report["quantization"]["activations"])));
+    print_line(cat("  weights     ", joined_counts(report["quantization"]["weights"])));
   }
   if (options.profile.empty() || options.before || options.after) print_graphs(found, options);
   if (report["supported"].get<bool>()) {
@@ -305,9 +300,9 @@ void print_report(const Json& report, const Findings& found, const InspectOption
 }
 
 ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
-  auto constants = read_constants(options, reporter);
-  if (!constants) return reporter.exit_code();
-  const Findings found = examine(options, std::move(*constants));
+  const std::optional<CompileOptions> compile_options = complete_options(options, reporter);
+  if (!compile_options) return reporter.exit_code();
+  const Findings found = examine(options, *compile_options);
   reporter.diagnostics(found.sink, options.model);
   if (reporter.exit_code() == ExitCode::kIo) return ExitCode::kIo;
   const Json report = report_of(found, options);

@@ -47,10 +47,6 @@ std::string check_unroll(const std::string& text) {
              ", got '", text, "'");
 }
 
-std::string check_bytes(const std::string& text) {
-  return parse_bytes(text) ? "" : cat("expected a number of bytes, 16k or 1M, got '", text, "'");
-}
-
 std::string check_limit(const std::string& text) {
   Limits limits;
   if (set_limit(text, limits)) return {};
@@ -67,6 +63,10 @@ Option add_repeatable(const Parser& parser, const std::string& name,
 }
 
 }  // namespace
+
+std::string check_bytes(const std::string& text) {
+  return parse_bytes(text) ? "" : cat("expected a number of bytes, 16k or 1M, got '", text, "'");
+}
 
 std::string check_any_target(const std::string& name) {
   if (find_target(name) != nullptr) return {};

@@ -38,8 +38,9 @@ ExitCode prove_output(const std::string& folder, const std::string& model,
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(const Parser& parser, ModelOptions& options);
 
-// What is wrong with the name of a target; empty if it is one.
+// What is wrong with the name of a target, with a number of bytes; empty if nothing.
 std::string check_any_target(const std::string& name);
+std::string check_bytes(const std::string& text);
 
 // Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
 // generate code.

@@ -2,18 +2,13 @@
 #include "compiler/targets/targets.h"
 
 #include "compiler/base/text.h"
+#include "compiler/cli/columns.h"
 #include "compiler/cli/options.h"
 #include "compiler/host/toolchain.h"
 #include "compiler/targets/aliases.h"
 
 namespace etch::cli {
 namespace {
-
-std::string padded(std::string_view text, std::size_t width) {
-  std::string out(text);
-  if (out.size() < width) out.resize(width, ' ');
-  return out;
-}
 
 std::string sentence(const TargetStatus& status) {
   if (status.compiler.empty()) return cat("cannot be built here: ", status.missing);
@@ -28,20 +23,20 @@ ExitCode list_targets() {
   constexpr std::size_t kTitle = 32;
   const IsaTraits* native = find_target("native");
   for (const IsaTraits* isa : all_targets()) {
-    print_line(cat(padded(isa->name, kName), padded(isa->title, kTitle), sentence(status_of(*isa)),
-                   isa == native ? "  <- native" : ""));
+    print_line(cat(left_aligned(isa->name, kName), left_aligned(isa->title, kTitle),
+                   sentence(status_of(*isa)), isa == native ? "  <- native" : ""));
   }
   const IsaTraits& several = *find_target(kMultiTarget);
-  print_line(cat(padded(several.name, kName), padded(several.title, kTitle),
+  print_line(cat(left_aligned(several.name, kName), left_aligned(several.title, kTitle),
                  sentence(status_of(several)), "; all of the above in one"));
   for (const CrossTarget& target : cross_targets()) {
     const std::string board =
         target.machine->board.empty() ? "" : cat(", board ", target.machine->board);
-    print_line(cat(padded(target.isa->name, kName), padded(target.isa->title, kTitle),
+    print_line(cat(left_aligned(target.isa->name, kName), left_aligned(target.isa->title, kTitle),
                    sentence(status_of(*target.isa)), board));
   }
   for (const TargetAlias& alias : target_aliases()) {
-    print_line(cat(padded(alias.name, kName), "takes the code of ", alias.target));
+    print_line(cat(left_aligned(alias.name, kName), "takes the code of ", alias.target));
   }
   return ExitCode::kOk;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/columns.h"
 #include "compiler/cli/options.h"
 #include "compiler/host/file_output.h"
 #include "compiler/host/toolchain.h"
@@ -38,12 +39,6 @@ bool may_write(const std::string& path, Reporter& reporter) {
   return false;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += cat(out.empty() ? "" : ", ", name);
-  return out;
-}
-
 // The file: every choice with a comment that says what it gained, sorted by target and layer.
 std::string file_of(const TuneResult& result, const IsaTraits& isa) {
   std::string out = cat(kFirstLine, " `etch compile --tuning FILE` takes them.\n",
@@ -58,11 +53,6 @@ std::string file_of(const TuneResult& result, const IsaTraits& isa) {
   return out;
 }
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
-
 std::string name_of(const TunedLayer& layer) {
   const std::size_t more = layer.steps.size() - 1;
   return more == 0 ? layer.steps.front() : cat(layer.steps.front(), " +", more);
@@ -74,16 +64,17 @@ void print_table(const TuneResult& result, const IsaTraits& isa) {
     name = std::max(name, name_of(layer).size());
     usual = std::max(usual, layer.usual.size());
   }
-  print_line(
-      cat(padded("layer", name), "        us    gain  ", padded("default", usual), "  chosen"));
+  print_line(cat(left_aligned("layer", name), "        us    gain  ",
+                 left_aligned("default", usual), "  chosen"));
   for (const TunedLayer& layer : result.layers) {
     const bool won = layer.chosen >= 0;
     const std::string time = fixed(layer.usual_us, 2);
     const std::string gain = won ? percent(layer.chosen_us, layer.usual_us) : "-";
     print_line(cat(
-        padded(name_of(layer), name), std::string(10 - std::min<std::size_t>(9, time.size()), ' '),
-        time, std::string(8 - std::min<std::size_t>(7, gain.size()), ' '), gain, "  ",
-        padded(layer.usual, usual), "  ",
+        left_aligned(name_of(layer), name),
+        std::string(10 - std::min<std::size_t>(9, time.size()), ' '), time,
+        std::string(8 - std::min<std::size_t>(7, gain.size()), ' '), gain, "  ",
+        left_aligned(layer.usual, usual), "  ",
         won ? text_of(layer.candidates[static_cast<std::size_t>(layer.chosen)], isa) : "default"));
   }
 }
@@ -100,11 +91,9 @@ ExitCode tune(const TuneOptions& options, Reporter& reporter) {
     return reporter.exit_code();
   }
   if (!may_write(options.output, reporter)) return reporter.exit_code();
-  auto constants = read_constants(options, reporter);
-  if (!constants) return reporter.exit_code();
-  CompileOptions compile_options = options.compile_options();
-  compile_options.import.constants = std::move(*constants);
-  Tuner tuner(options.model, compile_options, options.seconds, reporter);
+  const std::optional<CompileOptions> compile_options = complete_options(options, reporter);
+  if (!compile_options) return reporter.exit_code();
+  Tuner tuner(options.model, *compile_options, options.seconds, reporter);
   if (!tuner.run()) return reporter.exit_code();
   const TuneResult& result = tuner.result();
   if (!write_file(options.output, file_of(result, isa), reporter)) return reporter.exit_code();

@@ -74,16 +74,10 @@ std::unique_ptr<Program> compile_with_data(const std::string& bytes, const std::
 
 std::unique_ptr<Program> compile_file(const ModelOptions& options, Reporter& reporter,
                                       const fs::path& data) {
-  CompileOptions compile_options = options.compile_options();
+  std::optional<CompileOptions> completed = complete_options(options, reporter);
+  if (!completed) return nullptr;
+  CompileOptions& compile_options = *completed;
   if (!data.empty()) compile_options.import.data_shapes = shapes_of_inputs(data);
-  if (!options.tuning.empty()) {
-    std::optional<Tuning> tuning = read_tuning_file(options.tuning, reporter);
-    if (!tuning) return nullptr;
-    compile_options.tuning = std::move(*tuning);
-  }
-  auto constants = read_constants(options, reporter);
-  if (!constants) return nullptr;
-  compile_options.import.constants = std::move(*constants);
   Sink sink;
   std::unique_ptr<Program> program;
   {

@@ -28,8 +28,9 @@ std::string content_of(const fs::path& path) {
   return read_file(path.string(), kMostBytes, "", ignored).value_or("");
 }
 
-// Null if the compiler left no call graph or a frame of it has no fixed size.
-std::optional<std::int64_t> stack_of(const Program& program, const std::vector<fs::path>& objects) {
+}  // namespace
+
+CallGraph call_graph_of(const Program& program, const std::vector<fs::path>& objects) {
   CallGraph graph;
   for (fs::path object : objects) graph.add(content_of(object.replace_extension(".ci")));
   for (const auto& step : program.steps) {
@@ -37,10 +38,8 @@ std::optional<std::int64_t> stack_of(const Program& program, const std::vector<f
       graph.set_frame(function.name, function.stack);
     }
   }
-  return graph.deepest("network_run");
+  return graph;
 }
-
-}  // namespace
 
 std::optional<Footprint> measure_footprint(const Program& program, Reporter& reporter) {
   const std::optional<Toolchain> toolchain = find_builder(program.isa);
@@ -58,7 +57,8 @@ std::optional<Footprint> measure_footprint(const Program& program, Reporter& rep
   if (!objects) return std::nullopt;
   std::vector<ObjectSize> sizes;
   for (const fs::path& object : *objects) sizes.push_back(size_of_object(content_of(object)));
-  const Footprint footprint{code_bytes_of(sizes), stack_of(program, *objects)};
+  const Footprint footprint{code_bytes_of(sizes),
+                            call_graph_of(program, *objects).deepest("network_run")};
   return footprint.code_bytes > 0 ? std::optional(footprint) : std::nullopt;
 }
 

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "compiler/host/reporter.h"
+#include "compiler/host/stack_use.h"
 #include "compiler/program/step.h"
 
 namespace etch::cli {
+
+// Of objects that a compiler left a .ci file beside; frames of assembly are what the steps say.
+CallGraph call_graph_of(const Program& program, const std::vector<std::filesystem::path>& objects);
 
 struct Footprint {
   std::int64_t code_bytes = 0;

@@ -146,6 +146,18 @@ std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
   return QuantizeInput{text.substr(0, equals), *mode, *min, *max, type};
 }
 
+std::optional<CompileOptions> complete_options(const ModelOptions& options, Reporter& reporter) {
+  CompileOptions out = options.compile_options();
+  auto constants = read_constants(options, reporter);
+  if (!constants) return std::nullopt;
+  out.import.constants = std::move(*constants);
+  if (options.tuning.empty()) return out;
+  std::optional<Tuning> tuning = read_tuning_file(options.tuning, reporter);
+  if (!tuning) return std::nullopt;
+  out.tuning = std::move(*tuning);
+  return out;
+}
+
 CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;

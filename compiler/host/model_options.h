@@ -53,6 +53,9 @@ std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& 
 // Null and usage errors, one for each wrong line, or an I/O error.
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);
 
+// compile_options() with what those two read; null after an error.
+std::optional<CompileOptions> complete_options(const ModelOptions& options, Reporter& reporter);
+
 // Sets one limit from "nodes=5000"; false if malformed or out of range.
 bool set_limit(const std::string& text, Limits& limits);
 

@@ -12,6 +12,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/host/data_set.h"
+#include "compiler/host/footprint.h"
 #include "compiler/host/instruction_count.h"
 #include "compiler/host/progress.h"
 #include "compiler/host/stack_use.h"
@@ -232,17 +233,7 @@ std::optional<ProcessResult> Network::execute(const std::vector<std::string>& ar
 
 std::optional<Network::Stack> Network::stack() const {
   if (!stack_used_) return std::nullopt;
-  CallGraph graph;
-  for (fs::path file : built_.objects) {
-    Sink sink;  // without the file there is no bound
-    constexpr std::size_t kMostBytes = 256 << 20;
-    graph.add(read_file(file.replace_extension(".ci").string(), kMostBytes, "", sink).value_or(""));
-  }
-  for (const auto& step : program_->steps) {
-    for (const AssemblyFunction& function : step->assembly) {
-      graph.set_frame(function.name, function.stack);
-    }
-  }
+  const CallGraph graph = call_graph_of(*program_, built_.objects);
   return Stack{*stack_used_, graph.deepest(cat(kName, "_run")), graph.deepest("etch_call")};
 }
 

@@ -104,6 +104,9 @@ void GraphBuilder::add_inputs() {
       sink_.error(DiagKind::kGraph, location, "is given twice");
     } else if (const auto initializer = scope_.find(input.name())) {
       declare(read_declaration(input), location, graph_.value(*initializer), sink_);
+      if (options_.constants.contains(input.name()))
+        sink_.error(DiagKind::kName, location,
+                    "has a value in the file: --constant cannot give it");
     } else if (const auto constant = options_.constants.find(input.name());
                constant != options_.constants.end()) {
       add_known_input(input, constant->second, location);

@@ -26,6 +26,8 @@ TEST_F(CliAnswers, AsksWhatWasMeant) {
   EXPECT_EQ(
       error({"check", kDigits, "--tagret", "avx2"}),
       "etch: there is no option '--tagret'; did you mean '--target'? Try etch check --help\n");
+  EXPECT_EQ(error({"help", "comple"}), error({"comple"}));
+  EXPECT_EQ(error({"comple", "--help"}), error({"comple"}));
   EXPECT_NE(error({"compile", kDigits, "--outptu=x"}).find("did you mean '--output'?"),
             std::string::npos);
   EXPECT_NE(error({"check", kDigits, "-t", "cortex-m44"}).find("did you mean 'cortex-m4'?"),

@@ -436,5 +436,15 @@ TEST_F(Cli, NamesThePackageOfCommandsThatItDoesNotHave) {
   }
 }
 
+// Either would replace the other, or make it a folder that Etch does not own.
+TEST_F(Cli, KeepsEvidenceOutOfTheFolderOfCode) {
+  for (const char* evidence : {"out", "out/evidence", "."}) {
+    const ProcessResult result =
+        etch({"compile", kDigits, "-o", path("out"), "--evidence", path(evidence), "--force"});
+    EXPECT_EQ(result.exit_code, 1) << evidence;
+    EXPECT_FALSE(std::filesystem::exists(path("out"))) << evidence;
+  }
+}
+
 }  // namespace
 }  // namespace etch::cli

@@ -84,5 +84,41 @@ TEST_F(ConstantInputs, ThatTheModelDoesNotHaveAreNamed) {
       << result.errors;
 }
 
+TEST_F(ConstantInputs, ServeFitToo) {
+  const std::string file = (folder_ / "test_data_set_0/input_1.pb").string();
+  const ProcessResult result =
+      etch({"fit", model_path().string(), "--ram", "1M", "--flash", "1M", "--estimate", "--target",
+            "scalar", "--constant", "shape=" + file});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+}
+
+// Another value is another program, and its folder says so.
+TEST_F(ConstantInputs, AreToldApartByWhatFoldersSayOfThem) {
+  write_data(1, {6, 1});
+  const auto header = [&](const std::string& number) {
+    const std::string file = (folder_ / ("test_data_set_" + number) / "input_1.pb").string();
+    const ProcessResult result =
+        etch({"compile", model_path().string(), "--target", "scalar", "--name", "net", "-o",
+              path("out" + number), "--constant", "shape=" + file});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    const std::string text = contents(folder_ / ("out" + number) / "net.h");
+    return text.substr(text.find("--constant shape="), 40);
+  };
+  EXPECT_NE(header("0"), header("1"));
+}
+
+TEST_F(ConstantInputs, ThatHaveAValueInTheFileAreNotGivenAnother) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2, 3}).input("shape", DType::kS64, {2});
+  model.initializer("shape", Tensor::of<std::int64_t>({2}, {3, 2}));
+  model.node("Reshape", {"x", "shape"}, {"y"});
+  model.output("y");
+  const std::string file = (folder_ / "test_data_set_0/input_1.pb").string();
+  const ProcessResult result =
+      etch({"inspect", write("default.onnx", model.bytes()), "--constant", "shape=" + file});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("has a value in the file"), std::string::npos) << result.errors;
+}
+
 }  // namespace
 }  // namespace etch::cli
