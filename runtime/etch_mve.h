@@ -206,5 +206,63 @@ static inline void mve_depthwise(const uint8_t* x, const int32_t* stream, uint8_
   }
 }
 
+// Depthwise convolutions along one axis: a line of x is split into its channels in scratch memory,
+// as signed bytes, so that taps are neighbours. Positions `phases` apart, which is the dilation,
+// are neighbours too: scratch[channel][phase][position / phases].
+struct MveLine {
+  int positions;           // of x
+  ptrdiff_t step;          // bytes of x
+  int channels;            // rounded up to 8
+  ptrdiff_t channel_step;  // bytes of scratch
+  int first;               // the phase of the first position
+  int phases;
+  ptrdiff_t phase_step;  // bytes of scratch
+};
+
+// `scratch`: where channel 0 of the first position goes.
+static inline void mve_split_line(const uint8_t* x, uint8_t* scratch, const MveLine& line) {
+  int phase = line.first;
+  ptrdiff_t place = 0;
+  for (int i = 0; i < line.positions; ++i) {
+    for (int c = 0; c < line.channels; ++c)
+      scratch[c * line.channel_step + place] = static_cast<uint8_t>(x[i * line.step + c] ^ 0x80);
+    place += line.phase_step;
+    if (++phase == line.phases) {
+      phase = 0;
+      place += 1 - line.phases * line.phase_step;
+    }
+  }
+}
+
+struct MveLineTile {
+  int pixels;        // 1 to 8, along the line
+  ptrdiff_t x_step;  // bytes of scratch from pixel to pixel
+  int channels;
+  ptrdiff_t channel_step;  // bytes of scratch
+  int vectors;             // of 16 taps
+};
+
+// The stream holds for every channel: 16 weights for each vector of taps; bias; scale.
+static inline void mve_line_tile(const uint8_t* x, const int32_t* stream, uint8_t* y,
+                                 const MveLineTile& tile, const MveStore& out) {
+  for (int c = 0; c < tile.channels; ++c) {
+    const int32_t* const factors = stream + 4 * tile.vectors;
+    float scale = 0;
+    memcpy(&scale, factors + 1, sizeof scale);
+    for (int p = 0; p < tile.pixels; ++p) {
+      const uint8_t* const from = x + c * tile.channel_step + p * tile.x_step;
+      uint32_t sum = mve_word(factors);
+      for (int k = 0; k < 16 * tile.vectors; ++k) {
+        const auto w = static_cast<int8_t>(mve_word(stream + k / 4) >> (8 * (k % 4)) & 0xffu);
+        sum += static_cast<uint32_t>(static_cast<int8_t>(from[k]) * w);
+      }
+      const float scaled = opaque(static_cast<float>(static_cast<int32_t>(sum)) * scale);
+      y[p * out.step + c] =
+          static_cast<uint8_t>(clamp_round_offset(scaled, out.zero_point, out.low, out.high));
+    }
+    stream = factors + 2;
+  }
+}
+
 }  // namespace rt
 }  // namespace etch

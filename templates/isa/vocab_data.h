@@ -108,7 +108,7 @@ inline void pack_weight(const IsaTraits& isa, std::uint8_t* vector, int lane, in
 // As load_moved_w4 takes it.
 inline void pack_moved_weight(const IsaTraits& isa, std::uint8_t* vector, int lane, int k,
                               std::int8_t value) {
-  if (isa.weights_in_pairs && value == -128) value = -127;
+  if (isa.weights_in_pairs && k >= 2 && value == -128) value = -127;  // fits_in_pairs()
   if (!isa.weights_in_pairs) return pack_weight(isa, vector, lane, k, value);
   vector[k / 2 * 2 * isa.lanes + 2 * lane + k % 2] = static_cast<std::uint8_t>(value);
 }

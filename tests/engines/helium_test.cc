@@ -86,6 +86,8 @@ TEST(Helium, EveryCountOfDepthwiseChannelsAgrees) {
   expect_agreement(depthwise_channel_counts(1), 3);
 }
 
+TEST(Helium, DepthwiseConvolutionsAlongALineAgree) { expect_agreement(depthwise_lines(90), 2); }
+
 TEST(Helium, LargerConvolutionsAndWideWeightsAgree) {
   std::vector<Case> all = larger_convolutions(24);
   add_cases(all, nearly_narrow_convolutions(4));
@@ -113,6 +115,7 @@ TEST(Helium, FunctionsOfOneNameAreEqual) {
   std::vector<Case> all = dense_channel_counts(1);
   add_cases(all, depthwise_channel_counts(1));
   add_cases(all, residual_convolutions(12));
+  add_cases(all, depthwise_lines(90));
   std::map<std::string, AssemblyFunction> known;
   for (const Case& each : all) {
     const std::unique_ptr<Program> program = compiled(each, helium().name, RequantizeMode::kAuto);

@@ -156,7 +156,7 @@ TEST(HeliumDepthwise, RowsOfPaddingAloneReadNothingOfX) {
   for (const Objective objective : {Objective::kBalanced, Objective::kRam}) {
     expect_rows_of_padding(16, {2, 4}, {1, 1}, {0, 0, 6, 0}, {1, 1}, objective);
     expect_rows_of_padding(16, {2, 4}, {1, 1}, {6, 0, 6, 0}, {1, 1}, objective);
-    expect_rows_of_padding(20, {3, 4}, {2, 1}, {8, 0, 8, 0}, {3, 1}, objective);
+    expect_rows_of_padding(20, {3, 4}, {2, 2}, {8, 0, 8, 0}, {3, 1}, objective);
   }
 }
 

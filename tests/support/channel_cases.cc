@@ -70,6 +70,40 @@ std::vector<Case> dense_channel_counts(int each) {
   });
 }
 
+std::vector<Case> depthwise_lines(int count) {
+  std::vector<Case> out;
+  for (int i = 0; i < count; ++i) {
+    Dice dice(9'950'000 + static_cast<std::uint64_t>(i));
+    const std::int64_t taps = dice.pick<std::int64_t>({2, 3, 4, 5, 9, 16, 17, 37});
+    const bool dilated = dice.one_in(2);
+    const std::int64_t dilation = dilated ? dice.pick<std::int64_t>({2, 3, 9}) : 1;
+    ConvShape shape;
+    shape.group = dice.pick<std::int64_t>({2, 3, 8, 13, 16, 33});
+    shape.batch = dice.one_in(4) ? 2 : 1;
+    shape.in = {dice.between(1, 40) + (dice.one_in(3) ? 0 : (taps - 1) * dilation)};
+    shape.kernel = {taps};
+    shape.stride = {dilated ? 1 : dice.between(1, 3)};
+    shape.dilation = {dilation};
+    const std::int64_t missing = (taps - 1) * dilation + 1 - shape.in[0];
+    shape.pad_begin = {std::max<std::int64_t>(missing, dice.one_in(2) ? 0 : dice.between(0, 7))};
+    shape.pad_end = {dice.one_in(2) ? 0 : dice.between(0, 7)};
+    if (!dice.one_in(3)) {  // across: nothing but a size and a stride
+      const int place = static_cast<int>(dice.between(0, 1));
+      const auto insert = [&](std::vector<std::int64_t>& sizes, std::int64_t size) {
+        sizes.insert(sizes.begin() + place, size);
+      };
+      insert(shape.in, dice.pick<std::int64_t>({1, 2, 7}));
+      insert(shape.kernel, 1);
+      insert(shape.stride, dice.one_in(4) ? 2 : 1);
+      insert(shape.dilation, 1);
+      insert(shape.pad_begin, 0);
+      insert(shape.pad_end, 0);
+    }
+    out.push_back(conv_case(shape, Scaling::kTypical, cat("depthwise_line_", i), dice));
+  }
+  return out;
+}
+
 std::vector<Case> pixels_far_apart() {
   std::vector<Case> out;
   for (const std::int64_t stride : {1, 3}) {

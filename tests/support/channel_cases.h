@@ -14,6 +14,10 @@ namespace etch {
 std::vector<Case> depthwise_channel_counts(int each);
 std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 
+// Depthwise along one axis, either of a plane with few or many lines, or the only one: 2 to 37
+// taps, strides 1 to 3 or dilations 2 to 9, any pads, 1 to 33 channels.
+std::vector<Case> depthwise_lines(int count);
+
 // Depthwise with pixels more than 4 KiB apart: farther than offsets in loads of Arm reach.
 std::vector<Case> pixels_far_apart();
 

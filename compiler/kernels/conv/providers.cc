@@ -9,6 +9,7 @@
 #include "compiler/kernels/conv/dsp/conv.h"
 #include "compiler/kernels/conv/helium/conv.h"
 #include "compiler/kernels/conv/helium/depthwise.h"
+#include "compiler/kernels/conv/helium/lines.h"
 #include "compiler/kernels/conv/portable/conv.h"
 #include "compiler/kernels/conv/proof.h"
 #include "compiler/kernels/conv/regions.h"
@@ -27,6 +28,14 @@ BuiltConvolution build_winograd(const ConvProblem& problem, const IsaTraits& isa
 
 BuiltConvolution build_dsp(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
   return make_dsp_conv_step(problem, isa);
+}
+
+BuiltConvolution build_helium_lines(const ConvProblem& problem, const IsaTraits& isa,
+                                    const Tuning&) {
+  std::unique_ptr<MveLinesStep> step = make_mve_lines_step(problem, isa);
+  if (step == nullptr) return {};
+  std::vector<ScratchWish> scratch = {{"scratch", DType::kU8, step->plan.scratch_bytes}};
+  return {std::move(step), std::move(scratch)};
 }
 
 BuiltConvolution build_helium_depthwise(const ConvProblem& problem, const IsaTraits& isa,
@@ -71,6 +80,7 @@ BuiltConvolution build_portable(const ConvProblem& problem, const IsaTraits& isa
 constexpr ConvProvider kProviders[] = {
     {"dsp_winograd", dsp_winograd_serves, build_winograd},
     {"dsp", dsp_conv_serves, build_dsp},
+    {"helium_lines", mve_lines_serve, build_helium_lines},
     {"helium_depthwise", mve_depthwise_serves, build_helium_depthwise},
     {"helium", mve_conv_serves, build_helium},
     {"depthwise", serves_depthwise, build_depthwise},

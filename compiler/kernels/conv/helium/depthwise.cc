@@ -9,6 +9,7 @@
 #include "compiler/kernels/conv/assemble.h"
 #include "compiler/kernels/conv/depthwise/depthwise.h"
 #include "compiler/kernels/conv/helium/depthwise_plan.h"
+#include "compiler/kernels/conv/helium/pack.h"
 #include "compiler/kernels/conv/pieces.h"
 #include "compiler/program/constants.h"
 #include "compiler/stage/staged_step_impl.h"
@@ -40,14 +41,6 @@ void append_vector(const ConvProblem& problem, std::int64_t m, int first_row, in
   }
 }
 
-std::int32_t bias_of(const ConvProblem& problem, std::int64_t m) {
-  const std::vector<int> taps = all_taps(problem);
-  std::uint32_t sum = 0;  // bytes of x are moved by -128
-  for (const int tap : taps) sum += static_cast<std::uint32_t>(problem.weight(m, tap, 0));
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(folded_bias(problem, m, taps)) +
-                                   128 * sum);
-}
-
 std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwise& t) {
   std::vector<std::int32_t> stream;
   for (int m = 0; m < t.channels; ++m) {
@@ -57,7 +50,7 @@ std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwis
           append_vector(problem, m, kWord * g - row, kWord * h, stream);
       }
     }
-    stream.push_back(bias_of(problem, m));
+    stream.push_back(mve_depthwise_bias(problem, m));
     stream.push_back(std::bit_cast<std::int32_t>(problem.scale[static_cast<std::size_t>(m)]));
   }
   return stream;

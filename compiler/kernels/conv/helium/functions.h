@@ -51,4 +51,20 @@ bool fits(const MveDepthwiseConv& conv);
 // (const uint8_t* x, const int32_t* stream, uint8_t* y).
 AssemblyFunction mve_depthwise(const MveDepthwiseConv& conv);
 
+bool fits(const rt::MveLine& line);
+// (const uint8_t* x, uint8_t* scratch). Up to 7 bytes after a position are read and ignored.
+AssemblyFunction mve_split_line(const rt::MveLine& line);
+
+// Tiles of 8 pixels, or of up to 4.
+struct MveLineConv {
+  rt::MveLineTile tile{};
+  rt::MveStore out{};
+
+  std::int64_t stream_words() const { return std::int64_t{tile.channels} * (4 * tile.vectors + 2); }
+};
+bool fits(const MveLineConv& conv);
+
+// (const uint8_t* x, const int32_t* stream, uint8_t* y).
+AssemblyFunction mve_line_tile(const MveLineConv& conv);
+
 }  // namespace etch
