@@ -264,5 +264,19 @@ static inline void mve_line_tile(const uint8_t* x, const int32_t* stream, uint8_
   }
 }
 
+// QuantizeLinear of floats (docs/spec/quantization.md section 2.3).
+struct MveQuantize {
+  int elements;
+  ptrdiff_t step;  // bytes of y from element to element
+  float scale;
+  int low, high, zero_point;  // limits of the quotient; as stored
+};
+
+static inline void mve_quantize(const float* x, uint8_t* y, const MveQuantize& q) {
+  for (int i = 0; i < q.elements; ++i)
+    y[i * q.step] = static_cast<uint8_t>(clamp_round_offset(
+        x[i] / q.scale, q.zero_point, q.low + q.zero_point, q.high + q.zero_point));
+}
+
 }  // namespace rt
 }  // namespace etch

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "compiler/base/text.h"
 #include "compiler/host/toolchain.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
@@ -17,8 +20,10 @@
 #include "tests/support/channel_cases.h"
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/residual_cases.h"
 #include "tests/support/table_cases.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
@@ -109,6 +114,43 @@ TEST(Helium, ResidualsAndNetworksAgree) {
 }
 
 TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }
+
+// Ties and floats around them, infinities, both kinds of NaN and any bits; as they are, and with
+// the planes of an image written side by side for a convolution.
+Case quantized_image(int index) {
+  Dice dice(14'000'000 + static_cast<std::uint64_t>(index));
+  const std::int64_t channels = dice.between(1, 5), rows = dice.between(3, 9),
+                     cols = dice.between(2, 9);
+  const float scale = 0.001F * static_cast<float>(dice.between(1, 9999));
+  const int zero = static_cast<int>(dice.between(0, 255));
+  Tensor x(DType::kF32, {1, channels, rows, cols});
+  for (float& each : x.as<float>()) {
+    const auto tie = (static_cast<float>(dice.between(-3, 258) - zero) + 0.5F) * scale;
+    const auto bits = static_cast<std::uint32_t>(dice.between(0, 0xffffffff));
+    const std::uint32_t near = std::bit_cast<std::uint32_t>(tie) + bits % 5 - 2;
+    each = std::bit_cast<float>(dice.one_in(4) ? bits : near);
+    if (dice.one_in(9)) each = dice.one_in(2) ? INFINITY : -INFINITY;
+    if (dice.one_in(9)) each = std::bit_cast<float>(dice.one_in(2) ? 0x7f800001U : 0xffc00000U);
+  }
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1, channels, rows, cols});
+  model.initializer("s", f32({}, {scale}))
+      .initializer("z", u8({}, {static_cast<std::uint8_t>(zero)}));
+  model.node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  if (dice.one_in(2)) {
+    model.initializer("w", random_bytes(dice, DType::kU8, {3, channels, 1, 1}));
+    model.initializer("ys", f32({}, {scale * 90}));
+    model.node("QLinearConv", {"q", "s", "z", "w", "s", "z", "ys", "z"}, {"y"}).output("y");
+  }
+  model.output("q");
+  return {cat("quantized_image_", index), model.bytes(), {x}};
+}
+
+TEST(Helium, QuantizationOfFloatsAgrees) {
+  std::vector<Case> all;
+  for (int i = 0; i < 36; ++i) all.push_back(quantized_image(i));
+  expect_agreement(all, 2);
+}
 
 // What a step of one network is called another one may be, too, so names must tell functions apart.
 TEST(Helium, FunctionsOfOneNameAreEqual) {

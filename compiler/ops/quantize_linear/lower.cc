@@ -1,7 +1,10 @@
 // Lowering of QuantizeLinear: SIMD code for 8 bits with one constant scale, else rows.
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/quantize/mve.h"
 #include "compiler/kernels/quantize/scales.h"
 #include "compiler/kernels/rows/elementwise.h"
 #include "compiler/lower/lowering.h"
@@ -9,6 +12,23 @@
 #include "compiler/ops/quantize_linear/op.h"
 
 namespace etch {
+
+namespace {
+
+// Shorter runs are not worth a call.
+constexpr int kLeastRun = 8;
+
+void use_assembly(QuantizeStep& step, const IsaTraits& isa) {
+  QuantizePlan& plan = step.plan;
+  if (isa.assembly != Assembly::kMve || plan.nest.run < kLeastRun) return;
+  std::optional<AssemblyFunction> function = mve_quantize(
+      {plan.nest.run, plan.nest.out_step, plan.scale, plan.low, plan.high, plan.zero_point});
+  if (!function) return;
+  plan.function = function->name;
+  step.assembly.push_back(std::move(*function));
+}
+
+}  // namespace
 
 void lower_quantize_linear(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QuantizeLinearParams>(node);
@@ -26,11 +46,12 @@ void lower_quantize_linear(Lowering& lowering, const Node& node) {
   step->kind = "quantize";
   const int zero = params.y->zero_point_at(0);
   step->plan.nest = make_nest(views);
-  interleave_planes(step->plan.nest);
   step->plan.scale = params.y->scale_at(0);
   step->plan.low = static_cast<int>(min_of(params.type)) - zero;
   step->plan.high = static_cast<int>(max_of(params.type)) - zero;
   step->plan.zero_point = zero + lowering.stored_offset(y);
+  use_assembly(*step, lowering.isa());
+  if (step->plan.function.empty()) interleave_planes(step->plan.nest);
   step->summary = cat("quantize: scale ", decimal(step->plan.scale), ", zero point ", zero);
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }

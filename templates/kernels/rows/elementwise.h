@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/etch_mve.h"
 #include "templates/external/ops.h"
 #include "templates/kernels/rows/nest.h"
 #include "templates/kernels/rows/product.h"
@@ -175,6 +176,7 @@ struct QuantizePlan {
   float scale = 1;
   int low = 0, high = 255;  // qmin - zero point, qmax - zero point of the logical type
   int zero_point = 0;       // as stored
+  std::string function;     // in assembly, for a whole run; empty: there is none
 };
 
 // `n` elements at x, or a full vector for 0, quantized except for the zero point.
@@ -202,7 +204,23 @@ void quantize_planes(S& s, const QuantizePlan& plan) {
 }
 
 template <class S>
+void quantize_runs(S& s, const QuantizePlan& plan) {
+  const Nest& nest = plan.nest;
+  const rt::MveQuantize run{nest.run,   static_cast<std::ptrdiff_t>(nest.out_step),
+                            plan.scale, plan.low,
+                            plan.high,  plan.zero_point};
+  const auto native = [run](const float* x, std::uint8_t* y) { rt::mve_quantize(x, y, run); };
+  nest_detail::chunks(s, nest, nest.run, [&](const nest_detail::At<S>& at, int n) {
+    s.call(assembly_call({plan.function, "etch_mve.h", FloatUse::kUsed}, native,
+                         std::int64_t{4} * n, (n - 1) * nest.out_step + 1),
+           s.template operand<const float>(0) + at.i[0],
+           s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1]);
+  });
+}
+
+template <class S>
 void quantize_kernel(S& s, const QuantizePlan& plan) {
+  if (!plan.function.empty()) return quantize_runs(s, plan);
   if (plan.nest.planes > 1) return quantize_planes(s, plan);
   const int lanes = s.isa().lanes;
   nest_detail::chunks(s, plan.nest, 4 * lanes, [&](const nest_detail::At<S>& at, int n) {
