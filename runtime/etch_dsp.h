@@ -90,17 +90,30 @@ static inline void dsp_gather(const uint8_t* x, int32_t* out, int pixels, ptrdif
   }
 }
 
-// `pixels` pixels of x[pair][pixel] times all channels, two at a time. The stream holds for every
+// What weights minus `moved` leave out of a sum: `moved` times all elements of x.
+static inline int32_t dsp_moved_sum(const int32_t* x, int pairs, int step, int32_t moved) {
+  int32_t sum = 0;
+  for (int k = 0; moved != 0 && k < pairs; ++k) {
+    sum = dsp_add_product(sum, dsp_low_half(x[k * step]), moved);
+    sum = dsp_add_product(sum, dsp_high_half(x[k * step]), moved);
+  }
+  return sum;
+}
+
+// `pixels` pixels of x[pair][pixel] times all channels, two at a time; weights are those of the
+// stream plus `moved`. The stream holds for every
 // two channels: 2 biases; per pair of K a word of 4 bytes, channel 0 and 1 of the first element and
 // then of the second; factors.
 static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
-                            int pixels, int pairs, int channels, const DspStore& out) {
+                            int pixels, int pairs, int channels, const DspStore& out,
+                            int32_t moved = 0) {
   for (int first = 0; first < channels; first += 2) {
     const int32_t* const weights = stream + 2;
     const int32_t* const factors = weights + pairs;
     for (int p = 0; p < pixels; ++p) {
+      const int32_t rest = dsp_moved_sum(x + p, pairs, pixels, moved);
       for (int c = 0; c < 2 && first + c < channels; ++c) {
-        int32_t acc = stream[c];
+        int32_t acc = dsp_add_product(stream[c], rest, 1);
         for (int k = 0; k < pairs; ++k) {
           const int32_t at = x[k * pixels + p];
           acc = dsp_add_product(acc, dsp_low_half(at), dsp_byte(weights[k], c));
@@ -126,7 +139,7 @@ struct DspResidual {
 static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t* y,
                                 int32_t zero_points, const uint8_t* residual, const int32_t* line,
                                 int pixels, int pairs, int channels, const DspStore& out,
-                                const DspResidual& add) {
+                                const DspResidual& add, int32_t moved = 0) {
   const int64_t q_factor = static_cast<uint32_t>(line[0]);
   const int64_t r_factor = static_cast<uint32_t>(line[1]);
   for (int first = 0; first < channels; first += 2) {
@@ -134,7 +147,7 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
     uint8_t q[8] = {};
     DspStore packed = out;
     packed.step = 2;
-    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed);
+    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed, moved);
     stream += 2 + pairs + dsp_factor_words(out, 2);
     for (int p = 0; p < pixels; ++p) {
       for (int c = 0; c < here; ++c) {
@@ -151,12 +164,13 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
 // One pixel times all channels, four at a time. The stream holds for every four: 4 biases; per 4
 // elements of K a word of each channel; factors.
 static inline void dsp_row(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
-                           int groups, int channels, const DspStore& out) {
+                           int groups, int channels, const DspStore& out, int32_t moved = 0) {
+  const int32_t rest = dsp_moved_sum(x, 2 * groups, 1, moved);
   for (int first = 0; first < channels; first += 4) {
     const int32_t* const weights = stream + 4;
     const int32_t* const factors = weights + 4 * groups;
     for (int c = 0; c < 4 && first + c < channels; ++c) {
-      int32_t acc = stream[c];
+      int32_t acc = dsp_add_product(stream[c], rest, 1);
       for (int k = 0; k < groups; ++k) {
         const int32_t w = weights[4 * k + c];
         acc = dsp_add_product(acc, dsp_low_half(x[2 * k]), dsp_byte(w, 0));

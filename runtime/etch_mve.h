@@ -45,11 +45,12 @@ struct MveTile {
   ptrdiff_t x_step;
   int block, channels;
   bool gathered;  // pieces follow one another in the stream without gaps
+  int offset;     // of weights as stored, which are 0 to 255
 };
 
 static inline uint32_t mve_word(const int32_t* p) { return static_cast<uint32_t>(*p); }
 
-// The weight of byte k of K and channel c of n, plus 128.
+// The weight of byte k of K and channel c of n, as stored.
 static inline uint32_t mve_weight(const int32_t* weights, int k, int n, int c) {
   const int32_t* const vector = weights + (k / 16 * n + c) * 4;
   return mve_word(vector + k % 16 / 4) >> (8 * (k % 4)) & 0xffu;
@@ -63,7 +64,7 @@ static inline uint32_t mve_sum(const uint8_t* x, const int32_t* weights, const M
     for (int r = 0; r < pieces[i].repeat; ++r) {
       const uint8_t* const from = x + pieces[i].offset + r * pieces[i].step;
       for (int b = 0; b < pieces[i].bytes; ++b, ++k)
-        sum += from[b] * (mve_weight(weights, k, n, c) - 128u);
+        sum += from[b] * (mve_weight(weights, k, n, c) - static_cast<uint32_t>(tile.offset));
       if (!tile.gathered) k = (k + 15) / 16 * 16;
     }
   }
@@ -102,8 +103,8 @@ static inline uint8_t mve_added(const MveAdd& add, int32_t result, int32_t resid
   return static_cast<uint8_t>(clamp_round_offset(sum, add.y_stored, add.low, add.high));
 }
 
-// The stream holds for every block of n channels: per 16 bytes of K 16 weights of each channel,
-// plus 128, 0 after the end of a piece; biases and scales: of block 2 those of each channel side
+// The stream holds for every block of n channels: per 16 bytes of K 16 weights of each channel, as
+// stored, 0 after the end of a piece; biases and scales: of block 2 those of each channel side
 // by side, of block 4 all biases and then all scales, of block 8 the same with even channels first.
 static inline void mve_tile(const uint8_t* x, const int32_t* stream, void* y, const uint8_t* r,
                             const MveTile& tile, const MvePiece* pieces, int count,

@@ -197,6 +197,14 @@ static inline void fold_zero_point(const uint8_t* zero_point, Stored as, int32_t
   for (ptrdiff_t i = 0; i < n; ++i) start[i] = Mul::of(zero, factor[i]);
 }
 
+// start[c] is added to channel c of every row of y.
+static inline void add_to_rows(const int32_t* start, int32_t* y, ptrdiff_t rows,
+                               ptrdiff_t channels) {
+  for (ptrdiff_t i = 0; i < rows; ++i, y += channels) {
+    for (ptrdiff_t c = 0; c < channels; ++c) y[c] = Add::of(y[c], start[c]);
+  }
+}
+
 // ---- windows of floats ----
 
 // The taps along one axis that are inside the input for one output position: `count` of them, each

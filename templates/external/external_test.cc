@@ -298,6 +298,7 @@ TEST(External, ProductsStayInsideTheirSpans) {
                           kFloats, kBytes, kOut);
     }
     call_between_guards(FillZeroPoint{}, kBytes, kStored, 3, kOut, 7);
+    call_between_guards(AddToRows{}, kInts, kIntsOut, 3, 5);
     call_between_guards(FoldZeroPoint{}, kBytes, kStored, 3, kInts, kIntsOut, 7);
   });
 }

@@ -125,6 +125,18 @@ struct FoldZeroPoint : RuntimeFunction {
   }
 };
 
+struct AddToRows : RuntimeFunction {
+  AddToRows() : RuntimeFunction("add_to_rows", "etch_products.h", FloatUse::kNone) {}
+  void operator()(const std::int32_t* start, std::int32_t* y, std::ptrdiff_t rows,
+                  std::ptrdiff_t channels) const {
+    rt::add_to_rows(start, y, rows, channels);
+  }
+  auto spans(const std::int32_t* start, std::int32_t* y, std::ptrdiff_t rows,
+             std::ptrdiff_t channels) const {
+    return spans_of(span(start, {}, channels), span(y, {}, rows * channels));
+  }
+};
+
 struct FillZeroPoint : RuntimeFunction {
   FillZeroPoint() : RuntimeFunction("fill_zero_point", "etch_products.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* zero, rt::Stored as, int offset, std::uint8_t* y,

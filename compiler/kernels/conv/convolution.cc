@@ -2,21 +2,14 @@
 #include "compiler/kernels/conv/convolution.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include "compiler/base/observation.h"
 #include "compiler/base/text.h"
-#include "compiler/kernels/conv/depthwise/depthwise.h"
+#include "compiler/kernels/conv/built.h"
 #include "compiler/kernels/conv/depthwise/spread.h"
-#include "compiler/kernels/conv/portable/conv.h"
-#include "compiler/kernels/conv/proof.h"
 #include "compiler/kernels/conv/providers.h"
-#include "compiler/kernels/products/general.h"
-#include "compiler/kernels/rows/arithmetic.h"
-#include "compiler/lower/arguments.h"
 #include "compiler/program/certificate.h"
 
 namespace etch {
@@ -28,7 +21,9 @@ std::string sizes(const ConvGeometry& geometry, std::int64_t ConvAxis::*member) 
   return out;
 }
 
-std::string describe(const ConvProblem& problem, const std::string& kind) {
+}  // namespace
+
+std::string summary_of(const ConvProblem& problem, const std::string& kind) {
   const ConvGeometry& g = problem.geometry;
   const bool matrix =
       g.axes.size() == 1 && g.axes[0].kernel == 1 && g.axes[0].stride == 1 && g.group == 1;
@@ -50,25 +45,17 @@ std::string describe(const ConvProblem& problem, const std::string& kind) {
   if (g.group > 1 && kind != "depthwise") out += cat(", ", counted(g.group, "group"));
   return out;
 }
-}  // namespace
 
-namespace {
-// Without a halo the padding becomes border regions.
 void ignore_halo(View& view) {
   view.halo_begin.assign(view.shape.size(), 0);
   view.halo_end.assign(view.shape.size(), 0);
 }
-}  // namespace
 
-namespace {
-
-// Gives the step, with the memory that it asks for, to the lowering: operands x, the residual,
-// scratch memory, y. False where x cannot be aligned as the kernel has to have it.
 bool add_built(Lowering& lowering, const Node& node, const ConvProblem& problem,
                BuiltConvolution built) {
   if (built.alignment == WordAlignment::kOfXRequired && !lowering.align(problem.x, 4)) return false;
   Step& step = *built.step;
-  step.summary = describe(problem, step.kind);
+  step.summary = summary_of(problem, step.kind);
   std::vector<View> scratch;
   for (const ScratchWish& wish : built.scratch) {
     scratch.push_back(lowering.scratch(wish.type, wish.elements));
@@ -89,8 +76,6 @@ bool add_built(Lowering& lowering, const Node& node, const ConvProblem& problem,
   lowering.add(node, std::move(built.step), std::move(views), 1, scratch.size());
   return true;
 }
-
-}  // namespace
 
 namespace {
 
@@ -128,115 +113,6 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
     return certify(seen, *step);
   }
   ETCH_CHECK(false);  // the last provider serves every problem
-}
-
-namespace {
-
-std::string range_fact(const ConvProblem& problem) {
-  constexpr std::int64_t kMost = 255;  // |x - zero point|
-  const std::int64_t terms = problem.taps() * problem.geometry.in_per_group();
-  std::int64_t reach = 0;
-  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
-    std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < terms; ++i)
-      sum += std::abs(problem.weights[static_cast<std::size_t>(m * terms + i)]);
-    reach = std::max(reach, kMost * sum);
-  }
-  return cat("accumulators stay within +-", reach, " for every zero point",
-             reach <= std::numeric_limits<std::int32_t>::max() ? "" : ": int32 may wrap");
-}
-
-// The step that multiplies the zero point by `factors`; its output is the start of all lanes.
-View add_fold(Lowering& lowering, const Node& node, ConstantArray factors, int offset,
-              int zero_point) {
-  auto step = std::make_unique<FoldStep>();
-  step->kind = "start";
-  step->summary = "what accumulators start from: -x_zero_point * sum(w), in lane order";
-  StepArguments arguments(lowering, node, *step);
-  step->plan.zero_point = arguments.parameter(zero_point, "zero_point").argument;
-  step->plan.offset = offset;
-  step->plan.n = static_cast<int>(factors.bytes.size() / sizeof(std::int32_t));
-  factors.suffix = "factors";
-  factors.comment = "-sum(w), in lane order";
-  step->constants.push_back(std::move(factors));
-  const View start = lowering.scratch(DType::kS32, step->plan.n);
-  step->plan.start = arguments.output("start", start);
-  arguments.add(std::move(step));
-  return start;
-}
-
-ConstantArray take_constant(Step& step, const std::string& suffix) {
-  const auto it = std::find_if(step.constants.begin(), step.constants.end(),
-                               [&](const ConstantArray& c) { return c.suffix == suffix; });
-  ETCH_CHECK(it != step.constants.end());
-  ConstantArray out = std::move(*it);
-  step.constants.erase(it);
-  return out;
-}
-
-// Gives x the halo that its consumers requested for this zero point; where it has another one, or
-// none, padding becomes border regions.
-void prepare_halo(Lowering& lowering, const Node& node, View& x, int zero_point) {
-  if (x.halo_source != node.inputs[static_cast<std::size_t>(zero_point)]) return ignore_halo(x);
-  FillPlan halo = lowering.unfilled_halo(x);
-  if (halo.runs.empty()) return;
-  auto step = std::make_unique<FillZeroPointStep>();
-  step->kind = "halo";
-  step->summary = "fill the halo of x with its zero point";
-  StepArguments arguments(lowering, node, *step);
-  step->plan.zero_point = arguments.parameter(zero_point, "zero_point").argument;
-  step->plan.offset = lowering.stored_offset(x);
-  step->plan.halo = std::move(halo);
-  step->plan.x = arguments.output("x", x);
-  arguments.add(std::move(step));
-}
-
-void take_start_from_operand(ConvPlan& plan) {
-  plan.operands.start = 1;
-  plan.operands.y = 2;
-}
-void take_start_from_operand(DepthwisePlan& plan) { plan.start_is_operand = true; }
-
-// What the products take from every x.
-int moved_by(const ConvPlan& plan, const IsaTraits& isa) {
-  return plan.blocks.front().form == BlockForm::kLanes ? isa.moved : 0;
-}
-int moved_by(const DepthwisePlan& plan, const IsaTraits&) { return plan.moved; }
-
-// The step of a problem whose start is an operand between x and y, and its factors as "bias".
-template <class MadeStep>
-void add_started(Lowering& lowering, const Node& node, const ConvProblem& problem, int zero_point,
-                 std::unique_ptr<MadeStep> step) {
-  prove_products(lowering.isa(), *step);
-  step->facts.front() = range_fact(problem);
-  step->summary = describe(problem, step->kind);
-  take_start_from_operand(step->plan);
-  const View start = add_fold(
-      lowering, node, take_constant(*step, "bias"),
-      lowering.stored_offset(problem.x) - moved_by(step->plan, lowering.isa()), zero_point);
-  lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});
-}
-
-}  // namespace
-
-void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, int zero_point) {
-  ETCH_CHECK(problem.scale.empty());
-  if (refuse_empty(lowering, node)) return;
-  prepare_halo(lowering, node, problem.x, zero_point);
-  // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
-  problem.x_zero_point = 1;
-  problem.zero_point_at_run_time = true;
-  problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
-  if (wastes_lanes(problem, lowering.isa())) problem = spread_groups(lowering, node, problem);
-  std::string fault = fault_of_regions(problem);
-  if (!fault.empty()) return lowering.unsupported(node, std::move(fault));
-  if (is_depthwise(problem)) {
-    if (auto step = make_depthwise_step(problem, lowering.isa()))
-      return add_started(lowering, node, problem, zero_point, std::move(step));
-  }
-  MadeConv made = make_conv_step(problem, lowering.isa(), lowering.tuning());
-  if (!made.refusal.empty()) return lowering.unsupported(node, std::move(made.refusal));
-  add_started(lowering, node, problem, zero_point, std::move(made.step));
 }
 
 }  // namespace etch

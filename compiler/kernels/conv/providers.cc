@@ -78,11 +78,11 @@ BuiltConvolution build_portable(const ConvProblem& problem, const IsaTraits& isa
 }
 
 constexpr ConvProvider kProviders[] = {
-    {"dsp_winograd", dsp_winograd_serves, build_winograd},
-    {"dsp", dsp_conv_serves, build_dsp},
-    {"helium_lines", mve_lines_serve, build_helium_lines},
-    {"helium_depthwise", mve_depthwise_serves, build_helium_depthwise},
-    {"helium", mve_conv_serves, build_helium},
+    {"dsp_winograd", dsp_winograd_serves, build_winograd, true},
+    {"dsp", dsp_conv_serves, build_dsp, true},
+    {"helium_lines", mve_lines_serve, build_helium_lines, true},
+    {"helium_depthwise", mve_depthwise_serves, build_helium_depthwise, true},
+    {"helium", mve_conv_serves, build_helium, true},
     {"depthwise", serves_depthwise, build_depthwise},
     {"portable", serves_all, build_portable},
 };

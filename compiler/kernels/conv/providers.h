@@ -46,6 +46,7 @@ struct ConvProvider {
   std::string_view name;
   bool (*serves)(const ConvProblem& problem, const IsaTraits& isa);
   BuiltConvolution (*build)(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning);
+  bool in_assembly = false;  // takes zero points of x that are constants only
 };
 
 // In the order in which they are asked; the last serves every problem.

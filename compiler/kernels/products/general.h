@@ -16,6 +16,7 @@ namespace etch {
 ETCH_PLAN_STEP(GeneralConvStep, GeneralConvPlan, general_conv_kernel, kDependent);
 ETCH_PLAN_STEP(GeneralMatMulStep, GeneralMatMulPlan, general_matmul_kernel, kDependent);
 ETCH_PLAN_STEP(FoldStep, FoldPlan, fold_kernel, kDependent);
+ETCH_PLAN_STEP(AddToRowsStep, AddToRowsPlan, add_to_rows_kernel, kDependent);
 ETCH_PLAN_STEP(FillZeroPointStep, FillZeroPointPlan, fill_zero_point_kernel, kDependent);
 ETCH_PLAN_STEP(FloatPoolStep, FloatPoolPlan, float_pool_kernel, kDependent);
 

@@ -119,6 +119,19 @@ void fold_kernel(S& s, const FoldPlan& plan) {
          s.template operand<std::int32_t>(plan.start), plan.n);
 }
 
+// Adds the same numbers to every row of y.
+struct AddToRowsPlan {
+  Argument start;
+  int rows = 1, channels = 1;
+  int y = 1;  // operand of the step, read and written
+};
+
+template <class S>
+void add_to_rows_kernel(S& s, const AddToRowsPlan& plan) {
+  s.call(external::AddToRows{}, pointer_to<std::int32_t>(s, plan.start),
+         s.template operand<std::int32_t>(plan.y), plan.rows, plan.channels);
+}
+
 // The halo of x, where its value is known at run time.
 struct FillZeroPointPlan {
   Argument zero_point;

@@ -60,6 +60,11 @@ std::string dsp_suffix(const DspEpilogue& out) {
              out.zero_point ? "_zp" : "", limits);
 }
 
+std::string moved_suffix(int moved) {
+  if (moved == 0) return "";
+  return moved < 0 ? cat("_wn", -moved) : cat("_w", moved);
+}
+
 std::string dsp_store_text(const DspEpilogue& out) {
   const char* const result = out.result == Result::kInt32   ? "rt::kDspInt32"
                              : out.result == Result::kFloat ? "rt::kDspFloat"

@@ -18,6 +18,8 @@ inline constexpr char kThumbCondition[] =
 std::string dsp_condition(const DspEpilogue& out);
 // "_i32", "_f32_ssat_zp_0_255_y64": what of it is in the text.
 std::string dsp_suffix(const DspEpilogue& out);
+// "_w3", "_wn3": by how much weights are moved.
+std::string moved_suffix(int moved);
 // "{rt::kDspFloat, 0, 255, 64}" for the portable functions.
 std::string dsp_store_text(const DspEpilogue& out);
 // "const int32_t* x", "const int32_t* stream", y, "int32_t zero_points" of a function.

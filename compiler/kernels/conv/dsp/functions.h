@@ -46,12 +46,14 @@ struct DspTile {
   int channels = 2;
   DspEpilogue out;  // with a residual: kFloat or kHigh, and the limits 0 and 255
   std::optional<DspResidual> residual = {};
+  int moved = 0;  // weights minus those of the stream
 };
 
 struct DspRow {
   int groups = 1;  // of 4 elements of K
   int channels = 4;
   DspEpilogue out;
+  int moved = 0;  // weights minus those of the stream
 };
 
 inline constexpr std::int64_t kMostDepthwiseStep = 4095;  // that an offset in a load reaches

@@ -34,6 +34,7 @@ DspConvPlan plan_loops(const ConvProblem& problem, const IsaTraits& isa, const R
   p.low = is_low(isa);
   p.form = form_of(problem, isa);
   const bool per_channel = p.form == Form::kDepthwise;
+  p.moved = per_channel ? 0 : dsp_weights_moved(problem).value();
   p.channels = static_cast<int>(per_channel ? g.out_channels : g.out_per_group());
   if (problem.residual) p.add = problem.residual->add;
   p.axes = per_channel ? loops_over_images(problem) : loops_around(problem);

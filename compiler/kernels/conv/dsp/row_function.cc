@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostUnrolled = 8;  // groups of 4 elements of K
 constexpr int kSavedBytes = 36;
-constexpr int kY = 0, kX = 4, kStreamEnd = 8, kZeroPoints = 12, kFrame = 20;
+constexpr int kY = 0, kX = 4, kStreamEnd = 8, kZeroPoints = 12, kMovedSum = 16, kFrame = 20;
 
 class Row {
  public:
@@ -20,7 +20,8 @@ class Row {
   std::vector<std::string> lines() {
     t_.comment("r0: x; r1: stream; r2, r3: four elements of x; r4-r7: sums of four channels");
     t_.comment("r8-r11: weights; r12: some of them, widened; lr: end of x");
-    t_.comment("stack: y, x, end of the stream, zero points");
+    t_.comment(cat("stack: y, x, end of the stream, zero points",
+                   row_.moved == 0 ? "" : cat(", ", row_.moved, " times the sum of x")));
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -28,9 +29,14 @@ class Row {
     t_.op("str", "r3", Thumb::at("sp", kZeroPoints));
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
+    if (row_.moved != 0) keep_moved_sum();
     t_.comment("four channels: biases, then all of K");
     t_.label(1);
     t_.op("ldmia", "r1!", "{r4-r7}");
+    if (row_.moved != 0) {
+      t_.op("ldr", "r12", Thumb::at("sp", kMovedSum));
+      for (int c = 0; c < 4; ++c) t_.op("add", Thumb::r(4 + c), "r12");
+    }
     multiply();
     if (bytes()) t_.comment("scale and round");
     write_rounding(t_, row_.out, {4, 5, 6, 7}, 4);
@@ -43,6 +49,23 @@ class Row {
  private:
   using Result = DspEpilogue::Result;
   bool bytes() const { return row_.out.result != Result::kInt32; }
+
+  // The sum of all x, by products with ones.
+  void keep_moved_sum() {
+    t_.add("lr", "r0", 8 * row_.groups, "lr");
+    t_.op("mov", "r12", "#0x10001");
+    t_.op("mov", "r4", "#0");
+    t_.label(5);
+    t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
+    t_.op("smlad", "r4", "r2", "r12", "r4");
+    t_.op("smlad", "r4", "r3", "r12", "r4");
+    t_.op("cmp", "r0", "lr");
+    t_.op("bne", "5b");
+    t_.load("r12", row_.moved);
+    t_.op("mul", "r4", "r4", "r12");
+    t_.op("str", "r4", Thumb::at("sp", kMovedSum));
+    t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
 
   std::int64_t stream_bytes() const {
     const int factors = !bytes() ? 0 : row_.out.result == Result::kFloat ? 4 : 16;
@@ -120,13 +143,15 @@ class Row {
 
 AssemblyFunction dsp_row(const DspRow& row) {
   AssemblyFunction out;
-  out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, dsp_suffix(row.out));
+  out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, moved_suffix(row.moved),
+                 dsp_suffix(row.out));
   out.summary = cat("1 pixel, ", counted(4 * row.groups, "element"), " of K, ",
                     counted(row.channels, "channel"), ", four at a time.");
   set_dsp_parameters(out, "const int32_t*", row.out);
   out.lines = Row(row).lines();
-  out.fallback = cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels,
-                     ", ", dsp_store_text(row.out), ");");
+  out.fallback =
+      cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels, ", ",
+          dsp_store_text(row.out), row.moved == 0 ? "" : cat(", ", row.moved), ");");
   out.stack = kSavedBytes + kFrame;
   return out;
 }

@@ -29,10 +29,15 @@ bool is_direct(const ConvProblem& problem) {
                                          g.axes.size() == 1 || g.axes.front().kernel == 1);
 }
 
-bool is_served(const ConvProblem& problem) {
+// Weights of depthwise convolutions are halfwords where two are multiplied at once; others are
+// bytes, all moved by the same number if need be.
+bool weights_are_served(const ConvProblem& problem, const IsaTraits& isa) {
+  if (isa.assembly != Assembly::kDsp) return dsp_weights_moved(problem) == 0;
+  return is_per_channel(problem.geometry) || dsp_weights_moved(problem);
+}
+
+bool is_served(const ConvProblem& problem, const IsaTraits& isa) {
   const ConvGeometry& g = problem.geometry;
-  const bool narrow = std::all_of(problem.weights.begin(), problem.weights.end(),
-                                  [](int w) { return w >= -128 && w <= 127; });
   const bool channels_last =
       problem.x.stride[1] == 1 && problem.y.stride[1] == bytes_of(problem.y.dtype);
   // One channel per group wastes half of every product except in the kernel made for it.
@@ -43,17 +48,26 @@ bool is_served(const ConvProblem& problem) {
   const auto is_simple = [](const ConvAxis& axis) {
     return count_segments(axis, ConvDirection::kForward, 0, 0, kMostBands).segments <= kMostBands;
   };
-  return g.direction == ConvDirection::kForward && g.axes.size() <= 2 && narrow && channels_last &&
-         grouped && (g.axes.size() < 2 || is_simple(g.axes[0]));
+  return g.direction == ConvDirection::kForward && g.axes.size() <= 2 &&
+         weights_are_served(problem, isa) && channels_last && grouped &&
+         (g.axes.size() < 2 || is_simple(g.axes[0]));
 }
 
 }  // namespace
+
+std::optional<int> dsp_weights_moved(const ConvProblem& problem) {
+  if (problem.weights.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(problem.weights.begin(), problem.weights.end());
+  if (*least >= INT8_MIN && *most <= INT8_MAX) return 0;
+  if (*most - *least > UINT8_MAX) return std::nullopt;
+  return *most > INT8_MAX ? *most - INT8_MAX : *least - INT8_MIN;
+}
 
 bool is_low(const IsaTraits& isa) { return isa.assembly == Assembly::kLow; }
 
 bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa) {
   const bool direct = isa.assembly == Assembly::kMla || is_low(isa);
-  if (!(direct || isa.assembly == Assembly::kDsp) || !is_served(problem)) return false;
+  if (!(direct || isa.assembly == Assembly::kDsp) || !is_served(problem, isa)) return false;
   if (is_low(isa) && is_per_channel(problem.geometry) && problem.geometry.axes.size() == 2 &&
       !low_depthwise_serves(problem.geometry.axes[0].kernel, problem.geometry.axes[1].kernel))
     return false;

@@ -1,6 +1,8 @@
 // Which convolutions the functions in assembly for Cortex-M serve.
 #pragma once
 
+#include <optional>
+
 #include "compiler/kernels/conv/problem.h"
 #include "templates/isa/traits.h"
 
@@ -12,8 +14,12 @@ bool is_per_channel(const ConvGeometry& g);
 // Whether its instructions multiply in r0 to r7 only: Cortex-M0 (low.h).
 bool is_low(const IsaTraits& isa);
 
-// False where these kernels do not serve the problem: transposed, three axes, weights wider than
-// int8, or depthwise with channels that are not a multiple of 4.
+// What makes int8 of all weights if it is subtracted; nothing if their range is larger.
+std::optional<int> dsp_weights_moved(const ConvProblem& problem);
+
+// False where these kernels do not serve the problem: transposed, three axes, weights whose range
+// is wider than 8 bits (without SIMD: wider than int8), or depthwise with channels that are not a
+// multiple of 4.
 bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa);
 
 }  // namespace etch

@@ -57,7 +57,7 @@ class Packer {
   }
 
   int weight(std::int64_t m, std::int64_t tap, std::int64_t c) const {
-    return m < 0 || tap < 0 ? 0 : problem_.weight(m, tap, c);
+    return (m < 0 || tap < 0 ? 0 : problem_.weight(m, tap, c)) - plan_.moved;
   }
 
   // Calls body((tap, channel) of 4 elements of K, tap -1 after a run) in the order of the gather.

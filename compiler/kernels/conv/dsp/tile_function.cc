@@ -14,19 +14,21 @@ constexpr int kSavedBytes = 36;    // r4 to r11 and lr
 // On the stack: what a block of channels needs once. kLine: factors and offset of a SumLine.
 constexpr int kY = 0, kXEnd = 4, kX = 8, kStreamEnd = 12, kZeroPoints = 16, kFrame = 20;
 constexpr int kResidual = 20, kLine = 24, kFrameWithResidual = 44;
+constexpr int kMovedSums = 16;  // bytes after these: what moved weights leave out of each pixel
 
 class Tile {
  public:
   explicit Tile(const DspTile& tile) : tile_(tile) {}
 
-  int frame() const { return tile_.residual ? kFrameWithResidual : kFrame; }
+  int frame() const { return moved_sums() + (tile_.moved == 0 ? 0 : kMovedSums); }
 
   std::vector<std::string> lines() {
     t_.comment("r0: x, gathered; r1: stream; r2, r3: x of two pixels; r12, lr: weights, widened");
     t_.comment(
         cat("r4-r", 3 + 2 * tile_.pixels, ": sums, two channels of a pixel after the other"));
     t_.comment(cat("stack: y, end of x, x, end of the stream, zero points",
-                   tile_.residual ? ", residual, line of the sum" : ""));
+                   tile_.residual ? ", residual, line of the sum" : "",
+                   tile_.moved == 0 ? "" : cat(", ", tile_.moved, " times the sums of x")));
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(frame()));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -37,6 +39,7 @@ class Tile {
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
     if (tile_.residual) keep_residual();
+    if (tile_.moved != 0) keep_moved_sums();
     t_.comment("two channels: biases, then all of K");
     t_.label(1);
     load_biases();
@@ -52,6 +55,39 @@ class Tile {
 
  private:
   using Result = DspEpilogue::Result;
+
+  int moved_sums() const { return tile_.residual ? kFrameWithResidual : kFrame; }
+
+  // Sums of all x of each pixel, by products with ones.
+  void keep_moved_sums() {
+    t_.comment(cat(tile_.moved, " times the sum of x: sums in r4-r", 3 + tile_.pixels));
+    t_.op("ldr", "lr", Thumb::at("sp", kXEnd));
+    t_.op("mov", "r12", "#0x10001");
+    for (int p = 0; p < tile_.pixels; ++p) t_.op("mov", Thumb::r(4 + p), "#0");
+    t_.label(5);
+    for (int p = 0; p < tile_.pixels; p += 2) {
+      load_x(p);
+      for (int q = p; q < std::min(p + 2, tile_.pixels); ++q)
+        t_.op("smlad", Thumb::r(4 + q), q == p ? "r2" : "r3", "r12", Thumb::r(4 + q));
+    }
+    t_.op("cmp", "r0", "lr");
+    t_.op("bne", "5b");
+    t_.load("r12", tile_.moved);
+    for (int p = 0; p < tile_.pixels; ++p) {
+      t_.op("mul", Thumb::r(4 + p), Thumb::r(4 + p), "r12");
+      t_.op("str", Thumb::r(4 + p), Thumb::at("sp", moved_sums() + 4 * p));
+    }
+    t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
+
+  // Of this pixel to r2 and, where there is one, of the next to r3.
+  void load_x(int pixel) {
+    if (pixel + 1 < tile_.pixels) {
+      t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
+    } else {
+      t_.op("ldr", "r2", Thumb::then_add("r0", 4));
+    }
+  }
 
   int acc(int pixel, int channel) const { return 4 + 2 * pixel + channel; }
   std::vector<int> accumulators() const {
@@ -122,6 +158,10 @@ class Tile {
     for (int p = 1; p < tile_.pixels; ++p) {
       for (int c = 0; c < 2; ++c) t_.op("mov", Thumb::r(acc(p, c)), Thumb::r(acc(0, c)));
     }
+    for (int p = 0; p < tile_.pixels && tile_.moved != 0; ++p) {
+      t_.op("ldr", "r12", Thumb::at("sp", moved_sums() + 4 * p));
+      for (int c = 0; c < 2; ++c) t_.op("add", Thumb::r(acc(p, c)), "r12");
+    }
   }
 
   // How many pairs of K an iteration has: all, or a number that leaves few or none over.
@@ -153,13 +193,8 @@ class Tile {
     t_.op("sxtb16", "lr", "r12");
     t_.op("sxtb16", "r12", "r12", "ror #8");
     for (int p = 0; p < tile_.pixels; p += 2) {
-      const bool two = p + 1 < tile_.pixels;
-      if (two) {
-        t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
-      } else {
-        t_.op("ldr", "r2", Thumb::then_add("r0", 4));
-      }
-      for (int q = p; q < p + (two ? 2 : 1); ++q) {
+      load_x(p);
+      for (int q = p; q < std::min(p + 2, tile_.pixels); ++q) {
         const char* const x = q == p ? "r2" : "r3";
         t_.op("smlad", Thumb::r(acc(q, 0)), x, "lr", Thumb::r(acc(q, 0)));
         t_.op("smlad", Thumb::r(acc(q, 1)), x, "r12", Thumb::r(acc(q, 1)));
@@ -229,14 +264,16 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 4 && tile.pairs % 2 == 0);
   AssemblyFunction out;
   out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
-                 dsp_suffix(tile.out));
+                 moved_suffix(tile.moved), dsp_suffix(tile.out));
   out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(2 * tile.pairs, "element"),
                     " of K, ", counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const int32_t*", tile.out);
-  out.stack = kSavedBytes + (tile.residual ? kFrameWithResidual : kFrame);
+  Tile function(tile);
+  out.stack = kSavedBytes + function.frame();
   const std::string sizes =
       cat(tile.pixels, ", ", tile.pairs, ", ", tile.channels, ", ", dsp_store_text(tile.out));
-  out.fallback = cat("rt::dsp_tile(x, stream, y, zero_points, ", sizes, ");");
+  const std::string moved = tile.moved == 0 ? "" : cat(", ", tile.moved);
+  out.fallback = cat("rt::dsp_tile(x, stream, y, zero_points, ", sizes, moved, ");");
   if (tile.residual) {
     const DspResidual& r = *tile.residual;
     ETCH_CHECK(tile.out.low == 0 && tile.out.high == 255 && 3 * r.step + 1 <= 4095);
@@ -245,9 +282,9 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
     out.types.insert(out.types.end(), {"const uint8_t*", "const int32_t*"});
     out.names.insert(out.names.end(), {"residual", "line"});
     out.fallback = cat("rt::dsp_tile_add(x, stream, y, zero_points, residual, line, ", sizes, ", {",
-                       r.step, ", ", r.low, ", ", r.high, ", ", r.shift, "});");
+                       r.step, ", ", r.low, ", ", r.high, ", ", r.shift, "}", moved, ");");
   }
-  out.lines = Tile(tile).lines();
+  out.lines = function.lines();
   return out;
 }
 

@@ -1,7 +1,6 @@
 // The pipeline of a convolution for Helium, and which ones are served; see conv.h.
 #include "compiler/kernels/conv/helium/conv.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -24,13 +23,11 @@ bool is_ordinary(float ratio) { return std::fabs(ratio) > 0x1p-60F && std::fabs(
 
 bool mve_conv_serves(const ConvProblem& problem, const IsaTraits& isa) {
   const ConvGeometry& g = problem.geometry;
-  const bool narrow = std::all_of(problem.weights.begin(), problem.weights.end(),
-                                  [](int w) { return w >= -128 && w <= 127; });
   const bool channels_last = (g.in_per_group() == 1 || problem.x.stride[1] == 1) &&
                              problem.y.stride[1] == bytes_of(problem.y.dtype);
   const bool grouped = g.group == 1 || (g.in_per_group() >= 4 && g.out_per_group() >= 2);
-  if (isa.assembly != Assembly::kMve || g.direction != ConvDirection::kForward || !narrow ||
-      !channels_last || !grouped)
+  if (isa.assembly != Assembly::kMve || g.direction != ConvDirection::kForward ||
+      !mve_weight_offset(problem) || !channels_last || !grouped)
     return false;
   if (!problem.residual) return true;
   const SumFactors& f = problem.residual->add.factors;
@@ -48,7 +45,7 @@ std::unique_ptr<MveConvStep> make_mve_conv_step(const ConvProblem& problem, cons
   step->assembly = std::move(planned->assembly);
   assemble(*step, std::move(planned->proof),
            {int32_array("stream", stream,
-                        "per block of channels: packed weights plus 128, biases, scales")},
+                        "per block of channels: packed weights plus their offset, biases, scales")},
            std::move(description));
   return step;
 }

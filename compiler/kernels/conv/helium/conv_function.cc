@@ -126,9 +126,9 @@ class Writer {
     t_.op(store, through, Thumb::then_add("r12", bytes));
   }
 
-  // 128 times the sum of each pixel's bytes.
+  // The offset of the weights times the sum of each pixel's bytes.
   void add_up_pixels() {
-    t_.comment("128 times the sum of each pixel's bytes");
+    t_.comment(cat(conv_.tile.offset, " times the sum of each pixel's bytes"));
     int predicated = 0;
     walk_.over(
         t_, [&] { clear(pixels_); },
@@ -240,8 +240,8 @@ std::string name_of(const MveConv& conv) {
       conv.out.is_int32 ? std::string("int32")
                         : cat("z", conv.out.zero_point, "_l", conv.out.low, "_h", conv.out.high);
   return cat("mve_p", conv.tile.pixels, "_x", conv.tile.x_step, "_k", conv.vectors(),
-             conv.tile.gathered ? "g" : "", "_c", conv.tile.channels, "_b", conv.tile.block, "_",
-             store, "_", digits);
+             conv.tile.gathered ? "g" : "", "_w", conv.tile.offset, "_c", conv.tile.channels, "_b",
+             conv.tile.block, "_", store, "_", digits);
 }
 
 const char* text(bool value) { return value ? "true" : "false"; }
@@ -252,12 +252,12 @@ std::string fallback_of(const MveConv& conv) {
   const rt::MveAdd& a = conv.add;
   return cat("const rt::MvePiece pieces[] = {", pieces_text(conv.pieces), "}; ",
              "rt::mve_tile(x, stream, y, ", a.is_there ? "residual" : "nullptr", ", {", t.pixels,
-             ", ", t.x_step, ", ", t.block, ", ", t.channels, ", ", text(t.gathered), "}, pieces, ",
-             conv.pieces.size(), ", {", text(o.is_int32), ", ", o.zero_point, ", ", o.low, ", ",
-             o.high, ", ", o.step, "}, {", text(a.is_there), ", ", text(a.residual_is_a), ", ",
-             hex_float(a.ratio_a), ", ", hex_float(a.ratio_b), ", ", hex_float(a.fixed), ", ",
-             a.a_stored, ", ", a.b_stored, ", ", a.y_stored, ", ", a.low, ", ", a.high, ", ",
-             a.step, "});");
+             ", ", t.x_step, ", ", t.block, ", ", t.channels, ", ", text(t.gathered), ", ",
+             t.offset, "}, pieces, ", conv.pieces.size(), ", {", text(o.is_int32), ", ",
+             o.zero_point, ", ", o.low, ", ", o.high, ", ", o.step, "}, {", text(a.is_there), ", ",
+             text(a.residual_is_a), ", ", hex_float(a.ratio_a), ", ", hex_float(a.ratio_b), ", ",
+             hex_float(a.fixed), ", ", a.a_stored, ", ", a.b_stored, ", ", a.y_stored, ", ", a.low,
+             ", ", a.high, ", ", a.step, "});");
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class Interleave {
 // What the epilogue shares with other convolutions.
 MveConv as_conv(const MveDepthwiseConv& conv) {
   MveConv out;
-  out.tile = {conv.tile.pixels, conv.tile.x_step, 2, conv.tile.channels, false};
+  out.tile = {conv.tile.pixels, conv.tile.x_step, 2, conv.tile.channels, false, 0};
   out.out = conv.out;
   return out;
 }

@@ -134,7 +134,12 @@ void MveEpilogue::keep_pixel_sums(Thumb& t) const {
   }
   for (int v = 0; v < 2 && sums_[v] >= 0; ++v) {
     if (!by_pixels()) t.op("vdup.32", q(sums_[v]), pixel(v));
-    t.op("vshl.i32", q(sums_[v]), q(sums_[v]), "#7");
+    if (conv_.tile.offset == 128) {
+      t.op("vshl.i32", q(sums_[v]), q(sums_[v]), "#7");
+    } else {
+      t.op("mov", "r8", Thumb::immediate(conv_.tile.offset));
+      t.op("vmul.i32", q(sums_[v]), q(sums_[v]), "r8");
+    }
   }
 }
 

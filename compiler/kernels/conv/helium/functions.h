@@ -4,9 +4,9 @@
 //
 // How they use the core: VMLADAVA adds 16 products to one of the 8 even general registers, so a
 // tile has 8 sums, such as 4 pixels times 2 channels, and the 6 odd registers are pointers. Both
-// sides are unsigned: weights are stored plus 128, and 128 times the sum of a pixel's bytes, which
-// is computed once per tile, is subtracted from all its sums. Requantization works on 4 sums at a
-// time, stores scatter the bytes to their pixels.
+// sides are unsigned: weights are stored plus an offset (128 for int8), and the offset times the
+// sum of a pixel's bytes, which is computed once per tile, is subtracted from all its sums.
+// Requantization works on 4 sums at a time, stores scatter the bytes to their pixels.
 #pragma once
 
 #include <cstdint>

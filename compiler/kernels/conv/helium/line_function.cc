@@ -86,7 +86,7 @@ int pixels_of_row(const MveLineConv& conv) { return conv.tile.pixels / rows_of(c
 
 MveConv as_conv(const MveLineConv& conv) {
   MveConv out;
-  out.tile = {pixels_of_row(conv), conv.tile.x_step, 2, conv.tile.channels, false};
+  out.tile = {pixels_of_row(conv), conv.tile.x_step, 2, conv.tile.channels, false, 0};
   out.out = conv.out;
   return out;
 }

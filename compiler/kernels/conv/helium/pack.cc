@@ -28,14 +28,14 @@ std::vector<KByte> bytes_in_vectors(const PlannedMveConv& conv) {
 
 // Of n channels: a vector of each, then the next vector of each.
 void append_weights(const ConvProblem& problem, const std::vector<KByte>& k, std::int64_t first,
-                    int n, std::vector<std::int32_t>& stream) {
+                    int n, int offset, std::vector<std::int32_t>& stream) {
   for (std::size_t at = 0; at < k.size(); at += kMveVector) {
     for (int c = 0; c < n; ++c) {
       for (std::size_t word = at; word < at + kMveVector; word += 4) {
         std::uint32_t bits = 0;
         for (std::size_t i = 0; i < 4; ++i) {
           const auto [tap, channel] = k[word + i];
-          const int weight = tap < 0 ? 0 : problem.weight(first + c, tap, channel) + 128;
+          const int weight = tap < 0 ? 0 : problem.weight(first + c, tap, channel) + offset;
           bits |= static_cast<std::uint32_t>(weight) << (8 * i);
         }
         stream.push_back(static_cast<std::int32_t>(bits));
@@ -71,7 +71,7 @@ std::vector<std::int32_t> pack_mve_conv(const ConvProblem& problem, const Planne
     for (int block = 0; block < tile.channels; block += tile.block) {
       const int n = std::min(tile.block, tile.channels - block);
       const std::int64_t first = g * tile.channels + block;
-      append_weights(problem, k, first, n, stream);
+      append_weights(problem, k, first, n, tile.offset, stream);
       const std::vector<std::int32_t> factors = factors_of(problem, conv.plan, first, n);
       stream.insert(stream.end(), factors.begin(), factors.end());
     }

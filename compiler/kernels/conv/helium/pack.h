@@ -8,7 +8,7 @@
 
 namespace etch {
 
-// Per block of channels: packed weights plus 128, biases, scales.
+// Per block of channels: packed weights plus their offset, biases, scales.
 std::vector<std::int32_t> pack_mve_conv(const ConvProblem& problem, const PlannedMveConv& conv);
 
 // Of a depthwise convolution whose activations are moved by -128.

@@ -109,8 +109,9 @@ std::vector<rt::MvePiece> repetitions_of(const std::vector<Piece>& pieces, std::
 rt::MveTile tile_of(const ConvProblem& problem, const ConvRegion& place) {
   const int pixels = std::min(4, place.cols);
   const int block = pixels >= 3 ? 2 : 8 / pixels;
-  return {pixels, static_cast<std::ptrdiff_t>(place.x_col), block,
-          static_cast<int>(problem.geometry.out_per_group()), false};
+  return {pixels, static_cast<std::ptrdiff_t>(place.x_col),
+          block,  static_cast<int>(problem.geometry.out_per_group()),
+          false,  mve_weight_offset(problem).value()};
 }
 
 rt::MveAdd add_of(const AddResidual& add, const ConvRegion& place) {
@@ -175,6 +176,15 @@ MveConvPlan plan_of(const ConvProblem& problem, const Requantize& out, const Pla
 }
 
 }  // namespace
+
+std::optional<int> mve_weight_offset(const ConvProblem& problem) {
+  constexpr int kUsual = 128;  // of all that int8 holds
+  if (problem.weights.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(problem.weights.begin(), problem.weights.end());
+  if (*least >= -kUsual && *most < kUsual) return kUsual;
+  if (*most - *least > UINT8_MAX) return std::nullopt;
+  return std::max(0, -*least);
+}
 
 std::optional<PlannedMveConv> plan_mve_conv(const ConvProblem& problem, const IsaTraits& isa) {
   PlannedMveConv out;

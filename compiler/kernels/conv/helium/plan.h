@@ -23,4 +23,7 @@ struct PlannedMveConv {
 // function.
 std::optional<PlannedMveConv> plan_mve_conv(const ConvProblem& problem, const IsaTraits& isa);
 
+// What makes all weights 0 to 255; nothing if their range is larger.
+std::optional<int> mve_weight_offset(const ConvProblem& problem);
+
 }  // namespace etch

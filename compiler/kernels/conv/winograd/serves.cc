@@ -56,7 +56,8 @@ std::int64_t winograd_row_bytes(const ConvGeometry& g) {
 
 bool dsp_winograd_serves(const ConvProblem& problem, const IsaTraits& isa) {
   return isa.objective == Objective::kSpeed && isa.assembly == Assembly::kDsp &&
-         dsp_conv_serves(problem, isa) && is_3x3(problem.geometry) && is_faster(problem.geometry);
+         dsp_conv_serves(problem, isa) && dsp_weights_moved(problem) == 0 &&
+         is_3x3(problem.geometry) && is_faster(problem.geometry);
 }
 
 bool winograd_fits(const ConvProblem& problem, const DspConvPlan& direct) {

@@ -213,8 +213,8 @@ void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_
 
 // 4 pixels x 8 channels, 1 vector of 16 products for each
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)
-ETCH_NAKED void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t*, const int32_t*,
-    uint8_t*) noexcept {
+ETCH_NAKED void mve_p4_x16_k1_w128_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t*,
+    const int32_t*, uint8_t*) noexcept {
   __asm__(
       // r1: x from pixel 0 on
       // r3: stream; r9: y; r11: where the blocks end; r5: turns left
@@ -293,11 +293,11 @@ ETCH_NAKED void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t*
       "pop {r4-r11, pc}\n");
 }
 #else
-void mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t* x, const int32_t* stream,
-    uint8_t* y) noexcept {
+void mve_p4_x16_k1_w128_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t* x,
+    const int32_t* stream, uint8_t* y) noexcept {
   const rt::MvePiece pieces[] = {{0, 1, 0, 16}};
-      rt::mve_tile(x, stream, y, nullptr, {4, 16, 2, 8, false}, pieces, 1, {false, 100, 0, 255, 8},
-      {false, false, 0x0p+0F, 0x0p+0F, 0x0p+0F, 0, 0, 0, 0, 0, 0});
+      rt::mve_tile(x, stream, y, nullptr, {4, 16, 2, 8, false, 128}, pieces, 1,
+      {false, 100, 0, 255, 8}, {false, false, 0x0p+0F, 0x0p+0F, 0x0p+0F, 0, 0, 0, 0, 0, 0});
 }
 #endif
 

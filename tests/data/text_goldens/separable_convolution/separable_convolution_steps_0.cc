@@ -46,7 +46,8 @@ void n0_depthwise(const uint8_t* x, uint8_t* scratch, uint8_t* y) noexcept {
 // scaled accumulators stay below 2^31: the packs saturate, no clamp is needed
 void n1_conv(const uint8_t* x, uint8_t* y) noexcept {
   for (ptrdiff_t tile = 0; tile < 4; ++tile) {
-    mve_p4_x16_k1_c8_b2_z100_l0_h255_feeb80e4f7142d22(x + tile * 64, n1_conv_stream, y + tile * 32);
+    mve_p4_x16_k1_w128_c8_b2_z100_l0_h255_feeb80e4f7142d22(x + tile * 64, n1_conv_stream,
+        y + tile * 32);
   }
 }
 

@@ -34,7 +34,7 @@ alignas(4) const int32_t n0_depthwise_stream[160] SEPARABLE_CONVOLUTION_WEIGHTS_
     544128256, 1537931264, -1746586880, 0, -108, 986822424,
 };
 
-// per block of channels: packed weights plus 128, biases, scales
+// per block of channels: packed weights plus their offset, biases, scales
 alignas(4) const int32_t n1_conv_stream[48] SEPARABLE_CONVOLUTION_WEIGHTS_ATTRIBUTE = {
     -1300808703, -1620825619, -1940842790, 2034107335, 1714155444, 1394138273, 1074121102,
     770815611, 29800, 998445679, -1187, 1000593163, 450798440, 130781269, -206013118,

@@ -1,0 +1,72 @@
+// Code for Cortex-M4, M7 and M33: convolutions whose weights are not int8 but of 8 bits' range
+// (uint8 with a zero point, as tf2onnx and ONNX Runtime write them), or whose zero point of x is
+// known at run time, run in the same functions in assembly as others, in the emulator and in the
+// Native stage. Skipped, with the packages that
+// would help, where compiler or emulator is missing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "compiler/host/toolchain.h"
+#include "compiler/kernels/conv/dsp/conv.h"
+#include "compiler/targets/targets.h"
+#include "tests/support/agreement.h"
+#include "tests/support/cases.h"
+#include "tests/support/engines.h"
+#include "tests/support/expression_cases.h"
+#include "tests/support/generated_batch.h"
+#include "tests/support/residual_cases.h"
+
+namespace etch {
+namespace {
+
+bool moves_weights(const Program& program) {
+  return std::ranges::any_of(program.steps, [](const auto& step) {
+    const auto* const conv = dynamic_cast<const DspConvStep*>(step.get());
+    return conv != nullptr && conv->plan.moved != 0;
+  });
+}
+
+// Of a zero point that is known at run time.
+bool adds_starts(const Program& program) {
+  return std::ranges::any_of(program.steps,
+                             [](const auto& step) { return step->kind == "started"; });
+}
+
+TEST(DspConvolutions, UnsignedWeightsAndZeroPointsAtRunTimeAgree) {
+  const IsaTraits& isa = *find_target("cortex-m4");
+  std::vector<Case> all = nearly_narrow_convolutions(8);
+  add_cases(all, larger_convolutions(12));
+  add_cases(all, residual_convolutions(12));
+  add_cases(all, dynamic_blocks(16));
+  std::vector<std::unique_ptr<Program>> programs;
+  int moved = 0, started = 0;
+  for (const Case& each : all) {
+    programs.push_back(compiled(each, isa.name, RequantizeMode::kAuto));
+    ASSERT_NE(programs.back(), nullptr) << each.name;
+    moved += moves_weights(*programs.back()) ? 1 : 0;
+    started += adds_starts(*programs.back()) ? 1 : 0;
+    EXPECT_EQ(difference_of(native_outputs(*programs.back(), each.inputs), reference_outputs(each)),
+              "")
+        << each.name;
+  }
+  EXPECT_GE(moved, 8);
+  EXPECT_GE(started, 2);
+  const std::string missing = cli::status_of(isa).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  constexpr std::size_t kTogether = 4;
+  for (std::size_t first = 0; first < all.size(); first += kTogether) {
+    std::vector<BatchEntry> entries;
+    for (std::size_t i = first; i < first + kTogether; ++i)
+      entries.push_back({programs[i].get(), &all[i].inputs});
+    const auto outputs = run_generated(entries, isa);
+    ASSERT_TRUE(outputs);
+    for (std::size_t i = first; i < first + kTogether; ++i)
+      EXPECT_EQ(difference_of((*outputs)[i - first], reference_outputs(all[i])), "") << all[i].name;
+  }
+}
+
+}  // namespace
+}  // namespace etch
