@@ -126,6 +126,8 @@ class Builder:
             values = [values]
         if op in ("Min", "Max") and self.zeros_of_both_signs(inputs):
             raise Unbuildable("ONNX Runtime takes one zero or the other, by position")
+        if op == "QLinearAdd" and self.sum_beyond_int32(inputs):
+            raise Unbuildable("ONNX Runtime's result depends on the CPU (docs/spec/reference.md)")
         for name, value in zip(names, values):
             value = np.asarray(value)
             if value.size == 0 or value.size > LARGEST:
@@ -153,6 +155,11 @@ class Builder:
     def zeros_of_both_signs(self, names):
         a, b = np.broadcast_arrays(*[self.values[n] for n in names])
         return a.dtype == np.float32 and bool(((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))).any())
+
+    def sum_beyond_int32(self, names):
+        a, a_scale, a_zero, c, c_scale, c_zero, y_scale = (np.asarray(self.values[n], np.float64) for n in names[:7])
+        with np.errstate(all="ignore"):
+            return bool(np.abs(((a - a_zero) * a_scale + (c - c_zero) * c_scale) / y_scale).max() >= 2.0**31 - 512)
 
     def run(self, node):
         used = [n for n in dict.fromkeys(self.names_in(node)) if n]

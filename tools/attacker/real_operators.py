@@ -5,11 +5,15 @@ term of second order that the few units added to n cover. Each function takes at
 gives the values and the bounds.
 """
 
+import collections
 import math
 from fractions import Fraction
 
 import numpy as np
 
+from builder import Unbuildable
+
+Plain = collections.namedtuple("Plain", "value error")
 U = 2.0**-24  # half a unit in the last place of float32
 FUNCTION = 2.0**-20  # of the largest value: Etch's and ONNX Runtime's own exp, tanh and sigmoid are polynomials in float32
 MOVES = ("Slice", "Concat", "Transpose", "Reshape", "Identity", "Split", "Gather", "Squeeze", "Unsqueeze", "Flatten")
@@ -48,16 +52,37 @@ def convolve(a, x, w):
     return out.reshape([x.shape[0], w.shape[0]] + [s[0] for s in sizes])
 
 
+def convolve_transposed(a, x, w):
+    """Of whole tensors, without bias: each value of x puts the kernel around its place."""
+    rank = x.ndim - 2
+    kernel, group = w.shape[2:], a.get("group", 1)
+    strides, dilations = a.get("strides", [1] * rank), a.get("dilations", [1] * rank)
+    pads, extra = a.get("pads", [0] * 2 * rank), a.get("output_padding", [0] * rank)
+    if a.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in a:
+        raise Unbuildable("ConvTranspose that chooses its padding")
+    sizes = [
+        (s - 1) * t + (k - 1) * d + 1 + e for s, t, k, d, e in zip(x.shape[2:], strides, kernel, dilations, extra)
+    ]
+    parts = w.reshape([group, w.shape[0] // group] + list(w.shape[1:]))
+    grouped = x.reshape([x.shape[0], group, x.shape[1] // group] + list(x.shape[2:]))
+    out = np.zeros([x.shape[0], group, w.shape[1]] + sizes)
+    for at in np.ndindex(*kernel):
+        cut = tuple(slice(o * d, o * d + (s - 1) * t + 1, t) for o, d, s, t in zip(at, dilations, x.shape[2:], strides))
+        out[(slice(None),) * 3 + cut] += np.einsum("ngc...,gcm->ngm...", grouped, parts[(slice(None),) * 3 + at])
+    inner = tuple(slice(pads[i], sizes[i] - pads[rank + i]) for i in range(rank))
+    return out[(slice(None),) * 3 + inner].reshape([x.shape[0], -1] + [s.stop - s.start for s in inner])
+
+
 def column(bias, rank):
     return bias.reshape([-1] + [1] * (rank - 2))
 
 
-def conv(a, ins):
+def conv(a, ins, convolve=convolve):
     x, w = ins[:2]
     value = convolve(a, x.value, w.value)
     size = convolve(a, np.abs(x.value), np.abs(w.value))
     carried = convolve(a, x.error, np.abs(w.value) + w.error) + convolve(a, np.abs(x.value), w.error)
-    terms = int(np.prod(w.value.shape[1:])) + 3
+    terms = max(int(np.prod(w.value.shape[1:])), int(np.prod(w.value.shape[2:])) * w.value.shape[0]) + 3
     if len(ins) > 2:
         value = value + column(ins[2].value, value.ndim)
         size = size + column(np.abs(ins[2].value), value.ndim)
@@ -104,6 +129,32 @@ def matmul(a, ins):
     size = np.matmul(np.abs(x.value), np.abs(y.value))
     carried = np.matmul(x.error, np.abs(y.value) + y.error) + np.matmul(np.abs(x.value), y.error)
     return np.matmul(x.value, y.value), carried + size * terms * U
+
+
+def gemm(a, ins):
+    x, y = (Plain(i.value.T, i.error.T) if a.get(t) else i for i, t in zip(ins, ("transA", "transB")))
+    alpha, beta = (float(np.float32(a.get(n, 1.0))) for n in ("alpha", "beta"))
+    value, error = matmul({}, [x, y])
+    value, error = rounded(value * alpha, error * abs(alpha))
+    if len(ins) < 3 or ins[2] is None:
+        return value, error
+    c, more = rounded(ins[2].value * beta, ins[2].error * abs(beta))
+    return rounded(value + c, error + more)
+
+
+def mean(a, ins):
+    x, axes = ins[0], tuple(range(2, ins[0].value.ndim))
+    terms = np.prod([x.value.shape[i] for i in axes]) + 2
+    size = np.abs(x.value).mean(axes, keepdims=True)
+    return x.value.mean(axes, keepdims=True), x.error.mean(axes, keepdims=True) + size * terms * U
+
+
+def softmax(a, ins):
+    x, axis = ins[0], a.get("axis", -1)
+    e = np.exp(x.value - x.value.max(axis, keepdims=True))
+    value = e / e.sum(axis, keepdims=True)
+    moved = np.expm1(2 * x.error.max(axis, keepdims=True))
+    return value, value * (moved + FUNCTION + x.value.shape[axis] * U)
 
 
 def rounded(value, error):
@@ -168,7 +219,13 @@ def instance_normalization(a, ins):
 
 OPERATORS = {
     "Conv": conv,
+    "ConvTranspose": lambda a, ins: conv(a, ins, convolve_transposed),
     "MatMul": matmul,
+    "Gemm": gemm,
+    "GlobalAveragePool": mean,
+    "Softmax": softmax,
+    "Neg": lambda a, ins: (-ins[0].value, ins[0].error),
+    "Abs": lambda a, ins: (np.abs(ins[0].value), ins[0].error),
     "Add": lambda a, ins: rounded(ins[0].value + ins[1].value, ins[0].error + ins[1].error),
     "Sub": lambda a, ins: rounded(ins[0].value - ins[1].value, ins[0].error + ins[1].error),
     "Mul": product,
