@@ -43,8 +43,8 @@ def computed(program, folder, related, found):
     for each in related:
         name = each.case.name
         if name not in judged.values:
-            if name not in refused or each.kind == "second half":
-                continue  # crashed, which is a finding; or the input is a shape or index that has to be constant
+            if name not in refused or each.kind not in ("twice", "reordered", "cut"):
+                continue  # crashed, which is a finding; or a shape is an input now, or something empty
             what = next(what for case, _, what in judged.refused if case.name == name)
             found.append(Finding(each.case, "relation", each.case.plans[0][2:], f"{each.kind}: refused: {what}"))
             continue
