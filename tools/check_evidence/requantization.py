@@ -135,6 +135,7 @@ class Requantization:
             self.report.wrong("form", f"{where}: no integer form")
             return
         if form["rung"] == "emulation":
+            self.report.unjudged(where, "a form that repeats the float rule in integers")
             return
         least, most, low, high = bounds
         near = np.asarray(form["exceptions"], np.int64)
