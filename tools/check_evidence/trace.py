@@ -9,7 +9,7 @@ import struct
 from .graph import NEUTRAL
 
 KEEPS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Constant"}  # every value at its place
-MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather"}
+MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather", "Expand"}
 ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "PRelu", "Cast",
                "LeakyRelu", "Exp", "Sqrt", "Neg", "Abs", "Pow", "Erf", "BatchNormalization", "Max", "Min", "Floor",
                "QuantizeLinear", "DequantizeLinear", "Softplus", "Elu", "Reciprocal", "Where", "Equal", "Less", "Greater"}
