@@ -76,6 +76,14 @@ def qdq(dtype: type) -> object:
     return build
 
 
+def qdq_ties(b: Builder) -> None:
+    """Half of the results are ties, which go to the even neighbour."""
+    b.qdq, b.opset = True, 21
+    ends = [b.constant(f(2.0**-7)), b.constant(np.int16(0))]
+    parts = [b.node("DequantizeLinear", [b.input(b.bytes(np.int16, [9, 8], "narrow")), *ends]) for _ in range(2)]
+    b.node("QuantizeLinear", [b.node("Add", parts), b.constant(f(2.0**-6)), b.constant(np.int16(0))])
+
+
 def qdq_compared(b: Builder) -> None:
     b.qdq = True
     ends = [b.constant(f(2.0**-7)), b.constant(np.int8(0))]
@@ -99,6 +107,7 @@ GRAPHS = {
     "QDQ int8": qdq(np.int8),
     "QDQ int16": qdq(np.int16),
     "QDQ uint16": qdq(np.uint16),
+    "QDQ ties": qdq_ties,
     "QDQ bool and int64": qdq_compared,
 }
 

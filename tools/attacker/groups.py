@@ -48,6 +48,11 @@ class Real:
     slack: object = None  # how far an integer operator may be, if this is the result of one
     allowed: object = None  # whether there is such an operator for a result of this scale
     source: tuple = None  # integers, scale and zero point, if this is dequantized
+    binary: bool = False  # whether all scales are powers of two, so that the value is exact and ties are ties
+
+
+def powers_of_two(scale):
+    return bool((np.frexp(scale)[0] == 0.5).all())
 
 
 class Evaluation:
@@ -130,7 +135,8 @@ class Evaluation:
         if node.op_type not in real.OPERATORS:
             raise Unbuildable(f"{node.op_type} has no evaluation")
         value, error = real.OPERATORS[node.op_type](a, ins)
-        return [Real(value, error, *self.whole(node, a, ins, value))]
+        binary = all(i is None or i.binary for i in ins[: 1 if node.op_type in ("Relu", "Clip") else None])
+        return [Real(value, error, *self.whole(node, a, ins, value), binary=binary)]
 
     def moved(self, node, ins, kind):
         """Where the node puts the values or errors of its floats."""
@@ -158,7 +164,8 @@ class Evaluation:
         value = (q.astype(np.float64) - zero) * scale
         rounded = 2.0**-24 if q.dtype.itemsize < 4 else 2.0**-23
         slack = np.zeros(value.shape) if q.dtype in WIDE else None
-        return Real(value, np.abs(value) * rounded, slack, real.sums_allowed([scale]), (q, scale, zero))
+        allowed = real.sums_allowed([scale])
+        return Real(value, np.abs(value) * rounded, slack, allowed, (q, scale, zero), powers_of_two(scale))
 
     def ends(self, node, like):
         """Scale and zero point, with the shape that they have along their axis."""
@@ -184,7 +191,8 @@ class Evaluation:
         if x is None:
             return "not evaluated"
         info, t = np.iinfo(ours.dtype), x.value / scale
-        e = x.slack / scale + CUT if whole else x.error / scale + np.abs(t) * DIVIDED
+        exact = whole and x.binary and powers_of_two(scale)
+        e = 0 * t if exact else x.slack / scale + CUT if whole else x.error / scale + np.abs(t) * DIVIDED
         low, high = (np.clip(np.rint(v) + zero, info.min, info.max) for v in (t - e, t + e))
         bad = ~((low <= ours) & (ours <= high))
         if not bad.any():
