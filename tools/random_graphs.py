@@ -14,7 +14,6 @@ which.
 """
 
 import pathlib
-import struct
 import sys
 
 import numpy as np
@@ -24,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import random_networks
 from random_networks import KEEPS_RANGE, OPSET
+from recorded_cases import case_blocks, read_blocks, tensor_of, write_cases
 
 MS = "com.microsoft"
 # The operator of com.microsoft that takes quantized tensors, and what its inputs are.
@@ -282,13 +282,7 @@ def make_case(seed):
 def run_again(folder):
     """Outputs of floats stay: they depend on the order of sums, which ONNX Runtime chooses by processor."""
     lines = (folder / "cases.tsv").read_text(encoding="utf-8").splitlines()
-    stored = (folder / "cases.bin").read_bytes()
-    blocks, at = [], 0
-    while at < len(stored):
-        size = struct.unpack_from("<I", stored, at)[0]
-        blocks.append(stored[at + 4:at + 4 + size])
-        at += 4 + size
-    at = 0
+    blocks, at = read_blocks(folder / "cases.bin"), 0
     for number, line in enumerate(lines):
         if line.startswith("#"):
             continue
@@ -296,7 +290,7 @@ def run_again(folder):
         inputs, outputs = map(int, counts.split(":"))
         level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL if name.startswith("dynamic") else ort.GraphOptimizationLevel.ORT_ENABLE_ALL
         network = session(onnx.load_from_string(blocks[at]), level)
-        feeds = [numpy_helper.to_array(onnx.TensorProto.FromString(block)) for block in blocks[at + 1:at + 1 + inputs]]
+        feeds = [tensor_of(block) for block in blocks[at + 1:at + 1 + inputs]]
         values = network.run(None, dict(zip([port.name for port in network.get_inputs()], feeds)))
         for k, value in enumerate(values, at + 1 + inputs):
             tensor = onnx.TensorProto.FromString(blocks[k])
@@ -305,8 +299,7 @@ def run_again(folder):
                 lines[number] = f"# the next one: ONNX Runtime {ort.__version__}\n{line}"
                 print(f"{name}: other outputs")
         at += 1 + inputs + outputs
-    (folder / "cases.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "cases.bin").write_bytes(b"".join(struct.pack("<I", len(block)) + block for block in blocks))
+    write_cases(folder, lines, blocks)
 
 
 def main():
@@ -318,16 +311,13 @@ def main():
     for numbers in sys.argv[2:]:
         first, _, last = numbers.partition("-")
         seeds += range(int(first), int(last or first) + 1)
-    folder.mkdir(parents=True, exist_ok=True)
     lines = [f"# ONNX Runtime {ort.__version__}; name, inputs:outputs, source, deviation"]
     blocks = []
     for seed in seeds:
         name, model, inputs, outputs = make_case(seed)
         lines.append(f"{name}\t{len(inputs)}:{len(outputs)}\titself\t")
-        blocks += [model.SerializeToString()]
-        blocks += [numpy_helper.from_array(np.asarray(value)).SerializeToString() for value in inputs + outputs]
-    (folder / "cases.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "cases.bin").write_bytes(b"".join(struct.pack("<I", len(block)) + block for block in blocks))
+        blocks += case_blocks(model, inputs + outputs)
+    write_cases(folder, lines, blocks)
     print(f"{len(seeds)} networks in {folder}, {sum(map(len, blocks))} bytes")
 
 

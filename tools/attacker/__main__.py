@@ -2,7 +2,8 @@
 
 A run of --models N has numbers FIRST to FIRST + N - 1 of a seed, in jobs of --size. --jobs FILE writes one command for
 each job instead, for any batch system; --job K runs one. Findings are folders in --output: model.onnx, test_data_set_0
-and what.txt with the command. Ends with 4 if there is a finding, with 77 without onnx or onnxruntime.
+and what.txt with the command. Ends with 4 if there is a finding, with 1 if nothing was judged, with 77 without onnx or
+onnxruntime.
 """
 
 import argparse
@@ -13,13 +14,16 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
 try:
     import numpy as np
     import families
     from builder import Unbuildable
-    from judging import HERE, Case, examine, judge, keep, plans_for, Finding
+    from judging import Case, Finding, judge, keep
+    from plans import plans_for, targets_of
+    from relations import unequal
     from shrinking import shrink
+    from verdict import computer, examine
 except ImportError as error:
     print(f"skipped: {error} (tools/setup puts the packages into build/venv)")
     sys.exit(77)
@@ -31,18 +35,22 @@ def arguments():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", type=int, default=50, help="models of a job")
-    parser.add_argument(
-        "--targets", default=",".join(HERE), help="of the first plan of each model and of compiled code"
-    )
+    parser.add_argument("--targets", help="of the first plan of each model and of compiled code; all that run here")
     parser.add_argument("--compiled", type=float, default=0.0, help="share of the models that are compiled")
     parser.add_argument("--emulated", type=float, default=0.0, help="share that also runs in an emulator")
+    parser.add_argument("--related", type=float, default=0.25, help="share that is changed to what has to be equal")
     parser.add_argument("--families", help="only these, separated by commas")
     parser.add_argument("--jobs", metavar="FILE", help="write the commands of all jobs")
     parser.add_argument("--job", type=int, help="run this job only")
     parser.add_argument("--output", default="build/attack", help="folder of findings")
     parser.add_argument("--judge", default="build/release/bin/etch_attack_judge")
+    parser.add_argument("--etch", help="the program, for its list of targets; default: beside the judge")
     parser.add_argument("--no-shrink", action="store_true")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.known = targets_of(options.etch or pathlib.Path(options.judge).with_name("etch"))
+    if options.targets:
+        options.known.here = options.targets.split(",")
+    return options
 
 
 def case_of(options, number):
@@ -52,8 +60,8 @@ def case_of(options, number):
     plans = plans_for(
         np.random.default_rng([options.seed, number, 99]),
         b.qdq,
+        options.known,
         options.compiled,
-        options.targets.split(","),
         options.emulated,
     )
     return Case(
@@ -77,18 +85,31 @@ def run_job(options, first, count, totals):
         except Unbuildable as error:
             totals["not built"] += 1
             print(f"not built: {error}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        findings, refused, values, compiled = judge(options.judge, pathlib.Path(folder), cases)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        judged = judge(options.judge, folder / "all", cases)
+        findings, compute = judged.findings, computer(options.judge, folder / "one")
+        good = []
         for case in cases:
-            if case.name in values:
-                findings += examine(case, *values[case.name])
+            if case.name in judged.values:
+                more, how = examine(case, *judged.values[case.name], compute)
+                totals[f"by {how}"] += 1
+                findings += more
+                good += [] if more else [case]
+        dice = np.random.default_rng([options.seed, first, 98])
+        good = [case for case in good if dice.random() < options.related]
+        more, related = unequal(options.judge, folder / "related", good, judged.values)
+        findings += more
         for finding in findings:
-            report(options, pathlib.Path(folder) / "shrunk", finding)
-    for name, what in {(case.name, what) for case, _, what in refused}:
+            report(options, folder / "shrunk", finding)
+    refused = {case.name for case, _, _ in judged.refused}
+    for name, what in {(case.name, what) for case, _, what in judged.refused}:
         print(f"refused: {name}: {what}")
     totals["models"] += len(cases)
-    totals["refused"] += len({case.name for case, _, _ in refused})
-    totals["compiled"] += compiled
+    totals["judged"] += len(judged.values)
+    totals["refused"] += len(refused)
+    totals["compiled"] += judged.compiled
+    totals["related"] += related
     totals["findings"] += len(findings)
     for case in cases:
         totals["nodes"] += len(case.model.graph.node)
@@ -118,16 +139,14 @@ def main():
     for k in range(count) if options.job is None else [options.job]:
         first = options.first + k * options.size
         run_job(options, first, min(options.size, options.first + options.models - first), totals)
-        print(
-            f"{totals['models']} models, {totals['nodes']} nodes, {totals['compiled']} compiled, {totals['refused']} refused, "
-            f"{totals['not built']} not built, {totals['findings']} findings, {time.time() - start:.0f} s",
-            flush=True,
-        )
-    print(
-        ", ".join(
-            f"{name.removeprefix('family ')} {n}" for name, n in sorted(totals.items()) if name.startswith("family")
-        )
-    )
+        words = ("nodes", "judged", "compiled", "related", "refused", "not built", "findings")
+        counts = ", ".join(f"{totals[word]} {word}" for word in words)
+        print(f"{totals['models']} models, {counts}, {time.time() - start:.0f} s", flush=True)
+    for kind in ("by ", "family "):
+        print(", ".join(f"{name.removeprefix(kind)} {n}" for name, n in sorted(totals.items()) if name.startswith(kind)))
+    if not totals["judged"]:
+        print("nothing was judged")
+        return 4 if totals["findings"] else 1
     return 4 if totals["findings"] else 0
 
 

@@ -1,8 +1,8 @@
-"""What the judge (tools/attack_judge.cc) and ONNX Runtime say about some models."""
+"""What the judge (tools/attack_judge.cc) says about some models, and how tensors are compared."""
 
+import collections
 import dataclasses
 import pathlib
-import struct
 import subprocess
 
 import numpy as np
@@ -10,59 +10,9 @@ import onnx
 from onnx import numpy_helper
 
 from builder import session
+from recorded_cases import case_blocks, read_blocks, tensor_of, write_cases
 
-NATIVE = [
-    "scalar",
-    "sse41",
-    "avx2",
-    "avx_vnni",
-    "avx512_vnni",
-    "cortex-m0",
-    "cortex-m4",
-    "cortex-m7",
-    "cortex-m55",
-    "aarch64",
-    "aarch64-dotprod",
-    "aarch64-i8mm",
-    "armv7-neon",
-    "riscv64",
-    "riscv64-rvv",
-    "riscv32imac",
-    "wasm32-simd128",
-    "s390x",
-]
-HERE = ["avx512_vnni", "avx2", "sse41", "scalar"]
-EMULATED = [
-    "cortex-m0",
-    "cortex-m3",
-    "cortex-m4",
-    "cortex-m55",
-    "aarch64",
-    "aarch64-dotprod",
-    "aarch64-i8mm",
-    "armv7-neon",
-    "riscv64",
-    "riscv64-rvv",
-    "wasm32-simd128",
-    "s390x",
-]
-OPTIONS = [
-    "",
-    "",
-    "",
-    "--optimize size",
-    "--optimize speed",
-    "--optimize ram",
-    "--unroll full",
-    "--unroll 1",
-    "--split-rows 1",
-    "--threads 3",
-    "--requantize integer",
-    "--optimize size --requantize integer",
-    "--split-rows 1 --threads 2",
-]
-
-BOUNDS = ["", "", "", "t0", "t3", "t7", "a95", "a70", "a45", "f99", "f85"]  # tools/attack_judge.cc says what they mean
+FLOATS = 1e-4  # of the largest value: what another order of sums may change
 
 
 @dataclasses.dataclass
@@ -86,46 +36,21 @@ class Finding:
     what: str
 
 
-def plans_for(rng, qdq, compiled, targets, emulated):
-    """The first one is what the others are compared with."""
-    pick = lambda values: values[int(rng.integers(len(values)))]
-    letter = "c" if rng.random() < compiled else "n"
-    plans = [f"{letter} --target {pick(targets)}"]
-    for _ in range(3):
-        plans.append(f"n{pick(BOUNDS)} --target {pick(NATIVE)} {pick(OPTIONS)}".rstrip())
-    if letter == "c":
-        plans.append(f"c{pick(BOUNDS)} --target {pick(targets)} {pick(OPTIONS)}".rstrip())
-    if rng.random() < emulated:
-        plans.append(f"c --target {pick(EMULATED)} {pick(OPTIONS[:8])}".rstrip())
-    if qdq:
-        plans.append(f"n --target {pick(NATIVE)} --qdq float")
-    return plans
+@dataclasses.dataclass
+class Judged:
+    findings: list
+    refused: list  # cases, plans and reasons
+    values: dict  # by name: outputs of the first plan, and of the reference functions
+    compiled: int  # programs that ran and gave what they have to
 
 
-def write_cases(folder, cases):
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "cases.tsv", "w", encoding="utf-8") as lines, open(folder / "cases.bin", "wb") as blocks:
-        for case in cases:
-            lines.write(f"{case.name}\t{len(case.inputs)}:0\t{';'.join(case.plans)}\t{'qdq' if case.qdq else ''}\n")
-            for block in [case.model.SerializeToString()] + [
-                numpy_helper.from_array(v).SerializeToString() for v in case.inputs
-            ]:
-                blocks.write(struct.pack("<I", len(block)) + block)
-
-
-def read_blocks(path):
-    stored, at, out = path.read_bytes(), 0, []
-    while at < len(stored):
-        size = struct.unpack_from("<I", stored, at)[0]
-        out.append(numpy_helper.to_array(onnx.TensorProto.FromString(stored[at + 4 : at + 4 + size])))
-        at += 4 + size
-    return out
+def write(folder, cases):
+    lines = [f"{c.name}\t{len(c.inputs)}:0\t{';'.join(c.plans)}\t{'qdq' if c.qdq else ''}" for c in cases]
+    write_cases(folder, lines, [block for c in cases for block in case_blocks(c.model, c.inputs)])
 
 
 def judge(program, folder, cases, seconds=3000):
-    """Findings, refusals, and by name the native outputs and those of the reference functions."""
-    write_cases(folder, cases)
-    by_name = {case.name: case for case in cases}
+    write(folder, cases)
     findings, skipped = [], []
     while True:
         done = subprocess.run(
@@ -143,96 +68,83 @@ def judge(program, folder, cases, seconds=3000):
         skipped.append(at[-1])
     if not any(line[0] == "end" for line in lines):
         findings.append(Finding(cases[0], "crash", "compiled", f"exit {done.returncode}: {done.stderr[-400:]}"))
-    refused, order, compiled = [], [], 0
-    for kind, name, plan, what in (line[:4] for line in lines):
-        if kind in ("differ", "unequal", "code", "broken"):
-            findings.append(Finding(by_name[name], kind, plan, what + (done.stderr[-300:] if kind == "broken" else "")))
-        elif kind == "refused":
-            refused.append((by_name[name], plan, what))
-        elif kind == "outputs":
-            order.append((name, int(what)))
-        compiled += kind == "compiled"
-    return findings, refused, values_by_name(folder, order), compiled
-
-
-def values_by_name(folder, order):
-    native, reference, out, at = read_blocks(folder / "native.bin"), read_blocks(folder / "reference.bin"), {}, 0
-    for name, count in order:
-        out[name] = native[at : at + count], reference[at : at + count]
-        at += count
+    out = said(folder, {case.name: case for case in cases}, lines, done.stderr)
+    out.findings = findings + out.findings + unjudged(cases, [cases[k].name for k in skipped], out, lines)
     return out
 
 
-# ---- against ONNX Runtime ----
+def said(folder, by_name, lines, errors):
+    """What the lines of the program mean."""
+    out, order = Judged([], [], {}, 0), []
+    for kind, name, plan, what in (line[:4] for line in lines):
+        if kind in ("differ", "unequal", "code", "broken"):
+            what += errors[-300:] if kind == "broken" else ""
+            out.findings.append(Finding(by_name[name], kind, plan, what))
+        elif kind == "refused":
+            out.refused.append((by_name[name], plan, what))
+        elif kind == "outputs":
+            order.append((name, int(what)))
+        out.compiled += kind == "compiled"
+    native, reference = (map(tensor_of, read_blocks(folder / f)) for f in ("native.bin", "reference.bin"))
+    for name, count in order:
+        out.values[name] = [next(native) for _ in range(count)], [next(reference) for _ in range(count)]
+    return out
+
+
+def unjudged(cases, crashed, judged, lines):
+    """Cases and programs that the judge says nothing of: neither a result nor why there is none."""
+    refused = {(case.name, plan) for case, plan, _ in judged.refused}
+    spoken = collections.Counter((line[1], line[2]) for line in lines if line[0] in ("compiled", "code", "broken"))
+    out = []
+    for case in cases:
+        if case.name in crashed or (case.name, "-") in refused:
+            continue
+        if case.name not in judged.values and not any(name == case.name for name, _ in refused):
+            out.append(Finding(case, "unjudged", "-", "the judge says nothing of it"))
+        # A bound may leave no plan: then the judge says nothing, and rightly.
+        for plan, count in collections.Counter(p[2:] for p in case.plans if p.startswith("c ")).items():
+            if spoken[case.name, plan] < count and (case.name, plan) not in refused:
+                out.append(Finding(case, "unjudged", plan, "was to be compiled, and the judge says nothing of it"))
+    return out
+
+
+# ---- comparison ----
 
 
 def same(a, b):
     """Bit for bit, but any NaN is like any other."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    if a.dtype == np.float32:
-        return np.array_equal(
-            a.view(np.uint32)[~np.isnan(a)] if a.ndim else a,
-            b.view(np.uint32)[~np.isnan(b)] if b.ndim else b,
-            equal_nan=a.ndim == 0,
-        ) and np.array_equal(np.isnan(a), np.isnan(b))
-    return np.array_equal(a, b)
+    if a.dtype.kind != "f":
+        return np.array_equal(a, b)
+    bits = f"u{a.dtype.itemsize}"
+    equal = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
+    return bool((equal.reshape(a.shape) | (np.isnan(a) & np.isnan(b))).all())
 
 
-def near(a, b, steps):
-    """Floats within a part of the largest; integers within some steps, few of them at all."""
+def close(a, b):
+    """Floats within a part of the largest; everything else bit for bit."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    if a.dtype.kind == "f":
-        if not np.array_equal(np.isnan(a), np.isnan(b)):
-            return False
-        finite = np.isfinite(b) & np.isfinite(a)
-        if not np.array_equal(a[~finite & ~np.isnan(a)], b[~finite & ~np.isnan(b)]):
-            return False
-        size = np.abs(b[finite]).max() if finite.any() else 0
-        return not finite.any() or np.abs(a[finite] - b[finite]).max() <= (2e-2 if steps else 1e-4) * max(size, 1e-30)
-    if a.dtype.kind == "b" or a.dtype == np.int64:
-        return np.array_equal(a, b) or steps > 0
-    far = np.abs(a.astype(np.int64) - b.astype(np.int64))
-    steps *= a.dtype.itemsize**2  # of 16 bits a step is next to nothing
-    return far.max() <= steps and (far > 0).mean() <= (0.02 if a.dtype.itemsize == 1 else 0.3) + 2 / far.size
+    if a.dtype.kind != "f":
+        return np.array_equal(a, b)
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
+        return False
+    finite = np.isfinite(b) & np.isfinite(a)
+    if not np.array_equal(a[~finite & ~np.isnan(a)], b[~finite & ~np.isnan(b)]):
+        return False
+    size = np.abs(b[finite]).max() if finite.any() else 0
+    return not finite.any() or bool(np.abs(a[finite] - b[finite]).max() <= FLOATS * max(size, 1e-30))
 
 
-def against_onnxruntime(case, native, reference):
-    """What is different, or "". Of QDQ graphs the level that fuses counts too."""
-    if not case.qdq:
-        for i, (ours, theirs) in enumerate(zip(reference, case.outputs)):
-            if not (same(ours, theirs) if case.exact else near(ours, theirs, 2 if rounds(case) else 0)):
-                return f"output {i}: {describe(ours, theirs)}"
-        return ""
-    bad = [i for i, (ours, theirs) in enumerate(zip(native, case.outputs)) if not near(ours, theirs, 1)]
-    if not bad:
-        return ""
+def levels(case, with_first=False):
+    """Outputs of ONNX Runtime at the levels that fuse; first those without, if they are not those of the case."""
     feeds = dict(zip([i.name for i in case.model.graph.input], case.inputs))
-    try:
-        fused = session(case.model, "all").run(None, feeds)
-    except Exception:  # it refuses what it fused; the plan with --qdq float was compared all the same
-        return ""
-    for i in bad:
-        if not near(native[i], fused[i], 1) and beyond(native[i], case.outputs[i], fused[i]):
-            return (
-                f"output {i}: {describe(native[i], case.outputs[i])}; level all: {describe(native[i], fused[i])}; "
-                f"reference: {describe(native[i], reference[i])}; levels: {describe(case.outputs[i], fused[i])}"
-            )
-    return ""
-
-
-def beyond(ours, one, other):
-    """Whether we are further from one level of ONNX Runtime than its other level is."""
-    if ours.shape != one.shape or ours.dtype != one.dtype or ours.dtype.kind == "b":
-        return True
-    far, levels = (np.abs(a.astype(np.float64) - one) for a in (ours, other))
-    return not (far.max() <= levels.max() and (far > 0).sum() <= (levels > 0).sum())
-
-
-def rounds(case):
-    """Whether floats that differ in their last bits may be rounded to integers, which moves everything after them."""
-    return any("Quantize" in node.op_type or node.op_type in ("QAttention", "Cast") for node in case.model.graph.node)
+    for level in (["off"] if with_first else []) + ["basic", "extended", "all"]:
+        try:
+            yield session(case.model, level).run(None, feeds)
+        except Exception:  # it refuses what it fused  # noqa: BLE001
+            continue
 
 
 def describe(ours, theirs):
@@ -242,18 +154,6 @@ def describe(ours, theirs):
         far = np.abs(ours.astype(np.float64) - theirs.astype(np.float64))
     at = np.unravel_index(int(np.argmax(np.where(np.isnan(far), np.inf, far))), far.shape) if far.size else ()
     return f"{int((~(far == 0)).sum())} of {far.size} differ, most {far[at]}: {ours[at]!r} for {theirs[at]!r}"
-
-
-def examine(case, native, reference):
-    """Findings beyond those of the judge."""
-    out = []
-    what = against_onnxruntime(case, native, reference)
-    if what:
-        out.append(Finding(case, "onnxruntime", case.plans[0][2:], what))
-    for first, second in case.equal:
-        if not same(native[first], native[second]):
-            out.append(Finding(case, "twins", case.plans[0][2:], describe(native[first], native[second])))
-    return out
 
 
 def keep(folder, finding):

@@ -1,5 +1,4 @@
-"""Reads what the generated files themselves say, as far as the evidence repeats it: arrays, the places
-of tensors in the arena, the size of the arena, and the arguments that run() gives to each step."""
+"""Reads what the generated files say: arrays, places of tensors in the arena, its size, arguments that run() gives."""
 
 import re
 import struct
@@ -23,23 +22,16 @@ def unescaped(text):
     return ESCAPE.sub(one, text.encode("latin-1"))
 
 
-def number(text, kind):
-    if kind == "f" or kind == "d":
-        return float.fromhex(text) if "p" in text else float(text)
-    return int(text, 0)
-
-
 def array_at(text, at, kind):
     """The bytes of an initialiser: string literals, or numbers in braces."""
-    out = b""
-    match = STRING.match(text, at)
-    if match:
-        while match:
-            out += unescaped(match.group(1))
-            match = STRING.match(text, match.end())
-        return out + b"\0"
-    end = text.index("};", at)
-    values = [number(t, kind) for t in NUMBER.findall(text, at, end) if not t.startswith("//")]
+    parts = []
+    while match := STRING.match(text, at):
+        parts.append(unescaped(match.group(1)))
+        at = match.end()
+    if parts:
+        return b"".join(parts) + b"\0"
+    number = (lambda t: float.fromhex(t) if "p" in t else float(t)) if kind in "fd" else lambda t: int(t, 0)
+    values = [number(t) for t in NUMBER.findall(text, at, text.index("};", at)) if not t.startswith("//")]
     if kind in "bhiq":  # -2147483647 - 1 and the like are written as hex by nobody
         bits = 8 * struct.calcsize(kind)
         values = [v - (1 << bits) if v >= 1 << (bits - 1) else v for v in values]
@@ -48,7 +40,7 @@ def array_at(text, at, kind):
 
 class Code:
     def __init__(self, folder, manifest, network):
-        self.arrays, self.places, self.arena, self.run = {}, {}, None, ""
+        self.arrays, self.places, self.arena, self.run, self.parameters = {}, {}, None, "", []
         name = network["name"]
         for entry in manifest["generated"]:
             path = entry["path"]
@@ -67,38 +59,44 @@ class Code:
             self.arena = int(ARENA.search(text).group(1))
         if is_schedule and "void run(" in text:
             self.run = text[text.index("void run("):]
+            words = self.run[len("void run("):self.run.index(")")].split(",")
+            self.parameters = [re.findall(r"\w+", word)[-1] for word in words]
         for match in ARRAY.finditer(text):
             kind = FORMATS.get(match.group(1))
-            if kind is not None:
-                self.arrays[match.group(2)] = array_at(text, match.end(), kind)
+            self.arrays[match.group(2)] = None if kind is None else array_at(text, match.end(), kind)
 
 
 def check_arrays(code, trace, report):
-    """Constants are, byte by byte, those whose hashes the trace has. Returns how many could be read."""
-    count = 0
+    """Constants are, byte by byte, those whose hashes the trace has. Returns the names of those that were judged."""
+    judged = set()
     for step in trace["steps"]:
         for constant in step["constants"]:
             name = f"{constant['owner']}_{constant['suffix']}"
-            data = code.arrays.get(name)
-            if data is None:
+            data, size = code.arrays.get(name), constant["bytes"]
+            if data is None and name in code.arrays:
+                report.unjudged(name, "arrays of a type that is not read")
                 continue
-            count += 1
-            size = constant["bytes"]
+            if data is None:
+                report.wrong("constant", f"{name} is no array of the code")
+                continue
+            judged.add(name)
             if len(data) < size or digest(data[:size]) != constant["sha256"] or any(data[size:]):
                 report.wrong("constant", f"{name} in the code is not the array of the trace")
-    if code.arrays and not count and any(s["constants"] for s in trace["steps"]):
-        report.wrong("constant", "no array of the trace is in the code")
-    return count
+    for name in set(code.arrays) - judged:
+        report.unjudged(name, "arrays of the code that no step of the trace has")
+    return judged
 
 
-def check_scales(code, trace, part, report):
+def check_scales(code, trace, part, judged, report):
     """The factors in the code are those of the certificates, no other and none missing."""
     steps = {s["name"]: s for s in trace["steps"]}
     for step in part["steps"]:
-        for constant in steps.get(step["step"], {"constants": []})["constants"]:
-            data = code.arrays.get(f"{constant['owner']}_{constant['suffix']}")
-            if constant["suffix"] != "scale" or data is None or step["kind"] != "float":
-                continue
+        constants = steps.get(step["step"], {"constants": []})["constants"]
+        names = [f"{c['owner']}_scale" for c in constants if c["suffix"] == "scale"]
+        if step["kind"] == "float" and not judged & set(names):
+            report.unjudged(step["step"], "factors that are no array of the code")
+        for name in judged & set(names) if step["kind"] == "float" else ():
+            data = code.arrays[name]
             words = {"0x%08x" % w for w in struct.unpack(f"<{len(data) // 4}I", data)}
             claimed = {c["scale"] for c in step["channels"]}
             if not claimed <= words or words - claimed - {"0x00000000", "0x3f800000"}:
@@ -133,9 +131,21 @@ def arguments_of(text, name):
     return out
 
 
+def is_place(code, memory, buffer, offset, text):
+    """Whether an argument of run() is this place of the buffer."""
+    if buffer["home"] == "arena":
+        match = re.fullmatch(r"at<\w+>\(arena, (\w+)(?: ([+-]) (\d+))?\)", text)
+        return match is not None and (code.places.get(match.group(1)), int((match.group(2) or "") + (match.group(3) or "0"))
+                                      ) == (buffer["offset"], offset)
+    match = re.fullmatch(r"(?:at<\w+>\()?(\w+)(?:, (\d+)\))?", text)
+    port = buffer["port"] + (len(memory["inputs"]) if buffer["home"] == "output" else 0)
+    return match is not None and code.parameters[port:port + 1] == [match.group(1)] and int(match.group(2) or 0) == offset
+
+
 def check_calls(code, trace, memory, accesses, report):
     """run() gives each step the buffers and offsets of its operands."""
     if not code.run or trace["regions"]:
+        report.unjudged("run()", "arguments within loops, or of functions that are shared")
         return
     seen = {}
     for traced, step in zip(trace["steps"], accesses["steps"]):
@@ -146,15 +156,12 @@ def check_calls(code, trace, memory, accesses, report):
             report.wrong("operand", f"{traced['name']}: run() does not call it")
             continue
         for operand, text in zip(step["operands"], calls[at]):
-            buffer = memory["buffers"][operand["buffer"]]
-            match = re.fullmatch(r"at<\w+>\(arena, (\w+)(?: ([+-]) (\d+))?\)", text)
-            if buffer["home"] != "arena" or match is None:
-                if buffer["home"] == "arena" or match is not None:
-                    report.wrong("operand", f"{traced['name']}: {operand['name']} is {text}")
-                continue
-            offset = int(match.group(3) or 0) * (-1 if match.group(2) == "-" else 1)
-            if code.places.get(match.group(1)) != buffer["offset"] or offset != operand["offset"]:
+            if not is_place(code, memory, memory["buffers"][operand["buffer"]], operand["offset"], text):
                 report.wrong("operand", f"{traced['name']}: {operand['name']} is {text}, not buffer {operand['buffer']}")
+        for text in calls[at][len(step["operands"]):]:
+            report.unjudged(f"{traced['name']}({text})", "arguments that are no operands")
+    for name in set(re.findall(r"^ +(\w+)\((?=[^;]*\);$)", code.run[:code.run.find("\n}\n")], re.M)) - set(seen):
+        report.wrong("trace", f"run() calls {name}, which no step has")
     for name, count in seen.items():
         if len(arguments_of(code.run, name)) != count:
             report.wrong("trace", f"run() calls {name} {len(arguments_of(code.run, name))} times, the trace {count}")

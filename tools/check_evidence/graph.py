@@ -1,5 +1,4 @@
-"""A model as the checker reads it: nodes by their position in the file, constants that it computes
-itself, and the quantization of a tensor, found by walking along the graph."""
+"""A model as the checker reads it: nodes by position, constants that it computes, quantization found along the graph."""
 
 import numpy as np
 import onnx
@@ -54,6 +53,7 @@ class Model:
             for name in node.input:
                 self.consumers.setdefault(name, []).append(i)
         self.known = {}
+        self.consulted = set()  # nodes that a judged step was judged by
 
     # ---- constants ----
     def constant(self, name):
@@ -83,17 +83,16 @@ class Model:
         stack, reached = [index], set()
         while stack:
             i = stack.pop()
-            if i in reached:
-                continue
             reached.add(i)
-            if self.nodes[i].op_type.startswith("Random"):
+            if self.nodes[i].op_type.startswith("Random") or self.inputs & set(self.nodes[i].input):
                 return False
-            for name in self.nodes[i].input:
-                if name in self.inputs:
-                    return False
-                if name in self.producer:
-                    stack.append(self.producer[name])
+            stack += [self.producer[n] for n in self.nodes[i].input if self.producer.get(n, i) not in reached]
         return True
+
+    def around(self, index):
+        node = self.nodes[index]
+        return [self.producer[n] for n in node.input if n in self.producer] + [
+            c for o in node.output for c in self.consumers.get(o, [])]
 
     def _fold_Constant(self, a):
         if "value" in a:
@@ -154,24 +153,19 @@ class Model:
 
     def dequantize(self, index):
         """The quantization that a DequantizeLinear node takes away."""
+        self.consulted.add(index)
         node = self.nodes[index]
         zero = node.input[2] if len(node.input) > 2 and node.input[2] else None
         a = attributes(node)
         dtype = None
-        if zero is None:
-            x = self.constant(node.input[0])
-            if x is None and node.input[0] in self.producer:
-                x = self._quantized_type(node.input[0])
+        if zero is None:  # then the type is that of the integers, which a QuantizeLinear has from its zero point
+            made = self.nodes[self.producer[node.input[0]]] if node.input[0] in self.producer else node
+            x = self.constant(made.input[2] if made.op_type == "QuantizeLinear" and len(made.input) > 2 else node.input[0])
             dtype = None if x is None else x.dtype
         return self.scalars(node.input[1], zero, a.get("axis", 1), dtype)
 
-    def _quantized_type(self, name):
-        node = self.nodes[self.producer[name]]
-        if node.op_type == "QuantizeLinear" and len(node.input) > 2 and node.input[2]:
-            return self.constant(node.input[2])
-        return None
-
     def quantize(self, index):
+        self.consulted.add(index)
         node = self.nodes[index]
         zero = node.input[2] if len(node.input) > 2 and node.input[2] else None
         return self.scalars(node.input[1], zero, attributes(node).get("axis", 1))

@@ -146,11 +146,13 @@ def following(model, name, y=None):
         op = node.op_type
         if op in ("Relu", "Clip"):
             pending.append(limits_of(model, node))
+            model.consulted.add(index)
         elif op == "Add" and not results:
             other = [i for i in node.input if i != name]
             if len(other) != 1:
                 return results, added
             added.append(other[0])
+            model.consulted.add(index)
         elif op == "QuantizeLinear":
             new = per_tensor(model.quantize(index), "the output")
             if y is None:
@@ -225,16 +227,13 @@ def integer_only(model, node):
         raise CannotJudge("weights that are not constant")
     if zeros[0] is None:
         raise CannotJudge("a zero point that is known at run time only")
-    dtype = "uint8" if len(i) <= 2 or not i[2] else str(zeros[0].dtype)
     if len(i) <= 2 or not i[2]:
         raise CannotJudge("the type of x is not stated beside the node")
-    w = w.astype(np.int64)
-    rows = convolution_rows(node, w, zeros[1].astype(np.int64)) if node.op_type == "ConvInteger" else None
-    if rows is None:
-        if w.ndim != 2:
-            raise CannotJudge("weights of several matrices")
-        rows = w.T - repeated(zeros[1].astype(np.int64), w.shape[1]).reshape(-1, 1)
-    return Product(rows, F(1), Quantized(F(1), zeros[0], dtype), np.zeros(len(rows), np.int64), [])
+    w, zero = w.astype(np.int64), zeros[1].astype(np.int64)
+    if node.op_type != "ConvInteger" and w.ndim != 2:
+        raise CannotJudge("weights of several matrices")
+    rows = convolution_rows(node, w, zero) if node.op_type == "ConvInteger" else centred(w.T, repeated(zero, w.shape[1]))
+    return Product(rows, F(1), Quantized(F(1), zeros[0], str(zeros[0].dtype)), np.zeros(len(rows), np.int64), [])
 
 
 def between_dequantize_and_quantize(model, node):
@@ -245,12 +244,10 @@ def between_dequantize_and_quantize(model, node):
     if found is None:
         raise CannotJudge("weights that are not quantized constants")
     w, wq = found
-    if node.op_type == "Gemm" and not a.get("transB") or node.op_type == "MatMul":
+    if node.op_type in ("Gemm", "MatMul"):
         if w.ndim != 2:
             raise CannotJudge("weights of several matrices")
-        w = w.T
-        rows = centred(w, repeated(wq.zero, len(w)))
-    elif node.op_type == "Gemm":
+        w = w if a.get("transB") else w.T
         rows = centred(w, repeated(wq.zero, len(w)))
     else:
         rows = convolution_rows(node, w, wq.zero)
@@ -266,19 +263,12 @@ def between_dequantize_and_quantize(model, node):
 
 
 def product_of(model, index):
-    product = found_product(model, index)
-    product.transposed = model.nodes[index].op_type in ("ConvTranspose", "QLinearConvTranspose")
-    return product
-
-
-def found_product(model, index):
     node = model.nodes[index]
+    model.consulted.add(index)
     if node.op_type not in PRODUCTS:
         raise CannotJudge(f"{node.op_type} is no product that is recomputed")
-    if node.op_type == "QGemm":
-        return qgemm(model, node)
-    if node.op_type in ("ConvInteger", "MatMulInteger"):
-        return integer_only(model, node)
-    if node.op_type.startswith("QLinear"):
-        return direct(model, node)
-    return between_dequantize_and_quantize(model, node)
+    rule = direct if node.op_type.startswith("QLinear") else between_dequantize_and_quantize
+    rules = {"QGemm": qgemm, "ConvInteger": integer_only, "MatMulInteger": integer_only}
+    product = rules.get(node.op_type, rule)(model, node)
+    product.transposed = "ConvTranspose" in node.op_type
+    return product

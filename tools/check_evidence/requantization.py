@@ -1,7 +1,6 @@
-"""Checks certificates of requantization against the model: scales bit by bit, accumulator intervals
-from the file's own weights, and the float rule of every channel at every accumulator where it
-changes. The rule and every integer form are monotone between those, so equality there is equality
-on the whole interval."""
+"""Checks certificates of requantization against the model: scales bit by bit, accumulator intervals from the file's own
+weights, and the float rule of every channel at every accumulator where it changes. The rule and every integer form are
+monotone between those, so equality there is equality on the whole interval."""
 
 import numpy as np
 
@@ -50,9 +49,11 @@ class Requantization:
                 self.report.wrong("requantization", f"{name}: no such step of node {step['node']}")
                 continue
             seen.add(name)
+            known = set(self.model.consulted)
             try:
                 self.step(step, names[name])
             except CannotJudge as why:
+                self.model.consulted = known
                 self.report.unjudged(name, str(why))
         return seen
 
@@ -67,7 +68,7 @@ class Requantization:
             raise CannotJudge("made by the compiler for a node within a function or loop")
         product = product_of(self.model, index)
         self.against_model(step, product)
-        self.report.judged(name)
+        self.report.done += 1
 
     def kind(self, step, traced):
         """Int32 only where the operator has no scales; floats only where the step computes with them."""
@@ -134,6 +135,7 @@ class Requantization:
             self.report.wrong("form", f"{where}: no integer form")
             return
         if form["rung"] == "emulation":
+            self.report.unjudged(where, "a form that repeats the float rule in integers")
             return
         least, most, low, high = bounds
         near = np.asarray(form["exceptions"], np.int64)

@@ -8,13 +8,16 @@ import struct
 
 from .graph import NEUTRAL
 
-MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather"}
+KEEPS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Constant"}  # every value at its place
+MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather", "Expand"}
 ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "PRelu", "Cast",
                "LeakyRelu", "Exp", "Sqrt", "Neg", "Abs", "Pow", "Erf", "BatchNormalization", "Max", "Min", "Floor",
                "QuantizeLinear", "DequantizeLinear", "Softplus", "Elu", "Reciprocal", "Where", "Equal", "Less", "Greater"}
 KEPT = {"Conv", "QLinearConv", "ConvInteger", "Gemm", "QGemm", "MatMul", "QLinearMatMul", "MatMulInteger", "MaxPool",
         "AveragePool", "QuantizeLinear", "DequantizeLinear", "Relu", "Concat", "Add", "Mul", "QLinearAdd"}
 JOINED = {"Table", "Expression"}  # of elementwise nodes
+OPEN = {"fused", "constant, not recomputed", "quantization of a neighbour", "moved by the addresses of another step",
+        "a limit of a neighbour", "part of an expression or table"}  # judged only with a product that they belong to
 REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd",
                                                                    "QLinearConv16"),
             "BatchNormalization": ("Conv", "ConvRelu"), "Flatten": ("Reshape",),
@@ -107,24 +110,15 @@ def elf_symbols(data):
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     offset, = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32)
     size, count = struct.unpack_from(order + "HH", data, 58 if wide else 46)
-    sections = []
-    for i in range(count):
-        at = offset + i * size
-        kind, = struct.unpack_from(order + "I", data, at + 4)
-        place = struct.unpack_from(order + ("QQI" if wide else "III"), data, at + (24 if wide else 16))
-        sections.append((kind, *place))
+    header = order + ("4xI16xQQI" if wide else "4xI8xIII")  # kind, place, length, section with the names
+    sections = [struct.unpack_from(header, data, offset + i * size) for i in range(count)]
     names = set()
-    for kind, start, length, link in sections:
-        if kind != 2:
-            continue
-        _, text, text_size, _ = sections[link]
-        entry = 24 if wide else 16
-        for at in range(start, start + length, entry):
-            name, = struct.unpack_from(order + "I", data, at)
-            if struct.unpack_from(order + "H", data, at + (6 if wide else 14)) == (0,):
-                continue  # used, and defined elsewhere
-            end = data.index(b"\0", text + name)
-            names.add(data[text + name:end].decode("ascii", "replace"))
+    for _, start, length, link in [s for s in sections if s[0] == 2]:
+        for at in range(start, start + length, 24 if wide else 16):
+            name, section = struct.unpack_from(order + ("I2xH" if wide else "I10xH"), data, at)
+            if section != 0:  # else it is used, and defined elsewhere
+                begin = sections[link][1] + name
+                names.add(data[begin:data.index(b"\0", begin)].decode("ascii", "replace"))
     return names
 
 
@@ -156,6 +150,8 @@ class Coverage:
         counts = {}
         for index, node in enumerate(self.model.nodes):
             reason = self.reason(index, node, live)
+            if reason in OPEN and index not in self.model.consulted:
+                self.report.unjudged(f"node {index} ({node.op_type})", reason)
             if reason is None:
                 self.report.wrong("coverage", f"node {index} ({node.op_type}) is in no step, and nothing says why")
                 reason = "unexplained"
@@ -183,14 +179,11 @@ class Coverage:
                 self.report.wrong("trace", f"a fusion of node {index} as {records[0]['op_type']}")
 
     def live_nodes(self):
-        stack = [self.model.producer[o] for o in self.model.outputs if o in self.model.producer]
-        live = set()
+        stack, live = [self.model.producer[o] for o in self.model.outputs if o in self.model.producer], set()
         while stack:
-            index = stack.pop()
-            if index in live:
-                continue
-            live.add(index)
-            stack += [self.model.producer[i] for i in self.model.nodes[index].input if i in self.model.producer]
+            live.add(stack.pop())
+            inputs = {n for i in live for n in self.model.nodes[i].input} & set(self.model.producer)
+            stack = [i for i in {self.model.producer[n] for n in inputs} if i not in live]
         return live
 
     def reason(self, index, node, live):
@@ -205,8 +198,10 @@ class Coverage:
             return "constant, recomputed" if known else "constant, not recomputed"
         if node.op_type in ("QuantizeLinear", "DequantizeLinear") and self.near(index, 6):
             return "quantization of a neighbour"
-        if node.op_type in MOVES:
-            return "moves no value or is part of another step's addresses"
+        if node.op_type in KEEPS:
+            return "moves no value"
+        if node.op_type in MOVES - {"MaxPool"}:
+            return "moved by the addresses of another step"
         if node.op_type in ("Relu", "Clip") and self.near(index, 4):
             return "a limit of a neighbour"
         if node.op_type in ELEMENTWISE and self.part_of_expression(index):
@@ -220,10 +215,7 @@ class Coverage:
             i = stack.pop()
             if any(s["op_type"] in JOINED for s in self.steps.get(i, [])):
                 return True
-            node = self.model.nodes[i]
-            around = [self.model.producer[n] for n in node.input if n in self.model.producer]
-            around += [c for o in node.output for c in self.model.consumers.get(o, [])]
-            for other in around:
+            for other in self.model.around(i):
                 if other not in seen and self.model.nodes[other].op_type in ELEMENTWISE:
                     seen.add(other)
                     stack.append(other)
@@ -234,10 +226,7 @@ class Coverage:
         for _ in range(reach):
             fresh = set()
             for i in edge:
-                node = self.model.nodes[i]
-                around = [self.model.producer[n] for n in node.input if n in self.model.producer]
-                around += [c for o in node.output for c in self.model.consumers.get(o, [])]
-                fresh |= set(around) - seen
+                fresh |= set(self.model.around(i)) - seen
             if any(i in self.steps or i in self.fused for i in fresh):
                 return True
             seen |= fresh
@@ -265,7 +254,7 @@ def check_quantization(model, trace, report):
     for entry in trace["quantization"]:
         for bits in entry["scale"]:
             if bits not in known:
-                report.suspect("scale", f"node {entry['node']}, {entry['role']}: no tensor of the file has scale {bits}")
+                report.wrong("scale", f"node {entry['node']}, {entry['role']}: no tensor of the file has scale {bits}")
         low, high = entry["zero_point"]
         limits = {"uint8": (0, 255), "int8": (-128, 127)}.get(entry["dtype"])
         if low > high or limits and not (limits[0] <= low and high <= limits[1]):

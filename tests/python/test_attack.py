@@ -1,0 +1,194 @@
+"""The judge of tools/attack: the smallest wrong result of each type is found, and nothing judged is a failure."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from onnx import TensorProto
+
+sys.path[:0] = [str(ROOT / "tools" / "attacker"), str(ROOT / "tools")]
+
+import relations  # noqa: E402
+from builder import Builder, session  # noqa: E402
+from judging import Case, Judged  # noqa: E402
+from verdict import examine  # noqa: E402
+
+
+def f(value: float) -> np.float32:
+    return np.float32(value)
+
+
+def sums(b: Builder) -> str:
+    """Floats whose last bits depend on the order of sums."""
+    return b.node("MatMul", [b.input(b.floats([3, 40])), b.constant(b.floats([40, 30]))], exact=False)
+
+
+def floats(b: Builder) -> None:
+    b.node("Add", [b.input(b.floats([30])), b.constant(b.floats([30]))])
+
+
+def float_sums(b: Builder) -> None:
+    sums(b)
+
+
+def rounded_to(dtype: type) -> object:
+    def build(b: Builder) -> None:
+        b.node("QuantizeLinear", [sums(b), b.constant(f(0.1)), b.constant(dtype(3))])
+
+    return build
+
+
+def cast_to(kind: int) -> object:
+    def build(b: Builder) -> None:
+        b.node("Cast", [sums(b)], to=kind)
+
+    return build
+
+
+def compared(b: Builder) -> None:
+    b.node("Greater", [sums(b), b.constant(f(0.3))])
+
+
+def product_of_bytes(b: Builder) -> None:
+    x, w = b.input(b.bytes(np.uint8, [3, 9])), b.constant(b.bytes(np.int8, [9, 30]))
+    b.node("Cast", [sums(b)], to=TensorProto.INT64)
+    b.node("MatMulInteger", [x, w])
+
+
+def qdq(dtype: type) -> object:
+    """Scales are powers of two and sums are short, so that floats are exact."""
+
+    def build(b: Builder) -> None:
+        b.qdq, b.opset = True, 21
+        ends = [b.constant(f(2.0**-7)), b.constant(dtype(0))]
+        x = b.node("DequantizeLinear", [b.input(b.bytes(dtype, [1, 2, 6, 7], "narrow")), *ends])
+        w = b.bytes(np.int8, [3, 2, 1, 1])
+        weights = b.node("DequantizeLinear", [b.constant(w), b.constant(f(2.0**-6)), b.constant(np.int8(0))])
+        y = b.node("Conv", [x, weights], exact=False)
+        y = b.node("QuantizeLinear", [y, b.constant(f(2.0**-5)), b.constant(dtype(0))])
+        y = b.node("DequantizeLinear", [y, b.constant(f(2.0**-5)), b.constant(dtype(0))])
+        y = b.node("Add", [y, x]) if b.shape(x) == b.shape(y) else b.node("Relu", [y])
+        b.node("QuantizeLinear", [y, b.constant(f(2.0**-6)), b.constant(dtype(0))])  # finer: no ties
+
+    return build
+
+
+def qdq_ties(b: Builder) -> None:
+    """Half of the results are ties, which go to the even neighbour."""
+    b.qdq, b.opset = True, 21
+    ends = [b.constant(f(2.0**-7)), b.constant(np.int16(0))]
+    parts = [b.node("DequantizeLinear", [b.input(b.bytes(np.int16, [9, 8], "narrow")), *ends]) for _ in range(2)]
+    b.node("QuantizeLinear", [b.node("Add", parts), b.constant(f(2.0**-6)), b.constant(np.int16(0))])
+
+
+def qdq_compared(b: Builder) -> None:
+    b.qdq = True
+    ends = [b.constant(f(2.0**-7)), b.constant(np.int8(0))]
+    x = b.node("DequantizeLinear", [b.input(b.bytes(np.int8, [5, 9])), *ends])
+    b.node("Greater", [x, b.constant(f(0.3))])
+    b.node("Cast", [b.node("Mul", [x, b.constant(f(50))])], to=TensorProto.INT64)
+
+
+GRAPHS = {
+    "float32": floats,
+    "float32 in another order": float_sums,
+    "uint8": rounded_to(np.uint8),
+    "int8": rounded_to(np.int8),
+    "int16": rounded_to(np.int16),
+    "uint16": rounded_to(np.uint16),
+    "int32 by Cast": cast_to(TensorProto.INT32),
+    "int64": cast_to(TensorProto.INT64),
+    "bool": compared,
+    "int32": product_of_bytes,
+    "QDQ uint8": qdq(np.uint8),
+    "QDQ int8": qdq(np.int8),
+    "QDQ int16": qdq(np.int16),
+    "QDQ uint16": qdq(np.uint16),
+    "QDQ ties": qdq_ties,
+    "QDQ bool and int64": qdq_compared,
+}
+
+
+def case_of(build: object, seed: int) -> Case:
+    b = Builder(np.random.default_rng(seed), 21)
+    build(b)
+    model = b.finish()
+    inputs, outputs = [b.values[n] for n in b.inputs], [b.values[n] for n in b.outputs]
+    return Case(f"case{seed}", model, inputs, outputs, ["n --target scalar"], b.exact, b.qdq, [], b)
+
+
+def wrong(value: np.ndarray, at: int, exact: bool) -> np.ndarray:
+    """The least that has to be found."""
+    out = value.copy().reshape(-1)
+    if out.dtype.kind == "f":
+        out[at] = np.nextafter(out[at], f(np.inf)) if exact else out[at] + f(3e-4) * np.abs(out).max()
+    elif out.dtype.kind == "b":
+        out[at] = not out[at]
+    else:
+        out[at] = int(out[at]) + (1 if out[at] < np.iinfo(out.dtype).max else -1)
+    return out.reshape(value.shape)
+
+
+def findings(case: Case, outputs: list) -> list:
+    """As if the program gave these outputs, and within the graph what is right."""
+
+    def compute(of: Case, names: list) -> dict:
+        return {**of.builder.values, **dict(zip(of.builder.outputs, outputs, strict=True))}
+
+    return examine(case, outputs, outputs, compute)[0]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_smallest_wrong_result_is_found(name: str) -> None:
+    for seed in range(3):
+        case = case_of(GRAPHS[name], seed)
+        assert not findings(case, case.outputs)
+        for i, value in enumerate(case.outputs):
+            at = int(np.random.default_rng(seed).integers(value.size))
+            changed = [wrong(v, at, case.exact) if k == i else v for k, v in enumerate(case.outputs)]
+            assert findings(case, changed), f"output {i} of {value.dtype}, seed {seed}"
+
+
+@pytest.mark.parametrize("suffix", ["_twice", "_reordered", "_cut", "_after", "_part1"])
+def test_results_of_changed_models_have_to_be_equal(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def layers(b: Builder) -> None:
+        y = b.node("Relu", [b.input(b.floats([2, 5]))])
+        b.node("Add", [b.node("Neg", [y]), y])
+
+    case, wrong_one = case_of(layers, 4), [""]
+
+    def judge(_program: str, _folder: pathlib.Path, cases: list) -> Judged:
+        values = {}
+        for each in cases:
+            feeds = dict(zip([i.name for i in each.model.graph.input], each.inputs, strict=True))
+            native = session(each.model).run(None, feeds)
+            if each.name.endswith(wrong_one[0] or "nothing"):
+                native[0] = wrong(native[0], 1, exact=True)
+            values[each.name] = native, native
+        return Judged([], [], values, 0)
+
+    monkeypatch.setattr(relations, "judge", judge)
+    values = {case.name: (case.outputs, case.outputs)}
+    found, count = relations.unequal("", pathlib.Path(), [case], values)
+    assert not found
+    assert count == 6  # of each kind one, and two parts of the batch
+    wrong_one[0] = suffix
+    assert relations.unequal("", pathlib.Path(), [case], values)[0]
+
+
+@pytest.mark.parametrize(("line", "code"), [("refused\\tNAME\\t-\\twhy", 1), ("nothing", 4)])
+def test_run_that_judges_nothing_fails(line: str, code: int, tmp_path: pathlib.Path) -> None:
+    for name, text in (
+        ("etch", "printf 'scalar  portable, runs on this CPU\\ns390x  big, runs in qemu\\n'\n"),
+        ("judge", 'touch "$1/native.bin" "$1/reference.bin"\nname=$(cut -f1 "$1/cases.tsv")\n'
+         f"printf \"{line.replace('NAME', '$name')}\\nend\\t-\\t-\\t-\\n\"\n"),
+    ):
+        (tmp_path / name).write_text("#!/bin/sh\n" + text, encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    words = ["--models", "1", "--families", "gemm", "--judge", str(tmp_path / "judge"), "--output", str(tmp_path)]
+    done = subprocess.run([sys.executable, ROOT / "tools" / "attacker", "--no-shrink", *words],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
