@@ -214,6 +214,7 @@ Command add_bench(const Parser& root) {
       .between(0.01, 3600.0)
       .type_name("S")
       .show_default();
+  group_options(parser);
   parser.footer(
       "On one thread unless --threads says otherwise. Half of the time goes to the whole network,\n"
       "half to its layers, which are timed one by one within runs of the whole network, less what\n"

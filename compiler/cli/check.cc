@@ -11,6 +11,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
+#include "compiler/host/colour.h"
 #include "compiler/host/compare.h"
 #include "compiler/host/compile_file.h"
 #include "compiler/host/data_set.h"
@@ -184,7 +185,7 @@ void print_verdict(const Count& count, const Circumstances& circumstances, const
                    tolerance_text(count.needed_tolerance), " would accept all of this"));
   }
   const std::size_t data_sets = circumstances.data_sets;
-  print_line(cat("etch check: ", pass ? "PASS" : "FAIL", " on ", network.program().isa.name, ": ",
+  print_line(cat("etch check: ", verdict_word(pass), " on ", network.program().isa.name, ": ",
                  count.exact(), " of ", count.judgements.size(), " outputs exact, ", data_sets,
                  data_sets == 1 ? " data set" : " data sets",
                  state_of(network.program()).empty() ? "" : " in a row", "; generated in ",
@@ -360,6 +361,7 @@ Command add_check(const Parser& root) {
       .type_name("SUBDIR");
   parser.add_option("--keep", options->keep, "build in this folder and leave it").type_name("DIR");
   add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer(
       "Prints one line per output, `exact` or `N of M differ, max K` (steps of an integer, "
       "absolute\n"

@@ -313,6 +313,7 @@ Command add_compile(const Parser& root) {
   parser.add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
   parser.add_flag("--prove", arguments->prove, "then prove the folder as `etch prove` does");
   add_json_flag(parser, arguments->json);
+  group_options(parser);
   parser.footer(
       "Nothing is written when the model is refused.\n"
       "\n"

@@ -217,6 +217,7 @@ Command add_fit(const Parser& root) {
       .type_name("HERTZ");
   parser.add_flag("--estimate", options->estimate, "build nothing: code is estimated");
   add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer(
       "Code is measured where the target's compiler is here, otherwise estimated. Ends with exit\n"
       "code 2 if the model fits none of the targets.\n"

@@ -12,6 +12,7 @@
 #include "compiler/golden/compare.h"
 #include "compiler/golden/folder.h"
 #include "compiler/golden/target.h"
+#include "compiler/host/colour.h"
 #include "compiler/host/data_set.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
@@ -305,11 +306,11 @@ void print_conclusion(const Conclusion& conclusion, const Verification& verifica
     return;
   }
   if (!conclusion.why.empty()) {
-    print_line(cat("etch golden verify: FAIL: ", conclusion.why));
+    print_line(cat("etch golden verify: ", verdict_word(false), ": ", conclusion.why));
     return;
   }
   const std::size_t targets = verification.then.targets.size();
-  print_line(cat("etch golden verify: PASS: code as recorded on ",
+  print_line(cat("etch golden verify: ", verdict_word(true), ": code as recorded on ",
                  targets - verification.changed.size(), " of ", targets,
                  " targets, outputs equal on ", verification.ran,
                  verification.options.update ? "; updated" : ""));
@@ -346,7 +347,7 @@ bool is_recorded_model(const VerifyOptions& options, const GoldenFolder& folder,
   if (options.json) {
     print_json({{"name", golden.name}, {"pass", false}, {"why", why}});
   } else {
-    print_line(cat("etch golden verify: FAIL: ", why));
+    print_line(cat("etch golden verify: ", verdict_word(false), ": ", why));
   }
   code = ExitCode::kChanged;
   return false;
@@ -415,6 +416,7 @@ Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& op
   parser.add_flag("--generate-only", options->generate_only, "no outputs and sizes of code");
   parser.add_flag("-f,--force", options->force, "replace an earlier recording");
   add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer("Example:\n  etch golden record net.onnx --targets cortex-m4,avx2 -o goldens/net");
   return parser;
 }

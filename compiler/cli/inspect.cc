@@ -329,6 +329,7 @@ Command add_inspect(const Parser& root) {
                   "say which rules of this profile the model breaks (docs/spec/operators)")
       .one_of({"sonnx"});
   add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer(
       "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
       "stderr.\n"

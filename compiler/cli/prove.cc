@@ -11,6 +11,7 @@
 #include "compiler/base/text.h"
 #include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
+#include "compiler/host/colour.h"
 #include "compiler/text/names.h"
 
 namespace etch::cli {
@@ -177,8 +178,8 @@ void print_verdict(const FolderProof& proof) {
   if (proof.differing_files > 0)
     print_line(cat(counted(proof.differing_files, "file"),
                    " of the folder are not what this Etch generates; what is there was proved"));
-  print_line(cat("etch prove: ", proof.holds() ? "PASS" : "FAIL", " on ", proof.target, ": ",
-                 complete, " of ", counted(layers, "layer"), " proved completely, ",
+  print_line(cat("etch prove: ", verdict_word(proof.holds()), " on ", proof.target, ": ", complete,
+                 " of ", counted(layers, "layer"), " proved completely, ",
                  count([](const StepProof& s) { return s.holds() && !s.complete(); }),
                  " by samples, ", std::ssize(proof.steps) - layers, " other steps not proved"));
 }
