@@ -84,7 +84,9 @@ std::optional<std::vector<Sample>> read_samples(const CheckOptions& options,
                                                 const std::vector<fs::path>& folders,
                                                 const Program& program, Reporter& reporter) {
   if (folders.empty()) {
-    reporter.io_error(options.model, "no test_data_set_* beside the model; name one with --data");
+    reporter.io_error(options.model,
+                      "no test_data_set_* beside the model: name one with --data, or record one "
+                      "with `etch record MODEL --inputs random` of the Python package");
   }
   std::vector<Sample> samples;
   for (const fs::path& folder : folders) {
