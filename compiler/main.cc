@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,20 @@ std::vector<std::string> without_help_command(const Parser& root, std::vector<st
   return known ? words : std::vector<std::string>{words.front()};
 }
 
+// Under headings of the help, in the order in which a user needs them.
+void group_commands(const std::vector<Command>& commands) {
+  constexpr const char* kCode = "From a model to code";
+  constexpr const char* kAsk = "Find out about a model";
+  constexpr const char* kKeep = "Be sure of the code";
+  const std::map<std::string, const char*> headings = {
+      {"compile", kCode}, {"check", kCode},          {"run", kCode},    {"bench", kCode},
+      {"tune", kCode},    {"inspect", kAsk},         {"fit", kAsk},     {"targets", kAsk},
+      {"explain", kAsk},  {"quantize-params", kAsk}, {"golden", kKeep}, {"prove", kKeep}};
+  for (const Command& command : commands) {
+    command.parser.set_group(headings.at(command.parser.name()));
+  }
+}
+
 int parse_and_run(int argc, char** argv) {
   const Parser root("Etch compiles quantized ONNX networks to C++ that needs no library.", "etch",
                     Parser::Help::kPrinted);
@@ -88,10 +103,10 @@ int parse_and_run(int argc, char** argv) {
   root.footer(kFooter);
 
   const std::vector<Command> commands = {
-      add_compile(root), add_check(root),   add_run(root),
-      add_bench(root),   add_tune(root),    add_fit(root),
-      add_inspect(root), add_targets(root), add_quantize_params(root),
-      add_golden(root),  add_prove(root),   add_explain(root)};
+      add_compile(root), add_check(root),           add_bench(root),  add_run(root),
+      add_tune(root),    add_inspect(root),         add_fit(root),    add_targets(root),
+      add_explain(root), add_quantize_params(root), add_golden(root), add_prove(root)};
+  group_commands(commands);
   const std::vector<std::string> words =
       without_help_command(root, {argv + std::min(argc, 1), argv + argc});
   std::string what;

@@ -55,17 +55,20 @@ def read(program: str, name: str) -> Command:
     section = ""
     for line in lines[1:]:
         if line and not line.startswith(" "):
-            known = line in ("Options:", "Subcommands:", "Positionals:")
+            known = line == "Positionals:" or (line.endswith(":") and not line.startswith("Example"))
             section = line if known else "" if line.startswith("Usage:") else "footer"
         if section == "footer":
             command.footer.append(line)
         elif section == "Positionals:" and "FILE" in line:
             command.takes_files = True
-        elif section == "Options:" and (found := OPTION.match(line)):
+        elif section and (found := OPTION.match(line)):
             command.options.append(option(found[1], found[2]))
-        elif section == "Subcommands:" and (found := COMMAND.match(line)):
+        elif section and (found := COMMAND.match(line)):
             command.commands.append((found[1], found[2]))
-        elif section == "Options:" and (found := CONTINUED.match(line)) and command.options:
+        elif section and (found := CONTINUED.match(line)) and command.commands:
+            name, about = command.commands[-1]
+            command.commands[-1] = (name, f"{about} {found[1]}")
+        elif section and (found := CONTINUED.match(line)) and command.options:
             command.options[-1].help = (command.options[-1].help + " " + found[1]).strip()
     return command
 

@@ -110,7 +110,7 @@ def reason_of(text):
         return None
     what = re.sub(r"^node .*?\(\w+\):? ", "", match[2])
     what = re.sub(r", used by \d+ nodes$", "", what)
-    what = re.sub(r"the domain (\S+) has no operator ('.*') that can be compiled", r"\1 has no operator \2", what)
+    what = re.sub(r"the domain (\S+) has no operator ('.*') that can be compiled( \(docs/.*\))?", r"\1 has no operator \2", what)
     return f"{match[1]}: " + re.sub(r"'[^' ]*_[^' ]*'", "'...'", what)
 
 

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/cli/columns.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/compile.h"
@@ -25,8 +25,6 @@
 
 namespace etch::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct BenchOptions : ModelOptions {
   bool json = false;
@@ -184,7 +182,7 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   const ReportData whole =
       measured_report(options, variant_for_this_cpu(network->program()), measured->times, objects);
   if (options.json) {
-    print_line(report.dump(2));
+    print_json(report);
   } else {
     print_report(report);
     for (const std::string& sentence : verdict(whole)) print_line(sentence);
@@ -206,7 +204,7 @@ Command add_bench(const Parser& root) {
   add_budget_options(parser, *options);
   add_time_limit(parser, *options);
   add_schedule_options(parser, *options);
-  parser.add_flag("--json", options->json, "print a JSON object");
+  add_json_flag(parser, options->json);
   parser
       .add_option("--report", options->report,
                   "also write the report of `etch compile` with the times, as a page or, if the "
@@ -216,6 +214,7 @@ Command add_bench(const Parser& root) {
       .between(0.01, 3600.0)
       .type_name("S")
       .show_default();
+  group_options(parser);
   parser.footer(
       "On one thread unless --threads says otherwise. Half of the time goes to the whole network,\n"
       "half to its layers, which are timed one by one within runs of the whole network, less what\n"

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
+#include "compiler/host/colour.h"
 #include "compiler/host/compare.h"
 #include "compiler/host/compile_file.h"
 #include "compiler/host/data_set.h"
@@ -32,6 +34,7 @@ struct CheckOptions : ModelOptions {
   std::vector<std::string> data;
   Allowance allowance;
   std::string keep;
+  bool json = false;
 };
 
 struct Sample {
@@ -41,13 +44,26 @@ struct Sample {
   std::vector<Tensor> others;  // of --no-worse-than, where there are any
 };
 
+// What became of one output of a data set.
+struct Judgement {
+  std::string variant;  // of x86-64-multi; otherwise empty
+  std::string data_set;
+  std::size_t output = 0;
+  std::optional<Difference> difference;  // null: of another type or shape than expected
+  std::string words;                     // "exact" and so on
+  bool accepted = false;                 // exact, or as far away as is allowed
+
+  bool exact() const { return difference && difference->different == 0; }
+};
+
 struct Count {
-  int outputs = 0;
-  int exact = 0;
-  int accepted = 0;  // exact, or as far away as is allowed
-  // The tolerance, of those that are tried, with which all of them would be; more than the last one
-  // where none would do.
+  std::vector<Judgement> judgements;
+  // The tolerance, of those that are tried, with which all would be accepted; more than the last
+  // one where none would do.
   double needed_tolerance = 0;
+
+  auto exact() const { return std::ranges::count_if(judgements, &Judgement::exact); }
+  bool pass() const { return std::ranges::all_of(judgements, &Judgement::accepted); }
 };
 
 // Tolerances that rounding in another order explains: small enough to be worth naming.
@@ -68,7 +84,9 @@ std::optional<std::vector<Sample>> read_samples(const CheckOptions& options,
                                                 const std::vector<fs::path>& folders,
                                                 const Program& program, Reporter& reporter) {
   if (folders.empty()) {
-    reporter.io_error(options.model, "no test_data_set_* beside the model; name one with --data");
+    reporter.io_error(options.model,
+                      "no test_data_set_* beside the model: name one with --data, or record one "
+                      "with `etch record MODEL --inputs random` of the Python package");
   }
   std::vector<Sample> samples;
   for (const fs::path& folder : folders) {
@@ -103,17 +121,18 @@ const char* excuse_for(const Difference& difference, const Allowance& allowance,
   return nullptr;
 }
 
-// Judges output `i` of a sample and prints its line.
+// Judges output `i` of a sample.
 void judge(const std::string& variant, const Sample& sample, std::size_t i, const Port& port,
            const Tensor& actual, const Allowance& allowance, Count& count) {
   const Tensor& expected = sample.expected[i];
-  const std::string label =
-      cat(variant, one_line(sample.folder.filename().string()), " output_", i, ": ");
-  ++count.outputs;
+  Judgement& judgement = count.judgements.emplace_back();
+  judgement.variant = variant;
+  judgement.data_set = one_line(sample.folder.filename().string());
+  judgement.output = i;
   if (!fits(expected, port)) {
     count.needed_tolerance = 1;
-    print_line(cat(label, "is ", type_and_shape(actual.dtype(), actual.shape()), ", expected ",
-                   type_and_shape(expected.dtype(), expected.shape())));
+    judgement.words = cat("is ", type_and_shape(actual.dtype(), actual.shape()), ", expected ",
+                          type_and_shape(expected.dtype(), expected.shape()));
     return;
   }
   const Difference difference = compare(actual, expected);
@@ -121,13 +140,19 @@ void judge(const std::string& variant, const Sample& sample, std::size_t i, cons
       i < sample.others.size() && has_tensor(sample.folder / allowance.no_worse_than, "output", i);
   const Tensor* const other = has_other ? &sample.others[i] : nullptr;
   const char* const excuse = excuse_for(difference, allowance, other, expected);
-  if (difference.different == 0) ++count.exact;
-  if (excuse != nullptr) {
-    ++count.accepted;
-  } else {
+  if (excuse == nullptr) {
     count.needed_tolerance = std::max(count.needed_tolerance, tolerance_for(difference));
   }
-  print_line(cat(label, to_string(difference), excuse == nullptr ? "" : excuse));
+  judgement.difference = difference;
+  judgement.accepted = excuse != nullptr;
+  judgement.words = cat(to_string(difference), excuse == nullptr ? "" : excuse);
+}
+
+void print_judgements(const Count& count) {
+  for (const Judgement& each : count.judgements) {
+    print_line(cat(each.variant, each.variant.empty() ? "" : " ", each.data_set, " output_",
+                   each.output, ": ", each.words));
+  }
 }
 
 // "1e-05"
@@ -149,20 +174,25 @@ std::string board_note(std::string_view target) {
   return machine == nullptr || machine->board.empty() ? "" : cat(", board ", machine->board);
 }
 
-ExitCode verdict(const Count& count, std::size_t data_sets, const Network& network,
-                 double compile_seconds) {
-  const bool pass = count.accepted == count.outputs;
+// How long things took, and on what.
+struct Circumstances {
+  std::size_t data_sets = 0;
+  double compile_seconds = 0;
+};
+
+void print_verdict(const Count& count, const Circumstances& circumstances, const Network& network) {
+  const bool pass = count.pass();
   if (!pass && count.needed_tolerance <= kTolerances[std::size(kTolerances) - 1]) {
     print_line(cat("floats that are summed in another order differ: --tolerance ",
                    tolerance_text(count.needed_tolerance), " would accept all of this"));
   }
-  print_line(cat("etch check: ", pass ? "PASS" : "FAIL", " on ", network.program().isa.name, ": ",
-                 count.exact, " of ", count.outputs, " outputs exact, ", data_sets,
+  const std::size_t data_sets = circumstances.data_sets;
+  print_line(cat("etch check: ", verdict_word(pass), " on ", network.program().isa.name, ": ",
+                 count.exact(), " of ", count.judgements.size(), " outputs exact, ", data_sets,
                  data_sets == 1 ? " data set" : " data sets",
                  state_of(network.program()).empty() ? "" : " in a row", "; generated in ",
-                 duration(compile_seconds + network.emit_seconds()), ", built in ",
+                 duration(circumstances.compile_seconds + network.emit_seconds()), ", built in ",
                  duration(network.build_seconds()), board_note(network.program().isa.name)));
-  return pass ? ExitCode::kOk : ExitCode::kDiffer;
 }
 
 using Inputs = std::vector<std::vector<Tensor>>;
@@ -206,30 +236,70 @@ Count run_all(Network& network, const std::vector<Sample>& samples, const Inputs
               const Allowance& allowance, Reporter& reporter) {
   Count count;
   const std::vector<Program>& variants = network.program().variants;
-  run_once(network, samples, inputs, variants.empty() ? "" : "chosen ", allowance, count, reporter);
+  run_once(network, samples, inputs, variants.empty() ? "" : "chosen", allowance, count, reporter);
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (!target_runs_here(variants[v].isa.name)) continue;
     network.choose(v);
-    run_once(network, samples, inputs, cat(variants[v].isa.name, " "), allowance, count, reporter);
+    run_once(network, samples, inputs, std::string(variants[v].isa.name), allowance, count,
+             reporter);
   }
   return count;
 }
 
-// What images use of their stack.
-void judge_stack(const Network& network, Reporter& reporter) {
+// What images use of their stack. The harness's own frame, with the arguments of networks that have
+// many, is not run()'s.
+std::int64_t used_by_run(const Network::Stack& stack) {
+  const bool known = stack.bound && stack.bound_of_call;
+  return stack.used - (known ? std::max<std::int64_t>(0, *stack.bound_of_call - *stack.bound) : 0);
+}
+
+void judge_stack(const Network& network, bool print, Reporter& reporter) {
   const std::optional<Network::Stack> stack = network.stack();
   if (!stack) return;
-  // The harness's own frame, with the arguments of networks that have many, is not run()'s.
-  std::int64_t harness = 0;
-  if (stack->bound && stack->bound_of_call)
-    harness = std::max<std::int64_t>(0, *stack->bound_of_call - *stack->bound);
-  print_line(cat("stack: ", stack->used - harness, " bytes used; ",
-                 stack->bound ? cat("no call of run() uses more than ", *stack->bound)
-                              : std::string("no bound is known")));
+  if (print) {
+    print_line(cat("stack: ", used_by_run(*stack), " bytes used; ",
+                   stack->bound ? cat("no call of run() uses more than ", *stack->bound)
+                                : std::string("no bound is known")));
+  }
   if (stack->bound_of_call && stack->used > *stack->bound_of_call) {
     reporter.internal_error(cat("the network used ", stack->used, " bytes of stack, of ",
                                 *stack->bound_of_call, " by its call graph"));
   }
+}
+
+Json json_of(const Judgement& judgement) {
+  Json out{{"data_set", judgement.data_set},
+           {"output", judgement.output},
+           {"accepted", judgement.accepted},
+           {"exact", judgement.exact()},
+           {"words", judgement.words}};
+  if (!judgement.variant.empty()) out["variant"] = judgement.variant;
+  if (judgement.difference) {
+    out["elements"] = judgement.difference->elements;
+    out["different"] = judgement.difference->different;
+    out["largest"] = judgement.difference->largest;
+  }
+  return out;
+}
+
+void print_json_verdict(const Count& count, const Circumstances& circumstances,
+                        const Network& network) {
+  const Program& program = network.program();
+  const Machine* const machine = machine_of(program.isa.name);
+  Json out{{"target", program.isa.name}};
+  if (machine != nullptr && !machine->board.empty()) out["board"] = machine->board;
+  out["pass"] = count.pass();
+  out["exact_outputs"] = count.exact();
+  out["data_sets"] = circumstances.data_sets;
+  out["generate_seconds"] = circumstances.compile_seconds + network.emit_seconds();
+  out["build_seconds"] = network.build_seconds();
+  if (const std::optional<Network::Stack> stack = network.stack()) {
+    out["stack_bytes"] = used_by_run(*stack);
+    if (stack->bound) out["stack_bound_bytes"] = *stack->bound;
+  }
+  out["outputs"] = Json::array();
+  for (const Judgement& each : count.judgements) out["outputs"].push_back(json_of(each));
+  print_json(out);
 }
 
 ExitCode check(const CheckOptions& options, Reporter& reporter) {
@@ -248,10 +318,13 @@ ExitCode check(const CheckOptions& options, Reporter& reporter) {
 
   Inputs inputs;
   for (Sample& sample : *samples) inputs.push_back(std::move(sample.inputs));
+  const Circumstances circumstances{samples->size(), compile_seconds};
   const Count count = run_all(*network, *samples, inputs, options.allowance, reporter);
-  judge_stack(*network, reporter);
+  if (!options.json) print_judgements(count);
+  judge_stack(*network, !options.json, reporter);
   if (reporter.failed()) return reporter.exit_code();
-  return verdict(count, samples->size(), *network, compile_seconds);
+  (options.json ? print_json_verdict : print_verdict)(count, circumstances, *network);
+  return count.pass() ? ExitCode::kOk : ExitCode::kDiffer;
 }
 
 }  // namespace
@@ -289,6 +362,8 @@ Command add_check(const Parser& root) {
                   "output_I.pb in this folder of the data set, e.g. of another runtime")
       .type_name("SUBDIR");
   parser.add_option("--keep", options->keep, "build in this folder and leave it").type_name("DIR");
+  add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer(
       "Prints one line per output, `exact` or `N of M differ, max K` (steps of an integer, "
       "absolute\n"

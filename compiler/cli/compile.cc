@@ -3,11 +3,11 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compiler/base/observation.h"
 #include "compiler/base/text.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
@@ -40,6 +40,7 @@ struct CompileArguments : ModelOptions {
   bool single_file = false;
   bool force = false;
   bool prove = false;
+  bool json = false;
 };
 
 std::string check_name(const std::string& name) {
@@ -152,12 +153,20 @@ std::string about_arena(const Program& program) {
              with_thousands(saved));
 }
 
-// What report.json among the files says.
-std::vector<std::string> verdict_of(const std::vector<OutputFile>& files) {
+// report.json among the files; empty if there is none.
+Json report_among(const std::vector<OutputFile>& files) {
   const auto report = std::ranges::find_if(
       files, [](const OutputFile& file) { return file.path.ends_with("report.json"); });
-  if (report == files.end()) return {};
-  return nlohmann::json::parse(report->content)["verdict"].get<std::vector<std::string>>();
+  return report == files.end() ? Json::object() : Json::parse(report->content);
+}
+
+// report.json, with what only the one who wrote it knows.
+void print_report(const std::vector<OutputFile>& files, const CompileArguments& arguments) {
+  Json report = report_among(files);
+  report["output"] = arguments.output;
+  report["written"] = Json::array();
+  for (const OutputFile& file : files) report["written"].push_back(file.path);
+  print_json(report);
 }
 
 void print_summary(const Program& program, const std::vector<OutputFile>& files,
@@ -178,7 +187,9 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
                  counted(static_cast<std::int64_t>(first.steps.size()), "step"),
                  share_of_floats(program.macs, program.float_macs)));
   if (first.pruning.removed > 0) print_line(cat("  pruned  ", describe(first.pruning)));
-  for (const std::string& sentence : verdict_of(files)) print_line(cat("          ", sentence));
+  const Json report = report_among(files);
+  for (const Json& sentence : report.value("verdict", Json::array()))
+    print_line(cat("          ", sentence.get<std::string>()));
   print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),
@@ -214,6 +225,11 @@ bool overlap(const std::filesystem::path& a, const std::filesystem::path& b) {
 }
 
 ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
+  if (arguments.json && arguments.prove) {
+    reporter.usage_error(
+        "--json prints one object: run `etch prove --json` on the folder after it");
+    return reporter.exit_code();
+  }
   if (!arguments.evidence.empty() && overlap(arguments.output, arguments.evidence)) {
     reporter.usage_error("--output and --evidence need folders apart from each other");
     return reporter.exit_code();
@@ -237,7 +253,9 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
   std::vector<OutputFile> evidence;
   if (listening) evidence = evidence_files(*program, options, files, certificates);
   write_folders(arguments, files, evidence, reporter);
-  if (!reporter.failed() && !reporter.quiet()) {
+  if (!reporter.failed() && arguments.json) {
+    print_report(files, arguments);
+  } else if (!reporter.failed() && !reporter.quiet()) {
     print_summary(*program, files, arguments, options.name);
   }
   if (!reporter.failed() && arguments.prove)
@@ -294,6 +312,8 @@ Command add_compile(const Parser& root) {
       .type_name("DIR");
   parser.add_flag("-f,--force", arguments->force, "overwrite files that Etch did not write");
   parser.add_flag("--prove", arguments->prove, "then prove the folder as `etch prove` does");
+  add_json_flag(parser, arguments->json);
+  group_options(parser);
   parser.footer(
       "Nothing is written when the model is refused.\n"
       "\n"

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/cli/columns.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
 #include "compiler/compile.h"
 #include "compiler/host/data_set.h"
@@ -21,8 +21,6 @@
 
 namespace etch::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct FitOptions : ModelOptions {
   std::vector<std::string> targets;  // empty: all
@@ -136,14 +134,15 @@ void print_foot(const std::vector<TargetFit>& rows, double hertz) {
   print_line(cat("fits ", fitting, " of ", rows.size(), rows.size() == 1 ? " target" : " targets"));
 }
 
-void print_json(const FitOptions& options, const std::vector<TargetFit>& rows, double hertz) {
+void print_rows_as_json(const FitOptions& options, const std::vector<TargetFit>& rows,
+                        double hertz) {
   Json report{{"model", one_line(options.model)},
               {"ram_bytes", *parse_bytes(options.ram)},
               {"flash_bytes", *parse_bytes(options.flash)}};
   if (hertz > 0) report["clock_hz"] = hertz;
   report["targets"] = Json::array();
   for (const TargetFit& row : rows) report["targets"].push_back(json_of(row, hertz));
-  print_line(report.dump(2, ' ', true, Json::error_handler_t::replace));
+  print_json(report);
 }
 
 // Null after an error. What is wrong with the model itself is said once.
@@ -176,7 +175,7 @@ ExitCode show_fit(const FitOptions& options, Reporter& reporter) {
   const std::optional<std::vector<TargetFit>> rows = rows_of(options, hertz, reporter);
   if (!rows) return reporter.exit_code();
   if (options.json) {
-    print_json(options, *rows, hertz);
+    print_rows_as_json(options, *rows, hertz);
   } else {
     print_head(options, hertz);
     for (const TargetFit& row : *rows) print_row(row, hertz);
@@ -217,7 +216,8 @@ Command add_fit(const Parser& root) {
       .check(check_clock)
       .type_name("HERTZ");
   parser.add_flag("--estimate", options->estimate, "build nothing: code is estimated");
-  parser.add_flag("--json", options->json, "print a JSON object");
+  add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer(
       "Code is measured where the target's compiler is here, otherwise estimated. Ends with exit\n"
       "code 2 if the model fits none of the targets.\n"

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/golden/compare.h"
 #include "compiler/golden/folder.h"
 #include "compiler/golden/target.h"
+#include "compiler/host/colour.h"
 #include "compiler/host/data_set.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
@@ -29,6 +31,7 @@ struct RecordOptions : ModelOptions {
   std::uint32_t samples = 3;
   bool generate_only = false;
   bool force = false;
+  bool json = false;
   std::vector<std::string> words;  // the options among the arguments, for the file
 };
 
@@ -41,6 +44,7 @@ struct VerifyOptions {
   bool generate_only = false;
   bool skip_missing = false;
   bool update = false;
+  bool json = false;
 };
 
 // A golden has to be complete in its folder, and one from another user must not choose another
@@ -111,7 +115,7 @@ bool merge_outputs(const std::string& target, const std::vector<GoldenSample>& s
                    std::vector<GoldenSample>& all) {
   if (all.empty()) all = samples;
   for (const std::string& line : explain_outputs(all, samples)) {
-    print_line(cat(target, ": ", line, " than on the targets before"));
+    print_error_line(cat(target, ": ", line, " than on the targets before"));
   }
   if (!explain_outputs(all, samples).empty()) return false;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -126,14 +130,14 @@ bool has_outputs(const Golden& golden) {
 }
 
 // Generates, builds and runs every target and fills in `golden`.
-ExitCode record_targets(const GoldenTask& task, const std::vector<std::string>& targets,
-                        const Reporter& reporter, Golden& golden) {
+ExitCode record_targets(const GoldenTask& task, const std::vector<std::string>& targets, bool print,
+                        Golden& golden) {
   for (const std::string& name : targets) {
     TargetResult result = make_target(task, name);
     if (result.code != ExitCode::kOk) return result.code;
     result.target.files = hashes_of(result.files, ETCH_VERSION);
     if (!merge_outputs(name, result.samples, golden.samples)) return ExitCode::kDiffer;
-    if (!reporter.quiet()) print_target(name, result.target);
+    if (print) print_target(name, result.target);
     golden.targets[name] = std::move(result.target);
   }
   return ExitCode::kOk;
@@ -166,7 +170,8 @@ ExitCode record(const RecordOptions& options, Reporter& reporter) {
   const std::optional<std::string> hash = hash_of_file(options.model, reporter);
   if (!hash) return reporter.exit_code();
   golden.model_sha256 = *hash;
-  const ExitCode code = record_targets(task, options.targets, reporter, golden);
+  const bool print = !options.json && !reporter.quiet();
+  const ExitCode code = record_targets(task, options.targets, print, golden);
   if (code != ExitCode::kOk) return code;
   if (!has_outputs(golden) && !options.generate_only) {
     reporter.io_error("outputs", "no target can be run here; --generate-only does without");
@@ -174,7 +179,8 @@ ExitCode record(const RecordOptions& options, Reporter& reporter) {
   }
   const Recording recording{golden, options.model, task.data, options.tuning};
   if (!write_recording(recording, folder, reporter)) return reporter.exit_code();
-  if (!reporter.quiet()) {
+  if (options.json) print_json(Json::parse(to_json(golden)));
+  if (print) {
     print_line(cat("recorded ", golden.targets.size(), " targets and ", golden.samples.size(),
                    task.data.empty() ? " made-up" : " given", " inputs in ",
                    one_line(options.output)));
@@ -191,6 +197,7 @@ struct Verification {
   std::vector<std::string> grown;     // those that grew by more than --max-growth
   std::vector<std::string> missing;   // those that ran when recorded and cannot run here
   std::vector<std::string> unproved;  // those that changed without being run
+  Json rows = Json::object();         // what --json says of each target
   bool outputs_differ = false;
   int ran = 0;
 };
@@ -213,12 +220,24 @@ void judge(const std::string& name, TargetResult result, Verification& verificat
   const std::string state = !outputs.empty() ? "OUTPUTS DIFFER"
                             : change.code    ? "code changed"
                                              : "as recorded";
-  print_line(cat(name, ": ", state,
-                 compared ? (outputs.empty() ? "; outputs equal" : "")
-                          : cat("; outputs not compared: ",
-                                ran ? "none were recorded" : result.target.not_run)));
-  print_indented(outputs);
-  print_indented(change.lines);
+  Json& row = verification.rows[name];
+  row = {{"code_changed", change.code},
+         {"outputs_differ", !outputs.empty()},
+         {"compared", compared},
+         {"growth_percent", change.growth},
+         {"arena_bytes", result.target.arena_bytes},
+         {"weight_bytes", result.target.weight_bytes},
+         {"words", outputs}};
+  for (const std::string& line : change.lines) row["words"].push_back(line);
+  if (!ran) row["not_run"] = result.target.not_run;
+  if (!verification.options.json) {
+    print_line(cat(name, ": ", state,
+                   compared ? (outputs.empty() ? "; outputs equal" : "")
+                            : cat("; outputs not compared: ",
+                                  ran ? "none were recorded" : result.target.not_run)));
+    print_indented(outputs);
+    print_indented(change.lines);
+  }
   if (!outputs.empty()) verification.outputs_differ = true;
   if (change.code) verification.changed.push_back(name);
   const double most = verification.options.max_growth;
@@ -240,41 +259,70 @@ void print_versions(const Golden& golden) {
                  kOutputFormat, ")"));
 }
 
-ExitCode conclude(const GoldenFolder& folder, Verification& verification, Reporter& reporter) {
+// How a verification ends.
+struct Conclusion {
+  ExitCode code = ExitCode::kOk;
+  std::string why;  // it failed; empty: it did not
+};
+
+Conclusion judge_all(const Verification& verification) {
   const VerifyOptions& options = verification.options;
   const auto count = [&](const std::vector<std::string>& some) {
     return cat(some.size(), " of ", verification.then.targets.size(), " targets");
   };
-  const auto fail = [](ExitCode code, const std::string& why) {
-    print_line(cat("etch golden verify: FAIL: ", why));
-    return code;
-  };
   if (verification.outputs_differ) {
-    return fail(ExitCode::kDiffer, "outputs differ: a defect of Etch, or of a compiler");
+    return {ExitCode::kDiffer, "outputs differ: a defect of Etch, or of a compiler"};
   }
   if (!verification.missing.empty() && !options.skip_missing) {
-    return fail(ExitCode::kIo, cat(count(verification.missing),
-                                   " ran when recorded and cannot run here; --skip-missing "
-                                   "accepts that"));
+    return {ExitCode::kIo, cat(count(verification.missing),
+                               " ran when recorded and cannot run here; --skip-missing "
+                               "accepts that")};
   }
   if (!verification.grown.empty()) {
-    return fail(ExitCode::kChanged, cat(count(verification.grown), " grew by more than ",
-                                        fixed(options.max_growth, 1), " %"));
+    return {ExitCode::kChanged, cat(count(verification.grown), " grew by more than ",
+                                    fixed(options.max_growth, 1), " %")};
   }
   if (!verification.changed.empty() && !options.allow_code_change && !options.update) {
-    return fail(ExitCode::kChanged, cat("generated code changed on ", count(verification.changed),
-                                        "; --allow-code-change accepts that, --update records it"));
+    return {ExitCode::kChanged, cat("generated code changed on ", count(verification.changed),
+                                    "; --allow-code-change accepts that, --update records it")};
   }
   if (options.update && !verification.unproved.empty()) {
-    return fail(ExitCode::kIo, cat(count(verification.unproved),
-                                   " changed and did not run, so that they are not recorded"));
+    return {ExitCode::kIo, cat(count(verification.unproved),
+                               " changed and did not run, so that they are not recorded")};
   }
-  if (options.update && !folder.write(verification.now, reporter)) return reporter.exit_code();
-  print_line(cat("etch golden verify: PASS: code as recorded on ",
-                 verification.then.targets.size() - verification.changed.size(), " of ",
-                 verification.then.targets.size(), " targets, outputs equal on ", verification.ran,
-                 options.update ? "; updated" : ""));
-  return ExitCode::kOk;
+  return {};
+}
+
+void print_conclusion(const Conclusion& conclusion, const Verification& verification) {
+  if (verification.options.json) {
+    Json out{{"name", verification.then.name},
+             {"pass", conclusion.why.empty()},
+             {"recorded_by", verification.then.etch_version},
+             {"version", ETCH_VERSION},
+             {"updated", verification.options.update && conclusion.why.empty()},
+             {"targets", verification.rows}};
+    if (!conclusion.why.empty()) out["why"] = conclusion.why;
+    print_json(out);
+    return;
+  }
+  if (!conclusion.why.empty()) {
+    print_line(cat("etch golden verify: ", verdict_word(false), ": ", conclusion.why));
+    return;
+  }
+  const std::size_t targets = verification.then.targets.size();
+  print_line(cat("etch golden verify: ", verdict_word(true), ": code as recorded on ",
+                 targets - verification.changed.size(), " of ", targets,
+                 " targets, outputs equal on ", verification.ran,
+                 verification.options.update ? "; updated" : ""));
+}
+
+ExitCode conclude(const GoldenFolder& folder, const Verification& verification,
+                  Reporter& reporter) {
+  const Conclusion conclusion = judge_all(verification);
+  const bool update = verification.options.update && conclusion.why.empty();
+  if (update && !folder.write(verification.now, reporter)) return reporter.exit_code();
+  print_conclusion(conclusion, verification);
+  return conclusion.code;
 }
 
 // False if the model in the folder, or the one that --model names, is not the recorded one.
@@ -293,9 +341,14 @@ bool is_recorded_model(const VerifyOptions& options, const GoldenFolder& folder,
   code = reporter.exit_code();
   if (!other) return false;
   if (*other == golden.model_sha256) return true;
-  print_line(
-      cat("etch golden verify: FAIL: ", one_line(options.model),
-          " is not the model that was recorded; record it with `etch golden record --force`"));
+  const std::string why =
+      cat(one_line(options.model),
+          " is not the model that was recorded; record it with `etch golden record --force`");
+  if (options.json) {
+    print_json({{"name", golden.name}, {"pass", false}, {"why", why}});
+  } else {
+    print_line(cat("etch golden verify: ", verdict_word(false), ": ", why));
+  }
   code = ExitCode::kChanged;
   return false;
 }
@@ -316,8 +369,8 @@ ExitCode verify(const VerifyOptions& options, Reporter& reporter) {
     if (golden->samples[i].seed) ++task.seeds;
     if (!golden->samples[i].seed) task.data.push_back(folder.sample(i));
   }
-  print_versions(*golden);
-  Verification verification{options, *golden, *golden, {}, {}, {}, {}, false, 0};
+  if (!options.json) print_versions(*golden);
+  Verification verification{options, *golden, *golden, {}, {}, {}, {}, Json::object(), false, 0};
   verification.now.etch_version = ETCH_VERSION;
   verification.now.output_format = kOutputFormat;
   for (const auto& [name, target] : golden->targets) {
@@ -362,6 +415,8 @@ Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& op
       .show_default();
   parser.add_flag("--generate-only", options->generate_only, "no outputs and sizes of code");
   parser.add_flag("-f,--force", options->force, "replace an earlier recording");
+  add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer("Example:\n  etch golden record net.onnx --targets cortex-m4,avx2 -o goldens/net");
   return parser;
 }
@@ -388,6 +443,7 @@ Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& op
   parser.add_option("--time-limit", options->time_limit, "end a program that runs longer than this")
       .between(0.01, 1e6)
       .type_name("S");
+  add_json_flag(parser, options->json);
   parser.footer(
       "Exit codes: 0 as recorded, 4 outputs differ, 5 code, size or model changed, 3 a target "
       "that\n"

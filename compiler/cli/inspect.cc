@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "compiler/base/text.h"
 #include "compiler/cli/columns.h"
 #include "compiler/cli/graph_listing.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
 #include "compiler/cli/profile.h"
 #include "compiler/cli/quantization.h"
@@ -19,8 +19,6 @@
 
 namespace etch::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct InspectOptions : ModelOptions {
   bool json = false;
@@ -307,7 +305,7 @@ ExitCode inspect(const InspectOptions& options, Reporter& reporter) {
   if (reporter.exit_code() == ExitCode::kIo) return ExitCode::kIo;
   const Json report = report_of(found, options);
   if (options.json) {
-    print_line(report.dump(2, ' ', true, Json::error_handler_t::replace));
+    print_json(report);
   } else {
     print_report(report, found, options);
   }
@@ -330,7 +328,8 @@ Command add_inspect(const Parser& root) {
       .add_option("--profile", options->profile,
                   "say which rules of this profile the model breaks (docs/spec/operators)")
       .one_of({"sonnx"});
-  parser.add_flag("--json", options->json, "print a JSON object");
+  add_json_flag(parser, options->json);
+  group_options(parser);
   parser.footer(
       "The exit code is 2 if the model cannot be compiled; the reasons, all of them, are on "
       "stderr.\n"

@@ -191,6 +191,17 @@ void add_time_limit(const Parser& parser, ModelOptions& options) {
       .type_name("S");
 }
 
+void group_options(const Parser& parser) {
+  parser.group("The model", {"--dim", "--input-shape", "--constant", "--cut", "--state",
+                             "--quantize-input", "--external-data", "--limit"});
+  parser.group("Speed and size", {"--optimize", "--arena-limit", "--flash-limit", "--threads",
+                                  "--split-rows", "--unroll", "--tuning"});
+  parser.group("Arithmetic", {"--qdq", "--requantize", "--strict-integer"});
+  parser.group("Files", {"--single-file", "--weights", "--weights-section", "--package",
+                         "--library", "--evidence", "--keep", "--report"});
+  parser.group("What is accepted", {"--max-lsb", "--tolerance", "--no-worse-than"});
+}
+
 void add_schedule_options(const Parser& parser, ModelOptions& options) {
   add_repeatable(parser, "--unroll", options.unrolling,
                  "how far the loop over K in every tile is unrolled: auto (a measured rule), full "

@@ -55,4 +55,7 @@ void add_time_limit(const Parser& parser, ModelOptions& options);
 // Adds --unroll and --tuning, for the same commands but the one that looks for the best itself.
 void add_schedule_options(const Parser& parser, ModelOptions& options);
 
+// Puts the options that few calls need under headings of the help text, by what they are about.
+void group_options(const Parser& parser);
+
 }  // namespace etch::cli

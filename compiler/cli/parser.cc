@@ -6,6 +6,7 @@
 
 #include "compiler/base/closest.h"
 #include "compiler/base/text.h"
+#include "compiler/cli/help_format.h"
 
 namespace etch::cli {
 namespace {
@@ -117,6 +118,7 @@ const Option& Option::one_argument() const {
 
 Parser::Parser(const std::string& description, const std::string& name, Help help)
     : app_(std::make_shared<CLI::App>(description, name)) {
+  app_->formatter(std::make_shared<HelpFormat>());  // subcommands inherit it
   app_->fallthrough();  // options of the program may also follow the subcommand
   if (help == Help::kPrinted) {
     app_->set_help_flag("-h,--help", "print this help");
@@ -168,6 +170,14 @@ Option Parser::add_option(const std::string& name, double& value, const std::str
 Option Parser::add_flag(const std::string& name, bool& value, const std::string& help) const {
   return Option(app_->add_flag(name, value, help));
 }
+
+void Parser::group(const std::string& heading, const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    if (CLI::Option* const option = app_->get_option_no_throw(name)) option->group(heading);
+  }
+}
+
+void Parser::set_group(const std::string& heading) const { app_->group(heading); }
 
 Option Parser::option(const std::string& name) const { return Option(app_->get_option(name)); }
 

@@ -74,6 +74,11 @@ class Parser {
   Option add_option(const std::string& name, double& value, const std::string& help) const;
   Option add_flag(const std::string& name, bool& value, const std::string& help) const;
   Option option(const std::string& name) const;
+  // Puts these options, as far as they have been added, under a heading of the help text. Others
+  // are under "Options".
+  void group(const std::string& heading, const std::vector<std::string>& names) const;
+  // The heading in the help of the program under which this command is.
+  void set_group(const std::string& heading) const;
   void remove_option(const std::string& name) const;
 
   // Calls `take` after parsing with what was given of the options that have been added by now, in

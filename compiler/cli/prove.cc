@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
+#include "compiler/host/colour.h"
 #include "compiler/text/names.h"
 
 namespace etch::cli {
@@ -143,13 +144,13 @@ void print_step(const StepProof& step) {
     print_line("  its weights are no tensor of the file: a pass has changed them");
 }
 
-nlohmann::ordered_json json_of(const FolderProof& proof) {
-  nlohmann::ordered_json out;
+Json json_of(const FolderProof& proof) {
+  Json out;
   out["target"] = proof.target;
   out["holds"] = proof.holds();
   out["files_that_differ"] = proof.differing_files;
   for (const StepProof& step : proof.steps) {
-    nlohmann::ordered_json one;
+    Json one;
     one["step"] = step.name;
     one["origin"] = step.origin;
     if (!step.is_layer()) one["not_proved"] = step.not_proved;
@@ -177,8 +178,8 @@ void print_verdict(const FolderProof& proof) {
   if (proof.differing_files > 0)
     print_line(cat(counted(proof.differing_files, "file"),
                    " of the folder are not what this Etch generates; what is there was proved"));
-  print_line(cat("etch prove: ", proof.holds() ? "PASS" : "FAIL", " on ", proof.target, ": ",
-                 complete, " of ", counted(layers, "layer"), " proved completely, ",
+  print_line(cat("etch prove: ", verdict_word(proof.holds()), " on ", proof.target, ": ", complete,
+                 " of ", counted(layers, "layer"), " proved completely, ",
                  count([](const StepProof& s) { return s.holds() && !s.complete(); }),
                  " by samples, ", std::ssize(proof.steps) - layers, " other steps not proved"));
 }
@@ -195,7 +196,7 @@ ExitCode prove(const ProveArguments& arguments, Reporter& reporter) {
   const std::optional<FolderProof> proof = prove_folder(task, reporter);
   if (!proof) return reporter.exit_code();
   if (arguments.json) {
-    print_line(json_of(*proof).dump(2));
+    print_json(json_of(*proof));
   } else {
     for (const StepProof& step : proof->steps) print_step(step);
     print_verdict(*proof);
@@ -236,7 +237,7 @@ Command add_prove(const Parser& root) {
                   "(default: 2e10 on this CPU, 1e10 in an emulator, 1e9 for its vectors)")
       .not_negative()
       .type_name("N");
-  parser.add_flag("--json", arguments->json, "print a JSON object");
+  add_json_flag(parser, arguments->json);
   parser.footer(
       "Builds the folder's sources and calls each layer's own compiled function over inputs and\n"
       "constants that determine it; docs/proof.md says what that proves. The exit code is 4 if a\n"

@@ -61,6 +61,7 @@ Command add_run(const Parser& root) {
   parser.add_option("-o,--output", options->output, "folder to write output_I.pb to")
       .required()
       .type_name("OUT");
+  group_options(parser);
   parser.footer(
       "Example:\n"
       "  etch run model.onnx --data test_data_set_0 -o /tmp/outputs");

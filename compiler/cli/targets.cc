@@ -1,8 +1,11 @@
 // `etch targets`: what can be generated, and what of it can be built and run on this machine.
 #include "compiler/targets/targets.h"
 
+#include <memory>
+
 #include "compiler/base/text.h"
 #include "compiler/cli/columns.h"
+#include "compiler/cli/json.h"
 #include "compiler/cli/options.h"
 #include "compiler/host/toolchain.h"
 #include "compiler/targets/aliases.h"
@@ -41,12 +44,43 @@ ExitCode list_targets() {
   return ExitCode::kOk;
 }
 
+Json json_of(const IsaTraits& isa) {
+  const TargetStatus status = status_of(isa);
+  Json out{{"target", isa.name},
+           {"title", isa.title},
+           {"builds_here", !status.compiler.empty()},
+           {"runs_here", status.runs_here()}};
+  if (!status.compiler.empty()) out["compiler"] = status.compiler;
+  if (!status.emulator.empty()) out["emulator"] = status.emulator;
+  if (!status.missing.empty()) out["missing"] = status.missing;
+  const Machine* const machine = machine_of(isa.name);
+  if (machine != nullptr && !machine->board.empty()) out["board"] = machine->board;
+  return out;
+}
+
+ExitCode list_targets_as_json() {
+  Json targets = Json::array();
+  for (const IsaTraits* isa : all_targets()) targets.push_back(json_of(*isa));
+  targets.push_back(json_of(*find_target(kMultiTarget)));
+  for (const CrossTarget& target : cross_targets()) targets.push_back(json_of(*target.isa));
+  Json aliases = Json::array();
+  for (const TargetAlias& alias : target_aliases()) {
+    aliases.push_back({{"name", alias.name}, {"target", alias.target}});
+  }
+  print_json({{"native", find_target("native")->name},
+              {"targets", std::move(targets)},
+              {"aliases", std::move(aliases)}});
+  return ExitCode::kOk;
+}
+
 }  // namespace
 
 Command add_targets(const Parser& root) {
   const Parser parser =
       root.add_subcommand("targets", "List the targets and what can be built and run here");
-  return {parser, [](Reporter&) { return list_targets(); }};
+  auto json = std::make_shared<bool>(false);
+  add_json_flag(parser, *json);
+  return {parser, [json](Reporter&) { return *json ? list_targets_as_json() : list_targets(); }};
 }
 
 }  // namespace etch::cli

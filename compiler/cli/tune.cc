@@ -126,6 +126,7 @@ Command add_tune(const Parser& root) {
       .between(0.01, 86400.0)
       .type_name("S")
       .show_default();
+  group_options(parser);
   parser.footer(
       "Tries up to six other tiles, loop orders and unrollings for every convolution and product,\n"
       "and writes those that win by more than 2 %. They change speed only, never results.\n"

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -112,7 +113,22 @@ void read_what_is_there(Capture& output, Capture& errors, ProcessResult* result)
   if (waits[1].revents != 0) errors.read_some(result->errors);
 }
 
-// Reads both streams to their ends and waits for the child; kills its group when time is up.
+// Ends the child's group: first so that a compiler can remove its temporary files, which g++ does.
+void end_group(pid_t child, bool running, int* status) {
+  constexpr int kTicks = 50;
+  kill(-child, SIGTERM);
+  for (int i = 0; running && i < kTicks; ++i) {
+    siginfo_t ended =
+        {};  // looked at without waiting for it, which keeps the group's number its own
+    waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (ended.si_pid == child) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(-child, SIGKILL);
+  if (running) waitpid(child, status, 0);
+}
+
+// Reads both streams to their ends and waits for the child; ends its group when time is up.
 void supervise(pid_t child, Capture& output, Capture& errors, Clock::time_point deadline,
                ProcessResult* result) {
   int status = 0;
@@ -120,8 +136,7 @@ void supervise(pid_t child, Capture& output, Capture& errors, Clock::time_point 
   while (output.open() || errors.open() || running) {
     const bool late = Clock::now() >= deadline;
     if (late || interrupted()) {
-      kill(-child, SIGKILL);
-      if (running) waitpid(child, &status, 0);
+      end_group(child, running, &status);
       result->end = late ? ProcessResult::End::kTimeout : ProcessResult::End::kInterrupted;
       return;
     }

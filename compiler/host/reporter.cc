@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "compiler/base/text.h"
+#include "compiler/host/colour.h"
 
 namespace etch::cli {
 
@@ -19,6 +20,18 @@ std::size_t harmless_character(std::string_view text) {
                       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
                       (code >= 0xfff9 && code <= 0xfffb) || code >= 0xe0000;
   return obeyed ? 0 : size;
+}
+
+// As format() has it, with the severity and the class in the colour of the severity.
+void print_diagnostic(const Diagnostic& diagnostic, std::string_view file) {
+  constexpr Colour kColours[] = {Colour::kRed, Colour::kYellow, Colour::kCyan};
+  const std::string text = format(diagnostic, file);
+  const std::size_t from = file.size() + 2;  // "FILE: "
+  const std::size_t to = text.find(':', from);
+  print_error_line(cat(text.substr(0, from),
+                       in_colour(text.substr(from, to - from),
+                                 kColours[static_cast<int>(diagnostic.severity)], stderr),
+                       text.substr(to)));
 }
 
 }  // namespace
@@ -54,7 +67,7 @@ void Reporter::diagnostics(const Sink& sink, std::string_view file) {
   const std::vector<Diagnostic> all = sink.sorted();
   for (const Diagnostic& diagnostic : all) {
     if (quiet() && diagnostic.severity != Severity::kError) continue;
-    print_error_line(format(diagnostic, one_line(file)));
+    print_diagnostic(diagnostic, one_line(file));
   }
   if (!sink.has_errors()) return;
   const bool io = std::any_of(all.begin(), all.end(), [](const Diagnostic& diagnostic) {
@@ -72,7 +85,7 @@ void Reporter::io_error(std::string_view path, std::string_view what) {
   Diagnostic diagnostic;
   diagnostic.kind = DiagKind::kIo;
   diagnostic.message = one_line(what);
-  print_error_line(format(diagnostic, one_line(path)));
+  print_diagnostic(diagnostic, one_line(path));
   fail(ExitCode::kIo);
 }
 

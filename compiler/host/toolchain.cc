@@ -106,10 +106,10 @@ Toolchain toolchain_for(const Machine& machine, const IsaTraits& isa) {
 std::string missing_compiler() {
   const char* const chosen = std::getenv("CXX");
   const bool is_set = chosen != nullptr && *chosen != '\0';
-  return cat(
-      "a C++ compiler is needed (",
-      is_set ? cat("$CXX is '", chosen, "', which is no program here") : "g++, clang++ or $CXX",
-      ")");
+  return cat("a C++ compiler is needed (",
+             is_set ? cat("$CXX is '", chosen, "', which is no program here")
+                    : cat("g++, clang++ or $CXX; ", packages_hint("g++")),
+             ")");
 }
 
 std::string host_compiler() {

@@ -196,7 +196,13 @@ std::optional<ExternalData::Source> ExternalData::open(const onnx::TensorProto& 
     sink.error(DiagKind::kExtData, where, cat(text, what));
     return std::nullopt;
   };
-  if (folder_.empty()) return fail("is not read; --external-data DIR allows files beneath DIR");
+  const auto fail_once = [&](std::string_view what) {
+    if (missing_.insert(entry->location).second) fail(what);
+    return std::nullopt;
+  };
+  if (folder_.empty()) {
+    return fail_once("is not read; --external-data DIR allows files beneath DIR");
+  }
   if (entry->length && *entry->length != bytes) {
     return fail(cat("has the length ", *entry->length, ", the tensor needs ", bytes));
   }
@@ -209,7 +215,7 @@ std::optional<ExternalData::Source> ExternalData::open(const onnx::TensorProto& 
   if (file.get() < 0 && (errno == ENOSYS || errno == EPERM)) {
     file = Descriptor(open_beneath(folder.get(), entry->location, OpenBy::kSteps));
   }
-  if (file.get() < 0) return fail(reason_of(errno));
+  if (file.get() < 0) return fail_once(reason_of(errno));
   const std::string fault = fault_of(file.get(), *entry, bytes);
   if (!fault.empty()) return fail(fault);
   return Source{std::move(file), entry->offset, text};

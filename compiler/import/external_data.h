@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -68,6 +69,7 @@ class ExternalData {
   Limits limits_;
   std::int64_t bytes_read_ = 0;
   std::map<std::pair<std::uint64_t, std::uint64_t>, FileUse> files_;  // by device and inode
+  std::set<std::string> missing_;  // files that were reported: once for all tensors in them
   std::string digest_;
 };
 

@@ -104,6 +104,9 @@ TEST_F(ExternalDataFiles, AreRefusedWithoutAFolder) {
   EXPECT_FALSE(decode_tensor(proto, {}, "here", sink, &none));
   EXPECT_EQ(errors_of(sink),
             error(" 'w.bin' is not read; --external-data DIR allows files beneath DIR"));
+  Sink again;  // said once for all tensors of a file
+  EXPECT_FALSE(decode_tensor(proto, {}, "there", again, &none));
+  EXPECT_EQ(errors_of(again), "");
 }
 
 TEST_F(ExternalDataFiles, AreRefusedWhereTheFolderIsNone) {

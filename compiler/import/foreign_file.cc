@@ -77,6 +77,7 @@ std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& at
 }  // namespace
 
 std::string foreign_file(std::string_view bytes) {
+  if (bytes.empty()) return "is empty: copy or download it again";
   for (const Mark& mark : kMarks) {
     if (bytes.size() > mark.at && bytes.substr(mark.at).starts_with(mark.bytes)) return mark.what;
   }
@@ -115,8 +116,8 @@ std::string truncated_message(std::string_view bytes) {
       // A file of other contents also looks like this, but not after some good fields.
       if (fields == 0 || size > (std::uint64_t{1} << 40)) return {};
       return cat("ends ", size - left,
-                 " bytes too early: it is damaged, or only a part of the file "
-                 "was copied");
+                 " bytes too early: it is damaged, or only a part of the file was copied; "
+                 "copy or download it again");
     }
     at += size;
     ++fields;

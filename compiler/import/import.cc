@@ -106,7 +106,7 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
     return std::nullopt;
   }
   if (!model.has_graph()) {
-    sink.error(DiagKind::kGraph, "", "the file has no graph; is it an ONNX model");
+    sink.error(DiagKind::kGraph, "", "has no graph: it is no ONNX model, or not a whole one");
     return std::nullopt;
   }
   check_version(model.ir_version(), kIrVersions, "the IR version", sink);

@@ -44,10 +44,14 @@ void report_unknown_operators(const std::vector<Node>& nodes, Sink& sink) {
     if (node.op != nullptr || may_be_fused(node) || !node.branches.empty()) continue;
     ++uses.try_emplace({node.domain, node.op_type}, &node, 0).first->second.second;
   }
+  // What helps, once.
+  std::string_view advice =
+      " (docs/operators.md lists those that can; --cut NAME compiles what comes before)";
   for (const auto& [operation, use] : uses) {
     const auto& [node, count] = use;
     const std::string more = count == 1 ? "" : cat(", used by ", count, " nodes");
-    report(*node, DiagKind::kOp, unknown_text(*node) + more, sink);
+    report(*node, DiagKind::kOp, cat(unknown_text(*node), more, advice), sink);
+    advice = "";
   }
 }
 

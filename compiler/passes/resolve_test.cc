@@ -92,7 +92,8 @@ TEST(Resolve, ReportsEachUnknownOperatorOnce) {
             "model: error[E-OP]: node #0 (Foo): the domain ai.onnx has no operator 'Foo' that can "
             "be compiled, used by 2 nodes\n"
             "model: error[E-OP]: node #2 (Bar): the domain ai.onnx has no operator 'Bar' that can "
-            "be compiled\n"
+            "be compiled (docs/operators.md lists those that can; --cut NAME compiles what comes "
+            "before)\n"
             "model: error[E-OP]: node #3 (Relu): the domain evil.example has no operator 'Relu' "
             "that can be compiled\n");
 }

@@ -78,6 +78,7 @@ TEST_F(CliAnswers, SaysWhatAFileIsThatIsNoModel) {
   EXPECT_NE(error("PK\x03\x04....x.npy").find(".npz"), std::string::npos);
   const std::string whole = contents(kDigits);
   EXPECT_NE(error(whole.substr(0, whole.size() / 2)).find(" bytes too early"), std::string::npos);
+  EXPECT_NE(error("").find("is empty"), std::string::npos);
 }
 
 }  // namespace

@@ -370,10 +370,12 @@ TEST_F(Cli, AnUnusableTemporaryFolderIsExitCode3) {
   EXPECT_EQ(etch({"check", kDigits}).exit_code, 3);
 }
 
-// Starts etch with a compiler that never ends, interrupts it there, and looks for what is left.
+// Starts etch with a compiler that never ends and has a temporary file, as g++ has, interrupts it
+// there, and looks for what is left.
 TEST_F(Cli, InterruptionRemovesTheTemporaryFolder) {
-  const std::string compiler =
-      write("compiler", "#!/bin/sh\necho $$ >" + path("started") + "\nexec sleep 600\n");
+  const std::string compiler = write(
+      "compiler", "#!/bin/sh\ntrap 'rm $TMPDIR/cc.s; exit 1' TERM\n: >$TMPDIR/cc.s\necho $$ >" +
+                      path("started") + "\nsleep 600 &\nwait\n");
   fs::permissions(compiler, fs::perms::owner_all);
   setenv("CXX", compiler.c_str(), 1);
   std::string program = etch_binary();
