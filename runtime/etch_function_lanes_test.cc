@@ -13,6 +13,7 @@
 #include <iterator>
 #include <vector>
 
+#include "runtime/etch_convert.h"
 #include "runtime/etch_functions.h"
 
 namespace etch::rt {
@@ -85,6 +86,17 @@ TEST(FunctionLanes, SigmoidGivesTheBitsOfOneLane) {
     Row y;
     map<Sigmoid>(x.data(), 1, y.data(), kRow, 0);
     for (std::size_t i = 0; i < kRow; ++i) differences += same(y[i], sigmoid_f32(x[i])) ? 0U : 1U;
+  });
+  EXPECT_EQ(differences, 0U);
+}
+
+TEST(FunctionLanes, ConversionsToIntegersGiveTheBitsOfOneLane) {
+  std::uint64_t differences = 0;
+  for_rows([&](const Row& x) {
+    std::array<std::int32_t, kRow> y;
+    cast<std::int32_t>(x.data(), 1, Stored{0, 0}, y.data(), Stored{0, 0}, kRow);
+    for (std::size_t i = 0; i < kRow; ++i)
+      differences += y[i] == truncated<std::int32_t>(static_cast<double>(x[i])) ? 0U : 1U;
   });
   EXPECT_EQ(differences, 0U);
 }
