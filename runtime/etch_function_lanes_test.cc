@@ -90,6 +90,21 @@ TEST(FunctionLanes, SigmoidGivesTheBitsOfOneLane) {
   EXPECT_EQ(differences, 0U);
 }
 
+TEST(FunctionLanes, ExponentialsUpToOneAreThoseOfAllFloats) {
+  std::uint64_t differences = 0;
+  for_rows([&](const Row& x) {
+    for (std::size_t i = 0; i < kRow; i += kFloatLanes) {
+      float y[kFloatLanes];
+      store(y, exponentials_up_to_one(load<kFloatLanes>(x.data() + i)));
+      for (std::size_t j = 0; j < kFloatLanes; ++j) {
+        const float each = x[i + j];
+        differences += each > 0 || same(y[j], exp_f32(each)) ? 0U : 1U;
+      }
+    }
+  });
+  EXPECT_EQ(differences, 0U);
+}
+
 TEST(FunctionLanes, ConversionsToIntegersGiveTheBitsOfOneLane) {
   std::uint64_t differences = 0;
   for_rows([&](const Row& x) {
