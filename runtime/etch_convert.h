@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_float_lanes.h"
 
 namespace etch {
 namespace rt {
@@ -39,6 +40,15 @@ static inline Int truncated(double x) {
   constexpr Int kLeast = static_cast<Int>(Int{1} << (8 * sizeof(Int) - 2)) * -2;
   const bool fits = x > static_cast<double>(kLeast) - 1.0 && x < -static_cast<double>(kLeast);
   return fits ? static_cast<Int>(x) : kLeast;
+}
+
+// The same of several floats to int32.
+template <int lanes>
+ETCH_INLINE Ints<lanes> truncated(const Floats<lanes>& x) {
+  const Floats<lanes> most = all_lanes<lanes>(2147483648.0f);
+  const auto fits = below(x, most).v & not_below(x, negated(most)).v;
+  const Ints<lanes> whole = to_ints(choose(Lanes<lanes>{fits}, x, all_lanes<lanes>(0.0f)));
+  return {(whole.v & fits) | (INT32_MIN & ~fits)};
 }
 
 template <class To>
@@ -89,11 +99,28 @@ static inline uint8_t kept(bool y, Stored) { return y ? 1 : 0; }
 static inline uint8_t kept(uint8_t y, Stored) { return y; }
 static inline uint8_t kept(int8_t y, Stored as) { return keep<uint8_t>(y, as); }
 
+// The beginning of a row that is converted in vectors: how many elements.
+template <class To, class From, class T>
+static inline ptrdiff_t cast_vectors(const From*, ptrdiff_t, T*, ptrdiff_t) {
+  return 0;
+}
+template <class To>
+static inline ptrdiff_t cast_vectors(const float* x, ptrdiff_t step, int32_t* y, ptrdiff_t n) {
+  if (sizeof(To) != 4 || step != 1) return 0;
+  return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+    constexpr int kLanes = decltype(width)::value;
+    const Ints<kLanes> each = truncated(load<kLanes>(x + i));
+    ETCH_MEMCPY(y + i, &each, sizeof each);
+  });
+}
+
 // y[i] = x[i * step] converted to To and kept as T.
 template <class To, class From, class T>
 static inline void cast(const From* x, ptrdiff_t step, Stored x_as, T* y, Stored y_as,
                         ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) y[i] = kept(Convert<To>::of(element(x[i * step], x_as)), y_as);
+  const ptrdiff_t whole = cast_vectors<To>(x, step, y, n);
+  for (ptrdiff_t i = whole; i < n; ++i)
+    y[i] = kept(Convert<To>::of(element(x[i * step], x_as)), y_as);
 }
 
 // ---- quantization ----

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_float_lanes.h"
 #include "etch_products.h"
 #include "etch_transpose.h"
 #include "etch_vector.h"
@@ -23,13 +24,15 @@ constexpr int32_t kPanel = 64;
 
 // A convolution, or the product of two matrices: one axis whose positions are the rows of a, input
 // channels are the depth, output channels the columns. Steps count elements. Tiles are neighbours
-// on axis `along`, 1 or 2.
+// on axis `along`, 1 or 2. `panel` is the columns of a panel where that is not kPanel but a
+// multiple or all of them: 0 stands for kPanel.
 struct FloatConvShape {
   bool transposed;
   int32_t batch, group, in, out;  // in and out: channels per group
   ptrdiff_t x_image, x_channel, y_image, y_channel;
   ConvAxis axis[3];  // w_step is not used
   int32_t along;
+  int32_t panel;
 };
 
 // y = fl(fl(alpha * sum) + fl(beta * c)); c belongs to a column, a row (position on the last axis),
@@ -105,7 +108,7 @@ ETCH_INLINE void clear(Tile<lanes, count, pixels>& tile) {
 template <int lanes, int count, int pixels>
 ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                             const float* w) {
-  add_scaled(tile.first, *x, w);
+  add_scaled(tile.first, x, w);
   if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
 }
 
@@ -304,6 +307,53 @@ static inline void advance(FloatRow& row, int32_t columns, const FloatEnd& end,
   row.y += columns * y_channel;
 }
 
+// ---- columns that do not fill a vector ----
+
+// sums[p] += x[p] * w
+template <int lanes, int pixels>
+ETCH_INLINE void add_scaled(Tile<lanes, 1, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                            const Floats<lanes>& w) {
+  tile.first.first = sum(tile.first.first, product_of_one(x, w));
+  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+}
+
+template <int lanes, int pixels>
+ETCH_INLINE void finish_some(const Tile<lanes, 1, pixels>& tile, const FloatEnd& end,
+                             const Floats<lanes>& c, float* y, ptrdiff_t y_pixel, int32_t columns) {
+  const Floats<lanes> result = sum(tile.first.first, c);
+  store_some(y, end.relu != 0 ? not_negative(result) : result, columns);
+  if constexpr (pixels > 1) finish_some(tile.rest, end, c, y + y_pixel, y_pixel, columns);
+}
+
+// As float_tile() for `columns` < lanes columns of the usual end.
+template <int lanes, int pixels>
+static inline void float_tail_tile(const FloatConvShape& s, const FloatEnd& end,
+                                   const FloatRow& row, const Window& window, int32_t out,
+                                   int32_t columns) {
+  const ConvAxis& axis = s.axis[s.along];
+  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
+  Tile<lanes, 1, pixels> tile;
+  clear(tile);
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
+    const float* const x = row.x + at;
+    const float* const w = row.w + static_cast<ptrdiff_t>(tap) * s.in * row.width;
+    for (int32_t c = 0; c < s.in; ++c)
+      add_scaled(tile, x + c * s.x_channel, x_pixel,
+                 load_some<lanes>(w + c * row.width, 1, columns));
+  });
+  const Floats<lanes> added =
+      end.c_column == 0 ? all_lanes<lanes>(*row.c) : load_some<lanes>(row.c, 1, columns);
+  finish_some(tile, end, added, row.y + out * axis.y_step, axis.y_step, columns);
+}
+
+// Vectors of which some lanes are loaded are worth it where that is an instruction and at least two
+// narrower vectors would be needed instead.
+template <int lanes>
+ETCH_INLINE bool takes_tail(const FloatConvShape& s, const FloatEnd& end, int32_t columns) {
+  return lanes == kFloatLanes && lanes >= 8 && columns > 1 && columns % 8 != 0 && columns != 4 &&
+         is_plain(end, s.y_channel);
+}
+
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
 template <int lanes>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
@@ -322,6 +372,15 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end, F
   for (; columns >= lanes; columns -= lanes) {
     float_row<lanes, 1>(s, end, row, interior, window);
     advance(row, lanes, end, s.y_channel);
+  }
+  if constexpr (lanes == kFloatLanes && lanes >= 8) {
+    if (takes_tail<lanes>(s, end, columns)) {
+      Window taps = window;
+      for_each_tile<8>(s, interior, taps, [&](int32_t out, auto width) {
+        float_tail_tile<lanes, decltype(width)::value>(s, end, row, taps, out, columns);
+      });
+      return;
+    }
   }
   if constexpr (lanes > 1) float_columns<narrower(lanes)>(s, end, row, interior, columns, window);
 }
@@ -346,17 +405,21 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
                               const float* w, const float* c, float* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * s.in;
+  const int32_t panel = s.panel != 0 ? s.panel : kPanel;
   const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
       for (int32_t first = 0; first < s.out; first += kPanel) {
-        const int32_t width = s.out - first < kPanel ? s.out - first : kPanel;
+        const int32_t columns = s.out - first < kPanel ? s.out - first : kPanel;
+        const int32_t before = first % panel;  // in the panel
+        const int32_t width = s.out - first + before < panel ? s.out - first + before : panel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
+        const float* const panel_w = w + (column - before) * depth + before;
         for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
-          const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, w + column * depth, width,
+          const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
                              c + column * end.c_column,
                              y + n * s.y_image + column * s.y_channel + y_row};
-          float_columns<kFloatLanes>(s, end, row, interior, width, window);
+          float_columns<kFloatLanes>(s, end, row, interior, columns, window);
         });
       }
     }

@@ -65,6 +65,18 @@ ETCH_INLINE Floats<lanes> exponentials(const Floats<lanes>& x) {
   }
 }
 
+// exp_f32() of what is not above 0, or is NaN.
+template <int lanes>
+ETCH_INLINE Floats<lanes> exponentials_up_to_one(const Floats<lanes>& x) {
+  if constexpr (lanes == 1) {
+    return {exp_f32(x.v)};
+  } else {
+    // The second operand where one is NaN, which every later step keeps.
+    const Exponential<lanes> e = exponential(larger(all_lanes<lanes>(-103.9720840454f), x));
+    return scaled(e.sum, e.power, e.whole);
+  }
+}
+
 // sqrt_f32()
 template <int lanes>
 ETCH_INLINE Floats<lanes> roots(const Floats<lanes>& x) {

@@ -10,8 +10,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <vector>
 
+#include "runtime/etch_convert.h"
 #include "runtime/etch_functions.h"
 
 namespace etch::rt {
@@ -86,6 +88,82 @@ TEST(FunctionLanes, SigmoidGivesTheBitsOfOneLane) {
     for (std::size_t i = 0; i < kRow; ++i) differences += same(y[i], sigmoid_f32(x[i])) ? 0U : 1U;
   });
   EXPECT_EQ(differences, 0U);
+}
+
+TEST(FunctionLanes, ExponentialsUpToOneAreThoseOfAllFloats) {
+  std::uint64_t differences = 0;
+  for_rows([&](const Row& x) {
+    for (std::size_t i = 0; i < kRow; i += kFloatLanes) {
+      float y[kFloatLanes];
+      store(y, exponentials_up_to_one(load<kFloatLanes>(x.data() + i)));
+      for (std::size_t j = 0; j < kFloatLanes; ++j) {
+        const float each = x[i + j];
+        differences += each > 0 || same(y[j], exp_f32(each)) ? 0U : 1U;
+      }
+    }
+  });
+  EXPECT_EQ(differences, 0U);
+}
+
+TEST(FunctionLanes, ConversionsToIntegersGiveTheBitsOfOneLane) {
+  std::uint64_t differences = 0;
+  for_rows([&](const Row& x) {
+    std::array<std::int32_t, kRow> y;
+    cast<std::int32_t>(x.data(), 1, Stored{0, 0}, y.data(), Stored{0, 0}, kRow);
+    for (std::size_t i = 0; i < kRow; ++i)
+      differences += y[i] == truncated<std::int32_t>(static_cast<double>(x[i])) ? 0U : 1U;
+  });
+  EXPECT_EQ(differences, 0U);
+}
+
+// Any bits, and those that pow() has cases for.
+class PowerOperands {
+ public:
+  float next() {
+    static constexpr std::uint32_t kSpecial[] = {
+        0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+        0x40000000, 0xc0400000, 0x3f000000, 0x4b800000, 0x4b7fffff, 0xcb800001, 1,
+        0x80000001, 0x7f7fffff, 0x3f7fffff, 0x3f800001, 0x3fc00000, 0xbfc00000};
+    const std::uint32_t bits = any();
+    switch (any() % 4) {
+      case 0:
+        return bits_float(kSpecial[bits % std::size(kSpecial)]);
+      case 1:
+        return bits_float(bits);
+      case 2:
+        return static_cast<float>(static_cast<std::int32_t>(bits % 400)) - 200;
+      default:
+        return bits_float(0x38000000U + bits % 0x10000000U);
+    }
+  }
+
+ private:
+  std::uint32_t any() {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::uint32_t>(state_ >> 32);
+  }
+  std::uint64_t state_ = 1;
+};
+
+TEST(FunctionLanes, PowersGiveTheBitsOfOneLane) {
+  PowerOperands operands;
+  for (int round = 0; round < 300; ++round) {
+    const std::ptrdiff_t a_step = round % 3, b_step = round / 3 % 3, n = 256 - round % 17;
+    Row a, b, y;
+    for (std::size_t i = 0; i < kRow; ++i) {
+      a[i] = operands.next();
+      b[i] = operands.next();
+    }
+    y[static_cast<std::size_t>(n)] = 77;
+    power(a.data(), a_step, b.data(), b_step, y.data(), n);
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      const float x = a[static_cast<std::size_t>(i * a_step)];
+      const float exponent = b[static_cast<std::size_t>(i * b_step)];
+      ASSERT_TRUE(same(y[static_cast<std::size_t>(i)], pow_f32(x, exponent)))
+          << x << " to the power " << exponent;
+    }
+    EXPECT_EQ(y[static_cast<std::size_t>(n)], 77);
+  }
 }
 
 // How far `got` is from the truth in units of the last place of the truth.

@@ -10,6 +10,7 @@
 #include "etch_elementwise.h"
 #include "etch_float.h"
 #include "etch_function_lanes.h"
+#include "etch_power_lanes.h"
 #include "etch_transcendental.h"
 
 namespace etch {
@@ -133,6 +134,7 @@ ETCH_FLOAT_FUNCTION(HardSwish, product(x, limited_lines(x, alpha, beta)))
 ETCH_FLOAT_FUNCTION(Log, logarithms(x))
 ETCH_FLOAT_FUNCTION(Mish, product(x, hyperbolic_tangents(softplus(x))))
 ETCH_FLOAT_FUNCTION(Neg, negated(x))
+ETCH_FLOAT_FUNCTION(Pow, powers(x, alpha))
 ETCH_FLOAT_FUNCTION(QuickGelu, product(x, sigmoids(product(alpha, x))))
 ETCH_FLOAT_FUNCTION(Reciprocal, quotient(all_lanes<lanes>(1.0f), x))
 ETCH_FLOAT_FUNCTION(Selu, product(beta, or_elu(below(zero, x), x, x, alpha)))
@@ -145,10 +147,6 @@ ETCH_FLOAT_FUNCTION(Tanh, hyperbolic_tangents(x))
 ETCH_FLOAT_FUNCTION(ThresholdedRelu, choose(below(alpha, x), x, zero))
 
 #undef ETCH_FLOAT_FUNCTION
-
-struct Pow {
-  ETCH_INLINE float of(float x, float alpha, float) { return pow_f32(x, alpha); }
-};
 
 // The fraction of a finite x != 0 as an integer with the bit 2^23 set, times 2^exponent.
 struct Fraction {
@@ -223,10 +221,28 @@ static inline void apply(const float* x, ptrdiff_t step, float* y, ptrdiff_t n, 
   }
 }
 
+// The elements from p on, `step` apart, or always the first; n <= lanes of them are there.
+template <int lanes>
+ETCH_INLINE Floats<lanes> load_any(const float* p, ptrdiff_t step, ptrdiff_t n) {
+  if (step == 0) return all_lanes<lanes>(*p);
+  return step == 1 && n == lanes ? load<lanes>(p) : load_some<lanes>(p, step, n);
+}
+
 // y[i] = a[i * a_step] to the power b[i * b_step]
 static inline void power(const float* a, ptrdiff_t a_step, const float* b, ptrdiff_t b_step,
                          float* y, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) y[i] = pow_f32(a[i * a_step], b[i * b_step]);
+  if constexpr (kFloatLanes > 1) {
+    constexpr int kLanes = kFloatLanes;
+    for (ptrdiff_t i = 0; i < n; i += kLanes) {
+      const ptrdiff_t left = n - i < kLanes ? n - i : kLanes;
+      store_some(y + i,
+                 powers(load_any<kLanes>(a + i * a_step, a_step, left),
+                        load_any<kLanes>(b + i * b_step, b_step, left)),
+                 left);
+    }
+  } else {
+    for (ptrdiff_t i = 0; i < n; ++i) y[i] = pow_f32(a[i * a_step], b[i * b_step]);
+  }
 }
 
 }  // namespace rt

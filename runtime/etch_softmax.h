@@ -50,14 +50,15 @@ static inline float largest(const float* x, int32_t n) {
   return result;
 }
 
-// Block k of 16 elements that are all there, and those after it: y = e^(x - maximum), added.
-template <int k, int lanes>
+// Block k of 16 elements that are all there, and those after it: y = e^(x - maximum), added, and
+// stored if it is needed.
+template <int k, bool stored, int lanes>
 ETCH_INLINE void exp_and_add(PartialSums<lanes>& sums, const float* x, float* y,
                              const Floats<lanes>& maximum) {
-  const Floats<lanes> e = exponentials(difference(load<lanes>(x), maximum));
-  store(y, e);
+  const Floats<lanes> e = exponentials_up_to_one(difference(load<lanes>(x), maximum));
+  if constexpr (stored) store(y, e);
   sums.v[k] = sum(sums.v[k], e);
-  if constexpr (k + 1 < 16 / lanes) exp_and_add<k + 1>(sums, x + lanes, y + lanes, maximum);
+  if constexpr (k + 1 < 16 / lanes) exp_and_add<k + 1, stored>(sums, x + lanes, y + lanes, maximum);
 }
 
 // The same for n < 16 elements.
@@ -66,14 +67,15 @@ ETCH_INLINE void exp_and_add_some(PartialSums<lanes>& sums, const float* x, floa
                                   const Floats<lanes>& maximum) {
   if (n <= 0) return;
   const int32_t here = n < lanes ? n : lanes;
-  const Floats<lanes> e = exponentials(difference(load_some<lanes>(x, 1, here), maximum));
+  const Floats<lanes> e = exponentials_up_to_one(difference(load_some<lanes>(x, 1, here), maximum));
   store_some(y, e, here);
   sums.v[k] = sum(sums.v[k], first_lanes(e, here, all_lanes<lanes>(0.0f)));
   if constexpr (k + 1 < 16 / lanes)
     exp_and_add_some<k + 1>(sums, x + lanes, y + lanes, n - lanes, maximum);
 }
 
-// y[i] = e^(x[i] - maximum); returns the sum of y.
+// y[i] = e^(x[i] - maximum), any value if not `stored`; returns the sum.
+template <bool stored>
 static inline float exp_and_sum(const float* x, float* y, int32_t n, float maximum) {
   constexpr int kLanes = kFloatLanes;
   const Floats<kLanes> most = all_lanes<kLanes>(maximum);
@@ -81,7 +83,7 @@ static inline float exp_and_sum(const float* x, float* y, int32_t n, float maxim
   for (Floats<kLanes>& each : sums.v) each = all_lanes<kLanes>(0.0f);
   int32_t i = 0;
   if constexpr (kLanes > 1) {
-    for (; n - i >= 16; i += 16) exp_and_add<0>(sums, x + i, y + i, most);
+    for (; n - i >= 16; i += 16) exp_and_add<0, stored>(sums, x + i, y + i, most);
   }
   if constexpr (kLanes > 1) {
     exp_and_add_some<0>(sums, x + i, y + i, n - i, most);
@@ -121,7 +123,7 @@ ETCH_INLINE Floats<lanes> load_short(PartialSums<lanes>& v, const float* x, int3
 template <int k, int lanes>
 ETCH_INLINE void exp_short(PartialSums<lanes>& v, int32_t n, const Floats<lanes>& maximum) {
   const Floats<lanes> zero = all_lanes<lanes>(0.0f);
-  const Floats<lanes> e = n > 0 ? exponentials(difference(v.v[k], maximum)) : zero;
+  const Floats<lanes> e = n > 0 ? exponentials_up_to_one(difference(v.v[k], maximum)) : zero;
   v.v[k] = n >= lanes ? e : first_lanes(e, n, zero);
   if constexpr (k + 1 < 16 / lanes) exp_short<k + 1>(v, n - lanes, maximum);
 }
@@ -151,7 +153,7 @@ static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n
     if (kFloatLanes > 1 && n <= 16) {
       softmax_short<kFloatLanes>(x, y, n);
     } else {
-      scale_row(y, n, 1.0f / exp_and_sum(x, y, n, largest(x, n)));
+      scale_row(y, n, 1.0f / exp_and_sum<true>(x, y, n, largest(x, n)));
     }
     x += n;
     y += n;
@@ -167,7 +169,7 @@ ETCH_INLINE Floats<lanes> sum_of_powers(const RowsShape& s, const Floats<lanes>&
   Floats<lanes> part[16];
   for (Floats<lanes>& each : part) each = all_lanes<lanes>(0.0f);
   for (int32_t i = 0; i < s.n; ++i) {
-    const Floats<lanes> e = exponentials(difference(load_x(i), most));
+    const Floats<lanes> e = exponentials_up_to_one(difference(load_x(i), most));
     if (y != nullptr) store(y + i * s.y_step, e);
     part[i & 15] = sum(part[i & 15], e);
   }
@@ -216,7 +218,7 @@ static inline void log_softmax_rows(const RowsShape& s, const float* x, float* y
   if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<true>(s, x, y);
   for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next) {
     const float most = largest(x, s.n);
-    const float less = log_f32(exp_and_sum(x, y, s.n, most));
+    const float less = log_f32(exp_and_sum<false>(x, y, s.n, most));
     int32_t i = 0;
     for (; s.n - i >= kLanes; i += kLanes) {
       const Floats<kLanes> moved = difference(load<kLanes>(x + i), all_lanes<kLanes>(most));

@@ -38,6 +38,7 @@ static inline void transpose_rest(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
 // 8 rows of 16 bytes.
 constexpr int kBlockRows = 8, kBlockColumns = 16;
 constexpr int kTallRows = 16, kTallColumns = 8;
+constexpr int kSmallRows = 8, kSmallColumns = 8;
 
 static inline __m128i load_row(const uint8_t* x, __m128i flip) {
   return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)), flip);
@@ -99,6 +100,20 @@ static inline void transpose_tall_block(const uint8_t* x, ptrdiff_t x_row, uint8
   store_two(y + 6 * y_row, y_row, _mm_unpackhi_epi32(ab1, cd1), _mm_unpackhi_epi32(ef1, gh1), all);
 }
 
+// 8 rows of 8 bytes: where neither of the others fits.
+static inline void transpose_small_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                         ptrdiff_t y_row, int flip) {
+  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
+  const __m128i a = load_two(x, x_row), b = load_two(x + 2 * x_row, x_row);
+  const __m128i c = load_two(x + 4 * x_row, x_row), d = load_two(x + 6 * x_row, x_row);
+  const __m128i ab0 = _mm_xor_si128(_mm_unpacklo_epi16(a, b), all);
+  const __m128i ab1 = _mm_xor_si128(_mm_unpackhi_epi16(a, b), all);
+  const __m128i cd0 = _mm_xor_si128(_mm_unpacklo_epi16(c, d), all);
+  const __m128i cd1 = _mm_xor_si128(_mm_unpackhi_epi16(c, d), all);
+  store_columns(y, y_row, ab0, cd0);
+  store_columns(y + 4 * y_row, y_row, ab1, cd1);
+}
+
 #elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #if UINTPTR_MAX > 0xFFFFFFFFU
 using TransposeWord = uint64_t;
@@ -108,6 +123,7 @@ using TransposeWord = uint32_t;
 // As many rows and columns as a word has bytes.
 constexpr int kBlockRows = static_cast<int>(sizeof(TransposeWord)), kBlockColumns = kBlockRows;
 constexpr int kTallRows = kBlockRows, kTallColumns = kBlockColumns;
+constexpr int kSmallRows = kBlockRows, kSmallColumns = kBlockColumns;
 
 // Exchanges the odd pieces of a with the even pieces of b; pieces have `bits`, `even` masks them.
 static inline void exchange_pieces(TransposeWord& a, TransposeWord& b, int bits, uint64_t even) {
@@ -181,8 +197,15 @@ static inline void transpose_tall_block(const uint8_t* x, ptrdiff_t x_row, uint8
   transpose_block(x, x_row, y, y_row, flip);
 }
 
+static inline void transpose_small_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                         ptrdiff_t y_row, int flip) {
+  transpose_block(x, x_row, y, y_row, flip);
+}
+
 #else  // plain loops only
 constexpr int kBlockRows = 0, kBlockColumns = 0, kTallRows = 0, kTallColumns = 0;
+constexpr int kSmallRows = 0, kSmallColumns = 0;
+static inline void transpose_small_block(const uint8_t*, ptrdiff_t, uint8_t*, ptrdiff_t, int) {}
 static inline void transpose_block(const uint8_t*, ptrdiff_t, uint8_t*, ptrdiff_t, int) {}
 static inline void transpose_tall_block(const uint8_t*, ptrdiff_t, uint8_t*, ptrdiff_t, int) {}
 #endif
@@ -192,25 +215,44 @@ static inline int next_block(int at, int size, int block) {
   return at + block < size && at + 2 * block > size ? size - block : at + block;
 }
 
-static inline void transpose_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
-                                  int rows, int columns, int flip) {
-  const bool tall = x_row <= y_row;
-  const int height = tall ? kTallRows : kBlockRows, width = tall ? kTallColumns : kBlockColumns;
-  if (height == 0 || rows < height || columns < width) {
-    transpose_rest(x, x_row, y, y_row, rows, columns, flip);
-    return;
-  }
-  // The side whose rows are farther apart is walked along its rows.
-  if (tall) {
+// Calls block(i, j) for blocks that cover all rows and columns, neighbours in a row or in a column
+// one after the other.
+template <class Block>
+static inline void for_blocks(int rows, int columns, int height, int width, bool along_rows,
+                              Block block) {
+  if (!along_rows) {
     for (int j = 0; j < columns; j = next_block(j, columns, width)) {
-      for (int i = 0; i < rows; i = next_block(i, rows, height))
-        transpose_tall_block(x + i * x_row + j, x_row, y + j * y_row + i, y_row, flip);
+      for (int i = 0; i < rows; i = next_block(i, rows, height)) block(i, j);
     }
     return;
   }
   for (int i = 0; i < rows; i = next_block(i, rows, height)) {
-    for (int j = 0; j < columns; j = next_block(j, columns, width))
+    for (int j = 0; j < columns; j = next_block(j, columns, width)) block(i, j);
+  }
+}
+
+static inline void transpose_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                  int rows, int columns, int flip) {
+  const auto fits = [=](int height, int width) {
+    return height != 0 && rows >= height && columns >= width;
+  };
+  // The side whose rows are farther apart is walked along its rows.
+  const bool tall = x_row <= y_row;
+  const bool plain_fits = fits(kBlockRows, kBlockColumns);
+  if (fits(kTallRows, kTallColumns) && (tall || !plain_fits)) {
+    for_blocks(rows, columns, kTallRows, kTallColumns, !tall, [=](int i, int j) {
+      transpose_tall_block(x + i * x_row + j, x_row, y + j * y_row + i, y_row, flip);
+    });
+  } else if (plain_fits) {
+    for_blocks(rows, columns, kBlockRows, kBlockColumns, !tall, [=](int i, int j) {
       transpose_block(x + i * x_row + j, x_row, y + j * y_row + i, y_row, flip);
+    });
+  } else if (fits(kSmallRows, kSmallColumns)) {
+    for_blocks(rows, columns, kSmallRows, kSmallColumns, !tall, [=](int i, int j) {
+      transpose_small_block(x + i * x_row + j, x_row, y + j * y_row + i, y_row, flip);
+    });
+  } else {
+    transpose_rest(x, x_row, y, y_row, rows, columns, flip);
   }
 }
 

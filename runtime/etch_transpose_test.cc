@@ -22,7 +22,8 @@ TEST(Transpose, BytesOfEveryRowBecomeAColumn) {
   for (const int rows : kSizes) {
     for (const int columns : kSizes) {
       for (const int flip : {0, 128}) {
-        const int x_row = columns + 3, y_row = rows + 2;
+        // Rows of x are nearer to each other than those of y, or farther apart.
+        const int x_row = columns + (flip == 0 ? 3 : 131), y_row = rows + 2;
         const auto x = different_bytes(static_cast<std::size_t>(rows * x_row));
         std::vector<std::uint8_t> y(static_cast<std::size_t>(columns * y_row), 77);
         std::vector<std::uint8_t> expected = y;

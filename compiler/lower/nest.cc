@@ -83,7 +83,8 @@ std::vector<NestAxis> merged(const std::vector<NestAxis>& axes) {
 
 Nest make_nest(std::span<const View* const> views, Repeats repeats) {
   const std::size_t inputs = views.size() - 1;
-  std::vector<NestAxis> axes = axes_of(views);
+  // Once before the run is taken out from between its neighbours, and once after.
+  std::vector<NestAxis> axes = merged(axes_of(views));
   const std::size_t run = run_axis(axes, inputs, repeats);
   Nest nest;
   if (run < axes.size()) {

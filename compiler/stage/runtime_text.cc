@@ -100,7 +100,7 @@ std::string text_of(const FloatConvShape& s) {
   return cat("rt::FloatConvShape{", s.transposed ? "true" : "false", " /* transposed */, ", s.batch,
              " /* batch */, ", s.group, " /* groups */, ", s.in, " /* in */, ", s.out,
              " /* out */, ", s.x_image, ", ", s.x_channel, ", ", s.y_image, ", ", s.y_channel, ", ",
-             texts_of(s.axis), ", ", s.along, " /* along */}");
+             texts_of(s.axis), ", ", s.along, " /* along */, ", s.panel, " /* panel */}");
 }
 
 std::string text_of(const FloatEnd& end) {

@@ -405,11 +405,12 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
     }
     // A product of matrices, with a c for each row and column.
     rt::FloatConvShape product = float_shape(1, 9, 70, true, 2);
-    product.batch = 1;
-    product.axis[1] = kOne;
+    product.batch = 1, product.axis[1] = kOne;
     product.axis[2] = {5, 1, 5, 1, 1, 0, 9, 0, 70};
-    call_between_guards(FloatConv<false>{}, product, rt::FloatEnd{2, 3, 70, 1, 0}, kFloats, kFloats,
-                        kFloats, kFloatsOut);
+    for (const rt::FloatEnd end : {rt::FloatEnd{2, 3, 70, 1, 0}, rt::FloatEnd{1, 1, 0, 0, 0}}) {
+      product.panel = end.c_column == 0 ? 70 : 0;
+      call_between_guards(FloatConv<false>{}, product, end, kFloats, kFloats, kFloats, kFloatsOut);
+    }
   });
 }
 

@@ -74,6 +74,7 @@ namespace {
 // Input `i` of `node` in panels, as an argument of a step.
 Input packed_weights(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape,
                      StepArguments& arguments) {
+  if (!lowering.is_constant(node, i) && is_in_panels(shape)) return arguments.parameter(i, "w");
   if (!lowering.is_constant(node, i))
     return arguments.memory(pack_at_run_time(lowering, node, i, shape), "w");
   return arguments.data(in_panels(lowering.constant(node, i), shape), "weights", kPanels);
@@ -156,12 +157,15 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   auto step = make_step(describe_float_matmul(g));
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
-  const Input b = packed_weights(lowering, node, 1, pack_shape(g), arguments);
+  rt::PackShape shape = pack_shape(g);
+  if (!lowering.is_constant(node, 1)) leave_rows(shape, g.rows);
+  const Input b = packed_weights(lowering, node, 1, shape, arguments);
   const Input nothing = addend(node, arguments);
   const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
   const bool is_column = lowering.value(node.inputs[1]).shape->size() == 1;
   step->plan =
       plan_float_matmul(g, a.view, is_column ? RightHandSide::kColumn : RightHandSide::kMatrix, y);
+  if (shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
   place(step->plan, a, b, nothing, arguments.output("y", y));
   arguments.add(std::move(step));
 }

@@ -74,6 +74,17 @@ rt::PackShape pack_shape(const GemmGeometry& g) {
   return shape;
 }
 
+void leave_rows(rt::PackShape& shape, std::int64_t rows) {
+  constexpr std::int64_t kFew = 12;  // two tiles
+  if (rows <= kFew && shape.out > shape.panel && shape.out_step == 1) shape.panel = shape.out;
+}
+
+bool is_in_panels(const rt::PackShape& shape) {
+  return shape.taps == 1 && shape.out <= shape.panel && shape.out_step == 1 &&
+         shape.in_step == shape.out &&
+         (shape.group == 1 || shape.group_step == std::int64_t{shape.in} * shape.out);
+}
+
 Tensor in_panels(const Tensor& weights, const rt::PackShape& shape) {
   Tensor packed(DType::kF32, {weights.size()});
   rt::pack_panels(shape, weights.as<float>().data(), packed.as<float>().data());

@@ -16,6 +16,13 @@ rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise);
 rt::PackShape pack_shape(const MatMulGeometry& g);
 rt::PackShape pack_shape(const GemmGeometry& g);
 
+// One panel of all columns where so few rows of the other matrix use it that packing would cost
+// more than it gains.
+void leave_rows(rt::PackShape& shape, std::int64_t rows);
+
+// Whether weights are one panel as they are, so that there is nothing to pack.
+bool is_in_panels(const rt::PackShape& shape);
+
 Tensor in_panels(const Tensor& weights, const rt::PackShape& shape);
 
 // Of a transposed convolution whose taps stay apart (plan.h), with the columns of `inner` positions

@@ -22,14 +22,7 @@ namespace rt = ::etch::rt;
 // Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
-  for (ptrdiff_t i0 = 0; i0 < 2; ++i0) {
-    for (ptrdiff_t i1 = 0; i1 < 8; ++i1) {
-      {
-        const isa::Bytes bytes = isa::load_bytes_n(x + i0 * 3 + i1 * 6, 3);
-        isa::store_spread(y + i0 * 24 + i1, bytes, 8, 3);
-      }
-    }
-  }
+  rt::transpose_bytes(x, 6, y, 8, 8, 6, 0);
 }
 
 // Layer: QLinearConv (node 0)

@@ -21,9 +21,7 @@ namespace rt = ::etch::rt;
 // Layer: QLinearConv (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
-  for (ptrdiff_t i0 = 0; i0 < 4; ++i0) {
-    rt::transpose_bytes(x + i0 * 4, 16, y + i0 * 64, 16, 16, 4, 0);
-  }
+  rt::transpose_bytes(x, 16, y, 16, 16, 16, 0);
 }
 
 // Layer: QLinearConv (node 0)
