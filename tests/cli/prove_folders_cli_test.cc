@@ -1,5 +1,7 @@
 // `etch prove` of folders that were made with options, and what it says where nothing, or not
 // everything, can be proved.
+#include <onnx/onnx_pb.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -177,6 +179,33 @@ TEST_F(ProveFolders, ConstantsAreAskedForAndCompared) {
   EXPECT_EQ(wrong.exit_code, 3);
   EXPECT_SAYS(wrong.errors, "was made with other options");
   EXPECT_EQ(prove(file, {"--constant", right}).exit_code, 0);
+}
+
+// The hash that the folder has is of the file and its data.
+TEST_F(ProveFolders, DataInOtherFilesIsAskedFor) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 4, 3, 3});
+  add_convolution(model, "x", "y", 4);
+  model.output("y");
+  onnx::TensorProto& weights = *model.graph().mutable_initializer(0);
+  const std::string bytes = weights.raw_data();
+  weights.clear_raw_data();
+  weights.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& place = *weights.add_external_data();
+  place.set_key("location");
+  place.set_value("weights.bin");
+  const std::string file = write("model.onnx", model.bytes());
+  const std::string data = path("data");
+  std::filesystem::create_directory(data);
+  write("data/weights.bin", bytes);
+  const ProcessResult both = compile(file, {"--external-data", data, "--prove"});
+  EXPECT_EQ(both.exit_code, 0) << both.output << both.errors;
+  EXPECT_SAYS(prove(file).errors, "--external-data is needed");
+  EXPECT_EQ(prove(file, {"--external-data", data}).exit_code, 0);
+  write("data/weights.bin", std::string(bytes.size(), 'w'));
+  const ProcessResult other = prove(file, {"--external-data", data});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_SAYS(other.errors, "is not the model that the folder was made of");
 }
 
 TEST_F(ProveFolders, FormsWithoutArraysAreRefused) {
