@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <fstream>
 
 #include "compiler/base/text.h"
@@ -32,6 +33,8 @@ class Traced {
     child_ = ::fork();
     if (child_ == 0) become(words, folder.c_str());
     alive_ = child_ > 0 && wait();
+    // If this process is ended from outside, so is the child.
+    if (alive_) ::ptrace(PTRACE_SETOPTIONS, child_, nullptr, PTRACE_O_EXITKILL);
   }
   ~Traced() {
     if (!alive_) return;
