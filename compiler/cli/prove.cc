@@ -25,26 +25,6 @@ struct ProveArguments {
   bool json = false;
 };
 
-// Whether the file is the model that the folder was made of. With data in other files the hash is
-// of those too: the compiler finds out.
-bool has_hash(const std::string& path, const Making& making, const Limits& limits, Sink& sink) {
-  const std::optional<std::string> bytes = read_model_file(path, limits, sink);
-  return bytes && sha256_hex(*bytes) == making.sha256;
-}
-
-// The named one.
-bool accept_model(const ModelOptions& options, const Making& making, Reporter& reporter) {
-  if (!options.external_data.empty()) return true;
-  Sink sink;
-  const Limits limits = options.compile_options().import.limits;
-  const bool same = has_hash(options.model, making, limits, sink);
-  reporter.diagnostics(sink, options.model);
-  if (!same && !reporter.failed())
-    reporter.io_error(options.model, cat("is not the model that the folder was made of (SHA-256 ",
-                                         making.sha256, ")"));
-  return same;
-}
-
 // Of this hash in the folder, above it or here; empty: none.
 std::string find_model(const fs::path& folder, const Making& making, const ModelOptions& options,
                        Reporter& reporter) {
@@ -53,10 +33,10 @@ std::string find_model(const fs::path& folder, const Making& making, const Model
   for (const fs::path& place : {whole, whole.parent_path(), fs::current_path()}) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
+      if (entry.path().extension() != ".onnx") continue;
       Sink ignored;
-      if (entry.path().extension() == ".onnx" &&
-          has_hash(entry.path().string(), making, limits, ignored))
-        return entry.path();
+      const auto bytes = read_model_file(entry.path().string(), limits, ignored);
+      if (bytes && sha256_hex(*bytes) == making.sha256) return entry.path();
     }
   }
   reporter.usage_error(cat("--model is needed: no model with SHA-256 ", making.sha256,
@@ -171,11 +151,8 @@ ExitCode prove_folder_of(const ProveArguments& arguments, Reporter& reporter) {
   std::optional<ModelOptions> options = options_of(*making, arguments.given, reporter);
   if (!options) return reporter.exit_code();
   options->model = arguments.given.model;
-  if (options->model.empty()) {
+  if (options->model.empty())
     options->model = find_model(arguments.folder, *making, *options, reporter);
-  } else {
-    accept_model(*options, *making, reporter);
-  }
   if (reporter.failed()) return reporter.exit_code();
   return prove(arguments, *making, *options, reporter);
 }

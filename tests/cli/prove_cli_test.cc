@@ -168,7 +168,7 @@ TEST_F(ProveCli, ALayerThatIsNotThereIsAnError) {
 
 TEST_F(ProveCli, AnotherModelIsRefused) {
   generate();
-  const std::string other = write("other.onnx", contents(kDigits) + "\n");
+  const std::string other = write("other.onnx", contents(kDigits) + "\x32\x01x");  // its doc_string
   const ProcessResult result = etch({"prove", path("out"), "--model", other});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_NE(result.errors.find("is not the model that the folder was made of"), std::string::npos)
