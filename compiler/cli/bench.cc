@@ -17,6 +17,7 @@
 #include "compiler/host/compile_file.h"
 #include "compiler/host/data_set.h"
 #include "compiler/host/file_output.h"
+#include "compiler/host/input_counts.h"
 #include "compiler/host/measure.h"
 #include "compiler/host/network.h"
 #include "compiler/targets/targets.h"
@@ -29,7 +30,8 @@ namespace {
 struct BenchOptions : ModelOptions {
   bool json = false;
   double seconds = 2;
-  std::string report;  // file to write; empty: none
+  std::int64_t inputs = 0;  // that instructions are counted for; 0: times, of one input
+  std::string report;       // file to write; empty: none
 };
 
 using Counts = std::map<std::string, std::int64_t>;  // executed instructions
@@ -165,7 +167,43 @@ std::optional<Measurements> measure(const Network& network, const std::vector<Te
   return measured;
 }
 
+void print_ranges(const std::vector<CountRange>& ranges, const BenchOptions& options) {
+  Json report;
+  std::int64_t different = 0;
+  for (const CountRange& each : ranges) {
+    report["instructions"].push_back(
+        {{"name", each.name}, {"least", each.least}, {"most", each.most}});
+    if (each.least == each.most) continue;
+    if (each.name != "network") ++different;
+    if (!options.json)
+      print_line(cat(each.name, ": from ", with_thousands(each.least), " to ",
+                     with_thousands(each.most), " instructions"));
+  }
+  if (options.json) return print_line(report.dump(2));
+  const auto steps = std::ssize(ranges) - 1;
+  print_line(cat(counted(options.inputs, "input"), ": the same number of instructions for all in ",
+                 steps - different, " of ", counted(steps, "step"), "; the network takes ",
+                 with_thousands(ranges.front().most)));
+}
+
+ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
+  std::unique_ptr<Program> program = compile_file(options, reporter);
+  if (program == nullptr) return reporter.exit_code();
+  if (!program->variants.empty() || program->shares > 1) {
+    reporter.usage_error("--inputs needs one target and one thread");
+    return reporter.exit_code();
+  }
+  const std::unique_ptr<Network> network =
+      Network::build(std::move(program), Timing::kSteps, {}, reporter);
+  if (network == nullptr) return reporter.exit_code();
+  network->limit_time(options.time_limit);
+  const auto ranges = count_inputs(*network, options.inputs, reporter);
+  if (ranges) print_ranges(*ranges, options);
+  return reporter.exit_code();
+}
+
 ExitCode bench(const BenchOptions& options, Reporter& reporter) {
+  if (options.inputs > 0) return bench_inputs(options, reporter);
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
   std::unique_ptr<Program> program =
       compile_file(options, reporter, data.empty() ? std::filesystem::path() : data.front());
@@ -214,6 +252,12 @@ Command add_bench(const Parser& root) {
       .between(0.01, 3600.0)
       .type_name("S")
       .show_default();
+  parser
+      .add_option("--inputs", options->inputs,
+                  "instead count the executed instructions of N different inputs, and name the "
+                  "steps whose number depends on them")
+      .between(std::int64_t{1}, std::int64_t{1000000})
+      .type_name("N");
   group_options(parser);
   parser.footer(
       "On one thread unless --threads says otherwise. Half of the time goes to the whole network,\n"

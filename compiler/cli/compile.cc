@@ -259,7 +259,7 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
     print_summary(*program, files, arguments, options.name);
   }
   if (!reporter.failed() && arguments.prove)
-    return prove_output(arguments.output, arguments.model, arguments.tuning, reporter);
+    return prove_output(arguments.output, arguments, reporter);
   return reporter.exit_code();
 }
 

@@ -62,6 +62,29 @@ Option add_repeatable(const Parser& parser, const std::string& name,
   return parser.add_option(name, values, help).one_argument();
 }
 
+// ---- options that read files ----
+
+void add_constant_option(const Parser& parser, ModelOptions& options) {
+  add_repeatable(parser, "--constant", options.constants,
+                 "take this input as a constant, e.g. --constant shape=test_data_set_0/input_1.pb")
+      .check(check_constant)
+      .type_name("NAME=FILE.pb");
+}
+
+void add_external_data_option(const Parser& parser, ModelOptions& options) {
+  parser
+      .add_option("--external-data", options.external_data,
+                  "read tensors that the model keeps in other files, which must be in this folder")
+      .type_name("DIR");
+}
+
+void add_tuning_option(const Parser& parser, ModelOptions& options) {
+  parser
+      .add_option("--tuning", options.tuning,
+                  "use the tiles, loop orders and unrolling that `etch tune` measured")
+      .type_name("FILE");
+}
+
 }  // namespace
 
 std::string check_bytes(const std::string& text) {
@@ -95,10 +118,7 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
                  "fix the shape of an input, e.g. --input-shape data=1,3,224,224")
       .check(check_shape)
       .type_name("NAME=N,N,...");
-  add_repeatable(parser, "--constant", options.constants,
-                 "take this input as a constant, e.g. --constant shape=test_data_set_0/input_1.pb")
-      .check(check_constant)
-      .type_name("NAME=FILE.pb");
+  add_constant_option(parser, options);
   add_repeatable(parser, "--cut", options.cuts,
                  "compute this tensor instead of the file's outputs, and nothing after it")
       .type_name("NAME");
@@ -107,10 +127,7 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
                  "--quantize-input data=SCALED,-1,1")
       .check(check_quantize_input)
       .type_name("NAME=MODE,MIN,MAX[,TYPE]");
-  parser
-      .add_option("--external-data", options.external_data,
-                  "read tensors that the model keeps in other files, which must be in this folder")
-      .type_name("DIR");
+  add_external_data_option(parser, options);
   add_repeatable(parser, "--limit", options.limits,
                  "raise a limit, e.g. --limit nodes=10000; a model that exceeds one is refused "
                  "with the name of the limit")
@@ -202,16 +219,19 @@ void group_options(const Parser& parser) {
   parser.group("What is accepted", {"--max-lsb", "--tolerance", "--no-worse-than"});
 }
 
+void add_file_options(const Parser& parser, ModelOptions& options) {
+  add_constant_option(parser, options);
+  add_external_data_option(parser, options);
+  add_tuning_option(parser, options);
+}
+
 void add_schedule_options(const Parser& parser, ModelOptions& options) {
   add_repeatable(parser, "--unroll", options.unrolling,
                  "how far the loop over K in every tile is unrolled: auto (a measured rule), full "
                  "or N groups of 4 bytes; LAYER=... for one step of report.json")
       .check(check_unroll)
       .type_name("[LAYER=]HOW");
-  parser
-      .add_option("--tuning", options.tuning,
-                  "use the tiles, loop orders and unrolling that `etch tune` measured")
-      .type_name("FILE");
+  add_tuning_option(parser, options);
 }
 
 }  // namespace etch::cli

@@ -32,8 +32,7 @@ Command add_explain(const Parser& root);
 Command add_prove(const Parser& root);
 
 // What `etch prove` does with a folder, for `etch compile --prove`.
-ExitCode prove_output(const std::string& folder, const std::string& model,
-                      const std::string& tuning, Reporter& reporter);
+ExitCode prove_output(const std::string& folder, const ModelOptions& options, Reporter& reporter);
 
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(const Parser& parser, ModelOptions& options);
@@ -51,6 +50,10 @@ void add_budget_options(const Parser& parser, ModelOptions& options);
 
 // Adds --time-limit, for the commands that run what they generate.
 void add_time_limit(const Parser& parser, ModelOptions& options);
+
+// Adds --constant, --external-data and --tuning, whose files a folder does not name, for a command
+// that reads everything else in the folder.
+void add_file_options(const Parser& parser, ModelOptions& options);
 
 // Adds --unroll and --tuning, for the same commands but the one that looks for the best itself.
 void add_schedule_options(const Parser& parser, ModelOptions& options);

@@ -2,16 +2,16 @@
 #include "compiler/prove/prove.h"
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/json.h"
+#include "compiler/cli/making.h"
 #include "compiler/cli/options.h"
 #include "compiler/host/colour.h"
+#include "compiler/import/file.h"
 #include "compiler/text/names.h"
 
 namespace etch::cli {
@@ -20,93 +20,24 @@ namespace fs = std::filesystem;
 
 struct ProveArguments {
   std::string folder;
-  std::string model;
-  std::string tuning;
+  ModelOptions given;  // the model, and options that read files: no header has their paths
   std::vector<std::string> layers;
   double work = 0;
   bool json = false;
 };
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
-
-// What the folder's header says of how it was made.
-struct Making {
-  std::string stem;
-  std::string sha256;
-  std::vector<std::string> words;
-};
-
-// What follows `before` in the text up to `end`; empty if it is not there.
-std::string part_after(const std::string& text, const std::string& before, char end) {
-  const std::size_t at = text.find(before);
-  if (at == std::string::npos) return {};
-  const std::size_t from = at + before.size();
-  return text.substr(from, text.find(end, from) - from);
-}
-
-std::optional<Making> making_of(const fs::path& folder, Reporter& reporter) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".h") continue;
-    const std::string text = text_of(entry.path());
-    const std::string line = part_after(text, "// etch compile MODEL.onnx -o DIR", '\n');
-    if (line.empty()) continue;
-    Making out{entry.path().stem().string(), part_after(text, "kModelSha256[] =\n    \"", '"'), {}};
-    std::istringstream words(line);
-    for (std::string word; words >> word;) out.words.push_back(word);
-    return out;
-  }
-  reporter.io_error(folder.string(), "no header in it says how Etch made it");
-  return std::nullopt;
-}
-
-// The options that the words stand for. Those of the files' form mean nothing here.
-std::optional<ModelOptions> options_of(const Making& making, Reporter& reporter) {
-  ModelOptions options;
-  std::string name, weights, section, package, tuning;
-  bool single_file = false;
-  const Parser parser("", "", Parser::Help::kNone);
-  add_model_options(parser, options);
-  add_code_options(parser, options);
-  add_budget_options(parser, options);
-  add_schedule_options(parser, options);
-  parser.option("MODEL").required(false);
-  parser.add_option("--name", name, "");
-  parser.add_option("--weights", weights, "");
-  parser.add_option("--weights-section", section, "");
-  parser.add_option("--package", package, "");
-  parser.add_flag("--single-file", single_file, "");
-  std::vector<std::string> words = making.words;
-  const auto at = std::find(words.begin(), words.end(), "--tuning");
-  const bool tuned = at != words.end();  // "FILE" stands for it
-  if (tuned) words.erase(at, at + std::min<std::ptrdiff_t>(2, words.end() - at));
-  std::string what;
-  if (parser.parse(words, what) == Parser::Outcome::kParsed) return options;
-  reporter.io_error(making.stem + ".h", cat("how the folder was made: ", what));
-  return std::nullopt;
-}
-
-// The model with this hash: the one that is named, else one in the folder or above it.
-std::string model_with(const ProveArguments& arguments, const Making& making, Reporter& reporter) {
-  const auto has_hash = [&](const fs::path& path) {
-    return sha256_hex(text_of(path)) == making.sha256;
-  };
-  if (!arguments.model.empty()) {
-    if (has_hash(arguments.model)) return arguments.model;
-    reporter.io_error(arguments.model, cat("is not the model that the folder was made of (SHA-256 ",
-                                           making.sha256, ")"));
-    return {};
-  }
-  const fs::path folder = fs::absolute(arguments.folder);
-  for (const fs::path& place : {folder, folder.parent_path(), fs::current_path()}) {
+// Of this hash in the folder, above it or here; empty: none.
+std::string find_model(const fs::path& folder, const Making& making, const ModelOptions& options,
+                       Reporter& reporter) {
+  const Limits limits = options.compile_options().import.limits;
+  const fs::path whole = fs::absolute(folder);
+  for (const fs::path& place : {whole, whole.parent_path(), fs::current_path()}) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
-      if (entry.path().extension() == ".onnx" && has_hash(entry.path())) return entry.path();
+      if (entry.path().extension() != ".onnx") continue;
+      Sink ignored;
+      const auto bytes = read_model_file(entry.path().string(), limits, ignored);
+      if (bytes && sha256_hex(*bytes) == making.sha256) return entry.path();
     }
   }
   reporter.usage_error(cat("--model is needed: no model with SHA-256 ", making.sha256,
@@ -125,7 +56,7 @@ std::string line_of(const PhaseResult& part) {
 }
 
 void print_step(const StepProof& step) {
-  if (!step.is_layer()) {
+  if (!step.is_looked_at()) {
     print_line(cat(step.name, ": not proved: ", step.not_proved));
     return;
   }
@@ -144,18 +75,29 @@ void print_step(const StepProof& step) {
     print_line("  its weights are no tensor of the file: a pass has changed them");
 }
 
+const char* name_of(Verdict verdict) {
+  if (verdict == Verdict::kFail) return "FAIL";
+  return verdict == Verdict::kPass ? "PASS" : "NOTHING PROVED";
+}
+
+std::string shown(Verdict verdict) {
+  if (verdict != Verdict::kNothingProved) return verdict_word(verdict == Verdict::kPass);
+  return in_colour(name_of(verdict), Colour::kYellow, stdout);
+}
+
 Json json_of(const FolderProof& proof) {
   Json out;
   out["target"] = proof.target;
-  out["holds"] = proof.holds();
+  out["verdict"] = name_of(proof.verdict());
   out["files_that_differ"] = proof.differing_files;
   for (const StepProof& step : proof.steps) {
     Json one;
     one["step"] = step.name;
     one["origin"] = step.origin;
-    if (!step.is_layer()) one["not_proved"] = step.not_proved;
-    if (step.is_layer()) one["holds"] = step.holds();
-    if (step.is_layer()) one["complete"] = step.complete();
+    one["has_sums"] = step.has_sums;
+    if (!step.is_looked_at()) one["not_proved"] = step.not_proved;
+    if (step.is_looked_at()) one["holds"] = step.holds();
+    if (step.is_looked_at()) one["complete"] = step.complete();
     if (!step.weights_from.empty()) one["weights"] = step.weights_from;
     for (const PhaseResult& part : step.parts) {
       one[part.name] = {{"done", part.done},
@@ -173,26 +115,31 @@ void print_verdict(const FolderProof& proof) {
   const auto count = [&](auto what) {
     return std::count_if(proof.steps.begin(), proof.steps.end(), what);
   };
-  const auto layers = count([](const StepProof& s) { return s.is_layer(); });
+  const auto layers = count([](const StepProof& s) { return s.has_sums; });
+  const auto looked_at = count([](const StepProof& s) { return s.is_looked_at(); });
+  const auto holding = count([](const StepProof& s) { return s.holds(); });
   const auto complete = count([](const StepProof& s) { return s.complete(); });
   if (proof.differing_files > 0)
     print_line(cat(counted(proof.differing_files, "file"),
                    " of the folder are not what this Etch generates; what is there was proved"));
-  print_line(cat("etch prove: ", verdict_word(proof.holds()), " on ", proof.target, ": ", complete,
-                 " of ", counted(layers, "layer"), " proved completely, ",
-                 count([](const StepProof& s) { return s.holds() && !s.complete(); }),
-                 " by samples, ", std::ssize(proof.steps) - layers, " other steps not proved"));
+  print_line(cat("etch prove: ", shown(proof.verdict()), " on ", proof.target, ": ", complete,
+                 " of ", counted(layers, "layer"), " proved completely, ", holding - complete,
+                 " by samples, ", looked_at - holding, " wrong, ", layers - looked_at,
+                 " not proved; ", std::ssize(proof.steps) - layers, " other steps"));
 }
 
-ExitCode prove(const ProveArguments& arguments, Reporter& reporter) {
-  const std::optional<Making> making = making_of(arguments.folder, reporter);
-  if (!making) return reporter.exit_code();
-  std::optional<ModelOptions> options = options_of(*making, reporter);
-  if (!options) return reporter.exit_code();
-  options->model = model_with(arguments, *making, reporter);
-  options->tuning = arguments.tuning;
-  if (reporter.failed()) return reporter.exit_code();
-  const ProofTask task{*options, arguments.folder, making->stem, arguments.layers, arguments.work};
+ExitCode exit_code_of(Verdict verdict) {
+  if (verdict == Verdict::kFail) return ExitCode::kDiffer;
+  return verdict == Verdict::kPass ? ExitCode::kOk : ExitCode::kRefused;
+}
+
+// `options`: how the folder of `making` was made.
+ExitCode prove(const ProveArguments& arguments, const Making& making, const ModelOptions& options,
+               Reporter& reporter) {
+  std::optional<CompileOptions> compile = complete_options(options, reporter);
+  if (!compile) return reporter.exit_code();
+  const ProofTask task{options.model,    std::move(*compile), making.emit,      making.sha256,
+                       making.canonical, arguments.folder,    arguments.layers, arguments.work};
   const std::optional<FolderProof> proof = prove_folder(task, reporter);
   if (!proof) return reporter.exit_code();
   if (arguments.json) {
@@ -201,18 +148,29 @@ ExitCode prove(const ProveArguments& arguments, Reporter& reporter) {
     for (const StepProof& step : proof->steps) print_step(step);
     print_verdict(*proof);
   }
-  return proof->holds() ? ExitCode::kOk : ExitCode::kDiffer;
+  return exit_code_of(proof->verdict());
+}
+
+ExitCode prove_folder_of(const ProveArguments& arguments, Reporter& reporter) {
+  const std::optional<Making> making = making_of(arguments.folder, reporter);
+  if (!making) return reporter.exit_code();
+  std::optional<ModelOptions> options = options_of(*making, arguments.given, reporter);
+  if (!options) return reporter.exit_code();
+  options->model = arguments.given.model;
+  if (options->model.empty())
+    options->model = find_model(arguments.folder, *making, *options, reporter);
+  if (reporter.failed()) return reporter.exit_code();
+  return prove(arguments, *making, *options, reporter);
 }
 
 }  // namespace
 
-ExitCode prove_output(const std::string& folder, const std::string& model,
-                      const std::string& tuning, Reporter& reporter) {
+ExitCode prove_output(const std::string& folder, const ModelOptions& options, Reporter& reporter) {
+  const std::optional<Making> making = making_of(folder, reporter);
+  if (!making) return reporter.exit_code();
   ProveArguments arguments;
   arguments.folder = folder;
-  arguments.model = model;
-  arguments.tuning = tuning;
-  return prove(arguments, reporter);
+  return prove(arguments, *making, options, reporter);
 }
 
 Command add_prove(const Parser& root) {
@@ -223,11 +181,10 @@ Command add_prove(const Parser& root) {
       .required()
       .type_name("DIR");
   parser
-      .add_option("--model", arguments->model,
+      .add_option("--model", arguments->given.model,
                   "the model (default: the file in DIR, above it or here that has its hash)")
       .type_name("FILE");
-  parser.add_option("--tuning", arguments->tuning, "the tuning file that DIR was made with")
-      .type_name("FILE");
+  add_file_options(parser, arguments->given);
   parser.add_option("--layer", arguments->layers, "prove this step of report.json only")
       .one_argument()
       .type_name("STEP");
@@ -241,12 +198,13 @@ Command add_prove(const Parser& root) {
   parser.footer(
       "Builds the folder's sources and calls each layer's own compiled function over inputs and\n"
       "constants that determine it; docs/proof.md says what that proves. The exit code is 4 if a\n"
-      "layer is wrong.\n"
+      "layer is wrong, 2 if nothing could be proved.\n"
       "\n"
       "Examples:\n"
       "  etch prove generated/digits\n"
       "  etch prove generated/net --model net.onnx --layer n23_conv --json");
-  return {parser, [arguments](Reporter& reporter) { return prove(*arguments, reporter); }};
+  return {parser,
+          [arguments](Reporter& reporter) { return prove_folder_of(*arguments, reporter); }};
 }
 
 }  // namespace etch::cli

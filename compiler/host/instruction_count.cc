@@ -23,18 +23,6 @@ constexpr char kCounts[] = "instructions.txt";
 constexpr char kMark[] = "etch_mark";
 constexpr std::chrono::minutes kCompilerTimeout{5};
 
-// 0 if the program has no such function. Bit 0 of a Thumb function's address is no part of it.
-std::uint64_t address_of_mark(const fs::path& program) {
-  Sink ignored;
-  const std::optional<std::string> bytes =
-      read_file(program.string(), std::size_t{1} << 30, "", ignored);
-  if (!bytes) return 0;
-  for (const ElfSymbol& symbol : read_elf(*bytes).symbols) {
-    if (symbol.name == kMark && symbol.is_defined) return symbol.value & ~std::uint64_t{1};
-  }
-  return 0;
-}
-
 bool compile_plugin(const fs::path& folder, Reporter& reporter) {
   const std::string compiler = host_compiler();
   if (compiler.empty()) {
@@ -54,6 +42,18 @@ bool compile_plugin(const fs::path& folder, Reporter& reporter) {
 
 }  // namespace
 
+// Bit 0 of a Thumb function's address is no part of it.
+std::uint64_t address_of_mark(const fs::path& program) {
+  Sink ignored;
+  const std::optional<std::string> bytes =
+      read_file(program.string(), std::size_t{1} << 30, "", ignored);
+  if (!bytes) return 0;
+  for (const ElfSymbol& symbol : read_elf(*bytes).symbols) {
+    if (symbol.name == kMark && symbol.is_defined) return symbol.value & ~std::uint64_t{1};
+  }
+  return 0;
+}
+
 std::optional<std::string> build_counter(const fs::path& folder, const fs::path& program,
                                          Reporter& reporter) {
   const std::uint64_t mark = address_of_mark(program);
@@ -61,7 +61,9 @@ std::optional<std::string> build_counter(const fs::path& folder, const fs::path&
     reporter.internal_error(cat("the generated program has no function ", kMark));
     return std::nullopt;
   }
-  if (!compile_plugin(folder, reporter)) return std::nullopt;
+  std::error_code error;
+  if (!fs::exists(folder / kPlugin, error) && !compile_plugin(folder, reporter))
+    return std::nullopt;
   return cat("./", kPlugin, ",out=", kCounts, ",mark=", mark);
 }
 
@@ -71,16 +73,19 @@ std::optional<std::vector<std::int64_t>> read_counts(const fs::path& folder, std
   std::vector<std::int64_t> counts;
   for (std::int64_t count = 0; file >> count;) counts.push_back(count);
   // Instructions before the first mark are ignored; then comes a call of nothing.
-  constexpr std::size_t kOthers = 2;
-  if (counts.size() != kOthers + pieces) {
+  if (counts.size() != 2 + pieces) {
     reporter.io_error((folder / kCounts).string(),
                       "the emulator did not count instructions; has it been built with plugins?");
     return std::nullopt;
   }
+  counts.erase(counts.begin());
+  return pieces_of(counts);
+}
+
+std::vector<std::int64_t> pieces_of(const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> out;
-  for (std::size_t i = kOthers; i < counts.size(); ++i) {
-    out.push_back(std::max<std::int64_t>(0, counts[i] - counts[1]));
-  }
+  for (std::size_t i = 1; i < counts.size(); ++i)
+    out.push_back(std::max<std::int64_t>(0, counts[i] - counts[0]));
   return out;
 }
 

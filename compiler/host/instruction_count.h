@@ -12,6 +12,9 @@
 
 namespace etch::cli {
 
+// The address in the program's file of the function that marks pieces; 0: it has none.
+std::uint64_t address_of_mark(const std::filesystem::path& program);
+
 // The plugin built into `folder`, as the emulator's option to load it for `program`: it will write
 // into `folder`. Null after an error.
 std::optional<std::string> build_counter(const std::filesystem::path& folder,
@@ -21,5 +24,8 @@ std::optional<std::string> build_counter(const std::filesystem::path& folder,
 // does, less the call itself. Null after an error.
 std::optional<std::vector<std::int64_t>> read_counts(const std::filesystem::path& folder,
                                                      std::size_t pieces, Reporter& reporter);
+
+// The same from the numbers of instructions between one mark and the next.
+std::vector<std::int64_t> pieces_of(const std::vector<std::int64_t>& counts);
 
 }  // namespace etch::cli

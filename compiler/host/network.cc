@@ -15,6 +15,7 @@
 #include "compiler/host/footprint.h"
 #include "compiler/host/instruction_count.h"
 #include "compiler/host/progress.h"
+#include "compiler/host/single_step.h"
 #include "compiler/host/stack_use.h"
 #include "compiler/import/file.h"
 
@@ -289,9 +290,24 @@ std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor
   const fs::path root = fs::absolute(folder_->path());
   const std::string folder = sample_folder(0);
   if (!write_sample(sample, root / folder, reporter)) return std::nullopt;
+  if (toolchain_.machine == nullptr) return count_here(folder, reporter);
   const std::optional<std::string> plugin = build_counter(root, built_.program, reporter);
   if (!plugin || !execute({"count", folder}, "counting", reporter, *plugin)) return std::nullopt;
   return read_counts(root, program_->steps.size() + 1, reporter);
+}
+
+std::optional<std::vector<std::int64_t>> Network::count_here(const std::string& folder,
+                                                             Reporter& reporter) const {
+  const fs::path program = fs::absolute(built_.program);
+  const std::size_t marks = program_->steps.size() + 3;  // as harness.h sets them
+  std::string why;
+  const Progress progress("counting", 0, reporter);
+  const std::vector<std::int64_t> counts =
+      single_step(command_to_run(toolchain_, program, {"count", folder}), folder_->path(),
+                  address_of_mark(program), marks, time_limit_, why);
+  if (why.empty()) return pieces_of(counts);
+  reporter.io_error(program.string(), cat("counting its instructions: ", why));
+  return std::nullopt;
 }
 
 }  // namespace etch::cli

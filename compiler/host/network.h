@@ -50,7 +50,8 @@ class Network {
 
   // Whether there is an emulator that counts instructions; if so, time means nothing.
   bool counts() const;
-  // Executed instructions of the whole network on one sample, and then of each of its steps.
+  // Executed instructions of the whole network on one sample, and then of each of its steps; also
+  // on this CPU, one at a time, which takes some microseconds for each. Null after an error.
   std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,
                                                  Reporter& reporter) const;
 
@@ -72,6 +73,8 @@ class Network {
 
   bool write_sample(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
                     Reporter& reporter) const;
+  std::optional<std::vector<std::int64_t>> count_here(const std::string& folder,
+                                                      Reporter& reporter) const;
   std::optional<std::vector<Tensor>> read_outputs(const std::filesystem::path& folder,
                                                   Reporter& reporter) const;
   // Runs the program with these arguments in the work folder; null after an error.

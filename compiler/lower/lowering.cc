@@ -412,13 +412,14 @@ void Lowering::add(const Node& node, std::unique_ptr<Step> step,
     step->operands.push_back({name, view->buffer, view->offset, view->dtype, access});
   }
   const Step* const added = step.get();
-  OperandViewLog::note(*added, views);
   push(std::move(step), cat("n", node.index, "_", added->kind));
+  if (OperandViewLog* const log = Observation<OperandViewLog>::current()) log->add(*added, views);
   fill_halos(node, *added);
 }
 
 void Lowering::push(std::unique_ptr<Step> step, const std::string& stem) {
   if (CertificateLog* const log = Observation<CertificateLog>::current()) log->forget(*step);
+  if (OperandViewLog* const log = Observation<OperandViewLog>::current()) log->forget(*step);
   const int seen = names_[stem]++;
   step->name = seen == 0 ? stem : cat(stem, "_", seen + 1);
   const auto index = static_cast<int>(program_.steps.size());

@@ -3,25 +3,16 @@
 
 namespace etch {
 
-namespace {
-thread_local OperandViewLog* current = nullptr;
-}  // namespace
-
-OperandViewLog::OperandViewLog() : outer_(current) { current = this; }
-
-OperandViewLog::~OperandViewLog() { current = outer_; }
-
-const std::vector<View>* OperandViewLog::of(const Step& step) const {
-  const auto found = views_.find(&step);
-  return found == views_.end() ? nullptr : &found->second;
-}
-
-void OperandViewLog::note(const Step& step,
-                          const std::vector<std::pair<const char*, const View*>>& operands) {
-  if (current == nullptr) return;
-  std::vector<View>& views = current->views_[&step];
+void OperandViewLog::add(const Step& step,
+                         const std::vector<std::pair<const char*, const View*>>& operands) {
+  std::vector<View>& views = views_[&step];
   views.clear();
   for (const auto& [name, view] : operands) views.push_back(*view);
+}
+
+const std::vector<View>* OperandViewLog::find(const Step& step) const {
+  const auto found = views_.find(&step);
+  return found == views_.end() ? nullptr : &found->second;
 }
 
 }  // namespace etch

@@ -11,25 +11,18 @@
 
 namespace etch {
 
-// While one exists, the views of the operands of every step that lowering adds in this thread are
-// kept in it, in the order of the operands.
+// The views of the operands of every step that lowering has added while the log observed
+// (compiler/base/observation.h), in the order of the operands.
 class OperandViewLog {
  public:
-  OperandViewLog();
-  ~OperandViewLog();
-  OperandViewLog(const OperandViewLog&) = delete;
-  OperandViewLog& operator=(const OperandViewLog&) = delete;
-
+  // A new step may be where one was that the schedule has dropped.
+  void forget(const Step& step) { views_.erase(&step); }
+  void add(const Step& step, const std::vector<std::pair<const char*, const View*>>& operands);
   // Null for a step that was made otherwise.
-  const std::vector<View>* of(const Step& step) const;
-
-  // For lowering.
-  static void note(const Step& step,
-                   const std::vector<std::pair<const char*, const View*>>& operands);
+  const std::vector<View>* find(const Step& step) const;
 
  private:
   std::map<const Step*, std::vector<View>> views_;
-  OperandViewLog* const outer_;
 };
 
 }  // namespace etch

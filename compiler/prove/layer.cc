@@ -2,6 +2,7 @@
 #include "compiler/prove/layer.h"
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
 
 #include "compiler/ops/qgemm/op.h"
@@ -145,11 +146,20 @@ std::int64_t product(const ConvGeometry& geometry, std::int64_t ConvAxis::*membe
   return out;
 }
 
+// Of the operators that layer_of() knows; null where it is known at run time only.
 Quantization* weight_quantization(Node& node) {
-  if (auto* const conv = std::any_cast<QLinearConvParams>(&node.params)) return &*conv->w;
-  if (auto* const sum = std::any_cast<QLinearConvAdd>(&node.params)) return &*sum->conv.w;
-  if (auto* const gemm = std::any_cast<QGemmParams>(&node.params)) return &*gemm->b;
+  const auto address = [](std::optional<Quantization>& q) { return q ? &*q : nullptr; };
+  if (auto* const conv = std::any_cast<QLinearConvParams>(&node.params)) return address(conv->w);
+  if (auto* const sum = std::any_cast<QLinearConvAdd>(&node.params)) return address(sum->conv.w);
+  if (auto* const gemm = std::any_cast<QGemmParams>(&node.params)) return address(gemm->b);
   return nullptr;
+}
+
+// The same operators' bias; -1 for all others, whose inputs mean something else.
+int bias_input(const Node& node) {
+  const std::type_info& params = node.params.type();
+  if (params == typeid(QLinearConvParams) || params == typeid(QLinearConvAdd)) return kConvBias;
+  return params == typeid(QGemmParams) ? kGemmBias : -1;
 }
 
 }  // namespace
@@ -183,8 +193,8 @@ std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string&
 }
 
 bool tag_bias(Graph& graph, Node& node) {
-  const int input = node.params.type() == typeid(QGemmParams) ? kGemmBias : kConvBias;
-  const Tensor* const bias = constant_of(graph, node, input);
+  const int input = bias_input(node);
+  const Tensor* const bias = input < 0 ? nullptr : constant_of(graph, node, input);
   if (bias == nullptr) return false;
   Tensor tagged = *bias;
   const std::span<std::int32_t> values = tagged.as<std::int32_t>();

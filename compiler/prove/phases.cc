@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/base/text.h"
 #include "compiler/ops/reference_math.h"
 
 namespace etch::cli {
@@ -12,6 +13,7 @@ namespace etch::cli {
 namespace {
 constexpr int kSubsets = 4;  // besides the whole: a wrong pair escapes each with 1/2
 constexpr int kRandom = 16;
+constexpr int kLeastWindow = 16;
 constexpr std::int32_t kTable = 1024;  // accumulators on both sides of 0 that are looked at
 }  // namespace
 
@@ -24,7 +26,11 @@ Laboratory::Laboratory(const Subject& subject, const Places& places, const Proof
       reporter_(reporter),
       reach_(*subject.layer),
       classes_(output_classes()) {
-  if (!layer().residual) return;
+  if (layer().residual) fill_sum_table();
+  window_ = widest_window();
+}
+
+void Laboratory::fill_sum_table() {
   Layer plain = layer();  // with a factor of 1 and no limits every result is an accumulator
   plain.low = static_cast<int>(min_of(plain.y_type));
   plain.high = static_cast<int>(max_of(plain.y_type));
@@ -59,6 +65,12 @@ int Laboratory::result(std::int32_t accumulator, float factor, int residual) con
       l.y_flip;
   if (sum_table_.empty()) return own;
   return sum_table_[static_cast<std::size_t>(own)][static_cast<std::size_t>(residual)];
+}
+
+std::string Laboratory::why_not() const {
+  if (window_.size() >= kLeastWindow) return {};
+  return cat("its results tell ", std::max<std::int64_t>(0, window_.size()),
+             " sums in a row apart, and ", kLeastWindow, " are needed");
 }
 
 // Results rise with the accumulator, so one that differs from both neighbours' is its own.
@@ -197,32 +209,33 @@ std::int64_t Laboratory::products_in(const Trial& trial) const {
   return out * layer().geometry.out_per_group();
 }
 
+// What is left out is left out in every turn: a weight is shown by the turn whose window has its
+// sum, and counts as done only if none of them is missing.
 PhaseResult Laboratory::products() {
-  const Window window = widest_window();
-  if (window.size() < 16) return {"products", 0, 1, 0, {}, true};
   const std::vector<std::pair<int, int>> ranges = product_ranges();
   std::int64_t passes = 1;
   for (const auto& [low, high] : ranges)
-    passes = std::max(passes, (high - low + window.size()) / window.size());
+    passes = std::max(passes, (high - low + window_.size()) / window_.size());
   Trials trials(subject_, places_, runner_, reporter_);
-  trials.set_factor(window.factor);
+  trials.set_factor(window_.factor);
   trials.set_input(uniform_input(layer().x_zero_point));
-  if (layer().residual) trials.set_residual(uniform_residual(window.residual));
-  const std::int64_t tasks = std::ssize(product_trials(false));
-  std::int64_t all = 0, done = 0, number = 0;
-  for (std::int64_t turn = 0; turn < passes + kSubsets; ++turn) {
-    const std::int64_t stride = stride_for(tasks * (turn < passes ? passes : kSubsets));
-    const std::vector<std::int32_t> targets = product_targets(window, ranges, turn % passes);
+  if (layer().residual) trials.set_residual(uniform_residual(window_.residual));
+  const std::int64_t turns = passes * (1 + kSubsets);  // every part in every window
+  const auto stride =
+      static_cast<std::size_t>(stride_for(std::ssize(product_trials(false)) * turns));
+  std::int64_t all = 0, done = 0;
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    const std::vector<std::int32_t> targets = product_targets(window_, ranges, turn % passes);
     trials.set_shift(shift_to(targets));
     std::vector<Trial> batch = product_trials(turn >= passes);
     batch.emplace_back();  // no input: it shows the biases and zero points
-    for (Trial& trial : batch) {
-      const std::int64_t here = turn == 0 ? products_in(trial) : 0;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const std::int64_t here = turn == 0 ? products_in(batch[i]) : 0;
       all += here;
-      if (number++ % stride != 0 && !trial.inputs.empty()) continue;
+      if (i % stride != 0 && i + 1 < batch.size()) continue;
       done += here;
-      expect_sums(window, targets, sums_of(trial), trial);
-      trials.add(std::move(trial));
+      expect_sums(window_, targets, sums_of(batch[i]), batch[i]);
+      trials.add(std::move(batch[i]));
     }
   }
   return conclude("products", done, all, trials);

@@ -20,6 +20,7 @@ struct PhaseResult {
   Mismatch mismatch;
   bool failed = false;  // could not be carried out
   bool good() const { return !failed && mismatch.count == 0; }
+  bool complete() const { return good() && done == possible; }
 };
 
 // What all parts work on.
@@ -29,6 +30,8 @@ class Laboratory {
   Laboratory(const Subject& subject, const Places& places, const ProofRunner& runner,
              double most_work, Reporter& reporter);
 
+  // Why no sum can be read from results; empty: they can, and the parts below may be called.
+  std::string why_not() const;
   // Every weight, every bias and every zero point as each output uses them.
   PhaseResult products();
   // The greatest and the least sum of every channel: no partial sum saturates.
@@ -55,6 +58,7 @@ class Laboratory {
   std::vector<std::uint8_t> uniform_residual(int value) const;
   std::vector<std::uint8_t> residual_bytes(std::int64_t turn) const;
   int result(std::int32_t accumulator, float factor, int residual) const;
+  void fill_sum_table();
   Window widest_window() const;
   // The step between the tasks that are done, so that the work stays below the limit.
   std::int64_t stride_for(std::int64_t tasks) const;
@@ -91,6 +95,7 @@ class Laboratory {
   const Reach reach_;
   const std::vector<std::vector<std::int64_t>> classes_;  // output_classes()
   std::vector<std::vector<std::uint8_t>> sum_table_;      // [result][residual], as stored
+  Window window_;                                         // widest_window()
   std::mt19937 random_{20261123};
 };
 

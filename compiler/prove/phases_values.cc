@@ -1,7 +1,6 @@
 // The parts that look at certain accumulators: extremes, thresholds, sums; see phases.h.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "compiler/ops/reference_math.h"
@@ -113,7 +112,7 @@ std::int64_t Laboratory::extreme_trials(const Window& window, std::int64_t chann
 // Twice: with the factor that shows sums exactly, but where an epilogue keeps 16 bits only modulo
 // 2^16, and with the network's own, which shows differences of that size.
 PhaseResult Laboratory::extremes() {
-  Window window = widest_window();
+  Window window = window_;
   const std::int64_t classes = std::ssize(classes_);
   const std::int64_t stride = stride_for(4 * channels() * classes * 4);
   PhaseResult both;

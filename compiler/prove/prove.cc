@@ -2,15 +2,12 @@
 #include "compiler/prove/prove.h"
 
 #include <algorithm>
-#include <fstream>
-#include <map>
 #include <memory>
-#include <sstream>
 #include <utility>
 
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
-#include "compiler/emit/emit.h"
 #include "compiler/host/progress.h"
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
@@ -60,20 +57,30 @@ const Node* node_of(const Graph& graph, const Program& program, const Step& step
   return nodes[static_cast<std::size_t>(at - steps.begin())];
 }
 
-std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter) {
-  CompileOptions options = task.options.compile_options();
-  if (!task.options.tuning.empty()) {
-    std::optional<Tuning> tuning = read_tuning_file(task.options.tuning, reporter);
-    if (!tuning) return nullptr;
-    options.tuning = std::move(*tuning);
+// What was compiled again is what the folder was made of.
+bool is_same(const Program& program, const ProofTask& task, Reporter& reporter) {
+  if (program.model_sha256 != task.sha256) {
+    reporter.io_error(task.model, cat("is not the model that the folder was made of (SHA-256 ",
+                                      task.sha256, ")"));
+  } else if (program.options != task.canonical) {
+    reporter.io_error(task.folder.string(), cat("was made with other options:", task.canonical,
+                                                "; these are:", program.options));
   }
+  return !reporter.failed();
+}
+
+std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter) {
   const Progress progress("compiling", 0, reporter);
   auto out = std::make_unique<Compiled>();
+  const CompileOptions& options = task.compile;
   Sink sink;
-  const auto bytes = read_model_file(task.options.model, options.import.limits, sink);
-  if (bytes) out->program = compile(*bytes, options, sink, [&](Graph& g) { out->graph = g; });
-  reporter.diagnostics(sink, task.options.model);
-  if (out->program == nullptr) return nullptr;
+  const auto bytes = read_model_file(task.model, options.import.limits, sink);
+  if (bytes) {
+    const Observation<OperandViewLog> listening(out->views);
+    out->program = compile(*bytes, options, sink, [&](Graph& g) { out->graph = g; });
+  }
+  reporter.diagnostics(sink, task.model);
+  if (out->program == nullptr || !is_same(*out->program, task, reporter)) return nullptr;
   Sink silent;
   out->tagged = compile(*bytes, options, silent, [](Graph& g) {
     for (Node& node : g.nodes) tag_bias(g, node);
@@ -111,9 +118,11 @@ std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<
   if (!step.accumulators) why = cat(step.kind, " step: no sums of products");
   if (why.empty() && !step.requantized.empty())
     why = "requantization without floats: its sums cannot be made visible";
+  if (why.empty() && sums_at(*all.program, step.node).size() > 1 && node == nullptr)
+    why = "several steps compute its node, in bands or parts";
   if (why.empty() && node == nullptr) why = "its node is no integer layer with constant weights";
   if (why.empty()) layer = layer_of(all.graph, *node, why);
-  Subject subject{layer ? &*layer : nullptr, &step, index, all.views.of(step), {}};
+  Subject subject{layer ? &*layer : nullptr, &step, index, all.views.find(step), {}};
   const Step* const tagged = step_named(all.tagged.get(), step.name);
   const Step* const doubled = step_named(all.doubled.get(), step.name);
   if (why.empty() && (subject.views == nullptr || tagged == nullptr || doubled == nullptr))
@@ -127,7 +136,7 @@ std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<
 StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, double work,
                      Reporter& reporter) {
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
-  StepProof proof{step.name, step.origin, step.summary, {}, {}, {}};
+  StepProof proof{step.name, step.origin, step.summary, step.accumulators.has_value(), {}, {}, {}};
   std::optional<Layer> layer;
   const std::optional<Subject> subject = subject_of(all, index, layer, proof.not_proved);
   if (!subject) return proof;
@@ -136,6 +145,8 @@ StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, 
   proof.weights_from = origin_of(all.file, *layer->weight_tensor);
   const Progress progress(cat("proving ", step.name), 0, reporter);
   Laboratory laboratory(*subject, *places, runner, work, reporter);
+  proof.not_proved = laboratory.why_not();
+  if (!proof.is_looked_at()) return proof;
   using Part = PhaseResult (Laboratory::*)();
   for (const Part part : {&Laboratory::products, &Laboratory::extremes, &Laboratory::thresholds,
                           &Laboratory::sums, &Laboratory::random}) {
@@ -147,22 +158,29 @@ StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, 
 
 // Of those that are in both.
 int differing_files(const Program& program, const ProofTask& task) {
-  EmitOptions options;
-  options.name = task.stem;
   int out = 0;
-  for (const OutputFile& file : emit(program, options)) {
-    std::ifstream there(task.folder / file.path, std::ios::binary);
-    if (!there || !file.path.starts_with(task.stem)) continue;
-    std::ostringstream bytes;
-    bytes << there.rdbuf();
-    const bool is_header = file.path == task.stem + ".h";  // names the options of the folder
-    if (!is_header && bytes.str() != file.content) ++out;
+  std::error_code error;
+  for (const OutputFile& file : emit(program, task.emit)) {
+    const fs::path there = task.folder / file.path;
+    if (!file.path.starts_with(task.emit.name) || !fs::exists(there, error)) continue;
+    Sink sink;
+    if (read_file(there.string(), file.content.size(), "", sink) != file.content) ++out;
   }
   return out;
 }
 
+// The form of the folder, before anything is compiled.
+bool accept_form(const ProofTask& task, Reporter& reporter) {
+  if (task.emit.layout == FileLayout::kSingleFile)
+    reporter.usage_error(
+        "etch prove: generate without --single-file, which has no header of steps");
+  if (task.emit.weights != WeightsForm::kEmbedded)
+    reporter.usage_error("etch prove: generate with --weights embed, so that arrays have sizes");
+  if (!task.emit.package.empty()) reporter.usage_error("etch prove: generate without --package");
+  return !reporter.failed();
+}
+
 bool can_be_proved(const Program& program, const ProofTask& task, Reporter& reporter) {
-  std::error_code error;
   for (const std::string& name : task.layers) {
     if (step_named(&program, name) == nullptr)
       reporter.usage_error(cat("--layer: there is no step '", one_line(name), "'"));
@@ -170,32 +188,34 @@ bool can_be_proved(const Program& program, const ProofTask& task, Reporter& repo
   if (!program.variants.empty())
     reporter.usage_error("etch prove: generate one target, not several");
   if (program.shares > 1) reporter.usage_error("etch prove: generate code for one thread");
-  if (!fs::exists(task.folder / (task.stem + "_steps.h"), error))
-    reporter.io_error(task.folder.string(), "has no header of its steps (--single-file has none)");
   return !reporter.failed();
 }
 
 }  // namespace
 
 bool StepProof::holds() const {
-  return is_layer() &&
-         std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.good(); });
+  return is_looked_at() && !parts.empty() && std::ranges::all_of(parts, &PhaseResult::good);
 }
 
 bool StepProof::complete() const {
-  return holds() && std::all_of(parts.begin(), parts.end(),
-                                [](const auto& p) { return p.done == p.possible; });
+  return holds() && std::ranges::all_of(parts, &PhaseResult::complete);
 }
 
-bool FolderProof::holds() const {
-  return std::all_of(steps.begin(), steps.end(),
-                     [](const StepProof& step) { return !step.is_layer() || step.holds(); });
+Verdict FolderProof::verdict() const {
+  Verdict out = Verdict::kNothingProved;
+  for (const StepProof& step : steps) {
+    if (!step.is_looked_at()) continue;
+    if (!step.holds()) return Verdict::kFail;
+    out = Verdict::kPass;
+  }
+  return out;
 }
 
 std::optional<FolderProof> prove_folder(const ProofTask& task, Reporter& reporter) {
+  if (!accept_form(task, reporter)) return std::nullopt;
   const std::unique_ptr<Compiled> all = compile_all(task, reporter);
   if (all == nullptr || !can_be_proved(*all->program, task, reporter)) return std::nullopt;
-  const auto runner = ProofRunner::build(*all->program, task.folder, task.stem, reporter);
+  const auto runner = ProofRunner::build(*all->program, task.folder, task.emit.name, reporter);
   if (runner == nullptr) return std::nullopt;
   FolderProof proof;
   proof.target = all->program->isa.name;

@@ -7,16 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "compiler/host/model_options.h"
+#include "compiler/emit/emit.h"
 #include "compiler/host/reporter.h"
+#include "compiler/options.h"
 #include "compiler/prove/phases.h"
 
 namespace etch::cli {
 
 struct ProofTask {
-  ModelOptions options;  // the model, and how the folder was made
+  std::string model;       // file
+  CompileOptions compile;  // how the folder was made of it
+  EmitOptions emit;        // and written
+  std::string sha256;      // of the model, as the folder says
+  std::string canonical;   // canonical_options(), as the folder says
   std::filesystem::path folder;
-  std::string stem;                 // of the folder's files
   std::vector<std::string> layers;  // steps to prove; empty: all
   double work = 0;                  // multiplications per part at most; 0: the target's default
 };
@@ -24,21 +28,25 @@ struct ProofTask {
 // One step.
 struct StepProof {
   std::string name, origin, summary;
+  bool has_sums = false;     // it adds up products: it counts
   std::string not_proved;    // why; empty: see the parts
   std::string weights_from;  // the initializer of the file that has these weights; empty: none
   std::vector<PhaseResult> parts;
 
-  bool is_layer() const { return not_proved.empty(); }
+  bool is_looked_at() const { return not_proved.empty(); }
   bool holds() const;     // all parts hold
   bool complete() const;  // and nothing was left out
 };
+
+enum class Verdict { kPass, kFail, kNothingProved };
 
 struct FolderProof {
   std::string target;
   int differing_files = 0;  // from what this Etch generates
   std::vector<StepProof> steps;
 
-  bool holds() const;
+  // kPass: at least one layer was looked at, and all that were hold.
+  Verdict verdict() const;
 };
 
 // Null after an error.

@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <set>
-#include <sstream>
 
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/host/build.h"
 #include "compiler/host/network.h"
 #include "compiler/host/process.h"
+#include "compiler/import/file.h"
 #include "compiler/text/writer.h"
 
 namespace etch::cli {
@@ -20,18 +18,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kTimeout{60};
+constexpr std::uintmax_t kMostSourceBytes = 1 << 30;
 constexpr char kHarness[] = "prove_harness.h";
 
 bool is_firmware(const Toolchain& toolchain) {
   return toolchain.machine != nullptr && toolchain.machine->kind == Machine::Kind::kFirmware;
 }
 
-// Of the steps that are called, each array once.
+// Of all steps, in order; one that several steps share is there for each of them.
 std::vector<std::string> array_names(const Program& program) {
   std::vector<std::string> out;
   for (const auto& step : program.steps) {
     for (const ConstantArray& array : step->constants)
-      out.push_back(cat(array.owner.empty() ? step->name : array.owner, "_", array.suffix));
+      out.push_back(cat(array.owner.empty() ? step->called() : array.owner, "_", array.suffix));
   }
   return out;
 }
@@ -187,9 +186,13 @@ bool ProofRunner::copy_sources(const fs::path& folder, const std::string& stem,
     if (!it->is_regular_file(error)) continue;
     const fs::path relative = it->path().lexically_relative(folder);
     const std::string extension = relative.extension().string();
-    const bool binary = extension == ".bin" || extension == ".S";
-    const bool ours = relative.filename().string().starts_with(stem);
-    if (extension != ".h" && !(ours && (extension == ".cc" || binary))) continue;
+    const bool ours = relative.filename().string().starts_with(stem) &&
+                      (extension == ".h" || extension == ".cc" || extension == ".S");
+    if (!ours && !(extension == ".h" && *relative.begin() == "etch")) continue;
+    if (it->file_size(error) > kMostSourceBytes) {
+      reporter.io_error(it->path().string(), "is too large for a source");
+      return false;
+    }
     fs::create_directories((folder_->path() / relative).parent_path(), error);
     fs::copy_file(it->path(), folder_->path() / relative, error);
     if (extension == ".cc" && !error) sources.push_back(relative.string());
@@ -233,13 +236,13 @@ std::optional<std::string> ProofRunner::run(JobList& jobs, std::size_t expected,
   const std::vector<std::string> command =
       command_to_run(toolchain_, built_, {"jobs.bin", "results.bin"});
   const ProcessResult result = run_process(command, kTimeout, folder_->path());
-  std::ifstream file(results, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (result.succeeded() && bytes.str().size() == expected) return bytes.str();
-  reporter.io_error(built_.string(),
-                    cat("calling the steps: ", describe(result), " ", one_line(result.errors), ", ",
-                        bytes.str().size(), " of ", expected, " bytes"));
+  Sink sink;
+  std::optional<std::string> bytes = read_file(results.string(), expected, "", sink);
+  if (result.succeeded() && bytes && bytes->size() == expected) return bytes;
+  std::string what = cat("calling the steps: ", describe(result), " ", one_line(result.errors));
+  if (bytes) what += cat(", ", bytes->size(), " of ", expected, " bytes");
+  for (const Diagnostic& each : sink.sorted()) what += cat(", their results: ", each.message);
+  reporter.io_error(built_.string(), what);
   return std::nullopt;
 }
 

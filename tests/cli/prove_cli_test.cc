@@ -2,31 +2,103 @@
 // generated files is found, in the layer and by the part of the proof that has to find it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
+#include "compiler/host/toolchain.h"
+#include "compiler/targets/targets.h"
 #include "tests/support/cli.h"
 
 namespace etch::cli {
 namespace {
 using Json = nlohmann::json;
 
+// A change of a generated file: the first `from` after `place` becomes `to`, `times` over.
+struct Change {
+  std::string file, place, from, to;
+  int times = 1;
+};
+// What every target's code is broken by, each in a layer of its own.
+struct Faults {
+  const char* target;
+  std::vector<Change> weight;    // of n15_conv, by one
+  std::vector<Change> channels;  // of n33_conv: two biases exchanged
+  std::vector<Change> pad;       // of n12_conv, by one
+  std::vector<Change> pairs;     // of n21_conv: sums of two products saturate at 16 bits
+  std::vector<Change> factor;    // of n18_depthwise
+};
+constexpr char kSteps[] = "model_steps_0.cc", kWeights[] = "model_weights_0.cc";
+
+void PrintTo(const Faults& faults, std::ostream* out) { *out << faults.target; }
+
+// Products added up in pairs, in 16 bits that saturate, as x86 does before VNNI.
+Faults portable_faults() {
+  constexpr char kSaturating[] =
+      "static inline int32_t in_16_bits(int32_t v) {\n"
+      "  return v > 32767 ? 32767 : v < -32768 ? -32768 : v;\n"
+      "}\n"
+      "static inline isa::I32 saturating_dot4(isa::I32 acc, isa::X4 x, isa::W4 w) {\n"
+      "  acc.v += in_16_bits(x.k0 * w.k0 + x.k1 * w.k1) + in_16_bits(x.k2 * w.k2 + x.k3 * w.k3);\n"
+      "  return acc;\n"
+      "}\n";
+  const std::string pixel = "n12_conv_tile_1x2_c4(x + row * 10 + col * 2 - 1";
+  const std::string tile = "[[gnu::always_inline]] static inline void n21_conv_tile_1x2_c4(";
+  return {
+      "scalar",
+      {{kWeights, "t n15_conv_weights[", "\"\\375", "\"\\374"}},
+      {{kWeights, "t n33_conv_bias[", "57374, 133340", "133340, 57374"}},
+      {{kSteps, "void n12_conv(", pixel + "1", pixel + "0"}},
+      {{kSteps, tile, "isa::dot4(", "saturating_dot4(", 8}, {kSteps, "", tile, kSaturating + tile}},
+      {{kWeights, "t n18_depthwise_scale[", "0x1.02aaa2p-7F", "0x1.02bbb2p-7F"}}};
+}
+
+Faults vnni_faults() {
+  constexpr char kSaturating[] =
+      "static inline isa::I32 saturating_dot4(isa::I32 acc, isa::X4 x, isa::W4 w) {\n"
+      "  const __m512i pairs = _mm512_maddubs_epi16(x.v, w.v);\n"
+      "  acc.v = _mm512_add_epi32(acc.v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));\n"
+      "  return acc;\n"
+      "}\n";
+  Faults out = portable_faults();
+  out.target = "avx512_vnni";
+  const std::string tile = "[[gnu::always_inline]] static inline void n21_conv_tile_2x4_c32(";
+  out.pad = {{kSteps, "void n12_conv(", "x + row * 30 - 11", "x + row * 30 - 10"}};
+  out.pairs = {{kSteps, tile, "isa::dot4(", "saturating_dot4(", 16},
+               {kSteps, "", tile, kSaturating + tile}};
+  return out;
+}
+
+// Of one register in assembly: r2 is free for a moment.
+Faults dsp_faults() {
+  const std::string tile = "ETCH_NAKED void dsp_tile_4x2_k32_m32_y32_f32_zp_add0_r32(";
+  return {"cortex-m4",
+          {{kWeights, "t n15_conv_stream[", "1073006845", "1073006844"}},
+          {{kWeights, "t n33_conv_stream[", "57374, 133340", "133340, 57374"}},
+          {{kSteps, "void n12_conv(", "rows + 13", "rows + 12"}},
+          {{"model_assembly.cc", tile, "smlad r4, r2, lr, r4\\n",
+            "push {r2}\\nsmuad r2, r2, lr\\nssat r2, #16, r2\\nadd r4, r4, r2\\npop {r2}\\n", 2}},
+          {}};
+}
+
 class ProveCli : public Cli {
  protected:
-  // The bundled network for portable C++, so that the faults below fit on every machine.
-  void generate() const {
+  // The bundled network; faults below are made in its text.
+  void generate(const std::string& target = "scalar") const {
     const ProcessResult result =
-        etch({"compile", kDigits, "-o", path("out"), "--target", "scalar", "--name", "model"});
+        etch({"compile", kDigits, "-o", path("out"), "--target", target, "--name", "model"});
     ASSERT_EQ(result.exit_code, 0) << result.errors;
   }
-  // The first text after `place` in a generated file becomes another one.
-  void change(const std::string& file, const std::string& place, const std::string& from,
-              const std::string& to) const {
-    std::string text = contents(folder_ / "out" / file);
-    std::size_t at = text.find(place);
-    at = at == std::string::npos ? at : text.find(from, at);
-    ASSERT_NE(at, std::string::npos) << file << ": " << place << ": " << from;
-    write("out/" + file, text.replace(at, from.size(), to));
+  void change(const Change& what) const {
+    std::string text = contents(folder_ / "out" / what.file);
+    std::size_t at = text.find(what.place);
+    for (int i = 0; i < what.times; ++i) {
+      at = at == std::string::npos ? at : text.find(what.from, at);
+      ASSERT_NE(at, std::string::npos) << what.file << ": " << what.place << ": " << what.from;
+      text.replace(at, what.from.size(), what.to);
+      at += what.to.size();
+    }
+    write("out/" + what.file, text);
   }
   ProcessResult prove(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"prove", path("out"), "--model", kDigits});
@@ -46,16 +118,6 @@ Json step_of(const ProcessResult& result, const std::string& name) {
 
 int wrong(const Json& step, const char* part) { return step[part]["wrong"].get<int>(); }
 
-// Adds up products as x86 does before VNNI: pairs of them, in 16 bits that saturate.
-constexpr char kSaturating[] =
-    "static inline int32_t in_16_bits(int32_t v) {\n"
-    "  return v > 32767 ? 32767 : v < -32768 ? -32768 : v;\n"
-    "}\n"
-    "static inline isa::I32 saturating_dot4(isa::I32 acc, isa::X4 x, isa::W4 w) {\n"
-    "  acc.v += in_16_bits(x.k0 * w.k0 + x.k1 * w.k1) + in_16_bits(x.k2 * w.k2 + x.k3 * w.k3);\n"
-    "  return acc;\n"
-    "}\n";
-
 TEST_F(ProveCli, EveryLayerOfASoundFolderIsProved) {
   generate();
   const ProcessResult result = prove();
@@ -66,29 +128,36 @@ TEST_F(ProveCli, EveryLayerOfASoundFolderIsProved) {
   EXPECT_NE(result.output.find("n27_maxpool: not proved: "), std::string::npos) << result.output;
 }
 
-TEST_F(ProveCli, FaultsAreFoundInTheirLayersByTheirParts) {
-  generate();
-  const std::string steps = "model_steps_0.cc", weights = "model_weights_0.cc";
-  const std::string pixel = "n12_conv_tile_1x2_c4(x + row * 10 + col * 2 - 1";
-  change(steps, "void n12_conv(", pixel + "1", pixel + "0");  // off by one in the padding
-  change(weights, "t n15_conv_weights[", "\"\\375", "\"\\374");
-  change(weights, "t n18_depthwise_scale[", "0x1.02aaa2p-7F", "0x1.02bbb2p-7F");
-  change(weights, "t n33_conv_bias[", "57374, 133340", "133340, 57374");  // two channels
-  const std::string tile = "static inline void n21_conv_tile_1x2_c4(";
-  for (int i = 0; i < 8; ++i) change(steps, tile, "isa::dot4(", "saturating_dot4(");
-  change(steps, "// Layer: QLinearConvAdd", "[[gnu::always_inline]] " + tile,
-         kSaturating + ("[[gnu::always_inline]] " + tile));
+class ProveFaults : public ProveCli, public testing::WithParamInterface<Faults> {};
+
+TEST_P(ProveFaults, AreFoundInTheirLayersByTheirParts) {
+  const Faults& faults = GetParam();
+  if (!status_of(*find_target(faults.target)).runs_here()) GTEST_SKIP() << "cannot run here";
+  generate(faults.target);
+  for (const auto* changes :
+       {&faults.weight, &faults.channels, &faults.pad, &faults.pairs, &faults.factor}) {
+    for (const Change& each : *changes) change(each);
+  }
   const ProcessResult result = prove({"--json"});
   EXPECT_EQ(result.exit_code, 4) << result.errors;
   EXPECT_GT(wrong(step_of(result, "n12_conv"), "products"), 0);
   EXPECT_GT(wrong(step_of(result, "n15_conv"), "products"), 0);
-  EXPECT_EQ(wrong(step_of(result, "n18_depthwise"), "products"), 0);
-  EXPECT_GT(wrong(step_of(result, "n18_depthwise"), "thresholds"), 0);
   EXPECT_GT(wrong(step_of(result, "n33_conv"), "products"), 0);
+  EXPECT_EQ(wrong(step_of(result, "n18_depthwise"), "products"), 0);
+  EXPECT_EQ(wrong(step_of(result, "n18_depthwise"), "thresholds") > 0, !faults.factor.empty());
   // One unit at a time saturates nothing: only the extremes can tell.
   EXPECT_EQ(wrong(step_of(result, "n21_conv"), "products"), 0);
   EXPECT_GT(wrong(step_of(result, "n21_conv"), "extremes"), 0);
 }
+
+// Targets: places in their generated text, of which each kind of code has its own.
+INSTANTIATE_TEST_SUITE_P(Targets, ProveFaults,
+                         testing::Values(portable_faults(), vnni_faults(), dsp_faults()),
+                         [](const auto& each) {
+                           std::string name = each.param.target;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST_F(ProveCli, ALayerThatIsNotThereIsAnError) {
   generate();
@@ -99,7 +168,7 @@ TEST_F(ProveCli, ALayerThatIsNotThereIsAnError) {
 
 TEST_F(ProveCli, AnotherModelIsRefused) {
   generate();
-  const std::string other = write("other.onnx", contents(kDigits) + "\n");
+  const std::string other = write("other.onnx", contents(kDigits) + "\x32\x01x");  // its doc_string
   const ProcessResult result = etch({"prove", path("out"), "--model", other});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_NE(result.errors.find("is not the model that the folder was made of"), std::string::npos)

@@ -1,0 +1,151 @@
+// By ptrace, on x86-64 with Linux; see single_step.h.
+#include "compiler/host/single_step.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+
+#include "compiler/base/text.h"
+
+namespace etch::cli {
+
+#if defined(__x86_64__)
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kBetweenClocks = 1 << 14;
+
+// A child that is traced from its first instruction on. It does not survive this object.
+class Traced {
+ public:
+  Traced(const std::vector<std::string>& command, const fs::path& folder) {
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    child_ = ::fork();
+    if (child_ == 0) become(words, folder.c_str());
+    alive_ = child_ > 0 && wait();
+    // If this process is ended from outside, so is the child.
+    if (alive_) ::ptrace(PTRACE_SETOPTIONS, child_, nullptr, PTRACE_O_EXITKILL);
+  }
+  ~Traced() {
+    if (!alive_) return;
+    ::kill(child_, SIGKILL);
+    while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+  Traced(const Traced&) = delete;
+  Traced& operator=(const Traced&) = delete;
+
+  bool alive() const { return alive_; }
+
+  // Goes on to the next stop. False if the program has ended.
+  bool go_on() { return resume(PTRACE_CONT); }
+  bool step() { return resume(PTRACE_SINGLESTEP); }
+
+  std::uint64_t place() const {
+    return static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKUSER, child_, kPlace, nullptr));
+  }
+  void set_place(std::uint64_t to) const { ::ptrace(PTRACE_POKEUSER, child_, kPlace, to); }
+  std::int64_t word_at(std::uint64_t at) const {
+    return ::ptrace(PTRACE_PEEKTEXT, child_, at, nullptr);
+  }
+  void set_word(std::uint64_t at, std::int64_t word) const {
+    ::ptrace(PTRACE_POKETEXT, child_, at, word);
+  }
+  // Where the first piece of the program's file is.
+  std::uint64_t start() const {
+    std::ifstream maps(cat("/proc/", child_, "/maps"));
+    std::uint64_t out = 0;
+    maps >> std::hex >> out;
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t kPlace = offsetof(user_regs_struct, rip);
+
+  [[noreturn]] static void become(const std::vector<char*>& words, const char* folder) {
+    const int nothing = ::open("/dev/null", O_RDWR);
+    ::personality(ADDR_NO_RANDOMIZE);  // memcpy() may look at the last bits of addresses
+    if (nothing >= 0 && ::dup2(nothing, STDOUT_FILENO) >= 0 && ::chdir(folder) == 0 &&
+        ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0)
+      ::execv(words.front(), words.data());
+    ::_exit(127);
+  }
+  bool resume(__ptrace_request how) {
+    return alive_ && ::ptrace(how, child_, nullptr, nullptr) == 0 && wait();
+  }
+  bool wait() {
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0) {
+      if (errno != EINTR) return alive_ = false;
+    }
+    return alive_ = WIFSTOPPED(status);
+  }
+
+  ::pid_t child_ = -1;
+  bool alive_ = false;
+};
+
+// To the first call of the function at `mark`.
+bool run_to(Traced& program, std::uint64_t mark) {
+  const std::int64_t original = program.word_at(mark);
+  constexpr std::int64_t kBreakpoint = 0xCC;
+  program.set_word(mark, (original & ~std::int64_t{0xFF}) | kBreakpoint);
+  if (!program.go_on() || program.place() != mark + 1) return false;
+  program.set_word(mark, original);
+  program.set_place(mark);
+  return true;
+}
+
+}  // namespace
+
+bool can_single_step() { return true; }
+
+std::vector<std::int64_t> single_step(const std::vector<std::string>& command,
+                                      const fs::path& folder, std::uint64_t mark, std::size_t marks,
+                                      std::chrono::milliseconds limit, std::string& why) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  std::vector<std::int64_t> out;
+  Traced program(command, folder);
+  // A program at a fixed address has its symbols there.
+  const std::uint64_t start = program.alive() ? program.start() : 0;
+  const std::uint64_t at = mark < start ? start + mark : mark;
+  if (start == 0 || !run_to(program, at)) {
+    why = "it cannot be traced, or ended before anything was counted";
+    return out;
+  }
+  std::int64_t executed = 0, before = 0;
+  while (out.size() + 1 < marks && program.step()) {
+    ++executed;
+    if (executed % kBetweenClocks == 0 && std::chrono::steady_clock::now() > end) break;
+    if (program.place() != at) continue;
+    out.push_back(executed - before);
+    before = executed;
+  }
+  if (out.size() + 1 < marks)
+    why = program.alive() ? "the time limit has passed" : "it ended before all was counted";
+  return out;
+}
+
+#else
+
+bool can_single_step() { return false; }
+
+std::vector<std::int64_t> single_step(const std::vector<std::string>&, const std::filesystem::path&,
+                                      std::uint64_t, std::size_t, std::chrono::milliseconds,
+                                      std::string& why) {
+  why = "instructions are not counted on this machine";
+  return {};
+}
+
+#endif
+
+}  // namespace etch::cli

@@ -1,0 +1,74 @@
+// `etch bench --inputs`: how many instructions each step executes does not depend on the input,
+// where docs/proof.md says so.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "compiler/host/toolchain.h"
+#include "compiler/targets/targets.h"
+#include "tests/support/cli.h"
+
+namespace etch::cli {
+namespace {
+using Json = nlohmann::json;
+
+class CountedInputs : public Cli {
+ protected:
+  static bool can_count(const std::string& target) {
+    return status_of(*find_target(target)).runs_here();
+  }
+  // {"name": [least, most]}
+  static Json ranges(const std::string& model, const std::string& target) {
+    const ProcessResult result =
+        etch({"bench", model, "--target", target, "--inputs", "6", "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    const Json report = Json::parse(result.output, nullptr, false);
+    Json out;
+    if (report.is_discarded()) return out;
+    for (const Json& each : report["instructions"])
+      out[each["name"].get<std::string>()] = {each["least"], each["most"]};
+    return out;
+  }
+};
+
+class BenchInputsHere : public CountedInputs {};
+class BenchInputs : public CountedInputs, public testing::WithParamInterface<const char*> {};
+
+TEST_P(BenchInputs, NoStepBranchesOnData) {
+  const std::string target = GetParam();
+  if (!can_count(target)) GTEST_SKIP() << "cannot run here";
+  const Json all = ranges(kDigits, target);
+  EXPECT_GT(all.size(), 8U);
+  for (const auto& [name, range] : all.items()) {
+    EXPECT_GT(range[1].get<std::int64_t>(), 0) << name;
+    const bool has_quantize = name == "n4_quantize" || name == "network";
+    if (target.starts_with("cortex-m") && has_quantize) continue;  // docs/proof.md
+    EXPECT_EQ(range[0], range[1]) << name;
+  }
+}
+
+// Targets: one of each way to count, and of each kind of code: vectors here, in an emulator, DSP.
+INSTANTIATE_TEST_SUITE_P(Targets, BenchInputs,
+                         testing::Values("avx512_vnni", "cortex-m4", "cortex-m55", "aarch64"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// So that a difference would be seen: Cortex-M0 has no FPU, and its division of floats branches.
+TEST_F(BenchInputsHere, BranchesOnDataAreSeen) {
+  if (!can_count("cortex-m0")) GTEST_SKIP() << "no compiler or emulator";
+  const Json range = ranges(kDigits, "cortex-m0")["n4_quantize"];
+  EXPECT_LT(range[0].get<std::int64_t>(), range[1].get<std::int64_t>());
+}
+
+TEST_F(BenchInputsHere, NeedOneTarget) {
+  const ProcessResult result =
+      etch({"bench", kDigits, "--target", "x86-64-multi", "--inputs", "2"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.errors.find("--inputs needs one target"), std::string::npos) << result.errors;
+}
+
+}  // namespace
+}  // namespace etch::cli

@@ -1,0 +1,231 @@
+// `etch prove` of folders that were made with options, and what it says where nothing, or not
+// everything, can be proved.
+#include <onnx/onnx_pb.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/import/tensor_proto.h"
+#include "tests/support/cli.h"
+#include "tests/support/model_builder.h"
+
+namespace etch::cli {
+namespace {
+using Json = nlohmann::json;
+
+// One convolution 1x1 from `in` channels to 8 with int8 weights.
+void add_convolution(ModelBuilder& model, const std::string& x, const std::string& y, int in,
+                     const std::map<std::string, Attribute>& attributes = {}) {
+  std::vector<std::int8_t> weights(static_cast<std::size_t>(8 * in));
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<std::int8_t>(i * 37 % 251 - 125);
+  model.initializer(y + "_w", Tensor::of<std::int8_t>({8, in, 1, 1}, weights));
+  model.initializer(y + "_b", Tensor::of<std::int32_t>({8}, {1, -2, 3, -4, 500, 6, -700, 8}));
+  model.initializer(y + "_s", Tensor::of<float>({}, {0.5F}));
+  model.initializer(y + "_ws", Tensor::of<float>({}, {0.01F}));
+  model.initializer(y + "_z", Tensor::of<std::uint8_t>({}, {7}));
+  model.initializer(y + "_wz", Tensor::of<std::int8_t>({}, {0}));
+  model.node("QLinearConv",
+             {x, y + "_s", y + "_z", y + "_w", y + "_ws", y + "_wz", y + "_s", y + "_z", y + "_b"},
+             {y}, attributes, attributes.empty() ? "" : "org.etch");
+}
+
+class ProveFolders : public Cli {
+ protected:
+  ProcessResult compile(const std::string& model, std::vector<std::string> more) const {
+    more.insert(more.begin(),
+                {"compile", model, "-f", "-o", path("out"), "--target", "scalar", "--name", "net"});
+    return etch(more);
+  }
+  ProcessResult prove(const std::string& model, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"prove", path("out"), "--model", model});
+    return etch(more);
+  }
+};
+
+#define EXPECT_SAYS(text, what) EXPECT_NE((text).find(what), std::string::npos) << (text)
+#define EXPECT_SAYS_NOT(text, what) EXPECT_EQ((text).find(what), std::string::npos) << (text)
+
+// ---- what cannot be proved ----
+
+TEST_F(ProveFolders, WhereNothingIsProvedThereIsNoPass) {
+  ASSERT_EQ(compile(kDigits, {"--requantize", "integer"}).exit_code, 0);
+  const ProcessResult result = prove(kDigits);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_SAYS(result.output, "etch prove: NOTHING PROVED on scalar: 0 of 5 layers");
+  ASSERT_EQ(compile(kDigits, {}).exit_code, 0);
+  const ProcessResult no_layer = prove(kDigits, {"--layer", "n27_maxpool", "--json"});
+  EXPECT_EQ(no_layer.exit_code, 2);
+  EXPECT_EQ(Json::parse(no_layer.output)["verdict"], "NOTHING PROVED");
+}
+
+TEST_F(ProveFolders, ALayerWhoseSumsCannotBeToldApartIsNotProvedAndNotWrong) {
+  ModelBuilder model;
+  model.opset("org.etch", 1);
+  model.input("x", DType::kU8, {1, 4, 3, 3});
+  add_convolution(model, "x", "narrow", 4, {{"clamp_low", 7}, {"clamp_high", 16}});
+  add_convolution(model, "narrow", "y", 8);
+  model.output("y");
+  const std::string file = write("narrow.onnx", model.bytes());
+  const ProcessResult made = compile(file, {});
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  const ProcessResult result = prove(file);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_SAYS(result.output, "not proved: its results tell 8 sums in a row apart");
+  EXPECT_SAYS(result.output, "PASS on scalar: 1 of 2 layers");
+  EXPECT_SAYS(result.output, "0 wrong, 1 not proved");
+}
+
+TEST_F(ProveFolders, WhatIsCompleteHasLeftOutNoCall) {
+  ASSERT_EQ(compile(kDigits, {}).exit_code, 0);
+  const auto products = [&](const std::string& work) {
+    const Json proof =
+        Json::parse(prove(kDigits, {"--json", "--layer", "n15_conv", "--work", work}).output);
+    return proof["steps"][0]["products"];
+  };
+  const Json all = products("1e12");
+  EXPECT_EQ(all["done"], all["possible"]);
+  // Enough for the turns with whole inputs, and not for those with parts of them.
+  const Json some = products("2e7");
+  EXPECT_LT(some["calls"], all["calls"]);
+  EXPECT_LT(some["done"], some["possible"]);
+}
+
+TEST_F(ProveFolders, BandsThatShareTheirCodeAreProved) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 4, 12, 12});
+  add_convolution(model, "x", "a", 4);
+  add_convolution(model, "a", "y", 8);
+  model.output("y");
+  const std::string file = write("bands.onnx", model.bytes());
+  ASSERT_EQ(compile(file, {"--split-rows", "1"}).exit_code, 0);
+  ASSERT_NE(contents(folder_ / "out/net.cc").find("n0_conv("), std::string::npos);
+  ASSERT_EQ(contents(folder_ / "out/net.cc").find("n0_conv_2("), std::string::npos);
+  const ProcessResult result = prove(file);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_SAYS(result.output, "n0_conv_2: proved");
+  EXPECT_SAYS(result.output, "PASS on scalar: 4 of 4 layers");
+}
+
+// ---- how the folder was made ----
+
+// So many options that the header has them on several lines; some of them change the code.
+TEST_F(ProveFolders, EveryOptionOfTheHeaderIsApplied) {
+  ModelBuilder model;
+  model.input("the image", DType::kU8, {"N", 4, 3, 3});
+  add_convolution(model, "the image", "y", 4);
+  add_convolution(model, "y", "unused", 8);
+  model.output("unused");
+  const std::string file = write("model.onnx", model.bytes());
+  const ProcessResult made =
+      compile(file, {"--limit", "nodes=999999", "--limit", "elements=10000001", "--input-shape",
+                     "the image=2,4,3,3", "--cut", "y", "--unroll", "n0_conv=full",
+                     "--weights-section", ".slow.and.large"});
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  const std::string header = contents(folder_ / "out/net.h");
+  const std::size_t line = header.find("// etch compile");
+  ASSERT_LT(header.find('\n', line), header.find("--weights-section"));
+  const ProcessResult result = prove(file);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_SAYS(result.output, "1 of 1 layer");
+  EXPECT_SAYS_NOT(result.output, "are not what this Etch generates");
+}
+
+TEST_F(ProveFolders, ATuningFileIsAskedForAndApplied) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 4, 3, 3});
+  add_convolution(model, "x", "y", 4);
+  model.output("y");
+  const std::string file = write("model.onnx", model.bytes());
+  ASSERT_EQ(compile(file, {}).exit_code, 0);
+  std::string key;
+  const Json report = Json::parse(contents(folder_ / "out/report.json"));
+  for (const Json& step : report["steps"]) {
+    if (step["kind"] == "conv") key = step["tiles"]["tuning_key"];
+  }
+  const std::string tuning =
+      write("tuning.txt", "scalar " + key + " tile=1x3 channels=2 outer=channels unroll=2\n");
+  const ProcessResult both = compile(file, {"--tuning", tuning, "--prove"});
+  EXPECT_EQ(both.exit_code, 0) << both.output << both.errors;
+  EXPECT_SAYS_NOT(both.output, "are not what this Etch generates");
+  const ProcessResult without = prove(file);
+  EXPECT_EQ(without.exit_code, 1);
+  EXPECT_SAYS(without.errors, "--tuning is needed");
+  const ProcessResult with = prove(file, {"--tuning", tuning});
+  EXPECT_EQ(with.exit_code, 0) << with.errors;
+  EXPECT_SAYS_NOT(with.output, "are not what this Etch generates");
+}
+
+TEST_F(ProveFolders, ConstantsAreAskedForAndCompared) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 4, 3, 3});
+  model.input("shape", DType::kS64, {2});
+  add_convolution(model, "x", "y", 4);
+  model.node("Reshape", {"y", "shape"}, {"z"});
+  model.output("z");
+  const std::string file = write("model.onnx", model.bytes());
+  const auto constant = [&](const std::string& name, std::int64_t rows) {
+    return "shape=" +
+           write(name, tensor_file(Tensor::of<std::int64_t>({2}, {rows, 72 / rows}), "shape"));
+  };
+  const std::string right = constant("right.pb", 8), other = constant("other.pb", 2);
+  const ProcessResult both = compile(file, {"--constant", right, "--prove"});
+  EXPECT_EQ(both.exit_code, 0) << both.output << both.errors;
+  const ProcessResult without = prove(file);
+  EXPECT_EQ(without.exit_code, 1);
+  EXPECT_SAYS(without.errors, "--constant is needed");
+  const ProcessResult wrong = prove(file, {"--constant", other});
+  EXPECT_EQ(wrong.exit_code, 3);
+  EXPECT_SAYS(wrong.errors, "was made with other options");
+  EXPECT_EQ(prove(file, {"--constant", right}).exit_code, 0);
+}
+
+// The hash that the folder has is of the file and its data.
+TEST_F(ProveFolders, DataInOtherFilesIsAskedFor) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1, 4, 3, 3});
+  add_convolution(model, "x", "y", 4);
+  model.output("y");
+  onnx::TensorProto& weights = *model.graph().mutable_initializer(0);
+  const std::string bytes = weights.raw_data();
+  weights.clear_raw_data();
+  weights.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& place = *weights.add_external_data();
+  place.set_key("location");
+  place.set_value("weights.bin");
+  const std::string file = write("model.onnx", model.bytes());
+  const std::string data = path("data");
+  std::filesystem::create_directory(data);
+  write("data/weights.bin", bytes);
+  const ProcessResult both = compile(file, {"--external-data", data, "--prove"});
+  EXPECT_EQ(both.exit_code, 0) << both.output << both.errors;
+  EXPECT_SAYS(prove(file).errors, "--external-data is needed");
+  EXPECT_EQ(prove(file, {"--external-data", data}).exit_code, 0);
+  write("data/weights.bin", std::string(bytes.size(), 'w'));
+  const ProcessResult other = prove(file, {"--external-data", data});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_SAYS(other.errors, "is not the model that the folder was made of");
+}
+
+TEST_F(ProveFolders, FormsWithoutArraysAreRefused) {
+  const std::vector<std::vector<std::string>> forms = {
+      {"--weights", "file"}, {"--weights", "binary"}, {"--single-file"}};
+  for (const std::vector<std::string>& form : forms) {
+    ASSERT_EQ(compile(kDigits, form).exit_code, 0);
+    const ProcessResult result = prove(kDigits);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_SAYS(result.errors, "etch prove: generate with");
+  }
+}
+
+TEST_F(ProveFolders, LargeFilesOfOthersAreNotRead) {
+  ASSERT_EQ(compile(kDigits, {}).exit_code, 0);
+  write("out/a.h", "");
+  std::filesystem::resize_file(folder_ / "out/a.h", std::uintmax_t{1} << 40);
+  const ProcessResult result = prove(kDigits, {"--layer", "n33_conv"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+}  // namespace
+}  // namespace etch::cli
