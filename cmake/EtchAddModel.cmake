@@ -10,7 +10,7 @@
 #   NAME     C++ namespace and header; without it <target>
 #   OPTIONS  more for `etch compile`, `etch check` and `etch golden`, such as --qdq float
 #   CHECK    ctest runs `etch check`: the test data beside the model, bit for bit (etch_check_<target>)
-#   GOLDEN   ctest runs `etch golden verify` on this folder with this model (etch_golden_<target>)
+#   GOLDEN   ctest runs `etch golden verify` on this folder with this model (etch_golden_<target>_<isa>, one for each)
 
 # The instruction set that "native" stands for on this machine.
 function(_etch_native_target out)
@@ -107,7 +107,23 @@ function(etch_add_model target)
   endif()
   if(arg_GOLDEN)
     get_filename_component(golden "${arg_GOLDEN}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-    add_test(NAME etch_golden_${target}
-             COMMAND "$<TARGET_FILE:etch::etch>" golden verify "${golden}" --model "${model}")
+    etch_add_golden_tests(${target} "${golden}" "${model}")
   endif()
+endfunction()
+
+# One test for each target that golden.json names, so that `ctest -j` and several jobs share them.
+function(etch_add_golden_tests target golden model)
+  set(verify "$<TARGET_FILE:etch::etch>" golden verify "${golden}" --model "${model}")
+  if(NOT EXISTS "${golden}/golden.json")
+    add_test(NAME etch_golden_${target} COMMAND ${verify})  # which says what is missing
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${golden}/golden.json")
+  file(READ "${golden}/golden.json" text)
+  string(JSON count LENGTH "${text}" targets)
+  math(EXPR last "${count} - 1")
+  foreach(index RANGE ${last})
+    string(JSON isa MEMBER "${text}" targets ${index})
+    add_test(NAME etch_golden_${target}_${isa} COMMAND ${verify} --targets ${isa})
+  endforeach()
 endfunction()

@@ -37,6 +37,7 @@ struct RecordOptions : ModelOptions {
 
 struct VerifyOptions {
   std::string folder;
+  std::vector<std::string> targets;  // only these; empty: all that were recorded
   std::string model;
   double time_limit = 0;
   double max_growth = -1;  // percent; negative: any
@@ -268,7 +269,7 @@ struct Conclusion {
 Conclusion judge_all(const Verification& verification) {
   const VerifyOptions& options = verification.options;
   const auto count = [&](const std::vector<std::string>& some) {
-    return cat(some.size(), " of ", verification.then.targets.size(), " targets");
+    return cat(some.size(), " of ", verification.rows.size(), " targets");
   };
   if (verification.outputs_differ) {
     return {ExitCode::kDiffer, "outputs differ: a defect of Etch, or of a compiler"};
@@ -309,7 +310,7 @@ void print_conclusion(const Conclusion& conclusion, const Verification& verifica
     print_line(cat("etch golden verify: ", verdict_word(false), ": ", conclusion.why));
     return;
   }
-  const std::size_t targets = verification.then.targets.size();
+  const std::size_t targets = verification.rows.size();
   print_line(cat("etch golden verify: ", verdict_word(true), ": code as recorded on ",
                  targets - verification.changed.size(), " of ", targets,
                  " targets, outputs equal on ", verification.ran,
@@ -353,10 +354,21 @@ bool is_recorded_model(const VerifyOptions& options, const GoldenFolder& folder,
   return false;
 }
 
+// False if a target that --targets names was not recorded.
+bool were_recorded(const VerifyOptions& options, const Golden& golden, Reporter& reporter) {
+  for (const std::string& name : options.targets) {
+    if (golden.targets.count(name) != 0) continue;
+    std::string recorded;
+    for (const auto& [each, target] : golden.targets) recorded += cat(" ", each);
+    reporter.usage_error(cat("target '", printable(name), "' was not recorded, but", recorded));
+  }
+  return !reporter.failed();
+}
+
 ExitCode verify(const VerifyOptions& options, Reporter& reporter) {
   const GoldenFolder folder{options.folder};
   const std::optional<Golden> golden = folder.read(reporter);
-  if (!golden) return reporter.exit_code();
+  if (!golden || !were_recorded(options, *golden, reporter)) return reporter.exit_code();
   ExitCode code = ExitCode::kOk;
   if (!is_recorded_model(options, folder, *golden, reporter, code)) return code;
   const std::optional<ModelOptions> kept = options_of(*golden, folder, reporter);
@@ -374,6 +386,10 @@ ExitCode verify(const VerifyOptions& options, Reporter& reporter) {
   verification.now.etch_version = ETCH_VERSION;
   verification.now.output_format = kOutputFormat;
   for (const auto& [name, target] : golden->targets) {
+    if (!options.targets.empty() && std::ranges::count(options.targets, name) == 0) {
+      verification.now.targets[name] = target;
+      continue;
+    }
     TargetResult result = make_target(task, name);
     if (result.code != ExitCode::kOk) return result.code;
     judge(name, std::move(result), verification);
@@ -429,6 +445,14 @@ Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& op
       .type_name("DIR");
   parser.add_option("--model", options->model, "also require that this is the recorded model")
       .type_name("FILE.onnx");
+  parser
+      .add_option(
+          "--targets", options->targets,
+          "verify these of the recorded targets only, separated by commas, e.g. one in each "
+          "of several jobs")
+      .separated_by_commas()
+      .one_argument()
+      .type_name("A,B,...");
   parser.add_flag("--allow-code-change", options->allow_code_change,
                   "accept other code as long as the outputs are equal");
   parser

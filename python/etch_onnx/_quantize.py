@@ -14,6 +14,7 @@ import numpy as np
 from . import _reference
 from ._compare import Difference, decibel, finite
 from ._network import generate
+from ._pools import pools_for_means
 from ._program import EtchError, Model, Path, extra
 from ._samples import Samples, write_data_set
 
@@ -80,6 +81,9 @@ def _quantize_file(
         onnx.save(model, source)
         # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float islands.
         quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
+        inferred = onnx.load(prepared)
+        if pools_for_means(inferred):
+            onnx.save(onnx.shape_inference.infer_shapes(inferred), prepared)
         quantization.quantize_static(prepared, result, Reader(), **settings)
 
 

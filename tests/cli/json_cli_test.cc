@@ -109,6 +109,23 @@ TEST_F(CliJson, GoldenPrintsItsFileAndThenWhatChanged) {
   EXPECT_TRUE(bad["why"].is_string());
 }
 
+TEST_F(CliJson, GoldenVerifiesTheTargetsThatAreAskedFor) {
+  const std::string folder = path("golden");
+  object({"golden", "record", kDigits, "--targets", "scalar,cortex-m0", "-o", folder,
+          "--generate-only", "--json"});
+  const std::vector<std::string> verify = {"golden", "verify", folder, "--generate-only", "--json"};
+  EXPECT_EQ(object(verify)["targets"].size(), 2U);
+  std::vector<std::string> one = verify;
+  one.insert(one.end(), {"--targets", "cortex-m0", "--update"});
+  const std::string before = contents(folder + "/golden.json");
+  const Json out = object(one);
+  EXPECT_EQ(out["targets"].size(), 1U);
+  EXPECT_TRUE(out["targets"].contains("cortex-m0"));
+  EXPECT_EQ(contents(folder + "/golden.json"), before);
+  one.back() = "--targets=avx2";
+  EXPECT_EQ(etch(one).exit_code, 1);
+}
+
 TEST_F(CliJson, TargetsListsEveryTargetOnce) {
   const Json out = object({"targets", "--json"});
   std::multiset<std::string> listed, expected{std::string(kMultiTarget)};

@@ -51,6 +51,33 @@ def test_the_command_quantizes_to_operators(float_model: pathlib.Path, tmp_path:
     assert all(each.sqnr_db > 20 for each in found)
 
 
+@pytest.mark.parametrize(
+    ("opset", "keepdims", "axes", "pooled"),
+    [(17, 1, [2, 3], True), (18, 0, [-1, 2], True), (18, 1, [3], False), (17, 0, [1, 2, 3], False)],
+)
+def test_means_over_all_positions_become_pools(
+    opset: int, keepdims: int, axes: "list[int]", pooled: bool, tmp_path: pathlib.Path
+) -> None:
+    helper, rng = onnx.helper, np.random.default_rng(1)
+    constants = [numpy_helper.from_array(rng.standard_normal((4, 3, 3, 3)).astype(np.float32), "w")]
+    inputs, attributes = ["r"], {"keepdims": keepdims, "axes": axes}
+    if opset >= 18:
+        constants.append(numpy_helper.from_array(np.array(attributes.pop("axes")), "axes"))
+        inputs.append("axes")
+    nodes = [helper.make_node("Conv", ["x", "w"], ["r"], "conv"),
+             helper.make_node("ReduceMean", inputs, ["y"], "mean", **attributes)]  # fmt: skip
+    ports = [[helper.make_tensor_value_info(name, 1, shape)] for name, shape in (("x", [1, 3, 6, 6]), ("y", None))]
+    model = helper.make_model(helper.make_graph(nodes, "net", *ports, constants),
+                              opset_imports=[helper.make_opsetid("", opset)], ir_version=8)  # fmt: skip
+    np.savez(tmp_path / "samples.npz", x=rng.standard_normal((4, 1, 3, 6, 6)).astype(np.float32))
+    made = etch.quantize(model, tmp_path / "int8", tmp_path / "samples.npz")
+    assert made.comparison[0].sqnr_db > 25
+    kinds = [each.op_type for each in onnx.load(made.model).graph.node]
+    assert ("GlobalAveragePool" in kinds, "ReduceMean" in kinds) == (pooled, not pooled)
+    if pooled:  # sums of floats depend on their order
+        assert etch.check(made.model)
+
+
 def test_missing_files_and_wrong_samples_are_named(float_model: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "alone.onnx").write_bytes(float_model.read_bytes())
     (tmp_path / "text.onnx").write_text("no model")

@@ -1,0 +1,59 @@
+"""Means over all positions become GlobalAveragePool before a network is quantized: PyTorch's exporter by torch.export and
+TensorFlow's write ReduceMean for it, of which there is no quantized form, so that it would stay in float."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _reference
+
+if TYPE_CHECKING:
+    import onnx
+
+
+def _axes(node: onnx.NodeProto, constants: dict[str, onnx.TensorProto]) -> list[int] | None:
+    """The axes that a ReduceMean names; None where they are not known or not given."""
+    onnx, _ = _reference.packages()
+    for attribute in node.attribute:
+        if attribute.name == "axes":
+            return list(attribute.ints)
+    if len(node.input) > 1 and node.input[1] in constants:
+        return [int(axis) for axis in onnx.numpy_helper.to_array(constants[node.input[1]]).reshape(-1)]
+    return None
+
+
+def _keeps(node: onnx.NodeProto) -> bool:
+    return next((bool(each.i) for each in node.attribute if each.name == "keepdims"), True)
+
+
+def pools_for_means(model: onnx.ModelProto) -> int:
+    """Replaces them in `model`, whose shapes have been inferred; returns how many. Names of nodes and tensors stay."""
+    onnx, _ = _reference.packages()
+    graph = model.graph
+    constants = {tensor.name: tensor for tensor in graph.initializer}
+    ranks = {
+        value.name: len(value.type.tensor_type.shape.dim)
+        for value in [*graph.input, *graph.value_info]
+        if value.type.tensor_type.HasField("shape")
+    }
+    opset = next((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), 0)
+    nodes, count = [], 0
+    for node in graph.node:
+        rank, axes = ranks.get(node.input[0], 0) if node.input else 0, None
+        if node.op_type == "ReduceMean" and node.domain in ("", "ai.onnx") and opset >= 13 and rank >= 3:
+            axes = _axes(node, constants)
+        if axes is None or sorted(axis % rank for axis in axes) != list(range(2, rank)):
+            nodes.append(node)
+            continue
+        count += 1
+        keeps, result = _keeps(node), node.output[0]
+        pooled = result if keeps else result + "_pool"
+        nodes.append(onnx.helper.make_node("GlobalAveragePool", [node.input[0]], [pooled], node.name))
+        if not keeps:
+            name = result + "_axes"
+            graph.initializer.append(onnx.helper.make_tensor(name, onnx.TensorProto.INT64, [rank - 2], range(2, rank)))
+            nodes.append(onnx.helper.make_node("Squeeze", [pooled, name], [result], node.name + "_squeeze"))
+    if count:
+        del graph.node[:]
+        graph.node.extend(nodes)
+    return count
