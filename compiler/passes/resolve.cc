@@ -19,6 +19,7 @@
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/loop_trips.h"
+#include "compiler/passes/other_floats.h"
 #include "compiler/passes/unfuse.h"
 
 namespace etch {
@@ -134,15 +135,25 @@ class Resolver {
         sink_(sink),
         folder_(graph, FoldDequantize::kNo),
         known_(graph),
-        trips_(graph, sink) {}
+        trips_(graph, sink),
+        floats_(graph) {}
 
+  void run_all(std::vector<Node> nodes) {
+    for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
+    run(std::move(nodes));
+    for (Node& node : floats_.leave(sink_)) add_known(std::move(node));
+  }
+
+ private:
   void run(std::vector<Node> nodes) {
     report_unknown_operators(nodes, sink_);
     for (Node& node : nodes) resolve(std::move(node));
   }
 
- private:
   void resolve(Node node) {
+    if (known_.has_all(node.inputs) && node.branches.empty()) {
+      for (Node& each : floats_.read_constants(node)) add_known(std::move(each));
+    }
     const bool is_edge = is_region_begin(node) || is_region_end(node);  // of no file's domain
     if (known_.has_all(node.inputs) && is_fused(graph_, node)) {
       write_parts(std::move(node));
@@ -166,6 +177,13 @@ class Resolver {
   }
 
   void add(Node node) {
+    std::vector<Node> casts;
+    if (known_.has_all(node.inputs)) casts = floats_.split_cast(node);
+    if (casts.empty()) return add_known(std::move(node));
+    for (Node& each : casts) add_known(std::move(each));
+  }
+
+  void add_known(Node node) {
     if (known_.has_all(node.inputs) && !trips_.prepare(node)) return;
     const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
     if (known_.has_all(node.inputs) && resolve_node(graph_, node, sink_)) {
@@ -247,6 +265,7 @@ class Resolver {
   ConstantFolder folder_;
   Known known_;
   LoopTrips trips_;
+  OtherFloats floats_;
 };
 
 }  // namespace
@@ -273,7 +292,7 @@ void resolve(Graph& graph, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
   std::vector<Node> nodes = std::exchange(graph.nodes, {});
   fix_box_counts(graph, nodes);
-  Resolver(graph, sink).run(std::move(nodes));
+  Resolver(graph, sink).run_all(std::move(nodes));
   if (sink.error_count() != errors_before) return;
   remove_dead(graph);
   verify(graph, Resolved::kYes);
