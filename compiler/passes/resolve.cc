@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/loop_trips.h"
+#include "compiler/passes/other_floats.h"
 #include "compiler/passes/unfuse.h"
 
 namespace etch {
@@ -137,15 +139,25 @@ class Resolver {
         sink_(sink),
         folder_(graph, FoldDequantize::kNo),
         known_(graph),
-        trips_(graph, sink) {}
+        trips_(graph, sink),
+        floats_(graph) {}
 
+  void run_all(std::vector<Node> nodes) {
+    for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
+    run(std::move(nodes));
+    for (Node& node : floats_.leave(sink_)) add_known(std::move(node));
+  }
+
+ private:
   void run(std::vector<Node> nodes) {
     report_unknown_operators(nodes, sink_);
     for (Node& node : nodes) resolve(std::move(node));
   }
 
- private:
   void resolve(Node node) {
+    if (known_.has_all(node.inputs) && node.branches.empty()) {
+      for (Node& each : floats_.read_constants(node)) add_known(std::move(each));
+    }
     const bool is_edge = is_region_begin(node) || is_region_end(node);  // of no file's domain
     if (known_.has_all(node.inputs) && is_fused(graph_, node)) {
       write_parts(std::move(node));
@@ -169,6 +181,13 @@ class Resolver {
   }
 
   void add(Node node) {
+    std::vector<Node> casts;
+    if (known_.has_all(node.inputs)) casts = floats_.split_cast(node);
+    if (casts.empty()) return add_known(std::move(node));
+    for (Node& each : casts) add_known(std::move(each));
+  }
+
+  void add_known(Node node) {
     if (known_.has_all(node.inputs) && !trips_.prepare(node)) return;
     const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
     if (known_.has_all(node.inputs) && resolve_node(graph_, node, sink_)) {
@@ -184,10 +203,50 @@ class Resolver {
     if (!known_.has_all(node.inputs)) return;  // reported where they should be made
     if (!check_condition(node)) return;
     const Tensor* const condition = graph_.value(node.inputs[0]).constant.get();
-    if (condition == nullptr) return run(both_branches(graph_, std::move(node)));
+    if (condition == nullptr) return take_both(std::move(node));
     const bool holds = condition->integer(0) != 0;
     graph_.fusions.fused(node, cat("takes its ", holds ? "then" : "else", "_branch"));
     run(std::move(node.branches[holds ? 0 : 1]));
+  }
+
+  // Where a branch cannot be compiled, the condition may hang on an input that could be a constant,
+  // a sample rate for example, which would take the other one.
+  void take_both(Node node) {
+    const std::size_t errors = sink_.error_count();
+    const Node edge = node;
+    run(both_branches(graph_, std::move(node)));
+    if (sink_.error_count() == errors) return;
+    const ValueId input = only_input_of(edge.inputs[0]);
+    if (input == kNoValue || input_file_of(graph_, input) < 0) return;
+    const std::string& name = graph_.value(input).name;
+    sink_.report(
+        {Severity::kError, DiagKind::kUnsupported, edge.index, location_of(edge),
+         cat("both branches are compiled, because the condition is computed from the input '",
+             printable(name), "', and one cannot be", constant_hint(graph_, input)),
+         name, input_file_of(graph_, input)});
+  }
+
+  // The one input of the graph, of one element, that `id` is computed from; none: kNoValue.
+  ValueId only_input_of(ValueId id) const {
+    const std::vector<int> producers = producers_of(graph_);
+    std::set<ValueId> seen = {id};
+    std::vector<ValueId> open = {id};
+    ValueId found = kNoValue;
+    while (!open.empty()) {
+      const ValueId next = open.back();
+      open.pop_back();
+      const int producer = producers[static_cast<std::size_t>(next)];
+      if (producer < 0 && graph_.value(next).constant == nullptr) {
+        if (found != kNoValue) return kNoValue;
+        found = next;
+        if (element_count(*graph_.value(next).shape) != 1) return kNoValue;
+      }
+      if (producer < 0) continue;
+      for (const ValueId each : graph_.nodes[static_cast<std::size_t>(producer)].inputs) {
+        if (each != kNoValue && seen.insert(each).second) open.push_back(each);
+      }
+    }
+    return found;
   }
 
   // Whether that of an If is a truth value; reports it otherwise.
@@ -210,6 +269,7 @@ class Resolver {
   ConstantFolder folder_;
   Known known_;
   LoopTrips trips_;
+  OtherFloats floats_;
 };
 
 }  // namespace
@@ -236,7 +296,7 @@ void resolve(Graph& graph, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
   std::vector<Node> nodes = std::exchange(graph.nodes, {});
   fix_box_counts(graph, nodes);
-  Resolver(graph, sink).run(std::move(nodes));
+  Resolver(graph, sink).run_all(std::move(nodes));
   if (sink.error_count() != errors_before) return;
   remove_dead(graph);
   verify(graph, Resolved::kYes);

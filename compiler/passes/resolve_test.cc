@@ -274,5 +274,26 @@ TEST(ResolveNode, FindsTheOperatorOfANodeThatAPassMade) {
   EXPECT_EQ(graph->value(node.outputs[0]).shape, Shape{2});
 }
 
+// Only one branch fits the shape of x, and the input that chooses could be a constant.
+TEST(Resolve, NamesTheInputThatChoosesABranchWhichCannotBeCompiled) {
+  ModelBuilder fits, other;
+  fits.node("Relu", {"x"}, {"f"}).output("f", DType::kF32, {2, 3});
+  other.initializer("w", Tensor::of<float>({5, 3}, std::vector<float>(15)));
+  other.node("MatMul", {"x", "w"}, {"o"}).output("o", DType::kF32, {2, 3});
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2, 3}).input("rate", DType::kS64, {});
+  model.initializer("fast", Tensor::of<std::int64_t>({}, {16000}));
+  model.node("Equal", {"rate", "fast"}, {"is_fast"}).node("If", {"is_fast"}, {"y"});
+  model.subgraph("then_branch", fits).subgraph("else_branch", other);
+  model.output("y");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+  const auto reports = sink.sorted();
+  ASSERT_EQ(reports.size(), 2U) << errors_of(sink);
+  EXPECT_EQ(reports[1].input, "rate");
+  EXPECT_EQ(reports[1].input_file, 1);
+  EXPECT_NE(errors_of(sink).find("--constant rate=FILE.pb"), std::string::npos) << errors_of(sink);
+}
+
 }  // namespace
 }  // namespace etch

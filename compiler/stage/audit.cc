@@ -81,7 +81,9 @@ void Audit::check_type(int memory, DType used_as) {
   const Memory& known = memory_[static_cast<std::size_t>(memory)];
   // Constants of any type may be moved as bytes, see raw_array().
   const bool moved = memory >= static_cast<int>(step_.operands.size()) && used_as == DType::kU8;
-  if (known.element != used_as && !moved) {
+  const bool half = known.element == DType::kF16 || known.element == DType::kBF16;
+  const bool bits = half && used_as == DType::kU16;
+  if (known.element != used_as && !moved && !bits) {
     find("pointer", known, cat("is ", name_of(known.element), ", used as ", name_of(used_as)));
   }
 }

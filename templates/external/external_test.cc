@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "templates/external/convert.h"
+#include "templates/external/half.h"
 #include "templates/external/loop.h"
 #include "templates/external/move.h"
 #include "templates/external/non_max.h"
@@ -31,6 +32,8 @@ const Bytes<const Byte> kBytes;
 const Bytes<Byte> kOut;
 const Bytes<const float> kFloats;
 const Bytes<float> kFloatsOut;
+const Bytes<const std::uint16_t> kHalves;
+const Bytes<std::uint16_t> kHalvesOut;
 const Bytes<const std::int32_t> kInts;
 const Bytes<std::int32_t> kIntsOut;
 const Bytes<std::int64_t> kLongsOut;
@@ -174,6 +177,8 @@ TEST(External, ConversionsStayInsideTheirSpans) {
   for_each_row([](int n, int a, int b) {
     call_between_guards(Cast<float, Byte, float>{}, kBytes, a, kStored, kFloatsOut, kStored, n);
     call_between_guards(Cast<std::int8_t, float, Byte>{}, kFloats, a, kStored, kOut, kStored, n);
+    call_between_guards(ToFloat<OtherFloat::kHalf>{}, kHalves, a, kFloatsOut, n);
+    call_between_guards(FromFloat<OtherFloat::kBfloat>{}, kFloats, a, kHalvesOut, n);
     call_between_guards(QuantizeRow<Byte>{}, kFloats, a, kFloats, b, kBytes, a, kStored, kOut,
                         kStored, rt::Range{0, 255}, n);
     call_between_guards(DequantizeRow<Byte>{}, kBytes, a, kStored, kFloats, b, kBytes, a, kStored,

@@ -1,9 +1,11 @@
-// Lowering of Cast between float32, bool and integers of 8 to 64 bits.
+// Lowering of Cast between float32, bool and integers of 8 to 64 bits, and between float32 and the
+// other floats.
 #include <memory>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/other_float.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
@@ -26,21 +28,15 @@ bool can_be_compiled(DType type) {
       return false;
   }
 }
-}  // namespace
 
-void lower_cast(Lowering& lowering, const Node& node) {
+bool is_other_float(DType type) {
+  return type == DType::kF16 || type == DType::kBF16 || type == DType::kF64;
+}
+
+template <class Step>
+void add_step(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Cast>(node);
-  if (params.from == params.to) {
-    lowering.set_view(node, 0, lowering.view(node, 0));
-    return;
-  }
-  if (!can_be_compiled(params.from) || !can_be_compiled(params.to)) {
-    lowering.unsupported(node, cat("a conversion from ", name_of(params.from), " to ",
-                                   name_of(params.to), " cannot be compiled yet"));
-    return;
-  }
-  if (refuse_empty(lowering, node)) return;
-  auto step = std::make_unique<CastStep>();
+  auto step = std::make_unique<Step>();
   step->kind = "cast";
   step->summary = cat("convert ", name_of(params.from), " to ", name_of(params.to));
   StepArguments arguments(lowering, node, *step);
@@ -53,6 +49,25 @@ void lower_cast(Lowering& lowering, const Node& node) {
   step->plan.y = stored_as(y);
   step->plan.rows = make_rows(y.shape, {steps_of(x.view), steps_of(y)});
   arguments.add(std::move(step));
+}
+}  // namespace
+
+void lower_cast(Lowering& lowering, const Node& node) {
+  const auto& params = params_of<Cast>(node);
+  if (params.from == params.to) {
+    lowering.set_view(node, 0, lowering.view(node, 0));
+    return;
+  }
+  const bool widens = is_other_float(params.from) && params.to == DType::kF32;
+  const bool narrows = params.from == DType::kF32 && is_other_float(params.to);
+  if (!widens && !narrows && (!can_be_compiled(params.from) || !can_be_compiled(params.to))) {
+    lowering.unsupported(node, cat("a conversion from ", name_of(params.from), " to ",
+                                   name_of(params.to), " cannot be compiled yet"));
+    return;
+  }
+  if (refuse_empty(lowering, node)) return;
+  if (widens || narrows) return add_step<OtherFloatStep>(lowering, node);
+  add_step<CastStep>(lowering, node);
 }
 
 }  // namespace etch

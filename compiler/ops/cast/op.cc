@@ -1,8 +1,6 @@
 // Resolves Cast; see op.h.
 #include "compiler/ops/cast/op.h"
 
-#include <optional>
-
 #include "compiler/base/text.h"
 #include "compiler/ir/onnx_types.h"
 #include "compiler/ops/op.h"
@@ -12,13 +10,6 @@ namespace etch {
 std::vector<Tensor> cast_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-// The element type of a TensorProto::DataType, where Cast can write it.
-std::optional<DType> target_type(std::int64_t onnx_type) {
-  const auto type = dtype_from_onnx(onnx_type);
-  const bool is_half = type == DType::kF16 || type == DType::kBF16;
-  return is_half ? std::nullopt : type;
-}
-
 void resolve(ResolveContext& context) {
   if (!context.has_attr("to")) {
     context.attr_error("to", "is missing");
@@ -26,7 +17,7 @@ void resolve(ResolveContext& context) {
   }
   if (context.opset() >= 19) context.ignore_attr("saturate");
   const std::int64_t code = context.int_attr("to", 0);
-  const auto to = target_type(code);
+  const auto to = dtype_from_onnx(code);
   if (!to) {
     context.error(DiagKind::kUnsupported, cat("cannot convert to ONNX data type ", code));
     return;

@@ -1,4 +1,7 @@
 // Cast by plain loops; see op.h.
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -59,6 +62,25 @@ void store_bits(Tensor& y, std::int64_t i, std::uint64_t bits) {
   }
 }
 
+// The bits of x rounded to nearest, ties to even, in a float of `fraction` bits after the leading
+// one, of which `least` is the exponent of the least, and `infinite` the bits of infinity.
+std::uint16_t short_bits(double x, int fraction, int least, std::uint16_t infinite) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(x) ? 0x8000 : 0);
+  if (std::isnan(x)) {  // quiet; bfloat16 keeps the upper bits
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16;
+    return static_cast<std::uint16_t>(infinite == 0x7C00 ? sign | 0x7E00U : bits | 0x40U);
+  }
+  const double size = std::fabs(x);
+  int exponent = 0;
+  std::frexp(size, &exponent);  // size < 2^exponent
+  const int unit = std::max(exponent - 1, least) - fraction;
+  const double scaled = std::nearbyint(std::ldexp(size, -unit));  // even on ties
+  // Rounding up to the next power of two carries into the exponent.
+  const double bits = scaled + std::ldexp(unit - least + fraction, fraction);
+  if (std::isinf(x) || bits >= infinite) return static_cast<std::uint16_t>(sign | infinite);
+  return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(bits));
+}
+
 void cast_element(const Tensor& x, std::int64_t i, Tensor& y) {
   const bool from_float = is_float(x.dtype());
   const auto at = as_index(i);
@@ -69,6 +91,12 @@ void cast_element(const Tensor& x, std::int64_t i, Tensor& y) {
                              : is_u64   ? static_cast<double>(x.as<std::uint64_t>()[at])
                                         : static_cast<double>(x.integer(i));
       y.as<double>()[at] = from_float ? float_element(x, i) : integer;
+    } else if (y.dtype() == DType::kF16 || y.dtype() == DType::kBF16) {
+      const double value = from_float ? float_element(x, i)
+                           : is_u64   ? static_cast<double>(x.as<std::uint64_t>()[at])
+                                      : static_cast<double>(x.integer(i));
+      y.as<std::uint16_t>()[at] = y.dtype() == DType::kF16 ? short_bits(value, 10, -14, 0x7C00)
+                                                           : short_bits(value, 7, -126, 0x7F80);
     } else {
       const float integer = from_float ? 0.0F
                             : is_u64   ? static_cast<float>(x.as<std::uint64_t>()[at])

@@ -326,6 +326,22 @@ TEST(Compositions, SpectraAndWindowsOfKnownSize) {
             f32({4}, {0, 0.5F, 1, 0.5F}));
 }
 
+// Frames [1, 2, 4, 8] and [4, 8, 16, 32] times the window.
+TEST(Compositions, SpectraOfFrames) {
+  const auto frames = [](Shape window_shape) {
+    OneOperator node("STFT", 17);
+    node.input(f32({1, 7, 1}, {1, 2, 4, 8, 16, 32, 9})).constant(s64({}, {2}));
+    node.constant(f32(std::move(window_shape), {1, 1, 2, 1}));
+    return node;
+  };
+  EXPECT_EQ(frames({4}).output(), f32({1, 2, 3, 2}, {19, 0, -7, 6, -1, 0, 76, 0, -28, 24, -4, 0}));
+  EXPECT_NE(frames({2, 2}).errors().find("input 2 (window): must be a list"), std::string::npos);
+  OneOperator parts("STFT", 17);  // i times the frame, without a window
+  parts.input(f32({1, 4, 2}, {0, 1, 0, 2, 0, 4, 0, 8})).constant(s64({}, {1})).omitted();
+  parts.constant(s64({}, {4})).attribute("onesided", std::int64_t{0});
+  EXPECT_EQ(parts.output(), f32({1, 1, 4, 2}, {0, 15, -6, -3, 0, -5, 6, -3}));
+}
+
 TEST(Compositions, CropOrPadAroundTheCentre) {
   OneOperator node("CenterCropPad", 18);
   node.input(counting({3, 2})).constant(s64({2}, {1, 4}));

@@ -2,6 +2,7 @@
 //   HannWindow, HammingWindow, BlackmanWindow   constants
 //   DFT   MatMul with the cosines and sines of all turns, rounded to float32 (and divided by the
 //         length before, for the inverse)
+//   STFT  Conv with the same table, times the window before it is rounded, and the step as stride
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -82,7 +83,7 @@ struct Transform {
 };
 
 // From [n, parts] to [results, 2].
-std::vector<float> matrix(const Transform& t) {
+std::vector<double> matrix(const Transform& t) {
   std::vector<double> out;
   const double share = t.inverse ? 1.0 / static_cast<double>(t.length) : 1.0;
   const std::int64_t length = t.length;
@@ -98,7 +99,7 @@ std::vector<float> matrix(const Transform& t) {
       }
     }
   }
-  return {out.begin(), out.end()};
+  return out;
 }
 
 bool read(Parts& parts, Transform& t) {
@@ -152,16 +153,88 @@ void dft(Parts& parts) {
     back.push_back(std::ranges::find(there, d) - there.begin());
   const std::int64_t rows = element_count(shape) / (t.n * t.parts);
   const ValueId x = parts.reshape(parts.transpose(parts.input(0), there), {rows, t.n * t.parts});
-  const ValueId table =
-      parts.constant(Tensor::of<float>({t.n * t.parts, 2 * t.results}, matrix(t)));
+  const std::vector<double> turns = matrix(t);
+  const ValueId table = parts.constant(Tensor::of<float>(
+      {t.n * t.parts, 2 * t.results}, std::vector<float>(turns.begin(), turns.end())));
   const ValueId y = parts.reshape(parts.add("MatMul", {x, table}), result);
   parts.give(0, parts.transpose(y, back));
+}
+
+// The window of an STFT, ones where it has none; false after a report.
+bool read_window(Parts& parts, Transform& t, std::vector<double>& window) {
+  if (parts.has_input(3)) t.n = known_size(parts, 3, "frame_length");
+  if (parts.has_input(2)) {
+    const Tensor* given = parts.constant(2);
+    if (given == nullptr) {
+      parts.needs_constant(2, "window");
+    } else if (parts.has_type(2, {DType::kF32})) {
+      const std::span<const float> values = given->as<float>();
+      window.assign(values.begin(), values.end());
+      if (given->shape().size() != 1 || (t.n != 0 && given->shape()[0] != t.n))
+        parts.fail(DiagKind::kShape, "input 2 (window): must be a list of frame_length numbers");
+      t.n = static_cast<std::int64_t>(window.size());
+    }
+  } else if (t.n == 0) {
+    parts.fail(DiagKind::kGraph, "needs a window or a frame_length");
+  } else {
+    window.assign(static_cast<std::size_t>(t.n), 1.0);
+  }
+  return !parts.failed();
+}
+
+// Reads what an STFT is, and its step; false after a report.
+bool read_frames(Parts& parts, Transform& t, std::vector<double>& window, std::int64_t& step) {
+  const Shape shape = parts.shape(0);
+  const bool half = parts.take<std::int64_t>("onesided", 1) != 0;
+  step = known_size(parts, 1, "frame_step");
+  if (!read_window(parts, t, window)) return false;
+  t.parts = shape.size() == 3 ? shape[2] : 1;
+  if ((shape.size() != 3 && shape.size() != 2) || t.parts < 1 || t.parts > 2 || t.n < 1 ||
+      shape[1] < t.n || (half && t.parts == 2)) {
+    parts.fail(DiagKind::kShape,
+               cat("the signal must be [batch, length] or [batch, length, 1 or 2] of at least one "
+                   "frame, of 1 part if onesided; is ",
+                   to_string(shape)));
+    return false;
+  }
+  t.length = t.n;
+  t.results = half ? t.n / 2 + 1 : t.n;
+  if (t.results > kMost / (2 * t.n * t.parts)) {
+    parts.fail(DiagKind::kLimit, "the table of cosines has more than 4,000,000 elements");
+  }
+  return !parts.failed();
+}
+
+void stft(Parts& parts) {
+  Transform t;
+  std::vector<double> window;
+  std::int64_t step = 0;
+  if (!parts.has_type(0, {DType::kF32}) || !read_frames(parts, t, window, step)) return;
+  const std::vector<double> table = matrix(t);
+  const auto width = static_cast<std::size_t>(2 * t.results);
+  const auto count = static_cast<std::size_t>(t.parts);
+  std::vector<float> weights;  // [results * 2, parts, n]
+  for (std::size_t o = 0; o < width; ++o) {
+    for (std::size_t part = 0; part < count; ++part) {
+      for (std::size_t k = 0; k < window.size(); ++k)
+        weights.push_back(static_cast<float>(window[k] * table[(k * count + part) * width + o]));
+    }
+  }
+  const Shape shape = parts.shape(0);
+  const std::int64_t frames = (shape[1] - t.n) / step + 1;
+  const ValueId x = t.parts == 1 ? parts.reshape(parts.input(0), {shape[0], 1, shape[1]})
+                                 : parts.transpose(parts.input(0), {0, 2, 1});
+  const ValueId y = parts.add(
+      "Conv", {x, parts.constant(Tensor::of<float>({2 * t.results, t.parts, t.n}, weights))},
+      {{"kernel_shape", Ints{t.n}}, {"strides", Ints{step}}});
+  parts.reshape(parts.transpose(y, {0, 2, 1}), {shape[0], frames, t.results, 2});
 }
 
 constexpr Rule kRules[] = {{"HannWindow", window, 1, 1, 17},
                            {"HammingWindow", window, 1, 1, 17},
                            {"BlackmanWindow", window, 1, 1, 17},
-                           {"DFT", dft, 3, 1, 17}};
+                           {"DFT", dft, 3, 1, 17},
+                           {"STFT", stft, 4, 1, 17}};
 }  // namespace
 
 std::span<const Rule> spectrum_rules() { return kRules; }

@@ -1,0 +1,149 @@
+// See other_floats.h.
+#include "compiler/passes/other_floats.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "compiler/ir/onnx_types.h"
+#include "compiler/ops/op.h"
+
+namespace etch {
+
+namespace {
+using Names = std::map<ValueId, ValueId>;
+
+bool is_half(DType type) { return type == DType::kF16 || type == DType::kBF16; }
+bool is_other(DType type) { return is_half(type) || type == DType::kF64; }
+
+void rename(std::vector<ValueId>& ids, const Names& names) {
+  for (ValueId& id : ids) {
+    if (const auto found = names.find(id); found != names.end()) id = found->second;
+  }
+}
+
+void rename(std::vector<Node>& nodes, const Names& read, const Names& written) {
+  for (Node& node : nodes) {
+    rename(node.inputs, read);
+    rename(node.outputs, written);
+    for (std::vector<Node>& branch : node.branches) rename(branch, read, written);
+  }
+}
+
+// A Cast to `type`, of which people read that it belongs to `origin`.
+Node cast(const Node& origin, ValueId from, ValueId to, DType type) {
+  Node node;
+  node.index = origin.index;
+  node.name = origin.name;
+  node.op_type = "Cast";
+  node.op = find_op("", "Cast");
+  node.inputs = {from};
+  node.outputs = {to};
+  node.attributes = {{"to", std::int64_t{onnx_number_of(type)}}};
+  return node;
+}
+
+bool has(const std::vector<ValueId>& ids, ValueId id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+// Null: none of them, except perhaps in branches.
+const Node* first_reader(const std::vector<Node>& nodes, ValueId id) {
+  const auto found = std::ranges::find_if(nodes, [&](const Node& n) { return has(n.inputs, id); });
+  return found == nodes.end() ? nullptr : &*found;
+}
+const Node* producer(const std::vector<Node>& nodes, ValueId id) {
+  const auto found = std::ranges::find_if(nodes, [&](const Node& n) { return has(n.outputs, id); });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+bool is_cast(const Node& node) { return node.domain.empty() && node.op_type == "Cast"; }
+}  // namespace
+
+ValueId OtherFloats::new_value(ValueId like) {
+  return graph_.add_value({graph_.value(like).name, {}, {}, nullptr});
+}
+
+std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
+  Names read;
+  std::vector<Node> first;
+  for (const ValueId id : graph_.inputs) {
+    const Node* const reader = first_reader(nodes, id);
+    if (reader == nullptr || !is_other(*graph_.value(id).dtype)) continue;
+    read[id] = new_value(id);
+    first.push_back(cast(*reader, id, read[id], DType::kF32));
+  }
+  const std::set<ValueId> inputs(graph_.inputs.begin(), graph_.inputs.end());
+  Names written;
+  for (const ValueId id : std::set<ValueId>(graph_.outputs.begin(), graph_.outputs.end())) {
+    const Node* const origin = producer(nodes, id);
+    const DType type = graph_.value(id).dtype.value_or(DType::kF32);
+    if (origin == nullptr || !is_other(type)) continue;
+    written[id] = new_value(id);
+    outputs_.push_back(cast(*origin, written[id], id, type));
+  }
+  read.insert(written.begin(), written.end());
+  rename(nodes, read, written);
+  for (ValueId id = 0; id < static_cast<ValueId>(graph_.values.size()); ++id) {
+    Value& value = graph_.value(id);
+    if (value.constant == nullptr && !inputs.contains(id) && value.dtype && is_other(*value.dtype))
+      value.dtype.reset();
+  }
+  return first;
+}
+
+std::vector<Node> OtherFloats::leave(Sink& sink) const {
+  std::vector<Node> last;
+  for (const Node& node : outputs_) {
+    const auto& computed = graph_.value(node.inputs[0]).dtype;
+    if (!computed) continue;  // reported
+    const auto type = dtype_from_onnx(std::get<std::int64_t>(node.attributes.at("to")));
+    if (*computed == DType::kF32 || computed == type) {
+      last.push_back(node);
+      continue;
+    }
+    sink.error(DiagKind::kType, cat("output '", printable(graph_.value(node.outputs[0]).name), "'"),
+               cat("is declared as ", name_of(*type), ", computed as ", name_of(*computed)));
+  }
+  return last;
+}
+
+std::vector<Node> OtherFloats::read_constants(Node& node) {
+  std::vector<Node> first;
+  if (is_cast(node)) return first;
+  const auto is_constant = [&](ValueId id) {
+    return id == kNoValue || graph_.value(id).constant != nullptr;
+  };
+  const bool all = std::ranges::all_of(node.inputs, is_constant);
+  for (ValueId& id : node.inputs) {
+    if (id == kNoValue || graph_.value(id).constant == nullptr) continue;
+    const DType type = *graph_.value(id).dtype;
+    if (!is_half(type) && (type != DType::kF64 || all)) continue;
+    const auto [found, is_new] = converted_.try_emplace(id, kNoValue);
+    if (is_new) {
+      found->second = new_value(id);
+      first.push_back(cast(node, id, found->second, DType::kF32));
+    }
+    id = found->second;
+  }
+  return first;
+}
+
+std::vector<Node> OtherFloats::split_cast(const Node& node) {
+  const auto to = node.attributes.find("to");
+  if (!is_cast(node) || node.inputs.size() != 1 || node.outputs.size() != 1 ||
+      to == node.attributes.end() || graph_.value(node.inputs[0]).constant != nullptr)
+    return {};
+  const auto* const number = std::get_if<std::int64_t>(&to->second);
+  const auto type = number == nullptr ? std::nullopt : dtype_from_onnx(*number);
+  if (!type || !is_other(*type)) return {};
+  const ValueId y = node.outputs[0];
+  if (*type == DType::kF64) return {cast(node, node.inputs[0], y, DType::kF32)};
+  const ValueId wide = new_value(y), rounded = new_value(y);
+  return {cast(node, node.inputs[0], wide, DType::kF32), cast(node, wide, rounded, *type),
+          cast(node, rounded, y, DType::kF32)};
+}
+
+}  // namespace etch

@@ -1,0 +1,43 @@
+// float16, bfloat16 and float64 as forms in which tensors arrive, leave and are kept in the file:
+// what is computed from them is computed in float32, as ONNX Runtime does with float16 on a CPU.
+// Part of resolving.
+//   inputs and outputs of the graph   are converted once, after they arrive and before they leave
+//   constants                         are converted where a node reads them that is no Cast; those
+//   of
+//                                     float64 only if it also reads a value of run time
+//   Cast to float16 or bfloat16       rounds, and is followed by a Cast back to float32
+//   Cast to float64                   is one to float32
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+class OtherFloats {
+ public:
+  explicit OtherFloats(Graph& graph) : graph_(graph) {}
+
+  // Before the nodes are resolved: renames what is read of inputs and written of outputs of such
+  // types, and forgets what the file declares of values between. The Casts of inputs, in order.
+  std::vector<Node> enter(std::vector<Node>& nodes);
+  // The Casts of the outputs, after all nodes are resolved. Reports outputs of another type.
+  std::vector<Node> leave(Sink& sink) const;
+  // Of a node whose inputs are known: makes its constants of such types float32. What converts them
+  // comes first.
+  std::vector<Node> read_constants(Node& node);
+  // The nodes in place of a Cast at run time to such a type; empty for all other nodes.
+  std::vector<Node> split_cast(const Node& node);
+
+ private:
+  ValueId new_value(ValueId like);
+
+  Graph& graph_;
+  std::vector<Node> outputs_;             // the Casts that give them
+  std::map<ValueId, ValueId> converted_;  // constants
+};
+
+}  // namespace etch

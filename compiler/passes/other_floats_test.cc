@@ -1,0 +1,113 @@
+// Networks of float16, bfloat16 and float64: what is computed of them, and where it is rounded.
+#include "compiler/passes/other_floats.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "compiler/ops/evaluate.h"
+#include "runtime/etch_half.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/one_node.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+namespace {
+
+Tensor halves(DType type, Shape shape, const std::vector<std::uint16_t>& bits) {
+  Tensor out(type, std::move(shape));
+  std::ranges::copy(bits, out.as<std::uint16_t>().begin());
+  return out;
+}
+
+std::vector<std::string> op_types(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Node& node : graph.nodes) out.push_back(node.op_type);
+  return out;
+}
+
+TEST(OtherFloats, AreConvertedWhereTheyArriveAndLeave) {
+  ModelBuilder model;
+  model.input("x", DType::kF16, {2});
+  model.initializer("w", halves(DType::kF16, {2}, {0x3C00, 0x1400}));  // 1, 2^-10
+  model.node("Add", {"x", "w"}, {"t"}).node("Sub", {"t", "w"}, {"y"});
+  model.value_info("t", DType::kF16, {2}).output("y", DType::kF16, {2});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(op_types(*graph), (std::vector<std::string>{"Cast", "Add", "Sub", "Cast"}));
+  // 2 + 2^-10 is no float16, and is not rounded in between.
+  const Tensor x = halves(DType::kF16, {2}, {0x4000, 0x4000});
+  EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{x}).at(0), x);
+}
+
+TEST(OtherFloats, AreRoundedByACastOfTheFile) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {3});
+  model.node("Cast", {"x"}, {"h"}, {{"to", std::int64_t{10}}}).node("Neg", {"h"}, {"n"});
+  model.node("Cast", {"n"}, {"y"}, {{"to", std::int64_t{1}}}).output("y", DType::kF32, {3});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{f32({3}, {1.0004F, 1.0005F, 65520})}).at(0),
+            f32({3}, {-1, -1.0009765625F, -INFINITY}));
+}
+
+TEST(OtherFloats, Float64IsComputedInFloat32WhereARunTimeValueIsRead) {
+  ModelBuilder model;
+  model.input("x", DType::kF64, {1});
+  model.initializer("c", Tensor::of<double>({1}, {0.1}));
+  model.node("Mul", {"x", "c"}, {"y"}).output("y", DType::kF64, {1});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{Tensor::of<double>({1}, {3})}).at(0),
+            Tensor::of<double>({1}, {double{3.0F * 0.1F}}));
+}
+
+TEST(OtherFloats, OutputsOfAnotherTypeThanDeclaredAreRefused) {
+  ModelBuilder model;
+  model.input("x", DType::kS32, {2}).node("Neg", {"x"}, {"y"}).output("y", DType::kF16, {2});
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+  EXPECT_NE(errors_of(sink).find("is declared as float16, computed as int32"), std::string::npos)
+      << errors_of(sink);
+}
+
+// The operator's reference, which computes in double, against the integers of the runtime.
+TEST(OtherFloats, AreRoundedByTheRuntimeAsByTheReference) {
+  Tensor x(DType::kF32, {1 << 20});
+  std::uint32_t bits = 12345;
+  for (float& each : x.as<float>()) {
+    bits = bits * 1664525U + 1013904223U;
+    // Mostly where float16 is, with fractions close to ties.
+    const std::uint32_t fraction = (bits & 1) != 0 ? bits & 0x7FF001U : bits & 0x7FFFFFU;
+    const std::uint32_t exponent = (bits & 6) != 0 ? 100 + (bits >> 24) % 46 : bits >> 24;
+    each = std::bit_cast<float>((bits & 8) << 28 | (exponent & 255) << 23 | fraction);
+  }
+  for (const std::int64_t type : {10, 16}) {
+    OneNode node("Cast");
+    node.input(x).attribute("to", type);
+    const Tensor y = node.run().at(0);
+    for (std::size_t i = 0; i < x.as<float>().size(); ++i) {
+      const float value = x.as<float>()[i];
+      const std::uint16_t got =
+          type == 10 ? rt::half_from_float(value) : rt::bfloat_from_float(value);
+      ASSERT_EQ(got, y.as<std::uint16_t>()[i]) << value;
+    }
+  }
+}
+
+TEST(OtherFloats, AreReadByTheRuntimeAsByTheReference) {
+  Tensor half(DType::kF16, {1 << 16});
+  for (std::uint32_t i = 0; i < 65536; ++i)
+    half.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(i);
+  for (std::int64_t i = 0; i < half.size(); ++i) {
+    const float got = rt::float_from_half(static_cast<std::uint16_t>(i));
+    ASSERT_TRUE(got == half.real(i) || (std::isnan(got) && std::isnan(half.real(i)))) << i;
+  }
+}
+
+}  // namespace
+}  // namespace etch

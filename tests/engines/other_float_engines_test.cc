@@ -1,0 +1,72 @@
+// Inputs and outputs of float16, bfloat16 and float64: references, steps and compiled code agree
+// bit for bit.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/base/text.h"
+#include "compiler/ir/onnx_types.h"
+#include "tests/support/agreement.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/targets.h"
+
+namespace etch {
+namespace {
+
+// Any bits that are no NaN, whose payload no type promises.
+Tensor values_of(DType type, const Shape& shape) {
+  Tensor out(type, shape);
+  std::uint32_t bits = 7;
+  for (std::int64_t i = 0; i < out.size(); ++i) {
+    bits = bits * 1664525U + 1013904223U;
+    const auto at = static_cast<std::size_t>(i);
+    const auto quarter = static_cast<float>(static_cast<std::int32_t>(bits) >> 20) / 4096;
+    if (type == DType::kF64) {
+      out.as<double>()[at] = double{quarter} / 3;
+    } else if (type == DType::kF32) {
+      out.as<float>()[at] = quarter / 3;
+    } else {
+      const std::uint32_t most = type == DType::kF16 ? 0x7C00U : 0x7F80U;
+      const std::uint32_t size = (bits >> 8) % (most + 1);
+      out.as<std::uint16_t>()[at] = static_cast<std::uint16_t>((bits & 128) << 8 | size);
+    }
+  }
+  return out;
+}
+
+std::vector<Case> other_float_cases() {
+  std::vector<Case> out;
+  for (const DType type : {DType::kF16, DType::kBF16, DType::kF64}) {
+    for (const bool arrives : {true, false}) {
+      const DType from = arrives ? type : DType::kF32, to = arrives ? DType::kF32 : type;
+      ModelBuilder model;
+      model.input("x", from, {3, 19});
+      model.node("Transpose", {"x"}, {"t"});
+      model.node("Cast", {"t"}, {"y"}, {{"to", std::int64_t{onnx_number_of(to)}}});
+      model.output("y", to, {19, 3});
+      out.push_back(
+          {cat(name_of(from), " to ", name_of(to)), model.bytes(), {values_of(from, {3, 19})}});
+    }
+  }
+  return out;
+}
+
+TEST(OtherFloatEngines, Natively) { expect_native_agrees(other_float_cases()); }
+
+class CompiledOtherFloats : public testing::TestWithParam<const char*> {};
+
+TEST_P(CompiledOtherFloats, AgreeWithTheReferences) {
+  expect_compiled_agrees(other_float_cases(), GetParam());
+}
+
+// Targets: the same C++ on all of x86.
+INSTANTIATE_TEST_SUITE_P(OtherFloats, CompiledOtherFloats, testing::Values("scalar", "avx512_vnni"),
+                         name_of_target);
+
+TEST(OtherFloatEngines, CompileWithoutWarnings) {
+  expect_clean_code(other_float_cases(), "scalar");
+}
+
+}  // namespace
+}  // namespace etch
