@@ -290,7 +290,9 @@ def write_table(results, operators, targets):
     lines = ["# ONNX's own test cases", "",
              f"The {len(results)} node test cases of the Python package onnx {onnx.__version__}, compiled, run and compared"
              " with the outputs", f"that they state, on {' and '.join(targets)} (float: relative 1e-3, absolute"
-             f" {ABSOLUTE:g};", "float16 and bfloat16: two units of the last place; integers: equal); written by `tools/onnx-node-tests --write`. The absolute difference is"
+             f" {ABSOLUTE:g};",
+             "float16 and bfloat16: two units of the last place; integers: equal);",
+             "written by `tools/onnx-node-tests --write`. The absolute difference is"
              " another for",
              ", ".join(f"{name} ({value:g})" for name, value in ABSOLUTE_OF.items()) + ":",
              "what they state has rounding errors where the exact result is 0.", "",
