@@ -216,7 +216,8 @@ class Coverage:
             if any(s["op_type"] in JOINED for s in self.steps.get(i, [])):
                 return True
             for other in self.model.around(i):
-                if other not in seen and self.model.nodes[other].op_type in ELEMENTWISE:
+                joins = any(s["op_type"] in JOINED for s in self.steps.get(other, []))
+                if other not in seen and (joins or self.model.nodes[other].op_type in ELEMENTWISE):
                     seen.add(other)
                     stack.append(other)
         return False

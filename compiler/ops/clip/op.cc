@@ -16,7 +16,8 @@ std::vector<Tensor> clip_reference(const Node& node, std::span<const Tensor* con
 namespace {
 Clip without_limits(DType type) {
   if (type == DType::kF32) {
-    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    // ONNX: "numeric_limits::lowest() and max()", which infinities are beyond.
+    return {double{std::numeric_limits<float>::lowest()}, double{std::numeric_limits<float>::max()}};
   }
   return {static_cast<double>(min_of(type)), static_cast<double>(max_of(type))};
 }
