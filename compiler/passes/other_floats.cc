@@ -72,6 +72,7 @@ std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
   for (const ValueId id : graph_.inputs) {
     const Node* const reader = first_reader(nodes, id);
     if (reader == nullptr || !is_other(*graph_.value(id).dtype)) continue;
+    narrows_ = narrows_ || *graph_.value(id).dtype == DType::kF64;
     read[id] = new_value(id);
     first.push_back(cast(*reader, id, read[id], DType::kF32));
   }
@@ -81,6 +82,7 @@ std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
     const Node* const origin = producer(nodes, id);
     const DType type = graph_.value(id).dtype.value_or(DType::kF32);
     if (origin == nullptr || !is_other(type)) continue;
+    narrows_ = narrows_ || type == DType::kF64;
     written[id] = new_value(id);
     outputs_.push_back(cast(*origin, written[id], id, type));
   }
@@ -96,6 +98,11 @@ std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
 
 std::vector<Node> OtherFloats::leave(Sink& sink) const {
   std::vector<Node> last;
+  if (narrows_) {
+    sink.warning(DiagKind::kType, {},
+                 "float64 is computed in float32: results have 24 bits, and what is beyond "
+                 "3.4e38 is infinite");
+  }
   for (const Node& node : outputs_) {
     const auto& computed = graph_.value(node.inputs[0]).dtype;
     if (!computed) continue;  // reported
@@ -140,7 +147,10 @@ std::vector<Node> OtherFloats::split_cast(const Node& node) {
   const auto type = number == nullptr ? std::nullopt : dtype_from_onnx(*number);
   if (!type || !is_other(*type)) return {};
   const ValueId y = node.outputs[0];
-  if (*type == DType::kF64) return {cast(node, node.inputs[0], y, DType::kF32)};
+  if (*type == DType::kF64) {
+    narrows_ = true;
+    return {cast(node, node.inputs[0], y, DType::kF32)};
+  }
   const ValueId wide = new_value(y), rounded = new_value(y);
   return {cast(node, node.inputs[0], wide, DType::kF32), cast(node, wide, rounded, *type),
           cast(node, rounded, y, DType::kF32)};

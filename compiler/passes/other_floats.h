@@ -3,8 +3,7 @@
 // Part of resolving.
 //   inputs and outputs of the graph   are converted once, after they arrive and before they leave
 //   constants                         are converted where a node reads them that is no Cast; those
-//   of
-//                                     float64 only if it also reads a value of run time
+//                                     of float64 only if it also reads a value of run time
 //   Cast to float16 or bfloat16       rounds, and is followed by a Cast back to float32
 //   Cast to float64                   is one to float32
 #pragma once
@@ -24,7 +23,8 @@ class OtherFloats {
   // Before the nodes are resolved: renames what is read of inputs and written of outputs of such
   // types, and forgets what the file declares of values between. The Casts of inputs, in order.
   std::vector<Node> enter(std::vector<Node>& nodes);
-  // The Casts of the outputs, after all nodes are resolved. Reports outputs of another type.
+  // The Casts of the outputs, after all nodes are resolved. Reports outputs of another type, and
+  // warns where float64 was computed in float32.
   std::vector<Node> leave(Sink& sink) const;
   // Of a node whose inputs are known: makes its constants of such types float32. What converts them
   // comes first.
@@ -36,6 +36,7 @@ class OtherFloats {
   ValueId new_value(ValueId like);
 
   Graph& graph_;
+  bool narrows_ = false;                  // float64 is computed in float32
   std::vector<Node> outputs_;             // the Casts that give them
   std::map<ValueId, ValueId> converted_;  // constants
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/support/one_node.h"
 #include "tests/support/tensors.h"
@@ -21,6 +22,16 @@ TEST(Clip, BoundsAreInputsFromOpset11On) {
   OneNode node("Clip", "", 11);
   node.input(f32({2}, {-9, 9})).omitted().constant(f32({}, {6}));
   EXPECT_EQ(node.run().at(0), f32({2}, {-9, 6}));
+}
+
+TEST(Clip, WithoutALimitInfinitiesBecomeTheGreatestAndLowestFloat) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  OneNode low("Clip", "", 13);
+  low.input(f32({3}, {-INFINITY, 1, INFINITY})).constant(f32({}, {0}));
+  EXPECT_EQ(low.run().at(0), f32({3}, {0, 1, kMost}));
+  OneNode none("Clip", "", 13);
+  none.input(f32({2}, {-INFINITY, INFINITY}));
+  EXPECT_EQ(none.run().at(0), f32({2}, {-kMost, kMost}));
 }
 
 TEST(Clip, TakesIntegersFromOpset12On) {
