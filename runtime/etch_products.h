@@ -291,7 +291,7 @@ struct WindowMaximum {
   ETCH_INLINE float start() { return -0x1.fffffep+127f; }
   template <int lanes>
   ETCH_INLINE Floats<lanes> of(const Floats<lanes>& most, const Floats<lanes>& x) {
-    return choose(below(most, x), x, most);
+    return larger(x, most);
   }
 };
 struct WindowSum {
@@ -302,30 +302,59 @@ struct WindowSum {
   }
 };
 
-// The window's elements of `lanes` channels, taken in row-major order; x at the image's first.
-template <class Operation, int lanes>
-ETCH_INLINE Floats<lanes> pool_taps(const PoolShape& s, const Window& window, const float* x) {
-  Floats<lanes> all = all_lanes<lanes>(Operation::start());
+template <class Operation, int lanes, int count>
+ETCH_INLINE void start_window(Columns<lanes, count>& all) {
+  all.first = all_lanes<lanes>(Operation::start());
+  if constexpr (count > 1) start_window<Operation>(all.rest);
+}
+
+template <class Operation, int lanes, int count>
+ETCH_INLINE void take_element(Columns<lanes, count>& all, const float* x) {
+  all.first = Operation::of(all.first, load<lanes>(x));
+  if constexpr (count > 1) take_element<Operation>(all.rest, x + lanes);
+}
+
+template <int lanes, int count, class Finish>
+ETCH_INLINE void finish_window(const Columns<lanes, count>& all, float* y, Finish finish) {
+  store(y, finish(all.first));
+  if constexpr (count > 1) finish_window(all.rest, y + lanes, finish);
+}
+
+// The window's elements of `count` vectors of channels, taken in row-major order; x and y at the
+// first.
+template <class Operation, int lanes, int count, class Finish>
+ETCH_INLINE void pool_vectors(const PoolShape& s, const Window& window, const float* x, float* y,
+                              Finish finish) {
+  Columns<lanes, count> all;
+  start_window<Operation>(all);
   for_each_tap(s.axis, window,
-               [&](ptrdiff_t at, int32_t) { all = Operation::of(all, load<lanes>(x + at)); });
-  return all;
+               [&](ptrdiff_t at, int32_t) { take_element<Operation>(all, x + at); });
+  finish_window(all, y, finish);
 }
 
 // y[channel] = finish(the window's elements of that channel); in vectors where channels are
-// contiguous.
+// contiguous, several for each element of the window.
 template <class Operation, class Finish>
 ETCH_INLINE void pool_window(const PoolShape& s, const Window& window, const float* x, float* y,
                              Finish finish) {
+  constexpr int kMost = 4;
   const ptrdiff_t n = s.channels;
   ptrdiff_t c = 0;
   if (s.x_channel == 1 && s.y_channel == 1) {
-    c = for_vectors<kFloatLanes>(0, n, [&](ptrdiff_t i, auto width) {
-      constexpr int kLanes = decltype(width)::value;
-      store(y + i, finish(pool_taps<Operation, kLanes>(s, window, x + i)));
+    if constexpr (kFloatLanes > 1) {
+      for (; n - c >= kMost * kFloatLanes; c += kMost * kFloatLanes)
+        pool_vectors<Operation, kFloatLanes, kMost>(s, window, x + c, y + c, finish);
+      if (n - c >= 2 * kFloatLanes) {
+        pool_vectors<Operation, kFloatLanes, 2>(s, window, x + c, y + c, finish);
+        c += 2 * kFloatLanes;
+      }
+    }
+    c = for_vectors<kFloatLanes>(c, n, [&](ptrdiff_t i, auto width) {
+      pool_vectors<Operation, decltype(width)::value, 1>(s, window, x + i, y + i, finish);
     });
   }
   for (; c < n; ++c)
-    store(y + c * s.y_channel, finish(pool_taps<Operation, 1>(s, window, x + c * s.x_channel)));
+    pool_vectors<Operation, 1, 1>(s, window, x + c * s.x_channel, y + c * s.y_channel, finish);
 }
 
 // Positions of the window that are inside the image and the padding around it.

@@ -9,7 +9,9 @@
 
 #include "etch_float.h"
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && defined(__AVX__)
+#include "etch_intrinsics.h"
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -304,20 +306,48 @@ static inline void transpose_word_block(const uint8_t* x, ptrdiff_t x_row, uint8
   store_words(y + 3 * y_row, _mm_unpackhi_epi64(a1, b1));
 }
 
+#if defined(__AVX__)
+// Two rows of 4 elements, `distance` bytes apart, in the halves of a vector.
+static inline __m256 load_halves(const uint8_t* x, ptrdiff_t distance) {
+  const __m256 low = _mm256_castps128_ps256(_mm_castsi128_ps(load_words(x)));
+  return _mm256_insertf128_ps(low, _mm_castsi128_ps(load_words(x + distance)), 1);
+}
+static inline void store_wide(uint8_t* y, __m256 a, __m256 b, bool upper) {
+  const __m256d low = _mm256_castps_pd(a), high = _mm256_castps_pd(b);
+  const __m256d row = upper ? _mm256_unpackhi_pd(low, high) : _mm256_unpacklo_pd(low, high);
+  _mm256_storeu_ps(reinterpret_cast<float*>(y), _mm256_castpd_ps(row));
+}
+
+// 8 rows of 4 elements.
+static inline void transpose_half_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                        ptrdiff_t y_row) {
+  const ptrdiff_t distance = 4 * x_row;
+  const __m256 r0 = load_halves(x, distance), r1 = load_halves(x + x_row, distance);
+  const __m256 r2 = load_halves(x + 2 * x_row, distance);
+  const __m256 r3 = load_halves(x + 3 * x_row, distance);
+  const __m256 a0 = _mm256_unpacklo_ps(r0, r1), a1 = _mm256_unpackhi_ps(r0, r1);
+  const __m256 b0 = _mm256_unpacklo_ps(r2, r3), b1 = _mm256_unpackhi_ps(r2, r3);
+  store_wide(y, a0, b0, false);
+  store_wide(y + y_row, a0, b0, true);
+  store_wide(y + 2 * y_row, a1, b1, false);
+  store_wide(y + 3 * y_row, a1, b1, true);
+}
+#endif
+
 static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                        ptrdiff_t y_row, int rows, int columns) {
   if (rows < 4 || columns < 4) return transpose_single_words(x, x_row, y, y_row, rows, columns);
-  if (x_row > y_row) {
-    for (int i = 0; i < rows; i = next_block(i, rows, 4)) {
-      for (int j = 0; j < columns; j = next_block(j, columns, 4))
-        transpose_word_block(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row);
-    }
+#if defined(__AVX__)
+  if (rows >= 8) {
+    for_blocks(rows, columns, 8, 4, x_row > y_row, [=](int i, int j) {
+      transpose_half_block(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row);
+    });
     return;
   }
-  for (int j = 0; j < columns; j = next_block(j, columns, 4)) {
-    for (int i = 0; i < rows; i = next_block(i, rows, 4))
-      transpose_word_block(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row);
-  }
+#endif
+  for_blocks(rows, columns, 4, 4, x_row > y_row, [=](int i, int j) {
+    transpose_word_block(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row);
+  });
 }
 #else
 static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
