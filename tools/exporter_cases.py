@@ -1,10 +1,10 @@
 """What tools/exporters has made of two small networks by exporters and quantizers, each in its own words.
 
     python tools/exporter_cases.py                 the names of all cases
-    python tools/exporter_cases.py CASE FOLDER     writes FOLDER/model.onnx, test_data_set_0 and producer.txt
+    python tools/exporter_cases.py CASE FOLDER     writes FOLDER/model.onnx and versions.txt
 
 Weights are random, from a seed; what matters is which operators and which quantization the tools write. Expected outputs
-are ONNX Runtime's, in test_data_set_0/disabled also those without its optimisations where they differ.
+are ONNX Runtime's (record(), in test_data_set_0), in test_data_set_0/disabled those without its optimisations.
 """
 # ruff: noqa: PLC0415 (each case imports what it needs: no environment has all)
 import importlib.metadata

@@ -187,7 +187,13 @@ void print_ranges(const std::vector<CountRange>& ranges, const BenchOptions& opt
 }
 
 ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
-  std::unique_ptr<Program> program = compile_file(options, reporter);
+  if (!options.report.empty()) {
+    reporter.usage_error("--inputs counts instructions only: no --report is written");
+    return reporter.exit_code();
+  }
+  const std::vector<std::filesystem::path> data = find_data_sets(options.model);
+  std::unique_ptr<Program> program =
+      compile_file(options, reporter, data.empty() ? std::filesystem::path() : data.front());
   if (program == nullptr) return reporter.exit_code();
   if (!program->variants.empty() || program->shares > 1) {
     reporter.usage_error("--inputs needs one target and one thread");
@@ -196,6 +202,13 @@ ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kSteps, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
+  if (!network->can_count()) {
+    reporter.usage_error(
+        cat("--inputs: instructions are counted in QEMU and, on x86-64 with Linux, "
+            "of this CPU; not for ",
+            network->program().isa.name));
+    return reporter.exit_code();
+  }
   network->limit_time(options.time_limit);
   const auto ranges = count_inputs(*network, options.inputs, reporter);
   if (ranges) print_ranges(*ranges, options);
@@ -256,7 +269,7 @@ Command add_bench(const Parser& root) {
       .add_option("--inputs", options->inputs,
                   "instead count the executed instructions of N different inputs, and name the "
                   "steps whose number depends on them")
-      .between(std::int64_t{1}, std::int64_t{1000000})
+      .between(std::int64_t{2}, std::int64_t{1000000})
       .type_name("N");
   group_options(parser);
   parser.footer(

@@ -63,7 +63,10 @@ struct Count {
   double needed_tolerance = 0;
 
   auto exact() const { return std::ranges::count_if(judgements, &Judgement::exact); }
-  bool pass() const { return std::ranges::all_of(judgements, &Judgement::accepted); }
+  // Nothing compared is nothing passed.
+  bool pass() const {
+    return !judgements.empty() && std::ranges::all_of(judgements, &Judgement::accepted);
+  }
 };
 
 // Tolerances that rounding in another order explains: small enough to be worth naming.

@@ -371,6 +371,13 @@ ExitCode verify(const VerifyOptions& options, Reporter& reporter) {
   if (!golden || !were_recorded(options, *golden, reporter)) return reporter.exit_code();
   ExitCode code = ExitCode::kOk;
   if (!is_recorded_model(options, folder, *golden, reporter, code)) return code;
+  if (options.update && !options.targets.empty() &&
+      (golden->etch_version != ETCH_VERSION || golden->output_format != kOutputFormat)) {
+    reporter.usage_error(cat("--update of some targets: the others would keep what Etch ",
+                             golden->etch_version,
+                             " generated; update all of them at once, without --targets"));
+    return reporter.exit_code();
+  }
   const std::optional<ModelOptions> kept = options_of(*golden, folder, reporter);
   if (!kept) return reporter.exit_code();
   GoldenTask task{*kept, golden->name, {}, 0, GoldenDepth::kBuildAndRun};

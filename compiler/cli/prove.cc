@@ -41,7 +41,9 @@ std::string find_model(const fs::path& folder, const Making& making, const Model
     }
   }
   reporter.usage_error(cat("--model is needed: no model with SHA-256 ", making.sha256,
-                           " is in the folder, above it or here"));
+                           options.external_data.empty()
+                               ? " is in the folder, above it or here"
+                               : " is looked for, as the hash covers its external data, too"));
   return {};
 }
 

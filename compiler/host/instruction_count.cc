@@ -54,6 +54,11 @@ std::uint64_t address_of_mark(const fs::path& program) {
   return 0;
 }
 
+void forget_counts(const fs::path& folder) {
+  std::error_code error;  // none of an earlier run
+  fs::remove(folder / kCounts, error);
+}
+
 std::optional<std::string> build_counter(const fs::path& folder, const fs::path& program,
                                          Reporter& reporter) {
   const std::uint64_t mark = address_of_mark(program);

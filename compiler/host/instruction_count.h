@@ -20,6 +20,9 @@ std::uint64_t address_of_mark(const std::filesystem::path& program);
 std::optional<std::string> build_counter(const std::filesystem::path& folder,
                                          const std::filesystem::path& program, Reporter& reporter);
 
+// Before each run in `folder`: what an earlier one counted is not read again.
+void forget_counts(const std::filesystem::path& folder);
+
 // What the plugin counted in each of `pieces` pieces of a program that marks them as harness.h
 // does, less the call itself. Null after an error.
 std::optional<std::vector<std::int64_t>> read_counts(const std::filesystem::path& folder,

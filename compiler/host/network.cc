@@ -285,6 +285,10 @@ bool Network::counts() const {
   return toolchain_.machine != nullptr && toolchain_.machine->kind != Machine::Kind::kWasi;
 }
 
+bool Network::can_count() const {
+  return counts() || (toolchain_.machine == nullptr && can_single_step());
+}
+
 std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor>& sample,
                                                         Reporter& reporter) const {
   const fs::path root = fs::absolute(folder_->path());
@@ -292,6 +296,7 @@ std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor
   if (!write_sample(sample, root / folder, reporter)) return std::nullopt;
   if (toolchain_.machine == nullptr) return count_here(folder, reporter);
   const std::optional<std::string> plugin = build_counter(root, built_.program, reporter);
+  forget_counts(root);
   if (!plugin || !execute({"count", folder}, "counting", reporter, *plugin)) return std::nullopt;
   return read_counts(root, program_->steps.size() + 1, reporter);
 }

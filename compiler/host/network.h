@@ -50,6 +50,8 @@ class Network {
 
   // Whether there is an emulator that counts instructions; if so, time means nothing.
   bool counts() const;
+  // Whether count() works: there, or one instruction at a time on this CPU.
+  bool can_count() const;
   // Executed instructions of the whole network on one sample, and then of each of its steps; also
   // on this CPU, one at a time, which takes some microseconds for each. Null after an error.
   std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,

@@ -1,6 +1,8 @@
 // By ptrace, on x86-64 with Linux; see single_step.h.
 #include "compiler/host/single_step.h"
 
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__)
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/personality.h>
@@ -16,8 +18,6 @@
 #include "compiler/base/text.h"
 
 namespace etch::cli {
-
-#if defined(__x86_64__)
 namespace {
 namespace fs = std::filesystem;
 
@@ -45,6 +45,12 @@ class Traced {
   Traced& operator=(const Traced&) = delete;
 
   bool alive() const { return alive_; }
+  // What stopped it last: SIGTRAP is the tracing.
+  int signal() const { return WSTOPSIG(status_); }
+  // Whether this machine keeps addresses from being the same in every run, as containers may.
+  bool moves_addresses() const {
+    return !alive_ && WIFEXITED(status_) && WEXITSTATUS(status_) == kAddressesMove;
+  }
 
   // Goes on to the next stop. False if the program has ended.
   bool go_on() { return resume(PTRACE_CONT); }
@@ -69,11 +75,13 @@ class Traced {
   }
 
  private:
+  static constexpr int kAddressesMove = 126;
   static constexpr std::size_t kPlace = offsetof(user_regs_struct, rip);
 
   [[noreturn]] static void become(const std::vector<char*>& words, const char* folder) {
     const int nothing = ::open("/dev/null", O_RDWR);
-    ::personality(ADDR_NO_RANDOMIZE);  // memcpy() may look at the last bits of addresses
+    // memcpy() may look at the last bits of addresses.
+    if (::personality(ADDR_NO_RANDOMIZE) < 0) ::_exit(kAddressesMove);
     if (nothing >= 0 && ::dup2(nothing, STDOUT_FILENO) >= 0 && ::chdir(folder) == 0 &&
         ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0)
       ::execv(words.front(), words.data());
@@ -83,14 +91,14 @@ class Traced {
     return alive_ && ::ptrace(how, child_, nullptr, nullptr) == 0 && wait();
   }
   bool wait() {
-    int status = 0;
-    while (::waitpid(child_, &status, 0) < 0) {
+    while (::waitpid(child_, &status_, 0) < 0) {
       if (errno != EINTR) return alive_ = false;
     }
-    return alive_ = WIFSTOPPED(status);
+    return alive_ = WIFSTOPPED(status_);
   }
 
   ::pid_t child_ = -1;
+  int status_ = 0;
   bool alive_ = false;
 };
 
@@ -119,23 +127,35 @@ std::vector<std::int64_t> single_step(const std::vector<std::string>& command,
   const std::uint64_t start = program.alive() ? program.start() : 0;
   const std::uint64_t at = mark < start ? start + mark : mark;
   if (start == 0 || !run_to(program, at)) {
-    why = "it cannot be traced, or ended before anything was counted";
+    why = program.moves_addresses()
+              ? "this machine does not let programs have the same addresses in every run"
+              : "it cannot be traced, or ended before anything was counted";
     return out;
   }
   std::int64_t executed = 0, before = 0;
-  while (out.size() + 1 < marks && program.step()) {
+  while (out.size() + 1 < marks && program.step() && program.signal() == SIGTRAP) {
     ++executed;
     if (executed % kBetweenClocks == 0 && std::chrono::steady_clock::now() > end) break;
     if (program.place() != at) continue;
     out.push_back(executed - before);
     before = executed;
   }
-  if (out.size() + 1 < marks)
-    why = program.alive() ? "the time limit has passed" : "it ended before all was counted";
+  if (out.size() + 1 == marks) return out;
+  if (!program.alive()) {
+    why = "it ended before all was counted";
+  } else if (program.signal() != SIGTRAP) {
+    why = cat("signal ", program.signal(), " stopped it");
+  } else {
+    why = "the time limit has passed";
+  }
   return out;
 }
 
+}  // namespace etch::cli
+
 #else
+
+namespace etch::cli {
 
 bool can_single_step() { return false; }
 
@@ -146,6 +166,6 @@ std::vector<std::int64_t> single_step(const std::vector<std::string>&, const std
   return {};
 }
 
-#endif
-
 }  // namespace etch::cli
+
+#endif

@@ -242,7 +242,10 @@ TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
   model.subgraph("else_branch", second).output("y");
   EXPECT_EQ(errors(model),
             "model: error[E-SHAPE]: node #0 (IfEnd): result 0 is [2] in one branch, [4] in the "
-            "other: which one is taken depends on run time\n");
+            "other: which one is taken depends on run time\n"
+            "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
+            "condition is computed from the input 'c', and one cannot be; give it with --constant "
+            "c=FILE.pb\n");
 }
 
 TEST(Regions, AreNotForFilesToWrite) {

@@ -45,6 +45,11 @@ Node cast(const Node& origin, ValueId from, ValueId to, DType type) {
   return node;
 }
 
+// CastLike as the Cast that it is.
+Node cast_of(const Node& node, DType type) {
+  return cast(node, node.inputs[0], node.outputs[0], type);
+}
+
 bool has(const std::vector<ValueId>& ids, ValueId id) {
   return std::ranges::find(ids, id) != ids.end();
 }
@@ -66,6 +71,12 @@ ValueId OtherFloats::new_value(ValueId like) {
   return graph_.add_value({graph_.value(like).name, {}, {}, nullptr});
 }
 
+std::optional<DType> OtherFloats::type_in_file(ValueId id) const {
+  if (id == kNoValue) return std::nullopt;
+  const auto found = types_in_file_.find(id);
+  return found == types_in_file_.end() ? graph_.value(id).dtype : found->second;
+}
+
 std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
   Names read;
   std::vector<Node> first;
@@ -74,6 +85,7 @@ std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
     if (reader == nullptr || !is_other(*graph_.value(id).dtype)) continue;
     narrows_ = narrows_ || *graph_.value(id).dtype == DType::kF64;
     read[id] = new_value(id);
+    types_in_file_[read[id]] = *graph_.value(id).dtype;
     first.push_back(cast(*reader, id, read[id], DType::kF32));
   }
   const std::set<ValueId> inputs(graph_.inputs.begin(), graph_.inputs.end());
@@ -119,15 +131,22 @@ std::vector<Node> OtherFloats::leave(Sink& sink) const {
 
 std::vector<Node> OtherFloats::read_constants(Node& node) {
   std::vector<Node> first;
+  if (node.domain.empty() && node.op_type == "CastLike" && node.inputs.size() == 2) {
+    const std::optional<DType> like = type_in_file(node.inputs[1]);
+    if (like && is_other(*like)) node = cast_of(node, *like);
+  }
   if (is_cast(node)) return first;
-  const auto is_constant = [&](ValueId id) {
-    return id == kNoValue || graph_.value(id).constant != nullptr;
-  };
-  const bool all = std::ranges::all_of(node.inputs, is_constant);
+  bool narrows = false;
+  for (const ValueId id : node.inputs) {
+    const auto found = types_in_file_.find(id);
+    if (found == types_in_file_.end()) continue;
+    narrows = narrows || found->second == DType::kF64;
+    for (const ValueId y : node.outputs) types_in_file_[y] = found->second;
+  }
   for (ValueId& id : node.inputs) {
     if (id == kNoValue || graph_.value(id).constant == nullptr) continue;
     const DType type = *graph_.value(id).dtype;
-    if (!is_half(type) && (type != DType::kF64 || all)) continue;
+    if (!is_half(type) && (type != DType::kF64 || !narrows)) continue;
     const auto [found, is_new] = converted_.try_emplace(id, kNoValue);
     if (is_new) {
       found->second = new_value(id);
@@ -149,8 +168,10 @@ std::vector<Node> OtherFloats::split_cast(const Node& node) {
   const ValueId y = node.outputs[0];
   if (*type == DType::kF64) {
     narrows_ = true;
+    types_in_file_[y] = DType::kF64;
     return {cast(node, node.inputs[0], y, DType::kF32)};
   }
+  types_in_file_[y] = *type;
   const ValueId wide = new_value(y), rounded = new_value(y);
   return {cast(node, node.inputs[0], wide, DType::kF32), cast(node, wide, rounded, *type),
           cast(node, rounded, y, DType::kF32)};

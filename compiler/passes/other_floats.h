@@ -3,12 +3,15 @@
 // Part of resolving.
 //   inputs and outputs of the graph   are converted once, after they arrive and before they leave
 //   constants                         are converted where a node reads them that is no Cast; those
-//                                     of float64 only if it also reads a value of run time
+//                                     of float64 only beside a float64 of run time, so that a
+//                                     scale of the wrong type is still refused
 //   Cast to float16 or bfloat16       rounds, and is followed by a Cast back to float32
 //   Cast to float64                   is one to float32
+//   CastLike                          is a Cast to what its second input is in the file
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
@@ -34,9 +37,12 @@ class OtherFloats {
 
  private:
   ValueId new_value(ValueId like);
+  std::optional<DType> type_in_file(ValueId id) const;
 
   Graph& graph_;
-  bool narrows_ = false;                  // float64 is computed in float32
+  bool narrows_ = false;  // float64 is computed in float32
+  // What values are in the file that are float32 here, or were computed from such.
+  std::map<ValueId, DType> types_in_file_;
   std::vector<Node> outputs_;             // the Casts that give them
   std::map<ValueId, ValueId> converted_;  // constants
 };

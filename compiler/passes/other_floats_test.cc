@@ -54,6 +54,42 @@ TEST(OtherFloats, AreRoundedByACastOfTheFile) {
             f32({3}, {-1, -1.0009765625F, -INFINITY}));
 }
 
+TEST(OtherFloats, ZeroStaysZeroInEveryConstant) {
+  for (const std::int64_t type : {10, 16}) {  // float16, bfloat16
+    ModelBuilder model;
+    model.input("x", DType::kF32, {3});
+    model.initializer("c", f32({3}, {0, 1, -0.0F}));
+    model.node("Cast", {"c"}, {"h"}, {{"to", type}})
+        .node("Cast", {"h"}, {"f"}, {{"to", std::int64_t{1}}});
+    model.node("Add", {"x", "f"}, {"y"}).output("y", DType::kF32, {3});
+    Sink sink;
+    const auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{f32({3}, {5, 5, 5})}).at(0),
+              f32({3}, {5, 6, 5}));
+  }
+}
+
+TEST(OtherFloats, CastLikeRoundsAsACastDoes) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1});
+  model.initializer("like", halves(DType::kF16, {1}, {0}));
+  model.node("CastLike", {"x", "like"}, {"h"});
+  model.node("Cast", {"h"}, {"y"}, {{"to", std::int64_t{1}}}).output("y", DType::kF32, {1});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{f32({1}, {1.0001F})}).at(0), f32({1}, {1}));
+}
+
+TEST(OtherFloats, AScaleOfFloat64IsStillRefused) {
+  ModelBuilder model;
+  model.input("x", DType::kU8, {1}).initializer("s", Tensor::of<double>({}, {0.1}));
+  model.node("DequantizeLinear", {"x", "s"}, {"y"}).output("y");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+}
+
 TEST(OtherFloats, Float64IsComputedInFloat32WhereARunTimeValueIsRead) {
   ModelBuilder model;
   model.input("x", DType::kF64, {1});

@@ -17,16 +17,18 @@ import time
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
 try:
     import numpy as np
-    import families
-    from builder import Unbuildable
-    from judging import Case, Finding, judge, keep
-    from plans import plans_for, targets_of
-    from relations import unequal
-    from shrinking import shrink
-    from verdict import computer, examine
+    import onnx  # noqa: F401
+    import onnxruntime  # noqa: F401
 except ImportError as error:
     print(f"skipped: {error} (tools/setup puts the packages into build/venv)")
     sys.exit(77)
+import families
+from builder import Unbuildable
+from judging import Case, Finding, judge, keep
+from plans import plans_for, targets_of
+from relations import unequal
+from shrinking import shrink
+from verdict import computer, examine
 
 
 def arguments():

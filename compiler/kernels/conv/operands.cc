@@ -42,9 +42,13 @@ std::vector<int> centred_weights(const ConvGeometry& geometry, const Tensor& w,
   return centred;
 }
 
-bool are_wide(const ConvGeometry& geometry, const Tensor& w, const std::vector<int>& zero_point) {
-  return std::ranges::any_of(centred_weights(geometry, w, zero_point),
-                             [](int each) { return each < -128 || each > 127; });
+void keep_halo_of_wide_weights(HaloWish& wish, const ConvGeometry& geometry, const Tensor& w,
+                               const std::vector<int>& zero_point) {
+  const std::vector<int> weights = centred_weights(geometry, w, zero_point);
+  if (weights.empty()) return;
+  const auto [least, most] = std::ranges::minmax(weights);
+  if (least < INT8_MIN || most > INT8_MAX) wish.per_channel = false;
+  if (most - least > UINT8_MAX) wish.forward_convolution = false;
 }
 
 std::vector<std::int32_t> bias_or_zero(const Lowering& lowering, const Node& node, int input,

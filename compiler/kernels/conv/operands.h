@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/ir/layout_rule.h"
 #include "compiler/ir/quantization.h"
 #include "compiler/kernels/conv/problem.h"
 #include "compiler/lower/lowering.h"
@@ -23,8 +24,10 @@ Order conv_order(ConvLayout layout, int rank);
 std::vector<int> centred_weights(const ConvGeometry& geometry, const Tensor& w,
                                  const std::vector<int>& zero_point);
 
-// Whether some of them need 9 bits, which no kernel in assembly serves.
-bool are_wide(const ConvGeometry& geometry, const Tensor& w, const std::vector<int>& zero_point);
+// Where kernels in assembly copy rows, and so want no halo, they do not do it for all weights:
+// depthwise ones have to be int8, others within a range of 8 bits.
+void keep_halo_of_wide_weights(HaloWish& wish, const ConvGeometry& geometry, const Tensor& w,
+                               const std::vector<int>& zero_point);
 
 // B as int32 [M], zeros when the input is absent.
 std::vector<std::int32_t> bias_or_zero(const Lowering& lowering, const Node& node, int input,

@@ -142,7 +142,7 @@ void add_start(Lowering& lowering, const Node& node, const ConvProblem& problem,
   step->plan.start = arguments.memory(start, "start").argument;
   step->plan.channels = static_cast<int>(problem.geometry.out_channels);
   step->plan.rows = static_cast<int>(element_count(problem.y.shape) / step->plan.channels);
-  step->plan.y = arguments.output("y", problem.y);
+  step->plan.y = arguments.scratch("y", problem.y);  // read and written
   arguments.add(std::move(step));
 }
 

@@ -71,6 +71,7 @@ std::uint16_t short_bits(double x, int fraction, int least, std::uint16_t infini
     return static_cast<std::uint16_t>(infinite == 0x7C00 ? sign | 0x7E00U : bits | 0x40U);
   }
   const double size = std::fabs(x);
+  if (size == 0) return sign;
   int exponent = 0;
   std::frexp(size, &exponent);  // size < 2^exponent
   const int unit = std::max(exponent - 1, least) - fraction;
@@ -92,9 +93,10 @@ void cast_element(const Tensor& x, std::int64_t i, Tensor& y) {
                                         : static_cast<double>(x.integer(i));
       y.as<double>()[at] = from_float ? float_element(x, i) : integer;
     } else if (y.dtype() == DType::kF16 || y.dtype() == DType::kBF16) {
+      // Integers become float32 first, as generated code has them.
       const double value = from_float ? float_element(x, i)
-                           : is_u64   ? static_cast<double>(x.as<std::uint64_t>()[at])
-                                      : static_cast<double>(x.integer(i));
+                           : is_u64   ? double{static_cast<float>(x.as<std::uint64_t>()[at])}
+                                      : double{static_cast<float>(x.integer(i))};
       y.as<std::uint16_t>()[at] = y.dtype() == DType::kF16 ? short_bits(value, 10, -14, 0x7C00)
                                                            : short_bits(value, 7, -126, 0x7F80);
     } else {

@@ -19,14 +19,13 @@ std::optional<HaloWish> conv_integer_halo(const Graph& graph, const Node& node) 
     std::optional<HaloWish> wish = conv_halo(params.geometry, 0);
     if (!wish) return std::nullopt;
     wish->source = node.inputs[2];
-    wish->forward_convolution = wish->per_channel = false;  // assembly does not serve it
+    wish->forward_convolution = wish->per_channel = false;  // assembly takes it on a halo only
     return wish;
   }
   if (!params.x_zero_point) return std::nullopt;
   const int flip = graph.value(node.inputs[0]).dtype == DType::kS8 ? 128 : 0;
   std::optional<HaloWish> wish = conv_halo(params.geometry, params.x_zero_point->front() + flip);
-  if (wish && are_wide(params.geometry, *w, *params.w_zero_point))
-    wish->forward_convolution = wish->per_channel = false;
+  if (wish) keep_halo_of_wide_weights(*wish, params.geometry, *w, *params.w_zero_point);
   return wish;
 }
 

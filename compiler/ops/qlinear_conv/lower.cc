@@ -21,8 +21,8 @@ std::optional<HaloWish> qlinear_conv_halo(const Graph& graph, const Node& node,
   const int flip = graph.value(node.inputs[0]).dtype == DType::kS8 ? 128 : 0;
   std::optional<HaloWish> wish = conv_halo(params.geometry, params.x->zero_point_at(0) + flip);
   const Tensor* const w = graph.value(node.inputs[3]).constant.get();
-  if (wish && w != nullptr && params.w && are_wide(params.geometry, *w, params.w->zero_point))
-    wish->forward_convolution = wish->per_channel = false;
+  if (wish && w != nullptr && params.w)
+    keep_halo_of_wide_weights(*wish, params.geometry, *w, params.w->zero_point);
   return wish;
 }
 
