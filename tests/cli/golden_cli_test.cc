@@ -214,6 +214,17 @@ TEST_F(GoldenCli, AnotherModelIsNoticed) {
   EXPECT_EQ(verify().exit_code, 3);
 }
 
+// The others would keep what another version generated.
+TEST_F(GoldenCli, SomeTargetsAreNotUpdatedAfterAnotherVersion) {
+  ASSERT_EQ(record({"--generate-only"}, kDigits, "scalar,cortex-m0").exit_code, 0);
+  change([](Json& json) { json["etch_version"] = "0.0.9"; });
+  const std::string before = contents(file());
+  const ProcessResult refused = verify({"--targets", "scalar", "--update", "--generate-only"});
+  EXPECT_EQ(refused.exit_code, 1) << refused.output;
+  EXPECT_TRUE(says(refused, "update all of them at once")) << refused.errors;
+  EXPECT_EQ(contents(file()), before);
+}
+
 TEST_F(GoldenCli, WhatCannotBeRunIsSaid) {
   ASSERT_EQ(record({}, kDigits, "scalar").exit_code, 0);
   setenv("CXX", "/nowhere/c++", 1);

@@ -18,8 +18,8 @@ bool is_low(const IsaTraits& isa);
 std::optional<int> dsp_weights_moved(const ConvProblem& problem);
 
 // False where these kernels do not serve the problem: transposed, three axes, weights whose range
-// is wider than 8 bits unless depthwise (without SIMD: wider than int8), or depthwise with channels that are not a
-// multiple of 4.
+// is wider than 8 bits unless depthwise (without SIMD: wider than int8), or depthwise with channels
+// that are not a multiple of 4.
 bool dsp_conv_serves(const ConvProblem& problem, const IsaTraits& isa);
 
 }  // namespace etch
