@@ -28,6 +28,7 @@ class Traced {
  public:
   Traced(const std::vector<std::string>& command, const fs::path& folder) {
     std::vector<char*> words;
+    words.reserve(command.size() + 1);
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     child_ = ::fork();

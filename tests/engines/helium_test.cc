@@ -148,6 +148,7 @@ Case quantized_image(int index) {
 
 TEST(Helium, QuantizationOfFloatsAgrees) {
   std::vector<Case> all;
+  all.reserve(36);
   for (int i = 0; i < 36; ++i) all.push_back(quantized_image(i));
   expect_agreement(all, 2);
 }

@@ -53,7 +53,7 @@ View add_fold(Lowering& lowering, const Node& node, ConstantArray factors, int o
   factors.suffix = "factors";
   factors.comment = "-sum(w), in lane order";
   step->constants.push_back(std::move(factors));
-  const View start = lowering.scratch(DType::kS32, step->plan.n);
+  View start = lowering.scratch(DType::kS32, step->plan.n);
   step->plan.start = arguments.output("start", start);
   arguments.add(std::move(step));
   return start;

@@ -92,6 +92,7 @@ class Tile {
   int acc(int pixel, int channel) const { return 4 + 2 * pixel + channel; }
   std::vector<int> accumulators() const {
     std::vector<int> out;
+    out.reserve(8);
     for (int i = 0; i < 2 * tile_.pixels; ++i) out.push_back(4 + i);
     return out;
   }
