@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/helium/channel_loop.h"
 #include "compiler/kernels/conv/helium/epilogue.h"
 #include "compiler/kernels/conv/helium/functions.h"
 #include "compiler/kernels/conv/thumb.h"
@@ -117,25 +118,11 @@ class Tile {
     t_.comment(together() ? "r0, r2, ..., r14: sums of four channels, row after row; then work"
                           : "r0, r2, ..., r14: sums of the pixels, row after row; then work");
     epilogue_.describe(t_);
-    t_.op("push", "{r4-r11, lr}");
-    t_.op("vpush", "{d8-d15}");
-    t_.op("mov", "r9", "r2");
-    t_.op("mov", "r3", "r1");
-    t_.op("mov", "r1", "r0");
-    t_.add("r11", "r3", 4 * words_, "r0");
-    epilogue_.load_constants(t_);
-    t_.comment(together() ? "four channels" : "a channel");
-    t_.label(1);
-    if (together()) {
-      four_channels();
-    } else {
+    write_channel_loop(t_, epilogue_, words_, together() ? "four channels" : "a channel", [&] {
+      if (together()) return four_channels();
       one_channel();
       epilogue_.finish(t_, 1);
-    }
-    t_.op("cmp", "r3", "r11");
-    t_.op("bne.w", "1b");
-    t_.op("vpop", "{d8-d15}");
-    t_.op("pop", "{r4-r11, pc}");
+    });
     return t_.take();
   }
 

@@ -2,6 +2,7 @@
 // in memory, but VMLADAVA adds within one vector, so a line is first split into its channels: then
 // 16 bytes in a row are 16 taps of one channel, from any byte on.
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/helium/channel_loop.h"
 #include "compiler/kernels/conv/helium/epilogue.h"
 #include "compiler/kernels/conv/helium/functions.h"
 #include "compiler/kernels/conv/thumb.h"
@@ -103,21 +104,10 @@ class Tile {
     t_.comment("r1: scratch; r3: stream; r9: y; r11: end of the stream; r5: work");
     t_.comment("r0, r2, ..., r14: sums of the pixels; then work");
     epilogue_.describe(t_);
-    t_.op("push", "{r4-r11, lr}");
-    t_.op("vpush", "{d8-d15}");
-    t_.op("mov", "r9", "r2");
-    t_.op("mov", "r3", "r1");
-    t_.op("mov", "r1", "r0");
-    t_.add("r11", "r3", 4 * words_, "r0");
-    epilogue_.load_constants(t_);
-    t_.comment("a channel");
-    t_.label(1);
-    multiply();
-    epilogue_.finish(t_, 1);
-    t_.op("cmp", "r3", "r11");
-    t_.op("bne.w", "1b");
-    t_.op("vpop", "{d8-d15}");
-    t_.op("pop", "{r4-r11, pc}");
+    write_channel_loop(t_, epilogue_, words_, "a channel", [&] {
+      multiply();
+      epilogue_.finish(t_, 1);
+    });
     return t_.take();
   }
 

@@ -18,8 +18,9 @@ ETCH_PLAN_STEP(MveLinesStep, MveLinesPlan, mve_lines_kernel, kDependent);
 // rows at a time.
 bool mve_lines_serve(const ConvProblem& problem, const IsaTraits& isa);
 
-// Of a problem that it serves; null where the line reads padding alone, there are more than 256 taps, an
-// offset would be out of reach, or requantization is with integers. Operands: x, scratch memory, y.
+// Of a problem that it serves; null where the line reads padding alone, there are more than 256
+// taps, an offset would be out of reach, or requantization is with integers. Operands: x, scratch
+// memory, y.
 std::unique_ptr<MveLinesStep> make_mve_lines_step(const ConvProblem& problem, const IsaTraits& isa);
 
 }  // namespace etch
