@@ -17,7 +17,8 @@ namespace {
 Clip without_limits(DType type) {
   if (type == DType::kF32) {
     // ONNX: "numeric_limits::lowest() and max()", which infinities are beyond.
-    return {double{std::numeric_limits<float>::lowest()}, double{std::numeric_limits<float>::max()}};
+    return {double{std::numeric_limits<float>::lowest()},
+            double{std::numeric_limits<float>::max()}};
   }
   return {static_cast<double>(min_of(type)), static_cast<double>(max_of(type))};
 }

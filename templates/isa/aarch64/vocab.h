@@ -66,7 +66,8 @@ ETCH_INLINE I32 dot4(I32 acc, Lanes4 x, W4 w) {
   return {vmlal_high_s16(sum, x.k23, w.k23)};
 }
 
-// Two products of bytes fit 16 bits unless both are of -128 and -128: fits_in_pairs() excludes that.
+// Two products of bytes fit 16 bits unless both are of -128 and -128: fits_in_pairs() excludes
+// that.
 ETCH_INLINE I32 add_products(I32 acc, int8x16_t x, int8x16_t w) {
   const int16x8_t two = vmlal_high_s8(vmull_s8(vget_low_s8(x), vget_low_s8(w)), x, w);
   return {vpadalq_s16(acc.v, two)};
