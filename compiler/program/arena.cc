@@ -5,6 +5,11 @@
 
 namespace etch {
 
+std::string_view name_of(Home home) {
+  if (home == Home::kArena) return "arena";
+  return home == Home::kInput ? "input" : "output";
+}
+
 std::int64_t arena_alignment(const Program& program) {
   constexpr std::int64_t kWidestElement = 8;
   constexpr std::int64_t kCacheLine = 64;

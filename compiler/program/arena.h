@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "compiler/program/step.h"
 
 namespace etch {
+
+// What reports and evidence call the memory that a buffer is in.
+std::string_view name_of(Home home);
 
 // The arena starts at a multiple of so many bytes: what the target's loads and the widest element,
 // int64, need; a cache line if several threads write to it, so that they share none. Of several

@@ -18,11 +18,6 @@ namespace etch {
 
 namespace {
 
-std::string_view home_name(Home home) {
-  if (home == Home::kArena) return "arena";
-  return home == Home::kInput ? "input" : "output";
-}
-
 std::string_view access_name(Access access) {
   if (access == Access::kRead) return "read";
   return access == Access::kWrite ? "write" : "read_write";
@@ -43,7 +38,7 @@ void add_ports(JsonStream& json, std::string_view key, const std::vector<Port>& 
 
 void add_buffer(JsonStream& json, const Buffer& buffer) {
   json.member("label", printable(buffer.label));
-  json.member("home", home_name(buffer.home));
+  json.member("home", name_of(buffer.home));
   json.member(buffer.home == Home::kArena ? "offset" : "port",
               buffer.home == Home::kArena ? buffer.arena_offset : buffer.port);
   json.member("bytes", buffer.bytes);

@@ -5,6 +5,7 @@
 
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/verdict.h"
+#include "compiler/program/arena.h"
 #include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 
@@ -38,15 +39,10 @@ Json ports_json(const ReportData& data, const std::vector<Port>& ports, std::siz
   return out;
 }
 
-std::string_view home_name(Home home) {
-  if (home == Home::kArena) return "arena";
-  return home == Home::kInput ? "input" : "output";
-}
-
 Json buffer_json(const Buffer& buffer) {
   Json out;
   out["label"] = buffer.label;
-  out["home"] = home_name(buffer.home);
+  out["home"] = name_of(buffer.home);
   if (buffer.home == Home::kArena) {
     out["offset"] = buffer.arena_offset;
   } else {
