@@ -22,6 +22,9 @@ class StagedStep : public Step {
 // Whether the loops of a kernel may be divided among threads; see Step::divisible.
 enum class Loops { kDivisible, kDependent };
 
+// After a step's class in a header: files that make such a step do not compile its kernel again.
+#define ETCH_DECLARE_STEP(Step) extern template class StagedStep<Step>
+
 // A step that is a plan and the kernel template that runs it.
 #define ETCH_PLAN_STEP(Step, Plan, function, loops)           \
   class Step : public StagedStep<Step> {                      \
@@ -32,6 +35,7 @@ enum class Loops { kDivisible, kDependent };
     void kernel(S& s) const {                                 \
       function(s, plan);                                      \
     }                                                         \
-  }
+  };                                                          \
+  ETCH_DECLARE_STEP(Step)
 
 }  // namespace etch

@@ -10,6 +10,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/operands.h"
+#include "compiler/kernels/conv/portable/conv.h"
 #include "compiler/kernels/conv/portable/pack.h"
 #include "compiler/kernels/conv/portable/plan.h"
 #include "compiler/kernels/conv/tiles.h"

@@ -12,9 +12,7 @@
 
 namespace etch {
 
-namespace {
 ETCH_PLAN_STEP(NonMaxStep, NonMaxPlan, non_max_kernel, kDependent);
-}  // namespace
 
 ETCH_INSTANTIATE_STEP(NonMaxStep);
 

@@ -11,9 +11,10 @@
 
 namespace etch {
 
-namespace {
 ETCH_PLAN_STEP(ScatterStep, ScatterPlan, scatter_kernel, kDependent);
 ETCH_PLAN_STEP(ScanStep, ScanPlan, scan_kernel, kDependent);
+
+namespace {
 
 template <class List>
 List without(List list, std::size_t axis) {

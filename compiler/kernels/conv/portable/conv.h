@@ -30,6 +30,14 @@ class ConvStep : public StagedStep<ConvStep>, public TunableTiles {
     conv_kernel(s, plan);
   }
 };
+ETCH_DECLARE_STEP(ConvStep);
+
+// For kernels with loops of their own around it: compiled once, beside ConvStep's.
+#define ETCH_CONV_KERNEL(Stage) \
+  template void conv_kernel_at(Stage&, const ConvPlan&, const conv_detail::Place<Stage>&)
+extern ETCH_CONV_KERNEL(Recorder);
+extern ETCH_CONV_KERNEL(NativeStage);
+extern ETCH_CONV_KERNEL(Audit);
 
 // The kernel for any problem. Operand 0 is x, then comes the residual if there is one, then y.
 // Fills plan, constants, macs, facts and overlaps; the caller sets names. Its tiles are those of

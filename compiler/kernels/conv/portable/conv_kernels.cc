@@ -5,5 +5,8 @@
 namespace etch {
 
 ETCH_INSTANTIATE_STEP(ConvStep);
+ETCH_CONV_KERNEL(Recorder);
+ETCH_CONV_KERNEL(NativeStage);
+ETCH_CONV_KERNEL(Audit);
 
 }  // namespace etch
