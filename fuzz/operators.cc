@@ -110,6 +110,7 @@ constexpr Operator kOperators[] = {
     {"CenterCropPad", "", "xi", "axes"},
     {"Einsum", "", "xf", "equation equation equation"},
     {"Einsum", "", "x", "equation equation equation"},
+    {"RoiAlign", "", "xri", "mode sampling_ratio output_height output_width spatial_scale"},
     {"GridSample", "", "xf", "mode padding_mode align_corners"},
     {"Col2Im", "", "xii", "pads strides dilations"},
     {"LpPool", "", "x", kPool},

@@ -14,6 +14,7 @@
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
+#include "templates/external/roi.h"
 #include "templates/external/scatter.h"
 #include "templates/external/select.h"
 #include "templates/external/word_sums.h"
@@ -260,6 +261,22 @@ TEST(External, NormalizationsStayInsideTheirSpans) {
                             kFloatsOut);
         call_between_guards(NormalizeRows{}, shape, rt::RowAffine{1, 0, n, 1}, 0.1F, kFloats,
                             kFloats, kFloats, kFloatsOut);
+      }
+    }
+  });
+}
+
+// Boxes on the edges of maps of 3x5, outside of them, without a size and without an end.
+TEST(External, AveragesWithinBoxesStayInsideTheirSpans) {
+  const float far = 1e30F;
+  const Bytes<const float> boxes{
+      {0, 0, 5, 3, -9, -9, 9, 9, 4.6F, 2.5F, 4.6F, 2.5F, -far, 0, far, 2}};
+  const Bytes<const std::int64_t> images{{0, 1, 2, -1}};
+  expect_inside([&] {
+    for (const int sampling : {0, 2}) {
+      for (const int is_max : {0, 1}) {
+        call_between_guards(RoiAlign{}, kFloats, boxes, images, kFloatsOut, 2, 3, 3, 5, 4, 2, 3,
+                            sampling, is_max, 1 - is_max, 0.75F);
       }
     }
   });

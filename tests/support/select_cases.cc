@@ -253,6 +253,34 @@ Case boxes_case(int index, Dice& dice) {
   return {cat("NonMaxSuppression_", index), model.bytes(), {boxes, scores}};
 }
 
+// Boxes that begin and end inside and outside of the map, some without a size, some of no image.
+Case roi_case(int index, Dice& dice) {
+  const std::int64_t images = dice.between(1, 2), channels = dice.between(1, 3);
+  const std::int64_t height = dice.between(1, 7), width = dice.between(1, 9);
+  const std::int64_t count = dice.between(1, 4);
+  ModelBuilder model(dice.one_in(2) ? 16 : 10);
+  const Tensor x = small_tensor(dice, DType::kF32, {images, channels, height, width});
+  std::vector<float> corners;
+  std::vector<std::int64_t> image_of;
+  for (std::int64_t r = 0; r < count; ++r) {
+    for (int i = 0; i < 4; ++i)
+      corners.push_back(static_cast<float>(dice.between(-40, 120)) * 0.125F);
+    image_of.push_back(dice.between(dice.one_in(8) ? -1 : 0, images - 1));
+  }
+  const Tensor boxes = Tensor::of<float>({count, 4}, corners);
+  const Tensor of = Tensor::of<std::int64_t>({count}, image_of);
+  model.input("x", DType::kF32, dims(x.shape())).input("boxes", DType::kF32, dims(boxes.shape()));
+  model.input("of", DType::kS64, dims(of.shape()));
+  model.node("RoiAlign", {"x", "boxes", "of"}, {"y"},
+             {{"mode", dice.pick<std::string>({"avg", "max"})},
+              {"sampling_ratio", dice.between(0, 3)},
+              {"output_height", dice.between(1, 3)},
+              {"output_width", dice.between(1, 4)},
+              {"spatial_scale", dice.pick<float>({1.0F, 0.7F})}});
+  model.output("y");
+  return {cat("RoiAlign_", index), model.bytes(), {x, boxes, of}};
+}
+
 Case bits_case(int index, Dice& dice) {
   OneNodeModel model(dice, 18);
   const auto op = dice.pick<std::string>({"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitShift"});
@@ -283,6 +311,7 @@ std::vector<Case> select_cases(int count) {
     out.push_back(scatter_elements_case(index, dice));
     out.push_back(running_case(index, dice));
     out.push_back(boxes_case(index, dice));
+    out.push_back(roi_case(index, dice));
     out.push_back(bits_case(index, dice));
   }
   return out;

@@ -1,6 +1,7 @@
 // Cases of operators that pick, compare, choose and rearrange elements: Gather, GatherElements,
 // Where, comparisons, logic, Tile, DepthToSpace, SpaceToDepth, GatherND, ScatterND,
-// ScatterElements, CumSum, CumProd, NonMaxSuppression of declared size and operators of bits.
+// ScatterElements, CumSum, CumProd, NonMaxSuppression of declared size, RoiAlign and
+// operators of bits.
 #pragma once
 
 #include <vector>
