@@ -66,7 +66,8 @@ static inline void roi_sample(const float* image, float* y, int32_t channels, pt
   const float weights[4] = {opaque(v.to_low * h.to_low), opaque(v.to_low * h.to_high),
                             opaque(v.to_high * h.to_low), opaque(v.to_high * h.to_high)};
   for (int32_t c = 0; c < channels; ++c) {
-    float part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    const float outside = opaque(0.0f * image[c * x_step]);
+    float part[4] = {outside, outside, outside, outside};
     if (is_inside) {
       const float* low = image + c * x_step + v.low * width;
       const float* high = image + c * x_step + v.high * width;

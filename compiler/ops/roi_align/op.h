@@ -8,7 +8,8 @@
 //   length = (high * spatial_scale - offset) - start; without half_pixel at least 1
 //   bin = length / bins; samples = sampling_ratio, or where that is 0: ceil(bin), in 0 .. 1,024
 //   sample i of bin b is at (start + b * bin) + (i + 0.5) * bin / samples
-// A sample before -1 or after the size (or NaN) is 0; one before 0 is at 0, and one after the last
+// A sample before -1 or after the size (or NaN) is four times 0 * the map's first element, as in
+// ONNX Runtime (so it may be -0); one before 0 is at 0, and one after the last
 // element at that. The weights of the four neighbours are products of 1 - rest and rest.
 //   avg: the sum of all samples, rows first, each ((p1 + p2) + p3) + p4, divided by their number
 //   max: the largest of all products p of all samples, as ONNX Runtime and ONNX's reference do it

@@ -64,6 +64,7 @@ std::vector<std::array<float, 4>> samples_of(const float* map, const Axis& v, st
   for (std::int64_t i = 0; i < v.samples; ++i) {
     for (std::int64_t j = 0; j < h.samples; ++j) {
       std::array<float, 4> parts{};
+      parts.fill(product(0, map[0]));
       const auto rows = neighbours(v, row, i), cols = neighbours(h, col, j);
       for (std::size_t k = 0; rows && cols && k < 4; ++k) {
         const Neighbour& y = (*rows)[k / 2];
