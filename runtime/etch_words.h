@@ -1,7 +1,8 @@
 // Convolutions and products of 16-bit activations and 8-bit weights, requantized to 16 bits with
 // integers alone:
 //   sum = bias + the sum of (x - zero) * w       32 bits; proved to fit before code is generated
-//   y   = limits of rne(sum * m / 2^e) + zero    m: 60 bits, exact; ties to even
+//   y   = limits of rne(sum * m / 2^e + rest) + zero    m: 60 bits, exact; ties to even
+// rest: what a bias has beyond an integer, at most half of what 1 in the sum adds.
 // x is taken as int16 (uint16 less 32768), so that pairs of channels are one step of pmaddwd, and
 // what that and the zero point add is taken off per tap. C++17, freestanding, no heap, no state.
 //
@@ -163,18 +164,20 @@ ETCH_INLINE void add_pairs(WordTile<lanes, count, pixels>& tile, const T* x, ptr
   if constexpr (pixels > 1) add_pairs<both>(tile.rest, x + x_pixel, x_pixel, x_channel, flip, w);
 }
 
-// rne(sum * (high * 2^31 + low) / 2^(31 + shift)), 0 <= high < 2^29, 0 <= low < 2^31, 0 <= shift <
-// 62. What a division leaves is kept as one more bit: ties are those of the exact product.
-ETCH_INLINE int64_t scaled_word(int32_t sum, int32_t high, int32_t low, int32_t shift) {
+// rne(sum * (high * 2^31 + low) / 2^(31 + shift) + rest / 2^shift), 0 <= high < 2^29, 0 <= low <
+// 2^31, 0 <= shift < 62, |rest| <= 2^28. What a division leaves is kept as one more bit: ties are
+// those of the exact sum.
+ETCH_INLINE int64_t scaled_word(int32_t sum, int32_t high, int32_t low, int32_t shift,
+                                int32_t rest) {
   const int64_t part = int64_t{sum} * low;
   const int64_t sticky = (part & 0x7fffffff) != 0 ? 1 : 0;
-  const int64_t whole = (int64_t{sum} * high + (part >> 31)) * 2 + sticky;
+  const int64_t whole = (int64_t{sum} * high + rest + (part >> 31)) * 2 + sticky;
   const int64_t half = int64_t{1} << shift;
   return (whole + half - 1 + ((whole >> (shift + 1)) & 1)) >> (shift + 1);
 }
 
-// What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low and
-// shift are `columns` apart.
+// What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low,
+// shift and rest are `columns` apart.
 template <class T>
 struct WordRow {
   const T* x;
@@ -226,13 +229,14 @@ static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t coun
   typedef T Result __attribute__((vector_size(sizeof(T) * kWideLanes)));
   const WideVector high = load_wide(scale), low = load_wide(scale + columns);
   const WideVector shift = load_wide(scale + 2 * columns) + 1;
+  const WideVector rest = load_wide(scale + 3 * columns);
   const WideVector below_half = ((WideVector{} + 1) << (shift - 1)) - 1;
   const WideVector least = WideVector{} + end.low, most = WideVector{} + end.high;
   for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
     const WideVector sum = load_wide(sums);
     const WideVector part = wide_product(sum, low);
     const WideVector sticky = (part & 0x7fffffff) != 0;  // -1: there is a rest
-    const WideVector whole = (wide_product(sum, high) + (part >> 31)) * 2 - sticky;
+    const WideVector whole = (wide_product(sum, high) + rest + (part >> 31)) * 2 - sticky;
     const WideVector q = ((whole + below_half + ((whole >> shift) & 1)) >> shift) + end.zero;
     const WideVector above = q > least ? q : least;
     const Result result = __builtin_convertvector(above < most ? above : most, Result);
@@ -256,8 +260,8 @@ static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t cou
   for (int32_t p = 0; p < pixels; ++p) {
     for (int32_t c = first; c < count; ++c) {
       const int32_t* const scale = row.scale + c;
-      const int64_t q =
-          scaled_word(sums[p * count + c], scale[0], scale[row.columns], scale[2 * row.columns]);
+      const int64_t q = scaled_word(sums[p * count + c], scale[0], scale[row.columns],
+                                    scale[2 * row.columns], scale[3 * row.columns]);
       y[p * y_pixel + c * y_channel] = limited_word<T>(q, end);
     }
   }

@@ -216,6 +216,37 @@ TEST(FoldQdq, FloatBiasIsQuantized) {
   EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{2, -16}));
 }
 
+// Of 16-bit activations a bias is what the file says, in whatever unit: 1.25, -16.5 and 2^-24 off.
+TEST(FoldQdq, BiasOfA16BitGroupKeepsWhatIsBeyondIntegers) {
+  const auto integers = [](const Tensor& bias, const std::vector<float>& scale) {
+    Convolution conv(Tensor::of<std::int16_t>({}, {0}));
+    if (bias.dtype() == DType::kF32) {
+      conv.qdq.model().initializer("b_float", bias);
+    } else {
+      conv.qdq.weights("b", bias, f32({2}, scale));
+    }
+    conv.qdq.model().node("Conv", {conv.x, conv.w, "b_float"}, {"y"});
+    conv.qdq.output("y", 1, Tensor::of<std::int16_t>({}, {0}));
+    Sink sink;
+    const auto graph = conv.qdq.fold(sink);
+    std::vector<std::vector<std::int64_t>> out;
+    const Node& node = graph->nodes.back();
+    EXPECT_EQ(node.op_type, "QLinearConv16");
+    for (std::size_t i = 8; i < node.inputs.size(); ++i)
+      out.push_back(graph->value(node.inputs[i]).constant->integers());
+    return out;
+  };
+  constexpr std::int64_t kHalf = 1 << 30;
+  using Rows = std::vector<std::vector<std::int64_t>>;
+  EXPECT_EQ(integers(s32({2}, {100, -200}), {0.125F, 0.0625F}), (Rows{{100, -200}}));
+  EXPECT_EQ(integers(f32({2}, {1.25F * 0.125F, -16.5F * 0.0625F}), {}),
+            (Rows{{1, -16}, {kHalf / 2, -kHalf}}));
+  EXPECT_EQ(integers(s32({2}, {1 << 20, 5}), {std::nextafter(0.125F, 1.0F), 0.0625F}),
+            (Rows{{1 << 20, 5}, {1 << 28, 0}}));
+  const Tensor wide = Tensor::of<std::int64_t>({2}, {std::int64_t{3} << 40, -7});
+  EXPECT_EQ(integers(wide, {0x1p-20F * 0.125F, 0.0625F}), (Rows{{3 << 20, -7}}));
+}
+
 TEST(FoldQdq, ReluBeforeAQuantizeThatImpliesItVanishes) {
   Convolution conv;
   conv.qdq.model().node("Conv", {conv.x, conv.w}, {"y"}).node("Relu", {"y"}, {"r"});

@@ -39,9 +39,10 @@ std::optional<Node> product(Group& group, std::string type, const QuantizedOpera
   append(group.graph, node, weights);
   append_output(group.graph, node, *group.output);
   if (group.has_bias()) {
-    const auto bias = bias_for(group, channels);
+    const auto bias = exact_bias_for(group, channels);
     if (!bias) return std::nullopt;
-    node.inputs.push_back(*bias);
+    node.inputs.push_back(*bias->units);
+    if (bias->rests != kNoValue) node.inputs.push_back(bias->rests);
   }
   return node;
 }

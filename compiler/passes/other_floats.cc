@@ -129,8 +129,22 @@ std::vector<Node> OtherFloats::leave(Sink& sink) const {
   return last;
 }
 
+// ONNX: numeric_limits' lowest and max of the type in the file.
+void OtherFloats::limit(Node& node) {
+  if (!node.domain.empty() || node.op_type != "Clip" || graph_.opset("") < 11) return;
+  const auto type = node.inputs.empty() ? std::nullopt : type_in_file(node.inputs[0]);
+  if (!type || !is_half(*type)) return;
+  const float most = *type == DType::kF16 ? 65504.0F : 0x1.FEp127F;
+  if (node.inputs.size() < 3) node.inputs.resize(3, kNoValue);
+  for (const std::size_t i : {1U, 2U}) {
+    if (node.inputs[i] == kNoValue)
+      node.inputs[i] = graph_.add_constant(Tensor::of<float>({}, {i == 1 ? -most : most}));
+  }
+}
+
 std::vector<Node> OtherFloats::read_constants(Node& node) {
   std::vector<Node> first;
+  limit(node);
   if (node.domain.empty() && node.op_type == "CastLike" && node.inputs.size() == 2) {
     const std::optional<DType> like = type_in_file(node.inputs[1]);
     if (like && is_other(*like)) node = cast_of(node, *like);

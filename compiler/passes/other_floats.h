@@ -8,6 +8,7 @@
 //   Cast to float16 or bfloat16       rounds, and is followed by a Cast back to float32
 //   Cast to float64                   is one to float32
 //   CastLike                          is a Cast to what its second input is in the file
+//   Clip without a limit              has that of float16 or bfloat16
 #pragma once
 
 #include <map>
@@ -37,6 +38,7 @@ class OtherFloats {
 
  private:
   ValueId new_value(ValueId like);
+  void limit(Node& node);
   std::optional<DType> type_in_file(ValueId id) const;
 
   Graph& graph_;

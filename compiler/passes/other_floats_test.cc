@@ -42,6 +42,21 @@ TEST(OtherFloats, AreConvertedWhereTheyArriveAndLeave) {
   EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{x}).at(0), x);
 }
 
+TEST(OtherFloats, ClipWithoutALimitHasThatOfItsType) {
+  ModelBuilder model;
+  model.input("x", DType::kF16, {3});
+  model.initializer("low", halves(DType::kF16, {}, {0xBC00}));  // -1
+  model.node("Clip", {"x", "low"}, {"y"}).node("Clip", {"x"}, {"z"});
+  model.output("y", DType::kF16, {3}).output("z", DType::kF16, {3});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const Tensor x = halves(DType::kF16, {3}, {0x7C00, 0xFC00, 0x3C00});  // infinite, 1
+  const std::vector<Tensor> out = evaluate(*graph, std::vector<Tensor>{x});
+  EXPECT_EQ(out.at(0), halves(DType::kF16, {3}, {0x7BFF, 0xBC00, 0x3C00}));
+  EXPECT_EQ(out.at(1), halves(DType::kF16, {3}, {0x7BFF, 0xFBFF, 0x3C00}));
+}
+
 TEST(OtherFloats, AreRoundedByACastOfTheFile) {
   ModelBuilder model;
   model.input("x", DType::kF32, {3});

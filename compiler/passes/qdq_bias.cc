@@ -91,7 +91,76 @@ Match match_of(const QuantizedOperand& bias, std::int64_t channels, const Quanti
 bool has_only_zero_points_of_zero(const QuantizedOperand& bias) {
   return std::ranges::all_of(bias.quantization.zero_point, [](int zero) { return zero == 0; });
 }
+
+// The bias of channel c as a sum of doubles: integers in pieces of 24 bits times a float are exact.
+std::vector<double> parts_of(const Tensor& constant, const QuantizedOperand* operand,
+                             std::int64_t c) {
+  if (operand == nullptr)
+    return {static_cast<double>(constant.as<float>()[static_cast<std::size_t>(c)])};
+  constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+  std::int64_t q = constant.integer(c);
+  double scale = operand->quantization.scale_at(c);
+  std::vector<double> out;
+  for (; q != 0; q /= kPiece, scale *= kPiece)
+    out.push_back(static_cast<double>(q % kPiece) * scale);
+  return out;
+}
+
+struct Units {
+  double whole = 0, rest = 0;  // of one unit; |rest| <= 1/2
+};
+
+// remainder() is exact, so what is left is as exact as a quotient of less than 1 can be.
+Units divided(const std::vector<double>& parts, double unit) {
+  Units out;
+  for (const double part : parts) {
+    const double left = std::remainder(part, unit);
+    out.whole += std::nearbyint((part - left) / unit);
+    out.rest += left / unit;
+  }
+  const double carried = std::nearbyint(out.rest);
+  return {out.whole + carried, out.rest - carried};
+}
+
+std::string exact_fault(const Graph& graph, const BiasRequest& request, const Quantization& x,
+                        const Quantization& w) {
+  if (!has_one_value_per_channel(*graph.value(request.value).shape, request.channels))
+    return "the bias does not have one value per channel";
+  if (!has_units(request, x, w)) return "input scale * weight scale is 0 or infinite in float32";
+  const QuantizedOperand* const operand = request.operand;
+  if (operand != nullptr && !has_only_zero_points_of_zero(*operand))
+    return "the zero point of the bias is not 0";
+  if (operand != nullptr && operand->axis.granularity == QuantizationGranularity::kBlock)
+    return "the bias is quantized in blocks";
+  const auto constant = graph.value(operand != nullptr ? operand->value : request.value).constant;
+  if (constant == nullptr || (operand == nullptr && constant->dtype() != DType::kF32))
+    return "the bias is neither a float constant nor from DequantizeLinear";
+  return "";
+}
 }  // namespace
+
+ExactBias exact_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
+                     const Quantization& w) {
+  if (std::string fault = exact_fault(graph, request, x, w); !fault.empty())
+    return {std::nullopt, kNoValue, std::move(fault)};
+  const auto constant =
+      graph.value(request.operand != nullptr ? request.operand->value : request.value).constant;
+  std::vector<std::int32_t> units, rests;
+  for (std::int64_t c = 0; c < request.channels; ++c) {
+    const double unit = double{x.scale_at(0)} * double{w.scale_at(c)};
+    const Units bias = divided(parts_of(*constant, request.operand, c), unit);
+    // Not for NaN either.
+    if (!(std::fabs(bias.whole) <= std::numeric_limits<std::int32_t>::max()))
+      return {std::nullopt, kNoValue, "the bias leaves 32 bits"};
+    units.push_back(static_cast<std::int32_t>(bias.whole));
+    rests.push_back(static_cast<std::int32_t>(std::nearbyint(std::ldexp(bias.rest, 31))));
+  }
+  ExactBias out{graph.add_constant(Tensor::of<std::int32_t>({request.channels}, units)), kNoValue,
+                ""};
+  if (std::ranges::any_of(rests, [](std::int32_t rest) { return rest != 0; }))
+    out.rests = graph.add_constant(Tensor::of<std::int32_t>({request.channels}, rests));
+  return out;
+}
 
 BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
                           const Quantization& w) {

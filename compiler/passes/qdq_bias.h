@@ -26,6 +26,17 @@ struct BiasResult {
   std::string fault;            // why there is no bias
 };
 
+// A bias as it is: units[c] + rests[c] / 2^31 of the exact x_scale * w_scale[c], with rests of at
+// most 2^30 in size.
+struct ExactBias {
+  std::optional<ValueId> units;  // int32; nothing: the group stays float
+  ValueId rests = kNoValue;      // int32; not there: only zeros
+  std::string fault;
+};
+// The dequantized integers or the float constant themselves; nothing is rounded to whole units.
+ExactBias exact_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
+                     const Quantization& w);
+
 // `x` is per tensor, `w` per tensor or per channel.
 BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
                           const Quantization& w);

@@ -53,6 +53,18 @@ std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
   return result.bias;
 }
 
+std::optional<ExactBias> exact_bias_for(Group& group, std::int64_t channels) {
+  const BiasRequest request{group.node.inputs[2], group.inputs[2] ? &group.in(2) : nullptr,
+                            FloatBias::kQuantize, channels};
+  ExactBias bias =
+      exact_bias(group.graph, request, group.in(0).quantization, group.in(1).quantization);
+  if (!bias.units) {
+    group.fault = std::move(bias.fault);
+    return std::nullopt;
+  }
+  return bias;
+}
+
 void append_limits(const Group& group, const Node* limit, Node& node) {
   if (limit == nullptr) return;
   const ScalarQuantization by{group.output->quantization.scale_at(0),

@@ -10,6 +10,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/passes/qdq.h"
+#include "compiler/passes/qdq_bias.h"
 
 namespace etch {
 
@@ -45,6 +46,9 @@ Node renamed(const Group& group, std::string_view domain, std::string type);
 // The int32 bias for a product of inputs 0 and 1, whose result has `channels` channels, or nothing
 // when there is none that fits.
 std::optional<ValueId> bias_for(Group& group, std::int64_t channels);
+
+// The same for activations of 16 bits, where nothing is rounded to whole units.
+std::optional<ExactBias> exact_bias_for(Group& group, std::int64_t channels);
 
 // Relu or Clip (`limit`; null: nothing to do) before the group's Q as limits of the quantized
 // value: quantization is monotone.

@@ -8,6 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/compositions/quant.h"
 #include "compiler/passes/compositions/rules.h"
 #include "compiler/passes/functions/functions.h"
 
@@ -127,7 +128,10 @@ constexpr Rule kRules[] = {
     {"MultiHeadAttention", write_multi_head_attention, 10, 4},
     {"GroupQueryAttention", write_group_query_attention, 12, 4}};
 
+constexpr Rule kQuant = {"Quant", write_quant, 4, 1};
+
 const Rule* rule_for(const Graph* graph, const Node& node) {
+  if (is_qonnx(node)) return &kQuant;
   if (node.domain != kMicrosoft) return composition_rule(graph, node);
   const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
   return found == std::end(kRules) ? nullptr : found;

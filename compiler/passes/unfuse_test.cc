@@ -98,6 +98,73 @@ TEST(Unfuse, RefusesWhatItDoesNotKnow) {
             "model: error[E-ATTR]: node #0 (FusedMatMul): attribute 'transA' has a wrong type\n");
 }
 
+// Quant of QONNX, of a run-time or a constant x [2, 4], with its scales, zero point and bit width.
+struct Quant {
+  ModelBuilder model{13};
+  Quant(bool constant, float zero, float bits, const std::map<std::string, Attribute>& attributes,
+        const Tensor& scale = f32({}, {0.5F})) {
+    model.opset("qonnx.custom_op.general", 1).opset("com.microsoft", 1);
+    if (constant) {
+      model.initializer("x", values());
+    } else {
+      model.input("x", DType::kF32, {2, 4});
+    }
+    model.initializer("scale", scale).initializer("zero", f32({}, {zero}));
+    model.initializer("bits", f32({}, {bits}));
+    model.node("Quant", {"x", "scale", "zero", "bits"}, {"y"}, attributes,
+               "qonnx.custom_op.general");
+    model.output("y");
+  }
+  static Tensor values() { return f32({2, 4}, {0.25F, 0.75F, -0.75F, 100, -100, 1, -1, 3.75F}); }
+  Tensor output() const {
+    Sink sink;
+    const auto graph = load(model, sink);
+    EXPECT_TRUE(graph) << errors_of(sink);
+    if (!graph) return {};
+    return evaluate(*graph,
+                    graph->inputs.empty() ? std::vector<Tensor>{} : std::vector<Tensor>{values()})
+        .at(0);
+  }
+};
+using Words = std::map<std::string, Attribute>;
+const Words kSigned{{"signed", std::int64_t{1}}}, kUnsigned{{"signed", std::int64_t{0}}};
+const Words kNarrow{{"signed", std::int64_t{1}}, {"narrow", std::int64_t{1}}};
+const Words kNarrowUnsigned{{"signed", std::int64_t{0}}, {"narrow", std::int64_t{1}}};
+
+TEST(Unfuse, WritesQuantAsQuantizeLinearAndDequantizeLinear) {
+  EXPECT_EQ(operators(Quant(false, 0, 8, kSigned).model), "QuantizeLinear DequantizeLinear");
+  for (const bool constant : {false, true}) {
+    EXPECT_EQ(Quant(constant, 0, 8, kSigned).output(),
+              f32({2, 4}, {0, 1, -1, 63.5F, -64, 1, -1, 4}));
+    EXPECT_EQ(Quant(constant, 0, 8, kNarrow).output().real(4), -63.5F);
+    EXPECT_EQ(Quant(constant, 0, 4, kSigned).output(),
+              f32({2, 4}, {0, 1, -1, 3.5F, -4, 1, -1, 3.5F}));
+    EXPECT_EQ(Quant(constant, 0, 4, kNarrow).output().real(4), -3.5F);
+    EXPECT_EQ(Quant(constant, 0, 2, kUnsigned).output(),
+              f32({2, 4}, {0, 1, 0, 1.5F, 0, 1, 0, 1.5F}));
+    EXPECT_EQ(Quant(constant, 0, 2, kNarrowUnsigned).output().real(3), 1);
+    EXPECT_EQ(Quant(constant, 0, 16, kSigned).output().real(3), 100);
+    EXPECT_EQ(Quant(constant, 0, 8, kSigned, f32({2, 1}, {1, 2})).output(),
+              f32({2, 4}, {0, 1, -1, 100, -100, 0, 0, 4}));
+  }
+  EXPECT_EQ(Quant(true, 0, 24, kSigned, f32({}, {0x1p-20F})).output().real(3), 8 - 0x1p-20F);
+  // The zero point is added before rounding: 0.5 + 3 and 1.5 + 3 are 4 and 4 again.
+  EXPECT_EQ(Quant(true, 3, 8, kUnsigned).output(),
+            f32({2, 4}, {0.5F, 0.5F, -0.5F, 100, -1.5F, 1, -1, 3.5F}));
+}
+
+TEST(Unfuse, RefusesQuantThatIsNoInteger) {
+  EXPECT_NE(errors(Quant(false, 1, 8, kSigned).model).find("only 0 can be compiled"), -1UL);
+  EXPECT_NE(errors(Quant(false, 0, 17, kSigned).model).find("from 2 to 16"), -1UL);
+  EXPECT_NE(errors(Quant(false, 0, 4.5F, kSigned).model).find("only one integer"), -1UL);
+  EXPECT_NE(errors(Quant(false, 0, 1, kSigned).model).find("from 2 to 16"), -1UL);
+  EXPECT_NE(errors(Quant(false, 0, 8, kSigned, f32({2, 4}, std::vector<float>(8, 1))).model)
+                .find("one per index of an axis"),
+            -1UL);
+  const Words floor{{"rounding_mode", std::string("FLOOR")}};
+  EXPECT_NE(errors(Quant(false, 0, 8, floor).model).find("rounding_mode ROUND"), -1UL);
+}
+
 TEST(Unfuse, RefusesASecondParameterWithoutTheFirst) {
   const std::string found =
       errors(model_of("FusedGemm", {{2, 3}, {3, 4}},

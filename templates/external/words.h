@@ -40,7 +40,7 @@ struct ConvWords : RuntimeFunction {
                              {s.axis[2].in, s.axis[2].x_step}}),
                     span(w, {}, columns * taps * ((s.in + 1) / 2) * 2),
                     span(taken_off, {}, end.corrected != 0 ? columns * taps : 0),
-                    span(bias, {}, columns), span(scale, {}, 3 * columns),
+                    span(bias, {}, columns), span(scale, {}, 4 * columns),
                     span(y, {{s.batch, s.y_image},
                              {columns, s.y_channel},
                              {s.axis[0].out, s.axis[0].y_step},

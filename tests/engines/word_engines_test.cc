@@ -63,6 +63,11 @@ Case convolution(int index, Dice& dice) {
       each = static_cast<std::int32_t>(dice.between(-99999, 99999));
     model.initializer("b", bias);
     inputs.emplace_back("b");
+    Tensor rest(DType::kS32, {group * out});
+    for (std::int32_t& each : rest.as<std::int32_t>())
+      each = static_cast<std::int32_t>(dice.between(-(1 << 30), 1 << 30));
+    model.initializer("b_rest", rest);
+    if (dice.one_in(2)) inputs.emplace_back("b_rest");
   }
   Attributes attributes{{"group", group}, {"pads", Ints{1, dice.between(0, 1), 1, 0}}};
   if (dice.one_in(3)) attributes["strides"] = Ints{2, 1};

@@ -103,6 +103,7 @@ Tensor scales(const WordConv& conv) {
   std::vector<std::int32_t> all = conv.high_parts;
   all.insert(all.end(), conv.low_parts.begin(), conv.low_parts.end());
   all.insert(all.end(), conv.shifts.begin(), conv.shifts.end());
+  all.insert(all.end(), conv.rests.begin(), conv.rests.end());
   return Tensor::of<std::int32_t>({static_cast<std::int64_t>(all.size())}, all);
 }
 
@@ -155,7 +156,9 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
                        .argument;
   plan.bias = arguments.data(bias_of(lowering, node, g), "bias", "per channel").argument;
   plan.scale =
-      arguments.data(scales(conv), "scale", "high and low 31 bits of factors, shifts").argument;
+      arguments
+          .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
+          .argument;
   const View y = conv.product ? lowering.new_dense_output(node, 0, order)
                               : lowering.new_output(node, 0, order);
   plan.shape = plan_float_conv(g, false, channels_first(x.view, g.layout),

@@ -1,6 +1,7 @@
 // Checks and shapes of DequantizeLinear; see op.h.
 #include "compiler/ops/dequantize_linear/op.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -19,10 +20,25 @@ void check_output_type(ResolveContext& context) {
   context.error(DiagKind::kUnsupported, cat("output_dtype must be float32 (1), got ", number));
 }
 
+// Biases of TensorFlow Lite's 16x8.
+void check_wide(ResolveContext& context) {
+  if (context.dtype(0) != DType::kS64) return;
+  const bool has_zero_point = context.has_input(2);
+  const Tensor* const zero_point = has_zero_point ? context.constant(2) : nullptr;
+  const bool zeros =
+      !has_zero_point ||
+      (zero_point != nullptr &&
+       std::ranges::all_of(zero_point->integers(), [](std::int64_t z) { return z == 0; }));
+  if (context.constant(0) != nullptr && zeros) return;
+  context.input_error(DiagKind::kUnsupported, 0, "x",
+                      "int64 must be constant, with the zero point 0");
+}
+
 void resolve(ResolveContext& context) {
-  check_dtype(
-      context, 0, "x",
-      {DType::kU8, DType::kS8, DType::kU16, DType::kS16, DType::kS32, DType::kU4, DType::kS4});
+  check_dtype(context, 0, "x",
+              {DType::kU8, DType::kS8, DType::kU16, DType::kS16, DType::kS32, DType::kU4,
+               DType::kS4, DType::kS64});
+  check_wide(context);
   check_output_type(context);
   const auto axis = resolve_quantization_axis(context);
   if (!axis) return;

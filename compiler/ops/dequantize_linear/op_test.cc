@@ -39,6 +39,18 @@ TEST(DequantizeLinear, RoundsLargeIntegersToFloatBeforeScaling) {
   EXPECT_EQ(node.run().at(0), Tensor::of<float>({1}, {0x1p25F}));
 }
 
+TEST(DequantizeLinear, Int64IsForConstantsAlone) {
+  const Tensor wide = Tensor::of<std::int64_t>({2}, {std::int64_t{1} << 40, -3});
+  OneNode node("DequantizeLinear", "", 13);
+  node.constant(wide).constant(scalar(0.5F));
+  EXPECT_EQ(node.run().at(0), Tensor::of<float>({2}, {0x1p39F, -1.5F}));
+  OneNode shifted("DequantizeLinear", "", 13);
+  shifted.constant(wide).constant(scalar(0.5F)).constant(Tensor::of<std::int64_t>({}, {1}));
+  EXPECT_EQ(shifted.errors(), "E-UNSUPPORTED: int64 must be constant, with the zero point 0");
+  EXPECT_EQ(dequantize(wide, scalar(1)).errors(),
+            "E-UNSUPPORTED: int64 must be constant, with the zero point 0");
+}
+
 TEST(DequantizeLinear, ScalesPerIndexOfTheAxis) {
   OneNode node =
       dequantize(narrowed(DType::kS8, {2, 2}, {1, 2, 3, 4}), Tensor::of<float>({2}, {1, 10}));
@@ -69,7 +81,7 @@ TEST(DequantizeLinear, OutputIsFloat32Only) {
 
 TEST(DequantizeLinear, WrongTypesAndScalesAreRefused) {
   EXPECT_EQ(dequantize(Tensor(DType::kF32, {1}), scalar(1)).errors(),
-            "E-TYPE: must be uint8, int8, uint16, int16, int32, uint4, int4, got float32");
+            "E-TYPE: must be uint8, int8, uint16, int16, int32, uint4, int4, int64, got float32");
   OneNode type = dequantize(Tensor(DType::kS8, {1}), scalar(1));
   EXPECT_EQ(type.constant(Tensor(DType::kU8, {})).errors(),
             "E-TYPE: must have the operand's type int8, got uint8");

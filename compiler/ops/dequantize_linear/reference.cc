@@ -13,7 +13,9 @@ std::vector<Tensor> reference_dequantize_linear(const Node& node,
   const auto out = y.as<float>();
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const std::int64_t entry = params.axis.entry_of(i);
-    const std::int32_t steps = wrap_to_int32(x.integer(i) - q.zero_point_at(entry));
+    const std::int64_t steps = x.dtype() == DType::kS64
+                                   ? x.integer(i)
+                                   : wrap_to_int32(x.integer(i) - q.zero_point_at(entry));
     out[static_cast<std::size_t>(i)] = static_cast<float>(steps) * q.scale_at(entry);
   }
   return {y};

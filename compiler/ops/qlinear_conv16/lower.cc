@@ -18,6 +18,7 @@ void lower_qlinear_conv16(Lowering& lowering, const Node& node) {
     conv.high_parts.push_back(scale.high());
     conv.low_parts.push_back(scale.low());
     conv.shifts.push_back(scale.shift());
+    conv.rests.push_back(p.rests.empty() ? 0 : scale.rest(p.rests[static_cast<std::size_t>(m)]));
   }
   conv.w_zero = [&](std::int64_t m) { return p.w.zero_point_at(m); };
   add_word_conv(lowering, node, conv);

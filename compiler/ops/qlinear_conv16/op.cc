@@ -81,6 +81,17 @@ std::optional<ConvGeometry> geometry_of(ResolveContext& context) {
       ConvLayout::kChannelsFirst, ConvInputs{0, 3});
 }
 
+std::optional<std::vector<std::int32_t>> rests_of(ResolveContext& context) {
+  if (!context.has_input(9)) return std::vector<std::int32_t>{};
+  const auto given = context.constant(9)->as<std::int32_t>();
+  constexpr std::int32_t kHalf = std::int32_t{1} << 30;
+  if (std::ranges::any_of(given, [](std::int32_t r) { return r < -kHalf || r > kHalf; })) {
+    context.input_error(DiagKind::kQuant, 9, "B_rest", "must be at most half a unit of B");
+    return std::nullopt;
+  }
+  return std::vector<std::int32_t>(given.begin(), given.end());
+}
+
 Shape shape_of_output(const ResolveContext& context, const ConvGeometry& geometry) {
   if (context.node().op_type != "QLinearMatMul16") return geometry.output_shape();
   Shape out = context.shape(0);
@@ -102,10 +113,13 @@ void resolve(ResolveContext& context) {
                                       per_channel_shapes(geometry->out_channels));
   const auto y = resolve_quantization(context, {"y", 6, 7}, type, per_tensor_shapes());
   check_conv_bias(context, 8, DType::kS32, geometry->out_channels);
+  check_conv_bias(context, 9, DType::kS32, geometry->out_channels);
   const auto limits = read_result_limits(context, type);
   if (context.failed() || !x || !w || !y || !limits) return;
   const Shape shape = shape_of_output(context, *geometry);
-  const QLinearConv16 params{*geometry, shape, *x, *w, *y, limits->low, limits->high};
+  const auto rests = rests_of(context);
+  if (!rests) return;
+  const QLinearConv16 params{*geometry, shape, *x, *w, *y, *rests, limits->low, limits->high};
   check_sums(context, params);
   context.set_output(0, type, shape);
   context.set_params(params);
@@ -137,9 +151,15 @@ WideScale wide_scale(float x, float w, float y) {
   return {factor, exponent};
 }
 
+std::int32_t WideScale::rest(std::int32_t of_bias) const {
+  const std::int64_t product =
+      std::int64_t{of_bias} * high() + ((std::int64_t{of_bias} * low()) >> 31);
+  return static_cast<std::int32_t>((product + (std::int64_t{1} << 30)) >> 31);
+}
+
 extern const OpDef kOp_qlinear_conv16 = {.folder = "qlinear_conv16",
                                          .names = kNames,
-                                         .arity = {.min_inputs = 8, .max_inputs = 9},
+                                         .arity = {.min_inputs = 8, .max_inputs = 10},
                                          .resolve = resolve,
                                          .reference = reference_qlinear_conv16,
                                          .lower = lower_qlinear_conv16,

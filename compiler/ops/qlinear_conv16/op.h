@@ -3,18 +3,21 @@
 // DequantizeLinear, Conv, ConvTranspose, Gemm or MatMul, and QuantizeLinear.
 //
 //   Inputs as those of QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale,
-//   y_zero_point, B; x and y of one type, int16 or uint16; w int8 or uint8, w - w_zero_point in
-//   [-128, 127]; everything but x is constant. Attributes of Conv, clamp_low and clamp_high.
+//   y_zero_point, B, and B_rest [M], int32 in [-2^30, 2^30]; x and y of one type, int16 or uint16;
+//   w int8 or uint8, w - w_zero_point in [-128, 127]; everything but x is constant. Attributes of
+//   Conv, clamp_low and clamp_high. B_rest is what the bias has beyond B, in 2^-31 of B's unit.
 //   QLinearMatMul16 has x [..., K], w [M, K] and y [..., M]: the pointwise convolution of rows.
 //
 //   A = B[m] + sum of (x - x_zero_point) * (w - w_zero_point[m])      proved to fit in int32
-//   y = limits of rne(A * M[m]) + y_zero_point
-// M is x_scale * w_scale[m] / y_scale with 60 significant bits, cut off; A * M and its rounding to
-// the nearest, ties to even, are exact. The real number that the three operators mean is A times
-// the quotient itself: the two round apart only within 2^-27 of a tie.
+//   y = limits of rne(A * M[m] + R[m]) + y_zero_point
+// M is x_scale * w_scale[m] / y_scale with 60 significant bits, cut off; A * M + R and its rounding
+// to the nearest, ties to even, are exact. R is B_rest * M / 2^31 as a multiple of 2^-shift, which
+// is 2^-28 of M or less. The real number that the three operators mean is (A + B_rest / 2^31) times
+// the quotient itself: the two round apart only within 2^-27 (2^-29 * M, if more) of a tie.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "compiler/ops/conv_geometry/geometry.h"
 #include "compiler/ops/quantization.h"
@@ -28,6 +31,8 @@ struct WideScale {
   std::int32_t high() const { return static_cast<std::int32_t>(factor >> 31); }
   std::int32_t low() const { return static_cast<std::int32_t>(factor & 0x7fffffff); }
   int shift() const { return exponent - 31; }
+  // rest / 2^31 of a unit times the factor, as a multiple of 2^-shift, |rest| <= 2^30.
+  std::int32_t rest(std::int32_t of_bias) const;
 };
 WideScale wide_scale(float x, float w, float y);
 
@@ -35,7 +40,8 @@ struct QLinearConv16 {
   ConvGeometry geometry;
   Shape shape;  // of y
   Quantization x, w, y;
-  int low = 0, high = 0;  // limits of y
+  std::vector<std::int32_t> rests;  // B_rest; empty: 0
+  int low = 0, high = 0;            // limits of y
 };
 
 std::vector<Tensor> reference_qlinear_conv16(const Node& node,

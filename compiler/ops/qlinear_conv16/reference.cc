@@ -10,12 +10,14 @@ namespace etch {
 
 namespace {
 
-// rne(sum * factor / 2^exponent) from the quotient and the rest, which is compared with one half.
-std::int64_t rounded(std::int64_t sum, const WideScale& scale) {
+// rne(sum * factor / 2^exponent + added / 2^shift) from the quotient and the rest, which is
+// compared with one half.
+std::int64_t rounded(std::int64_t sum, const WideScale& scale, std::int32_t added) {
   constexpr std::int64_t kLow = std::int64_t{1} << 31;
   std::int64_t high = sum * (scale.factor / kLow), low = sum * (scale.factor % kLow);
   high += low >= 0 ? low / kLow : -((-low + kLow - 1) / kLow);
   low = ((low % kLow) + kLow) % kLow;
+  high += added;
   const std::int64_t unit = std::int64_t{1} << scale.shift();
   std::int64_t quotient = high / unit, rest = high % unit;
   if (rest < 0) {
@@ -45,7 +47,8 @@ std::vector<Tensor> reference_qlinear_conv16(const Node& node,
           [&](std::int64_t yi, std::int64_t m, std::int64_t sum) {
             const std::int64_t all = sum + (bias == nullptr ? 0 : bias->integer(m));
             const WideScale scale = wide_scale(p.x.scale_at(0), p.w.scale_at(m), p.y.scale_at(0));
-            const std::int64_t q = rounded(all, scale) + p.y.zero_point_at(0);
+            const std::int32_t rest = p.rests.empty() ? 0 : scale.rest(p.rests[as_index(m)]);
+            const std::int64_t q = rounded(all, scale, rest) + p.y.zero_point_at(0);
             y[as_index(yi)] = static_cast<std::int32_t>(std::clamp<std::int64_t>(q, p.low, p.high));
           });
   return {narrowed(inputs[7]->dtype(), p.shape, y)};

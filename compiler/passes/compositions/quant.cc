@@ -1,0 +1,184 @@
+// Quant and IntQuant of QONNX (domain qonnx.custom_op.general, in older files onnx.brevitas and
+// finn.custom_op.general): x, scale, zero point and bit width are floats, the last three constant.
+//   y = ( rne( limits of (x / scale + zero point) ) - zero point ) * scale
+// with the limits of integers of that width; `narrow` takes one value off at the low end of signed
+// ones, at the high end of unsigned ones. Of a constant x of up to 32 bits the integers and their
+// DequantizeLinear; else, with the zero point 0 and 2 to 16 bits,
+//   QuantizeLinear to 8 or 16 bits, Clip to the limits where they are others, DequantizeLinear.
+#include "compiler/passes/compositions/quant.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+#include "compiler/ir/op_def.h"
+
+namespace etch {
+
+namespace {
+
+struct QuantFormat {
+  DType type = DType::kS8;
+  std::int64_t low = 0, high = 0;
+};
+
+// Nothing after a report.
+std::optional<QuantFormat> format_of(Parts& parts) {
+  const bool is_signed = parts.take<std::int64_t>("signed", 1) != 0;
+  const std::int64_t narrow = parts.take<std::int64_t>("narrow", 0) != 0 ? 1 : 0;
+  const auto rounding = parts.take<std::string>("rounding_mode", "ROUND");
+  if (rounding != "ROUND" && rounding != "HALF_EVEN") {
+    parts.fail(DiagKind::kUnsupported,
+               cat("only the rounding_mode ROUND can be compiled, got ", printable(rounding)));
+    return std::nullopt;
+  }
+  const Tensor& width = *parts.constant(3);
+  const float given = width.size() == 1 ? width.real(0) : 0;
+  const auto bits = given >= 1 && given <= 64 ? static_cast<std::int64_t>(given) : 0;
+  const std::int64_t most = parts.constant(0) == nullptr ? 16 : is_signed ? 32 : 31;
+  if (static_cast<float>(bits) != given || bits < (is_signed ? 2 : 1) || bits > most) {
+    parts.fail(DiagKind::kUnsupported, cat("input 3 (bitwidth): only one integer from ",
+                                           is_signed ? 2 : 1, " to ", most, " can be compiled"));
+    return std::nullopt;
+  }
+  QuantFormat out;
+  if (bits > 16) {
+    out.type = DType::kS32;
+  } else if (bits > 8) {
+    out.type = is_signed ? DType::kS16 : DType::kU16;
+  } else {
+    out.type = is_signed ? DType::kS8 : DType::kU8;
+  }
+  const std::int64_t half = std::int64_t{1} << (bits - 1);
+  out.low = is_signed ? -half + narrow : 0;
+  out.high = is_signed ? half - 1 : 2 * half - 1 - narrow;
+  return out;
+}
+
+// The axis of x that a tensor broadcast to it has more than one element along; -1: none, -2: it is
+// not one axis.
+std::int64_t axis_of(const Shape& x, const Shape& part) {
+  if (element_count(part) == 1) return part.size() <= x.size() ? -1 : -2;
+  if (part.size() > x.size()) return -2;
+  std::int64_t axis = -1;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const std::size_t at = x.size() - part.size() + i;
+    if (part[i] == 1) continue;
+    if (axis != -1 || part[i] != x[at]) return -2;
+    axis = static_cast<std::int64_t>(at);
+  }
+  return axis;
+}
+
+struct Scales {
+  std::int64_t axis = -1;  // -1: one for all
+  Tensor scale;            // a scalar or [n]
+};
+
+std::optional<Scales> scales_of(Parts& parts) {
+  const Tensor& scale = *parts.constant(1);
+  const std::int64_t axis = axis_of(parts.shape(0), scale.shape());
+  if (axis == -2) {
+    parts.fail(DiagKind::kShape, cat("input 1 (scale): has the shape ", to_string(scale.shape()),
+                                     ", must be one, or one per index of an axis"));
+    return std::nullopt;
+  }
+  return Scales{axis, scale.reshaped(axis == -1 ? Shape{} : Shape{scale.size()})};
+}
+
+template <class T>
+void fill(Tensor& out, const std::vector<std::int64_t>& values) {
+  const auto to = out.as<T>();
+  for (std::size_t i = 0; i < values.size(); ++i) to[i] = static_cast<T>(values[i]);
+}
+
+Tensor integers_of(DType type, const Shape& shape, const std::vector<std::int64_t>& values) {
+  Tensor out(type, shape);
+  if (type == DType::kS8) fill<std::int8_t>(out, values);
+  if (type == DType::kU8) fill<std::uint8_t>(out, values);
+  if (type == DType::kS16) fill<std::int16_t>(out, values);
+  if (type == DType::kU16) fill<std::uint16_t>(out, values);
+  if (type == DType::kS32) fill<std::int32_t>(out, values);
+  return out;
+}
+
+// Constant x less nothing: the zero point is in the integers, and taken off by DequantizeLinear.
+Tensor quantized_constant(const Tensor& x, const Scales& scales, float zero,
+                          const QuantFormat& format) {
+  std::int64_t after = 1;
+  for (std::size_t d = static_cast<std::size_t>(scales.axis + 1); d < x.shape().size(); ++d)
+    after *= x.shape()[d];
+  const std::int64_t count = scales.scale.size();
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const float quotient = x.real(i) / scales.scale.real(count == 1 ? 0 : i / after % count);
+    const auto value = static_cast<double>(quotient + zero);
+    const double limited =
+        std::clamp(value, static_cast<double>(format.low), static_cast<double>(format.high));
+    out.push_back(static_cast<std::int64_t>(std::nearbyint(limited)));
+  }
+  return integers_of(format.type, x.shape(), out);
+}
+
+// The zero point, or nothing after a report.
+std::optional<float> zero_point(Parts& parts, const QuantFormat& format) {
+  const Tensor& zeros = *parts.constant(2);
+  const float zero = zeros.size() == 0 ? 0 : zeros.real(0);
+  bool same = zero == std::nearbyint(zero);
+  for (std::int64_t i = 0; i < zeros.size(); ++i) same = same && zeros.real(i) == zero;
+  const bool in_range =
+      zero >= static_cast<float>(format.low) && zero <= static_cast<float>(format.high);
+  if (same && in_range && (zero == 0 || parts.constant(0) != nullptr)) return zero;
+  // QuantizeLinear adds the zero point after rounding, Quant before.
+  parts.fail(DiagKind::kUnsupported,
+             "input 2 (zeropt): only 0 can be compiled, and of constants one integer in range");
+  return std::nullopt;
+}
+
+ValueId limited(Parts& parts, ValueId q, const QuantFormat& format) {
+  if (format.low == min_of(format.type) && format.high == max_of(format.type)) return q;
+  const auto bound = [&](std::int64_t value) {
+    return parts.constant(integers_of(format.type, {}, {value}));
+  };
+  return parts.add("Min", {parts.add("Max", {q, bound(format.low)}), bound(format.high)});
+}
+
+}  // namespace
+
+bool is_qonnx(const Node& node) {
+  constexpr std::string_view kDomains[] = {"qonnx.custom_op.general", "onnx.brevitas",
+                                           "finn.custom_op.general"};
+  return (node.op_type == "Quant" || node.op_type == "IntQuant") &&
+         std::ranges::find(kDomains, node.domain) != std::end(kDomains);
+}
+
+void write_quant(Parts& parts) {
+  constexpr const char* kRoles[] = {"x", "scale", "zeropt", "bitwidth"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (!parts.needs(i)) return;
+    if (i > 0 && parts.constant(i) == nullptr) return parts.needs_constant(i, kRoles[i]);
+    if (!parts.has_type(i, {DType::kF32})) return;
+  }
+  const auto format = format_of(parts);
+  if (!format) return;
+  const auto scales = scales_of(parts);
+  const auto zero = zero_point(parts, *format);
+  if (!scales || !zero) return;
+  const Attributes axis = scales->axis == -1 ? Attributes{} : Attributes{{"axis", scales->axis}};
+  const ValueId scale = parts.constant(scales->scale);
+  const ValueId offset = parts.constant(
+      integers_of(format->type, scales->scale.shape(),
+                  std::vector<std::int64_t>(static_cast<std::size_t>(scales->scale.size()),
+                                            static_cast<std::int64_t>(*zero))));
+  const ValueId q =
+      parts.constant(0) != nullptr
+          ? parts.constant(quantized_constant(*parts.constant(0), *scales, *zero, *format))
+          : limited(parts,
+                    parts.add("QuantizeLinear", {parts.input(0), scale, offset}, axis,
+                              kMicrosoft.data()),
+                    *format);
+  parts.add("DequantizeLinear", {q, scale, offset}, axis, kMicrosoft.data());
+}
+
+}  // namespace etch
