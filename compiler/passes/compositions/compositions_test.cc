@@ -242,6 +242,8 @@ TEST(Compositions, EinsumContractsTransposesAndTakesDiagonals) {
   EXPECT_EQ(einsum("ij,i->j", {s32({2, 2}, {1, 2, 3, 4}), s32({2}, {10, 1})}), s32({2}, {13, 24}));
   EXPECT_EQ(einsum("i,j,i->j", {f32({2}, {1, 2}), f32({2}, {3, 5}), f32({2}, {1, 1})}),
             f32({2}, {9, 15}));
+  // Shared by two operands, and the third one has it too.
+  EXPECT_EQ(einsum("ij,ij,j->i", {a, b, f32({2}, {1, 10})}), f32({2}, {125, 341}));
 }
 
 TEST(Compositions, EinsumRefusesWhatDoesNotFit) {
