@@ -263,6 +263,11 @@ TEST(Compositions, WindowsOfLpPoolAndMaxPool) {
   const auto both = largest.attribute("pads", Ints{1, 0}).outputs(2);
   EXPECT_EQ(both.at(0), f32({1, 2, 3}, {1, 5, 5, 4, 4, 0}));
   EXPECT_EQ(both.at(1), s64({1, 2, 3}, {0, 1, 1, 3, 3, 5}));
+  // At the end, where another place than the first one loses against the padding.
+  OneOperator late("MaxPool", 12);
+  late.input(f32({1, 2, 3}, {1, 5, 5, 4, -1, 0})).attribute("kernel_shape", Ints{2});
+  EXPECT_EQ(late.attribute("pads", Ints{0, 1}).outputs(2).at(1),
+            s64({1, 2, 3}, {1, 1, 2, 3, 5, 5}));
 }
 
 TEST(Compositions, RefuseSizesThatDoNotFitIntoMemory) {
