@@ -193,7 +193,7 @@ Command add_prove(const Parser& root) {
   parser
       .add_option("--work", arguments->work,
                   "multiplications per layer and part, beyond which only samples are tried\n"
-                  "(default: 2e10 on this CPU, 1e10 in an emulator, 1e9 for its vectors)")
+                  "(default: 2e10 on this CPU, 1e10 in an emulator)")
       .not_negative()
       .type_name("N");
   add_json_flag(parser, arguments->json);

@@ -11,7 +11,9 @@
 namespace etch::cli {
 
 namespace {
-constexpr int kSubsets = 4;  // besides the whole: a wrong pair escapes each with 1/2
+// A wrong pair of places escapes each part with 1 / channels of a group, or with few channels each
+// of the random parts with 1/2: with 1/16 at most in all.
+constexpr int kMixedChannels = 4, kMixedParts = 2, kSubsets = 4;
 constexpr int kRandom = 16;
 constexpr int kLeastWindow = 16;
 constexpr std::int32_t kTable = 1024;  // accumulators on both sides of 0 that are looked at
@@ -109,15 +111,36 @@ PhaseResult Laboratory::conclude(std::string name, std::int64_t done, std::int64
   return {std::move(name), done, possible, trials.calls(), trials.mismatch(), trials.failed()};
 }
 
-// One trial per class of input positions and channel of a group: all positions of the class, or a
-// random part of them, are one away from the zero point. Nothing is expected yet.
-std::vector<Trial> Laboratory::product_trials(bool part) {
+// Of input channels there are enough, or too few, to change another one at every position.
+int Laboratory::product_parts() const {
+  return layer().geometry.in_per_group() >= kMixedChannels ? kMixedParts : 1 + kSubsets;
+}
+
+// By which each position of each group and batch element is ahead in the order of its channels.
+std::vector<std::uint32_t> Laboratory::product_offsets() {
   const ConvGeometry& g = layer().geometry;
-  const std::int64_t inputs = layer().inputs();
+  const auto count = g.batch * layer().inputs() * (g.in_channels / g.in_per_group());
+  std::vector<std::uint32_t> out(static_cast<std::size_t>(count));
+  if (g.in_per_group() < kMixedChannels) return out;
+  for (std::uint32_t& offset : out)
+    offset =
+        static_cast<std::uint32_t>((random_() >> 8) % static_cast<std::uint64_t>(g.in_per_group()));
+  return out;
+}
+
+// One trial per class of input positions and channel of a group: at every position of the class one
+// channel is one away from the zero point. Which one is random, so that two positions are changed
+// in the same trial by chance only; with few channels it is the same one, at all positions in the
+// first part and at random ones in the others. Nothing is expected yet.
+std::vector<Trial> Laboratory::product_trials(int part) {
+  const ConvGeometry& g = layer().geometry;
+  const std::int64_t inputs = layer().inputs(), per_group = g.in_per_group();
   const std::int64_t classes =
       std::accumulate(reach_.input_spacing.begin(), reach_.input_spacing.end(), std::int64_t{1},
                       std::multiplies<>());
-  std::vector<Trial> trials(static_cast<std::size_t>(classes * g.in_per_group()));
+  std::vector<Trial> trials(static_cast<std::size_t>(classes * per_group));
+  const std::vector<std::uint32_t> offsets = product_offsets();
+  const bool thinned = part > 0 && per_group < kMixedChannels;
   const auto one_away =
       static_cast<std::uint8_t>(layer().x_zero_point + (layer().x_zero_point < 255 ? 1 : -1));
   for (std::int64_t position = 0; position < inputs; ++position) {
@@ -127,13 +150,11 @@ std::vector<Trial> Laboratory::product_trials(bool part) {
       rest /= g.axes[axis].in;
       factor *= reach_.input_spacing[axis];
     }
-    for (std::int64_t n = 0; n < g.batch; ++n) {
-      for (std::int64_t c = 0; c < g.in_channels; ++c) {
-        if (part && (random_() & 16) != 0) continue;
-        const std::int64_t trial = number * g.in_per_group() + c % g.in_per_group();
-        trials[static_cast<std::size_t>(trial)].inputs.push_back(
-            {(n * g.in_channels + c) * inputs + position, one_away});
-      }
+    for (std::int64_t row = 0; row < g.batch * g.in_channels; ++row) {
+      if (thinned && (random_() & 16) != 0) continue;
+      const auto ahead = offsets[static_cast<std::size_t>(row / per_group * inputs + position)];
+      const std::int64_t trial = number * per_group + (row + ahead) % per_group;
+      trials[static_cast<std::size_t>(trial)].inputs.push_back({row * inputs + position, one_away});
     }
   }
   return trials;
@@ -153,8 +174,8 @@ void Laboratory::expect_sums(const Window& window, const std::vector<std::int32_
 }
 
 // The least and the greatest that one input one away from the zero point adds to each channel.
-std::vector<std::pair<int, int>> Laboratory::product_ranges() const {
-  std::vector<std::pair<int, int>> out(static_cast<std::size_t>(channels()));  // with 0
+std::vector<Laboratory::Range> Laboratory::product_ranges() const {
+  std::vector<Range> out(static_cast<std::size_t>(channels()));  // with 0
   const ConvGeometry& g = layer().geometry;
   const bool down = layer().x_zero_point == 255;
   for (std::size_t i = 0; i < layer().weights.size(); ++i) {
@@ -170,8 +191,9 @@ std::vector<std::pair<int, int>> Laboratory::product_ranges() const {
 
 // The accumulators that channels have with all inputs at the zero point, so that in pass after pass
 // another part of the channel's range is in the window.
-std::vector<std::int32_t> Laboratory::product_targets(
-    const Window& window, const std::vector<std::pair<int, int>>& ranges, std::int64_t pass) const {
+std::vector<std::int32_t> Laboratory::product_targets(const Window& window,
+                                                      const std::vector<Range>& ranges,
+                                                      std::int64_t pass) const {
   std::vector<std::int32_t> out;
   for (const auto& [low, high] : ranges) {
     const std::int64_t at = std::min(pass, (high - low) / window.size());
@@ -209,10 +231,20 @@ std::int64_t Laboratory::products_in(const Trial& trial) const {
   return out * layer().geometry.out_per_group();
 }
 
-// What is left out is left out in every turn: a weight is shown by the turn whose window has its
-// sum, and counts as done only if none of them is missing.
+// Whether a sum is in its channel's window in this pass, as it is in exactly one.
+bool Laboratory::shows(const Window& window, const std::vector<Range>& ranges, std::int64_t pass,
+                       const std::vector<std::int32_t>& sums) const {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Range& range = ranges[i % ranges.size()];
+    if ((sums[i] - range.first) / window.size() == pass) return true;
+  }
+  return false;
+}
+
+// A call in whose window is no sum shows nothing, and is not made. What the first part leaves out
+// counts as left out: the others only look at the same weights in other company.
 PhaseResult Laboratory::products() {
-  const std::vector<std::pair<int, int>> ranges = product_ranges();
+  const std::vector<Range> ranges = product_ranges();
   std::int64_t passes = 1;
   for (const auto& [low, high] : ranges)
     passes = std::max(passes, (high - low + window_.size()) / window_.size());
@@ -220,22 +252,26 @@ PhaseResult Laboratory::products() {
   trials.set_factor(window_.factor);
   trials.set_input(uniform_input(layer().x_zero_point));
   if (layer().residual) trials.set_residual(uniform_residual(window_.residual));
-  const std::int64_t turns = passes * (1 + kSubsets);  // every part in every window
-  const auto stride =
-      static_cast<std::size_t>(stride_for(std::ssize(product_trials(false)) * turns));
+  const std::int64_t turns = passes * product_parts();
   std::int64_t all = 0, done = 0;
-  for (std::int64_t turn = 0; turn < turns; ++turn) {
-    const std::vector<std::int32_t> targets = product_targets(window_, ranges, turn % passes);
-    trials.set_shift(shift_to(targets));
-    std::vector<Trial> batch = product_trials(turn >= passes);
+  for (int part = 0; part < product_parts(); ++part) {
+    std::vector<Trial> batch = product_trials(part);
+    const auto stride = static_cast<std::size_t>(stride_for(std::ssize(batch) * turns));
     batch.emplace_back();  // no input: it shows the biases and zero points
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      const std::int64_t here = turn == 0 ? products_in(batch[i]) : 0;
+      const std::int64_t here = part == 0 ? products_in(batch[i]) : 0;
       all += here;
       if (i % stride != 0 && i + 1 < batch.size()) continue;
       done += here;
-      expect_sums(window_, targets, sums_of(batch[i]), batch[i]);
-      trials.add(std::move(batch[i]));
+      const std::vector<std::int32_t> sums = sums_of(batch[i]);
+      for (std::int64_t pass = 0; pass < passes; ++pass) {
+        if (!shows(window_, ranges, pass, sums)) continue;
+        const std::vector<std::int32_t> targets = product_targets(window_, ranges, pass);
+        trials.set_shift(shift_to(targets));
+        Trial trial{batch[i].inputs, {}};
+        expect_sums(window_, targets, sums, trial);
+        trials.add(std::move(trial));
+      }
     }
   }
   return conclude("products", done, all, trials);

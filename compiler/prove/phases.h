@@ -51,6 +51,9 @@ class Laboratory {
     std::int32_t first = 0, last = -1;
     std::int64_t size() const { return last - first + 1; }
   };
+  using Range = std::pair<int, int>;  // the least and the greatest
+  // The output positions of a class, by the taps through which they depend on inputs.
+  using Kinds = std::vector<std::vector<std::int64_t>>;
 
   const Layer& layer() const { return *subject_.layer; }
   std::int64_t channels() const { return layer().geometry.out_channels; }
@@ -65,24 +68,26 @@ class Laboratory {
   PhaseResult conclude(std::string name, std::int64_t done, std::int64_t possible,
                        Trials& trials) const;
 
-  std::vector<Trial> product_trials(bool part);
-  std::vector<std::pair<int, int>> product_ranges() const;
-  std::vector<std::int32_t> product_targets(const Window& window,
-                                            const std::vector<std::pair<int, int>>& ranges,
+  int product_parts() const;
+  std::vector<Trial> product_trials(int part);
+  std::vector<std::uint32_t> product_offsets();
+  std::vector<Range> product_ranges() const;
+  std::vector<std::int32_t> product_targets(const Window& window, const std::vector<Range>& ranges,
                                             std::int64_t pass) const;
+  bool shows(const Window& window, const std::vector<Range>& ranges, std::int64_t pass,
+             const std::vector<std::int32_t>& sums) const;
   std::vector<std::uint32_t> shift_to(const std::vector<std::int32_t>& targets) const;
   std::vector<std::int32_t> sums_of(const Trial& trial) const;
   std::int64_t products_in(const Trial& trial) const;
   void expect_sums(const Window& window, const std::vector<std::int32_t>& targets,
                    const std::vector<std::int32_t>& sums, Trial& trial) const;
-  std::vector<std::vector<std::int64_t>> output_classes() const;
-  std::vector<std::uint8_t> extreme_input(std::int64_t channel, bool most,
-                                          const std::vector<std::int64_t>& positions) const;
-  // Returns the outputs that were at an extreme. A factor of 0 stands for the network's own.
-  std::int64_t extreme_trials(const Window& window, std::int64_t channel, bool most,
-                              Trials& trials) const;
-  std::vector<std::int32_t> channel_sums(const std::vector<std::uint8_t>& x,
-                                         std::int64_t channel) const;
+  std::vector<Kinds> output_classes() const;
+  std::int32_t make_extreme(std::int64_t channel, bool most,
+                            const std::vector<std::int64_t>& positions,
+                            std::vector<std::uint8_t>& x) const;
+  std::int64_t extreme_turns(const Kinds& kinds) const;
+  std::int64_t extreme_trial(const Window& window, const Kinds& kinds, std::int64_t turn, bool most,
+                             Trials& trials) const;
   std::vector<std::int32_t> check_points(std::int64_t channel) const;
   Trial uniform_trial(const std::vector<std::int32_t>& accumulators, float factor,
                       std::int64_t turn) const;
@@ -93,9 +98,9 @@ class Laboratory {
   const double most_work_;
   Reporter& reporter_;
   const Reach reach_;
-  const std::vector<std::vector<std::int64_t>> classes_;  // output_classes()
-  std::vector<std::vector<std::uint8_t>> sum_table_;      // [result][residual], as stored
-  Window window_;                                         // widest_window()
+  const std::vector<Kinds> classes_;                  // output_classes()
+  std::vector<std::vector<std::uint8_t>> sum_table_;  // [result][residual], as stored
+  Window window_;                                     // widest_window()
   std::mt19937 random_{20261123};
 };
 

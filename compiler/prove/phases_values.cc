@@ -8,16 +8,13 @@
 
 namespace etch::cli {
 
-namespace {
-constexpr std::int32_t kNear = 1024;
-}  // namespace
-
 // ---- extremes ----
 
-// Output positions that have no input in common, per class.
-std::vector<std::vector<std::int64_t>> Laboratory::output_classes() const {
+// Output positions that have no input in common, per class, and of these those that depend on their
+// inputs through the same taps: a channel has one extreme there, while borders have others.
+std::vector<Laboratory::Kinds> Laboratory::output_classes() const {
   const std::vector<ConvAxis>& axes = layer().geometry.axes;
-  std::map<std::int64_t, std::vector<std::int64_t>> classes;
+  std::map<std::int64_t, std::map<std::vector<int>, std::vector<std::int64_t>>> classes;
   for (std::int64_t position = 0; position < layer().positions(); ++position) {
     std::int64_t rest = position, number = 0, factor = 1;
     for (std::size_t axis = axes.size(); axis-- > 0;) {
@@ -25,87 +22,83 @@ std::vector<std::vector<std::int64_t>> Laboratory::output_classes() const {
       rest /= axes[axis].out;
       factor *= reach_.output_spacing[axis];
     }
-    classes[number].push_back(position);
+    std::vector<int> taps;
+    for (const Reach::Entry& entry : reach_.of_output(position)) taps.push_back(entry.tap);
+    classes[number][taps].push_back(position);
   }
-  std::vector<std::vector<std::int64_t>> out;
-  for (auto& [number, positions] : classes) out.push_back(std::move(positions));
-  return out;
-}
-
-// Sums of one channel at every output position of every batch element.
-std::vector<std::int32_t> Laboratory::channel_sums(const std::vector<std::uint8_t>& x,
-                                                   std::int64_t channel) const {
-  const ConvGeometry& g = layer().geometry;
-  const std::int64_t first = channel / g.out_per_group() * g.in_per_group();
-  std::vector<std::int32_t> out;
-  for (std::int64_t n = 0; n < g.batch; ++n) {
-    for (std::int64_t position = 0; position < layer().positions(); ++position) {
-      std::int64_t sum = 0;
-      for (const Reach::Entry& entry : reach_.of_output(position)) {
-        for (std::int64_t c = first; c < first + g.in_per_group(); ++c) {
-          const std::int64_t at = (n * g.in_channels + c) * layer().inputs() + entry.output;
-          sum += (x[static_cast<std::size_t>(at)] - layer().x_zero_point) *
-                 std::int64_t{layer().weight(c, entry.tap, channel % g.out_per_group())};
-        }
-      }
-      out.push_back(wrap_to_int32(sum));
-    }
+  std::vector<Kinds> out;
+  for (auto& [number, kinds] : classes) {
+    Kinds& here = out.emplace_back();
+    for (auto& [taps, positions] : kinds) here.push_back(std::move(positions));
   }
   return out;
 }
 
-// Every position of the class gets the inputs that make its sum the greatest, or the least.
-std::vector<std::uint8_t> Laboratory::extreme_input(
-    std::int64_t channel, bool most, const std::vector<std::int64_t>& positions) const {
+// The inputs of these positions become those that make the channel's sum the greatest, or the
+// least, which is returned.
+std::int32_t Laboratory::make_extreme(std::int64_t channel, bool most,
+                                      const std::vector<std::int64_t>& positions,
+                                      std::vector<std::uint8_t>& x) const {
   const ConvGeometry& g = layer().geometry;
   const std::int64_t first = channel / g.out_per_group() * g.in_per_group();
-  std::vector<std::uint8_t> x = uniform_input(layer().x_zero_point);
+  std::int64_t sum = 0;
   for (const std::int64_t position : positions) {
+    sum = 0;
     for (const Reach::Entry& entry : reach_.of_output(position)) {
       for (std::int64_t c = first; c < first + g.in_per_group(); ++c) {
         const int w = layer().weight(c, entry.tap, channel % g.out_per_group());
+        const int value = (w > 0) == most ? 255 : 0;
+        sum += std::int64_t{w} * (value - layer().x_zero_point);
         for (std::int64_t n = 0; n < g.batch; ++n) {
           x[static_cast<std::size_t>((n * g.in_channels + c) * layer().inputs() + entry.output)] =
-              (w > 0) == most ? 255 : 0;
+              static_cast<std::uint8_t>(value);
         }
       }
     }
   }
-  return x;
+  return wrap_to_int32(sum);
 }
 
-// Per class of positions one call for each different sum: borders have other sums than the middle.
-std::int64_t Laboratory::extreme_trials(const Window& window, std::int64_t channel, bool most,
-                                        Trials& trials) const {
-  const auto at_channel = static_cast<std::size_t>(channel);
-  const float factor = window.factor > 0 ? window.factor : layer().scale[at_channel];
+// So many calls show every channel of a group at every position of a class: in each of them another
+// kind of position is at the extreme of another channel, so that one bias per channel is enough.
+std::int64_t Laboratory::extreme_turns(const Kinds& kinds) const {
+  return std::max(layer().geometry.out_per_group(), std::ssize(kinds));
+}
+
+// One call of a class. Returns the outputs that were at an extreme. A factor of 0 stands for the
+// network's own.
+std::int64_t Laboratory::extreme_trial(const Window& window, const Kinds& kinds, std::int64_t turn,
+                                       bool most, Trials& trials) const {
+  const ConvGeometry& g = layer().geometry;
+  const std::int32_t target = (window.first + window.last) / 2;
+  std::vector<std::uint8_t> x = uniform_input(layer().x_zero_point);
+  std::vector<std::uint32_t> shift(static_cast<std::size_t>(channels()));
+  Trial trial;
+  trial.expected.assign(static_cast<std::size_t>(layer().outputs()), -1);
   std::int64_t done = 0;
-  for (const std::vector<std::int64_t>& positions_of_class : classes_) {
-    const std::vector<std::uint8_t> x = extreme_input(channel, most, positions_of_class);
-    const std::vector<std::int32_t> sums = channel_sums(x, channel);
-    std::map<std::int32_t, std::int64_t> different;
-    for (const std::int64_t position : positions_of_class)
-      ++different[sums[static_cast<std::size_t>(position)]];
-    trials.set_input(x);
-    for (const auto& [sum, positions] : different) {
-      const std::int32_t target = (window.first + window.last) / 2;
-      std::vector<std::uint32_t> shift(static_cast<std::size_t>(channels()));
-      shift[at_channel] = static_cast<std::uint32_t>(target) - static_cast<std::uint32_t>(sum) -
-                          static_cast<std::uint32_t>(layer().bias[at_channel]);
-      trials.set_shift(shift);
-      Trial trial;
-      trial.expected.assign(static_cast<std::size_t>(layer().outputs()), -1);
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        const std::int32_t a = wrap_to_int32(std::int64_t{target} + sums[i] - sum);
-        // Far from it an epilogue need not saturate: the network's own factors lead nowhere there.
-        if (a < -kNear || a > kNear) continue;
-        trial.expected[i * static_cast<std::size_t>(channels()) + at_channel] =
-            static_cast<std::int16_t>(result(a, factor, window.residual));
+  for (std::int64_t kind = 0; kind < std::ssize(kinds); ++kind) {
+    const std::vector<std::int64_t>& positions = kinds[static_cast<std::size_t>(kind)];
+    const std::int64_t in_group = (turn + kind) % extreme_turns(kinds);
+    if (in_group >= g.out_per_group()) continue;  // more kinds than channels
+    for (std::int64_t channel = in_group; channel < channels(); channel += g.out_per_group()) {
+      const auto at = static_cast<std::size_t>(channel);
+      const std::int32_t sum = make_extreme(channel, most, positions, x);
+      shift[at] = static_cast<std::uint32_t>(target) - static_cast<std::uint32_t>(sum) -
+                  static_cast<std::uint32_t>(layer().bias[at]);
+      const float factor = window.factor > 0 ? window.factor : layer().scale[at];
+      const auto byte = static_cast<std::int16_t>(result(target, factor, window.residual));
+      for (std::int64_t n = 0; n < g.batch; ++n) {
+        for (const std::int64_t position : positions) {
+          const std::int64_t row = n * layer().positions() + position;
+          trial.expected[static_cast<std::size_t>(row * channels() + channel)] = byte;
+        }
       }
-      trials.add(std::move(trial));
-      done += positions * layer().geometry.batch;
+      done += g.batch * std::ssize(positions);
     }
   }
+  trials.set_input(x);
+  trials.set_shift(std::move(shift));
+  trials.add(std::move(trial));
   return done;
 }
 
@@ -113,17 +106,22 @@ std::int64_t Laboratory::extreme_trials(const Window& window, std::int64_t chann
 // 2^16, and with the network's own, which shows differences of that size.
 PhaseResult Laboratory::extremes() {
   Window window = window_;
-  const std::int64_t classes = std::ssize(classes_);
-  const std::int64_t stride = stride_for(4 * channels() * classes * 4);
+  std::int64_t turns = 0;
+  for (const Kinds& kinds : classes_) turns += extreme_turns(kinds);
+  const std::int64_t stride = stride_for(4 * turns);
   PhaseResult both;
   for (const bool own_factors : {false, true}) {
     Trials trials(subject_, places_, runner_, reporter_);
     if (own_factors) window.factor = 0;
     if (!own_factors) trials.set_factor(window.factor);
     if (layer().residual) trials.set_residual(uniform_residual(window.residual));
-    std::int64_t done = 0;
-    for (std::int64_t task = 0; task < 2 * channels(); ++task) {
-      if (task / 2 % stride == 0) done += extreme_trials(window, task / 2, task % 2 != 0, trials);
+    std::int64_t done = 0, task = 0;
+    for (const Kinds& kinds : classes_) {
+      for (std::int64_t turn = 0; turn < extreme_turns(kinds); ++turn) {
+        if (task++ % stride != 0) continue;
+        for (const bool most : {false, true})
+          done += extreme_trial(window, kinds, turn, most, trials);
+      }
     }
     PhaseResult one = conclude("extremes", done, 2 * layer().outputs(), trials);
     one.calls += both.calls;

@@ -19,8 +19,8 @@ namespace etch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-// Multiplications of one part: seconds here, a minute in an emulator, which is slow with vectors.
-constexpr double kWorkHere = 2e10, kWorkEmulated = 1e10, kWorkEmulatedVectors = 1e9;
+// Multiplications of one part: seconds here, a minute in an emulator.
+constexpr double kWorkHere = 2e10, kWorkEmulated = 1e10;
 
 // The network compiled again, and twice with other constants; see find_words().
 struct Compiled {
@@ -220,8 +220,7 @@ std::optional<FolderProof> prove_folder(const ProofTask& task, Reporter& reporte
   FolderProof proof;
   proof.target = all->program->isa.name;
   proof.differing_files = differing_files(*all->program, task);
-  const double emulated = all->program->isa.lanes > 1 ? kWorkEmulatedVectors : kWorkEmulated;
-  const double usual = runner->emulated() ? emulated : kWorkHere;
+  const double usual = runner->emulated() ? kWorkEmulated : kWorkHere;
   for (std::size_t i = 0; i < all->program->steps.size(); ++i) {
     const std::string& name = all->program->steps[i]->name;
     const auto& wanted = task.layers;

@@ -1,5 +1,6 @@
 """The judge of tools/attack: the smallest wrong result of each type is found, and nothing judged is a failure."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from onnx import TensorProto
 sys.path[:0] = [str(ROOT / "tools" / "attacker"), str(ROOT / "tools")]
 
 import relations  # noqa: E402
+import streams  # noqa: E402
 from builder import Builder, session  # noqa: E402
 from judging import Case, Judged  # noqa: E402
 from verdict import examine  # noqa: E402
@@ -192,3 +194,23 @@ def test_run_that_judges_nothing_fails(line: str, code: int, tmp_path: pathlib.P
     done = subprocess.run([sys.executable, ROOT / "tools" / "attacker", "--no-shrink", *words],
                           capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_wrong_frame_of_a_stream_is_found(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program gives what is expected; a wrong expectation of the last frame is as good as a wrong frame."""
+    b = Builder(np.random.default_rng(7), 17)
+    x, kept = b.input(b.bytes(np.uint8, [1, 3])), b.input(b.bytes(np.uint8, [1, 3]))
+    state = b.node("Concat", [x, kept], axis=0)
+    b.outputs.append(b.node("Slice", [state, b.ints(0), b.ints(1), b.ints(0)]))
+    b.states.append((b.outputs[0], kept))
+    b.node("Transpose", [state], perm=[1, 0])
+    case = Case("stream", b.finish(), [], [], [])
+    case.builder = b
+    etch, dice = os.environ["ETCH_PROGRAM"], np.random.default_rng(8)
+    assert streams.broken(etch, tmp_path / "right", [case], ["--target scalar"], dice) == ([], streams.FRAMES)
+    right = streams.frames_of(case, dice)
+    right[-1][1][-1] = wrong(right[-1][1][-1], 2, exact=True)
+    monkeypatch.setattr(streams, "frames_of", lambda *_: right)
+    found, count = streams.broken(etch, tmp_path / "wrong", [case], ["--target scalar"], dice)
+    assert [each.kind for each in found] == ["stream"]
+    assert count == 0

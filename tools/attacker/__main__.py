@@ -28,6 +28,7 @@ from judging import Case, Finding, judge, keep
 from plans import plans_for, targets_of
 from relations import unequal
 from shrinking import shrink
+from streams import broken, is_stream
 from verdict import computer, examine
 
 
@@ -49,7 +50,8 @@ def arguments():
     parser.add_argument("--etch", help="the program, for its list of targets; default: beside the judge")
     parser.add_argument("--no-shrink", action="store_true")
     options = parser.parse_args()
-    options.known = targets_of(options.etch or pathlib.Path(options.judge).with_name("etch"))
+    options.etch = options.etch or pathlib.Path(options.judge).with_name("etch")
+    options.known = targets_of(options.etch)
     if options.targets:
         options.known.here = options.targets.split(",")
     return options
@@ -99,8 +101,12 @@ def run_job(options, first, count, totals):
                 findings += more
                 good += [] if more else [case]
         dice = np.random.default_rng([options.seed, first, 98])
-        good = [case for case in good if dice.random() < options.related]
-        more, related = unequal(options.judge, folder / "related", good, judged.values)
+        chosen = [case for case in good if dice.random() < options.related]
+        more, related = unequal(options.judge, folder / "related", chosen, judged.values)
+        findings += more
+        streams = [case for case in good if is_stream(case) and dice.random() < options.compiled]
+        plans = [case.plans[0][2:] for case in streams]
+        more, frames = broken(options.etch, folder / "streams", streams, plans, dice)
         findings += more
         for finding in findings:
             report(options, folder / "shrunk", finding)
@@ -112,6 +118,7 @@ def run_job(options, first, count, totals):
     totals["refused"] += len(refused)
     totals["compiled"] += judged.compiled
     totals["related"] += related
+    totals["frames"] += frames
     totals["findings"] += len(findings)
     for case in cases:
         totals["nodes"] += len(case.model.graph.node)
@@ -121,7 +128,7 @@ def run_job(options, first, count, totals):
 def report(options, folder, finding):
     print(f"FINDING {finding.kind} {finding.case.name} [{finding.plan}]: {finding.what}")
     place = keep(options.output, finding)
-    if not options.no_shrink:
+    if not options.no_shrink and finding.kind != "stream":
         smaller = shrink(options.judge, folder, finding)
         if smaller is not finding.case:
             place = keep(options.output, Finding(smaller, finding.kind, finding.plan, finding.what))
@@ -141,7 +148,7 @@ def main():
     for k in range(count) if options.job is None else [options.job]:
         first = options.first + k * options.size
         run_job(options, first, min(options.size, options.first + options.models - first), totals)
-        words = ("nodes", "judged", "compiled", "related", "refused", "not built", "findings")
+        words = ("nodes", "judged", "compiled", "related", "frames", "refused", "not built", "findings")
         counts = ", ".join(f"{totals[word]} {word}" for word in words)
         print(f"{totals['models']} models, {counts}, {time.time() - start:.0f} s", flush=True)
     for kind in ("by ", "family "):

@@ -4,6 +4,7 @@ import numpy as np
 
 from builder import Builder, Unbuildable
 import bodies
+import forms
 import islands
 import sequences
 import singles
@@ -19,6 +20,7 @@ FAMILIES = {
     **zoo.FAMILIES,
     **bodies.FAMILIES,
     **islands.FAMILIES,
+    **forms.FAMILIES,
 }
 
 

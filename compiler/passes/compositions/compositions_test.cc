@@ -242,6 +242,8 @@ TEST(Compositions, EinsumContractsTransposesAndTakesDiagonals) {
   EXPECT_EQ(einsum("ij,i->j", {s32({2, 2}, {1, 2, 3, 4}), s32({2}, {10, 1})}), s32({2}, {13, 24}));
   EXPECT_EQ(einsum("i,j,i->j", {f32({2}, {1, 2}), f32({2}, {3, 5}), f32({2}, {1, 1})}),
             f32({2}, {9, 15}));
+  // Shared by two operands, and the third one has it too.
+  EXPECT_EQ(einsum("ij,ij,j->i", {a, b, f32({2}, {1, 10})}), f32({2}, {125, 341}));
 }
 
 TEST(Compositions, EinsumRefusesWhatDoesNotFit) {
@@ -261,6 +263,11 @@ TEST(Compositions, WindowsOfLpPoolAndMaxPool) {
   const auto both = largest.attribute("pads", Ints{1, 0}).outputs(2);
   EXPECT_EQ(both.at(0), f32({1, 2, 3}, {1, 5, 5, 4, 4, 0}));
   EXPECT_EQ(both.at(1), s64({1, 2, 3}, {0, 1, 1, 3, 3, 5}));
+  // At the end, where another place than the first one loses against the padding.
+  OneOperator late("MaxPool", 12);
+  late.input(f32({1, 2, 3}, {1, 5, 5, 4, -1, 0})).attribute("kernel_shape", Ints{2});
+  EXPECT_EQ(late.attribute("pads", Ints{0, 1}).outputs(2).at(1),
+            s64({1, 2, 3}, {1, 1, 2, 3, 5, 5}));
 }
 
 TEST(Compositions, RefuseSizesThatDoNotFitIntoMemory) {
