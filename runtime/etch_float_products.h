@@ -239,13 +239,25 @@ struct FloatRow {
   float* y;
 };
 
+// From one pixel of a tile to the next in x and in y: neighbours on the axis of tiles or, if
+// transposed, outputs a stride apart, which read neighbours.
+ETCH_INLINE ptrdiff_t next_input(const FloatConvShape& s) {
+  const ConvAxis& axis = s.axis[s.along];
+  return s.transposed ? axis.x_step : axis.stride * axis.x_step;
+}
+ETCH_INLINE ptrdiff_t next_output(const FloatConvShape& s) {
+  const ConvAxis& axis = s.axis[s.along];
+  return s.transposed ? axis.stride * axis.y_step : axis.y_step;
+}
+
 // `pixels` neighbours from position `out` on the axis of tiles on. With more than one, all their
 // taps are inside.
 template <int lanes, int count, int pixels>
 static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                               const Window& window, int32_t out) {
   const ConvAxis& axis = s.axis[s.along];
-  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
+  const ptrdiff_t x_pixel = next_input(s);
+  const ptrdiff_t y_pixel = next_output(s);
   Tile<lanes, count, pixels> tile;
   clear(tile);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
@@ -254,7 +266,7 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
     for (int32_t c = 0; c < s.in; ++c)
       add_scaled(tile, x + c * s.x_channel, x_pixel, w + c * row.width);
   });
-  finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, axis.y_step, s.y_channel);
+  finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, y_pixel, s.y_channel);
 }
 
 // Positions [out, last) on the axis of tiles, all of whose taps are inside: as many as possible in
@@ -271,16 +283,48 @@ ETCH_INLINE int32_t inner_tiles(const FloatConvShape& s, Window& window, int32_t
   return out;
 }
 
+// Whether `pixels` positions of a transposed axis, a stride apart from `out` on, have the same
+// taps, all that meet this position modulo the stride; `range` is of the first.
+static inline bool share_taps(const ConvAxis& axis, int32_t out, int32_t pixels, TapRange& range) {
+  range = taps_inside(axis, true, out);
+  if (pixels == 1) return true;
+  const int32_t last = out + (pixels - 1) * axis.stride;
+  if (last >= axis.out) return false;
+  int32_t all = 0;
+  for (int32_t tap = 0; tap < axis.kernel; ++tap)
+    all += (out + axis.pad - tap * axis.dilation) % axis.stride == 0 ? 1 : 0;
+  return range.count == all && taps_inside(axis, true, last).count == all;
+}
+
+// One tile of a transposed axis, as large as possible; returns how far the next one is.
+template <int pixels, class Tiles>
+ETCH_INLINE int32_t transposed_tile(const FloatConvShape& s, Window& window, int32_t out,
+                                    Tiles tiles) {
+  if (share_taps(s.axis[s.along], out, pixels, window.axis[s.along])) {
+    tiles(out, Width<pixels>{});
+    return pixels * s.axis[s.along].stride;
+  }
+  if constexpr (pixels > 1)
+    return transposed_tile<(pixels > 4 ? 4 : pixels / 2)>(s, window, out, tiles);
+  return 0;
+}
+
 // Calls tiles(position, Width<number of pixels>{}) for all positions on the axis of tiles, with the
 // window set to the taps of the first of them.
 template <int pixels, class Tiles>
 ETCH_INLINE void for_each_tile(const FloatConvShape& s, Interior interior, Window& window,
                                Tiles tiles) {
   const ConvAxis& axis = s.axis[s.along];
+  if (s.transposed) {
+    for (int32_t first = 0; first < axis.stride && first < axis.out; ++first) {
+      for (int32_t at = first; at < axis.out;) at += transposed_tile<pixels>(s, window, at, tiles);
+    }
+    return;
+  }
   int32_t out = 0;
   const auto border = [&](int32_t last) {
     for (; out < last; ++out) {
-      window.axis[s.along] = taps_inside(axis, s.transposed, out);
+      window.axis[s.along] = taps_inside(axis, false, out);
       tiles(out, Width<1>{});
     }
   };
@@ -331,7 +375,8 @@ static inline void float_tail_tile(const FloatConvShape& s, const FloatEnd& end,
                                    const FloatRow& row, const Window& window, int32_t out,
                                    int32_t columns) {
   const ConvAxis& axis = s.axis[s.along];
-  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
+  const ptrdiff_t x_pixel = next_input(s);
+  const ptrdiff_t y_pixel = next_output(s);
   Tile<lanes, 1, pixels> tile;
   clear(tile);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
@@ -343,7 +388,7 @@ static inline void float_tail_tile(const FloatConvShape& s, const FloatEnd& end,
   });
   const Floats<lanes> added =
       end.c_column == 0 ? all_lanes<lanes>(*row.c) : load_some<lanes>(row.c, 1, columns);
-  finish_some(tile, end, added, row.y + out * axis.y_step, axis.y_step, columns);
+  finish_some(tile, end, added, row.y + out * axis.y_step, y_pixel, columns);
 }
 
 // Vectors of which some lanes are loaded are worth it where that is an instruction and at least two
@@ -434,13 +479,14 @@ template <int lanes, int count, int pixels>
 static inline void depthwise_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                                   const Window& window, int32_t out) {
   const ConvAxis& axis = s.axis[s.along];
-  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
+  const ptrdiff_t x_pixel = next_input(s);
+  const ptrdiff_t y_pixel = next_output(s);
   Tile<lanes, count, pixels> sums;
   clear(sums);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
     add_products(sums, row.x + at, x_pixel, row.w + static_cast<ptrdiff_t>(tap) * row.width);
   });
-  finish(sums, end, row.c, row.y + out * axis.y_step, axis.y_step, 1);
+  finish(sums, end, row.c, row.y + out * axis.y_step, y_pixel, 1);
 }
 
 // `channels` channels of all positions on the axis of tiles.

@@ -20,6 +20,15 @@ struct Replace {
   }
 };
 
+template <class Operation>
+struct OverwritesAll {
+  enum { value = 0 };
+};
+template <>
+struct OverwritesAll<Replace> {
+  enum { value = 1 };
+};
+
 // y = x, `size` rows of `width` elements; then for i from 0 to count - 1 in order row indices[i] of
 // y is combined with row i of the updates.
 template <class Operation, class T>
@@ -29,7 +38,12 @@ static inline void scatter(const T* x, const int64_t* indices, const T* updates,
   ETCH_MEMCPY(y, x, static_cast<size_t>(size * row) * sizeof(T));
   for (int i = 0; i < count; ++i) {
     T* to = y + position_of(indices[i], size) * row;
-    for (ptrdiff_t k = 0; k < row; ++k) to[k] = Operation::of(to[k], updates[i * row + k]);
+    const T* const from = updates + i * row;
+    if constexpr (OverwritesAll<Operation>::value) {
+      ETCH_MEMCPY(to, from, static_cast<size_t>(row) * sizeof(T));
+    } else {
+      combine<Operation>(to, 1, from, 1, to, row);
+    }
   }
 }
 
@@ -44,6 +58,27 @@ static inline void scan(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, in
     const T next = Operation::of(so_far, x[i * x_step]);
     y[i * y_step] = exclusive != 0 ? so_far : next;
     so_far = next;
+  }
+}
+
+// scan() of `lines` lines that are neighbours in x and in y, which must not overlap.
+template <class Operation, class T>
+static inline void scan_lines(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, int n,
+                              int lines, int exclusive, int reverse, int first) {
+  const T start = static_cast<T>(first);
+  const T* so_far = &start;
+  ptrdiff_t repeat = 0;
+  for (int k = 0; k < n; ++k) {
+    const ptrdiff_t forth = exclusive != 0 ? k - 1 : k;  // whose x is added
+    const ptrdiff_t from = reverse != 0 ? n - 1 - forth : forth;
+    T* const to = y + (reverse != 0 ? n - 1 - k : k) * y_step;
+    if (forth < 0) {
+      for (int j = 0; j < lines; ++j) to[j] = start;
+    } else {
+      combine<Operation>(so_far, repeat, x + from * x_step, 1, to, lines);
+    }
+    so_far = to;
+    repeat = 1;
   }
 }
 

@@ -195,10 +195,13 @@ View Lowering::input_view(int port) {
   return view;
 }
 
+// Later steps may read what is in an output as they read an input: at addresses that are aligned to
+// elements only, which vectors of int32 do not take.
 bool Lowering::can_write_output(ValueId id, const View& view) const {
   const bool is_output = std::count(graph_.outputs.begin(), graph_.outputs.end(), id) == 1;
-  return is_output && consumers_[static_cast<std::size_t>(id)].empty() && !view.flipped &&
-         is_contiguous(view, row_major(view.rank()));
+  const bool readable = view.dtype == DType::kF32 || view.dtype == DType::kU8;
+  return is_output && (readable || consumers_[static_cast<std::size_t>(id)].empty()) &&
+         !view.flipped && is_contiguous(view, row_major(view.rank()));
 }
 
 View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo wanted) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "templates/external/byte_softmax.h"
 #include "templates/external/convert.h"
 #include "templates/external/half.h"
 #include "templates/external/loop.h"
@@ -12,6 +13,7 @@
 #include "templates/external/normalize.h"
 #include "templates/external/ops.h"
 #include "templates/external/packed_weights.h"
+#include "templates/external/plane_average.h"
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
 #include "templates/external/roi.h"
@@ -82,10 +84,12 @@ TEST(External, BytesStayInsideTheirSpans) {
     for (const int n : kCounts) {
       call_between_guards(Fill{}, kOut, 3, n);
       call_between_guards(Lookup{}, kBytes, kOut, kBytes, n);
+      call_between_guards(AveragePlanes{}, kBytes, kOut, 3, n, -40, 0.01F, 7, rt::Range{3, 250});
       call_between_guards(AddBytes{}, kBytes, kBytes, kOut, n, 5, 6, 7, 0, 3);
       call_between_guards(Softmax{}, kFloats, kFloatsOut, 3, n);
       const Bytes<const float> table{std::vector<float>(256, 1.0F)};
       call_between_guards(QLinearSoftmax{}, kBytes, kOut, table, 3, n, 255.0F, 0, 0);
+      call_between_guards(SoftmaxBytes{}, kBytes, kOut, table, 5, n, 255.0F, 0, 0);
     }
     call_between_guards(Prefetch{}, kBytes, kBytes, kBytes, 64);
   });
@@ -237,6 +241,7 @@ TEST(External, WritesAtIndicesStayInsideTheirSpans) {
                         5);
     const int y_step = b == 0 ? 1 : b;
     call_between_guards(Scan<rt::Mul, float>{}, kFloats, a, kFloatsOut, y_step, n, 1, 0, 1);
+    call_between_guards(ScanLines<rt::Add, float>{}, kFloats, 40, kFloatsOut, 41, n, 35, 1, 1, 0);
     call_between_guards(Scan<rt::Add, std::int32_t>{}, kInts, a, kIntsOut, y_step, n, 0, 1, 0);
     call_between_guards(CombineBits<rt::BitXor, std::int32_t>{}, kInts, a, kInts, b, kIntsOut, n);
     call_between_guards(Apply<rt::Sin>{}, kFloats, a, kFloatsOut, n, 0.0F, 0.0F);

@@ -55,5 +55,25 @@ struct Scan : RuntimeFunction {
   }
 };
 
+template <class Operation>
+const std::string& scan_lines_name() {
+  static const std::string kName = "scan_lines<" + std::string(RuntimeName<Operation>::kText) + ">";
+  return kName;
+}
+
+template <class Operation, class T>
+struct ScanLines : RuntimeFunction {
+  ScanLines()
+      : RuntimeFunction(scan_lines_name<Operation>(), "etch_scatter.h", floats_among<T>()) {}
+  void operator()(const T* x, std::ptrdiff_t x_step, T* y, std::ptrdiff_t y_step, int n, int lines,
+                  int exclusive, int reverse, int first) const {
+    rt::scan_lines<Operation>(x, x_step, y, y_step, n, lines, exclusive, reverse, first);
+  }
+  auto spans(const T* x, std::ptrdiff_t x_step, T* y, std::ptrdiff_t y_step, int n, int lines, int,
+             int, int) const {
+    return spans_of(span(x, {{n, x_step}}, lines), span(y, {{n, y_step}}, lines));
+  }
+};
+
 }  // namespace external
 }  // namespace etch

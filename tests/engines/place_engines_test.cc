@@ -13,9 +13,11 @@
 #include "compiler/base/text.h"
 #include "compiler/import/tensor_proto.h"
 #include "tests/support/agreement.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/place_cases.h"
 #include "tests/support/targets.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
@@ -45,6 +47,35 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(all_targets_but({{"sse41", "has the layouts of avx2"},
                                        {"avx_vnni", "differs from avx2 in products alone"}})),
     name_of_target);
+
+int steps_of_kind(const ModelBuilder& model, const char* kind) {
+  const auto program = compiled({"model", model.bytes(), {}}, "avx512_vnni");
+  EXPECT_NE(program, nullptr);
+  if (program == nullptr) return -1;
+  return static_cast<int>(std::ranges::count_if(
+      program->steps, [&](const auto& step) { return std::string(step->kind) == kind; }));
+}
+
+TEST(Places, BytesThatATransposeMovedAreLookedUpWhereTheyAre) {
+  ModelBuilder model;
+  model.opset("com.microsoft", 1).input("x", DType::kU8, {1, 4, 6, 5});
+  model.initializer("scale", f32({}, {0.05F})).initializer("zero", u8({}, {128}));
+  model.node("Transpose", {"x"}, {"t"}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+  model.node("QLinearSigmoid", {"t", "scale", "zero", "scale", "zero"}, {"s"}, {}, "com.microsoft");
+  model.node("Transpose", {"s"}, {"y"}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+  model.output("y");
+  EXPECT_EQ(steps_of_kind(model, "table"), 1);
+  EXPECT_EQ(steps_of_kind(model, "copy"), 0);
+}
+
+TEST(Places, OutputsThatLaterStepsReadAreNotCopied) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {4, 8});
+  model.node("Sigmoid", {"x"}, {"y"}).node("Tanh", {"y"}, {"z"});
+  model.output("y").output("z");
+  EXPECT_EQ(steps_of_kind(model, "map"), 2);
+  EXPECT_EQ(steps_of_kind(model, "output"), 0);
+}
 
 // Recorded results of ONNX Runtime for one model.
 struct Finding {

@@ -19,6 +19,7 @@ import element_cases  # noqa: E402
 import etch_runner  # noqa: E402
 import gate  # noqa: E402
 import integer_cases  # noqa: E402
+import more_cases  # noqa: E402
 import numpy as np  # noqa: E402
 import ort_runner  # noqa: E402
 
@@ -43,7 +44,8 @@ def title(case) -> str:
 
 
 def chosen(options: argparse.Namespace) -> list:
-    cases = [*integer_cases.all_cases(), *element_cases.all_cases(), *block_cases.all_cases()]
+    cases = [*integer_cases.all_cases(), *element_cases.all_cases(), *block_cases.all_cases(),
+             *more_cases.all_cases()]
     return [case for case in cases if fnmatch.fnmatch(title(case), options.cases)][::options.every]
 
 

@@ -60,7 +60,7 @@ constexpr Bytes kPerVerb[] = {
     {"fill", 9},
     {"lookup", 9},
     {"softmax_f32", 1300},
-    {"qlinear_softmax", 400},
+    {"softmax_bytes", 400},
 };
 
 double bytes_of_verb(std::string_view verb) {

@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/conv/regions.h"
+#include "compiler/kernels/pool/plane_average.h"
 #include "compiler/program/requantization.h"
 #include "compiler/program/rounding_proof.h"
 
@@ -163,6 +164,7 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
 }
 
 void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout, PoolPlan plan) {
+  if (layout == ConvLayout::kChannelsFirst && add_plane_average(lowering, node, plan)) return;
   Ends ends = ends_of(lowering, node, layout);
   if (!planes_are_adjacent(ends.x)) {  // a halo that another consumer requested
     const Order order = conv_order(layout, ends.x.rank());

@@ -7,6 +7,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/lower/memory_order.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -24,7 +25,7 @@ Order order_of_first_whole_input(Lowering& lowering, const Node& node, const Sha
   for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
     if (node.inputs[at(i)] == kNoValue || lowering.is_constant(node, i)) continue;
     const View& view = lowering.view(node, i);
-    if (view.shape == shape) return order_like(view);
+    if (view.shape == shape) return memory_order(view);
   }
   return row_major(static_cast<int>(shape.size()));
 }
@@ -70,7 +71,7 @@ ExpressionBuilder::ExpressionBuilder(Lowering& lowering, const Node& node)
       node_(node),
       shape_(*lowering.value(node.outputs[0]).shape),
       y_(lowering.new_output(node, 0, order_of_first_whole_input(lowering, node, shape_))),
-      order_(order_like(y_)),
+      order_(memory_order(y_)),
       step_(std::make_unique<ExpressionStep>()),
       arguments_(lowering, node, *step_) {}
 

@@ -7,6 +7,7 @@
 #include "compiler/base/check.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/lower/memory_order.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -29,7 +30,7 @@ void add_function(Lowering& lowering, const Node& node, Function function, float
                   std::string summary) {
   if (refuse_empty(lowering, node)) return;
   const View& x = lowering.view(node, 0);
-  const View y = lowering.new_output(node, 0, order_like(x));
+  const View y = lowering.new_output(node, 0, memory_order(x));
   auto step = std::make_unique<FunctionStep>();
   step->kind = "map";
   step->summary = std::move(summary);

@@ -9,6 +9,7 @@
 #include "compiler/ir/op_def.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/lower/memory_order.h"
 #include "compiler/program/constants.h"
 #include "compiler/stage/staged_step_impl.h"
 
@@ -63,8 +64,8 @@ void add_table(Lowering& lowering, const Node& node, int input, const ByteTable&
                std::string summary) {
   if (refuse_empty(lowering, node)) return;
   const View before = lowering.view(node, input);
-  const View y = lowering.new_output(node, 0, order_like(before));
-  const Order order = order_like(y);
+  const View y = lowering.new_output(node, 0, memory_order(before));
+  const Order order = memory_order(y);
   // The table itself deals with the form in which int8 is kept.
   View x = has_order(before, order) ? before : lowering.ordered(node, input, order);
   auto step = std::make_unique<TableStep>();

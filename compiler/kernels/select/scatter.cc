@@ -65,7 +65,11 @@ void add_scan(Lowering& lowering, const Node& node, std::size_t axis, bool multi
   plan.x_step = static_cast<int>(from[axis]);
   plan.y_step = static_cast<int>(to[axis]);
   plan.rows = make_rows(without(y.shape, axis), {without(from, axis), without(to, axis)});
-  if (plan.rows.n > 1) plan.rows.axes.push_back({plan.rows.n, plan.rows.step});
+  if (plan.rows.step[0] == 1 && plan.rows.step[1] == 1) {
+    plan.lines = plan.rows.n;
+  } else if (plan.rows.n > 1) {
+    plan.rows.axes.push_back({plan.rows.n, plan.rows.step});
+  }
   plan.rows.n = 1;
   step->summary = cat(multiplies ? "running product" : "running sum", " of ",
                       counted(element_count(y.shape), "element"));

@@ -5,6 +5,7 @@
 #include "compiler/kernels/quantize/scales.h"
 #include "compiler/kernels/rows/elementwise.h"
 #include "compiler/lower/lowering.h"
+#include "compiler/lower/memory_order.h"
 #include "compiler/lower/nest.h"
 #include "compiler/ops/dequantize_linear/op.h"
 
@@ -19,10 +20,8 @@ void lower_dequantize_linear(Lowering& lowering, const Node& node) {
     return;
   }
   const View& from = lowering.view(node, 0);
-  const Order row = row_major(from.rank());
-  const View y =
-      lowering.new_output(node, 0, has_order(from, row) ? row : channels_last(from.rank()));
-  const Order order = has_order(y, row) ? row : channels_last(y.rank());
+  const View y = lowering.new_output(node, 0, memory_order(from));
+  const Order order = memory_order(y);
   // A part of another tensor may have gaps between its elements, which vectors do not leave out.
   if (!has_order(y, order)) return add_dequantization(lowering, node, params.axis);
   const View x = lowering.ordered(node, 0, order);

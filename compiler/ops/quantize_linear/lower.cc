@@ -8,6 +8,7 @@
 #include "compiler/kernels/quantize/scales.h"
 #include "compiler/kernels/rows/elementwise.h"
 #include "compiler/lower/lowering.h"
+#include "compiler/lower/memory_order.h"
 #include "compiler/lower/nest.h"
 #include "compiler/ops/quantize_linear/op.h"
 
@@ -38,9 +39,7 @@ void lower_quantize_linear(Lowering& lowering, const Node& node) {
     add_quantization(lowering, node, params.axis, params.type);
     return;
   }
-  const Order order =
-      has_order(x, channels_last(x.rank())) ? channels_last(x.rank()) : row_major(x.rank());
-  const View y = lowering.new_output(node, 0, order);
+  const View y = lowering.new_output(node, 0, memory_order(x));
   const View* const views[] = {&x, &y};
   auto step = std::make_unique<QuantizeStep>();
   step->kind = "quantize";

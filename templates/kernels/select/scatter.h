@@ -24,6 +24,7 @@ struct ScanPlan {
   DType type = DType::kF32;  // or kS32, kS64
   bool exclusive = false, reverse = false;
   int n = 1, x_step = 0, y_step = 0;  // along the axis
+  int lines = 1;                      // side by side, at once
   RowNest rows;
 };
 
@@ -55,6 +56,12 @@ void scatter(S& s, const ScatterPlan& p) {
 template <class Operation, class T, class S>
 void scan_lines(S& s, const ScanPlan& p) {
   walk_rows(s, p.rows, [&](const RowPlace<S>& at) {
+    if (p.lines > 1) {
+      s.call(external::ScanLines<Operation, T>{}, s.template operand<const T>(0) + at[0], p.x_step,
+             s.template operand<T>(1) + at[1], p.y_step, p.n, p.lines, p.exclusive ? 1 : 0,
+             p.reverse ? 1 : 0, p.multiplies ? 1 : 0);
+      return;
+    }
     s.call(external::Scan<Operation, T>{}, s.template operand<const T>(0) + at[0], p.x_step,
            s.template operand<T>(1) + at[1], p.y_step, p.n, p.exclusive ? 1 : 0, p.reverse ? 1 : 0,
            p.multiplies ? 1 : 0);

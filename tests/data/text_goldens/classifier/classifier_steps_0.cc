@@ -7,6 +7,7 @@
 #endif
 
 #include "etch/etch_ops.h"
+#include "etch/etch_byte_softmax.h"
 #include "etch/etch_dsp.h"
 #include "etch/vocab.h"
 #include "classifier_steps.h"
@@ -42,7 +43,7 @@ void n0_conv(const uint8_t* x, int32_t* gathered, uint8_t* y) noexcept {
 // Layer: QLinearSoftmax (node 1)
 // softmax of 1 row of 6 quantized values
 void n1_softmax(const uint8_t* x, uint8_t* y) noexcept {
-  rt::qlinear_softmax(x, y, n1_softmax_table, 1, 6, 0x1p+8F /* 256 */, 0, 0);
+  rt::softmax_bytes(x, y, n1_softmax_table, 1, 6, 0x1p+8F /* 256 */, 0, 0);
 }
 
 }  // namespace steps

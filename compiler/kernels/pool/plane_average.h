@@ -1,0 +1,15 @@
+// Steps for global averages where channels are one after the other in memory
+// (templates/kernels/pool/plane_average.h).
+#pragma once
+
+#include "compiler/lower/lowering.h"
+#include "templates/kernels/pool/pool.h"
+
+namespace etch {
+
+// Lowers a global average whose input has its channels one after the other, where vectors add
+// neighbouring bytes; false where channels last are better, and nothing is done. `plan` holds the
+// arithmetic.
+bool add_plane_average(Lowering& lowering, const Node& node, const PoolPlan& plan);
+
+}  // namespace etch
