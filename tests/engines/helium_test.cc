@@ -143,6 +143,8 @@ TEST(Helium, ResidualsAndNetworksAgree) {
   expect_agreement(all, 2);
 }
 
+TEST(Helium, PoolsAgree) { expect_agreement(pools(48), 2); }
+
 TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }
 
 // Ties and floats around them, infinities, both kinds of NaN and any bits; as they are, and with
@@ -190,6 +192,7 @@ TEST(Helium, FunctionsOfOneNameAreEqual) {
   add_cases(all, residual_convolutions(12));
   add_cases(all, depthwise_lines(90));
   add_cases(all, depthwise_integers(1));
+  add_cases(all, pools(48));
   std::map<std::string, AssemblyFunction> known;
   for (const Case& each : all) {
     const std::unique_ptr<Program> program = compiled(each, helium().name, RequantizeMode::kAuto);

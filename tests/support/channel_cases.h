@@ -20,6 +20,10 @@ std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 // integers.
 std::vector<Case> depthwise_lines(int count);
 
+// Pools of images of 1 to 40 channels, maxima and averages, global ones too: windows of up to three
+// rows and columns, any strides and pads.
+std::vector<Case> pools(int count);
+
 // Depthwise with pixels more than 4 KiB apart: farther than offsets in loads of Arm reach.
 std::vector<Case> pixels_far_apart();
 
