@@ -137,7 +137,8 @@ tf2onnx's conversions of the TFLite files. `tools/bench-aarch64 --networks FOLDE
 with {versions}. Peers: the wheels of PyPI for aarch64; LiteRT runs its XNNPACK delegate.
 Counted is the least of {counted} inferences after the first {first}, with Python's call of each. The emulator models neither
 pipelines nor caches, so instructions are not cycles. Goals: at least 1.1 (Cortex-A53) or 1.15 times fewer than XNNPACK,
-and fewer than ONNX Runtime; "ahead": only the latter could be counted, as there is no TFLite file of that network.
+and fewer than ONNX Runtime; "ahead": only the latter could be counted, as there is no TFLite file of that network,
+and its ONNX file is that of ONNX Runtime's mobile examples.
 
 | network | CPU | Etch | XNNPACK | ratio | ONNX Runtime | ratio | goal |
 | --- | --- | --- | --- | --- | --- | --- | --- |
