@@ -137,6 +137,26 @@ static inline void mve_tile(const uint8_t* x, const int32_t* stream, void* y, co
   }
 }
 
+// One result of a depthwise convolution, the stream's factors of its channel: bias; scale, where y
+// is bytes.
+static inline void mve_store(void* y, ptrdiff_t at, uint32_t sum, const int32_t* factors,
+                             const MveStore& out) {
+  const auto acc = static_cast<int32_t>(sum + mve_word(factors));
+  if (out.is_int32) {
+    static_cast<int32_t*>(y)[at] = acc;
+    return;
+  }
+  float scale = 0;
+  memcpy(&scale, factors + 1, sizeof scale);
+  static_cast<uint8_t*>(y)[at] = static_cast<uint8_t>(clamp_round_offset(
+      opaque(static_cast<float>(acc) * scale), out.zero_point, out.low, out.high));
+}
+
+static inline uint32_t mve_signed_product(uint8_t x, const int32_t* weights, int k) {
+  const auto w = static_cast<int8_t>(mve_word(weights + k / 4) >> (8 * (k % 4)) & 0xffu);
+  return static_cast<uint32_t>(static_cast<int8_t>(x) * w);
+}
+
 // Depthwise convolutions: rows of x that a position of the output reads are interleaved in scratch
 // memory, as signed bytes, scratch[channel][column][row], four rows to a word.
 struct MveRows {
@@ -174,36 +194,31 @@ struct MveDepthwise {
   int row_groups;          // of four rows of taps
   ptrdiff_t group_step;    // bytes of scratch
   int column_groups;       // of four columns of taps
+  int parts;               // int8 weights that add up to one weight
 };
 
-// The stream holds for every channel: for every four rows and columns of taps, 16 weights for each
-// row of the output; bias; scale.
-static inline void mve_depthwise(const uint8_t* x, const int32_t* stream, uint8_t* y,
+// The stream holds for every channel: for every four rows and columns of taps, for each part, 16
+// weights for each row of the output; bias; scale, where y is bytes.
+static inline void mve_depthwise(const uint8_t* x, const int32_t* stream, void* y,
                                  const MveDepthwise& tile, const MveStore& out) {
-  const int vectors = tile.row_groups * tile.column_groups;
+  const int vectors = tile.row_groups * tile.column_groups * tile.parts;
   for (int c = 0; c < tile.channels; ++c) {
     const int32_t* const factors = stream + 4 * vectors * tile.rows;
     for (int row = 0; row < tile.rows; ++row) {
       for (int p = 0; p < tile.pixels; ++p) {
-        uint32_t sum = mve_word(factors);
+        uint32_t sum = 0;
         for (int v = 0; v < vectors; ++v) {
+          const int group = v / tile.parts;
           const uint8_t* const from = x + c * tile.channel_step + p * tile.x_step +
-                                      v / tile.column_groups * tile.group_step +
-                                      v % tile.column_groups * 16;
+                                      group / tile.column_groups * tile.group_step +
+                                      group % tile.column_groups * 16;
           const int32_t* const weights = stream + 4 * (v * tile.rows + row);
-          for (int k = 0; k < 16; ++k) {
-            const auto w = static_cast<int8_t>(mve_word(weights + k / 4) >> (8 * (k % 4)) & 0xffu);
-            sum += static_cast<uint32_t>(static_cast<int8_t>(from[k]) * w);
-          }
+          for (int k = 0; k < 16; ++k) sum += mve_signed_product(from[k], weights, k);
         }
-        float scale = 0;
-        memcpy(&scale, factors + 1, sizeof scale);
-        const float scaled = opaque(static_cast<float>(static_cast<int32_t>(sum)) * scale);
-        y[row * tile.y_row + p * out.step + c] =
-            static_cast<uint8_t>(clamp_round_offset(scaled, out.zero_point, out.low, out.high));
+        mve_store(y, row * tile.y_row + p * out.step + c, sum, factors, out);
       }
     }
-    stream = factors + 2;
+    stream = factors + (out.is_int32 ? 1 : 2);
   }
 }
 
@@ -241,27 +256,25 @@ struct MveLineTile {
   int channels;
   ptrdiff_t channel_step;  // bytes of scratch
   int vectors;             // of 16 taps
+  int parts;               // int8 weights that add up to one weight
 };
 
-// The stream holds for every channel: 16 weights for each vector of taps; bias; scale.
-static inline void mve_line_tile(const uint8_t* x, const int32_t* stream, uint8_t* y,
+// The stream holds for every channel: for each vector of taps, for each part, 16 weights; bias;
+// scale, where y is bytes.
+static inline void mve_line_tile(const uint8_t* x, const int32_t* stream, void* y,
                                  const MveLineTile& tile, const MveStore& out) {
   for (int c = 0; c < tile.channels; ++c) {
-    const int32_t* const factors = stream + 4 * tile.vectors;
-    float scale = 0;
-    memcpy(&scale, factors + 1, sizeof scale);
+    const int32_t* const factors = stream + 4 * tile.vectors * tile.parts;
     for (int p = 0; p < tile.pixels; ++p) {
       const uint8_t* const from = x + c * tile.channel_step + p * tile.x_step;
-      uint32_t sum = mve_word(factors);
-      for (int k = 0; k < 16 * tile.vectors; ++k) {
-        const auto w = static_cast<int8_t>(mve_word(stream + k / 4) >> (8 * (k % 4)) & 0xffu);
-        sum += static_cast<uint32_t>(static_cast<int8_t>(from[k]) * w);
+      uint32_t sum = 0;
+      for (int v = 0; v < tile.vectors * tile.parts; ++v) {
+        for (int k = 0; k < 16; ++k)
+          sum += mve_signed_product(from[v / tile.parts * 16 + k], stream + 4 * v, k);
       }
-      const float scaled = opaque(static_cast<float>(static_cast<int32_t>(sum)) * scale);
-      y[p * out.step + c] =
-          static_cast<uint8_t>(clamp_round_offset(scaled, out.zero_point, out.low, out.high));
+      mve_store(y, p * out.step + c, sum, factors, out);
     }
-    stream = factors + 2;
+    stream = factors + (out.is_int32 ? 1 : 2);
   }
 }
 

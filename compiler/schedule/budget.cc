@@ -53,8 +53,7 @@ class Search {
         sink_(sink) {}
 
   std::unique_ptr<Program> run() {
-    Objective code = options_.objective;
-    if (code == Objective::kRam) code = Objective::kBalanced;
+    const Objective code = options_.objective;
     std::unique_ptr<Program> program = best_of_halos(graph_, code, sink_);
     if (program == nullptr) return nullptr;
     Trial chosen = trial_of(*program, std::nullopt, code, "whole tensors");
@@ -110,6 +109,14 @@ class Search {
     return !options_.arena_limit || trial.numbers.arena_bytes <= *options_.arena_limit;
   }
 
+  // The same tensors, but kernels with less memory of their own.
+  void try_code(Objective code) {
+    Sink own;
+    const std::unique_ptr<Program> program = best_of_halos(graph_, code, own);
+    if (program != nullptr && program->arena_bytes < arenas_.front().numbers.arena_bytes)
+      arenas_.push_back(trial_of(*program, std::nullopt, code, "whole tensors, less scratch"));
+  }
+
   void try_streams(Objective code) {
     const double most = options_.arena_limit ? kMostRepeatedForLimit : kMostRepeated;
     for (const RowStream& stream : row_streams(graph_, most, kMostStreams)) {
@@ -143,7 +150,10 @@ class Search {
     const bool whole_fits = fits_arena(chosen);
     if (!is_ram() && whole_fits) return true;
     arenas_.push_back(chosen);
-    try_streams(chosen.way.code);
+    const Objective code =
+        chosen.way.code == Objective::kBalanced ? Objective::kRam : chosen.way.code;
+    if (code != chosen.way.code) try_code(code);
+    try_streams(code);
     const Trial* best = nullptr;
     for (const Trial& trial : arenas_) {
       if (fits_arena(trial) && (best == nullptr || is_better(trial, *best))) best = &trial;
@@ -152,7 +162,7 @@ class Search {
       refuse_arena();
       return false;
     }
-    if (!best->stream) return true;
+    if (best == &arenas_.front()) return true;
     chosen = *best;
     program = again(chosen);
     return true;

@@ -1,8 +1,8 @@
 // Code for Cortex-M4, M7 and M33: convolutions whose weights are not int8 but of 8 bits' range
 // (uint8 with a zero point, as tf2onnx and ONNX Runtime write them), or whose zero point of x is
-// known at run time, run in the same functions in assembly as others, in the emulator and in the
-// Native stage. Skipped, with the packages that
-// would help, where compiler or emulator is missing.
+// known at run time, run in the same functions in assembly as others, and so do pools, in the
+// emulator and in the Native stage. Skipped, with the packages that would help, where compiler or
+// emulator is missing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"
+#include "tests/support/channel_cases.h"
 #include "tests/support/engines.h"
 #include "tests/support/expression_cases.h"
 #include "tests/support/generated_batch.h"
@@ -33,6 +34,21 @@ bool moves_weights(const Program& program) {
 bool adds_starts(const Program& program) {
   return std::ranges::any_of(program.steps,
                              [](const auto& step) { return step->kind == "started"; });
+}
+
+// In the emulator, four networks to an image.
+void expect_outputs(const std::vector<std::unique_ptr<Program>>& programs,
+                    const std::vector<Case>& all, const IsaTraits& isa) {
+  constexpr std::size_t kTogether = 4;
+  for (std::size_t first = 0; first < all.size(); first += kTogether) {
+    std::vector<BatchEntry> entries;
+    for (std::size_t i = first; i < first + kTogether; ++i)
+      entries.push_back({programs[i].get(), &all[i].inputs});
+    const auto outputs = run_generated(entries, isa);
+    ASSERT_TRUE(outputs);
+    for (std::size_t i = first; i < first + kTogether; ++i)
+      EXPECT_EQ(difference_of((*outputs)[i - first], reference_outputs(all[i])), "") << all[i].name;
+  }
 }
 
 TEST(DspConvolutions, UnsignedWeightsAndZeroPointsAtRunTimeAgree) {
@@ -56,16 +72,28 @@ TEST(DspConvolutions, UnsignedWeightsAndZeroPointsAtRunTimeAgree) {
   EXPECT_GE(started, 2);
   const std::string missing = cli::status_of(isa).missing;
   if (!missing.empty()) GTEST_SKIP() << missing;
-  constexpr std::size_t kTogether = 4;
-  for (std::size_t first = 0; first < all.size(); first += kTogether) {
-    std::vector<BatchEntry> entries;
-    for (std::size_t i = first; i < first + kTogether; ++i)
-      entries.push_back({programs[i].get(), &all[i].inputs});
-    const auto outputs = run_generated(entries, isa);
-    ASSERT_TRUE(outputs);
-    for (std::size_t i = first; i < first + kTogether; ++i)
-      EXPECT_EQ(difference_of((*outputs)[i - first], reference_outputs(all[i])), "") << all[i].name;
+  expect_outputs(programs, all, isa);
+}
+
+// Maxima of words of four channels; the last word goes over some channels again.
+TEST(DspPools, MaximaOfWordsAgree) {
+  const IsaTraits& isa = *find_target("cortex-m4");
+  const std::vector<Case> all = pools(32);
+  std::vector<std::unique_ptr<Program>> programs;
+  int in_assembly = 0;
+  for (const Case& each : all) {
+    programs.push_back(compiled(each, isa.name, RequantizeMode::kAuto));
+    ASSERT_NE(programs.back(), nullptr) << each.name;
+    for (const auto& step : programs.back()->steps)
+      in_assembly += step->kind == "maxpool" && !step->assembly.empty() ? 1 : 0;
+    EXPECT_EQ(difference_of(native_outputs(*programs.back(), each.inputs), reference_outputs(each)),
+              "")
+        << each.name;
   }
+  EXPECT_GE(in_assembly, 10);
+  const std::string missing = cli::status_of(isa).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  expect_outputs(programs, all, isa);
 }
 
 }  // namespace

@@ -41,10 +41,13 @@ struct Compiled {
 };
 
 // Expects that the Native stage agrees with the reference for all.
-Compiled compile_all(const std::vector<Case>& all) {
+Compiled compile_all(const std::vector<Case>& all, Objective objective) {
+  CompileOptions options;
+  options.target = helium().name;
+  options.objective = objective;
   Compiled out;
   for (const Case& each : all) {
-    out.programs.push_back(compiled(each, helium().name, RequantizeMode::kAuto));
+    out.programs.push_back(compiled(each, options));
     EXPECT_NE(out.programs.back(), nullptr) << each.name;
     if (out.programs.back() == nullptr) return out;
     const Program& program = *out.programs.back();
@@ -57,8 +60,9 @@ Compiled compile_all(const std::vector<Case>& all) {
 
 // The same in the emulator, several networks to an image, as many as its board has memory for.
 // `share`: at least one of so many has functions in assembly.
-void expect_agreement(const std::vector<Case>& all, int share) {
-  const Compiled compiled = compile_all(all);
+void expect_agreement(const std::vector<Case>& all, int share,
+                      Objective objective = Objective::kBalanced) {
+  const Compiled compiled = compile_all(all, objective);
   ASSERT_EQ(compiled.programs.size(), all.size());
   EXPECT_GE(compiled.with_assembly * share, static_cast<int>(all.size()));
   const std::string missing = cli::status_of(helium()).missing;
@@ -91,7 +95,33 @@ TEST(Helium, EveryCountOfDepthwiseChannelsAgrees) {
   expect_agreement(depthwise_channel_counts(1), 3);
 }
 
+TEST(Helium, DepthwiseConvolutionsOfIntegersAgree) { expect_agreement(depthwise_integers(1), 2); }
+
 TEST(Helium, DepthwiseConvolutionsAlongALineAgree) { expect_agreement(depthwise_lines(90), 2); }
+
+TEST(Helium, LinesOfFewChannelsAtATimeAgree) {
+  expect_agreement(depthwise_lines(24), 2, Objective::kRam);
+}
+
+TEST(Helium, LinesTakeLessScratchMemoryForLittleRam) {
+  int less = 0;
+  for (const Case& each : depthwise_lines(24)) {
+    CompileOptions options;
+    options.target = helium().name;
+    const std::unique_ptr<Program> plain = compiled(each, options);
+    options.objective = Objective::kRam;
+    const std::unique_ptr<Program> little = compiled(each, options);
+    ASSERT_TRUE(plain != nullptr && little != nullptr);
+    EXPECT_LE(little->arena_bytes, plain->arena_bytes) << each.name;
+    less += little->arena_bytes < plain->arena_bytes ? 1 : 0;
+    options.objective = Objective::kBalanced;
+    options.arena_limit = little->arena_bytes;
+    const std::unique_ptr<Program> limited = compiled(each, options);
+    ASSERT_NE(limited, nullptr) << each.name;
+    EXPECT_LE(limited->arena_bytes, little->arena_bytes) << each.name;
+  }
+  EXPECT_GE(less, 4);
+}
 
 TEST(Helium, LargerConvolutionsAndWideWeightsAgree) {
   std::vector<Case> all = larger_convolutions(24);
@@ -112,6 +142,8 @@ TEST(Helium, ResidualsAndNetworksAgree) {
   add_cases(all, small_networks(6));
   expect_agreement(all, 2);
 }
+
+TEST(Helium, PoolsAgree) { expect_agreement(pools(48), 2); }
 
 TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }
 
@@ -159,6 +191,8 @@ TEST(Helium, FunctionsOfOneNameAreEqual) {
   add_cases(all, depthwise_channel_counts(1));
   add_cases(all, residual_convolutions(12));
   add_cases(all, depthwise_lines(90));
+  add_cases(all, depthwise_integers(1));
+  add_cases(all, pools(48));
   std::map<std::string, AssemblyFunction> known;
   for (const Case& each : all) {
     const std::unique_ptr<Program> program = compiled(each, helium().name, RequantizeMode::kAuto);

@@ -6,6 +6,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/reference_math.h"
+#include "tests/support/channel_cases.h"
 #include "tests/support/conv_node.h"
 
 namespace etch {
@@ -353,6 +354,15 @@ std::vector<Case> small_networks(int count) {
       if (dice.one_in(6)) network.another_output();
     }
     out.push_back(network.finish(name));
+  }
+  return out;
+}
+
+std::vector<Case> pools(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(7'700'000 + static_cast<std::uint64_t>(index));
+    out.push_back(index % 2 == 0 ? max_pool_case(index, dice) : average_pool_case(index, dice));
   }
   return out;
 }

@@ -33,6 +33,11 @@ void add_plane(ConvShape& shape, Dice& dice, std::int64_t most_rows, std::int64_
   }
 }
 
+ConvShape::AtRunTime at_run_time_of(ConvShape::Kind kind) {
+  return kind == ConvShape::Kind::kConvInteger ? ConvShape::AtRunTime::kZeroPointOfX
+                                               : ConvShape::AtRunTime::kOnlyX;
+}
+
 template <class Channels>
 std::vector<Case> cases(const char* name, int each, std::uint64_t seed, Channels set_channels) {
   std::vector<Case> out;
@@ -43,7 +48,7 @@ std::vector<Case> cases(const char* name, int each, std::uint64_t seed, Channels
       set_channels(shape, channels, dice);
       add_plane(shape, dice, 7, channels < 20 ? 50 : 24);
       shape.batch = dice.one_in(8) ? 2 : 1;
-      shape.channels_last = dice.one_in(2);
+      shape.channels_last = dice.one_in(2) && shape.kind == ConvShape::Kind::kQLinearConv;
       const auto scaling =
           dice.pick<Scaling>({Scaling::kTypical, Scaling::kTypical, Scaling::kTies, Scaling::kHuge,
                               Scaling::kWrapping, Scaling::kSaturating});
@@ -60,6 +65,16 @@ std::vector<Case> depthwise_channel_counts(int each) {
     shape.group = channels;
     shape.in_per_group = shape.out_per_group = 1;
   });
+}
+
+std::vector<Case> depthwise_integers(int each) {
+  const auto set_channels = [](ConvShape& shape, std::int64_t channels, Dice& dice) {
+    shape.kind = ConvShape::Kind::kConvInteger;
+    shape.group = channels;
+    shape.in_per_group = shape.out_per_group = 1;
+    if (!dice.one_in(3)) shape.at_run_time = at_run_time_of(shape.kind);
+  };
+  return cases("depthwise_integers", each, 8'500'000, set_channels);
 }
 
 std::vector<Case> dense_channel_counts(int each) {
@@ -99,6 +114,8 @@ std::vector<Case> depthwise_lines(int count) {
       insert(shape.pad_begin, 0);
       insert(shape.pad_end, 0);
     }
+    if (dice.one_in(3)) shape.kind = ConvShape::Kind::kConvInteger;
+    if (dice.one_in(2)) shape.at_run_time = at_run_time_of(shape.kind);
     out.push_back(conv_case(shape, Scaling::kTypical, cat("depthwise_line_", i), dice));
   }
   return out;

@@ -12,11 +12,17 @@ namespace etch {
 // to 3, kernels of 1 to 5 and any pads, widths that leave remainders, and any scaling but such as
 // makes all outputs equal.
 std::vector<Case> depthwise_channel_counts(int each);
+std::vector<Case> depthwise_integers(int each);    // ConvInteger, zero points known at run time too
 std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 
 // Depthwise along one axis, either of a plane with few or many lines, or the only one: 2 to 37
-// taps, strides 1 to 3 or dilations 2 to 9, any pads, 1 to 33 channels.
+// taps, strides 1 to 3 or dilations 2 to 9, any pads, 2 to 33 channels; of bytes or, a third,
+// integers.
 std::vector<Case> depthwise_lines(int count);
+
+// Pools of images of 1 to 40 channels, maxima and averages, global ones too: windows of up to three
+// rows and columns, any strides and pads.
+std::vector<Case> pools(int count);
 
 // Depthwise with pixels more than 4 KiB apart: farther than offsets in loads of Arm reach.
 std::vector<Case> pixels_far_apart();

@@ -1,11 +1,14 @@
 // Pooling steps; see pooling.h.
 #include "compiler/kernels/pool/pooling.h"
 
+#include <optional>
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/assemble.h"
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/conv/regions.h"
+#include "compiler/kernels/pool/assembly.h"
 #include "compiler/kernels/pool/plane_average.h"
 #include "compiler/program/requantization.h"
 #include "compiler/program/rounding_proof.h"
@@ -118,6 +121,18 @@ void average_without_floats(const IsaTraits& isa, PoolPlan& plan, PoolStep& step
   step.facts.push_back(std::move(requantized.fact));
 }
 
+// Rows of pixels become functions in assembly where the core has them.
+void use_assembly(const IsaTraits& isa, PoolPlan& plan, PoolStep& step) {
+  if (plan.kind == PoolPlan::Kind::kGlobalAverage || plan.clamp) return;
+  for (PoolRegion& region : plan.regions) {
+    const rt::PoolRow row = plan.row_of(region);
+    std::optional<AssemblyFunction> function =
+        plan.kind == PoolPlan::Kind::kMax ? pool_maximum_function(row, isa)
+                                          : pool_mean_function(row, plan.mean_of(region), isa);
+    if (function) region.function = use(std::move(*function), step.assembly);
+  }
+}
+
 void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan plan,
             std::string summary) {
   auto step = std::make_unique<PoolStep>();
@@ -130,6 +145,7 @@ void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan pla
   plan.x_image = ends.x.stride[0];
   plan.y_image = ends.y.stride[0];
   plan.channels = static_cast<int>(ends.x.shape[1]);
+  use_assembly(lowering.isa(), plan, *step);
   step->plan = std::move(plan);
   lowering.add(node, std::move(step), {{"x", &ends.x}, {"y", &ends.y}});
 }

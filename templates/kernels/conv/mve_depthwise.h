@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/check.h"
 #include "runtime/etch_mve.h"
 #include "templates/external/ops.h"
 #include "templates/stage.h"
@@ -43,7 +44,7 @@ struct MveDepthwisePlan {
 
 namespace mve_depthwise_detail {
 
-template <class S>
+template <class S, class Out>
 struct Tiles {
   using Index = typename S::Index;
   S& s;
@@ -75,18 +76,19 @@ struct Tiles {
     rt::MveDepthwise tile = plan.tile;
     tile.pixels = pixels;
     const std::int64_t written =
-        (tile.rows - 1) * tile.y_row + (pixels - 1) * plan.out.step + tile.channels;
+        ((tile.rows - 1) * tile.y_row + (pixels - 1) * plan.out.step + tile.channels) *
+        static_cast<std::int64_t>(sizeof(Out));
     const std::int64_t read = plan.scratch_bytes - (plan.cols - pixels) * tile.x_step;
     const typename S::template Ptr<const std::uint8_t> scratch =
         s.template operand<const std::uint8_t>(1);
-    const auto native = [this, tile](const std::uint8_t* x, const std::int32_t* stream,
-                                     std::uint8_t* to) {
+    const auto native = [this, tile](const std::uint8_t* x, const std::int32_t* stream, Out* to) {
       rt::mve_depthwise(x, stream, to, tile, plan.out);
     };
-    s.call(assembly_call({function, "etch_mve.h", FloatUse::kUsed}, native, read,
-                         4 * plan.stream_words, written),
+    const FloatUse floats = plan.out.is_int32 ? FloatUse::kNone : FloatUse::kUsed;
+    s.call(assembly_call({function, "etch_mve.h", floats}, native, read, 4 * plan.stream_words,
+                         written),
            scratch + column * tile.x_step, s.template constant<const std::int32_t>("stream"),
-           s.template operand<std::uint8_t>(2) + y + column * plan.out.step);
+           s.template operand<Out>(2) + y + column * plan.out.step);
   }
 
   void row(const MveDepthwiseRows& segment, const Index& x, const Index& y) {
@@ -97,16 +99,10 @@ struct Tiles {
   }
 };
 
-}  // namespace mve_depthwise_detail
-
-template <class S>
-void mve_depthwise_kernel(S& s, const MveDepthwisePlan& plan) {
+template <class Out, class S>
+void all_rows(S& s, const MveDepthwisePlan& plan) {
   using Index = typename S::Index;
-  mve_depthwise_detail::Tiles<S> tiles{s, plan};
-  if (plan.pads_columns) {
-    s.call(external::Fill{}, s.template operand<std::uint8_t>(1), plan.padding ^ 0x80,
-           static_cast<int>(plan.scratch_bytes));
-  }
+  Tiles<S, Out> tiles{s, plan};
   s.loop("image", plan.images, [&](const Index& image) {
     for (const MveDepthwiseRows& segment : plan.rows) {
       s.loop("row", segment.count, [&](const Index& row) {
@@ -115,6 +111,19 @@ void mve_depthwise_kernel(S& s, const MveDepthwisePlan& plan) {
       });
     }
   });
+}
+
+}  // namespace mve_depthwise_detail
+
+template <class S>
+void mve_depthwise_kernel(S& s, const MveDepthwisePlan& plan) {
+  if (plan.pads_columns) {
+    ETCH_CHECK(plan.scratch_bytes <= INT32_MAX);
+    s.call(external::Fill{}, s.template operand<std::uint8_t>(1), plan.padding ^ 0x80,
+           static_cast<int>(plan.scratch_bytes));
+  }
+  if (plan.out.is_int32) return mve_depthwise_detail::all_rows<std::int32_t>(s, plan);
+  mve_depthwise_detail::all_rows<std::uint8_t>(s, plan);
 }
 
 }  // namespace etch

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/etch_pool.h"
+#include "templates/external.h"
 #include "templates/kernels/quantize/requantize.h"
 #include "templates/stage.h"
 
@@ -26,7 +28,8 @@ struct PoolRegion {
   std::int64_t first_tap = 0;
   int count[3] = {1, 1, 1};
   std::int64_t step[3] = {};
-  float divisor = 1;  // of an average
+  float divisor = 1;     // of an average
+  std::string function;  // in assembly, for a row of pixels; empty: there is none
 
   int taps() const { return count[0] * count[1] * count[2]; }
 };
@@ -49,6 +52,20 @@ struct PoolPlan {
   int pixels = 1;
   float scale = 1;
   Requantize out;
+
+  // Of windows, as functions in assembly take them.
+  rt::PoolRow row_of(const PoolRegion& r) const {
+    return {r.cols,
+            static_cast<std::ptrdiff_t>(r.x_col),
+            static_cast<std::ptrdiff_t>(r.y_col),
+            channels,
+            {r.count[0], r.count[1], r.count[2]},
+            {static_cast<std::ptrdiff_t>(r.step[0]), static_cast<std::ptrdiff_t>(r.step[1]),
+             static_cast<std::ptrdiff_t>(r.step[2])}};
+  }
+  rt::PoolMean mean_of(const PoolRegion& r) const {
+    return {x_scale, x_zero_point, r.divisor, y_scale, y_zero, y_stored};
+  }
 };
 
 namespace pool_detail {
@@ -196,6 +213,24 @@ void pixel(S& s, const PoolPlan& plan, const PoolRegion& region, const std::stri
     one(typename S::Index(plan.channels - plan.channels % full), plan.channels % full);
 }
 
+// A row of pixels by the region's function; x and y of its first pixel.
+template <class S>
+void row_in_assembly(S& s, const PoolPlan& plan, const PoolRegion& region,
+                     const typename S::template Ptr<const std::uint8_t>& x,
+                     const typename S::template Ptr<std::uint8_t>& y) {
+  std::int64_t read = (region.cols - 1) * region.x_col + plan.channels;
+  for (int a = 0; a < 3; ++a) read += (region.count[a] - 1) * region.step[a];
+  const bool averages = plan.kind == PoolPlan::Kind::kAverage;
+  const auto native = [&plan, &region, averages](const std::uint8_t* from, std::uint8_t* to) {
+    if (averages) return rt::pool_mean(from, to, plan.row_of(region), plan.mean_of(region));
+    rt::pool_maximum(from, to, plan.row_of(region));
+  };
+  s.call(
+      assembly_call({region.function, "etch_pool.h", averages ? FloatUse::kUsed : FloatUse::kNone},
+                    native, read, (region.cols - 1) * region.y_col + plan.channels),
+      x + typename S::Index(region.first_tap), y);
+}
+
 }  // namespace pool_detail
 
 template <class S>
@@ -213,6 +248,11 @@ void pool_kernel(S& s, const PoolPlan& plan) {
         continue;
       }
       s.loop("row", region.rows, [&](const Index& row) {
+        if (!region.function.empty()) {
+          return pool_detail::row_in_assembly(s, plan, region,
+                                              x + Index(region.x_offset) + row * region.x_row,
+                                              y + Index(region.y_offset) + row * region.y_row);
+        }
         s.loop("col", region.cols, [&](const Index& col) {
           pool_detail::pixel(s, plan, region, prefix,
                              x + Index(region.x_offset) + row * region.x_row + col * region.x_col,

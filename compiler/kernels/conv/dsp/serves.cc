@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/check.h"
 #include "compiler/kernels/conv/dsp/low.h"
 #include "compiler/kernels/conv/regions.h"
 
@@ -58,6 +59,7 @@ bool is_served(const ConvProblem& problem, const IsaTraits& isa) {
 std::optional<int> dsp_weights_moved(const ConvProblem& problem) {
   if (problem.weights.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(problem.weights.begin(), problem.weights.end());
+  ETCH_CHECK(*least >= -UINT8_MAX && *most <= UINT8_MAX);
   if (*least >= INT8_MIN && *most <= INT8_MAX) return 0;
   if (*most - *least > UINT8_MAX) return std::nullopt;
   return *most > INT8_MAX ? *most - INT8_MAX : *least - INT8_MIN;

@@ -236,31 +236,35 @@ std::string name_of(const MveConv& conv) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string digits;
   for (int i = 60; i >= 0; i -= 4) digits += kDigits[hash >> i & 15U];
-  const std::string store =
-      conv.out.is_int32 ? std::string("int32")
-                        : cat("z", conv.out.zero_point, "_l", conv.out.low, "_h", conv.out.high);
   return cat("mve_p", conv.tile.pixels, "_x", conv.tile.x_step, "_k", conv.vectors(),
              conv.tile.gathered ? "g" : "", "_w", conv.tile.offset, "_c", conv.tile.channels, "_b",
-             conv.tile.block, "_", store, "_", digits);
+             conv.tile.block, mve_store_name(conv.out), "_", digits);
 }
 
 const char* text(bool value) { return value ? "true" : "false"; }
 
 std::string fallback_of(const MveConv& conv) {
   const rt::MveTile& t = conv.tile;
-  const rt::MveStore& o = conv.out;
   const rt::MveAdd& a = conv.add;
   return cat("const rt::MvePiece pieces[] = {", pieces_text(conv.pieces), "}; ",
              "rt::mve_tile(x, stream, y, ", a.is_there ? "residual" : "nullptr", ", {", t.pixels,
              ", ", t.x_step, ", ", t.block, ", ", t.channels, ", ", text(t.gathered), ", ",
-             t.offset, "}, pieces, ", conv.pieces.size(), ", {", text(o.is_int32), ", ",
-             o.zero_point, ", ", o.low, ", ", o.high, ", ", o.step, "}, {", text(a.is_there), ", ",
-             text(a.residual_is_a), ", ", hex_float(a.ratio_a), ", ", hex_float(a.ratio_b), ", ",
-             hex_float(a.fixed), ", ", a.a_stored, ", ", a.b_stored, ", ", a.y_stored, ", ", a.low,
-             ", ", a.high, ", ", a.step, "});");
+             t.offset, "}, pieces, ", conv.pieces.size(), ", ", mve_store_text(conv.out), ", {",
+             text(a.is_there), ", ", text(a.residual_is_a), ", ", hex_float(a.ratio_a), ", ",
+             hex_float(a.ratio_b), ", ", hex_float(a.fixed), ", ", a.a_stored, ", ", a.b_stored,
+             ", ", a.y_stored, ", ", a.low, ", ", a.high, ", ", a.step, "});");
 }
 
 }  // namespace
+
+std::string mve_store_name(const rt::MveStore& out) {
+  return out.is_int32 ? "_int32" : cat("_z", out.zero_point, "_l", out.low, "_h", out.high);
+}
+
+std::string mve_store_text(const rt::MveStore& out) {
+  return cat("{", text(out.is_int32), ", ", out.zero_point, ", ", out.low, ", ", out.high, ", ",
+             out.step, "}");
+}
 
 int MveConv::vectors() const {
   return rt::mve_vectors(tile, pieces.data(), static_cast<int>(pieces.size()));

@@ -2,14 +2,13 @@
 #include "compiler/kernels/conv/helium/depthwise.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/assemble.h"
 #include "compiler/kernels/conv/depthwise/depthwise.h"
 #include "compiler/kernels/conv/helium/depthwise_plan.h"
-#include "compiler/kernels/conv/helium/pack.h"
+#include "compiler/kernels/conv/helium/parts.h"
 #include "compiler/kernels/conv/pieces.h"
 #include "compiler/program/constants.h"
 #include "compiler/stage/staged_step_impl.h"
@@ -24,9 +23,9 @@ constexpr int kWord = kMveWord;
 
 // ---- pack ----
 
-// Four columns of four rows of taps.
+// Of four columns of four rows of taps.
 void append_vector(const ConvProblem& problem, std::int64_t m, int first_row, int first_col,
-                   std::vector<std::int32_t>& stream) {
+                   int part, std::vector<std::int32_t>& stream) {
   const Axes3 axes = three_axes(problem);
   const std::int64_t rows = axes.axis[1].kernel, cols = axes.axis[2].kernel;
   for (int col = first_col; col < first_col + kWord; ++col) {
@@ -34,7 +33,7 @@ void append_vector(const ConvProblem& problem, std::int64_t m, int first_row, in
     for (int i = 0; i < kWord; ++i) {
       const int row = first_row + i;
       const bool inside = row >= 0 && row < rows && col < cols;
-      const int weight = inside ? problem.weight(m, row * cols + col, 0) : 0;
+      const int weight = inside ? mve_part(problem.weight(m, row * cols + col, 0), part) : 0;
       word |= (static_cast<std::uint32_t>(weight) & 0xffU) << (8 * i);
     }
     stream.push_back(static_cast<std::int32_t>(word));
@@ -46,12 +45,11 @@ std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwis
   for (int m = 0; m < t.channels; ++m) {
     for (int g = 0; g < t.row_groups; ++g) {
       for (int h = 0; h < t.column_groups; ++h) {
-        for (int row = 0; row < t.rows; ++row)
-          append_vector(problem, m, kWord * g - row, kWord * h, stream);
+        for (int i = 0; i < t.parts * t.rows; ++i)
+          append_vector(problem, m, kWord * g - i % t.rows, kWord * h, i / t.rows, stream);
       }
     }
-    stream.push_back(mve_depthwise_bias(problem, m));
-    stream.push_back(std::bit_cast<std::int32_t>(problem.scale[static_cast<std::size_t>(m)]));
+    append_mve_factors(problem, m, stream);
   }
   return stream;
 }
@@ -71,10 +69,8 @@ Description describe(const ConvProblem& problem, const MveDepthwisePlan& p) {
 }  // namespace
 
 bool mve_depthwise_serves(const ConvProblem& problem, const IsaTraits& isa) {
-  const bool narrow = std::all_of(problem.weights.begin(), problem.weights.end(),
-                                  [](int w) { return w >= -128 && w <= 127; });
-  if (isa.assembly != Assembly::kMve || !is_depthwise(problem) || problem.scale.empty() ||
-      problem.geometry.axes.size() > 2 || !narrow)
+  if (isa.assembly != Assembly::kMve || !is_depthwise(problem) ||
+      problem.geometry.axes.size() > 2 || problem.weights.empty())
     return false;
   const ConvAxis& cols = problem.geometry.axes.back();
   return cols.dilation == 1 || cols.kernel == 1;

@@ -14,7 +14,7 @@ namespace etch {
 ETCH_PLAN_STEP(MveDepthwiseStep, MveDepthwisePlan, mve_depthwise_kernel, kDependent);
 
 // False where this kernel does not serve the problem: not depthwise, three axes, dilated columns,
-// weights wider than int8.
+// weights known at run time.
 bool mve_depthwise_serves(const ConvProblem& problem, const IsaTraits& isa);
 
 // Of a problem that it serves; null where columns read padding alone, or requantization is with

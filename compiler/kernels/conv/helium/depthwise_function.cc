@@ -110,8 +110,9 @@ class Tile {
   explicit Tile(const MveDepthwiseConv& conv)
       : tile_(conv.tile),
         words_(conv.stream_words()),
+        record_(4 * conv.channel_words()),
         as_conv_(etch::as_conv(conv)),
-        epilogue_(as_conv_, tile_.rows, tile_.y_row, together() ? record() : 0) {}
+        epilogue_(as_conv_, tile_.rows, tile_.y_row, together() ? record_ : 0) {}
 
   std::vector<std::string> lines() {
     t_.comment("r1: scratch; r3: stream; r9: y; r11: end of the stream; r5: work");
@@ -129,8 +130,6 @@ class Tile {
   static constexpr int kStack = kRegisterBytes + 64;
 
  private:
-  int record() const { return 4 * (4 * tile_.row_groups * tile_.column_groups * tile_.rows + 2); }
-
   // A single pixel fills vectors with four channels.
   bool together() const {
     constexpr std::int64_t kReach = 508;
@@ -141,16 +140,17 @@ class Tile {
   void four_channels() {
     for (int c = 0; c < 4; ++c) {
       t_.op("vldrw.u32", "q0", Thumb::at("r1", c * tile_.channel_step));
-      for (int row = 0; row < tile_.rows; ++row) {
-        t_.op("vldrw.u32", "q1", Thumb::at("r3", c * record() + 16 * row));
-        t_.op("vmladav.s8", Thumb::r(2 * (4 * row + c)), "q1", "q0");
+      for (int i = 0; i < tile_.parts * tile_.rows; ++i) {
+        t_.op("vldrw.u32", "q1", Thumb::at("r3", c * record_ + 16 * i));
+        t_.op(i < tile_.rows ? "vmladav.s8" : "vmladava.s8",
+              Thumb::r(2 * (4 * (i % tile_.rows) + c)), "q1", "q0");
       }
     }
     t_.add("r1", "r1", 4 * tile_.channel_step, "r5");
-    const int factors = 16 * tile_.rows;
+    const int factors = 16 * tile_.parts * tile_.rows;
     t_.add("r3", "r3", factors, "r5");
     epilogue_.finish(t_, 4);
-    t_.add("r3", "r3", 4 * record() - factors - 8, "r5");
+    t_.add("r3", "r3", 3 * record_, "r5");  // it goes over the factors of one channel
   }
 
   void one_channel() {
@@ -158,8 +158,10 @@ class Tile {
     std::int64_t at = 0;
     for (int g = 0; g < tile_.row_groups; ++g) {
       for (int h = 0; h < tile_.column_groups; ++h) {
-        multiply(at, g * tile_.group_step + 16 * h, first);
-        first = false;
+        for (int part = 0; part < tile_.parts; ++part) {
+          multiply(at, g * tile_.group_step + 16 * h, first);
+          first = false;
+        }
       }
     }
     move(at, tile_.channel_step);
@@ -194,6 +196,7 @@ class Tile {
 
   const rt::MveDepthwise& tile_;
   std::int64_t words_;
+  int record_;  // bytes of the stream of a channel
   MveConv as_conv_;
   MveEpilogue epilogue_;
   Thumb t_;
@@ -222,8 +225,8 @@ AssemblyFunction mve_interleave(const rt::MveRows& rows) {
 bool fits(const MveDepthwiseConv& conv) {
   const rt::MveDepthwise& t = conv.tile;
   constexpr std::int64_t kReach = 508, kMostOffset = 65535;
-  return (t.pixels - 1) * t.x_step <= kReach && t.row_groups * t.column_groups <= 16 &&
-         3 * conv.out.step + t.y_row <= kMostOffset;
+  return (t.pixels - 1) * t.x_step <= kReach && conv.vectors() <= 16 &&
+         (conv.out.is_int32 || 3 * conv.out.step + t.y_row <= kMostOffset);
 }
 
 AssemblyFunction mve_depthwise(const MveDepthwiseConv& conv) {
@@ -232,17 +235,17 @@ AssemblyFunction mve_depthwise(const MveDepthwiseConv& conv) {
   AssemblyFunction out;
   out.name = cat("mve_depthwise_p", t.pixels, "_x", t.x_step, "_r", t.rows, "_y", t.y_row, "_c",
                  t.channels, "_s", t.channel_step, "_g", t.row_groups, "_s", t.group_step, "_h",
-                 t.column_groups, "_z", o.zero_point, "_l", o.low, "_h", o.high, "_y", o.step);
+                 t.column_groups, "_w", t.parts, mve_store_name(o), "_y", o.step);
   out.summary = cat(counted(t.rows, "row"), " of ", counted(t.pixels, "pixel"), " x ",
                     counted(t.channels, "channel"));
   out.condition = kCondition;
-  out.types = {"const uint8_t*", "const int32_t*", "uint8_t*"};
+  out.types = {"const uint8_t*", "const int32_t*", o.is_int32 ? "int32_t*" : "uint8_t*"};
   out.names = {"x", "stream", "y"};
   out.lines = Tile(conv).lines();
-  out.fallback = cat("rt::mve_depthwise(x, stream, y, {", t.pixels, ", ", t.x_step, ", ", t.rows,
-                     ", ", t.y_row, ", ", t.channels, ", ", t.channel_step, ", ", t.row_groups,
-                     ", ", t.group_step, ", ", t.column_groups, "}, {false, ", o.zero_point, ", ",
-                     o.low, ", ", o.high, ", ", o.step, "});");
+  out.fallback =
+      cat("rt::mve_depthwise(x, stream, y, {", t.pixels, ", ", t.x_step, ", ", t.rows, ", ",
+          t.y_row, ", ", t.channels, ", ", t.channel_step, ", ", t.row_groups, ", ", t.group_step,
+          ", ", t.column_groups, ", ", t.parts, "}, ", mve_store_text(o), ");");
   out.stack = Tile::kStack;
   return out;
 }

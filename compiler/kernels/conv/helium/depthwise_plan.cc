@@ -7,6 +7,7 @@
 #include "compiler/base/checked.h"
 #include "compiler/kernels/conv/assemble.h"
 #include "compiler/kernels/conv/helium/functions.h"
+#include "compiler/kernels/conv/helium/parts.h"
 #include "compiler/kernels/conv/pieces.h"
 
 namespace etch {
@@ -17,16 +18,6 @@ constexpr int kWord = kMveWord;
 constexpr int kVector = 16;  // bytes
 
 // ---- columns and the tile ----
-
-// From the left padding on.
-std::int64_t columns_read(const ConvAxis& cols) {
-  return (cols.out - 1) * cols.stride + cols.kernel;
-}
-
-// Of x.
-std::int64_t columns_inside(const ConvAxis& cols) {
-  return std::min(cols.in, columns_read(cols) - cols.pad_begin);
-}
 
 std::int64_t padded_channels(const ConvProblem& problem) {
   return ceil_div(problem.geometry.in_channels, kVector) * kVector;
@@ -43,10 +34,11 @@ rt::MveDepthwise tile_of(const ConvProblem& problem, const Axes3& axes) {
   t.rows = pair ? 2 : 1;
   t.y_row = static_cast<std::ptrdiff_t>(axes.y_stride[1]);
   t.channels = static_cast<int>(problem.geometry.in_channels);
-  t.channel_step = static_cast<std::ptrdiff_t>(columns_read(cols) * kWord);
+  t.channel_step = static_cast<std::ptrdiff_t>(positions_read(cols) * kWord);
   t.row_groups = static_cast<int>(ceil_div(taps, kWord));
   t.group_step = static_cast<std::ptrdiff_t>(padded_channels(problem) * t.channel_step);
   t.column_groups = static_cast<int>(ceil_div(cols.kernel, kWord));
+  t.parts = mve_parts(problem);
   return t;
 }
 
@@ -59,13 +51,13 @@ MveDepthwisePlan plan_columns(const ConvProblem& problem, const Requantize& out,
   p.images = static_cast<int>(problem.geometry.batch);
   p.cols = static_cast<int>(cols.out);
   p.x_image = problem.x.stride[0];
-  p.y_image = problem.y.stride[0];
+  p.y_image = problem.y.stride[0] / bytes_of(problem.y.dtype);
   p.padding = problem.x_zero_point;
   p.left = cols.pad_begin * kWord;
-  p.pads_columns = columns_inside(cols) < columns_read(cols);
+  p.pads_columns = positions_inside(cols) < positions_read(cols);
   p.tile = tile_of(problem, axes);
   p.rest_pixels = p.cols % p.tile.pixels;
-  p.out = {false, out.zero_point, out.low, out.high, static_cast<std::ptrdiff_t>(axes.y_stride[2])};
+  p.out = mve_store(out, axes.y_stride[2]);
   // The last vector of a row may reach beyond its columns.
   p.scratch_bytes = p.tile.row_groups * p.tile.group_step + kVector;
   p.x_step = p.tile.rows * rows.stride * axes.x_stride[1];
@@ -86,7 +78,7 @@ MveDepthwiseRows::Group group_at(const ConvProblem& problem, const MveDepthwiseP
        0,
        p.padding,
        static_cast<std::ptrdiff_t>(rows.dilation * axes.x_stride[1]),
-       static_cast<int>(columns_inside(axes.axis[2])),
+       static_cast<int>(positions_inside(axes.axis[2])),
        static_cast<std::ptrdiff_t>(axes.x_stride[2]),
        static_cast<int>(padded_channels(problem)),
        p.tile.channel_step};
@@ -145,13 +137,13 @@ std::optional<PlannedMveDepthwise> plan_mve_depthwise(const ConvProblem& problem
   const Axes3 axes = three_axes(problem);
   PlannedMveDepthwise out;
   out.proof = prove_range(problem, isa);
-  if (out.proof.out.kind == Requantize::Kind::kInteger || columns_inside(axes.axis[2]) <= 0)
+  if (out.proof.out.kind == Requantize::Kind::kInteger || positions_inside(axes.axis[2]) <= 0)
     return std::nullopt;
   MveDepthwisePlan& p = out.plan;
   p = plan_columns(problem, out.proof.out, axes);
   p.rows = rows_of(problem, p, axes);
   MveDepthwiseConv conv{p.tile, p.out};
-  if (!fits(conv)) return std::nullopt;
+  if (!fits(conv) || p.scratch_bytes > INT32_MAX) return std::nullopt;
   p.stream_words = conv.stream_words();
   for (MveDepthwiseRows& segment : p.rows) {
     for (MveDepthwiseRows::Group& group : segment.groups)

@@ -31,7 +31,7 @@ MveEpilogue::MveEpilogue(const MveConv& conv, int rows, std::int64_t y_row, int 
     : conv_(conv), y_in_register_(true), rows_(rows), y_row_(y_row), record_(record) {
   places_ = take();
   if (record > 0) records_ = take();
-  take_limits();
+  if (!conv.out.is_int32) take_limits();
 }
 
 void MveEpilogue::take_limits() {
@@ -74,10 +74,10 @@ void MveEpilogue::load_constants(Thumb& t) const {
     std::array<std::uint32_t, 4> words{};
     for (int lane = 0; lane < 4; ++lane) {
       auto& word = words[static_cast<std::size_t>(lane)];
-      if (rows_ == 1) {
-        word = static_cast<std::uint32_t>(value(lane, conv.out.step, 1));
-      } else if (conv.out.is_int32) {
+      if (conv.out.is_int32) {
         word = static_cast<std::uint32_t>(4 * value(lane, conv.out.step, 1));
+      } else if (rows_ == 1) {
+        word = static_cast<std::uint32_t>(value(lane, conv.out.step, 1));
       } else {
         const auto even = static_cast<std::uint32_t>(value(lane, conv.out.step, 1));
         word = even | (even + static_cast<std::uint32_t>(vector_step(conv.out.step, 1))) << 16;
@@ -336,6 +336,7 @@ void MveEpilogue::store_int32(Thumb& t, int n) const {
     for (int lane = 0; lane < 4; ++lane) {
       bool there = false;
       if (by_pixels()) there = lane < conv_.tile.pixels;
+      if (record_ > 0) there = true;
       if (conv_.tile.block == 4) there = v < conv_.tile.pixels && lane < n;
       if (conv_.tile.block == 8) there = 2 * lane + v < n;
       if (there) lanes |= 1U << lane;

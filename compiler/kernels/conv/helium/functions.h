@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compiler/program/step.h"
@@ -28,6 +29,10 @@ struct MveConv {
   std::int64_t stream_words() const;  // of all channels
 };
 
+// How results are stored, as part of a function's name and as an argument of its fallback.
+std::string mve_store_name(const rt::MveStore& out);
+std::string mve_store_text(const rt::MveStore& out);
+
 // Whether the function would not be too long, and everything is within the instructions' reach.
 bool fits(const MveConv& conv);
 
@@ -42,13 +47,13 @@ struct MveDepthwiseConv {
   rt::MveDepthwise tile{};
   rt::MveStore out{};
 
-  std::int64_t stream_words() const {
-    return std::int64_t{tile.channels} * (4 * tile.row_groups * tile.column_groups * tile.rows + 2);
-  }
+  int vectors() const { return tile.row_groups * tile.column_groups * tile.parts; }  // per row
+  int channel_words() const { return 4 * vectors() * tile.rows + (out.is_int32 ? 1 : 2); }
+  std::int64_t stream_words() const { return std::int64_t{tile.channels} * channel_words(); }
 };
 bool fits(const MveDepthwiseConv& conv);
 
-// (const uint8_t* x, const int32_t* stream, uint8_t* y).
+// (const uint8_t* x, const int32_t* stream, uint8_t* or int32_t* y).
 AssemblyFunction mve_depthwise(const MveDepthwiseConv& conv);
 
 bool fits(const rt::MveLine& line);
@@ -60,11 +65,12 @@ struct MveLineConv {
   rt::MveLineTile tile{};
   rt::MveStore out{};
 
-  std::int64_t stream_words() const { return std::int64_t{tile.channels} * (4 * tile.vectors + 2); }
+  int channel_words() const { return 4 * tile.vectors * tile.parts + (out.is_int32 ? 1 : 2); }
+  std::int64_t stream_words() const { return std::int64_t{tile.channels} * channel_words(); }
 };
 bool fits(const MveLineConv& conv);
 
-// (const uint8_t* x, const int32_t* stream, uint8_t* y).
+// (const uint8_t* x, const int32_t* stream, uint8_t* or int32_t* y).
 AssemblyFunction mve_line_tile(const MveLineConv& conv);
 
 }  // namespace etch

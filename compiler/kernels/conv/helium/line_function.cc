@@ -124,11 +124,13 @@ class Tile {
         if (p == tile_.pixels) return;
         t_.op("vldrb.u8", x(p), Thumb::at("r1", from - at + p * tile_.x_step));
       };
-      t_.op("vldrw.u32", "q0", Thumb::then_add("r3", 16));
-      load(0);
-      for (int p = 0; p < tile_.pixels; ++p) {
-        load(p + 1);
-        t_.op(v == 0 ? "vmladav.s8" : "vmladava.s8", Thumb::r(2 * p), "q0", x(p));
+      for (int part = 0; part < tile_.parts; ++part) {
+        t_.op("vldrw.u32", "q0", Thumb::then_add("r3", 16));
+        load(0);
+        for (int p = 0; p < tile_.pixels; ++p) {
+          load(p + 1);
+          t_.op(v + part == 0 ? "vmladav.s8" : "vmladava.s8", Thumb::r(2 * p), "q0", x(p));
+        }
       }
     }
     move(at, tile_.channel_step);
@@ -158,7 +160,8 @@ bool fits(const rt::MveLine& line) {
 bool fits(const MveLineConv& conv) {
   constexpr std::int64_t kMostOffset = 65535;
   const rt::MveLineTile& t = conv.tile;
-  return (t.pixels - 1) * t.x_step <= kReach && (t.pixels - 1) * conv.out.step <= kMostOffset;
+  return (t.pixels - 1) * t.x_step <= kReach &&
+         (conv.out.is_int32 || (t.pixels - 1) * conv.out.step <= kMostOffset);
 }
 
 AssemblyFunction mve_split_line(const rt::MveLine& line) {
@@ -184,17 +187,16 @@ AssemblyFunction mve_line_tile(const MveLineConv& conv) {
   const rt::MveLineTile& t = conv.tile;
   const rt::MveStore& o = conv.out;
   AssemblyFunction out;
-  out.name =
-      cat("mve_line_tile_p", t.pixels, "_x", t.x_step, "_c", t.channels, "_s", t.channel_step, "_v",
-          t.vectors, "_z", o.zero_point, "_l", o.low, "_h", o.high, "_y", o.step);
+  out.name = cat("mve_line_tile_p", t.pixels, "_x", t.x_step, "_c", t.channels, "_s",
+                 t.channel_step, "_v", t.vectors, "_w", t.parts, mve_store_name(o), "_y", o.step);
   out.summary = cat(counted(t.pixels, "pixel"), " of a line x ", counted(t.channels, "channel"));
   out.condition = kCondition;
-  out.types = {"const uint8_t*", "const int32_t*", "uint8_t*"};
+  out.types = {"const uint8_t*", "const int32_t*", o.is_int32 ? "int32_t*" : "uint8_t*"};
   out.names = {"x", "stream", "y"};
   out.lines = Tile(conv).lines();
-  out.fallback = cat("rt::mve_line_tile(x, stream, y, {", t.pixels, ", ", t.x_step, ", ",
-                     t.channels, ", ", t.channel_step, ", ", t.vectors, "}, {false, ", o.zero_point,
-                     ", ", o.low, ", ", o.high, ", ", o.step, "});");
+  out.fallback =
+      cat("rt::mve_line_tile(x, stream, y, {", t.pixels, ", ", t.x_step, ", ", t.channels, ", ",
+          t.channel_step, ", ", t.vectors, ", ", t.parts, "}, ", mve_store_text(o), ");");
   out.stack = Tile::kStack;
   return out;
 }

@@ -14,7 +14,7 @@ namespace etch {
 ETCH_PLAN_STEP(MveLinesStep, MveLinesPlan, mve_lines_kernel, kDependent);
 
 // False where this kernel does not serve the problem: not depthwise, taps on two axes, both strided
-// and dilated, weights wider than int8, or few taps of a plane, of which depthwise.h takes two
+// and dilated, weights known at run time, or few taps of a plane, of which depthwise.h takes two
 // rows at a time.
 bool mve_lines_serve(const ConvProblem& problem, const IsaTraits& isa);
 

@@ -80,12 +80,4 @@ std::vector<std::int32_t> pack_mve_conv(const ConvProblem& problem, const Planne
   return stream;
 }
 
-std::int32_t mve_depthwise_bias(const ConvProblem& problem, std::int64_t m) {
-  const std::vector<int> taps = all_taps(problem);
-  std::uint32_t sum = 0;  // bytes of x are moved by -128
-  for (const int tap : taps) sum += static_cast<std::uint32_t>(problem.weight(m, tap, 0));
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(folded_bias(problem, m, taps)) +
-                                   128 * sum);
-}
-
 }  // namespace etch

@@ -11,7 +11,4 @@ namespace etch {
 // Per block of channels: packed weights plus their offset, biases, scales.
 std::vector<std::int32_t> pack_mve_conv(const ConvProblem& problem, const PlannedMveConv& conv);
 
-// Of a depthwise convolution whose activations are moved by -128.
-std::int32_t mve_depthwise_bias(const ConvProblem& problem, std::int64_t m);
-
 }  // namespace etch

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/base/check.h"
 #include "compiler/base/checked.h"
 #include "compiler/kernels/conv/assemble.h"
 #include "compiler/kernels/conv/helium/functions.h"
@@ -181,6 +182,7 @@ std::optional<int> mve_weight_offset(const ConvProblem& problem) {
   constexpr int kUsual = 128;  // of all that int8 holds
   if (problem.weights.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(problem.weights.begin(), problem.weights.end());
+  ETCH_CHECK(*least >= -UINT8_MAX && *most <= UINT8_MAX);
   if (*least >= -kUsual && *most < kUsual) return kUsual;
   if (*most - *least > UINT8_MAX) return std::nullopt;
   return std::max(0, -*least);

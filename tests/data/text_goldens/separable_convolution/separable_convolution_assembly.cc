@@ -141,7 +141,7 @@ void mve_interleave_r3_from0_p128_s64_w4_x16_c16_y24(const uint8_t* x, uint8_t* 
 
 // 2 rows of 4 pixels x 16 channels
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)
-ETCH_NAKED void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t*,
+ETCH_NAKED void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_w1_z100_l0_h255_y16(const uint8_t*,
     const int32_t*, uint8_t*) noexcept {
   __asm__(
       // r1: scratch; r3: stream; r9: y; r11: end of the stream; r5: work
@@ -205,9 +205,9 @@ ETCH_NAKED void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(c
       "pop {r4-r11, pc}\n");
 }
 #else
-void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t* x,
+void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_w1_z100_l0_h255_y16(const uint8_t* x,
     const int32_t* stream, uint8_t* y) noexcept {
-  rt::mve_depthwise(x, stream, y, {4, 4, 2, 64, 16, 24, 1, 384, 1}, {false, 100, 0, 255, 16});
+  rt::mve_depthwise(x, stream, y, {4, 4, 2, 64, 16, 24, 1, 384, 1, 1}, {false, 100, 0, 255, 16});
 }
 #endif
 

@@ -49,7 +49,7 @@ inline const T* at(const void* memory, ptrdiff_t bytes) {
 // What they call.
 void mve_interleave_r3_from1_p128_s64_w4_x16_c16_y24(const uint8_t* x, uint8_t* scratch) noexcept;
 void mve_interleave_r3_from0_p128_s64_w4_x16_c16_y24(const uint8_t* x, uint8_t* scratch) noexcept;
-void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(const uint8_t* x,
+void mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_w1_z100_l0_h255_y16(const uint8_t* x,
     const int32_t* stream, uint8_t* y) noexcept;
 void mve_p4_x16_k1_w128_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uint8_t* x,
     const int32_t* stream, uint8_t* y) noexcept;

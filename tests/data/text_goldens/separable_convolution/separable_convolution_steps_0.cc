@@ -32,9 +32,10 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
 void n0_depthwise(const uint8_t* x, uint8_t* scratch, uint8_t* y) noexcept {
   rt::fill(scratch, 0, 400);
   mve_interleave_r3_from1_p128_s64_w4_x16_c16_y24(x, scratch + 4);
-  mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(scratch, n0_depthwise_stream, y);
+  mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_w1_z100_l0_h255_y16(scratch, n0_depthwise_stream,
+      y);
   mve_interleave_r3_from0_p128_s64_w4_x16_c16_y24(x + 64, scratch + 4);
-  mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_z100_l0_h255_y16(scratch, n0_depthwise_stream,
+  mve_depthwise_p4_x4_r2_y64_c16_s24_g1_s384_h1_w1_z100_l0_h255_y16(scratch, n0_depthwise_stream,
       y + 128);
 }
 
