@@ -55,18 +55,6 @@ struct Softmax : RuntimeFunction {
   }
 };
 
-struct QLinearSoftmax : RuntimeFunction {
-  QLinearSoftmax() : RuntimeFunction("qlinear_softmax", kOpsHeader, FloatUse::kUsed) {}
-  void operator()(const std::uint8_t* x, std::uint8_t* y, const float* table, int rows, int n,
-                  float y_inverse, int zero_point, int stored) const {
-    rt::qlinear_softmax(x, y, table, rows, n, y_inverse, zero_point, stored);
-  }
-  auto spans(const std::uint8_t* x, std::uint8_t* y, const float* table, int rows, int n, float,
-             int, int) const {
-    return spans_of(span(x, {{rows, n}}, n), span(y, {{rows, n}}, n), span(table, {}, 256));
-  }
-};
-
 struct AddBytes : RuntimeFunction {
   AddBytes() : RuntimeFunction("add_bytes", "etch_sum.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* y, int n,

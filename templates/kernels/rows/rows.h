@@ -1,5 +1,5 @@
-// Kernels that hand whole rows to the runtime: softmax in float and in QLinearSoftmax's table
-// form (docs/spec/qlinear.md section 6.4), byte tables, and the filling of halos.
+// Kernels that hand whole rows to the runtime: softmax in float, byte tables, and the filling of
+// halos.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,6 @@ template <class S>
 void softmax_kernel(S& s, const SoftmaxPlan& plan) {
   s.call(external::Softmax{}, s.template operand<const float>(0), s.template operand<float>(1),
          plan.rows, plan.n);
-}
-
-// Table of 256 floats in "table"; y_inverse = floor(1 / y_scale).
-struct QLinearSoftmaxPlan {
-  int rows = 1, n = 1;
-  float y_inverse = 256;
-  int y_zero_point = 0;  // logical
-  int y_stored = 0;      // 128 when an int8 is stored as uint8
-};
-
-template <class S>
-void qlinear_softmax_kernel(S& s, const QLinearSoftmaxPlan& plan) {
-  s.call(external::QLinearSoftmax{}, s.template operand<const std::uint8_t>(0),
-         s.template operand<std::uint8_t>(1), s.template constant<const float>("table"), plan.rows,
-         plan.n, plan.y_inverse, plan.y_zero_point, plan.y_stored);
 }
 
 // Loops around runs of n bytes that are set to `value`: the halo of a tensor.
