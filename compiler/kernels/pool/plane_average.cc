@@ -12,9 +12,9 @@
 
 namespace etch {
 
-namespace {
 ETCH_PLAN_STEP(PlaneAverageStep, PlaneAveragePlan, plane_average_kernel, kDependent);
 
+namespace {
 constexpr std::int64_t kLeastPixels = 16;  // a vector's bytes
 constexpr int kVectorLanes = 4;
 
