@@ -1,6 +1,6 @@
 // Averages of whole planes of bytes: QLinearGlobalAveragePool where the channels of an image are
 // one after the other, as files have them. C++17, freestanding, no heap, no state, the same bytes
-// everywhere. Arithmetic: docs/spec/qlinear.md section 6.6.
+// everywhere. Arithmetic: docs/spec/qlinear.md section 6.5.
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // Pooling of a row of pixels for Arm cores, in portable C++: what the functions in assembly of
 // generated code compute (compiler/kernels/pool/assembly.h), for compilers and CPUs that lack the
 // instructions. Same results. C++17, freestanding, no heap, no state. Arithmetic:
-// docs/spec/qlinear.md section 6.5.
+// docs/spec/qlinear.md section 6.6.
 #pragma once
 
 #include <stddef.h>

@@ -195,6 +195,14 @@ View Lowering::input_view(int port) {
   return view;
 }
 
+// What steps read as a copy is in the arena, also of a value that is an output: there they may rely
+// on alignment and on bytes after it, and the output itself is written once, outside of regions.
+static void keep_in_arena(Program& program, const View& view) {
+  Buffer& buffer = program.buffers[static_cast<std::size_t>(view.buffer)];
+  buffer.home = Home::kArena;
+  buffer.port = -1;
+}
+
 // Later steps may read what is in an output as they read an input: at addresses that are aligned to
 // elements only, which vectors of int32 do not take.
 bool Lowering::can_write_output(ValueId id, const View& view) const {
@@ -314,6 +322,7 @@ void Lowering::materialize(const Node& node, ValueId id) {
   const Order order = row_major(static_cast<int>(tensor.shape().size()));
   const View to =
       allocate(id, order, stored_type(tensor.dtype()), tensor.dtype() == DType::kS8, Halo::kNone);
+  keep_in_arena(program_, to);
   auto step = std::make_unique<CopyStep>();
   step->kind = "constant";
   step->summary = "copy a constant into memory for operators that work there";
@@ -374,6 +383,7 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
   const bool raw = from.dtype == DType::kS8;
   View to = allocate(id, order, stored_type(from.dtype), raw || from.flipped, halo);
+  keep_in_arena(program_, to);
   auto step = std::make_unique<CopyStep>();
   step->kind = "copy";
   step->summary = "convert the input to the order and storage that the next step needs";

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "compiler/base/text.h"
@@ -102,10 +103,10 @@ TEST(Unfuse, RefusesWhatItDoesNotKnow) {
 struct Quant {
   ModelBuilder model{13};
   Quant(bool constant, float zero, float bits, const std::map<std::string, Attribute>& attributes,
-        const Tensor& scale = f32({}, {0.5F})) {
+        const Tensor& scale = f32({}, {0.5F}), const Tensor& x = values()) {
     model.opset("qonnx.custom_op.general", 1).opset("com.microsoft", 1);
     if (constant) {
-      model.initializer("x", values());
+      model.initializer("x", x);
     } else {
       model.input("x", DType::kF32, {2, 4});
     }
@@ -163,6 +164,17 @@ TEST(Unfuse, RefusesQuantThatIsNoInteger) {
             -1UL);
   const Words floor{{"rounding_mode", std::string("FLOOR")}};
   EXPECT_NE(errors(Quant(false, 0, 8, floor).model).find("rounding_mode ROUND"), -1UL);
+}
+
+TEST(Unfuse, RefusesQuantOfNoNumbers) {
+  for (const float scale : {0.0F, -1.0F, INFINITY, NAN}) {
+    EXPECT_NE(errors(Quant(true, 0, 8, kSigned, f32({}, {scale})).model).find("finite and above 0"),
+              -1UL);
+  }
+  Tensor x = Quant::values();
+  x.as<float>()[5] = NAN;
+  EXPECT_NE(errors(Quant(true, 0, 8, kSigned, f32({}, {0.5F}), x).model).find("element 5 is NaN"),
+            -1UL);
 }
 
 TEST(Unfuse, RefusesASecondParameterWithoutTheFirst) {

@@ -77,6 +77,32 @@ TEST(Places, OutputsThatLaterStepsReadAreNotCopied) {
   EXPECT_EQ(steps_of_kind(model, "output"), 0);
 }
 
+// A step that needs its input in the arena gets a copy there, not the output copied to itself.
+TEST(Places, OutputsThatAStepNeedsInTheArenaAreCopiedThere) {
+  ModelBuilder floats;
+  floats.input("x", DType::kF32, {4, 8});
+  floats.node("Sigmoid", {"x"}, {"y"}).node("Softmax", {"y"}, {"z"});
+  floats.output("y").output("z");
+  ModelBuilder bytes;
+  bytes.input("x", DType::kU8, {3, 6}).initializer("s", f32({}, {0.05F}));
+  bytes.initializer("z", u8({}, {128}))
+      .initializer("w", u8({6, 5}, std::vector<std::uint8_t>(30, 131)));
+  bytes.initializer("v", u8({5, 4}, std::vector<std::uint8_t>(20, 120)));
+  bytes.node("QLinearMatMul", {"x", "s", "z", "w", "s", "z", "s", "z"}, {"y"});
+  bytes.node("QLinearMatMul", {"y", "s", "z", "v", "s", "z", "s", "z"}, {"q"});
+  bytes.output("y").output("q");
+  for (const ModelBuilder* model : {&floats, &bytes}) {
+    const auto program = compiled({"model", model->bytes(), {}}, "avx512_vnni");
+    ASSERT_NE(program, nullptr);
+    for (const auto& step : program->steps) {
+      if (step->kind != "copy") continue;
+      const Buffer& to = program->buffers[static_cast<std::size_t>(step->operands.back().buffer)];
+      EXPECT_EQ(to.home, Home::kArena) << step->name;
+      EXPECT_NE(step->operands.front().buffer, step->operands.back().buffer);
+    }
+  }
+}
+
 // Recorded results of ONNX Runtime for one model.
 struct Finding {
   std::string model;

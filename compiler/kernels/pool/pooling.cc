@@ -121,9 +121,17 @@ void average_without_floats(const IsaTraits& isa, PoolPlan& plan, PoolStep& step
   step.facts.push_back(std::move(requantized.fact));
 }
 
+// Functions in assembly spell out every tap, about 24 bytes each.
+bool is_short(const PoolPlan& plan, const IsaTraits& isa) {
+  const std::int64_t most = isa.objective == Objective::kSize ? 64 : 256;
+  std::int64_t taps = 0;
+  for (const PoolRegion& region : plan.regions) taps += region.taps();
+  return taps <= most;
+}
+
 // Rows of pixels become functions in assembly where the core has them.
 void use_assembly(const IsaTraits& isa, PoolPlan& plan, PoolStep& step) {
-  if (plan.kind == PoolPlan::Kind::kGlobalAverage || plan.clamp) return;
+  if (plan.kind == PoolPlan::Kind::kGlobalAverage || plan.clamp || !is_short(plan, isa)) return;
   for (PoolRegion& region : plan.regions) {
     const rt::PoolRow row = plan.row_of(region);
     std::optional<AssemblyFunction> function =

@@ -31,7 +31,7 @@ struct WideScale {
   std::int32_t high() const { return static_cast<std::int32_t>(factor >> 31); }
   std::int32_t low() const { return static_cast<std::int32_t>(factor & 0x7fffffff); }
   int shift() const { return exponent - 31; }
-  // rest / 2^31 of a unit times the factor, as a multiple of 2^-shift, |rest| <= 2^30.
+  // rest / 2^31 of a unit times the factor, as a multiple of 2^-shift, |rest| <= 2^28.
   std::int32_t rest(std::int32_t of_bias) const;
 };
 WideScale wide_scale(float x, float w, float y);

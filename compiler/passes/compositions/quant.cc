@@ -84,6 +84,11 @@ std::optional<Scales> scales_of(Parts& parts) {
                                      ", must be one, or one per index of an axis"));
     return std::nullopt;
   }
+  for (std::int64_t i = 0; i < scale.size(); ++i) {
+    if (std::isfinite(scale.real(i)) && scale.real(i) > 0) continue;
+    parts.fail(DiagKind::kQuant, "input 1 (scale): must be finite and above 0");
+    return std::nullopt;
+  }
   return Scales{axis, scale.reshaped(axis == -1 ? Shape{} : Shape{scale.size()})};
 }
 
@@ -136,6 +141,16 @@ std::optional<float> zero_point(Parts& parts, const QuantFormat& format) {
   return std::nullopt;
 }
 
+// False after a report. NaN has no integer.
+bool is_number(Parts& parts, const Tensor& x) {
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (!std::isnan(x.real(i))) continue;
+    parts.fail(DiagKind::kQuant, cat("input 0 (x): element ", i, " is NaN"));
+    return false;
+  }
+  return true;
+}
+
 ValueId limited(Parts& parts, ValueId q, const QuantFormat& format) {
   if (format.low == min_of(format.type) && format.high == max_of(format.type)) return q;
   const auto bound = [&](std::int64_t value) {
@@ -165,6 +180,7 @@ void write_quant(Parts& parts) {
   const auto scales = scales_of(parts);
   const auto zero = zero_point(parts, *format);
   if (!scales || !zero) return;
+  if (parts.constant(0) != nullptr && !is_number(parts, *parts.constant(0))) return;
   const Attributes axis = scales->axis == -1 ? Attributes{} : Attributes{{"axis", scales->axis}};
   const ValueId scale = parts.constant(scales->scale);
   const ValueId offset = parts.constant(

@@ -1,5 +1,5 @@
 // Global averages of bytes whose channels are one after the other in memory: one call of the
-// runtime for all of them (docs/spec/qlinear.md section 6.6). Channels last: pool.h.
+// runtime for all of them (docs/spec/qlinear.md section 6.5). Channels last: pool.h.
 #pragma once
 
 #include <cstdint>

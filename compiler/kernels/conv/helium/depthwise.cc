@@ -54,6 +54,16 @@ std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwis
   return stream;
 }
 
+// Weights of 9 bits are worth at most the flash that padded int8 weights take: 3.75 bytes for each
+// of them, and bias and scale of a channel.
+bool is_worth_its_flash(const ConvProblem& problem, const rt::MveDepthwise& t, std::size_t words) {
+  constexpr std::size_t kSmall = 4096;
+  const std::size_t per_channel = 8;
+  const std::size_t most =
+      problem.weights.size() * 15 / 4 + static_cast<std::size_t>(t.channels) * per_channel + kSmall;
+  return t.parts == 1 || 4 * words <= most;
+}
+
 // ---- describe ----
 
 Description describe(const ConvProblem& problem, const MveDepthwisePlan& p) {
@@ -81,6 +91,7 @@ std::unique_ptr<MveDepthwiseStep> make_mve_depthwise_step(const ConvProblem& pro
   std::optional<PlannedMveDepthwise> planned = plan_mve_depthwise(problem, isa);
   if (!planned) return nullptr;
   const std::vector<std::int32_t> stream = pack(problem, planned->plan.tile);
+  if (!is_worth_its_flash(problem, planned->plan.tile, stream.size())) return nullptr;
   Description description = describe(problem, planned->plan);
   auto step = std::make_unique<MveDepthwiseStep>();
   step->kind = "depthwise";

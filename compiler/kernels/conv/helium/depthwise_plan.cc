@@ -27,7 +27,10 @@ rt::MveDepthwise tile_of(const ConvProblem& problem, const Axes3& axes) {
   const ConvAxis& rows = axes.axis[1];
   const ConvAxis& cols = axes.axis[2];
   const auto taps = static_cast<int>(rows.kernel);
-  const bool pair = rows.stride == 1 && rows.dilation == 1 && taps < kWord && rows.out > 1;
+  const int parts = mve_parts(problem);
+  // Each of two rows has weights of its own, and so has each part: not both at once.
+  const bool pair =
+      parts == 1 && rows.stride == 1 && rows.dilation == 1 && taps < kWord && rows.out > 1;
   rt::MveDepthwise t{};
   t.pixels = std::min(4, static_cast<int>(cols.out));
   t.x_step = static_cast<std::ptrdiff_t>(cols.stride * kWord);
@@ -38,7 +41,7 @@ rt::MveDepthwise tile_of(const ConvProblem& problem, const Axes3& axes) {
   t.row_groups = static_cast<int>(ceil_div(taps, kWord));
   t.group_step = static_cast<std::ptrdiff_t>(padded_channels(problem) * t.channel_step);
   t.column_groups = static_cast<int>(ceil_div(cols.kernel, kWord));
-  t.parts = mve_parts(problem);
+  t.parts = parts;
   return t;
 }
 
