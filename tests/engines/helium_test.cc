@@ -143,6 +143,32 @@ TEST(Helium, ResidualsAndNetworksAgree) {
   expect_agreement(all, 2);
 }
 
+// A maximum over windows of n x n of a map of 16 x 16, padded on all sides.
+bool pool_is_assembly(std::int64_t n, Objective objective) {
+  ModelBuilder model(13);
+  model.input("x", DType::kU8, {1, 16, 16, 16});
+  const std::vector<std::int64_t> pads(4, n / 2);
+  model.node("MaxPool", {"x"}, {"y"},
+             {{"kernel_shape", std::vector<std::int64_t>{n, n}}, {"pads", pads}});
+  CompileOptions options;
+  options.target = "cortex-m55";
+  options.objective = objective;
+  Sink sink;
+  const auto program = compile(model.output("y").bytes(), options, sink);
+  EXPECT_NE(program, nullptr) << errors_of(sink);
+  return program != nullptr && std::ranges::any_of(program->steps, [](const auto& step) {
+           return !step->assembly.empty();
+         });
+}
+
+TEST(Helium, PoolsAreAssemblyWhereTheirTapsAreFew) {
+  EXPECT_TRUE(pool_is_assembly(3, Objective::kBalanced));
+  EXPECT_TRUE(pool_is_assembly(3, Objective::kSize));
+  EXPECT_TRUE(pool_is_assembly(5, Objective::kBalanced));
+  EXPECT_FALSE(pool_is_assembly(5, Objective::kSize));
+  EXPECT_FALSE(pool_is_assembly(9, Objective::kBalanced));
+}
+
 TEST(Helium, PoolsAgree) { expect_agreement(pools(48), 2); }
 
 TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }

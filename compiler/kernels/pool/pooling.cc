@@ -121,9 +121,10 @@ void average_without_floats(const IsaTraits& isa, PoolPlan& plan, PoolStep& step
   step.facts.push_back(std::move(requantized.fact));
 }
 
-// Functions in assembly spell out every tap, about 24 bytes each.
+// Functions in assembly spell out every tap of every border case: 8 bytes for a maximum, about 24
+// for an average.
 bool is_short(const PoolPlan& plan, const IsaTraits& isa) {
-  const std::int64_t most = isa.objective == Objective::kSize ? 64 : 256;
+  const std::int64_t most = isa.objective == Objective::kSize ? 64 : 512;
   std::int64_t taps = 0;
   for (const PoolRegion& region : plan.regions) taps += region.taps();
   return taps <= most;
@@ -206,8 +207,8 @@ void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout,
   all.x_row = rank > 3 ? ends.x.stride[last - 1] : 0;
   plan.kind = PoolPlan::Kind::kGlobalAverage;
   plan.regions = {all};
-  finish(lowering, node, ends, std::move(plan),
-         cat("average over all ", counted(plan.pixels, "position")));
+  std::string summary = cat("average over all ", counted(plan.pixels, "position"));
+  finish(lowering, node, ends, std::move(plan), std::move(summary));
 }
 
 }  // namespace etch
