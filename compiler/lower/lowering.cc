@@ -195,14 +195,6 @@ View Lowering::input_view(int port) {
   return view;
 }
 
-// What steps read as a copy is in the arena, also of a value that is an output: there they may rely
-// on alignment and on bytes after it, and the output itself is written once, outside of regions.
-static void keep_in_arena(Program& program, const View& view) {
-  Buffer& buffer = program.buffers[static_cast<std::size_t>(view.buffer)];
-  buffer.home = Home::kArena;
-  buffer.port = -1;
-}
-
 // Later steps may read what is in an output as they read an input: at addresses that are aligned to
 // elements only, which vectors of int32 do not take.
 bool Lowering::can_write_output(ValueId id, const View& view) const {
@@ -212,7 +204,8 @@ bool Lowering::can_write_output(ValueId id, const View& view) const {
          !view.flipped && is_contiguous(view, row_major(view.rank()));
 }
 
-View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo wanted) {
+View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo wanted,
+                        As as) {
   View view;
   view.dtype = stored;
   view.flipped = flipped;
@@ -226,7 +219,7 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
     view.halo_source = halo->source;
   }
   const std::int64_t bytes = lay_out(view, order);
-  if (can_write_output(id, view)) {
+  if (as == As::kResult && can_write_output(id, view)) {
     const auto port =
         std::find(graph_.outputs.begin(), graph_.outputs.end(), id) - graph_.outputs.begin();
     view.buffer = add_buffer(Home::kOutput, static_cast<int>(port), bytes);
@@ -258,7 +251,7 @@ const View& Lowering::memory_of(ValueId id, const Order& order) {
   } else {
     const DType type = *value(id).dtype;
     view = allocate(id, plan.order.value_or(order), stored_type(type), type == DType::kS8,
-                    is_spread(id) ? Halo::kNone : Halo::kAsWished);
+                    is_spread(id) ? Halo::kNone : Halo::kAsWished, As::kResult);
   }
   return *view;
 }
@@ -281,7 +274,7 @@ View Lowering::new_output(const Node& node, int i, const Order& order) {
 View Lowering::new_dense_output(const Node& node, int i, const Order& order) {
   const ValueId id = node.outputs[static_cast<std::size_t>(i)];
   const DType type = *value(id).dtype;
-  View view = allocate(id, order, stored_type(type), type == DType::kS8, Halo::kNone);
+  View view = allocate(id, order, stored_type(type), type == DType::kS8, Halo::kNone, As::kResult);
   views_[static_cast<std::size_t>(id)] = view;
   return view;
 }
@@ -320,9 +313,8 @@ const Tensor& Lowering::constant(const Node& node, int input) const {
 void Lowering::materialize(const Node& node, ValueId id) {
   const Tensor& tensor = *value(id).constant;
   const Order order = row_major(static_cast<int>(tensor.shape().size()));
-  const View to =
-      allocate(id, order, stored_type(tensor.dtype()), tensor.dtype() == DType::kS8, Halo::kNone);
-  keep_in_arena(program_, to);
+  const View to = allocate(id, order, stored_type(tensor.dtype()), tensor.dtype() == DType::kS8,
+                           Halo::kNone, As::kCopy);
   auto step = std::make_unique<CopyStep>();
   step->kind = "constant";
   step->summary = "copy a constant into memory for operators that work there";
@@ -382,8 +374,7 @@ View Lowering::copied(const Node& node, const View& from, const Order& order, Va
   const auto key = std::tuple(id, order, halo);
   if (const auto it = copies_.find(key); it != copies_.end()) return it->second;
   const bool raw = from.dtype == DType::kS8;
-  View to = allocate(id, order, stored_type(from.dtype), raw || from.flipped, halo);
-  keep_in_arena(program_, to);
+  View to = allocate(id, order, stored_type(from.dtype), raw || from.flipped, halo, As::kCopy);
   auto step = std::make_unique<CopyStep>();
   step->kind = "copy";
   step->summary = "convert the input to the order and storage that the next step needs";

@@ -104,6 +104,9 @@ class Lowering {
 
  private:
   enum class Halo { kAsWished, kNone };
+  // A value itself, which may be written to an output; or a copy for a step that relies on what the
+  // arena has: alignment, and bytes after it. A copy may be made in a region that does not run.
+  enum class As { kResult, kCopy };
   struct Plan {  // what a value's consumers request
     std::optional<Order> order;
     std::optional<HaloWish> halo;
@@ -129,7 +132,7 @@ class Lowering {
   void wish_halo(ValueId id, const HaloWish& halo);
   View input_view(int port);
   int add_buffer(Home home, int port, std::int64_t bytes);
-  View allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo halo);
+  View allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo halo, As as);
   const View& memory_of(ValueId id, const Order& order);
   void materialize(const Node& node, ValueId id);
   View copied(const Node& node, const View& from, const Order& order, ValueId id, Halo halo);
