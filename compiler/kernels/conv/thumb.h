@@ -15,6 +15,14 @@
 
 namespace etch {
 
+// What the preprocessor asks before a function in assembly: Helium with floats, and DSP
+// instructions.
+inline constexpr const char* kHeliumCondition =
+    "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
+inline constexpr const char* kDspCondition =
+    "defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && "
+    "defined(__GNUC__)";
+
 class Thumb {
  public:
   // op("ldr", "r2", "[r0]"): "ldr r2, [r0]".

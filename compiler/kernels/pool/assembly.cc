@@ -13,11 +13,6 @@ namespace etch {
 
 namespace {
 
-constexpr const char* kMveCondition =
-    "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
-constexpr const char* kDspCondition =
-    "defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && "
-    "defined(__GNUC__)";
 constexpr int kMostTaps = 64;  // that are spelled out
 constexpr int kWord = 4;       // channels
 
@@ -265,7 +260,7 @@ std::optional<AssemblyFunction> pool_maximum_function(const rt::PoolRow& row,
   const bool mve = isa.assembly == Assembly::kMve;
   if (!(mve || isa.assembly == Assembly::kDsp) || !fits(row, mve ? 2 : kWord)) return std::nullopt;
   AssemblyFunction out = function_of(mve ? "mve_maximum" : "dsp_maximum", row);
-  out.condition = mve ? kMveCondition : kDspCondition;
+  out.condition = mve ? kHeliumCondition : kDspCondition;
   out.lines = mve ? MveMaximum(row).lines() : DspMaximum(row).lines();
   out.stack = mve ? MveMaximum::kStack : DspMaximum::kStack;
   out.fallback = cat("rt::pool_maximum(x, y, ", text_of(row), ");");
@@ -279,7 +274,7 @@ std::optional<AssemblyFunction> pool_mean_function(const rt::PoolRow& row, const
   AssemblyFunction out = function_of("mve_mean", row);
   out.name += cat("_s", bits(mean.x_scale), "_z", mean.x_zero_point, "_n", bits(mean.divisor), "_s",
                   bits(mean.y_scale), "_z", bits(mean.y_zero), "_", mean.y_stored);
-  out.condition = kMveCondition;
+  out.condition = kHeliumCondition;
   out.lines = MveMean(row, mean).lines();
   out.stack = MveMean::kStack;
   out.fallback =

@@ -121,8 +121,8 @@ void average_without_floats(const IsaTraits& isa, PoolPlan& plan, PoolStep& step
   step.facts.push_back(std::move(requantized.fact));
 }
 
-// Functions in assembly spell out every tap of every border case: 8 bytes for a maximum, about 24
-// for an average.
+// Functions in assembly spell out every tap of every border case: two instructions of 4 bytes for a
+// maximum, five for an average.
 bool is_short(const PoolPlan& plan, const IsaTraits& isa) {
   const std::int64_t most = isa.objective == Objective::kSize ? 64 : 512;
   std::int64_t taps = 0;

@@ -126,7 +126,7 @@ std::optional<AssemblyFunction> mve_quantize(const MveQuantize& q) {
       cat("mve_quantize_n", q.elements, "_y", q.step, "_s", std::bit_cast<std::uint32_t>(q.scale),
           "_l", q.low + q.zero_point, "_h", q.high + q.zero_point, "_z", q.zero_point);
   out.summary = cat("quantizes ", counted(q.elements, "float"));
-  out.condition = "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
+  out.condition = kHeliumCondition;
   out.types = {"const float*", "uint8_t*"};
   out.names = {"x", "y"};
   Quantize function(q);

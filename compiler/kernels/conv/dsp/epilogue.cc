@@ -45,10 +45,7 @@ std::string both_halves(int value) { return cat("#", value | value << 16); }
 }  // namespace
 
 std::string dsp_condition(const DspEpilogue& out) {
-  const std::string core =
-      "defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && "
-      "defined(__GNUC__)";
-  return out.result == Result::kFloat ? cat(core, " && defined(__ARM_FP)") : core;
+  return cat(kDspCondition, out.result == Result::kFloat ? " && defined(__ARM_FP)" : "");
 }
 
 std::string dsp_suffix(const DspEpilogue& out) {

@@ -292,7 +292,7 @@ AssemblyFunction mve_conv(const MveConv& conv) {
   out.summary =
       cat(counted(conv.tile.pixels, "pixel"), " x ", counted(conv.tile.channels, "channel"), ", ",
           counted(conv.vectors(), "vector"), " of 16 products for each");
-  out.condition = "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
+  out.condition = kHeliumCondition;
   out.types = {"const uint8_t*", "const int32_t*", conv.out.is_int32 ? "int32_t*" : "uint8_t*"};
   out.names = {"x", "stream", "y"};
   if (conv.add.is_there) {

@@ -13,8 +13,6 @@ namespace etch {
 
 namespace {
 
-constexpr const char* kCondition =
-    "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
 constexpr int kRegisterBytes = 36;  // r4 to r11 and lr
 
 // ---- bringing rows together ----
@@ -211,7 +209,7 @@ AssemblyFunction mve_interleave(const rt::MveRows& rows) {
                  "_y", rows.channel_step);
   out.summary = cat(counted(rows.count, "row"), " of ", counted(rows.columns, "pixel"), " of ",
                     counted(rows.channels, "channel"), ", brought together");
-  out.condition = kCondition;
+  out.condition = kHeliumCondition;
   out.types = {"const uint8_t*", "uint8_t*"};
   out.names = {"x", "scratch"};
   out.lines = Interleave(rows).lines();
@@ -238,7 +236,7 @@ AssemblyFunction mve_depthwise(const MveDepthwiseConv& conv) {
                  t.column_groups, "_w", t.parts, mve_store_name(o), "_y", o.step);
   out.summary = cat(counted(t.rows, "row"), " of ", counted(t.pixels, "pixel"), " x ",
                     counted(t.channels, "channel"));
-  out.condition = kCondition;
+  out.condition = kHeliumCondition;
   out.types = {"const uint8_t*", "const int32_t*", o.is_int32 ? "int32_t*" : "uint8_t*"};
   out.names = {"x", "stream", "y"};
   out.lines = Tile(conv).lines();

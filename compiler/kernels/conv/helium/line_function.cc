@@ -11,8 +11,6 @@ namespace etch {
 
 namespace {
 
-constexpr const char* kCondition =
-    "defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__GNUC__)";
 constexpr std::int64_t kReach = 127;  // of offsets to bytes
 
 // ---- splitting a line ----
@@ -171,7 +169,7 @@ AssemblyFunction mve_split_line(const rt::MveLine& line) {
   out.summary = cat(counted(line.positions, "position"), " of ", counted(line.channels, "channel"),
                     ", split into channels",
                     line.phases > 1 ? cat(", each into ", line.phases, " phases") : "");
-  out.condition = kCondition;
+  out.condition = kHeliumCondition;
   out.types = {"const uint8_t*", "uint8_t*"};
   out.names = {"x", "scratch"};
   out.lines = Split(line).lines();
@@ -190,7 +188,7 @@ AssemblyFunction mve_line_tile(const MveLineConv& conv) {
   out.name = cat("mve_line_tile_p", t.pixels, "_x", t.x_step, "_c", t.channels, "_s",
                  t.channel_step, "_v", t.vectors, "_w", t.parts, mve_store_name(o), "_y", o.step);
   out.summary = cat(counted(t.pixels, "pixel"), " of a line x ", counted(t.channels, "channel"));
-  out.condition = kCondition;
+  out.condition = kHeliumCondition;
   out.types = {"const uint8_t*", "const int32_t*", o.is_int32 ? "int32_t*" : "uint8_t*"};
   out.names = {"x", "stream", "y"};
   out.lines = Tile(conv).lines();
