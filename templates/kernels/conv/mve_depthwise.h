@@ -23,7 +23,7 @@ struct MveDepthwiseRows {
     std::string function;  // interleaves
   };
   int count = 1;
-  std::int64_t y = 0;  // bytes
+  std::int64_t y = 0;  // elements
   std::vector<Group> groups;
 };
 
@@ -31,7 +31,7 @@ struct MveDepthwisePlan {
   int images = 1, cols = 1;  // of the output
   std::vector<MveDepthwiseRows> rows;
   std::int64_t x_image = 0, x_step = 0;  // bytes of x per image, and per row or pair of rows
-  std::int64_t y_image = 0, y_step = 0;  // bytes of y
+  std::int64_t y_image = 0, y_step = 0;  // elements of y
   std::int64_t left = 0;                 // bytes of scratch before the first column of x
   int padding = 0;                       // the zero point of x, as stored
   bool pads_columns = false;

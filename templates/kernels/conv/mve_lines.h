@@ -41,8 +41,8 @@ struct MveLineBlocks {
 struct MveLinesPlan {
   int images = 1, lines = 1;
   std::int64_t x_image = 0, x_line = 0;  // bytes of x
-  std::int64_t y_image = 0, y_line = 0;  // bytes of y
-  std::int64_t y_phase = 0;              // bytes of y from phase to phase
+  std::int64_t y_image = 0, y_line = 0;  // elements of y
+  std::int64_t y_phase = 0;              // elements of y from phase to phase
   std::int64_t start = 0;                // bytes of scratch before the first position
   int padding = 0;                       // the zero point of x, as stored
   bool pads = false;
@@ -62,11 +62,13 @@ struct Lines {
   void split(const MveLineBlocks& block, const Index& x) {
     const rt::MveLine& line = block.line;
     const std::int64_t read = (line.positions - 1) * line.step + line.channels;
-    const std::int64_t written = plan.scratch_bytes - plan.start;
+    // Later phases of the first positions are before `start`.
+    const Span written{-plan.start, plan.scratch_bytes - plan.start};
     const auto native = [&](const std::uint8_t* in, std::uint8_t* out) {
       rt::mve_split_line(in, out, line);
     };
-    s.call(assembly_call({block.split, "etch_mve.h", FloatUse::kNone}, native, read, written),
+    s.call(PlannedAssembly<decltype(native), 2>({block.split, "etch_mve.h", FloatUse::kNone},
+                                                native, {Span{0, read}, written}),
            s.template operand<const std::uint8_t>(0) + x,
            s.template operand<std::uint8_t>(1) + Index(plan.start));
   }

@@ -1,7 +1,7 @@
 // Pooling over windows of bytes, channels last. Maximum pooling compares raw bytes (a positive
 // scale keeps the order); average pooling follows ONNX Runtime's QLinearAveragePool (floats in
 // window order, zero point added before rounding), global average pooling its integer sibling
-// (docs/spec/qlinear.md sections 6.5 and 6.6).
+// (docs/spec/qlinear.md sections 6.6 and 6.5).
 //
 // A region is a rectangle of output pixels whose windows see the same taps, so that no tap is
 // ever tested against the border at run time.
