@@ -1,4 +1,5 @@
-// The intrinsics that vocabularies and functions of floats use on x86; nothing elsewhere. All of
+// The intrinsics that vocabularies and the runtime use on x86, and those of the runtime on AArch64;
+// nothing elsewhere. All of
 // <immintrin.h> takes g++ 12 half a second of every file, much of it for instructions that nothing
 // here uses: where compilers are known, only the headers concerned are included, in its order. Each
 // of them asks whether it comes from <immintrin.h>, so that file's mark is set meanwhile; it can
@@ -45,4 +46,6 @@ typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlint
 // clang-format on
 #undef _IMMINTRIN_H_INCLUDED
 #endif
+#elif defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif

@@ -8,9 +8,6 @@
 
 #include "etch_float.h"
 #include "etch_intrinsics.h"
-#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
 
 namespace etch {
 namespace rt {
