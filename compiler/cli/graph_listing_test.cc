@@ -2,7 +2,6 @@
 #include "compiler/cli/graph_listing.h"
 
 #include <gtest/gtest.h>
-#include <onnx/onnx_pb.h>
 
 #include "tests/support/model_builder.h"
 
@@ -18,7 +17,7 @@ ModelBuilder small_model() {
   model.initializer("c", Tensor::of<float>({2}, {1, 2}));
   model.node("Add", {"x", "c"}, {"y"});
   model.node("Relu", {"y"}, {"z"});
-  model.last_node().set_name("la\nst");
+  model.node_name("la\nst");
   model.output("z");
   return model;
 }

@@ -115,7 +115,7 @@ TEST(OtherFloats, Float64IsComputedInFloat32WhereARunTimeValueIsRead) {
   ASSERT_TRUE(graph) << errors_of(sink);
   EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{Tensor::of<double>({1}, {3})}).at(0),
             Tensor::of<double>({1}, {double{3.0F * 0.1F}}));
-  EXPECT_NE(reports_of(sink).find("float64 is computed in float32"), std::string::npos);
+  EXPECT_TRUE(has_report(sink, Severity::kWarning, DiagKind::kType));
 }
 
 TEST(OtherFloats, OutputsOfAnotherTypeThanDeclaredAreRefused) {

@@ -2,7 +2,6 @@
 #include "compiler/passes/qdq_faults.h"
 
 #include <gtest/gtest.h>
-#include <onnx/onnx_pb.h>
 
 #include <string>
 #include <vector>
@@ -58,7 +57,7 @@ TEST(QdqFaults, NamesAnOutputThatIsNotQuantized) {
 TEST(QdqFaults, NamesTheNodeThatUsesTheFloatResult) {
   Convolution model;
   model.model().node("LeakyRelu", {"y"}, {"z"});
-  model.model().last_node().set_name("squash");
+  model.model().node_name("squash");
   model.model().output("z");
   EXPECT_EQ(missed(model), Lines{"Conv: its result is used as float by LeakyRelu 'squash'"});
 }

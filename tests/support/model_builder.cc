@@ -86,6 +86,11 @@ ModelBuilder::~ModelBuilder() = default;
 
 onnx::GraphProto& ModelBuilder::graph() { return *model_->mutable_graph(); }
 
+ModelBuilder& ModelBuilder::node_name(const std::string& name) {
+  last_node().set_name(name);
+  return *this;
+}
+
 onnx::NodeProto& ModelBuilder::last_node() {
   return *graph().mutable_node(graph().node_size() - 1);
 }

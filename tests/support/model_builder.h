@@ -57,6 +57,7 @@ class ModelBuilder {
                      const std::vector<std::string>& outputs,
                      const std::map<std::string, Attribute>& attributes = {},
                      const std::string& domain = "");
+  ModelBuilder& node_name(const std::string& name);  // of the last node
   // The graph of `body` as an attribute of the last node.
   ModelBuilder& subgraph(const std::string& attribute, const ModelBuilder& body);
   ModelBuilder& output(const std::string& name);  // without a declared type

@@ -25,11 +25,12 @@ class QdqModel {
     model_.input(name, zero.dtype(), dims);
     return dequantize(name, scale, zero);
   }
+  // With zero points of 0, unless `zero` has others.
   std::string weights(const std::string& name, const Tensor& values, const Tensor& scale,
-                      std::int64_t axis = 0) {
+                      std::int64_t axis = 0, const std::optional<Tensor>& zero = std::nullopt) {
     model_.initializer(name, values);
     model_.initializer(name + "_scale", scale);
-    model_.initializer(name + "_zero", Tensor(values.dtype(), scale.shape()));
+    model_.initializer(name + "_zero", zero.value_or(Tensor(values.dtype(), scale.shape())));
     model_.node("DequantizeLinear", {name, name + "_scale", name + "_zero"}, {name + "_float"},
                 {{"axis", axis}});
     return name + "_float";
@@ -82,5 +83,20 @@ class QdqModel {
 
 inline const Tensor kZeroU8 = u8({}, {0});
 inline const Tensor kZeroS8 = s8({}, {0});
+
+// x [1,2,3,3] with scale 0.5, weights [2,2,1,1] with scales 0.25 and 0.125.
+struct QdqConvolution {
+  QdqModel qdq;
+  std::string x, w;
+
+  explicit QdqConvolution(const Tensor& zero = kZeroS8, std::int64_t weight_axis = 0) {
+    x = qdq.input("x", {1, 2, 3, 3}, 0.5F, zero);
+    w = qdq.weights("w", s8({2, 2, 1, 1}, {1, 2, 3, 4}), f32({2}, {0.25F, 0.125F}), weight_axis);
+  }
+  void bias(const std::vector<float>& scale, const std::optional<Tensor>& zero = std::nullopt) {
+    qdq.weights("b", s32({2}, {100, -200}), f32({2}, scale), 0, zero);
+    qdq.model().node("Conv", {x, w, "b_float"}, {"y"});
+  }
+};
 
 }  // namespace etch

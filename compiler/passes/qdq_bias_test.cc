@@ -1,0 +1,98 @@
+// Which biases of QDQ groups become integers, and what of them is beyond whole units.
+#include "compiler/passes/qdq_bias.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/model_builder.h"
+#include "tests/support/qdq_model.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+namespace {
+
+std::vector<std::int64_t> folded_bias(const QdqConvolution& conv, Sink& sink) {
+  const auto graph = conv.qdq.fold(sink);
+  if (!graph || graph->nodes.size() != 1) return {};
+  return graph->value(graph->nodes[0].inputs.at(8)).constant->integers();
+}
+
+TEST(QdqBias, BiasOfTheRightScaleIsTakenAsItIs) {
+  QdqConvolution conv;
+  conv.bias({0.125F, std::nextafter(0.0625F, 1.0F)});  // x_scale * w_scale, one within an ulp
+  conv.qdq.output("y", 1, kZeroS8);
+  Sink sink;
+  EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{100, -200}));
+  EXPECT_EQ(reports_of(sink), "");
+}
+
+TEST(QdqBias, BiasOfANearScaleIsRequantizedWithAWarning) {
+  QdqConvolution conv;
+  conv.bias({0.125F, 0.0625F * 1.005F});
+  conv.qdq.output("y", 1, kZeroS8);
+  Sink sink;
+  EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{100, -201}));
+  EXPECT_TRUE(has_report(sink, Severity::kWarning, DiagKind::kQuant));
+}
+
+TEST(QdqBias, BiasOfAnotherScaleKeepsTheGroupFloat) {
+  QdqConvolution conv;
+  conv.bias({0.125F, 0.0625F * 1.02F});
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(),
+            "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+TEST(QdqBias, BiasWithAZeroPointIsNoInteger) {
+  QdqConvolution conv;
+  conv.bias({0.125F, 0.0625F}, s32({2}, {0, 5}));
+  conv.qdq.output("y", 1, kZeroS8);
+  EXPECT_EQ(conv.qdq.operators(),
+            "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+TEST(QdqBias, FloatBiasIsQuantized) {
+  QdqConvolution conv;
+  conv.qdq.model().initializer("b", f32({2}, {0.1875F, -1}));  // 1.5 and -16 units
+  conv.qdq.model().node("Conv", {conv.x, conv.w, "b"}, {"y"});
+  conv.qdq.output("y", 1, kZeroS8);
+  Sink sink;
+  EXPECT_EQ(folded_bias(conv, sink), (std::vector<std::int64_t>{2, -16}));
+}
+
+// Of 16-bit activations a bias is what the file says, in whatever unit: 1.25, -16.5 and 2^-24 off.
+TEST(QdqBias, BiasOfA16BitGroupKeepsWhatIsBeyondIntegers) {
+  const auto integers = [](const Tensor& bias, const std::vector<float>& scale) {
+    QdqConvolution conv(Tensor::of<std::int16_t>({}, {0}));
+    if (bias.dtype() == DType::kF32) {
+      conv.qdq.model().initializer("b_float", bias);
+    } else {
+      conv.qdq.weights("b", bias, f32({2}, scale));
+    }
+    conv.qdq.model().node("Conv", {conv.x, conv.w, "b_float"}, {"y"});
+    conv.qdq.output("y", 1, Tensor::of<std::int16_t>({}, {0}));
+    Sink sink;
+    const auto graph = conv.qdq.fold(sink);
+    std::vector<std::vector<std::int64_t>> out;
+    const Node& node = graph->nodes.back();
+    EXPECT_EQ(node.op_type, "QLinearConv16");
+    for (std::size_t i = 8; i < node.inputs.size(); ++i)
+      out.push_back(graph->value(node.inputs[i]).constant->integers());
+    return out;
+  };
+  constexpr std::int64_t kHalf = 1 << 30;
+  using Rows = std::vector<std::vector<std::int64_t>>;
+  EXPECT_EQ(integers(s32({2}, {100, -200}), {0.125F, 0.0625F}), (Rows{{100, -200}}));
+  EXPECT_EQ(integers(f32({2}, {1.25F * 0.125F, -16.5F * 0.0625F}), {}),
+            (Rows{{1, -16}, {kHalf / 2, -kHalf}}));
+  EXPECT_EQ(integers(s32({2}, {1 << 20, 5}), {std::nextafter(0.125F, 1.0F), 0.0625F}),
+            (Rows{{1 << 20, 5}, {1 << 28, 0}}));
+  const Tensor wide = Tensor::of<std::int64_t>({2}, {std::int64_t{3} << 40, -7});
+  EXPECT_EQ(integers(wide, {0x1p-20F * 0.125F, 0.0625F}), (Rows{{3 << 20, -7}}));
+}
+
+}  // namespace
+}  // namespace etch
