@@ -92,6 +92,9 @@ TEST(QdqBias, BiasOfA16BitGroupKeepsWhatIsBeyondIntegers) {
             (Rows{{1 << 20, 5}, {1 << 28, 0}}));
   const Tensor wide = Tensor::of<std::int64_t>({2}, {std::int64_t{3} << 40, -7});
   EXPECT_EQ(integers(wide, {0x1p-20F * 0.125F, 0.0625F}), (Rows{{3 << 20, -7}}));
+  // Two pieces of 24 bits: 0.4 and 6,710,886.5 units, whose fractions are more than half a unit.
+  const Tensor carried = Tensor::of<std::int64_t>({2}, {(1 << 24) + 1, -7});
+  EXPECT_EQ(integers(carried, {0.05F, 0.0625F}), (Rows{{6710887, -7}, {-214748352, 0}}));
 }
 
 }  // namespace

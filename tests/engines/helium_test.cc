@@ -169,6 +169,22 @@ TEST(Helium, PoolsAreAssemblyWhereTheirTapsAreFew) {
   EXPECT_FALSE(pool_is_assembly(9, Objective::kBalanced));
 }
 
+// Averages of seven equal bytes 4 k + 1 are ties once halved: 7 q * fl(1 / 7) is not q for many.
+TEST(Helium, AveragesDivideAsTheReferenceDoes) {
+  ModelBuilder model(13);
+  model.opset("com.microsoft", 1).input("x", DType::kU8, {1, 60, 1, 14});
+  model.initializer("one", f32({}, {1})).initializer("two", f32({}, {2}));
+  model.initializer("zero", u8({}, {0}));
+  model.node("QLinearAveragePool", {"x", "one", "zero", "two", "zero"}, {"y"},
+             {{"kernel_shape", std::vector<std::int64_t>{1, 7}},
+              {"strides", std::vector<std::int64_t>{1, 7}}},
+             "com.microsoft");
+  std::vector<std::uint8_t> x;
+  for (int channel = 0; channel < 60; ++channel)
+    x.insert(x.end(), 14, static_cast<std::uint8_t>(4 * channel + 1));
+  expect_agreement({{"ties", model.output("y").bytes(), {u8({1, 60, 1, 14}, x)}}}, 1);
+}
+
 TEST(Helium, PoolsAgree) { expect_agreement(pools(48), 2); }
 
 TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }

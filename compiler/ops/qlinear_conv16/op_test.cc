@@ -42,13 +42,13 @@ TEST(QLinearConv16, FactorsHave60Bits) {
 TEST(QLinearConv16, RestsOfABiasCount) {
   constexpr std::int32_t kUnit = 1 << 30;  // half of 1 in the sum, a quarter of y
   const auto with_rest = [](std::int32_t rest) {
-    OneNode node = halved({1, 3, 5, -1, -3, 4}, 1);
+    OneNode node = halved({1, 3, 5, -1, -3, 4, 2}, 1);
     node.constant(s32({1}, {0})).constant(s32({1}, {rest}));
     return node;
   };
-  EXPECT_EQ(with_rest(kUnit).run().at(0), s16({1, 1, 6}, {1, 2, 3, 0, -1, 2}));
-  EXPECT_EQ(with_rest(-kUnit).run().at(0), s16({1, 1, 6}, {0, 1, 2, -1, -2, 2}));
-  EXPECT_EQ(with_rest(8).run().at(0), s16({1, 1, 6}, {1, 2, 3, 0, -1, 2}));
+  EXPECT_EQ(with_rest(kUnit).run().at(0), s16({1, 1, 7}, {1, 2, 3, 0, -1, 2, 1}));
+  EXPECT_EQ(with_rest(-kUnit).run().at(0), s16({1, 1, 7}, {0, 1, 2, -1, -2, 2, 1}));
+  EXPECT_EQ(with_rest(8).run().at(0), s16({1, 1, 7}, {1, 2, 3, 0, -1, 2, 1}));
   EXPECT_EQ(with_rest(kUnit + 1).errors(), "E-QUANT: must be at most half a unit of B");
 }
 
