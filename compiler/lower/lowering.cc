@@ -196,12 +196,13 @@ View Lowering::input_view(int port) {
 }
 
 // Later steps may read what is in an output as they read an input: at addresses that are aligned to
-// elements only, which vectors of int32 do not take.
+// elements only, which vectors of int32 do not take. A halo would be outside the caller's memory:
+// rows of one line are contiguous with a halo, too.
 bool Lowering::can_write_output(ValueId id, const View& view) const {
   const bool is_output = std::count(graph_.outputs.begin(), graph_.outputs.end(), id) == 1;
   const bool readable = view.dtype == DType::kF32 || view.dtype == DType::kU8;
   return is_output && (readable || consumers_[static_cast<std::size_t>(id)].empty()) &&
-         !view.flipped && is_contiguous(view, row_major(view.rank()));
+         !view.flipped && !has_halo(view) && is_contiguous(view, row_major(view.rank()));
 }
 
 View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo wanted,
@@ -220,6 +221,7 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
   }
   const std::int64_t bytes = lay_out(view, order);
   if (as == As::kResult && can_write_output(id, view)) {
+    ETCH_CHECK(bytes == element_count(view.shape) * bytes_of(stored));
     const auto port =
         std::find(graph_.outputs.begin(), graph_.outputs.end(), id) - graph_.outputs.begin();
     view.buffer = add_buffer(Home::kOutput, static_cast<int>(port), bytes);

@@ -45,6 +45,11 @@ void check_operands(const Program& program, int index, Faults& faults) {
   }
 }
 
+std::int64_t bytes_of_output(const Program& program, int port) {
+  const Port& output = program.outputs[static_cast<std::size_t>(port)];
+  return element_count(output.shape) * bytes_of(output.dtype);
+}
+
 void check_buffers(const Program& program, Faults& faults) {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& buffer = program.buffers[i];
@@ -53,6 +58,8 @@ void check_buffers(const Program& program, Faults& faults) {
                                                               : 0;
     if (buffer.home != Home::kArena && (buffer.port < 0 || buffer.port >= ports))
       faults.push_back(cat("buffer ", i, " has no port"));
+    else if (buffer.home == Home::kOutput && buffer.bytes > bytes_of_output(program, buffer.port))
+      faults.push_back(cat("buffer ", i, " is larger than the output that it is"));
     const bool planned = buffer.home == Home::kArena && buffer.arena_offset >= 0;
     if (planned && buffer.arena_offset + buffer.bytes + kArenaSlack > program.arena_bytes)
       faults.push_back(cat("buffer ", i, " is outside of the arena"));

@@ -80,6 +80,14 @@ TEST(Verify, BuffersOfPortsNameOne) {
   expect_fault(program, "buffer 0 has no port");
 }
 
+TEST(Verify, BuffersOfOutputsAreNoLarger) {
+  Program program = sound();
+  for (Buffer& buffer : program.buffers) {
+    if (buffer.home == Home::kOutput) buffer.bytes += 1;
+  }
+  expect_fault(program, "is larger than the output that it is");
+}
+
 TEST(Verify, PlannedBuffersLieInTheArena) {
   Program program = sound();
   program.buffers[1].arena_offset = 0;

@@ -103,6 +103,26 @@ TEST(Places, OutputsThatAStepNeedsInTheArenaAreCopiedThere) {
   }
 }
 
+// Lines with a halo are contiguous, too, but the caller's memory has no place for it.
+TEST(Places, OutputsThatAConvolutionPadsHaveNoHalo) {
+  for (const Shape& shape : {Shape{1, 1, 5}, Shape{1, 1, 1, 16}, Shape{1, 1, 40}}) {
+    const std::int64_t axes = std::ssize(shape) - 2;
+    Shape kernel(shape.size(), 1);
+    kernel.back() = 5;
+    std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * axes), 0);
+    pads[static_cast<std::size_t>(axes) - 1] = pads.back() = 2;
+    ModelBuilder model;
+    model.input("x", DType::kF32, {shape.begin(), shape.end()}).initializer("s", f32({}, {0.05F}));
+    model.initializer("z", u8({}, {3})).initializer("w", u8(kernel, {1, 5, 0, 7, 3}));
+    model.node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+    model.node("QLinearConv", {"q", "s", "z", "w", "s", "z", "s", "z"}, {"y"}, {{"pads", pads}});
+    model.output("q").output("y");
+    std::vector<float> x(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.21F * static_cast<float>(i % 9);
+    expect_native_agrees({{cat("line_", x.size()), model.bytes(), {f32(shape, x)}}});
+  }
+}
+
 // Recorded results of ONNX Runtime for one model.
 struct Finding {
   std::string model;

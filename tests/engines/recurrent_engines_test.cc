@@ -13,6 +13,10 @@ TEST(RecurrentEngines, NativelyInAllCellsAndDirections) {
   expect_native_agrees(recurrent_layers(60));
 }
 
+TEST(RecurrentEngines, NativelyWithTilesOfSeveralStates) {
+  expect_native_agrees(quantized_recurrent_layers());
+}
+
 class RecurrentCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecurrentCode, GivesTheBitsOfTheReference) {

@@ -160,6 +160,10 @@ class Layer {
 
  public:
   void set_type(DType type) { type_ = type; }
+  void set_sizes(std::int64_t batch, std::int64_t hidden) {
+    batch_ = batch;
+    hidden_ = hidden;
+  }
 };
 
 }  // namespace
@@ -172,6 +176,20 @@ std::vector<Case> recurrent_layers(int count) {
     Layer layer(dice, kOps[static_cast<std::size_t>(i) % kOps.size()]);
     layer.set_type(dice.one_in(2) ? DType::kS8 : DType::kU8);
     cases.push_back(layer.make(i));
+  }
+  return cases;
+}
+
+std::vector<Case> quantized_recurrent_layers() {
+  std::vector<Case> cases;
+  Dice dice(20261124);
+  for (const std::int64_t batch : {1, 2, 3, 5}) {
+    for (const std::int64_t hidden : {4, 8, 16, 24}) {
+      Layer layer(dice, "DynamicQuantizeLSTM");
+      layer.set_type(hidden % 16 == 0 ? DType::kU8 : DType::kS8);
+      layer.set_sizes(batch, hidden);
+      cases.push_back(layer.make(static_cast<int>(std::ssize(cases))));
+    }
   }
   return cases;
 }

@@ -333,6 +333,8 @@ def pools(b):
     if b.chance(0.2) and max(dilations) == 1:
         attributes["auto_pad"] = b.pick(["SAME_UPPER", "SAME_LOWER", "VALID"])
         attributes.pop("ceil_mode", None)
+        # ONNX Runtime pads by negative numbers where a stride exceeds the kernel by 3.
+        attributes["strides"] = [min(s, v + 2) for s, v in zip(attributes["strides"], k)]
     else:
         attributes["pads"] = [b.between(0, v - 1) for v in k + k]
     if op == "AveragePool":

@@ -91,10 +91,6 @@ void take_start_from_operand(ConvPlan& plan) {
 }
 void take_start_from_operand(DepthwisePlan& plan) { plan.start_is_operand = true; }
 
-// What the products take from every x.
-int moved_by(const ConvPlan& plan, const IsaTraits& isa) {
-  return plan.blocks.front().form == BlockForm::kLanes ? isa.moved : 0;
-}
 int moved_by(const DepthwisePlan& plan, const IsaTraits&) { return plan.moved; }
 
 // The step of a problem whose start is an operand between x and y, and its factors as "bias".

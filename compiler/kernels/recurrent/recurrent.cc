@@ -238,6 +238,7 @@ class Builder {
     }
     // With a zero point of 1 the biases are -sum(w): the factors of the real one.
     problem.x_zero_point = 1;
+    problem.zero_point_at_run_time = true;
     problem.bias.assign(static_cast<std::size_t>(r_.gate_elements()), 0);
     return problem;
   }
@@ -258,6 +259,7 @@ class Builder {
     out.start = arguments_.scratch("start", lowering_.scratch(DType::kS32, out.lanes));
     out.scale = arguments_.scratch("scale", lowering_.scratch(DType::kF32, 1));
     out.zero = arguments_.scratch("zero_point", lowering_.scratch(DType::kU8, 1));
+    out.offset = -moved_by(made.step->plan, lowering_.isa());
     out.conv = std::move(made.step->plan);
     out.conv.operands.x = out.q;
     out.conv.operands.start = out.start;

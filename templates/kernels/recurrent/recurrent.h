@@ -41,6 +41,7 @@ struct QuantizedState {
   ConvPlan conv;
   int q = 0, sums = 0, start = 0, scale = 0, zero = 0;  // operands
   int lanes = 0;                                        // entries of "factors" and of start
+  int offset = 0;  // what the product adds to every byte of the state
   Argument w_scale;
   std::int64_t w_first = 0;
   int w_step = 0;
@@ -188,7 +189,7 @@ class Loop {
             p_.rows.rows * p_.rows.hidden, s_.template operand<std::uint8_t>(q.q), scratch(q.scale),
             s_.template operand<std::uint8_t>(q.zero));
     s_.call(external::FoldZeroPoint{}, s_.template operand<const std::uint8_t>(q.zero),
-            rt::Stored{0, 0}, 0, s_.template constant<const std::int32_t>("factors"),
+            rt::Stored{0, 0}, q.offset, s_.template constant<const std::int32_t>("factors"),
             s_.template operand<std::int32_t>(q.start), q.lanes);
     s_.block([&] { conv_kernel_at(s_, q.conv, conv_detail::Place<S>{}); });
     s_.call(external::ScaleSums{}, s_.template operand<const std::int32_t>(q.sums), p_.rows.rows, n,

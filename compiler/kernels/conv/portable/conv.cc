@@ -24,4 +24,8 @@ MadeConv make_conv_step(const ConvProblem& problem, const IsaTraits& isa, const 
   return {std::move(step), {}};
 }
 
+int moved_by(const ConvPlan& plan, const IsaTraits& isa) {
+  return plan.blocks.front().form == BlockForm::kLanes ? isa.moved : 0;
+}
+
 }  // namespace etch

@@ -48,4 +48,8 @@ struct MadeConv {
 };
 MadeConv make_conv_step(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning);
 
+// What the products of the plan take from every x. With a zero point at run time the caller takes
+// it from the zero point, too.
+int moved_by(const ConvPlan& plan, const IsaTraits& isa);
+
 }  // namespace etch
