@@ -17,10 +17,10 @@ namespace {
 
 class PackedProductStep : public StagedStep<PackedProductStep> {
  public:
-  PackedProductPlan plan;
+  PackedWeightsPlan plan;
   template <class S>
   void kernel(S& s) const {
-    packed_product_kernel(s, plan);
+    packed_weights_kernel(s, plan);
   }
 };
 
@@ -100,7 +100,7 @@ std::unique_ptr<PackedProductStep> make_step(const PackedWeights& w, bool vector
   step->macs = step->float_macs = w.rows * w.depth * w.cols;
   step->facts.emplace_back(w.quantizes_a ? "sums of a block exact, of blocks in ascending order"
                                          : "sums in order of the depth, each step rounded");
-  PackedProductPlan& plan = step->plan;
+  PackedWeightsPlan& plan = step->plan;
   plan.bits = w.bits;
   plan.quantizes_a = w.quantizes_a;
   plan.float_zeros = w.float_zeros;
@@ -119,7 +119,7 @@ std::unique_ptr<PackedProductStep> make_step(const PackedWeights& w, bool vector
 void add_packed_product(Lowering& lowering, const Node& node, const PackedWeights& w, int bias) {
   if (w.rows == 0) return lowering.unsupported(node, "a product without rows cannot be compiled");
   auto step = make_step(w, lowering.isa().lanes > 1);
-  PackedProductPlan& plan = step->plan;
+  PackedWeightsPlan& plan = step->plan;
   rt::PackedProduct& shape = plan.shape;
   StepArguments arguments(lowering, node, *step);
   plan.a = arguments.parameter(0, "a").argument;

@@ -8,7 +8,7 @@
 
 namespace etch {
 
-struct PackedProductPlan {
+struct PackedWeightsPlan {
   rt::PackedProduct shape{};
   int bits = 4;
   bool quantizes_a = false, float_zeros = false;
@@ -19,7 +19,7 @@ struct PackedProductPlan {
 namespace packed_detail {
 
 template <int bits, class Zero, bool integers, class S>
-void product(S& s, const PackedProductPlan& p) {
+void product(S& s, const PackedWeightsPlan& p) {
   const auto a = pointer_to<float>(s, p.a);
   const auto w = pointer_to<std::uint8_t>(s, p.w);
   const auto scales = pointer_to<float>(s, p.scales);
@@ -40,7 +40,7 @@ void product(S& s, const PackedProductPlan& p) {
 }
 
 template <int bits, class S>
-void product(S& s, const PackedProductPlan& p) {
+void product(S& s, const PackedWeightsPlan& p) {
   if (p.quantizes_a) return product<bits, std::uint8_t, true>(s, p);
   if (p.float_zeros) return product<bits, float, false>(s, p);
   product<bits, std::uint8_t, false>(s, p);
@@ -49,7 +49,7 @@ void product(S& s, const PackedProductPlan& p) {
 }  // namespace packed_detail
 
 template <class S>
-void packed_product_kernel(S& s, const PackedProductPlan& p) {
+void packed_weights_kernel(S& s, const PackedWeightsPlan& p) {
   if (p.bits == 2) return packed_detail::product<2>(s, p);
   if (p.bits == 4) return packed_detail::product<4>(s, p);
   packed_detail::product<8>(s, p);
