@@ -12,6 +12,7 @@
 #include "compiler/cli/quantization.h"
 #include "compiler/compile.h"
 #include "compiler/emit/report/report.h"
+#include "compiler/emit/report/verdict.h"
 #include "compiler/import/file.h"
 #include "compiler/import/model_functions.h"
 #include "compiler/passes/resolve.h"
@@ -22,12 +23,13 @@ namespace {
 
 struct InspectOptions : ModelOptions {
   bool json = false;
-  bool before = false;  // only these graphs; neither: both
+  bool before = false;  // list these graphs; JSON has both if neither is asked for
   bool after = false;
+  bool graph = false;   // list both
   std::string profile;  // whose rules to check; empty: none
 
-  bool shows_before() const { return before || !after; }
-  bool shows_after() const { return after || !before; }
+  bool shows_before() const { return graph || before || (json && !after); }
+  bool shows_after() const { return graph || after || (json && !before); }
 };
 
 // Everything found out about one model. Parts are missing if the model is broken before them.
@@ -238,12 +240,26 @@ void print_graphs(const Findings& found, const InspectOptions& options) {
     print_line("graph before the passes");
     print_lines(table_of(list_nodes(*found.graph, *found.typed)));
   }
-  if (!found.after) return;
-  if (options.shows_after()) {
+  if (found.after && options.shows_after()) {
     print_line("graph after the passes");
     print_lines(table_of(list_nodes(*found.after, *found.after)));
   }
-  print_lines(lines_of(found.after->fusions));
+}
+
+// What a reader wants to know first: whether there is code for it, what it needs, what is float.
+void print_summary(const Json& report, const Findings& found) {
+  const std::size_t errors = found.sink.error_count();
+  print_line(errors == 0 ? std::string("compiles      yes")
+                         : cat("compiles      no, ", errors, errors == 1 ? " error" : " errors"));
+  if (!report["supported"].get<bool>()) return;
+  const auto macs = report["macs"].get<std::int64_t>();
+  print_line(cat("work          ", with_thousands(macs), " MACs",
+                 share_of_floats(macs, report["float_macs"].get<std::int64_t>())));
+  print_line(
+      cat("arena         ", with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes"));
+  for (const std::string& sentence : verdict(gather_report(*found.program, {}, {}))) {
+    print_line(cat("              ", sentence));
+  }
 }
 
 void print_profile(const Json& profile) {
@@ -263,7 +279,7 @@ void print_profile(const Json& profile) {
 }
 
 void print_report(const Json& report, const Findings& found, const InspectOptions& options) {
-  const std::size_t errors = found.sink.error_count();
+  print_summary(report, found);
   if (report.contains("operators")) {
     std::string opsets;
     for (const auto& [domain, version] : report["opsets"].items()) {
@@ -284,16 +300,8 @@ void print_report(const Json& report, const Findings& found, const InspectOption
     print_line(cat("  activations ", joined_counts(report["quantization"]["activations"])));
     print_line(cat("  weights     ", joined_counts(report["quantization"]["weights"])));
   }
-  if (options.profile.empty() || options.before || options.after) print_graphs(found, options);
-  if (report["supported"].get<bool>()) {
-    const auto macs = report["macs"].get<std::int64_t>();
-    print_line(cat("work          ", with_thousands(macs), " MACs",
-                   share_of_floats(macs, report["float_macs"].get<std::int64_t>())));
-    print_line(
-        cat("arena         ", with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes"));
-  }
-  print_line(errors == 0 ? std::string("compiles      yes")
-                         : cat("compiles      no, ", errors, errors == 1 ? " error" : " errors"));
+  if (found.after && options.profile.empty()) print_lines(lines_of(found.after->fusions));
+  print_graphs(found, options);
   if (report.contains("profile")) print_profile(report["profile"]);
 }
 
@@ -322,8 +330,8 @@ Command add_inspect(const Parser& root) {
   auto options = std::make_shared<InspectOptions>();
   add_model_options(parser, *options);
   parser.add_flag("--before", options->before, "list the graph as it is in the file");
-  parser.add_flag("--after", options->after,
-                  "list the graph after the passes (default: both graphs)");
+  parser.add_flag("--after", options->after, "list the graph after the passes");
+  parser.add_flag("--graph", options->graph, "list both");
   parser
       .add_option("--profile", options->profile,
                   "say which rules of this profile the model breaks (docs/spec/operators)")
@@ -339,7 +347,8 @@ Command add_inspect(const Parser& root) {
       "whose outputs it reads, and how many of its inputs are constants.\n"
       "\n"
       "Examples:\n"
-      "  etch inspect model.onnx --after\n"
+      "  etch inspect model.onnx\n"
+      "  etch inspect model.onnx --graph\n"
       "  etch inspect model.onnx --profile sonnx\n"
       "  etch inspect model.onnx --json");
   return {parser, [options](Reporter& reporter) { return inspect(*options, reporter); }};

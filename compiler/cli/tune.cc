@@ -22,7 +22,19 @@ constexpr char kFirstLine[] = "# Tiles measured by `etch tune`.";
 struct TuneOptions : ModelOptions {
   std::string output;
   double seconds = 60;
+  std::string shard = "1/1";
 };
+
+// "2/4": the second of four shares.
+std::optional<TuneShard> parse_shard(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto of = parse_integer(text.substr(slash + 1), 1, 10'000);
+  if (!of) return std::nullopt;
+  const auto number = parse_integer(text.substr(0, slash), 1, *of);
+  if (!number) return std::nullopt;
+  return TuneShard{static_cast<int>(*number), static_cast<int>(*of)};
+}
 
 std::string percent(double of, double from) {
   return from > 0 ? cat(fixed(100 * (from - of) / from, 1), " %") : "-";
@@ -90,10 +102,16 @@ ExitCode tune(const TuneOptions& options, Reporter& reporter) {
     reporter.io_error(cat("target ", isa.name), "a CPU that has it is needed to measure");
     return reporter.exit_code();
   }
+  const std::optional<TuneShard> shard = parse_shard(options.shard);
+  if (!shard) {
+    reporter.usage_error(
+        cat("--shard: '", options.shard, "' is not I/N with I from 1 to N, such as 2/4"));
+    return reporter.exit_code();
+  }
   if (!may_write(options.output, reporter)) return reporter.exit_code();
   const std::optional<CompileOptions> compile_options = complete_options(options, reporter);
   if (!compile_options) return reporter.exit_code();
-  Tuner tuner(options.model, *compile_options, options.seconds, reporter);
+  Tuner tuner(options.model, *compile_options, options.seconds, *shard, reporter);
   if (!tuner.run()) return reporter.exit_code();
   const TuneResult& result = tuner.result();
   if (!write_file(options.output, file_of(result, isa), reporter)) return reporter.exit_code();
@@ -126,6 +144,12 @@ Command add_tune(const Parser& root) {
       .between(0.01, 86400.0)
       .type_name("S")
       .show_default();
+  parser
+      .add_option(
+          "--shard", options->shard,
+          "measure only the I-th of N shares of the layers; the shares' files, put together, "
+          "are one")
+      .type_name("I/N");
   group_options(parser);
   parser.footer(
       "Tries up to six other tiles, loop orders and unrollings for every convolution and product,\n"
@@ -134,7 +158,8 @@ Command add_tune(const Parser& root) {
       "Examples:\n"
       "  etch tune model.onnx -o model.tune\n"
       "  etch compile model.onnx -o model --tuning model.tune\n"
-      "  etch tune model.onnx -o avx2.tune --target avx2 --seconds 300");
+      "  etch tune model.onnx -o avx2.tune --target avx2 --seconds 300\n"
+      "  etch tune model.onnx -o part2.tune --shard 2/4");
   return {parser, [options](Reporter& reporter) { return tune(*options, reporter); }};
 }
 

@@ -75,6 +75,17 @@ void Tuner::find_layers(const Program& program) {
     }
     result_.layers[it->second].steps.push_back(step->name);
   }
+  keep_shard();
+}
+
+void Tuner::keep_shard() {
+  std::vector<TunedLayer> kept;
+  for (std::size_t i = 0; i < result_.layers.size(); ++i) {
+    const std::size_t number = i % static_cast<std::size_t>(shard_.of) + 1;
+    if (number != static_cast<std::size_t>(shard_.number)) continue;
+    kept.push_back(std::move(result_.layers[i]));
+  }
+  result_.layers = std::move(kept);
 }
 
 Tuning Tuner::candidates_of(std::size_t number) const {

@@ -32,6 +32,13 @@ struct TunedLayer {
 inline constexpr double kLeastGain = 0.02;
 inline constexpr double kLeastMicroseconds = 0.02;
 
+// Every so many-th kind of layer, so that several machines share the work; their files, put
+// together, are the whole.
+struct TuneShard {
+  int number = 1;  // from 1 to `of`
+  int of = 1;
+};
+
 struct TuneResult {
   std::vector<TunedLayer> layers;     // in the order of the network
   double usual_us = 0, tuned_us = 0;  // the whole network
@@ -42,10 +49,12 @@ struct TuneResult {
 class Tuner {
  public:
   // `seconds` of building and measuring together, but at least two builds and some rounds of each.
-  Tuner(std::string model, CompileOptions options, double seconds, Reporter& reporter)
+  Tuner(std::string model, CompileOptions options, double seconds, TuneShard shard,
+        Reporter& reporter)
       : model_(std::move(model)),
         options_(std::move(options)),
         seconds_(seconds),
+        shard_(shard),
         reporter_(reporter) {}
 
   // False after an error, which has been reported.
@@ -65,6 +74,7 @@ class Tuner {
   bool measure(std::vector<Build*> builds, double until, int least_rounds);
   bool build_candidates();
   void find_layers(const Program& program);
+  void keep_shard();
   Tuning candidates_of(std::size_t number) const;
   Tuning chosen() const;
   void choose();
@@ -74,6 +84,7 @@ class Tuner {
   const std::string model_;
   CompileOptions options_;
   const double seconds_;
+  const TuneShard shard_;
   Reporter& reporter_;
   const Stopwatch watch_;
   std::string bytes_;  // of the model

@@ -327,8 +327,20 @@ TEST_F(Cli, BenchWritesAReportWithTimes) {
   EXPECT_EQ(bench_to("no/such/folder.html"), 3);
 }
 
+TEST_F(Cli, InspectOpensWithASummaryAndListsNoGraphUnlessAsked) {
+  const std::string summary = etch({"inspect", kDigits, "--target", "scalar"}).output;
+  EXPECT_EQ(summary.rfind("compiles      yes\nwork          105,216 MACs\narena ", 0), 0U)
+      << summary;
+  EXPECT_NE(summary.find("\n              all multiplications are of integers\n"),
+            std::string::npos)
+      << summary;
+  EXPECT_NE(summary.find("\tConv became QLinearConv"), std::string::npos) << summary;
+  EXPECT_EQ(summary.find("graph before the passes"), std::string::npos) << summary;
+  EXPECT_EQ(summary.find("graph after the passes"), std::string::npos) << summary;
+}
+
 TEST_F(Cli, InspectListsTheGraphBeforeAndAfterThePasses) {
-  const std::string both = etch({"inspect", kDigits}).output;
+  const std::string both = etch({"inspect", kDigits, "--graph"}).output;
   EXPECT_NE(both.find("graph before the passes"), std::string::npos) << both;
   EXPECT_NE(both.find("graph after the passes"), std::string::npos);
   EXPECT_NE(both.find("\tConv became QLinearConv"), std::string::npos);

@@ -83,6 +83,22 @@ TEST_F(TuneCli, WritesAFileThatCompileTakes) {
   EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
 }
 
+TEST_F(TuneCli, SharesTheLayersAmongMachines) {
+  // Of the four kinds of layers the last one is in the last of four shares.
+  const ProcessResult last = etch({"tune", kDigits, "-o", path("part.tune"), "--target", "scalar",
+                                   "--seconds", "0.1", "--shard", "4/4"});
+  EXPECT_EQ(last.exit_code, 0) << last.errors;
+  EXPECT_NE(last.output.find("n33_conv"), std::string::npos) << last.output;
+  for (const char* other : {"n12_conv", "n15_conv", "n21_conv"}) {
+    EXPECT_EQ(last.output.find(other), std::string::npos) << last.output;
+  }
+  for (const char* wrong : {"0/2", "3/2", "2", "a/b", "1/0", "/", ""}) {
+    const ProcessResult result = etch({"tune", kDigits, "-o", path("x.tune"), "--shard", wrong});
+    EXPECT_EQ(result.exit_code, 1) << wrong;
+    EXPECT_NE(result.errors.find("is not I/N"), std::string::npos) << result.errors;
+  }
+}
+
 TEST_F(TuneCli, LeavesOtherPeoplesFilesAlone) {
   const std::string file = write("notes.txt", "mine\n");
   const ProcessResult result = etch({"tune", kDigits, "-o", file, "--target", "scalar"});
