@@ -14,6 +14,7 @@ sys.path[:0] = [str(ROOT / "tools" / "attacker"), str(ROOT / "tools")]
 
 import relations  # noqa: E402
 import streams  # noqa: E402
+import zoo  # noqa: E402
 from builder import Builder, session  # noqa: E402
 from judging import Case, Judged  # noqa: E402
 from verdict import examine  # noqa: E402
@@ -152,6 +153,36 @@ def test_smallest_wrong_result_is_found(name: str) -> None:
             at = int(np.random.default_rng(seed).integers(value.size))
             changed = [wrong(v, at, case.exact) if k == i else v for k, v in enumerate(case.outputs)]
             assert findings(case, changed), f"output {i} of {value.dtype}, seed {seed}"
+
+
+def test_float64_has_the_digits_of_float32() -> None:
+    """The first two sums are half way between neighbours of float32, and go to the even one."""
+    a, c = np.array([1, 1 + 2.0**-23, 3]), np.array([2.0**-24, 2.0**-24, 4])
+    case = case_of(lambda b: b.node("Add", [b.input(a), b.constant(c)]), 5)
+    in_float32 = (a.astype(np.float32) + c.astype(np.float32)).astype(np.float64)
+    assert in_float32.tolist() == [1, 1 + 2.0**-22, 7]
+    assert not findings(case, [in_float32])
+    assert findings(case, [a + c])
+
+
+@pytest.mark.parametrize(
+    ("auto", "size", "kernel", "stride", "expected"),
+    [
+        ("SAME_UPPER", 6, 1, 3, [1, 4]),  # ONNX Runtime: 2, 5
+        ("SAME_UPPER", 8, 1, 4, [1, 5]),  # 2, 6
+        ("SAME_LOWER", 8, 1, 4, [1, 5]),  # 2, 6
+        ("SAME_LOWER", 9, 1, 4, [1, 5, 9]),
+        ("SAME_LOWER", 10, 3, 3, [2, 5, 8, 10]),
+    ],
+)
+def test_same_pads_by_no_negative_number(auto: str, size: int, kernel: int, stride: int, expected: list) -> None:
+    b = Builder(np.random.default_rng(6), 19)
+    x = b.input(np.arange(1, size + 1, dtype=np.uint8).reshape(1, 1, size))
+    attributes = {"kernel_shape": [kernel], "strides": [stride], "auto_pad": auto}
+    oracle = zoo.pool_oracle(b, "MaxPool", [size], attributes)
+    assert (oracle is None) == (size % stride > 0)
+    y = b.node("MaxPool", [x], oracle=oracle, **attributes)
+    assert b.values[y].reshape(-1).tolist() == expected
 
 
 @pytest.mark.parametrize("suffix", ["_twice", "_reordered", "_cut", "_after", "_part1"])

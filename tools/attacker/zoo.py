@@ -3,8 +3,9 @@
 import numpy as np
 from onnx import TensorProto
 
-from builder import BYTES, MS, WIDTHS, Unbuildable
+from builder import BYTES, MS, WIDTHS, Builder, Unbuildable
 from quantized import Layers
+from real_operators import window
 from singles import MOVES, broadcast, full_shape, make_of, scale
 
 
@@ -317,6 +318,23 @@ def resizes(b):
         b.pick(MOVES)(b, y, make_of(b, kind))
 
 
+def pool_oracle(b, op, sizes, attributes):
+    """Where SAME has nothing to pad and part of a stride is left, ONNX Runtime pads by negative numbers or refuses. ONNX's
+    `pads` are 0 or more: then the pool has to be that with the same padding in numbers. None where ONNX Runtime is right."""
+    k, strides, auto = attributes["kernel_shape"], attributes["strides"], attributes.get("auto_pad", "NOTSET")
+    if not auto.startswith("SAME") or all((-(-n // s) - 1) * s + v >= n for n, v, s in zip(sizes, k, strides)):
+        return None
+    axes = [window(n, v, s, 1, (), auto) for n, v, s in zip(sizes, k, strides)]
+    explicit = {name: value for name, value in attributes.items() if name != "auto_pad"}
+    explicit["pads"] = [axis[1] for axis in axes] + [axis[2] for axis in axes]
+
+    def compute(x):
+        other = Builder(b.r, b.opset)
+        return other.values[other.node(op, [other.input(x)], **explicit)]
+
+    return compute
+
+
 def pools(b):
     rank = b.pick([1, 2, 2, 3])
     kind = b.pick([np.float32, np.uint8, np.int8])
@@ -333,16 +351,17 @@ def pools(b):
     if b.chance(0.2) and max(dilations) == 1:
         attributes["auto_pad"] = b.pick(["SAME_UPPER", "SAME_LOWER", "VALID"])
         attributes.pop("ceil_mode", None)
-        # ONNX Runtime pads by negative numbers where a stride exceeds the kernel by 3.
-        attributes["strides"] = [min(s, v + 2) for s, v in zip(attributes["strides"], k)]
     else:
         attributes["pads"] = [b.between(0, v - 1) for v in k + k]
     if op == "AveragePool":
         attributes["count_include_pad"] = b.pick([0, 1])
+    oracle = pool_oracle(b, op, sizes, attributes)
+    with_indices = op == "MaxPool" and kind == np.float32 and max(dilations) == 1 and not oracle
     b.node(
         op,
         [x],
-        b.pick([1, 1, 2]) if op == "MaxPool" and kind == np.float32 and max(dilations) == 1 else 1,
+        b.pick([1, 1, 2]) if with_indices else 1,
+        oracle=oracle,
         exact=op == "MaxPool",
         **attributes,
     )
