@@ -41,9 +41,9 @@ std::vector<const char*> targets_where(bool (*wanted)(const IsaTraits&)) {
 std::vector<const IsaTraits*> plans() {
   std::vector<const IsaTraits*> out(all_targets().begin(), all_targets().end());
   for (const CrossTarget& target : cross_targets()) {
-    const Assembly kind = target.isa->assembly;
-    const bool known = std::any_of(out.begin(), out.end(),
-                                   [&](const IsaTraits* isa) { return isa->assembly == kind; });
+    const bool known = std::any_of(out.begin(), out.end(), [&](const IsaTraits* isa) {
+      return isa->assembly == target.isa->assembly && isa->vocabulary == target.isa->vocabulary;
+    });
     if (!known) out.push_back(target.isa);
   }
   return out;

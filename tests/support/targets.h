@@ -26,8 +26,8 @@ std::vector<const char*> all_targets_but(std::initializer_list<LeftOut> left_out
 // The names of those among all_targets() that fulfil a condition. Throws when there are none.
 std::vector<const char*> targets_where(bool (*wanted)(const IsaTraits&));
 
-// Whatever plans differently: all_targets(), and one target for each kind of kernels in assembly,
-// which the Native stage runs in their portable form.
+// Whatever plans differently: all_targets(), and one target for each vocabulary and kind of kernels
+// in assembly, which the Native stage runs in their portable form.
 std::vector<const IsaTraits*> plans();
 
 // The name of a test on a target: "avx2", "cortex_m4".
