@@ -61,7 +61,8 @@ void add_code(Options& out, const CompileOptions& options) {
   for (const StateRequest& state : options.states) {
     out.add("state", cat(state.output, "=", state.input));
   }
-  if (options.qdq == QdqMode::kFloat) out.add("qdq", "float");
+  if (options.qdq != QdqMode::kInteger)
+    out.add("qdq", options.qdq == QdqMode::kMixed ? "mixed" : "float");
   if (options.requantize != RequantizeMode::kAuto) {
     out.add("requantize", options.requantize == RequantizeMode::kFloat ? "float" : "integer");
   }

@@ -138,9 +138,10 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
 void add_code_options(const Parser& parser, ModelOptions& options) {
   parser
       .add_option("--qdq", options.qdq,
-                  "operators between DequantizeLinear and QuantizeLinear: as integer operators, or "
-                  "in float arithmetic as in the file")
-      .one_of({"integer", "float"})
+                  "operators between DequantizeLinear and QuantizeLinear; integer: as integer "
+                  "operators where ONNX Runtime has them; mixed: also where int8 and uint8 are "
+                  "mixed; float: in float arithmetic as in the file")
+      .one_of({"integer", "mixed", "float"})
       .type_name("HOW")
       .show_default();
   add_repeatable(parser, "--state", options.states,

@@ -162,6 +162,7 @@ CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;
   if (qdq == "float") out.qdq = QdqMode::kFloat;
+  if (qdq == "mixed") out.qdq = QdqMode::kMixed;
   if (requantize == "float") out.requantize = RequantizeMode::kFloat;
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;
