@@ -13,6 +13,7 @@
 #include "compiler/lower/layout_steps.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/operand_views.h"
+#include "compiler/program/arena.h"
 #include "compiler/program/certificate.h"
 #include "compiler/program/constants.h"
 
@@ -180,6 +181,7 @@ void Lowering::wish_halo(ValueId id, const HaloWish& halo) {
 // ---- memory ----
 
 int Lowering::add_buffer(Home home, int port, std::int64_t bytes) {
+  ETCH_CHECK(home == Home::kArena || bytes == bytes_of_port(program_, home, port));
   Buffer buffer;
   buffer.home = home;
   buffer.port = port;
@@ -221,7 +223,6 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
   }
   const std::int64_t bytes = lay_out(view, order);
   if (as == As::kResult && can_write_output(id, view)) {
-    ETCH_CHECK(bytes == element_count(view.shape) * bytes_of(stored));
     const auto port =
         std::find(graph_.outputs.begin(), graph_.outputs.end(), id) - graph_.outputs.begin();
     view.buffer = add_buffer(Home::kOutput, static_cast<int>(port), bytes);
