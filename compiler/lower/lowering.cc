@@ -462,6 +462,7 @@ void Lowering::fill_halos(const Node& node, const Step& step) {
 void Lowering::lower_output(int port) {
   const ValueId id = graph_.outputs[static_cast<std::size_t>(port)];
   const Value& out = value(id);
+  if (element_count(*out.shape) == 0) return;
   const auto written = [&](const Buffer& b) { return b.home == Home::kOutput && b.port == port; };
   if (std::any_of(program_.buffers.begin(), program_.buffers.end(), written)) return;
   const Order order = row_major(static_cast<int>(out.shape->size()));
