@@ -18,11 +18,11 @@ namespace {
 
 // A check returns what is wrong; empty means good.
 std::string check_dim(const std::string& text) {
-  return parse_dim(text) ? "" : cat("expected NAME=N with N >= 1, got '", text, "'");
+  return parse_dim(text) ? "" : cat("expected NAME=N with N >= 0, got '", text, "'");
 }
 
 std::string check_shape(const std::string& text) {
-  return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 1, got '", text, "'");
+  return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 0, got '", text, "'");
 }
 
 std::string check_constant(const std::string& text) {

@@ -13,7 +13,7 @@ namespace etch::cli {
 namespace {
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
-  return parse_integer(text, 1, INT64_MAX);
+  return parse_integer(text, 0, INT64_MAX);
 }
 
 Objective objective_of(const std::string& name) {
@@ -51,7 +51,7 @@ bool set_limit(const std::string& text, Limits& limits) {
   const auto given = parse_dim(text);
   if (!given) return false;
   for (const LimitInfo& info : limit_infos()) {
-    if (info.name != given->first || given->second > info.most) continue;
+    if (info.name != given->first || given->second < 1 || given->second > info.most) continue;
     limits.*info.member = given->second;
     return true;
   }
@@ -68,7 +68,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
     if (unit > 1) text.remove_suffix(1);
   }
   const std::optional<std::int64_t> number = parse_size(text);
-  if (!number || *number > kMost / unit) return std::nullopt;
+  if (!number || *number < 1 || *number > kMost / unit) return std::nullopt;
   return *number * unit;
 }
 

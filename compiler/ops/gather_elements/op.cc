@@ -30,6 +30,10 @@ bool shapes_fit(ResolveContext& context, std::size_t axis) {
 }
 
 bool indices_in_range(ResolveContext& context, std::int64_t size) {
+  if (size == 0 && element_count(context.shape(1)) > 0) {
+    context.error(DiagKind::kShape, "the axis is empty, there is nothing to pick");
+    return false;
+  }
   const Tensor* indices = context.constant(1);
   if (indices == nullptr) return true;
   for (const std::int64_t index : indices->integers()) {

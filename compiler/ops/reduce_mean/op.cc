@@ -59,8 +59,8 @@ void resolve(ResolveContext& context) {
   if (!axes) return;
   Reduction params = params_for(from, *axes, keep);
   params.kind = kind;
-  if (element_count(params.reduced) == 0) {
-    context.error(DiagKind::kShape, "a reduction of no elements is not defined");
+  if (kind == Reduction::Kind::kMean && element_count(params.reduced) == 0) {
+    context.error(DiagKind::kShape, "the mean of no elements is not defined");
     return;
   }
   context.set_output(0, context.dtype(0), params.shape);

@@ -1,4 +1,6 @@
 // ReduceMean, ReduceMax, ReduceMin and ReduceSum by plain loops; see op.h.
+#include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "compiler/base/check.h"
@@ -28,6 +30,18 @@ T combined(Kind kind, T so_far, T next) {
   return added(so_far, next);
 }
 
+// The result of no elements.
+template <class T>
+T neutral(Kind kind) {
+  using Limits = std::numeric_limits<T>;
+  if (kind == Kind::kSum) return 0;
+  if constexpr (Limits::has_infinity) {
+    return kind == Kind::kMax ? -Limits::infinity() : Limits::infinity();
+  } else {
+    return kind == Kind::kMax ? Limits::min() : Limits::max();
+  }
+}
+
 template <class T>
 Tensor reduced(const Reduction& params, const Tensor& x) {
   const bool sums = params.kind == Kind::kMean || params.kind == Kind::kSum;
@@ -35,6 +49,10 @@ Tensor reduced(const Reduction& params, const Tensor& x) {
   const auto from = x.as<T>();
   auto to = y.as<T>().begin();
   const auto count = static_cast<T>(element_count(params.reduced));
+  if (element_count(params.reduced) == 0) {
+    std::ranges::fill(y.as<T>(), neutral<T>(params.kind));
+    return y;
+  }
   for_each<1>(params.kept, {&params.kept_view}, [&](const std::array<std::int64_t, 1>& first) {
     T result = sums ? T{0} : from[as_index(first[0])];
     FloatSum sum;

@@ -89,8 +89,8 @@ void product(Parts& parts) {
     if (!goes || keep) result.push_back(goes ? 1 : shape[d]);
     if (goes) count *= shape[d];
   }
-  if (count == 0) {
-    parts.fail(DiagKind::kShape, "a reduction of no elements is not defined");
+  if (count == 0) {  // the product of no elements is 1
+    parts.add("Expand", {parts.number(parts.dtype(0), 1), parts.ints(result)});
     return;
   }
   perm.insert(perm.end(), axes->begin(), axes->end());
