@@ -212,6 +212,21 @@ def test_results_of_changed_models_have_to_be_equal(suffix: str, monkeypatch: py
     assert relations.unequal("", pathlib.Path(), [case], values)[0]
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_float_that_is_quantized_and_used_elsewhere_is_not_cut_off(shared: bool) -> None:
+    def layers(b: Builder) -> None:
+        b.qdq = True
+        ends = [b.constant(f(0.1)), b.constant(np.int8(0))]
+        y = b.node("Mul", [b.input(b.floats([2, 5]))] * 2)
+        b.node("DequantizeLinear", [b.node("QuantizeLinear", [y, *ends]), *ends])
+        if shared:
+            b.node("Neg", [y])
+
+    case = case_of(layers, 4)
+    cuts = [each for each in relations.relatives(case, case.outputs) if each.kind == "cut"]
+    assert len(cuts) == (0 if shared else 1)
+
+
 @pytest.mark.parametrize(("line", "code"), [("refused\\tNAME\\t-\\twhy", 1), ("nothing", 4)])
 def test_run_that_judges_nothing_fails(line: str, code: int, tmp_path: pathlib.Path) -> None:
     for name, text in (
