@@ -4,8 +4,19 @@ monotone between those, so equality there is equality on the whole interval."""
 
 import numpy as np
 
+from . import tables
 from .graph import F
-from .products import INT32, CannotJudge, product_of, stored
+from .products import INT32, CannotJudge, float_of, product_of, stored
+from .words import Words
+
+KINDS = {**dict.fromkeys(("Table", "QLinearSigmoid", "QLinearLeakyRelu"), ("table",)), "MaxPool": ("maximum",),
+         "QLinearAveragePool": ("average", "float", "integer"), "QLinearGlobalAveragePool": ("float", "integer"),
+         **dict.fromkeys(("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"), ("words",)),
+         **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16"), ("mean of words",)),
+         "QLinearSum16": ("sum of words",)}
+FLOAT_RULE = {"int32", "float", "integer"}
+OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean, "maximum": Words.maximum,
+         "average": Words.average}
 
 
 def rule(acc, scale, low, high):
@@ -13,12 +24,6 @@ def rule(acc, scale, low, high):
     with np.errstate(over="ignore"):
         v = (np.asarray(acc, np.int64).astype(F) * F(scale)).astype(F)
     return np.rint(np.minimum(np.maximum(v, F(low)), F(high))).astype(np.int64)
-
-
-def float_of(bits):
-    if not (isinstance(bits, str) and len(bits) == 10 and bits.startswith("0x")):
-        raise ValueError("a scale that is not eight hex digits")
-    return np.array([int(bits, 16)], np.uint32).view(F)[0]
 
 
 def line(form, acc):
@@ -34,11 +39,12 @@ def line(form, acc):
 
 
 class Requantization:
-    def __init__(self, model, trace, report):
-        self.model, self.trace, self.report = model, trace, report
+    def __init__(self, model, trace, report, code):
+        self.model, self.trace, self.report, self.code = model, trace, report, code
         self.pruned = trace["pruned"]["channels"] > 0
         self.channels = 0
         self.traced = {s["name"]: s for s in trace["steps"]}
+        model.stated = {s["node"]: s["output_shape"] for s in trace["steps"] if s["output_shape"]}
 
     def check(self, part):
         names = {s["name"]: s for s in self.trace["steps"]}
@@ -58,30 +64,38 @@ class Requantization:
         return seen
 
     def step(self, step, traced):
-        name = step["step"]
-        self.kind(step, traced)
-        self.own_rule(step)
-        self.floats(step, traced)
-        self.hull(step, traced)
-        index = step["node"]
-        if not 0 <= index < len(self.model.nodes):
-            raise CannotJudge("made by the compiler for a node within a function or loop")
-        product = product_of(self.model, index)
-        self.against_model(step, product)
+        if not self.kind(step, traced):
+            return
+        if step["kind"] in FLOAT_RULE:
+            self.own_rule(step)
+            self.floats(step, traced)
+            self.hull(step, traced)
+        if step["kind"] == "table":
+            tables.check(self.model, step, traced, self.report, self.code)
+        elif step["kind"] in OTHER:
+            OTHER[step["kind"]](Words(self.model, self.report, self.code), step, traced)
+        elif traced["kind"] == "avgpool":
+            Words(self.model, self.report, self.code).global_average(step, traced)
+        else:
+            self.against_model(step, product_of(self.model, step["node"]))
         self.report.done += 1
 
     def kind(self, step, traced):
-        """Int32 only where the operator has no scales; floats only where the step computes with them."""
-        kind = step["kind"]
-        forms = any("form" in c for c in step["channels"])
-        good = kind in ("int32", "float", "integer") and (kind == "integer") == forms
-        good = good and (kind == "int32") == (traced["op_type"] in ("ConvInteger", "MatMulInteger"))
-        if not good or kind == "float" and not traced["uses_floats"]:
-            self.report.wrong("kind", f"{step['step']}: {traced['op_type']} is not requantized as {kind}")
+        """That of the operator: int32 only where it has no scales, floats only where the step computes with them."""
+        kind, op = step["kind"], traced["op_type"]
+        forms = any("form" in c for c in step.get("channels", []))
+        if op in KINDS or kind not in FLOAT_RULE:
+            good = kind in KINDS.get(op, ())
+        else:
+            good = (kind == "integer") == forms and (kind == "int32") == (op in ("ConvInteger", "MatMulInteger"))
+        good = good and (kind != "float" or traced["uses_floats"])
+        if not good:
+            self.report.wrong("kind", f"{step['step']}: {op} is not computed as {kind}")
+        return good
 
     def floats(self, step, traced):
         """Where nothing is clamped before rounding, every scaled accumulator is below 2^31."""
-        if step["kind"] != "float" or any("clamped" in f and "no clamp" not in f for f in traced["facts"]):
+        if step["kind"] != "float" or traced["kind"] == "avgpool" or any("clamped" in f and "no clamp" not in f for f in traced["facts"]):
             return
         for m, channel in enumerate(step["channels"]):
             reach = max(abs(a) for a in channel["accumulators"])

@@ -13,7 +13,7 @@ namespace etch {
 
 namespace {
 
-constexpr int kEvidenceFormat = 1;
+constexpr int kEvidenceFormat = 2;
 
 void add_hashes(JsonStream& json, std::string_view key, const std::vector<OutputFile>& files) {
   json.array(key, [&] {
