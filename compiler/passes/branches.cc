@@ -8,22 +8,15 @@
 #include <utility>
 
 #include "compiler/ops/op.h"
+#include "compiler/passes/value_names.h"
 
 namespace etch {
 
 namespace {
-using Names = std::map<ValueId, ValueId>;
-
-void rename(std::vector<ValueId>& ids, const Names& names) {
-  for (ValueId& id : ids) {
-    if (const auto found = names.find(id); found != names.end()) id = found->second;
-  }
-}
-
-void rename(std::vector<Node>& nodes, const Names& names) {
+void rename(std::vector<Node>& nodes, const ValueNames& names) {
   for (Node& node : nodes) {
-    rename(node.inputs, names);
-    rename(node.outputs, names);
+    rename_values(node.inputs, names);
+    rename_values(node.outputs, names);
     for (std::vector<Node>& branch : node.branches) rename(branch, names);
   }
 }
@@ -62,7 +55,7 @@ class Branches {
     Node begin = edge(node_, "If");
     Node end = edge(node_, "IfEnd");
     const std::int64_t when = branch == 0 ? 1 : 0;
-    Names names;
+    ValueNames names;
     begin.inputs = {kNoValue, node_.inputs[0]};
     begin.outputs = {graph_.add_value({"", {}, {}, nullptr})};
     end.inputs = {begin.outputs[0], kNoValue};

@@ -9,25 +9,18 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/onnx_types.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/value_names.h"
 
 namespace etch {
 
 namespace {
-using Names = std::map<ValueId, ValueId>;
-
 bool is_half(DType type) { return type == DType::kF16 || type == DType::kBF16; }
 bool is_other(DType type) { return is_half(type) || type == DType::kF64; }
 
-void rename(std::vector<ValueId>& ids, const Names& names) {
-  for (ValueId& id : ids) {
-    if (const auto found = names.find(id); found != names.end()) id = found->second;
-  }
-}
-
-void rename(std::vector<Node>& nodes, const Names& read, const Names& written) {
+void rename(std::vector<Node>& nodes, const ValueNames& read, const ValueNames& written) {
   for (Node& node : nodes) {
-    rename(node.inputs, read);
-    rename(node.outputs, written);
+    rename_values(node.inputs, read);
+    rename_values(node.outputs, written);
     for (std::vector<Node>& branch : node.branches) rename(branch, read, written);
   }
 }
@@ -78,7 +71,7 @@ std::optional<DType> OtherFloats::type_in_file(ValueId id) const {
 }
 
 std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
-  Names read;
+  ValueNames read;
   std::vector<Node> first;
   for (const ValueId id : graph_.inputs) {
     const Node* const reader = first_reader(nodes, id);
@@ -89,7 +82,7 @@ std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
     first.push_back(cast(*reader, id, read[id], DType::kF32));
   }
   const std::set<ValueId> inputs(graph_.inputs.begin(), graph_.inputs.end());
-  Names written;
+  ValueNames written;
   for (const ValueId id : std::set<ValueId>(graph_.outputs.begin(), graph_.outputs.end())) {
     const Node* const origin = producer(nodes, id);
     const DType type = graph_.value(id).dtype.value_or(DType::kF32);
