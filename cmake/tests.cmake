@@ -58,6 +58,7 @@ function(etch_add_tests area)
   endif()
   add_dependencies(etch_tests ${target})
   gtest_discover_tests(${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES  # of parameters, which may be addresses: names are those of gtest
     PROPERTIES TIMEOUT 600)
 endfunction()
 

@@ -8,6 +8,7 @@
 #include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/json.h"
+#include "compiler/cli/making.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
@@ -55,11 +56,6 @@ std::string check_section(const std::string& name) {
   return cat("'", printable(name),
              "' cannot be a section: use letters, digits, _ and ., no digit at the start, at most "
              "64 characters");
-}
-
-WeightsForm weights_form(const std::string& name) {
-  if (name == "file") return WeightsForm::kFile;
-  return name == "binary" ? WeightsForm::kBinary : WeightsForm::kEmbedded;
 }
 
 EmitOptions emit_options(const CompileArguments& arguments) {

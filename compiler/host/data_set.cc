@@ -103,7 +103,7 @@ bool fits(const Tensor& tensor, const Port& port) {
 }
 
 std::string type_and_shape(DType dtype, const Shape& shape) {
-  return cat(name_of(dtype), to_string(shape));
+  return cat(name_of(dtype), etch::to_string(shape));
 }
 
 }  // namespace etch::cli

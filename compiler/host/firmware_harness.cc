@@ -23,7 +23,7 @@ void write_ports(Writer& writer, const char* table, const std::vector<Port>& por
   }
 }
 
-std::string main_text(const Program& program, const std::string& name, Timing timing) {
+std::string firmware_main_text(const Program& program, const std::string& name, Timing timing) {
   Writer writer;
   writer.line(
       "// Runs the generated network as an image. Written by etch; see firmware_harness.h.");
@@ -68,7 +68,7 @@ std::vector<OutputFile> firmware_harness_files(const Program& program, const std
                                                Timing timing) {
   constexpr char kHarness[] = "firmware_harness.h";
   return {{kHarness, std::string(embedded_file(cat("templates/files/", kHarness)))},
-          {"main.cc", main_text(program, name, timing)}};
+          {"main.cc", firmware_main_text(program, name, timing)}};
 }
 
 }  // namespace etch::cli

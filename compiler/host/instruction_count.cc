@@ -21,7 +21,7 @@ constexpr char kSource[] = "count_instructions.cc";
 constexpr char kPlugin[] = "count_instructions.so";
 constexpr char kCounts[] = "instructions.txt";
 constexpr char kMark[] = "etch_mark";
-constexpr std::chrono::minutes kCompilerTimeout{5};
+constexpr std::chrono::minutes kStaticBuildTimeout{5};
 
 bool compile_plugin(const fs::path& folder, Reporter& reporter) {
   const std::string compiler = host_compiler();
@@ -33,7 +33,7 @@ bool compile_plugin(const fs::path& folder, Reporter& reporter) {
   if (!write_files({{kSource, source}}, folder, reporter)) return false;
   const ProcessResult result =
       run_process({compiler, "-std=c++17", "-O2", "-fPIC", "-shared", kSource, "-o", kPlugin},
-                  kCompilerTimeout, folder);
+                  kStaticBuildTimeout, folder);
   if (result.succeeded()) return true;
   reporter.io_error(compiler, cat("building the instruction counter: ", describe(result),
                                   words_of(result.errors)));

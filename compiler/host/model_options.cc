@@ -90,9 +90,9 @@ std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string&
 }
 
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter) {
-  constexpr std::size_t kMostBytes = 16 << 20;
+  constexpr std::size_t kMostTuningBytes = 16 << 20;
   Sink sink;
-  const std::optional<std::string> text = read_file(path, kMostBytes, "", sink);
+  const std::optional<std::string> text = read_file(path, kMostTuningBytes, "", sink);
   reporter.diagnostics(sink, path);
   if (!text) return std::nullopt;
   std::vector<TuningFault> faults;

@@ -48,7 +48,7 @@ void make_folders(const fs::path& path, std::error_code& error) {
   } while (error == std::errc::interrupted);
 }
 
-bool is_source(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
+bool is_cc_file(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
 
 // Below the work folder, where programs run.
 std::string sample_folder(std::size_t index) { return cat("sample_", index); }
@@ -127,7 +127,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   const Stopwatch building;
   std::vector<Source> sources;
   for (const OutputFile& file : files) {
-    if (is_source(file)) sources.push_back({file.path, file.target});
+    if (is_cc_file(file)) sources.push_back({file.path, file.target});
   }
   std::optional<BuildOutput> built =
       build_program(network->folder_->path(), sources, "program", network->toolchain_, reporter);

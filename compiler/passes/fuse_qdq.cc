@@ -186,15 +186,15 @@ std::optional<Node> fuse_where(Group& group) {
 }
 
 // Whether Relu or Clip may come before the Q.
-enum class Limits { kNone, kTaken, kTakenOfWords };
+enum class LimitRule { kNone, kTaken, kTakenOfWords };
 
 using Fuse = std::optional<Node> (*)(Group&);
 
-struct Rule {
+struct FusionRule {
   std::string_view op_type;
   Fuse fuse = nullptr;        // for 8 bits; null: there is no such operator
   Fuse fuse_words = nullptr;  // where input 0 has 16 bits; null: as for 8
-  Limits limits = Limits::kNone;
+  LimitRule limits = LimitRule::kNone;
   std::size_t first = 0;  // the first input that has to come from a DQ
 
   Fuse of(const Group& group) const {
@@ -202,12 +202,12 @@ struct Rule {
   }
 };
 
-constexpr Rule kRules[] = {
-    {"Conv", fuse_conv, fuse_conv16, Limits::kTaken},
-    {"ConvTranspose", fuse_conv_transpose, fuse_conv_transpose16, Limits::kTaken},
-    {"Gemm", fuse_gemm, fuse_gemm16, Limits::kTakenOfWords},
-    {"MatMul", fuse_matmul, fuse_matmul16, Limits::kTakenOfWords},
-    {"Add", fuse_binary, fuse_add16, Limits::kTakenOfWords},
+constexpr FusionRule kFusionRules[] = {
+    {"Conv", fuse_conv, fuse_conv16, LimitRule::kTaken},
+    {"ConvTranspose", fuse_conv_transpose, fuse_conv_transpose16, LimitRule::kTaken},
+    {"Gemm", fuse_gemm, fuse_gemm16, LimitRule::kTakenOfWords},
+    {"MatMul", fuse_matmul, fuse_matmul16, LimitRule::kTakenOfWords},
+    {"Add", fuse_binary, fuse_add16, LimitRule::kTakenOfWords},
     {"Mul", fuse_binary},
     {"AveragePool", fuse_unary, fuse_pool16},
     {"GlobalAveragePool", fuse_unary, fuse_pool16},
@@ -215,14 +215,14 @@ constexpr Rule kRules[] = {
     {"Sigmoid", fuse_unary},
     {"LeakyRelu", fuse_unary},
     {"Concat", fuse_concat, fuse_concat16},
-    {"Where", fuse_where, nullptr, Limits::kNone, 1},
+    {"Where", fuse_where, nullptr, LimitRule::kNone, 1},
     {"Relu", nullptr, fuse_limit16},
     {"Clip", nullptr, fuse_limit16}};
 
-const Rule* rule_for(const Node& node) {
+const FusionRule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;
-  const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
-  return found == std::end(kRules) ? nullptr : found;
+  const auto* found = std::ranges::find(kFusionRules, node.op_type, &FusionRule::op_type);
+  return found == std::end(kFusionRules) ? nullptr : found;
 }
 
 class Fusion {
@@ -284,7 +284,7 @@ class Fusion {
 
   bool try_fuse(int i) {
     if (is_quantize(node(i))) return try_rescale(i);
-    const Rule* rule = rule_for(node(i));
+    const FusionRule* rule = rule_for(node(i));
     Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}, {}, groups_};
     for (const ValueId input : group.node.inputs) {
       const Node* before = wiring_.producer(input);
@@ -292,8 +292,8 @@ class Fusion {
     }
     const Fuse fuse = rule == nullptr ? nullptr : rule->of(group);
     if (fuse == nullptr) return miss(i, operator_fault(graph_, wiring_, node(i)));
-    if (rule->limits == Limits::kTaken ||
-        (rule->limits == Limits::kTakenOfWords && has_words(group)))
+    if (rule->limits == LimitRule::kTaken ||
+        (rule->limits == LimitRule::kTakenOfWords && has_words(group)))
       find_limit(group);
     const ValueId output = group.result;
     const Uses uses = uses_of(output, group.output);

@@ -86,7 +86,7 @@ bool shapes_fit(ResolveContext& context) {
   return fits;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_non_max_suppression(ResolveContext& context) {
   const auto rows = row_count(context);
   if (!rows || !shapes_fit(context)) return;
   if (!check_dtype(context, 0, "boxes", {DType::kF32}) ||
@@ -115,14 +115,14 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "NonMaxSuppression", 10},
-                             {kEtch, "FilledNonMaxSuppression", 1}};
+constexpr OpName kNonMaxSuppressionNames[] = {{kOnnx, "NonMaxSuppression", 10},
+                                              {kEtch, "FilledNonMaxSuppression", 1}};
 }  // namespace
 
 extern const OpDef kOp_non_max_suppression = {.folder = "non_max_suppression",
-                                              .names = kNames,
+                                              .names = kNonMaxSuppressionNames,
                                               .arity = {.min_inputs = 2, .max_inputs = 10},
-                                              .resolve = resolve,
+                                              .resolve = resolve_non_max_suppression,
                                               .reference = non_max_suppression_reference,
                                               .lower = lower_non_max_suppression};
 

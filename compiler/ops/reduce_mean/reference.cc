@@ -11,7 +11,6 @@
 namespace etch {
 
 namespace {
-using Kind = Reduction::Kind;
 
 template <class T>
 T added(T a, T b) {
@@ -24,9 +23,9 @@ T added(T a, T b) {
 }
 
 template <class T>
-T combined(Kind kind, T so_far, T next) {
-  if (kind == Kind::kMax) return so_far < next ? next : so_far;
-  if (kind == Kind::kMin) return next < so_far ? next : so_far;
+T combined(Reduction::Kind kind, T so_far, T next) {
+  if (kind == Reduction::Kind::kMax) return so_far < next ? next : so_far;
+  if (kind == Reduction::Kind::kMin) return next < so_far ? next : so_far;
   return added(so_far, next);
 }
 
@@ -44,7 +43,7 @@ T neutral(Kind kind) {
 
 template <class T>
 Tensor reduced(const Reduction& params, const Tensor& x) {
-  const bool sums = params.kind == Kind::kMean || params.kind == Kind::kSum;
+  const bool sums = params.kind == Reduction::Kind::kMean || params.kind == Reduction::Kind::kSum;
   Tensor y(x.dtype(), params.shape);
   const auto from = x.as<T>();
   auto to = y.as<T>().begin();
@@ -67,7 +66,7 @@ Tensor reduced(const Reduction& params, const Tensor& x) {
     if constexpr (std::is_floating_point_v<T>) {
       if (sums && !params.in_order) result = sum.value();
     }
-    *to++ = params.kind == Kind::kMean ? static_cast<T>(result / count) : result;
+    *to++ = params.kind == Reduction::Kind::kMean ? static_cast<T>(result / count) : result;
   });
   return y;
 }

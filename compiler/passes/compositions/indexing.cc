@@ -225,12 +225,12 @@ void center_crop_pad(Parts& parts) {
   parts.give(0, y);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kIndexingRules[] = {
     {"GatherND", gather_nd, 2, 1, 11}, {"OneHot", one_hot, 3, 1, 9},
     {"Compress", compress, 2, 1, 9},   {"ReverseSequence", reverse_sequence, 2, 1, 10},
     {"Trilu", trilu, 2, 1, 14},        {"CenterCropPad", center_crop_pad, 2, 1, 18}};
 }  // namespace
 
-std::span<const Rule> indexing_rules() { return kRules; }
+std::span<const Rule> indexing_rules() { return kIndexingRules; }
 
 }  // namespace etch

@@ -87,15 +87,15 @@ void clip(Parts& parts) {
   }
 }
 
-constexpr Rule kRules[] = {{"CastLike", cast_like, 2, 1, 15},
-                           {"IsNaN", is_nan, 1, 1, 9},
-                           {"IsInf", is_inf, 1, 1, 10},
-                           {"Shrink", shrink, 1, 1, 9},
-                           {"Swish", swish, 1, 1, 24},
-                           {"BitwiseNot", bitwise_not, 1, 1, 18},
-                           {"Clip", clip, 3, 1, 11, has_run_time_limits}};
+constexpr Rule kPointwiseRules[] = {{"CastLike", cast_like, 2, 1, 15},
+                                    {"IsNaN", is_nan, 1, 1, 9},
+                                    {"IsInf", is_inf, 1, 1, 10},
+                                    {"Shrink", shrink, 1, 1, 9},
+                                    {"Swish", swish, 1, 1, 24},
+                                    {"BitwiseNot", bitwise_not, 1, 1, 18},
+                                    {"Clip", clip, 3, 1, 11, has_run_time_limits}};
 }  // namespace
 
-std::span<const Rule> pointwise_rules() { return kRules; }
+std::span<const Rule> pointwise_rules() { return kPointwiseRules; }
 
 }  // namespace etch

@@ -165,17 +165,17 @@ void hardmax(Parts& parts) {
   if (parts.opset() < 13) parts.reshape(y, shape);
 }
 
-constexpr Rule kRules[] = {{"ReduceL1", reduction, 2},
-                           {"ReduceL2", reduction, 2},
-                           {"ReduceLogSum", reduction, 2},
-                           {"ReduceProd", product, 2},
-                           {"ReduceLogSumExp", reduction, 2},
-                           {"ReduceSumSquare", reduction, 2},
-                           {"LpNormalization", lp_normalization, 1},
-                           {"GlobalLpPool", global_lp_pool, 1, 1, 2},
-                           {"Hardmax", hardmax, 1}};
+constexpr Rule kReductionRules[] = {{"ReduceL1", reduction, 2},
+                                    {"ReduceL2", reduction, 2},
+                                    {"ReduceLogSum", reduction, 2},
+                                    {"ReduceProd", product, 2},
+                                    {"ReduceLogSumExp", reduction, 2},
+                                    {"ReduceSumSquare", reduction, 2},
+                                    {"LpNormalization", lp_normalization, 1},
+                                    {"GlobalLpPool", global_lp_pool, 1, 1, 2},
+                                    {"Hardmax", hardmax, 1}};
 }  // namespace
 
-std::span<const Rule> reduction_rules() { return kRules; }
+std::span<const Rule> reduction_rules() { return kReductionRules; }
 
 }  // namespace etch

@@ -107,11 +107,11 @@ void scatter_elements(Parts& parts) {
   parts.reshape(y, data);
 }
 
-constexpr Rule kRules[] = {{"ScatterND", scatter_nd, 3, 1, 11},
-                           {"ScatterElements", scatter_elements, 3, 1, 11},
-                           {"Scatter", scatter_elements, 3, 1, 9}};
+constexpr Rule kScatterRules[] = {{"ScatterND", scatter_nd, 3, 1, 11},
+                                  {"ScatterElements", scatter_elements, 3, 1, 11},
+                                  {"Scatter", scatter_elements, 3, 1, 9}};
 }  // namespace
 
-std::span<const Rule> scatter_rules() { return kRules; }
+std::span<const Rule> scatter_rules() { return kScatterRules; }
 
 }  // namespace etch

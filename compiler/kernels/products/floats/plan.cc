@@ -11,8 +11,6 @@
 namespace etch {
 namespace {
 
-std::int32_t narrow(std::int64_t n) { return static_cast<std::int32_t>(n); }
-
 // One product of one row and one column; tiles run along the inner axis.
 FloatProductPlan least_plan() {
   FloatProductPlan plan;
@@ -64,10 +62,10 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
   plan.depthwise = depthwise;
   rt::FloatConvShape& shape = plan.shape;
   shape.transposed = g.direction == ConvDirection::kTransposed;
-  shape.batch = narrow(g.batch);
-  shape.group = narrow(g.group);
-  shape.in = narrow(g.in_per_group());
-  shape.out = narrow(g.out_per_group());
+  shape.batch = as_size(g.batch);
+  shape.group = as_size(g.group);
+  shape.in = as_size(g.in_per_group());
+  shape.out = as_size(g.out_per_group());
   shape.x_image = steps_of(x)[0];
   shape.x_channel = steps_of(x)[1];
   shape.y_image = steps_of(y)[0];
@@ -101,9 +99,9 @@ FloatProductPlan plan_columns_of_taps(const ConvGeometry& g, const View& x, cons
   FloatProductPlan plan = least_plan();
   rt::FloatConvShape& shape = plan.shape;
   set_runtime_axes(shape.axis, g.axes, x, y);
-  shape.batch = narrow(g.batch);
-  shape.in = narrow(g.in_channels);
-  shape.out = narrow(inner * g.out_channels);
+  shape.batch = as_size(g.batch);
+  shape.in = as_size(g.in_channels);
+  shape.out = as_size(inner * g.out_channels);
   shape.x_image = steps_of(x)[0];
   shape.x_channel = steps_of(x)[1];
   shape.y_image = steps_of(y)[0];
@@ -149,11 +147,11 @@ MatrixSteps matrix_steps(const View& a, RightHandSide b, const View& y) {
 
 void set_matrices(FloatProductPlan& plan, std::int64_t rows, std::int64_t depth, std::int64_t cols,
                   const MatrixSteps& steps) {
-  plan.shape.in = narrow(depth);
-  plan.shape.out = narrow(cols);
+  plan.shape.in = as_size(depth);
+  plan.shape.out = as_size(cols);
   plan.shape.x_channel = steps.a_depth;
   plan.shape.y_channel = steps.y_col;
-  plan.shape.axis[2].in = plan.shape.axis[2].out = narrow(rows);
+  plan.shape.axis[2].in = plan.shape.axis[2].out = as_size(rows);
   plan.shape.axis[2].x_step = steps.a_row;
   plan.shape.axis[2].y_step = steps.y_row;
 }

@@ -11,6 +11,9 @@
 
 namespace etch {
 
+// A size as the shapes of kernels have it.
+inline std::int32_t as_size(std::int64_t n) { return static_cast<std::int32_t>(n); }
+
 // Whether channels are not mixed, so that a kernel runs along them.
 bool is_depthwise(const ConvGeometry& g);
 
