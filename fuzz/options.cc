@@ -30,6 +30,18 @@ std::string doc_string_of(std::string_view bytes) {
   return good ? model.doc_string() : std::string();
 }
 
+// An output as the state of an input, now and then of another one than it fits.
+std::vector<StateRequest> states_of(std::string_view bytes, std::size_t output, std::size_t input) {
+  onnx::ModelProto model;
+  const bool good = bytes.size() <= INT_MAX &&
+                    model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  const onnx::GraphProto& graph = model.graph();
+  if (!good || graph.output_size() == 0 || graph.input_size() == 0) return {};
+  const auto out = static_cast<int>(output) % graph.output_size();
+  const auto in = static_cast<int>(input) % graph.input_size();
+  return {{graph.output(out).name(), graph.input(in).name()}};
+}
+
 class Choices {
  public:
   explicit Choices(std::string_view text) : text_(text) {}
@@ -94,6 +106,10 @@ Request request_of(std::string_view model) {
   choose_emit(choices, out.emit);
   if (choices.next(8) == 7) {
     for (const PackageFormFacts& facts : package_forms()) out.package.push_back(facts.form);
+  }
+  if (choices.next(4) == 3) {
+    const std::size_t output = choices.next(4);
+    out.compile.states = states_of(model, output, choices.next(4));
   }
   return out;
 }
