@@ -372,6 +372,27 @@ TEST(Compositions, TellWhichVersionHasThem) {
       "imports 13\n");
 }
 
+TEST(Compositions, CoordinatesNameAtLeastOneAxis) {
+  for (const char* const type : {"GatherND", "ScatterND"}) {
+    OneOperator node(type, 13);
+    node.input(u8({2, 3}, {1, 2, 3, 4, 5, 6})).constant(Tensor(DType::kS64, {0}));
+    if (type == std::string("ScatterND")) node.input(u8({2, 3}, {1, 2, 3, 4, 5, 6}));
+    EXPECT_NE(node.errors().find("E-SHAPE"), std::string::npos) << type;
+  }
+}
+
+TEST(Compositions, NothingIsPickedAndNothingWritten) {
+  const Tensor x = f32({2, 2}, {1, 2, 3, 4});
+  OneOperator picks("GatherND", 13);
+  EXPECT_EQ(picks.input(x).constant(Tensor(DType::kS64, {0, 1})).output(),
+            Tensor(DType::kF32, {0, 2}));
+  OneOperator writes("ScatterElements", 13);
+  writes.input(x).constant(Tensor(DType::kS64, {0, 2})).input(Tensor(DType::kF32, {0, 2}));
+  EXPECT_EQ(writes.output(), x);
+  OneOperator triangle("Trilu", 14);
+  EXPECT_EQ(triangle.input(Tensor(DType::kF32, {0, 3})).output(), Tensor(DType::kF32, {0, 3}));
+}
+
 TEST(Compositions, ConstantCoordinatesMustExist) {
   OneOperator node("GatherND", 13);
   EXPECT_EQ(node.input(counting({2})).constant(s64({1, 1}, {2})).errors(),

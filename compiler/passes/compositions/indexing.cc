@@ -32,7 +32,8 @@ void gather_nd(Parts& parts) {
   const auto least = static_cast<std::int64_t>(std::min(data.size(), indices.size()));
   const bool has_list = batch >= 0 && batch < least;
   const std::int64_t count = has_list ? indices.back() : 0;
-  const bool fits = has_list && count <= static_cast<std::int64_t>(data.size()) - batch &&
+  const bool fits = has_list && count > 0 &&
+                    count <= static_cast<std::int64_t>(data.size()) - batch &&
                     std::equal(data.begin(), data.begin() + batch, indices.begin());
   if (!fits) {
     parts.fail(DiagKind::kShape, cat("indices of shape ", to_string(indices), " with ", batch,
