@@ -47,7 +47,7 @@ class Branches {
     Node begin = edge(node_, "If");
     Node end = edge(node_, "IfEnd");
     const std::int64_t when = branch == 0 ? 1 : 0;
-    ValueNames names;
+    Names names;
     begin.inputs = {kNoValue, node_.inputs[0]};
     begin.outputs = {graph_.add_value({"", {}, {}, nullptr})};
     end.inputs = {begin.outputs[0], kNoValue};

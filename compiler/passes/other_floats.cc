@@ -63,7 +63,7 @@ std::optional<DType> OtherFloats::type_in_file(ValueId id) const {
 }
 
 std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
-  ValueNames read;
+  Names read;
   std::vector<Node> first;
   for (const ValueId id : graph_.inputs) {
     const Node* const reader = first_reader(nodes, id);
@@ -74,7 +74,7 @@ std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
     first.push_back(cast(*reader, id, read[id], DType::kF32));
   }
   const std::set<ValueId> inputs(graph_.inputs.begin(), graph_.inputs.end());
-  ValueNames written;
+  Names written;
   for (const ValueId id : std::set<ValueId>(graph_.outputs.begin(), graph_.outputs.end())) {
     const Node* const origin = producer(nodes, id);
     const DType type = graph_.value(id).dtype.value_or(DType::kF32);
