@@ -57,6 +57,12 @@ rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise) {
   return shape;
 }
 
+rt::PackShape pack_shape(const ConvGeometry& g, const FloatProductPlan& planes) {
+  rt::PackShape shape = pack_shape(g, false);
+  shape.panel = planes.kind == FloatProductKind::kPlanes ? planes.shape.panel : 1;
+  return shape;
+}
+
 rt::PackShape pack_shape(const MatMulGeometry& g) {
   rt::PackShape shape = row_major_weights(g.depth, g.cols);
   shape.group = as_size(element_count(g.b_batch));

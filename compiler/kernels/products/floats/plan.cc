@@ -2,11 +2,13 @@
 #include "compiler/kernels/products/floats/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "compiler/base/check.h"
 #include "compiler/kernels/products/general.h"
 #include "compiler/lower/arguments.h"
+#include "runtime/etch_float_planes.h"
 
 namespace etch {
 namespace {
@@ -59,7 +61,7 @@ bool is_depthwise(const ConvGeometry& g) {
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
                                  const View& y) {
   FloatProductPlan plan = least_plan();
-  plan.depthwise = depthwise;
+  if (depthwise) plan.kind = FloatProductKind::kDepthwise;
   rt::FloatConvShape& shape = plan.shape;
   shape.transposed = g.direction == ConvDirection::kTransposed;
   shape.batch = as_size(g.batch);
@@ -75,6 +77,66 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
   shape.along = axis_of_tiles(shape);
   ETCH_CHECK(!depthwise || (shape.x_channel == 1 && shape.y_channel == 1));
   return plan;
+}
+
+// ---- channels as planes ----
+
+namespace {
+
+// The share of the lanes of `vectors` full vectors that n elements fill.
+double filled(std::int64_t n, int lanes) {
+  return static_cast<double>(n) / static_cast<double>((n + lanes - 1) / lanes * lanes);
+}
+
+std::int64_t elements_of(const rt::FloatConvShape& s, bool of_y) {
+  std::int64_t n = std::int64_t{s.batch} * s.group * (of_y ? s.out : s.in);
+  for (const rt::ConvAxis& axis : s.axis) n *= of_y ? axis.out : axis.in;
+  return n;
+}
+
+// Cycles, estimated: a multiplication and a sum of one vector take one; what it takes to move an
+// element is measured (AMD EPYC, AVX-512).
+bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
+  constexpr double kTurned = 0.56, kCopied = 0.15, kPicked = 1;  // per element
+  const double vectors = static_cast<double>(elements_of(s, true)) * s.axis[0].kernel *
+                         s.axis[1].kernel * s.axis[2].kernel * s.in / lanes;
+  const auto x = static_cast<double>(elements_of(s, false));
+  const auto y = static_cast<double>(elements_of(s, true));
+  const rt::ConvAxis& a = s.axis[2];
+  const double few = a.out <= lanes ? 0.7 : 1;  // sums wait for each other
+  const rt::Interior inside = rt::interior_of(a, false);
+  const double border = 1 - static_cast<double>(inside.last - inside.first) / a.out;
+  // So do those of pixels at the border, which are computed one by one.
+  const double alone = 1 + border * (s.out > 2 * lanes ? 0.3 : (s.out > lanes ? 1 : 3));
+  const double copies = a.stride > 1 ? kPicked : (a.kernel > 1 ? kCopied : 0);
+  return vectors / (few * filled(a.out, lanes)) + copies * x <
+         alone * vectors / filled(s.out, lanes) + kTurned * (x + y);
+}
+
+}  // namespace
+
+std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x, const View& y,
+                                            int lanes) {
+  if (g.direction != ConvDirection::kForward) return std::nullopt;
+  FloatProductPlan plan = plan_float_conv(g, false, x, y);
+  rt::FloatConvShape& s = plan.shape;
+  s.along = 2;
+  if (s.axis[2].x_step != 1 || s.axis[2].y_step != 1) return std::nullopt;
+  const rt::ConvAxis& lines = s.axis[1];
+  const bool flat = s.axis[0].in == 1 && s.axis[0].kernel == 1;
+  if (is_depthwise(g) && flat && lines.stride == 1 && s.axis[2].stride == 1) {
+    plan.kind = FloatProductKind::kDepthwisePlanes;
+    return plan;
+  }
+  if (is_depthwise(g) || !planes_are_faster(s, lanes)) return std::nullopt;
+  plan.kind = FloatProductKind::kPlanes;
+  s.panel = s.out % 4 == 0 || s.out < 6 ? 4 : 6;
+  return plan;
+}
+
+std::int64_t floats_of_lines(const FloatProductPlan& plan) {
+  return plan.kind == FloatProductKind::kPlanes ? rt::floats_of_lines(plan.shape)
+                                                : rt::padded_plane(plan.shape).floats;
 }
 
 // ---- transposed convolutions whose taps do not meet ----
