@@ -133,6 +133,10 @@ endif()
 add_executable(etch_requantize_report EXCLUDE_FROM_ALL tools/requantize_report.cc)
 target_link_libraries(etch_requantize_report PRIVATE etch_core etch_onnx_proto)
 
+# Cycles of programs of others: tools/bench-firmware --tflm.
+add_executable(etch_model_cycles EXCLUDE_FROM_ALL tools/model_cycles.cc)
+target_link_libraries(etch_model_cycles PRIVATE etch_cli)
+
 # The judge of tools/attack, and a short attack; skipped where `tools/setup` could not install Python's packages.
 add_executable(etch_attack_judge tools/attack_judge.cc)
 target_link_libraries(etch_attack_judge PRIVATE etch_test_support)

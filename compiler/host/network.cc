@@ -291,11 +291,40 @@ bool Network::can_count() const {
 
 std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor>& sample,
                                                         Reporter& reporter) const {
-  const fs::path root = fs::absolute(folder_->path());
   const std::string folder = sample_folder(0);
-  if (!write_sample(sample, root / folder, reporter)) return std::nullopt;
-  if (toolchain_.machine == nullptr) return count_here(folder, reporter);
-  const std::optional<std::string> plugin = build_counter(root, built_.program, reporter);
+  if (!write_sample(sample, folder_->path() / folder, reporter)) return std::nullopt;
+  return toolchain_.machine == nullptr ? count_here(folder, reporter)
+                                       : count_emulated(folder, false, reporter);
+}
+
+std::optional<Network::Cycles> Network::count_cycles(const std::vector<Tensor>& sample,
+                                                     const PipelineModel& model,
+                                                     Reporter& reporter) const {
+  const std::string folder = sample_folder(0);
+  if (!can_model_cycles(reporter) || !write_sample(sample, folder_->path() / folder, reporter))
+    return std::nullopt;
+  auto instructions = count_emulated(folder, true, reporter);
+  if (!instructions) return std::nullopt;
+  auto blocks = parse_blocks(read_block_counts(folder_->path()));
+  // As read_counts() has it: what was before the first mark, a call of nothing, the pieces.
+  if (!blocks || blocks->size() != instructions->size() + 2) {
+    reporter.io_error(toolchain_.runner.front(), "did not say which blocks it executed");
+    return std::nullopt;
+  }
+  blocks->erase(blocks->begin());
+  const Progress progress("modelling cycles", 0, reporter);
+  std::optional<ModelledCycles> modelled =
+      model_cycles(model, built_.program, *blocks, folder_->path(), reporter);
+  if (!modelled) return std::nullopt;
+  return Cycles{std::move(*instructions),
+                {pieces_of(modelled->cycles), pieces_of(modelled->unknown)}};
+}
+
+std::optional<std::vector<std::int64_t>> Network::count_emulated(const std::string& folder,
+                                                                 bool blocks,
+                                                                 Reporter& reporter) const {
+  const fs::path root = fs::absolute(folder_->path());
+  const std::optional<std::string> plugin = build_counter(root, built_.program, blocks, reporter);
   forget_counts(root);
   if (!plugin || !execute({"count", folder}, "counting", reporter, *plugin)) return std::nullopt;
   return read_counts(root, program_->steps.size() + 1, reporter);

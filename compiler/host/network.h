@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/host/build.h"
+#include "compiler/host/cycle_model.h"
 #include "compiler/host/harness.h"
 #include "compiler/host/process.h"
 #include "compiler/host/reporter.h"
@@ -56,6 +57,13 @@ class Network {
   // on this CPU, one at a time, which takes some microseconds for each. Null after an error.
   std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,
                                                  Reporter& reporter) const;
+  // The same, and the cycles that `model` takes for them; where counts() is true.
+  struct Cycles {
+    std::vector<std::int64_t> instructions;
+    ModelledCycles modelled;
+  };
+  std::optional<Cycles> count_cycles(const std::vector<Tensor>& sample, const PipelineModel& model,
+                                     Reporter& reporter) const;
 
   // Bytes of stack, for images. What the deepest run so far used; a bound for any call of run(),
   // if there is one; the same for the harness's call, which the first must not exceed.
@@ -75,6 +83,9 @@ class Network {
 
   bool write_sample(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
                     Reporter& reporter) const;
+  // In the emulator, with or without the blocks for cycle_model.h.
+  std::optional<std::vector<std::int64_t>> count_emulated(const std::string& folder, bool blocks,
+                                                          Reporter& reporter) const;
   std::optional<std::vector<std::int64_t>> count_here(const std::string& folder,
                                                       Reporter& reporter) const;
   std::optional<std::vector<Tensor>> read_outputs(const std::filesystem::path& folder,
