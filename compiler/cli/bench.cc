@@ -21,6 +21,7 @@
 #include "compiler/host/input_counts.h"
 #include "compiler/host/measure.h"
 #include "compiler/host/network.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/targets/aliases.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
@@ -85,6 +86,7 @@ Json report_of(const Network& network, const Measurements& measured, const Objec
   const Program& program = network.program();
   Json layers = Json::array();
   for (const auto& step : variant_for_this_cpu(program).steps) {
+    if (!runs_at_greatest(*step)) continue;
     layers.push_back(layer_of(*step, measured, objects.measured));
   }
   Json report{{"target", program.isa.name}, {"threads", program.shares}, {"macs", program.macs}};
@@ -182,10 +184,13 @@ ReportData measured_report(const BenchOptions& options, const Program& program, 
   data.files.clear();  // there is no folder
   if (const auto found = times.find("network"); found != times.end()) data.time = found->second;
   data.code_bytes = code_bytes_of(objects.all);
-  for (std::size_t i = 0; i < data.layers.size(); ++i) {
-    LayerReport& layer = data.layers[i];
-    if (const auto found = times.find(layer.name); found != times.end()) layer.time = found->second;
-    layer.code_bytes = code_bytes_of(*program.steps[i], objects.measured);
+  auto layer = data.layers.begin();
+  for (const auto& step : program.steps) {
+    if (!runs_at_greatest(*step)) continue;
+    if (const auto found = times.find(step->name); found != times.end())
+      layer->time = found->second;
+    layer->code_bytes = code_bytes_of(*step, objects.measured);
+    ++layer;
   }
   return data;
 }
@@ -252,6 +257,7 @@ void print_ranges(const std::vector<CountRange>& ranges, const BenchOptions& opt
 }
 
 ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
+  if (refuse_bounds(options, "bench --inputs", reporter)) return reporter.exit_code();
   if (!options.report.empty() || options.cycles) {
     reporter.usage_error("--inputs counts instructions only: no --report is written, no --cycles");
     return reporter.exit_code();

@@ -23,6 +23,7 @@
 #include "compiler/host/network.h"
 #include "compiler/program/certificate.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/text/names.h"
@@ -180,7 +181,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   const Program& first = program.variants.empty() ? program : program.variants.front();
   print_requantization(first);
   print_line(cat("  work    ", with_thousands(program.macs), " MACs in ",
-                 counted(static_cast<std::int64_t>(first.steps.size()), "step"),
+                 counted(steps_at_greatest(first), "step"),
                  share_of_floats(program.macs, program.float_macs)));
   if (first.pruning.removed > 0) print_line(cat("  pruned  ", describe(first.pruning)));
   const Json report = report_among(files);
@@ -230,6 +231,9 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
     reporter.usage_error("--output and --evidence need folders apart from each other");
     return reporter.exit_code();
   }
+  if (!arguments.evidence.empty() && refuse_bounds(arguments, "--evidence", reporter))
+    return reporter.exit_code();
+  if (arguments.prove && refuse_bounds(arguments, "--prove", reporter)) return reporter.exit_code();
   CertificateLog certificates;
   std::optional<Observation<CertificateLog>> listening;
   if (!arguments.evidence.empty()) listening.emplace(certificates);

@@ -18,6 +18,7 @@
 #include "compiler/host/single_step.h"
 #include "compiler/host/stack_use.h"
 #include "compiler/import/file.h"
+#include "compiler/program/sized_step.h"
 
 namespace etch::cli {
 namespace {
@@ -137,33 +138,58 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   return network;
 }
 
+// The bytes of a tensor in a file as large as the greatest size needs; what is behind them is what
+// the harness fills memory with.
+constexpr char kUnused = '\xA5';
+
 bool Network::write_sample(const std::vector<Tensor>& sample, const fs::path& folder,
                            Reporter& reporter) const {
   std::error_code error;
   make_folders(folder, error);
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const auto bytes = sample[i].bytes();
-    if (!write_bytes(folder / cat("input_", i, ".bin"), reinterpret_cast<const char*>(bytes.data()),
-                     bytes.size(), reporter)) {
+    const Port& port = program_->inputs[i];
+    std::string content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    content.resize(static_cast<std::size_t>(element_count(port.shape) * bytes_of(port.dtype)),
+                   kUnused);
+    if (!write_bytes(folder / cat("input_", i, ".bin"), content.data(), content.size(), reporter))
       return false;
-    }
   }
-  return true;
+  return bound_of(*program_) == nullptr || write_size(sample, folder, reporter);
 }
 
-std::optional<std::vector<Tensor>> Network::read_outputs(const fs::path& folder,
+// One more input, a little-endian int32.
+bool Network::write_size(const std::vector<Tensor>& sample, const fs::path& folder,
+                         Reporter& reporter) const {
+  const std::int64_t size = size_of_sample(*program_, sample).value_or(0);
+  char bytes[4];
+  for (int i = 0; i < 4; ++i) bytes[i] = static_cast<char>((size >> (8 * i)) & 0xff);
+  return write_bytes(folder / cat("input_", sample.size(), ".bin"), bytes, sizeof bytes, reporter);
+}
+
+std::optional<std::vector<Tensor>> Network::read_outputs(const std::vector<Tensor>& sample,
+                                                         const fs::path& folder,
                                                          Reporter& reporter) const {
   std::vector<Tensor> outputs;
+  const std::vector<Port> ports =
+      outputs_at(*program_, size_of_sample(*program_, sample).value_or(0));
   for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
     const std::string path = (folder / cat("output_", i, ".bin")).string();
-    Tensor tensor(program_->outputs[i].dtype, program_->outputs[i].shape);
+    Tensor tensor(ports[i].dtype, ports[i].shape);
     const std::span<std::byte> bytes = tensor.mutable_bytes();
+    const Port& greatest = program_->outputs[i];
+    const auto all =
+        static_cast<std::size_t>(element_count(greatest.shape) * bytes_of(greatest.dtype));
     Sink sink;
-    const std::optional<std::string> content = read_file(path, bytes.size(), "", sink);
+    const std::optional<std::string> content = read_file(path, all, "", sink);
     reporter.diagnostics(sink, path);
     if (!content) return std::nullopt;
-    if (content->size() != bytes.size()) {
+    if (content->size() != all) {
       reporter.io_error(path, "too short");
+      return std::nullopt;
+    }
+    if (content->find_first_not_of(kUnused, bytes.size()) != std::string::npos) {
+      reporter.internal_error(cat("the network wrote behind output ", i, " of this size"));
       return std::nullopt;
     }
     if (!bytes.empty()) std::memcpy(bytes.data(), content->data(), bytes.size());
@@ -264,7 +290,7 @@ std::optional<std::vector<std::vector<Tensor>>> Network::run(
   std::vector<std::vector<Tensor>> outputs;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     std::optional<std::vector<Tensor>> one =
-        read_outputs(folder_->path() / sample_folder(i), reporter);
+        read_outputs(samples[i], folder_->path() / sample_folder(i), reporter);
     if (!one) return std::nullopt;
     outputs.push_back(std::move(*one));
   }

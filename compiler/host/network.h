@@ -40,7 +40,8 @@ class Network {
   // until then the generated code chooses.
   void choose(std::size_t variant);
 
-  // Runs once for every sample (one tensor per input, in order, of the port's type and shape).
+  // Runs once for every sample (one tensor per input, in order, of the port's type and shape; of
+  // programs for several sizes with the shapes of one of them).
   // Returns each sample's outputs, or null after an error.
   std::optional<std::vector<std::vector<Tensor>>> run(
       const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
@@ -88,7 +89,11 @@ class Network {
                                                           Reporter& reporter) const;
   std::optional<std::vector<std::int64_t>> count_here(const std::string& folder,
                                                       Reporter& reporter) const;
-  std::optional<std::vector<Tensor>> read_outputs(const std::filesystem::path& folder,
+  bool write_size(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
+                  Reporter& reporter) const;
+  // Those of the sample's size.
+  std::optional<std::vector<Tensor>> read_outputs(const std::vector<Tensor>& sample,
+                                                  const std::filesystem::path& folder,
                                                   Reporter& reporter) const;
   // Runs the program with these arguments in the work folder; null after an error.
   std::optional<ProcessResult> execute(const std::vector<std::string>& arguments,
