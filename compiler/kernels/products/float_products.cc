@@ -202,7 +202,9 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
   rt::PackShape shape = pack_shape(g);
-  if (!lowering.is_constant(node, 1)) leave_rows(shape, g.rows);
+  const bool one_b = element_count(g.b_batch) == 1;
+  if (!lowering.is_constant(node, 1))
+    leave_rows(shape, one_b ? g.rows * element_count(g.a_batch) : g.rows);
   const Input b = packed_weights(lowering, node, 1, shape, arguments);
   const Input nothing = addend(node, arguments);
   const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));

@@ -70,15 +70,20 @@ std::optional<Shape> common_shape(ResolveContext& context) {
 bool check_type(ResolveContext& context) {
   const std::string& type = context.node().op_type;
   if (type == "Sum" || type == "Mean") return check_dtype(context, 0, "data_0", {DType::kF32});
-  // (passes/expand makes int32 of narrow ones)
+  // (passes/expand makes int32 and int64 of the others)
   if (type.starts_with("Bit")) {
-    return check_dtype(
-        context, 0, "A",
-        {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
+    return check_dtype(context, 0, "A",
+                       {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16,
+                        DType::kU32, DType::kU64});
   }
-  return check_dtype(
-      context, 0, "A",
-      {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
+  if (type == "Div" || type == "Mod") {
+    return check_dtype(context, 0, "A",
+                       {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16,
+                        DType::kS16, DType::kU32});
+  }
+  return check_dtype(context, 0, "A",
+                     {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16,
+                      DType::kS16, DType::kU32, DType::kU64});
 }
 
 // What Mod means; nothing after an error.

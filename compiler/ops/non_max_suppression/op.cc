@@ -2,7 +2,9 @@
 #include "compiler/ops/non_max_suppression/op.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
@@ -39,7 +41,14 @@ std::optional<T> number(ResolveContext& context, int i, const char* role, DType 
     context.needs_constant(i, role, "must be one number known at compile time");
     return std::nullopt;
   }
-  return tensor->as<T>()[0];
+  const T value = tensor->as<T>()[0];
+  if constexpr (std::is_same_v<T, float>) {
+    if (!std::isfinite(value)) {
+      context.input_error(DiagKind::kTensor, i, role, "must be finite");
+      return std::nullopt;
+    }
+  }
+  return value;
 }
 
 // The number of rows that Slice keeps from the beginning; nothing after a report.

@@ -233,14 +233,20 @@ struct Batches {
   std::int64_t rows = 1;  // of a product that takes in the innermost axes
 };
 
-// The batch as loops. Axes whose matrices share b and continue each other become rows.
+// The batch as loops. Axes whose matrices share b and continue each other become rows; of matrices
+// of one row, `matrix` gets the steps of the axis, which may have any: [T, 1, K] as sequences have
+// it.
 Batches batches_of(const MatMulGeometry& g, const std::vector<std::int64_t> (&steps)[3],
-                   const MatrixSteps& matrix) {
+                   MatrixSteps& matrix) {
   Batches out;
   out.rows = g.rows;
   for (std::size_t d = g.batch.size(); d-- > 0;) {
     if (g.batch[d] == 1) continue;
     const RowAxis axis{static_cast<int>(g.batch[d]), {steps[0][d], steps[1][d], steps[2][d], 0}};
+    if (out.rows == 1) {
+      matrix.a_row = axis.step[0];
+      matrix.y_row = axis.step[2];
+    }
     const bool more_rows = out.axes.empty() && axis.step[1] == 0 &&
                            axis.step[0] == out.rows * matrix.a_row &&
                            axis.step[2] == out.rows * matrix.y_row;
@@ -258,7 +264,7 @@ Batches batches_of(const MatMulGeometry& g, const std::vector<std::int64_t> (&st
 FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
                                    const View& y) {
   FloatProductPlan plan = least_plan();
-  const MatrixSteps steps = matrix_steps(a, b, y);
+  MatrixSteps steps = matrix_steps(a, b, y);
   std::vector<std::int64_t> b_steps = broadcast_view(g.b_batch, g.batch).strides;
   for (std::int64_t& each : b_steps) each *= g.depth * g.cols;
   const auto a_batch = batch_steps(a.shape, steps_of(a), g.batch.size());
