@@ -112,11 +112,11 @@ endif()
 
 # What tools/coverage runs: only the measured sources are instrumented, so that all others come from a cache.
 if(ETCH_COVERAGE)
-  file(GLOB measured CONFIGURE_DEPENDS compiler/import/*.cc compiler/ops/*/op.cc)
+  file(GLOB measured CONFIGURE_DEPENDS compiler/import/*.cc compiler/ops/*/op.cc compiler/passes/*.cc
+    compiler/passes/compositions/*.cc)
   list(FILTER measured EXCLUDE REGEX "_test\\.cc$")
-  set_property(SOURCE ${measured} compiler/passes/resolve.cc APPEND PROPERTY
-    COMPILE_OPTIONS -fprofile-instr-generate -fcoverage-mapping)
-  set_property(SOURCE ${measured} compiler/passes/resolve.cc PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  set_property(SOURCE ${measured} APPEND PROPERTY COMPILE_OPTIONS -fprofile-instr-generate -fcoverage-mapping)
+  set_property(SOURCE ${measured} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   target_link_options(etch_core PUBLIC -fprofile-instr-generate)
   file(GLOB import_tests CONFIGURE_DEPENDS compiler/import/*_test.cc)
   file(GLOB operator_tests CONFIGURE_DEPENDS compiler/ops/*/*_test.cc compiler/ops/*_test.cc)
@@ -124,7 +124,12 @@ if(ETCH_COVERAGE)
     tests/product/corpus_test.cc)
   add_executable(etch_import_tests EXCLUDE_FROM_ALL ${import_tests} ${both_tests})
   add_executable(etch_operator_tests EXCLUDE_FROM_ALL ${operator_tests} ${both_tests})
-  foreach(tests etch_import_tests etch_operator_tests)
+  file(GLOB pass_tests CONFIGURE_DEPENDS compiler/passes/*_test.cc compiler/passes/compositions/*_test.cc)
+  set(recorded tests/recorded/recorded_)  # loops, recurrent operators and the like
+  add_executable(etch_pass_tests EXCLUDE_FROM_ALL ${pass_tests} compiler/ops/recurrent/op_test.cc
+    ${recorded}control_test.cc ${recorded}functions_test.cc ${recorded}contrib_test.cc
+    tests/recorded/random_graphs_test.cc tests/recorded/vectors_test.cc)
+  foreach(tests etch_import_tests etch_operator_tests etch_pass_tests)
     target_link_libraries(${tests} PRIVATE etch_test_support etch_test_options)
   endforeach()
 endif()

@@ -235,8 +235,13 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
     return reporter.exit_code();
   if (arguments.prove && refuse_bounds(arguments, "--prove", reporter)) return reporter.exit_code();
   CertificateLog certificates;
+  KeptChannelsLog kept;
   std::optional<Observation<CertificateLog>> listening;
-  if (!arguments.evidence.empty()) listening.emplace(certificates);
+  std::optional<Observation<KeptChannelsLog>> pruning;
+  if (!arguments.evidence.empty()) {
+    listening.emplace(certificates);
+    pruning.emplace(kept);
+  }
   const std::unique_ptr<Program> program = compile_file(arguments, reporter);
   if (program == nullptr) return reporter.exit_code();
   const EmitOptions options = emit_options(arguments);
@@ -251,7 +256,7 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
     return reporter.exit_code();
   }
   std::vector<OutputFile> evidence;
-  if (listening) evidence = evidence_files(*program, options, files, certificates);
+  if (listening) evidence = evidence_files(*program, options, files, certificates, &kept);
   write_folders(arguments, files, evidence, reporter);
   if (!reporter.failed() && arguments.json) {
     print_report(files, arguments);

@@ -15,6 +15,7 @@
 #include "compiler/base/observation.h"
 #include "compiler/ir/dtype.h"
 #include "compiler/ir/geometry/pooling.h"
+#include "compiler/ir/kept_channels.h"
 #include "compiler/program/requantize/channel.h"
 #include "compiler/program/step.h"
 #include "templates/kernels/quantize/requantize.h"

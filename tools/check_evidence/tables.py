@@ -41,6 +41,27 @@ TWO = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, 
 FUSED = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 
 
+def fused(op, a, a_q, b, b_q, y):
+    """QLinearAdd or QLinearMul (docs/spec/qlinear.md sections 6.2 and 6.3)."""
+    a_q, b_q, y = (per_tensor(q, "an operand of a table") for q in (a_q, b_q, y))
+    if a[0].size == 1 and b[0].size > 1:
+        a, a_q, b, b_q = b, b_q, a, a_q
+    (sa, sb, sc), (za, zb, zc) = ([q.scale[0] for q in (a_q, b_q, y)], [int(q.zero[0]) for q in (a_q, b_q, y)])
+    low, high = INT_RANGE[y.dtype]
+
+    def of(p, q):
+        if op == "QLinearMul":
+            scale = ((sa * sb).astype(F) / sc).astype(F)
+            v = ((((p - za) * (q - zb)).astype(F) * scale).astype(F) + F(zc)).astype(F)
+        else:
+            ra, rb = np.float64((sa / sc).astype(F)), np.float64((sb / sc).astype(F))
+            f = F(zc - F(za * ra + np.float64(F(rb * zb))))
+            v = (p * ra + np.float64((q * rb + np.float64(f)).astype(F))).astype(F)
+        return np.clip(np.rint(v.astype(np.float64)), low, high)
+    found = [of(p.astype(np.int64), q.astype(np.int64)) for p in a for q in b]
+    return np.minimum.reduce(found), np.maximum.reduce(found)
+
+
 class Function:
     """What the file computes between `input`, whose elements are all bytes of a type, and another tensor."""
 
@@ -76,7 +97,7 @@ class Function:
         if op in FUSED.values():
             i = node.input
             a, b = (self.model.scalars(i[k], i[k + 1]) for k in (1, 4))
-            return self.fused(op, self.values(i[0]), a, self.values(i[3]), b, self.model.scalars(i[6], i[7]))
+            return fused(op, self.values(i[0]), a, self.values(i[3]), b, self.model.scalars(i[6], i[7]))
         low, high = self.values(node.input[0])
         if op == "DequantizeLinear":
             return self.real((low, high), self.model.dequantize(index))
@@ -111,28 +132,8 @@ class Function:
                 self.model.nodes[i].op_type != "DequantizeLinear" for i in ends_of):
             return ends
         x = [v for i in ends_of for v in (self.values(self.model.nodes[i].input[0]), self.model.dequantize(i))]
-        other = self.fused(FUSED[made.op_type], *x, self.model.quantize(self.model.producer[node.output[0]]))
+        other = fused(FUSED[made.op_type], *x, self.model.quantize(self.model.producer[node.output[0]]))
         return np.minimum(ends[0], other[0]), np.maximum(ends[1], other[1])
-
-    def fused(self, op, a, a_q, b, b_q, y):
-        """QLinearAdd or QLinearMul (docs/spec/qlinear.md sections 6.2 and 6.3)."""
-        a_q, b_q, y = (per_tensor(q, "an operand of a table") for q in (a_q, b_q, y))
-        if a[0].size == 1 and b[0].size > 1:
-            a, a_q, b, b_q = b, b_q, a, a_q
-        (sa, sb, sc), (za, zb, zc) = ([q.scale[0] for q in (a_q, b_q, y)], [int(q.zero[0]) for q in (a_q, b_q, y)])
-        low, high = INT_RANGE[y.dtype]
-
-        def of(p, q):
-            if op == "QLinearMul":
-                scale = ((sa * sb).astype(F) / sc).astype(F)
-                v = ((((p - za) * (q - zb)).astype(F) * scale).astype(F) + F(zc)).astype(F)
-            else:
-                ra, rb = np.float64((sa / sc).astype(F)), np.float64((sb / sc).astype(F))
-                f = F(zc - F(za * ra + np.float64(F(rb * zb))))
-                v = (p * ra + np.float64((q * rb + np.float64(f)).astype(F))).astype(F)
-            return np.clip(np.rint(v.astype(np.float64)), low, high)
-        found = [of(p.astype(np.int64), q.astype(np.int64)) for p in a for q in b]
-        return np.minimum.reduce(found), np.maximum.reduce(found)
 
     def hard_swish(self, low, high):
         part = [np.clip((F(1 / 6) * v).astype(F) + F(0.5), F(0), F(1)).astype(F) for v in (low, high)]
