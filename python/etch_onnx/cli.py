@@ -10,10 +10,13 @@ import pathlib
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from . import _accuracy, _debug, _network, _program, _quantize, _record, _reference
-from ._compare import decibel, finite
+from . import _program  # and no module that imports numpy: most calls only start the program
 from ._program import EtchError
+
+if TYPE_CHECKING:
+    from . import _debug
 
 _USAGE = 1
 
@@ -56,6 +59,8 @@ def _add_quantize(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _run_quantize(options: argparse.Namespace) -> int:
+    from . import _quantize
+
     done = _quantize.quantize(
         options.model, options.output, options.calibration, activations=options.activations,
         qoperator=options.format == "qoperator", per_tensor=options.per_tensor, method=options.method,
@@ -85,6 +90,8 @@ def _add_record(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _run_record(options: argparse.Namespace) -> int:
+    from . import _record
+
     folders = _record.record(
         options.model, options.inputs, output=options.output, count=options.count, seed=options.seed,
         dim=_sizes(options.dim),
@@ -115,6 +122,9 @@ def _first(found: list[_debug.TensorDifference], what: Callable[[_debug.TensorDi
 
 
 def _run_debug(options: argparse.Namespace) -> int:
+    from . import _debug
+    from ._compare import decibel, finite
+
     found = _debug.debug(
         options.model, options.against, options.data, target=options.target, samples=options.samples
     )
@@ -145,6 +155,8 @@ def _run_debug(options: argparse.Namespace) -> int:
 
 
 def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifference], summary: list[str]) -> None:
+    from . import _accuracy, _network, _reference
+
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         name = pathlib.Path(options.model).stem
         _network.generate(_reference.load(options.model), folder, options.target, name=name if name.isidentifier() else None)
