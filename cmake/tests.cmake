@@ -102,9 +102,10 @@ if(Python3_FOUND)
   add_test(NAME spec_vectors COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/spec-vectors --check)
   add_test(NAME coding_rules COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/coding-rules --check-page
     --etch $<TARGET_FILE:etch> --targets scalar)
-  # The pages of docs/ make a site without a broken link.
+  # The pages of docs/ make a site without a broken link, and their commands run.
   add_test(NAME site COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/site --check)
-  set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500)
+  add_test(NAME page_commands COMMAND ${PROJECT_SOURCE_DIR}/tests/pages/run $<TARGET_FILE:etch>)
+  set_tests_properties(site page_commands PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500)
   add_test(NAME journeys COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/journeys --short --etch $<TARGET_FILE:etch>)
   set_tests_properties(journeys PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
   set_tests_properties(coding_rules PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)

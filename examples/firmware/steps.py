@@ -10,6 +10,15 @@ NEEDED = {"arm-none-eabi-g++": "gcc-arm-none-eabi libnewlib-arm-none-eabi", "qem
           "cmake": "cmake", "ninja": "ninja-build"}
 
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def etch() -> str:
+    """The program: of a build in this clone, else the one on the path, as `pip install` puts it there."""
+    built = ROOT / "build/release/bin/etch"
+    return str(built) if built.exists() else shutil.which("etch") or str(built)
+
+
 def all_here(needed: dict[str, str] = NEEDED) -> bool:
     """Whether the programs are; says otherwise which packages have those that are not."""
     missing = [package for program, package in needed.items() if shutil.which(program) is None]

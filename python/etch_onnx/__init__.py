@@ -9,11 +9,32 @@ compile, generate and check run the program etch, which the package contains, an
 debug also need onnx and onnxruntime (pip install 'etch-onnx[quantize]').
 """
 
-from ._debug import TensorDifference, debug
-from ._network import CheckResult, Network, check, compile, generate
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._program import EtchError, program, version
-from ._quantize import Comparison, Quantized, quantize
-from ._record import record
+
+if TYPE_CHECKING:
+    from ._debug import TensorDifference, debug
+    from ._network import CheckResult, Network, check, compile, generate
+    from ._quantize import Comparison, Quantized, quantize
+    from ._record import record
+
+# What needs numpy is imported when it is asked for, so that the command `etch` starts at once.
+_LATER = {
+    "_debug": ("TensorDifference", "debug"),
+    "_network": ("CheckResult", "Network", "check", "compile", "generate"),
+    "_quantize": ("Comparison", "Quantized", "quantize"),
+    "_record": ("record",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATER.items():
+        if name in names:
+            return globals().setdefault(name, getattr(import_module(f"{__name__}.{module}"), name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "CheckResult",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _reference
+from . import _by_hand, _reference
 from ._compare import Difference, decibel
 from ._network import Network, compile
 from ._program import EtchError, Model, Path
@@ -29,13 +29,25 @@ _ROUNDING_DB = 100.0  # the order of sums changes floats by less than this
 
 
 @dataclasses.dataclass(frozen=True)
+class FirstElement:
+    """The first element of a quantized tensor that is not equal to the other network's: in which sample and where, both
+    stored values, and where its layer is a convolution or product with constant weights, how its definition computes it."""
+
+    sample: int
+    index: tuple[int, ...]
+    value: int
+    expected: int
+    by_hand: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class TensorDifference:
     """A tensor of the model against the one of the same name.
 
     tensor: its name in the other network. at: its name in the model, of the quantized values where there are any. op, node:
     what computes it in the model. exact: no element differs. worst: the largest difference. saturated: share of 8-bit
     values at a limit of their type whose float value is more than half a step beyond it (if the other is not float: that
-    are at a limit); None for floats."""
+    are at a limit); None for floats. first: of quantized tensors that both networks have as such."""
 
     tensor: str
     at: str
@@ -47,6 +59,7 @@ class TensorDifference:
     sqnr_db: float
     cosine: float
     saturated: float | None
+    first: FirstElement | None = None
 
     @property
     def exact(self) -> bool:
@@ -156,8 +169,17 @@ class _Sums:
         self.difference = Difference()
         self.limits = 0
         self.is_8bit = False
+        self.first: FirstElement | None = None
 
-    def add(self, value: NDArray[Any], expected: NDArray[Any]) -> None:
+    def _look(self, sample: int, value: NDArray[Any], expected: NDArray[Any]) -> None:
+        different = np.argwhere(value != expected)
+        if len(different):
+            index = tuple(int(i) for i in different[0])
+            self.first = FirstElement(sample, index, int(value[index]), int(expected[index]))
+
+    def add(self, sample: int, value: NDArray[Any], expected: NDArray[Any]) -> None:
+        if self.first is None and value.dtype == expected.dtype and value.dtype.kind in "iu" and value.shape == expected.shape:
+            self._look(sample, value, expected)
         self.is_8bit = value.dtype.kind in "iu" and value.dtype.itemsize == 1
         real = np.asarray(value)
         if self.point.scale is not None:
@@ -177,7 +199,7 @@ class _Sums:
         saturated = self.limits / max(sums.elements, 1) if self.is_8bit else None
         return TensorDifference(
             self.point.tensor, self.point.at, node.op_type, node.name, sums.elements, sums.different,
-            sums.largest, sums.sqnr_db, sums.cosine, saturated,
+            sums.largest, sums.sqnr_db, sums.cosine, saturated, self.first,
         )  # fmt: skip
 
 
@@ -208,7 +230,7 @@ def _compare(
         except (TypeError, ValueError) as error:
             raise EtchError(f"sample {k}: {error}", 1) from error
         for each in sums:
-            each.add(actual[each.point.at], expected[each.point.tensor])
+            each.add(k, actual[each.point.at], expected[each.point.tensor])
     return {each.point.at: each.result() for each in sums}
 
 
@@ -238,4 +260,21 @@ def debug(
             cuts = [point.at for point in part]
             network = compile(mine, target, cut=cuts, input_shape=shapes)
             results.update(_compare(part, network, other, found, samples))
-    return [results[point.at] for point in points]
+    found_all = [results[point.at] for point in points]
+    return _with_first_by_hand(found_all, mine, found)
+
+
+def _with_first_by_hand(
+    found: list[TensorDifference], model: onnx.ModelProto, samples: Samples
+) -> list[TensorDifference]:
+    """The first element that differs in the first quantized tensor that does, computed by its definition from ONNX Runtime's
+    input of the layer, which is equal in both."""
+    k = next((k for k, each in enumerate(found) if each.first is not None), None)
+    first = None if k is None else found[k].first
+    layer = None if k is None else _by_hand.layer_of(model, _constants(model), found[k].at)
+    if k is None or first is None or layer is None:
+        return found
+    sample = samples[first.sample]
+    x = sample[layer.x] if layer.x in sample else _reference.run(_session_with(model, [layer.x]), sample)[layer.x]
+    text = _by_hand.element(layer, x, first.index).text
+    return [*found[:k], dataclasses.replace(found[k], first=dataclasses.replace(first, by_hand=text)), *found[k + 1 :]]

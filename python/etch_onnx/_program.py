@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Union
@@ -54,6 +55,8 @@ def program() -> str:
     """The path of the program etch: $ETCH_PROGRAM, or the one in this package."""
     chosen = os.environ.get("ETCH_PROGRAM")
     if chosen:
+        if shutil.which(chosen) is None:
+            raise EtchError(f"ETCH_PROGRAM names {chosen!r}, which is no program", 3)
         return chosen
     packaged = pathlib.Path(__file__).parent / "_native" / "bin" / "etch"
     if packaged.exists():

@@ -38,7 +38,7 @@ def load(model: Model) -> onnx.ModelProto:
     except DecodeError as error:
         raise EtchError(f"{model}: no ONNX model: {error}", 3) from error
     except OSError as error:
-        raise EtchError(f"{model}: {error}", 3) from error
+        raise EtchError(f"{model}: {error.strerror or error}", 3) from error
     except onnx.checker.ValidationError as error:
         raise EtchError(f"{model}: its weights are in other files, which must be beside it: {error}", 3) from error
     if loaded.ByteSize() > _MOST_BYTES:

@@ -96,13 +96,22 @@ def _split(path: pathlib.Path, stacked: Sample, shapes: Mapping[str, tuple[int |
     return [{name: one(name, k) for name in stacked} for k in range(counts.pop())]
 
 
+def _fitted(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """An array as people save it: without the batch axis if that is 1 or open, in float64 as numpy computes."""
+    if array.ndim == len(shape) - 1 and shape[0] in (None, 0, 1):
+        array = array[np.newaxis]
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
 class Samples:
     """Inputs of a network, one dictionary per sample, read when they are needed.
 
-    `shapes`: of the network's inputs, None for an open size."""
+    `shapes`: of the network's inputs, None for an open size. Arrays of .npy and .npz files may lack the batch axis, and
+    those of float64 become float32, which networks take."""
 
     def __init__(self, source: Path, shapes: Mapping[str, tuple[int | None, ...]]):
         path = pathlib.Path(source)
+        self._shapes = shapes
         self._names = list(shapes)
         self._stacked: list[Sample] = []
         self._files: list[pathlib.Path] = []
@@ -120,10 +129,11 @@ class Samples:
         return len(self._stacked) or len(self._files)
 
     def __getitem__(self, k: int) -> Sample:
-        if self._stacked:
-            return self._stacked[k]
-        path = self._files[k]  # IndexError ends iteration
-        return read_data_set(path, self._names) if path.is_dir() else _named(path, self._names)
+        path = None if self._stacked else self._files[k]  # IndexError ends iteration
+        if path is not None and path.is_dir():
+            return read_data_set(path, self._names)
+        sample = self._stacked[k] if path is None else _named(path, self._names)
+        return {name: _fitted(array, self._shapes[name]) for name, array in sample.items()}
 
 
 def random_sample(ports: Sequence[onnx.ValueInfoProto], seed: int, dims: Mapping[str, int]) -> Sample:

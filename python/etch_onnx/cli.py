@@ -6,12 +6,17 @@ import argparse
 import dataclasses
 import json
 import os
+import pathlib
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from . import _debug, _program, _quantize, _record
-from ._compare import decibel, finite
+from . import _program  # and no module that imports numpy: most calls only start the program
 from ._program import EtchError
+
+if TYPE_CHECKING:
+    from . import _debug
 
 _USAGE = 1
 
@@ -54,6 +59,8 @@ def _add_quantize(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _run_quantize(options: argparse.Namespace) -> int:
+    from . import _quantize
+
     done = _quantize.quantize(
         options.model, options.output, options.calibration, activations=options.activations,
         qoperator=options.format == "qoperator", per_tensor=options.per_tensor, method=options.method,
@@ -83,6 +90,8 @@ def _add_record(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _run_record(options: argparse.Namespace) -> int:
+    from . import _record
+
     folders = _record.record(
         options.model, options.inputs, output=options.output, count=options.count, seed=options.seed,
         dim=_sizes(options.dim),
@@ -103,6 +112,8 @@ def _add_debug(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument("--least", metavar="DB", type=float, default=20.0, help="name the first tensor whose signal to noise "
                         "ratio is less; default: 20")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print a JSON object")
+    parser.add_argument("--report", metavar="FILE.html", help="also write the network's report.html with all of it as a "
+                        "section")  # fmt: skip
     parser.set_defaults(run=_run_debug)
 
 
@@ -111,11 +122,22 @@ def _first(found: list[_debug.TensorDifference], what: Callable[[_debug.TensorDi
 
 
 def _run_debug(options: argparse.Namespace) -> int:
+    from . import _debug
+    from ._compare import decibel, finite
+
     found = _debug.debug(
         options.model, options.against, options.data, target=options.target, samples=options.samples
     )
     different = _first(found, lambda each: each.departs)
     poor = _first(found, lambda each: each.sqnr_db < options.least)
+    summary = [f"first that differs: {different or 'none'}", f"first below {options.least:g} dB: {poor or 'none'}"]
+    integer = next((each for each in found if each.first is not None), None)
+    element = None if integer is None else integer.first
+    if integer is not None and element is not None:
+        summary.append(f"first integer that differs: {integer.tensor}{list(element.index)} of sample {element.sample} is "
+                       f"{element.value}, the other has {element.expected}")  # fmt: skip
+    if options.report:
+        _write_report(options, found, summary)
     if options.json:
         tensors = [{**dataclasses.asdict(each), "sqnr_db": finite(each.sqnr_db)} for each in found]
         print(json.dumps({"tensors": tensors, "first_different": different, "first_below_least": poor}, indent=2))
@@ -126,9 +148,21 @@ def _run_debug(options: argparse.Namespace) -> int:
         share = f"{100 * each.different / max(each.elements, 1):.1f} %"
         print(f"{decibel(each.sqnr_db):>10} {each.cosine:>9.6f} {each.worst:>10.4g} {share:>10} {saturated:>10}  "
               f"{each.tensor} ({each.op})")  # fmt: skip
-    print(f"first that differs: {different or 'none'}")
-    print(f"first below {options.least:g} dB: {poor or 'none'}")
+    print(*summary, sep="\n")
+    if element is not None and element.by_hand:
+        print(element.by_hand)
     return 0
+
+
+def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifference], summary: list[str]) -> None:
+    from . import _accuracy, _network, _reference
+
+    with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
+        name = pathlib.Path(options.model).stem
+        _network.generate(_reference.load(options.model), folder, options.target, name=name if name.isidentifier() else None)
+        page = (pathlib.Path(folder) / "report.html").read_text()
+    text = _accuracy.section(found, pathlib.Path(options.against).name, summary)
+    pathlib.Path(options.report).write_text(_accuracy.with_section(page, text))
 
 
 def _parser() -> _Parser:

@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 import pytest
 from conftest import DIGITS
+from etch_onnx import _by_hand, _debug, _reference
+from etch_onnx._samples import Samples
 from onnx import numpy_helper
 
 
@@ -128,6 +130,52 @@ def test_debug_names_the_first_layer_that_departs(quantized: etch.Quantized, tmp
     before = [each for each in result["tensors"] if each["tensor"] == "f_QuantizeLinear_Output"]
     assert before[0]["different"] == 0 and before[0]["sqnr_db"] is None
     assert result["first_different"] == result["first_below_least"] == "y_QuantizeLinear_Input"
+
+
+def test_samples_are_taken_as_people_save_them(tmp_path: pathlib.Path) -> None:
+    shapes: dict[str, tuple[int | None, ...]] = {"x": (None, 3, 4, 4)}
+    np.save(tmp_path / "0.npy", np.ones((3, 4, 4)))
+    np.save(tmp_path / "1.npy", np.ones((1, 3, 4, 4), np.float32))
+    for sample in Samples(tmp_path, shapes):
+        assert sample["x"].shape == (1, 3, 4, 4) and sample["x"].dtype == np.float32
+    np.save(tmp_path / "all.npy", np.ones((5, 3, 4, 4)))
+    together = Samples(tmp_path / "all.npy", shapes)
+    assert len(together) == 5 and together[4]["x"].shape == (1, 3, 4, 4) and together[4]["x"].dtype == np.float32
+
+
+def _layer_results(model: onnx.ModelProto) -> list[str]:
+    return [node.output[0] for node in model.graph.node if node.op_type == "QuantizeLinear"]
+
+
+def test_an_element_by_hand_is_what_onnx_runtime_computes(quantized: etch.Quantized, tmp_path: pathlib.Path) -> None:
+    model = onnx.load(quantized.model)
+    constants = _debug._constants(model)
+    layers = [(name, _by_hand.layer_of(model, constants, name)) for name in _layer_results(model)]
+    known = [(name, layer) for name, layer in layers if layer is not None]
+    assert [layer.node.op_type for _, layer in known] == ["Conv", "MatMul"]
+    sample = Samples(quantized.model.parent, _reference.shapes(model))[0]
+    for name, layer in known:
+        values = _reference.run(_debug._session_with(model, [name, layer.x]), sample)
+        for index in np.ndindex(values[name].shape):
+            assert _by_hand.element(layer, values[layer.x], index).result == values[name][index], (name, index)
+
+
+def test_debug_writes_out_the_first_element_that_differs(quantized: etch.Quantized, tmp_path: pathlib.Path) -> None:
+    model = onnx.load(quantized.model)
+    for tensor in model.graph.initializer:
+        if tensor.name == "w_quantized":
+            tensor.CopyFrom(numpy_helper.from_array(np.flip(numpy_helper.to_array(tensor), 0).copy(), tensor.name))
+    onnx.save(model, tmp_path / "changed.onnx")
+    page = tmp_path / "report.html"
+    done = command("debug", tmp_path / "changed.onnx", "--against", quantized.model, "--data", quantized.model.parent,
+                   "--report", page)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "first integer that differs: r_QuantizeLinear_Output[0, " in done.stdout and ": accumulator " in done.stdout
+    value = done.stdout.split(" of sample 0 is ")[1].split(",")[0]
+    assert done.stdout.rstrip().endswith(f": {value}"), "by hand it is what the generated code computes"
+    text = page.read_text()
+    assert text.index('<h2 id="accuracy">') < text.index('<h2 id="graph">') and '<a href="#accuracy">' in text
+    assert ": accumulator " in text and text.count("<td>r_QuantizeLinear_Output</td>") == 1
 
 
 def test_other_commands_are_the_programs(tmp_path: pathlib.Path) -> None:

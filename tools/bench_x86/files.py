@@ -91,8 +91,8 @@ def markdown_of(result: dict, threads: list[int], image: str) -> str:
     for title, cells in tables_of(result, threads):
         lines += [f"## {title}", "", *table.markdown(cells), ""]
     for part in summaries_of(result, threads):
-        lines += ["```", *part, "```", ""]
-    lines += ["## Goals", "", "One thread where nothing else is said.", "", "```", *goals.lines_of(result), "```", ""]
+        lines += ["```text", *part, "```", ""]
+    lines += ["## Goals", "", "One thread where nothing else is said.", "", "```text", *goals.lines_of(result), "```", ""]
     return "\n".join(lines)
 
 
