@@ -12,14 +12,32 @@
 #   CHECK    ctest runs `etch check`: the test data beside the model, bit for bit (etch_check_<target>)
 #   GOLDEN   ctest runs `etch golden verify` on this folder with this model (etch_golden_<target>_<isa>, one for each)
 
-# The instruction set that "native" stands for on this machine.
-function(_etch_native_target out)
+# What `etch targets` prints.
+function(_etch_targets out)
   get_target_property(program etch::etch LOCATION)
   execute_process(COMMAND "${program}" targets OUTPUT_VARIABLE list RESULT_VARIABLE code)
-  if(NOT code EQUAL 0 OR NOT list MATCHES "(^|\n)([a-z0-9_]+) [^\n]*<- native")
-    message(FATAL_ERROR "etch_add_model: ${program} does not say which target is this machine's")
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "etch_add_model: ${program} does not say which targets there are")
+  endif()
+  set(${out} "${list}" PARENT_SCOPE)
+endfunction()
+
+# The instruction set that "native" stands for on this machine.
+function(_etch_native_target out)
+  _etch_targets(list)
+  if(NOT list MATCHES "(^|\n)([a-z0-9_]+) [^\n]*<- native")
+    message(FATAL_ERROR "etch_add_model: `etch targets` does not say which target is this machine's")
   endif()
   set(${out} "${CMAKE_MATCH_2}" PARENT_SCOPE)
+endfunction()
+
+# The instruction sets of x86-64-multi, best first: those listed before it.
+function(_etch_multi_variants out)
+  _etch_targets(list)
+  string(REGEX REPLACE "(^|\n)x86-64-multi .*" "" list "${list}")
+  string(REGEX MATCHALL "(^|\n)[a-z0-9_]+" names "${list}")
+  string(REPLACE "\n" "" names "${names}")
+  set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
 # Sets `out` to the compiler flags of an instruction set.
@@ -70,7 +88,8 @@ function(etch_add_model target)
   set(sources "${folder}/${arg_NAME}.cc")
   set(headers "${folder}/${arg_NAME}.h")
   if(arg_TARGET STREQUAL "x86-64-multi")
-    foreach(isa avx512_vnni avx_vnni avx2 sse41 scalar)
+    _etch_multi_variants(variants)
+    foreach(isa IN LISTS variants)
       set(source "${folder}/${arg_NAME}_${isa}.cc")
       _etch_flags(flags ${isa})
       set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "${flags}")

@@ -58,6 +58,7 @@ function(etch_add_tests area)
   endif()
   add_dependencies(etch_tests ${target})
   gtest_discover_tests(${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES  # of parameters, which may be addresses: names are those of gtest
     PROPERTIES TIMEOUT 600)
 endfunction()
 
@@ -112,11 +113,11 @@ endif()
 
 # What tools/coverage runs: only the measured sources are instrumented, so that all others come from a cache.
 if(ETCH_COVERAGE)
-  file(GLOB measured CONFIGURE_DEPENDS compiler/import/*.cc compiler/ops/*/op.cc)
+  file(GLOB measured CONFIGURE_DEPENDS compiler/import/*.cc compiler/ops/*/op.cc compiler/passes/*.cc
+    compiler/passes/compositions/*.cc)
   list(FILTER measured EXCLUDE REGEX "_test\\.cc$")
-  set_property(SOURCE ${measured} compiler/passes/resolve.cc APPEND PROPERTY
-    COMPILE_OPTIONS -fprofile-instr-generate -fcoverage-mapping)
-  set_property(SOURCE ${measured} compiler/passes/resolve.cc PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  set_property(SOURCE ${measured} APPEND PROPERTY COMPILE_OPTIONS -fprofile-instr-generate -fcoverage-mapping)
+  set_property(SOURCE ${measured} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   target_link_options(etch_core PUBLIC -fprofile-instr-generate)
   file(GLOB import_tests CONFIGURE_DEPENDS compiler/import/*_test.cc)
   file(GLOB operator_tests CONFIGURE_DEPENDS compiler/ops/*/*_test.cc compiler/ops/*_test.cc)
@@ -124,7 +125,12 @@ if(ETCH_COVERAGE)
     tests/product/corpus_test.cc)
   add_executable(etch_import_tests EXCLUDE_FROM_ALL ${import_tests} ${both_tests})
   add_executable(etch_operator_tests EXCLUDE_FROM_ALL ${operator_tests} ${both_tests})
-  foreach(tests etch_import_tests etch_operator_tests)
+  file(GLOB pass_tests CONFIGURE_DEPENDS compiler/passes/*_test.cc compiler/passes/compositions/*_test.cc)
+  set(recorded tests/recorded/recorded_)  # loops, recurrent operators and the like
+  add_executable(etch_pass_tests EXCLUDE_FROM_ALL ${pass_tests} compiler/ops/recurrent/op_test.cc
+    ${recorded}control_test.cc ${recorded}functions_test.cc ${recorded}contrib_test.cc
+    tests/recorded/random_graphs_test.cc tests/recorded/vectors_test.cc)
+  foreach(tests etch_import_tests etch_operator_tests etch_pass_tests)
     target_link_libraries(${tests} PRIVATE etch_test_support etch_test_options)
   endforeach()
 endif()
@@ -132,6 +138,10 @@ endif()
 # What tools/requantize-report runs.
 add_executable(etch_requantize_report EXCLUDE_FROM_ALL tools/requantize_report.cc)
 target_link_libraries(etch_requantize_report PRIVATE etch_core etch_onnx_proto)
+
+# Cycles of programs of others: tools/bench-firmware --tflm.
+add_executable(etch_model_cycles EXCLUDE_FROM_ALL tools/model_cycles.cc)
+target_link_libraries(etch_model_cycles PRIVATE etch_cli)
 
 # The judge of tools/attack, and a short attack; skipped where `tools/setup` could not install Python's packages.
 add_executable(etch_attack_judge tools/attack_judge.cc)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "compiler/base/check.h"
 #include "compiler/base/checked.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
@@ -20,6 +21,7 @@
 #include "compiler/schedule/budget.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/schedule/memory.h"
+#include "compiler/schedule/merge_sizes.h"
 #include "compiler/schedule/prefetch.h"
 #include "compiler/schedule/share_code.h"
 #include "compiler/schedule/unroll_steps.h"
@@ -51,7 +53,10 @@ bool sums_in_convolutions(const CompileOptions& options) {
 std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options,
                                   Sink& sink) {
   try {
-    std::optional<Graph> graph = import_model(model, options.import, sink);
+    ImportOptions import = options.import;
+    for (const SizeRange& range : options.bounds)
+      import.dims.insert_or_assign(range.symbol, range.most);
+    std::optional<Graph> graph = import_model(model, import, sink);
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
     PassOptions passes{options.qdq, options.split_rows_above};
@@ -206,6 +211,119 @@ std::vector<StateRequest> requested_states(std::string_view model, const Compile
 
 }  // namespace
 
+namespace {
+
+// What compiling one network needs to know of it afterwards.
+struct Compiled {
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Graph> graph;
+};
+
+// Up to the audit: null, or planned and complete but for its origin.
+Compiled compile_unaudited(std::string_view model, const CompileOptions& options,
+                           const IsaTraits& isa, Sink& sink, const GraphEdit& edit) {
+  Compiled out;
+  out.graph = load_graph(model, options, sink);
+  if (out.graph == nullptr) return {};
+  if (edit) edit(*out.graph);
+  const std::vector<StateLink> states =
+      link_states(*out.graph, requested_states(model, options, sink), sink);
+  if (sink.has_errors()) return {};
+  out.program = compile_within(
+      *out.graph, options, isa,
+      [&](const Graph& from, const Way& way, Sink& own) {
+        return generate(from, options, isa, way, own);
+      },
+      estimated_flash, sink);
+  if (out.program == nullptr) return {};
+  for (const StateLink& link : states) keep_in_state(*out.program, link.output, link.input);
+  check_macs(*out.program, *out.graph, sink);
+  return out;
+}
+
+// Audits, and says where it comes from. Null after an error.
+std::unique_ptr<Program> finished(Compiled compiled, std::string_view model,
+                                  const CompileOptions& options, const IsaTraits& isa, Sink& sink) {
+  std::unique_ptr<Program> program = std::move(compiled.program);
+  if (program != nullptr && !sink.has_errors()) audit_all(*program, compiled.graph->limits, sink);
+  if (program == nullptr || sink.has_errors()) return nullptr;
+  warn_of_wrapping(program->variants.empty() ? *program : program->variants.front(), sink);
+  name_origin(*program, digest_of(model, *compiled.graph), canonical_options(options, isa.name));
+  if (!isa.float_macro.empty()) program->needs_floats = needs_floats(*program);
+  note_unused(options.tuning, *program, sink);
+  return program;
+}
+
+// Of one --dim: each is compiled.
+constexpr std::int64_t kMostSizes = 1024;
+
+// What there is no code for at several sizes; each speaks of one network.
+void refuse_with_sizes(const CompileOptions& options, const IsaTraits& isa, bool has_states,
+                       Sink& sink) {
+  const SizeRange& range = options.bounds.front();
+  const std::string symbol = printable(range.symbol);
+  const auto refuse = [&](bool refused, const std::string& what) {
+    if (!refused) return;
+    sink.error(DiagKind::kUnsupported, {},
+               cat("code for all sizes of '", symbol, "' cannot have ", what, "; --dim ", symbol,
+                   "=N makes code for one, which can"));
+  };
+  if (options.bounds.size() > 1) {
+    sink.error(DiagKind::kUnsupported, {},
+               cat("only one size can have a bound: fix '", printable(options.bounds[1].symbol),
+                   "' with --dim ", printable(options.bounds[1].symbol), "=N"));
+  }
+  refuse(isa.name == kMultiTarget, cat("the target ", kMultiTarget));
+  refuse(options.threads > 1, "several threads");
+  refuse(has_states, "a state between inferences");
+  refuse(options.arena_limit || options.flash_limit, "a limit of arena or flash");
+  if (range.count() > kMostSizes) {
+    sink.error(DiagKind::kLimit, {},
+               cat("--dim asks for ", range.count(), " sizes of '", printable(range.symbol),
+                   "', each of which is compiled; at most ", kMostSizes, " are possible"));
+  }
+}
+
+// Which of the sizes it was; the larger ones compile.
+void report_of_size(const SizeRange& range, std::int64_t size, const Sink& own, Sink& sink) {
+  const std::string symbol = printable(range.symbol);
+  for (Diagnostic each : own.sorted()) {
+    if (each.severity != Severity::kError) continue;
+    each.message = cat("with ", symbol, " = ", size, ": ", each.message);
+    if (size < range.most)
+      each.message += cat("; --dim '", size + 1, "<=", symbol, "<=", range.most, "' leaves it out");
+    sink.report(std::move(each));
+  }
+}
+
+std::unique_ptr<Program> compile_sizes(std::string_view model, const CompileOptions& options,
+                                       const IsaTraits& isa, Sink& sink) {
+  refuse_with_sizes(options, isa, !requested_states(model, options, sink).empty(), sink);
+  if (sink.has_errors()) return nullptr;
+  const SizeRange& range = options.bounds.front();
+  CompileOptions single = options;
+  single.bounds.clear();
+  SizeMerger merger(range, options.import.limits);
+  Compiled all;
+  for (std::int64_t size = range.most; size >= range.least; --size) {
+    single.import.dims.insert_or_assign(range.symbol, size);
+    Sink own;
+    Compiled one = compile_unaudited(model, single, isa, own, {});
+    if (one.program != nullptr && !own.has_errors()) merger.add(size, std::move(one.program), own);
+    if (own.has_errors()) {
+      report_of_size(range, size, own, sink);
+      return nullptr;
+    }
+    if (size < range.most) continue;
+    for (Diagnostic& each : own.sorted()) sink.report(std::move(each));
+    all.graph = std::move(one.graph);
+  }
+  all.program = merger.finish(sink);
+  return finished(std::move(all), model, options, isa, sink);
+}
+
+}  // namespace
+
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options,
                                  Sink& sink) {
   return compile(model, options, sink, {});
@@ -224,28 +342,11 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
                cat("the target ", kMultiTarget, " has code for one thread only"));
     return nullptr;
   }
-  const std::unique_ptr<Graph> graph = load_graph(model, options, sink);
-  if (graph == nullptr) return nullptr;
-  if (edit) edit(*graph);
-  const std::vector<StateLink> states =
-      link_states(*graph, requested_states(model, options, sink), sink);
-  if (sink.has_errors()) return nullptr;
-  std::unique_ptr<Program> program = compile_within(
-      *graph, options, *isa,
-      [&](const Graph& from, const Way& way, Sink& own) {
-        return generate(from, options, *isa, way, own);
-      },
-      estimated_flash, sink);
-  if (program == nullptr) return nullptr;
-  for (const StateLink& link : states) keep_in_state(*program, link.output, link.input);
-  check_macs(*program, *graph, sink);
-  if (!sink.has_errors()) audit_all(*program, graph->limits, sink);
-  if (sink.has_errors()) return nullptr;
-  warn_of_wrapping(program->variants.empty() ? *program : program->variants.front(), sink);
-  name_origin(*program, digest_of(model, *graph), canonical_options(options, isa->name));
-  if (!isa->float_macro.empty()) program->needs_floats = needs_floats(*program);
-  note_unused(options.tuning, *program, sink);
-  return program;
+  if (!options.bounds.empty()) {
+    ETCH_CHECK(!edit);
+    return compile_sizes(model, options, *isa, sink);
+  }
+  return finished(compile_unaudited(model, options, *isa, sink, edit), model, options, *isa, sink);
 }
 
 const Program& variant_for_this_cpu(const Program& program) {

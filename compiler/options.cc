@@ -61,7 +61,8 @@ void add_code(Options& out, const CompileOptions& options) {
   for (const StateRequest& state : options.states) {
     out.add("state", cat(state.output, "=", state.input));
   }
-  if (options.qdq == QdqMode::kFloat) out.add("qdq", "float");
+  if (options.qdq != QdqMode::kInteger)
+    out.add("qdq", options.qdq == QdqMode::kMixed ? "mixed" : "float");
   if (options.requantize != RequantizeMode::kAuto) {
     out.add("requantize", options.requantize == RequantizeMode::kFloat ? "float" : "integer");
   }
@@ -87,11 +88,17 @@ void add_schedule(Options& out, const CompileOptions& options) {
   if (!options.tuning.entries.empty()) out.add("tuning", "FILE");
 }
 
+std::string to_string(const SizeRange& range) {
+  return cat(range.least == 1 ? std::string() : cat(range.least, "<="), range.symbol,
+             "<=", range.most);
+}
+
 }  // namespace
 
 std::string canonical_options(const CompileOptions& options, std::string_view target) {
   Options out;
   out.add("target", target);
+  for (const SizeRange& range : options.bounds) out.add("dim", to_string(range));
   add_import(out, options.import);
   add_code(out, options);
   add_schedule(out, options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/import/import.h"
+#include "compiler/ir/size_range.h"
 #include "compiler/kernels/conv/tuning.h"
 #include "compiler/kernels/conv/unrolling.h"
 #include "compiler/passes/pipeline.h"
@@ -35,6 +36,7 @@ struct CompileOptions {
   UnrollRequest unrolling;
   Tuning tuning;
   std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
+  std::vector<SizeRange> bounds;               // sizes that run() takes; at most one is possible
   std::vector<StateRequest> states;            // none: those of the file's metadata
   std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
 };

@@ -183,7 +183,7 @@ void replace_one_use(onnx::GraphProto& graph, const std::string& from, const std
 }
 
 void mutate_wiring(onnx::ModelProto& model, Random& random) {
-  onnx::GraphProto& graph = *model.mutable_graph();
+  onnx::GraphProto& graph = some_graph(model, random);
   if (graph.node_size() == 0) return;
   auto& node = *graph.mutable_node(some(graph.node(), random));
   const int inputs = node.input_size();

@@ -50,6 +50,12 @@ void mutate_interface(onnx::ModelProto& model, Random& random);
 void mutate_versions(onnx::ModelProto& model, Random& random);
 void make_names_hostile(onnx::ModelProto& model, Random& random);
 
+// --- mutate_control.cc
+// Moves a node into the body of a Loop, a Scan or an If.
+void enclose(onnx::ModelProto& model, Random& random);
+// The graph of the model, or one of those within its nodes.
+onnx::GraphProto& some_graph(onnx::ModelProto& model, Random& random);
+
 // --- repair.cc Repairs what the importer would refuse, so that what comes after it sees the
 // change.
 void repair(onnx::ModelProto& model, Random& random);

@@ -42,7 +42,7 @@ void begin(onnx::ModelProto& model) {
 }
 
 void mutate_some_node(onnx::ModelProto& model, Random& random) {
-  onnx::GraphProto& graph = *model.mutable_graph();
+  onnx::GraphProto& graph = some_graph(model, random);
   if (graph.node_size() == 0) return add_operator(model, random);
   mutate_attribute(*graph.mutable_node(random.below(graph.node_size())), random);
 }
@@ -55,7 +55,7 @@ void mutate_some_constant(onnx::ModelProto& model, Random& random) {
 
 // Other options; see options.h.
 void mutate_choices(onnx::ModelProto& model, Random& random) {
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMost = 20;
   std::string& choices = *model.mutable_doc_string();
   if (random.one_in(4)) choices.clear();
   choices.resize(kMost, '\0');
@@ -70,7 +70,8 @@ void change(onnx::ModelProto& model, Random& random) {
   if (draw < 58) return mutate_interface(model, random);
   if (draw < 66) return mutate_wiring(model, random);
   if (draw < 74) return mutate_nodes(model, random);
-  if (draw < 86) return add_operator(model, random);
+  if (draw < 83) return add_operator(model, random);
+  if (draw < 86) return enclose(model, random);
   if (draw < 88) return change_operator(model, random);
   if (draw < 90) return mutate_versions(model, random);
   if (draw < 92) return make_names_hostile(model, random);

@@ -6,9 +6,11 @@
 #include <climits>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "compiler/targets/targets.h"
 #include "fuzz/limits.h"
+#include "fuzz/mutator.h"
 
 namespace etch::fuzz {
 
@@ -28,6 +30,21 @@ std::string doc_string_of(std::string_view bytes) {
   const bool good = bytes.size() <= INT_MAX &&
                     model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
   return good ? model.doc_string() : std::string();
+}
+
+// An output as the state of an input, now and then of another one than it fits.
+std::vector<StateRequest> states_of(std::string_view bytes, std::size_t output, std::size_t input) {
+  onnx::ModelProto model;
+  const bool good = bytes.size() <= INT_MAX &&
+                    model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  const onnx::GraphProto& graph = model.graph();
+  if (!good || graph.output_size() == 0 || graph.input_size() == 0) return {};
+  const auto out = static_cast<int>(output) % graph.output_size();
+  const auto in = static_cast<int>(input) % graph.input_size();
+  StateRequest state{graph.output(out).name(), graph.input(in).name()};
+  // What options say is the user's text, which generated files repeat; checks.cc looks for names.
+  if ((state.output + state.input).find(kHostileMark) != std::string::npos) return {};
+  return {std::move(state)};
 }
 
 class Choices {
@@ -94,6 +111,10 @@ Request request_of(std::string_view model) {
   choose_emit(choices, out.emit);
   if (choices.next(8) == 7) {
     for (const PackageFormFacts& facts : package_forms()) out.package.push_back(facts.form);
+  }
+  if (choices.next(4) == 3) {
+    const std::size_t output = choices.next(4);
+    out.compile.states = states_of(model, output, choices.next(4));
   }
   return out;
 }

@@ -73,17 +73,39 @@ bool repair_input(onnx::ValueInfoProto& info) {
   while (dims.size() > 6) dims.RemoveLast();
   std::int64_t count = 1;
   for (auto& dim : dims) {
-    if (dim.dim_value() < 1 || dim.dim_value() > 4096 || count * dim.dim_value() > 16384)
+    const bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue;
+    if (!fixed || dim.dim_value() < 0 || dim.dim_value() > 4096 || count * dim.dim_value() > 16384)
       dim.set_dim_value(1);
-    count *= dim.dim_value();
+    count *= std::max<std::int64_t>(dim.dim_value(), 1);
   }
   return true;
 }
 
-void repair_attributes(onnx::NodeProto& node, Random& random) {
+void repair_nodes(onnx::GraphProto& graph, std::set<std::string>& made, Random& random);
+
+// A body may read what is made before its node, and makes what nothing else makes.
+bool repair_body(onnx::GraphProto& body, std::set<std::string>& made, Random& random) {
+  body.clear_value_info();
+  body.clear_sparse_initializer();
+  const auto is_new = [&](const std::string& name) {
+    return !name.empty() && made.insert(name).second;
+  };
+  keep_if(*body.mutable_initializer(),
+          [&](auto& tensor) { return repair_tensor(tensor, random) && is_new(tensor.name()); });
+  for (auto& input : *body.mutable_input()) {
+    while (!is_new(input.name())) input.set_name(fresh_name(random));
+  }
+  repair_nodes(body, made, random);
+  return true;
+}
+
+void repair_attributes(onnx::NodeProto& node, std::set<std::string>& made, Random& random) {
   using Proto = onnx::AttributeProto;
   std::set<std::string> seen;
   keep_if(*node.mutable_attribute(), [&](auto& attribute) {
+    if (attribute.type() == Proto::GRAPH)
+      return attribute.has_g() && seen.insert(attribute.name()).second &&
+             repair_body(*attribute.mutable_g(), made, random);
     const bool known = attribute.type() == Proto::INT || attribute.type() == Proto::FLOAT ||
                        attribute.type() == Proto::STRING || attribute.type() == Proto::INTS ||
                        attribute.type() == Proto::FLOATS || attribute.type() == Proto::TENSOR;
@@ -95,10 +117,10 @@ void repair_attributes(onnx::NodeProto& node, Random& random) {
 }
 
 // Nodes read what is made before them and make what nothing else makes.
-void repair_nodes(onnx::GraphProto& graph, std::set<std::string> made, Random& random) {
+void repair_nodes(onnx::GraphProto& graph, std::set<std::string>& made, Random& random) {
   std::vector<std::string> values(made.begin(), made.end());
   for (auto& node : *graph.mutable_node()) {
-    repair_attributes(node, random);
+    repair_attributes(node, made, random);
     for (auto& input : *node.mutable_input()) {
       if (!input.empty() && made.count(input) == 0 && !values.empty()) input = random.of(values);
     }

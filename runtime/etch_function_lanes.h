@@ -58,10 +58,10 @@ ETCH_INLINE Floats<lanes> exponentials(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {exp_f32(x.v)};
   } else {
+    // The second operand where one is NaN, which every later step keeps.
     const Floats<lanes> above = larger(all_lanes<lanes>(-103.9720840454f), x);
-    const Floats<lanes> inside = smaller(above, all_lanes<lanes>(89.0f));
-    const Exponential<lanes> e = exponential(inside);
-    return choose(are_numbers(x), scaled(e.sum, e.power, e.whole), x);
+    const Exponential<lanes> e = exponential(smaller(all_lanes<lanes>(89.0f), above));
+    return scaled(e.sum, e.power, e.whole);
   }
 }
 

@@ -146,18 +146,26 @@ ETCH_INLINE void softmax_short(const float* x, float* y, int32_t n) {
   store_short<0>(y, v, n, all_lanes<lanes>(1.0f / sum_of_lanes(v)));
 }
 
+// Rows of more than 16. The maximum of the next row and the factors of the one before are worked on
+// beside the exponentials of a row, so that none waits for the lanes of another to be combined.
+static inline void softmax_long(const float* x, float* y, int32_t rows, int32_t n) {
+  float most = rows > 0 ? largest(x, n) : 0.0f;
+  float scale = 0.0f;
+  for (int32_t row = 0; row < rows; ++row, x += n, y += n) {
+    const float next = row + 1 < rows ? largest(x + n, n) : 0.0f;
+    const float sum = exp_and_sum<true>(x, y, n, most);
+    if (row > 0) scale_row(y - n, n, scale);
+    scale = 1.0f / sum;
+    most = next;
+  }
+  if (rows > 0) scale_row(y - n, n, scale);
+}
+
 // Softmax of each of `rows` rows of `n` contiguous floats; y may be x. A row with NaN or +inf, or
 // of -inf only, becomes NaN.
 static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n) {
-  for (int32_t row = 0; row < rows; ++row) {
-    if (kFloatLanes > 1 && n <= 16) {
-      softmax_short<kFloatLanes>(x, y, n);
-    } else {
-      scale_row(y, n, 1.0f / exp_and_sum<true>(x, y, n, largest(x, n)));
-    }
-    x += n;
-    y += n;
-  }
+  if (kFloatLanes == 1 || n > 16) return softmax_long(x, y, rows, n);
+  for (int32_t row = 0; row < rows; ++row, x += n, y += n) softmax_short<kFloatLanes>(x, y, n);
 }
 
 // ---- along any axis: neighbouring rows in lanes ----
@@ -208,6 +216,7 @@ ETCH_INLINE void softmax_in_lanes(const RowsShape& s, const float* x, float* y) 
 // Softmax as softmax_f32() has it, element by element along any axis. x and y must not overlap.
 static inline void softmax_rows(const RowsShape& s, const float* x, float* y) {
   if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<false>(s, x, y);
+  if (s.x_next == s.n && s.y_next == s.n) return softmax_f32(x, y, s.rows, s.n);
   for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next)
     softmax_f32(x, y, 1, s.n);
 }

@@ -15,11 +15,14 @@
 #include "compiler/emit/report/report.h"
 #include "compiler/emit/report/verdict.h"
 #include "compiler/host/compile_file.h"
+#include "compiler/host/cycle_model.h"
 #include "compiler/host/data_set.h"
 #include "compiler/host/file_output.h"
 #include "compiler/host/input_counts.h"
 #include "compiler/host/measure.h"
 #include "compiler/host/network.h"
+#include "compiler/program/sized_step.h"
+#include "compiler/targets/aliases.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
@@ -29,17 +32,20 @@ namespace {
 
 struct BenchOptions : ModelOptions {
   bool json = false;
+  bool cycles = false;  // modelled, besides the instructions
   double seconds = 2;
   std::int64_t inputs = 0;  // that instructions are counted for; 0: times, of one input
   std::string report;       // file to write; empty: none
 };
 
-using Counts = std::map<std::string, std::int64_t>;  // executed instructions
+using Counts = std::map<std::string, std::int64_t>;  // executed instructions, or cycles
 
 // Of "network" and of each step, by name: on this machine times, in an emulator instructions.
 struct Measurements {
   Times times;
   Counts instructions;
+  Counts cycles;             // modelled; empty without --cycles
+  std::int64_t unknown = 0;  // of the network's instructions, those that the model lacks
 };
 
 std::int64_t weight_bytes(const Step& step) {
@@ -59,6 +65,11 @@ void add_measurements(Json& row, const std::string& name, const Measurements& me
     const auto macs = row["macs"].get<double>();
     if (macs > 0) row["instructions_per_mac"] = static_cast<double>(found->second) / macs;
   }
+  if (const auto found = measured.cycles.find(name); found != measured.cycles.end()) {
+    row["modelled_cycles"] = found->second;
+    const auto macs = row["macs"].get<double>();
+    if (macs > 0) row["modelled_cycles_per_mac"] = static_cast<double>(found->second) / macs;
+  }
 }
 
 Json layer_of(const Step& step, const Measurements& measured,
@@ -75,12 +86,20 @@ Json report_of(const Network& network, const Measurements& measured, const Objec
   const Program& program = network.program();
   Json layers = Json::array();
   for (const auto& step : variant_for_this_cpu(program).steps) {
+    if (!runs_at_greatest(*step)) continue;
     layers.push_back(layer_of(*step, measured, objects.measured));
   }
   Json report{{"target", program.isa.name}, {"threads", program.shares}, {"macs", program.macs}};
   const Machine* const machine = machine_of(program.isa.name);
   if (machine != nullptr && !machine->board.empty()) report["board"] = machine->board;
   add_measurements(report, "network", measured);
+  if (!measured.cycles.empty()) {
+    const PipelineModel& model = *pipeline_model(program.isa.name);
+    report["cycle_model"] = {{"core", model.core},
+                             {"llvm_cpu", model.cpu},
+                             {"jump_cycles", model.jump_cycles},
+                             {"unknown_instructions", measured.unknown}};
+  }
   report["arena_bytes"] = program.arena_bytes;
   report["weight_bytes"] = constant_bytes(program);
   report["code_bytes"] = code_bytes_of(objects.all);
@@ -113,22 +132,47 @@ void print_counted_row(const Json& row, const std::string& name) {
                  right_aligned(integer_of(row, "code_bytes"), 10), "  ", name));
 }
 
+void print_modelled_row(const Json& row, const std::string& name) {
+  print_line(cat(right_aligned(integer_of(row, "instructions"), 14),
+                 right_aligned(integer_of(row, "modelled_cycles"), 14),
+                 right_aligned(integer_of(row, "macs"), 16),
+                 right_aligned(real_of(row, "instructions_per_mac"), 11),
+                 right_aligned(real_of(row, "modelled_cycles_per_mac"), 12),
+                 right_aligned(integer_of(row, "code_bytes"), 10), "  ", name));
+}
+
+// What the columns of modelled cycles are.
+void print_model(const Json& model) {
+  print_line(cat("Cycles are a model: llvm-mca's ", model["llvm_cpu"].get<std::string>(), " for ",
+                 model["core"].get<std::string>(), ", block by block",
+                 "; no waiting for memory, no wrong prediction (docs/firmware.md)"));
+  const auto unknown = model["unknown_instructions"].get<std::int64_t>();
+  if (unknown > 0)
+    print_line(
+        cat(with_thousands(unknown), " executed instructions are unknown to it, a cycle each"));
+}
+
 void print_report(const Json& report) {
   const int threads = report["threads"].get<int>();
   const bool counted = report.contains("instructions");
-  const auto print = counted ? print_counted_row : print_row;
+  const bool modelled = report.contains("cycle_model");
+  const auto print = modelled ? print_modelled_row : counted ? print_counted_row : print_row;
   const std::string board =
       report.contains("board") ? cat(" on the board ", report["board"].get<std::string>()) : "";
   print_line(cat("target ", report["target"].get<std::string>(), board, ", ",
                  threads == 1 ? "one thread" : cat(threads, " threads"), "; arena ",
                  with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes, weights ",
                  with_thousands(report["weight_bytes"].get<std::int64_t>()), " bytes"));
-  print_line(counted ? "  instructions            MACs  insn/MAC      code  layer"
-                     : "   median us      min us            MACs  GMAC/s      code  layer");
+  print_line(
+      modelled
+          ? "  instructions        cycles            MACs   insn/MAC  cycles/MAC      code  layer"
+      : counted ? "  instructions            MACs  insn/MAC      code  layer"
+                : "   median us      min us            MACs  GMAC/s      code  layer");
   for (const Json& layer : report["layers"]) {
     print(layer, cat(layer["name"].get<std::string>(), "  ", layer["origin"].get<std::string>()));
   }
   print(report, "whole network");
+  if (modelled) print_model(report["cycle_model"]);
 }
 
 // The report of `etch compile`, with times and sizes of code.
@@ -140,31 +184,57 @@ ReportData measured_report(const BenchOptions& options, const Program& program, 
   data.files.clear();  // there is no folder
   if (const auto found = times.find("network"); found != times.end()) data.time = found->second;
   data.code_bytes = code_bytes_of(objects.all);
-  for (std::size_t i = 0; i < data.layers.size(); ++i) {
-    LayerReport& layer = data.layers[i];
-    if (const auto found = times.find(layer.name); found != times.end()) layer.time = found->second;
-    layer.code_bytes = code_bytes_of(*program.steps[i], objects.measured);
+  auto layer = data.layers.begin();
+  for (const auto& step : program.steps) {
+    if (!runs_at_greatest(*step)) continue;
+    if (const auto found = times.find(step->name); found != times.end())
+      layer->time = found->second;
+    layer->code_bytes = code_bytes_of(*step, objects.measured);
+    ++layer;
   }
   return data;
 }
 
+// Of the network and of each step, as Network::count() has them.
+Counts named(const Network& network, const std::vector<std::int64_t>& counts) {
+  Counts out{{"network", counts.front()}};
+  for (std::size_t i = 0; i < network.program().steps.size(); ++i)
+    out[network.program().steps[i]->name] = counts[i + 1];
+  return out;
+}
+
 // Null after an error.
 std::optional<Measurements> measure(const Network& network, const std::vector<Tensor>& sample,
-                                    double seconds, Reporter& reporter) {
+                                    const BenchOptions& options, Reporter& reporter) {
   Measurements measured;
+  if (options.cycles) {
+    const PipelineModel& model = *pipeline_model(network.program().isa.name);
+    const auto counts = network.count_cycles(sample, model, reporter);
+    if (!counts) return std::nullopt;
+    measured.instructions = named(network, counts->instructions);
+    measured.cycles = named(network, counts->modelled.cycles);
+    measured.unknown = counts->modelled.unknown.front();
+    return measured;
+  }
   if (!network.counts()) {
-    const std::optional<std::string> output = network.bench(sample, seconds, reporter);
+    const std::optional<std::string> output = network.bench(sample, options.seconds, reporter);
     if (!output) return std::nullopt;
     measured.times = parse_times(*output);
     return measured;
   }
   const std::optional<std::vector<std::int64_t>> counts = network.count(sample, reporter);
   if (!counts) return std::nullopt;
-  measured.instructions["network"] = counts->front();
-  for (std::size_t i = 0; i < network.program().steps.size(); ++i) {
-    measured.instructions[network.program().steps[i]->name] = (*counts)[i + 1];
-  }
+  measured.instructions = named(network, *counts);
   return measured;
+}
+
+// Before anything is compiled: whether --cycles can be had.
+bool can_have_cycles(const BenchOptions& options, Reporter& reporter) {
+  if (!options.cycles) return true;
+  if (pipeline_model(without_alias(options.target)) != nullptr) return can_model_cycles(reporter);
+  reporter.usage_error(cat("--cycles: there is no model of a pipeline for ", options.target,
+                           ", but for ", modelled_targets()));
+  return false;
 }
 
 void print_ranges(const std::vector<CountRange>& ranges, const BenchOptions& options) {
@@ -187,8 +257,9 @@ void print_ranges(const std::vector<CountRange>& ranges, const BenchOptions& opt
 }
 
 ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
-  if (!options.report.empty()) {
-    reporter.usage_error("--inputs counts instructions only: no --report is written");
+  if (refuse_bounds(options, "bench --inputs", reporter)) return reporter.exit_code();
+  if (!options.report.empty() || options.cycles) {
+    reporter.usage_error("--inputs counts instructions only: no --report is written, no --cycles");
     return reporter.exit_code();
   }
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
@@ -217,6 +288,7 @@ ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
 
 ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   if (options.inputs > 0) return bench_inputs(options, reporter);
+  if (!can_have_cycles(options, reporter)) return reporter.exit_code();
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
   std::unique_ptr<Program> program =
       compile_file(options, reporter, data.empty() ? std::filesystem::path() : data.front());
@@ -226,7 +298,7 @@ ExitCode bench(const BenchOptions& options, Reporter& reporter) {
       Network::build(std::move(program), Timing::kSteps, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
   network->limit_time(options.time_limit);
-  const std::optional<Measurements> measured = measure(*network, sample, options.seconds, reporter);
+  const std::optional<Measurements> measured = measure(*network, sample, options, reporter);
   if (!measured) return reporter.exit_code();
   const ObjectSizes objects = object_sizes(*network);
   const Json report = report_of(*network, *measured, objects);
@@ -256,6 +328,9 @@ Command add_bench(const Parser& root) {
   add_time_limit(parser, *options);
   add_schedule_options(parser, *options);
   add_json_flag(parser, options->json);
+  parser.add_flag("--cycles", options->cycles,
+                  "in an emulator also model the cycles of a Cortex-M4, M7, M33, M55, A53, A76 or "
+                  "C906 with llvm-mca");
   parser
       .add_option("--report", options->report,
                   "also write the report of `etch compile` with the times, as a page or, if the "
@@ -277,6 +352,7 @@ Command add_bench(const Parser& root) {
       "half to its layers, which are timed one by one within runs of the whole network, less what\n"
       "reading the clock takes. On targets that are other machines, the emulator's executed\n"
       "instructions of one inference are counted instead.\n"
+      "Modelled cycles know pipelines, but no memory that waits (docs/firmware.md).\n"
       "\n"
       "Example:\n"
       "  etch bench model.onnx --target avx2 --seconds 5 --report times.html");

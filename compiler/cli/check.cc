@@ -16,6 +16,7 @@
 #include "compiler/host/compile_file.h"
 #include "compiler/host/data_set.h"
 #include "compiler/host/network.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/targets/targets.h"
 
@@ -93,7 +94,7 @@ std::optional<std::vector<Sample>> read_samples(const CheckOptions& options,
   }
   std::vector<Sample> samples;
   for (const fs::path& folder : folders) {
-    auto inputs = read_inputs(folder, program.inputs, reporter);
+    auto inputs = read_inputs(folder, program, reporter);
     auto expected = inputs ? read_tensors(folder, "output", program.outputs, reporter)
                            : std::optional<std::vector<Tensor>>();
     if (!expected) return std::nullopt;
@@ -226,8 +227,10 @@ void run_once(const Network& network, const std::vector<Sample>& samples, const 
   const std::optional<Inputs> outputs = run_samples(network, inputs, reporter);
   if (!outputs) return;
   for (std::size_t s = 0; s < samples.size(); ++s) {
+    const std::vector<Port> ports =
+        outputs_at(network.program(), size_of_sample(network.program(), inputs[s]).value_or(0));
     for (std::size_t i = 0; i < samples[s].expected.size(); ++i) {
-      const Port& port = network.program().outputs[i];
+      const Port& port = ports[i];
       if (is_state(port) && !has_tensor(samples[s].folder, "output", i)) continue;
       judge(variant, samples[s], i, port, (*outputs)[s][i], allowance, count);
     }

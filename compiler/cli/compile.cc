@@ -8,6 +8,7 @@
 #include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/cli/json.h"
+#include "compiler/cli/making.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
 #include "compiler/emit/code/parts.h"
@@ -22,6 +23,7 @@
 #include "compiler/host/network.h"
 #include "compiler/program/certificate.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/text/names.h"
@@ -55,11 +57,6 @@ std::string check_section(const std::string& name) {
   return cat("'", printable(name),
              "' cannot be a section: use letters, digits, _ and ., no digit at the start, at most "
              "64 characters");
-}
-
-WeightsForm weights_form(const std::string& name) {
-  if (name == "file") return WeightsForm::kFile;
-  return name == "binary" ? WeightsForm::kBinary : WeightsForm::kEmbedded;
 }
 
 EmitOptions emit_options(const CompileArguments& arguments) {
@@ -184,7 +181,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   const Program& first = program.variants.empty() ? program : program.variants.front();
   print_requantization(first);
   print_line(cat("  work    ", with_thousands(program.macs), " MACs in ",
-                 counted(static_cast<std::int64_t>(first.steps.size()), "step"),
+                 counted(steps_at_greatest(first), "step"),
                  share_of_floats(program.macs, program.float_macs)));
   if (first.pruning.removed > 0) print_line(cat("  pruned  ", describe(first.pruning)));
   const Json report = report_among(files);
@@ -234,9 +231,17 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
     reporter.usage_error("--output and --evidence need folders apart from each other");
     return reporter.exit_code();
   }
+  if (!arguments.evidence.empty() && refuse_bounds(arguments, "--evidence", reporter))
+    return reporter.exit_code();
+  if (arguments.prove && refuse_bounds(arguments, "--prove", reporter)) return reporter.exit_code();
   CertificateLog certificates;
+  KeptChannelsLog kept;
   std::optional<Observation<CertificateLog>> listening;
-  if (!arguments.evidence.empty()) listening.emplace(certificates);
+  std::optional<Observation<KeptChannelsLog>> pruning;
+  if (!arguments.evidence.empty()) {
+    listening.emplace(certificates);
+    pruning.emplace(kept);
+  }
   const std::unique_ptr<Program> program = compile_file(arguments, reporter);
   if (program == nullptr) return reporter.exit_code();
   const EmitOptions options = emit_options(arguments);
@@ -251,7 +256,7 @@ ExitCode compile_model(const CompileArguments& arguments, Reporter& reporter) {
     return reporter.exit_code();
   }
   std::vector<OutputFile> evidence;
-  if (listening) evidence = evidence_files(*program, options, files, certificates);
+  if (listening) evidence = evidence_files(*program, options, files, certificates, &kept);
   write_folders(arguments, files, evidence, reporter);
   if (!reporter.failed() && arguments.json) {
     print_report(files, arguments);

@@ -171,6 +171,7 @@ std::optional<std::vector<TargetFit>> rows_of(const FitOptions& options, double 
 }
 
 ExitCode show_fit(const FitOptions& options, Reporter& reporter) {
+  if (refuse_bounds(options, "fit", reporter)) return reporter.exit_code();
   const double hertz = options.clock.empty() ? 0 : *parse_clock(options.clock);
   const std::optional<std::vector<TargetFit>> rows = rows_of(options, hertz, reporter);
   if (!rows) return reporter.exit_code();

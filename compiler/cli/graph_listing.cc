@@ -27,7 +27,7 @@ std::string type_text(const Value& value, const TypedValues& typed) {
   const auto found = typed.find(value.name);
   const Value& known = complete || found == typed.end() ? value : *found->second;
   return cat(known.dtype ? name_of(*known.dtype) : "?",
-             known.shape ? to_string(*known.shape) : std::string("[?]"));
+             known.shape ? etch::to_string(*known.shape) : std::string("[?]"));
 }
 
 }  // namespace

@@ -31,11 +31,6 @@ std::string comment_after(const std::string& text, const std::string& before) {
   return out;
 }
 
-WeightsForm weights_form(const std::string& name) {
-  if (name == "file") return WeightsForm::kFile;
-  return name == "binary" ? WeightsForm::kBinary : WeightsForm::kEmbedded;
-}
-
 // What the words say of the files' form.
 struct FormWords {
   std::string name, weights, section, package;
@@ -76,6 +71,11 @@ bool parse(const std::vector<std::string>& words, ModelOptions& options, FormWor
 }
 
 }  // namespace
+
+WeightsForm weights_form(std::string_view name) {
+  if (name == "file") return WeightsForm::kFile;
+  return name == "binary" ? WeightsForm::kBinary : WeightsForm::kEmbedded;
+}
 
 std::vector<std::string> words_of_line(std::string_view line) {
   std::vector<std::string> words;

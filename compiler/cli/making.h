@@ -29,6 +29,9 @@ std::optional<Making> making_of(const std::filesystem::path& folder, Reporter& r
 std::optional<ModelOptions> options_of(const Making& making, const ModelOptions& given,
                                        Reporter& reporter);
 
+// What --weights NAME stands for; an unknown name is embed.
+WeightsForm weights_form(std::string_view name);
+
 // The words of a line that shell_word() wrote; tested with it.
 std::vector<std::string> words_of_line(std::string_view line);
 

@@ -18,11 +18,15 @@ namespace {
 
 // A check returns what is wrong; empty means good.
 std::string check_dim(const std::string& text) {
-  return parse_dim(text) ? "" : cat("expected NAME=N with N >= 1, got '", text, "'");
+  if (parse_dim(text) || parse_bound(text)) return {};
+  if (text.find("<=") == std::string::npos)
+    return cat("expected NAME=N with N >= 0, got '", text, "'");
+  return cat("expected NAME<=N with N >= 2, or LEAST<=NAME<=N with 1 <= LEAST < N, got '", text,
+             "'");
 }
 
 std::string check_shape(const std::string& text) {
-  return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 1, got '", text, "'");
+  return parse_shape(text) ? "" : cat("expected NAME=1,3,224,224, all >= 0, got '", text, "'");
 }
 
 std::string check_constant(const std::string& text) {
@@ -91,6 +95,17 @@ std::string check_bytes(const std::string& text) {
   return parse_bytes(text) ? "" : cat("expected a number of bytes, 16k or 1M, got '", text, "'");
 }
 
+bool refuse_bounds(const ModelOptions& options, const char* what, Reporter& reporter) {
+  for (const std::string& text : options.dims) {
+    const std::optional<SizeRange> range = parse_bound(text);
+    if (!range) continue;
+    reporter.usage_error(cat(what, " is about one size: --dim ", one_line(range->symbol),
+                             "=N in place of --dim ", one_line(text)));
+    return true;
+  }
+  return false;
+}
+
 std::string check_any_target(const std::string& name) {
   if (find_target(name) != nullptr) return {};
   std::vector<std::string> names = {"native", std::string(kMultiTarget)};
@@ -111,7 +126,9 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
       .check(check_any_target)
       .type_name("TARGET")
       .show_default();
-  add_repeatable(parser, "--dim", options.dims, "fix a symbolic size, e.g. --dim batch=1")
+  add_repeatable(parser, "--dim", options.dims,
+                 "fix a symbolic size, e.g. --dim batch=1; or generate code that takes it, up to a "
+                 "bound, e.g. --dim 'seq<=128' or --dim '8<=seq<=128'")
       .check(check_dim)
       .type_name("SYM=N");
   add_repeatable(parser, "--input-shape", options.input_shapes,
@@ -138,9 +155,10 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
 void add_code_options(const Parser& parser, ModelOptions& options) {
   parser
       .add_option("--qdq", options.qdq,
-                  "operators between DequantizeLinear and QuantizeLinear: as integer operators, or "
-                  "in float arithmetic as in the file")
-      .one_of({"integer", "float"})
+                  "operators between DequantizeLinear and QuantizeLinear; integer: as integer "
+                  "operators where ONNX Runtime has them; mixed: also where int8 and uint8 are "
+                  "mixed; float: in float arithmetic as in the file")
+      .one_of({"integer", "mixed", "float"})
       .type_name("HOW")
       .show_default();
   add_repeatable(parser, "--state", options.states,

@@ -37,6 +37,9 @@ ExitCode prove_output(const std::string& folder, const ModelOptions& options, Re
 // Adds MODEL, --target, --dim, --input-shape, --cut, --quantize-input, --external-data and --limit.
 void add_model_options(const Parser& parser, ModelOptions& options);
 
+// Whether a size has a bound, which `what` cannot have; then a usage error says so.
+bool refuse_bounds(const ModelOptions& options, const char* what, Reporter& reporter);
+
 // What is wrong with the name of a target, with a number of bytes; empty if nothing.
 std::string check_any_target(const std::string& name);
 std::string check_bytes(const std::string& text);

@@ -11,13 +11,14 @@ TEST(ParseDim, TakesANameAndASize) {
   ASSERT_TRUE(dim);
   EXPECT_EQ(dim->first, "batch");
   EXPECT_EQ(dim->second, 8);
+  EXPECT_EQ(parse_dim("past=0")->second, 0);
 }
 
 TEST(ParseDim, TheLastEqualsSignSeparates) { EXPECT_EQ(parse_dim("a=b=3")->first, "a=b"); }
 
 TEST(ParseDim, RefusesWhatIsNoSize) {
   for (const char* text :
-       {"", "N", "N=", "=3", "N=0", "N=-1", "N=1x", "N=1.5", "N= 1", "N=99999999999999999999"}) {
+       {"", "N", "N=", "=3", "N=-1", "N=1x", "N=1.5", "N= 1", "N=99999999999999999999"}) {
     EXPECT_FALSE(parse_dim(text)) << text;
   }
 }
@@ -28,10 +29,11 @@ TEST(ParseShape, TakesSizesBetweenCommas) {
   EXPECT_EQ(shape->first, "data:0");
   EXPECT_EQ(shape->second, (Shape{1, 3, 224, 224}));
   EXPECT_EQ(parse_shape("x=7")->second, Shape{7});
+  EXPECT_EQ(parse_shape("x=2,0")->second, (Shape{2, 0}));
 }
 
 TEST(ParseShape, RefusesWhatIsNoShape) {
-  for (const char* text : {"", "x", "x=", "=1,2", "x=1,", "x=,1", "x=1,,2", "x=1,0", "x=1;2"}) {
+  for (const char* text : {"", "x", "x=", "=1,2", "x=1,", "x=,1", "x=1,,2", "x=1,-1", "x=1;2"}) {
     EXPECT_FALSE(parse_shape(text)) << text;
   }
 }

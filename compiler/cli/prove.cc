@@ -138,6 +138,7 @@ ExitCode exit_code_of(Verdict verdict) {
 // `options`: how the folder of `making` was made.
 ExitCode prove(const ProveArguments& arguments, const Making& making, const ModelOptions& options,
                Reporter& reporter) {
+  if (refuse_bounds(options, "prove", reporter)) return reporter.exit_code();
   std::optional<CompileOptions> compile = complete_options(options, reporter);
   if (!compile) return reporter.exit_code();
   const ProofTask task{options.model,    std::move(*compile), making.emit,      making.sha256,

@@ -16,7 +16,7 @@ constexpr int kNone = -1;
 constexpr std::string_view kBoundary = "";
 
 // Where the quantized operators keep their weights and what tells the type of their result.
-struct Inputs {
+struct OperandInputs {
   std::string_view op_type;
   std::string_view format;
   int weights;  // input index of a tensor that may be a quantized constant
@@ -24,7 +24,7 @@ struct Inputs {
   int result_zero_point;
 };
 
-constexpr std::array<Inputs, 12> kInputs = {{
+constexpr std::array<OperandInputs, 12> kInputs = {{
     {"QuantizeLinear", kBoundary, kNone, kNone, 2},
     {"DequantizeLinear", kBoundary, 0, 1, kNone},
     {"QLinearConv", "QOperator", 3, 4, 7},
@@ -45,7 +45,8 @@ const Tensor* constant_input(const Graph& graph, const Node& node, int index) {
   return id == kNoValue ? nullptr : graph.value(id).constant.get();
 }
 
-void count_node(const Graph& graph, const Node& node, const Inputs& inputs, Quantization& out) {
+void count_node(const Graph& graph, const Node& node, const OperandInputs& inputs,
+                Quantization& out) {
   if (inputs.format != kBoundary) out.formats.emplace(inputs.format);
   if (inputs.result_zero_point != kNone) {
     // Without a zero point QuantizeLinear makes uint8.
@@ -68,7 +69,7 @@ void count_node(const Graph& graph, const Node& node, const Inputs& inputs, Quan
 Quantization quantization_of(const Graph& graph) {
   Quantization out;
   for (const Node& node : graph.nodes) {
-    for (const Inputs& inputs : kInputs) {
+    for (const OperandInputs& inputs : kInputs) {
       if (node.op_type == inputs.op_type) count_node(graph, node, inputs, out);
     }
   }

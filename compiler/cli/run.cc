@@ -32,7 +32,7 @@ bool write_outputs(const std::vector<Tensor>& outputs, const fs::path& folder, R
 ExitCode run(const RunOptions& options, Reporter& reporter) {
   std::unique_ptr<Program> program = compile_file(options, reporter, options.data);
   if (program == nullptr) return reporter.exit_code();
-  std::optional<std::vector<Tensor>> inputs = read_inputs(options.data, program->inputs, reporter);
+  std::optional<std::vector<Tensor>> inputs = read_inputs(options.data, *program, reporter);
   if (!inputs) return reporter.exit_code();
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kNone, {}, reporter);

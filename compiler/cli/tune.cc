@@ -92,6 +92,7 @@ void print_table(const TuneResult& result, const IsaTraits& isa) {
 }
 
 ExitCode tune(const TuneOptions& options, Reporter& reporter) {
+  if (refuse_bounds(options, "tune", reporter)) return reporter.exit_code();
   const IsaTraits& isa = *find_target(options.target);
   if (isa.name == kMultiTarget) {
     reporter.usage_error(cat("tune each instruction set of ", kMultiTarget,

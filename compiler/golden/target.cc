@@ -92,7 +92,7 @@ std::optional<Inputs> read_samples(const GoldenTask& task, const Program& progra
                                    Reporter& reporter) {
   Inputs inputs;
   for (const fs::path& folder : task.data) {
-    std::optional<std::vector<Tensor>> sample = read_inputs(folder, program.inputs, reporter);
+    std::optional<std::vector<Tensor>> sample = read_inputs(folder, program, reporter);
     if (!sample) return std::nullopt;
     inputs.push_back(std::move(*sample));
   }

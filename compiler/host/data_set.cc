@@ -12,6 +12,7 @@
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 
 namespace etch::cli {
@@ -115,6 +116,33 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
   return tensors;
 }
 
+std::optional<std::int64_t> size_of_sample(const Program& program,
+                                           const std::vector<Tensor>& inputs) {
+  const SizeBound* const bound = bound_of(program);
+  if (bound == nullptr) return 0;
+  for (std::int64_t size = bound->range.least; size <= bound->range.most; ++size) {
+    if (std::ranges::equal(inputs, inputs_at(program, size), fits)) return size;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder, const Program& program,
+                                               Reporter& reporter) {
+  const SizeBound* const bound = bound_of(program);
+  if (bound == nullptr) return read_inputs(folder, program.inputs, reporter);
+  std::optional<std::vector<Tensor>> tensors =
+      read_tensors(folder, "input", program.inputs, reporter);
+  if (!tensors || size_of_sample(program, *tensors)) return tensors;
+  std::string shapes;
+  for (const Tensor& tensor : *tensors)
+    shapes += cat(shapes.empty() ? "" : ", ", type_and_shape(tensor.dtype(), tensor.shape()));
+  const SizeRange& range = bound->range;
+  reporter.io_error(folder.string(),
+                    cat("holds ", shapes, ", which are the model's inputs for no '",
+                        printable(range.symbol), "' from ", range.least, " to ", range.most));
+  return std::nullopt;
+}
+
 bool has_tensor(const fs::path& folder, const std::string& role, std::size_t i) {
   std::error_code error;  // then there is none
   return fs::is_regular_file(tensor_path(folder, role, i), error);
@@ -138,7 +166,7 @@ bool fits(const Tensor& tensor, const Port& port) {
 }
 
 std::string type_and_shape(DType dtype, const Shape& shape) {
-  return cat(name_of(dtype), to_string(shape));
+  return cat(name_of(dtype), etch::to_string(shape));
 }
 
 }  // namespace etch::cli

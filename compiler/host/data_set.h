@@ -3,6 +3,7 @@
 // endian, takes its place.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -31,6 +32,15 @@ std::optional<std::vector<Tensor>> read_tensors(const std::filesystem::path& fol
 // is kept in a state is zeros where the folder has no file of it.
 std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& folder,
                                                const std::vector<Port>& ports, Reporter& reporter);
+
+// The same for a program; of one for several sizes the inputs are those of any one of them, and the
+// outputs those of the inputs' size.
+std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& folder,
+                                               const Program& program, Reporter& reporter);
+
+// The size that these inputs have; null if they fit none. 0 for programs of one size.
+std::optional<std::int64_t> size_of_sample(const Program& program,
+                                           const std::vector<Tensor>& inputs);
 
 // Whether the folder has the port's file.
 bool has_tensor(const std::filesystem::path& folder, const std::string& role, std::size_t i);

@@ -8,13 +8,6 @@
 namespace etch::cli {
 namespace {
 
-// The arguments of run() end with the arena.
-std::string call_of(const Program& program, const std::string& name) {
-  std::string call = threaded_call(program, name);
-  call.resize(call.size() - 2);  // ", "
-  return call + ");";
-}
-
 void write_ports(Writer& writer, const char* table, const std::vector<Port>& ports) {
   if (ports.empty()) {
     writer.line(cat("constexpr const harness::Port* ", table, " = nullptr;"));
@@ -23,7 +16,7 @@ void write_ports(Writer& writer, const char* table, const std::vector<Port>& por
   }
 }
 
-std::string main_text(const Program& program, const std::string& name, Timing timing) {
+std::string firmware_main_text(const Program& program, const std::string& name, Timing timing) {
   Writer writer;
   writer.line(
       "// Runs the generated network as an image. Written by etch; see firmware_harness.h.");
@@ -33,7 +26,7 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   writer.line();
   writer.line("namespace {");
   writer.line();
-  write_ports(writer, "kInputs", program.inputs);
+  write_ports(writer, "kInputs", harness_inputs(program));
   write_ports(writer, "kOutputs", program.outputs);
   writer.line();
   write_state_variable(writer, program, name);
@@ -46,12 +39,12 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
       "void* arena)",
       [&] {
         write_state_in(writer, program, name);
-        writer.line(call_of(program, name));
+        writer.line(whole_call(program, name));
         write_state_out(writer, program);
       });
   writer.line();
   writer.scope("int main()", [&] {
-    writer.line(cat("const harness::Network network{kInputs, ", program.inputs.size(),
+    writer.line(cat("const harness::Network network{kInputs, ", harness_inputs(program).size(),
                     ", kOutputs, ", program.outputs.size(), ", ", name, "::kArenaBytes, ", name,
                     "::kArenaAlignment, etch_call};"));
     writer.line(timing == Timing::kSteps
@@ -68,7 +61,7 @@ std::vector<OutputFile> firmware_harness_files(const Program& program, const std
                                                Timing timing) {
   constexpr char kHarness[] = "firmware_harness.h";
   return {{kHarness, std::string(embedded_file(cat("templates/files/", kHarness)))},
-          {"main.cc", main_text(program, name, timing)}};
+          {"main.cc", firmware_main_text(program, name, timing)}};
 }
 
 }  // namespace etch::cli

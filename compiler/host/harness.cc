@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
@@ -38,13 +39,11 @@ void write_threaded_call(Writer& writer, const Program& program, const std::stri
   writer.line();
 }
 
-// The same on one thread, for programs with a state.
-void write_call_with_state(Writer& writer, const Program& program, const std::string& name) {
+// The same on one thread, for programs with a state or for several sizes.
+void write_whole_call(Writer& writer, const Program& program, const std::string& name) {
   writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)", [&] {
     write_state_in(writer, program, name);
-    std::string call = threaded_call(program, name, program.variants.empty() ? "" : "chosen, ");
-    call.resize(call.size() - 2);  // ", "
-    writer.line(call + ");");
+    writer.line(whole_call(program, name, program.variants.empty() ? "" : "chosen, "));
     write_state_out(writer, program);
   });
   writer.line();
@@ -119,8 +118,8 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   if (!one) write_variant(writer, program, name);
   if (program.shares > 1) {
     write_threaded_call(writer, program, name);
-  } else if (!state_of(program).empty()) {
-    write_call_with_state(writer, program, name);
+  } else if (!state_of(program).empty() || bound_of(program) != nullptr) {
+    write_whole_call(writer, program, name);
   } else {
     write_call(writer, "run", one ? cat(name, "::run") : "run_chosen", program.inputs.size());
   }
@@ -129,7 +128,7 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   writer.scope("int main(int argc, char** argv)", [&] {
     if (!one) write_variant_choice(writer, name);
     writer.line("harness::Network network{");
-    writer.line(cat("    ", port_table(program.inputs), ","));
+    writer.line(cat("    ", port_table(harness_inputs(program)), ","));
     writer.line(cat("    ", port_table(program.outputs), ","));
     writer.line(cat("    ", name, "::kArenaBytes, ", name, "::kArenaAlignment, run, {}};"));
     if (timing == Timing::kSteps) write_steps(writer, program, steps);
@@ -163,6 +162,24 @@ std::string threaded_call(const Program& program, const std::string& name,
   add(program.inputs, "inputs", true);
   add(program.outputs, "outputs", false);
   return out + "arena, ";
+}
+
+std::vector<Port> harness_inputs(const Program& program) {
+  std::vector<Port> out = program.inputs;
+  if (bound_of(program) == nullptr) return out;
+  Port& size = out.emplace_back();
+  size.dtype = DType::kS32;
+  return out;
+}
+
+std::string whole_call(const Program& program, const std::string& name, const std::string& first) {
+  std::string call = threaded_call(program, name, first);
+  if (bound_of(program) != nullptr) {
+    return cat("if (!", call, "static_cast<size_t>(*static_cast<const int32_t*>(inputs[",
+               program.inputs.size(), "])))) __builtin_trap();");
+  }
+  call.resize(call.size() - 2);  // ", "
+  return call + ");";
 }
 
 void write_state_variable(Writer& writer, const Program& program, const std::string& name) {

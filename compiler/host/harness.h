@@ -37,6 +37,15 @@ std::string port_table(const std::vector<Port>& ports);
 std::string threaded_call(const Program& program, const std::string& name,
                           const std::string& first = "");
 
+// The inputs as the harness has them: of programs for several sizes with one more, the size, as
+// int32. Its outputs have the bytes of the greatest size.
+std::vector<Port> harness_inputs(const Program& program);
+
+// The whole call, with the size where there is one, from pointers as harness::Call has them; one
+// that is refused traps.
+std::string whole_call(const Program& program, const std::string& name,
+                       const std::string& first = "");
+
 // Around such a call in programs with a state: the variable that holds it, and copies from the
 // inputs that it replaces and to the outputs. So the harness and its callers know no state: they
 // give what one run leaves to the next.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <iterator>
 
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
@@ -20,8 +21,9 @@ namespace fs = std::filesystem;
 constexpr char kSource[] = "count_instructions.cc";
 constexpr char kPlugin[] = "count_instructions.so";
 constexpr char kCounts[] = "instructions.txt";
+constexpr char kBlockCounts[] = "executed_blocks.txt";
 constexpr char kMark[] = "etch_mark";
-constexpr std::chrono::minutes kCompilerTimeout{5};
+constexpr std::chrono::minutes kStaticBuildTimeout{5};
 
 bool compile_plugin(const fs::path& folder, Reporter& reporter) {
   const std::string compiler = host_compiler();
@@ -33,7 +35,7 @@ bool compile_plugin(const fs::path& folder, Reporter& reporter) {
   if (!write_files({{kSource, source}}, folder, reporter)) return false;
   const ProcessResult result =
       run_process({compiler, "-std=c++17", "-O2", "-fPIC", "-shared", kSource, "-o", kPlugin},
-                  kCompilerTimeout, folder);
+                  kStaticBuildTimeout, folder);
   if (result.succeeded()) return true;
   reporter.io_error(compiler, cat("building the instruction counter: ", describe(result),
                                   words_of(result.errors)));
@@ -57,10 +59,11 @@ std::uint64_t address_of_mark(const fs::path& program) {
 void forget_counts(const fs::path& folder) {
   std::error_code error;  // none of an earlier run
   fs::remove(folder / kCounts, error);
+  fs::remove(folder / kBlockCounts, error);
 }
 
 std::optional<std::string> build_counter(const fs::path& folder, const fs::path& program,
-                                         Reporter& reporter) {
+                                         bool blocks, Reporter& reporter) {
   const std::uint64_t mark = address_of_mark(program);
   if (mark == 0) {
     reporter.internal_error(cat("the generated program has no function ", kMark));
@@ -69,7 +72,8 @@ std::optional<std::string> build_counter(const fs::path& folder, const fs::path&
   std::error_code error;
   if (!fs::exists(folder / kPlugin, error) && !compile_plugin(folder, reporter))
     return std::nullopt;
-  return cat("./", kPlugin, ",out=", kCounts, ",mark=", mark);
+  return cat("./", kPlugin, ",out=", kCounts, ",mark=", mark,
+             blocks ? cat(",blocks=", kBlockCounts) : "");
 }
 
 std::optional<std::vector<std::int64_t>> read_counts(const fs::path& folder, std::size_t pieces,
@@ -85,6 +89,11 @@ std::optional<std::vector<std::int64_t>> read_counts(const fs::path& folder, std
   }
   counts.erase(counts.begin());
   return pieces_of(counts);
+}
+
+std::string read_block_counts(const fs::path& folder) {
+  std::ifstream file(folder / kBlockCounts);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::vector<std::int64_t> pieces_of(const std::vector<std::int64_t>& counts) {

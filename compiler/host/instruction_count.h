@@ -16,9 +16,11 @@ namespace etch::cli {
 std::uint64_t address_of_mark(const std::filesystem::path& program);
 
 // The plugin built into `folder`, as the emulator's option to load it for `program`: it will write
-// into `folder`. Null after an error.
+// into `folder`, with `blocks` also which blocks were executed (cycle_model.h). Null after an
+// error.
 std::optional<std::string> build_counter(const std::filesystem::path& folder,
-                                         const std::filesystem::path& program, Reporter& reporter);
+                                         const std::filesystem::path& program, bool blocks,
+                                         Reporter& reporter);
 
 // Before each run in `folder`: what an earlier one counted is not read again.
 void forget_counts(const std::filesystem::path& folder);
@@ -30,5 +32,8 @@ std::optional<std::vector<std::int64_t>> read_counts(const std::filesystem::path
 
 // The same from the numbers of instructions between one mark and the next.
 std::vector<std::int64_t> pieces_of(const std::vector<std::int64_t>& counts);
+
+// The text that the plugin wrote about blocks; empty if there is none.
+std::string read_block_counts(const std::filesystem::path& folder);
 
 }  // namespace etch::cli

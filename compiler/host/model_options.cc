@@ -13,7 +13,7 @@ namespace etch::cli {
 namespace {
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
-  return parse_integer(text, 1, INT64_MAX);
+  return parse_integer(text, 0, INT64_MAX);
 }
 
 Objective objective_of(const std::string& name) {
@@ -26,10 +26,29 @@ Objective objective_of(const std::string& name) {
 
 std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text) {
   const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  if (equals == std::string::npos || equals == 0 || text[equals - 1] == '<') return std::nullopt;
   const std::optional<std::int64_t> size = parse_size(std::string_view(text).substr(equals + 1));
   if (!size) return std::nullopt;
   return std::pair(text.substr(0, equals), *size);
+}
+
+std::optional<SizeRange> parse_bound(const std::string& text) {
+  constexpr std::string_view kAtMost = "<=";
+  std::string_view rest = text;
+  SizeRange range;
+  const std::size_t last = rest.rfind(kAtMost);
+  if (last == std::string_view::npos) return std::nullopt;
+  const std::optional<std::int64_t> most = parse_size(rest.substr(last + kAtMost.size()));
+  rest = rest.substr(0, last);
+  if (const std::size_t first = rest.find(kAtMost); first != std::string_view::npos) {
+    const std::optional<std::int64_t> least = parse_size(rest.substr(0, first));
+    if (!least) return std::nullopt;
+    range.least = *least;
+    rest = rest.substr(first + kAtMost.size());
+  }
+  range.symbol = rest;
+  range.most = most.value_or(0);
+  return rest.empty() || range.least >= range.most ? std::nullopt : std::optional(range);
 }
 
 std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
@@ -51,7 +70,7 @@ bool set_limit(const std::string& text, Limits& limits) {
   const auto given = parse_dim(text);
   if (!given) return false;
   for (const LimitInfo& info : limit_infos()) {
-    if (info.name != given->first || given->second > info.most) continue;
+    if (info.name != given->first || given->second < 1 || given->second > info.most) continue;
     limits.*info.member = given->second;
     return true;
   }
@@ -68,7 +87,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
     if (unit > 1) text.remove_suffix(1);
   }
   const std::optional<std::int64_t> number = parse_size(text);
-  if (!number || *number > kMost / unit) return std::nullopt;
+  if (!number || *number < 1 || *number > kMost / unit) return std::nullopt;
   return *number * unit;
 }
 
@@ -90,9 +109,9 @@ std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string&
 }
 
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter) {
-  constexpr std::size_t kMostBytes = 16 << 20;
+  constexpr std::size_t kMostTuningBytes = 16 << 20;
   Sink sink;
-  const std::optional<std::string> text = read_file(path, kMostBytes, "", sink);
+  const std::optional<std::string> text = read_file(path, kMostTuningBytes, "", sink);
   reporter.diagnostics(sink, path);
   if (!text) return std::nullopt;
   std::vector<TuningFault> faults;
@@ -162,6 +181,7 @@ CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;
   if (qdq == "float") out.qdq = QdqMode::kFloat;
+  if (qdq == "mixed") out.qdq = QdqMode::kMixed;
   if (requantize == "float") out.requantize = RequantizeMode::kFloat;
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;
@@ -175,6 +195,10 @@ CompileOptions ModelOptions::compile_options() const {
   if (!flash_limit.empty()) out.flash_limit = parse_bytes(flash_limit);
   out.split_rows_above = split_rows_kib == 0 ? -1 : split_rows_kib << 10;
   for (const std::string& text : dims) {
+    if (std::optional<SizeRange> range = parse_bound(text)) {
+      out.bounds.push_back(std::move(*range));
+      continue;
+    }
     auto [name, size] = *parse_dim(text);
     out.import.dims.insert_or_assign(std::move(name), size);
   }

@@ -20,7 +20,7 @@ namespace etch::cli {
 struct ModelOptions {
   std::string model;
   std::string target = "native";
-  std::vector<std::string> dims;             // "SYM=N", checked while parsing
+  std::vector<std::string> dims;             // "SYM=N" or "SYM<=N", checked while parsing
   std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
   std::vector<std::string> constants;        // "NAME=FILE.pb", checked while parsing
   std::vector<std::string> cuts;             // names of tensors
@@ -68,6 +68,10 @@ std::optional<std::pair<std::string, std::string>> parse_constant(const std::str
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
 // a size is less than 1.
 std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text);
+
+// "seq<=128", "8<=seq<=128": more than one size from 1 on. Null if malformed.
+std::optional<SizeRange> parse_bound(const std::string& text);
+
 std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text);
 
 // "x=MIN_FIRST,-1,1,qint8", the type optional; the last '=' separates. Null if malformed. Modes and

@@ -18,6 +18,7 @@
 #include "compiler/host/single_step.h"
 #include "compiler/host/stack_use.h"
 #include "compiler/import/file.h"
+#include "compiler/program/sized_step.h"
 
 namespace etch::cli {
 namespace {
@@ -48,7 +49,7 @@ void make_folders(const fs::path& path, std::error_code& error) {
   } while (error == std::errc::interrupted);
 }
 
-bool is_source(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
+bool is_cc_file(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
 
 // Below the work folder, where programs run.
 std::string sample_folder(std::size_t index) { return cat("sample_", index); }
@@ -127,7 +128,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   const Stopwatch building;
   std::vector<Source> sources;
   for (const OutputFile& file : files) {
-    if (is_source(file)) sources.push_back({file.path, file.target});
+    if (is_cc_file(file)) sources.push_back({file.path, file.target});
   }
   std::optional<BuildOutput> built =
       build_program(network->folder_->path(), sources, "program", network->toolchain_, reporter);
@@ -137,33 +138,58 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   return network;
 }
 
+// The bytes of a tensor in a file as large as the greatest size needs; what is behind them is what
+// the harness fills memory with.
+constexpr char kUnused = '\xA5';
+
 bool Network::write_sample(const std::vector<Tensor>& sample, const fs::path& folder,
                            Reporter& reporter) const {
   std::error_code error;
   make_folders(folder, error);
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const auto bytes = sample[i].bytes();
-    if (!write_bytes(folder / cat("input_", i, ".bin"), reinterpret_cast<const char*>(bytes.data()),
-                     bytes.size(), reporter)) {
+    const Port& port = program_->inputs[i];
+    std::string content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    content.resize(static_cast<std::size_t>(element_count(port.shape) * bytes_of(port.dtype)),
+                   kUnused);
+    if (!write_bytes(folder / cat("input_", i, ".bin"), content.data(), content.size(), reporter))
       return false;
-    }
   }
-  return true;
+  return bound_of(*program_) == nullptr || write_size(sample, folder, reporter);
 }
 
-std::optional<std::vector<Tensor>> Network::read_outputs(const fs::path& folder,
+// One more input, a little-endian int32.
+bool Network::write_size(const std::vector<Tensor>& sample, const fs::path& folder,
+                         Reporter& reporter) const {
+  const std::int64_t size = size_of_sample(*program_, sample).value_or(0);
+  char bytes[4];
+  for (int i = 0; i < 4; ++i) bytes[i] = static_cast<char>((size >> (8 * i)) & 0xff);
+  return write_bytes(folder / cat("input_", sample.size(), ".bin"), bytes, sizeof bytes, reporter);
+}
+
+std::optional<std::vector<Tensor>> Network::read_outputs(const std::vector<Tensor>& sample,
+                                                         const fs::path& folder,
                                                          Reporter& reporter) const {
   std::vector<Tensor> outputs;
+  const std::vector<Port> ports =
+      outputs_at(*program_, size_of_sample(*program_, sample).value_or(0));
   for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
     const std::string path = (folder / cat("output_", i, ".bin")).string();
-    Tensor tensor(program_->outputs[i].dtype, program_->outputs[i].shape);
+    Tensor tensor(ports[i].dtype, ports[i].shape);
     const std::span<std::byte> bytes = tensor.mutable_bytes();
+    const Port& greatest = program_->outputs[i];
+    const auto all =
+        static_cast<std::size_t>(element_count(greatest.shape) * bytes_of(greatest.dtype));
     Sink sink;
-    const std::optional<std::string> content = read_file(path, bytes.size(), "", sink);
+    const std::optional<std::string> content = read_file(path, all, "", sink);
     reporter.diagnostics(sink, path);
     if (!content) return std::nullopt;
-    if (content->size() != bytes.size()) {
+    if (content->size() != all) {
       reporter.io_error(path, "too short");
+      return std::nullopt;
+    }
+    if (content->find_first_not_of(kUnused, bytes.size()) != std::string::npos) {
+      reporter.internal_error(cat("the network wrote behind output ", i, " of this size"));
       return std::nullopt;
     }
     if (!bytes.empty()) std::memcpy(bytes.data(), content->data(), bytes.size());
@@ -264,7 +290,7 @@ std::optional<std::vector<std::vector<Tensor>>> Network::run(
   std::vector<std::vector<Tensor>> outputs;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     std::optional<std::vector<Tensor>> one =
-        read_outputs(folder_->path() / sample_folder(i), reporter);
+        read_outputs(samples[i], folder_->path() / sample_folder(i), reporter);
     if (!one) return std::nullopt;
     outputs.push_back(std::move(*one));
   }
@@ -291,11 +317,40 @@ bool Network::can_count() const {
 
 std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor>& sample,
                                                         Reporter& reporter) const {
-  const fs::path root = fs::absolute(folder_->path());
   const std::string folder = sample_folder(0);
-  if (!write_sample(sample, root / folder, reporter)) return std::nullopt;
-  if (toolchain_.machine == nullptr) return count_here(folder, reporter);
-  const std::optional<std::string> plugin = build_counter(root, built_.program, reporter);
+  if (!write_sample(sample, folder_->path() / folder, reporter)) return std::nullopt;
+  return toolchain_.machine == nullptr ? count_here(folder, reporter)
+                                       : count_emulated(folder, false, reporter);
+}
+
+std::optional<Network::Cycles> Network::count_cycles(const std::vector<Tensor>& sample,
+                                                     const PipelineModel& model,
+                                                     Reporter& reporter) const {
+  const std::string folder = sample_folder(0);
+  if (!can_model_cycles(reporter) || !write_sample(sample, folder_->path() / folder, reporter))
+    return std::nullopt;
+  auto instructions = count_emulated(folder, true, reporter);
+  if (!instructions) return std::nullopt;
+  auto blocks = parse_blocks(read_block_counts(folder_->path()));
+  // As read_counts() has it: what was before the first mark, a call of nothing, the pieces.
+  if (!blocks || blocks->size() != instructions->size() + 2) {
+    reporter.io_error(toolchain_.runner.front(), "did not say which blocks it executed");
+    return std::nullopt;
+  }
+  blocks->erase(blocks->begin());
+  const Progress progress("modelling cycles", 0, reporter);
+  std::optional<ModelledCycles> modelled =
+      model_cycles(model, built_.program, *blocks, folder_->path(), reporter);
+  if (!modelled) return std::nullopt;
+  return Cycles{std::move(*instructions),
+                {pieces_of(modelled->cycles), pieces_of(modelled->unknown)}};
+}
+
+std::optional<std::vector<std::int64_t>> Network::count_emulated(const std::string& folder,
+                                                                 bool blocks,
+                                                                 Reporter& reporter) const {
+  const fs::path root = fs::absolute(folder_->path());
+  const std::optional<std::string> plugin = build_counter(root, built_.program, blocks, reporter);
   forget_counts(root);
   if (!plugin || !execute({"count", folder}, "counting", reporter, *plugin)) return std::nullopt;
   return read_counts(root, program_->steps.size() + 1, reporter);

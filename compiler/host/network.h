@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/host/build.h"
+#include "compiler/host/cycle_model.h"
 #include "compiler/host/harness.h"
 #include "compiler/host/process.h"
 #include "compiler/host/reporter.h"
@@ -39,7 +40,8 @@ class Network {
   // until then the generated code chooses.
   void choose(std::size_t variant);
 
-  // Runs once for every sample (one tensor per input, in order, of the port's type and shape).
+  // Runs once for every sample (one tensor per input, in order, of the port's type and shape; of
+  // programs for several sizes with the shapes of one of them).
   // Returns each sample's outputs, or null after an error.
   std::optional<std::vector<std::vector<Tensor>>> run(
       const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
@@ -56,6 +58,13 @@ class Network {
   // on this CPU, one at a time, which takes some microseconds for each. Null after an error.
   std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,
                                                  Reporter& reporter) const;
+  // The same, and the cycles that `model` takes for them; where counts() is true.
+  struct Cycles {
+    std::vector<std::int64_t> instructions;
+    ModelledCycles modelled;
+  };
+  std::optional<Cycles> count_cycles(const std::vector<Tensor>& sample, const PipelineModel& model,
+                                     Reporter& reporter) const;
 
   // Bytes of stack, for images. What the deepest run so far used; a bound for any call of run(),
   // if there is one; the same for the harness's call, which the first must not exceed.
@@ -75,9 +84,16 @@ class Network {
 
   bool write_sample(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
                     Reporter& reporter) const;
+  // In the emulator, with or without the blocks for cycle_model.h.
+  std::optional<std::vector<std::int64_t>> count_emulated(const std::string& folder, bool blocks,
+                                                          Reporter& reporter) const;
   std::optional<std::vector<std::int64_t>> count_here(const std::string& folder,
                                                       Reporter& reporter) const;
-  std::optional<std::vector<Tensor>> read_outputs(const std::filesystem::path& folder,
+  bool write_size(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
+                  Reporter& reporter) const;
+  // Those of the sample's size.
+  std::optional<std::vector<Tensor>> read_outputs(const std::vector<Tensor>& sample,
+                                                  const std::filesystem::path& folder,
                                                   Reporter& reporter) const;
   // Runs the program with these arguments in the work folder; null after an error.
   std::optional<ProcessResult> execute(const std::vector<std::string>& arguments,

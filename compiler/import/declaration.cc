@@ -169,12 +169,13 @@ bool InputShapes::within_limits(const Shape& shape, const std::string& location)
   const Limits& limits = options_.limits;
   std::int64_t count = 1;
   for (const std::int64_t size : shape) {
-    if (size < 1) {
+    if (size < 0) {
       sink_.error(DiagKind::kShape, location,
-                  cat("has the shape ", to_string(shape), ", sizes must be >= 1"));
+                  cat("has the shape ", to_string(shape), ", sizes must be >= 0"));
       return false;
     }
-    count = checked_mul(count, size).value_or(limits.elements + 1);
+    // 0 counts as 1: no later product of some of the sizes can overflow.
+    count = checked_mul(count, std::max<std::int64_t>(size, 1)).value_or(limits.elements + 1);
     if (count > limits.elements) break;
   }
   if (shape.size() > Limits::kRank) {

@@ -293,9 +293,14 @@ TEST(ImportInput, AFlagThatNamesNothingIsWarnedOf) {
             "model: warning[E-SHAPE]: --input-shape z=[1] names no input\n");
 }
 
-TEST(ImportInput, SizesArePositiveAndBounded) {
-  for (const std::vector<Dim>& shape : std::vector<std::vector<Dim>>{
-           {1, 0}, {1, -5}, {INT64_MAX, INT64_MAX}, {1 << 20, 1 << 20}, {std::int64_t{1} << 32}}) {
+TEST(ImportInput, SizesAreNotNegativeAndBounded) {
+  ModelBuilder empty;
+  EXPECT_EQ(errors(empty.input("x", DType::kF32, {2, 0}).output("x")), "");
+  for (const std::vector<Dim>& shape : std::vector<std::vector<Dim>>{{1, -5},
+                                                                     {INT64_MAX, INT64_MAX},
+                                                                     {0, INT64_MAX, INT64_MAX},
+                                                                     {1 << 20, 1 << 20},
+                                                                     {std::int64_t{1} << 32}}) {
     ModelBuilder model;
     EXPECT_NE(errors(model.input("x", DType::kF32, shape).output("x")), "");
   }

@@ -13,6 +13,7 @@
 #include "compiler/lower/layout_steps.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/operand_views.h"
+#include "compiler/program/arena.h"
 #include "compiler/program/certificate.h"
 #include "compiler/program/constants.h"
 
@@ -180,6 +181,7 @@ void Lowering::wish_halo(ValueId id, const HaloWish& halo) {
 // ---- memory ----
 
 int Lowering::add_buffer(Home home, int port, std::int64_t bytes) {
+  ETCH_CHECK(home == Home::kArena || bytes == bytes_of_port(program_, home, port));
   Buffer buffer;
   buffer.home = home;
   buffer.port = port;
@@ -221,7 +223,6 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
   }
   const std::int64_t bytes = lay_out(view, order);
   if (as == As::kResult && can_write_output(id, view)) {
-    ETCH_CHECK(bytes == element_count(view.shape) * bytes_of(stored));
     const auto port =
         std::find(graph_.outputs.begin(), graph_.outputs.end(), id) - graph_.outputs.begin();
     view.buffer = add_buffer(Home::kOutput, static_cast<int>(port), bytes);
@@ -461,6 +462,7 @@ void Lowering::fill_halos(const Node& node, const Step& step) {
 void Lowering::lower_output(int port) {
   const ValueId id = graph_.outputs[static_cast<std::size_t>(port)];
   const Value& out = value(id);
+  if (element_count(*out.shape) == 0) return;
   const auto written = [&](const Buffer& b) { return b.home == Home::kOutput && b.port == port; };
   if (std::any_of(program_.buffers.begin(), program_.buffers.end(), written)) return;
   const Order order = row_major(static_cast<int>(out.shape->size()));

@@ -36,6 +36,9 @@ class Store {
     return value.constant ? value.constant.get() : &computed_[index_of(id)];
   }
 
+  // Nothing reads other values, and none is kept.
+  bool is_read(ValueId id) const { return uses_[index_of(id)] > 0; }
+
   void release(ValueId id) {
     if (!keeps_all_ && --uses_[index_of(id)] == 0) computed_[index_of(id)] = Tensor();
   }
@@ -96,7 +99,7 @@ class Runner {
       const std::size_t results = 2 + static_cast<std::size_t>(params.previous);
       for (std::size_t k = 0; k < carried; ++k) next.push_back(input(end, results + k));
       for (std::size_t k = 0; k < params.slices.size(); ++k) {
-        if (is_made(end, carried + k))
+        if (is_made(end, carried + k) && store_.is_read(end.outputs[carried + k]))
           put(input(end, results + carried + k), trip, params.slices[k], end.outputs[carried + k]);
       }
       if (params.conditional && end.inputs[1] != kNoValue) goes_on = input(end, 1).integer(0) != 0;

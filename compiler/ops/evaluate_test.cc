@@ -32,6 +32,24 @@ TEST(Evaluate, OutputMayBeAConstantOrAnInput) {
   EXPECT_EQ(outputs.at(1), f32({2}, {1, 2}));
 }
 
+TEST(Evaluate, TensorsMayHaveNoElements) {
+  ModelBuilder model;
+  model.input("past", DType::kF32, {0, 2}).input("x", DType::kF32, {1, 2});
+  model.initializer("axes", s64({1}, {0}));
+  model.node("Concat", {"past", "x"}, {"all"}, {{"axis", std::int64_t{0}}});
+  model.node("ReduceSum", {"past", "axes"}, {"sum"}).node("Abs", {"past"}, {"none"});
+  model.output("all").output("sum").output("none").output("past");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const Tensor nothing(DType::kF32, {0, 2});
+  const auto outputs = evaluate(*graph, {nothing, f32({1, 2}, {3, -4})});
+  EXPECT_EQ(outputs.at(0), f32({1, 2}, {3, -4}));
+  EXPECT_EQ(outputs.at(1), f32({1, 2}, {0, 0}));
+  EXPECT_EQ(outputs.at(2), nothing);
+  EXPECT_EQ(outputs.at(3), nothing);
+}
+
 TEST(EvaluateDeathTest, InputsMustHaveTheDeclaredShape) {
   ModelBuilder model;
   model.input("x", DType::kF32, {2}).node("Relu", {"x"}, {"y"}).output("y");

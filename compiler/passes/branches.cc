@@ -8,26 +8,11 @@
 #include <utility>
 
 #include "compiler/ops/op.h"
+#include "compiler/passes/rename.h"
 
 namespace etch {
 
 namespace {
-using Names = std::map<ValueId, ValueId>;
-
-void rename(std::vector<ValueId>& ids, const Names& names) {
-  for (ValueId& id : ids) {
-    if (const auto found = names.find(id); found != names.end()) id = found->second;
-  }
-}
-
-void rename(std::vector<Node>& nodes, const Names& names) {
-  for (Node& node : nodes) {
-    rename(node.inputs, names);
-    rename(node.outputs, names);
-    for (std::vector<Node>& branch : node.branches) rename(branch, names);
-  }
-}
-
 Node edge(const Node& origin, const char* type) {
   Node node;
   node.index = origin.index;
@@ -80,7 +65,7 @@ class Branches {
                       {"previous", static_cast<std::int64_t>(previous.size())},
                       {"when", when}};
     std::vector<Node>& nodes = node_.branches[static_cast<std::size_t>(branch)];
-    rename(nodes, names);
+    rename(nodes, names, names);
     out_.push_back(std::move(begin));
     std::move(nodes.begin(), nodes.end(), std::back_inserter(out_));
     out_.push_back(std::move(end));

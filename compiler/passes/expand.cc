@@ -18,7 +18,10 @@ namespace etch {
 
 namespace {
 
-bool is_narrow(DType type) { return is_8bit(type) || type == DType::kU16 || type == DType::kS16; }
+bool is_16bit(DType type) { return type == DType::kU16 || type == DType::kS16; }
+bool is_narrow(DType type) { return is_8bit(type) || is_16bit(type); }
+bool is_wide_unsigned(DType type) { return type == DType::kU32 || type == DType::kU64; }
+DType signed_of(DType type) { return type == DType::kU32 ? DType::kS32 : DType::kS64; }
 
 // Takes the nodes of a graph one by one and writes them back, some as several.
 class Expander {
@@ -57,6 +60,12 @@ class Expander {
       mean(node);
     } else if (folder == "arithmetic" && is_narrow(type)) {
       narrow_arithmetic(node, type);
+    } else if (folder == "arithmetic" && is_wide_unsigned(type)) {
+      unsigned_arithmetic(node, type);
+    } else if (folder == "compare" && is_16bit(*graph_.value(node.inputs[0]).dtype)) {
+      wide_comparison(node);
+    } else if (folder == "compare" && is_wide_unsigned(*graph_.value(node.inputs[0]).dtype)) {
+      add(node, node.op_type.c_str(), ordered_inputs(node));
     } else if ((folder == "activation" || folder == "float_function") && type != DType::kF32) {
       integer_function(node, type);
     } else {
@@ -136,6 +145,71 @@ class Expander {
     for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, DType::kS32));
     const ValueId wide = add(node, node.op_type.c_str(), std::move(inputs), 1, node.attributes)[0];
     cast(node, wide, type);
+  }
+
+  // Each input as a signed number in the same order: with the other top bit.
+  std::vector<ValueId> ordered_inputs(const Node& node) {
+    std::vector<ValueId> out;
+    for (const ValueId id : node.inputs) {
+      const DType type = signed_of(*graph_.value(id).dtype);
+      out.push_back(add(node, "BitwiseXor", {cast(node, id, type), top_bit(type)})[0]);
+    }
+    return out;
+  }
+
+  ValueId top_bit(DType type) { return integer(type, type == DType::kS32 ? INT32_MIN : INT64_MIN); }
+
+  // On the same bits in a signed type, of which most operators know no sign; results of others
+  // depend on order, or on more bits.
+  void unsigned_arithmetic(const Node& node, DType type) {
+    const std::string& op = node.op_type;
+    const DType as = signed_of(type);
+    const auto direction = node.attributes.find("direction");
+    const bool to_right =
+        direction != node.attributes.end() && direction->second == Attribute(std::string("RIGHT"));
+    ValueId y = kNoValue;
+    if (op == "Max" || op == "Min") {
+      const ValueId found = add(node, op.c_str(), ordered_inputs(node))[0];
+      y = add(node, "BitwiseXor", {found, top_bit(as)})[0];
+    } else if (type == DType::kU32 && (op == "Div" || op == "Mod" || to_right)) {
+      y = cast(node, in_64_bits(node), as);
+    } else if (to_right) {
+      y = shifted_right(node);
+    } else {
+      std::vector<ValueId> inputs;
+      for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, as));
+      y = add(node, op.c_str(), std::move(inputs), 1, node.attributes)[0];
+    }
+    cast(node, y, type);
+  }
+
+  // The node on int64, where no number is negative.
+  ValueId in_64_bits(const Node& node) {
+    std::vector<ValueId> inputs;
+    for (const ValueId id : node.inputs) {
+      const ValueId wide = cast(node, cast(node, id, DType::kS32), DType::kS64);
+      inputs.push_back(add(node, "BitwiseAnd", {wide, integer(DType::kS64, UINT32_MAX)})[0]);
+    }
+    return add(node, node.op_type.c_str(), std::move(inputs), 1, node.attributes)[0];
+  }
+
+  // x >> n of uint64: once without the copy of the top bit, then n - 1 times. By 0 it is x.
+  ValueId shifted_right(const Node& node) {
+    const ValueId x = cast(node, node.inputs[0], DType::kS64);
+    const ValueId n = cast(node, node.inputs[1], DType::kS64);
+    const ValueId one = integer(DType::kS64, 1);
+    const ValueId half = add(node, "BitShift", {x, one}, 1, node.attributes)[0];
+    const ValueId positive = add(node, "BitwiseAnd", {half, integer(DType::kS64, INT64_MAX)})[0];
+    const ValueId less = add(node, "Sub", {n, one})[0];
+    const ValueId y = add(node, "BitShift", {positive, less}, 1, node.attributes)[0];
+    const ValueId none = add(node, "Equal", {n, integer(DType::kS64, 0)})[0];
+    return add(node, "Where", {none, x, y})[0];
+  }
+
+  void wide_comparison(const Node& node) {
+    std::vector<ValueId> inputs;
+    for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, DType::kS32));
+    add(node, node.op_type.c_str(), std::move(inputs));
   }
 
   // Relu, Abs, Neg and Sign of integers by differences and limits.

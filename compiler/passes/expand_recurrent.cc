@@ -18,11 +18,9 @@ namespace etch {
 
 namespace {
 
-using Attributes = std::map<std::string, Attribute>;
-
-class Parts {
+class RecurrentParts {
  public:
-  Parts(Graph& graph, const Node& node, Sink& sink)
+  RecurrentParts(Graph& graph, const Node& node, Sink& sink)
       : graph_(graph),
         node_(node),
         sink_(sink),
@@ -58,7 +56,7 @@ class Parts {
   }
 
   std::vector<ValueId> add(const char* type, std::vector<ValueId> inputs, std::size_t outputs = 1,
-                           Attributes attributes = {}) {
+                           std::map<std::string, Attribute> attributes = {}) {
     Node node = origin(type);
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
@@ -119,7 +117,7 @@ class Parts {
 }  // namespace
 
 void expand_recurrent(Graph& graph, const Node& node, Sink& sink) {
-  Parts(graph, node, sink).run();
+  RecurrentParts(graph, node, sink).run();
 }
 
 }  // namespace etch

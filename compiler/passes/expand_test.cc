@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "tests/support/model_builder.h"
@@ -102,6 +108,59 @@ TEST(Expand, WritesFunctionsOfIntegersAsDifferencesAndLimits) {
     expand(*graph, sink);
     EXPECT_EQ(types_of(*graph), types);
     EXPECT_EQ(evaluate(*graph, inputs), before) << op;
+  }
+}
+
+// All pairs of numbers at the edges of the type, as two lists.
+template <class T>
+std::vector<Tensor> pairs() {
+  constexpr T kMost = std::numeric_limits<T>::max();
+  constexpr T kMiddle = kMost / 2;
+  const std::vector<T> edges = {
+      0,    1, 2, 31, 32, 63, 64, kMiddle, static_cast<T>(kMiddle + 1), static_cast<T>(kMost - 1),
+      kMost};
+  std::vector<T> a, b;
+  for (const T x : edges) {
+    for (const T y : edges) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  const Shape shape{static_cast<std::int64_t>(a.size())};
+  return {Tensor::of<T>(shape, a), Tensor::of<T>(shape, b)};
+}
+
+// That the parts of the operator give what it gives itself.
+void expect_same_parts(const std::string& op, const std::vector<Tensor>& inputs,
+                       const std::map<std::string, Attribute>& attributes = {}) {
+  ModelBuilder model(18);
+  const Shape& shape = inputs[0].shape();
+  model.input("a", inputs[0].dtype(), {shape[0]}).input("b", inputs[0].dtype(), {shape[0]});
+  model.node(op, {"a", "b"}, {"y"}, attributes).output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const std::vector<Tensor> before = evaluate(*graph, inputs);
+  expand(*graph, sink);
+  EXPECT_GT(graph->nodes.size(), 1U) << op;
+  EXPECT_EQ(evaluate(*graph, inputs), before) << op << " of " << name_of(inputs[0].dtype());
+}
+
+TEST(Expand, WritesUnsignedArithmeticOnSignedBits) {
+  for (const auto& inputs : {pairs<std::uint32_t>(), pairs<std::uint64_t>()}) {
+    for (const char* const op : {"Add", "Sub", "Mul", "Max", "Min", "BitwiseAnd", "BitwiseOr",
+                                 "BitwiseXor", "Equal", "Less", "Greater", "LessOrEqual"})
+      expect_same_parts(op, inputs);
+    for (const char* const direction : {"LEFT", "RIGHT"})
+      expect_same_parts("BitShift", inputs, {{"direction", std::string(direction)}});
+  }
+  for (const char* const op : {"Div", "Mod"}) expect_same_parts(op, pairs<std::uint32_t>());
+}
+
+TEST(Expand, ComparesWordsAsInt32) {
+  for (const char* const op : {"Equal", "Less", "GreaterOrEqual"}) {
+    expect_same_parts(op, pairs<std::uint16_t>());
+    expect_same_parts(op, pairs<std::int16_t>());
   }
 }
 

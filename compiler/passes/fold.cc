@@ -62,6 +62,8 @@ double work_of(const Graph& graph, const Node& node) {
 
 bool ConstantFolder::is_foldable(const Node& node) const {
   if (node.op == nullptr || node.op->reference == nullptr) return false;
+  const auto is_known = [](ValueId id) { return id == kNoValue; };
+  if (std::all_of(node.outputs.begin(), node.outputs.end(), is_known)) return false;
   if (node.op_type == "DequantizeLinear" && dequantize_ == FoldDequantize::kNo) return false;
   if (node.op->needs_shapes_only) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {

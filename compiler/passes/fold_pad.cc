@@ -16,7 +16,7 @@ namespace etch {
 
 namespace {
 
-using Ints = std::vector<std::int64_t>;
+using Padding = std::vector<std::int64_t>;
 
 std::int64_t int_attribute(const Node& node, const char* name, std::int64_t fallback) {
   const auto found = node.attributes.find(name);
@@ -32,10 +32,11 @@ bool pads_itself(const Node& node) {
   return value == nullptr || (*value != "NOTSET" && *value != "VALID");
 }
 
-Ints pads_of(const Node& node, std::size_t spatial) {
+Padding pads_of(const Node& node, std::size_t spatial) {
   const auto found = node.attributes.find("pads");
-  const auto* pads = found == node.attributes.end() ? nullptr : std::get_if<Ints>(&found->second);
-  return pads == nullptr ? Ints(2 * spatial, 0) : *pads;
+  const auto* pads =
+      found == node.attributes.end() ? nullptr : std::get_if<Padding>(&found->second);
+  return pads == nullptr ? Padding(2 * spatial, 0) : *pads;
 }
 
 // The zero point of input `i`, or nothing when it is not one constant; omitted: 0.
@@ -58,7 +59,7 @@ bool is_global(const Graph& graph, const Node& node) {
 }
 
 // Counting what surrounds the image changes nothing when no other padding is left uncounted.
-bool may_count_padding(const Graph& graph, const Node& node, const Ints& pads) {
+bool may_count_padding(const Graph& graph, const Node& node, const Padding& pads) {
   const bool none = std::all_of(pads.begin(), pads.end(), [](auto pad) { return pad == 0; });
   const bool counted = int_attribute(node, "count_include_pad", 0) != 0;
   return (none || counted) && int_attribute(node, "ceil_mode", 0) == 0 && !is_global(graph, node);
@@ -72,7 +73,7 @@ bool has_finite_weights(const Graph& graph, const Node& conv) {
 }
 
 bool pads_with_nothing(const Graph& graph, const Node& node, const Tensor& value,
-                       const Ints& pads) {
+                       const Padding& pads) {
   const bool zero = value.dtype() == DType::kF32 && value.real(0) == 0.0F;
   if (node.op_type == "Conv") return zero && has_finite_weights(graph, node);
   if (node.op_type == "QLinearConv" || node.op_type == "ConvInteger") {
@@ -100,7 +101,7 @@ bool surrounds_only(const Pad& pad, const Shape& from) {
 }
 
 // The node with the padding of `pad` added to its own, reading the input of the Pad.
-Node with_padding(const Node& node, const Node& pad_node, const Pad& pad, Ints pads) {
+Node with_padding(const Node& node, const Node& pad_node, const Pad& pad, Padding pads) {
   const std::size_t spatial = pad.axes.size() - 2;
   for (std::size_t d = 0; d < spatial; ++d) {
     pads[d] += pad.axes[d + 2].begin;
@@ -126,7 +127,7 @@ std::optional<Node> taken_over(Graph& graph, const Wiring& wiring, const Node& n
   if (!surrounds_only(pad, *graph.value(before->inputs[0]).shape)) return std::nullopt;
   if (pads_itself(node) || int_attribute(node, "channels_last", 0) != 0) return std::nullopt;
   if (node.domain == kNhwc) return std::nullopt;
-  const Ints pads = pads_of(node, pad.axes.size() - 2);
+  const Padding pads = pads_of(node, pad.axes.size() - 2);
   if (pads.size() != 2 * (pad.axes.size() - 2)) return std::nullopt;
   if (!pads_with_nothing(graph, node, pad.value, pads)) return std::nullopt;
   const std::optional<Shape> shape = graph.value(node.outputs[0]).shape;

@@ -16,6 +16,7 @@
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_faults.h"
 #include "compiler/passes/resolve.h"
+#include "compiler/passes/retype_pairs.h"
 
 namespace etch {
 
@@ -270,12 +271,14 @@ Changed cancel_pairs(Graph& graph) {
   return changed;
 }
 
-Changed fuse_groups(Graph& graph, Sink& sink) {
-  return fuse_qdq_groups(graph, sink) > 0 ? Changed::kYes : Changed::kNo;
+Changed fuse_groups(Graph& graph, Sink& sink, QdqGroups groups) {
+  return fuse_qdq_groups(graph, sink, groups) > 0 ? Changed::kYes : Changed::kNo;
 }
 }  // namespace
 
-void fold_qdq(Graph& graph, Sink& sink) {
+void fold_qdq(Graph& graph, Sink& sink, QdqGroups groups) {
+  // First: the other rewrites put moves between Q and DQ.
+  if (groups == QdqGroups::kOfMixedTypes) retype_pairs(graph);
   Changed changed = Changed::kYes;
   while (changed == Changed::kYes) {
     changed = remove_copies(graph);
@@ -283,7 +286,7 @@ void fold_qdq(Graph& graph, Sink& sink) {
     changed = changed | quantize_earlier(graph);
     changed = changed | remove_implied_clips(graph);
     changed = changed | cancel_pairs(graph);
-    changed = changed | fuse_groups(graph, sink);
+    changed = changed | fuse_groups(graph, sink, groups);
     fold_constants(graph, FoldDequantize::kNo);
   }
   verify(graph, Resolved::kYes);

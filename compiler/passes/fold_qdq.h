@@ -3,7 +3,8 @@
 // allowed everywhere), so that results equal its results bit for bit. What does not match stays
 // float.
 //
-// Requires and keeps a resolved graph; renumbers values. Rewrites, repeated until none applies:
+// Requires and keeps a resolved graph; renumbers values. Where types may be mixed, int8 between Q
+// and DQ becomes uint8 first (retype_pairs.h). Rewrites, repeated until none applies:
 //   - Identity and Cast to the same type vanish
 //   - DequantizeLinear moves past operators that only move data, and past MaxPool;
 //     QuantizeLinear moves before those that keep the number of elements
@@ -16,10 +17,11 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/qdq_group.h"
 
 namespace etch {
 
-void fold_qdq(Graph& graph, Sink& sink);
+void fold_qdq(Graph& graph, Sink& sink, QdqGroups groups = QdqGroups::kOfOnnxRuntime);
 
 // For --qdq float: changes nothing, and says so in the graph's fusion log.
 void keep_qdq(Graph& graph);

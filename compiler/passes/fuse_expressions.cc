@@ -12,6 +12,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/dead_code.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/expression/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/qdq.h"
@@ -20,8 +21,6 @@
 namespace etch {
 
 namespace {
-std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
-
 // More would not fit the registers, or the step's function.
 constexpr std::size_t kMostParts = 24;
 constexpr std::size_t kMostInputs = 12;
@@ -38,9 +37,9 @@ class ExpressionFusion {
 
   void run() {
     for (int i = static_cast<int>(graph_.nodes.size()) - 1; i >= 0; --i) {
-      if (taken_[index_of(i)] || !can_be_part(graph_, node(i), true)) continue;
+      if (taken_[as_index(i)] || !can_be_part(graph_, node(i), true)) continue;
       const std::set<int> group = grown(i);
-      for (const int member : group) taken_[index_of(member)] = true;
+      for (const int member : group) taken_[as_index(member)] = true;
       if (group.size() > 1 || gains_alone(node(i)) || range_reader(i) >= 0) replace(i, group);
     }
     std::vector<Node> kept;
@@ -52,7 +51,7 @@ class ExpressionFusion {
   }
 
  private:
-  const Node& node(int i) const { return graph_.nodes[index_of(i)]; }
+  const Node& node(int i) const { return graph_.nodes[as_index(i)]; }
   std::int64_t elements(ValueId id) const { return element_count(*graph_.value(id).shape); }
 
   // Operators whose own kernels take one element at a time.
@@ -64,7 +63,7 @@ class ExpressionFusion {
   int range_reader(int i) const {
     const ValueId y = node(i).outputs[0];
     if (!ranges_ || *graph_.value(y).dtype != DType::kF32) return -1;
-    for (const int reader : consumers_[index_of(y)]) {
+    for (const int reader : consumers_[as_index(y)]) {
       const Node& dynamic = node(reader);
       if (dynamic.op_type == "DynamicQuantizeLinear" && dynamic.outputs[1] != kNoValue &&
           dynamic.outputs[2] != kNoValue)
@@ -76,7 +75,7 @@ class ExpressionFusion {
   // Node `reader`, unless negative, becomes a QuantizeLinear with parameters from `fused`.
   void take_range(Node& fused, int reader) {
     if (reader < 0) return;
-    Node& dynamic = graph_.nodes[index_of(reader)];
+    Node& dynamic = graph_.nodes[as_index(reader)];
     Node quantize;
     quantize.index = dynamic.index;
     quantize.name = dynamic.name;
@@ -86,7 +85,7 @@ class ExpressionFusion {
     fused.outputs.push_back(dynamic.outputs[1]);
     fused.outputs.push_back(dynamic.outputs[2]);
     if (quantize.outputs[0] == kNoValue) {
-      erased_[index_of(reader)] = true;
+      erased_[as_index(reader)] = true;
       return;
     }
     Sink none;
@@ -98,7 +97,7 @@ class ExpressionFusion {
     std::set<ValueId> inputs;
     for (const int member : group) {
       for (const ValueId id : node(member).inputs) {
-        if (id != kNoValue && !group.contains(producers_[index_of(id)])) inputs.insert(id);
+        if (id != kNoValue && !group.contains(producers_[as_index(id)])) inputs.insert(id);
       }
     }
     return inputs.size();
@@ -107,12 +106,12 @@ class ExpressionFusion {
   // Whether the producer of input `slot` of `reader` may join its group, which ends with `root`.
   bool joins(const std::set<int>& group, int root, const Node& reader, std::size_t slot) const {
     const ValueId id = reader.inputs[slot];
-    const int producer = id == kNoValue ? -1 : producers_[index_of(id)];
-    if (producer < 0 || group.contains(producer) || taken_[index_of(producer)]) return false;
+    const int producer = id == kNoValue ? -1 : producers_[as_index(id)];
+    if (producer < 0 || group.contains(producer) || taken_[as_index(producer)]) return false;
     const Node& from = node(producer);
     if (!can_be_part(graph_, from, false)) return false;
     if (std::ranges::count(graph_.outputs, id) > 0) return false;
-    const std::vector<int>& readers = consumers_[index_of(id)];
+    const std::vector<int>& readers = consumers_[as_index(id)];
     if (!std::ranges::all_of(readers, [&](int i) { return group.contains(i); })) return false;
     const bool whole = elements(id) == elements(node(root).outputs[0]);
     const bool scalar = elements(id) == 1 && from.op_type != "Cast";
@@ -129,7 +128,7 @@ class ExpressionFusion {
         for (std::size_t slot = 0; slot < node(member).inputs.size(); ++slot) {
           if (group.size() == kMostParts || !joins(group, root, node(member), slot)) continue;
           std::set<int> larger = group;
-          larger.insert(producers_[index_of(node(member).inputs[slot])]);
+          larger.insert(producers_[as_index(node(member).inputs[slot])]);
           if (inputs_of(larger) > kMostInputs) continue;
           group = std::move(larger);
           changed = true;
@@ -158,11 +157,11 @@ class ExpressionFusion {
       part.node.inputs.clear();
       part.node.outputs.clear();
       expression.parts.push_back(std::move(part));
-      erased_[index_of(member)] = member != root;
+      erased_[as_index(member)] = member != root;
     }
     fused.params = std::move(expression);
     take_range(fused, range_reader(root));
-    graph_.nodes[index_of(root)] = std::move(fused);
+    graph_.nodes[as_index(root)] = std::move(fused);
   }
 
   static ExpressionOperand operand(ValueId id, std::map<ValueId, ExpressionOperand>& known,

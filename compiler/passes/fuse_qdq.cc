@@ -28,11 +28,21 @@ bool one_type(Group& group, std::size_t count) {
   return !group.output || group.fits(activation_fault("the output", group.output, type));
 }
 
-// Weights are quantized per tensor or along `axis`; int8 may be combined with uint8, not the
-// reverse.
+// True when input 0 and the output, if any, of a product are per tensor, with types that its
+// operator may have.
+bool product_types(Group& group) {
+  if (group.groups == QdqGroups::kOfOnnxRuntime || !group.inputs[0] || !group.output)
+    return one_type(group, 1);
+  return group.fits(activation_fault("input 0", group.inputs[0], group.in(0).dtype)) &&
+         group.fits(activation_fault("the output", group.output, group.output->dtype));
+}
+
+// Weights are quantized per tensor or along `axis`; int8 may be combined with uint8, the reverse
+// where types are mixed only.
 bool weights_fit(Group& group, std::size_t input, std::int64_t axis) {
-  return group.fits(
-      weights_fault(cat("input ", input), group.inputs[input], group.in(0).dtype, axis));
+  const bool mixed = group.groups == QdqGroups::kOfMixedTypes;
+  return group.fits(weights_fault(cat("input ", input), group.inputs[input],
+                                  mixed ? DType::kU8 : group.in(0).dtype, axis));
 }
 
 // The kernels that limit need to know their weights and bias.
@@ -42,7 +52,7 @@ bool may_limit(Group& group, ValueId weights) {
 }
 
 std::optional<Node> fuse_conv(Group& group) {
-  if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 0)) return std::nullopt;
+  if (!group.output || !product_types(group) || !weights_fit(group, 1, 0)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   Node node = renamed(group, group.limit == nullptr ? kOnnx : kEtch, "QLinearConv");
   if (group.limit != nullptr) group.graph.opsets.emplace(kEtch, 1);
@@ -59,7 +69,7 @@ std::optional<Node> fuse_conv(Group& group) {
 }
 
 std::optional<Node> fuse_conv_transpose(Group& group) {
-  if (!group.output || !one_type(group, 1) || !weights_fit(group, 1, 1)) return std::nullopt;
+  if (!group.output || !product_types(group) || !weights_fit(group, 1, 1)) return std::nullopt;
   if (!may_limit(group, group.in(1).value)) return std::nullopt;
   const std::int64_t groups = params_of<ConvTransposeParams>(group.node).geometry.group;
   group.inputs[1] = repeated(group.graph, group.in(1), groups);
@@ -81,7 +91,7 @@ std::optional<Node> fuse_gemm(Group& group) {
   const auto& params = params_of<GemmParams>(group.node);
   const bool transposed = group.node.attributes.contains("transB") &&
                           std::get<std::int64_t>(group.node.attributes.at("transB")) != 0;
-  if (!one_type(group, 1) || !weights_fit(group, 1, transposed ? 0 : 1)) return std::nullopt;
+  if (!product_types(group) || !weights_fit(group, 1, transposed ? 0 : 1)) return std::nullopt;
   if (!group.fits(params.alpha > 0 ? "" : "alpha is not positive")) return std::nullopt;
   Node node = renamed(group, kMicrosoft, "QGemm");
   node.attributes.erase("beta");
@@ -100,7 +110,7 @@ std::optional<Node> fuse_gemm(Group& group) {
 }
 
 std::optional<Node> fuse_matmul(Group& group) {
-  if (!one_type(group, 1)) return std::nullopt;
+  if (!product_types(group)) return std::nullopt;
   if (!group.inputs[1] && !weights_fit(group, 1, 1)) return std::nullopt;
   const std::size_t a_rank = group.graph.value(group.in(0).value).shape->size();
   const std::size_t b_rank = group.graph.value(group.in(1).value).shape->size();
@@ -176,15 +186,15 @@ std::optional<Node> fuse_where(Group& group) {
 }
 
 // Whether Relu or Clip may come before the Q.
-enum class Limits { kNone, kTaken, kTakenOfWords };
+enum class LimitRule { kNone, kTaken, kTakenOfWords };
 
 using Fuse = std::optional<Node> (*)(Group&);
 
-struct Rule {
+struct FusionRule {
   std::string_view op_type;
   Fuse fuse = nullptr;        // for 8 bits; null: there is no such operator
   Fuse fuse_words = nullptr;  // where input 0 has 16 bits; null: as for 8
-  Limits limits = Limits::kNone;
+  LimitRule limits = LimitRule::kNone;
   std::size_t first = 0;  // the first input that has to come from a DQ
 
   Fuse of(const Group& group) const {
@@ -192,12 +202,12 @@ struct Rule {
   }
 };
 
-constexpr Rule kRules[] = {
-    {"Conv", fuse_conv, fuse_conv16, Limits::kTaken},
-    {"ConvTranspose", fuse_conv_transpose, fuse_conv_transpose16, Limits::kTaken},
-    {"Gemm", fuse_gemm, fuse_gemm16, Limits::kTakenOfWords},
-    {"MatMul", fuse_matmul, fuse_matmul16, Limits::kTakenOfWords},
-    {"Add", fuse_binary, fuse_add16, Limits::kTakenOfWords},
+constexpr FusionRule kFusionRules[] = {
+    {"Conv", fuse_conv, fuse_conv16, LimitRule::kTaken},
+    {"ConvTranspose", fuse_conv_transpose, fuse_conv_transpose16, LimitRule::kTaken},
+    {"Gemm", fuse_gemm, fuse_gemm16, LimitRule::kTakenOfWords},
+    {"MatMul", fuse_matmul, fuse_matmul16, LimitRule::kTakenOfWords},
+    {"Add", fuse_binary, fuse_add16, LimitRule::kTakenOfWords},
     {"Mul", fuse_binary},
     {"AveragePool", fuse_unary, fuse_pool16},
     {"GlobalAveragePool", fuse_unary, fuse_pool16},
@@ -205,19 +215,20 @@ constexpr Rule kRules[] = {
     {"Sigmoid", fuse_unary},
     {"LeakyRelu", fuse_unary},
     {"Concat", fuse_concat, fuse_concat16},
-    {"Where", fuse_where, nullptr, Limits::kNone, 1},
+    {"Where", fuse_where, nullptr, LimitRule::kNone, 1},
     {"Relu", nullptr, fuse_limit16},
     {"Clip", nullptr, fuse_limit16}};
 
-const Rule* rule_for(const Node& node) {
+const FusionRule* rule_for(const Node& node) {
   if (node.domain != kOnnx) return nullptr;
-  const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
-  return found == std::end(kRules) ? nullptr : found;
+  const auto* found = std::ranges::find(kFusionRules, node.op_type, &FusionRule::op_type);
+  return found == std::end(kFusionRules) ? nullptr : found;
 }
 
 class Fusion {
  public:
-  Fusion(Graph& graph, Sink& sink) : graph_(graph), sink_(sink), wiring_(graph) {}
+  Fusion(Graph& graph, Sink& sink, QdqGroups groups)
+      : graph_(graph), sink_(sink), groups_(groups), wiring_(graph) {}
 
   int run() {
     int count = 0;
@@ -273,16 +284,16 @@ class Fusion {
 
   bool try_fuse(int i) {
     if (is_quantize(node(i))) return try_rescale(i);
-    const Rule* rule = rule_for(node(i));
-    Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}, {}};
+    const FusionRule* rule = rule_for(node(i));
+    Group group{graph_, node(i), {}, std::nullopt, node(i).outputs[0], nullptr, {}, {}, groups_};
     for (const ValueId input : group.node.inputs) {
       const Node* before = wiring_.producer(input);
       group.inputs.push_back(before == nullptr ? std::nullopt : dequantized_by(graph_, *before));
     }
     const Fuse fuse = rule == nullptr ? nullptr : rule->of(group);
     if (fuse == nullptr) return miss(i, operator_fault(graph_, wiring_, node(i)));
-    if (rule->limits == Limits::kTaken ||
-        (rule->limits == Limits::kTakenOfWords && has_words(group)))
+    if (rule->limits == LimitRule::kTaken ||
+        (rule->limits == LimitRule::kTakenOfWords && has_words(group)))
       find_limit(group);
     const ValueId output = group.result;
     const Uses uses = uses_of(output, group.output);
@@ -334,11 +345,14 @@ class Fusion {
 
   Graph& graph_;
   Sink& sink_;
+  QdqGroups groups_;
   Wiring wiring_;
 };
 
 }  // namespace
 
-int fuse_qdq_groups(Graph& graph, Sink& sink) { return Fusion(graph, sink).run(); }
+int fuse_qdq_groups(Graph& graph, Sink& sink, QdqGroups groups) {
+  return Fusion(graph, sink, groups).run();
+}
 
 }  // namespace etch

@@ -14,7 +14,8 @@
 //   Where             QLinearWhere; the condition is no quantized input
 // All inputs come from DequantizeLinear, all uses of the output are QuantizeLinear with one set of
 // parameters, and the output is not a graph output. Input and output have one 8-bit type; weights
-// may be int8 beside uint8.
+// may be int8 beside uint8. With QdqGroups::kOfMixedTypes the inputs, weights and output of Conv,
+// ConvTranspose, Gemm and MatMul have any 8-bit types.
 //
 // Bias: int32 with scale x_scale * w_scale is taken as it is. Up to 4 units in the last place count
 // as equal. Up to 1 % (or 1e-6) away, where ONNX Runtime takes the integers unchanged, they are
@@ -24,11 +25,12 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/ir/graph.h"
+#include "compiler/passes/qdq_group.h"
 
 namespace etch {
 
 // Rewrites every group once, in place; returns how many. Requires and keeps a resolved graph, but
 // leaves dead nodes.
-int fuse_qdq_groups(Graph& graph, Sink& sink);
+int fuse_qdq_groups(Graph& graph, Sink& sink, QdqGroups groups);
 
 }  // namespace etch

@@ -13,6 +13,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ir/dead_code.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/table/op.h"
@@ -22,8 +23,6 @@
 namespace etch {
 
 namespace {
-std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
-
 constexpr std::size_t kBytes = 256;  // values of an 8-bit element
 
 // A shape of 256 elements that is 1 just where `shape` is 1, as pointwise operators may depend on
@@ -76,7 +75,7 @@ class TableFusion {
     const std::size_t count = graph_.nodes.size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::optional<ValueId> root = root_of(graph_.nodes[i]);
-      if (root) roots_[index_of(graph_.nodes[i].outputs[0])] = *root;
+      if (root) roots_[as_index(graph_.nodes[i].outputs[0])] = *root;
     }
     for (std::size_t i = 0; i < count; ++i) fuse(graph_.nodes[i]);
   }
@@ -96,7 +95,7 @@ class TableFusion {
         if (value.constant->size() != 1) return {};
         continue;
       }
-      const ValueId from = roots_[index_of(input)] != kNoValue ? roots_[index_of(input)] : input;
+      const ValueId from = roots_[as_index(input)] != kNoValue ? roots_[as_index(input)] : input;
       const bool fits = is_8bit(*graph_.value(from).dtype) && *value.shape == shape;
       if (!fits || (root != kNoValue && root != from)) return {};
       root = from;
@@ -113,7 +112,7 @@ class TableFusion {
       const ValueId id = wanted.back();
       wanted.pop_back();
       if (id == kNoValue || id == root || graph_.value(id).constant != nullptr) continue;
-      const int producer = producers_[index_of(id)];
+      const int producer = producers_[as_index(id)];
       if (!found.insert(producer).second) continue;
       const auto& inputs = graph_.nodes[static_cast<std::size_t>(producer)].inputs;
       wanted.insert(wanted.end(), inputs.begin(), inputs.end());
@@ -131,25 +130,25 @@ class TableFusion {
     out.opsets = graph_.opsets;
     std::vector<ValueId> ids(graph_.values.size(), kNoValue);
     const Shape shape = table_shape(*graph_.value(root).shape);
-    ids[index_of(root)] = out.add_value({"x", graph_.value(root).dtype, shape, nullptr});
-    out.inputs = {ids[index_of(root)]};
+    ids[as_index(root)] = out.add_value({"x", graph_.value(root).dtype, shape, nullptr});
+    out.inputs = {ids[as_index(root)]};
     for (const Node* const from : nodes) {
       Node node = *from;
       for (ValueId& id : node.inputs) {
         if (id == kNoValue) continue;
-        ValueId& known = ids[index_of(id)];
+        ValueId& known = ids[as_index(id)];
         const auto& constant = graph_.value(id).constant;
         if (constant != nullptr && known == kNoValue) known = out.add_constant(*constant);
         id = known;
       }
-      ValueId& output = ids[index_of(from->outputs[0])];
+      ValueId& output = ids[as_index(from->outputs[0])];
       node.outputs = {output = out.add_value({})};
       Sink refusals;
       if (!resolve_node(out, node, refusals) || node.outputs[0] == kNoValue) return std::nullopt;
       if (out.value(node.outputs[0]).shape != shape) return std::nullopt;
       out.nodes.push_back(std::move(node));
     }
-    out.outputs = {ids[index_of(target)]};
+    out.outputs = {ids[as_index(target)]};
     return out;
   }
 
@@ -176,7 +175,7 @@ class TableFusion {
   void fuse(Node& node) {
     if (node.outputs.size() != 1) return;
     const ValueId target = node.outputs[0];
-    const ValueId root = roots_[index_of(target)];
+    const ValueId root = roots_[as_index(target)];
     if (root == kNoValue || !is_8bit(*graph_.value(target).dtype)) return;
     const std::vector<const Node*> nodes = nodes_between(root, target);
     if (is_cheap(nodes)) return;
@@ -207,15 +206,15 @@ class TableFusion {
   std::vector<int> producers_;
 };
 
-struct Limits {
+struct TableLimits {
   std::int64_t low = 0, high = 0;
 };
 
 // min(max(x, low), high) as a table.
-std::optional<Limits> limits_of(const Tensor& table) {
+std::optional<TableLimits> limits_of(const Tensor& table) {
   const std::int64_t least = min_of(table.dtype()), most = max_of(table.dtype());
   const auto at = [&](std::int64_t x) { return table.integer(x & 0xff); };
-  const Limits limits{at(least), at(most)};
+  const TableLimits limits{at(least), at(most)};
   if (limits.low > limits.high) return std::nullopt;
   for (std::int64_t x = least; x <= most; ++x) {
     if (at(x) != std::min(std::max(x, limits.low), limits.high)) return std::nullopt;
@@ -253,7 +252,7 @@ bool takes_limits(const Graph& graph, const Node& node) {
 
 // Makes `limits`, which node i applies, part of the convolution or product before it, if there is
 // one that nothing else uses.
-bool limit_convolution(Graph& graph, Wiring& wiring, int i, const Limits& limits) {
+bool limit_convolution(Graph& graph, Wiring& wiring, int i, const TableLimits& limits) {
   const Node& table = graph.nodes[static_cast<std::size_t>(i)];
   const Node* const before = wiring.producer(table.inputs[0]);
   if (before == nullptr || !takes_limits(graph, *before)) return false;

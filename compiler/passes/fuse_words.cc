@@ -14,7 +14,7 @@ namespace etch {
 namespace {
 
 // True when the first `count` inputs and the output are per tensor and of the type of input 0.
-bool one_type(Group& group, std::size_t count) {
+bool one_word_type(Group& group, std::size_t count) {
   if (!group.output) return false;  // the fault says why
   const DType type = group.in(0).dtype;
   for (std::size_t i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ std::optional<Node> product(Group& group, std::string type, const QuantizedOpera
   return node;
 }
 
-bool weights_fit(Group& group, std::int64_t axis) {
+bool word_weights_fit(Group& group, std::int64_t axis) {
   return group.fits(weights_fault("input 1", group.inputs[1], DType::kU8, axis));
 }
 
@@ -68,7 +68,7 @@ std::optional<QuantizedOperand> transposed(Graph& graph, QuantizedOperand weight
 
 // Of a matrix whose columns are the outputs, or rows if it is `turned` already.
 std::optional<Node> matrix_product(Group& group, bool turned) {
-  if (!one_type(group, 1) || !weights_fit(group, turned ? 0 : 1)) return std::nullopt;
+  if (!one_word_type(group, 1) || !word_weights_fit(group, turned ? 0 : 1)) return std::nullopt;
   const auto weights = turned ? group.in(1) : transposed(group.graph, group.in(1));
   if (!group.fits(weights ? "" : "input 1 is no constant matrix")) return std::nullopt;
   const Shape& shape = *group.graph.value(weights->value).shape;
@@ -84,13 +84,13 @@ std::optional<Node> matrix_product(Group& group, bool turned) {
 bool has_words(const Group& group) { return group.inputs[0] && group.in(0).is_word(); }
 
 std::optional<Node> fuse_conv16(Group& group) {
-  if (!one_type(group, 1) || !weights_fit(group, 0)) return std::nullopt;
+  if (!one_word_type(group, 1) || !word_weights_fit(group, 0)) return std::nullopt;
   return product(group, "QLinearConv16", group.in(1),
                  group.graph.value(group.in(1).value).shape->at(0));
 }
 
 std::optional<Node> fuse_conv_transpose16(Group& group) {
-  if (!one_type(group, 1) || !weights_fit(group, 1)) return std::nullopt;
+  if (!one_word_type(group, 1) || !word_weights_fit(group, 1)) return std::nullopt;
   const std::int64_t groups = params_of<ConvTransposeParams>(group.node).geometry.group;
   group.inputs[1] = repeated(group.graph, group.in(1), groups);
   return product(group, "QLinearConvTranspose16", group.in(1),
@@ -108,7 +108,7 @@ std::optional<Node> fuse_gemm16(Group& group) {
 std::optional<Node> fuse_matmul16(Group& group) { return matrix_product(group, false); }
 
 std::optional<Node> fuse_add16(Group& group) {
-  if (!one_type(group, 2)) return std::nullopt;
+  if (!one_word_type(group, 2)) return std::nullopt;
   Node node = words_node(group, "QLinearSum16");
   append(group.graph, node, group.in(0));
   append_output(group.graph, node, *group.output);
@@ -117,7 +117,7 @@ std::optional<Node> fuse_add16(Group& group) {
 }
 
 std::optional<Node> fuse_pool16(Group& group) {
-  if (!one_type(group, 1)) return std::nullopt;
+  if (!one_word_type(group, 1)) return std::nullopt;
   Node node = words_node(group, cat("QLinear", group.node.op_type, "16"));
   append(group.graph, node, group.in(0));
   append_output(group.graph, node, *group.output);
@@ -125,7 +125,7 @@ std::optional<Node> fuse_pool16(Group& group) {
 }
 
 std::optional<Node> fuse_concat16(Group& group) {
-  if (!one_type(group, group.node.inputs.size())) return std::nullopt;
+  if (!one_word_type(group, group.node.inputs.size())) return std::nullopt;
   const bool equal = std::ranges::all_of(
       group.inputs, [&](const auto& input) { return same_quantization(*input, *group.output); });
   if (!group.fits(equal ? "" : "16 bits of different scales or zero points")) return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<Node> fuse_concat16(Group& group) {
 }
 
 std::optional<Node> fuse_limit16(Group& group) {
-  if (!has_words(group) || !one_type(group, 1)) return std::nullopt;
+  if (!has_words(group) || !one_word_type(group, 1)) return std::nullopt;
   Node node = words_node(group, "QLinearSum16");
   node.attributes.clear();
   append_limits(group, &group.node, node);

@@ -9,28 +9,13 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/onnx_types.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/rename.h"
 
 namespace etch {
 
 namespace {
-using Names = std::map<ValueId, ValueId>;
-
 bool is_half(DType type) { return type == DType::kF16 || type == DType::kBF16; }
 bool is_other(DType type) { return is_half(type) || type == DType::kF64; }
-
-void rename(std::vector<ValueId>& ids, const Names& names) {
-  for (ValueId& id : ids) {
-    if (const auto found = names.find(id); found != names.end()) id = found->second;
-  }
-}
-
-void rename(std::vector<Node>& nodes, const Names& read, const Names& written) {
-  for (Node& node : nodes) {
-    rename(node.inputs, read);
-    rename(node.outputs, written);
-    for (std::vector<Node>& branch : node.branches) rename(branch, read, written);
-  }
-}
 
 // A Cast to `type`, of which people read that it belongs to `origin`.
 Node cast(const Node& origin, ValueId from, ValueId to, DType type) {

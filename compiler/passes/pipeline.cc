@@ -41,7 +41,9 @@ const Pass kPasses[] = {
        if (options.qdq == QdqMode::kFloat) {
          keep_qdq(graph);
        } else {
-         fold_qdq(graph, sink);
+         fold_qdq(
+             graph, sink,
+             options.qdq == QdqMode::kMixed ? QdqGroups::kOfMixedTypes : QdqGroups::kOfOnnxRuntime);
        }
      }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "compiler/base/check.h"
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
+#include "compiler/ir/kept_channels.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/ops/qlinear_conv_add/op.h"
@@ -58,6 +60,14 @@ Tensor selected(const Tensor& tensor, std::size_t axis, const Channels& kept) {
     for (const std::int64_t channel : kept)
       to = std::copy_n(tensor.bytes().begin() + (o * size + channel) * inner, inner, to);
   }
+  return out;
+}
+
+// What is left of `before` (empty: all) after a round in which its places `kept` are.
+Channels left_of(const Channels& before, const Channels& kept) {
+  if (before.empty()) return kept;
+  Channels out;
+  for (const std::int64_t place : kept) out.push_back(before[static_cast<std::size_t>(place)]);
   return out;
 }
 
@@ -255,6 +265,7 @@ class Pruning {
     const bool depthwise = is_depthwise(params.geometry);
     const Channels* in = kept(node.inputs[0]);
     const Channels* out = kept(node.outputs[0]);
+    tell(node, depthwise ? nullptr : in, out);
     if (in != nullptr && !depthwise) {
       fold_constants(node, params, *in);
       const Tensor weights = selected(*graph_.value(node.inputs[3]).constant, 1, *in);
@@ -267,6 +278,14 @@ class Pruning {
     grow();
     for (const std::size_t per_channel : {4U, 5U, 8U}) select(node, per_channel, *out);
     if (depthwise) node.attributes["group"] = std::int64_t{std::ssize(*out)};
+  }
+
+  static void tell(const Node& node, const Channels* in, const Channels* out) {
+    KeptChannelsLog* const log = Observation<KeptChannelsLog>::current();
+    if (log == nullptr) return;
+    KeptChannels& left = (*log)[node.index];
+    if (in != nullptr) left.inputs = left_of(left.inputs, *in);
+    if (out != nullptr) left.outputs = left_of(left.outputs, *out);
   }
 
   // Into the bias: what the channels that are not in `in` add to every pixel.
@@ -352,6 +371,7 @@ std::int64_t channels_made(const Graph& graph) {
 void prune_channels(Graph& graph, std::int64_t granule) {
   const std::int64_t macs = multiplications(graph);
   const std::int64_t channels = channels_made(graph);
+  if (KeptChannelsLog* const log = Observation<KeptChannelsLog>::current()) log->clear();
   for (int round = 0; round < kRounds && Pruning(graph, granule).run(); ++round) {
   }
   graph.pruning = {channels - channels_made(graph), channels, macs - multiplications(graph), macs};

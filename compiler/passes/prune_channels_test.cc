@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/observation.h"
+#include "compiler/ir/kept_channels.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qlinear_conv/op.h"
@@ -123,6 +125,20 @@ TEST(PruneChannels, AFilterOfZerosLeavesAndItsBiasIsFoldedIntoTheNext) {
   chain.no_filter(2);
   chain.bias[2] = 6400;  // makes 110
   EXPECT_EQ(chain.run(), "3 2");
+}
+
+TEST(PruneChannels, WhatIsLeftIsToldWithTheNumbersThatTheFileHas) {
+  KeptChannelsLog kept;
+  const Observation<KeptChannelsLog> listening(kept);
+  Chain chain;
+  chain.no_filter(2);
+  chain.bias[2] = 6400;
+  EXPECT_EQ(chain.run(), "3 2");
+  using Channels = std::vector<std::int64_t>;
+  EXPECT_EQ(kept.at(0).inputs, Channels{});
+  EXPECT_EQ(kept.at(0).outputs, (Channels{0, 1, 3}));
+  EXPECT_EQ(kept.at(1).inputs, (Channels{0, 1, 3}));
+  EXPECT_EQ(kept.at(1).outputs, Channels{});
 }
 
 TEST(PruneChannels, WherePaddingIsReadAConstantHasToBeTheZeroPoint) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/base/check.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/dequantize_linear/op.h"
 #include "compiler/ops/op.h"
@@ -15,8 +16,6 @@
 namespace etch {
 
 namespace {
-std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
-
 QuantizedOperand operand(const Graph& graph, const Node& node, ValueId value,
                          const Quantization& quantization, const QuantizationAxis& axis) {
   const ValueId zero_point = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
@@ -97,17 +96,17 @@ Wiring::Wiring(Graph& graph)
 
 // Passes add values as they go.
 std::size_t Wiring::grown(ValueId id) const {
-  if (index_of(id) >= producers_.size()) {
+  if (as_index(id) >= producers_.size()) {
     producers_.resize(graph_.values.size(), -1);
     consumers_.resize(graph_.values.size());
   }
-  return index_of(id);
+  return as_index(id);
 }
 
 const Node* Wiring::producer(ValueId id) const {
   if (id == kNoValue) return nullptr;
   const int node = producers_[grown(id)];
-  return node < 0 ? nullptr : &graph_.nodes[index_of(node)];
+  return node < 0 ? nullptr : &graph_.nodes[as_index(node)];
 }
 
 const std::vector<int>& Wiring::consumers(ValueId id) const { return consumers_[grown(id)]; }
@@ -117,35 +116,35 @@ bool Wiring::is_graph_output(ValueId id) const {
 }
 
 void Wiring::connect(int node) {
-  for (const ValueId id : graph_.nodes[index_of(node)].inputs) {
+  for (const ValueId id : graph_.nodes[as_index(node)].inputs) {
     if (id != kNoValue) consumers_[grown(id)].push_back(node);
   }
-  for (const ValueId id : graph_.nodes[index_of(node)].outputs) {
+  for (const ValueId id : graph_.nodes[as_index(node)].outputs) {
     if (id != kNoValue) producers_[grown(id)] = node;
   }
 }
 
 void Wiring::disconnect(int node) {
-  for (const ValueId id : graph_.nodes[index_of(node)].inputs) {
+  for (const ValueId id : graph_.nodes[as_index(node)].inputs) {
     if (id == kNoValue) continue;
     auto& users = consumers_[grown(id)];
     users.erase(std::find(users.begin(), users.end(), node));
   }
-  for (const ValueId id : graph_.nodes[index_of(node)].outputs) {
+  for (const ValueId id : graph_.nodes[as_index(node)].outputs) {
     if (id != kNoValue && producers_[grown(id)] == node) producers_[grown(id)] = -1;
   }
 }
 
 void Wiring::set_input(int node, std::size_t slot, ValueId to) {
   disconnect(node);
-  graph_.nodes[index_of(node)].inputs[slot] = to;
+  graph_.nodes[as_index(node)].inputs[slot] = to;
   connect(node);
 }
 
 void Wiring::redirect(ValueId from, ValueId to) {
   const std::vector<int> users = consumers(from);
   for (const int user : users) {
-    const auto& inputs = graph_.nodes[index_of(user)].inputs;
+    const auto& inputs = graph_.nodes[as_index(user)].inputs;
     const auto slot = std::find(inputs.begin(), inputs.end(), from);
     ETCH_CHECK(slot != inputs.end());
     set_input(user, static_cast<std::size_t>(slot - inputs.begin()), to);
@@ -154,13 +153,13 @@ void Wiring::redirect(ValueId from, ValueId to) {
 
 void Wiring::replace(int node, Node by) {
   disconnect(node);
-  graph_.nodes[index_of(node)] = std::move(by);
+  graph_.nodes[as_index(node)] = std::move(by);
   connect(node);
 }
 
 void Wiring::erase(int node) {
   disconnect(node);
-  erased_[index_of(node)] = true;
+  erased_[as_index(node)] = true;
 }
 
 void Wiring::finish() {

@@ -97,5 +97,64 @@ TEST(QdqBias, BiasOfA16BitGroupKeepsWhatIsBeyondIntegers) {
   EXPECT_EQ(integers(carried, {0.05F, 0.0625F}), (Rows{{6710887, -7}, {-214748352, 0}}));
 }
 
+// Why a convolution stays float whose bias `add` puts into the model as "b_float"; the type of the
+// activations is that of `zero`.
+template <class Add>
+std::string fault_of(const Tensor& zero, Add add) {
+  QdqConvolution conv(zero);
+  add(conv.qdq);
+  conv.qdq.model().node("Conv", {conv.x, conv.w, "b_float"}, {"y"});
+  conv.qdq.output("y", 1, zero);
+  Sink sink;
+  auto graph = conv.qdq.fold(sink);
+  if (!graph) return errors_of(sink);
+  graph->fusions.finish(*graph);
+  for (const FusionRecord& record : graph->fusions.records()) {
+    if (record.outcome == FusionRecord::Outcome::kMissed) return record.what;
+  }
+  return "";
+}
+
+const Tensor kZeroS16 = Tensor::of<std::int16_t>({}, {0});
+
+TEST(QdqBias, ThatIsKnownAtRunTimeOnlyKeepsTheGroupFloat) {
+  const auto add = [](QdqModel& qdq) { qdq.model().input("b_float", DType::kF32, {2}); };
+  const std::string why = "the bias is neither a float constant nor from DequantizeLinear";
+  EXPECT_EQ(fault_of(kZeroS8, add), why);
+  EXPECT_EQ(fault_of(kZeroS16, add), why);
+}
+
+TEST(QdqBias, OfIntegersAtRunTimeNeedsItsScaleExactly) {
+  const auto add = [](float scale) {
+    return [scale](QdqModel& qdq) {
+      qdq.model().input("b", DType::kS32, {2});
+      qdq.model().initializer("b_scale", f32({2}, {scale, 0.0625F}));
+      qdq.model().node("DequantizeLinear", {"b", "b_scale"}, {"b_float"}, {{"axis", 0}});
+    };
+  };
+  EXPECT_EQ(fault_of(kZeroS8, add(0.125F)), "");
+  EXPECT_EQ(fault_of(kZeroS8, add(0.125F * 1.005F)),
+            "the bias' scale is not input scale * weight scale, and it is no constant");
+}
+
+TEST(QdqBias, ThatIsNotFiniteOrLeaves32BitsKeepsTheGroupFloat) {
+  const auto add = [](float first) {
+    return [first](QdqModel& qdq) { qdq.model().initializer("b_float", f32({2}, {first, 0})); };
+  };
+  EXPECT_EQ(fault_of(kZeroS8, add(1)), "");
+  EXPECT_EQ(fault_of(kZeroS8, add(INFINITY)), "the bias is not finite");
+  EXPECT_EQ(fault_of(kZeroS16, add(0.125F * 0x1p31F)), "the bias leaves 32 bits");
+  EXPECT_EQ(fault_of(kZeroS16, add(NAN)), "the bias leaves 32 bits");
+}
+
+TEST(QdqBias, Of16BitsWithAZeroPointKeepsTheGroupFloat) {
+  const auto add = [](QdqModel& qdq) {
+    qdq.model().initializer("b", s32({2}, {1, 2})).initializer("b_scale", f32({2}, {1, 1}));
+    qdq.model().initializer("b_zero", s32({2}, {0, 5}));
+    qdq.model().node("DequantizeLinear", {"b", "b_scale", "b_zero"}, {"b_float"}, {{"axis", 0}});
+  };
+  EXPECT_EQ(fault_of(kZeroS16, add), "the zero point of the bias is not 0");
+}
+
 }  // namespace
 }  // namespace etch

@@ -11,6 +11,8 @@ namespace etch {
 
 namespace {
 
+constexpr std::string_view kMixedHelps = " (--qdq mixed takes both types)";
+
 std::string title(const Node& node) {
   if (node.name.empty()) return cat(printable(node.op_type), " #", node.index);
   return cat(printable(node.op_type), " '", printable(node.name), "'");
@@ -35,7 +37,9 @@ std::string tensor_and_type_fault(std::string_view role, const QuantizedOperand&
     return cat(role, " is quantized ", granularity_text(operand), ", needs per tensor");
   }
   if (operand.dtype == type) return {};
-  return cat(role, " is ", name_of(operand.dtype), ", needs ", name_of(type), " as input ", like);
+  const bool mixed = is_8bit(operand.dtype) && is_8bit(type);
+  return cat(role, " is ", name_of(operand.dtype), ", needs ", name_of(type), " as input ", like,
+             mixed ? kMixedHelps : "");
 }
 
 // What keeps `node` from being the QuantizeLinear of a group; empty: nothing.
@@ -63,7 +67,7 @@ std::string weights_fault(std::string_view role, const std::optional<QuantizedOp
                           DType x, std::int64_t axis) {
   if (std::string fault = eight_bit_fault(role, operand); !fault.empty()) return fault;
   if (x == DType::kS8 && operand->dtype != DType::kS8) {
-    return cat(role, " is uint8 beside int8 activations, needs int8");
+    return cat(role, " is uint8 beside int8 activations, needs int8", kMixedHelps);
   }
   const bool along =
       operand->axis.granularity == QuantizationGranularity::kAxis && operand->axis.axis == axis;

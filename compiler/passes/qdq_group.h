@@ -14,6 +14,12 @@
 
 namespace etch {
 
+// Which groups become integer operators (docs/spec/qdq.md section 8.1).
+enum class QdqGroups {
+  kOfOnnxRuntime,  // those of one 8-bit type, as ONNX Runtime does
+  kOfMixedTypes,   // also those that mix int8 and uint8, which it computes in float
+};
+
 // One candidate: a float operator with its surroundings.
 struct Group {
   Graph& graph;
@@ -24,6 +30,7 @@ struct Group {
   const Node* limit = nullptr;  // Relu or Clip between the operator and the Q; null: none
   Diagnostic warning;           // set when the message is not empty
   std::string fault;            // why it cannot be fused; at first, what is wrong with the output
+  QdqGroups groups = QdqGroups::kOfOnnxRuntime;
 
   const QuantizedOperand& in(std::size_t i) const { return *inputs[i]; }
   bool has_bias() const { return node.inputs.size() > 2 && node.inputs[2] != kNoValue; }

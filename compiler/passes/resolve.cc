@@ -20,6 +20,7 @@
 #include "compiler/passes/fold.h"
 #include "compiler/passes/loop_trips.h"
 #include "compiler/passes/other_floats.h"
+#include "compiler/passes/rename.h"
 #include "compiler/passes/unfuse.h"
 
 namespace etch {
@@ -143,12 +144,42 @@ class Resolver {
         floats_(graph) {}
 
   void run_all(std::vector<Node> nodes) {
+    read_empty_inputs(nodes);
     for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
     run(std::move(nodes));
     for (Node& node : floats_.leave(sink_)) add_known(std::move(node));
   }
 
  private:
+  std::shared_ptr<const Tensor> nothing(const Value& value) const {
+    return std::make_shared<const Tensor>(*value.dtype, *value.shape);
+  }
+
+  // An input without elements is known: nodes read a constant instead. The port stays.
+  void read_empty_inputs(std::vector<Node>& nodes) {
+    Names names;
+    for (const ValueId id : graph_.inputs) {
+      const Value value = graph_.value(id);
+      if (element_count(*value.shape) > 0) continue;
+      names[id] = graph_.add_value({value.name, value.dtype, value.shape, nothing(value)});
+    }
+    rename(nodes, names, {});
+    rename(graph_.outputs, names);
+  }
+
+  // A result without elements is known, whatever it is computed from. What a loop carries or a
+  // branch gives is left to these.
+  void know_empty_outputs(Node& node) {
+    if (is_region_begin(node) || is_region_end(node)) return;
+    for (ValueId& id : node.outputs) {
+      if (id == kNoValue) continue;
+      Value& value = graph_.value(id);
+      if (element_count(*value.shape) > 0) continue;
+      value.constant = nothing(value);
+      id = kNoValue;
+    }
+  }
+
   void run(std::vector<Node> nodes) {
     report_unknown_operators(nodes, sink_);
     for (Node& node : nodes) resolve(std::move(node));
@@ -192,6 +223,7 @@ class Resolver {
     const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
     if (known_.has_all(node.inputs) && resolve_node(graph_, node, sink_)) {
       known_.add_all(outputs);
+      know_empty_outputs(node);
       folder_.fold(node);
     }
     graph_.nodes.push_back(std::move(node));

@@ -12,6 +12,11 @@
 
 namespace etch {
 
+// Every band is calls of functions and, while compiling, has weights of its own.
+inline constexpr std::int64_t kMostBands = 64;
+inline constexpr std::size_t kMostBandNodes = 4096;
+inline constexpr std::int64_t kMostBandWeightBytes = std::int64_t{32} << 20;
+
 struct Rows {
   std::int64_t first = 0, end = 0;
   std::int64_t count() const { return end - first; }

@@ -24,11 +24,7 @@ constexpr std::int64_t kBestBandBytes = std::int64_t{512} << 10;
 // Rows of neighbouring bands are computed twice. For speed that may cost a tenth; who asks for less
 // memory than that may pay as much again.
 constexpr double kMostRepeated = 0.1, kMostRepeatedForMemory = 1.0;
-// Every band is a call and, while compiling, has weights of its own.
-constexpr std::int64_t kMostBands = 64;
-constexpr std::int64_t kMostWeightBytes = std::int64_t{32} << 20;
 constexpr std::size_t kLongestChain = 8;
-constexpr std::size_t kMostNodes = 4096;
 
 class RowSplitter {
  public:
@@ -50,7 +46,7 @@ class RowSplitter {
         if (rows > 0) bands = bands_of(nodes, chain, rows);
         if (!bands.empty()) break;
       }
-      if (bands.empty() || made_nodes + bands.size() > kMostNodes) continue;
+      if (bands.empty() || made_nodes + bands.size() > kMostBandNodes) continue;
       made_nodes += bands.size();
       for (const std::size_t each : chain) taken[each] = true;
       made.emplace_back(chain.back(), std::move(bands));
@@ -167,7 +163,7 @@ class RowSplitter {
     for (const std::size_t each : chain)
       weights += element_count(*graph_.value(nodes[each].inputs[3]).shape);
     const double most = above_ < kSplitRowsAbove ? kMostRepeatedForMemory : kMostRepeated;
-    return bands <= kMostBands && weights <= kMostWeightBytes / bands &&
+    return bands <= kMostBands && weights <= kMostBandWeightBytes / bands &&
            repeated(nodes, chain, rows) <= most;
   }
 

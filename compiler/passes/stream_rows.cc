@@ -21,11 +21,6 @@
 namespace etch {
 namespace {
 
-// Every band is calls of functions, and while compiling has weights of its own.
-constexpr std::int64_t kMostBands = 64;
-constexpr std::size_t kMostNodes = 4096;
-constexpr std::int64_t kMostWeightBytes = std::int64_t{32} << 20;
-
 const ConvGeometry* geometry_of(const Node& node) {
   if (node.op_type == "QLinearConv") return &params_of<QLinearConvParams>(node).geometry;
   if (node.op_type == "QLinearConvAdd") return &params_of<QLinearConvAdd>(node).conv.geometry;
@@ -278,8 +273,8 @@ void add_streams(const Graph& graph, const Streamer& streamer,
     const auto plan = streamer.bands(nodes, stream.rows);
     if (!plan) continue;
     stream.bands = static_cast<std::int64_t>(plan->size());
-    if (weight_bytes(graph, nodes) > kMostWeightBytes / stream.bands) return;
-    if (nodes.size() * plan->size() > kMostNodes) return;
+    if (weight_bytes(graph, nodes) > kMostBandWeightBytes / stream.bands) return;
+    if (nodes.size() * plan->size() > kMostBandNodes) return;
     stream.repeated_macs = streamer.repeated_macs(nodes, *plan);
     if (stream.repeated_macs > most) continue;
     stream.estimate = streamer.estimate(nodes, *plan);

@@ -111,7 +111,7 @@ void gelu(Parts& parts, const char* approximate) {
   parts.add("Gelu", {x}, {{"approximate", std::string(approximate)}});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kUnfuseRules[] = {
     {"FusedConv", conv, 4, 1},
     {"FusedGemm", gemm, 3, 1},
     {"FusedMatMul", matmul, 2, 1},
@@ -133,8 +133,8 @@ constexpr Rule kQuant = {"Quant", write_quant, 4, 1};
 const Rule* rule_for(const Graph* graph, const Node& node) {
   if (is_qonnx(node)) return &kQuant;
   if (node.domain != kMicrosoft) return composition_rule(graph, node);
-  const auto* found = std::ranges::find(kRules, node.op_type, &Rule::op_type);
-  return found == std::end(kRules) ? nullptr : found;
+  const auto* found = std::ranges::find(kUnfuseRules, node.op_type, &Rule::op_type);
+  return found == std::end(kUnfuseRules) ? nullptr : found;
 }
 
 // False after a report when more values are listed than the parts take or give.

@@ -10,6 +10,12 @@ std::string_view name_of(Home home) {
   return home == Home::kInput ? "input" : "output";
 }
 
+std::int64_t bytes_of_port(const Program& program, Home home, int port) {
+  const auto& ports = home == Home::kInput ? program.inputs : program.outputs;
+  const Port& found = ports[static_cast<std::size_t>(port)];
+  return element_count(found.shape) * bytes_of(found.dtype);
+}
+
 std::int64_t arena_alignment(const Program& program) {
   constexpr std::int64_t kWidestElement = 8;
   constexpr std::int64_t kCacheLine = 64;

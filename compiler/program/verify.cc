@@ -10,6 +10,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/program/arena.h"
 
 namespace etch {
 
@@ -45,21 +46,21 @@ void check_operands(const Program& program, int index, Faults& faults) {
   }
 }
 
-std::int64_t bytes_of_output(const Program& program, int port) {
-  const Port& output = program.outputs[static_cast<std::size_t>(port)];
-  return element_count(output.shape) * bytes_of(output.dtype);
+void check_port(const Program& program, std::size_t i, Faults& faults) {
+  const Buffer& buffer = program.buffers[i];
+  const auto& ports = buffer.home == Home::kInput ? program.inputs : program.outputs;
+  if (buffer.port < 0 || buffer.port >= std::ssize(ports)) {
+    faults.push_back(cat("buffer ", i, " has no port"));
+  } else if (buffer.bytes != bytes_of_port(program, buffer.home, buffer.port)) {
+    faults.push_back(
+        cat("buffer ", i, " is not as large as the ", name_of(buffer.home), " that it is"));
+  }
 }
 
 void check_buffers(const Program& program, Faults& faults) {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& buffer = program.buffers[i];
-    const std::int64_t ports = buffer.home == Home::kInput    ? std::ssize(program.inputs)
-                               : buffer.home == Home::kOutput ? std::ssize(program.outputs)
-                                                              : 0;
-    if (buffer.home != Home::kArena && (buffer.port < 0 || buffer.port >= ports))
-      faults.push_back(cat("buffer ", i, " has no port"));
-    else if (buffer.home == Home::kOutput && buffer.bytes > bytes_of_output(program, buffer.port))
-      faults.push_back(cat("buffer ", i, " is larger than the output that it is"));
+    if (buffer.home != Home::kArena) check_port(program, i, faults);
     const bool planned = buffer.home == Home::kArena && buffer.arena_offset >= 0;
     if (planned && buffer.arena_offset + buffer.bytes + kArenaSlack > program.arena_bytes)
       faults.push_back(cat("buffer ", i, " is outside of the arena"));

@@ -80,12 +80,17 @@ TEST(Verify, BuffersOfPortsNameOne) {
   expect_fault(program, "buffer 0 has no port");
 }
 
-TEST(Verify, BuffersOfOutputsAreNoLarger) {
-  Program program = sound();
-  for (Buffer& buffer : program.buffers) {
-    if (buffer.home == Home::kOutput) buffer.bytes += 1;
-  }
-  expect_fault(program, "is larger than the output that it is");
+TEST(Verify, BuffersOfPortsAreAsLargeAsThese) {
+  const auto with = [](Home home, std::int64_t more) {
+    Program program = sound();
+    for (Buffer& buffer : program.buffers) {
+      if (buffer.home == home) buffer.bytes += more;
+    }
+    return program;
+  };
+  expect_fault(with(Home::kInput, 1), "is not as large as the input that it is");
+  expect_fault(with(Home::kInput, -1), "is not as large as the input that it is");
+  expect_fault(with(Home::kOutput, 1), "is not as large as the output that it is");
 }
 
 TEST(Verify, PlannedBuffersLieInTheArena) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/stage/recorder.h"
+#include "compiler/stage/recording.h"
 
 namespace etch {
 
@@ -15,10 +15,7 @@ namespace {
 // The step's function as it would be under a name that all steps share.
 std::string nameless_code(Step& step, const IsaTraits& isa) {
   const std::string name = std::exchange(step.name, "step");
-  Recorder recorder(step);
-  recorder.set_isa(isa);
-  step.run(recorder);
-  std::string text = recorder.text();
+  std::string text = text_of_functions(record(step, isa).functions);
   step.name = name;
   return text;
 }

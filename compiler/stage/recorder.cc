@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/base/check.h"
+#include "compiler/stage/size_marks.h"
 
 namespace etch {
 
@@ -45,6 +46,11 @@ Index operator*(Index a, std::int64_t factor) {
 // base + row * 3584 + 64. The variables are ptrdiff_t, so the sum is as wide as an address.
 std::string to_string(const std::string& base, const Index& offset) {
   std::string out = base;
+  if (SizeMarks::on()) {
+    for (const auto& [variable, coefficient] : offset.terms)
+      out += marked_term(variable, coefficient);
+    return out + marked_offset(offset.constant);
+  }
   for (const auto& [variable, coefficient] : offset.terms) {
     if (coefficient == 0) continue;
     const std::int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
@@ -75,6 +81,19 @@ constexpr std::string_view kAsBytes = "reinterpret_cast<const uint8_t*>(";
 std::string type_name(recorded::Pointer pointer) {
   return pointer_type(pointer.element, pointer.to_const);
 }
+
+// What a call of the runtime may take from the size: every integer of it.
+std::string marked_argument(const std::string& text) {
+  const bool has_integers =
+      text.starts_with(kRuntime) || text.find_first_not_of("-0123456789") == std::string::npos;
+  return has_integers ? with_marked_integers(text) : text;
+}
+
+// Verbs on the first n elements, n last, which no instruction has in itself.
+bool takes_count(std::string_view verb) {
+  return verb.ends_with("_n") || verb == "store_slice" || verb == "store_spread";
+}
+
 }  // namespace
 
 std::string text_of_functions(const std::vector<RecordedFunction>& functions) {
@@ -92,7 +111,8 @@ Recorder::Recorder(const Step& step, const std::string& parameters)
   for (const std::string& fact : step.facts) own.text.line(cat("// ", comment_text(fact)));
   const std::string all =
       cat(parameters_of(step), step.operands.empty() || parameters.empty() ? "" : ", ", parameters);
-  own.text.open(cat("void ", step.name, "(", all, ") noexcept"));
+  own.text.open(
+      cat("void ", step.name, "(", SizeMarks::on() ? marked_parameters(all) : all, ") noexcept"));
 }
 
 std::vector<RecordedFunction> Recorder::functions() const {
@@ -137,6 +157,17 @@ std::string Recorder::join(recorded::Arguments arguments) {
   return out;
 }
 
+namespace {
+
+// The arguments of a verb: of numbers only the count of elements may be marked.
+std::string of_verb(std::string arguments, std::string_view verb) {
+  if (!SizeMarks::on() || !takes_count(verb)) return arguments;
+  const std::size_t last = arguments.rfind(' ') + 1;
+  return arguments.substr(0, last) + with_marked_integers(arguments.substr(last));
+}
+
+}  // namespace
+
 std::string Recorder::constant_name(std::string_view suffix) const {
   const auto found =
       std::find_if(step_.constants.begin(), step_.constants.end(),
@@ -173,7 +204,7 @@ double Recorder::work_of(std::span<const Span> spans) {
 Recorder::Index Recorder::begin_loop(const char* variable, std::int64_t count) {
   ++open_.back().statements;
   std::string first = "0";
-  std::string limit = cat(count);
+  std::string limit = SizeMarks::on() ? marked(count) : cat(count);
   if (shares_.divides(count)) {
     const std::string part = cat(" * ", count, " / ", shares_.count());
     first = cat("ptrdiff_t{share}", part);
@@ -201,7 +232,14 @@ void Recorder::print_call(std::string_view space, std::string_view function,
                           recorded::Arguments arguments, double work) {
   open_.back().spaces.vocabulary |= space == kVocabulary;
   open_.back().spaces.runtime |= space == kRuntime;
-  effect(cat(space, function, "(", join(arguments), ");"), work);
+  if (space == kVocabulary || !SizeMarks::on()) {
+    effect(cat(space, function, "(", of_verb(join(arguments), function), ");"), work);
+    return;
+  }
+  std::string list;
+  for (const recorded::Argument& argument : arguments)
+    list += cat(list.empty() ? "" : ", ", marked_argument(printed(argument)));
+  effect(cat(space, function, "(", marked_arguments(std::string(function), list), ");"), work);
 }
 
 void Recorder::effect(const std::string& text, double work) {
@@ -222,7 +260,7 @@ std::string Recorder::define(const char* type, const Name& name, const char* ver
   std::string value = name.text();
   open_.back().spaces.vocabulary = true;
   const std::string rest =
-      cat("isa::", type, " ", value, " = isa::", verb, "(", join(arguments), ");");
+      cat("isa::", type, " ", value, " = isa::", verb, "(", of_verb(join(arguments), verb), ");");
   statement(cat(kConst, rest));
   if (open_.size() == 1) loop_values_.insert(value);
   open_.back().constants[value] = out().text().size() - 1 - rest.size() - kConst.size();
@@ -236,7 +274,7 @@ void Recorder::update(const std::string& value, const char* verb, recorded::Argu
   if (step_.partition.shares > 1 && shares_.in_divided_loop() && !is_own) {
     adds_across_shares_ = true;
   }
-  const std::string more = join(arguments);
+  const std::string more = of_verb(join(arguments), verb);
   open_.back().spaces.vocabulary = true;
   statement(cat(value, " = isa::", verb, "(", value, more.empty() ? "" : ", ", more, ");"));
 }
@@ -268,6 +306,7 @@ void Recorder::begin_function(const std::string& name,
   for (const auto& [type, parameter] : parameters) {
     list += cat(list.empty() ? "" : ", ", type_name(type), " ", parameter);
   }
+  if (SizeMarks::on()) list = marked_parameters(list);
   function.text.open(
       cat("[[gnu::always_inline]] static inline void ", function.name, "(", list, ")"));
 }

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "compiler/base/check.h"
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/targets/aliases.h"
-#include "compiler/targets/cpu_features.h"
 #include "generated/isa_traits.h"
+#if defined(__x86_64__)
+#include "runtime/etch_cpu.h"
+#endif
 
 namespace etch {
 namespace {
@@ -20,6 +23,23 @@ constexpr std::array kBestFirst = {
 #include "templates/isa/isas.def"
 #undef ETCH_ISA
 };
+
+// Whether this machine executes it, asked as the code for x86-64-multi asks.
+struct Test {
+  std::string_view name;
+  bool (*runs_here)();
+};
+
+#if defined(__x86_64__)
+bool has_scalar(const rt::Cpu&) { return true; }
+#define ETCH_ISA(folder) {isa::k_##folder.name, [] { return has_##folder(rt::read_cpu()); }},
+#else
+#define ETCH_ISA(folder) {isa::k_##folder.name, [] { return isa::k_##folder.name == "scalar"; }},
+#endif
+constexpr Test kTests[] = {
+#include "templates/isa/isas.def"
+};
+#undef ETCH_ISA
 
 // Not an instruction set; its facts are those of the best variant.
 constexpr IsaTraits multi_traits() {
@@ -67,8 +87,8 @@ bool target_runs_here(std::string_view name) {
 #if defined(__x86_64__)
   if (name == kMultiTarget) return true;
 #endif
-  const auto* const found = std::ranges::find(kBestFirst, name, &IsaTraits::name);
-  return found != kBestFirst.end() && cpu_has_all((*found)->cpu_features);
+  const auto* const found = std::ranges::find(kTests, name, &Test::name);
+  return found != std::end(kTests) && found->runs_here();
 }
 
 const IsaTraits* find_target(std::string_view asked) {

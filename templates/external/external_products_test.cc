@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "templates/external/float_planes.h"
 #include "templates/external/loop.h"
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
@@ -166,6 +167,23 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
     for (const rt::FloatEnd end : {rt::FloatEnd{2, 3, 70, 1, 0}, rt::FloatEnd{1, 1, 0, 0, 0}}) {
       product.panel = end.c_column == 0 ? 70 : 0;
       call_between_guards(FloatConv<false>{}, product, end, kFloats, kFloats, kFloats, kFloatsOut);
+    }
+  });
+}
+
+TEST(External, ProductsOfPlanesStayInsideTheirSpans) {
+  expect_inside([] {
+    const rt::FloatEnd end{1, 1, 0, 1, 0};
+    for (const int out : {1, 7, 16}) {
+      rt::FloatConvShape mixed = float_shape(2, 3, out, false, 2);
+      mixed.panel = 6;
+      call_between_guards(FloatPlanes<false>{}, mixed, end, kFloats, kFloats, kFloats, kFloatsOut,
+                          kFloatsOut);
+      rt::FloatConvShape depthwise = float_shape(out, 1, 1, false, 2);
+      depthwise.y_channel = 77, depthwise.y_image = 77 * out;
+      depthwise.axis[1] = {7, 3, 7, 1, 1, 1, 11, 0, 11};
+      call_between_guards(FloatPlanes<true>{}, depthwise, end, kFloats, kFloats, kFloats,
+                          kFloatsOut, kFloatsOut);
     }
   });
 }

@@ -34,7 +34,6 @@ enum class Objective {
 struct IsaTraits {
   std::string_view name;               // --target; with '_' for '-' also the folder
   std::string_view title;              // for people: "x86-64 with AVX-512 VNNI"
-  std::string_view cpu_features = {};  // that a CPU has to have, by gcc's names: "avx2 fma"
   std::string_view vocabulary = {};    // the folder whose vocab.h it takes; empty: its own
   int lanes = 1;                       // int32 lanes of a vector; a byte vector has 4 * lanes bytes
   int accumulators = 8;                // the most accumulators a tile may hold

@@ -2,7 +2,9 @@
 // give the same bits on every instruction set, also where compilers may fuse products and sums.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,11 +14,31 @@
 #include "tests/support/engines.h"
 #include "tests/support/float_cases.h"
 #include "tests/support/generated_batch.h"
+#include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {
 
 TEST(FloatEngines, NativelyInConvolutions) { expect_native_agrees(float_convolutions(300)); }
+// What a weight meets in the padding counts as nothing, not as 0 times infinity.
+TEST(FloatEngines, NativelyInConvolutionsWithInfiniteWeights) {
+  for (const std::int64_t inputs : {1, 2}) {  // depthwise, and not
+    const std::int64_t group = 2 / inputs;
+    Tensor x(DType::kF32, {1, 2, 6, 40});
+    for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+      x.as<float>()[i] = static_cast<float>(1 + i % 7);
+    Tensor w(DType::kF32, {2, inputs, 3, 3});
+    std::ranges::fill(w.as<float>(), 0.5F);
+    w.as<float>().front() = std::numeric_limits<float>::infinity();
+    ModelBuilder model(13);
+    model.input("x", x.dtype(), {1, 2, 6, 40});
+    model.initializer("w", w);
+    model.node("Conv", {"x", "w"}, {"y"}, {{"pads", Ints{1, 1, 1, 1}}, {"group", group}});
+    model.output("y");
+    expect_native_agrees({{"infinite weight", model.bytes(), {x}}});
+  }
+}
+
 TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
 
 TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }

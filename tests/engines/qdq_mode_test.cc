@@ -1,13 +1,15 @@
-// The two ways of compiling a QDQ network: --qdq integer fuses groups, --qdq float computes what
-// the file says, so that results equal the references on the unchanged graph bit for bit.
+// The ways of compiling a QDQ network: --qdq integer and mixed fuse groups, --qdq float computes
+// what the file says, so that results equal the references on the unchanged graph bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "compiler/compile.h"
+#include "compiler/ops/evaluate.h"
 #include "tests/support/engines.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/targets.h"
 
 namespace etch {
 namespace {
@@ -88,6 +90,58 @@ TEST(QdqMode, IntegerDiffersByOneStepAtMost) {
   ASSERT_EQ(integer.size(), exact.size());
   for (std::int64_t i = 0; i < exact[0].size(); ++i) {
     EXPECT_LE(std::abs(integer[0].integer(i) - exact[0].integer(i)), 1);
+  }
+}
+
+// uint8 -> Conv 3x3 -> int8, twice read: by a Conv to uint8 and by the sum with its result.
+Case mixed_network() {
+  Dice dice(32);
+  ModelBuilder model(13);
+  const Shape shape{1, 16, 9, 9};
+  model.input("x", DType::kU8, {1, 16, 9, 9});
+  model.initializer("scale", Tensor::of<float>({}, {0.03F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {97}));
+  model.initializer("signed", Tensor::of<std::int8_t>({}, {-9}));
+  model.initializer("w", random_bytes(dice, DType::kS8, {16, 16, 3, 3}));
+  model.initializer("w_scale", Tensor::of<float>({}, {0.002F}));
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"xf"});
+  model.node("DequantizeLinear", {"w", "w_scale"}, {"wf"});
+  model.node("Conv", {"xf", "wf"}, {"a"}, {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  model.node("QuantizeLinear", {"a", "scale", "signed"}, {"aq"});
+  model.node("DequantizeLinear", {"aq", "scale", "signed"}, {"af"});
+  model.node("Conv", {"af", "wf"}, {"b"}, {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  model.node("QuantizeLinear", {"b", "scale", "zero"}, {"bq"});
+  model.node("DequantizeLinear", {"bq", "scale", "zero"}, {"bf"});
+  model.node("Add", {"af", "bf"}, {"s"});
+  model.node("QuantizeLinear", {"s", "scale", "zero"}, {"y"}).output("y");
+  return {"mixed", model.bytes(), {random_bytes(dice, DType::kU8, shape)}};
+}
+
+TEST(QdqMode, MixedTakesBothTypes) {
+  const Case each = mixed_network();
+  for (const QdqMode mode : {QdqMode::kInteger, QdqMode::kMixed}) {
+    Sink sink;
+    const auto graph = load_graph(each.model, options_for(mode), sink);
+    ASSERT_NE(graph, nullptr) << errors_of(sink);
+    const auto is_conv = [](const Node& node) { return node.op_type == "QLinearConv"; };
+    EXPECT_EQ(std::ranges::count_if(graph->nodes, is_conv), mode == QdqMode::kMixed ? 1 : 0);
+    const auto floats = [](const Node& node) { return node.op_type == "Conv"; };
+    EXPECT_EQ(std::ranges::count_if(graph->nodes, floats), mode == QdqMode::kMixed ? 0 : 2);
+  }
+}
+
+TEST(QdqMode, MixedIsExactOnEveryTarget) {
+  const Case each = mixed_network();
+  Sink sink;
+  const auto graph = load_graph(each.model, options_for(QdqMode::kMixed), sink);
+  ASSERT_NE(graph, nullptr) << errors_of(sink);
+  const std::vector<Tensor> exact = evaluate(*graph, each.inputs);
+  for (const IsaTraits* plan : plans()) {
+    CompileOptions options = options_for(QdqMode::kMixed);
+    options.target = plan->name;
+    const auto program = compile(each.model, options, sink);
+    ASSERT_NE(program, nullptr) << plan->name << errors_of(sink);
+    EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), exact), "") << plan->name;
   }
 }
 

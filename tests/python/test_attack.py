@@ -87,6 +87,17 @@ def qdq_ties(b: Builder) -> None:
     b.node("QuantizeLinear", [b.node("Add", parts), b.constant(f(2.0**-6)), b.constant(np.int16(0))])
 
 
+def qdq_means(b: Builder) -> None:
+    """Of one, two and four elements, so that floats are exact; ties among them."""
+    b.qdq, b.opset = True, 21
+    ends = [b.constant(f(2.0**-7)), b.constant(np.int16(0))]
+    x = b.node("DequantizeLinear", [b.input(b.bytes(np.int16, [1, 2, 5, 4], "narrow")), *ends])
+    y = b.node("AveragePool", [x], exact=False, kernel_shape=[2, 2], pads=[1, 0, 0, 1])
+    y = b.node("QuantizeLinear", [y, *ends])
+    y = b.node("GlobalAveragePool", [b.node("DequantizeLinear", [y, *ends])], exact=False)
+    b.node("QuantizeLinear", [y, b.constant(f(2.0**-9)), b.constant(np.int16(0))])
+
+
 def qdq_compared(b: Builder) -> None:
     b.qdq = True
     ends = [b.constant(f(2.0**-7)), b.constant(np.int8(0))]
@@ -111,6 +122,7 @@ GRAPHS = {
     "QDQ int16": qdq(np.int16),
     "QDQ uint16": qdq(np.uint16),
     "QDQ ties": qdq_ties,
+    "QDQ means": qdq_means,
     "QDQ bool and int64": qdq_compared,
 }
 
@@ -210,6 +222,21 @@ def test_results_of_changed_models_have_to_be_equal(suffix: str, monkeypatch: py
     assert count == 6  # of each kind one, and two parts of the batch
     wrong_one[0] = suffix
     assert relations.unequal("", pathlib.Path(), [case], values)[0]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_float_that_is_quantized_and_used_elsewhere_is_not_cut_off(shared: bool) -> None:
+    def layers(b: Builder) -> None:
+        b.qdq = True
+        ends = [b.constant(f(0.1)), b.constant(np.int8(0))]
+        y = b.node("Mul", [b.input(b.floats([2, 5]))] * 2)
+        b.node("DequantizeLinear", [b.node("QuantizeLinear", [y, *ends]), *ends])
+        if shared:
+            b.node("Neg", [y])
+
+    case = case_of(layers, 4)
+    cuts = [each for each in relations.relatives(case, case.outputs) if each.kind == "cut"]
+    assert len(cuts) == (0 if shared else 1)
 
 
 @pytest.mark.parametrize(("line", "code"), [("refused\\tNAME\\t-\\twhy", 1), ("nothing", 4)])

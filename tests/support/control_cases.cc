@@ -160,6 +160,29 @@ Case scan(Ints axes, Ints from_end, Ints out_axes, Ints out_from_end) {
       {numbers(9, {2, 3}), numbers(10, shape_of(shapes[0])), numbers(11, shape_of(shapes[1]))});
 }
 
+// A cell that hands out more than anything reads: slices in between and the last state.
+Case unread_results(bool is_scan) {
+  ModelBuilder model;
+  model.input("h0", kF, {3}).input("x", kF, {4, 3});
+  ModelBuilder in = is_scan ? ModelBuilder() : body();
+  in.input("h", kF, {3});
+  if (is_scan) in.input("row", kF, {3});
+  if (!is_scan) in.node("Gather", {"x", "trip"}, {"row"}).node("Identity", {"go"}, {"go2"});
+  in.node("Add", {"h", "row"}, {"h2"}).node("Neg", {"h2"}, {"a"}).node("Abs", {"h2"}, {"b"});
+  if (!is_scan) in.output("go2");
+  in.output("h2").output("a").output("b").output("row");
+  if (is_scan) {
+    model.node("Scan", {"h0", "x"}, {"h_end", "as", "bs", "rows"},
+               {{"num_scan_inputs", std::int64_t{1}}});
+  } else {
+    model.initializer("n", s64({}, {4})).initializer("yes", truth(true));
+    model.node("Loop", {"n", "yes", "h0"}, {"h_end", "as", "bs", "rows"});
+  }
+  model.subgraph("body", in).output("bs");
+  return made(cat("results that nothing reads, of ", is_scan ? "Scan" : "Loop"), model,
+              {numbers(22, {3}), numbers(23, {4, 3})});
+}
+
 // Branches of different work on values of around, with a constant that both and the rest need in
 // memory, and an If in one of them.
 Case choice(bool first, bool second) {
@@ -252,6 +275,7 @@ std::vector<Case> control_cases() {
   out.push_back(scan({0, 0}, {0, 0}, {0, 0}, {0, 0}));
   out.push_back(scan({1, 0}, {0, 1}, {2, 1}, {1, 0}));
   out.push_back(scan({-1, 1}, {1, 1}, {-1, 0}, {0, 1}));
+  for (const bool is_scan : {false, true}) out.push_back(unread_results(is_scan));
   for (const bool first : {false, true}) {
     for (const bool second : {false, true}) out.push_back(choice(first, second));
   }

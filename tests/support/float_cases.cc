@@ -392,10 +392,32 @@ std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&))
 
 std::vector<Case> float_convolutions(int count) { return cases(count, 11, convolution); }
 
+namespace {
+// Steps of a sequence as matrices of one row, which stand in memory as another order left them.
+Case sequence(std::int64_t batch, bool is_constant) {
+  Dice dice(static_cast<std::uint64_t>(batch));
+  ModelBuilder model;
+  const Tensor x = rough_floats(dice, {batch, 7, 20}), w = rough_floats(dice, {20, 33});
+  model.input("x", DType::kF32, {batch, 7, 20});
+  if (!is_constant) model.input("w", DType::kF32, {20, 33});
+  if (is_constant) model.initializer("w", w);
+  model.node("Transpose", {"x"}, {"t"}, {{"perm", Ints{1, 0, 2}}});
+  model.node("MatMul", {"t", "w"}, {"y"}).output("y");
+  std::vector<Tensor> inputs = {x};
+  if (!is_constant) inputs.push_back(w);
+  return {cat("steps of ", batch, is_constant ? "" : ", weights at run time"), model.bytes(),
+          std::move(inputs)};
+}
+}  // namespace
+
 std::vector<Case> float_matrices(int count) {
-  return cases(count, 12, [](int index, Dice& dice) {
+  std::vector<Case> out = cases(count, 12, [](int index, Dice& dice) {
     return dice.one_in(2) ? matmul(index, dice) : gemm(index, dice);
   });
+  for (const std::int64_t batch : {1, 3}) {
+    for (const bool is_constant : {true, false}) out.push_back(sequence(batch, is_constant));
+  }
+  return out;
 }
 
 std::vector<Case> float_rows(int count) {

@@ -135,6 +135,8 @@ class Builder:
             values = [values]
         if op in ("Min", "Max") and self.zeros_of_both_signs(inputs):
             raise Unbuildable("ONNX Runtime takes one zero or the other, by position")
+        if op in ("ReduceMax", "ReduceMin") and np.isnan(np.asarray(self.values[inputs[0]], np.float64)).any():
+            raise Unbuildable("which NaN ONNX Runtime keeps depends on the shape (docs/spec/float.md)")
         if op == "QLinearAdd" and self.sum_beyond_int32(inputs):
             raise Unbuildable("ONNX Runtime's result depends on the CPU (docs/spec/reference.md)")
         for name, value in zip(names, values):

@@ -156,6 +156,8 @@ class Evaluation:
         if node.op_type == "Add" and ins[0].source[0].dtype == ins[1].source[0].dtype:
             size = np.abs(ins[0].value) + np.abs(ins[1].value)
             return size * 2.0**-50, real.sums_allowed([i.source[1] for i in ins])
+        if node.op_type.endswith("AveragePool"):
+            return np.abs(value) * 2.0**-50, real.means_allowed(a, ins[0].source[1], ins[0].value.shape[2:])
         return real.whole_conv(a, ins) if node.op_type == "Conv" else (None, None)
 
     def dequantize(self, node):

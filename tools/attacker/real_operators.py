@@ -91,7 +91,7 @@ def conv(a, ins, convolve=convolve):
 
 
 def whole_conv(a, ins):
-    """Of section 5.10: how far the integer operator may be, with the bias in whole units of a unit that is rounded; None if
+    """Of section 5.10: how far the integer operator may be, with the bias in 2^-31 of a unit; None if
     the sums may leave int32 or the weights 8 bits. And for which scales of the result its factor is expressed."""
     (q, x_scale, x_zero), (w, w_scale, w_zero) = ins[0].source, ins[1].source
     w = w.astype(np.int64) - w_zero.astype(np.int64)
@@ -101,7 +101,7 @@ def whole_conv(a, ins):
     bias, slack = np.zeros(len(w)), np.zeros(len(w))
     if len(ins) > 2:
         bias = ins[2].value.reshape(-1)
-        slack = np.abs(bias) * 2 * U + (0 if ins[2].source else unit / 2)
+        slack = np.abs(bias) * 2.0**-50 + unit * 2.0**-31
     info = np.iinfo(q.dtype)
     widest = max(float(x_zero - info.min), float(info.max - x_zero))
     if (np.abs(w).reshape(len(w), -1).sum(1) * widest + np.abs(bias / unit)).max() >= 2.0**31:
@@ -147,6 +147,54 @@ def mean(a, ins):
     terms = np.prod([x.value.shape[i] for i in axes]) + 2
     size = np.abs(x.value).mean(axes, keepdims=True)
     return x.value.mean(axes, keepdims=True), x.error.mean(axes, keepdims=True) + size * terms * U
+
+
+def pooled_axis(a, i, rank, size):
+    """For each output of an axis the positions of its window inside of the input, and how many count."""
+    kernel, stride = a["kernel_shape"][i], a.get("strides", [1] * rank)[i]
+    dilation, pads = a.get("dilations", [1] * rank)[i], a.get("pads", [0] * 2 * rank)[i::rank]
+    out, begin, end = window(size, kernel, stride, dilation, pads, a.get("auto_pad", b"NOTSET").decode())
+    room = size + begin + end - (kernel - 1) * dilation - 1
+    if a.get("ceil_mode") and room % stride and out * stride < size + begin:
+        out += 1
+    for o in range(out):
+        taps = [o * stride - begin + k * dilation for k in range(kernel)]
+        inside = [t for t in taps if 0 <= t < size]
+        yield inside, sum(-begin <= t < size + end for t in taps) if a.get("count_include_pad") else len(inside)
+
+
+def average_pool(a, ins):
+    x, sizes = ins[0], ins[0].value.shape[2:]
+    axes = [list(pooled_axis(a, i, len(sizes), n)) for i, n in enumerate(sizes)]
+    value = np.zeros(x.value.shape[:2] + tuple(map(len, axes)))
+    error = np.zeros(value.shape)
+    for o in np.ndindex(*value.shape[2:]):
+        windows = [axis[k] for axis, k in zip(axes, o)]
+        count = int(np.prod([n for _, n in windows]))
+        if count == 0:
+            continue
+        taken = np.ix_(*map(range, x.value.shape[:2]), *[w for w, _ in windows])
+        over = tuple(range(2, x.value.ndim))
+        size = np.abs(x.value[taken]).sum(over) / count
+        value[(..., *o)] = x.value[taken].sum(over) / count
+        error[(..., *o)] = x.error[taken].sum(over) / count + size * (count + 2) * U
+    return value, error
+
+
+def means_allowed(a, x_scale, sizes):
+    """For which scales of the result section 5.11 has an integer operator; all windows are taken for clipped."""
+    most = int(np.prod(a.get("kernel_shape", sizes)))
+    whole = "kernel_shape" not in a
+    needed = 17 + (most - 1).bit_length()
+
+    def allowed(scale):
+        if scale.size > 1 or x_scale.size > 1 or most > 32767:
+            return False
+        ratio = Fraction(float(x_scale)) / Fraction(float(scale))
+        largest = ratio / (most if whole else 1)
+        return ratio.denominator * most <= 2**61 and largest * 2**needed <= 2**30 and largest * most <= 2**14
+
+    return allowed
 
 
 def softmax(a, ins):
@@ -222,6 +270,7 @@ OPERATORS = {
     "ConvTranspose": lambda a, ins: conv(a, ins, convolve_transposed),
     "MatMul": matmul,
     "Gemm": gemm,
+    "AveragePool": average_pool,
     "GlobalAveragePool": mean,
     "Softmax": softmax,
     "Neg": lambda a, ins: (-ins[0].value, ins[0].error),

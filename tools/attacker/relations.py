@@ -100,15 +100,22 @@ def reordered(case, native, plan):
 
 def cut(case, native, plan):
     """The graph with a tensor within as one more output; second_half() has it as an input. In QDQ graphs a tensor of
-    integers: another one would end a group."""
+    integers, and not what QuantizeLinear makes of a float that has other uses: another one would end or make a group."""
     b = case.builder
     outputs = {o.name for o in case.model.graph.output}
-    inner = [o for node in b.nodes for o in node.output if o and o not in outputs]
+    kept = [node for node in b.nodes if not (case.qdq and shares_float(b, node, outputs))]
+    inner = [o for node in kept for o in node.output if o and o not in outputs]
     inner = [n for n in inner if not case.qdq or b.values[n].dtype.kind in "iub"]
     if not inner:
         return []
     at = inner[len(case.name) * 7 % len(inner)] if len(inner) > 1 else inner[0]
     return [Related("cut", case, with_outputs(case, [at], "_cut", plan), native)]
+
+
+def shares_float(b, node, outputs):
+    """Whether the node quantizes a float that is used elsewhere, too, and whose group is another one without it."""
+    uses = [i for other in b.nodes for i in b.names_in(other)]
+    return node.op_type == "QuantizeLinear" and (node.input[0] in outputs or uses.count(node.input[0]) > 1)
 
 
 def second_half(first, native):

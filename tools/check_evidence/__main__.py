@@ -14,9 +14,8 @@ from . import memory, requantization, trace
 from .graph import Model
 
 
-WITHOUT_RULE = {
-    **dict.fromkeys(("ConvInteger", "MatMulInteger"), "a zero point that is known at run time only"),
-    **dict.fromkeys(("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"), "activations of 16 bits")}
+WITHOUT_RULE = dict.fromkeys(("ConvInteger", "MatMulInteger"), "a zero point that is known at run time only")
+COMPUTES = ("conv", "table", "maxpool", "avgpool", "add", "rescale")  # no copies and halos for these
 PARTS = ("trace", "requantization", "memory", "accesses")
 
 
@@ -59,6 +58,8 @@ def check_steps(traced, certified, report):
         if name in certified:
             if op == "QLinearConvAdd":
                 report.unjudged(name, "the sum that a convolution adds before it stores")
+        elif step["kind"] in COMPUTES and op in requantization.KINDS and not (op == "MaxPool" and step["uses_floats"]):
+            report.wrong("requantization", f"{name} has no certificate")
         elif step["macs"] == step["float_macs"]:
             report.unjudged(name, f"arithmetic of {step['kind']}" + (" in floats" if step["macs"] else ""))
         elif step["kind"] not in ("conv", "depthwise") or op in WITHOUT_RULE:
@@ -75,14 +76,15 @@ def check_network(model, folders, manifest, network, objects, report):
     if objects:
         trace.check_symbols(objects, traced, report)
     trace.check_quantization(model, traced, report)
-    requantized = requantization.Requantization(model, traced, report)
+    text = generated.Code(code, manifest, network)
+    requantized = requantization.Requantization(model, traced, report, text)
     certified = requantized.check(parts["requantization"])
     check_steps(traced, certified, report)
     counts = trace.Coverage(model, traced, report).check()
     mapped = memory.Memory(parts["memory"], traced, report)
     mapped.check(parts["accesses"])
     mapped.ports(model)
-    arrays = check_code(generated.Code(code, manifest, network), parts, report)
+    arrays = check_code(text, parts, report)
     accesses = sum(len(s["accesses"]) for s in parts["accesses"]["steps"])
     return counts, f"{requantized.channels} channels, {accesses} accesses, {arrays} arrays of the code"
 
@@ -93,7 +95,7 @@ def check(arguments):
         data = f.read()
     model = Model(onnx.load_from_string(data))
     manifest = load(arguments.evidence, "evidence.json")
-    if manifest.get("generator") != "etch" or manifest.get("evidence_format") != 1:
+    if manifest.get("generator") != "etch" or manifest.get("evidence_format") != 2:
         raise ValueError("no evidence of a format that is known here")
     if manifest["model_sha256"] != trace.digest(data):
         report.wrong("hash", "the evidence is on another model")

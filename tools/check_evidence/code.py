@@ -41,6 +41,7 @@ def array_at(text, at, kind):
 class Code:
     def __init__(self, folder, manifest, network):
         self.arrays, self.places, self.arena, self.run, self.parameters = {}, {}, None, "", []
+        self.folder = folder
         name = network["name"]
         for entry in manifest["generated"]:
             path = entry["path"]
@@ -64,6 +65,17 @@ class Code:
         for match in ARRAY.finditer(text):
             kind = FORMATS.get(match.group(1))
             self.arrays[match.group(2)] = None if kind is None else array_at(text, match.end(), kind)
+
+    def function(self, traced):
+        """A step's function and those that only it calls, without white space."""
+        with open(inside(self.folder, traced["code"]["file"]), encoding="latin-1") as f:
+            found = re.findall(rf"^[^\n]*\b{traced['function']}(?:_\w+)?\([^;{{}}]*\{{\n.*?^\}}", f.read(), re.M | re.S)
+        return re.sub(r"\s+", "", "".join(found))
+
+    def floats(self, traced):
+        """The bits of all floats in a step's function."""
+        found = re.findall(r"0x[0-9a-f.]+p[+-]?\d+", self.function(traced))
+        return {"0x%08x" % struct.unpack("<I", struct.pack("<f", float.fromhex(v)))[0] for v in found}
 
 
 def check_arrays(code, trace, report):
@@ -93,7 +105,10 @@ def check_scales(code, trace, part, judged, report):
     for step in part["steps"]:
         constants = steps.get(step["step"], {"constants": []})["constants"]
         names = [f"{c['owner']}_scale" for c in constants if c["suffix"] == "scale"]
-        if step["kind"] == "float" and not judged & set(names):
+        if step["kind"] == "float" and steps[step["step"]]["kind"] == "avgpool":
+            if not {c["scale"] for c in step["channels"]} <= code.floats(steps[step["step"]]):
+                report.wrong("scale", f"{step['step']}: the factor in the code is another one")
+        elif step["kind"] == "float" and not judged & set(names):
             report.unjudged(step["step"], "factors that are no array of the code")
         for name in judged & set(names) if step["kind"] == "float" else ():
             data = code.arrays[name]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import onnx.shape_inference
 from onnx import numpy_helper
 
 F = np.float32
@@ -53,6 +54,7 @@ class Model:
             for name in node.input:
                 self.consumers.setdefault(name, []).append(i)
         self.known = {}
+        self.shapes, self.stated = None, {}  # of tensors by inference, of the results of steps by the trace
         self.consulted = set()  # nodes that a judged step was judged by
 
     # ---- constants ----
@@ -143,6 +145,27 @@ class Model:
             scale, zero = scale.reshape(shape), zero.reshape(shape) if zero.size > 1 else zero
         return ((x.astype(np.int64) - zero).astype(F) * scale.astype(F)).astype(F).reshape(x.shape)
 
+    def sizes(self, name):
+        """The shape of a tensor by ONNX's inference; None where it does not know it."""
+        if self.shapes is None:
+            self.shapes = {}
+            try:
+                graph = onnx.shape_inference.infer_shapes(self.proto).graph
+            except Exception:  # of a file that only its own operators could explain
+                graph = self.graph
+            for value in [*graph.input, *graph.value_info, *graph.output]:
+                dims = value.type.tensor_type.shape.dim
+                if dims and all(d.dim_value > 0 for d in dims):
+                    self.shapes[value.name] = [d.dim_value for d in dims]
+        while name not in self.shapes and name in self.producer:
+            index = self.producer[name]
+            if index in self.stated:
+                return self.stated[index]
+            if self.nodes[index].op_type not in ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Identity"):
+                return None
+            name = self.nodes[index].input[0]
+        return self.shapes.get(name)
+
     # ---- quantization along the graph ----
     def scalars(self, scale, zero, axis=None, dtype=None):
         s = self.constant(scale)
@@ -177,8 +200,9 @@ class Model:
             node = self.nodes[index]
             if node.op_type == "DequantizeLinear":
                 return self.dequantize(index)
-            if node.op_type not in NEUTRAL and node.op_type not in ("Slice", "Cast", "Gather", "Relu", "Clip", "Concat",
-                                                                    "DepthToSpace", "SpaceToDepth", "Resize", "Pad"):
+            if node.op_type not in NEUTRAL and node.op_type not in ("Slice", "Split", "Cast", "Gather", "Relu", "Clip",
+                                                                    "Concat", "DepthToSpace", "SpaceToDepth", "Resize",
+                                                                    "Pad"):
                 return None
             name = node.input[0]
         return None

@@ -2,6 +2,8 @@
 their zero points, the bias in units of the accumulator, the float factor of every channel, and the
 results that may follow it (quantization and limits)."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from .graph import F, INT_RANGE, NEUTRAL, Quantized, attributes, rounded
@@ -36,6 +38,12 @@ class Product:
         """fl(fl(x * w) / y) in float32, left to right; alpha first."""
         unit = (F(self.alpha) * self.x.scale[0]).astype(F) * self.w_scale
         return (unit.astype(F) / y.scale[0]).astype(F)
+
+
+def float_of(bits):
+    if not (isinstance(bits, str) and len(bits) == 10 and bits.startswith("0x")):
+        raise ValueError("a scale that is not eight hex digits")
+    return np.array([int(bits, 16)], np.uint32).view(F)[0]
 
 
 def stored(value, dtype):
@@ -74,6 +82,17 @@ def repeated(values, channels):
 # ---- biases ----
 def ulps(a, b):
     return np.abs(a.view(np.int32).astype(np.int64) - b.view(np.int32).astype(np.int64))
+
+
+def exact_bias(model, name, channels):
+    """A bias as the rational numbers that the file means."""
+    found = model.integers(name)
+    value = model.constant(name) if found is None else found[0]
+    if value is None or found is None and value.dtype != F or found is not None and np.any(found[1].zero):
+        raise CannotJudge("the bias is not constant, or has a zero point")
+    scale = np.broadcast_to(F(1) if found is None else found[1].scale, (channels,))
+    value = np.broadcast_to(value.reshape(-1), (channels,))
+    return [Fraction(v.item()) * Fraction(float(s)) for v, s in zip(value, scale)]
 
 
 def in_units(values, unit):
@@ -236,8 +255,8 @@ def integer_only(model, node):
     return Product(rows, F(1), Quantized(F(1), zeros[0], str(zeros[0].dtype)), np.zeros(len(rows), np.int64), [])
 
 
-def between_dequantize_and_quantize(model, node):
-    """Conv, ConvTranspose, Gemm and MatMul of dequantized tensors."""
+def between_dequantize_and_quantize(model, node, is_word=False):
+    """Conv, ConvTranspose, Gemm and MatMul of dequantized tensors; of 16 bits with the bias as rational numbers."""
     a = attributes(node)
     x = per_tensor(model.activation(node.input[0]), "x")
     found = model.integers(node.input[1])
@@ -258,15 +277,22 @@ def between_dequantize_and_quantize(model, node):
     biases = ([node.input[2]] if len(node.input) > 2 and node.input[2] else []) + added
     if len(biases) > 1:
         raise CannotJudge("several biases")
-    bias = float_bias(model, biases[0], unit) if biases else np.zeros(len(rows), np.int64)
+    if is_word:
+        bias = exact_bias(model, biases[0], len(rows)) if biases else [Fraction(0)] * len(rows)
+    else:
+        bias = float_bias(model, biases[0], unit) if biases else np.zeros(len(rows), np.int64)
     return Product(rows, scale, x, bias, results, alpha)
 
 
-def product_of(model, index):
+def product_of(model, index, is_word=False):
+    if not 0 <= index < len(model.nodes):
+        raise CannotJudge("made by the compiler for a node within a function or loop")
     node = model.nodes[index]
     model.consulted.add(index)
     if node.op_type not in PRODUCTS:
         raise CannotJudge(f"{node.op_type} is no product that is recomputed")
+    if is_word:
+        return between_dequantize_and_quantize(model, node, is_word=True)
     rule = direct if node.op_type.startswith("QLinear") else between_dequantize_and_quantize
     rules = {"QGemm": qgemm, "ConvInteger": integer_only, "MatMulInteger": integer_only}
     product = rules.get(node.op_type, rule)(model, node)

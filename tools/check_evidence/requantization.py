@@ -4,8 +4,20 @@ monotone between those, so equality there is equality on the whole interval."""
 
 import numpy as np
 
+from . import tables
 from .graph import F
-from .products import INT32, CannotJudge, product_of, stored
+from .products import INT32, CannotJudge, float_of, product_of, stored
+from .pruned import Pruned
+from .words import Words
+
+KINDS = {**dict.fromkeys(("Table", "QLinearSigmoid", "QLinearLeakyRelu"), ("table",)), "MaxPool": ("maximum",),
+         "QLinearAveragePool": ("average", "float", "integer"), "QLinearGlobalAveragePool": ("float", "integer"),
+         **dict.fromkeys(("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"), ("words",)),
+         **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16"), ("mean of words",)),
+         "QLinearSum16": ("sum of words",)}
+FLOAT_RULE = {"int32", "float", "integer"}
+OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean, "maximum": Words.maximum,
+         "average": Words.average}
 
 
 def rule(acc, scale, low, high):
@@ -13,12 +25,6 @@ def rule(acc, scale, low, high):
     with np.errstate(over="ignore"):
         v = (np.asarray(acc, np.int64).astype(F) * F(scale)).astype(F)
     return np.rint(np.minimum(np.maximum(v, F(low)), F(high))).astype(np.int64)
-
-
-def float_of(bits):
-    if not (isinstance(bits, str) and len(bits) == 10 and bits.startswith("0x")):
-        raise ValueError("a scale that is not eight hex digits")
-    return np.array([int(bits, 16)], np.uint32).view(F)[0]
 
 
 def line(form, acc):
@@ -34,15 +40,17 @@ def line(form, acc):
 
 
 class Requantization:
-    def __init__(self, model, trace, report):
-        self.model, self.trace, self.report = model, trace, report
-        self.pruned = trace["pruned"]["channels"] > 0
+    def __init__(self, model, trace, report, code):
+        self.model, self.trace, self.report, self.code = model, trace, report, code
+        self.pruned = Pruned(model, trace, rule)
         self.channels = 0
         self.traced = {s["name"]: s for s in trace["steps"]}
+        model.stated = {s["node"]: s["output_shape"] for s in trace["steps"] if s["output_shape"]}
 
     def check(self, part):
         names = {s["name"]: s for s in self.trace["steps"]}
         seen = set()
+        self.pruned.check(self.report)
         for step in part["steps"]:
             name = step["step"]
             if name not in names or names[name]["node"] != step["node"] or name in seen:
@@ -55,33 +63,43 @@ class Requantization:
             except CannotJudge as why:
                 self.model.consulted = known
                 self.report.unjudged(name, str(why))
+            except ValueError as what:
+                self.report.wrong("pruned", f"{name}: {what}")
         return seen
 
     def step(self, step, traced):
-        name = step["step"]
-        self.kind(step, traced)
-        self.own_rule(step)
-        self.floats(step, traced)
-        self.hull(step, traced)
-        index = step["node"]
-        if not 0 <= index < len(self.model.nodes):
-            raise CannotJudge("made by the compiler for a node within a function or loop")
-        product = product_of(self.model, index)
-        self.against_model(step, product)
+        if not self.kind(step, traced):
+            return
+        if step["kind"] in FLOAT_RULE:
+            self.own_rule(step)
+            self.floats(step, traced)
+            self.hull(step, traced)
+        if step["kind"] == "table":
+            tables.check(self.model, step, traced, self.report, self.code)
+        elif step["kind"] in OTHER:
+            OTHER[step["kind"]](Words(self.model, self.report, self.code), step, traced)
+        elif traced["kind"] == "avgpool":
+            Words(self.model, self.report, self.code).global_average(step, traced)
+        else:
+            self.against_model(step, self.pruned.left(step["node"], product_of(self.model, step["node"])))
         self.report.done += 1
 
     def kind(self, step, traced):
-        """Int32 only where the operator has no scales; floats only where the step computes with them."""
-        kind = step["kind"]
-        forms = any("form" in c for c in step["channels"])
-        good = kind in ("int32", "float", "integer") and (kind == "integer") == forms
-        good = good and (kind == "int32") == (traced["op_type"] in ("ConvInteger", "MatMulInteger"))
-        if not good or kind == "float" and not traced["uses_floats"]:
-            self.report.wrong("kind", f"{step['step']}: {traced['op_type']} is not requantized as {kind}")
+        """That of the operator: int32 only where it has no scales, floats only where the step computes with them."""
+        kind, op = step["kind"], traced["op_type"]
+        forms = any("form" in c for c in step.get("channels", []))
+        if op in KINDS or kind not in FLOAT_RULE:
+            good = kind in KINDS.get(op, ())
+        else:
+            good = (kind == "integer") == forms and (kind == "int32") == (op in ("ConvInteger", "MatMulInteger"))
+        good = good and (kind != "float" or traced["uses_floats"])
+        if not good:
+            self.report.wrong("kind", f"{step['step']}: {op} is not computed as {kind}")
+        return good
 
     def floats(self, step, traced):
         """Where nothing is clamped before rounding, every scaled accumulator is below 2^31."""
-        if step["kind"] != "float" or any("clamped" in f and "no clamp" not in f for f in traced["facts"]):
+        if step["kind"] != "float" or traced["kind"] == "avgpool" or any("clamped" in f and "no clamp" not in f for f in traced["facts"]):
             return
         for m, channel in enumerate(step["channels"]):
             reach = max(abs(a) for a in channel["accumulators"])
@@ -162,7 +180,7 @@ class Requantization:
         wrong, name = self.report.wrong, step["step"]
         channels = step["channels"]
         self.work(step, product)
-        if len(channels) != len(product.rows) and not self.pruned:
+        if len(channels) != len(product.rows):
             wrong("channels", f"{name}: has {len(channels)}, the model {len(product.rows)}")
             return
         if step["x_zero_point"] != product.x_zero_stored():
@@ -173,9 +191,6 @@ class Requantization:
             if order is None:
                 return
         low, high = product.intervals()
-        if self.pruned:
-            self.part_of_file(step, low, high)
-            raise CannotJudge("channels were pruned: scales and limits are the model's, intervals lie within its own")
         for m, channel in enumerate(channels):
             if channel["accumulators"] != [low[m], high[m]]:
                 wrong("accumulators", f"{name}, channel {m}: {channel['accumulators']}, by the weights "
@@ -185,24 +200,11 @@ class Requantization:
         """Multiplications, and what adds up at once, by the weights of the file."""
         traced = self.traced[step["step"]]
         macs = int(np.prod(traced["output_shape"])) * product.rows.shape[1]
-        if self.pruned:
-            return
         if not product.transposed and traced["macs"] != macs:
             self.report.wrong("work", f"{step['step']}: {traced['macs']} multiplications, by the model {macs}")
         sums = traced.get("products", {"sums": [-(1 << 62), 1 << 62]})["sums"]
         if sums[0] > 255 * min(0, product.rows.min()) or sums[1] < 255 * max(0, product.rows.max()):
             self.report.wrong("products", f"{step['step']}: one product alone leaves {sums}")
-
-    def part_of_file(self, step, low, high):
-        """What is left of a pruned product: a removed input is a constant, so no interval becomes wider."""
-        m = 0
-        for channel in step["channels"]:
-            while m < len(low) and not within(channel["accumulators"], (low[m], high[m])):
-                m += 1
-            if m == len(low):
-                self.report.wrong("accumulators", f"{step['step']}: {channel['accumulators']} is no part of the model's")
-                return
-            m += 1
 
     def results(self, step, product):
         """Which quantization and limits of the model the step ends in; None and a finding if in none."""
@@ -218,7 +220,7 @@ class Requantization:
                 reasons.append(f"zero point and limits {claimed}, by the model {real}")
                 continue
             scales = ["0x%08x" % v for v in product.scales(y).view(np.uint32)]
-            if bits == scales or self.pruned and is_part(bits, scales):
+            if bits == scales:
                 return y
             m = next((i for i, (a, b) in enumerate(zip(bits, scales)) if a != b), 0)
             reasons.append(f"scale of channel {m} is {bits[m]}, by the model {scales[m]}")
@@ -226,12 +228,3 @@ class Requantization:
         self.report.wrong(what, f"{step['step']}: {reasons[-1]}")
         return None
 
-
-def within(inner, outer):
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
-
-
-def is_part(some, of):
-    """Whether `some` is what is left of `of`, in order."""
-    rest = iter(of)
-    return all(any(a == b for b in rest) for a in some)

@@ -20,7 +20,7 @@ constexpr std::int64_t kFrame = 100;
 // A call of a step in run().
 constexpr std::int64_t kPerCall = 10;
 // An instruction of Thumb-2 in assembly, of which some have 2 and most 4 bytes.
-constexpr double kPerLine = 3.6;
+constexpr double kBytesPerLine = 3.6;
 constexpr double kPerFunction = 24, kPerLoop = 13;
 
 struct Bytes {
@@ -71,7 +71,7 @@ double bytes_of_verb(std::string_view verb) {
 std::int64_t bytes_of_lines(const AssemblyFunction& function) {
   const auto comments = std::ranges::count_if(function.lines, AssemblyFunction::is_comment);
   const auto lines = static_cast<std::ptrdiff_t>(function.lines.size()) - comments;
-  return static_cast<std::int64_t>(kPerLine * static_cast<double>(lines));
+  return static_cast<std::int64_t>(kBytesPerLine * static_cast<double>(lines));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // file of its name. Fragments hold no includes, so that both layouts can arrange them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,24 @@ void write_state_pointers(Writer& writer, const Program& program);
 void write_state_step(Writer& writer, const Program& program);
 void write_reset(Writer& writer, const EmitContext& context);
 void write_c_reset(Writer& writer, const EmitContext& context);
+
+// sizes.cc: what NAME.h says of the sizes that run() takes, in C++ and in C; in run() the check of
+// the size, the conditions of groups of steps (index: of the step), and of the functions at one
+// position the one that the size needs; tables for NAME_steps.h. Nothing for programs of one size.
+// "seq", the parameter of run(); empty without one.
+std::string size_parameter(const Program& program);
+std::string greatest_size(const EmitContext& context);  // "NAME::kMaxSeq"
+void write_size_declarations(Writer& writer, const EmitContext& context);
+void write_size_contract(Writer& writer, const EmitContext& context);
+void write_size_macros(Writer& writer, const EmitContext& context);
+void write_size_check(Writer& writer, const Program& program);
+void write_group_begin(Writer& writer, const Program& program, std::size_t index);
+void write_group_end(Writer& writer, const Program& program, std::size_t index);
+bool begins_position(const Program& program, std::size_t index);
+std::size_t end_of_position(const Program& program, std::size_t index);
+void write_choice_of_form(Writer& writer, const Program& program, std::size_t first,
+                          const std::function<std::string(const Step&)>& call);
+std::string size_tables(const Program& program);
 
 // schedule.cc: declarations of the arena's layout and of the steps, and the definition of run().
 std::string step_declarations(const EmitContext& context);

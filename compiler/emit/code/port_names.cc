@@ -4,6 +4,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/text/names.h"
 
@@ -59,9 +60,11 @@ std::string arguments_text(const std::vector<Pointer>& pointers) {
 std::vector<std::string> port_parameters(const Program& program) {
   std::vector<std::string> out;
   const bool has_state = !state_of(program).empty();
+  const bool has_sizes = bound_of(program) != nullptr;  // "size" is a variable in run() then
   for (const auto* ports : {&program.inputs, &program.outputs}) {
     for (const Port& port : *ports) {
       const bool usable = is_usable_parameter(port.name) && !is_taken(out, port.name) &&
+                          !(has_sizes && port.name == "size") &&
                           !(has_state && (is_state(port) || is_of_state(port.name)));
       out.push_back(usable ? port.name : port.identifier);
     }
@@ -70,11 +73,15 @@ std::vector<std::string> port_parameters(const Program& program) {
 }
 
 std::string run_parameters(const Program& program, std::string_view state) {
-  return cat(state_of(program).empty() ? "" : state, parameters_text(pointers_of(program, false)));
+  const std::string size = size_parameter(program);
+  return cat(state_of(program).empty() ? "" : state, parameters_text(pointers_of(program, false)),
+             size.empty() ? "" : ", size_t ", size);
 }
 
 std::string run_arguments(const Program& program, std::string_view state) {
-  return cat(state_of(program).empty() ? "" : state, arguments_text(pointers_of(program, false)));
+  const std::string size = size_parameter(program);
+  return cat(state_of(program).empty() ? "" : state, arguments_text(pointers_of(program, false)),
+             size.empty() ? "" : ", ", size);
 }
 
 std::string pointer_parameters(const Program& program) {

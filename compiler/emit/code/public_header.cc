@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/arena.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
@@ -154,6 +155,7 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
     macro("WEIGHTS_ALIGNMENT", weights_alignment(context.program));
   }
   if (context.program.shares > 1) macro("SHARES", context.program.shares);
+  write_size_macros(writer, context);
   write_state_macros(writer, context);
   for (const auto* ports : {&context.program.inputs, &context.program.outputs}) {
     for (const Port& port : *ports) {
@@ -170,7 +172,8 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   writer.line();
   const std::string parameters =
       run_parameters(context.program, c_state_parameter(context.program));
-  std::vector<std::string> signatures = {cat("void ", context.options.name, "_run(",
+  const char* const result = bound_of(context.program) == nullptr ? "void " : "int ";
+  std::vector<std::string> signatures = {cat(result, context.options.name, "_run(",
                                              isa_parameter(context.program, "int"), parameters,
                                              ")")};
   if (context.program.shares > 1) {
@@ -218,12 +221,15 @@ std::string public_header(const EmitContext& context) {
     }
   }
   write_facts(writer, context);
+  write_size_declarations(writer, context);
   write_state_declarations(writer, context);
   write_weights_place(writer, context);
   write_isa_declarations(writer, context);
   write_contract(writer, context.program);
-  writer.line(cat(exported(context), "void run(", isa_parameter(context.program, "Isa"),
-                  run_parameters(context.program), ") noexcept;"));
+  write_size_contract(writer, context);
+  writer.line(cat(exported(context), bound_of(context.program) == nullptr ? "void" : "bool",
+                  " run(", isa_parameter(context.program, "Isa"), run_parameters(context.program),
+                  ") noexcept;"));
   if (context.program.shares > 1) {
     writer.line(
         "// The same on the threads of a hook, which gets up to kShares shares at once; null:");

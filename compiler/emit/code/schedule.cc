@@ -6,9 +6,11 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/code/shared_bodies.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/stage/recorder.h"
+#include "compiler/stage/recording.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -69,26 +71,39 @@ std::string parameter_of(const Program& program, const Buffer& buffer) {
 enum class From { kParameters, kCall };
 const char* prefix(From from) { return from == From::kCall ? "call." : ""; }
 
-std::string arena_argument(const Program& program, const Operand& operand, From from) {
-  const std::string offset = operand.offset == 0 ? "" : cat(" + ", operand.offset);
+// Where an operand is in its buffer: bytes, in steps for several sizes by a formula of the size.
+std::string offset_of(const Step& step, std::size_t operand) {
+  const SizedStep* const of_size = sized(step);
+  return of_size == nullptr ? cat(step.operands[operand].offset) : of_size->offsets[operand].text();
+}
+
+std::string arena_argument(const Program& program, const Step& step, std::size_t index, From from) {
+  const Operand& operand = step.operands[index];
+  const std::string bytes = offset_of(step, index);
+  const std::string offset = bytes == "0" ? "" : cat(" + ", bytes);
   return cat("at<", c_type(operand.element), ">(", prefix(from), "arena, ",
              buffer_name(program, operand.buffer), offset, ")");
 }
 
 // The argument for an operand inside run().
-std::string argument_in_run(const Program& program, const Operand& operand, From from) {
+std::string argument_in_run(const Program& program, const Step& step, std::size_t index,
+                            From from) {
+  const Operand& operand = step.operands[index];
   const Buffer& buffer = buffer_of(program, operand);
-  if (buffer.home == Home::kArena) return arena_argument(program, operand, from);
+  if (buffer.home == Home::kArena) return arena_argument(program, step, index, from);
   const Port& port = port_of(program, buffer);
+  const std::string bytes = offset_of(step, index);
   std::string pointer = prefix(from) + parameter_of(program, buffer);
-  if (operand.offset == 0 && c_type(port.dtype) == c_type(operand.element)) return pointer;
-  return cat("at<", c_type(operand.element), ">(", pointer, ", ", operand.offset, ")");
+  if (bytes == "0" && c_type(port.dtype) == c_type(operand.element)) return pointer;
+  return cat("at<", c_type(operand.element), ">(", pointer, ", ", bytes, ")");
 }
 
 // The same inside a profile function, where ports come in two arrays.
-std::string argument_in_profile(const Program& program, const Operand& operand, From from) {
+std::string argument_in_profile(const Program& program, const Step& step, std::size_t index,
+                                From from) {
+  const Operand& operand = step.operands[index];
   const Buffer& buffer = buffer_of(program, operand);
-  if (buffer.home == Home::kArena) return arena_argument(program, operand, from);
+  if (buffer.home == Home::kArena) return arena_argument(program, step, index, from);
   return cat("at<", c_type(operand.element), ">(", prefix(from),
              buffer.home == Home::kInput ? "inputs[" : "outputs[", buffer.port, "], ",
              operand.offset, ")");
@@ -103,9 +118,11 @@ std::string call_of(const Program& program, const Step& step, Argument argument,
     return cat("run_shares(threads, share_of_", step.name, ", call);");
   }
   std::string arguments;
-  for (const Operand& operand : step.operands) {
-    arguments += cat(arguments.empty() ? "" : ", ", argument(program, operand, from));
+  for (std::size_t i = 0; i < step.operands.size(); ++i) {
+    arguments += cat(arguments.empty() ? "" : ", ", argument(program, step, i, from));
   }
+  if (const SizedStep* const of_size = sized(step); of_size != nullptr && of_size->needs_size())
+    arguments += arguments.empty() ? "size" : ", size";
   return cat(step.called(), "(", arguments, is_divided(step) ? ", share);" : ");");
 }
 
@@ -192,6 +209,7 @@ void write_unused_ports(Writer& writer, const Program& program) {
 std::string step_declarations(const EmitContext& context) {
   Writer writer;
   write_arena_layout(writer, context.program);
+  const std::string tables = size_tables(context.program);
   write_at(writer);
   writer.line("// The steps in the order in which run() calls them.");
   const std::map<std::string, std::string> bodies = shared_bodies(context.program);
@@ -199,7 +217,7 @@ std::string step_declarations(const EmitContext& context) {
   for (const auto& step : context.program.steps) {
     if (step->shares_code()) continue;
     writer.line(
-        cat("[[gnu::noinline]] void ", step->name, "(", parameters_of(*step), ") noexcept;"));
+        cat("[[gnu::noinline]] void ", step->name, "(", declared_parameters(*step), ") noexcept;"));
     const auto body = bodies.find(step->name);
     if (body == bodies.end() || !declared.insert(body->second).second) continue;
     writer.line(body_declaration(*step, body->second));
@@ -207,9 +225,9 @@ std::string step_declarations(const EmitContext& context) {
   if (const std::string functions = assembly_declarations(context.program); !functions.empty()) {
     writer.line();
     writer.line("// What they call.");
-    return writer.text() + functions;
+    return tables + writer.text() + functions;
   }
-  return writer.text();
+  return tables + writer.text();
 }
 
 namespace {
@@ -234,9 +252,13 @@ void open_regions(Writer& writer, const Program& program, int index) {
       writer.open(cat("if (", flag, ")"));
       continue;
     }
-    const std::string trip = cat("trip_", &region - program.regions.data());
-    writer.line(cat("// ", region.flag < 0 ? "" : "At most ", counted(region.trips, "trip"), "."));
-    writer.open(cat("for (int64_t ", trip, " = 0; ", trip, " < ", region.trips,
+    const auto number = static_cast<std::size_t>(&region - program.regions.data());
+    const std::string trip = cat("trip_", number);
+    const SizeBound* const bound = bound_of(program);
+    const std::string trips = bound == nullptr ? cat(region.trips) : bound->trips[number].text();
+    writer.line(cat("// ", region.flag < 0 ? "" : "At most ",
+                    bound == nullptr ? counted(region.trips, "trip") : cat(trips, " trips"), "."));
+    writer.open(cat("for (int64_t ", trip, " = 0; ", trip, " < ", trips,
                     flag.empty() ? "" : " && " + flag, "; ++", trip, ")"));
   }
 }
@@ -253,6 +275,7 @@ void write_run_body(Writer& writer, const Program& program) {
     writer.line("using namespace steps;");
     writer.line();
   }
+  write_size_check(writer, program);
   writer.line("// Aligned loads would fault later, or give wrong values on some processors.");
   writer.line("if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();");
   write_state_pointers(writer, program);
@@ -262,19 +285,25 @@ void write_run_body(Writer& writer, const Program& program) {
     write_notice(writer, "begin");
   }
   for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
-    const Step& step = *program.steps[static_cast<std::size_t>(i)];
+    const auto index = static_cast<std::size_t>(i);
+    const Step& step = *program.steps[index];
+    write_group_begin(writer, program, index);
     open_regions(writer, program, i);
     writer.line();
     if (!step.origin.empty()) writer.line(cat("// Layer: ", layer_of(step)));
     writer.line(cat("// ", comment_text(step.summary)));
-    writer.line(call_of(program, step, argument_in_run));
+    write_choice_of_form(writer, program, index,
+                         [&](const Step& form) { return call_of(program, form, argument_in_run); });
+    i = static_cast<int>(end_of_position(program, index)) - 1;
     close_regions(writer, program, i);
+    write_group_end(writer, program, static_cast<std::size_t>(i));
   }
   if (divided) {
     writer.line();
     write_notice(writer, "end");
   }
   write_state_step(writer, program);
+  if (bound_of(program) != nullptr) writer.line("return true;");
 }
 
 // A function for C around run(), with further parameters.
@@ -282,14 +311,15 @@ void write_c_run(Writer& writer, const EmitContext& context, const char* functio
                  const char* parameter, const char* argument) {
   const std::string& name = context.options.name;
   const std::string state = c_state_parameter(context.program);
-  writer.scope(
-      cat("extern \"C\" void ", name, function, run_parameters(context.program, state), parameter,
-          ") noexcept"),
-      [&] {
-        write_state_check(writer, context);
-        writer.line(cat(name, "::run(", run_arguments(context.program, c_state_argument(context)),
-                        argument, ");"));
-      });
+  const bool has_sizes = bound_of(context.program) != nullptr;
+  writer.scope(cat("extern \"C\" ", has_sizes ? "int " : "void ", name, function,
+                   run_parameters(context.program, state), parameter, ") noexcept"),
+               [&] {
+                 write_state_check(writer, context);
+                 writer.line(cat(has_sizes ? "return " : "", name, "::run(",
+                                 run_arguments(context.program, c_state_argument(context)),
+                                 argument, has_sizes ? ") ? 1 : 0;" : ");"));
+               });
 }
 
 }  // namespace
@@ -299,6 +329,7 @@ std::string run_definition(const EmitContext& context) {
   const std::string& name = context.options.name;
   const std::string parameters = run_parameters(program);
   const bool threads = program.shares > 1;
+  const char* const result = bound_of(program) == nullptr ? "void" : "bool";
   Writer writer;
   writer.line(cat("namespace ", name, " {"));
   writer.line();
@@ -310,7 +341,7 @@ std::string run_definition(const EmitContext& context) {
     writer.line();
   }
   write_reset(writer, context);
-  writer.scope(cat("void run(", parameters, threads ? kThreadsParameter : "", ") noexcept"),
+  writer.scope(cat(result, " run(", parameters, threads ? kThreadsParameter : "", ") noexcept"),
                [&] { write_run_body(writer, program); });
   if (threads) {
     writer.line();
@@ -345,6 +376,8 @@ std::string profile_header(const EmitContext& context) {
   writer.line(
       "// inputs[i] and outputs[i] point to what run() takes. The steps called in order are "
       "run().");
+  if (bound_of(context.program) != nullptr)
+    writer.line("// That is, with the greatest size; steps for other sizes do nothing here.");
   if (!context.program.regions.empty())
     writer.line("// Except for loops, which are one trip here, and branches, which are all taken.");
   writer.open("struct Step");
@@ -370,9 +403,13 @@ std::string profile_definition(const EmitContext& context) {
   writer.line("namespace profile {");
   writer.line("namespace {");
   writer.line();
-  if (!program.steps.empty()) writer.line("using steps::at;");
+  if (bound_of(program) != nullptr) {
+    writer.line("using namespace steps;");
+  } else if (!program.steps.empty()) {
+    writer.line("using steps::at;");
+  }
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (program.buffers[i].home != Home::kArena) continue;
+    if (program.buffers[i].home != Home::kArena || bound_of(program) != nullptr) continue;
     writer.line(cat("using steps::", buffer_name(program, static_cast<int>(i)), ";"));
   }
   writer.line();
@@ -382,10 +419,16 @@ std::string profile_definition(const EmitContext& context) {
   }
   for (const auto& step : program.steps) {
     const bool threads = program.shares > 1;
+    const SizedStep* const of_size = sized(*step);
     writer.scope(cat("void run_", step->name, "(", kProfileParameters,
                      threads ? kThreadsParameter : "", ")"),
                  [&] {
                    if (is_divided(*step)) writer.line("Call call{inputs, outputs, arena};");
+                   if (of_size != nullptr) {
+                     if (!runs_at_greatest(*step)) return;
+                     writer.line(cat("[[maybe_unused]] constexpr int size = ",
+                                     of_size->bound->range.most, ";"));
+                   }
                    writer.line(cat(is_divided(*step) ? "" : "steps::",
                                    call_of(program, *step, argument_in_profile)));
                  });

@@ -7,7 +7,8 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
-#include "compiler/stage/recorder.h"
+#include "compiler/program/sized_step.h"
+#include "compiler/stage/recording.h"
 #include "compiler/text/names.h"
 
 namespace etch {
@@ -37,22 +38,15 @@ std::string name_of_body(const Step& step) {
 }
 
 // What the step prints under another name, without what is said about it alone.
-struct Renamed {
-  std::vector<RecordedFunction> functions;
-  int statements = 0;
-};
-Renamed recorded_under(Step& step, const IsaTraits& isa, const std::string& name,
-                       const std::string& parameters = {}) {
+Recording recorded_under(Step& step, const IsaTraits& isa, const std::string& name,
+                         const std::string& parameters = {}) {
   const std::string own = std::exchange(step.name, name);
   const std::string summary = std::exchange(step.summary, "for several layers");
   const std::vector<std::string> facts = std::exchange(step.facts, {});
   std::vector<std::string> owners;
   for (ConstantArray& constant : step.constants)
     owners.push_back(std::exchange(constant.owner, ""));
-  Recorder recorder(step, parameters);
-  recorder.set_isa(isa);
-  step.run(recorder);
-  Renamed out{recorder.functions(), recorder.statements()};
+  Recording out = record(step, isa, parameters);
   for (std::size_t i = 0; i < owners.size(); ++i) step.constants[i].owner = owners[i];
   step.facts = facts;
   step.summary = summary;
@@ -79,7 +73,7 @@ std::map<std::string, std::string> shared_bodies(const Program& program) {
   std::map<std::string, std::vector<const Step*>> alike;
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
-    const Renamed recorded = recorded_under(*step, program.isa, "step");
+    const Recording recorded = recorded_under(*step, program.isa, "step");
     if (recorded.statements < kLeastStatements) continue;
     alike[kinds_of_constants(*step) + text_of_functions(recorded.functions)].push_back(&*step);
   }
@@ -100,10 +94,8 @@ std::vector<RecordedFunction> body_definition(Step& step, const IsaTraits& isa,
 }
 
 std::string body_declaration(const Step& step, const std::string& body) {
-  const std::string own = parameters_of(step);
-  const std::string constants = constant_parameters(step, body);
-  const char* const comma = own.empty() || constants.empty() ? "" : ", ";
-  return cat("[[gnu::noinline]] void ", body, "(", own, comma, constants, ") noexcept;");
+  return cat("[[gnu::noinline]] void ", body, "(",
+             declared_parameters(step, constant_parameters(step, body)), ") noexcept;");
 }
 
 std::string handing_over(const Step& step, const std::string& body) {
@@ -115,9 +107,11 @@ std::string handing_over(const Step& step, const std::string& body) {
   if (step.partition.shares > 1) add("share");
   for (const ConstantArray& constant : step.constants)
     add(cat(constant.owner.empty() ? step.name : constant.owner, "_", constant.suffix));
+  if (const SizedStep* const of_size = sized(step); of_size != nullptr && of_size->needs_size())
+    add("size");
   std::string out = cat("// ", comment_text(step.summary), "\n");
   for (const std::string& fact : step.facts) out += cat("// ", comment_text(fact), "\n");
-  return cat(out, "void ", step.name, "(", parameters_of(step), ") noexcept {\n  ", body, "(",
+  return cat(out, "void ", step.name, "(", declared_parameters(step), ") noexcept {\n  ", body, "(",
              arguments, ");\n}\n");
 }
 

@@ -6,7 +6,7 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/code/shared_bodies.h"
 #include "compiler/emit/code/shared_tiles.h"
-#include "compiler/stage/recorder.h"
+#include "compiler/stage/recording.h"
 
 namespace etch {
 namespace {
@@ -61,12 +61,10 @@ std::vector<Definition> definitions_of(const Program& program) {
       out[first->second].handing_over += cat("\n", origin, handing_over(*step, body->second));
       continue;
     }
-    Recorder recorder(*step);
-    recorder.set_isa(program.isa);
-    step->run(recorder);
+    Recording recording = record(*step, program.isa);
     Definition& one = out.emplace_back();
-    one.statements = recorder.statements();
-    one.code = {step->name, step->kind, recorder.functions()};
+    one.statements = recording.statements;
+    one.code = {step->name, step->kind, std::move(recording.functions)};
     if (!hands_over) {
       one.origin = origin;
       continue;

@@ -13,7 +13,7 @@ namespace etch {
 
 namespace {
 
-constexpr int kEvidenceFormat = 1;
+constexpr int kEvidenceFormat = 2;
 
 void add_hashes(JsonStream& json, std::string_view key, const std::vector<OutputFile>& files) {
   json.array(key, [&] {
@@ -72,11 +72,12 @@ std::string manifest(const Program& program, const EmitOptions& options,
 
 std::vector<OutputFile> evidence_files(const Program& program, const EmitOptions& options,
                                        const std::vector<OutputFile>& files,
-                                       const CertificateLog& certificates) {
+                                       const CertificateLog& certificates,
+                                       const KeptChannelsLog* kept) {
   std::vector<OutputFile> parts;
   std::vector<Network> networks;
   const auto add = [&](const Program& one, std::string name, std::string suffix) {
-    add_parts(parts, {one, name, files, certificates}, suffix);
+    add_parts(parts, {one, name, files, certificates, kept}, suffix);
     networks.push_back({std::string(one.isa.name), std::move(name), std::move(suffix)});
   };
   if (program.variants.empty()) add(program, options.name, "");

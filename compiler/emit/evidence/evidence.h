@@ -16,9 +16,10 @@ namespace etch {
 inline constexpr char kEvidenceMark[] = "evidence.json";
 
 // The files of the folder of evidence on `files`, which were generated from `program`, whose
-// lowering `certificates` has observed.
+// lowering `certificates` and whose pruning `kept` has observed.
 std::vector<OutputFile> evidence_files(const Program& program, const EmitOptions& options,
                                        const std::vector<OutputFile>& files,
-                                       const CertificateLog& certificates);
+                                       const CertificateLog& certificates,
+                                       const KeptChannelsLog* kept = nullptr);
 
 }  // namespace etch

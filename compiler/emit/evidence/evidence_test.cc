@@ -107,5 +107,41 @@ TEST(Evidence, HasTheLeastAccumulatorOfEachResult) {
   EXPECT_EQ(channels[1]["thresholds"], Json::array());
 }
 
+TEST(Evidence, HasTheExactFactorsOf16Bits) {
+  const Program program = planned_program();
+  CertificateLog log;
+  log.add(*program.steps[0], WordProductCertificate{3, {4, -5, 6}, {{-7, 8, 9, 10, -11}}});
+  log.add(*program.steps[1], WordSumCertificate{{{14, 12, 15}}, 13, 16, {17, 18, 19}});
+  const Json steps = Json::parse(requantization_part({program, "model", {}, log}))["steps"];
+  EXPECT_EQ(steps[0]["clamp"], Json::parse("[-5, 6]"));
+  EXPECT_EQ(steps[0]["channels"][0],
+            Json::parse(R"({"accumulators": [-7, 8], "factor": 9, "exponent": 10, "rest": -11})"));
+  EXPECT_EQ(steps[1]["unit"], 13);
+  EXPECT_EQ(steps[1]["terms"], Json::parse(R"([{"zero_point": 14, "part": 12, "factor": 15}])"));
+}
+
+TEST(Evidence, HasTheWindowsOfPoolsAndTheEntriesOfTables) {
+  const Program program = planned_program();
+  CertificateLog log;
+  ConvAxis axis;
+  axis.in = 9;
+  axis.kernel = 2;
+  axis.pad_end = 1;
+  WindowCertificate windows;
+  windows.geometry.axes = {axis};
+  log.add(*program.steps[0], windows);
+  TableCertificate table{"x", DType::kS8, DType::kU8, {}};
+  table.entries[255] = 7;
+  log.add(*program.steps[1], table);
+  const Json steps = Json::parse(requantization_part({program, "model", {}, log}))["steps"];
+  EXPECT_EQ(steps[0]["kind"], "maximum");
+  EXPECT_EQ(steps[0]["windows"],
+            Json::parse(R"([{"in": 9, "kernel": 2, "stride": 1, "dilation": 1, "pads": [0, 1],
+                             "out": 1}])"));
+  EXPECT_EQ(steps[1]["from"], "int8");
+  EXPECT_EQ(steps[1]["entries"].size(), 256U);
+  EXPECT_EQ(steps[1]["entries"][255], 7);
+}
+
 }  // namespace
 }  // namespace etch

@@ -14,6 +14,7 @@ struct EvidenceContext {
   std::string name;                      // of the network: its namespace
   const std::vector<OutputFile>& files;  // all that were generated
   const CertificateLog& certificates;
+  const KeptChannelsLog* kept = nullptr;
 };
 
 // From nodes to steps to lines and symbols; what each step uses.

@@ -1,10 +1,11 @@
-// Certificates of requantization; see parts.h. The thresholds are those of the float rule itself,
-// whatever form the generated code has.
+// Certificates of requantization by the float rule; see certificates.h. The thresholds are those of
+// the rule itself, whatever form the generated code has.
 #include "compiler/program/requantization.h"
 
 #include <string>
 #include <vector>
 
+#include "compiler/emit/evidence/certificates.h"
 #include "compiler/emit/evidence/json_stream.h"
 #include "compiler/emit/evidence/parts.h"
 #include "compiler/program/requantize/channel.h"
@@ -74,10 +75,10 @@ void add_channel(JsonStream& json, const Step& step, const StepCertificate& cert
   if (m < step.requantized.size()) add_form(json, step.requantized[m].form);
 }
 
-void add_step(JsonStream& json, const Step& step, const StepCertificate& certificate) {
+}  // namespace
+
+void add_certificate(JsonStream& json, const Step& step, const StepCertificate& certificate) {
   const Requantize::Kind kind = kind_of(step, certificate);
-  json.member("step", step.name);
-  json.member("node", step.node);
   json.member("kind", name_of(kind));
   json.flag("residual", certificate.residual);
   json.member("x_zero_point", certificate.x_zero_point);
@@ -91,15 +92,18 @@ void add_step(JsonStream& json, const Step& step, const StepCertificate& certifi
   });
 }
 
-}  // namespace
-
 std::string requantization_part(const EvidenceContext& context) {
   JsonStream json;
   json.flag("floats", context.program.isa.float_requantization);
   json.array("steps", [&] {
     for (const auto& step : context.program.steps) {
-      const StepCertificate* const certificate = context.certificates.find(*step);
-      if (certificate != nullptr) json.object({}, [&] { add_step(json, *step, *certificate); });
+      const ArithmeticCertificate* const found = context.certificates.find(*step);
+      if (found == nullptr) continue;
+      json.object({}, [&] {
+        json.member("step", step->name);
+        json.member("node", step->node);
+        std::visit([&](const auto& one) { add_certificate(json, *step, one); }, *found);
+      });
     }
   });
   return json.finish();

@@ -151,6 +151,17 @@ void add_bounds(JsonStream& json, const Step& step) {
   });
 }
 
+// Which of the file's channels are left of a convolution.
+void add_kept(JsonStream& json, const EvidenceContext& context, const Step& step) {
+  if (context.kept == nullptr || step.macs == 0) return;  // copies and halos of the node
+  const auto kept = context.kept->find(step.node);
+  if (kept == context.kept->end()) return;
+  json.object("kept", [&] {
+    json.list("inputs", kept->second.inputs);
+    json.list("outputs", kept->second.outputs);
+  });
+}
+
 void add_step(JsonStream& json, const EvidenceContext& context, const Step& step,
               const std::map<std::string, Place>& places) {
   json.member("name", step.name);
@@ -171,6 +182,7 @@ void add_step(JsonStream& json, const EvidenceContext& context, const Step& step
       json.list("lines", std::vector<std::int64_t>{place->second.first, place->second.last});
     });
   }
+  add_kept(json, context, step);
   add_bounds(json, step);
   add_constants(json, context, step);
   add_uses(json, context.program, step);

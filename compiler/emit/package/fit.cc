@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/targets/targets.h"
+
 namespace etch {
 namespace {
 
@@ -64,17 +66,19 @@ constexpr Row kRows[] = {
     {"riscv64-rvv", {"RISCV && 64BIT", "a 64-bit RISC-V CPU", {}, "*", kRiscvPlatforms}},
     {"riscv32imac",
      {"RISCV && !64BIT", "a 32-bit RISC-V CPU", kEspRiscv, "esp32", kRiscvPlatforms}},
-    {"sse41", {"X86 || ARCH_POSIX", "an x86-64 CPU", {}, "*", R"(["native"])"}},
-    {"avx2", {"X86 || ARCH_POSIX", "an x86-64 CPU", {}, "*", R"(["native"])"}},
-    {"avx_vnni", {"X86 || ARCH_POSIX", "an x86-64 CPU", {}, "*", R"(["native"])"}},
-    {"avx512_vnni", {"X86 || ARCH_POSIX", "an x86-64 CPU", {}, "*", R"(["native"])"}},
 };
+
+// Of every instruction set that isas.def has beside the portable one.
+constexpr PackageFit kX86 = {"X86 || ARCH_POSIX", "an x86-64 CPU", {}, "*", R"(["native"])"};
 
 }  // namespace
 
 PackageFit package_fit(std::string_view target) {
   const auto* const found = std::ranges::find(kRows, target, &Row::target);
-  return found == std::end(kRows) ? PackageFit{} : found->fit;
+  if (found != std::end(kRows)) return found->fit;
+  const bool known =
+      std::ranges::find(all_targets(), target, &IsaTraits::name) != all_targets().end();
+  return known ? kX86 : PackageFit{};
 }
 
 bool asks_for_fpu(const Program& program) {

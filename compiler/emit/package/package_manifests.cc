@@ -180,7 +180,9 @@ OutputFile sketch(const EmitContext& context) {
   });
   writer.line();
   writer.scope("void loop()", [&] {
-    writer.line(cat(name, "::run(", arguments, "arena);"));
+    const std::string size = greatest_size(context);
+    writer.line(cat(size.empty() ? "" : "static_cast<void>(", name, "::run(", arguments, "arena",
+                    size.empty() ? "" : ", ", size, size.empty() ? ");" : "));"));
     for (const Port& port : program.outputs) {
       if (is_state(port)) continue;
       writer.line(cat("for (const ", name, "::", camel(port), " value : ", port.identifier,

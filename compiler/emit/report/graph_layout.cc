@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/text/numbers.h"
+#include "compiler/emit/report/html.h"
 
 namespace etch {
 namespace {
@@ -47,8 +47,6 @@ std::vector<std::size_t> columns_of(std::size_t nodes, const std::vector<GraphEd
   }
   return columns;
 }
-
-std::string at(double value) { return fixed(value, 1); }
 
 class Layout {
  public:
@@ -199,26 +197,26 @@ class Layout {
     const double x = x_of(from) + GraphLayout::kNodeWidth, y = items_[from].y;
     const double end_x = x_of(to), end_y = items_[to].y;
     if (row_of(from) == row_of(to)) {
-      if (y == end_y) return cat("L", at(end_x), " ", at(end_y));
+      if (y == end_y) return cat("L", px(end_x), " ", px(end_y));
       const double middle = (x + end_x) / 2;
-      return cat("C", at(middle), " ", at(y), " ", at(middle), " ", at(end_y), " ", at(end_x), " ",
-                 at(end_y));
+      return cat("C", px(middle), " ", px(y), " ", px(middle), " ", px(end_y), " ", px(end_x), " ",
+                 px(end_y));
     }
     const double lane = 8 + 4 * (lanes_[row_of(from)]++ % 5);
     const double right = x_of(from) + GraphLayout::kNodeWidth + lane;
     const double below = bottoms_[row_of(from)] + lane;
-    return cat("L", at(right), " ", at(y), "L", at(right), " ", at(below), "L", at(kMargin - lane),
-               " ", at(below), "L", at(kMargin - lane), " ", at(end_y), "L", at(end_x), " ",
-               at(end_y));
+    return cat("L", px(right), " ", px(y), "L", px(right), " ", px(below), "L", px(kMargin - lane),
+               " ", px(below), "L", px(kMargin - lane), " ", px(end_y), "L", px(end_x), " ",
+               px(end_y));
   }
 
   std::string path_of(const std::vector<std::size_t>& path) {
     std::string out =
-        cat("M", at(x_of(path.front()) + GraphLayout::kNodeWidth), " ", at(items_[path.front()].y));
+        cat("M", px(x_of(path.front()) + GraphLayout::kNodeWidth), " ", px(items_[path.front()].y));
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {
       out += piece(path[i], path[i + 1]);
       const bool passes = i + 2 < path.size();
-      if (passes) out += cat("H", at(x_of(path[i + 1]) + GraphLayout::kNodeWidth));
+      if (passes) out += cat("H", px(x_of(path[i + 1]) + GraphLayout::kNodeWidth));
     }
     return out;
   }

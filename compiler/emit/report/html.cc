@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/base/check.h"
+#include "compiler/text/numbers.h"
 
 namespace etch {
 
@@ -27,6 +28,8 @@ std::string escaped(std::string_view text) {
   }
   return out;
 }
+
+std::string px(double value) { return fixed(value, 1); }
 
 void Html::open(std::string_view tag, const Attributes& attributes) {
   out_ += '<';

@@ -13,6 +13,9 @@ namespace etch {
 // `text` with &, <, > and both quotes as entities, and other control characters as spaces.
 std::string escaped(std::string_view text);
 
+// A coordinate or length in SVG, with one digit after the point.
+std::string px(double value);
+
 class Html {
  public:
   using Attributes = std::vector<std::pair<std::string_view, std::string>>;

@@ -184,6 +184,13 @@ std::string report_json(const ReportData& data) {
   if (data.state_bytes > 0) {
     out["state"] = {{"bytes", data.state_bytes}, {"alignment", kStateAlignment}};
   }
+  if (data.sizes) {
+    out["sizes"] = {{"symbol", data.sizes->symbol},
+                    {"parameter", data.sizes->parameter},
+                    {"least", data.sizes->least},
+                    {"most", data.sizes->most},
+                    {"functions", data.sizes->functions}};
+  }
   if (!data.budget.empty()) out["budget"] = array_of(data.budget, option_json);
   out["inputs"] = ports_json(data, data.inputs, 0);
   out["outputs"] = ports_json(data, data.outputs, data.inputs.size());

@@ -57,6 +57,13 @@ struct LayerReport {
   std::optional<std::int64_t> code_bytes;
 };
 
+// Of programs for several sizes, whose layers and buffers are those of the greatest.
+struct SizesReport {
+  std::string symbol, parameter;  // in the model, and of run()
+  std::int64_t least = 0, most = 0;
+  std::int64_t functions = 0;  // of steps, for all sizes
+};
+
 struct ReportData {
   std::string name;
   std::string target, target_title;
@@ -71,6 +78,7 @@ struct ReportData {
   std::int64_t flash_bytes = 0;  // weights and tables
   std::int64_t arena_alignment = 0;
   std::int64_t state_bytes = 0;  // 0: it has none
+  std::optional<SizesReport> sizes;
   std::int64_t arena_bytes = 0;  // with the slack after the last buffer
   std::int64_t most_live_bytes = 0;
   std::int64_t saved_in_place = 0;

@@ -1,5 +1,7 @@
 // Gathers what both reports tell; see report.h.
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -8,6 +10,7 @@
 #include "compiler/emit/report/report.h"
 #include "compiler/program/arena.h"
 #include "compiler/program/requantization.h"
+#include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/program/tunable.h"
 #include "compiler/schedule/memory.h"
@@ -109,6 +112,36 @@ std::vector<Port> printable_ports(std::vector<Port> ports) {
   return ports;
 }
 
+// Leaves out the buffers that the greatest size does not use, and counts its own steps only.
+void show_greatest_size(const Program& program, ReportData& data) {
+  const SizeRange& range = bound_of(program)->range;
+  std::set<std::string> functions;
+  std::vector<int> kept_before = {0};  // each step
+  for (const auto& step : program.steps) {
+    functions.insert(step->called());
+    kept_before.push_back(kept_before.back() + (runs_at_greatest(*step) ? 1 : 0));
+  }
+  data.sizes = {printable(range.symbol), size_parameter(program), range.least, range.most,
+                std::ssize(functions)};
+  std::vector<Buffer> buffers;
+  std::vector<int> places;  // of the buffers that stay
+  for (Buffer& buffer : data.buffers) {
+    places.push_back(static_cast<int>(buffers.size()));
+    if (buffer.first_step < 0) {
+      buffers.push_back(buffer);
+      continue;
+    }
+    buffer.first_step = kept_before[static_cast<std::size_t>(buffer.first_step)];
+    buffer.last_step = kept_before[static_cast<std::size_t>(buffer.last_step) + 1] - 1;
+    if (buffer.first_step <= buffer.last_step) buffers.push_back(buffer);
+  }
+  data.buffers = std::move(buffers);
+  for (LayerReport& layer : data.layers) {
+    for (int& buffer : layer.reads) buffer = places[static_cast<std::size_t>(buffer)];
+    for (int& buffer : layer.writes) buffer = places[static_cast<std::size_t>(buffer)];
+  }
+}
+
 // The best variant's layers and buffers, and what all need together.
 ReportData variants_report(const Program& program, const EmitOptions& options,
                            const std::vector<std::string>& files) {
@@ -171,10 +204,13 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.inputs = printable_ports(program.inputs);
   data.outputs = printable_ports(program.outputs);
   data.parameters = port_parameters(program);
-  for (const auto& step : program.steps) data.layers.push_back(layer_of(program, *step));
+  for (const auto& step : program.steps) {
+    if (runs_at_greatest(*step)) data.layers.push_back(layer_of(program, *step));
+  }
   add_tensors(program.quantization, data.layers);
   data.buffers = program.buffers;
   for (Buffer& buffer : data.buffers) buffer.label = printable(buffer.label);
+  if (bound_of(program) != nullptr) show_greatest_size(program, data);
   data.pruning = program.pruning;
   data.fusions = program.fusions.records();
   data.budget = program.budget;

@@ -77,8 +77,6 @@ class StepGraph {
   std::set<std::pair<std::size_t, std::size_t>> seen_;
 };
 
-std::string at(double value) { return fixed(value, 1); }
-
 std::string shortened(const std::string& name) {
   if (name.size() <= kMostLetters) return name;
   return name.substr(0, kMostLetters - 1) + "\u2026";
@@ -104,9 +102,9 @@ class Picture {
 
   void draw() {
     html_.begin("svg", {{"id", "picture"},
-                        {"viewBox", cat("0 0 ", at(layout_.width), " ", at(layout_.height))},
-                        {"width", at(layout_.width)},
-                        {"height", at(layout_.height)},
+                        {"viewBox", cat("0 0 ", px(layout_.width), " ", px(layout_.height))},
+                        {"width", px(layout_.width)},
+                        {"height", px(layout_.height)},
                         {"role", "img"},
                         {"aria-label", "The steps and the tensors between them"}});
     html_.newline();
@@ -134,16 +132,16 @@ class Picture {
   void text(const GraphLayout::Point& place, double down, std::string_view type,
             std::string_view words) {
     html_.element(
-        "text", {{"class", std::string(type)}, {"x", at(place.x + 10)}, {"y", at(place.y + down)}},
+        "text", {{"class", std::string(type)}, {"x", px(place.x + 10)}, {"y", px(place.y + down)}},
         words);
   }
 
   void box(const GraphLayout::Point& place, std::string_view type, double width) {
     html_.leaf("rect", {{"class", std::string(type)},
-                        {"x", at(place.x)},
-                        {"y", at(place.y)},
-                        {"width", at(width)},
-                        {"height", at(GraphLayout::kNodeHeight)},
+                        {"x", px(place.x)},
+                        {"y", px(place.y)},
+                        {"width", px(width)},
+                        {"height", px(GraphLayout::kNodeHeight)},
                         {"rx", "4"}});
   }
 

@@ -17,8 +17,6 @@ constexpr double kWidth = 1160, kLeft = 92, kRight = 8;
 constexpr double kPanelHeight = 58, kGap = 16, kArenaHeight = 280, kAxis = 26;
 constexpr double kLetter = 6.4;  // width of one, about
 
-std::string at(double value) { return fixed(value, 1); }
-
 // One row of bars.
 struct Panel {
   std::string title, most_text;
@@ -47,7 +45,7 @@ class Timeline {
 
   void draw() {
     const double height = arena_top_ + kArenaHeight + kAxis;
-    html_.begin("svg", {{"viewBox", cat("0 0 ", at(kWidth), " ", at(height))}, {"role", "img"}});
+    html_.begin("svg", {{"viewBox", cat("0 0 ", px(kWidth), " ", px(height))}, {"role", "img"}});
     html_.newline();
     for (std::size_t i = 0; i < panels_.size(); ++i) label_panel(i);
     label_arena();
@@ -84,16 +82,16 @@ class Timeline {
   }
 
   void label(double x, double y, std::string_view text, std::string_view type = "") {
-    Html::Attributes attributes = {{"x", at(x)}, {"y", at(y)}, {"text-anchor", "end"}};
+    Html::Attributes attributes = {{"x", px(x)}, {"y", px(y)}, {"text-anchor", "end"}};
     if (!type.empty()) attributes.push_back({"class", std::string(type)});
     html_.element("text", attributes, text);
   }
   void line(double y, std::string_view type) {
     html_.leaf("line", {{"class", std::string(type)},
-                        {"x1", at(kLeft)},
-                        {"x2", at(kWidth - kRight)},
-                        {"y1", at(y)},
-                        {"y2", at(y)}});
+                        {"x1", px(kLeft)},
+                        {"x2", px(kWidth - kRight)},
+                        {"y1", px(y)},
+                        {"y2", px(y)}});
   }
 
   void label_panel(std::size_t i) {
@@ -130,18 +128,18 @@ class Timeline {
     html_.begin("a", {{"href", cat("#l", i)}});
     html_.element("title", cost_of(layer));
     html_.leaf("rect", {{"class", "hit"},
-                        {"x", at(left)},
+                        {"x", px(left)},
                         {"y", "0"},
-                        {"width", at(column())},
-                        {"height", at(arena_top_ + kArenaHeight)}});
+                        {"width", px(column())},
+                        {"height", px(arena_top_ + kArenaHeight)}});
     for (std::size_t p = 0; p < panels_.size(); ++p) {
       if (panels_[p].values[i] <= 0) continue;
       const double height = std::max(0.6, kPanelHeight * panels_[p].values[i] / panels_[p].most);
       html_.leaf("rect", {{"class", std::string(class_of(layer.kind).name)},
-                          {"x", at(left + column() * 0.08)},
-                          {"y", at(panel_bottom(p) - height)},
-                          {"width", at(column() * 0.84)},
-                          {"height", at(height)}});
+                          {"x", px(left + column() * 0.08)},
+                          {"y", px(panel_bottom(p) - height)},
+                          {"width", px(column() * 0.84)},
+                          {"height", px(height)}});
     }
     html_.end();
     html_.newline();
@@ -154,10 +152,10 @@ class Timeline {
     const double top = y_of(buffer.arena_offset + buffer.bytes);
     const double height = y_of(buffer.arena_offset) - top;
     html_.begin("rect", {{"class", cat("buffer ", class_of(maker.kind).name)},
-                         {"x", at(left)},
-                         {"y", at(top)},
-                         {"width", at(width)},
-                         {"height", at(std::max(0.6, height))}});
+                         {"x", px(left)},
+                         {"y", px(top)},
+                         {"width", px(width)},
+                         {"height", px(std::max(0.6, height))}});
     const std::string& last = data_.layers[static_cast<std::size_t>(buffer.last_step)].name;
     html_.element("title", cat(buffer.label, ": ", with_thousands(buffer.bytes), " ",
                                plural(buffer.bytes, "byte"), " at ",
@@ -166,7 +164,7 @@ class Timeline {
     const std::string name = maker.name;
     if (height >= 13 && width >= kLetter * static_cast<double>(name.size()) + 6) {
       html_.element("text",
-                    {{"class", "inside"}, {"x", at(left + 4)}, {"y", at(top + height / 2 + 4)}},
+                    {{"class", "inside"}, {"x", px(left + 4)}, {"y", px(top + height / 2 + 4)}},
                     name);
     }
     html_.newline();
@@ -181,7 +179,7 @@ class Timeline {
     const double y = arena_top_ + kArenaHeight + 15;
     for (std::int64_t i = 0; i < count; i += every) {
       html_.element("text",
-                    {{"x", at(x_of(i) + column() / 2)}, {"y", at(y)}, {"text-anchor", "middle"}},
+                    {{"x", px(x_of(i) + column() / 2)}, {"y", px(y)}, {"text-anchor", "middle"}},
                     cat(i));
     }
     label(kLeft - 8, y, "step", "head");

@@ -109,6 +109,14 @@ std::int64_t used_bytes(const ReportData& data, int step) {
   return used;
 }
 
+std::string about_sizes(const ReportData& data) {
+  if (!data.sizes) return {};
+  return cat("'", data.sizes->symbol, "' is from ", data.sizes->least, " to ", data.sizes->most,
+             " when it runs: ", counted(data.sizes->functions, "function"), " for ",
+             counted(static_cast<std::int64_t>(data.layers.size()), "step"),
+             "; all figures are those of ", data.sizes->most);
+}
+
 std::string about_memory(const ReportData& data) {
   const RamPeak peak = ram_peak(data);
   if (peak.step < 0) return {};
@@ -140,7 +148,7 @@ RamPeak ram_peak(const ReportData& data) {
 std::vector<std::string> verdict(const ReportData& data) {
   double total_us = 0;
   for (const LayerReport& layer : data.layers) total_us += layer.time ? layer.time->median_us : 0;
-  std::vector<std::string> sentences = {about_integers(data)};
+  std::vector<std::string> sentences = {about_sizes(data), about_integers(data)};
   if (has_quantization(data)) sentences.push_back(about_islands(data, total_us));
   sentences.push_back(about_memory(data));
   sentences.push_back(about_time(data, total_us));

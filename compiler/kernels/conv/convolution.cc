@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/built.h"
 #include "compiler/kernels/conv/depthwise/spread.h"
@@ -79,10 +78,8 @@ bool add_built(Lowering& lowering, const Node& node, const ConvProblem& problem,
 
 namespace {
 
-// Tells who listens what the step of this problem requantizes.
-void certify(const ConvProblem& problem, const Step& step) {
-  CertificateLog* const log = Observation<CertificateLog>::current();
-  if (log == nullptr) return;
+// What the step of this problem requantizes.
+StepCertificate certificate_of(const ConvProblem& problem) {
   StepCertificate out{problem.out, problem.x_zero_point, problem.residual.has_value(), {}};
   if (problem.scale.empty()) out.out.kind = Requantize::Kind::kInt32;
   for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
@@ -90,7 +87,7 @@ void certify(const ConvProblem& problem, const Step& step) {
     out.channels.push_back(
         {problem.scale.empty() ? 1.0F : problem.scale[static_cast<std::size_t>(m)], low, high});
   }
-  log->add(step, std::move(out));
+  return out;
 }
 
 }  // namespace
@@ -110,7 +107,7 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
     if (!built.refusal.empty()) return lowering.unsupported(node, std::move(built.refusal));
     const Step* const step = built.step.get();
     if (step == nullptr || !add_built(lowering, node, seen, std::move(built))) continue;
-    return certify(seen, *step);
+    return certify(*step, [&] { return certificate_of(seen); });
   }
   ETCH_CHECK(false);  // the last provider serves every problem
 }

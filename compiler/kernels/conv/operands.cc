@@ -92,7 +92,7 @@ ConvProblem matrix_problem(const View& x, const View& y, std::int64_t rows, std:
 
 namespace {
 constexpr std::int64_t kSmallHalo = 8;  // per side: cheaper than border regions
-constexpr std::size_t kMostRegions =
+constexpr std::size_t kMostRegionsWithoutHalo =
     16;  // more of them cost more code than a wide halo costs memory
 
 bool wants_halo(const ConvGeometry& geometry) {
@@ -101,9 +101,9 @@ bool wants_halo(const ConvGeometry& geometry) {
   for (const ConvAxis& axis : geometry.axes) {
     const HaloNeed need = halo_need(axis, geometry.direction);
     small = small && need.begin <= kSmallHalo && need.end <= kSmallHalo;
-    regions *= count_segments(axis, geometry.direction, 0, 0, kMostRegions).segments;
+    regions *= count_segments(axis, geometry.direction, 0, 0, kMostRegionsWithoutHalo).segments;
   }
-  return small || regions > kMostRegions;
+  return small || regions > kMostRegionsWithoutHalo;
 }
 }  // namespace
 

@@ -26,10 +26,12 @@ std::int32_t folded_bias(const ConvProblem& problem, std::int64_t m, const std::
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+constexpr std::int64_t kMostInt32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kLeastInt32 = std::numeric_limits<std::int32_t>::min();
 
-bool is_int32(const AccumulatorRange& range) { return range.low >= kLeast && range.high <= kMost; }
+bool is_int32(const AccumulatorRange& range) {
+  return range.low >= kLeastInt32 && range.high <= kMostInt32;
+}
 
 // Of every output channel, in order.
 std::vector<AccumulatorRange> ranges_of(const ConvProblem& problem) {
@@ -67,7 +69,7 @@ void choose_floats(const ConvProblem& problem, const std::vector<AccumulatorRang
   bool clamp = false;
   for (std::size_t m = 0; m < ranges.size(); ++m) {
     const AccumulatorRange range =
-        is_int32(ranges[m]) ? ranges[m] : AccumulatorRange{kLeast, kMost};
+        is_int32(ranges[m]) ? ranges[m] : AccumulatorRange{kLeastInt32, kMostInt32};
     clamp = clamp || may_leave_int32(range.low, range.high, problem.scale[m]);
   }
   proof.out.kind = clamp ? Requantize::Kind::kFloatClamp : Requantize::Kind::kFloat;

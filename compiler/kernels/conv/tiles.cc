@@ -19,7 +19,7 @@ constexpr std::int64_t kResidentWeights = 200 * 1024;
 // L2 at this many bytes per cycle.
 constexpr std::int64_t kNearWeights = 24 * 1024;
 constexpr double kFarBytesPerCycle = 32;
-constexpr int kMostTileRows = 4;
+constexpr int kMostRowsOfTile = 4;
 // Of a step, unless the user wants more.
 constexpr std::int64_t kMostStatements = 1800;
 // The same for --optimize size.
@@ -146,7 +146,7 @@ Shape2 best_tile(const IsaTraits& isa, const ConvRegion& region,
         blocks, [&](const ChannelBlock& block) { return fits_registers(isa, block, rows, cols); });
   };
   Shape2 best;
-  for (int rows = 1; rows <= std::min(kMostTileRows, region.rows); ++rows) {
+  for (int rows = 1; rows <= std::min(kMostRowsOfTile, region.rows); ++rows) {
     for (int cols = 1; cols <= region.cols && fits(rows, cols); ++cols) {
       const double cycles = region_cycles(isa, region, blocks, rows, cols);
       if (cycles < best.cycles) best = {rows, cols, cycles};

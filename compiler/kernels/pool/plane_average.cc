@@ -27,6 +27,12 @@ bool has_planes(const Lowering& lowering, const View& x) {
 
 ETCH_INSTANTIATE_STEP(PlaneAverageStep);
 
+StepCertificate plane_certificate(const PoolPlan& plan, std::int64_t pixels) {
+  const std::int64_t zero = plan.x_zero_point;
+  return {
+      plan.out, plan.x_zero_point, false, {{plan.scale, -zero * pixels, (255 - zero) * pixels}}};
+}
+
 bool add_plane_average(Lowering& lowering, const Node& node, const PoolPlan& plan) {
   const View x = lowering.view(node, 0);
   if (!has_planes(lowering, x)) return false;
@@ -46,7 +52,9 @@ bool add_plane_average(Lowering& lowering, const Node& node, const PoolPlan& pla
   step->plan.scale = plan.scale;
   step->plan.zero_point = plan.out.zero_point;
   step->plan.range = {plan.out.low, plan.out.high};
+  const Step& made = *step;
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+  certify(made, [&] { return plane_certificate(plan, pixels); });
   return true;
 }
 

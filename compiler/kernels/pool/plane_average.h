@@ -2,7 +2,10 @@
 // (templates/kernels/pool/plane_average.h).
 #pragma once
 
+#include <cstdint>
+
 #include "compiler/lower/lowering.h"
+#include "compiler/program/certificate.h"
 #include "templates/kernels/pool/pool.h"
 
 namespace etch {
@@ -11,5 +14,8 @@ namespace etch {
 // neighbouring bytes; false where channels last are better, and nothing is done. `plan` holds the
 // arithmetic.
 bool add_plane_average(Lowering& lowering, const Node& node, const PoolPlan& plan);
+
+// What evidence says of an average over `pixels` positions: it is requantized as one channel.
+StepCertificate plane_certificate(const PoolPlan& plan, std::int64_t pixels);
 
 }  // namespace etch

@@ -143,7 +143,7 @@ void use_assembly(const IsaTraits& isa, PoolPlan& plan, PoolStep& step) {
 }
 
 void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan plan,
-            std::string summary) {
+            std::string summary, const ArithmeticCertificate& certificate) {
   auto step = std::make_unique<PoolStep>();
   if (plan.kind == PoolPlan::Kind::kGlobalAverage && !lowering.isa().float_requantization)
     average_without_floats(lowering.isa(), plan, *step);
@@ -156,7 +156,9 @@ void finish(Lowering& lowering, const Node& node, const Ends& ends, PoolPlan pla
   plan.channels = static_cast<int>(ends.x.shape[1]);
   use_assembly(lowering.isa(), plan, *step);
   step->plan = std::move(plan);
+  const Step& made = *step;
   lowering.add(node, std::move(step), {{"x", &ends.x}, {"y", &ends.y}});
+  certify(made, [&] { return certificate; });
 }
 
 // Whether the planes of a volume [N, C, D, H, W] follow one another row by row.
@@ -183,9 +185,18 @@ void add_pooling(Lowering& lowering, const Node& node, const PoolGeometry& geome
   plan.channels = static_cast<int>(geometry.channels);
   plan.unroll = unrolled_statements(plan, lowering.isa()) <= kMostStatements;
   plan.clamp = plan.kind == PoolPlan::Kind::kAverage && may_leave_int32(plan);
-  const char* const what = plan.kind == PoolPlan::Kind::kMax ? "maximum" : "average";
+  const bool averages = plan.kind == PoolPlan::Kind::kAverage;
+  const WindowCertificate certificate{geometry,
+                                      averages,
+                                      divisor == Divisor::kWholeKernel,
+                                      plan.x_scale,
+                                      plan.y_scale,
+                                      plan.x_zero_point,
+                                      static_cast<int>(plan.y_zero) + plan.y_stored};
   finish(lowering, node, ends, std::move(plan),
-         cat(what, " over windows of ", kernel, ", ", counted(geometry.channels, "channel")));
+         cat(averages ? "average" : "maximum", " over windows of ", kernel, ", ",
+             counted(geometry.channels, "channel")),
+         certificate);
 }
 
 void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout, PoolPlan plan) {
@@ -208,7 +219,8 @@ void add_global_average(Lowering& lowering, const Node& node, ConvLayout layout,
   plan.kind = PoolPlan::Kind::kGlobalAverage;
   plan.regions = {all};
   std::string summary = cat("average over all ", counted(plan.pixels, "position"));
-  finish(lowering, node, ends, std::move(plan), std::move(summary));
+  const StepCertificate certificate = plane_certificate(plan, plan.pixels);
+  finish(lowering, node, ends, std::move(plan), std::move(summary), certificate);
 }
 
 }  // namespace etch

@@ -1,6 +1,8 @@
 // Building float products from their stages; see float_products.h and floats/.
 #include "compiler/kernels/products/float_products.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -126,11 +128,56 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
   return true;
 }
 
+bool all_finite(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
+}
+
+void set_relu(FloatProductStep& step, AfterConv after) {
+  if (after != AfterConv::kRelu) return;
+  step.plan.end.relu = 1;
+  step.summary += ", Relu";
+}
+
+// A convolution between planes that are there, where no reader of y asks for another order.
+bool add_planes(Lowering& lowering, const Node& node, const ConvGeometry& g, AfterConv after) {
+  const int lanes = lowering.isa().assembly == Assembly::kNone ? lowering.isa().lanes : 1;
+  const auto rank = static_cast<int>(g.axes.size()) + 2;
+  if (lanes == 1 || g.layout != ConvLayout::kChannelsFirst || lowering.is_constant(node, 0) ||
+      !lowering.is_constant(node, 1) || !all_finite(lowering.constant(node, 1)) ||
+      !has_order(lowering.view(node, 0), row_major(rank)))
+    return false;
+  View dense;
+  dense.dtype = DType::kF32;
+  dense.shape = g.output_shape();
+  lay_out(dense, row_major(rank));
+  const View& x = lowering.view(node, 0);
+  if (!plan_planes(g, x, dense, lanes)) return false;
+  const View y = lowering.new_output(node, 0, row_major(rank));
+  const auto plan = plan_planes(g, x, y, lanes);
+  if (!plan) return false;  // its readers request another order
+  auto step = make_step(describe_float_conv(g, is_depthwise(g)));
+  step->summary += ", of planes";
+  step->plan = *plan;
+  StepArguments arguments(lowering, node, *step);
+  const Input from = arguments.memory(x, "x");
+  const Input w = arguments.data(in_panels(lowering.constant(node, 1), pack_shape(g, *plan)),
+                                 "weights", "panels of channels, see etch_float_planes.h");
+  const Input bias = addend(node, arguments);
+  step->plan.end.c_column = bias.parameter_step();
+  set_relu(*step, after);
+  step->plan.lines =
+      arguments.scratch("lines", lowering.scratch(DType::kF32, floats_of_lines(*plan)));
+  place(step->plan, from, w, bias, arguments.output("y", y));
+  arguments.add(std::move(step));
+  return true;
+}
+
 }  // namespace
 
 void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g, AfterConv after) {
   if (refuse_empty(lowering, node)) return;
   if (add_columns_of_taps(lowering, node, g)) return;
+  if (add_planes(lowering, node, g, after)) return;
   const bool constant_x = lowering.is_constant(node, 0);
   const bool depthwise = is_depthwise(g) && !constant_x;
   auto step = make_step(describe_float_conv(g, depthwise));
@@ -144,10 +191,7 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   step->plan =
       plan_float_conv(g, depthwise, channels_first(x.view, g.layout), channels_first(y, g.layout));
   step->plan.end.c_column = bias.parameter_step();
-  if (after == AfterConv::kRelu) {
-    step->plan.end.relu = 1;
-    step->summary += ", Relu";
-  }
+  set_relu(*step, after);
   place(step->plan, x, w, bias, arguments.output("y", y));
   arguments.add(std::move(step));
 }
@@ -158,7 +202,9 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
   rt::PackShape shape = pack_shape(g);
-  if (!lowering.is_constant(node, 1)) leave_rows(shape, g.rows);
+  const bool one_b = element_count(g.b_batch) == 1;
+  if (!lowering.is_constant(node, 1))
+    leave_rows(shape, one_b ? g.rows * element_count(g.a_batch) : g.rows);
   const Input b = packed_weights(lowering, node, 1, shape, arguments);
   const Input nothing = addend(node, arguments);
   const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));

@@ -10,6 +10,7 @@
 #include "compiler/kernels/products/floats/plan.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/program/certificate.h"
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/kernels/products/words.h"
 
@@ -124,6 +125,31 @@ View as_image(View view) {
   return view;
 }
 
+// What evidence says of the step.
+WordProductCertificate certificate_of(const WordConv& conv, const Weights& weights,
+                                      const Tensor& bias, DType type) {
+  const ConvGeometry& g = conv.geometry;
+  const std::int64_t low = min_of(type) - conv.x_zero, high = max_of(type) - conv.x_zero;
+  WordProductCertificate out{conv.x_zero, {conv.y_zero, conv.low, conv.high}, {}};
+  for (std::int64_t m = 0; m < g.out_channels; ++m) {
+    const auto at = as_index(m);
+    WordChannelCertificate channel;
+    channel.least = channel.most = bias.integer(m);
+    for (std::int64_t tap = 0; tap < taps_of(g); ++tap) {
+      for (std::int64_t c = 0; c < g.in_per_group(); ++c) {
+        const std::int64_t w = weights.at(m, c, tap);
+        channel.least += std::min(w * low, w * high);
+        channel.most += std::max(w * low, w * high);
+      }
+    }
+    channel.factor = (std::int64_t{conv.high_parts[at]} << 31) + conv.low_parts[at];
+    channel.exponent = conv.shifts[at] + 31;
+    channel.rest = conv.rests[at];
+    out.channels.push_back(channel);
+  }
+  return out;
+}
+
 }  // namespace
 
 void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
@@ -154,7 +180,8 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
                        .data(zero != 0 ? added_per_tap(g, weights, zero) : none, "taken_off",
                              "what the zero point adds, per position of the kernel")
                        .argument;
-  plan.bias = arguments.data(bias_of(lowering, node, g), "bias", "per channel").argument;
+  const Tensor bias = bias_of(lowering, node, g);
+  plan.bias = arguments.data(bias, "bias", "per channel").argument;
   plan.scale =
       arguments
           .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
@@ -165,7 +192,9 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
                                channels_first(conv.product ? as_image(y) : y, g.layout))
                    .shape;
   plan.y = arguments.output("y", y);
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] { return certificate_of(conv, weights, bias, y.dtype); });
 }
 
 }  // namespace etch

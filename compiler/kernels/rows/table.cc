@@ -10,6 +10,7 @@
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/lower/memory_order.h"
+#include "compiler/program/certificate.h"
 #include "compiler/program/constants.h"
 #include "compiler/stage/staged_step_impl.h"
 
@@ -77,7 +78,12 @@ void add_table(Lowering& lowering, const Node& node, int input, const ByteTable&
   step->plan.rows = make_rows(y.shape, {x_steps, y_steps});
   if (x_steps == y_steps) step->overlaps.push_back({1, 0, y.offset - x.offset});
   x.dtype = DType::kU8;
+  const Step& made = *step;
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
+  certify(made, [&] {
+    const Value& in = lowering.value(node.inputs[static_cast<std::size_t>(input)]);
+    return TableCertificate{in.name, *in.dtype, *lowering.value(node.outputs[0]).dtype, table};
+  });
 }
 
 }  // namespace etch

@@ -9,12 +9,38 @@
 #include "compiler/kernels/products/general.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/program/certificate.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
 
 ETCH_INSTANTIATE_STEP(WordSumStep);
 ETCH_INSTANTIATE_STEP(WordPoolStep);
+
+namespace {
+
+WordResult result_of(const rt::WordLimits& y) { return {y.zero, y.low, y.high}; }
+
+// Shifts are 14 more than the bits of the factors (runtime/etch_word_sums.h).
+WordSumCertificate certificate_of(const WordSumPlan& plan) {
+  WordSumCertificate out{{}, plan.sum.unit, plan.sum.shift - 14, result_of(plan.sum.y)};
+  out.terms.push_back({plan.sum.a.zero, plan.sum.a.part, plan.sum.a.factor});
+  if (plan.two) out.terms.push_back({plan.sum.b.zero, plan.sum.b.part, plan.sum.b.factor});
+  return out;
+}
+
+ArithmeticCertificate certificate_of(const PoolGeometry& geometry, const WordPoolPlan& plan,
+                                     const std::vector<std::int32_t>& factors) {
+  WindowCertificate windows{.geometry = geometry};
+  windows.averages = plan.averages;
+  windows.counts_padding = plan.shape.count_padding != 0;
+  if (!plan.averages) return windows;
+  const rt::WordMean& mean = plan.mean;
+  return WordMeanCertificate{std::move(windows), mean.x_zero, mean.part, mean.unit,
+                             mean.shift,         mean.least,  factors,   result_of(mean.y)};
+}
+
+}  // namespace
 
 void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPlan plan) {
   if (refuse_empty(lowering, node)) return;
@@ -39,8 +65,11 @@ void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPla
   plan.y = arguments.output("y", y);
   plan.rows = plan.two ? make_rows(shape, {first.steps(shape), second.steps(shape), steps_of(y)})
                        : make_rows(shape, {first.steps(shape), steps_of(y)});
+  const WordSumCertificate certificate = certificate_of(plan);
   step->plan = std::move(plan);
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] { return certificate; });
 }
 
 namespace {
@@ -82,8 +111,11 @@ void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geo
   const View y = lowering.new_output(node, 0, order_like(x.view));
   set_shape(plan.shape, geometry, x.view, y);
   plan.y = arguments.output("y", y);
+  const ArithmeticCertificate certificate = certificate_of(geometry, plan, factors);
   step->plan = std::move(plan);
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] { return certificate; });
 }
 
 }  // namespace etch

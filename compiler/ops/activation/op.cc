@@ -11,7 +11,7 @@ namespace etch {
 std::vector<Tensor> activation_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_activation(ResolveContext& context) {
   const std::string& type = context.node().op_type;
   const bool integers = type == "Relu" && context.opset() >= 14;
   if (!(integers ? check_dtype(context, 0, "X",
@@ -34,16 +34,16 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {
+constexpr OpName kActivationNames[] = {
     {kOnnx, "Relu", 6}, {kOnnx, "LeakyRelu", 6}, {kOnnx, "Sigmoid", 6}, {kOnnx, "Round", 11}};
 }  // namespace
 
 void lower_activation(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_activation = {.folder = "activation",
-                                     .names = kNames,
+                                     .names = kActivationNames,
                                      .arity = {.min_inputs = 1, .max_inputs = 1},
-                                     .resolve = resolve,
+                                     .resolve = resolve_activation,
                                      .reference = activation_reference,
                                      .lower = lower_activation,
                                      .elements = pointwise_rule,

@@ -11,7 +11,7 @@ std::vector<Tensor> arg_extreme_reference(const Node& node, std::span<const Tens
 void lower_arg_extreme(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_arg_max(ResolveContext& context) {
   if (!check_dtype(context, 0, "data",
                    {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8})) {
     return;
@@ -37,13 +37,13 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "ArgMax", 1}, {kOnnx, "ArgMin", 1}};
+constexpr OpName kArgMaxNames[] = {{kOnnx, "ArgMax", 1}, {kOnnx, "ArgMin", 1}};
 }  // namespace
 
 extern const OpDef kOp_arg_max = {.folder = "arg_max",
-                                  .names = kNames,
+                                  .names = kArgMaxNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 1},
-                                  .resolve = resolve,
+                                  .resolve = resolve_arg_max,
                                   .reference = arg_extreme_reference,
                                   .lower = lower_arg_extreme};
 

@@ -70,15 +70,20 @@ std::optional<Shape> common_shape(ResolveContext& context) {
 bool check_type(ResolveContext& context) {
   const std::string& type = context.node().op_type;
   if (type == "Sum" || type == "Mean") return check_dtype(context, 0, "data_0", {DType::kF32});
-  // (passes/expand makes int32 of narrow ones)
+  // (passes/expand makes int32 and int64 of the others)
   if (type.starts_with("Bit")) {
-    return check_dtype(
-        context, 0, "A",
-        {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
+    return check_dtype(context, 0, "A",
+                       {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16,
+                        DType::kU32, DType::kU64});
   }
-  return check_dtype(
-      context, 0, "A",
-      {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16});
+  if (type == "Div" || type == "Mod") {
+    return check_dtype(context, 0, "A",
+                       {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16,
+                        DType::kS16, DType::kU32});
+  }
+  return check_dtype(context, 0, "A",
+                     {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16,
+                      DType::kS16, DType::kU32, DType::kU64});
 }
 
 // What Mod means; nothing after an error.
@@ -105,7 +110,7 @@ std::optional<Arithmetic::Kind> kind_of_node(ResolveContext& context) {
   return type == "BitShift" ? shift_kind(context) : kind_of(type);
 }
 
-void resolve(ResolveContext& context) {
+void resolve_arithmetic(ResolveContext& context) {
   if (!check_count(context) || !check_type(context)) return;
   const auto kind = kind_of_node(context);
   if (!kind) return;
@@ -123,7 +128,7 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {
+constexpr OpName kArithmeticNames[] = {
     {kOnnx, "Add", 7},         {kOnnx, "Sub", 7},        {kOnnx, "Mul", 7},
     {kOnnx, "Div", 7},         {kOnnx, "Max", 8},        {kOnnx, "Min", 8},
     {kOnnx, "Sum", 8},         {kOnnx, "Mean", 8},       {kOnnx, "Mod", 10},
@@ -134,9 +139,9 @@ constexpr OpName kNames[] = {
 void lower_arithmetic(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_arithmetic = {.folder = "arithmetic",
-                                     .names = kNames,
+                                     .names = kArithmeticNames,
                                      .arity = {.min_inputs = 1, .max_inputs = 1024},
-                                     .resolve = resolve,
+                                     .resolve = resolve_arithmetic,
                                      .reference = arithmetic_reference,
                                      .lower = lower_arithmetic,
                                      .elements = pointwise_rule,

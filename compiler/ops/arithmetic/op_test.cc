@@ -126,7 +126,8 @@ TEST(Arithmetic, TypesMustBeSupportedAndEqual) {
   OneNode halves("Add");
   halves.input(Tensor(DType::kF16, {1})).input(Tensor(DType::kF16, {1}));
   EXPECT_EQ(halves.errors(),
-            "E-TYPE: must be float32, int32, int64, uint8, int8, uint16, int16, got float16");
+            "E-TYPE: must be float32, int32, int64, uint8, int8, uint16, int16, "
+            "uint32, uint64, got float16");
   OneNode mixed("Mul");
   mixed.input(counting({1})).input(s32({1}, {1}));
   EXPECT_EQ(mixed.errors(), "E-TYPE: inputs must have one element type, got float32 and int32");

@@ -77,7 +77,8 @@ Int combine_integers(Kind kind, Int a, Int b) {
       return std::min(a, b);
     case Kind::kMod:
     case Kind::kRemainder:
-      return static_cast<Int>(left_over(kind, a, b));
+      return static_cast<Int>(
+          left_over(kind, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
     case Kind::kBitAnd:
       return static_cast<Int>(ua & ub);
     case Kind::kBitOr:
@@ -129,6 +130,10 @@ std::vector<Tensor> arithmetic_reference(const Node& node, std::span<const Tenso
       return {compute<std::int32_t>(params, inputs)};
     case DType::kS64:
       return {compute<std::int64_t>(params, inputs)};
+    case DType::kU32:
+      return {compute<std::uint32_t>(params, inputs)};
+    case DType::kU64:
+      return {compute<std::uint64_t>(params, inputs)};
     case DType::kU8:
       return {compute<std::uint8_t>(params, inputs)};
     case DType::kS8:

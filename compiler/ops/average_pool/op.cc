@@ -10,7 +10,7 @@ std::vector<Tensor> average_pool_reference(const Node& node, std::span<const Ten
 void lower_average_pool(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_average_pool(ResolveContext& context) {
   const std::int64_t opset = context.opset();
   if (!check_dtype(context, 0, "X", {DType::kF32})) return;
   const bool counted = context.int_attr("count_include_pad", 0) != 0;
@@ -22,13 +22,13 @@ void resolve(ResolveContext& context) {
       AveragePool{std::move(*geometry), counted ? CountPadding::kYes : CountPadding::kNo});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "AveragePool", 7}};
+constexpr OpName kAveragePoolNames[] = {{kOnnx, "AveragePool", 7}};
 }  // namespace
 
 extern const OpDef kOp_average_pool = {.folder = "average_pool",
-                                       .names = kNames,
+                                       .names = kAveragePoolNames,
                                        .arity = {.min_inputs = 1, .max_inputs = 1},
-                                       .resolve = resolve,
+                                       .resolve = resolve_average_pool,
                                        .reference = average_pool_reference,
                                        .lower = lower_average_pool,
                                        .layout = channels_last_rule};

@@ -33,7 +33,7 @@ bool check_mode(ResolveContext& context) {
   return !context.failed();
 }
 
-void resolve(ResolveContext& context) {
+void resolve_batch_normalization(ResolveContext& context) {
   BatchNormalization params;
   params.epsilon = context.float_attr("epsilon", 1e-5F);
   if (!std::isfinite(params.epsilon)) {
@@ -59,14 +59,14 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "BatchNormalization", 7}};
+constexpr OpName kBatchNormalizationNames[] = {{kOnnx, "BatchNormalization", 7}};
 }  // namespace
 
 extern const OpDef kOp_batch_normalization = {
     .folder = "batch_normalization",
-    .names = kNames,
+    .names = kBatchNormalizationNames,
     .arity = {.min_inputs = 5, .max_inputs = 5, .min_outputs = 1, .max_outputs = 5},
-    .resolve = resolve,
+    .resolve = resolve_batch_normalization,
     .reference = batch_normalization_reference,
     .lower = lower_batch_normalization,
     .elements = pointwise_rule,

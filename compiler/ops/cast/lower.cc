@@ -1,5 +1,5 @@
 // Lowering of Cast between float32, bool and integers of 8 to 64 bits, and between float32 and the
-// other floats.
+// other floats; between signed and unsigned of 32 or 64 bits nothing is to do.
 #include <memory>
 #include <utility>
 
@@ -33,6 +33,12 @@ bool is_other_float(DType type) {
   return type == DType::kF16 || type == DType::kBF16 || type == DType::kF64;
 }
 
+// Integers of one width above 16 bits, between which all bits stay.
+bool differ_in_sign(DType a, DType b) {
+  if (is_signed(b)) std::swap(a, b);
+  return (a == DType::kS32 && b == DType::kU32) || (a == DType::kS64 && b == DType::kU64);
+}
+
 template <class Step>
 void add_step(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Cast>(node);
@@ -56,6 +62,12 @@ void lower_cast(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Cast>(node);
   if (params.from == params.to) {
     lowering.set_view(node, 0, lowering.view(node, 0));
+    return;
+  }
+  if (differ_in_sign(params.from, params.to)) {
+    View view = lowering.view(node, 0);
+    view.dtype = params.to;
+    lowering.set_view(node, 0, std::move(view));
     return;
   }
   const bool widens = is_other_float(params.from) && params.to == DType::kF32;

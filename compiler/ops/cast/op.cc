@@ -10,7 +10,7 @@ namespace etch {
 std::vector<Tensor> cast_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_cast(ResolveContext& context) {
   if (!context.has_attr("to")) {
     context.attr_error("to", "is missing");
     return;
@@ -35,15 +35,15 @@ void resolve(ResolveContext& context) {
   context.set_params(Cast{context.dtype(0), *to});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Cast", 6}};
+constexpr OpName kCastNames[] = {{kOnnx, "Cast", 6}};
 }  // namespace
 
 void lower_cast(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_cast = {.folder = "cast",
-                               .names = kNames,
+                               .names = kCastNames,
                                .arity = {.min_inputs = 1, .max_inputs = 1},
-                               .resolve = resolve,
+                               .resolve = resolve_cast,
                                .reference = cast_reference,
                                .lower = lower_cast,
                                .elements = pointwise_rule,

@@ -46,7 +46,7 @@ std::optional<double> limit_input(ResolveContext& context, int i, const char* ro
   return double{limit->real(0)};
 }
 
-void resolve(ResolveContext& context) {
+void resolve_clip(ResolveContext& context) {
   const bool integers = context.opset() >= 12;
   if (!(integers
             ? check_dtype(context, 0, "input", {DType::kF32, DType::kS8, DType::kU8, DType::kS32})
@@ -74,15 +74,15 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Clip", 6}};
+constexpr OpName kClipNames[] = {{kOnnx, "Clip", 6}};
 }  // namespace
 
 void lower_clip(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_clip = {.folder = "clip",
-                               .names = kNames,
+                               .names = kClipNames,
                                .arity = {.min_inputs = 1, .max_inputs = 3},
-                               .resolve = resolve,
+                               .resolve = resolve_clip,
                                .reference = clip_reference,
                                .lower = lower_clip,
                                .elements = pointwise_rule,

@@ -35,7 +35,7 @@ bool is_logic(Kind kind) {
   return kind == Kind::kAnd || kind == Kind::kOr || kind == Kind::kXor || kind == Kind::kNot;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_compare(ResolveContext& context) {
   const Kind kind = kind_of(context.node().op_type);
   const int count = kind == Kind::kNot ? 1 : 2;
   if (context.input_count() != count || !context.has_input(count - 1)) {
@@ -55,16 +55,16 @@ void resolve(ResolveContext& context) {
   context.set_params(Compare{kind, *shape});
 }
 
-constexpr OpName kNames[] = {
+constexpr OpName kCompareNames[] = {
     {kOnnx, "Equal", 7},        {kOnnx, "Less", 7}, {kOnnx, "Greater", 7},
     {kOnnx, "LessOrEqual", 12}, {kOnnx, "And", 7},  {kOnnx, "GreaterOrEqual", 12},
     {kOnnx, "Or", 7},           {kOnnx, "Xor", 7},  {kOnnx, "Not", 1}};
 }  // namespace
 
 extern const OpDef kOp_compare = {.folder = "compare",
-                                  .names = kNames,
+                                  .names = kCompareNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 2},
-                                  .resolve = resolve,
+                                  .resolve = resolve_compare,
                                   .reference = compare_reference,
                                   .lower = lower_compare,
                                   .elements = pointwise_rule,

@@ -18,10 +18,18 @@ std::vector<PlacedInput> concat_placed(const Graph& graph, const Node& node) {
 }
 
 void lower_concat(Lowering& lowering, const Node& node) {
+  const auto axis = params_of<Concat>(node).axis;
   std::vector<JoinedInput> parts;
-  for (const PlacedInput& place : concat_placed(lowering.graph(), node))
-    parts.push_back({place, std::nullopt});
-  add_join(lowering, node, params_of<Concat>(node).axis, parts);
+  for (const PlacedInput& place : concat_placed(lowering.graph(), node)) {
+    const ValueId id = node.inputs[static_cast<std::size_t>(place.input)];
+    if (lowering.value(id).shape->at(static_cast<std::size_t>(axis)) > 0)
+      parts.push_back({place, std::nullopt});
+  }
+  if (parts.size() == 1 && !lowering.is_constant(node, parts.front().place.input)) {
+    lowering.set_view(node, 0, lowering.view(node, parts.front().place.input));
+    return;
+  }
+  add_join(lowering, node, axis, parts);
 }
 
 }  // namespace etch

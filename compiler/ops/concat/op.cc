@@ -33,7 +33,7 @@ bool append_shape(ResolveContext& context, int i, std::size_t axis, Shape& out) 
   return false;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_concat(ResolveContext& context) {
   for (int i = 0; i < context.input_count(); ++i) {
     if (context.has_input(i)) continue;
     context.error(DiagKind::kGraph, cat("input ", i, " is missing"));
@@ -54,14 +54,14 @@ void resolve(ResolveContext& context) {
   context.set_params(Concat{*axis, shape});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Concat", 4}};
+constexpr OpName kConcatNames[] = {{kOnnx, "Concat", 4}};
 }  // namespace
 
 extern const OpDef kOp_concat = {
     .folder = "concat",
-    .names = kNames,
+    .names = kConcatNames,
     .arity = {.min_inputs = 1, .max_inputs = std::numeric_limits<int>::max()},
-    .resolve = resolve,
+    .resolve = resolve_concat,
     .reference = concat_reference,
     .lower = lower_concat,
     .layout = any_order_rule,

@@ -30,7 +30,7 @@ std::vector<Tensor> values_of(ResolveContext& context) {
   return values;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_constant(ResolveContext& context) {
   for (const char* name : {"value_string", "value_strings", "sparse_value"}) {
     if (!context.has_attr(name)) continue;
     context.ignore_attr(name);
@@ -48,13 +48,13 @@ void resolve(ResolveContext& context) {
   context.set_params(Constant{std::move(values[0])});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Constant", 1}};
+constexpr OpName kConstantNames[] = {{kOnnx, "Constant", 1}};
 }  // namespace
 
 extern const OpDef kOp_constant = {.folder = "constant",
-                                   .names = kNames,
+                                   .names = kConstantNames,
                                    .arity = {.min_inputs = 0, .max_inputs = 0},
-                                   .resolve = resolve,
+                                   .resolve = resolve_constant,
                                    .reference = constant_reference};
 
 }  // namespace etch

@@ -11,7 +11,7 @@ std::vector<Tensor> constant_of_shape_reference(const Node& node,
                                                 std::span<const Tensor* const> inputs);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_constant_of_shape(ResolveContext& context) {
   Tensor value = context.tensor_attr("value").value_or(Tensor(DType::kF32, {1}));
   const auto shape = constant_ints(context, 0, "shape");
   if (!shape) return;
@@ -23,13 +23,13 @@ void resolve(ResolveContext& context) {
   context.set_params(ConstantOfShape{std::move(value), *shape});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "ConstantOfShape", 9}};
+constexpr OpName kConstantOfShapeNames[] = {{kOnnx, "ConstantOfShape", 9}};
 }  // namespace
 
 extern const OpDef kOp_constant_of_shape = {.folder = "constant_of_shape",
-                                            .names = kNames,
+                                            .names = kConstantOfShapeNames,
                                             .arity = {.min_inputs = 1, .max_inputs = 1},
-                                            .resolve = resolve,
+                                            .resolve = resolve_constant_of_shape,
                                             .reference = constant_of_shape_reference};
 
 }  // namespace etch

@@ -7,9 +7,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "Conv", 1}, {kEtch, "ConvRelu", 1}};
+constexpr OpName kConvNames[] = {{kOnnx, "Conv", 1}, {kEtch, "ConvRelu", 1}};
 
-void resolve(ResolveContext& context) {
+void resolve_conv(ResolveContext& context) {
   check_float32(context, 0, "x");
   check_float32(context, 1, "w");
   const auto geometry = resolve_conv_geometry(context, ConvDirection::kForward,
@@ -23,9 +23,9 @@ void resolve(ResolveContext& context) {
 }  // namespace
 
 extern const OpDef kOp_conv = {.folder = "conv",
-                               .names = kNames,
+                               .names = kConvNames,
                                .arity = {.min_inputs = 2, .max_inputs = 3},
-                               .resolve = resolve,
+                               .resolve = resolve_conv,
                                .reference = reference_conv,
                                .lower = lower_conv,
                                .layout = channels_last_rule};

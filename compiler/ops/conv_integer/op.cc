@@ -8,9 +8,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "ConvInteger", 10}};
+constexpr OpName kConvIntegerNames[] = {{kOnnx, "ConvInteger", 10}};
 
-void resolve(ResolveContext& context) {
+void resolve_conv_integer(ResolveContext& context) {
   const bool x_ok = check_dtype(context, 0, "x", {DType::kU8, DType::kS8});
   const bool w_ok = check_dtype(context, 1, "w", {DType::kU8, DType::kS8});
   const auto geometry = resolve_conv_geometry(context, ConvDirection::kForward,
@@ -31,9 +31,9 @@ void lower_conv_integer(Lowering& lowering, const Node& node);
 std::optional<HaloWish> conv_integer_halo(const Graph& graph, const Node& node);
 
 extern const OpDef kOp_conv_integer = {.folder = "conv_integer",
-                                       .names = kNames,
+                                       .names = kConvIntegerNames,
                                        .arity = {.min_inputs = 2, .max_inputs = 4},
-                                       .resolve = resolve,
+                                       .resolve = resolve_conv_integer,
                                        .reference = reference_conv_integer,
                                        .lower = lower_conv_integer,
                                        .layout = channels_last_rule,

@@ -7,9 +7,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "ConvTranspose", 1}};
+constexpr OpName kConvTransposeNames[] = {{kOnnx, "ConvTranspose", 1}};
 
-void resolve(ResolveContext& context) {
+void resolve_conv_transpose(ResolveContext& context) {
   check_float32(context, 0, "x");
   check_float32(context, 1, "w");
   const auto geometry = resolve_conv_geometry(context, ConvDirection::kTransposed,
@@ -23,9 +23,9 @@ void resolve(ResolveContext& context) {
 }  // namespace
 
 extern const OpDef kOp_conv_transpose = {.folder = "conv_transpose",
-                                         .names = kNames,
+                                         .names = kConvTransposeNames,
                                          .arity = {.min_inputs = 2, .max_inputs = 3},
-                                         .resolve = resolve,
+                                         .resolve = resolve_conv_transpose,
                                          .reference = reference_conv_transpose,
                                          .lower = lower_conv_transpose,
                                          .layout = channels_last_rule};

@@ -13,7 +13,7 @@ void lower_cumulative(Lowering& lowering, const Node& node);
 
 namespace {
 
-void resolve(ResolveContext& context) {
+void resolve_cumulative(ResolveContext& context) {
   if (!check_dtype(context, 0, "x", {DType::kF32, DType::kS32, DType::kS64})) return;
   const bool exclusive = context.int_attr("exclusive", 0) != 0;
   const bool reverse = context.int_attr("reverse", 0) != 0;
@@ -31,13 +31,13 @@ void resolve(ResolveContext& context) {
       Cumulative{context.node().op_type == "CumProd", as_index(*axis), exclusive, reverse});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "CumSum", 11}, {kOnnx, "CumProd", 26}};
+constexpr OpName kCumulativeNames[] = {{kOnnx, "CumSum", 11}, {kOnnx, "CumProd", 26}};
 }  // namespace
 
 extern const OpDef kOp_cumulative = {.folder = "cumulative",
-                                     .names = kNames,
+                                     .names = kCumulativeNames,
                                      .arity = {.min_inputs = 2, .max_inputs = 2},
-                                     .resolve = resolve,
+                                     .resolve = resolve_cumulative,
                                      .reference = cumulative_reference,
                                      .lower = lower_cumulative};
 

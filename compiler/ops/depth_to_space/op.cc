@@ -26,7 +26,7 @@ bool set_kind(ResolveContext& context, BlockMove& params) {
   return true;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_depth_to_space(ResolveContext& context) {
   BlockMove params;
   params.block = context.int_attr("blocksize", 0);
   if (!set_kind(context, params)) return;
@@ -67,13 +67,13 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "DepthToSpace", 1}, {kOnnx, "SpaceToDepth", 1}};
+constexpr OpName kDepthToSpaceNames[] = {{kOnnx, "DepthToSpace", 1}, {kOnnx, "SpaceToDepth", 1}};
 }  // namespace
 
 extern const OpDef kOp_depth_to_space = {.folder = "depth_to_space",
-                                         .names = kNames,
+                                         .names = kDepthToSpaceNames,
                                          .arity = {.min_inputs = 1, .max_inputs = 1},
-                                         .resolve = resolve,
+                                         .resolve = resolve_depth_to_space,
                                          .reference = block_move_reference,
                                          .lower = lower_block_move,
                                          .elements = moved_rule,

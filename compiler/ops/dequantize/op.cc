@@ -10,7 +10,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kTensorFlow, "Dequantize", 1}};
+constexpr OpName kDequantizeNames[] = {{kTensorFlow, "Dequantize", 1}};
 
 // An attribute that names a type in TensorFlow's way or by ONNX's number: the text of either.
 std::string type_text(ResolveContext& context, const char* name) {
@@ -40,7 +40,7 @@ void check_types(ResolveContext& context) {
   }
 }
 
-void resolve(ResolveContext& context) {
+void resolve_dequantize(ResolveContext& context) {
   check_types(context);
   DequantizeParams params;
   params.mode = mode_attr(context);
@@ -58,9 +58,9 @@ void resolve(ResolveContext& context) {
 void lower_dequantize(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_dequantize = {.folder = "dequantize",
-                                     .names = kNames,
+                                     .names = kDequantizeNames,
                                      .arity = {.min_inputs = 3, .max_inputs = 3},
-                                     .resolve = resolve,
+                                     .resolve = resolve_dequantize,
                                      .reference = reference_dequantize,
                                      .lower = lower_dequantize,
                                      .elements = pointwise_rule,

@@ -11,7 +11,8 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "DequantizeLinear", 10}, {kMicrosoft, "DequantizeLinear", 1}};
+constexpr OpName kDequantizeLinearNames[] = {{kOnnx, "DequantizeLinear", 10},
+                                             {kMicrosoft, "DequantizeLinear", 1}};
 
 void check_output_type(ResolveContext& context) {
   if (context.node().domain != kOnnx || context.opset() < 23) return;
@@ -34,7 +35,7 @@ void check_wide(ResolveContext& context) {
                       "int64 must be constant, with the zero point 0");
 }
 
-void resolve(ResolveContext& context) {
+void resolve_dequantize_linear(ResolveContext& context) {
   check_dtype(context, 0, "x",
               {DType::kU8, DType::kS8, DType::kU16, DType::kS16, DType::kS32, DType::kU4,
                DType::kS4, DType::kS64});
@@ -61,9 +62,9 @@ std::optional<Quantization> reads(const Node& node) {
 }  // namespace
 
 extern const OpDef kOp_dequantize_linear = {.folder = "dequantize_linear",
-                                            .names = kNames,
+                                            .names = kDequantizeLinearNames,
                                             .arity = {.min_inputs = 2, .max_inputs = 3},
-                                            .resolve = resolve,
+                                            .resolve = resolve_dequantize_linear,
                                             .reference = reference_dequantize_linear,
                                             .lower = lower_dequantize_linear,
                                             .elements = pointwise_rule,

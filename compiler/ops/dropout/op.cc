@@ -32,7 +32,7 @@ std::vector<Tensor> dropout_reference(const Node& node, std::span<const Tensor* 
   return relabel(node, inputs.first(1));
 }
 
-void resolve(ResolveContext& context) {
+void resolve_dropout(ResolveContext& context) {
   if (context.opset() < 12) context.ignore_attr("ratio");
   context.ignore_attr("seed");
   if (is_training(context)) {
@@ -49,14 +49,14 @@ void resolve(ResolveContext& context) {
   if (mask) context.set_constant_output(1, all_true(context));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Dropout", 7}};
+constexpr OpName kDropoutNames[] = {{kOnnx, "Dropout", 7}};
 }  // namespace
 
 extern const OpDef kOp_dropout = {
     .folder = "dropout",
-    .names = kNames,
+    .names = kDropoutNames,
     .arity = {.min_inputs = 1, .max_inputs = 3, .min_outputs = 1, .max_outputs = 2},
-    .resolve = resolve,
+    .resolve = resolve_dropout,
     .reference = dropout_reference,
     .lower = lower_relabel,
     .elements = moved_rule,

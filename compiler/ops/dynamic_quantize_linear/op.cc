@@ -7,9 +7,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "DynamicQuantizeLinear", 11}};
+constexpr OpName kDynamicQuantizeLinearNames[] = {{kOnnx, "DynamicQuantizeLinear", 11}};
 
-void resolve(ResolveContext& context) {
+void resolve_dynamic_quantize_linear(ResolveContext& context) {
   if (!check_dtype(context, 0, "x", {DType::kF32})) return;
   context.set_output(0, DType::kU8, context.shape(0));
   context.set_output(1, DType::kF32, {});
@@ -28,9 +28,9 @@ LayoutRule layout(const Node& node) {
 
 extern const OpDef kOp_dynamic_quantize_linear = {
     .folder = "dynamic_quantize_linear",
-    .names = kNames,
+    .names = kDynamicQuantizeLinearNames,
     .arity = {.min_inputs = 1, .max_inputs = 1, .min_outputs = 3, .max_outputs = 3},
-    .resolve = resolve,
+    .resolve = resolve_dynamic_quantize_linear,
     .reference = reference_dynamic_quantize_linear,
     .lower = lower_dynamic_quantize_linear,
     .layout = layout};

@@ -10,7 +10,7 @@
 namespace etch {
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_expand(ResolveContext& context) {
   const auto sizes = constant_ints(context, 1, "shape");
   if (!sizes) return;
   const bool negative =
@@ -26,15 +26,15 @@ void resolve(ResolveContext& context) {
   context.set_params(StridedCopy{*to, broadcast_view(context.shape(0), *to)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Expand", 8}};
+constexpr OpName kExpandNames[] = {{kOnnx, "Expand", 8}};
 }  // namespace
 
 void lower_expand(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_expand = {.folder = "expand",
-                                 .names = kNames,
+                                 .names = kExpandNames,
                                  .arity = {.min_inputs = 2, .max_inputs = 2},
-                                 .resolve = resolve,
+                                 .resolve = resolve_expand,
                                  .reference = strided_copy,
                                  .lower = lower_expand,
                                  .elements = moved_rule};

@@ -18,7 +18,7 @@ std::vector<Tensor> expression_reference(const Node& node, std::span<const Tenso
 void lower_expression(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_expression(ResolveContext& context) {
   context.error(DiagKind::kUnsupported, "is made by the compiler; no file can have it");
 }
 
@@ -81,13 +81,13 @@ std::optional<Quantization> writes(const Node& node) {
   return last.op->writes == nullptr ? std::nullopt : last.op->writes(last);
 }
 
-constexpr OpName kNames[] = {{kEtch, "Expression", 1}};
+constexpr OpName kExpressionNames[] = {{kEtch, "Expression", 1}};
 }  // namespace
 
 extern const OpDef kOp_expression = {.folder = "expression",
-                                     .names = kNames,
+                                     .names = kExpressionNames,
                                      .arity = {.min_inputs = 1, .max_inputs = 64, .max_outputs = 3},
-                                     .resolve = resolve,
+                                     .resolve = resolve_expression,
                                      .reference = expression_reference,
                                      .lower = lower_expression,
                                      .layout = any_order_rule,

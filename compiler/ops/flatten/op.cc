@@ -8,7 +8,7 @@
 namespace etch {
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_flatten(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const std::int64_t rank = rank_of(from);
   const std::int64_t least = context.opset() >= 11 ? -rank : 0;
@@ -24,13 +24,13 @@ void resolve(ResolveContext& context) {
   context.set_output(0, context.dtype(0), to);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Flatten", 1}};
+constexpr OpName kFlattenNames[] = {{kOnnx, "Flatten", 1}};
 }  // namespace
 
 extern const OpDef kOp_flatten = {.folder = "flatten",
-                                  .names = kNames,
+                                  .names = kFlattenNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 1},
-                                  .resolve = resolve,
+                                  .resolve = resolve_flatten,
                                   .reference = relabel,
                                   .lower = lower_relabel,
                                   .elements = moved_rule,

@@ -96,7 +96,7 @@ Function gelu(ResolveContext& context) {
   return how == "tanh" ? Function::kGeluTanh : Function::kGelu;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_float_function(ResolveContext& context) {
   const Spelling& spelling = spelling_of(context.node().op_type);
   if (!type_fits(context, spelling.function)) return;
   FloatFunction params{spelling.function, read(context, spelling.alpha_name, spelling.alpha),
@@ -108,48 +108,48 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Abs", 6},
-                             {kOnnx, "Ceil", 6},
-                             {kOnnx, "Celu", 12},
-                             {kOnnx, "Elu", 6},
-                             {kOnnx, "Erf", 9},
-                             {kOnnx, "Exp", 6},
-                             {kOnnx, "Floor", 6},
-                             {kOnnx, "Gelu", 20},
-                             {kOnnx, "HardSigmoid", 6},
-                             {kOnnx, "HardSwish", 14},
-                             {kOnnx, "Log", 6},
-                             {kOnnx, "Mish", 18},
-                             {kOnnx, "Neg", 6},
-                             {kOnnx, "Reciprocal", 6},
-                             {kOnnx, "Selu", 6},
-                             {kOnnx, "Sign", 9},
-                             {kOnnx, "Softplus", 1},
-                             {kOnnx, "Softsign", 1},
-                             {kOnnx, "Sqrt", 6},
-                             {kOnnx, "Tanh", 6},
-                             {kMicrosoft, "Gelu", 1},
-                             {kOnnx, "ThresholdedRelu", 10},
-                             {kMicrosoft, "QuickGelu", 1},
-                             {kOnnx, "Acos", 7},
-                             {kOnnx, "Acosh", 9},
-                             {kOnnx, "Asin", 7},
-                             {kOnnx, "Asinh", 9},
-                             {kOnnx, "Atan", 7},
-                             {kOnnx, "Atanh", 9},
-                             {kOnnx, "Cos", 7},
-                             {kOnnx, "Cosh", 9},
-                             {kOnnx, "Sin", 7},
-                             {kOnnx, "Sinh", 9},
-                             {kOnnx, "Tan", 7}};
+constexpr OpName kFloatFunctionNames[] = {{kOnnx, "Abs", 6},
+                                          {kOnnx, "Ceil", 6},
+                                          {kOnnx, "Celu", 12},
+                                          {kOnnx, "Elu", 6},
+                                          {kOnnx, "Erf", 9},
+                                          {kOnnx, "Exp", 6},
+                                          {kOnnx, "Floor", 6},
+                                          {kOnnx, "Gelu", 20},
+                                          {kOnnx, "HardSigmoid", 6},
+                                          {kOnnx, "HardSwish", 14},
+                                          {kOnnx, "Log", 6},
+                                          {kOnnx, "Mish", 18},
+                                          {kOnnx, "Neg", 6},
+                                          {kOnnx, "Reciprocal", 6},
+                                          {kOnnx, "Selu", 6},
+                                          {kOnnx, "Sign", 9},
+                                          {kOnnx, "Softplus", 1},
+                                          {kOnnx, "Softsign", 1},
+                                          {kOnnx, "Sqrt", 6},
+                                          {kOnnx, "Tanh", 6},
+                                          {kMicrosoft, "Gelu", 1},
+                                          {kOnnx, "ThresholdedRelu", 10},
+                                          {kMicrosoft, "QuickGelu", 1},
+                                          {kOnnx, "Acos", 7},
+                                          {kOnnx, "Acosh", 9},
+                                          {kOnnx, "Asin", 7},
+                                          {kOnnx, "Asinh", 9},
+                                          {kOnnx, "Atan", 7},
+                                          {kOnnx, "Atanh", 9},
+                                          {kOnnx, "Cos", 7},
+                                          {kOnnx, "Cosh", 9},
+                                          {kOnnx, "Sin", 7},
+                                          {kOnnx, "Sinh", 9},
+                                          {kOnnx, "Tan", 7}};
 }  // namespace
 
 void lower_float_function(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_float_function = {.folder = "float_function",
-                                         .names = kNames,
+                                         .names = kFloatFunctionNames,
                                          .arity = {.min_inputs = 1, .max_inputs = 1},
-                                         .resolve = resolve,
+                                         .resolve = resolve_float_function,
                                          .reference = float_function_reference,
                                          .lower = lower_float_function,
                                          .elements = pointwise_rule,

@@ -27,7 +27,7 @@ bool indices_in_range(ResolveContext& context, std::int64_t size) {
   return true;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_gather(ResolveContext& context) {
   const Shape& from = context.shape(0);
   if (!check_dtype(context, 1, "indices", {DType::kS32, DType::kS64})) return;
   const auto axis = axis_attr(context, "axis", 0, rank_of(from));
@@ -44,15 +44,15 @@ void resolve(ResolveContext& context) {
                             element_count(after), shape});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Gather", 1}};
+constexpr OpName kGatherNames[] = {{kOnnx, "Gather", 1}};
 }  // namespace
 
 void lower_gather(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_gather = {.folder = "gather",
-                                 .names = kNames,
+                                 .names = kGatherNames,
                                  .arity = {.min_inputs = 2, .max_inputs = 2},
-                                 .resolve = resolve,
+                                 .resolve = resolve_gather,
                                  .reference = gather_reference,
                                  .lower = lower_gather,
                                  .elements = moved_rule};

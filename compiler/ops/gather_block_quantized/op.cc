@@ -14,7 +14,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kMicrosoft, "GatherBlockQuantized", 1}};
+constexpr OpName kGatherBlockQuantizedNames[] = {{kMicrosoft, "GatherBlockQuantized", 1}};
 
 // What one byte of the file's data holds; types of 4 bits have one value per element here.
 std::int64_t per_element(const GatherBlockQuantized& p) {
@@ -77,7 +77,7 @@ bool check_shapes(ResolveContext& context, const GatherBlockQuantized& p, const 
   return !context.failed();
 }
 
-void resolve(ResolveContext& context) {
+void resolve_gather_block_quantized(ResolveContext& context) {
   GatherBlockQuantized p;
   const bool types =
       check_dtype(context, 0, "data", {DType::kU8, DType::kU4, DType::kS4, DType::kS8});
@@ -126,9 +126,9 @@ int GatherBlockQuantized::zero_at(const Tensor* zeros, std::int64_t row, std::in
 }
 
 extern const OpDef kOp_gather_block_quantized = {.folder = "gather_block_quantized",
-                                                 .names = kNames,
+                                                 .names = kGatherBlockQuantizedNames,
                                                  .arity = {.min_inputs = 3, .max_inputs = 4},
-                                                 .resolve = resolve,
+                                                 .resolve = resolve_gather_block_quantized,
                                                  .reference = reference_gather_block_quantized,
                                                  .lower = lower_gather_block_quantized};
 

@@ -29,7 +29,11 @@ bool shapes_fit(ResolveContext& context, std::size_t axis) {
   return fits;
 }
 
-bool indices_in_range(ResolveContext& context, std::int64_t size) {
+bool elements_in_range(ResolveContext& context, std::int64_t size) {
+  if (size == 0 && element_count(context.shape(1)) > 0) {
+    context.error(DiagKind::kShape, "the axis is empty, there is nothing to pick");
+    return false;
+  }
   const Tensor* indices = context.constant(1);
   if (indices == nullptr) return true;
   for (const std::int64_t index : indices->integers()) {
@@ -41,23 +45,23 @@ bool indices_in_range(ResolveContext& context, std::int64_t size) {
   return true;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_gather_elements(ResolveContext& context) {
   if (!check_dtype(context, 1, "indices", {DType::kS32, DType::kS64})) return;
   const auto axis = axis_attr(context, "axis", 0, rank_of(context.shape(0)));
   if (!axis || !shapes_fit(context, as_index(*axis))) return;
   const std::int64_t size = context.shape(0)[as_index(*axis)];
-  if (!indices_in_range(context, size)) return;
+  if (!elements_in_range(context, size)) return;
   context.set_output(0, context.dtype(0), context.shape(1));
   context.set_params(GatherElements{as_index(*axis), size, context.shape(1)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "GatherElements", 11}};
+constexpr OpName kGatherElementsNames[] = {{kOnnx, "GatherElements", 11}};
 }  // namespace
 
 extern const OpDef kOp_gather_elements = {.folder = "gather_elements",
-                                          .names = kNames,
+                                          .names = kGatherElementsNames,
                                           .arity = {.min_inputs = 2, .max_inputs = 2},
-                                          .resolve = resolve,
+                                          .resolve = resolve_gather_elements,
                                           .reference = gather_elements_reference,
                                           .lower = lower_gather_elements,
                                           .elements = moved_rule};

@@ -10,7 +10,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "Gemm", 7}};
+constexpr OpName kGemmNames[] = {{kOnnx, "Gemm", 7}};
 
 float read_factor(ResolveContext& context, const char* name) {
   const float factor = context.float_attr(name, 1.0F);
@@ -20,7 +20,7 @@ float read_factor(ResolveContext& context, const char* name) {
   return factor;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_gemm(ResolveContext& context) {
   GemmParams params;
   params.alpha = read_factor(context, "alpha");
   params.beta = read_factor(context, "beta");
@@ -40,9 +40,9 @@ void resolve(ResolveContext& context) {
 }  // namespace
 
 extern const OpDef kOp_gemm = {.folder = "gemm",
-                               .names = kNames,
+                               .names = kGemmNames,
                                .arity = {.min_inputs = 2, .max_inputs = 3},
-                               .resolve = resolve,
+                               .resolve = resolve_gemm,
                                .reference = reference_gemm,
                                .lower = lower_gemm};
 

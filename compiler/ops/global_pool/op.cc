@@ -12,7 +12,7 @@ namespace etch {
 std::vector<Tensor> global_pool_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_global_pool(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kF32})) return;
   const Shape& x = context.shape(0);
   if (x.size() < 3 || std::find(x.begin() + 2, x.end(), 0) != x.end()) {
@@ -30,15 +30,16 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "GlobalAveragePool", 1}, {kOnnx, "GlobalMaxPool", 1}};
+constexpr OpName kGlobalPoolNames[] = {{kOnnx, "GlobalAveragePool", 1},
+                                       {kOnnx, "GlobalMaxPool", 1}};
 }  // namespace
 
 void lower_global_pool(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_global_pool = {.folder = "global_pool",
-                                      .names = kNames,
+                                      .names = kGlobalPoolNames,
                                       .arity = {.min_inputs = 1, .max_inputs = 1},
-                                      .resolve = resolve,
+                                      .resolve = resolve_global_pool,
                                       .reference = global_pool_reference,
                                       .lower = lower_global_pool};
 

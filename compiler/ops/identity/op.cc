@@ -7,18 +7,18 @@
 namespace etch {
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_identity(ResolveContext& context) {
   context.set_params(Relabel{context.shape(0)});
   context.set_output(0, context.dtype(0), context.shape(0));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Identity", 1}};
+constexpr OpName kIdentityNames[] = {{kOnnx, "Identity", 1}};
 }  // namespace
 
 extern const OpDef kOp_identity = {.folder = "identity",
-                                   .names = kNames,
+                                   .names = kIdentityNames,
                                    .arity = {.min_inputs = 1, .max_inputs = 1},
-                                   .resolve = resolve,
+                                   .resolve = resolve_identity,
                                    .reference = relabel,
                                    .lower = lower_relabel,
                                    .elements = moved_rule,

@@ -15,7 +15,7 @@ std::vector<Tensor> instance_normalization_reference(const Node& node,
 void lower_instance_normalization(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_instance_normalization(ResolveContext& context) {
   InstanceNormalization params;
   params.epsilon = context.float_attr("epsilon", 1e-5F);
   if (!std::isfinite(params.epsilon)) {
@@ -43,13 +43,13 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "InstanceNormalization", 6}};
+constexpr OpName kInstanceNormalizationNames[] = {{kOnnx, "InstanceNormalization", 6}};
 }  // namespace
 
 extern const OpDef kOp_instance_normalization = {.folder = "instance_normalization",
-                                                 .names = kNames,
+                                                 .names = kInstanceNormalizationNames,
                                                  .arity = {.min_inputs = 3, .max_inputs = 3},
-                                                 .resolve = resolve,
+                                                 .resolve = resolve_instance_normalization,
                                                  .reference = instance_normalization_reference,
                                                  .lower = lower_instance_normalization,
                                                  .layout = any_order_rule};

@@ -25,7 +25,7 @@ void check_outputs(ResolveContext& context) {
   }
 }
 
-void resolve(ResolveContext& context) {
+void resolve_layer_normalization(ResolveContext& context) {
   LayerNormalization params;
   params.epsilon = context.float_attr("epsilon", 1e-5F);
   if (!std::isfinite(params.epsilon)) {
@@ -57,14 +57,14 @@ void resolve(ResolveContext& context) {
 }
 
 // ONNX has it since 17; ONNX Runtime writes it into optimized files of any version.
-constexpr OpName kNames[] = {{kOnnx, "LayerNormalization", 1}};
+constexpr OpName kLayerNormalizationNames[] = {{kOnnx, "LayerNormalization", 1}};
 }  // namespace
 
 extern const OpDef kOp_layer_normalization = {
     .folder = "layer_normalization",
-    .names = kNames,
+    .names = kLayerNormalizationNames,
     .arity = {.min_inputs = 2, .max_inputs = 3, .min_outputs = 1, .max_outputs = 3},
-    .resolve = resolve,
+    .resolve = resolve_layer_normalization,
     .reference = layer_normalization_reference,
     .lower = lower_layer_normalization};
 

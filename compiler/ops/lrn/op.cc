@@ -19,7 +19,7 @@ float finite_attr(ResolveContext& context, const char* name, float fallback) {
   return value;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_lrn(ResolveContext& context) {
   constexpr std::int64_t kMost = 1 << 20;
   const std::int64_t size = context.int_attr("size", 0);
   if (size < 1 || size > kMost) {
@@ -44,13 +44,13 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "LRN", 1}};
+constexpr OpName kLrnNames[] = {{kOnnx, "LRN", 1}};
 }  // namespace
 
 extern const OpDef kOp_lrn = {.folder = "lrn",
-                              .names = kNames,
+                              .names = kLrnNames,
                               .arity = {.min_inputs = 1, .max_inputs = 1},
-                              .resolve = resolve,
+                              .resolve = resolve_lrn,
                               .reference = lrn_reference,
                               .lower = lower_lrn,
                               .layout = any_order_rule};

@@ -7,9 +7,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "MatMul", 1}};
+constexpr OpName kMatmulNames[] = {{kOnnx, "MatMul", 1}};
 
-void resolve(ResolveContext& context) {
+void resolve_matmul(ResolveContext& context) {
   const bool a_ok = check_float32(context, 0, "A");
   const bool b_ok = check_float32(context, 1, "B");
   const auto geometry = resolve_matmul_geometry(context, 0, 1);
@@ -21,9 +21,9 @@ void resolve(ResolveContext& context) {
 }  // namespace
 
 extern const OpDef kOp_matmul = {.folder = "matmul",
-                                 .names = kNames,
+                                 .names = kMatmulNames,
                                  .arity = {.min_inputs = 2, .max_inputs = 2},
-                                 .resolve = resolve,
+                                 .resolve = resolve_matmul,
                                  .reference = reference_matmul,
                                  .lower = lower_matmul};
 

@@ -8,9 +8,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "MatMulInteger", 10}};
+constexpr OpName kMatmulIntegerNames[] = {{kOnnx, "MatMulInteger", 10}};
 
-void resolve(ResolveContext& context) {
+void resolve_matmul_integer(ResolveContext& context) {
   const bool a_ok = check_dtype(context, 0, "A", {DType::kU8, DType::kS8});
   const bool b_ok = check_dtype(context, 1, "B", {DType::kU8, DType::kS8});
   const auto geometry = resolve_matmul_geometry(context, 0, 1);
@@ -29,9 +29,9 @@ void resolve(ResolveContext& context) {
 void lower_matmul_integer(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_matmul_integer = {.folder = "matmul_integer",
-                                         .names = kNames,
+                                         .names = kMatmulIntegerNames,
                                          .arity = {.min_inputs = 2, .max_inputs = 4},
-                                         .resolve = resolve,
+                                         .resolve = resolve_matmul_integer,
                                          .reference = reference_matmul_integer,
                                          .lower = lower_matmul_integer};
 

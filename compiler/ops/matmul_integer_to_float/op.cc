@@ -9,8 +9,8 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kMicrosoft, "MatMulIntegerToFloat", 1},
-                             {kMicrosoft, "DynamicQuantizeMatMul", 1}};
+constexpr OpName kMatmulIntegerToFloatNames[] = {{kMicrosoft, "MatMulIntegerToFloat", 1},
+                                                 {kMicrosoft, "DynamicQuantizeMatMul", 1}};
 
 void check_bias(ResolveContext& context, int input, std::int64_t columns) {
   if (!context.has_input(input) || !check_dtype(context, input, "bias", {DType::kF32})) return;
@@ -19,7 +19,7 @@ void check_bias(ResolveContext& context, int input, std::int64_t columns) {
                       cat("must be [", columns, "], got ", to_string(context.shape(input))));
 }
 
-void resolve(ResolveContext& context) {
+void resolve_matmul_integer_to_float(ResolveContext& context) {
   MatMulIntegerToFloat params;
   params.quantizes_a = context.node().op_type == "DynamicQuantizeMatMul";
   params.inputs = params.quantizes_a ? IntegerToFloatInputs{-1, 2, -1, 3, 4}
@@ -46,9 +46,9 @@ void resolve(ResolveContext& context) {
 }  // namespace
 
 extern const OpDef kOp_matmul_integer_to_float = {.folder = "matmul_integer_to_float",
-                                                  .names = kNames,
+                                                  .names = kMatmulIntegerToFloatNames,
                                                   .arity = {.min_inputs = 3, .max_inputs = 7},
-                                                  .resolve = resolve,
+                                                  .resolve = resolve_matmul_integer_to_float,
                                                   .reference = reference_matmul_integer_to_float};
 
 }  // namespace etch

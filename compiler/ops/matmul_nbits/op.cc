@@ -13,7 +13,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kMicrosoft, "MatMulNBits", 1}, {kEtch, "MatMulNBits", 1}};
+constexpr OpName kMatmulNbitsNames[] = {{kMicrosoft, "MatMulNBits", 1}, {kEtch, "MatMulNBits", 1}};
 
 // An attribute that has to be in [least, most].
 std::int64_t read(ResolveContext& context, const char* name, std::int64_t fallback,
@@ -92,7 +92,7 @@ void check_weights(ResolveContext& context, MatMulNBits& params) {
     check_count(context, 5, "bias", params.cols);
 }
 
-void resolve(ResolveContext& context) {
+void resolve_matmul_nbits(ResolveContext& context) {
   MatMulNBits params = read_attributes(context);
   if (context.failed() || !check_float32(context, 0, "A")) return;
   params.blocks = (params.depth - 1) / params.block + 1;
@@ -128,9 +128,9 @@ float MatMulNBits::zero_at(const Tensor* zeros, std::int64_t n, std::int64_t i) 
 }
 
 extern const OpDef kOp_matmul_nbits = {.folder = "matmul_nbits",
-                                       .names = kNames,
+                                       .names = kMatmulNbitsNames,
                                        .arity = {.min_inputs = 3, .max_inputs = 6},
-                                       .resolve = resolve,
+                                       .resolve = resolve_matmul_nbits,
                                        .reference = reference_matmul_nbits,
                                        .lower = lower_matmul_nbits};
 

@@ -16,7 +16,7 @@ bool type_is_allowed(ResolveContext& context) {
   return check_dtype(context, 0, "X", {DType::kF32, DType::kS8, DType::kU8});
 }
 
-void resolve(ResolveContext& context) {
+void resolve_max_pool(ResolveContext& context) {
   constexpr std::int64_t kLatest = 12;
   const std::int64_t opset = context.node().domain == kEtch ? kLatest : context.opset();
   if (!type_is_allowed(context)) return;
@@ -32,16 +32,16 @@ void resolve(ResolveContext& context) {
   context.set_params(MaxPool{std::move(*geometry)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "MaxPool", 1}, {kEtch, "MaxPool", 1}};
+constexpr OpName kMaxPoolNames[] = {{kOnnx, "MaxPool", 1}, {kEtch, "MaxPool", 1}};
 }  // namespace
 
 void lower_max_pool(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_max_pool = {
     .folder = "max_pool",
-    .names = kNames,
+    .names = kMaxPoolNames,
     .arity = {.min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 2},
-    .resolve = resolve,
+    .resolve = resolve_max_pool,
     .reference = max_pool_reference,
     .lower = lower_max_pool,
     .layout = channels_last_rule};

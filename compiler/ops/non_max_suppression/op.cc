@@ -2,7 +2,9 @@
 #include "compiler/ops/non_max_suppression/op.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
@@ -39,7 +41,14 @@ std::optional<T> number(ResolveContext& context, int i, const char* role, DType 
     context.needs_constant(i, role, "must be one number known at compile time");
     return std::nullopt;
   }
-  return tensor->as<T>()[0];
+  const T value = tensor->as<T>()[0];
+  if constexpr (std::is_same_v<T, float>) {
+    if (!std::isfinite(value)) {
+      context.input_error(DiagKind::kTensor, i, role, "must be finite");
+      return std::nullopt;
+    }
+  }
+  return value;
 }
 
 // The number of rows that Slice keeps from the beginning; nothing after a report.
@@ -86,7 +95,7 @@ bool shapes_fit(ResolveContext& context) {
   return fits;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_non_max_suppression(ResolveContext& context) {
   const auto rows = row_count(context);
   if (!rows || !shapes_fit(context)) return;
   if (!check_dtype(context, 0, "boxes", {DType::kF32}) ||
@@ -115,14 +124,14 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "NonMaxSuppression", 10},
-                             {kEtch, "FilledNonMaxSuppression", 1}};
+constexpr OpName kNonMaxSuppressionNames[] = {{kOnnx, "NonMaxSuppression", 10},
+                                              {kEtch, "FilledNonMaxSuppression", 1}};
 }  // namespace
 
 extern const OpDef kOp_non_max_suppression = {.folder = "non_max_suppression",
-                                              .names = kNames,
+                                              .names = kNonMaxSuppressionNames,
                                               .arity = {.min_inputs = 2, .max_inputs = 10},
-                                              .resolve = resolve,
+                                              .resolve = resolve_non_max_suppression,
                                               .reference = non_max_suppression_reference,
                                               .lower = lower_non_max_suppression};
 

@@ -10,7 +10,7 @@
 //   y,
 //           width, height
 //   scores  float32 [batches, classes, n]
-//   max_output_boxes_per_class, iou_threshold, score_threshold   constants, default 0
+//   max_output_boxes_per_class, iou_threshold, score_threshold   finite constants, default 0
 // By batch and by class, from the highest score down, of equal ones from the first box on: a box is
 // selected if its score is above score_threshold (where that is given; NaN never is), the class has
 // fewer than the most boxes, and with no box selected before in this class

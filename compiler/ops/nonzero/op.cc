@@ -30,7 +30,7 @@ void fill(const Tensor& x, std::int64_t count, Tensor& out) {
   }
 }
 
-void resolve(ResolveContext& context) {
+void resolve_nonzero(ResolveContext& context) {
   const Tensor* x = context.constant(0);
   if (x == nullptr) {
     context.needs_constant(0, "X",
@@ -43,12 +43,12 @@ void resolve(ResolveContext& context) {
   context.set_constant_output(0, DType::kS64, shape, [&](Tensor& out) { fill(*x, count, out); });
 }
 
-constexpr OpName kNames[] = {{kOnnx, "NonZero", 9}};
+constexpr OpName kNonzeroNames[] = {{kOnnx, "NonZero", 9}};
 }  // namespace
 
 extern const OpDef kOp_nonzero = {.folder = "nonzero",
-                                  .names = kNames,
+                                  .names = kNonzeroNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 1},
-                                  .resolve = resolve};
+                                  .resolve = resolve_nonzero};
 
 }  // namespace etch

@@ -134,7 +134,7 @@ std::optional<PadAxis> axis_of(ResolveContext& context, Pad::Mode mode, std::int
   return axis;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_pad(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const std::int64_t rank = rank_of(from);
   const auto mode = mode_of(context);
@@ -166,7 +166,7 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Pad", 2}, {kMicrosoft, "Pad", 1}};
+constexpr OpName kPadNames[] = {{kOnnx, "Pad", 2}, {kMicrosoft, "Pad", 1}};
 }  // namespace
 
 std::int64_t source_of(const PadAxis& axis, Pad::Mode mode, std::int64_t at) {
@@ -187,9 +187,9 @@ std::int64_t source_of(const PadAxis& axis, Pad::Mode mode, std::int64_t at) {
 }
 
 extern const OpDef kOp_pad = {.folder = "pad",
-                              .names = kNames,
+                              .names = kPadNames,
                               .arity = {.min_inputs = 1, .max_inputs = 4},
-                              .resolve = resolve,
+                              .resolve = resolve_pad,
                               .reference = pad_reference,
                               .lower = lower_pad,
                               .layout = any_order_rule,

@@ -19,7 +19,7 @@ Function function_of(float exponent) {
   return exponent == 3.0F ? Function::kCube : Function::kPow;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_pow(ResolveContext& context) {
   const bool x = check_dtype(context, 0, "X", {DType::kF32});
   if (!check_dtype(context, 1, "Y", {DType::kF32, DType::kS32, DType::kS64}) || !x) return;
   const auto shape = broadcast_shape(context.shape(0), context.shape(1));
@@ -47,15 +47,15 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Pow", 7}};
+constexpr OpName kPowNames[] = {{kOnnx, "Pow", 7}};
 }  // namespace
 
 void lower_pow(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_pow = {.folder = "pow",
-                              .names = kNames,
+                              .names = kPowNames,
                               .arity = {.min_inputs = 2, .max_inputs = 2},
-                              .resolve = resolve,
+                              .resolve = resolve_pow,
                               .reference = pow_reference,
                               .lower = lower_pow,
                               .elements = pointwise_rule,

@@ -11,7 +11,7 @@ std::vector<Tensor> prelu_reference(const Node& node, std::span<const Tensor* co
 void lower_prelu(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_prelu(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kF32}) ||
       !check_dtype(context, 1, "slope", {DType::kF32})) {
     return;
@@ -27,13 +27,13 @@ void resolve(ResolveContext& context) {
   context.set_params(PRelu{x, broadcast_view(slope, x)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "PRelu", 7}};
+constexpr OpName kPreluNames[] = {{kOnnx, "PRelu", 7}};
 }  // namespace
 
 extern const OpDef kOp_prelu = {.folder = "prelu",
-                                .names = kNames,
+                                .names = kPreluNames,
                                 .arity = {.min_inputs = 2, .max_inputs = 2},
-                                .resolve = resolve,
+                                .resolve = resolve_prelu,
                                 .reference = prelu_reference,
                                 .lower = lower_prelu,
                                 .elements = pointwise_rule,

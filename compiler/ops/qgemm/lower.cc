@@ -5,7 +5,7 @@
 namespace etch {
 
 namespace {
-constexpr int kB = 3, kC = 6;
+constexpr int kMatrix = 3, kBias = 6;
 
 bool present(const Node& node, int input) {
   return static_cast<int>(node.inputs.size()) > input &&
@@ -21,20 +21,20 @@ View rows_first(const View& view, bool transposed) {
 void lower_qgemm(Lowering& lowering, const Node& node) {
   const auto& params = params_of<QGemmParams>(node);
   const GemmGeometry& g = params.geometry;
-  const bool has_bias = present(node, kC);
+  const bool has_bias = present(node, kBias);
   // passes/expand.h has rewritten every other form.
-  ETCH_CHECK(params.a && params.b && params.y && lowering.is_constant(node, kB) &&
+  ETCH_CHECK(params.a && params.b && params.y && lowering.is_constant(node, kMatrix) &&
              !lowering.is_constant(node, 0));
   const Order order = g.transposed_a ? Order{1, 0} : row_major(2);
   const View x = rows_first(lowering.contiguous(node, 0, order), g.transposed_a);
   const View y = lowering.new_output(node, 0, row_major(2));
   ConvProblem problem = matrix_problem(x, y, g.rows, g.depth, g.cols);
-  const std::vector<std::int64_t> b = lowering.constant(node, kB).integers();
+  const std::vector<std::int64_t> b = lowering.constant(node, kMatrix).integers();
   for (std::int64_t n = 0; n < g.cols; ++n) {
     for (std::int64_t k = 0; k < g.depth; ++k)
       problem.weights.push_back(static_cast<int>(b[g.b_index(k, n)]) - params.b->zero_point_at(n));
     problem.bias.push_back(
-        has_bias ? lowering.constant(node, kC).as<std::int32_t>()[g.c_index(0, n)] : 0);
+        has_bias ? lowering.constant(node, kBias).as<std::int32_t>()[g.c_index(0, n)] : 0);
   }
   problem.x_zero_point = params.a->zero_point_at(0) + lowering.stored_offset(x);
   problem.scale = per_channel(qgemm_scale(params.alpha, *params.a, *params.b, &*params.y), g.cols);

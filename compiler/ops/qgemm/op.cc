@@ -11,9 +11,9 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kMicrosoft, "QGemm", 1}, {kEtch, "QGemm", 1}};
+constexpr OpName kQgemmNames[] = {{kMicrosoft, "QGemm", 1}, {kEtch, "QGemm", 1}};
 
-enum Input { kA, kAScale, kAZeroPoint, kB, kBScale, kBZeroPoint, kC, kYScale, kYZeroPoint };
+enum QGemmInput { kA, kAScale, kAZeroPoint, kB, kBScale, kBZeroPoint, kC, kYScale, kYZeroPoint };
 
 // alpha <= 0 would turn the order of quantized values around; no tool writes it.
 float read_alpha(ResolveContext& context) {
@@ -24,7 +24,7 @@ float read_alpha(ResolveContext& context) {
   return alpha;
 }
 
-void check_types(ResolveContext& context) {
+void check_qgemm_types(ResolveContext& context) {
   check_dtype(context, kA, "A", {DType::kU8, DType::kS8});
   check_dtype(context, kB, "B", {DType::kU8, DType::kS8});
   if (context.has_input(kC)) check_dtype(context, kC, "C", {DType::kS32});
@@ -50,10 +50,10 @@ void resolve_quantizations(ResolveContext& context, QGemmParams& params) {
   check_combined_scale(context, qgemm_scale(params.alpha, *params.a, *params.b, y));
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qgemm(ResolveContext& context) {
   QGemmParams params;
   params.alpha = read_alpha(context);
-  check_types(context);
+  check_qgemm_types(context);
   const auto geometry = resolve_gemm_geometry(context, GemmInputs{kA, kB, kC});
   if (!geometry || context.failed()) return;
   params.geometry = *geometry;
@@ -87,18 +87,22 @@ std::vector<float> qgemm_scale(float alpha, const Quantization& a, const Quantiz
 void lower_qgemm(Lowering& lowering, const Node& node);
 
 namespace {
-std::optional<Quantization> reads(const Node& node) { return params_of<QGemmParams>(node).a; }
+std::optional<Quantization> reads_as_qgemm(const Node& node) {
+  return params_of<QGemmParams>(node).a;
+}
 
-std::optional<Quantization> writes(const Node& node) { return params_of<QGemmParams>(node).y; }
+std::optional<Quantization> writes_as_qgemm(const Node& node) {
+  return params_of<QGemmParams>(node).y;
+}
 }  // namespace
 
 extern const OpDef kOp_qgemm = {.folder = "qgemm",
-                                .names = kNames,
+                                .names = kQgemmNames,
                                 .arity = {.min_inputs = 6, .max_inputs = 9},
-                                .resolve = resolve,
+                                .resolve = resolve_qgemm,
                                 .reference = reference_qgemm,
                                 .lower = lower_qgemm,
-                                .reads = reads,
-                                .writes = writes};
+                                .reads = reads_as_qgemm,
+                                .writes = writes_as_qgemm};
 
 }  // namespace etch

@@ -12,7 +12,7 @@ std::vector<Tensor> qlinear_activation_reference(const Node& node,
                                                  std::span<const Tensor* const> inputs);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_qlinear_activation(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kU8, DType::kS8})) return;
   QLinearActivation params;
   params.dtype = context.dtype(0);
@@ -30,16 +30,16 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearSigmoid", 1},
-                             {kMicrosoft, "QLinearLeakyRelu", 1}};
+constexpr OpName kQLinearActivationNames[] = {{kMicrosoft, "QLinearSigmoid", 1},
+                                              {kMicrosoft, "QLinearLeakyRelu", 1}};
 }  // namespace
 
 void lower_qlinear_activation(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_activation = {.folder = "qlinear_activation",
-                                             .names = kNames,
+                                             .names = kQLinearActivationNames,
                                              .arity = {.min_inputs = 2, .max_inputs = 5},
-                                             .resolve = resolve,
+                                             .resolve = resolve_qlinear_activation,
                                              .reference = qlinear_activation_reference,
                                              .lower = lower_qlinear_activation,
                                              .elements = pointwise_rule,

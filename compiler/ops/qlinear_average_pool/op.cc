@@ -32,7 +32,7 @@ QLinearGlobalAveragePool global_params(ResolveContext& context, const QLinearAve
   return out;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_average_pool(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kU8, DType::kS8})) return;
   const DType dtype = context.dtype(0);
   const bool last = context.int_attr("channels_last", 0) != 0;
@@ -50,16 +50,16 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearAveragePool", 1}};
+constexpr OpName kQLinearAveragePoolNames[] = {{kMicrosoft, "QLinearAveragePool", 1}};
 }  // namespace
 
 void lower_qlinear_average_pool(Lowering& lowering, const Node& node);
 LayoutRule qlinear_average_pool_layout(const Node& node);
 
 extern const OpDef kOp_qlinear_average_pool = {.folder = "qlinear_average_pool",
-                                               .names = kNames,
+                                               .names = kQLinearAveragePoolNames,
                                                .arity = {.min_inputs = 2, .max_inputs = 5},
-                                               .resolve = resolve,
+                                               .resolve = resolve_qlinear_average_pool,
                                                .reference = qlinear_average_pool_reference,
                                                .lower = lower_qlinear_average_pool,
                                                .layout = qlinear_average_pool_layout};

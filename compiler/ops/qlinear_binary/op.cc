@@ -42,12 +42,12 @@ void check_factors(ResolveContext& context, const QLinearBinary& params) {
   check_ratios(context, product / params.c.scale, product / params.c.scale);
 }
 
-constexpr QuantizationInputs kA{"A", 1, 2};
-constexpr QuantizationInputs kB{"B", 4, 5};
-constexpr QuantizationInputs kC{"C", 6, 7};
+constexpr QuantizationInputs kParametersA{"A", 1, 2};
+constexpr QuantizationInputs kParametersB{"B", 4, 5};
+constexpr QuantizationInputs kParametersC{"C", 6, 7};
 
 bool known_at_compile_time(const ResolveContext& context) {
-  for (const QuantizationInputs& inputs : {kA, kB, kC}) {
+  for (const QuantizationInputs& inputs : {kParametersA, kParametersB, kParametersC}) {
     for (const int i : {inputs.scale, inputs.zero_point}) {
       if (context.has_input(i) && context.constant(i) == nullptr) return false;
     }
@@ -57,7 +57,7 @@ bool known_at_compile_time(const ResolveContext& context) {
 
 // Types and shapes of scales and zero points that arrive at run time.
 void check_parameters(ResolveContext& context, DType dtype) {
-  for (const QuantizationInputs& inputs : {kA, kB, kC}) {
+  for (const QuantizationInputs& inputs : {kParametersA, kParametersB, kParametersC}) {
     if (!context.has_input(inputs.scale)) {
       context.error(DiagKind::kGraph,
                     cat("input ", inputs.scale, " (", inputs.operand, "_scale) is missing"));
@@ -67,7 +67,7 @@ void check_parameters(ResolveContext& context, DType dtype) {
   }
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_binary(ResolveContext& context) {
   if (!check_dtype(context, 0, "A", {DType::kU8, DType::kS8})) return;
   if (!context.has_input(3)) {
     context.error(DiagKind::kGraph, "input 3 (B) is missing");
@@ -79,9 +79,9 @@ void resolve(ResolveContext& context) {
   const ScalarQuantization unknown;
   if (!known) check_parameters(context, dtype);
   if (context.failed()) return;
-  const auto a = known ? scalar_quantization(context, kA, dtype) : unknown;
-  const auto b = known ? scalar_quantization(context, kB, dtype) : unknown;
-  const auto c = known ? scalar_quantization(context, kC, dtype) : unknown;
+  const auto a = known ? scalar_quantization(context, kParametersA, dtype) : unknown;
+  const auto b = known ? scalar_quantization(context, kParametersB, dtype) : unknown;
+  const auto c = known ? scalar_quantization(context, kParametersC, dtype) : unknown;
   if (!a || !b || !c) return;
   const auto shape = broadcast_shape(context.shape(0), context.shape(3));
   if (!shape) {
@@ -105,7 +105,8 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearAdd", 1}, {kMicrosoft, "QLinearMul", 1}};
+constexpr OpName kQLinearBinaryNames[] = {{kMicrosoft, "QLinearAdd", 1},
+                                          {kMicrosoft, "QLinearMul", 1}};
 }  // namespace
 
 void check_sum_ratios(ResolveContext& context, float a_scale, float b_scale, float y_scale) {
@@ -135,9 +136,9 @@ bool product_may_leave_int32(const QLinearBinary& params) {
 void lower_qlinear_binary(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_binary = {.folder = "qlinear_binary",
-                                         .names = kNames,
+                                         .names = kQLinearBinaryNames,
                                          .arity = {.min_inputs = 2, .max_inputs = 8},
-                                         .resolve = resolve,
+                                         .resolve = resolve_qlinear_binary,
                                          .reference = qlinear_binary_reference,
                                          .lower = lower_qlinear_binary,
                                          .elements = pointwise_rule,

@@ -46,7 +46,7 @@ bool read_part(ResolveContext& context, int i, QLinearConcat& params) {
   return i == 2 || append_shape(context, i, as_index(params.axis), params.shape);
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_concat(ResolveContext& context) {
   if (!context.has_input(2)) {
     context.error(DiagKind::kGraph, "input 2 (X) is missing");
     return;
@@ -69,14 +69,14 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearConcat", 1}};
+constexpr OpName kQLinearConcatNames[] = {{kMicrosoft, "QLinearConcat", 1}};
 }  // namespace
 
 extern const OpDef kOp_qlinear_concat = {
     .folder = "qlinear_concat",
-    .names = kNames,
+    .names = kQLinearConcatNames,
     .arity = {.min_inputs = 1, .max_inputs = std::numeric_limits<int>::max()},
-    .resolve = resolve,
+    .resolve = resolve_qlinear_concat,
     .reference = qlinear_concat_reference,
     .lower = lower_qlinear_concat,
     .layout = any_order_rule,

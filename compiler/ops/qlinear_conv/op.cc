@@ -9,10 +9,10 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "QLinearConv", 10},
-                             {kMicrosoft, "QLinearConv", 1},
-                             {kNhwc, "QLinearConv", 1},
-                             {kEtch, "QLinearConv", 1}};
+constexpr OpName kQLinearConvNames[] = {{kOnnx, "QLinearConv", 10},
+                                        {kMicrosoft, "QLinearConv", 1},
+                                        {kNhwc, "QLinearConv", 1},
+                                        {kEtch, "QLinearConv", 1}};
 
 ConvLayout read_layout(ResolveContext& context) {
   if (context.node().domain == kNhwc) return ConvLayout::kChannelsLast;
@@ -20,7 +20,7 @@ ConvLayout read_layout(ResolveContext& context) {
   return read_channels_last(context);
 }
 
-bool check_types(ResolveContext& context) {
+bool check_conv_types(ResolveContext& context) {
   const bool x = check_dtype(context, 0, "x", {DType::kU8, DType::kS8});
   const bool w = check_dtype(context, 3, "w", {DType::kU8, DType::kS8});
   const bool y = check_dtype(context, 7, "y_zero_point", {DType::kU8, DType::kS8});
@@ -36,7 +36,7 @@ void refuse_activation(ResolveContext& context) {
                 cat("a fused activation is not supported, got '", printable(activation), "'"));
 }
 
-void resolve(ResolveContext& context) {
+void resolve_forward(ResolveContext& context) {
   resolve_qlinear_conv(context, ConvDirection::kForward, read_layout(context));
 }
 
@@ -54,7 +54,7 @@ std::optional<QLinearConvParams> resolve_qlinear_conv_inputs(ResolveContext& con
                                                              ConvDirection direction,
                                                              ConvLayout layout) {
   if (context.node().domain == kNhwc) refuse_activation(context);
-  const bool types_ok = check_types(context);
+  const bool types_ok = check_conv_types(context);
   const auto geometry = resolve_conv_geometry(context, direction, layout, ConvInputs{0, 3});
   if (!geometry || !types_ok) return std::nullopt;
   const DType y_type = context.dtype(7);
@@ -94,9 +94,9 @@ std::optional<Quantization> qlinear_conv_writes(const Node& node) {
 }
 
 extern const OpDef kOp_qlinear_conv = {.folder = "qlinear_conv",
-                                       .names = kNames,
+                                       .names = kQLinearConvNames,
                                        .arity = {.min_inputs = 8, .max_inputs = 9},
-                                       .resolve = resolve,
+                                       .resolve = resolve_forward,
                                        .reference = reference_qlinear_conv,
                                        .lower = lower_qlinear_conv,
                                        .layout = qlinear_conv_layout,

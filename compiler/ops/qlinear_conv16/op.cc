@@ -15,11 +15,11 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kEtch, "QLinearConv16", 1},
-                             {kEtch, "QLinearConvTranspose16", 1},
-                             {kEtch, "QLinearMatMul16", 1}};
+constexpr OpName kQLinearConv16Names[] = {{kEtch, "QLinearConv16", 1},
+                                          {kEtch, "QLinearConvTranspose16", 1},
+                                          {kEtch, "QLinearMatMul16", 1}};
 
-bool check_types(ResolveContext& context) {
+bool check_conv16_types(ResolveContext& context) {
   const bool x = check_dtype(context, 0, "x", {DType::kU16, DType::kS16});
   const bool w = check_dtype(context, 3, "w", {DType::kU8, DType::kS8});
   const bool y = check_dtype(context, 7, "y_zero_point", {context.dtype(0)});
@@ -99,12 +99,12 @@ Shape shape_of_output(const ResolveContext& context, const ConvGeometry& geometr
   return out;
 }
 
-LayoutRule layout(const Node& node) {
+LayoutRule conv16_layout(const Node& node) {
   return node.op_type == "QLinearMatMul16" ? LayoutRule::kRowMajor : LayoutRule::kChannelsLast;
 }
 
-void resolve(ResolveContext& context) {
-  const bool types = check_types(context);
+void resolve_qlinear_conv16(ResolveContext& context) {
+  const bool types = check_conv16_types(context);
   const auto geometry = geometry_of(context);
   if (!geometry || !types) return;
   const DType type = context.dtype(7);
@@ -158,11 +158,11 @@ std::int32_t WideScale::rest(std::int32_t of_bias) const {
 }
 
 extern const OpDef kOp_qlinear_conv16 = {.folder = "qlinear_conv16",
-                                         .names = kNames,
+                                         .names = kQLinearConv16Names,
                                          .arity = {.min_inputs = 8, .max_inputs = 10},
-                                         .resolve = resolve,
+                                         .resolve = resolve_qlinear_conv16,
                                          .reference = reference_qlinear_conv16,
                                          .lower = lower_qlinear_conv16,
-                                         .layout = layout};
+                                         .layout = conv16_layout};
 
 }  // namespace etch

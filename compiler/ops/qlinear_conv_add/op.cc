@@ -11,7 +11,7 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kEtch, "QLinearConvAdd", 1}};
+constexpr OpName kQLinearConvAddNames[] = {{kEtch, "QLinearConvAdd", 1}};
 constexpr int kResidual = 9;
 
 void read_limits(ResolveContext& context, QLinearConvAdd& params) {
@@ -40,7 +40,7 @@ bool check_residual(ResolveContext& context, const Shape& shape, DType dtype) {
   return false;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_conv_add(ResolveContext& context) {
   const ConvLayout layout = read_channels_last(context);
   auto conv = resolve_qlinear_conv_inputs(context, ConvDirection::kForward, layout);
   if (!conv) return;
@@ -63,7 +63,7 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-LayoutRule layout(const Node& node) {
+LayoutRule conv_add_layout(const Node& node) {
   return qlinear_conv_layout(params_of<QLinearConvAdd>(node).conv);
 }
 
@@ -78,12 +78,12 @@ std::vector<Tensor> reference_qlinear_conv_add(const Node& node,
 void lower_qlinear_conv_add(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_conv_add = {.folder = "qlinear_conv_add",
-                                           .names = kNames,
+                                           .names = kQLinearConvAddNames,
                                            .arity = {.min_inputs = 8, .max_inputs = 14},
-                                           .resolve = resolve,
+                                           .resolve = resolve_qlinear_conv_add,
                                            .reference = reference_qlinear_conv_add,
                                            .lower = lower_qlinear_conv_add,
-                                           .layout = layout,
+                                           .layout = conv_add_layout,
                                            .halo = halo};
 
 }  // namespace etch

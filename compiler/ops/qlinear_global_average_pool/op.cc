@@ -25,7 +25,7 @@ float global_average_scale(ResolveContext& context, const ScalarQuantization& x,
 }
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_qlinear_global_average_pool(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kU8, DType::kS8})) return;
   const DType dtype = context.dtype(0);
   const bool last = context.int_attr("channels_last", 0) != 0;
@@ -54,7 +54,7 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearGlobalAveragePool", 1}};
+constexpr OpName kQLinearGlobalAveragePoolNames[] = {{kMicrosoft, "QLinearGlobalAveragePool", 1}};
 }  // namespace
 
 void lower_qlinear_global_average_pool(Lowering& lowering, const Node& node);
@@ -62,9 +62,9 @@ LayoutRule qlinear_global_average_pool_layout(const Node& node);
 
 extern const OpDef kOp_qlinear_global_average_pool = {
     .folder = "qlinear_global_average_pool",
-    .names = kNames,
+    .names = kQLinearGlobalAveragePoolNames,
     .arity = {.min_inputs = 2, .max_inputs = 5},
-    .resolve = resolve,
+    .resolve = resolve_qlinear_global_average_pool,
     .reference = qlinear_global_average_pool_reference,
     .lower = lower_qlinear_global_average_pool,
     .layout = qlinear_global_average_pool_layout};

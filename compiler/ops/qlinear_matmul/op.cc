@@ -8,9 +8,10 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "QLinearMatMul", 10}, {kEtch, "QLinearMatMul", 1}};
+constexpr OpName kQLinearMatmulNames[] = {{kOnnx, "QLinearMatMul", 10},
+                                          {kEtch, "QLinearMatMul", 1}};
 
-bool check_types(ResolveContext& context) {
+bool check_matmul_types(ResolveContext& context) {
   const bool a = check_dtype(context, 0, "a", {DType::kU8, DType::kS8});
   const bool b = check_dtype(context, 3, "b", {DType::kU8, DType::kS8});
   const bool y = check_dtype(context, 7, "y_zero_point", {DType::kU8, DType::kS8});
@@ -34,8 +35,8 @@ bool refuse_per_row(ResolveContext& context, const MatMulGeometry& geometry) {
          refuse_per_row(context, 7, "y_zero_point", geometry);
 }
 
-void resolve(ResolveContext& context) {
-  const bool types_ok = check_types(context);
+void resolve_qlinear_matmul(ResolveContext& context) {
+  const bool types_ok = check_matmul_types(context);
   const auto geometry = resolve_matmul_geometry(context, 0, 3);
   if (!geometry || !types_ok || refuse_per_row(context, *geometry)) return;
   const DType y_type = context.dtype(7);
@@ -58,22 +59,22 @@ void resolve(ResolveContext& context) {
 void lower_qlinear_matmul(Lowering& lowering, const Node& node);
 
 namespace {
-std::optional<Quantization> reads(const Node& node) {
+std::optional<Quantization> reads_as_matmul(const Node& node) {
   return params_of<QLinearMatMulParams>(node).a;
 }
 
-std::optional<Quantization> writes(const Node& node) {
+std::optional<Quantization> writes_as_matmul(const Node& node) {
   return params_of<QLinearMatMulParams>(node).y;
 }
 }  // namespace
 
 extern const OpDef kOp_qlinear_matmul = {.folder = "qlinear_matmul",
-                                         .names = kNames,
+                                         .names = kQLinearMatmulNames,
                                          .arity = {.min_inputs = 8, .max_inputs = 8},
-                                         .resolve = resolve,
+                                         .resolve = resolve_qlinear_matmul,
                                          .reference = reference_qlinear_matmul,
                                          .lower = lower_qlinear_matmul,
-                                         .reads = reads,
-                                         .writes = writes};
+                                         .reads = reads_as_matmul,
+                                         .writes = writes_as_matmul};
 
 }  // namespace etch

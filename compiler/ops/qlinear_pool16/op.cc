@@ -10,8 +10,8 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kEtch, "QLinearAveragePool16", 1},
-                             {kEtch, "QLinearGlobalAveragePool16", 1}};
+constexpr OpName kQLinearPool16Names[] = {{kEtch, "QLinearAveragePool16", 1},
+                                          {kEtch, "QLinearGlobalAveragePool16", 1}};
 
 // One window over each plane.
 std::optional<PoolGeometry> whole_planes(ResolveContext& context) {
@@ -37,7 +37,7 @@ std::int64_t positions(const PoolGeometry& geometry) {
   return count;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_pool16(ResolveContext& context) {
   if (!check_dtype(context, 0, "x", {DType::kU16, DType::kS16})) return;
   const DType type = context.dtype(0);
   const bool global = context.node().op_type == "QLinearGlobalAveragePool16";
@@ -91,9 +91,9 @@ std::optional<MeanFactors16> mean_factors16(const QLinearPool16& pool) {
 }
 
 extern const OpDef kOp_qlinear_pool16 = {.folder = "qlinear_pool16",
-                                         .names = kNames,
+                                         .names = kQLinearPool16Names,
                                          .arity = {.min_inputs = 5, .max_inputs = 5},
-                                         .resolve = resolve,
+                                         .resolve = resolve_qlinear_pool16,
                                          .reference = reference_qlinear_pool16,
                                          .lower = lower_qlinear_pool16,
                                          .layout = channels_last_rule};

@@ -47,7 +47,7 @@ std::optional<SoftmaxRows> read_rows(ResolveContext& context) {
   return softmax_rows(x, *axis, one_axis ? SoftmaxForm::kOneAxis : SoftmaxForm::kTrailingAxes);
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_softmax(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kU8, DType::kS8})) return;
   const DType dtype = context.dtype(0);
   const auto rows = read_rows(context);
@@ -65,15 +65,15 @@ void resolve(ResolveContext& context) {
                      inverse, to->zero_point, context.shape(0)});
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearSoftmax", 1}};
+constexpr OpName kQLinearSoftmaxNames[] = {{kMicrosoft, "QLinearSoftmax", 1}};
 }  // namespace
 
 void lower_qlinear_softmax(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_softmax = {.folder = "qlinear_softmax",
-                                          .names = kNames,
+                                          .names = kQLinearSoftmaxNames,
                                           .arity = {.min_inputs = 2, .max_inputs = 5},
-                                          .resolve = resolve,
+                                          .resolve = resolve_qlinear_softmax,
                                           .reference = qlinear_softmax_reference,
                                           .lower = lower_qlinear_softmax};
 

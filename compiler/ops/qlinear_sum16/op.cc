@@ -10,28 +10,29 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kEtch, "QLinearSum16", 1}};
-constexpr int kA = 0, kB = 5;
+constexpr OpName kQLinearSum16Names[] = {{kEtch, "QLinearSum16", 1}};
+constexpr int kInputA = 0, kInputB = 5;
 
-bool check_types(ResolveContext& context) {
-  if (!check_dtype(context, kA, "a", {DType::kU16, DType::kS16})) return false;
-  return context.input_count() <= kB || check_dtype(context, kB, "b", {context.dtype(kA)});
+bool check_sum16_types(ResolveContext& context) {
+  if (!check_dtype(context, kInputA, "a", {DType::kU16, DType::kS16})) return false;
+  return context.input_count() <= kInputB ||
+         check_dtype(context, kInputB, "b", {context.dtype(kInputA)});
 }
 
 std::optional<Shape> shape_of(ResolveContext& context, bool two) {
-  if (!two) return context.shape(kA);
-  const auto shape = broadcast_shape(context.shape(kA), context.shape(kB));
+  if (!two) return context.shape(kInputA);
+  const auto shape = broadcast_shape(context.shape(kInputA), context.shape(kInputB));
   if (!shape) {
-    context.error(DiagKind::kShape, cat("shapes ", to_string(context.shape(kA)), " and ",
-                                        to_string(context.shape(kB)), " do not broadcast"));
+    context.error(DiagKind::kShape, cat("shapes ", to_string(context.shape(kInputA)), " and ",
+                                        to_string(context.shape(kInputB)), " do not broadcast"));
   }
   return shape;
 }
 
-void resolve(ResolveContext& context) {
-  if (!check_types(context)) return;
-  const DType type = context.dtype(kA);
-  const bool two = context.input_count() > kB;
+void resolve_qlinear_sum16(ResolveContext& context) {
+  if (!check_sum16_types(context)) return;
+  const DType type = context.dtype(kInputA);
+  const bool two = context.input_count() > kInputB;
   const auto a = scalar_quantization(context, {"a", 1, 2}, type);
   const auto y = scalar_quantization(context, {"y", 3, 4}, type);
   const auto b = two ? scalar_quantization(context, {"b", 6, 7}, type) : a;
@@ -63,9 +64,9 @@ std::optional<SumFactors16> sum_factors16(const QLinearSum16& sum) {
 }
 
 extern const OpDef kOp_qlinear_sum16 = {.folder = "qlinear_sum16",
-                                        .names = kNames,
+                                        .names = kQLinearSum16Names,
                                         .arity = {.min_inputs = 5, .max_inputs = 8},
-                                        .resolve = resolve,
+                                        .resolve = resolve_qlinear_sum16,
                                         .reference = reference_qlinear_sum16,
                                         .lower = lower_qlinear_sum16,
                                         .elements = pointwise_rule,

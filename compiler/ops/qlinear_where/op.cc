@@ -18,7 +18,7 @@ std::optional<Shape> output_shape(const ResolveContext& context) {
   return values ? broadcast_shape(context.shape(0), *values) : std::nullopt;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_qlinear_where(ResolveContext& context) {
   const bool condition = check_dtype(context, 0, "condition", {DType::kBool});
   if (!check_dtype(context, kX, "X", {DType::kU8, DType::kS8})) return;
   const DType dtype = context.dtype(kX);
@@ -40,15 +40,15 @@ void resolve(ResolveContext& context) {
       broadcast_view(context.shape(kX), *shape), broadcast_view(context.shape(kY), *shape)});
 }
 
-constexpr OpName kNames[] = {{kMicrosoft, "QLinearWhere", 1}};
+constexpr OpName kQLinearWhereNames[] = {{kMicrosoft, "QLinearWhere", 1}};
 }  // namespace
 
 void lower_qlinear_where(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_qlinear_where = {.folder = "qlinear_where",
-                                        .names = kNames,
+                                        .names = kQLinearWhereNames,
                                         .arity = {.min_inputs = 9, .max_inputs = 9},
-                                        .resolve = resolve,
+                                        .resolve = resolve_qlinear_where,
                                         .reference = qlinear_where_reference,
                                         .lower = lower_qlinear_where,
                                         .elements = pointwise_rule,

@@ -10,7 +10,8 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kOnnx, "QuantizeLinear", 10}, {kMicrosoft, "QuantizeLinear", 1}};
+constexpr OpName kQuantizeLinearNames[] = {{kOnnx, "QuantizeLinear", 10},
+                                           {kMicrosoft, "QuantizeLinear", 1}};
 
 // ONNX's numbers of element types, as output_dtype has them.
 std::optional<DType> type_of_number(std::int64_t number) {
@@ -59,7 +60,7 @@ DType find_type(ResolveContext& context) {
   return context.dtype(2);
 }
 
-void resolve(ResolveContext& context) {
+void resolve_quantize_linear(ResolveContext& context) {
   if (context.dtype(0) == DType::kS32) {
     context.input_error(DiagKind::kUnsupported, 0, "x", "int32 cannot be quantized");
   } else {
@@ -79,19 +80,19 @@ void resolve(ResolveContext& context) {
 void lower_quantize_linear(Lowering& lowering, const Node& node);
 
 namespace {
-std::optional<Quantization> writes(const Node& node) {
+std::optional<Quantization> writes_as_quantize(const Node& node) {
   return params_of<QuantizeLinearParams>(node).y;
 }
 }  // namespace
 
 extern const OpDef kOp_quantize_linear = {.folder = "quantize_linear",
-                                          .names = kNames,
+                                          .names = kQuantizeLinearNames,
                                           .arity = {.min_inputs = 2, .max_inputs = 3},
-                                          .resolve = resolve,
+                                          .resolve = resolve_quantize_linear,
                                           .reference = reference_quantize_linear,
                                           .lower = lower_quantize_linear,
                                           .elements = pointwise_rule,
                                           .layout = any_order_rule,
-                                          .writes = writes};
+                                          .writes = writes_as_quantize};
 
 }  // namespace etch

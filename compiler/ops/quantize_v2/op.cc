@@ -12,14 +12,16 @@ namespace etch {
 
 namespace {
 
-constexpr OpName kNames[] = {{kTensorFlow, "QuantizeV2", 1}, {kTensorFlow, "Quantize", 1}};
+constexpr OpName kQuantizeV2Names[] = {{kTensorFlow, "QuantizeV2", 1},
+                                       {kTensorFlow, "Quantize", 1}};
 
-constexpr const char* kTypes = "must be qint8, quint8, qint16, quint16, qint32 or their number";
+constexpr const char* kAllowedTypes =
+    "must be qint8, quint8, qint16, quint16, qint32 or their number";
 
 // T as TensorFlow's name or as ONNX's number; both kinds of attribute occur.
 std::optional<DType> type_attr(ResolveContext& context) {
   if (!context.has_attr("T")) {
-    context.attr_error("T", kTypes);
+    context.attr_error("T", kAllowedTypes);
     return std::nullopt;
   }
   const Attribute& attribute = context.node().attributes.at("T");
@@ -27,7 +29,7 @@ std::optional<DType> type_attr(ResolveContext& context) {
   const std::int64_t number = is_number ? context.int_attr("T", 0) : 0;
   const std::string name = is_number ? cat(number) : context.string_attr("T", "");
   const std::optional<DType> type = is_number ? tensorflow_type(number) : tensorflow_type(name);
-  if (!type) context.attr_error("T", cat(kTypes, ", got '", printable(name), "'"));
+  if (!type) context.attr_error("T", cat(kAllowedTypes, ", got '", printable(name), "'"));
   return type;
 }
 
@@ -105,7 +107,7 @@ void set_ends(ResolveContext& context, const QuantizeV2Params& params) {
   context.set_constant_output(2, Tensor::of<float>(shape, high));
 }
 
-void resolve(ResolveContext& context) {
+void resolve_quantize_v2(ResolveContext& context) {
   check_float32(context, 0, "input");
   QuantizeV2Params params;
   const std::optional<DType> type = type_attr(context);
@@ -177,9 +179,9 @@ void lower_quantize_v2(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_quantize_v2 = {
     .folder = "quantize_v2",
-    .names = kNames,
+    .names = kQuantizeV2Names,
     .arity = {.min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 3},
-    .resolve = resolve,
+    .resolve = resolve_quantize_v2,
     .reference = reference_quantize_v2,
     .lower = lower_quantize_v2,
     .elements = pointwise_rule,

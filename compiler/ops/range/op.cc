@@ -71,7 +71,7 @@ std::optional<double> number_of(ResolveContext& context, int i) {
   return std::nullopt;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_range(ResolveContext& context) {
   if (!check_inputs(context)) return;
   const auto start = number_of(context, 0);
   const auto limit = number_of(context, 1);
@@ -83,12 +83,12 @@ void resolve(ResolveContext& context) {
   });
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Range", 11}};
+constexpr OpName kRangeNames[] = {{kOnnx, "Range", 11}};
 }  // namespace
 
 extern const OpDef kOp_range = {.folder = "range",
-                                .names = kNames,
+                                .names = kRangeNames,
                                 .arity = {.min_inputs = 3, .max_inputs = 3},
-                                .resolve = resolve};
+                                .resolve = resolve_range};
 
 }  // namespace etch

@@ -13,7 +13,7 @@ namespace etch {
 
 namespace {
 
-using Kind = GateFunction::Kind;
+using GateKind = GateFunction::Kind;
 
 struct Known {
   const char* name;       // in lower case: names may be spelled either way
@@ -22,17 +22,17 @@ struct Known {
 };
 
 constexpr Known kKnown[] = {
-    {"relu", {Kind::kRelu, {}, 0, 0}},
-    {"tanh", {Kind::kOther, Function::kTanh, 0, 0}},
-    {"sigmoid", {Kind::kSigmoid, {}, 0, 0}},
-    {"affine", {Kind::kAffine, {}, 1, 0}, true, true},
-    {"leakyrelu", {Kind::kLeakyRelu, {}, 0.01F, 0}, true},
-    {"thresholdedrelu", {Kind::kOther, Function::kThresholdedRelu, 1, 0}, true},
-    {"scaledtanh", {Kind::kScaledTanh, {}, 1, 1}, true, true},
-    {"hardsigmoid", {Kind::kOther, Function::kHardSigmoid, 0.2F, 0.5F}, true, true},
-    {"elu", {Kind::kOther, Function::kElu, 1, 0}, true},
-    {"softsign", {Kind::kOther, Function::kSoftsign, 0, 0}},
-    {"softplus", {Kind::kOther, Function::kSoftplus, 0, 0}},
+    {"relu", {GateKind::kRelu, {}, 0, 0}},
+    {"tanh", {GateKind::kOther, Function::kTanh, 0, 0}},
+    {"sigmoid", {GateKind::kSigmoid, {}, 0, 0}},
+    {"affine", {GateKind::kAffine, {}, 1, 0}, true, true},
+    {"leakyrelu", {GateKind::kLeakyRelu, {}, 0.01F, 0}, true},
+    {"thresholdedrelu", {GateKind::kOther, Function::kThresholdedRelu, 1, 0}, true},
+    {"scaledtanh", {GateKind::kScaledTanh, {}, 1, 1}, true, true},
+    {"hardsigmoid", {GateKind::kOther, Function::kHardSigmoid, 0.2F, 0.5F}, true, true},
+    {"elu", {GateKind::kOther, Function::kElu, 1, 0}, true},
+    {"softsign", {GateKind::kOther, Function::kSoftsign, 0, 0}},
+    {"softplus", {GateKind::kOther, Function::kSoftplus, 0, 0}},
 };
 
 std::string lower_case(std::string text) {

@@ -53,9 +53,9 @@ class Operand {
 };
 
 // One direction of the whole batch, whose states are quantized together.
-class Direction {
+class DirectionLoop {
  public:
-  Direction(const Recurrence& r, std::span<const Tensor* const> inputs, std::int64_t d)
+  DirectionLoop(const Recurrence& r, std::span<const Tensor* const> inputs, std::int64_t d)
       : r_(r),
         d_(d),
         products_(inputs, LoopInput::kProducts),
@@ -244,7 +244,7 @@ std::vector<Tensor> recurrent_loop(const Recurrence& r, std::span<const Tensor* 
                                                   : Shape{r.time, d, r.batch, r.hidden});
   outputs.emplace_back(DType::kF32, state);
   if (r.cell == RecurrentCell::kLstm) outputs.emplace_back(DType::kF32, state);
-  for (std::int64_t i = 0; i < d; ++i) Direction(r, inputs, i).run(outputs);
+  for (std::int64_t i = 0; i < d; ++i) DirectionLoop(r, inputs, i).run(outputs);
   return outputs;
 }
 

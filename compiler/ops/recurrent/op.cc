@@ -142,7 +142,7 @@ bool check_arity(ResolveContext& context, const Recurrence& r) {
   return !context.failed();
 }
 
-void resolve(ResolveContext& context) {
+void resolve_recurrent(ResolveContext& context) {
   Recurrence r;
   r.cell = cell_of(context.node().op_type);
   const bool quantized = context.node().op_type == "DynamicQuantizeLSTM";
@@ -165,17 +165,17 @@ void resolve(ResolveContext& context) {
   context.set_params(RecurrentParams{std::move(r)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "RNN", 7},
-                             {kOnnx, "GRU", 7},
-                             {kOnnx, "LSTM", 7},
-                             {kMicrosoft, "DynamicQuantizeLSTM", 1}};
+constexpr OpName kRecurrentNames[] = {{kOnnx, "RNN", 7},
+                                      {kOnnx, "GRU", 7},
+                                      {kOnnx, "LSTM", 7},
+                                      {kMicrosoft, "DynamicQuantizeLSTM", 1}};
 }  // namespace
 
 extern const OpDef kOp_recurrent = {
     .folder = "recurrent",
-    .names = kNames,
+    .names = kRecurrentNames,
     .arity = {.min_inputs = 3, .max_inputs = 12, .min_outputs = 0, .max_outputs = 3},
-    .resolve = resolve,
+    .resolve = resolve_recurrent,
     .reference = reference_recurrent};
 
 }  // namespace etch

@@ -6,11 +6,11 @@
 namespace etch {
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_recurrent_loop(ResolveContext& context) {
   context.error(DiagKind::kUnsupported, "is made by the compiler; no file can have it");
 }
 
-constexpr OpName kNames[] = {{kEtch, "RecurrentLoop", 1}};
+constexpr OpName kRecurrentLoopNames[] = {{kEtch, "RecurrentLoop", 1}};
 }  // namespace
 
 std::vector<Tensor> reference_recurrent_loop(const Node& node,
@@ -26,9 +26,9 @@ void lower_recurrent_loop(Lowering& lowering, const Node& node) {
 
 extern const OpDef kOp_recurrent_loop = {
     .folder = "recurrent_loop",
-    .names = kNames,
+    .names = kRecurrentLoopNames,
     .arity = {.min_inputs = 2, .max_inputs = 9, .min_outputs = 0, .max_outputs = 3},
-    .resolve = resolve,
+    .resolve = resolve_recurrent_loop,
     .reference = reference_recurrent_loop,
     .lower = lower_recurrent_loop};
 

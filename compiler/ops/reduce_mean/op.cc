@@ -40,7 +40,7 @@ bool check_type(ResolveContext& context, Reduction::Kind kind) {
                      {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8});
 }
 
-void resolve(ResolveContext& context) {
+void resolve_reduce_mean(ResolveContext& context) {
   const Reduction::Kind kind = kind_of(context.node().op_type);
   if (!check_type(context, kind)) return;
   const Shape& from = context.shape(0);
@@ -59,26 +59,26 @@ void resolve(ResolveContext& context) {
   if (!axes) return;
   Reduction params = params_for(from, *axes, keep);
   params.kind = kind;
-  if (element_count(params.reduced) == 0) {
-    context.error(DiagKind::kShape, "a reduction of no elements is not defined");
+  if (kind == Reduction::Kind::kMean && element_count(params.reduced) == 0) {
+    context.error(DiagKind::kShape, "the mean of no elements is not defined");
     return;
   }
   context.set_output(0, context.dtype(0), params.shape);
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "ReduceMean", 1},
-                             {kOnnx, "ReduceMax", 1},
-                             {kOnnx, "ReduceMin", 1},
-                             {kOnnx, "ReduceSum", 1}};
+constexpr OpName kReduceMeanNames[] = {{kOnnx, "ReduceMean", 1},
+                                       {kOnnx, "ReduceMax", 1},
+                                       {kOnnx, "ReduceMin", 1},
+                                       {kOnnx, "ReduceSum", 1}};
 }  // namespace
 
 void lower_reduction(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_reduce_mean = {.folder = "reduce_mean",
-                                      .names = kNames,
+                                      .names = kReduceMeanNames,
                                       .arity = {.min_inputs = 1, .max_inputs = 2},
-                                      .resolve = resolve,
+                                      .resolve = resolve_reduce_mean,
                                       .reference = reduce_mean_reference,
                                       .lower = lower_reduction};
 

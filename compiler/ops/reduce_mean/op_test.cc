@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "compiler/base/check.h"
+#include "compiler/ops/evaluate.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/one_node.h"
 #include "tests/support/tensors.h"
 
@@ -47,7 +51,25 @@ TEST(ReduceMean, AxesMustExist) {
 TEST(ReduceMean, NothingHasNoMean) {
   OneNode node("ReduceMean");
   node.input(counting({2, 0})).attribute("axes", List{1});
-  EXPECT_EQ(node.errors(), "E-SHAPE: a reduction of no elements is not defined");
+  EXPECT_EQ(node.errors(), "E-SHAPE: the mean of no elements is not defined");
+}
+
+TEST(Reduction, OfNothingIsNeutral) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto of_nothing = [](const char* type, DType dtype) {
+    ModelBuilder model(18);
+    model.input("x", dtype, {2, 0}).initializer("axes", s64({1}, {1}));
+    model.node(type, {"x", "axes"}, {"y"}).output("y");
+    Sink sink;
+    const auto graph = load(model, sink);
+    ETCH_CHECK(graph);
+    return evaluate(*graph, {Tensor(dtype, {2, 0})}).at(0);
+  };
+  EXPECT_EQ(of_nothing("ReduceSum", DType::kF32), f32({2, 1}, {0, 0}));
+  EXPECT_EQ(of_nothing("ReduceMax", DType::kF32), f32({2, 1}, {-infinity, -infinity}));
+  EXPECT_EQ(of_nothing("ReduceMin", DType::kF32), f32({2, 1}, {infinity, infinity}));
+  EXPECT_EQ(of_nothing("ReduceMax", DType::kS32), s32({2, 1}, {INT32_MIN, INT32_MIN}));
+  EXPECT_EQ(of_nothing("ReduceMin", DType::kU8), u8({2, 1}, {255, 255}));
 }
 
 TEST(ReduceMean, TypesOtherThanFloatAreRefused) {

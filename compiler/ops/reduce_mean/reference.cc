@@ -1,4 +1,6 @@
 // ReduceMean, ReduceMax, ReduceMin and ReduceSum by plain loops; see op.h.
+#include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "compiler/base/check.h"
@@ -9,7 +11,6 @@
 namespace etch {
 
 namespace {
-using Kind = Reduction::Kind;
 
 template <class T>
 T added(T a, T b) {
@@ -22,19 +23,35 @@ T added(T a, T b) {
 }
 
 template <class T>
-T combined(Kind kind, T so_far, T next) {
-  if (kind == Kind::kMax) return so_far < next ? next : so_far;
-  if (kind == Kind::kMin) return next < so_far ? next : so_far;
+T combined(Reduction::Kind kind, T so_far, T next) {
+  if (kind == Reduction::Kind::kMax) return so_far < next ? next : so_far;
+  if (kind == Reduction::Kind::kMin) return next < so_far ? next : so_far;
   return added(so_far, next);
+}
+
+// The result of no elements.
+template <class T>
+T neutral(Kind kind) {
+  using Limits = std::numeric_limits<T>;
+  if (kind == Kind::kSum) return 0;
+  if constexpr (Limits::has_infinity) {
+    return kind == Kind::kMax ? -Limits::infinity() : Limits::infinity();
+  } else {
+    return kind == Kind::kMax ? Limits::min() : Limits::max();
+  }
 }
 
 template <class T>
 Tensor reduced(const Reduction& params, const Tensor& x) {
-  const bool sums = params.kind == Kind::kMean || params.kind == Kind::kSum;
+  const bool sums = params.kind == Reduction::Kind::kMean || params.kind == Reduction::Kind::kSum;
   Tensor y(x.dtype(), params.shape);
   const auto from = x.as<T>();
   auto to = y.as<T>().begin();
   const auto count = static_cast<T>(element_count(params.reduced));
+  if (element_count(params.reduced) == 0) {
+    std::ranges::fill(y.as<T>(), neutral<T>(params.kind));
+    return y;
+  }
   for_each<1>(params.kept, {&params.kept_view}, [&](const std::array<std::int64_t, 1>& first) {
     T result = sums ? T{0} : from[as_index(first[0])];
     FloatSum sum;
@@ -49,7 +66,7 @@ Tensor reduced(const Reduction& params, const Tensor& x) {
     if constexpr (std::is_floating_point_v<T>) {
       if (sums && !params.in_order) result = sum.value();
     }
-    *to++ = params.kind == Kind::kMean ? static_cast<T>(result / count) : result;
+    *to++ = params.kind == Reduction::Kind::kMean ? static_cast<T>(result / count) : result;
   });
   return y;
 }

@@ -42,7 +42,7 @@ std::int64_t slices_of(ResolveContext& context, int first, const std::vector<std
   return slices;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_region_begin(ResolveContext& context) {
   RegionBegin params;
   params.carried = context.int_attr("carried", 0);
   params.guarded = context.int_attr("guarded", 0);
@@ -65,8 +65,8 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kEtch, "Loop", 1}, {kEtch, "Scan", 1}, {kEtch, "If", 1}};
-constexpr int kMost = 1 << 20;
+constexpr OpName kRegionBeginNames[] = {{kEtch, "Loop", 1}, {kEtch, "Scan", 1}, {kEtch, "If", 1}};
+constexpr int kMostBeginValues = 1 << 20;
 }  // namespace
 
 bool is_region_begin(const Node& node) {
@@ -81,9 +81,9 @@ void lower_region_begin(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_region_begin = {
     .folder = "region_begin",
-    .names = kNames,
-    .arity = {.min_inputs = 0, .max_inputs = kMost, .max_outputs = kMost},
-    .resolve = resolve,
+    .names = kRegionBeginNames,
+    .arity = {.min_inputs = 0, .max_inputs = kMostBeginValues, .max_outputs = kMostBeginValues},
+    .resolve = resolve_region_begin,
     .lower = lower_region_begin};
 
 }  // namespace etch

@@ -64,7 +64,7 @@ bool add_slices(ResolveContext& context, RegionEnd& params, int i, int out, std:
   return !context.failed();
 }
 
-void resolve(ResolveContext& context) {
+void resolve_region_end(ResolveContext& context) {
   RegionEnd params;
   params.carried = context.int_attr("carried", 0);
   params.previous = context.int_attr("previous", 0);
@@ -88,8 +88,9 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kEtch, "LoopEnd", 1}, {kEtch, "ScanEnd", 1}, {kEtch, "IfEnd", 1}};
-constexpr int kMost = 1 << 20;
+constexpr OpName kRegionEndNames[] = {
+    {kEtch, "LoopEnd", 1}, {kEtch, "ScanEnd", 1}, {kEtch, "IfEnd", 1}};
+constexpr int kMostEndValues = 1 << 20;
 }  // namespace
 
 bool is_region_end(const Node& node) {
@@ -106,11 +107,13 @@ std::size_t end_of_region(const Graph& graph, std::size_t begin) {
 
 void lower_region_end(Lowering& lowering, const Node& node);
 
-extern const OpDef kOp_region_end = {
-    .folder = "region_end",
-    .names = kNames,
-    .arity = {.min_inputs = 1, .max_inputs = kMost, .min_outputs = 0, .max_outputs = kMost},
-    .resolve = resolve,
-    .lower = lower_region_end};
+extern const OpDef kOp_region_end = {.folder = "region_end",
+                                     .names = kRegionEndNames,
+                                     .arity = {.min_inputs = 1,
+                                               .max_inputs = kMostEndValues,
+                                               .min_outputs = 0,
+                                               .max_outputs = kMostEndValues},
+                                     .resolve = resolve_region_end,
+                                     .lower = lower_region_end};
 
 }  // namespace etch

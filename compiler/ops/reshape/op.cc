@@ -47,7 +47,7 @@ bool replace_zeros(ResolveContext& context, Shape& sizes, ZeroMeans zero) {
   return true;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_reshape(ResolveContext& context) {
   const bool has_allowzero = context.opset() >= 14;
   const std::int64_t allowzero = has_allowzero ? context.int_attr("allowzero", 0) : 0;
   auto sizes = constant_ints(context, 1, "shape");
@@ -76,13 +76,13 @@ void resolve(ResolveContext& context) {
   context.set_output(0, context.dtype(0), *sizes);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Reshape", 5}};
+constexpr OpName kReshapeNames[] = {{kOnnx, "Reshape", 5}};
 }  // namespace
 
 extern const OpDef kOp_reshape = {.folder = "reshape",
-                                  .names = kNames,
+                                  .names = kReshapeNames,
                                   .arity = {.min_inputs = 2, .max_inputs = 2},
-                                  .resolve = resolve,
+                                  .resolve = resolve_reshape,
                                   .reference = relabel,
                                   .lower = lower_relabel,
                                   .elements = moved_rule,

@@ -119,7 +119,7 @@ bool refuse_options(ResolveContext& context, const ResizeForm& form) {
   return true;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_resize(ResolveContext& context) {
   const ResizeForm form = form_of(context);
   const auto sizes = resize_sizes(context, form);
   if (!sizes || refuse_options(context, form)) return;
@@ -154,13 +154,13 @@ ElementRule elements(const Node& node) {
   return computes || params.extrapolate ? ElementRule::kMixed : ElementRule::kMoved;
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Resize", 10}, {kOnnx, "Upsample", 7}};
+constexpr OpName kResizeNames[] = {{kOnnx, "Resize", 10}, {kOnnx, "Upsample", 7}};
 }  // namespace
 
 extern const OpDef kOp_resize = {.folder = "resize",
-                                 .names = kNames,
+                                 .names = kResizeNames,
                                  .arity = {.min_inputs = 1, .max_inputs = 4},
-                                 .resolve = resolve,
+                                 .resolve = resolve_resize,
                                  .reference = resize_reference,
                                  .lower = lower_resize,
                                  .elements = elements,

@@ -54,7 +54,7 @@ bool is_first(ResolveContext& context, const char* name, const std::string& fall
   return value == first;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_roi_align(ResolveContext& context) {
   if (!check_dtype(context, 0, "X", {DType::kF32}) ||
       !check_dtype(context, 1, "rois", {DType::kF32}) ||
       !check_dtype(context, 2, "batch_indices", {DType::kS64}) || !shapes_fit(context)) {
@@ -76,13 +76,13 @@ void resolve(ResolveContext& context) {
   context.set_params(params);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "RoiAlign", 10}};
+constexpr OpName kRoiAlignNames[] = {{kOnnx, "RoiAlign", 10}};
 }  // namespace
 
 extern const OpDef kOp_roi_align = {.folder = "roi_align",
-                                    .names = kNames,
+                                    .names = kRoiAlignNames,
                                     .arity = {.min_inputs = 3, .max_inputs = 3},
-                                    .resolve = resolve,
+                                    .resolve = resolve_roi_align,
                                     .reference = roi_align_reference,
                                     .lower = lower_roi_align};
 

@@ -12,7 +12,7 @@ namespace etch {
 
 namespace {
 
-constexpr float kMostSamples = 1024;
+constexpr float kSampleLimit = 1024;
 
 // A product that is rounded before it is added to anything: in double it is exact.
 float product(float a, float b) {
@@ -32,7 +32,7 @@ Axis axis_of(const RoiAlign& p, float low, float high, std::int64_t bins, std::i
   if (!p.half_pixel) length = length < 1 ? 1 : length;
   const float bin = length / static_cast<float>(bins);
   if (p.sampling > 0) return {start, bin, p.sampling, size};
-  const float samples = std::isnan(bin) ? 0 : std::clamp(std::ceil(bin), 0.0F, kMostSamples);
+  const float samples = std::isnan(bin) ? 0 : std::clamp(std::ceil(bin), 0.0F, kSampleLimit);
   return {start, bin, static_cast<std::int64_t>(samples), size};
 }
 

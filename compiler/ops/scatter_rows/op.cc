@@ -26,7 +26,7 @@ std::optional<ScatterRows::Kind> kind_of(ResolveContext& context) {
   return std::nullopt;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_scatter_rows(ResolveContext& context) {
   if (!check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64}) ||
       !check_dtype(context, 1, "indices", {DType::kS64}) ||
       !check_dtype(context, 2, "updates", {context.dtype(0)})) {
@@ -48,13 +48,13 @@ void resolve(ResolveContext& context) {
   context.set_params(ScatterRows{*kind, data[0], data[1]});
 }
 
-constexpr OpName kNames[] = {{kEtch, "ScatterRows", 1}};
+constexpr OpName kScatterRowsNames[] = {{kEtch, "ScatterRows", 1}};
 }  // namespace
 
 extern const OpDef kOp_scatter_rows = {.folder = "scatter_rows",
-                                       .names = kNames,
+                                       .names = kScatterRowsNames,
                                        .arity = {.min_inputs = 3, .max_inputs = 3},
-                                       .resolve = resolve,
+                                       .resolve = resolve_scatter_rows,
                                        .reference = scatter_rows_reference,
                                        .lower = lower_scatter_rows};
 

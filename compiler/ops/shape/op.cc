@@ -16,7 +16,7 @@ std::int64_t clamped(std::int64_t position, std::int64_t rank) {
   return position < 0 ? position + rank : position;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_shape(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const std::int64_t rank = rank_of(from);
   const bool has_range = context.opset() >= 15;
@@ -27,13 +27,13 @@ void resolve(ResolveContext& context) {
   context.set_params(ShapeOf{sizes});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Shape", 1}};
+constexpr OpName kShapeNames[] = {{kOnnx, "Shape", 1}};
 }  // namespace
 
 extern const OpDef kOp_shape = {.folder = "shape",
-                                .names = kNames,
+                                .names = kShapeNames,
                                 .arity = {.min_inputs = 1, .max_inputs = 1},
-                                .resolve = resolve,
+                                .resolve = resolve_shape,
                                 .reference = shape_reference,
                                 .needs_shapes_only = true};
 

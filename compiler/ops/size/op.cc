@@ -6,16 +6,16 @@
 namespace etch {
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_size(ResolveContext& context) {
   context.set_constant_output(0, Tensor::of<std::int64_t>({}, {element_count(context.shape(0))}));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Size", 1}};
+constexpr OpName kSizeNames[] = {{kOnnx, "Size", 1}};
 }  // namespace
 
 extern const OpDef kOp_size = {.folder = "size",
-                               .names = kNames,
+                               .names = kSizeNames,
                                .arity = {.min_inputs = 1, .max_inputs = 1},
-                               .resolve = resolve};
+                               .resolve = resolve_size};
 
 }  // namespace etch

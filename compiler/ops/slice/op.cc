@@ -64,7 +64,7 @@ Range range_of(std::int64_t start, std::int64_t end, std::int64_t step, std::int
   return {std::max<std::int64_t>(start, 0), length == 0 ? 0 : -((length - 1) / step) + 1};
 }
 
-void resolve(ResolveContext& context) {
+void resolve_slice(ResolveContext& context) {
   const auto arguments = read_arguments(context);
   if (!arguments) return;
   const Shape& from = context.shape(0);
@@ -90,15 +90,15 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Slice", 1}};
+constexpr OpName kSliceNames[] = {{kOnnx, "Slice", 1}};
 }  // namespace
 
 void lower_slice(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_slice = {.folder = "slice",
-                                .names = kNames,
+                                .names = kSliceNames,
                                 .arity = {.min_inputs = 1, .max_inputs = 5},
-                                .resolve = resolve,
+                                .resolve = resolve_slice,
                                 .reference = strided_copy,
                                 .lower = lower_slice,
                                 .elements = moved_rule,

@@ -17,7 +17,7 @@ SoftmaxRows softmax_rows(const Shape& shape, std::int64_t axis, SoftmaxForm form
 }
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_softmax(ResolveContext& context) {
   if (!check_dtype(context, 0, "input", {DType::kF32})) return;
   const bool one_axis = context.opset() >= 13;
   const Shape& shape = context.shape(0);
@@ -30,15 +30,15 @@ void resolve(ResolveContext& context) {
                              softmax_rows(shape, *axis, form)});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Softmax", 1}, {kOnnx, "LogSoftmax", 1}};
+constexpr OpName kSoftmaxNames[] = {{kOnnx, "Softmax", 1}, {kOnnx, "LogSoftmax", 1}};
 }  // namespace
 
 void lower_softmax(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_softmax = {.folder = "softmax",
-                                  .names = kNames,
+                                  .names = kSoftmaxNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 1},
-                                  .resolve = resolve,
+                                  .resolve = resolve_softmax,
                                   .reference = softmax_reference,
                                   .lower = lower_softmax};
 

@@ -54,7 +54,7 @@ bool adds_up(const std::vector<std::int64_t>& sizes, std::int64_t total) {
   return total == 0;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_split(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const auto axis = axis_attr(context, "axis", 0, rank_of(from));
   if (!axis) return;
@@ -79,18 +79,18 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Split", 2}};
+constexpr OpName kSplitNames[] = {{kOnnx, "Split", 2}};
 }  // namespace
 
 void lower_split(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_split = {.folder = "split",
-                                .names = kNames,
+                                .names = kSplitNames,
                                 .arity = {.min_inputs = 1,
                                           .max_inputs = 2,
                                           .min_outputs = 1,
                                           .max_outputs = std::numeric_limits<int>::max()},
-                                .resolve = resolve,
+                                .resolve = resolve_split,
                                 .reference = split_reference,
                                 .lower = lower_split,
                                 .elements = moved_rule,

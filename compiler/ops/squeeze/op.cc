@@ -19,7 +19,7 @@ std::vector<std::int64_t> axes_of_size_one(const Shape& shape) {
   return axes;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_squeeze(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const auto given = ints_argument(context, 1, "axes", 13);
   if (!given) return;
@@ -39,13 +39,13 @@ void resolve(ResolveContext& context) {
   context.set_output(0, context.dtype(0), to);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Squeeze", 1}};
+constexpr OpName kSqueezeNames[] = {{kOnnx, "Squeeze", 1}};
 }  // namespace
 
 extern const OpDef kOp_squeeze = {.folder = "squeeze",
-                                  .names = kNames,
+                                  .names = kSqueezeNames,
                                   .arity = {.min_inputs = 1, .max_inputs = 2},
-                                  .resolve = resolve,
+                                  .resolve = resolve_squeeze,
                                   .reference = relabel,
                                   .lower = lower_relabel,
                                   .elements = moved_rule,

@@ -10,7 +10,7 @@ namespace etch {
 std::vector<Tensor> table_reference(const Node& node, std::span<const Tensor* const> inputs);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_table(ResolveContext& context) {
   const bool x = check_dtype(context, 0, "X", {DType::kU8, DType::kS8});
   const bool table = check_dtype(context, 1, "table", {DType::kU8, DType::kS8});
   Table params{context.string_attr("of", "table")};
@@ -26,15 +26,15 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kEtch, "Table", 1}};
+constexpr OpName kTableNames[] = {{kEtch, "Table", 1}};
 }  // namespace
 
 void lower_table(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_table = {.folder = "table",
-                                .names = kNames,
+                                .names = kTableNames,
                                 .arity = {.min_inputs = 2, .max_inputs = 2},
-                                .resolve = resolve,
+                                .resolve = resolve_table,
                                 .reference = table_reference,
                                 .lower = lower_table,
                                 .layout = any_order_rule};

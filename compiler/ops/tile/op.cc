@@ -12,7 +12,7 @@ std::vector<Tensor> tile_reference(const Node& node, std::span<const Tensor* con
 void lower_tile(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_tile(ResolveContext& context) {
   const auto repeats = constant_ints(context, 1, "repeats");
   if (!repeats) return;
   Tile params{context.shape(0), context.shape(0)};
@@ -35,13 +35,13 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Tile", 6}};
+constexpr OpName kTileNames[] = {{kOnnx, "Tile", 6}};
 }  // namespace
 
 extern const OpDef kOp_tile = {.folder = "tile",
-                               .names = kNames,
+                               .names = kTileNames,
                                .arity = {.min_inputs = 2, .max_inputs = 2},
-                               .resolve = resolve,
+                               .resolve = resolve_tile,
                                .reference = tile_reference,
                                .lower = lower_tile,
                                .elements = moved_rule,

@@ -30,7 +30,7 @@ std::optional<std::int64_t> count_of(ResolveContext& context) {
   return std::nullopt;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_top_k(ResolveContext& context) {
   if (!check_dtype(context, 0, "X",
                    {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8})) {
     return;
@@ -55,14 +55,14 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "TopK", 1}};
+constexpr OpName kTopKNames[] = {{kOnnx, "TopK", 1}};
 }  // namespace
 
 extern const OpDef kOp_top_k = {
     .folder = "top_k",
-    .names = kNames,
+    .names = kTopKNames,
     .arity = {.min_inputs = 1, .max_inputs = 2, .min_outputs = 1, .max_outputs = 2},
-    .resolve = resolve,
+    .resolve = resolve_top_k,
     .reference = top_k_reference,
     .lower = lower_top_k};
 

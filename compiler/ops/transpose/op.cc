@@ -24,7 +24,7 @@ std::vector<std::int64_t> reversed_axes(std::int64_t rank) {
   return perm;
 }
 
-void resolve(ResolveContext& context) {
+void resolve_transpose(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const auto perm = context.ints_attr("perm").value_or(reversed_axes(rank_of(from)));
   if (!is_permutation_of_axes(perm, from.size())) {
@@ -42,15 +42,15 @@ void resolve(ResolveContext& context) {
   context.set_params(std::move(params));
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Transpose", 1}};
+constexpr OpName kTransposeNames[] = {{kOnnx, "Transpose", 1}};
 }  // namespace
 
 void lower_transpose(Lowering& lowering, const Node& node);
 
 extern const OpDef kOp_transpose = {.folder = "transpose",
-                                    .names = kNames,
+                                    .names = kTransposeNames,
                                     .arity = {.min_inputs = 1, .max_inputs = 1},
-                                    .resolve = resolve,
+                                    .resolve = resolve_transpose,
                                     .reference = strided_copy,
                                     .lower = lower_transpose,
                                     .elements = moved_rule,

@@ -10,7 +10,7 @@
 namespace etch {
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_unsqueeze(ResolveContext& context) {
   const Shape& from = context.shape(0);
   const auto given = ints_argument(context, 1, "axes", 13);
   if (!given) return;
@@ -31,13 +31,13 @@ void resolve(ResolveContext& context) {
   context.set_output(0, context.dtype(0), to);
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Unsqueeze", 1}};
+constexpr OpName kUnsqueezeNames[] = {{kOnnx, "Unsqueeze", 1}};
 }  // namespace
 
 extern const OpDef kOp_unsqueeze = {.folder = "unsqueeze",
-                                    .names = kNames,
+                                    .names = kUnsqueezeNames,
                                     .arity = {.min_inputs = 1, .max_inputs = 2},
-                                    .resolve = resolve,
+                                    .resolve = resolve_unsqueeze,
                                     .reference = relabel,
                                     .lower = lower_relabel,
                                     .elements = moved_rule,

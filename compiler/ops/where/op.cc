@@ -12,7 +12,7 @@ std::vector<Tensor> where_reference(const Node& node, std::span<const Tensor* co
 void lower_where(Lowering& lowering, const Node& node);
 
 namespace {
-void resolve(ResolveContext& context) {
+void resolve_where(ResolveContext& context) {
   if (!check_dtype(context, 0, "condition", {DType::kBool})) return;
   if (context.dtype(1) != context.dtype(2)) {
     context.error(DiagKind::kType,
@@ -32,13 +32,13 @@ void resolve(ResolveContext& context) {
   context.set_params(Where{*shape});
 }
 
-constexpr OpName kNames[] = {{kOnnx, "Where", 9}};
+constexpr OpName kWhereNames[] = {{kOnnx, "Where", 9}};
 }  // namespace
 
 extern const OpDef kOp_where = {.folder = "where",
-                                .names = kNames,
+                                .names = kWhereNames,
                                 .arity = {.min_inputs = 3, .max_inputs = 3},
-                                .resolve = resolve,
+                                .resolve = resolve_where,
                                 .reference = where_reference,
                                 .lower = lower_where,
                                 .elements = pointwise_rule,

@@ -88,6 +88,7 @@ TEST(Compositions, ReduceByNorms) {
   EXPECT_EQ(reduced("ReduceL2", x, 1), f32({2, 1}, {5, 2}));
   EXPECT_EQ(reduced("ReduceSumSquare", x, 0), f32({1, 2}, {9, 20}));
   EXPECT_EQ(reduced("ReduceProd", x, 1), f32({2, 1}, {-12, 0}));
+  EXPECT_EQ(reduced("ReduceProd", Tensor(DType::kF32, {2, 0}), 1), f32({2, 1}, {1, 1}));
   EXPECT_EQ(reduced("ReduceProd", x, 0), f32({1, 2}, {0, -8}));
   EXPECT_EQ(reduced("ReduceL2", s32({2}, {-3, 4}), 0), s32({1}, {5}));
   EXPECT_EQ(reduced("ReduceLogSum", f32({2}, {0.25F, 0.75F}), 0), f32({1}, {0}));
@@ -369,6 +370,27 @@ TEST(Compositions, TellWhichVersionHasThem) {
       node.input(counting({2, 2})).errors(),
       "model: error[E-VERSION]: node #0 (Trilu): exists since version 14 of ai.onnx, the model "
       "imports 13\n");
+}
+
+TEST(Compositions, CoordinatesNameAtLeastOneAxis) {
+  for (const char* const type : {"GatherND", "ScatterND"}) {
+    OneOperator node(type, 13);
+    node.input(u8({2, 3}, {1, 2, 3, 4, 5, 6})).constant(Tensor(DType::kS64, {0}));
+    if (type == std::string("ScatterND")) node.input(u8({2, 3}, {1, 2, 3, 4, 5, 6}));
+    EXPECT_NE(node.errors().find("E-SHAPE"), std::string::npos) << type;
+  }
+}
+
+TEST(Compositions, NothingIsPickedAndNothingWritten) {
+  const Tensor x = f32({2, 2}, {1, 2, 3, 4});
+  OneOperator picks("GatherND", 13);
+  EXPECT_EQ(picks.input(x).constant(Tensor(DType::kS64, {0, 1})).output(),
+            Tensor(DType::kF32, {0, 2}));
+  OneOperator writes("ScatterElements", 13);
+  writes.input(x).constant(Tensor(DType::kS64, {0, 2})).input(Tensor(DType::kF32, {0, 2}));
+  EXPECT_EQ(writes.output(), x);
+  OneOperator triangle("Trilu", 14);
+  EXPECT_EQ(triangle.input(Tensor(DType::kF32, {0, 3})).output(), Tensor(DType::kF32, {0, 3}));
 }
 
 TEST(Compositions, ConstantCoordinatesMustExist) {

@@ -42,9 +42,9 @@ void eye_like(Parts& parts) {
   parts.cast(parts.constant(std::move(ones)), type);
 }
 
-constexpr Rule kRules[] = {{"EyeLike", eye_like, 1, 1, 9}};
+constexpr Rule kConstantRules[] = {{"EyeLike", eye_like, 1, 1, 9}};
 }  // namespace
 
-std::span<const Rule> constant_rules() { return kRules; }
+std::span<const Rule> constant_rules() { return kConstantRules; }
 
 }  // namespace etch

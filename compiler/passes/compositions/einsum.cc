@@ -284,9 +284,9 @@ void einsum(Parts& parts) {
   Contraction(parts, std::move(*equation)).write();
 }
 
-constexpr Rule kRules[] = {{"Einsum", einsum, 64, 1, 12}};
+constexpr Rule kEinsumRules[] = {{"Einsum", einsum, 64, 1, 12}};
 }  // namespace
 
-std::span<const Rule> product_rules() { return kRules; }
+std::span<const Rule> product_rules() { return kEinsumRules; }
 
 }  // namespace etch

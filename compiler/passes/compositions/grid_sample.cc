@@ -186,9 +186,10 @@ class Sampler {
   ValueId rows_ = kNoValue;             // the input with channels last
 };
 
-constexpr Rule kRules[] = {{"GridSample", [](Parts& parts) { Sampler(parts).write(); }, 2, 1, 16}};
+constexpr Rule kGridSampleRules[] = {
+    {"GridSample", [](Parts& parts) { Sampler(parts).write(); }, 2, 1, 16}};
 }  // namespace
 
-std::span<const Rule> grid_sample_rules() { return kRules; }
+std::span<const Rule> grid_sample_rules() { return kGridSampleRules; }
 
 }  // namespace etch

@@ -16,12 +16,7 @@ namespace etch {
 
 namespace {
 
-// False after a report when a tensor has no elements.
-bool not_empty(Parts& parts, std::size_t i) {
-  if (element_count(parts.shape(i)) > 0) return true;
-  parts.fail(DiagKind::kUnsupported, cat("input ", i, ": an empty tensor cannot be compiled"));
-  return false;
-}
+bool is_empty(const Shape& shape) { return element_count(shape) == 0; }
 
 Shape joined(const Shape& a, const Shape& b) {
   Shape out = a;
@@ -35,10 +30,10 @@ void gather_nd(Parts& parts) {
   const Shape& data = parts.shape(0);
   const Shape& indices = parts.shape(1);
   const auto least = static_cast<std::int64_t>(std::min(data.size(), indices.size()));
-  if (!not_empty(parts, 0) || !not_empty(parts, 1)) return;
   const bool has_list = batch >= 0 && batch < least;
   const std::int64_t count = has_list ? indices.back() : 0;
-  const bool fits = has_list && count <= static_cast<std::int64_t>(data.size()) - batch &&
+  const bool fits = has_list && count > 0 &&
+                    count <= static_cast<std::int64_t>(data.size()) - batch &&
                     std::equal(data.begin(), data.begin() + batch, indices.begin());
   if (!fits) {
     parts.fail(DiagKind::kShape, cat("indices of shape ", to_string(indices), " with ", batch,
@@ -47,8 +42,15 @@ void gather_nd(Parts& parts) {
   }
   const Shape sizes(data.begin() + batch, data.begin() + batch + count);
   const Shape inner(data.begin() + batch + count, data.end());
-  if (!coordinates_in_range(parts, 1, sizes)) return;
   const Shape lists(indices.begin(), indices.end() - 1);
+  if (is_empty(lists) || is_empty(inner)) {
+    return parts.give(0, parts.constant(Tensor(parts.dtype(0), joined(lists, inner))));
+  }
+  if (is_empty(data)) {
+    parts.fail(DiagKind::kShape, "input 0 has no elements that indices could name");
+    return;
+  }
+  if (!coordinates_in_range(parts, 1, sizes)) return;
   const std::int64_t width = element_count(inner);
   const ValueId rows = parts.reshape(parts.input(0), {element_count(data) / width, width});
   const ValueId at = row_numbers(parts, 1, sizes, static_cast<std::size_t>(batch));
@@ -125,7 +127,7 @@ void compress(Parts& parts) {
 }
 
 void reverse_sequence(Parts& parts) {
-  if (!parts.needs(1) || !parts.has_type(1, {DType::kS64}) || !not_empty(parts, 0)) return;
+  if (!parts.needs(1) || !parts.has_type(1, {DType::kS64})) return;
   const auto time = parts.take<std::int64_t>("time_axis", 0);
   const auto batch = parts.take<std::int64_t>("batch_axis", 1);
   const Shape& shape = parts.shape(0);
@@ -139,6 +141,7 @@ void reverse_sequence(Parts& parts) {
     parts.fail(DiagKind::kShape, cat("sequence_lens must have ", batches, " elements"));
     return;
   }
+  if (is_empty(shape)) return parts.give(0, parts.input(0));
   Ints perm = count_up(shape.size());
   if (time == 0) std::swap(perm[0], perm[1]);
   const ValueId zero = parts.number(DType::kS64, 0), one = parts.number(DType::kS64, 1);
@@ -165,8 +168,8 @@ void reverse_sequence(Parts& parts) {
 void trilu(Parts& parts) {
   const Shape& shape = parts.shape(0);
   const bool upper = parts.take<std::int64_t>("upper", 1) != 0;
-  if (shape.size() < 2 || !not_empty(parts, 0)) {
-    parts.fail(DiagKind::kShape, "input 0 must have at least two axes and elements");
+  if (shape.size() < 2) {
+    parts.fail(DiagKind::kShape, "input 0 must have at least two axes");
     return;
   }
   ValueId k = parts.number(DType::kS64, 0);
@@ -178,6 +181,7 @@ void trilu(Parts& parts) {
     }
     k = parts.shape(1).empty() ? parts.input(1) : parts.reshape(parts.input(1), {});
   }
+  if (is_empty(shape)) return parts.give(0, parts.input(0));
   const std::int64_t height = shape[shape.size() - 2], width = shape.back();
   // The column that is in each row's place on the diagonal. A k beyond the matrix is as good as
   // one at its edge, and cannot overflow.
@@ -222,12 +226,12 @@ void center_crop_pad(Parts& parts) {
   parts.give(0, y);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kIndexingRules[] = {
     {"GatherND", gather_nd, 2, 1, 11}, {"OneHot", one_hot, 3, 1, 9},
     {"Compress", compress, 2, 1, 9},   {"ReverseSequence", reverse_sequence, 2, 1, 10},
     {"Trilu", trilu, 2, 1, 14},        {"CenterCropPad", center_crop_pad, 2, 1, 18}};
 }  // namespace
 
-std::span<const Rule> indexing_rules() { return kRules; }
+std::span<const Rule> indexing_rules() { return kIndexingRules; }
 
 }  // namespace etch

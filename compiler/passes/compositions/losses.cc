@@ -86,10 +86,10 @@ void cross_entropy(Parts& parts) {
   likelihood(parts, x);
 }
 
-constexpr Rule kRules[] = {{"NegativeLogLikelihoodLoss", negative_log_likelihood, 3, 1, 12},
-                           {"SoftmaxCrossEntropyLoss", cross_entropy, 3, 2, 12}};
+constexpr Rule kLossRules[] = {{"NegativeLogLikelihoodLoss", negative_log_likelihood, 3, 1, 12},
+                               {"SoftmaxCrossEntropyLoss", cross_entropy, 3, 2, 12}};
 }  // namespace
 
-std::span<const Rule> loss_rules() { return kRules; }
+std::span<const Rule> loss_rules() { return kLossRules; }
 
 }  // namespace etch

@@ -64,10 +64,10 @@ void group_normalization(Parts& parts) {
   parts.give(0, y);
 }
 
-constexpr Rule kRules[] = {{"MeanVarianceNormalization", mean_variance, 1, 1, 9},
-                           {"GroupNormalization", group_normalization, 3, 1, 18}};
+constexpr Rule kNormalizationRules[] = {{"MeanVarianceNormalization", mean_variance, 1, 1, 9},
+                                        {"GroupNormalization", group_normalization, 3, 1, 18}};
 }  // namespace
 
-std::span<const Rule> normalization_rules() { return kRules; }
+std::span<const Rule> normalization_rules() { return kNormalizationRules; }
 
 }  // namespace etch

@@ -4,6 +4,7 @@
 //   IsInf       x, or where both signs count its magnitude, is equal to infinity
 //   Shrink      x < -lambd ? x + bias : x > lambd ? x - bias : 0
 //   Swish       x Sigmoid(alpha x)
+//   SwiGLU      Swish of input 0, times input 1 of the same shape
 //   BitwiseNot  BitwiseXor with all ones
 //   Clip        with limits that are known at run time only: Max with the lower, Min with the upper
 #include <algorithm>
@@ -56,6 +57,16 @@ void swish(Parts& parts) {
   parts.add("QuickGelu", {parts.input(0)}, {{"alpha", alpha}}, "com.microsoft");
 }
 
+void swiglu(Parts& parts) {
+  if (!parts.needs(1)) return;
+  if (parts.shape(0) != parts.shape(1)) {
+    return parts.fail(DiagKind::kShape, cat("shapes ", to_string(parts.shape(0)), " and ",
+                                            to_string(parts.shape(1)), " must be equal"));
+  }
+  const ValueId gate = parts.add("Swish", {parts.input(0)}, parts.take_all());
+  parts.add("Mul", {gate, parts.input(1)});
+}
+
 void bitwise_not(Parts& parts) {
   if (!parts.has_type(
           0, {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16})) {
@@ -87,15 +98,16 @@ void clip(Parts& parts) {
   }
 }
 
-constexpr Rule kRules[] = {{"CastLike", cast_like, 2, 1, 15},
-                           {"IsNaN", is_nan, 1, 1, 9},
-                           {"IsInf", is_inf, 1, 1, 10},
-                           {"Shrink", shrink, 1, 1, 9},
-                           {"Swish", swish, 1, 1, 24},
-                           {"BitwiseNot", bitwise_not, 1, 1, 18},
-                           {"Clip", clip, 3, 1, 11, has_run_time_limits}};
+constexpr Rule kPointwiseRules[] = {{"CastLike", cast_like, 2, 1, 15},
+                                    {"IsNaN", is_nan, 1, 1, 9},
+                                    {"IsInf", is_inf, 1, 1, 10},
+                                    {"Shrink", shrink, 1, 1, 9},
+                                    {"Swish", swish, 1, 1, 24},
+                                    {"SwiGLU", swiglu, 2, 1, 28},
+                                    {"BitwiseNot", bitwise_not, 1, 1, 18},
+                                    {"Clip", clip, 3, 1, 11, has_run_time_limits}};
 }  // namespace
 
-std::span<const Rule> pointwise_rules() { return kRules; }
+std::span<const Rule> pointwise_rules() { return kPointwiseRules; }
 
 }  // namespace etch

@@ -89,8 +89,8 @@ void product(Parts& parts) {
     if (!goes || keep) result.push_back(goes ? 1 : shape[d]);
     if (goes) count *= shape[d];
   }
-  if (count == 0) {
-    parts.fail(DiagKind::kShape, "a reduction of no elements is not defined");
+  if (count == 0) {  // the product of no elements is 1
+    parts.add("Expand", {parts.number(parts.dtype(0), 1), parts.ints(result)});
     return;
   }
   perm.insert(perm.end(), axes->begin(), axes->end());
@@ -165,17 +165,17 @@ void hardmax(Parts& parts) {
   if (parts.opset() < 13) parts.reshape(y, shape);
 }
 
-constexpr Rule kRules[] = {{"ReduceL1", reduction, 2},
-                           {"ReduceL2", reduction, 2},
-                           {"ReduceLogSum", reduction, 2},
-                           {"ReduceProd", product, 2},
-                           {"ReduceLogSumExp", reduction, 2},
-                           {"ReduceSumSquare", reduction, 2},
-                           {"LpNormalization", lp_normalization, 1},
-                           {"GlobalLpPool", global_lp_pool, 1, 1, 2},
-                           {"Hardmax", hardmax, 1}};
+constexpr Rule kReductionRules[] = {{"ReduceL1", reduction, 2},
+                                    {"ReduceL2", reduction, 2},
+                                    {"ReduceLogSum", reduction, 2},
+                                    {"ReduceProd", product, 2},
+                                    {"ReduceLogSumExp", reduction, 2},
+                                    {"ReduceSumSquare", reduction, 2},
+                                    {"LpNormalization", lp_normalization, 1},
+                                    {"GlobalLpPool", global_lp_pool, 1, 1, 2},
+                                    {"Hardmax", hardmax, 1}};
 }  // namespace
 
-std::span<const Rule> reduction_rules() { return kRules; }
+std::span<const Rule> reduction_rules() { return kReductionRules; }
 
 }  // namespace etch

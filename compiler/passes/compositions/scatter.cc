@@ -20,20 +20,18 @@ std::string reduction_of(Parts& parts) {
   return "";
 }
 
-// Inputs 0 and 2 have one type, input 1 integers, and all of them elements; else false after a
-// report.
+// Inputs 0 and 2 have one type, input 1 integers; else false after a report.
 bool scatter_inputs_fit(Parts& parts) {
   if (!parts.needs(1) || !parts.needs(2)) return false;
-  if (!parts.has_type(
-          0, {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kBool}) ||
-      !parts.has_type(1, {DType::kS32, DType::kS64}) || !parts.has_type(2, {parts.dtype(0)})) {
-    return false;
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (element_count(parts.shape(i)) > 0) continue;
-    parts.fail(DiagKind::kUnsupported, cat("input ", i, ": an empty tensor cannot be compiled"));
-    return false;
-  }
+  return parts.has_type(
+             0, {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kBool}) &&
+         parts.has_type(1, {DType::kS32, DType::kS64}) && parts.has_type(2, {parts.dtype(0)});
+}
+
+// Where there are no updates, or nothing that they could change, the data is the result.
+bool keeps_data(Parts& parts) {
+  if (element_count(parts.shape(0)) > 0 && element_count(parts.shape(2)) > 0) return false;
+  parts.give(0, parts.input(0));
   return true;
 }
 
@@ -52,6 +50,7 @@ void scatter_nd(Parts& parts) {
                    to_string(parts.shape(2)), " do not fit data of shape ", to_string(data)));
     return;
   }
+  if (keeps_data(parts)) return;
   const Shape sizes(data.begin(), data.begin() + count);
   if (!coordinates_in_range(parts, 1, sizes)) return;
   const std::int64_t rows = element_count(sizes);
@@ -98,6 +97,7 @@ void scatter_elements(Parts& parts) {
                    to_string(parts.shape(2)), " do not fit data of shape ", to_string(data)));
     return;
   }
+  if (keeps_data(parts)) return;
   if (!coordinates_in_range(parts, 1, {data[along_axis]})) return;
   const ValueId at = element_numbers(parts, data, indices, along_axis);
   const std::int64_t count = element_count(indices);
@@ -107,11 +107,11 @@ void scatter_elements(Parts& parts) {
   parts.reshape(y, data);
 }
 
-constexpr Rule kRules[] = {{"ScatterND", scatter_nd, 3, 1, 11},
-                           {"ScatterElements", scatter_elements, 3, 1, 11},
-                           {"Scatter", scatter_elements, 3, 1, 9}};
+constexpr Rule kScatterRules[] = {{"ScatterND", scatter_nd, 3, 1, 11},
+                                  {"ScatterElements", scatter_elements, 3, 1, 11},
+                                  {"Scatter", scatter_elements, 3, 1, 9}};
 }  // namespace
 
-std::span<const Rule> scatter_rules() { return kRules; }
+std::span<const Rule> scatter_rules() { return kScatterRules; }
 
 }  // namespace etch

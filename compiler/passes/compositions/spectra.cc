@@ -48,14 +48,14 @@ double sine(std::int64_t turn, std::int64_t length) {
   return cosine(4 * (turn % length) - length, 4 * length);
 }
 
-constexpr std::int64_t kMost = 4'000'000;  // elements of a table
+constexpr std::int64_t kMostElements = 4'000'000;  // elements of a table
 
 std::int64_t known_size(Parts& parts, std::size_t i, const char* role) {
   Ints given;
   if (!parts.read(i, role, given)) return 0;
-  if (given.size() == 1 && given[0] > 0 && given[0] <= kMost) return given[0];
+  if (given.size() == 1 && given[0] > 0 && given[0] <= kMostElements) return given[0];
   parts.fail(DiagKind::kShape,
-             cat("input ", i, " (", role, "): must be one number from 1 to ", kMost));
+             cat("input ", i, " (", role, "): must be one number from 1 to ", kMostElements));
   return 0;
 }
 
@@ -128,7 +128,7 @@ bool read(Parts& parts, Transform& t) {
   t.length = parts.input(1) == kNoValue ? t.n : known_size(parts, 1, "dft_length");
   if (parts.failed()) return false;
   t.results = half ? t.length / 2 + 1 : t.length;
-  if (t.n > kMost || t.results > kMost / (2 * t.n * t.parts)) {
+  if (t.n > kMostElements || t.results > kMostElements / (2 * t.n * t.parts)) {
     parts.fail(DiagKind::kLimit, "the table of cosines has more than 4,000,000 elements");
     return false;
   }
@@ -199,7 +199,7 @@ bool read_frames(Parts& parts, Transform& t, std::vector<double>& window, std::i
   }
   t.length = t.n;
   t.results = half ? t.n / 2 + 1 : t.n;
-  if (t.results > kMost / (2 * t.n * t.parts)) {
+  if (t.results > kMostElements / (2 * t.n * t.parts)) {
     parts.fail(DiagKind::kLimit, "the table of cosines has more than 4,000,000 elements");
   }
   return !parts.failed();
@@ -230,13 +230,13 @@ void stft(Parts& parts) {
   parts.reshape(parts.transpose(y, {0, 2, 1}), {shape[0], frames, t.results, 2});
 }
 
-constexpr Rule kRules[] = {{"HannWindow", window, 1, 1, 17},
-                           {"HammingWindow", window, 1, 1, 17},
-                           {"BlackmanWindow", window, 1, 1, 17},
-                           {"DFT", dft, 3, 1, 17},
-                           {"STFT", stft, 4, 1, 17}};
+constexpr Rule kSpectrumRules[] = {{"HannWindow", window, 1, 1, 17},
+                                   {"HammingWindow", window, 1, 1, 17},
+                                   {"BlackmanWindow", window, 1, 1, 17},
+                                   {"DFT", dft, 3, 1, 17},
+                                   {"STFT", stft, 4, 1, 17}};
 }  // namespace
 
-std::span<const Rule> spectrum_rules() { return kRules; }
+std::span<const Rule> spectrum_rules() { return kSpectrumRules; }
 
 }  // namespace etch

@@ -37,13 +37,13 @@ std::pair<std::int64_t, std::int64_t> auto_pads(const std::string& how, std::int
   return how == "SAME_UPPER" ? std::pair(less, more) : std::pair(more, less);
 }
 
-constexpr std::int64_t kMost = 4'000'000;  // numbers in a table
+constexpr std::int64_t kMostNumbers = 4'000'000;  // numbers in a table
 
 // False after a report when there are too many elements.
 bool may_list(Parts& parts, Shape shape, const Shape& more) {
   shape.insert(shape.end(), more.begin(), more.end());
-  if (has_at_most(shape, kMost)) return true;
-  parts.fail(DiagKind::kLimit, cat("the windows have more than ", kMost, " elements"));
+  if (has_at_most(shape, kMostNumbers)) return true;
+  parts.fail(DiagKind::kLimit, cat("the windows have more than ", kMostNumbers, " elements"));
   return false;
 }
 
@@ -246,7 +246,7 @@ void max_unpool(Parts& parts) {
   if (parts.input(2) != kNoValue && !parts.read(2, "output_shape", result)) return;
   const auto too_small = [](std::int64_t each) { return each < 1 || each > 65536; };
   if (result.size() != shape.size() || std::ranges::any_of(result, too_small) ||
-      std::ranges::any_of(dense, too_small) || !has_at_most(result, kMost)) {
+      std::ranges::any_of(dense, too_small) || !has_at_most(result, kMostNumbers)) {
     parts.fail(DiagKind::kShape, "the output has no such shape");
     return;
   }
@@ -280,10 +280,10 @@ void col2im(Parts& parts) {
     fits = room >= 0;
     w.count.push_back(room / w.stride[d] + 1);
   }
-  fits = fits && has_at_most(w.kernel, kMost) && has_at_most(w.count, kMost);
+  fits = fits && has_at_most(w.kernel, kMostNumbers) && has_at_most(w.count, kMostNumbers);
   const std::int64_t inside = fits ? places(w.kernel) : 1;
   fits = fits && shape[1] % inside == 0 && shape[2] == places(w.count) &&
-         element_count(shape) > 0 && has_at_most(w.size, kMost);
+         element_count(shape) > 0 && has_at_most(w.size, kMostNumbers);
   if (!fits) {
     parts.fail(DiagKind::kShape, cat("columns of shape ", to_string(shape),
                                      " do not fit the image, the block and the attributes"));
@@ -304,12 +304,12 @@ void col2im(Parts& parts) {
   parts.reshape(parts.transpose(parts.slice(sums, 0, 0, size), {1, 0}), result);
 }
 
-constexpr Rule kRules[] = {{"LpPool", lp_pool, 1, 1, 2},
-                           {"MaxPool", max_pool_indices, 1, 2, 8, has_indices},
-                           {"MaxUnpool", max_unpool, 3, 1, 9},
-                           {"Col2Im", col2im, 3, 1, 18}};
+constexpr Rule kWindowRules[] = {{"LpPool", lp_pool, 1, 1, 2},
+                                 {"MaxPool", max_pool_indices, 1, 2, 8, has_indices},
+                                 {"MaxUnpool", max_unpool, 3, 1, 9},
+                                 {"Col2Im", col2im, 3, 1, 18}};
 }  // namespace
 
-std::span<const Rule> window_rules() { return kRules; }
+std::span<const Rule> window_rules() { return kWindowRules; }
 
 }  // namespace etch

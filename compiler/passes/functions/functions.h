@@ -18,6 +18,9 @@ void write_quantized_embed_normalization(Parts& parts);  // com.microsoft
 void write_rotary_embedding(Parts& parts);            // ai.onnx
 void write_microsoft_rotary_embedding(Parts& parts);  // com.microsoft
 
+void write_causal_conv_with_state(Parts& parts);  // ai.onnx
+void write_tensor_scatter(Parts& parts);          // ai.onnx
+
 void write_attention(Parts& parts);              // ai.onnx
 void write_packed_attention(Parts& parts);       // com.microsoft Attention
 void write_quantized_attention(Parts& parts);    // com.microsoft QAttention

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/base/text.h"
@@ -289,6 +291,94 @@ TEST(TransformerFunctions, GiveAnInputAsAnOutput) {
   const std::vector<Tensor> got = evaluate(*graph, {q});
   EXPECT_EQ(got.at(0), q);
   EXPECT_EQ(got.at(1), q);
+}
+
+// Outputs y0, y1, ... of one node of ai.onnx 28.
+std::vector<Tensor> run_one(const std::string& type, const std::vector<Tensor>& inputs,
+                            std::size_t outputs,
+                            const std::map<std::string, Attribute>& attributes) {
+  ModelBuilder model(28);
+  std::vector<std::string> names, results;
+  for (const Tensor& input : inputs) {
+    names.push_back(cat("x", names.size()));
+    model.input(names.back(), input.dtype(), {input.shape().begin(), input.shape().end()});
+  }
+  for (std::size_t i = 0; i < outputs; ++i) results.push_back(cat("y", i));
+  model.node(type, names, results, attributes);
+  for (const std::string& each : results) model.output(each);
+  Sink sink;
+  const auto graph = load(model, sink);
+  if (!graph) {
+    ADD_FAILURE() << errors_of(sink);
+    return std::vector<Tensor>(outputs);
+  }
+  return evaluate(*graph, inputs);
+}
+
+TEST(CausalConvWithState, SeesTheStateBeforeTheInput) {
+  const Tensor x = f32({1, 2, 2}, {1, 2, 10, 20}), w = f32({2, 1, 3}, {1, 2, 3, 1, 0, -1});
+  const Tensor bias = f32({2}, {0.5F, 0}), past = f32({1, 2, 2}, {-1, 4, 5, 6});
+  const auto out = run_one("CausalConvWithState", {x, w, bias, past}, 2, {});
+  EXPECT_EQ(out[0], f32({1, 2, 2}, {-1 + 8 + 3 + 0.5F, 4 + 2 + 6 + 0.5F, 5 - 10, 6 - 20}));
+  EXPECT_EQ(out[1], x);
+  const auto first =
+      run_one("CausalConvWithState", {x, w, bias}, 2, {{"activation", std::string("none")}});
+  EXPECT_EQ(first[0], f32({1, 2, 2}, {3.5F, 8.5F, -10, -20}));
+  EXPECT_EQ(first[1], x);
+}
+
+TEST(CausalConvWithState, KeepsNothingForOnePosition) {
+  const auto out =
+      run_one("CausalConvWithState", {f32({1, 1, 2}, {1, 2}), f32({1, 1, 1}, {3})}, 2, {});
+  EXPECT_EQ(out[0], f32({1, 1, 2}, {3, 6}));
+  EXPECT_EQ(out[1], Tensor(DType::kF32, {1, 1, 0}));
+}
+
+TEST(TensorScatter, WritesFromAnIndexOnAndAroundTheEnd) {
+  const Tensor cache = f32({2, 3, 1}, {1, 2, 3, 4, 5, 6}), rows = f32({2, 2, 1}, {-1, -2, -3, -4});
+  EXPECT_EQ(run_one("TensorScatter", {cache, rows, s64({2}, {1, 0})}, 1, {})[0],
+            f32({2, 3, 1}, {1, -1, -2, -3, -4, 6}));
+  EXPECT_EQ(run_one("TensorScatter", {cache, rows}, 1, {})[0],
+            f32({2, 3, 1}, {-1, -2, 3, -3, -4, 6}));
+  EXPECT_EQ(run_one("TensorScatter", {cache, rows, s64({2}, {2, 1})}, 1,
+                    {{"mode", std::string("circular")}, {"axis", std::int64_t{1}}})[0],
+            f32({2, 3, 1}, {-2, 2, -1, 4, -3, -4}));
+}
+
+TEST(SwiGLU, IsTheGatedProduct) {
+  const Tensor a = f32({2}, {0, 2}), b = f32({2}, {7, 3});
+  const Tensor swish = run_one("Swish", {a}, 1, {{"alpha", 2.0F}})[0];
+  const Tensor out = run_one("SwiGLU", {a, b}, 1, {{"alpha", 2.0F}})[0];
+  EXPECT_EQ(out, f32({2}, {0, swish.real(1) * 3}));
+}
+
+TEST(Streams, RefuseWhatDoesNotFit) {
+  const auto errors = [](const char* type, std::vector<Shape> shapes, Attribute mode) {
+    ModelBuilder model(28);
+    std::vector<std::string> names;
+    for (const Shape& shape : shapes) {
+      names.push_back(cat("x", names.size()));
+      model.input(names.back(), DType::kF32, {shape.begin(), shape.end()});
+    }
+    const bool scatters = std::string(type) == "TensorScatter";
+    model.node(type, names, {"y"}, {{scatters ? "mode" : "activation", std::move(mode)}})
+        .output("y");
+    Sink sink;
+    return load(model, sink) ? "" : errors_of(sink);
+  };
+  EXPECT_NE(errors("TensorScatter", {{1, 3, 1}, {1, 4, 1}}, std::string("linear")).find("E-SHAPE"),
+            std::string::npos);
+  EXPECT_NE(errors("TensorScatter", {{1, 3, 1}, {1, 2, 1}}, std::string("round")).find("E-ATTR"),
+            std::string::npos);
+  EXPECT_NE(
+      errors("CausalConvWithState", {{1, 2, 4}, {2, 1, 0}}, std::string("none")).find("E-SHAPE"),
+      std::string::npos);
+  EXPECT_NE(
+      errors("CausalConvWithState", {{1, 2, 4}, {3, 1, 2}}, std::string("none")).find("E-SHAPE"),
+      std::string::npos);
+  EXPECT_NE(
+      errors("CausalConvWithState", {{1, 2, 4}, {2, 1, 2}}, std::string("relu")).find("E-ATTR"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ constexpr Rule kRules[] = {
     {"RMSNormalization", write_rms_normalization, 2, 1, 23},
     {"SimplifiedLayerNormalization", write_rms_normalization, 2, 2},
     {"RotaryEmbedding", write_rotary_embedding, 4, 1, 23},
-    {"Attention", write_attention, 7, 4, 23}};
+    {"Attention", write_attention, 7, 4, 23},
+    {"CausalConvWithState", write_causal_conv_with_state, 4, 2, 27},
+    {"TensorScatter", write_tensor_scatter, 3, 1, 24}};
 
 }  // namespace
 

@@ -8,7 +8,6 @@ namespace etch::isa {
 inline constexpr IsaTraits k_avx2{
     .name = "avx2",
     .title = "x86-64 with AVX2 and FMA",
-    .cpu_features = "avx2 fma",
     .lanes = 8,
     .accumulators = 8,
     .weight_form = WeightForm::kS16EvenOdd,

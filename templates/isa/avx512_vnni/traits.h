@@ -8,7 +8,6 @@ namespace etch::isa {
 inline constexpr IsaTraits k_avx512_vnni{
     .name = "avx512_vnni",
     .title = "x86-64 with AVX-512 VNNI",
-    .cpu_features = "avx512f avx512bw avx512vl avx512dq avx512vnni fma",
     .lanes = 16,
     .accumulators = 24,
     .weight_form = WeightForm::kS8x4,

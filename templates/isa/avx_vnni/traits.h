@@ -8,7 +8,6 @@ namespace etch::isa {
 inline constexpr IsaTraits k_avx_vnni{
     .name = "avx_vnni",
     .title = "x86-64 with AVX-VNNI",
-    .cpu_features = "avx2 fma avxvnni",
     .lanes = 8,
     .accumulators = 12,
     .weight_form = WeightForm::kS8x4,

@@ -8,7 +8,6 @@ namespace etch::isa {
 inline constexpr IsaTraits k_sse41{
     .name = "sse41",
     .title = "x86-64 with SSE4.1",
-    .cpu_features = "sse4.1",
     .lanes = 4,
     .accumulators = 8,
     .weight_form = WeightForm::kS16EvenOdd,

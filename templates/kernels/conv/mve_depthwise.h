@@ -29,6 +29,7 @@ struct MveDepthwiseRows {
 
 struct MveDepthwisePlan {
   int images = 1, cols = 1;  // of the output
+  int blocks = 1;            // of tile.channels each, one after the other in scratch memory
   std::vector<MveDepthwiseRows> rows;
   std::int64_t x_image = 0, x_step = 0;  // bytes of x per image, and per row or pair of rows
   std::int64_t y_image = 0, y_step = 0;  // elements of y
@@ -39,7 +40,7 @@ struct MveDepthwisePlan {
   rt::MveStore out{};
   std::string whole, rest;  // functions for tiles, and for the last of a row
   int rest_pixels = 0;      // 0: there is none
-  std::int64_t stream_words = 0, scratch_bytes = 0;
+  std::int64_t stream_words = 0, scratch_bytes = 0;  // of a block
 };
 
 namespace mve_depthwise_detail {
@@ -72,7 +73,8 @@ struct Tiles {
     }
   }
 
-  void multiply(const Index& y, const Index& column, const std::string& function, int pixels) {
+  void multiply(const Index& block, const Index& y, const Index& column,
+                const std::string& function, int pixels) {
     rt::MveDepthwise tile = plan.tile;
     tile.pixels = pixels;
     const std::int64_t written =
@@ -87,15 +89,21 @@ struct Tiles {
     const FloatUse floats = plan.out.is_int32 ? FloatUse::kNone : FloatUse::kUsed;
     s.call(assembly_call({function, "etch_mve.h", floats}, native, read, 4 * plan.stream_words,
                          written),
-           scratch + column * tile.x_step, s.template constant<const std::int32_t>("stream"),
+           scratch + column * tile.x_step,
+           s.template constant<const std::int32_t>("stream") + block * plan.stream_words,
            s.template operand<Out>(2) + y + column * plan.out.step);
   }
 
   void row(const MveDepthwiseRows& segment, const Index& x, const Index& y) {
-    interleave(segment, x);
-    const int n = plan.tile.pixels;
-    s.loop("tile", plan.cols / n, [&](const Index& i) { multiply(y, i * n, plan.whole, n); });
-    if (plan.rest_pixels > 0) multiply(y, Index(plan.cols / n * n), plan.rest, plan.rest_pixels);
+    s.loop("block", plan.blocks, [&](const Index& block) {
+      interleave(segment, x + block * plan.tile.channels);
+      const int n = plan.tile.pixels;
+      const Index at = y + block * plan.tile.channels;
+      s.loop("tile", plan.cols / n,
+             [&](const Index& i) { multiply(block, at, i * n, plan.whole, n); });
+      if (plan.rest_pixels > 0)
+        multiply(block, at, Index(plan.cols / n * n), plan.rest, plan.rest_pixels);
+    });
   }
 };
 

@@ -3,19 +3,24 @@
 
 #include <cstdint>
 
+#include "templates/external/float_planes.h"
 #include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
 
+// How channels are in memory, and whether they are mixed.
+enum class FloatProductKind { kColumns, kDepthwise, kPlanes, kDepthwisePlanes };
+
 // Conv, ConvTranspose, MatMul and Gemm. Operands of `matrices`, one iteration per pair of matrices:
 // x, packed weights, y. Elements of the arguments and of y count for one pair.
 struct FloatProductPlan {
-  bool depthwise = false;
+  FloatProductKind kind = FloatProductKind::kColumns;
   rt::FloatConvShape shape{};
   rt::FloatEnd end{1, 1, 0, 0, 0};
   Argument x, w, c;
   int y = 0;         // operand of the step
+  int lines = 0;     // of planes: the operand that their copies take
   RowNest matrices;  // n = 1
 };
 
@@ -26,10 +31,16 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
     const auto w = pointer_to<float>(s, p.w) + at[1];
     const auto c = pointer_to<float>(s, p.c);
     const auto y = s.template operand<float>(p.y) + at[2];
-    if (p.depthwise) {
-      s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
-    } else {
-      s.call(external::FloatConv<false>{}, p.shape, p.end, x, w, c, y);
+    const auto lines = [&] { return s.template operand<float>(p.lines); };
+    switch (p.kind) {
+      case FloatProductKind::kColumns:
+        return s.call(external::FloatConv<false>{}, p.shape, p.end, x, w, c, y);
+      case FloatProductKind::kDepthwise:
+        return s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
+      case FloatProductKind::kPlanes:
+        return s.call(external::FloatPlanes<false>{}, p.shape, p.end, x, w, c, y, lines());
+      case FloatProductKind::kDepthwisePlanes:
+        return s.call(external::FloatPlanes<true>{}, p.shape, p.end, x, w, c, y, lines());
     }
   });
 }

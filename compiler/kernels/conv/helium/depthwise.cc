@@ -42,7 +42,7 @@ void append_vector(const ConvProblem& problem, std::int64_t m, int first_row, in
 
 std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwise& t) {
   std::vector<std::int32_t> stream;
-  for (int m = 0; m < t.channels; ++m) {
+  for (int m = 0; m < problem.geometry.in_channels; ++m) {
     for (int g = 0; g < t.row_groups; ++g) {
       for (int h = 0; h < t.column_groups; ++h) {
         for (int i = 0; i < t.parts * t.rows; ++i)
@@ -59,8 +59,9 @@ std::vector<std::int32_t> pack(const ConvProblem& problem, const rt::MveDepthwis
 bool is_worth_its_flash(const ConvProblem& problem, const rt::MveDepthwise& t, std::size_t words) {
   constexpr std::size_t kSmall = 4096;
   const std::size_t per_channel = 8;
-  const std::size_t most =
-      problem.weights.size() * 15 / 4 + static_cast<std::size_t>(t.channels) * per_channel + kSmall;
+  const std::size_t most = problem.weights.size() * 15 / 4 +
+                           static_cast<std::size_t>(problem.geometry.in_channels) * per_channel +
+                           kSmall;
   return t.parts == 1 || 4 * words <= most;
 }
 
@@ -72,7 +73,8 @@ Description describe(const ConvProblem& problem, const MveDepthwisePlan& p) {
   out.schedule =
       cat(counted(p.tile.rows, "row"), " x ", counted(p.tile.pixels, "pixel"), " in assembly");
   out.facts.push_back(
-      cat("rows of x are interleaved in ", counted(p.scratch_bytes, "byte"), " of scratch memory"));
+      cat("rows of x are interleaved in ", counted(p.scratch_bytes, "byte"), " of scratch memory",
+          p.blocks == 1 ? "" : cat(", ", counted(p.tile.channels, "channel"), " at a time")));
   return out;
 }
 

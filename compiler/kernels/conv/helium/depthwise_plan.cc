@@ -19,11 +19,19 @@ constexpr int kVector = 16;  // bytes
 
 // ---- columns and the tile ----
 
-std::int64_t padded_channels(const ConvProblem& problem) {
-  return ceil_div(problem.geometry.in_channels, kVector) * kVector;
+// All channels at once, or one vector of them where memory counts more than the instructions around
+// each call.
+int blocks_of(const ConvProblem& problem, const IsaTraits& isa) {
+  const std::int64_t channels = problem.geometry.in_channels;
+  const bool few = isa.objective == Objective::kRam && channels % kVector == 0;
+  return few ? static_cast<int>(channels / kVector) : 1;
 }
 
-rt::MveDepthwise tile_of(const ConvProblem& problem, const Axes3& axes) {
+std::int64_t padded_channels(const rt::MveDepthwise& t) {
+  return ceil_div(t.channels, kVector) * kVector;
+}
+
+rt::MveDepthwise tile_of(const ConvProblem& problem, const Axes3& axes, int blocks) {
   const ConvAxis& rows = axes.axis[1];
   const ConvAxis& cols = axes.axis[2];
   const auto taps = static_cast<int>(rows.kernel);
@@ -36,29 +44,30 @@ rt::MveDepthwise tile_of(const ConvProblem& problem, const Axes3& axes) {
   t.x_step = static_cast<std::ptrdiff_t>(cols.stride * kWord);
   t.rows = pair ? 2 : 1;
   t.y_row = static_cast<std::ptrdiff_t>(axes.y_stride[1]);
-  t.channels = static_cast<int>(problem.geometry.in_channels);
+  t.channels = static_cast<int>(problem.geometry.in_channels) / blocks;
   t.channel_step = static_cast<std::ptrdiff_t>(positions_read(cols) * kWord);
   t.row_groups = static_cast<int>(ceil_div(taps, kWord));
-  t.group_step = static_cast<std::ptrdiff_t>(padded_channels(problem) * t.channel_step);
+  t.group_step = static_cast<std::ptrdiff_t>(padded_channels(t) * t.channel_step);
   t.column_groups = static_cast<int>(ceil_div(cols.kernel, kWord));
   t.parts = parts;
   return t;
 }
 
 // All but rows and functions.
-MveDepthwisePlan plan_columns(const ConvProblem& problem, const Requantize& out,
-                              const Axes3& axes) {
+MveDepthwisePlan plan_columns(const ConvProblem& problem, const Requantize& out, const Axes3& axes,
+                              int blocks) {
   const ConvAxis& rows = axes.axis[1];
   const ConvAxis& cols = axes.axis[2];
   MveDepthwisePlan p;
   p.images = static_cast<int>(problem.geometry.batch);
   p.cols = static_cast<int>(cols.out);
+  p.blocks = blocks;
   p.x_image = problem.x.stride[0];
   p.y_image = problem.y.stride[0] / bytes_of(problem.y.dtype);
   p.padding = problem.x_zero_point;
   p.left = cols.pad_begin * kWord;
   p.pads_columns = positions_inside(cols) < positions_read(cols);
-  p.tile = tile_of(problem, axes);
+  p.tile = tile_of(problem, axes, blocks);
   p.rest_pixels = p.cols % p.tile.pixels;
   p.out = mve_store(out, axes.y_stride[2]);
   // The last vector of a row may reach beyond its columns.
@@ -72,8 +81,8 @@ MveDepthwisePlan plan_columns(const ConvProblem& problem, const Requantize& out,
 
 // The rows of x from the tap `first` on that are interleaved for the output row `row`: up to
 // `count`, of which those on padding are left out.
-MveDepthwiseRows::Group group_at(const ConvProblem& problem, const MveDepthwisePlan& p,
-                                 const Axes3& axes, std::int64_t row, int first, int count) {
+MveDepthwiseRows::Group group_at(const MveDepthwisePlan& p, const Axes3& axes, std::int64_t row,
+                                 int first, int count) {
   const ConvAxis& rows = axes.axis[1];
   MveDepthwiseRows::Group group;
   rt::MveRows& r = group.rows;
@@ -83,7 +92,7 @@ MveDepthwiseRows::Group group_at(const ConvProblem& problem, const MveDepthwiseP
        static_cast<std::ptrdiff_t>(rows.dilation * axes.x_stride[1]),
        static_cast<int>(positions_inside(axes.axis[2])),
        static_cast<std::ptrdiff_t>(axes.x_stride[2]),
-       static_cast<int>(padded_channels(problem)),
+       static_cast<int>(padded_channels(p.tile)),
        p.tile.channel_step};
   for (int i = 0; i < std::min(kWord, count); ++i) {
     const std::int64_t from = row * rows.stride + (first + i) * rows.dilation - rows.pad_begin;
@@ -95,13 +104,12 @@ MveDepthwiseRows::Group group_at(const ConvProblem& problem, const MveDepthwiseP
   return group;
 }
 
-MveDepthwiseRows rows_at(const ConvProblem& problem, const MveDepthwisePlan& p, const Axes3& axes,
-                         std::int64_t row) {
+MveDepthwiseRows rows_at(const MveDepthwisePlan& p, const Axes3& axes, std::int64_t row) {
   const int all = static_cast<int>(axes.axis[1].kernel) + p.tile.rows - 1;
   MveDepthwiseRows out;
   out.y = row * axes.y_stride[1];
   for (int first = 0; first < all; first += kWord)
-    out.groups.push_back(group_at(problem, p, axes, row, first, all - first));
+    out.groups.push_back(group_at(p, axes, row, first, all - first));
   return out;
 }
 
@@ -116,14 +124,13 @@ bool continues(const MveDepthwiseRows& before, const MveDepthwiseRows& next, std
 }
 
 // Rows or pairs of the output; an odd row is computed together with the one before, once more.
-std::vector<MveDepthwiseRows> rows_of(const ConvProblem& problem, const MveDepthwisePlan& p,
-                                      const Axes3& axes) {
+std::vector<MveDepthwiseRows> rows_of(const MveDepthwisePlan& p, const Axes3& axes) {
   const std::int64_t count = axes.axis[1].out;
   const int n = p.tile.rows;
   std::vector<MveDepthwiseRows> out;
   for (std::int64_t row = 0; row < count; row += n) {
     const bool odd = row + n > count;
-    MveDepthwiseRows next = rows_at(problem, p, axes, odd ? count - n : row);
+    MveDepthwiseRows next = rows_at(p, axes, odd ? count - n : row);
     if (!odd && !out.empty() && continues(out.back(), next, p.x_step)) {
       ++out.back().count;
     } else {
@@ -143,8 +150,8 @@ std::optional<PlannedMveDepthwise> plan_mve_depthwise(const ConvProblem& problem
   if (out.proof.out.kind == Requantize::Kind::kInteger || positions_inside(axes.axis[2]) <= 0)
     return std::nullopt;
   MveDepthwisePlan& p = out.plan;
-  p = plan_columns(problem, out.proof.out, axes);
-  p.rows = rows_of(problem, p, axes);
+  p = plan_columns(problem, out.proof.out, axes, blocks_of(problem, isa));
+  p.rows = rows_of(p, axes);
   MveDepthwiseConv conv{p.tile, p.out};
   if (!fits(conv) || p.scratch_bytes > INT32_MAX) return std::nullopt;
   p.stream_words = conv.stream_words();

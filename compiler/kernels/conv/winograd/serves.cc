@@ -14,8 +14,6 @@ namespace etch {
 
 namespace {
 
-constexpr int kColumns = DspWinogradPlan::kColumns;
-
 bool is_3x3(const ConvGeometry& g) {
   return g.axes.size() == 2 && g.group == 1 &&
          std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& axis) {
@@ -42,7 +40,7 @@ bool is_faster(const ConvGeometry& g) {
   const std::int64_t rows = g.axes[0].out, columns = g.axes[1].out;
   const std::int64_t direct = rows * ceil_div(columns, 4) * (36 * in + pairs * (117 * in / 2));
   const std::int64_t tiles = ceil_div(rows, 2) * ceil_div(columns, 2);
-  const std::int64_t fours = ceil_div(rows, 2) * ceil_div(columns, kColumns);
+  const std::int64_t fours = ceil_div(rows, 2) * ceil_div(columns, DspWinogradPlan::kColumns);
   const std::int64_t winograd =
       fours * (168 * in + pairs * kWinogradPositions * (11 * in / 2 + 4)) + tiles * pairs * 75;
   return winograd < direct;
@@ -51,7 +49,8 @@ bool is_faster(const ConvGeometry& g) {
 }  // namespace
 
 std::int64_t winograd_row_bytes(const ConvGeometry& g) {
-  return (ceil_div(g.axes[1].out, kColumns) * kColumns + 2) * g.in_channels;
+  return (ceil_div(g.axes[1].out, DspWinogradPlan::kColumns) * DspWinogradPlan::kColumns + 2) *
+         g.in_channels;
 }
 
 bool dsp_winograd_serves(const ConvProblem& problem, const IsaTraits& isa) {

@@ -2,15 +2,14 @@
 #include "compiler/kernels/products/floats/pack.h"
 
 #include "compiler/base/check.h"
+#include "compiler/kernels/products/floats/plan.h"
 
 namespace etch {
 namespace {
 
-std::int32_t narrow(std::int64_t n) { return static_cast<std::int32_t>(n); }
-
 // One matrix [depth, cols].
 rt::PackShape row_major_weights(std::int64_t depth, std::int64_t cols) {
-  return {1, 1, narrow(depth), narrow(cols), rt::kPanel, 0, 0, cols, 1};
+  return {1, 1, as_size(depth), as_size(cols), rt::kPanel, 0, 0, cols, 1};
 }
 
 // [channel][output channel][position] -> [outer position][channel][inner position][output channel]
@@ -39,18 +38,18 @@ rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise) {
   const std::int64_t in = g.in_per_group();
   const std::int64_t out = g.out_per_group();
   rt::PackShape shape{};
-  shape.taps = narrow(taps);
+  shape.taps = as_size(taps);
   shape.tap_step = 1;
   if (depthwise) {
     shape.group = shape.in = 1;
-    shape.out = shape.panel = narrow(g.group);
+    shape.out = shape.panel = as_size(g.group);
     shape.out_step = taps;
     return shape;
   }
   const bool transposed = g.direction == ConvDirection::kTransposed;
-  shape.group = narrow(g.group);
-  shape.in = narrow(in);
-  shape.out = narrow(out);
+  shape.group = as_size(g.group);
+  shape.in = as_size(in);
+  shape.out = as_size(out);
   shape.panel = rt::kPanel;
   shape.group_step = in * out * taps;
   shape.in_step = transposed ? out * taps : taps;
@@ -58,9 +57,15 @@ rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise) {
   return shape;
 }
 
+rt::PackShape pack_shape(const ConvGeometry& g, const FloatProductPlan& planes) {
+  rt::PackShape shape = pack_shape(g, false);
+  shape.panel = planes.kind == FloatProductKind::kPlanes ? planes.shape.panel : 1;
+  return shape;
+}
+
 rt::PackShape pack_shape(const MatMulGeometry& g) {
   rt::PackShape shape = row_major_weights(g.depth, g.cols);
-  shape.group = narrow(element_count(g.b_batch));
+  shape.group = as_size(element_count(g.b_batch));
   shape.group_step = g.depth * g.cols;
   return shape;
 }
@@ -95,7 +100,7 @@ Tensor panels_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t
   const Tensor columns = columns_of_taps(g, weights, inner);
   rt::PackShape shape = row_major_weights(g.in_channels, inner * g.out_channels);
   shape.group_step = g.in_channels * shape.out;
-  shape.group = narrow(columns.size() / shape.group_step);
+  shape.group = as_size(columns.size() / shape.group_step);
   return in_panels(columns, shape);
 }
 

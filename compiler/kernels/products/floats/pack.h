@@ -13,6 +13,7 @@ namespace etch {
 
 // How weights as they are in the model become panels.
 rt::PackShape pack_shape(const ConvGeometry& g, bool depthwise);
+rt::PackShape pack_shape(const ConvGeometry& g, const FloatProductPlan& planes);
 rt::PackShape pack_shape(const MatMulGeometry& g);
 rt::PackShape pack_shape(const GemmGeometry& g);
 

@@ -2,16 +2,16 @@
 #include "compiler/kernels/products/floats/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "compiler/base/check.h"
 #include "compiler/kernels/products/general.h"
 #include "compiler/lower/arguments.h"
+#include "runtime/etch_float_planes.h"
 
 namespace etch {
 namespace {
-
-std::int32_t narrow(std::int64_t n) { return static_cast<std::int32_t>(n); }
 
 // One product of one row and one column; tiles run along the inner axis.
 FloatProductPlan least_plan() {
@@ -61,13 +61,13 @@ bool is_depthwise(const ConvGeometry& g) {
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
                                  const View& y) {
   FloatProductPlan plan = least_plan();
-  plan.depthwise = depthwise;
+  if (depthwise) plan.kind = FloatProductKind::kDepthwise;
   rt::FloatConvShape& shape = plan.shape;
   shape.transposed = g.direction == ConvDirection::kTransposed;
-  shape.batch = narrow(g.batch);
-  shape.group = narrow(g.group);
-  shape.in = narrow(g.in_per_group());
-  shape.out = narrow(g.out_per_group());
+  shape.batch = as_size(g.batch);
+  shape.group = as_size(g.group);
+  shape.in = as_size(g.in_per_group());
+  shape.out = as_size(g.out_per_group());
   shape.x_image = steps_of(x)[0];
   shape.x_channel = steps_of(x)[1];
   shape.y_image = steps_of(y)[0];
@@ -77,6 +77,66 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
   shape.along = axis_of_tiles(shape);
   ETCH_CHECK(!depthwise || (shape.x_channel == 1 && shape.y_channel == 1));
   return plan;
+}
+
+// ---- channels as planes ----
+
+namespace {
+
+// The share of the lanes of `vectors` full vectors that n elements fill.
+double filled(std::int64_t n, int lanes) {
+  return static_cast<double>(n) / static_cast<double>((n + lanes - 1) / lanes * lanes);
+}
+
+std::int64_t elements_of(const rt::FloatConvShape& s, bool of_y) {
+  std::int64_t n = std::int64_t{s.batch} * s.group * (of_y ? s.out : s.in);
+  for (const rt::ConvAxis& axis : s.axis) n *= of_y ? axis.out : axis.in;
+  return n;
+}
+
+// Cycles, estimated: a multiplication and a sum of one vector take one; what it takes to move an
+// element is measured (AMD EPYC, AVX-512).
+bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
+  constexpr double kTurned = 0.56, kCopied = 0.15, kPicked = 1;  // per element
+  const double vectors = static_cast<double>(elements_of(s, true)) * s.axis[0].kernel *
+                         s.axis[1].kernel * s.axis[2].kernel * s.in / lanes;
+  const auto x = static_cast<double>(elements_of(s, false));
+  const auto y = static_cast<double>(elements_of(s, true));
+  const rt::ConvAxis& a = s.axis[2];
+  const double few = a.out <= lanes ? 0.7 : 1;  // sums wait for each other
+  const rt::Interior inside = rt::interior_of(a, false);
+  const double border = 1 - static_cast<double>(inside.last - inside.first) / a.out;
+  // So do those of pixels at the border, which are computed one by one.
+  const double alone = 1 + border * (s.out > 2 * lanes ? 0.3 : (s.out > lanes ? 1 : 3));
+  const double copies = a.stride > 1 ? kPicked : (a.kernel > 1 ? kCopied : 0);
+  return vectors / (few * filled(a.out, lanes)) + copies * x <
+         alone * vectors / filled(s.out, lanes) + kTurned * (x + y);
+}
+
+}  // namespace
+
+std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x, const View& y,
+                                            int lanes) {
+  if (g.direction != ConvDirection::kForward) return std::nullopt;
+  FloatProductPlan plan = plan_float_conv(g, false, x, y);
+  rt::FloatConvShape& s = plan.shape;
+  s.along = 2;
+  if (s.axis[2].x_step != 1 || s.axis[2].y_step != 1) return std::nullopt;
+  const rt::ConvAxis& lines = s.axis[1];
+  const bool flat = s.axis[0].in == 1 && s.axis[0].kernel == 1;
+  if (is_depthwise(g) && flat && lines.stride == 1 && s.axis[2].stride == 1) {
+    plan.kind = FloatProductKind::kDepthwisePlanes;
+    return plan;
+  }
+  if (is_depthwise(g) || !planes_are_faster(s, lanes)) return std::nullopt;
+  plan.kind = FloatProductKind::kPlanes;
+  s.panel = s.out % 4 == 0 || s.out < 6 ? 4 : 6;
+  return plan;
+}
+
+std::int64_t floats_of_lines(const FloatProductPlan& plan) {
+  return plan.kind == FloatProductKind::kPlanes ? rt::floats_of_lines(plan.shape)
+                                                : rt::padded_plane(plan.shape).floats;
 }
 
 // ---- transposed convolutions whose taps do not meet ----
@@ -101,9 +161,9 @@ FloatProductPlan plan_columns_of_taps(const ConvGeometry& g, const View& x, cons
   FloatProductPlan plan = least_plan();
   rt::FloatConvShape& shape = plan.shape;
   set_runtime_axes(shape.axis, g.axes, x, y);
-  shape.batch = narrow(g.batch);
-  shape.in = narrow(g.in_channels);
-  shape.out = narrow(inner * g.out_channels);
+  shape.batch = as_size(g.batch);
+  shape.in = as_size(g.in_channels);
+  shape.out = as_size(inner * g.out_channels);
   shape.x_image = steps_of(x)[0];
   shape.x_channel = steps_of(x)[1];
   shape.y_image = steps_of(y)[0];
@@ -149,11 +209,11 @@ MatrixSteps matrix_steps(const View& a, RightHandSide b, const View& y) {
 
 void set_matrices(FloatProductPlan& plan, std::int64_t rows, std::int64_t depth, std::int64_t cols,
                   const MatrixSteps& steps) {
-  plan.shape.in = narrow(depth);
-  plan.shape.out = narrow(cols);
+  plan.shape.in = as_size(depth);
+  plan.shape.out = as_size(cols);
   plan.shape.x_channel = steps.a_depth;
   plan.shape.y_channel = steps.y_col;
-  plan.shape.axis[2].in = plan.shape.axis[2].out = narrow(rows);
+  plan.shape.axis[2].in = plan.shape.axis[2].out = as_size(rows);
   plan.shape.axis[2].x_step = steps.a_row;
   plan.shape.axis[2].y_step = steps.y_row;
 }
@@ -173,14 +233,20 @@ struct Batches {
   std::int64_t rows = 1;  // of a product that takes in the innermost axes
 };
 
-// The batch as loops. Axes whose matrices share b and continue each other become rows.
+// The batch as loops. Axes whose matrices share b and continue each other become rows; of matrices
+// of one row, `matrix` gets the steps of the axis, which may have any: [T, 1, K] as sequences have
+// it.
 Batches batches_of(const MatMulGeometry& g, const std::vector<std::int64_t> (&steps)[3],
-                   const MatrixSteps& matrix) {
+                   MatrixSteps& matrix) {
   Batches out;
   out.rows = g.rows;
   for (std::size_t d = g.batch.size(); d-- > 0;) {
     if (g.batch[d] == 1) continue;
     const RowAxis axis{static_cast<int>(g.batch[d]), {steps[0][d], steps[1][d], steps[2][d], 0}};
+    if (out.rows == 1) {
+      matrix.a_row = axis.step[0];
+      matrix.y_row = axis.step[2];
+    }
     const bool more_rows = out.axes.empty() && axis.step[1] == 0 &&
                            axis.step[0] == out.rows * matrix.a_row &&
                            axis.step[2] == out.rows * matrix.y_row;
@@ -198,7 +264,7 @@ Batches batches_of(const MatMulGeometry& g, const std::vector<std::int64_t> (&st
 FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
                                    const View& y) {
   FloatProductPlan plan = least_plan();
-  const MatrixSteps steps = matrix_steps(a, b, y);
+  MatrixSteps steps = matrix_steps(a, b, y);
   std::vector<std::int64_t> b_steps = broadcast_view(g.b_batch, g.batch).strides;
   for (std::int64_t& each : b_steps) each *= g.depth * g.cols;
   const auto a_batch = batch_steps(a.shape, steps_of(a), g.batch.size());

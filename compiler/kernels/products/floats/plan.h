@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/ir/geometry/matrix_product.h"
@@ -11,12 +12,23 @@
 
 namespace etch {
 
+// A size as the shapes of kernels have it.
+inline std::int32_t as_size(std::int64_t n) { return static_cast<std::int32_t>(n); }
+
 // Whether channels are not mixed, so that a kernel runs along them.
 bool is_depthwise(const ConvGeometry& g);
 
 // x and y have the dimensions N, C, spatial...
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
                                  const View& y);
+
+// Channels as planes on both sides, whose neighbouring positions fill vectors: nothing where that
+// is not possible, or where it is faster to turn x and y. Positions in the padding become products
+// with 0, so weights have to be finite.
+std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x, const View& y,
+                                            int lanes);
+// The memory that such a plan takes besides.
+std::int64_t floats_of_lines(const FloatProductPlan& plan);
 
 // Whether each output position of a transposed convolution has one tap: these are products of the
 // pixels and matrices, one per position of the kernel or, where they are contiguous in y, per row

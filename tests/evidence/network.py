@@ -1,0 +1,88 @@
+"""Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
+averages of windows and of whole planes. pruned(): convolutions that lose channels. Weights and scales are arbitrary, but the
+same each time.
+
+  network.py words|pruned FILE   writes one"""
+
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class Builder:
+    def __init__(self):
+        self.nodes, self.constants = [], []
+        self.dice = np.random.default_rng(7)
+
+    def constant(self, value):
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def node(self, op, *inputs, **attributes):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
+        return name
+
+    def quantized(self, x, scale, zero):
+        ends = [self.constant(np.float32(scale)), self.constant(zero)]
+        return self.node("DequantizeLinear", self.node("QuantizeLinear", x, *ends), *ends)
+
+    def weights(self, *shape, zeros=None):
+        w = self.dice.integers(-100, 101, shape).astype(np.int8)
+        if zeros is not None:
+            w[zeros] = 0
+        scales = self.dice.uniform(0.002, 0.01, shape[0]).astype(np.float32)
+        return self.node("DequantizeLinear", self.constant(w), self.constant(scales),
+                         self.constant(np.zeros(shape[0], np.int8)), axis=0)
+
+    def model(self, output, shape):
+        ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 3, 12, 12]), (output, shape))]
+        graph = helper.make_graph(self.nodes, "network", ends[:1], ends[1:], self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+    def bias(self, count):
+        return self.constant(self.dice.uniform(-1, 1, count).astype(np.float32))
+
+
+def words():
+    b = Builder()
+    x = b.quantized("x", 1.3e-4, np.int16(7))
+    a = b.node("Conv", x, b.weights(5, 3, 3, 3), b.bias(5), pads=[1, 1, 1, 1])
+    a = b.quantized(b.node("Relu", a), 2.1e-4, np.int16(-300))
+    c = b.quantized(b.node("Conv", a, b.weights(5, 5, 1, 1), b.bias(5)), 3.7e-4, np.int16(0))
+    s = b.quantized(b.node("Add", a, c), 4.9e-4, np.int16(11))
+    s = b.quantized(b.node("AveragePool", s, kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]), 3.1e-4, np.int16(5))
+    s = b.quantized(b.node("MaxPool", s, kernel_shape=[2, 2]), 3.1e-4, np.int16(5))
+    t = b.quantized(s, 0.05, np.uint8(100))
+    t = b.quantized(b.node("Mul", t, b.node("Sigmoid", t)), 0.04, np.uint8(20))
+    t = b.quantized(b.node("AveragePool", t, kernel_shape=[2, 2], strides=[1, 1]), 0.03, np.uint8(12))
+    t = b.quantized(b.node("GlobalAveragePool", t), 0.02, np.uint8(3))
+    return b.model(t, [1, 5, 1, 1])
+
+
+def pruned():
+    """The first convolution has a channel of one value, four that are dead, and one that the second does not read; the
+    second loses two that a depthwise one in between would read."""
+    b = Builder()
+    x = b.quantized("x", 0.02, np.uint8(128))
+    bias = np.r_[np.zeros(7), 1.5, [-4] * 4].astype(np.float32)
+    a = b.node("Conv", x, b.weights(12, 3, 1, 1, zeros=np.s_[7:]), b.constant(bias))
+    a = b.quantized(b.node("Relu", a), 0.015, np.uint8(0))
+    c = b.node("Conv", a, b.weights(12, 12, 1, 1, zeros=(np.arange(144).reshape(12, 12, 1, 1) % 12 == 2) | (
+        np.arange(144).reshape(12, 12, 1, 1) // 12 > 7)), b.constant(np.r_[np.zeros(8), [-9] * 4].astype(np.float32)))
+    c = b.quantized(b.node("Relu", c), 0.04, np.uint8(0))
+    c = b.node("Conv", c, b.weights(12, 1, 3, 3), b.constant(np.r_[np.zeros(8), [-9] * 4].astype(np.float32)),
+               group=12, pads=[1, 1, 1, 1])
+    c = b.quantized(b.node("Relu", c), 0.05, np.uint8(0))
+    s = b.quantized(b.node("Add", c, b.quantized(b.node("Relu", b.node(
+        "Conv", a, b.weights(12, 12, 1, 1, zeros=np.s_[8:]), b.constant(np.r_[np.zeros(8), [-9] * 4].astype(np.float32)))),
+        0.04, np.uint8(0))), 0.06, np.uint8(0))
+    y = b.quantized(b.node("Conv", s, b.weights(5, 12, 3, 3), b.bias(5), pads=[1, 1, 1, 1]), 0.2, np.uint8(100))
+    return b.model(y, [1, 5, 12, 12])
+
+
+if __name__ == "__main__":
+    onnx.save({"words": words, "pruned": pruned}[sys.argv[1]](), sys.argv[2])
