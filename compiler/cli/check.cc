@@ -346,7 +346,7 @@ Command add_check(const Parser& root) {
   add_schedule_options(parser, *options);
   parser
       .add_option("--data", options->data,
-                  "folder with input_I.pb and output_I.pb\n"
+                  "folder with input_I.pb and output_I.pb, or .npy, .bin\n"
                   "(default: every test_data_set_* beside the model)")
       .one_argument()
       .type_name("DIR");

@@ -55,7 +55,9 @@ Command add_run(const Parser& root) {
   add_budget_options(parser, *options);
   add_time_limit(parser, *options);
   add_schedule_options(parser, *options);
-  parser.add_option("--data", options->data, "folder with input_I.pb, one for each input")
+  parser
+      .add_option("--data", options->data,
+                  "folder with input_I.pb, .npy or .bin, one for each input")
       .required()
       .type_name("DIR");
   parser.add_option("-o,--output", options->output, "folder to write output_I.pb to")

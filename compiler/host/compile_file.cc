@@ -27,8 +27,8 @@ std::optional<Tensor> same_in_data(const std::string& model, const fs::path& dat
   std::optional<Tensor> same;
   for (const fs::path& folder : folders) {
     Sink ignored;  // what is not there is not the same
-    std::optional<Tensor> tensor =
-        read_tensor_file((folder / cat("input_", file, ".pb")).string(), ignored);
+    std::optional<Tensor> tensor = read_tensor_file(
+        tensor_path(folder, "input", static_cast<std::size_t>(file)).string(), ignored);
     if (!tensor || (same && *same != *tensor)) return std::nullopt;
     same = std::move(tensor);
   }

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
 #include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
@@ -25,7 +28,36 @@ std::optional<int> number_of(const fs::path& folder) {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+constexpr std::string_view kBare = ".bin";
+
+// The elements of a port without type and shape.
+std::optional<Tensor> read_bare_file(const std::string& path, const Port& port, Sink& sink) {
+  Tensor tensor(port.dtype, port.shape);
+  const std::span<std::byte> elements = tensor.mutable_bytes();
+  const std::optional<std::string> bytes =
+      read_file(path, static_cast<std::size_t>(Limits().file_bytes), "", sink);
+  if (!bytes) return std::nullopt;
+  if (bytes->size() != elements.size()) {
+    sink.error(DiagKind::kTensor, "",
+               cat("has ", counted(static_cast<std::int64_t>(bytes->size()), "byte"), "; ",
+                   type_and_shape(port.dtype, port.shape), " has ", elements.size()));
+    return std::nullopt;
+  }
+  std::memcpy(elements.data(), bytes->data(), bytes->size());
+  return tensor;
+}
+
 }  // namespace
+
+fs::path tensor_path(const fs::path& folder, const std::string& role, std::size_t i) {
+  for (const std::string_view extension :
+       {std::string_view(".pb"), std::string_view(".npy"), kBare}) {
+    fs::path path = folder / cat(role, "_", i, extension);
+    std::error_code error;  // then there is none
+    if (fs::is_regular_file(path, error)) return path;
+  }
+  return folder / cat(role, "_", i, ".pb");
+}
 
 std::vector<fs::path> find_data_sets(const fs::path& model) {
   std::vector<std::pair<int, fs::path>> numbered;
@@ -48,13 +80,15 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
                                                 Reporter& reporter) {
   std::vector<Tensor> tensors;
   for (const Port& port : ports) {
-    const std::string path = (folder / cat(role, "_", port.file, ".pb")).string();
+    const std::string path =
+        tensor_path(folder, role, static_cast<std::size_t>(port.file)).string();
     if (is_state(port) && !has_tensor(folder, role, static_cast<std::size_t>(port.file))) {
       tensors.emplace_back(port.dtype, port.shape);
       continue;
     }
     Sink sink;
-    std::optional<Tensor> tensor = read_tensor_file(path, sink);
+    std::optional<Tensor> tensor =
+        path.ends_with(kBare) ? read_bare_file(path, port, sink) : read_tensor_file(path, sink);
     if (!tensor) {
       for (const Diagnostic& diagnostic : sink.sorted()) {
         reporter.io_error(path, diagnostic.message);
@@ -72,10 +106,11 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder,
   for (std::size_t i = 0; tensors && i < ports.size(); ++i) {
     const Tensor& tensor = (*tensors)[i];
     if (fits(tensor, ports[i])) continue;
-    reporter.io_error((folder / cat("input_", ports[i].file, ".pb")).string(),
-                      cat("holds ", type_and_shape(tensor.dtype(), tensor.shape()), ", but input '",
-                          printable(ports[i].name), "' of the model is ",
-                          type_and_shape(ports[i].dtype, ports[i].shape)));
+    reporter.io_error(
+        tensor_path(folder, "input", static_cast<std::size_t>(ports[i].file)).string(),
+        cat("holds ", type_and_shape(tensor.dtype(), tensor.shape()), ", but input '",
+            printable(ports[i].name), "' of the model is ",
+            type_and_shape(ports[i].dtype, ports[i].shape)));
     return std::nullopt;
   }
   return tensors;
@@ -110,14 +145,14 @@ std::optional<std::vector<Tensor>> read_inputs(const fs::path& folder, const Pro
 
 bool has_tensor(const fs::path& folder, const std::string& role, std::size_t i) {
   std::error_code error;  // then there is none
-  return fs::is_regular_file(folder / cat(role, "_", i, ".pb"), error);
+  return fs::is_regular_file(tensor_path(folder, role, i), error);
 }
 
 std::vector<Shape> shapes_of_inputs(const fs::path& folder) {
   std::vector<Shape> shapes;
   Sink ignored;  // the caller that needs the tensors reports
   while (true) {
-    const fs::path path = folder / cat("input_", shapes.size(), ".pb");
+    const fs::path path = tensor_path(folder, "input", shapes.size());
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return shapes;
     const std::optional<Tensor> tensor = read_tensor_file(path.string(), ignored);

@@ -1,4 +1,6 @@
-// ONNX test data: folders with input_I.pb and output_I.pb in the order of the graph.
+// ONNX test data: folders with input_I.pb and output_I.pb in the order of the graph. Where there is
+// no ROLE_I.pb, ROLE_I.npy of NumPy or ROLE_I.bin with the bare elements, row-major and in little
+// endian, takes its place.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,10 @@ namespace etch::cli {
 
 // The test_data_set_* folders beside the model, by number.
 std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& model);
+
+// The file of a tensor, ROLE_I.pb where there is none.
+std::filesystem::path tensor_path(const std::filesystem::path& folder, const std::string& role,
+                                  std::size_t i);
 
 // Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port, which says its number. Of
 // ports that are kept in a state a missing file is no error, but zeros. Null after an error.
@@ -36,10 +42,10 @@ std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& fold
 std::optional<std::int64_t> size_of_sample(const Program& program,
                                            const std::vector<Tensor>& inputs);
 
-// Whether the folder has the port's file, which is ROLE_I.pb.
+// Whether the folder has the port's file.
 bool has_tensor(const std::filesystem::path& folder, const std::string& role, std::size_t i);
 
-// The shapes of input_0.pb, input_1.pb ... up to the first that is missing or unreadable.
+// The shapes of input_0.pb, input_1.pb ... up to the first that is missing, unreadable or a .bin.
 std::vector<Shape> shapes_of_inputs(const std::filesystem::path& folder);
 
 bool fits(const Tensor& tensor, const Port& port);

@@ -35,7 +35,7 @@ std::vector<Tensor> sample_for(const std::string& model, const Program& program)
     Sink ignored;
     std::optional<Tensor> tensor;
     if (!folders.empty()) {
-      tensor = read_tensor_file((folders.front() / cat("input_", i, ".pb")).string(), ignored);
+      tensor = read_tensor_file(tensor_path(folders.front(), "input", i).string(), ignored);
     }
     sample.push_back(tensor && fits(*tensor, port) ? std::move(*tensor) : made_up(port, 1));
   }

@@ -18,6 +18,10 @@ struct Mark {
 
 constexpr char kExport[] = "torch.onnx.export(model, inputs, 'model.onnx') writes an ONNX model";
 
+constexpr char kArrays[] =
+    "has arrays of NumPy (.npy or .npz) and is no model: give the .onnx file; etch record MODEL "
+    "--inputs FILE, of the Python package, makes test data of arrays";
+
 using namespace std::string_view_literals;
 
 constexpr Mark kMarks[] = {
@@ -26,7 +30,7 @@ constexpr Mark kMarks[] = {
      "model.onnx writes an ONNX model"},
     {4, "ORTM", "is in ONNX Runtime's own format (.ort): give the .onnx file that it was made of"},
     {0, "version https://git-lfs", "is a pointer of Git LFS and not the file: run git lfs pull"},
-    {0, "\x93NUMPY", "is an array of NumPy (.npy), not a model"},
+    {0, "\x93NUMPY", kArrays},
     {0, "\x89HDF\r\n",
      "is an HDF5 file, as Keras writes it: python -m tf2onnx.convert --keras FILE "
      "--output model.onnx writes an ONNX model"},
@@ -50,7 +54,7 @@ std::string zip_file(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, 4096);
   if (head.find("data.pkl") != head.npos || head.find("/version") != head.npos)
     return cat("is a file of PyTorch (.pt): ", kExport);
-  if (head.find(".npy") != head.npos) return "is an archive of NumPy arrays (.npz), not a model";
+  if (head.find(".npy") != head.npos) return kArrays;
   return "is a zip archive: unpack it first, or, if it is one of PyTorch or Keras, export the "
          "network to ONNX";
 }

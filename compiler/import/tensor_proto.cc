@@ -5,6 +5,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
+#include "compiler/import/npy.h"
 #include "compiler/import/parse.h"
 #include "compiler/import/tensor_data.h"
 
@@ -16,8 +17,15 @@ std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink) {
   const auto bytes = read_file(path, static_cast<std::size_t>(limits.file_bytes), location, sink);
   if (!bytes) return std::nullopt;
   onnx::TensorProto proto;
+  if (is_npy(*bytes)) {
+    const std::string fault = read_npy(*bytes, proto);
+    if (fault.empty()) return decode_tensor(proto, limits, location, sink);
+    sink.error(DiagKind::kParse, location, fault);
+    return std::nullopt;
+  }
   if (!parse_message(*bytes, static_cast<int>(limits.depth), proto)) {
-    sink.error(DiagKind::kParse, location, "not a serialized TensorProto");
+    sink.error(DiagKind::kParse, location,
+               "neither a serialized TensorProto nor an array of NumPy");
     return std::nullopt;
   }
   return decode_tensor(proto, limits, location, sink);

@@ -10,7 +10,8 @@
 
 namespace etch {
 
-// The tensor in the file at `path`. Reports E-IO, E-PARSE, E-TYPE, E-TENSOR, E-LIMIT, E-EXTDATA.
+// The tensor in the file at `path`, which may also be an array of NumPy (.npy). Reports E-IO,
+// E-PARSE, E-TYPE, E-TENSOR, E-LIMIT, E-EXTDATA.
 std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink);
 
 // The bytes of a file that holds `tensor` as raw data under the name `name`, e.g. "output_0".

@@ -162,6 +162,17 @@ int bias_input(const Node& node) {
   return params == typeid(QGemmParams) ? kGemmBias : -1;
 }
 
+// The constant bias; zeros for a convolution that has none, as its step stores sums of zero points
+// where biases are. Nothing where it is known at run time only.
+std::optional<Tensor> bias_of(const Graph& graph, const Node& node, int input) {
+  if (const Tensor* const bias = constant_of(graph, node, input)) return *bias;
+  if (input != kConvBias || has_input(node, input)) return std::nullopt;
+  const auto* const conv = std::any_cast<QLinearConvParams>(&node.params);
+  const auto* const sum = std::any_cast<QLinearConvAdd>(&node.params);
+  const ConvGeometry& geometry = conv != nullptr ? conv->geometry : sum->conv.geometry;
+  return Tensor(DType::kS32, Shape{geometry.out_channels});
+}
+
 }  // namespace
 
 std::int64_t Layer::taps() const { return product(geometry, &ConvAxis::kernel); }
@@ -194,13 +205,15 @@ std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string&
 
 bool tag_bias(Graph& graph, Node& node) {
   const int input = bias_input(node);
-  const Tensor* const bias = input < 0 ? nullptr : constant_of(graph, node, input);
-  if (bias == nullptr) return false;
+  if (input < 0) return false;
+  const std::optional<Tensor> bias = bias_of(graph, node, input);
+  if (!bias) return false;
   Tensor tagged = *bias;
   const std::span<std::int32_t> values = tagged.as<std::int32_t>();
   for (std::size_t m = 0; m < values.size(); ++m) {
     values[m] = wrap_to_int32(std::int64_t{values[m]} + static_cast<std::int64_t>(m) + 1);
   }
+  node.inputs.resize(std::max(node.inputs.size(), static_cast<std::size_t>(input) + 1), kNoValue);
   node.inputs[static_cast<std::size_t>(input)] = graph.add_constant(std::move(tagged));
   return true;
 }

@@ -53,7 +53,8 @@ struct Layer {
 std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string& why);
 
 // Adds m + 1 to the bias of channel m of such a node / doubles the scale of its weights: what then
-// differs in the constants of its step are the biases / the factors. False: the node has no bias.
+// differs in the constants of its step are the biases / the factors. A convolution without a bias
+// gets one. False: it is no such node, or its bias is known at run time only.
 bool tag_bias(Graph& graph, Node& node);
 void double_scale(Node& node);
 

@@ -26,6 +26,27 @@ TEST(ProvedLayer, TagsTheBiasOfAConvolution) {
   EXPECT_EQ(tagged.integers(), (std::vector<std::int64_t>{11, 22}));
 }
 
+TEST(ProvedLayer, GivesAConvolutionWithoutABiasOneThatIsTagged) {
+  Graph graph;
+  Node& node = graph.nodes.emplace_back();
+  node.inputs.assign(8, kNoValue);
+  QLinearConvParams params;
+  params.geometry.out_channels = 3;
+  node.params = params;
+  EXPECT_TRUE(tag_bias(graph, node));
+  ASSERT_EQ(node.inputs.size(), 9U);
+  const Tensor& tagged = *graph.value(node.inputs[8]).constant;
+  EXPECT_EQ(tagged.integers(), (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TEST(ProvedLayer, LeavesABiasThatIsKnownAtRunTimeOnly) {
+  Graph graph;
+  Node& node = node_with_nine_inputs(graph, Tensor::of<std::int32_t>({2}, {10, 20}));
+  node.params = QLinearConvParams{};
+  graph.value(node.inputs[8]).constant = nullptr;
+  EXPECT_FALSE(tag_bias(graph, node));
+}
+
 // The ninth input of QLinearConcat is a tensor of bytes.
 TEST(ProvedLayer, TagsNothingOfOtherOperators) {
   Graph graph;

@@ -76,6 +76,8 @@ TEST_F(CliAnswers, SaysWhatAFileIsThatIsNoModel) {
   EXPECT_NE(error("<!DOCTYPE html><html>").find("a web page"), std::string::npos);
   EXPECT_NE(error("PK\x03\x04....net/data.pkl").find("torch.onnx.export"), std::string::npos);
   EXPECT_NE(error("PK\x03\x04....x.npy").find(".npz"), std::string::npos);
+  EXPECT_NE(error("PK\x03\x04....x.npy").find("etch record MODEL"), std::string::npos);
+  EXPECT_NE(error("\x93NUMPY\x01").find("etch record MODEL"), std::string::npos);
   const std::string whole = contents(kDigits);
   EXPECT_NE(error(whole.substr(0, whole.size() / 2)).find(" bytes too early"), std::string::npos);
   EXPECT_NE(error("").find("is empty"), std::string::npos);

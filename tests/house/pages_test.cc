@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -78,6 +81,49 @@ TEST(Pages, EveryLinkToAFileLeadsToOne) {
       EXPECT_TRUE(fs::exists(page.parent_path() / link)) << page.string() << ": " << link;
     }
   }
+}
+
+// The numbers of a text: words of digits, commas and points alone, so none of "3x3" or "16->16".
+std::set<std::string> numbers_in(const std::string& text) {
+  std::set<std::string> found;
+  std::string word;
+  const auto end_word = [&] {
+    while (word.ends_with(',') || word.ends_with('.')) word.pop_back();
+    if (!word.empty() && word.find_first_not_of("0123456789,.") == word.npos) found.insert(word);
+    word.clear();
+  };
+  for (const char c : text + " ") {
+    const bool inside = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ',' || c == '.' ||
+                        c == '-' || c == '>';
+    if (inside) word += c;
+    if (!inside) end_word();
+  }
+  return found;
+}
+
+TEST(Pages, NumbersAreThoseThatStandAlone) {
+  EXPECT_EQ(numbers_in("| 3x3, 16->16 | 12,056 (1.05 to 28.5) of [M4](docs/a-4.md) |"),
+            (std::set<std::string>{"12,056", "1.05", "28.5"}));
+}
+
+// A row of the table on the first page states figures of the page that it links to.
+TEST(Pages, FiguresOfTheFirstPageAreOnThePagesThatItNames) {
+  const fs::path root = source_dir();
+  std::istringstream page(contents_of(root / "README.md"));
+  const std::regex link(R"(\]\((docs/[^)]*[.]md)\))");
+  int figures = 0;
+  bool measured = false;
+  for (std::string row; std::getline(page, row);) {
+    if (row.starts_with("## ")) measured = row == "## Measured";
+    std::smatch named;
+    if (!measured || !row.starts_with("|") || !std::regex_search(row, named, link)) continue;
+    const std::set<std::string> there = numbers_in(contents_of(root / named.str(1)));
+    for (const std::string& figure : numbers_in(row)) {
+      ++figures;
+      EXPECT_EQ(there.count(figure), 1U) << figure << " is not in " << named.str(1) << ": " << row;
+    }
+  }
+  EXPECT_GT(figures, 20);
 }
 
 }  // namespace

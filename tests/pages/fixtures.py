@@ -57,6 +57,15 @@ def float_and_samples(folder):
     shutil.copytree(MADE["float"] / "samples", folder / "samples")
 
 
+def words_of_any_number(folder):
+    """model.onnx: x uint8 [1, seq, 8] times constants -> y int32 [1, seq, 4]."""
+    weights = numpy_helper.from_array(np.random.default_rng(3).integers(-128, 128, (8, 4)).astype(np.int8), "w")
+    ports = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, "seq", 8])]
+    results = [helper.make_tensor_value_info("y", TensorProto.INT32, [1, "seq", 4])]
+    graph = helper.make_graph([helper.make_node("MatMulInteger", ["x", "w"], ["y"])], "net", ports, results, [weights])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "model.onnx")
+
+
 def small(path):
     """The quantized network of five nodes under this name, with two sets of test data beside it."""
 

@@ -5,7 +5,7 @@ that are in it; a command that is no longer on its page is a fault, so nothing s
 import dataclasses
 import pathlib
 
-from fixtures import copy, float_and_samples, shell, small
+from fixtures import copy, float_and_samples, shell, small, words_of_any_number
 
 LEAST_COMMANDS = 60  # of all pages together
 
@@ -50,6 +50,10 @@ FIXTURES = {
     "docs/budgets.md": [small("model.onnx"), copy("../shared/models/nets/mlperftiny_ic_resnet8_qdq/model.onnx", "resnet8.onnx")],
     "docs/ci.md": [small("models/digits.onnx")],
     "docs/cli.md": [small("model.onnx")],
+    "docs/dynamic-sizes.md": [
+        words_of_any_number,
+        shell("etch record model.onnx --inputs random --count 1 --dim seq=5"),
+    ],
     "docs/evidence.md": [small("model.onnx")],
     "docs/golden.md": [small("net.onnx")],
     "docs/proof.md": [small("model.onnx")],

@@ -109,10 +109,12 @@ class Picture {
                         {"aria-label", "The steps and the tensors between them"}});
     html_.newline();
     for (std::size_t i = 0; i < graph_.tensors().size(); ++i) draw_edge(i);
-    for (std::size_t i = 0; i < data_.inputs.size(); ++i) draw_port(data_.inputs[i], i);
+    for (std::size_t i = 0; i < data_.inputs.size(); ++i)
+      draw_port(data_.inputs[i], in_run(data_, i), i);
     for (std::size_t i = 0; i < data_.layers.size(); ++i) draw_step(i);
     for (std::size_t i = 0; i < data_.outputs.size(); ++i)
-      draw_port(data_.outputs[i], graph_.first_output() + i);
+      draw_port(data_.outputs[i], in_run(data_, data_.inputs.size() + i),
+                graph_.first_output() + i);
     html_.end();
     html_.newline();
   }
@@ -143,12 +145,12 @@ class Picture {
                         {"rx", "4"}});
   }
 
-  void draw_port(const Port& port, std::size_t node) {
+  void draw_port(const Port& port, const std::string& name, std::size_t node) {
     const GraphLayout::Point& place = layout_.nodes[node];
     html_.begin("g", {{"class", "port"}});
     html_.element("title", cat(port.identifier, " '", port.name, "'"));
     box(place, "box", GraphLayout::kNodeWidth);
-    text(place, 17, "head", shortened(port.identifier));
+    text(place, 17, "head", shortened(name));
     text(place, 32, "", shortened(cat(name_of(port.dtype), " ", dims(port.shape))));
     html_.end();
     html_.newline();

@@ -108,12 +108,13 @@ std::string range_of(const Port& port) {
   return cat(real(min_of(port.dtype)), " to ", real(max_of(port.dtype)));
 }
 
-void add_port_rows(Html& html, const std::vector<Port>& ports) {
-  for (const Port& port : ports) {
+// `first`: of the ports of run().
+void add_port_rows(Html& html, const ReportData& data, const std::vector<Port>& ports,
+                   std::size_t first) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const Port& port = ports[i];
     html.begin("tr");
-    html.begin("td", {{"class", "mono"}});
-    html.text(port.identifier);
-    html.end();
+    html.element("td", {{"class", "mono"}}, in_run(data, first + i));
     html.element("td", port.name);
     html.element("td", name_of(port.dtype));
     html.element("td", dims(port.shape));
@@ -128,11 +129,11 @@ void add_port_rows(Html& html, const std::vector<Port>& ports) {
 void add_ports(Html& html, const ReportData& data) {
   html.begin("div", {{"class", "panel"}});
   html.raw(
-      "<table><thead><tr><th>Port</th><th>Name in the model</th><th>Type</th><th>Shape</th>"
+      "<table><thead><tr><th>In run()</th><th>Name in the model</th><th>Type</th><th>Shape</th>"
       "<th class=\"n\">Scale</th><th class=\"n\">Zero point</th><th class=\"n\">Real values</th>"
       "</tr></thead><tbody>\n");
-  add_port_rows(html, data.inputs);
-  add_port_rows(html, data.outputs);
+  add_port_rows(html, data, data.inputs, 0);
+  add_port_rows(html, data, data.outputs, data.inputs.size());
   html.raw("</tbody></table>");
   html.end();
 }
@@ -208,6 +209,12 @@ const KindClass& class_of(std::string_view kind) {
   const auto* const found =
       std::ranges::find(kClasses, kind, &std::pair<std::string_view, KindClass>::first);
   return found == std::end(kClasses) ? kOther : found->second;
+}
+
+std::string in_run(const ReportData& data, std::size_t index) {
+  const std::size_t inputs = data.inputs.size();
+  const Port& port = index < inputs ? data.inputs[index] : data.outputs[index - inputs];
+  return index < data.parameters.size() ? data.parameters[index] : port.identifier;
 }
 
 std::string dims(const Shape& shape) {

@@ -17,6 +17,9 @@ struct KindClass {
 };
 const KindClass& class_of(std::string_view kind);
 
+// What run() calls a port; `index` counts the inputs and then the outputs.
+std::string in_run(const ReportData& data, std::size_t index);
+
 // "1×3×224×224", "scalar" for rank 0.
 std::string dims(const Shape& shape);
 

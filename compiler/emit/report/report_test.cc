@@ -190,6 +190,20 @@ TEST(ReportHtml, LoadsNothing) {
   EXPECT_NE(page.find("default-src &#39;none&#39;"), std::string::npos);
 }
 
+// As a caller writes them; what a model calls its ports need not be an identifier.
+TEST(ReportHtml, CallsPortsAsRunDoes) {
+  ReportData data = data_of(planned_program());
+  ASSERT_GE(data.parameters.size(), 2U);
+  data.parameters[0] = "picture";
+  data.parameters[data.inputs.size()] = "scores";
+  const std::string page = report_html(data);
+  EXPECT_EQ(fault_of(page), "");
+  for (const char* cell : {"<td class=\"mono\">picture</td>", "<td class=\"mono\">scores</td>"}) {
+    EXPECT_NE(page.find(cell), std::string::npos) << cell;
+  }
+  EXPECT_EQ(page.find(">input0<"), std::string::npos);  // nor in the picture of the graph
+}
+
 TEST(Reports, AreDeterministic) {
   const ReportData first = data_of(planned_program());
   const ReportData second = data_of(planned_program());
