@@ -111,7 +111,7 @@ class Pruned:
 
     # ---- intervals of channels ----
     def of(self, name):
-        """(least, greatest) of each channel of the integers behind a tensor; None: not known."""
+        """(least, greatest) of each channel of the integers that a tensor has or stands for; None: not known."""
         if name not in self.ranges:
             self.ranges[name] = None
             index = self.model.producer.get(name)
