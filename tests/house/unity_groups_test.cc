@@ -35,11 +35,10 @@ bool declared_by(const std::string& line, Declared& out) {
   std::smatch match;
   const bool code = !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0);
   if (!code || line.starts_with("namespace") || line.starts_with("template")) return false;
-  if (std::regex_match(line, match, kType)) {
-    out = {match[1], ""};
-  } else if (std::regex_match(line, match, kAlias) || std::regex_match(line, match, kFunction)) {
+  const auto is = [&](const std::regex& form) { return std::regex_match(line, match, form); };
+  if (is(kAlias) || is(kFunction)) {
     out = {match[1], line};
-  } else if (std::regex_match(line, match, kConstant)) {
+  } else if (is(kType) || is(kConstant)) {
     out = {match[1], ""};
   } else {
     return false;
