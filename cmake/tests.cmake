@@ -150,3 +150,10 @@ target_compile_options(etch_attack_judge PRIVATE $<$<CONFIG:Release>:-O0>)
 add_test(NAME attack COMMAND ${PROJECT_SOURCE_DIR}/tools/attack --models 200 --judge $<TARGET_FILE:etch_attack_judge>
   --output ${PROJECT_BINARY_DIR}/attack)
 set_tests_properties(attack PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+
+# These take longest, so they start first: at the end one of them would keep one core busy and the others idle.
+foreach(test journeys attack coding_rules evidence python_package)
+  if(TEST ${test})
+    set_tests_properties(${test} PROPERTIES COST 1000)
+  endif()
+endforeach()

@@ -303,6 +303,7 @@ std::unique_ptr<Program> compile_sizes(std::string_view model, const CompileOpti
   const SizeRange& range = options.bounds.front();
   CompileOptions single = options;
   single.bounds.clear();
+  single.tuning.for_all_sizes = true;
   SizeMerger merger(range, options.import.limits);
   Compiled all;
   for (std::int64_t size = range.most; size >= range.least; --size) {

@@ -62,7 +62,7 @@ void add_code(Options& out, const CompileOptions& options) {
     out.add("state", cat(state.output, "=", state.input));
   }
   if (options.qdq != QdqMode::kInteger)
-    out.add("qdq", options.qdq == QdqMode::kMixed ? "mixed" : "float");
+    out.add("qdq", options.qdq == QdqMode::kAll ? "all" : "float");
   if (options.requantize != RequantizeMode::kAuto) {
     out.add("requantize", options.requantize == RequantizeMode::kFloat ? "float" : "integer");
   }

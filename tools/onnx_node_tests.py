@@ -2,8 +2,9 @@
 """Compiles and runs the node test cases of the Python package onnx (onnx.backend.test); see tools/onnx-node-tests.
 
 A case is one network with inputs and the outputs that they give. Etch knows shapes when it compiles, so a case that it
-refuses is tried again with inputs that are lists and sizes as constants, then with all inputs but the first. Several
-networks are built into one library, which another process loads: a crash is one failure and not the end.
+refuses is tried again with inputs that are lists and sizes as constants, then with all inputs but the first, then, where
+a value decides a size, with all. Several networks are built into one library, which another process loads: a crash is
+one failure and not the end.
 """
 import argparse
 import collections
@@ -41,6 +42,38 @@ RELATIVE = {"float16": 2**-9, "bfloat16": 2**-6}
 FLAGS = {"scalar": [], "sse41": ["-msse4.1"], "avx2": ["-mavx2", "-mfma"],
          "avx_vnni": ["-mavx2", "-mfma", "-mavxvnni"],
          "avx512_vnni": ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni", "-mfma"]}
+
+
+# Why cases are refused: a name, what their operator or diagnostic matches, and the reason. The first that matches counts;
+# a refusal that none explains is a failure of this tool.
+REFUSALS = [
+    ("strings", r"element type string|TfIdfVectorizer", "text is no data of the networks that Etch is for"),
+    ("sequences and optionals", r"is not a tensor|something else than a tensor|Optional|has a type that no",
+     "lists whose lengths are known at run time only need a heap"),
+    ("training", r"preview\.training|training", "generated code infers"),
+    ("random numbers", r"Bernoulli|RandomUniform", "results must be the same every time"),
+    ("classical machine learning", r"ai\.onnx\.ml", "trees and encoders have their own compilers"),
+    ("images", r"ImageDecoder", "decoders of files are programs of their own"),
+    ("floats of 8 and 4 bits", r"float8|float4", "no arithmetic here stores them, and no CPU target has any"),
+    ("integers of 4 and 2 bits at the border", r"\bu?int[24]\b", "as weights they are packed; inputs and outputs have whole bytes"),
+    ("unsigned integers of 32 and 64 bits", r"uint32|uint64", "division of uint64, powers and sorting of such numbers are not written"),
+    ("elements of 16 bits and bool", r"elements of type u?int16|got bool|ONNX's type", "this operator has no code for the type"),
+    ("powers of integers", r"must be float32, got int(32|64)", "ONNX leaves overflow open"),
+    ("undefined by ONNX", r"fmod", "Mod of floats needs fmod=1"),
+    ("sizes that values decide", r"known at compile time|computed at run time|decides the shape|Unique",
+     "buffers have fixed sizes; `--constant` makes such inputs known"),
+    ("operators of ai.onnx 26 and later", r"LinearAttention|CausalConvWithState|SwiGLU|BitCast|FlexAttention|is a subgraph",
+     "no exporter writes them yet"),
+    ("not written yet", r"AffineGrid|DeformConv|\bDet\b|MelWeightMatrix|TensorScatter|only transforms along|antialias|SpaceToDepth|"
+     r"only 1 is supported|its body", "possible, and asked for by no network so far"),
+    ("older operator sets", r"E-VERSION", "files are read from ai.onnx 7 on"),
+    ("no elements", r"empty|no elements", "the operator needs at least one element"),
+]
+
+
+def explanation(operator, why):
+    """The name of the first reason in REFUSALS that fits, or None."""
+    return next((name for name, pattern, _ in REFUSALS if re.search(pattern, f"{operator} {why}")), None)
 
 
 # --- the cases ---
@@ -102,7 +135,9 @@ def is_list(i, tensor):
     return i > 0 and len(tensor.dims) <= 1 and tensor.data_type in (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 
 
-FORMS = {"": None, "lists": is_list, "rest": lambda i, tensor: i > 0}
+FORMS = {"": None, "lists": is_list, "rest": lambda i, tensor: i > 0, "all": lambda i, tensor: True}
+# Where all inputs may be constants: values that decide sizes.
+SIZES = re.compile(r"known at compile time|computed at run time")
 
 
 def reason_of(text):
@@ -120,6 +155,8 @@ def generate(case, name, target, out):
     """The form that was compiled and no reason, or None and why it is refused."""
     reason = None
     for form, which in FORMS.items():
+        if form == "all" and not SIZES.search(reason):
+            continue
         model = out.with_suffix(".onnx")
         if which is None:
             shutil.copy(case / "model.onnx", model)
@@ -282,6 +319,25 @@ def print_summary(results, target):
           f"constants, {counts['refused']} refused, {counts['otherwise']} otherwise on purpose, {counts['failed']} failed", flush=True)
 
 
+def explained_lines(results, operators):
+    """The refusals by reason."""
+    groups = collections.defaultdict(collections.Counter)
+    for name, (result, why) in results.items():
+        if result == "refused":
+            groups[explanation(operators[name], why)][operators[name]] += 1
+    yield from ("## Refusals by reason", "", "| reason | cases | operators | why |", "| --- | --- | --- | --- |")
+    for name, _, text in REFUSALS:
+        if name in groups:
+            found = ", ".join(f"{operator} {count}" for operator, count in sorted(groups[name].items()))
+            yield f"| {name} | {sum(groups[name].values())} | {found} | {text} |"
+    yield ""
+
+
+def unexplained(results, operators):
+    return sorted(name for name, (result, why) in results.items()
+                  if result == "refused" and explanation(operators[name], why) is None)
+
+
 def write_table(results, operators, targets):
     rows = collections.defaultdict(list)
     for name, result in results.items():
@@ -300,6 +356,7 @@ def write_table(results, operators, targets):
              " when it compiles (shapes, axes, sizes),",
              f"{total['refused']} are refused, {total['otherwise']} give other results on purpose, {total['failed']} fail."
              " Cases that spell out", "a function (`_expanded`) count with it.", "",
+             *explained_lines(results, operators), "## By operator", "",
              "| operator | pass | with constants | refused | otherwise | failed | why |",
              "| --- | --- | --- | --- | --- | --- | --- |"]
     for operator in sorted(rows):
@@ -348,9 +405,11 @@ def main():
         for name, result in results.items():  # a failure anywhere is one
             if name not in merged or result[0] == "failed":
                 merged[name] = result
+    for name in unexplained(merged, operators):
+        print(f"  UNEXPLAINED {name} ({operators[name]}): {merged[name][1]}")
     if options.write and len(names) == len(operators):
         write_table(merged, operators, targets)
-    return 1 if any(result == "failed" for result, _ in merged.values()) else 0
+    return 1 if any(result == "failed" for result, _ in merged.values()) or unexplained(merged, operators) else 0
 
 
 if __name__ == "__main__":

@@ -154,11 +154,12 @@ void add_model_options(const Parser& parser, ModelOptions& options) {
 
 void add_code_options(const Parser& parser, ModelOptions& options) {
   parser
-      .add_option("--qdq", options.qdq,
-                  "operators between DequantizeLinear and QuantizeLinear; integer: as integer "
-                  "operators where ONNX Runtime has them; mixed: also where int8 and uint8 are "
-                  "mixed; float: in float arithmetic as in the file")
-      .one_of({"integer", "mixed", "float"})
+      .add_option(
+          "--qdq", options.qdq,
+          "operators between DequantizeLinear and QuantizeLinear; integer: as integer "
+          "operators where ONNX Runtime has them; all: also where int8 and uint8 are mixed, "
+          "and means over all positions; float: in float arithmetic as in the file")
+      .one_of({"integer", "all", "float"})
       .type_name("HOW")
       .show_default();
   add_repeatable(parser, "--state", options.states,

@@ -181,7 +181,7 @@ CompileOptions ModelOptions::compile_options() const {
   CompileOptions out;
   out.target = target;
   if (qdq == "float") out.qdq = QdqMode::kFloat;
-  if (qdq == "mixed") out.qdq = QdqMode::kMixed;
+  if (qdq == "all") out.qdq = QdqMode::kAll;
   if (requantize == "float") out.requantize = RequantizeMode::kFloat;
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;

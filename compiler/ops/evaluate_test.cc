@@ -50,6 +50,21 @@ TEST(Evaluate, TensorsMayHaveNoElements) {
   EXPECT_EQ(outputs.at(3), nothing);
 }
 
+TEST(Evaluate, OtherFloatsMayHaveNoElements) {
+  for (const DType type : {DType::kF16, DType::kF64}) {
+    ModelBuilder model;
+    model.input("x", type, {0, 2}).initializer("axes", s64({1}, {0}));
+    model.node("ReduceSum", {"x", "axes"}, {"sum"}).node("Exp", {"x"}, {"y"});
+    model.output("sum").output("y", type, {0, 2});
+    Sink sink;
+    const auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    const auto outputs = evaluate(*graph, {Tensor(type, {0, 2})});
+    EXPECT_EQ(outputs.at(0).size(), 2);
+    EXPECT_EQ(outputs.at(1), Tensor(type, {0, 2}));
+  }
+}
+
 TEST(EvaluateDeathTest, InputsMustHaveTheDeclaredShape) {
   ModelBuilder model;
   model.input("x", DType::kF32, {2}).node("Relu", {"x"}, {"y"}).output("y");

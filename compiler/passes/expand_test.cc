@@ -174,5 +174,32 @@ TEST(Expand, LeavesOtherNodesAlone) {
   EXPECT_EQ(types_of(*graph), std::vector<std::string>{"Relu"});
 }
 
+TEST(Expand, WritesAMeanAsASumAndAProduct) {
+  ModelBuilder model(13);
+  model.input("a", DType::kF32, {2}).input("b", DType::kF32, {1}).input("c", DType::kF32, {2});
+  model.node("Mean", {"a", "b", "c"}, {"y"}).output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  expand(*graph, sink);
+  EXPECT_EQ(types_of(*graph), (std::vector<std::string>{"Sum", "Mul"}));
+  EXPECT_EQ(evaluate(*graph, {f32({2}, {1, 2}), f32({1}, {3}), f32({2}, {2, 10})}).at(0),
+            f32({2}, {2, 5}));
+}
+
+// Sums of bytes wrap as bytes do, whatever the arithmetic in between.
+TEST(Expand, WritesArithmeticOfBytesInInt32) {
+  ModelBuilder model(14);
+  model.input("a", DType::kU8, {3}).input("b", DType::kU8, {1});
+  model.node("Add", {"a", "b"}, {"y"}).output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  expand(*graph, sink);
+  EXPECT_EQ(types_of(*graph), (std::vector<std::string>{"Cast", "Cast", "Add", "Cast"}));
+  EXPECT_EQ(evaluate(*graph, {u8({3}, {0, 100, 255}), u8({1}, {200})}).at(0),
+            u8({3}, {200, 44, 199}));
+}
+
 }  // namespace
 }  // namespace etch

@@ -38,7 +38,7 @@ std::int64_t declared_rows(const Graph& graph, const Node& node) {
   return shape && shape->size() == 2 ? std::max<std::int64_t>(shape->front(), 0) : 0;
 }
 
-void rename(Node& node) {
+void take_filled_form(Node& node) {
   node.domain = kEtch;
   node.op_type = "FilledNonMaxSuppression";
   node.op = find_op(node.domain, node.op_type);
@@ -60,7 +60,7 @@ void fix_box_counts(Graph& graph, std::vector<Node>& nodes) {
   for (Node& node : nodes) {
     if (!has_boxes(node) || node.inputs.size() > kArguments) continue;
     if (const std::int64_t rows = declared_rows(graph, node); rows > 0) {
-      rename(node);
+      take_filled_form(node);
       node.attributes["rows"] = rows;
       continue;
     }
@@ -76,7 +76,7 @@ void fix_box_counts(Graph& graph, std::vector<Node>& nodes) {
     inputs.push_back(concat->inputs[1]);
     inputs.insert(inputs.end(), slice->inputs.begin() + 1, slice->inputs.end());
     Node filled = node;  // in the place of Slice: its arguments come before that
-    rename(filled);
+    take_filled_form(filled);
     filled.inputs = std::move(inputs);
     filled.outputs = slice->outputs;
     gone[static_cast<std::size_t>(&node - nodes.data())] = true;

@@ -13,6 +13,7 @@
 #include "compiler/ops/scalar_quantization.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fuse_qdq.h"
+#include "compiler/passes/pool_means.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_faults.h"
 #include "compiler/passes/resolve.h"
@@ -278,7 +279,10 @@ Changed fuse_groups(Graph& graph, Sink& sink, QdqGroups groups) {
 
 void fold_qdq(Graph& graph, Sink& sink, QdqGroups groups) {
   // First: the other rewrites put moves between Q and DQ.
-  if (groups == QdqGroups::kOfMixedTypes) retype_pairs(graph);
+  if (groups == QdqGroups::kAll) {
+    pool_means(graph);
+    retype_pairs(graph);
+  }
   Changed changed = Changed::kYes;
   while (changed == Changed::kYes) {
     changed = remove_copies(graph);

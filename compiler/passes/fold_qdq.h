@@ -3,8 +3,9 @@
 // allowed everywhere), so that results equal its results bit for bit. What does not match stays
 // float.
 //
-// Requires and keeps a resolved graph; renumbers values. Where types may be mixed, int8 between Q
-// and DQ becomes uint8 first (retype_pairs.h). Rewrites, repeated until none applies:
+// Requires and keeps a resolved graph; renumbers values. Of all groups (QdqGroups::kAll), means
+// over all positions become pools and int8 between Q and DQ becomes uint8 first (pool_means.h,
+// retype_pairs.h). Rewrites, repeated until none applies:
 //   - Identity and Cast to the same type vanish
 //   - DequantizeLinear moves past operators that only move data, and past MaxPool;
 //     QuantizeLinear moves before those that keep the number of elements

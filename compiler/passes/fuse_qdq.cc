@@ -40,7 +40,7 @@ bool product_types(Group& group) {
 // Weights are quantized per tensor or along `axis`; int8 may be combined with uint8, the reverse
 // where types are mixed only.
 bool weights_fit(Group& group, std::size_t input, std::int64_t axis) {
-  const bool mixed = group.groups == QdqGroups::kOfMixedTypes;
+  const bool mixed = group.groups == QdqGroups::kAll;
   return group.fits(weights_fault(cat("input ", input), group.inputs[input],
                                   mixed ? DType::kU8 : group.in(0).dtype, axis));
 }

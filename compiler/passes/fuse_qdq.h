@@ -14,7 +14,7 @@
 //   Where             QLinearWhere; the condition is no quantized input
 // All inputs come from DequantizeLinear, all uses of the output are QuantizeLinear with one set of
 // parameters, and the output is not a graph output. Input and output have one 8-bit type; weights
-// may be int8 beside uint8. With QdqGroups::kOfMixedTypes the inputs, weights and output of Conv,
+// may be int8 beside uint8. With QdqGroups::kAll the inputs, weights and output of Conv,
 // ConvTranspose, Gemm and MatMul have any 8-bit types.
 //
 // Bias: int32 with scale x_scale * w_scale is taken as it is. Up to 4 units in the last place count

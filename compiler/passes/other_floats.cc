@@ -127,6 +127,20 @@ void OtherFloats::limit(Node& node) {
   }
 }
 
+// Whether all inputs are constants, some of float64, and the operator computes floats: fold_doubles
+// has left it.
+bool OtherFloats::computes_doubles(const Node& node) const {
+  if (node.op == nullptr || !node.domain.empty()) return false;
+  const auto computes = {"arithmetic", "float_function", "activation", "pow", "reduce_mean"};
+  if (std::ranges::find(computes, node.op->folder) == computes.end()) return false;
+  const auto constant = [&](ValueId id) {
+    return id == kNoValue ? nullptr : graph_.value(id).constant.get();
+  };
+  return std::ranges::all_of(node.inputs, [&](ValueId id) { return constant(id) != nullptr; }) &&
+         std::ranges::any_of(node.inputs,
+                             [&](ValueId id) { return constant(id)->dtype() == DType::kF64; });
+}
+
 std::vector<Node> OtherFloats::read_constants(Node& node) {
   std::vector<Node> first;
   limit(node);
@@ -135,7 +149,11 @@ std::vector<Node> OtherFloats::read_constants(Node& node) {
     if (like && is_other(*like)) node = cast_of(node, *like);
   }
   if (is_cast(node)) return first;
-  bool narrows = false;
+  bool narrows = computes_doubles(node);
+  narrows_ = narrows_ || narrows;
+  for (const ValueId y : node.outputs) {
+    if (narrows) types_in_file_[y] = DType::kF64;
+  }
   for (const ValueId id : node.inputs) {
     const auto found = types_in_file_.find(id);
     if (found == types_in_file_.end()) continue;

@@ -3,8 +3,9 @@
 // Part of resolving.
 //   inputs and outputs of the graph   are converted once, after they arrive and before they leave
 //   constants                         are converted where a node reads them that is no Cast; those
-//                                     of float64 only beside a float64 of run time, so that a
-//                                     scale of the wrong type is still refused
+//                                     of float64 only beside a float64 of run time, or where they
+//                                     are computed with (fold_doubles does some of that in
+//                                     float64), so that a scale of the wrong type is still refused
 //   Cast to float16 or bfloat16       rounds, and is followed by a Cast back to float32
 //   Cast to float64                   is one to float32
 //   CastLike                          is a Cast to what its second input is in the file
@@ -39,6 +40,7 @@ class OtherFloats {
  private:
   ValueId new_value(ValueId like);
   void limit(Node& node);
+  bool computes_doubles(const Node& node) const;
   std::optional<DType> type_in_file(ValueId id) const;
 
   Graph& graph_;

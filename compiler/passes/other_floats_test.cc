@@ -161,5 +161,44 @@ TEST(OtherFloats, AreReadByTheRuntimeAsByTheReference) {
   }
 }
 
+// As exporters write the scale of attention.
+TEST(OtherFloats, ConstantsOfDoubleAreComputedAsDoubles) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1}).initializer("n", s64({}, {48}));
+  model.initializer("one", Tensor::of<double>({}, {1.0}));
+  const Attribute to_double = std::int64_t{11}, to_float = std::int64_t{1};
+  model.node("Cast", {"n"}, {"d"}, {{"to", to_double}}).node("Sqrt", {"d"}, {"r"});
+  model.node("Div", {"one", "r"}, {"s"}).node("Neg", {"s"}, {"m"});
+  model.node("Cast", {"m"}, {"f"}, {{"to", to_float}}).node("Mul", {"x", "f"}, {"y"}).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(sink.sorted().size(), 0U);
+  EXPECT_EQ(op_types(*graph), (std::vector<std::string>{"Mul"}));
+  const auto expected = static_cast<float>(-(1.0 / std::sqrt(48.0)));
+  EXPECT_EQ(evaluate(*graph, {f32({1}, {1})}).at(0), f32({1}, {expected}));
+}
+
+TEST(OtherFloats, OtherFunctionsOfDoublesAreComputedInFloat32WithAWarning) {
+  ModelBuilder model(15);
+  model.input("x", DType::kF32, {1}).initializer("d", Tensor::of<double>({}, {0.5}));
+  model.node("Exp", {"d"}, {"e"}).node("Mul", {"e", "d"}, {"t"});
+  model.node("CastLike", {"t", "x"}, {"f"}).node("Mul", {"x", "f"}, {"y"}).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  ASSERT_EQ(sink.sorted().size(), 1U);
+  EXPECT_NE(sink.sorted()[0].message.find("float64 is computed in float32"), std::string::npos);
+}
+
+TEST(OtherFloats, ScalesOfDoubleAreStillRefused) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1}).initializer("q", s8({1}, {3}));
+  model.initializer("s", Tensor::of<double>({}, {0.5}));
+  model.node("DequantizeLinear", {"q", "s"}, {"w"}).node("Add", {"x", "w"}, {"y"}).output("y");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+}
+
 }  // namespace
 }  // namespace etch

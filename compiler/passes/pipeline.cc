@@ -41,9 +41,8 @@ const Pass kPasses[] = {
        if (options.qdq == QdqMode::kFloat) {
          keep_qdq(graph);
        } else {
-         fold_qdq(
-             graph, sink,
-             options.qdq == QdqMode::kMixed ? QdqGroups::kOfMixedTypes : QdqGroups::kOfOnnxRuntime);
+         fold_qdq(graph, sink,
+                  options.qdq == QdqMode::kAll ? QdqGroups::kAll : QdqGroups::kOfOnnxRuntime);
        }
      }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.

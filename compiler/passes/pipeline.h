@@ -10,9 +10,9 @@
 namespace etch {
 
 // What becomes of DequantizeLinear -> operator -> QuantizeLinear: one integer operator where ONNX
-// Runtime has one (passes/fold_qdq.h), also where int8 and uint8 are mixed, or float arithmetic as
-// the file has it.
-enum class QdqMode { kInteger, kMixed, kFloat };
+// Runtime has one (passes/fold_qdq.h), also where it has none (retype_pairs.h, pool_means.h), or
+// float arithmetic as the file has it.
+enum class QdqMode { kInteger, kAll, kFloat };
 
 struct PassOptions {
   QdqMode qdq = QdqMode::kInteger;

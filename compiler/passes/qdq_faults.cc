@@ -6,12 +6,13 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
+#include "compiler/passes/pool_means.h"
 
 namespace etch {
 
 namespace {
 
-constexpr std::string_view kMixedHelps = " (--qdq mixed takes both types)";
+constexpr std::string_view kAllHelps = " (--qdq all takes both types)";
 
 std::string title(const Node& node) {
   if (node.name.empty()) return cat(printable(node.op_type), " #", node.index);
@@ -39,7 +40,7 @@ std::string tensor_and_type_fault(std::string_view role, const QuantizedOperand&
   if (operand.dtype == type) return {};
   const bool mixed = is_8bit(operand.dtype) && is_8bit(type);
   return cat(role, " is ", name_of(operand.dtype), ", needs ", name_of(type), " as input ", like,
-             mixed ? kMixedHelps : "");
+             mixed ? kAllHelps : "");
 }
 
 // What keeps `node` from being the QuantizeLinear of a group; empty: nothing.
@@ -67,7 +68,7 @@ std::string weights_fault(std::string_view role, const std::optional<QuantizedOp
                           DType x, std::int64_t axis) {
   if (std::string fault = eight_bit_fault(role, operand); !fault.empty()) return fault;
   if (x == DType::kS8 && operand->dtype != DType::kS8) {
-    return cat(role, " is uint8 beside int8 activations, needs int8", kMixedHelps);
+    return cat(role, " is uint8 beside int8 activations, needs int8", kAllHelps);
   }
   const bool along =
       operand->axis.granularity == QuantizationGranularity::kAxis && operand->axis.axis == axis;
@@ -106,6 +107,8 @@ std::string operator_fault(const Graph& graph, const Wiring& wiring, const Node&
   const auto* pad = std::any_cast<Pad>(&node.params);
   if (pad != nullptr && pad->mode == Pad::Mode::kConstant)
     return "no integer represents the value that it adds";
+  if (is_mean_of_planes(node))
+    return "a mean over all positions is float in ONNX Runtime (--qdq all pools integers)";
   if (passes_integers) return "only data quantized per tensor passes through it as integers";
   return "there is no integer form of it: it is computed in float";
 }

@@ -17,7 +17,7 @@ namespace etch {
 // Which groups become integer operators (docs/spec/qdq.md section 8.1).
 enum class QdqGroups {
   kOfOnnxRuntime,  // those of one 8-bit type, as ONNX Runtime does
-  kOfMixedTypes,   // also those that mix int8 and uint8, which it computes in float
+  kAll,            // also what it computes in float: int8 beside uint8, means over all positions
 };
 
 // One candidate: a float operator with its surroundings.

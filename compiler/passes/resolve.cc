@@ -18,6 +18,7 @@
 #include "compiler/passes/branches.h"
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
+#include "compiler/passes/fold_doubles.h"
 #include "compiler/passes/loop_trips.h"
 #include "compiler/passes/other_floats.h"
 #include "compiler/passes/rename.h"
@@ -155,12 +156,15 @@ class Resolver {
     return std::make_shared<const Tensor>(*value.dtype, *value.shape);
   }
 
-  // An input without elements is known: nodes read a constant instead. The port stays.
+  // An input without elements is known: nodes read a constant instead. The port stays. Those that
+  // floats_ converts to float32 are known once they are.
   void read_empty_inputs(std::vector<Node>& nodes) {
     Names names;
     for (const ValueId id : graph_.inputs) {
       const Value value = graph_.value(id);
-      if (element_count(*value.shape) > 0) continue;
+      const bool is_converted =
+          value.dtype == DType::kF16 || value.dtype == DType::kBF16 || value.dtype == DType::kF64;
+      if (is_converted || element_count(*value.shape) > 0) continue;
       names[id] = graph_.add_value({value.name, value.dtype, value.shape, nothing(value)});
     }
     rename(nodes, names, {});
@@ -186,6 +190,7 @@ class Resolver {
   }
 
   void resolve(Node node) {
+    if (fold_doubles(graph_, node)) return known_.add_all(node.outputs);
     if (known_.has_all(node.inputs) && node.branches.empty()) {
       for (Node& each : floats_.read_constants(node)) add_known(std::move(each));
     }

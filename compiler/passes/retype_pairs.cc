@@ -15,14 +15,14 @@ namespace etch {
 namespace {
 constexpr int kHalfRange = 128;  // between the zero points of equal numbers as int8 and as uint8
 
-Node& node_at(Graph& graph, int i) { return graph.nodes[static_cast<std::size_t>(i)]; }
+Node& paired_node(Graph& graph, int i) { return graph.nodes[static_cast<std::size_t>(i)]; }
 
 // The operand of a Q whose integers reach only DQs that undo it.
 std::optional<QuantizedOperand> pair_of(Graph& graph, const Wiring& wiring, int i) {
-  const auto by = quantized_by(graph, node_at(graph, i));
+  const auto by = quantized_by(graph, paired_node(graph, i));
   if (!by || !by->is_8bit_per_tensor() || wiring.is_graph_output(by->value)) return std::nullopt;
   const bool undone = std::ranges::all_of(wiring.consumers(by->value), [&](int user) {
-    const auto x = dequantized_by(graph, node_at(graph, user));
+    const auto x = dequantized_by(graph, paired_node(graph, user));
     return x && same_quantization(*x, *by);
   });
   return undone ? by : std::nullopt;
@@ -41,9 +41,9 @@ void make_unsigned(Graph& graph, const Wiring& wiring, int quantize, const Quant
   const ValueId zero_point = graph.add_constant(narrowed(DType::kU8, {}, {zero}));
   const ValueId scale = graph.add_constant(Tensor::of<float>({}, {by.quantization.scale_at(0)}));
   graph.value(by.value).dtype = DType::kU8;
-  set_parameters(graph, node_at(graph, quantize), scale, zero_point);
+  set_parameters(graph, paired_node(graph, quantize), scale, zero_point);
   for (const int user : wiring.consumers(by.value))
-    set_parameters(graph, node_at(graph, user), scale, zero_point);
+    set_parameters(graph, paired_node(graph, user), scale, zero_point);
 }
 }  // namespace
 

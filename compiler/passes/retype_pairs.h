@@ -1,4 +1,4 @@
-// For networks that mix int8 and uint8 (--qdq mixed): makes uint8 of int8 between QuantizeLinear
+// For networks that mix int8 and uint8 (--qdq all): makes uint8 of int8 between QuantizeLinear
 // and DequantizeLinear. Both get a zero point that is 128 more, so each of the 256 floats that
 // DequantizeLinear can give stays the same bit for bit, and groups have the one type that integer
 // operators need. ONNX Runtime does this on x86-64 where the integers have one reader

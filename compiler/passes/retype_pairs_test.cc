@@ -1,4 +1,4 @@
-// int8 between Q and DQ as uint8, and what groups of mixed types become with --qdq mixed.
+// int8 between Q and DQ as uint8, and what groups of mixed types become with --qdq all.
 #include "compiler/passes/retype_pairs.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::string operators_when_mixed(QdqModel model) {
   auto graph = load(model.model(), sink);
   EXPECT_TRUE(graph) << errors_of(sink);
   if (!graph) return {};
-  fold_qdq(*graph, sink, QdqGroups::kOfMixedTypes);
+  fold_qdq(*graph, sink, QdqGroups::kAll);
   std::string out;
   for (const Node& node : graph->nodes) out += cat(out.empty() ? "" : " ", node.op_type);
   return out;

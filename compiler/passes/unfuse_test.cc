@@ -88,6 +88,22 @@ TEST(Unfuse, WritesProductsOfTransposedMatrices) {
   EXPECT_EQ(operators(model_of("FusedMatMul", {{2, 3}, {3, 4}}, {{"alpha", 0.5F}})), "MatMul Mul");
 }
 
+TEST(Unfuse, WritesGeluWithItsBias) {
+  EXPECT_EQ(operators(model_of("BiasGelu", {{2, 3}, {3}})), "Add Gelu");
+  EXPECT_EQ(operators(model_of("FastGelu", {{2, 3}})), "Gelu");
+}
+
+TEST(Unfuse, TheParametersOfAnActivationAreItsAttributes) {
+  const ModelBuilder model =
+      model_of("FusedGemm", {{1, 1}, {1, 1}},
+               {{"activation", std::string("LeakyRelu")}, {"activation_alpha", 0.25F}});
+  EXPECT_EQ(operators(model), "Gemm LeakyRelu");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(evaluate(*graph, {f32({1, 1}, {2}), f32({1, 1}, {-4})}).at(0), f32({1, 1}, {-2}));
+}
+
 TEST(Unfuse, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(errors(model_of("FusedConv", kConv, {{"activation", std::string("Sine")}})),
             "model: error[E-UNSUPPORTED]: node #0 (FusedConv): the activation 'Sine' is not "

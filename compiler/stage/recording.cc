@@ -1,6 +1,7 @@
 // See recording.h.
 #include "compiler/stage/recording.h"
 
+#include <cctype>
 #include <utility>
 
 #include "compiler/base/check.h"
@@ -17,6 +18,26 @@ Recording run(const Step& step, const IsaTraits& isa, const std::string& paramet
   recorder.set_isa(isa);
   step.run(recorder);
   return {recorder.functions(), recorder.statements()};
+}
+
+// Names say what their function does for one size: two sizes may call the same function otherwise.
+void number_functions(std::vector<RecordedFunction>& functions) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t i = 0; i + 1 < functions.size(); ++i) {
+    const std::string name = functions[i].name, number = cat("function_", i);
+    for (RecordedFunction& function : functions) {
+      std::string& text = function.text;
+      for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+        const std::size_t end = at + name.size();
+        const bool whole =
+            (at == 0 || !is_word(text[at - 1]) || is_in_mark(text, at)) && !is_word(text[end]);
+        if (whole) text.replace(at, name.size(), number);
+        at += whole ? number.size() : name.size();
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -40,7 +61,9 @@ std::string marked_text(Step& step, const IsaTraits& isa) {
   const std::vector<std::string> facts = std::exchange(step.facts, {});
   SizeMarks marks;
   const Observation<SizeMarks> marking(marks);
-  std::string text = text_of_functions(run(step, isa, {}).functions);
+  std::vector<RecordedFunction> functions = run(step, isa, {}).functions;
+  number_functions(functions);
+  std::string text = text_of_functions(functions);
   step.name = name;
   step.summary = summary;
   step.facts = facts;

@@ -132,6 +132,10 @@ std::string marked_arguments(const std::string& function, const std::string& lis
   return list + mark(kArguments, function);
 }
 
+bool is_in_mark(std::string_view text, std::size_t position) {
+  return position > 1 && text[position - 2] == kOpen;
+}
+
 std::string without_marks(std::string_view text) {
   std::string out;
   for_each_piece(

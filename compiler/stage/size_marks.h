@@ -34,6 +34,9 @@ std::string marked_arguments(const std::string& function, const std::string& lis
 // The same text with marked numbers as plain ones.
 std::string without_marks(std::string_view text);
 
+// Whether what begins here is all that a mark holds.
+bool is_in_mark(std::string_view text, std::size_t position);
+
 // ---- what becomes of it ----
 
 struct MarkedText {

@@ -127,7 +127,7 @@ std::string shell_word(std::string_view text) {
   for (const char c : text) {
     const bool harmless = is_letter(c) || is_digit(c) || kPlain.find(c) != std::string_view::npos;
     plain = plain && harmless;
-    const bool kept = harmless || c == ' ' || c == '[' || c == ']' || c == ';' || c == '@';
+    const bool kept = harmless || std::string_view(" []<;@").find(c) != std::string_view::npos;
     out.push_back(kept ? c : '.');
   }
   return plain ? out : cat("'", out, "'");

@@ -71,6 +71,7 @@ TEST(Names, OnTheCommandLineAreQuotedWhereAShellNeedsIt) {
   EXPECT_EQ(shell_word("N=1"), "N=1");
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("N<=8"), "'N<=8'");
   EXPECT_EQ(shell_word("$(x)'`"), "'..x...'");
 }
 

@@ -1,4 +1,4 @@
-// The ways of compiling a QDQ network: --qdq integer and mixed fuse groups, --qdq float computes
+// The ways of compiling a QDQ network: --qdq integer and all fuse groups, --qdq float computes
 // what the file says, so that results equal the references on the unchanged graph bit for bit.
 #include <gtest/gtest.h>
 
@@ -117,27 +117,27 @@ Case mixed_network() {
   return {"mixed", model.bytes(), {random_bytes(dice, DType::kU8, shape)}};
 }
 
-TEST(QdqMode, MixedTakesBothTypes) {
+TEST(QdqMode, AllTakesBothTypes) {
   const Case each = mixed_network();
-  for (const QdqMode mode : {QdqMode::kInteger, QdqMode::kMixed}) {
+  for (const QdqMode mode : {QdqMode::kInteger, QdqMode::kAll}) {
     Sink sink;
     const auto graph = load_graph(each.model, options_for(mode), sink);
     ASSERT_NE(graph, nullptr) << errors_of(sink);
     const auto is_conv = [](const Node& node) { return node.op_type == "QLinearConv"; };
-    EXPECT_EQ(std::ranges::count_if(graph->nodes, is_conv), mode == QdqMode::kMixed ? 1 : 0);
+    EXPECT_EQ(std::ranges::count_if(graph->nodes, is_conv), mode == QdqMode::kAll ? 1 : 0);
     const auto floats = [](const Node& node) { return node.op_type == "Conv"; };
-    EXPECT_EQ(std::ranges::count_if(graph->nodes, floats), mode == QdqMode::kMixed ? 0 : 2);
+    EXPECT_EQ(std::ranges::count_if(graph->nodes, floats), mode == QdqMode::kAll ? 0 : 2);
   }
 }
 
-TEST(QdqMode, MixedIsExactOnEveryTarget) {
+TEST(QdqMode, AllIsExactOnEveryTarget) {
   const Case each = mixed_network();
   Sink sink;
-  const auto graph = load_graph(each.model, options_for(QdqMode::kMixed), sink);
+  const auto graph = load_graph(each.model, options_for(QdqMode::kAll), sink);
   ASSERT_NE(graph, nullptr) << errors_of(sink);
   const std::vector<Tensor> exact = evaluate(*graph, each.inputs);
   for (const IsaTraits* plan : plans()) {
-    CompileOptions options = options_for(QdqMode::kMixed);
+    CompileOptions options = options_for(QdqMode::kAll);
     options.target = plan->name;
     const auto program = compile(each.model, options, sink);
     ASSERT_NE(program, nullptr) << plan->name << errors_of(sink);

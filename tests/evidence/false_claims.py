@@ -166,7 +166,8 @@ def is_found(arguments, claim, number):
 
 def tell_all(etch, model, seed=0):
     with tempfile.TemporaryDirectory() as work:
-        wrong = tell_claims(etch, (model, "cortex-m4", "digits", work, ("--requantize", "integer")), "false_claims.tsv", OPEN, seed)
+        digits = (model, "cortex-m4", "digits", work, ("--requantize", "integer"))
+        wrong = tell_claims(etch, digits, "false_claims.tsv", OPEN, seed)
         for name, make, expected in (("words", words, OPEN_OF_WORDS), ("pruned", pruned, OPEN_OF_PRUNED)):
             folder = os.path.join(work, name)
             os.mkdir(folder)

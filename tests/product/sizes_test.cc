@@ -57,7 +57,8 @@ ModelBuilder attention() {
   out.node("DynamicQuantizeLinear", {"x"}, {"xq", "xs", "xz"});
   for (const char* const each : {"q", "k", "v"}) {
     const std::string name = each;
-    out.initializer(name + "_w", random_bytes(DType::kU8, {kWide, kWide}, static_cast<unsigned>(name[0])));
+    out.initializer(name + "_w",
+                    random_bytes(DType::kU8, {kWide, kWide}, static_cast<unsigned>(name[0])));
     out.node("MatMulInteger", {"xq", name + "_w", "xz", "z"}, {name + "_i"});
     out.node("Cast", {name + "_i"}, {name + "_f"}, {{"to", std::int64_t{1}}});
     out.node("Mul", {name + "_f", "xs"}, {name + "_x"});
@@ -137,8 +138,10 @@ struct Example {
 constexpr Example kExamples[] = {
     {"seq", attention, 21}, {"time", sound, 37}, {"N", batch, 13}, {"seq", recurrence, 9}};
 
-std::unique_ptr<Program> fixed(const Example& example, std::string_view target, std::int64_t size) {
+std::unique_ptr<Program> fixed(const Example& example, std::string_view target, std::int64_t size,
+                               bool common_tiles = false) {
   CompileOptions options;
+  options.tuning.for_all_sizes = common_tiles;
   options.target = target;
   options.import.dims[example.symbol] = size;
   Sink sink;
@@ -183,7 +186,7 @@ TEST_P(Sizes, EachRunsTheStatementsThatItsOwnCodeHas) {
     const auto all = bounded(example, target);
     ASSERT_NE(all, nullptr);
     for (std::int64_t size = 1; size <= example.most; ++size) {
-      const auto one = fixed(example, target, size);
+      const auto one = fixed(example, target, size, true);
       ASSERT_NE(one, nullptr);
       const std::vector<const SizedStep*> steps = steps_at(*all, size);
       ASSERT_EQ(steps.size(), one->steps.size()) << example.symbol << " = " << size;

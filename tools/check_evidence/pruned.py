@@ -76,13 +76,15 @@ class Pruned:
             for source in self.sources(node.input[0]):
                 theirs = self.kept.get(source, {"outputs": []})["outputs"]
                 if theirs != mine:
-                    report.wrong("pruned", f"node {index} reads {mine or 'all'} of what node {source} makes, {theirs or 'all'}")
+                    report.wrong("pruned", f"node {index} reads {mine or 'all'} of what node {source} makes, "
+                                 f"{theirs or 'all'}")
             if own["outputs"] and (other := self.other_reader(node.output[0])):
                 report.wrong("pruned", f"node {index} lost channels that {other} reads")
 
     def is_depthwise(self, node):
         w = self.model.integers(node.input[1]) if node.op_type == "Conv" else (self.model.constant(node.input[3]),)
-        return w is not None and w[0] is not None and 1 < attributes(node).get("group", 1) == w[0].shape[0] and w[0].shape[1] == 1
+        group = attributes(node).get("group", 1)
+        return group > 1 and w is not None and w[0] is not None and w[0].shape[:2] == (group, 1)
 
     def sources(self, name):
         """The convolutions whose channels a tensor has; None for what keeps all of its own."""
@@ -109,7 +111,7 @@ class Pruned:
 
     # ---- intervals of channels ----
     def of(self, name):
-        """(least, greatest) of each channel of the integers behind a tensor; None: not known."""
+        """(least, greatest) of each channel of the integers that a tensor has or stands for; None: not known."""
         if name not in self.ranges:
             self.ranges[name] = None
             index = self.model.producer.get(name)
@@ -156,7 +158,8 @@ class Pruned:
             made = self.model.producer.get(node.input[0]) if node is not None and node.op_type == "QuantizeLinear" else None
             if node is None or self.model.constant(at) is not None:
                 continue
-            if node.op_type == "QLinearConv" or made is not None and self.model.nodes[made].op_type in ("Conv", "Relu", "Clip"):
+            inner = "" if made is None else self.model.nodes[made].op_type
+            if node.op_type == "QLinearConv" or inner in ("Conv", "Relu", "Clip"):
                 leaves.add((at, index))
             elif node.op_type in PASSES - {"MaxPool", "GlobalAveragePool", "QLinearGlobalAveragePool"}:
                 stack.append(node.input[0])

@@ -99,7 +99,8 @@ class Requantization:
 
     def floats(self, step, traced):
         """Where nothing is clamped before rounding, every scaled accumulator is below 2^31."""
-        if step["kind"] != "float" or traced["kind"] == "avgpool" or any("clamped" in f and "no clamp" not in f for f in traced["facts"]):
+        clamped = any("clamped" in f and "no clamp" not in f for f in traced["facts"])
+        if step["kind"] != "float" or traced["kind"] == "avgpool" or clamped:
             return
         for m, channel in enumerate(step["channels"]):
             reach = max(abs(a) for a in channel["accumulators"])

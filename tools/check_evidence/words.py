@@ -45,7 +45,8 @@ class Words:
         unit = exact(product.x.scale[0]) * exact(product.w_scale[m])
         factor, exponent = cut(unit / exact(y.scale[0]))
         if (channel["factor"], channel["exponent"]) != (factor, exponent):
-            self.wrong("scale", f"{where}: {channel['factor']} / 2^{channel['exponent']}, by the model {factor} / 2^{exponent}")
+            self.wrong("scale", f"{where}: {channel['factor']} / 2^{channel['exponent']}, by the model {factor} / "
+                       f"2^{exponent}")
         bias = product.bias[m] / unit
         whole = round(bias)
         rest = rest_of(round((bias - whole) * (1 << 31)), factor)
@@ -77,7 +78,7 @@ class Words:
         self.zero(step, x)
         most = int(np.prod([a["kernel"] for a in step["windows"]]))
         if step["least"] + len(step["factors"]) != most + 1 or step["least"] > least_window(step):
-            self.wrong("factor", f"{step['step']}: factors for windows of {step['least']} elements on, {len(step['factors'])}")
+            self.wrong("factor", f"{step['step']}: {len(step['factors'])} factors, for {step['least']} elements on")
         for i, factor in enumerate(step["factors"]):
             self.guess(step, factor, part, step["unit"] * (step["least"] + i))
         if most << 17 > 1 << step["bits"]:

@@ -89,6 +89,7 @@ std::string greatest_size(const EmitContext& context);  // "NAME::kMaxSeq"
 void write_size_declarations(Writer& writer, const EmitContext& context);
 void write_size_contract(Writer& writer, const EmitContext& context);
 void write_size_macros(Writer& writer, const EmitContext& context);
+void write_size_c_functions(Writer& writer, const EmitContext& context);
 void write_size_check(Writer& writer, const Program& program);
 void write_group_begin(Writer& writer, const Program& program, std::size_t index);
 void write_group_end(Writer& writer, const Program& program, std::size_t index);

@@ -194,6 +194,7 @@ void write_c_interface(Writer& writer, const EmitContext& context) {
   writer.line("#else");
   for (const std::string& signature : signatures)
     writer.line(cat(exported(context), signature, ";"));
+  write_size_c_functions(writer, context);
   writer.line("#endif");
 }
 

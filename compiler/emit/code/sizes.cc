@@ -103,9 +103,9 @@ void write_size_declarations(Writer& writer, const EmitContext& context) {
   if (bound == nullptr) return;
   const std::string name = size_parameter(context.program);
   writer.line(
-      cat("// The sizes that run() takes as ", name, "; kInput0Shape and so on are those of"));
+      cat("// The sizes that run() takes as ", name, "; kInput0Shape, kMacs and so on are"));
   writer.line(
-      cat("// the greatest. Fewer elements of inputs and outputs belong to a smaller one."));
+      cat("// those of the greatest. Fewer elements of inputs and outputs belong to a smaller one."));
   writer.line(cat("inline constexpr size_t kMin", camel(name), " = ", bound->range.least, ";"));
   writer.line(cat("inline constexpr size_t kMax", camel(name), " = ", bound->range.most, ";"));
   for_each_sized_port(context.program, *bound, [&](const Port& port, const auto& shape) {
@@ -135,6 +135,23 @@ void write_size_macros(Writer& writer, const EmitContext& context) {
   const std::string name = macro_stem(size_parameter(context.program));
   writer.line(cat("#define ", stem, "_MIN_", name, " ", bound->range.least));
   writer.line(cat("#define ", stem, "_MAX_", name, " ", bound->range.most));
+}
+
+void write_size_c_functions(Writer& writer, const EmitContext& context) {
+  const SizeBound* const bound = bound_of(context.program);
+  if (bound == nullptr) return;
+  const std::string name = size_parameter(context.program);
+  for_each_sized_port(context.program, *bound, [&](const Port& port, const auto& shape) {
+    const SizeFormula elements = elements_of(*bound, shape);
+    if (elements.is_table()) return;  // no port of a real network
+    writer.line(cat("// ", port.identifier, ": ", shape_text(shape, name)));
+    writer.scope(cat("static inline size_t ", context.options.name, "_", port.identifier,
+                     "_elements(size_t ", name, ")"),
+                 [&] {
+                   writer.line(cat("const int size = (int)", name, ";"));
+                   writer.line(cat("return (size_t)(", elements.text(), ");"));
+                 });
+  });
 }
 
 void write_size_check(Writer& writer, const Program& program) {

@@ -424,10 +424,7 @@ void choose_taps(ConvPlan& plan, const IsaTraits& isa, int channels) {
   if (fits && spared.cycles < kPaddingGain * whole.cycles) plan = std::move(sparing);
 }
 
-}  // namespace
-
-void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
-  choose_taps(plan, isa, channels);
+void choose_order(ConvPlan& plan, const IsaTraits& isa) {
   std::int64_t weights = 0;
   for (const ConvRegion& region : plan.regions) {
     weights +=
@@ -435,6 +432,45 @@ void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
   }
   plan.order =
       weights <= kResidentWeights ? LoopOrder::kPixelsOutside : LoopOrder::kChannelsOutside;
+}
+
+}  // namespace
+
+void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
+  choose_taps(plan, isa, channels);
+  choose_order(plan, isa);
+}
+
+void choose_common_tiles(ConvPlan& plan, const IsaTraits& isa, int channels) {
+  constexpr int kMany = 5040;  // no tile leaves a rest
+  constexpr int kManyGroups = 64;
+  const bool run_time = plan.operands.weights >= 0;
+  for (ConvRegion& region : plan.regions) region.grid.reset();
+  ConvPlan many = plan;
+  for (ConvRegion& region : many.regions) {
+    region.cols = kMany;
+    if (region.rows > 1) region.rows = kMany;
+    for (KRun& run : region.runs)
+      if (run_time) run.groups = kManyGroups;
+  }
+  choose_for_size(many, isa, run_time ? kMany : channels, {1, least_divisor(isa)});
+  const ChannelBlock& block = many.blocks.front();
+  plan.blocks =
+      run_time ? with_form(split_channels(isa, channels, block.vectors), block.form) : many.blocks;
+  plan.lanes_per_group = lanes_of(plan.blocks, isa);
+  for (std::size_t r = 0; r < plan.regions.size(); ++r) {
+    ConvRegion& region = plan.regions[r];
+    region.tile_rows = std::min(many.regions[r].tile_rows, region.rows);
+    region.tile_cols = std::min(many.regions[r].tile_cols, region.cols);
+  }
+  // K of run-time weights is spelled out for no size.
+  plan.straight_line = run_time ? 0 : many.straight_line;
+  plan.unroll = run_time ? 1 : many.unroll;
+  if (run_time) {
+    plan.order = LoopOrder::kPixelsOutside;
+  } else {
+    choose_order(plan, isa);
+  }
 }
 
 std::string describe_tiles(const ConvPlan& plan) {

@@ -21,6 +21,11 @@ std::vector<ChannelBlock> split_channels(const IsaTraits& isa, int channels, int
 // their extents and runs. `channels` is per group.
 void choose_tiles(ConvPlan& plan, const IsaTraits& isa, int channels);
 
+// The same for a network that is compiled for several sizes: the choice depends neither on how many
+// pixels there are nor, where weights come at run time, on their channels and K. Sizes then have
+// most functions of tiles in common; each by itself could be some percent faster.
+void choose_common_tiles(ConvPlan& plan, const IsaTraits& isa, int channels);
+
 // Splits the channels into blocks of at most `vectors` vectors and gives every region the tile that
 // is the fastest with them.
 void choose_tiles_for(ConvPlan& plan, const IsaTraits& isa, int channels, int vectors);

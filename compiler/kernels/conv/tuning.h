@@ -25,6 +25,9 @@ struct TuningEntry {
 // (target, layer) to choice.
 struct Tuning {
   std::map<std::pair<std::string, std::string>, TuningEntry> entries;
+  // Not in the file: layers without an entry get choose_common_tiles(), so that networks for
+  // several sizes have code in common.
+  bool for_all_sizes = false;
 };
 
 // The entry of a layer, or null.

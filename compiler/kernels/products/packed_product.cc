@@ -177,7 +177,9 @@ void add_packed_product(Lowering& lowering, const Node& node, const PackedProduc
   problem.out.high += y_offset;
   problem.run_time = {operands_after(arguments.operands(), row_terms),
                       range_of_sum(difference(a_zero), difference(b_zero), g.depth)};
-  PlannedConv planned = plan_conv(problem, isa, Tuning{});
+  Tuning tuning;
+  tuning.for_all_sizes = lowering.tuning().for_all_sizes;
+  PlannedConv planned = plan_conv(problem, isa, tuning);
   plan.conv = planned.plan;
   ETCH_CHECK(plan.conv.regions.size() == 1 && plan.conv.axes.empty());
   ETCH_CHECK(plan.conv.regions.front().rows == 1 && plan.conv.regions.front().planes == 1);

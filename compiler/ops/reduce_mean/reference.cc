@@ -31,13 +31,13 @@ T combined(Reduction::Kind kind, T so_far, T next) {
 
 // The result of no elements.
 template <class T>
-T neutral(Kind kind) {
+T neutral(Reduction::Kind kind) {
   using Limits = std::numeric_limits<T>;
-  if (kind == Kind::kSum) return 0;
+  if (kind == Reduction::Kind::kSum) return 0;
   if constexpr (Limits::has_infinity) {
-    return kind == Kind::kMax ? -Limits::infinity() : Limits::infinity();
+    return kind == Reduction::Kind::kMax ? -Limits::infinity() : Limits::infinity();
   } else {
-    return kind == Kind::kMax ? Limits::min() : Limits::max();
+    return kind == Reduction::Kind::kMax ? Limits::min() : Limits::max();
   }
 }
 

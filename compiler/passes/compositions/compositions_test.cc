@@ -400,5 +400,110 @@ TEST(Compositions, ConstantCoordinatesMustExist) {
             "2\n");
 }
 
+// Whether the one error of `model` says `text`.
+testing::AssertionResult says(OneOperator& model, const std::string& text) {
+  const std::string errors = model.errors();
+  if (errors.find(text) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << errors;
+}
+
+TEST(Compositions, EyeLikeHasOnesOnOneDiagonal) {
+  const Tensor like = s32({2, 3}, {9, 9, 9, 9, 9, 9});
+  EXPECT_EQ(OneOperator("EyeLike", 9).input(like).output(), s32({2, 3}, {1, 0, 0, 0, 1, 0}));
+  OneOperator above("EyeLike", 9);
+  above.input(like).attribute("k", std::int64_t{1}).attribute("dtype", std::int64_t{1});
+  EXPECT_EQ(above.output(), f32({2, 3}, {0, 1, 0, 0, 0, 1}));
+  OneOperator row("EyeLike", 9);
+  EXPECT_TRUE(says(row.input(f32({3}, {1, 2, 3})), "must have two axes, has shape [3]"));
+  OneOperator text("EyeLike", 9);
+  text.input(like).attribute("dtype", std::int64_t{8});
+  EXPECT_TRUE(says(text, "elements of ONNX's type 8 cannot be compiled"));
+}
+
+TEST(Compositions, CastLikeTakesTheTypeOfTheOther) {
+  OneOperator cast("CastLike", 15);
+  cast.input(f32({2}, {1.5F, -2.5F})).input(s32({1}, {0}));
+  EXPECT_EQ(cast.output(), s32({2}, {1, -2}));
+}
+
+TEST(Compositions, PaddingOfWindowsThatKeepTheSize) {
+  for (const bool upper : {true, false}) {
+    OneOperator pool("LpPool", 18);
+    pool.input(f32({1, 1, 3}, {1, 2, 3})).attribute("kernel_shape", Ints{2});
+    pool.attribute("p", std::int64_t{1});
+    pool.attribute("auto_pad", std::string(upper ? "SAME_UPPER" : "SAME_LOWER"));
+    EXPECT_EQ(pool.output(), upper ? f32({1, 1, 3}, {3, 5, 3}) : f32({1, 1, 3}, {1, 3, 5}));
+  }
+}
+
+TEST(Compositions, RefuseWindowsThatDoNotFit) {
+  OneOperator axes("LpPool", 18);
+  axes.input(f32({1, 1, 3}, {1, 2, 3})).attribute("kernel_shape", Ints{2, 2});
+  EXPECT_TRUE(says(axes, "must be those of 3 - 2 axes"));
+  OneOperator large("LpPool", 18);
+  large.input(f32({1, 1, 3}, {1, 2, 3})).attribute("kernel_shape", Ints{5});
+  EXPECT_TRUE(says(large, "a window is larger than the padded input"));
+}
+
+TEST(Compositions, MaxPoolCountsColumnsFirstIfAsked) {
+  OneOperator pool("MaxPool", 12);
+  pool.input(f32({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6})).attribute("kernel_shape", Ints{2, 2});
+  pool.attribute("storage_order", std::int64_t{1});
+  const std::vector<Tensor> both = pool.outputs(2);
+  EXPECT_EQ(both[0], f32({1, 1, 1, 2}, {5, 6}));
+  EXPECT_EQ(both[1], Tensor::of<std::int64_t>({1, 1, 1, 2}, {3, 5}));
+}
+
+// Positions of pixels themselves, in units of the image from -1 to 1; then one beyond the last.
+TEST(Compositions, GridSampleInCubesAndReflected) {
+  const Tensor image = f32({1, 1, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  OneOperator cubic("GridSample", 20);
+  cubic.input(image).input(f32({1, 1, 3, 2}, {-1, -1, 0, 0, 1, 0}));
+  cubic.attribute("mode", std::string("cubic")).attribute("align_corners", std::int64_t{1});
+  EXPECT_EQ(cubic.output(), f32({1, 1, 1, 3}, {0, 4, 5}));
+  OneOperator reflected("GridSample", 20);
+  reflected.input(image).input(f32({1, 1, 2, 2}, {2, -1, -1, 2}));
+  reflected.attribute("mode", std::string("nearest"));
+  reflected.attribute("align_corners", std::int64_t{1});
+  reflected.attribute("padding_mode", std::string("reflection"));
+  EXPECT_EQ(reflected.output(), f32({1, 1, 1, 2}, {1, 3}));
+}
+
+TEST(Compositions, GridSampleRefusesWhatItDoesNotKnow) {
+  const auto with = [](const char* name, const char* value) {
+    OneOperator out("GridSample", 20);
+    out.input(f32({1, 1, 1, 1}, {0})).input(f32({1, 1, 1, 2}, {0, 0}));
+    out.attribute(name, std::string(value));
+    return out;
+  };
+  OneOperator mode = with("mode", "median"), padding = with("padding_mode", "ones");
+  EXPECT_TRUE(says(mode, "mode: must be linear, cubic or nearest"));
+  EXPECT_TRUE(says(padding, "padding_mode: must be zeros, border or reflection"));
+  OneOperator other("GridSample", 20);
+  other.input(f32({1, 1, 1, 1}, {0})).input(f32({1, 1, 1, 3}, {0, 0, 0}));
+  EXPECT_TRUE(says(other, "does not fit an input of shape"));
+}
+
+TEST(Compositions, RefuseListsOfTheWrongLength) {
+  OneOperator condition("Compress", 11);
+  condition.input(f32({2}, {1, 2})).constant(boolean({3}, {1, 1, 1}));
+  condition.attribute("axis", std::int64_t{0});
+  EXPECT_TRUE(says(condition, "the condition has 3 elements, more than the 2 there are"));
+  OneOperator lengths("ReverseSequence", 10);
+  lengths.input(f32({2, 2}, {1, 2, 3, 4})).input(Tensor::of<std::int64_t>({3}, {1, 1, 1}));
+  EXPECT_TRUE(says(lengths, "sequence_lens must have 2 elements"));
+  OneOperator same("ReverseSequence", 10);
+  same.input(f32({2, 2}, {1, 2, 3, 4})).input(Tensor::of<std::int64_t>({2}, {1, 1}));
+  same.attribute("time_axis", std::int64_t{1}).attribute("batch_axis", std::int64_t{1});
+  EXPECT_TRUE(says(same, "time_axis and batch_axis must be 0 and 1 or 1 and 0"));
+}
+
+TEST(Compositions, GroupsOfChannelsAreWhole) {
+  OneOperator groups("GroupNormalization", 21);
+  groups.input(f32({1, 3, 1}, {1, 2, 3})).input(f32({3}, {1, 1, 1})).input(f32({3}, {0, 0, 0}));
+  groups.attribute("num_groups", std::int64_t{2});
+  EXPECT_TRUE(says(groups, "must be a multiple of 2 groups"));
+}
+
 }  // namespace
 }  // namespace etch

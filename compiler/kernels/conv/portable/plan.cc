@@ -215,7 +215,7 @@ void choose_schedule(const ConvProblem& problem, const IsaTraits& isa, const Tun
                      PlannedConv& conv) {
   const auto channels = static_cast<int>(problem.geometry.out_per_group());
   conv.key = tuning_key(problem, conv.parts.count);
-  choose_tiles(conv.plan, isa, channels);
+  (tuning.for_all_sizes ? choose_common_tiles : choose_tiles)(conv.plan, isa, channels);
   const TuningEntry* const entry = find_tuning(tuning, isa.name, conv.key);
   if (entry == nullptr) return;
   conv.from_file = true;
