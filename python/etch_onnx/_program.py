@@ -34,6 +34,7 @@ class Options(TypedDict, total=False):
 
     dim: Mapping[str, int]
     input_shape: Mapping[str, Sequence[int]]
+    constant: Mapping[str, Path]
     cut: str | Sequence[str]
     quantize_input: Mapping[str, str]
     external_data: Path
@@ -49,6 +50,11 @@ class Options(TypedDict, total=False):
     flash_limit: int | str
     unroll: str | Sequence[str]
     tuning: Path
+    single_file: bool
+    weights: str
+    weights_section: str
+    package: str
+    evidence: Path
 
 
 def program() -> str:

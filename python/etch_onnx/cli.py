@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -74,6 +75,7 @@ def _run_quantize(options: argparse.Namespace) -> int:
         return _program.REFUSED
     if done.float_macs:
         print(f"  {done.float_macs} of {done.macs} multiplications stay float: `etch inspect` says why")
+    print(f"next: etch check {shlex.quote(str(done.model))}")
     return 0
 
 

@@ -2,14 +2,16 @@
 
 import concurrent.futures
 import pathlib
+import re
 import shutil
+import subprocess
 
 import etch_onnx as etch
 import numpy as np
 import onnx
 import pytest
 from conftest import DIGITS, ROOT
-from etch_onnx._program import arguments
+from etch_onnx._program import Options, arguments
 from etch_onnx._samples import data_set_folders, read_data_set
 
 
@@ -133,3 +135,12 @@ def test_options_are_those_of_the_program() -> None:
 
 def test_the_package_has_the_version_of_the_program() -> None:
     assert f'version = "{etch.version().split()[1]}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_options_of_the_program_are_keyword_arguments() -> None:
+    text = subprocess.run([etch.program(), "help", "compile"], capture_output=True, text=True, check=True).stdout
+    options = {name.replace("-", "_") for name in re.findall(r"^  (?:-\w,)?--([a-z-]+)", text, re.M)}
+    assert len(options) > 20
+    # The functions have these as parameters of their own or set them, or they ask for more than code.
+    own = {"target", "output", "name", "force", "library", "json", "prove", "help", "quiet"}
+    assert options - own == set(Options.__annotations__)
