@@ -393,7 +393,7 @@ std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&))
 std::vector<Case> float_convolutions(int count) { return cases(count, 11, convolution); }
 
 namespace {
-// Steps of a sequence as matrices of one row, which stand in memory as another order left them.
+// Steps of a sequence as matrices of one row, which are in memory as another order left them.
 Case sequence(std::int64_t batch, bool is_constant) {
   Dice dice(static_cast<std::uint64_t>(batch));
   ModelBuilder model;

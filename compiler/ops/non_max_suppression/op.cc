@@ -28,7 +28,9 @@ void refuse(ResolveContext& context) {
       DiagKind::kUnsupported,
       cat("how many boxes are left is known at run time only, and shapes are not; cut the "
           "network before it (--cut '",
-          boxes, "' --cut '", scores, "') and select boxes in your own code"));
+          boxes, "' --cut '", scores,
+          "') and select boxes in your own code, or give its output a shape [N, 3] in the file: "
+          "rows without a box then hold -1"));
 }
 
 // The single number of a constant input; nothing after a report.

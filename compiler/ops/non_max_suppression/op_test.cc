@@ -31,10 +31,12 @@ TEST(NonMaxSuppression, IsRefusedWithThePlaceToCut) {
   model.node("NonMaxSuppression", {"boxes", "scores"}, {"selected"}).output("selected");
   Sink sink;
   EXPECT_EQ(compile(model.bytes(), {}, sink), nullptr);
-  EXPECT_EQ(errors_of(sink),
-            "model: error[E-UNSUPPORTED]: node #2 (NonMaxSuppression): how many boxes are left is "
-            "known at run time only, and shapes are not; cut the network before it (--cut 'boxes' "
-            "--cut 'scores') and select boxes in your own code\n");
+  EXPECT_EQ(
+      errors_of(sink),
+      "model: error[E-UNSUPPORTED]: node #2 (NonMaxSuppression): how many boxes are left is "
+      "known at run time only, and shapes are not; cut the network before it (--cut 'boxes' "
+      "--cut 'scores') and select boxes in your own code, or give its output a shape [N, 3] in "
+      "the file: rows without a box then hold -1\n");
 }
 
 TEST(NonMaxSuppression, CuttingThereCompilesTheRest) {
