@@ -126,10 +126,11 @@ if(ETCH_COVERAGE)
   add_executable(etch_import_tests EXCLUDE_FROM_ALL ${import_tests} ${both_tests})
   add_executable(etch_operator_tests EXCLUDE_FROM_ALL ${operator_tests} ${both_tests})
   file(GLOB pass_tests CONFIGURE_DEPENDS compiler/passes/*_test.cc compiler/passes/compositions/*_test.cc)
-  set(recorded tests/recorded/recorded_)  # loops, recurrent operators and the like
+  set(recorded tests/recorded/recorded_)  # loops, recurrent operators and the like, which have no smaller tests
   add_executable(etch_pass_tests EXCLUDE_FROM_ALL ${pass_tests} compiler/ops/recurrent/op_test.cc
-    ${recorded}control_test.cc ${recorded}functions_test.cc ${recorded}contrib_test.cc
-    tests/recorded/random_graphs_test.cc tests/recorded/vectors_test.cc)
+    compiler/ops/non_max_suppression/op_test.cc compiler/import/loop_reader_test.cc ${recorded}control_test.cc
+    ${recorded}functions_test.cc ${recorded}ops_test.cc ${recorded}float_test.cc ${recorded}nodes_test.cc
+    tests/engines/recurrent_engines_test.cc tests/engines/word_engines_test.cc tests/engines/word_sum_engines_test.cc)
   foreach(tests etch_import_tests etch_operator_tests etch_pass_tests)
     target_link_libraries(${tests} PRIVATE etch_test_support etch_test_options)
   endforeach()
