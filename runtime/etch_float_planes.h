@@ -209,13 +209,16 @@ ETCH_INLINE void plane_panel(const FloatConvShape& s, const FloatLines& lines, c
     row.y += rows * s.y_channel;
   }
   if constexpr (rows > 1)
-    plane_panel<some, lanes, count, (rows > 4 ? 4 : rows / 2)>(s, lines, end, row, window, at,
-                                                               left);
+    plane_panel<some, lanes, count, (rows > 4 ? rows - 2 : rows / 2)>(s, lines, end, row, window,
+                                                                      at, left);
 }
 
-// Channels of a tile at most: their sums fill the registers of AVX-512, or half of the 16 that
-// others have.
-static constexpr int kPlaneRows = kFloatLanes == 16 ? 6 : 4;
+// Channels of a tile of `count` vectors at most: their sums fill the registers of AVX-512, or half
+// of the 16 that others have.
+static constexpr int plane_rows(int count) {
+  if (kFloatLanes < 16) return 4;
+  return count > 2 ? 6 : 8;
+}
 
 static inline ptrdiff_t depth_of(const FloatConvShape& s) {
   return static_cast<ptrdiff_t>(s.axis[0].kernel) * s.axis[1].kernel * s.axis[2].kernel * s.in;
@@ -229,7 +232,7 @@ static inline void plane_columns(const FloatConvShape& s, const FloatLines& line
   const ptrdiff_t depth = depth_of(s);
   for (int32_t first = 0; first < s.out; first += s.panel) {
     row.width = s.out - first < s.panel ? s.out - first : s.panel;
-    plane_panel<some, lanes, count, kPlaneRows>(s, lines, end, row, window, at, row.width);
+    plane_panel<some, lanes, count, plane_rows(count)>(s, lines, end, row, window, at, row.width);
     row.w += row.width * depth;
     row.c += row.width * end.c_column;
     row.y += row.width * s.y_channel;

@@ -398,6 +398,36 @@ ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
   }
 }
 
+// ---- one column ----
+
+template <int lanes, int count>
+ETCH_INLINE void finish_rows(const Columns<lanes, count>& sums, const FloatEnd& end, const float* c,
+                             float* y, ptrdiff_t y_row) {
+  finish(sums.first, end, c, y, y_row);
+  if constexpr (count > 1)
+    finish_rows(sums.rest, end, c + lanes * end.c_column, y + lanes * y_row, y_row);
+}
+
+// `count` vectors of rows from `first` on, turned part by part. In `end` rows are columns.
+template <int lanes, int count>
+static inline void column_rows(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                               const float* w, const float* c, float* y, int32_t first) {
+  constexpr int32_t kRows = lanes * count, kPart = 32;
+  float part[static_cast<size_t>(kRows * kPart)];
+  const ptrdiff_t x_row = next_input(s);
+  const ptrdiff_t y_row = next_output(s);
+  Columns<lanes, count> sums;
+  clear(sums);
+  for (int32_t k = 0; k < s.in; k += kPart) {
+    const int32_t n = s.in - k < kPart ? s.in - k : kPart;
+    constexpr ptrdiff_t kSize = sizeof(float);
+    transpose_words(reinterpret_cast<const uint8_t*>(x + first * x_row + k), kSize * x_row,
+                    reinterpret_cast<uint8_t*>(part), kSize * kRows, kRows, n);
+    for (int32_t j = 0; j < n; ++j) add_scaled(sums, w + k + j, part + j * kRows);
+  }
+  finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
+}
+
 // Conv, ConvTranspose, and one pair of matrices of MatMul or Gemm; `w` is packed per group.
 static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, const float* x,
                               const float* w, const float* c, float* y) {
@@ -422,6 +452,25 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
       }
     }
   }
+}
+
+// The product of a matrix with contiguous rows and one column: lanes are rows. The last vector
+// takes some of them twice. Without vectors, as float_conv() has it.
+static inline void float_column(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                                const float* w, const float* c, float* y) {
+  constexpr int kLanes = kFloatLanes;
+  if constexpr (kLanes == 1) return float_conv(s, end, x, w, c, y);
+  const FloatEnd turned = {end.alpha, end.beta, 0, end.c_row, end.relu};
+  const int32_t rows = s.axis[s.along].out;
+  int32_t at = 0;
+  for (; rows - at >= 4 * kLanes; at += 4 * kLanes)
+    column_rows<kLanes, 4>(s, turned, x, w, c, y, at);
+  for (; rows - at >= kLanes; at += kLanes) column_rows<kLanes, 1>(s, turned, x, w, c, y, at);
+  if (at < rows && rows >= kLanes) {
+    column_rows<kLanes, 1>(s, turned, x, w, c, y, rows - kLanes);
+    return;
+  }
+  for (; at < rows; ++at) column_rows<1, 1>(s, turned, x, w, c, y, at);
 }
 
 // ---- one input and one output channel per group ----

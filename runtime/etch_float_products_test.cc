@@ -75,5 +75,28 @@ TEST(FloatProducts, OfEveryNumberOfColumnsAreTheSumsInOrder) {
   }
 }
 
+TEST(FloatProducts, OfOneColumnAreTheSumsInOrder) {
+  for (std::int32_t rows = 1; rows <= 140; ++rows) {
+    const Case p{rows, 1 + rows * 7 % 80, 1, rows % 2, true};
+    const std::vector<float> x = values(area(p.rows, p.depth)), w = values(area(p.depth, 1));
+    const std::vector<float> c = values(1);
+    std::vector<float> y(area(rows, 1));
+    float_column(shape_of(p), {1, 1, 0, 1, p.relu}, x.data(), w.data(), c.data(), y.data());
+    ASSERT_EQ(y, expected(p, x, w, c)) << p.rows << " x " << p.depth;
+  }
+}
+
+// c belongs to rows, and both are scaled.
+TEST(FloatProducts, OfOneColumnHaveEveryEnd) {
+  const Case p{37, 5, 1, 0, false};
+  const std::vector<float> x = values(area(p.rows, p.depth)), w = values(area(p.depth, 1));
+  const std::vector<float> c = values(area(p.rows, 1));
+  std::vector<float> y(c.size());
+  float_column(shape_of(p), {2, 0.5F, 1, 0, 0}, x.data(), w.data(), c.data(), y.data());
+  const std::vector<float> sums = expected(p, x, w, {-0.0F});
+  for (std::size_t i = 0; i < y.size(); ++i)
+    EXPECT_EQ(y[i], opaque(2 * sums[i]) + opaque(0.5F * c[i])) << i;
+}
+
 }  // namespace
 }  // namespace etch::rt

@@ -168,6 +168,12 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
       product.panel = end.c_column == 0 ? 70 : 0;
       call_between_guards(FloatConv<false>{}, product, end, kFloats, kFloats, kFloats, kFloatsOut);
     }
+    for (const int rows : {5, 16, 70}) {
+      product.out = 1;
+      product.axis[2] = {rows, 1, rows, 1, 1, 0, 9, 0, 3};
+      call_between_guards(FloatColumn{}, product, rt::FloatEnd{2, 3, 2, 0, 0}, kFloats, kFloats,
+                          kFloats, kFloatsOut);
+    }
   });
 }
 

@@ -238,6 +238,18 @@ struct FloatConv : RuntimeFunction {
   }
 };
 
+struct FloatColumn : RuntimeFunction {
+  FloatColumn() : RuntimeFunction("float_column", "etch_float_products.h", FloatUse::kUsed) {}
+  void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
+                  const float* w, const float* c, float* y) const {
+    rt::float_column(s, end, x, w, c, y);
+  }
+  auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
+             const float* c, float* y) const {
+    return FloatConv<false>{}.spans(s, end, x, w, c, y);
+  }
+};
+
 struct PackPanels : RuntimeFunction {
   PackPanels() : RuntimeFunction("pack_panels", "etch_float_products.h", FloatUse::kNone) {}
   void operator()(const rt::PackShape& s, const float* w, float* packed) const {

@@ -212,6 +212,7 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   step->plan =
       plan_float_matmul(g, a.view, is_column ? RightHandSide::kColumn : RightHandSide::kMatrix, y);
   if (shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
+  take_rows_as_lanes(step->plan, lowering.isa().lanes);
   place(step->plan, a, b, nothing, arguments.output("y", y));
   arguments.add(std::move(step));
 }
@@ -226,6 +227,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   const Input c = addend(node, arguments);
   const View y = lowering.new_output(node, 0, row_major(2));
   step->plan = plan_float_gemm(g, a.view, y);
+  take_rows_as_lanes(step->plan, lowering.isa().lanes);
   const bool adds = has_input(node, 2);
   step->plan.end = {factors.alpha, adds ? factors.beta : 1.0F, adds ? g.c_row_stride : 0,
                     adds ? g.c_col_stride : 0, 0};

@@ -9,8 +9,8 @@
 
 namespace etch {
 
-// How channels are in memory, and whether they are mixed.
-enum class FloatProductKind { kColumns, kDepthwise, kPlanes, kDepthwisePlanes };
+// What fills vectors: columns or channels, the rows beside one column, or positions of planes.
+enum class FloatProductKind { kColumns, kOneColumn, kDepthwise, kPlanes, kDepthwisePlanes };
 
 // Conv, ConvTranspose, MatMul and Gemm. Operands of `matrices`, one iteration per pair of matrices:
 // x, packed weights, y. Elements of the arguments and of y count for one pair.
@@ -35,6 +35,8 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
     switch (p.kind) {
       case FloatProductKind::kColumns:
         return s.call(external::FloatConv<false>{}, p.shape, p.end, x, w, c, y);
+      case FloatProductKind::kOneColumn:
+        return s.call(external::FloatColumn{}, p.shape, p.end, x, w, c, y);
       case FloatProductKind::kDepthwise:
         return s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
       case FloatProductKind::kPlanes:

@@ -113,6 +113,14 @@ bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
          alone * vectors / filled(s.out, lanes) + kTurned * (x + y);
 }
 
+// Output channels side by side, such that tiles (plane_rows()) fit. More channels share a vector of
+// x, which is longer to load than a weight.
+std::int32_t channels_of_panel(const rt::FloatConvShape& s, int lanes) {
+  if (lanes < 16) return s.out % 4 == 0 || s.out < 6 ? 4 : 6;
+  if (s.axis[2].out <= 2 * lanes && s.out % 8 == 0) return 8;
+  return s.out < 6 || s.out == 8 ? 4 : 6;
+}
+
 }  // namespace
 
 std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x, const View& y,
@@ -130,7 +138,7 @@ std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x
   }
   if (is_depthwise(g) || !planes_are_faster(s, lanes)) return std::nullopt;
   plan.kind = FloatProductKind::kPlanes;
-  s.panel = s.out % 4 == 0 || s.out < 6 ? 4 : 6;
+  s.panel = channels_of_panel(s, lanes);
   return plan;
 }
 
@@ -260,6 +268,12 @@ Batches batches_of(const MatMulGeometry& g, const std::vector<std::int64_t> (&st
 }
 
 }  // namespace
+
+void take_rows_as_lanes(FloatProductPlan& plan, int lanes) {
+  const rt::FloatConvShape& s = plan.shape;
+  if (lanes > 1 && s.out == 1 && s.x_channel == 1 && s.axis[2].out >= lanes)
+    plan.kind = FloatProductKind::kOneColumn;
+}
 
 FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
                                    const View& y) {

@@ -44,6 +44,8 @@ FloatProductPlan plan_columns_of_taps(const ConvGeometry& g, const View& x, cons
 enum class RightHandSide { kMatrix, kColumn };
 FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
                                    const View& y);
+// Of such a product with one column: vectors of rows, if there are enough.
+void take_rows_as_lanes(FloatProductPlan& plan, int lanes);
 FloatProductPlan plan_float_gemm(const GemmGeometry& g, const View& a, const View& y);
 
 }  // namespace etch
