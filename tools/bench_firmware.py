@@ -5,7 +5,7 @@ same way of counting: QEMU, a plugin that counts every executed instruction, the
 and scales are random, per channel, int8, and the layer's input and output are the network's own: no copy, no
 quantization in between.
 
-Beside instructions stand modelled cycles where there is a model of the target's pipeline (`etch bench --cycles`).
+Modelled cycles are there, too, where there is a model of the target's pipeline (`etch bench --cycles`).
 
 With --tflm and --pairs the same is counted of TensorFlow Lite Micro with CMSIS-NN for each FOLDER/NAME.tflite that has an
 ONNX file FOLDER/NAME.onnx, the same network (tf2onnx makes one of the other).

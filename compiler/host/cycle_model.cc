@@ -265,7 +265,7 @@ std::string assembly_of(std::string_view disassembled, std::string_view comment)
   std::string out = cat(jump == kJumps.end() ? text.substr(0, end) : jump->second);
   std::string_view operands = trimmed(text.substr(end));
   if (operands.empty()) return out;
-  const std::size_t symbol = operands.find(" <");  // behind an address
+  const std::size_t symbol = operands.find(" <");  // after an address
   if (symbol == std::string_view::npos) return cat(out, " ", operands);
   operands = operands.substr(0, symbol);
   const std::size_t address = operands.find_last_of(" \t");

@@ -36,7 +36,7 @@ struct ExecutedBlock {
   std::uint64_t address = 0;
   std::int64_t instructions = 0;
   std::int64_t executions = 0;
-  std::int64_t jumps = 0;  // how often the next instruction was not the one behind it
+  std::int64_t jumps = 0;  // how often the next instruction was not the one after it
 };
 using BlockCounts = std::vector<ExecutedBlock>;
 
