@@ -5,7 +5,12 @@ same way of counting: QEMU, a plugin that counts every executed instruction, the
 and scales are random, per channel, int8, and the layer's input and output are the network's own: no copy, no
 quantization in between.
 
-Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER] [--markdown FILE]
+Modelled cycles are there, too, where there is a model of the target's pipeline (`etch bench --cycles`).
+
+With --tflm and --pairs the same is counted of TensorFlow Lite Micro with CMSIS-NN for each FOLDER/NAME.tflite that has an
+ONNX file FOLDER/NAME.onnx, the same network (tf2onnx makes one of the other).
+
+Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER] [--tflm CHECKOUT --pairs FOLDER] [--markdown FILE]
 Environment: ETCH, the program (default build/release/bin/etch).
 """
 
@@ -20,6 +25,7 @@ import tempfile
 
 import numpy
 import onnx
+import bench_firmware_tflm
 from onnx import TensorProto, helper, numpy_helper
 
 ETCH = os.environ.get("ETCH", "build/release/bin/etch")
@@ -117,7 +123,10 @@ def model_of(layer):
 
 
 def bench(path, target):
-    done = subprocess.run([ETCH, "bench", str(path), "--target", target, "--json"], capture_output=True, text=True)
+    command = [ETCH, "bench", str(path), "--target", target, "--json"]
+    done = subprocess.run([*command, "--cycles"], capture_output=True, text=True)
+    if done.returncode in (1, 3):  # no model of this pipeline, or no llvm-mca
+        done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return None, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "failed"
     return json.loads(done.stdout), ""
@@ -137,7 +146,9 @@ def layer_rows(target, folder):
         per_mac = own["instructions"] / own["macs"]
         peer = layer.cmsis.get(target)
         goal = layer.goal.get(target)
-        rows.append((layer.name, f"{own['macs']:,}", f"{per_mac:.3f}", f"{peer:.3f}" if peer else "",
+        cycles = own.get("modelled_cycles_per_mac")
+        rows.append((layer.name, f"{own['macs']:,}", f"{per_mac:.3f}", f"{cycles:.3f}" if cycles else "",
+                     f"{peer:.3f}" if peer else "",
                      f"{peer / per_mac:.2f}" if peer else "", verdict(per_mac, goal)))
     return rows
 
@@ -161,9 +172,37 @@ def network_rows(target, folder):
             print(f"bench-firmware: {name}: {error}", file=sys.stderr)
             continue
         total = report["instructions"]
-        rows.append((name, f"{report['macs']:,}", f"{total:,}", f"{total / max(1, report['macs']):.2f}",
+        rows.append((name, f"{report['macs']:,}", f"{total:,}", cell(report.get("modelled_cycles")),
+                     f"{total / max(1, report['macs']):.2f}",
                      f"{report['code_bytes']:,}", f"{report['weight_bytes']:,}", f"{report['arena_bytes']:,}",
                      verdict(total, goals.get(target))))
+    return rows
+
+
+def cell(number):
+    return "" if number is None else f"{number:,}"
+
+
+def ratio(peer, own):
+    return f"{peer / own:.2f}" if peer and own else ""
+
+
+def pair_rows(options):
+    """Networks in both forms: instructions, cycles and arena of Etch and of TensorFlow Lite Micro."""
+    rows = []
+    for tflite in sorted(options.pairs.glob("*.tflite")):
+        report, error = bench(tflite.with_suffix(".onnx"), options.target)
+        if report is None:
+            print(f"bench-firmware: {tflite.stem}: {error}", file=sys.stderr)
+            continue
+        try:
+            peer = bench_firmware_tflm.count(ETCH, options.tflm, options.target, tflite, options.build)
+        except bench_firmware_tflm.Failed as failed:
+            print(f"bench-firmware: {tflite.stem}: {failed}", file=sys.stderr)
+            continue
+        own, own_cycles = report["instructions"], report.get("modelled_cycles")
+        rows.append((tflite.stem, cell(own), cell(peer["instructions"]), ratio(peer["instructions"], own), cell(own_cycles),
+                     cell(peer["cycles"]), ratio(peer["cycles"], own_cycles), cell(report["arena_bytes"]), cell(peer["arena"])))
     return rows
 
 
@@ -172,17 +211,37 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
+def print_pairs(options):
+    try:
+        bench_firmware_tflm.check(options.tflm)
+    except bench_firmware_tflm.Failed as failed:
+        sys.exit(f"bench-firmware: {failed}")
+    text = table((f"network on {options.target}", "instructions", "TFLM + CMSIS-NN", "ratio", "modelled cycles",
+                  "TFLM + CMSIS-NN", "ratio", "arena", "TFLM + CMSIS-NN"), pair_rows(options))
+    text += f"\ntflite-micro {bench_firmware_tflm.version(options.tflm)}\n"
+    print(text, end="")
+    if options.markdown:
+        pathlib.Path(options.markdown).write_text(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", default="cortex-m4")
     parser.add_argument("--networks", default="../shared/models/nets", help="folder of models, if it is there")
-    parser.add_argument("--markdown", help="file for both tables")
+    parser.add_argument("--tflm", type=pathlib.Path, help="a checkout of tflite-micro with what its make downloads")
+    parser.add_argument("--pairs", type=pathlib.Path, help="folder of NAME.tflite and NAME.onnx, for --tflm")
+    parser.add_argument("--build", type=pathlib.Path, default="build/tflm", help="where --tflm builds")
+    parser.add_argument("--markdown", help="file for the tables")
     options = parser.parse_args()
+    if (options.tflm is None) != (options.pairs is None):
+        parser.error("--tflm and --pairs belong together")
+    if options.tflm:
+        return print_pairs(options)
     with tempfile.TemporaryDirectory() as folder:
-        text = table(("layer", "MACs", "instructions per MAC", "CMSIS-NN", "ratio", "goal"),
+        text = table(("layer", "MACs", "instructions per MAC", "cycles per MAC", "CMSIS-NN", "ratio", "goal"),
                      layer_rows(options.target, folder))
     if pathlib.Path(options.networks).is_dir():
-        text += "\n" + table(("network", "MACs", "instructions", "per MAC", "code", "constants", "arena", "goal"),
+        text += "\n" + table(("network", "MACs", "instructions", "cycles", "per MAC", "code", "constants", "arena", "goal"),
                              network_rows(options.target, options.networks))
     else:
         print(f"bench-firmware: no folder {options.networks}: layers only", file=sys.stderr)

@@ -233,7 +233,7 @@ bool can_have_cycles(const BenchOptions& options, Reporter& reporter) {
   if (!options.cycles) return true;
   if (pipeline_model(without_alias(options.target)) != nullptr) return can_model_cycles(reporter);
   reporter.usage_error(cat("--cycles: there is no model of a pipeline for ", options.target,
-                           ", but for ", modelled_targets()));
+                           "; there are models for ", modelled_targets()));
   return false;
 }
 

@@ -105,6 +105,17 @@ std::optional<Disassembly> disassemble(const PipelineModel& model, const fs::pat
   return out;
 }
 
+// How many instructions depend on the condition of this one: "itte ne" of three, "vpst" of one.
+std::size_t dependents_of(std::string_view line) {
+  const std::string_view mnemonic = line.substr(0, line.find_first_of(" ."));
+  for (const std::string_view verb : {"it", "vpst", "vpt"}) {
+    if (!mnemonic.starts_with(verb)) continue;
+    const std::string_view others = mnemonic.substr(verb.size());
+    if (others.find_first_not_of("te") == std::string_view::npos) return 1 + others.size();
+  }
+  return 0;
+}
+
 // The lines of one block; fewer than it has instructions if the disassembler saw something else.
 std::vector<std::string> lines_of(const Disassembly& code, const BlockKey& block) {
   const auto at = std::ranges::lower_bound(code.addresses, block.first);
@@ -112,7 +123,9 @@ std::vector<std::string> lines_of(const Disassembly& code, const BlockKey& block
   if (at == code.addresses.end() || *at != block.first) return out;
   const auto begin = code.lines.begin() + (at - code.addresses.begin());
   const std::int64_t count = std::min<std::int64_t>(block.second, code.lines.end() - begin);
-  return {begin, begin + count};
+  out.assign(begin, begin + count);
+  end_before_half_conditions(out);
+  return out;
 }
 
 // One region per block, named by its index; instead of the lines in `left_out` there are empty
@@ -252,13 +265,20 @@ std::string assembly_of(std::string_view disassembled, std::string_view comment)
   std::string out = cat(jump == kJumps.end() ? text.substr(0, end) : jump->second);
   std::string_view operands = trimmed(text.substr(end));
   if (operands.empty()) return out;
-  const std::size_t symbol = operands.find(" <");  // behind an address
+  const std::size_t symbol = operands.find(" <");  // after an address
   if (symbol == std::string_view::npos) return cat(out, " ", operands);
   operands = operands.substr(0, symbol);
   const std::size_t address = operands.find_last_of(" \t");
   const std::string_view others =
       address == std::string_view::npos ? "" : operands.substr(0, address + 1);
   return cat(out, " ", others, ".Lelsewhere");
+}
+
+void end_before_half_conditions(std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t dependents = dependents_of(lines[i]);
+    if (dependents > 0 && i + dependents >= lines.size()) return lines.resize(i);
+  }
 }
 
 std::optional<ModelledCycles> model_cycles(const PipelineModel& model, const fs::path& program,

@@ -36,7 +36,7 @@ struct ExecutedBlock {
   std::uint64_t address = 0;
   std::int64_t instructions = 0;
   std::int64_t executions = 0;
-  std::int64_t jumps = 0;  // how often the next instruction was not the one behind it
+  std::int64_t jumps = 0;  // how often the next instruction was not the one after it
 };
 using BlockCounts = std::vector<ExecutedBlock>;
 
@@ -58,9 +58,12 @@ std::optional<ModelledCycles> model_cycles(const PipelineModel& model,
                                            const std::vector<BlockCounts>& pieces,
                                            const std::filesystem::path& folder, Reporter& reporter);
 
-// A step of it, for tests. One instruction as llvm-objdump prints it ("b.ne\t0x40 <f+0x8> // imm"),
+// Steps of it, for tests. One instruction as llvm-objdump prints it ("b.ne\t0x40 <f+0x8> // imm"),
 // as llvm-mca's assembler reads it: without what follows `comment`, addresses of jumps as a label,
 // and calls as jumps, because llvm-mca takes 100 cycles for what is called.
 std::string assembly_of(std::string_view disassembled, std::string_view comment);
+// The emulator may end a block within what depends on one condition ("itt", "vpst"). The assembler
+// would look for the rest in the next block, so such a block ends before the condition.
+void end_before_half_conditions(std::vector<std::string>& lines);
 
 }  // namespace etch::cli

@@ -27,6 +27,19 @@ TEST(CycleModel, OtherInstructionsLoseTheirCommentsOnly) {
   EXPECT_EQ(assembly_of("", "@"), "");
 }
 
+TEST(CycleModel, BlocksEndBeforeConditionsThatReachBeyondThem) {
+  const auto ended = [](std::vector<std::string> lines) {
+    end_before_half_conditions(lines);
+    return lines.size();
+  };
+  EXPECT_EQ(ended({"cmp r0, #1", "itt le", "movle r1, #1"}), 1U);
+  EXPECT_EQ(ended({"cmp r0, #1", "itt le", "movle r1, #1", "movle r2, #1"}), 4U);
+  EXPECT_EQ(ended({"cmp r0, #1", "it ne"}), 1U);
+  EXPECT_EQ(ended({"vpste", "vaddt.i32 q0, q1, q2"}), 0U);
+  EXPECT_EQ(ended({"vpt.s8 eq, q0, q1", "vaddt.i32 q0, q1, q2"}), 2U);
+  EXPECT_EQ(ended({"add r0, r1", "bx lr"}), 2U);
+}
+
 TEST(CycleModel, BlocksAreReadPieceByPiece) {
   const auto pieces = parse_blocks("256 3 10 9\n264 2 1 0\nmark\nmark\n512 1 4 4\nmark\n");
   ASSERT_TRUE(pieces.has_value());

@@ -7,7 +7,7 @@
 //
 // With `blocks` that file has which blocks these were: before each line "mark" one line for each
 // block that was executed since the last one, its address, its number of instructions, how often it
-// was executed and how often the next instruction was another one than the one behind it.
+// was executed and how often the next instruction was another one than the one after it.
 //
 // A block of instructions is counted as a whole when it is entered, so an instruction that faults
 // counts its block to the end. Declared here is the part of QEMU's plugin interface, version 1,

@@ -3,6 +3,8 @@
 // only knows how lines look and how constants of any size are added.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -73,6 +75,11 @@ class Thumb {
   static std::string r(int number) { return number == 14 ? "lr" : cat("r", number); }
   static std::string s(int number) { return cat("s", number); }
 
+  std::size_t size() const { return lines_.size(); }
+  // Puts the last line in front of the `lines` before it.
+  void move_up(std::ptrdiff_t lines) {
+    std::rotate(lines_.end() - 1 - lines, lines_.end() - 1, lines_.end());
+  }
   std::vector<std::string> take() { return std::move(lines_); }
 
  private:

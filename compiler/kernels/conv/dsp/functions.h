@@ -46,7 +46,8 @@ struct DspTile {
   int channels = 2;
   DspEpilogue out;  // with a residual: kFloat or kHigh, and the limits 0 and 255
   std::optional<DspResidual> residual = {};
-  int moved = 0;  // weights minus those of the stream
+  int moved = 0;            // weights minus those of the stream
+  bool starts_two = false;  // loads alternate with multiplications
 };
 
 struct DspRow {

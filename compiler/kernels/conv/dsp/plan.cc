@@ -175,7 +175,7 @@ PlannedDspConv plan_dsp_conv(const ConvProblem& problem, const IsaTraits& isa) {
   out.epilogue = epilogue_of(problem, out.proof, plan);
   plan.store = store_of(out.epilogue);
   plan = with_gather(std::move(plan), problem, axes);
-  plan = with_functions(std::move(plan), problem, out.epilogue, out.assembly);
+  plan = with_functions(std::move(plan), problem, out.epilogue, isa, out.assembly);
   out.plan = with_operands(std::move(plan), out.scratch);
   return out;
 }

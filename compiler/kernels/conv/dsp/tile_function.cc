@@ -177,10 +177,10 @@ class Tile {
 
   void multiply() {
     const int together = unrolled();
-    for (int i = 0; i < tile_.pairs % together; ++i) multiply_pair();
+    multiply_pairs(tile_.pairs % together);
     const bool loops = tile_.pairs > together;
     if (loops) t_.label(2);
-    for (int i = 0; i < together; ++i) multiply_pair();
+    multiply_pairs(together);
     if (loops) {
       t_.op("ldr", "r12", Thumb::at("sp", kXEnd));
       t_.op("cmp", "r0", "r12");
@@ -189,12 +189,55 @@ class Tile {
     t_.op("ldr", "r0", Thumb::at("sp", kX));
   }
 
+  bool alternates() const { return tile_.starts_two && tile_.pixels == 4; }
+
+  void multiply_pairs(int count) {
+    if (alternates() && count > 0) return multiply_alternating(count);
+    for (int i = 0; i < count; ++i) multiply_pair();
+  }
+
+  // For cores that start a load and a SMLAD in one cycle: the load first, of what is needed some
+  // SMLADs later, without moving its base. Per pair 15 instructions and 10 cycles instead of 13 and
+  // 13 in LLVM's model of Cortex-M7.
+  void multiply_alternating(int pairs) {
+    const auto load_x = [&](const char* to, int pair, int pixel) {
+      t_.op("ldr", to, Thumb::at("r0", 16 * pair + 4 * pixel));
+    };
+    const auto load_weights = [&](int pair) { t_.op("ldr", "lr", Thumb::at("r1", 4 * pair)); };
+    const auto widen = [&] {
+      t_.op("sxtb16", "r12", "lr", "ror #8");
+      t_.op("sxtb16", "lr", "lr");
+    };
+    const auto smlad = [&](int pixel, int channel) {
+      const std::string sum = Thumb::r(acc(pixel, channel));
+      t_.op("smlad", sum, pixel % 2 == 0 ? "r2" : "r3", channel == 0 ? "lr" : "r12", sum);
+    };
+    load_weights(0);
+    load_x("r2", 0, 0);
+    widen();
+    for (int i = 0; i < pairs; ++i) {
+      const bool next = i + 1 < pairs;
+      for (int p = 0; p < 4; ++p) {
+        if (p < 3) load_x(p % 2 == 0 ? "r3" : "r2", i, p + 1);
+        if (p == 3 && next) load_x("r2", i + 1, 0);
+        smlad(p, 0);
+        if (p == 3 && next) load_weights(i + 1);
+        smlad(p, 1);
+      }
+      if (next) widen();
+    }
+    t_.add("r0", "r0", 16 * pairs, "r12");
+    t_.add("r1", "r1", 4 * pairs, "r12");
+  }
+
+  // Loads follow each other, so that they overlap and nothing waits for the weights.
   void multiply_pair() {
     t_.op("ldr", "r12", Thumb::then_add("r1", 4));
+    load_x(0);
     t_.op("sxtb16", "lr", "r12");
     t_.op("sxtb16", "r12", "r12", "ror #8");
     for (int p = 0; p < tile_.pixels; p += 2) {
-      load_x(p);
+      if (p > 0) load_x(p);
       for (int q = p; q < std::min(p + 2, tile_.pixels); ++q) {
         const char* const x = q == p ? "r2" : "r3";
         t_.op("smlad", Thumb::r(acc(q, 0)), x, "lr", Thumb::r(acc(q, 0)));
@@ -265,7 +308,7 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 4 && tile.pairs % 2 == 0);
   AssemblyFunction out;
   out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
-                 moved_suffix(tile.moved), dsp_suffix(tile.out));
+                 moved_suffix(tile.moved), dsp_suffix(tile.out), tile.starts_two ? "_two" : "");
   out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(2 * tile.pairs, "element"),
                     " of K, ", counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const int32_t*", tile.out);

@@ -25,9 +25,12 @@ int most_pixels(const DspConvPlan& p) {
   return p.form == Form::kRow ? 1 : 4;
 }
 
+// Whether the core starts a load together with a multiplication.
+bool starts_two(const IsaTraits& isa) { return isa.name == "cortex-m7"; }
+
 // For tiles of so many pixels.
 DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pixels,
-                       std::vector<AssemblyFunction>& assembly) {
+                       bool starts_two, std::vector<AssemblyFunction>& assembly) {
   DspFunctions out{pixels, "", ""};
   if (p.form == Form::kDepthwise) {
     const DspDepthwise tile{pixels,          p.x_step,        p.taps.rows, p.taps.cols,
@@ -47,7 +50,7 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
   out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}), assembly);
   out.multiply = use(p.form == Form::kRow ? dsp_row({p.groups(), p.channels, epilogue, p.moved})
                                           : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue,
-                                                      residual_of(p.line), p.moved}),
+                                                      residual_of(p.line), p.moved, starts_two}),
                      assembly);
   return out;
 }
@@ -64,10 +67,12 @@ bool rows_are_aligned(const DspConvPlan& p, const ConvProblem& problem) {
 }  // namespace
 
 DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
-                           const DspEpilogue& epilogue, std::vector<AssemblyFunction>& assembly) {
-  plan.tile = functions(plan, epilogue, std::min(most_pixels(plan), plan.columns), assembly);
+                           const DspEpilogue& epilogue, const IsaTraits& isa,
+                           std::vector<AssemblyFunction>& assembly) {
+  const bool two = starts_two(isa);
+  plan.tile = functions(plan, epilogue, std::min(most_pixels(plan), plan.columns), two, assembly);
   const int rest = plan.columns % plan.tile.pixels;
-  if (rest != 0) plan.rest = functions(plan, epilogue, rest, assembly);
+  if (rest != 0) plan.rest = functions(plan, epilogue, rest, two, assembly);
   if (plan.copies && plan.copied > 0) {
     const DspCopy copy{plan.copied, rows_are_aligned(plan, problem)};
     plan.copy = use(plan.low ? low_copy(copy) : dsp_copy(copy), assembly);

@@ -13,7 +13,8 @@ namespace etch {
 
 // The plan with the names of its functions, which are appended to `assembly`.
 DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
-                           const DspEpilogue& epilogue, std::vector<AssemblyFunction>& assembly);
+                           const DspEpilogue& epilogue, const IsaTraits& isa,
+                           std::vector<AssemblyFunction>& assembly);
 
 // As the generators are told it.
 std::optional<DspResidual> residual_of(const std::optional<rt::DspResidual>& line);

@@ -2,6 +2,7 @@
 // of weights, 4 of activations and 8 VMLADAVA: 14 instructions for 128 products.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "compiler/base/text.h"
@@ -168,30 +169,53 @@ class Writer {
 
   void load_weights(const std::string& q) { t_.op("vldrw.u32", q, Thumb::then_add("r3", 16)); }
 
+  // The first weights of a vector of K. A load and a VMLADAVA that follow each other overlap and
+  // two loads do not, so this goes in front of the last product of the vector before if that is the
+  // last line and said by last_product() not to use `q`.
+  void load_first_weights(const std::string& q) {
+    const bool follows = last_product_ && t_.size() == *last_product_ + 1;
+    load_weights(q);
+    if (follows) t_.move_up(1);
+  }
+  void last_product() { last_product_ = t_.size(); }
+
   // Weights in q0 and q1; the next pixel is loaded before the last one is done.
   void weights_stay(const MveWalk::Vector& at, int n, const char* verb) {
     const bool two = epilogue_.work_registers() >= n + 2;
     const auto x = [&](int p) { return cat("q", n + (two ? p % 2 : 0)); };
-    load_weights("q0");
+    load_first_weights("q0");
     walk_.load(t_, x(0), 0, at);
-    if (n == 2) load_weights("q1");
     for (int p = 0; p < pixels_; ++p) {
+      const bool next = p + 1 < pixels_;
       t_.op(verb, sum(p, 0, n), "q0", x(p));
-      if (two && p + 1 < pixels_) walk_.load(t_, x(p + 1), p + 1, at);
+      if (n == 2 && p == 0) load_weights("q1");
+      if (two && next && (n == 1 || p > 0)) walk_.load(t_, x(p + 1), p + 1, at);
+      if (n == 2 && !next) last_product();
       if (n == 2) t_.op(verb, sum(p, 1, n), "q1", x(p));
-      if (!two && p + 1 < pixels_) walk_.load(t_, x(p + 1), p + 1, at);
+      if (next && (!two || (n == 2 && p == 0))) walk_.load(t_, x(p + 1), p + 1, at);
     }
   }
 
+  // The same with all pixels in registers.
   void pixels_stay(const MveWalk::Vector& at, int n, const char* verb) {
     const bool two = epilogue_.work_registers() >= pixels_ + 2;
     const auto w = [&](int c) { return cat("q", pixels_ + (two ? c % 2 : 0)); };
-    for (int p = 0; p < pixels_; ++p) walk_.load(t_, cat("q", p), p, at);
-    load_weights(w(0));
+    if (two) load_first_weights(w(0));
+    walk_.load(t_, "q0", 0, at);
+    if (!two) load_weights(w(0));
     for (int c = 0; c < n; ++c) {
-      if (two && c + 1 < n) load_weights(w(c + 1));
-      for (int p = 0; p < pixels_; ++p) t_.op(verb, sum(p, c, n), w(c), cat("q", p));
-      if (!two && c + 1 < n) load_weights(w(c + 1));
+      bool loaded = c + 1 == n;  // the next weights
+      for (int p = 0; p < pixels_; ++p) {
+        const bool last = p + 1 == pixels_;
+        if (two && n % 2 == 0 && last && c + 1 == n) last_product();
+        t_.op(verb, sum(p, c, n), w(c), cat("q", p));
+        if (c == 0 && !last) {
+          walk_.load(t_, cat("q", p + 1), p + 1, at);
+        } else if (!loaded && (two || last)) {
+          load_weights(w(c + 1));
+          loaded = true;
+        }
+      }
     }
   }
 
@@ -209,6 +233,7 @@ class Writer {
   int pixels_;
   MveWalk walk_;
   MveEpilogue epilogue_;
+  std::optional<std::size_t> last_product_;  // lines before the last product of a vector
   Thumb t_;
 };
 

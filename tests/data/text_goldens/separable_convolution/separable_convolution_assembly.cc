@@ -252,10 +252,10 @@ ETCH_NAKED void mve_p4_x16_k1_w128_c8_b2_z100_l0_h255_feeb80e4f7142d22(const uin
       // 2 channels
       "vldrw.u32 q0, [r3], #16\n"
       "vldrw.u32 q2, [r1]\n"
-      "vldrw.u32 q1, [r3], #16\n"
       "vmladav.u8 r0, q0, q2\n"
-      "vldrw.u32 q3, [r1, #16]\n"
+      "vldrw.u32 q1, [r3], #16\n"
       "vmladav.u8 r2, q1, q2\n"
+      "vldrw.u32 q3, [r1, #16]\n"
       "vmladav.u8 r4, q0, q3\n"
       "vldrw.u32 q2, [r1, #32]\n"
       "vmladav.u8 r6, q1, q3\n"
