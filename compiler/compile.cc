@@ -219,7 +219,7 @@ struct Compiled {
   std::unique_ptr<Graph> graph;
 };
 
-// Up to the audit: null, or planned and complete but for its origin.
+// Up to the audit: null, or planned and complete except for its origin.
 Compiled compile_unaudited(std::string_view model, const CompileOptions& options,
                            const IsaTraits& isa, Sink& sink, const GraphEdit& edit) {
   Compiled out;

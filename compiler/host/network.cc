@@ -138,7 +138,7 @@ std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing
   return network;
 }
 
-// The bytes of a tensor in a file as large as the greatest size needs; what is behind them is what
+// The bytes of a tensor in a file as large as the greatest size needs; what follows them is what
 // the harness fills memory with.
 constexpr char kUnused = '\xA5';
 
@@ -189,7 +189,7 @@ std::optional<std::vector<Tensor>> Network::read_outputs(const std::vector<Tenso
       return std::nullopt;
     }
     if (content->find_first_not_of(kUnused, bytes.size()) != std::string::npos) {
-      reporter.internal_error(cat("the network wrote behind output ", i, " of this size"));
+      reporter.internal_error(cat("the network wrote after output ", i, " of this size"));
       return std::nullopt;
     }
     if (!bytes.empty()) std::memcpy(bytes.data(), content->data(), bytes.size());

@@ -11,7 +11,6 @@
 #include "compiler/base/text.h"
 #include "compiler/schedule/memory.h"
 #include "compiler/schedule/share_code.h"
-#include "compiler/stage/audit.h"
 #include "compiler/stage/recording.h"
 #include "compiler/stage/size_marks.h"
 
