@@ -1,7 +1,7 @@
 // One program for all sizes of a range, from the programs that were compiled for each single size:
 // see docs/decisions/0024. Programs with the same steps in the same order are a group; the steps at
-// one position of a group that print the same text except for marked numbers (stage/size_marks.h), and
-// have the same constants, are one SizedStep.
+// one position of a group that print the same text except for marked numbers (stage/size_marks.h),
+// and have the same constants, are one SizedStep.
 #pragma once
 
 #include <cstdint>

@@ -250,8 +250,8 @@ TEST_P(SizesRun, GiveTheBitsOfCodeForOneSize) {
   }
 }
 
-// Targets: without vectors, two widths of them, and two emulated machines, one with assembly. The test
-// above has all.
+// Targets: without vectors, two widths of them, and two emulated machines, one with assembly. The
+// test above has all.
 INSTANTIATE_TEST_SUITE_P(Targets, SizesRun,
                          testing::Values("scalar", "avx2", "avx512_vnni", "aarch64", "cortex-m4"),
                          name_of_target);
