@@ -104,8 +104,8 @@ void write_size_declarations(Writer& writer, const EmitContext& context) {
   const std::string name = size_parameter(context.program);
   writer.line(
       cat("// The sizes that run() takes as ", name, "; kInput0Shape, kMacs and so on are"));
-  writer.line(
-      cat("// those of the greatest. Fewer elements of inputs and outputs belong to a smaller one."));
+  writer.line(cat(
+      "// those of the greatest. Fewer elements of inputs and outputs belong to a smaller one."));
   writer.line(cat("inline constexpr size_t kMin", camel(name), " = ", bound->range.least, ";"));
   writer.line(cat("inline constexpr size_t kMax", camel(name), " = ", bound->range.most, ";"));
   for_each_sized_port(context.program, *bound, [&](const Port& port, const auto& shape) {
