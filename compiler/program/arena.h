@@ -1,6 +1,6 @@
 // What generated code relies on about where its memory is: the arena that its caller gives it and
-// its own constants and ports. Stated once, for lowering, the memory planner, Audit, the generated header
-// and reports.
+// its own constants and ports. Stated once, for lowering, the memory planner, Audit, the generated
+// header and reports.
 #pragma once
 
 #include <cstdint>

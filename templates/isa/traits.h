@@ -32,11 +32,11 @@ enum class Objective {
 };
 
 struct IsaTraits {
-  std::string_view name;               // --target; with '_' for '-' also the folder
-  std::string_view title;              // for people: "x86-64 with AVX-512 VNNI"
-  std::string_view vocabulary = {};    // the folder whose vocab.h it takes; empty: its own
-  int lanes = 1;                       // int32 lanes of a vector; a byte vector has 4 * lanes bytes
-  int accumulators = 8;                // the most accumulators a tile may hold
+  std::string_view name;             // --target; with '_' for '-' also the folder
+  std::string_view title;            // for people: "x86-64 with AVX-512 VNNI"
+  std::string_view vocabulary = {};  // the folder whose vocab.h it takes; empty: its own
+  int lanes = 1;                     // int32 lanes of a vector; a byte vector has 4 * lanes bytes
+  int accumulators = 8;              // the most accumulators a tile may hold
   WeightForm weight_form = WeightForm::kS8x4;
   bool broadcast_is_load = false;  // broadcast4 takes no slot of the multiply units
   bool lane_products = false;      // dot4_lane is one instruction, or nearly

@@ -7,9 +7,9 @@
 //   noop_with_empty_axes  (with the input) 1: no axes means that nothing is reduced
 // Elements are taken in row-major order; sums of floats are 16 partial sums (see FloatSum) if the
 // last axis that has more than one element is reduced, else one. The mean is their sum divided by
-// their number; a NaN wins as largest or smallest only if it comes first; sums of integers wrap. Of no
-// elements the sum is 0, the largest -infinity or the type's least value, the smallest the opposite;
-// the mean is refused.
+// their number; a NaN wins as largest or smallest only if it comes first; sums of integers wrap. Of
+// no elements the sum is 0, the largest -infinity or the type's least value, the smallest the
+// opposite; the mean is refused.
 #pragma once
 
 #include <vector>
