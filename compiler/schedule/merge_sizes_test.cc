@@ -95,7 +95,10 @@ TEST(SizeMerger, KeepsStepsWithOtherConstantsApartAndSharesBeginnings) {
     };
     each.steps[0]->constants = {
         {"table", DType::kU8, bytes(static_cast<std::size_t>(size) + 1, 5), ""}};
-    each.steps[1]->constants = {{"odd", DType::kU8, bytes(2, static_cast<int>(size % 2)), ""}};
+    // The first byte is the same.
+    std::vector<std::byte> odd = bytes(2, 9);
+    odd[1] = std::byte(size % 2);
+    each.steps[1]->constants = {{"odd", DType::kU8, odd, ""}};
   });
   ASSERT_EQ(program->steps.size(), 3U);
   EXPECT_EQ(program->steps[0]->constants[0].bytes.size(), 5U);

@@ -47,6 +47,14 @@ TEST(SizeMarks, FunctionsThatNeedTheSizeTakeIt) {
     EXPECT_TRUE(filler.done());
   }
   {
+    // What it calls needs it.
+    const std::vector<SizeFormula> numbers = {twice, three, three, none};
+    MarkFiller filler(numbers);
+    filler.fill("g", callee);
+    EXPECT_EQ(filler.fill("f", body(3, 3)),
+              "void f(const float* x, int size) { loop(3); g(x + row * 3, size); }");
+  }
+  {
     const std::vector<SizeFormula> numbers = {three, three, three, none};
     MarkFiller filler(numbers);
     EXPECT_EQ(filler.fill("g", callee), "void g(const float* y) { use(y + 3); }");
