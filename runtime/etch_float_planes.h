@@ -130,7 +130,7 @@ ETCH_INLINE void finish_lines(const Tile<lanes, count, rows>& tile, const FloatE
     finish_lines(tile.rest, end, c + end.c_column, y + y_channel, y_channel, at);
 }
 
-// x, in a register: read once for all rows of a tile, since it may lie across two lines of a cache.
+// x, in a register: read once for all rows of a tile, since it may cross two lines of a cache.
 template <int lanes>
 ETCH_INLINE Floats<lanes> in_register(const Floats<lanes>& x) {
   Floats<lanes> out = x;

@@ -56,7 +56,7 @@ def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
 
 
 class _Graph:
-    """Who computes a tensor, and constants behind DequantizeLinear."""
+    """Who computes a tensor, and the constants that DequantizeLinear reads."""
 
     def __init__(self, model: onnx.ModelProto, constants: Constants):
         self.constants = constants

@@ -64,6 +64,7 @@ TEST_P(BenchCyclesOf, AreThereForTheNetworkAndEachLayer) {
   EXPECT_LT(report["cycle_model"]["unknown_instructions"].get<std::int64_t>(), instructions / 20);
 }
 
+// Targets: one for each model of a pipeline.
 INSTANTIATE_TEST_SUITE_P(Targets, BenchCyclesOf,
                          testing::Values("cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55",
                                          "aarch64", "aarch64-dotprod", "riscv64"),
@@ -82,6 +83,7 @@ TEST_F(BenchCycles, ArePrintedWithTheirModel) {
 }
 
 TEST_F(BenchCycles, NameTheTargetsThatHaveAModel) {
+  // Targets: a core without a model, and this machine.
   for (const char* target : {"cortex-m0", "scalar"}) {
     const ProcessResult result = etch({"bench", kDigits, "--target", target, "--cycles"});
     EXPECT_EQ(result.exit_code, 1) << target;

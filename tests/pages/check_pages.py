@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every command that README.md, CONTRIBUTING.md, SECURITY.md and the pages of docs/ and examples/ show, page by page, in
-an empty folder for each, as a reader would who stands in a clone and follows the page from its top.
+an empty folder for each, as a reader would who is in a clone and follows the page from its top.
 
   tests/pages/run build/release/bin/etch               all pages
   tests/pages/run build/release/bin/etch docs/cli.md   this one
@@ -112,7 +112,7 @@ def check(name):
             if wrong:
                 faults.append(f"{name}:{command.line}: {words}: {wrong}")
     faults += [f"{name}: no command {words!r}, of which plan.py knows" for words in {*reasons, *codes} - set(seen)]
-    faults += [f"{name}: {words}: {lie}" for words in reasons if (lie := reasons[words].lie(ROOT))]
+    faults += [f"{name}: {words}: {fault}" for words in reasons if (fault := reasons[words].fault(ROOT))]
     return faults, len(seen) - left, left
 
 

@@ -23,7 +23,7 @@ class Reason:
     file: str = ""  # runs the command elsewhere
     words: str = ""  # are in that file
 
-    def lie(self, root: pathlib.Path) -> str:
+    def fault(self, root: pathlib.Path) -> str:
         """What of it is not true any more; empty if all is."""
         if self.file and self.words not in (root / self.file).read_text():
             return f"{self.file} has no {self.words!r}"

@@ -87,6 +87,7 @@ TEST(FlashBound, OfEveryRealNetworkIsHeld) {
   for (const char* const kind : {"nets", "round2/nets"}) {
     for (const auto& entry : fs::directory_iterator(kModels / kind)) {
       const std::string name = entry.path().filename();
+      // Targets: one for each way to pack weights.
       for (const std::string target : {"avx512_vnni", "avx2", "scalar", "cortex-m4"}) {
         Sink sink;
         const auto bytes = read_model_file((entry.path() / "model.onnx").string(), {}, sink);
