@@ -12,7 +12,7 @@ namespace etch {
 
 namespace {
 
-constexpr std::string_view kAllHelps = " (--qdq all takes both types)";
+constexpr std::string_view kAllHelps = " (--qdq all may take both types)";
 
 std::string title(const Node& node) {
   if (node.name.empty()) return cat(printable(node.op_type), " #", node.index);

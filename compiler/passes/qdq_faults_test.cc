@@ -66,7 +66,7 @@ TEST(QdqFaults, NamesTypesThatDoNotFit) {
   Convolution model(kZeroU8);
   model.output("y", 1, kZeroS8);
   EXPECT_EQ(missed(model),
-            Lines{"Conv: the output is int8, needs uint8 as input 0 (--qdq all takes both "
+            Lines{"Conv: the output is int8, needs uint8 as input 0 (--qdq all may take both "
                   "types)"});
 }
 
