@@ -6,8 +6,10 @@
 # that a new file changes one group. Names of a group differ, also those in anonymous namespaces; UnityGroups in tests/house
 # looks. Alone stay files with options of their own, and:
 #   - files that compile kernels, as that takes most of their time
-#   - etch_alone: their short names, of registers, places on the stack, or inputs, are clear beside the code only
+#   - check.cc, of which the fuzzing programs have their own (fuzz/finding.cc)
+#   - the rest of etch_alone: their short names, of registers, places on the stack, or inputs, are clear beside the code only
 set(etch_alone
+  "compiler/base/check\\.cc"
   "compiler/kernels/conv/(dsp|helium)/([a-z]*_function|low|mla)\\.cc"
   "compiler/passes/functions/(attention|group_query_attention|multi_head_attention)\\.cc")
 list(JOIN etch_alone "|" etch_alone)
