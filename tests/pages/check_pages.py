@@ -112,7 +112,7 @@ def check(name):
             if wrong:
                 faults.append(f"{name}:{command.line}: {words}: {wrong}")
     faults += [f"{name}: no command {words!r}, of which plan.py knows" for words in {*reasons, *codes} - set(seen)]
-    faults += [f"{name}: {words}: {fault}" for words in reasons if (fault := reasons[words].fault(ROOT))]
+    faults += [f"{name}: {words}: {stale}" for words in reasons if (stale := reasons[words].fault(ROOT))]
     return faults, len(seen) - left, left
 
 
