@@ -234,6 +234,11 @@ def _compare(
     return {each.point.at: each.result() for each in sums}
 
 
+def shapes_of(samples: Samples) -> dict[str, tuple[int, ...]]:
+    """Of the inputs of the first sample, which fix the symbolic sizes of a network."""
+    return {name: array.shape for name, array in samples[0].items()}
+
+
 def debug(
     model: Model,
     against: Model,
@@ -252,7 +257,7 @@ def debug(
     found = Samples(pathlib.Path(data), _reference.shapes(mine))
     if len(_reference.inputs(mine)) != len(_reference.inputs(other)):
         raise EtchError("the networks have different numbers of inputs", 1)
-    shapes = {name: array.shape for name, array in found[0].items()}
+    shapes = shapes_of(found)
     results: dict[str, TensorDifference] = {}
     for quantized in (True, False):
         part = [point for point in points if point.quantized is quantized]

@@ -157,14 +157,16 @@ def _run_debug(options: argparse.Namespace) -> int:
 
 
 def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifference], summary: list[str]) -> None:
-    from . import _accuracy, _network, _reference
+    from . import _accuracy, _debug, _network, _reference
+    from ._samples import Samples
 
+    model, name = _reference.load(options.model), pathlib.Path(options.model).stem
+    shapes = _debug.shapes_of(Samples(options.data, _reference.shapes(model)))
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
-        name = pathlib.Path(options.model).stem
-        _network.generate(_reference.load(options.model), folder, options.target, name=name if name.isidentifier() else None)
-        page = (pathlib.Path(folder) / "report.html").read_text()
+        _network.generate(model, folder, options.target, name=name if name.isidentifier() else None, input_shape=shapes)
+        page = (pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")
     text = _accuracy.section(found, pathlib.Path(options.against).name, summary)
-    pathlib.Path(options.report).write_text(_accuracy.with_section(page, text))
+    pathlib.Path(options.report).write_text(_accuracy.with_section(page, text), encoding="utf-8")
 
 
 def _parser() -> _Parser:

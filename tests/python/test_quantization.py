@@ -12,7 +12,7 @@ import pytest
 from conftest import DIGITS
 from etch_onnx import _by_hand, _debug, _reference
 from etch_onnx._samples import Samples
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 
 def command(*words: object) -> "subprocess.CompletedProcess[str]":
@@ -176,6 +176,17 @@ def test_debug_writes_out_the_first_element_that_differs(quantized: etch.Quantiz
     text = page.read_text()
     assert text.index('<h2 id="accuracy">') < text.index('<h2 id="graph">') and '<a href="#accuracy">' in text
     assert ": accumulator " in text and text.count("<td>r_QuantizeLinear_Output</td>") == 1
+
+
+def test_the_report_of_debug_has_the_sizes_of_the_samples(tmp_path: pathlib.Path) -> None:
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "words", 4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "net", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    np.save(tmp_path / "sample.npy", np.ones((1, 3, 4), np.float32))
+    done = command("debug", tmp_path / "net.onnx", "--against", tmp_path / "net.onnx", "--data", tmp_path,
+                   "--report", tmp_path / "report.html")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "1\u00d73\u00d74" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_other_commands_are_the_programs(tmp_path: pathlib.Path) -> None:
