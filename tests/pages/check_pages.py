@@ -13,6 +13,7 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ def lay_out(folder, name):
 
 
 def run(command, folder):
-    """Exit code and everything printed."""
+    """Exit code, None after too long a time, and everything printed."""
     environment = {**os.environ, "PATH": f"{folder}/.bin:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
                    "PYTHONPATH": str(ROOT / "python"), "NO_COLOR": "1", "COLUMNS": "120",
                    "ETCH": str(ROOT)}  # fmt: skip
@@ -62,12 +63,15 @@ def run(command, folder):
         words = [sys.executable, "-c", plan.PYTHON_BEFORE + command.text]
     else:
         words = ["bash", "--noprofile", "--norc", "-eu", "-o", "pipefail", "-c", command.text]
-    try:
-        done = subprocess.run(words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)  # fmt: skip
-    except subprocess.TimeoutExpired as late:
-        return None, (late.output or b"").decode(errors="replace")
-    return done.returncode, done.stdout
+    with subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", stdin=subprocess.DEVNULL, start_new_session=True) as running:  # fmt: skip
+        try:
+            printed, _ = running.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)  # with the emulators and compilers that it started
+            printed, _ = running.communicate()
+            return None, printed
+    return running.returncode, printed
 
 
 def fault(command, folder, code):

@@ -55,6 +55,10 @@ FIXTURES = {
         shell("etch record model.onnx --inputs random --count 1 --dim seq=5"),
     ],
     "docs/evidence.md": [small("model.onnx")],
+    "docs/firmware.md": [
+        shell("etch compile examples/digits/model.onnx -o net --name digits --target cortex-m4 --weights binary"),
+        shell("cp net/digits_weights.bin ."),
+    ],
     "docs/golden.md": [small("net.onnx")],
     "docs/proof.md": [small("model.onnx")],
     "docs/python.md": [small("model.onnx"), float_and_samples],

@@ -1,12 +1,16 @@
-"""How tests/pages reads pages: which blocks have commands, where one ends, and what a page shows of their output."""
+"""How tests/pages reads pages: which blocks have commands, where one ends, what a page shows of their output, and what is
+wrong with a page."""
 
 import pathlib
 import sys
+import time
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "pages"))
 import blocks  # noqa: E402
+import check_pages  # noqa: E402
+import plan  # noqa: E402
 
 
 def of(*lines: str) -> list[blocks.Command]:
@@ -40,3 +44,41 @@ def test_lines_that_were_not_printed_are_found() -> None:
     assert blocks.not_shown(command, "took 3 s\narena 12\n") is None
     assert blocks.not_shown(command, "took 3 s\narena 123\n") == "arena 12"
     assert blocks.not_shown(command, "it took 3 s\narena 12\n") == "took ..."
+
+
+@pytest.fixture
+def page(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A page of a clone without tools and examples."""
+    for folder in ("docs", "examples", "tools"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr(check_pages, "ROOT", tmp_path)
+    return tmp_path / "docs/page.md"
+
+
+def test_commands_run_and_their_faults_are_named(page: pathlib.Path) -> None:
+    page.write_text("```console\n$ echo a\na\n$ echo b\nc\n$ false\n```\n")
+    faults, ran, left = check_pages.check("docs/page.md")
+    assert (ran, left) == (3, 0)
+    assert [each.splitlines()[0] for each in faults] == [
+        "docs/page.md:4: echo b: did not print: c",
+        "docs/page.md:6: false: exit code 1, not 0",
+    ]
+
+
+def test_reasons_that_are_not_true_any_more_are_faults(page: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.write_text("```console\n$ false\n```\n")
+    (page.parent.parent / "run").write_text("echo")
+    reasons = {"false": plan.Reason("", "run", "false"), "gone": plan.Reason("")}
+    monkeypatch.setitem(plan.NOT_RUN, "docs/page.md", reasons)
+    faults, ran, left = check_pages.check("docs/page.md")
+    assert (ran, left) == (0, 1)
+    assert faults == ["docs/page.md: no command 'gone', of which plan.py knows", "docs/page.md: false: run has no 'false'"]
+
+
+def test_a_command_that_takes_too_long_ends_with_what_it_started(page: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.write_text("```console\n$ echo begun; sleep 60 & sleep 60\n```\n")
+    monkeypatch.setattr(check_pages, "SECONDS", 1)
+    begin = time.monotonic()
+    (fault,) = check_pages.check("docs/page.md")[0]
+    assert "takes more than 1 s\nbegun" in fault
+    assert time.monotonic() - begin < 30, "nothing holds the output open"
