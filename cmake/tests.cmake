@@ -105,10 +105,13 @@ if(Python3_FOUND)
   add_test(NAME spec_vectors COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/spec-vectors --check)
   add_test(NAME coding_rules COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/coding-rules --check-page
     --etch $<TARGET_FILE:etch> --targets scalar)
-  # The pages of docs/ make a site without a broken link, and their commands run.
+  # The pages of docs/ make a site without a broken link, and their commands run: in parts, as they take minutes.
   add_test(NAME site COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/site --check)
-  add_test(NAME page_commands COMMAND ${PROJECT_SOURCE_DIR}/tests/pages/run $<TARGET_FILE:etch>)
-  set_tests_properties(site page_commands PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500)
+  foreach(part RANGE 1 4)
+    add_test(NAME page_commands_${part} COMMAND ${PROJECT_SOURCE_DIR}/tests/pages/run $<TARGET_FILE:etch> --shard ${part}/4)
+    set_tests_properties(page_commands_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  endforeach()
+  set_tests_properties(site PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
   add_test(NAME journeys COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/journeys --short --etch $<TARGET_FILE:etch>)
   set_tests_properties(journeys PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
   set_tests_properties(coding_rules PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
@@ -156,7 +159,7 @@ add_test(NAME attack COMMAND ${PROJECT_SOURCE_DIR}/tools/attack --models 200 --j
 set_tests_properties(attack PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 # These take longest, so they start first: at the end one of them would keep one core busy and the others idle.
-foreach(test journeys attack coding_rules evidence python_package)
+foreach(test journeys attack coding_rules evidence python_package page_commands_1 page_commands_2 page_commands_3 page_commands_4)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST 1000)
   endif()
