@@ -43,7 +43,12 @@ std::optional<Tensor> read_bare_file(const std::string& path, const Port& port, 
                    type_and_shape(port.dtype, port.shape), " has ", elements.size()));
     return std::nullopt;
   }
-  std::memcpy(elements.data(), bytes->data(), bytes->size());
+  if (port.dtype == DType::kBool &&
+      !std::ranges::all_of(*bytes, [](char flag) { return flag == 0 || flag == 1; })) {
+    sink.error(DiagKind::kTensor, "", "has a bool that is neither 0 nor 1");
+    return std::nullopt;
+  }
+  if (!elements.empty()) std::memcpy(elements.data(), bytes->data(), bytes->size());
   return tensor;
 }
 
@@ -154,7 +159,7 @@ std::vector<Shape> shapes_of_inputs(const fs::path& folder) {
   while (true) {
     const fs::path path = tensor_path(folder, "input", shapes.size());
     std::error_code error;
-    if (!fs::is_regular_file(path, error)) return shapes;
+    if (path.extension() == kBare || !fs::is_regular_file(path, error)) return shapes;
     const std::optional<Tensor> tensor = read_tensor_file(path.string(), ignored);
     if (!tensor) return shapes;
     shapes.push_back(tensor->shape());

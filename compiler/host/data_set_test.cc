@@ -1,0 +1,68 @@
+// Which file of a folder of test data is read, and what is refused of bare elements.
+#include "compiler/host/data_set.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "compiler/import/tensor_proto.h"
+
+namespace etch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+class DataSet : public testing::Test {
+ protected:
+  DataSet() { fs::create_directories(folder_); }
+  ~DataSet() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+  std::optional<std::vector<Tensor>> read(DType dtype, Shape shape) const {
+    Port port;
+    port.dtype = dtype;
+    port.shape = std::move(shape);
+    Reporter reporter(Verbosity::kQuiet);
+    return read_inputs(folder_, std::vector<Port>{port}, reporter);
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / ("etch_data_set_test_" + std::to_string(::getpid()));
+};
+
+TEST_F(DataSet, BareElementsHaveTypeAndShapeOfTheirInput) {
+  write("input_0.bin", "\xfb\x07");
+  EXPECT_EQ(read(DType::kS8, {2, 1}), std::vector{Tensor::of<std::int8_t>({2, 1}, {-5, 7})});
+  EXPECT_EQ(read(DType::kS8, {3}), std::nullopt);
+  EXPECT_EQ(read(DType::kS8, {1}), std::nullopt);
+}
+
+TEST_F(DataSet, BareBoolsAreZeroOrOne) {
+  write("input_0.bin", std::string("\0\1", 2));
+  EXPECT_NE(read(DType::kBool, {2}), std::nullopt);
+  write("input_0.bin", std::string("\0\7", 2));
+  EXPECT_EQ(read(DType::kBool, {2}), std::nullopt);
+}
+
+TEST_F(DataSet, SerializedTensorsComeBeforeBareElements) {
+  const Tensor tensor = Tensor::of<std::int8_t>({1}, {3});
+  write("input_0.bin", "\x04");
+  write("input_0.pb", tensor_file(tensor, "x"));
+  EXPECT_EQ(read(DType::kS8, {1}), std::vector{tensor});
+}
+
+// A serialized tensor under this name has elements of its own: its bytes.
+TEST_F(DataSet, BareElementsSayNoShape) {
+  write("input_0.bin", tensor_file(Tensor::of<std::int8_t>({1}, {3}), "x"));
+  EXPECT_TRUE(shapes_of_inputs(folder_).empty());
+  fs::rename(folder_ / "input_0.bin", folder_ / "input_0.pb");
+  EXPECT_EQ(shapes_of_inputs(folder_), std::vector<Shape>{{1}});
+}
+
+}  // namespace
+}  // namespace etch::cli
