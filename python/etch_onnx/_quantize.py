@@ -155,7 +155,7 @@ def quantize(
     entropy, percentile or distribution. exclude: nodes that stay float. data_sets: how many samples become test data.
     samples: calibrate with the first so many only."""
     loaded = _reference.load(model)
-    found = Samples(calibration, _reference.shapes(loaded))
+    found = Samples(calibration, _reference.shapes(loaded), _reference.doubles(loaded))
     settings = _settings(activations, qoperator, per_tensor, method, exclude or [])
     folder = pathlib.Path(output)
     folder.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ def record(
         ports = _reference.inputs(loaded)
         samples = [random_sample(ports, seed + k, dim or {}) for k in range(count or 1)]
     else:
-        found = Samples(inputs, _reference.shapes(loaded))
+        found = Samples(inputs, _reference.shapes(loaded), _reference.doubles(loaded))
         samples = [found[k] for k in range(min(count or len(found), len(found)))]
     folders = []
     for k, sample in enumerate(samples):

@@ -62,6 +62,12 @@ def shapes(model: onnx.ModelProto) -> dict[str, tuple[int | None, ...]]:
     }
 
 
+def doubles(model: onnx.ModelProto) -> set[str]:
+    """The inputs of float64."""
+    onnx, _ = packages()
+    return {port.name for port in inputs(model) if port.type.tensor_type.elem_type == onnx.TensorProto.DOUBLE}
+
+
 def session(model: Path | onnx.ModelProto) -> onnxruntime.InferenceSession:
     """Runs every quantized group in integers, which is what Etch computes; floats as they are."""
     _, ort = packages()

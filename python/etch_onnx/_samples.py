@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,22 +96,23 @@ def _split(path: pathlib.Path, stacked: Sample, shapes: Mapping[str, tuple[int |
     return [{name: one(name, k) for name in stacked} for k in range(counts.pop())]
 
 
-def _fitted(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """An array as people save it: without the batch axis if that is 1 or open, in float64 as numpy computes."""
+def _fitted(array: NDArray[Any], shape: tuple[int | None, ...], double: bool) -> NDArray[Any]:
+    """An array as people save it: without the batch axis if that is 1 or open, in float64 as numpy computes, which stays so
+    only if it is `double` that the network takes."""
     if array.ndim == len(shape) - 1 and shape[0] in (None, 0, 1):
         array = array[np.newaxis]
-    return array.astype(np.float32) if array.dtype == np.float64 else array
+    return array.astype(np.float32) if array.dtype == np.float64 and not double else array
 
 
 class Samples:
     """Inputs of a network, one dictionary per sample, read when they are needed.
 
     `shapes`: of the network's inputs, None for an open size. Arrays of .npy and .npz files may lack the batch axis, and
-    those of float64 become float32, which networks take."""
+    those of float64 become float32, except for the inputs in `doubles`."""
 
-    def __init__(self, source: Path, shapes: Mapping[str, tuple[int | None, ...]]):
+    def __init__(self, source: Path, shapes: Mapping[str, tuple[int | None, ...]], doubles: Collection[str] = ()):
         path = pathlib.Path(source)
-        self._shapes = shapes
+        self._shapes, self._doubles = shapes, doubles
         self._names = list(shapes)
         self._stacked: list[Sample] = []
         self._files: list[pathlib.Path] = []
@@ -133,7 +134,7 @@ class Samples:
         if path is not None and path.is_dir():
             return read_data_set(path, self._names)
         sample = self._stacked[k] if path is None else _named(path, self._names)
-        return {name: _fitted(array, self._shapes[name]) for name, array in sample.items()}
+        return {name: _fitted(array, self._shapes[name], name in self._doubles) for name, array in sample.items()}
 
 
 def random_sample(ports: Sequence[onnx.ValueInfoProto], seed: int, dims: Mapping[str, int]) -> Sample:

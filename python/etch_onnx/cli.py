@@ -161,7 +161,7 @@ def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifferen
     from ._samples import Samples
 
     model, name = _reference.load(options.model), pathlib.Path(options.model).stem
-    shapes = _debug.shapes_of(Samples(options.data, _reference.shapes(model)))
+    shapes = _debug.shapes_of(Samples(options.data, _reference.shapes(model), _reference.doubles(model)))
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         _network.generate(model, folder, options.target, name=name if name.isidentifier() else None, input_shape=shapes)
         page = (pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")

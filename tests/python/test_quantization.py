@@ -139,6 +139,8 @@ def test_samples_are_taken_as_people_save_them(tmp_path: pathlib.Path) -> None:
     for sample in Samples(tmp_path, shapes):
         assert sample["x"].shape == (1, 3, 4, 4) and sample["x"].dtype == np.float32
     np.save(tmp_path / "all.npy", np.ones((5, 3, 4, 4)))
+    (kept,) = {sample["x"].dtype for sample in Samples(tmp_path / "0.npy", shapes, doubles={"x"})}
+    assert kept == np.float64
     together = Samples(tmp_path / "all.npy", shapes)
     assert len(together) == 5 and together[4]["x"].shape == (1, 3, 4, 4) and together[4]["x"].dtype == np.float32
 
