@@ -23,6 +23,22 @@ TEST(ParseDim, RefusesWhatIsNoSize) {
   }
 }
 
+TEST(ParseBound, TakesTheGreatestSizeAndTheLeast) {
+  const auto bound = parse_bound("seq<=128");
+  ASSERT_TRUE(bound);
+  EXPECT_EQ(bound->symbol, "seq");
+  EXPECT_EQ(bound->least, 1);
+  EXPECT_EQ(bound->most, 128);
+  EXPECT_EQ(parse_bound("8<=a<=9")->least, 8);
+}
+
+TEST(ParseBound, RefusesWhatIsNotMoreThanOneSizeFromOneOn) {
+  for (const char* text : {"seq=4", "seq<4", "<=4", "seq<=", "seq<=1", "0<=seq<=4", "4<=seq<=4",
+                           "-1<=seq<=4", "seq<=99999999999999999999"}) {
+    EXPECT_FALSE(parse_bound(text)) << text;
+  }
+}
+
 TEST(ParseShape, TakesSizesBetweenCommas) {
   const auto shape = parse_shape("data:0=1,3,224,224");
   ASSERT_TRUE(shape);

@@ -66,7 +66,7 @@ std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string&
 std::optional<std::pair<std::string, std::string>> parse_constant(const std::string& text);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
-// a size is less than 1.
+// a size is negative.
 std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text);
 
 // "seq<=128", "8<=seq<=128": more than one size from 1 on. Null if malformed.

@@ -160,6 +160,7 @@ TEST_F(Sizes, RefusalsNameTheSizeAndWhatHelps) {
   };
   const Refusal refusals[] = {
       {{"--dim", "seq<=1"}, 1, "expected NAME<=N with N >= 2"},
+      {{"--dim", "0<=seq<=9"}, 1, "LEAST<=NAME<=N with 1 <= LEAST < N"},
       {{"--dim", "seq<=9", "--dim", "batch<=4"}, 2, "only one size can have a bound: fix 'batch'"},
       {{"--dim", "seq<=9999"}, 2, "asks for 9999 sizes of 'seq', each of which is compiled"},
       {{"--dim", "seq<=9", "--threads", "2"}, 2, "cannot have several threads; --dim seq=N"},
