@@ -160,7 +160,8 @@ def count(etch, checkout, target, model, build):
     """Instructions and modelled cycles (None without llvm-mca) of one inference, arena and flash in bytes."""
     checkout, build, model = checkout.resolve(), build.resolve(), model.resolve()
     check(checkout)
-    folder = build / target
+    which = hashlib.sha256(f"{checkout} {version(checkout)}".encode()).hexdigest()[:8]
+    folder = build / f"{target}-{which}"  # another checkout has another library
     folder.mkdir(parents=True, exist_ok=True)
     library(checkout, target, folder)
     board_files(etch, target, folder)
