@@ -7,10 +7,10 @@
 //                           QuantizeLinear with scale 1
 //   Mean                    Sum, and Mul by fl(1 / n)
 //   Add, Mod, Max ... of 8 and 16 bits    Cast to int32, the same there, Cast back
-//   Add, Max, BitShift ... of uint32 and uint64    the same on int32 or int64, with what orders
-//   need Equal, Less ... of 16 bits, uint32, uint64     the same on int32 or int64 Relu, Abs, Neg,
-//   Sign of integers      Max, Sub and Min, of 8 and 16 bits in int32 RNN, GRU, LSTM          see
-//   expand_recurrent.h
+//   Add, Max, BitShift ... of uint32, uint64   the same on int32 or int64, and what order needs
+//   Equal, Less ... of 16 bits, uint32, uint64  the same on int32 or int64
+//   Relu, Abs, Neg, Sign of integers      Max, Sub and Min, of 8 and 16 bits in int32
+//   RNN, GRU, LSTM          see expand_recurrent.h
 // Each step rounds as the operator's own definition does.
 #pragma once
 

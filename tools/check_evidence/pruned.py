@@ -62,7 +62,11 @@ class Pruned:
     # ---- who shares a tensor ----
     def check(self, report):
         for index, kept in self.kept.items():
-            node = self.model.nodes[index]
+            node = self.model.nodes[index] if 0 <= index < len(self.model.nodes) else None
+            if node is None or node.op_type not in CONVOLUTIONS:
+                report.wrong("pruned", f"node {index}: is no convolution that could lose channels")
+                self.bad.add(index)
+                continue
             size = self.weights(node).shape
             if any(v != sorted(set(v)) or v and not 0 <= v[0] <= v[-1] < n for v, n in
                    ((kept["outputs"], size[0]), (kept["inputs"], size[1]))):

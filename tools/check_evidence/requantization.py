@@ -93,6 +93,7 @@ class Requantization:
         else:
             good = (kind == "integer") == forms and (kind == "int32") == (op in ("ConvInteger", "MatMulInteger"))
         good = good and (kind != "float" or traced["uses_floats"])
+        good = good and step.get("residual", False) == (op == "QLinearConvAdd")
         if not good:
             self.report.wrong("kind", f"{step['step']}: {op} is not computed as {kind}")
         return good

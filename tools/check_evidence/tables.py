@@ -38,6 +38,8 @@ EXACT = {"Relu": lambda v, a: np.maximum(v, F(0)), "Sqrt": lambda v, a: np.sqrt(
          "HardSigmoid": lambda v, a: np.clip((F(a.get("alpha", 0.2)) * v).astype(F) + F(a.get("beta", 0.5)), F(0), F(1))}
 TWO = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}
 
+# Which inputs are the scale and zero point of the result.
+ENDS = {"QLinearSigmoid": 3, "QLinearLeakyRelu": 3, "QLinearAdd": 6, "QLinearMul": 6, "QLinearConv": 6, "QLinearMatMul": 6}
 FUSED = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 
 
@@ -161,13 +163,32 @@ def target_of(model, index):
         name = model.nodes[after].output[0]
 
 
+def type_of(model, name):
+    """That of the quantized tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
+    index = model.producer.get(name)
+    node = None if index is None else model.nodes[index]
+    if node is not None and node.op_type == "QuantizeLinear":
+        q = model.quantize(index) if len(node.input) > 2 and node.input[2] else None
+    elif node is not None and node.op_type in ENDS:
+        i = [*node.input, "", ""]
+        q = model.scalars(i[ENDS[node.op_type]], i[ENDS[node.op_type] + 1])
+    else:
+        q = None
+    return None if q is None else q.dtype
+
+
 def check(model, step, traced, report, code):
     name, entries = step["step"], step["entries"]
     in_code(step, traced, report, code)
     if not 0 <= step["node"] < len(model.nodes):
         raise CannotJudge("made by the compiler for a node within a function or loop")
+    target = target_of(model, step["node"])
+    for end, tensor in (("from", step["input"]), ("to", target)):
+        if step[end] not in ("int8", "uint8") or step[end] != (type_of(model, tensor) or step[end]):
+            report.wrong("table", f"{name}: {end} {step[end]}, by the model {type_of(model, tensor) or 'a type of 8 bits'}")
+            return
     function = Function(model, step["input"], step["from"])
-    low, high = function.values(target_of(model, step["node"]))
+    low, high = function.values(target)
     model.consulted |= function.nodes
     signed = np.asarray([e - 256 if step["to"] == "int8" and e > 127 else e for e in entries])
     off = np.flatnonzero((signed < low) | (signed > high))

@@ -114,10 +114,9 @@ class Words:
         for axis, expected in zip(axes, window_rules(node, axes)):
             if axis != expected:
                 self.wrong("windows", f"{where}: {axis}, by the model {expected}")
-        if "mean" in step["kind"] or step["kind"] == "average":
-            counted = bool(attributes(node).get("count_include_pad")) and "Global" not in node.op_type
-            if step["counts_padding"] != counted:
-                self.wrong("windows", f"{where}: what is divided by")
+        counted = step["kind"] != "maximum" and bool(attributes(node).get("count_include_pad"))
+        if step["counts_padding"] != (counted and "Global" not in node.op_type):
+            self.wrong("windows", f"{where}: what is divided by")
 
     def maximum(self, step, traced):
         self.windows(step, traced)

@@ -255,6 +255,19 @@ TEST(Compositions, EinsumRefusesWhatDoesNotFit) {
   }
 }
 
+// Not also of the attributes that were not read any more.
+TEST(Compositions, RefusalsAreOfWhatIsWrong) {
+  OneOperator einsum("Einsum", 13);
+  einsum.input(Tensor(DType::kF32, {2, 0})).attribute("equation", std::string("ij->ji"));
+  EXPECT_EQ(einsum.errors(),
+            "model: error[E-UNSUPPORTED]: node #0 (Einsum): input 0: an empty tensor cannot be "
+            "compiled\n");
+  OneOperator gated("SwiGLU", 28);
+  gated.input(counting({2})).input(counting({3})).attribute("alpha", 2.0F);
+  EXPECT_EQ(gated.errors(),
+            "model: error[E-SHAPE]: node #0 (SwiGLU): shapes [2] and [3] must be equal\n");
+}
+
 TEST(Compositions, WindowsOfLpPoolAndMaxPool) {
   OneOperator pool("LpPool", 18);
   pool.input(f32({1, 1, 3}, {3, 4, 12})).attribute("kernel_shape", Ints{2});

@@ -28,6 +28,7 @@ Shape along(std::size_t rank, std::size_t axis, std::int64_t size) {
 }
 
 std::vector<Node> Parts::finish() {
+  if (failed_) return {};  // and may have left attributes that it knows
   for (const auto& [name, value] : attributes_)
     fail(DiagKind::kAttr, cat("attribute '", printable(name), "' is not known"));
   if (failed_ || (parts_.empty() && given_.empty())) return {};

@@ -345,6 +345,13 @@ TEST(TensorScatter, WritesFromAnIndexOnAndAroundTheEnd) {
             f32({2, 3, 1}, {-2, 2, -1, 4, -3, -4}));
 }
 
+TEST(TensorScatter, LeavesACacheWithoutPositions) {
+  const Tensor nothing(DType::kF32, {1, 0, 2});
+  EXPECT_EQ(run_one("TensorScatter", {nothing, nothing, s64({1}, {0})}, 1,
+                    {{"mode", std::string("circular")}})[0],
+            nothing);
+}
+
 TEST(SwiGLU, IsTheGatedProduct) {
   const Tensor a = f32({2}, {0, 2}), b = f32({2}, {7, 3});
   const Tensor swish = run_one("Swish", {a}, 1, {{"alpha", 2.0F}})[0];

@@ -75,6 +75,7 @@ void write_tensor_scatter(Parts& parts) {
   if (!parts.allows(2, DType::kS64, {cache[0]})) return;
   if (!has_at_most({update[at]}, kMostPlaces))
     return parts.fail(DiagKind::kLimit, cat("more than ", kMostPlaces, " places in an update"));
+  if (cache[at] == 0) return parts.give(0, parts.input(0));  // "circular" divides by it
   const ValueId first = first_places(parts, cache[0], cache.size());
   const ValueId steps =
       parts.positions(DType::kS64, 0, update[at], along(cache.size(), at, update[at]));
