@@ -23,6 +23,19 @@ TEST(ParseDim, RefusesWhatIsNoSize) {
   }
 }
 
+TEST(ParseBound, TakesANameBetweenTheLeastAndTheMost) {
+  EXPECT_EQ(parse_bound("seq<=8"), (SizeRange{"seq", 1, 8}));
+  EXPECT_EQ(parse_bound("2<=seq<=8"), (SizeRange{"seq", 2, 8}));
+}
+
+TEST(ParseBound, RefusesWhatIsNoRange) {
+  for (const char* text :
+       {"", "N", "N=3", "<=8", "N<=", "N<=0", "N<=1", "0<=N<=8", "-1<=N<=8", "8<=N<=8", "9<=N<=8",
+        "x<=N<=8", "N<=8x", "N<=99999999999999999999", "0<=N<=9223372036854775807"}) {
+    EXPECT_FALSE(parse_bound(text)) << text;
+  }
+}
+
 TEST(ParseShape, TakesSizesBetweenCommas) {
   const auto shape = parse_shape("data:0=1,3,224,224");
   ASSERT_TRUE(shape);

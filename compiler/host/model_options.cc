@@ -42,7 +42,7 @@ std::optional<SizeRange> parse_bound(const std::string& text) {
   rest = rest.substr(0, last);
   if (const std::size_t first = rest.find(kAtMost); first != std::string_view::npos) {
     const std::optional<std::int64_t> least = parse_size(rest.substr(0, first));
-    if (!least) return std::nullopt;
+    if (!least || *least < 1) return std::nullopt;
     range.least = *least;
     rest = rest.substr(first + kAtMost.size());
   }
