@@ -273,6 +273,10 @@ void refuse_with_sizes(const CompileOptions& options, const IsaTraits& isa, bool
                cat("only one size can have a bound: fix '", printable(options.bounds[1].symbol),
                    "' with --dim ", printable(options.bounds[1].symbol), "=N"));
   }
+  if (options.import.dims.contains(range.symbol)) {
+    sink.error(DiagKind::kUnsupported, {},
+               cat("--dim gives '", symbol, "' a bound and also one size: leave out one of them"));
+  }
   refuse(isa.name == kMultiTarget, cat("the target ", kMultiTarget));
   refuse(options.threads > 1, "several threads");
   refuse(has_states, "a state between inferences");

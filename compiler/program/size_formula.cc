@@ -139,8 +139,12 @@ std::string SizeFormula::table_name() const {
   return cat("sizes_", sha256_hex(text).substr(0, kDigits));
 }
 
-// Sizes between those that it is made of never ask.
 std::string SizeFormula::table_definition() const {
+  return cat("inline constexpr ", table_declaration(table_name()));
+}
+
+// Sizes between those that it is made of never ask.
+std::string SizeFormula::table_declaration(const std::string& name) const {
   const bool wide = most_ > INT32_MAX;
   std::string list;
   std::int64_t next = table_.front().first;
@@ -150,8 +154,7 @@ std::string SizeFormula::table_definition() const {
     ++next;
   }
   list.resize(list.size() - 2);
-  return cat("inline constexpr ", wide ? "int64_t " : "int32_t ", table_name(), "[] = {", list,
-             "};");
+  return cat(wide ? "int64_t " : "int32_t ", name, "[] = {", list, "};");
 }
 
 std::string size_condition(const std::vector<std::int64_t>& these,

@@ -33,6 +33,8 @@ class SizeFormula {
   // "sizes_" and a hash of the table, so that equal ones have one name; and its definition, a line.
   std::string table_name() const;
   std::string table_definition() const;
+  // "int32_t NAME[] = {5, 1};", which C has as well.
+  std::string table_declaration(const std::string& name) const;
 
   bool operator==(const SizeFormula& other) const = default;
 

@@ -152,6 +152,39 @@ TEST_F(Sizes, OutsideOfTheRangeRunReturnsFalseAndTouchesNothing) {
   EXPECT_EQ(ran.output, expected);
 }
 
+// y and z: the pixels of even lines and columns, whose number no formula gives. It is also how long
+// the loop over them is.
+TEST_F(Sizes, ElementsThatFollowNoFormulaAreATableOfEachFunction) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {std::int64_t{1}, std::int64_t{1}, "elements", "elements"});
+  model.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{1, 1}}, {"strides", Ints{2, 2}}});
+  model.node("Abs", {"y"}, {"z"}).output("y").output("z");
+  write("model.onnx", model.bytes());
+  const ProcessResult compiled =
+      compile({"--target", "scalar", "--single-file", "--dim", "elements<=9"});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+  std::ofstream(folder_ / "out/user.cc") << R"(#include "net.h"
+static_assert(net::output0_elements(1) == 1 && net::output0_elements(4) == 4, "y");
+static_assert(net::output1_elements(7) == 16 && net::output1_elements(9) == 25, "z");
+)";
+  std::ofstream(folder_ / "out/user.c") << R"(#include "net.h"
+int main(void) { return net_output0_elements(7) == 16 && net_output1_elements(4) == 4 ? 0 : 1; }
+)";
+  const auto in_folder = [&](const std::vector<std::string>& command) {
+    return run_process(command, std::chrono::minutes(2), folder_ / "out");
+  };
+  const std::vector<std::string> strict = {"-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+                                           "-Wsign-conversion", "-Wshadow", "-Werror"};
+  const auto build = [&](std::vector<std::string> command) {
+    command.insert(command.end(), strict.begin(), strict.end());
+    const ProcessResult built = in_folder(command);
+    EXPECT_TRUE(built.succeeded()) << built.errors;
+  };
+  build({"g++", "-std=c++17", "-c", "user.cc", "net.cc"});
+  build({"gcc", "-std=c99", "user.c", "-o", "program"});
+  EXPECT_TRUE(in_folder({path("out/program")}).succeeded());
+}
+
 TEST_F(Sizes, RefusalsNameTheSizeAndWhatHelps) {
   struct Refusal {
     std::vector<std::string> options;
@@ -162,6 +195,8 @@ TEST_F(Sizes, RefusalsNameTheSizeAndWhatHelps) {
       {{"--dim", "seq<=1"}, 1, "expected NAME<=N with N >= 2"},
       {{"--dim", "0<=seq<=9"}, 1, "LEAST<=NAME<=N with 1 <= LEAST < N"},
       {{"--dim", "seq<=9", "--dim", "batch<=4"}, 2, "only one size can have a bound: fix 'batch'"},
+      {{"--dim", "seq<=9", "--dim", "seq=4"}, 2, "gives 'seq' a bound and also one size"},
+      {{"--dim", "0<=seq<=9"}, 1, "expected NAME<=N with N >= 2"},
       {{"--dim", "seq<=9999"}, 2, "asks for 9999 sizes of 'seq', each of which is compiled"},
       {{"--dim", "seq<=9", "--threads", "2"}, 2, "cannot have several threads; --dim seq=N"},
       {{"--dim", "seq<=9", "--target", "x86-64-multi"}, 2, "cannot have the target x86-64-multi"},

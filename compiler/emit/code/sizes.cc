@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,15 @@ std::string shape_text(const std::vector<SizeFormula>& shape, const std::string&
     out += cat(out.empty() ? "" : ", ", text);
   }
   return cat("[", out, "]");
+}
+
+// The elements of a port at `size`. A table is the function's own: two ports may have the same one,
+// and the steps' header may, too.
+std::string count_text(Writer& writer, const SizeBound& bound, const SizeFormula& elements,
+                       std::string_view qualifiers) {
+  if (!elements.is_table()) return elements.text();
+  writer.line(cat(qualifiers, elements.table_declaration("kElements")));
+  return cat("kElements[size - ", bound.range.least, "]");
 }
 
 // Calls visit(port, shape) for all ports whose shape depends on the size.
@@ -111,11 +121,11 @@ void write_size_declarations(Writer& writer, const EmitContext& context) {
   for_each_sized_port(context.program, *bound, [&](const Port& port, const auto& shape) {
     const SizeFormula elements = elements_of(*bound, shape);
     writer.line(cat("// ", port.identifier, ": ", shape_text(shape, name)));
-    if (elements.is_table()) writer.line(elements.table_definition());
     writer.scope(cat("constexpr size_t ", port.identifier, "_elements(size_t ", name, ") noexcept"),
                  [&] {
                    writer.line(cat("const int size = static_cast<int>(", name, ");"));
-                   writer.line(cat("return static_cast<size_t>(", elements.text(), ");"));
+                   const std::string count = count_text(writer, *bound, elements, "constexpr ");
+                   writer.line(cat("return static_cast<size_t>(", count, ");"));
                  });
   });
   writer.line();
@@ -143,13 +153,13 @@ void write_size_c_functions(Writer& writer, const EmitContext& context) {
   const std::string name = size_parameter(context.program);
   for_each_sized_port(context.program, *bound, [&](const Port& port, const auto& shape) {
     const SizeFormula elements = elements_of(*bound, shape);
-    if (elements.is_table()) return;  // no port of a real network
     writer.line(cat("// ", port.identifier, ": ", shape_text(shape, name)));
     writer.scope(cat("static inline size_t ", context.options.name, "_", port.identifier,
                      "_elements(size_t ", name, ")"),
                  [&] {
                    writer.line(cat("const int size = (int)", name, ";"));
-                   writer.line(cat("return (size_t)(", elements.text(), ");"));
+                   const std::string count = count_text(writer, *bound, elements, "static const ");
+                   writer.line(cat("return (size_t)(", count, ");"));
                  });
   });
 }
