@@ -173,8 +173,8 @@ int main(void) { return net_output0_elements(7) == 16 && net_output1_elements(4)
   const auto in_folder = [&](const std::vector<std::string>& command) {
     return run_process(command, std::chrono::minutes(2), folder_ / "out");
   };
-  const std::vector<std::string> strict = {"-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
-                                           "-Wsign-conversion", "-Wshadow", "-Werror"};
+  const std::vector<std::string> strict = {
+      "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Werror"};
   const auto build = [&](std::vector<std::string> command) {
     command.insert(command.end(), strict.begin(), strict.end());
     const ProcessResult built = in_folder(command);
