@@ -99,7 +99,7 @@ TEST_F(Cli, WrongUsageIsExitCode1WithOneLineAboutIt) {
       {"compile", kDigits, "-o", path("x"), "--qdq", "both"},
       {"compile", kDigits, "-o", path("x"), "--frobnicate"},
       {"check", kDigits, "--dim", "N"},
-      {"check", kDigits, "--input-shape", "x=1,0"},
+      {"check", kDigits, "--input-shape", "x=1,-1"},
       {"check", kDigits, "--max-lsb", "-1"},
       {"bench", kDigits, "--seconds", "soon"},
       {"run", kDigits},
