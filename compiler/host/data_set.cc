@@ -76,6 +76,7 @@ std::vector<fs::path> find_data_sets(const fs::path& model) {
   }
   std::sort(numbered.begin(), numbered.end());
   std::vector<fs::path> folders;
+  folders.reserve(numbered.size());
   for (auto& [number, path] : numbered) folders.push_back(std::move(path));
   return folders;
 }

@@ -214,7 +214,7 @@ bool Network::could_not_run(const ProcessResult& result) const {
   return code == 1 || code == 126 || code == 127 || (emulated && code == 255);
 }
 
-void Network::report_failure(ProcessResult result, Reporter& reporter) const {
+void Network::report_failure(const ProcessResult& result, Reporter& reporter) const {
   const Machine* machine = toolchain_.machine;
   std::string said = result.errors.empty() && machine != nullptr ? result.output : result.errors;
   while (!said.empty() && said.back() == '\n') said.pop_back();
@@ -254,7 +254,7 @@ std::optional<ProcessResult> Network::execute(const std::vector<std::string>& ar
     result = run_process(command, time_limit_, folder_->path());
   }
   if (result.succeeded()) return result;
-  report_failure(std::move(result), reporter);
+  report_failure(result, reporter);
   return std::nullopt;
 }
 

@@ -100,7 +100,7 @@ class Network {
                                        const std::string& task, Reporter& reporter,
                                        const std::string& plugin = {}) const;
   bool could_not_run(const ProcessResult& result) const;
-  void report_failure(ProcessResult result, Reporter& reporter) const;
+  void report_failure(const ProcessResult& result, Reporter& reporter) const;
 
   std::unique_ptr<Program> program_;
   Toolchain toolchain_;

@@ -184,10 +184,10 @@ std::string size_condition(const std::vector<std::int64_t>& these,
   if (range != kNone) return range.empty() ? "true" : range;
   for (std::int64_t d = 2; d <= kMostDivisor; ++d) {
     const std::int64_t rest = least % d;
-    const std::string equal = with_ends(cat("size % ", d, " == ", rest),
-                                        [&](std::int64_t size) { return size % d == rest; });
+    std::string equal = with_ends(cat("size % ", d, " == ", rest),
+                                  [&](std::int64_t size) { return size % d == rest; });
     if (equal != kNone) return equal;
-    const std::string other =
+    std::string other =
         with_ends(cat("size % ", d, " != 0"), [&](std::int64_t size) { return size % d != 0; });
     if (other != kNone) return other;
   }

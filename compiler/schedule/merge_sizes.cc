@@ -88,6 +88,7 @@ SizeFormula formula(const SizeFormula::Values& descending) {
 
 std::vector<SizeFormula> formulas(const std::vector<SizeFormula::Values>& lists) {
   std::vector<SizeFormula> out;
+  out.reserve(lists.size());
   for (const SizeFormula::Values& each : lists) out.push_back(formula(each));
   return out;
 }
@@ -108,6 +109,7 @@ void intersect(std::vector<Overlap>& all, const std::vector<Overlap>& one) {
 std::vector<std::vector<SizeFormula>> shapes(
     const std::vector<std::vector<SizeFormula::Values>>& ports) {
   std::vector<std::vector<SizeFormula>> out;
+  out.reserve(ports.size());
   for (const auto& port : ports) out.push_back(formulas(port));
   return out;
 }

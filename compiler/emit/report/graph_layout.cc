@@ -117,6 +117,7 @@ class Layout {
   void order(bool to_the_right) {
     visit_columns(to_the_right, [&](std::vector<std::size_t>& column) {
       std::vector<std::pair<double, std::size_t>> wishes;
+      wishes.reserve(column.size());
       for (const std::size_t item : column) wishes.emplace_back(wish(item, to_the_right), item);
       std::ranges::stable_sort(wishes, {}, &std::pair<double, std::size_t>::first);
       for (std::size_t i = 0; i < column.size(); ++i) column[i] = wishes[i].second;

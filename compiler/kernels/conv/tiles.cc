@@ -75,10 +75,12 @@ double tile_instructions(const IsaTraits& isa, const ConvRegion& region, const C
     const int steps = run.k.groups;
     double once = kPerLoop;
     if (squares) {
-      once += steps * ((pixels + 1) / 2 * 2 * block.vectors + pixels + kLoad * 2 * block.vectors);
+      const int pairs = (pixels + 1) / 2;
+      once += steps * (2 * pairs * block.vectors + pixels + kLoad * 2 * block.vectors);
     } else {
       once += steps * (isa.multiply_cycles * pixels * block.vectors + kLoad * block.vectors);
-      once += (steps + 3) / 4 * pixels * (isa.moved == 0 ? 1 : 2);
+      const int loads = (steps + 3) / 4;
+      once += loads * pixels * (isa.moved == 0 ? 1 : 2);
       if (isa.weights_in_pairs) once += steps * pixels;
     }
     sum += run.k.repeat * once;

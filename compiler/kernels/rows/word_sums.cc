@@ -65,7 +65,7 @@ void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPla
   plan.y = arguments.output("y", y);
   plan.rows = plan.two ? make_rows(shape, {first.steps(shape), second.steps(shape), steps_of(y)})
                        : make_rows(shape, {first.steps(shape), steps_of(y)});
-  const WordSumCertificate certificate = certificate_of(plan);
+  WordSumCertificate certificate = certificate_of(plan);
   step->plan = std::move(plan);
   const Step& made = *step;
   arguments.add(std::move(step));
@@ -111,7 +111,7 @@ void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geo
   const View y = lowering.new_output(node, 0, order_like(x.view));
   set_shape(plan.shape, geometry, x.view, y);
   plan.y = arguments.output("y", y);
-  const ArithmeticCertificate certificate = certificate_of(geometry, plan, factors);
+  ArithmeticCertificate certificate = certificate_of(geometry, plan, factors);
   step->plan = std::move(plan);
   const Step& made = *step;
   arguments.add(std::move(step));

@@ -62,8 +62,8 @@ template <class Int>
 Int combine_integers(Kind kind, Int a, Int b) {
   using Unsigned =
       std::conditional_t<(sizeof(Int) < sizeof(int)), unsigned, std::make_unsigned_t<Int>>;
-  const auto ua = static_cast<Unsigned>(a);
-  const auto ub = static_cast<Unsigned>(b);
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8 is a number, whose sign counts
+  const auto ua = static_cast<Unsigned>(a), ub = static_cast<Unsigned>(b);
   switch (kind) {
     case Kind::kAdd:
       return static_cast<Int>(ua + ub);

@@ -1,8 +1,6 @@
 // Checks and shapes of Dequantize; see op.h.
 #include "compiler/ops/dequantize/op.h"
 
-#include <utility>
-
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
 
@@ -50,7 +48,7 @@ void resolve_dequantize(ResolveContext& context) {
   params.type = context.dtype(0);
   params.slices = *slices;
   context.set_output(0, DType::kF32, context.shape(0));
-  context.set_params(std::move(params));
+  context.set_params(params);
 }
 
 }  // namespace

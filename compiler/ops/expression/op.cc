@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compiler/ops/arithmetic/op.h"
 #include "compiler/ops/cast/op.h"
@@ -34,7 +35,8 @@ bool is_known(const Node& node) {
            function->function == F::kHardSigmoid || function->function == F::kHardSwish;
   }
   if (const auto* clip = std::any_cast<Clip>(&node.params)) {
-    return clip->low < INFINITY && clip->high > -INFINITY &&
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    return clip->low < kInfinite && clip->high > -kInfinite &&
            (std::isfinite(clip->low) || std::isfinite(clip->high));
   }
   return node.op_type == "Relu" || node.op_type == "LeakyRelu" || node.op_type == "PRelu";

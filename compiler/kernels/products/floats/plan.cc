@@ -83,9 +83,10 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
 
 namespace {
 
-// The share of the lanes of `vectors` full vectors that n elements fill.
+// The share of the lanes that n elements fill of the vectors that they take.
 double filled(std::int64_t n, int lanes) {
-  return static_cast<double>(n) / static_cast<double>((n + lanes - 1) / lanes * lanes);
+  const std::int64_t vectors = (n + lanes - 1) / lanes;
+  return static_cast<double>(n) / static_cast<double>(vectors * lanes);
 }
 
 std::int64_t elements_of(const rt::FloatConvShape& s, bool of_y) {
