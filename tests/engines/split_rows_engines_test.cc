@@ -73,7 +73,7 @@ class ChainModel {
 
   Dice dice_;
   ModelBuilder model_{13};
-  Activation value_;
+  QuantizedActivation value_;
   Shape shape_;
   std::vector<Tensor> inputs_;
   std::string name_;
@@ -150,7 +150,7 @@ Case pair_of_layers() {
   ModelBuilder model(13);
   Dice dice(1);
   model.input("x", DType::kU8, {1, 1, 32, 32});
-  Activation value{DType::kU8, 0.02F, 3};
+  QuantizedActivation value{DType::kU8, 0.02F, 3};
   ConvShape first;
   first.in_per_group = 1, first.out_per_group = 64;
   first.in = {32, 32}, first.kernel = {1, 1}, first.stride = {1, 1}, first.dilation = {1, 1};

@@ -77,8 +77,8 @@ class BlocksModel {
   }
 
   // A convolution whose output has `type`, if one is wanted; it becomes the current value.
-  Activation convolve(std::int64_t out, std::int64_t kernel, std::int64_t stride,
-                      std::int64_t group, const DType* type = nullptr) {
+  QuantizedActivation convolve(std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                               std::int64_t group, const DType* type = nullptr) {
     const ConvShape shape = shape_of(shape_, out, kernel, stride, group);
     ConvNode node(shape, now_, Scaling::kTypical, dice_);
     while (type != nullptr && node.y().type != *type)
@@ -103,14 +103,14 @@ class BlocksModel {
 
   // Two convolutions, and the input (or, with a stride, one more convolution of it) added.
   void residual_block(std::int64_t out, std::int64_t stride) {
-    const Activation x = now_;
+    const QuantizedActivation x = now_;
     const Shape x_shape = shape_;
     const std::string x_value = value_;
     convolve(out, 3, stride, 1);
-    const Activation own = convolve(out, 3, 1, 1, stride == 1 ? &x.type : nullptr);
+    const QuantizedActivation own = convolve(out, 3, 1, 1, stride == 1 ? &x.type : nullptr);
     const std::string own_value = value_;
     const Shape own_shape = shape_;
-    Activation other = x;
+    QuantizedActivation other = x;
     std::string other_value = x_value;
     if (stride > 1) {
       now_ = x, shape_ = x_shape, value_ = x_value;
@@ -125,10 +125,11 @@ class BlocksModel {
     add(own, own_value, other, other_value);
   }
 
-  void add(const Activation& own, const std::string& own_value, const Activation& other,
-           const std::string& other_value) {
+  void add(const QuantizedActivation& own, const std::string& own_value,
+           const QuantizedActivation& other, const std::string& other_value) {
     const std::string name = cat("s", count_++);
-    const Activation sum{own.type, own.scale + other.scale, any_zero_point(dice_, own.type)};
+    const QuantizedActivation sum{own.type, own.scale + other.scale,
+                                  any_zero_point(dice_, own.type)};
     add_activation(model_, name + "own", own);
     add_activation(model_, name + "other", other);
     add_activation(model_, name + "sum", sum);
@@ -145,7 +146,7 @@ class BlocksModel {
   Dice dice_;
   ModelBuilder model_{13};
   std::string name_, value_;
-  Activation now_;
+  QuantizedActivation now_;
   Shape shape_;
   int count_ = 0;
   std::vector<Tensor> inputs_;

@@ -27,7 +27,7 @@ float any_scale(Dice& dice) {
   return static_cast<float>(dice.between(1000, 90000)) * 1e-6F;
 }
 
-Activation any_activation(Dice& dice, DType type) {
+QuantizedActivation any_activation(Dice& dice, DType type) {
   return {type, any_scale(dice), any_zero_point(dice, type)};
 }
 
@@ -49,8 +49,8 @@ void add_matrix(ModelBuilder& model, Dice& dice, DType type, const Shape& shape,
   model.initializer("bq_zero_point", narrowed(type, vector, zero_point));
 }
 
-Activation product_output(Dice& dice, float a_scale, std::int64_t depth) {
-  Activation y = any_activation(dice, any_8bit(dice));
+QuantizedActivation product_output(Dice& dice, float a_scale, std::int64_t depth) {
+  QuantizedActivation y = any_activation(dice, any_8bit(dice));
   y.scale = a_scale * 0.02F *
             std::exp2(std::round(std::log2(110.0F * std::sqrt(static_cast<float>(depth) + 1))));
   return y;
@@ -62,7 +62,7 @@ Case matmul_case(int index, Dice& dice) {
   const std::int64_t columns = dice.between(1, 70);
   Shape shape{rows, depth};
   if (dice.one_in(3)) shape.insert(shape.begin(), dice.between(1, 3));
-  const Activation a = any_activation(dice, any_8bit(dice));
+  const QuantizedActivation a = any_activation(dice, any_8bit(dice));
   model.input("a", a.type, dims(shape));
   add_activation(model, "aq", a);
   add_matrix(model, dice, any_8bit(dice), {depth, columns}, columns);
@@ -83,7 +83,7 @@ Case gemm_case(int index, Dice& dice) {
   const std::int64_t columns = dice.between(1, 70);
   const std::int64_t a_turned = dice.between(0, 1), b_turned = dice.between(0, 1);
   const Shape shape = a_turned != 0 ? Shape{depth, rows} : Shape{rows, depth};
-  const Activation a = any_activation(dice, any_8bit(dice));
+  const QuantizedActivation a = any_activation(dice, any_8bit(dice));
   model.input("a", a.type, dims(shape));
   add_activation(model, "aq", a);
   add_matrix(model, dice, any_8bit(dice),
@@ -135,8 +135,8 @@ Case binary_case(const std::string& op, int index, Dice& dice) {
   } else {
     model.initializer("b", random_bytes(dice, type, other));
   }
-  const Activation a = any_activation(dice, type), b = any_activation(dice, type);
-  Activation y = any_activation(dice, type);
+  const QuantizedActivation a = any_activation(dice, type), b = any_activation(dice, type);
+  QuantizedActivation y = any_activation(dice, type);
   y.scale = adds ? a.scale + b.scale : a.scale * b.scale * static_cast<float>(dice.between(1, 90));
   if (dice.one_in(3)) y.scale = std::exp2(std::round(std::log2(y.scale)));
   add_activation(model, "aq", a);
@@ -191,8 +191,8 @@ Case average_pool_case(int index, Dice& dice) {
     attributes["count_include_pad"] = dice.between(0, 1);
   }
   attributes["channels_last"] = std::int64_t{last ? 1 : 0};
-  const Activation x = any_activation(dice, type);
-  Activation y = any_activation(dice, type);
+  const QuantizedActivation x = any_activation(dice, type);
+  QuantizedActivation y = any_activation(dice, type);
   y.scale = dice.one_in(2) ? x.scale : x.scale * 0.7F;
   model.input("x", type, dims(shape));
   add_activation(model, "xq", x);
@@ -210,7 +210,7 @@ Case softmax_case(int index, Dice& dice) {
   ModelBuilder model = empty_model();
   const DType type = any_8bit(dice);
   const Shape shape{dice.between(1, 4), dice.between(1, 50)};
-  Activation y = any_activation(dice, type);
+  QuantizedActivation y = any_activation(dice, type);
   y.scale = 1.0F / 256;
   y.zero_point = static_cast<int>(min_of(type));
   model.input("x", type, dims(shape));
@@ -228,7 +228,7 @@ Case softmax_case(int index, Dice& dice) {
 Case conversion_case(int index, Dice& dice) {
   ModelBuilder model = empty_model();
   const Shape shape = any_image(dice, false);
-  const Activation q = any_activation(dice, any_8bit(dice));
+  const QuantizedActivation q = any_activation(dice, any_8bit(dice));
   std::vector<float> values;
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     const auto step = static_cast<float>(dice.between(-400, 400));
@@ -284,14 +284,15 @@ class Network {
   // conv(value) + value, or value + value where the shapes differ.
   void residual() {
     const std::string before = value_;
-    const Activation before_q = now_;
+    const QuantizedActivation before_q = now_;
     const Shape before_size = size_;
     convolution(dice_.between(0, 1) * 2 + 1, true);
     const bool fits = size_ == before_size && before_q.type == now_.type;
     const std::string other = fits ? before : value_;
-    const Activation other_q = fits ? before_q : now_;
+    const QuantizedActivation other_q = fits ? before_q : now_;
     const std::string y = next();
-    Activation sum{now_.type, now_.scale + other_q.scale, any_zero_point(dice_, now_.type)};
+    QuantizedActivation sum{now_.type, now_.scale + other_q.scale,
+                            any_zero_point(dice_, now_.type)};
     add_activation(model_, y + "_a", now_);
     add_activation(model_, y + "_b", other_q);
     add_activation(model_, y + "_c", sum);
@@ -327,7 +328,7 @@ class Network {
   Dice& dice_;
   ModelBuilder model_ = empty_model();
   DType type_;
-  Activation now_;
+  QuantizedActivation now_;
   Shape size_;
   std::string value_;
   int count_ = 0;

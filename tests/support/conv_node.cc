@@ -51,15 +51,18 @@ Shape input_shape(const ConvShape& shape) {
   return out;
 }
 
-void add_activation(ModelBuilder& model, const std::string& name, const Activation& activation) {
+void add_activation(ModelBuilder& model, const std::string& name,
+                    const QuantizedActivation& activation) {
   model.initializer(name + "_scale", Tensor::of<float>({}, {activation.scale}));
   model.initializer(name + "_zero_point", narrowed(activation.type, {}, {activation.zero_point}));
 }
 
 ConvNode::ConvNode(const ConvShape& shape, DType type, Scaling scaling, Dice& dice)
-    : ConvNode(shape, Activation{type, 0.02F, any_zero_point(dice, type)}, scaling, dice) {}
+    : ConvNode(shape, QuantizedActivation{type, 0.02F, any_zero_point(dice, type)}, scaling, dice) {
+}
 
-ConvNode::ConvNode(const ConvShape& shape, const Activation& x, Scaling scaling, Dice& dice)
+ConvNode::ConvNode(const ConvShape& shape, const QuantizedActivation& x, Scaling scaling,
+                   Dice& dice)
     : shape_(shape), x_(x) {
   draw(scaling, dice);
 }

@@ -20,7 +20,7 @@ int any_zero_point(Dice& dice, DType type);
 Shape input_shape(const ConvShape& shape);
 
 // Scale and zero point of an activation.
-struct Activation {
+struct QuantizedActivation {
   DType type = DType::kU8;
   float scale = 1;
   int zero_point = 0;
@@ -31,13 +31,13 @@ class ConvNode {
   // x of `type` with any scale and zero point.
   ConvNode(const ConvShape& shape, DType type, Scaling scaling, Dice& dice);
   // x as given, so that convolutions can follow one another.
-  ConvNode(const ConvShape& shape, const Activation& x, Scaling scaling, Dice& dice);
+  ConvNode(const ConvShape& shape, const QuantizedActivation& x, Scaling scaling, Dice& dice);
 
   // Adds the node and its arguments, whose names begin with `prefix`. Returns the arguments that
   // became inputs of the model, in order.
   std::vector<Tensor> add(ModelBuilder& model, const std::string& x, const std::string& y,
                           const std::string& prefix) const;
-  const Activation& y() const { return y_; }
+  const QuantizedActivation& y() const { return y_; }
   // "u8s8u8_c4m6g2_k3x1...": for names of cases.
   std::string describe() const;
 
@@ -50,13 +50,14 @@ class ConvNode {
   std::int64_t products() const;  // per output
 
   ConvShape shape_;
-  Activation x_, y_;
+  QuantizedActivation x_, y_;
   Tensor w_, w_scale_, w_zero_point_, bias_;
   bool has_bias_ = false;
   bool has_x_zero_point_ = true, has_w_zero_point_ = true;  // ConvInteger may omit them
 };
 
 // Adds `name` as a float32 or 8-bit scalar.
-void add_activation(ModelBuilder& model, const std::string& name, const Activation& activation);
+void add_activation(ModelBuilder& model, const std::string& name,
+                    const QuantizedActivation& activation);
 
 }  // namespace etch

@@ -294,7 +294,7 @@ class MovingNetwork {
     const ConvNode node(shape, q_, Scaling::kTypical, dice_);
     const std::string y = next();
     node.add(model_, value_, y, y + "_");
-    Activation to = node.y();
+    QuantizedActivation to = node.y();
     // Back to the common type and quantization, which Concat needs.
     if (to.type != type_ || to.zero_point != q_.zero_point || to.scale != q_.scale) {
       model_.initializer(y + "_s", Tensor::of<float>({}, {to.scale}));
@@ -396,7 +396,7 @@ class MovingNetwork {
   Dice& dice_;
   ModelBuilder model_{13};
   DType type_;
-  Activation q_;
+  QuantizedActivation q_;
   Shape size_;
   std::string value_;
   int count_ = 0;

@@ -49,10 +49,10 @@ class ResidualModel {
     const bool image = stride == 1 && dice_.one_in(3);
     const std::int64_t channels =
         image ? shape_[1] : dice_.pick<std::int64_t>({1, 3, 8, 16, 17, 24, 32, 40, 48, 64, 72});
-    const Activation own = convolution("v", channels, kernel, stride);
+    const QuantizedActivation own = convolution("v", channels, kernel, stride);
     const Shape sum_shape{shape_[0], channels, (shape_[2] - 1) / stride + 1,
                           (shape_[3] - 1) / stride + 1};
-    Activation other = x_;
+    QuantizedActivation other = x_;
     std::string from = "x";
     if (!image || own.type != x_.type) std::tie(other, from) = residual(own, sum_shape);
     add(own, other, from);
@@ -63,8 +63,8 @@ class ResidualModel {
   }
 
  private:
-  Activation convolution(const std::string& y, std::int64_t channels, std::int64_t kernel,
-                         std::int64_t stride) {
+  QuantizedActivation convolution(const std::string& y, std::int64_t channels, std::int64_t kernel,
+                                  std::int64_t stride) {
     const ConvShape shape = plane_convolution(dice_, shape_, channels, kernel, stride);
     const ConvNode node(shape, x_, Scaling::kTypical, dice_);
     node.add(model_, "x", y, y + "_");
@@ -73,14 +73,16 @@ class ResidualModel {
   }
 
   // A graph input of the summands' type.
-  std::pair<Activation, std::string> residual(const Activation& own, const Shape& shape) {
-    Activation other{own.type, own.scale * 0.7F, any_zero_point(dice_, own.type)};
+  std::pair<QuantizedActivation, std::string> residual(const QuantizedActivation& own,
+                                                       const Shape& shape) {
+    QuantizedActivation other{own.type, own.scale * 0.7F, any_zero_point(dice_, own.type)};
     model_.input("r", own.type, dims(shape));
     inputs_.push_back(random_bytes(dice_, own.type, shape));
     return {other, "r"};
   }
 
-  void add(const Activation& own, const Activation& other, const std::string& from) {
+  void add(const QuantizedActivation& own, const QuantizedActivation& other,
+           const std::string& from) {
     sum_ = {own.type, own.scale + other.scale, any_zero_point(dice_, own.type)};
     add_activation(model_, "own", own);
     add_activation(model_, "other", other);
@@ -111,7 +113,7 @@ class ResidualModel {
   Dice& dice_;
   ModelBuilder model_{13};
   std::string name_;
-  Activation x_, sum_;
+  QuantizedActivation x_, sum_;
   Shape shape_;
   std::vector<Tensor> inputs_;
   std::string value_ = "s";

@@ -18,7 +18,7 @@ namespace {
 
 std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-Activation any_activation(Dice& dice, DType type) {
+QuantizedActivation any_activation(Dice& dice, DType type) {
   const auto scale = static_cast<float>(dice.between(1000, 90000)) * 1e-6F;
   return {type, dice.one_in(3) ? 0.0625F : scale, any_zero_point(dice, type)};
 }
@@ -85,7 +85,7 @@ Case quantized_choice(int index, Dice& dice) {
   add("c", DType::kBool);
   add("x", type);
   add("y", type);
-  const Activation x = any_activation(dice, type), z = any_activation(dice, type);
+  const QuantizedActivation x = any_activation(dice, type), z = any_activation(dice, type);
   add_activation(model, "xq", x);
   add_activation(model, "yq", dice.one_in(2) ? z : any_activation(dice, type));
   add_activation(model, "zq", z);
@@ -127,7 +127,8 @@ std::string append_function(ModelBuilder& model, Dice& dice, const std::string& 
   return next;
 }
 
-void add_convolution(ModelBuilder& model, Dice& dice, const Activation& x, const Shape& shape) {
+void add_convolution(ModelBuilder& model, Dice& dice, const QuantizedActivation& x,
+                     const Shape& shape) {
   ConvShape conv;
   conv.in_per_group = shape[1];
   conv.out_per_group = dice.between(1, 6);
@@ -151,7 +152,7 @@ Case float_chain(int index, Dice& dice) {
   std::string now = "f";
   const std::int64_t length = dice.between(1, 4);
   for (int step = 0; step < length; ++step) now = append_function(model, dice, now, "f", step);
-  const Activation y = any_activation(dice, any_8bit(dice));
+  const QuantizedActivation y = any_activation(dice, any_8bit(dice));
   add_activation(model, "yq", y);
   model.node("QuantizeLinear", {now, "yq_scale", "yq_zero_point"}, {"q"});
   if (dice.one_in(2) || !convolved) model.output("q");

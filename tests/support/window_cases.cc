@@ -165,8 +165,9 @@ class Network {
   }
 
   void sum() {
-    const Activation other{at_.type, at_.scale * 0.7F, any_zero_point(dice_, at_.type)};
-    const Activation result{at_.type, at_.scale + other.scale, any_zero_point(dice_, at_.type)};
+    const QuantizedActivation other{at_.type, at_.scale * 0.7F, any_zero_point(dice_, at_.type)};
+    const QuantizedActivation result{at_.type, at_.scale + other.scale,
+                                     any_zero_point(dice_, at_.type)};
     model_.input("r", other.type, {shape_.begin(), shape_.end()});
     inputs_.push_back(random_bytes(dice_, other.type, shape_));
     add_activation(model_, "own", at_);
@@ -184,7 +185,7 @@ class Network {
   ModelBuilder model_{13};
   std::string name_, value_ = "x";
   DType type_ = DType::kU8;
-  Activation at_;
+  QuantizedActivation at_;
   Shape shape_;
   std::vector<Tensor> inputs_;
   int count_ = 0;
