@@ -116,7 +116,8 @@ TEST(SpecVectors, EveryPageNamesItsVectors) {
     if (entry.path().extension() != ".json") continue;
     ++pages;
     const std::string page = text_of(fs::path(entry.path()).replace_extension(".md"));
-    for (const Json& vector : Json::parse(text_of(entry.path()))["vectors"]) {
+    const Json file = Json::parse(text_of(entry.path()));  // lives as long as what is read of it
+    for (const Json& vector : file["vectors"]) {
       const auto id = vector["id"].get<std::string>();
       EXPECT_NE(page.find(id), std::string::npos) << id;
     }
