@@ -53,7 +53,7 @@ std::string normal_domain(const std::string& domain) { return domain == "ai.onnx
 FunctionTable::FunctionTable(const onnx::ModelProto& model, const Limits& limits, Sink& sink) {
   for (const onnx::FunctionProto& proto : model.functions()) {
     const std::string location = cat("function '", printable(proto.name()), "'");
-    Function function;
+    ModelFunction function;
     function.proto = &proto;
     function.bytes = static_cast<std::int64_t>(proto.ByteSizeLong());
     for (const auto& node : proto.node()) function.names += 1 + node.output_size();
@@ -70,7 +70,7 @@ FunctionTable::FunctionTable(const onnx::ModelProto& model, const Limits& limits
   }
 }
 
-const Function* FunctionTable::find(const onnx::NodeProto& node) const {
+const ModelFunction* FunctionTable::find(const onnx::NodeProto& node) const {
   if (functions_.empty()) return nullptr;
   const auto found =
       functions_.find(key_of(node.domain(), node.op_type(), contents_of(node, kOverloadOfNode)));

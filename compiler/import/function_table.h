@@ -16,7 +16,7 @@
 
 namespace etch {
 
-struct Function {
+struct ModelFunction {
   const onnx::FunctionProto* proto = nullptr;
   std::vector<onnx::AttributeProto> defaults;  // of its attributes that have one
   std::map<std::string, std::int64_t> opsets;  // that it imports; "" is ai.onnx
@@ -34,10 +34,10 @@ class FunctionTable {
   FunctionTable(const onnx::ModelProto& model, const Limits& limits, Sink& sink);
 
   // The function that `node` calls; null when it is an operator.
-  const Function* find(const onnx::NodeProto& node) const;
+  const ModelFunction* find(const onnx::NodeProto& node) const;
 
  private:
-  std::unordered_map<std::string, Function> functions_;  // by domain, name and overload
+  std::unordered_map<std::string, ModelFunction> functions_;  // by domain, name and overload
 };
 
 }  // namespace etch

@@ -61,7 +61,7 @@ bool NodeReader::read_node(const onnx::NodeProto& proto, int position, Scope& sc
   check_name(proto.name(), location, limits_, sink_);
   check_name(node.domain, location, limits_, sink_);
   check_name(node.op_type, location, limits_, sink_);
-  if (const Function* const function = functions_.find(proto))
+  if (const ModelFunction* const function = functions_.find(proto))
     return read_call(*function, proto, position, node, scope, out);
   node.op = find_op(node.domain, node.op_type);
   if (is_region_begin(node) || is_region_end(node)) node.op = nullptr;  // not for files to write
@@ -95,7 +95,7 @@ void NodeReader::check_opset(const Node& node, const Scope& scope) {
           wanted->second, " of ", domain_text(node.domain), "; the model imports ", given->second));
 }
 
-std::string NodeReader::fault_of_call(const Function& function,
+std::string NodeReader::fault_of_call(const ModelFunction& function,
                                       const onnx::NodeProto& proto) const {
   const onnx::FunctionProto& called = *function.proto;
   if (std::count(entered_.begin(), entered_.end(), &function) != 0)
@@ -106,8 +106,8 @@ std::string NodeReader::fault_of_call(const Function& function,
              " outputs, the node ", proto.input_size(), " and ", proto.output_size());
 }
 
-bool NodeReader::read_call(const Function& function, const onnx::NodeProto& proto, int position,
-                           Node& call, Scope& scope, std::vector<Node>& out) {
+bool NodeReader::read_call(const ModelFunction& function, const onnx::NodeProto& proto,
+                           int position, Node& call, Scope& scope, std::vector<Node>& out) {
   const onnx::FunctionProto& called = *function.proto;
   call.outputs = make_outputs(proto, call, scope);
   const std::string fault = fault_of_call(function, proto);
@@ -142,7 +142,7 @@ bool NodeReader::read_call(const Function& function, const onnx::NodeProto& prot
   return true;
 }
 
-AttributeBindings NodeReader::bind_attributes(const Function& function,
+AttributeBindings NodeReader::bind_attributes(const ModelFunction& function,
                                               const onnx::NodeProto& proto, const Node& call,
                                               const Scope& scope) {
   AttributeBindings out;
@@ -319,7 +319,7 @@ bool NodeReader::spend_bytes(std::int64_t bytes, const Node& node) {
   return false;
 }
 
-bool NodeReader::may_enter(const Function* function, const Node& node) {
+bool NodeReader::may_enter(const ModelFunction* function, const Node& node) {
   if (std::cmp_less(entered_.size(), limits_.depth)) return true;
   fail(DiagKind::kLimit, node,
        cat(function == nullptr ? "branches" : "functions", " are nested too deeply, ",

@@ -48,10 +48,10 @@ class NodeReader {
  private:
   [[nodiscard]] bool read_node(const onnx::NodeProto& proto, int position, Scope& scope,
                                std::vector<Node>& out);
-  [[nodiscard]] bool read_call(const Function& function, const onnx::NodeProto& proto, int position,
-                               Node& call, Scope& scope, std::vector<Node>& out);
+  [[nodiscard]] bool read_call(const ModelFunction& function, const onnx::NodeProto& proto,
+                               int position, Node& call, Scope& scope, std::vector<Node>& out);
   // Why it cannot be read; empty: it can.
-  std::string fault_of_call(const Function& function, const onnx::NodeProto& proto) const;
+  std::string fault_of_call(const ModelFunction& function, const onnx::NodeProto& proto) const;
   [[nodiscard]] bool read_branches(const onnx::NodeProto& proto, Node& node, Scope& scope);
   [[nodiscard]] bool read_branch(const onnx::GraphProto& proto, Node& node, Scope& around,
                                  std::vector<Node>& out);
@@ -68,7 +68,7 @@ class NodeReader {
   void add_loop(const Node& node, const LoopParts& parts, std::vector<Node> body,
                 std::vector<Node>& out);
   void add_constants(const onnx::GraphProto& proto, const Node& node, Scope& branch);
-  AttributeBindings bind_attributes(const Function& function, const onnx::NodeProto& proto,
+  AttributeBindings bind_attributes(const ModelFunction& function, const onnx::NodeProto& proto,
                                     const Node& call, const Scope& scope);
   void check_opset(const Node& node, const Scope& scope);
 
@@ -83,7 +83,7 @@ class NodeReader {
 
   [[nodiscard]] bool spend_nodes(int count);
   [[nodiscard]] bool spend_bytes(std::int64_t bytes, const Node& node);
-  [[nodiscard]] bool may_enter(const Function* function, const Node& node);
+  [[nodiscard]] bool may_enter(const ModelFunction* function, const Node& node);
   std::string prefix_of(const onnx::NodeProto& proto, int position, const Scope& scope);
   void fail(DiagKind kind, const Node& node, std::string what);
 
@@ -95,7 +95,7 @@ class NodeReader {
   ExternalData& external_;
   Sink& sink_;
   std::int64_t nodes_ = 0;
-  std::vector<const Function*> entered_;  // bodies being read; null: a branch
+  std::vector<const ModelFunction*> entered_;  // bodies being read; null: a branch
   std::unordered_set<std::string> prefixes_;
   std::unordered_map<std::string, ValueId> inner_values_;
 };

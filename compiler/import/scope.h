@@ -17,12 +17,12 @@
 
 namespace etch {
 
-struct Function;  // compiler/import/function_table.h
+struct ModelFunction;  // compiler/import/function_table.h
 
 // Its keys point into the file's messages, which outlive it.
 struct Scope {
   Scope* outer = nullptr;                       // of a branch: what is around it
-  const Function* function = nullptr;           // whose body it is, or is in
+  const ModelFunction* function = nullptr;      // whose body it is, or is in
   const AttributeBindings* bindings = nullptr;  // of that function's attributes
   int index = -1;                               // Node::index of all nodes here; -1: its position
   std::string prefix;                           // of names here: "call/"
