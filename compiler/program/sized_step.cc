@@ -38,20 +38,24 @@ std::int64_t steps_at_greatest(const Program& program) {
                                [](const auto& step) { return runs_at_greatest(*step); });
 }
 
-std::vector<Port> inputs_at(const Program& program, std::int64_t size) {
-  std::vector<Port> out = program.inputs;
+namespace {
+using ShapeAt = Shape (SizeBound::*)(std::size_t, std::int64_t) const;
+
+std::vector<Port> ports_at(const Program& program, std::vector<Port> ports, ShapeAt shape,
+                           std::int64_t size) {
   const SizeBound* const bound = bound_of(program);
-  for (std::size_t i = 0; bound != nullptr && i < out.size(); ++i)
-    out[i].shape = bound->input_shape(i, size);
-  return out;
+  for (std::size_t i = 0; bound != nullptr && i < ports.size(); ++i)
+    ports[i].shape = (bound->*shape)(i, size);
+  return ports;
+}
+}  // namespace
+
+std::vector<Port> inputs_at(const Program& program, std::int64_t size) {
+  return ports_at(program, program.inputs, &SizeBound::input_shape, size);
 }
 
 std::vector<Port> outputs_at(const Program& program, std::int64_t size) {
-  std::vector<Port> out = program.outputs;
-  const SizeBound* const bound = bound_of(program);
-  for (std::size_t i = 0; bound != nullptr && i < out.size(); ++i)
-    out[i].shape = bound->output_shape(i, size);
-  return out;
+  return ports_at(program, program.outputs, &SizeBound::output_shape, size);
 }
 
 }  // namespace etch
