@@ -122,6 +122,7 @@ std::vector<Case> joint_convolutions(int count) {
 // Weights of two channels in halfwords: floats, integers and sums as they are; tiles and rows.
 TEST(DspConvolutions, JointWeightsOfTwoChannelsAgree) {
   const std::vector<Case> all = joint_convolutions(16);
+  // Targets: those whose rounding differs, and the one with tiles of its own.
   for (const char* const name : {"cortex-m4", "cortex-m4-nofp", "cortex-m7"}) {
     const IsaTraits& isa = *find_target(name);
     const std::vector<std::unique_ptr<Program>> programs = compile_all(all, isa);

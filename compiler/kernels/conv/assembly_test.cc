@@ -93,8 +93,7 @@ std::vector<AssemblyFunction> functions() {
     const bool is_float = each.result == DspEpilogue::Result::kFloat;
     for (int pixels = 1; pixels <= 4; ++pixels) {
       for (const int pairs : {2, 6, 72, 102}) {
-        for (const int channels : {1, 2, 63})
-          add_tiles({pixels, pairs, channels, each}, out);
+        for (const int channels : {1, 2, 63}) add_tiles({pixels, pairs, channels, each}, out);
       }
       if (is_float) continue;
       for (const int bytes : {1, 9, 65})
