@@ -36,6 +36,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
+    parser.add_argument("--build", action="store_true", help="build what is to be timed and stop; the next run finds it")
     return parser.parse_args()
 
 
@@ -174,6 +175,9 @@ def main() -> int:
     target = etch_runner.best_target() if options.target == "native" else options.target
     BUILD.mkdir(parents=True, exist_ok=True)
     faults = build_all(cases, target)
+    if options.build:
+        print(f"{len(cases) - len(faults)} of {len(cases)} cases are built")
+        return 0
     gate.pin(gate.cores_for(1))
     timer, rows = gate.Gate(BUILD), []
     for number, case in enumerate(cases):
