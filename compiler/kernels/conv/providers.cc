@@ -51,7 +51,7 @@ BuiltConvolution build_helium(const ConvProblem& problem, const IsaTraits& isa, 
 }
 
 bool serves_depthwise(const ConvProblem& problem, const IsaTraits&) {
-  return is_depthwise(problem);
+  return has_single_channels(problem);
 }
 
 BuiltConvolution build_depthwise(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
