@@ -28,18 +28,34 @@ class Words:
     # ---- products ----
     def product(self, step, traced):
         self.array(step, traced, "scale", [c[k] for k in ("high", "low", "shift", "rest") for c in parts(step)])
-        for m, channel in enumerate(step["channels"]):
-            if not INT32[0] <= channel["accumulators"][0] <= channel["accumulators"][1] <= INT32[1]:
-                self.wrong("accumulators", f"{step['step']}, channel {m}: {channel['accumulators']} leaves 32 bits")
         product = product_of(self.model, step["node"], is_word=True)
         if len(step["channels"]) != len(product.rows):
             self.wrong("channels", f"{step['step']}: has {len(step['channels'])}, the model {len(product.rows)}")
             return
         y = self.result(step, product.results)
         self.zero(step, product.x)
-        sums = intervals(product)
+        part = step.get("part") or product.rows.shape[1]
+        parts = [intervals(product, slice(first, first + part)) for first in range(0, product.rows.shape[1], part)]
         for m, channel in enumerate(step["channels"]):
-            self.channel(f"{step['step']}, channel {m}", channel, [s[m] for s in sums], product, m, y)
+            where = f"{step['step']}, channel {m}"
+            sums = [[s[m] for s in each] for each in parts]
+            self.channel(where, channel, [sum(s) for s in zip(*sums)], product, m, y)
+            self.fits(where, sums, channel, y, step)
+
+    def fits(self, where, sums, channel, y, step):
+        """Each part of the sums is in 32 bits; where the whole is not, the result is at its limit from there on."""
+        bias = channel["accumulators"][0] - sum(s[0] for s in sums)
+        for i, (least, most) in enumerate(sums):
+            added = bias if i == 0 else 0
+            if not INT32[0] <= least + added <= most + added <= INT32[1]:
+                self.wrong("accumulators", f"{where}, part {i}: {least + added} to {most + added} leaves 32 bits")
+        low, high = step["clamp"]
+        for end, beyond, limit in ((INT32[0], channel["accumulators"][0] < INT32[0], low),
+                                   (INT32[1], channel["accumulators"][1] > INT32[1], high)):
+            exact_sum = Fraction(end * channel["factor"] + (channel["rest"] << 31), 1 << channel["exponent"])
+            value = round(exact_sum) + int(y.zero[0])
+            if beyond and (value > limit if end < 0 else value < limit):
+                self.wrong("accumulators", f"{where}: {end} gives {value}, which is within the limits {low} and {high}")
 
     def channel(self, where, channel, sums, product, m, y):
         unit = exact(product.x.scale[0]) * exact(product.w_scale[m])
@@ -226,10 +242,10 @@ def parts(step):
         yield {"high": c["factor"] >> 31, "low": c["factor"] & 0x7fffffff, "shift": c["exponent"] - 31, "rest": c["rest"]}
 
 
-def intervals(product):
+def intervals(product, part):
     zero = int(product.x.zero[0])
     low, high = (-32768, 32767) if product.x.dtype == "int16" else (0, 65535)
-    a, b = product.rows * (low - zero), product.rows * (high - zero)
+    a, b = product.rows[:, part] * (low - zero), product.rows[:, part] * (high - zero)
     return [[int(v) for v in f(a, b).sum(axis=1)] for f in (np.minimum, np.maximum)]
 
 
