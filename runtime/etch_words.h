@@ -6,6 +6,10 @@
 // x is taken as int16 (uint16 less 32768), so that pairs of channels are one step of pmaddwd, and
 // what that and the zero point add is taken off per tap. C++17, freestanding, no heap, no state.
 //
+// Weights that leave 8 bits less their zero point are packed less another number, and the sum of x
+// times the difference is added. Sums that may leave 32 bits are taken in parts of the channels, of
+// which each fits, added in 64 bits and limited to 32: what is beyond has a limit as its y.
+//
 // Packed weights: columns (output channels of a group) in panels of kPanel as in
 // etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column side
 // by side, those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0.
@@ -24,6 +28,8 @@ struct WordEnd {
   int32_t flip;             // 0x8000 if x and y are unsigned
   int32_t corrected;        // 1: there is something to take off per tap
   int32_t zero, low, high;  // of y
+  int32_t beyond;           // 1: weights are w - beyond, which follows the bias, per column
+  int32_t part;             // channels of each part of a sum, even; 0: all are one part
 };
 
 // `lanes` sums.
@@ -188,6 +194,12 @@ struct WordRow {
   T* y;
 };
 
+// The channels [first, end) of the sums, of which `taken_off` is for the part.
+struct WordPart {
+  int32_t first, end;
+  const int32_t* taken_off;
+};
+
 template <class T>
 ETCH_INLINE T limited_word(int64_t q, const WordEnd& end) {
   const int64_t above = q + end.zero > end.low ? q + end.zero : end.low;
@@ -267,35 +279,94 @@ static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t cou
   }
 }
 
+// The sum of x over the window, modulo 2^32.
+template <class T>
+static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_t flip,
+                                     const WordPart& part, const Window& window) {
+  uint32_t sum = 0;
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
+    for (int32_t c = part.first; c < part.end; ++c) {
+      const int32_t word = static_cast<uint16_t>(x[at + c * s.x_channel]) ^ flip;
+      sum += static_cast<uint32_t>(static_cast<int16_t>(word));
+    }
+  });
+  return sum;
+}
+
+// sums[pixel * lanes * count + column] of a part, starting from `bias`.
 template <int lanes, int count, int pixels, class T>
-static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
-                             const Window& window, int32_t out) {
+static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, const WordPart& part, const int32_t* bias,
+                             int32_t* sums) {
   const ConvAxis& axis = s.axis[s.along];
   const ptrdiff_t x_pixel = axis.stride * axis.x_step;
   const int32_t pairs = (s.in + 1) / 2;
   WordColumns<lanes, count> first;
-  start(first, row.bias);
+  start(first, bias);
   if (end.corrected != 0) {
     for_each_tap(s.axis, window, [&](ptrdiff_t, int32_t tap) {
-      subtract(first, row.taken_off + tap * row.columns);
+      subtract(first, part.taken_off + tap * row.columns);
     });
   }
   WordTile<lanes, count, pixels> tile;
   repeat(tile, first);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
-    const T* x = row.x + at;
-    const uint8_t* w = row.w + static_cast<ptrdiff_t>(tap) * pairs * row.width * 2;
-    for (int32_t c = 0; c + 2 <= s.in; c += 2) {
+    const T* x = row.x + at + part.first * s.x_channel;
+    const ptrdiff_t pair = static_cast<ptrdiff_t>(tap) * pairs + part.first / 2;
+    const uint8_t* w = row.w + pair * row.width * 2;
+    int32_t c = part.first;
+    for (; c + 2 <= part.end; c += 2) {
       add_pairs<true>(tile, x, x_pixel, s.x_channel, end.flip, w);
       x += 2 * s.x_channel;
       w += 2 * row.width;
     }
-    if (s.in % 2 != 0) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
+    if (c < part.end) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
   });
+  ETCH_MEMCPY(sums, &tile, sizeof tile);
+  if (end.beyond == 0) return;
+  for (int32_t p = 0; p < pixels; ++p, sums += lanes * count) {
+    const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
+    for (int32_t c = 0; c < lanes * count; ++c) {
+      const uint32_t more = of_x * static_cast<uint32_t>(row.bias[row.columns + c]);
+      sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + more);
+    }
+  }
+}
+
+// All parts, limited to 32 bits.
+template <int lanes, int count, int pixels, class T>
+static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, int32_t* sums) {
+  constexpr int kCount = lanes * count * pixels;
+  const int32_t none[static_cast<size_t>(lanes * count)] = {};
+  const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
+  int64_t totals[static_cast<size_t>(kCount)] = {};
+  WordPart part = {0, end.part, row.taken_off};
+  const int32_t* bias = row.bias;
+  for (; part.first < s.in; part.first = part.end, part.end += end.part, bias = none) {
+    if (part.end > s.in) part.end = s.in;
+    word_sums<lanes, count, pixels>(s, end, row, window, part, bias, sums);
+    for (int i = 0; i < kCount; ++i) totals[i] += sums[i];
+    part.taken_off += end.corrected * taps * row.columns;
+  }
+  for (int i = 0; i < kCount; ++i) {
+    const int64_t above = totals[i] > INT32_MIN ? totals[i] : INT32_MIN;
+    sums[i] = static_cast<int32_t>(above < INT32_MAX ? above : INT32_MAX);
+  }
+}
+
+template <int lanes, int count, int pixels, class T>
+static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, int32_t out) {
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
-  ETCH_MEMCPY(sums, &tile, sizeof sums);
-  finish_words(sums, pixels, lanes * count, end, row, row.y + out * axis.y_step, axis.y_step,
-               s.y_channel);
+  if (end.part == 0) {
+    const WordPart all = {0, s.in, row.taken_off};
+    word_sums<lanes, count, pixels>(s, end, row, window, all, row.bias, sums);
+  } else {
+    add_parts<lanes, count, pixels>(s, end, row, window, sums);
+  }
+  const ptrdiff_t y_step = s.axis[s.along].y_step;
+  finish_words(sums, pixels, lanes * count, end, row, row.y + out * y_step, y_step, s.y_channel);
 }
 
 template <int lanes, int count, class T>
@@ -325,7 +396,7 @@ static inline void word_columns(const FloatConvShape& s, const WordEnd& end, Wor
   if constexpr (lanes > 1) word_columns<narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-// Also transposed. `taken_off` has a row of all columns per position of the kernel.
+// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
 template <class T>
 static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
                               const uint8_t* w, const int32_t* taken_off, const int32_t* bias,

@@ -268,7 +268,7 @@ TEST(External, ProductsOfWordsStayInsideTheirSpans) {
       for (const bool channels_last : {true, false}) {
         for (const int corrected : {0, 1}) {
           const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
-          const rt::WordEnd end{0, corrected, 0, -9, 9};
+          const rt::WordEnd end{0, corrected, 0, -9, 9, corrected, 2 * corrected};
           call_between_guards(ConvWords<std::int16_t>{}, shape, end, words, kBytes, kInts, kInts,
                               kInts, out);
         }

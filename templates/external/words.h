@@ -12,9 +12,9 @@ namespace etch {
 namespace rt {
 inline std::string text_of(const WordEnd& e) {
   std::string out = "rt::WordEnd{";
-  for (const std::int32_t each : {e.flip, e.corrected, e.zero, e.low})
+  for (const std::int32_t each : {e.flip, e.corrected, e.zero, e.low, e.high, e.beyond})
     out.append(std::to_string(each)).append(", ");
-  return out.append(std::to_string(e.high)).append("}");
+  return out.append(std::to_string(e.part)).append("}");
 }
 }  // namespace rt
 
@@ -33,14 +33,15 @@ struct ConvWords : RuntimeFunction {
              T* y) const {
     const std::int64_t columns = std::int64_t{s.group} * s.out;
     const std::int64_t taps = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel;
+    const std::int64_t parts = end.part == 0 ? 1 : (s.in + end.part - 1) / end.part;
     return spans_of(span(x, {{s.batch, s.x_image},
                              {std::int64_t{s.group} * s.in, s.x_channel},
                              {s.axis[0].in, s.axis[0].x_step},
                              {s.axis[1].in, s.axis[1].x_step},
                              {s.axis[2].in, s.axis[2].x_step}}),
                     span(w, {}, columns * taps * ((s.in + 1) / 2) * 2),
-                    span(taken_off, {}, end.corrected != 0 ? columns * taps : 0),
-                    span(bias, {}, columns), span(scale, {}, 4 * columns),
+                    span(taken_off, {}, end.corrected != 0 ? columns * taps * parts : 0),
+                    span(bias, {}, columns * (1 + end.beyond)), span(scale, {}, 4 * columns),
                     span(y, {{s.batch, s.y_image},
                              {columns, s.y_channel},
                              {s.axis[0].out, s.axis[0].y_step},

@@ -70,19 +70,21 @@ class Words:
     # ---- products ----
     def product(self, step, traced):
         where, channels = step["step"], step["channels"]
-        parts = [(c["factor"] >> 31, c["factor"] & 0x7fffffff, c["exponent"] - 31, c["rest"]) for c in channels]
-        self.array(step, traced, "scale", [p[k] for k in range(4) for p in parts])
-        for m, channel in enumerate(channels):
-            least, most = channel["accumulators"]
-            self.need(INT32[0] <= least <= most <= INT32[1], "accumulators",
-                      f"{where}, channel {m}: {least} to {most} leaves 32 bits")
+        scales = [(c["factor"] >> 31, c["factor"] & 0x7fffffff, c["exponent"] - 31, c["rest"]) for c in channels]
+        self.array(step, traced, "scale", [s[k] for k in range(4) for s in scales])
         product = product_of(self.model, step["node"], is_word=True)
         if not self.need(len(channels) == len(product.rows), "channels", f"{where}: has {len(channels)}, the model "
                          f"{len(product.rows)}"):
             return
         y = self.result(step, product.results)
         self.zero(step, product.x)
-        for m, (channel, sums) in enumerate(zip(channels, product.intervals().tolist())):
+        length = product.rows.shape[1]
+        part = step.get("part") or length
+        parts = [product.intervals(slice(first, first + part)).tolist() for first in range(0, length, part)]
+        for m, channel in enumerate(channels):
+            each = [sums[m] for sums in parts]
+            sums = [sum(ends) for ends in zip(*each)]
+            self.fits(f"{where}, channel {m}", each, channel, y, step)
             unit = exact(product.x.scale[0]) * exact(product.w_scale[m])
             factor, exponent = cut(unit / exact(y.scale[0]))
             bias = Fraction(product.bias[m]) / unit
@@ -92,6 +94,19 @@ class Words:
                     ("bias", ("rest",), [rest_of(round((bias - whole) * (1 << 31)), factor)])):
                 claimed = [channel[k] for k in keys]
                 self.need(claimed == ours, kind, f"{where}, channel {m}: {keys[0]} {claimed}, by the model {ours}")
+
+    def fits(self, where, sums, channel, y, step):
+        """Each part of the sums is in 32 bits; where the whole is not, the result is at its limit from there on."""
+        bias = channel["accumulators"][0] - sum(least for least, _ in sums)
+        for i, (least, most) in enumerate(sums):
+            added = bias if i == 0 else 0
+            self.need(INT32[0] <= least + added <= most + added <= INT32[1], "accumulators",
+                      f"{where}, part {i}: {least + added} to {most + added} leaves 32 bits")
+        for end, claimed, limit, sign in zip(INT32, channel["accumulators"], step["clamp"], (-1, 1)):
+            scaled = Fraction(end * channel["factor"] + (channel["rest"] << 31), 1 << channel["exponent"])
+            value = round(scaled) + int(y.zero[0])
+            self.need((claimed - end) * sign <= 0 or (value - limit) * sign >= 0, "accumulators",
+                      f"{where}: {end} gives {value}, which is within the limits {step['clamp']}")
 
     # ---- sums and means ----
     def sum(self, step, traced):
