@@ -42,6 +42,19 @@ static inline int32_t dsp_byte(int32_t word, int i) {
   return static_cast<int8_t>(static_cast<uint8_t>(static_cast<uint32_t>(word) >> (8 * i)));
 }
 
+// A weight of channel 0 or 1 in a halfword of two bytes; `joint`: the halfword is w0 + 256 * w1.
+static inline int32_t dsp_weight(int32_t word, int half, int channel, bool joint) {
+  const int32_t own = dsp_byte(word, 2 * half + channel);
+  return own + (joint && channel == 1 && dsp_byte(word, 2 * half) < 0 ? 1 : 0);
+}
+
+// Of the second channel of a block with joint weights: its bias in the sum of both; and its sum as
+// it is rounded, times 256 where the factor is a float.
+static inline int32_t dsp_joint_bias(const int32_t* biases) {
+  const uint32_t both = static_cast<uint32_t>(biases[1]) - static_cast<uint32_t>(biases[0]);
+  return static_cast<int32_t>(both) / 256;
+}
+
 static inline int32_t dsp_add_product(int32_t acc, int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(acc) + static_cast<uint32_t>(a * b));
 }
@@ -103,22 +116,25 @@ static inline int32_t dsp_moved_sum(const int32_t* x, int pairs, int step, int32
 // `pixels` pixels of x[pair][pixel] times all channels, two at a time; weights are those of the
 // stream plus `moved`. The stream holds for every
 // two channels: 2 biases; per pair of K a word of 4 bytes, channel 0 and 1 of the first element and
-// then of the second; factors.
+// then of the second; factors. With `joint` weights both bytes of an element are the halfword
+// w0 + 256 * w1, the second bias is b0 + 256 * b1, and a second channel's scale is 1 / 256 of it.
 static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
                             int pixels, int pairs, int channels, const DspStore& out,
-                            int32_t moved = 0) {
+                            int32_t moved = 0, bool joint = false) {
   for (int first = 0; first < channels; first += 2) {
     const int32_t* const weights = stream + 2;
     const int32_t* const factors = weights + pairs;
     for (int p = 0; p < pixels; ++p) {
       const int32_t rest = dsp_moved_sum(x + p, pairs, pixels, moved);
       for (int c = 0; c < 2 && first + c < channels; ++c) {
-        int32_t acc = dsp_add_product(stream[c], rest, 1);
+        const bool second = joint && c == 1;
+        int32_t acc = dsp_add_product(second ? dsp_joint_bias(stream) : stream[c], rest, 1);
         for (int k = 0; k < pairs; ++k) {
           const int32_t at = x[k * pixels + p];
-          acc = dsp_add_product(acc, dsp_low_half(at), dsp_byte(weights[k], c));
-          acc = dsp_add_product(acc, dsp_high_half(at), dsp_byte(weights[k], 2 + c));
+          acc = dsp_add_product(acc, dsp_low_half(at), dsp_weight(weights[k], 0, c, joint));
+          acc = dsp_add_product(acc, dsp_high_half(at), dsp_weight(weights[k], 1, c, joint));
         }
+        if (second && out.result == kDspFloat) acc *= 256;
         dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);
       }
     }
@@ -139,7 +155,7 @@ struct DspResidual {
 static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t* y,
                                 int32_t zero_points, const uint8_t* residual, const int32_t* line,
                                 int pixels, int pairs, int channels, const DspStore& out,
-                                const DspResidual& add, int32_t moved = 0) {
+                                const DspResidual& add, int32_t moved = 0, bool joint = false) {
   const int64_t q_factor = static_cast<uint32_t>(line[0]);
   const int64_t r_factor = static_cast<uint32_t>(line[1]);
   for (int first = 0; first < channels; first += 2) {
@@ -147,7 +163,7 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
     uint8_t q[8] = {};
     DspStore packed = out;
     packed.step = 2;
-    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed, moved);
+    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed, moved, joint);
     stream += 2 + pairs + dsp_factor_words(out, 2);
     for (int p = 0; p < pixels; ++p) {
       for (int c = 0; c < here; ++c) {
@@ -161,23 +177,32 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
   }
 }
 
+// Weight `i` of channel `c` of four, of 4 elements of K that a dsp_row() has at w: a word of each
+// channel, or, joint, words of channels 0 and 1 and of 2 and 3 for elements 0 and 2, then 1 and 3.
+static inline int32_t dsp_row_weight(const int32_t* w, int i, int c, bool joint) {
+  return joint ? dsp_weight(w[2 * (i % 2) + c / 2], i / 2, c % 2, true) : dsp_byte(w[c], i);
+}
+
 // One pixel times all channels, four at a time. The stream holds for every four: 4 biases; per 4
-// elements of K a word of each channel; factors.
+// elements of K a word of each channel; factors. Of joint weights: two and two as in dsp_tile().
 static inline void dsp_row(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
-                           int groups, int channels, const DspStore& out, int32_t moved = 0) {
+                           int groups, int channels, const DspStore& out, int32_t moved = 0,
+                           bool joint = false) {
   const int32_t rest = dsp_moved_sum(x, 2 * groups, 1, moved);
   for (int first = 0; first < channels; first += 4) {
     const int32_t* const weights = stream + 4;
     const int32_t* const factors = weights + 4 * groups;
     for (int c = 0; c < 4 && first + c < channels; ++c) {
-      int32_t acc = dsp_add_product(stream[c], rest, 1);
+      const bool second = joint && c % 2 == 1;
+      int32_t acc = dsp_add_product(second ? dsp_joint_bias(stream + c - 1) : stream[c], rest, 1);
       for (int k = 0; k < groups; ++k) {
-        const int32_t w = weights[4 * k + c];
-        acc = dsp_add_product(acc, dsp_low_half(x[2 * k]), dsp_byte(w, 0));
-        acc = dsp_add_product(acc, dsp_high_half(x[2 * k]), dsp_byte(w, 2));
-        acc = dsp_add_product(acc, dsp_low_half(x[2 * k + 1]), dsp_byte(w, 1));
-        acc = dsp_add_product(acc, dsp_high_half(x[2 * k + 1]), dsp_byte(w, 3));
+        const int32_t* const w = weights + 4 * k;
+        acc = dsp_add_product(acc, dsp_low_half(x[2 * k]), dsp_row_weight(w, 0, c, joint));
+        acc = dsp_add_product(acc, dsp_high_half(x[2 * k]), dsp_row_weight(w, 2, c, joint));
+        acc = dsp_add_product(acc, dsp_low_half(x[2 * k + 1]), dsp_row_weight(w, 1, c, joint));
+        acc = dsp_add_product(acc, dsp_high_half(x[2 * k + 1]), dsp_row_weight(w, 3, c, joint));
       }
+      if (second && out.result == kDspFloat) acc *= 256;
       dsp_store(acc, factors, c, y, first + c, dsp_low_half(zero_points), out);
     }
     stream = factors + dsp_factor_words(out, 4);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "compiler/base/text.h"
 #include "compiler/host/toolchain.h"
 #include "compiler/kernels/conv/dsp/conv.h"
 #include "compiler/targets/targets.h"
@@ -18,6 +19,7 @@
 #include "tests/support/engines.h"
 #include "tests/support/expression_cases.h"
 #include "tests/support/generated_batch.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/residual_cases.h"
 
 namespace etch {
@@ -83,6 +85,58 @@ TEST(DspConvolutions, UnsignedWeightsAndZeroPointsAtRunTimeAgree) {
   const std::string missing = cli::status_of(isa).missing;
   if (!missing.empty()) GTEST_SKIP() << missing;
   expect_outputs(programs, all, isa);
+}
+
+// Products of int8 weights without -128, in each form of result, of tiles and of single pixels.
+std::vector<Case> joint_convolutions(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(static_cast<std::uint64_t>(index) + 31'000'000);
+    const std::int64_t in = dice.between(4, 40), channels = dice.between(1, 9);
+    const std::int64_t kernel = dice.between(1, 3), size = index % 4 == 3 ? kernel : kernel + 4;
+    const bool integer = index % 2 == 1;
+    ModelBuilder model(13);
+    model.input("x", DType::kU8, {1, in, size, size});
+    model.initializer(
+        "x_zero", Tensor::of<std::uint8_t>({}, {static_cast<std::uint8_t>(dice.between(0, 255))}));
+    model.initializer("w",
+                      random_bytes(dice, DType::kS8, {channels, in, kernel, kernel}, -127, 127));
+    if (integer) {
+      model.node("ConvInteger", {"x", "w", "x_zero"}, {"y"}, {}).output("y");
+    } else {
+      model.initializer("x_scale", Tensor::of<float>({}, {0.0625F}));
+      model.initializer("w_scale", Tensor::of<float>({}, {0.01F}));
+      model.initializer("w_zero", Tensor::of<std::int8_t>({}, {0}));
+      model.node("QLinearConv",
+                 {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "x_scale", "x_zero"}, {"y"},
+                 {});
+      model.output("y");
+    }
+    out.push_back({cat("joint_", index),
+                   model.bytes(),
+                   {random_bytes(dice, DType::kU8, {1, in, size, size})}});
+  }
+  return out;
+}
+
+// Weights of two channels in halfwords: floats, integers and sums as they are; tiles and rows.
+TEST(DspConvolutions, JointWeightsOfTwoChannelsAgree) {
+  const std::vector<Case> all = joint_convolutions(16);
+  for (const char* const name : {"cortex-m4", "cortex-m4-nofp", "cortex-m7"}) {
+    const IsaTraits& isa = *find_target(name);
+    const std::vector<std::unique_ptr<Program>> programs = compile_all(all, isa);
+    std::ptrdiff_t joint = 0;
+    for (const auto& program : programs) {
+      for (const auto& step : program->steps)
+        joint += std::ranges::count_if(step->assembly, [](const AssemblyFunction& function) {
+          return function.name.find("_joint_") != std::string::npos;
+        });
+    }
+    EXPECT_GE(joint, 12) << name;
+    const std::string missing = cli::status_of(isa).missing;
+    if (!missing.empty()) GTEST_SKIP() << missing;
+    expect_outputs(programs, all, isa);
+  }
 }
 
 // Cortex-M7 has tiles of its own where four pixels are computed together.

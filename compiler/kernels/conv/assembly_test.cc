@@ -74,6 +74,17 @@ void add_low(std::vector<AssemblyFunction>& out) {
   }
 }
 
+// As it is, for cores that start two instructions, and both with joint weights.
+void add_tiles(DspTile tile, std::vector<AssemblyFunction>& out) {
+  for (const bool two : {false, true}) {
+    for (const bool joint : {false, true}) {
+      tile.starts_two = two;
+      tile.joint = joint;
+      out.push_back(dsp_tile(tile));
+    }
+  }
+}
+
 std::vector<AssemblyFunction> functions() {
   std::vector<AssemblyFunction> out;
   add_winograd(out);
@@ -83,14 +94,17 @@ std::vector<AssemblyFunction> functions() {
     for (int pixels = 1; pixels <= 4; ++pixels) {
       for (const int pairs : {2, 6, 72, 102}) {
         for (const int channels : {1, 2, 63})
-          out.push_back(dsp_tile({pixels, pairs, channels, each}));
+          add_tiles({pixels, pairs, channels, each}, out);
       }
       if (is_float) continue;
       for (const int bytes : {1, 9, 65})
         out.push_back(mla_tile({pixels, 16, bytes, 3, 500, 5, each}));
     }
     for (const int groups : {1, 8, 37}) {
-      for (const int channels : {1, 4, 7}) out.push_back(dsp_row({groups, channels, each}));
+      for (const int channels : {1, 4, 7}) {
+        out.push_back(dsp_row({groups, channels, each}));
+        out.push_back(dsp_row({groups, channels, each, 0, true}));
+      }
     }
     for (int pixels = 1; pixels <= 2; ++pixels) {
       for (const std::int64_t row : {64, 448, 4480}) {

@@ -65,6 +65,7 @@ struct DspConvPlan {
   bool halves = true;                         // SIMD on halfwords
   bool low = false;                           // products in r0 to r7 only; else as Cortex-M3
   int moved = 0;                              // weights of tiles and rows minus those packed
+  bool joint = false;                         // those of two channels are one halfword
 
   rt::DspStore store{rt::kDspInt32, 0, 255, 0};  // of the assembly
   Requantize out;                                // of `finishes`, and the zero point of `store`
@@ -158,7 +159,7 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
                               int zero_points, const std::uint8_t* residual,
                               const std::int32_t* line) {
         rt::dsp_tile_add(x, w, to, zero_points, residual, line, n, 2 * plan.groups(), plan.channels,
-                         plan.store, *plan.line, plan.moved);
+                         plan.store, *plan.line, plan.moved, plan.joint);
       };
       const std::int64_t added = (n - 1) * plan.r_step + plan.channels + plan.channels % 2;
       s.call(assembly_call(call, native, read, stream, written, added, 16), gathered, at.stream, y,
@@ -169,10 +170,11 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
   }
   const auto native = [&](const std::int32_t* x, const std::int32_t* w, Y* to, int zero_points) {
     if (plan.form == DspConvPlan::Form::kRow) {
-      rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store, plan.moved);
+      rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store, plan.moved,
+                  plan.joint);
     } else {
       rt::dsp_tile(x, w, to, zero_points, n, 2 * plan.groups(), plan.channels, plan.store,
-                   plan.moved);
+                   plan.moved, plan.joint);
     }
   };
   s.call(assembly_call(call, native, read, stream, written), gathered, at.stream, y,

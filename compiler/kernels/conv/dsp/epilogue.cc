@@ -62,6 +62,11 @@ std::string moved_suffix(int moved) {
   return moved < 0 ? cat("_wn", -moved) : cat("_w", moved);
 }
 
+std::string weights_text(int moved, bool joint) {
+  if (joint) return cat(", ", moved, ", true");
+  return moved == 0 ? "" : cat(", ", moved);
+}
+
 std::string dsp_store_text(const DspEpilogue& out) {
   const char* const result = out.result == Result::kInt32   ? "rt::kDspInt32"
                              : out.result == Result::kFloat ? "rt::kDspFloat"
@@ -74,6 +79,16 @@ void set_dsp_parameters(AssemblyFunction& function, const char* x_type, const Ds
                     out.result == Result::kInt32 ? "int32_t*" : "uint8_t*", "int32_t"};
   function.names = {"x", "stream", "y", "zero_points"};
   function.condition = dsp_condition(out);
+}
+
+void write_second_sums(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc) {
+  constexpr int kJointBits = 8;  // kJointFactor is 2 to that
+  for (std::size_t i = 1; i < acc.size(); i += 2) {
+    const std::string both = Thumb::r(acc[i]);
+    thumb.op("sub", both, both, Thumb::r(acc[i - 1]));
+  }
+  for (std::size_t i = 1; i < acc.size() && out.result != Result::kFloat; i += 2)
+    thumb.op("asr", Thumb::r(acc[i]), Thumb::r(acc[i]), Thumb::immediate(kJointBits));
 }
 
 void write_rounding(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc,

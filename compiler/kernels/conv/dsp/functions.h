@@ -3,7 +3,8 @@
 // steps are immediates; steps of equal geometry share a function by its name.
 //
 // How they use the core: int8 weights are widened in registers (SXTB16 gives the same two elements
-// of K for one channel, rotated by 8 for the next), uint8 activations once per tile; eight
+// of K for one channel, rotated by 8 for the next; of joint weights one widening is enough), uint8
+// activations once per tile; eight
 // accumulators, two activations, two weights and two pointers take all 14 registers, what is needed
 // once per block waits on the stack. Compilers spill accumulators in such loops.
 #pragma once
@@ -48,13 +49,15 @@ struct DspTile {
   std::optional<DspResidual> residual = {};
   int moved = 0;            // weights minus those of the stream
   bool starts_two = false;  // loads alternate with multiplications
+  bool joint = false;       // weights of two channels in a halfword; see joint.h
 };
 
 struct DspRow {
   int groups = 1;  // of 4 elements of K
   int channels = 4;
   DspEpilogue out;
-  int moved = 0;  // weights minus those of the stream
+  int moved = 0;       // weights minus those of the stream
+  bool joint = false;  // weights of two channels in a halfword; see joint.h
 };
 
 inline constexpr std::int64_t kMostDepthwiseStep = 4095;  // that an offset in a load reaches

@@ -6,6 +6,7 @@
 
 #include "compiler/base/checked.h"
 #include "compiler/kernels/conv/dsp/epilogue_choice.h"
+#include "compiler/kernels/conv/dsp/joint.h"
 #include "compiler/kernels/conv/dsp/serves.h"
 #include "compiler/kernels/conv/dsp/tile_functions.h"
 #include "compiler/kernels/conv/pieces.h"
@@ -175,6 +176,7 @@ PlannedDspConv plan_dsp_conv(const ConvProblem& problem, const IsaTraits& isa) {
   out.epilogue = epilogue_of(problem, out.proof, plan);
   plan.store = store_of(out.epilogue);
   plan = with_gather(std::move(plan), problem, axes);
+  plan.joint = has_joint_weights(problem, plan);
   plan = with_functions(std::move(plan), problem, out.epilogue, isa, out.assembly);
   out.plan = with_operands(std::move(plan), out.scratch);
   return out;

@@ -1,7 +1,7 @@
 // One pixel times four channels at a time, for matrix-vector products; see functions.h. Every
 // weight is used once, so they are what counts: per 4 elements of K and four channels one load of
 // four words, one of two activations, eight widenings and eight SMLADs: 18 instructions for 16
-// products.
+// products. Joint weights (joint.h) need four widenings: 14 instructions.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"
@@ -38,6 +38,10 @@ class Row {
       for (int c = 0; c < 4; ++c) t_.op("add", Thumb::r(4 + c), "r12");
     }
     multiply();
+    if (row_.joint) {
+      t_.comment("sums of every second channel");
+      write_second_sums(t_, row_.out, {4, 5, 6, 7});
+    }
     if (bytes()) t_.comment("scale and round");
     write_rounding(t_, row_.out, {4, 5, 6, 7}, 4);
     store();
@@ -89,6 +93,7 @@ class Row {
   void multiply_group() {
     t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
     t_.op("ldmia", "r1!", "{r8-r11}");
+    if (row_.joint) return multiply_joint();
     for (int c = 0; c < 4; ++c) {
       const std::string acc = Thumb::r(4 + c);
       const std::string w = Thumb::r(8 + c);
@@ -96,6 +101,18 @@ class Row {
       t_.op("smlad", acc, "r2", "r12", acc);
       t_.op("sxtb16", w, w, "ror #8");
       t_.op("smlad", acc, "r3", w, acc);
+    }
+  }
+
+  // Two words hold two elements of two channels each, the next two the other elements.
+  void multiply_joint() {
+    for (int i = 0; i < 4; ++i) {
+      const std::string first = Thumb::r(4 + i % 2 * 2), both = Thumb::r(5 + i % 2 * 2);
+      const std::string w = Thumb::r(8 + i);
+      const char* const x = i < 2 ? "r2" : "r3";
+      t_.op("sxtb16", "r12", w);
+      t_.op("smlad", both, x, w, both);
+      t_.op("smlad", first, x, "r12", first);
     }
   }
 
@@ -142,16 +159,16 @@ class Row {
 }  // namespace
 
 AssemblyFunction dsp_row(const DspRow& row) {
+  ETCH_CHECK(!row.joint || row.moved == 0);
   AssemblyFunction out;
   out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, moved_suffix(row.moved),
-                 dsp_suffix(row.out));
+                 row.joint ? "_joint" : "", dsp_suffix(row.out));
   out.summary = cat("1 pixel, ", counted(4 * row.groups, "element"), " of K, ",
                     counted(row.channels, "channel"), ", four at a time.");
   set_dsp_parameters(out, "const int32_t*", row.out);
   out.lines = Row(row).lines();
-  out.fallback =
-      cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels, ", ",
-          dsp_store_text(row.out), row.moved == 0 ? "" : cat(", ", row.moved), ");");
+  out.fallback = cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels,
+                     ", ", dsp_store_text(row.out), weights_text(row.moved, row.joint), ");");
   out.stack = kSavedBytes + kFrame;
   return out;
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "compiler/kernels/conv/dsp/joint.h"
 #include "compiler/kernels/conv/pieces.h"
 #include "compiler/kernels/conv/proof.h"
 
@@ -34,7 +35,7 @@ class Packer {
 
  private:
   void pack_block(const std::vector<std::int64_t>& channels) {
-    for (const std::int64_t m : channels) stream_.push_back(stream_bias(problem_, m));
+    push_biases(channels);
     if (plan_.form == Form::kDepthwise && !plan_.halves) {
       for (int tap = 0; tap < problem_.taps(); ++tap) {
         push_bytes({weight(channels[0], tap, 0), weight(channels[1], tap, 0),
@@ -50,9 +51,26 @@ class Packer {
     } else {
       each_word([&](const std::vector<std::pair<int, int>>& k) { pack_word(channels, k); });
     }
-    for (const std::int64_t m : channels) {
-      for (const std::int32_t word : stream_factors(problem_, plan_, requantized_, m))
-        stream_.push_back(word);
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const bool joined = plan_.joint && c % 2 == 1 && plan_.store.result == rt::kDspFloat;
+      for (const std::int32_t word : stream_factors(problem_, plan_, requantized_, channels[c]))
+        stream_.push_back(joined ? without_joint_factor(word) : word);
+    }
+  }
+
+  // A float divided by what the sum of a second channel is too large.
+  static std::int32_t without_joint_factor(std::int32_t scale) {
+    return std::bit_cast<std::int32_t>(std::bit_cast<float>(scale) / kJointFactor);
+  }
+
+  // With joint weights, every second sum holds both channels.
+  void push_biases(const std::vector<std::int64_t>& channels) {
+    std::uint32_t first = 0;
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const auto bias = static_cast<std::uint32_t>(stream_bias(problem_, channels[c]));
+      const bool joined = plan_.joint && c % 2 == 1;
+      stream_.push_back(static_cast<std::int32_t>(joined ? first + kJointFactor * bias : bias));
+      first = bias;
     }
   }
 
@@ -82,6 +100,17 @@ class Packer {
     const auto at = [&](std::int64_t m, std::size_t i) {
       return weight(m, k[i].first, k[i].second);
     };
+    if (plan_.joint) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        for (std::size_t c = 0; c < channels.size(); c += 2) {
+          const auto pair = [&](std::size_t at_k) {
+            return at(channels[c], at_k) + kJointFactor * at(channels[c + 1], at_k);
+          };
+          push_halves(pair(i), pair(i + 2));
+        }
+      }
+      return;
+    }
     if (plan_.form == Form::kRow) {
       for (const std::int64_t m : channels) push_bytes({at(m, 0), at(m, 1), at(m, 2), at(m, 3)});
       return;

@@ -1,6 +1,6 @@
 // Tiles of 1 to 4 pixels times 2 channels; see functions.h. Per two elements of K and four pixels:
 // one word of weights, two widenings, two doublewords of activations, eight SMLADs: 13 instructions
-// for 16 products.
+// for 16 products. Joint weights (joint.h) need one widening: 12 instructions.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"
@@ -44,6 +44,10 @@ class Tile {
     t_.label(1);
     load_biases();
     multiply();
+    if (tile_.joint) {
+      t_.comment("sums of the second channel");
+      write_second_sums(t_, tile_.out, accumulators());
+    }
     if (tile_.out.result != Result::kInt32) t_.comment("scale and round");
     write_rounding(t_, tile_.out, accumulators(), 2);
     if (tile_.residual) add_residual();
@@ -198,19 +202,22 @@ class Tile {
 
   // For cores that start a load and a SMLAD in one cycle: the load first, of what is needed some
   // SMLADs later, without moving its base. Per pair 15 instructions and 10 cycles instead of 13 and
-  // 13 in LLVM's model of Cortex-M7.
+  // 13 in LLVM's model of Cortex-M7. Weights are in lr first, whose last use the next load follows:
+  // the first channel's, or, joint, those of both.
   void multiply_alternating(int pairs) {
     const auto load_x = [&](const char* to, int pair, int pixel) {
       t_.op("ldr", to, Thumb::at("r0", 16 * pair + 4 * pixel));
     };
     const auto load_weights = [&](int pair) { t_.op("ldr", "lr", Thumb::at("r1", 4 * pair)); };
     const auto widen = [&] {
+      if (tile_.joint) return t_.op("sxtb16", "r12", "lr");
       t_.op("sxtb16", "r12", "lr", "ror #8");
       t_.op("sxtb16", "lr", "lr");
     };
+    const int in_lr = tile_.joint ? 1 : 0;
     const auto smlad = [&](int pixel, int channel) {
       const std::string sum = Thumb::r(acc(pixel, channel));
-      t_.op("smlad", sum, pixel % 2 == 0 ? "r2" : "r3", channel == 0 ? "lr" : "r12", sum);
+      t_.op("smlad", sum, pixel % 2 == 0 ? "r2" : "r3", channel == in_lr ? "lr" : "r12", sum);
     };
     load_weights(0);
     load_x("r2", 0, 0);
@@ -220,9 +227,9 @@ class Tile {
       for (int p = 0; p < 4; ++p) {
         if (p < 3) load_x(p % 2 == 0 ? "r3" : "r2", i, p + 1);
         if (p == 3 && next) load_x("r2", i + 1, 0);
-        smlad(p, 0);
+        smlad(p, in_lr);
         if (p == 3 && next) load_weights(i + 1);
-        smlad(p, 1);
+        smlad(p, 1 - in_lr);
       }
       if (next) widen();
     }
@@ -235,7 +242,7 @@ class Tile {
     t_.op("ldr", "r12", Thumb::then_add("r1", 4));
     load_x(0);
     t_.op("sxtb16", "lr", "r12");
-    t_.op("sxtb16", "r12", "r12", "ror #8");
+    if (!tile_.joint) t_.op("sxtb16", "r12", "r12", "ror #8");
     for (int p = 0; p < tile_.pixels; p += 2) {
       if (p > 0) load_x(p);
       for (int q = p; q < std::min(p + 2, tile_.pixels); ++q) {
@@ -306,9 +313,11 @@ class Tile {
 
 AssemblyFunction dsp_tile(const DspTile& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 4 && tile.pairs % 2 == 0);
+  ETCH_CHECK(!tile.joint || tile.moved == 0);
   AssemblyFunction out;
   out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
-                 moved_suffix(tile.moved), dsp_suffix(tile.out), tile.starts_two ? "_two" : "");
+                 moved_suffix(tile.moved), tile.joint ? "_joint" : "", dsp_suffix(tile.out),
+                 tile.starts_two ? "_two" : "");
   out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(2 * tile.pairs, "element"),
                     " of K, ", counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const int32_t*", tile.out);
@@ -316,7 +325,7 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   out.stack = kSavedBytes + function.frame();
   const std::string sizes =
       cat(tile.pixels, ", ", tile.pairs, ", ", tile.channels, ", ", dsp_store_text(tile.out));
-  const std::string moved = tile.moved == 0 ? "" : cat(", ", tile.moved);
+  const std::string moved = weights_text(tile.moved, tile.joint);
   out.fallback = cat("rt::dsp_tile(x, stream, y, zero_points, ", sizes, moved, ");");
   if (tile.residual) {
     const DspResidual& r = *tile.residual;

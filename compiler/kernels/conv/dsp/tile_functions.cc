@@ -48,10 +48,11 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
     return out;
   }
   out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}), assembly);
-  out.multiply = use(p.form == Form::kRow ? dsp_row({p.groups(), p.channels, epilogue, p.moved})
-                                          : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue,
-                                                      residual_of(p.line), p.moved, starts_two}),
-                     assembly);
+  out.multiply =
+      use(p.form == Form::kRow ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint})
+                               : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue,
+                                           residual_of(p.line), p.moved, starts_two, p.joint}),
+          assembly);
   return out;
 }
 

@@ -50,7 +50,7 @@ inline const T* at(const void* memory, ptrdiff_t bytes) {
 
 // What they call.
 void dsp_gather_1_s24_6w_1r0(const uint8_t* x, int32_t* out) noexcept;
-void dsp_row_k24_m6_y6_f32_zp(const int32_t* x, const int32_t* stream, uint8_t* y,
+void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t* x, const int32_t* stream, uint8_t* y,
     int32_t zero_points) noexcept;
 
 }  // namespace steps

@@ -36,7 +36,7 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
 void n0_conv(const uint8_t* x, int32_t* gathered, uint8_t* y) noexcept {
   {
     dsp_gather_1_s24_6w_1r0(x, gathered);
-    dsp_row_k24_m6_y6_f32_zp(gathered, n0_conv_stream, y, 7864440);
+    dsp_row_k24_m6_joint_y6_f32_zp(gathered, n0_conv_stream, y, 7864440);
   }
 }
 

@@ -1,0 +1,67 @@
+// See joint.h.
+#include "compiler/kernels/conv/dsp/joint.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "compiler/kernels/conv/dsp/stream.h"
+
+namespace etch {
+
+namespace {
+
+using Form = DspConvPlan::Form;
+
+constexpr std::int64_t kMostSum = std::int64_t{1} << 23;
+
+// One widening less per pair of elements of K and two channels, one or two instructions more per
+// sum of a second channel.
+bool saves_instructions(const DspConvPlan& plan) {
+  const int pixels = plan.form == Form::kRow ? 1 : 4;
+  return 2 * plan.groups() > pixels * (plan.store.result == rt::kDspFloat ? 1 : 2);
+}
+
+// Of what the function computes: the stream's bias and products of bytes of x, whatever they are.
+bool sum_fits(const ConvProblem& problem, std::int64_t channel) {
+  const std::int64_t elements = problem.taps() * problem.geometry.in_per_group();
+  std::int64_t low = stream_bias(problem, channel), high = low;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const std::int64_t w = problem.weights[static_cast<std::size_t>(channel * elements + i)];
+    low += std::min<std::int64_t>(0, UINT8_MAX * w);
+    high += std::max<std::int64_t>(0, UINT8_MAX * w);
+  }
+  return low >= -kMostSum && high < kMostSum;
+}
+
+bool pairs_fit(const ConvProblem& problem, std::int64_t first, std::int64_t second) {
+  const std::int64_t elements = problem.taps() * problem.geometry.in_per_group();
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const int w0 = problem.weights[static_cast<std::size_t>(first * elements + i)];
+    const int w1 = problem.weights[static_cast<std::size_t>(second * elements + i)];
+    if (w0 + kJointFactor * w1 < INT16_MIN) return false;
+  }
+  return true;
+}
+
+// A product by a power of two is exact unless its result is subnormal.
+bool scale_fits(const ConvProblem& problem, std::int64_t channel) {
+  const float scale = problem.scale[static_cast<std::size_t>(channel)];
+  return scale >= kJointFactor * std::numeric_limits<float>::min();
+}
+
+}  // namespace
+
+bool has_joint_weights(const ConvProblem& problem, const DspConvPlan& plan) {
+  const bool serves = plan.form == Form::kTiles || plan.form == Form::kRow;
+  if (!serves || plan.moved != 0 || !saves_instructions(plan)) return false;
+  const std::int64_t channels = problem.geometry.out_per_group();
+  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
+    if (m % channels % 2 == 0) continue;
+    if (!pairs_fit(problem, m - 1, m) || !sum_fits(problem, m)) return false;
+    if (plan.store.result == rt::kDspFloat && !scale_fits(problem, m)) return false;
+  }
+  return true;
+}
+
+}  // namespace etch
