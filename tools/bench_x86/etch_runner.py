@@ -95,11 +95,11 @@ def text_bytes_of(objects: list[pathlib.Path]) -> int:
     return sum(int(parts[1]) for parts in sections if len(parts) == 3 and parts[0].startswith(".text"))
 
 
-def compile_all(sources: list[pathlib.Path], compiler: str, flags: list[str]) -> list[pathlib.Path]:
+def compile_all(sources: list[pathlib.Path], compiler: str, flags: list[str], level: str = "-O2") -> list[pathlib.Path]:
     def compile_one(source: pathlib.Path) -> pathlib.Path:
         output = source.with_suffix(".o")
         files = ["-I", str(source.parent), "-c", str(source), "-o", str(output)]
-        subprocess.run([compiler, "-std=c++17", "-O2", *flags, *files], check=True)
+        subprocess.run([compiler, "-std=c++17", level, *flags, *files], check=True)
         return output
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return list(pool.map(compile_one, sources))
@@ -122,6 +122,7 @@ class Request:
     keep_copy: bool = True
     threads: int = 1
     options: tuple[str, ...] = ()  # more arguments of `etch compile`
+    level: str = "-O2"
 
 
 def generate(request: Request, folder: pathlib.Path) -> float:
@@ -153,13 +154,13 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request.keep_copy,
                          request.threads)
     version_text = subprocess.run([request.compiler, "--version"], check=True, capture_output=True, text=True).stdout
-    key = hashlib.sha256((version_text + driver).encode())
+    key = hashlib.sha256((version_text + driver + request.level.removeprefix("-O2")).encode())
     for path in sorted((staging / "net").rglob("*")):
         if path.suffix in (".cc", ".h"):
             key.update(path.read_bytes())
     final = folder / key.hexdigest()[:24]
     if not (final / "facts.json").exists():
-        facts = build_library(staging / "net", driver, request.compiler)
+        facts = build_library(staging / "net", driver, request.compiler, request.level)
         facts.generate_s = generate_s
         facts.arena_bytes, facts.flash_bytes = report["arena"]["bytes"], report["flash_bytes"]
         (staging / "facts.json").write_text(json.dumps(dataclasses.asdict(facts)), encoding="utf-8")
@@ -169,19 +170,19 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     return final, report
 
 
-def build_library(source: pathlib.Path, driver: str, compiler: str) -> Facts:
+def build_library(source: pathlib.Path, driver: str, compiler: str, level: str) -> Facts:
     # Hidden names are reached as in a program, not through tables of a library.
     (source / "hidden.h").write_text("#pragma GCC visibility push(hidden)\n", encoding="utf-8")
     isa = flags_of(source)
     library_flags = ["-fPIC", "-include", str(source / "hidden.h")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    objects = compile_all(sorted(source.glob("*.cc")), compiler, isa + library_flags)
+    objects = compile_all(sorted(source.glob("*.cc")), compiler, isa + library_flags, level)
     facts = Facts(build_s=time.perf_counter() - begin, text_bytes=text_bytes_of(objects))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     facts.build_cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     (source / "driver.cc").write_text(driver, encoding="utf-8")
-    objects += compile_all([source / "driver.cc"], compiler, isa + library_flags)
+    objects += compile_all([source / "driver.cc"], compiler, isa + library_flags, level)
     if '#include "net.cc"' in driver:
         objects.remove(source / "net.o")
     subprocess.run([compiler, "-shared", "-pthread", *map(str, objects), "-o", str(source.parent / "net.so")], check=True)

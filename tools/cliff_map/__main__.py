@@ -30,7 +30,7 @@ BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/cliff-map"
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/cliff-map", description=__doc__)
-    parser.add_argument("--cases", default="*", metavar="PATTERN", help="only cases 'GROUP: NAME' that match")
+    parser.add_argument("--cases", default="*", metavar="PATTERN", help="only cases 'GROUP: NAME' that match; several: 'A|B'")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th case")
     parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
     parser.add_argument("--rounds", type=int, default=3)
@@ -49,12 +49,16 @@ def title(case) -> str:
     return f"{case.group}: {case.name}"
 
 
+def is_chosen(case, options: argparse.Namespace) -> bool:
+    return any(fnmatch.fnmatch(title(case), pattern) for pattern in options.cases.split("|"))
+
+
 def chosen(options: argparse.Namespace) -> list:
     if options.networks:
-        return [case for case in network_cases.all_cases() if fnmatch.fnmatch(title(case), options.cases)]
+        return [case for case in network_cases.all_cases() if is_chosen(case, options)]
     cases = [*integer_cases.all_cases(), *element_cases.all_cases(), *block_cases.all_cases(),
              *more_cases.all_cases()]
-    return [case for case in cases if fnmatch.fnmatch(title(case), options.cases)][::options.every]
+    return [case for case in cases if is_chosen(case, options)][::options.every]
 
 
 def request_of(case, target: str) -> etch_runner.Request:

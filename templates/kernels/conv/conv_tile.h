@@ -123,8 +123,8 @@ class Tile {
       for (int k = 0; k < run.repeat; ++k) {
         s_.block([&] {
           if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
-          row_of_taps(reads_again(r) ? afresh(in) : in, Index(run.x_offset + k * run.repeat_step), Index(w_offset + k * w_step),
-                      run);
+          row_of_taps(reads_again(r) ? afresh(in) : in, Index(run.x_offset + k * run.repeat_step),
+                      Index(w_offset + k * w_step), run);
         });
       }
       return;
@@ -147,7 +147,8 @@ class Tile {
     });
   }
 
-  // From a pointer of its own, or compilers keep all of x in registers, and most of these in memory.
+  // From a pointer of its own, or compilers keep all of x in registers, and most of these in
+  // memory.
   TilePtrs<S> afresh(TilePtrs<S> in) {
     in.x = s_.base("xr", in.x);
     return in;

@@ -5,9 +5,9 @@
 //
 // A row of outputs is one flat run of columns * channels values; a chunk of 4 L of them may span
 // pixels and the weights repeat after lcm(channels, 4 L). With stride 1 its inputs have the layout
-// of its outputs; otherwise each tap's inputs are composed from the pieces of its pixels. Transposed,
-// the outputs of one phase of the stride are such a row, whose pixels are stored one by one.
-// Chunks a whole repetition apart take the same weights, and next to each other share quads as
+// of its outputs; otherwise each tap's inputs are composed from the pieces of its pixels.
+// Transposed, the outputs of one phase of the stride are such a row, whose pixels are stored one by
+// one. Chunks a whole repetition apart take the same weights, and next to each other share quads as
 // well. Where that does not pay, a chunk is a part of one pixel's channels.
 //
 // Weights of 9 bits are w = s + d with an int8 s and one d per channel: each quad is multiplied by
@@ -206,8 +206,8 @@ class Chunk {
     const int lanes = s_.isa().lanes;
     for (int d = 0; d < shape_.together; ++d) {
       for (int r = 0; r < shape_.rows; ++r) {
-        places_.push_back({r, d, r * region_.y_row + d * region_.y_period, 0, region_.apart,
-                           region_.y_apart});
+        places_.push_back(
+            {r, d, r * region_.y_row + d * region_.y_period, 0, region_.apart, region_.y_apart});
         const Name name = Name("acc").at("d", d).at("r", r);
         for (int v = 0; v < 4; ++v)
           acc_.push_back(s_.load_i32(Name(name).at("v", v), at_.bias + v * lanes));

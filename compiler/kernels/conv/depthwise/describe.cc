@@ -41,7 +41,8 @@ std::vector<Overlap> overlaps_of(const ConvProblem& problem, const DepthwisePlan
   std::int64_t distance = std::numeric_limits<std::int64_t>::min();
   for (int row = 0; row < r.rows; row += r.rows_together) {
     const int last = std::min(row + r.rows_together, r.rows) - 1;
-    const std::int64_t written = r.y_offset + last * r.y_row + (r.cols - 1) * r.y_col + extent_of(r);
+    const std::int64_t written =
+        r.y_offset + last * r.y_row + (r.cols - 1) * r.y_col + extent_of(r);
     distance = std::max(distance, written - (r.x_offset + row * r.x_row));
   }
   return {{1, 0, distance + problem.y.offset - problem.x.offset}};

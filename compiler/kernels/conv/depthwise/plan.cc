@@ -21,7 +21,9 @@ struct Space {
 };
 
 Space space_of(const ConvProblem& problem) {
-  Space out{three_axes(problem), {}, static_cast<int>(problem.geometry.in_channels),
+  Space out{three_axes(problem),
+            {},
+            static_cast<int>(problem.geometry.in_channels),
             bytes_of(problem.y.dtype) == 1};
   for (std::size_t a = 0; a < 3; ++a) out.kernel[a] = static_cast<int>(out.axes.axis[a].kernel);
   return out;
