@@ -262,7 +262,8 @@ def main() -> int:
         print(f"{case.name:30} {row.get('refused') or words_of(row)} {row.get('stream_verdict', '')} {ratio}", flush=True)
     if options.markdown:
         write_page(options.markdown, markdown(result), result["machine"])
-    failed = [row["name"] for row in result["networks"].values() if "refused" in row or "FAIL" in words_of(row)]
+    failed = [row["name"] for row in result["networks"].values()
+              if "refused" in row or "FAIL" in (row["verdict"], row.get("stream_verdict"))]
     return 1 if failed else 0
 
 
