@@ -30,9 +30,10 @@ class EtchError(RuntimeError):
 
 class Options(TypedDict, total=False):
     """Options of `etch compile` as keyword arguments: --split-rows 64 is split_rows=64, a flag is True, an option that is
-    given several times a list, and NAME=VALUE a dictionary."""
+    given several times a list, and NAME=VALUE a dictionary. A size that each call may choose is a range: --dim '8<=seq<=128' is
+    dim={"seq": range(8, 129)}."""
 
-    dim: Mapping[str, int]
+    dim: Mapping[str, int | range]
     input_shape: Mapping[str, Sequence[int]]
     constant: Mapping[str, Path]
     cut: str | Sequence[str]
@@ -81,6 +82,15 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def _entry(name: str, value: Any) -> str:
+    """NAME=VALUE; of a range its bounds."""
+    if not isinstance(value, range):
+        return f"{name}={_text(value)}"
+    if len(value) == 0 or value.step != 1:
+        raise ValueError(f"'{name}': {value} must have sizes one after the other")
+    return f"{value[0]}<={name}<={value[-1]}"
+
+
 def arguments(options: Mapping[str, Any]) -> list[str]:
     """Keyword arguments as words of the command line."""
     words: list[str] = []
@@ -94,7 +104,7 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
         if value is True:
             words.append(option)
         elif isinstance(value, Mapping):
-            words += [word for name, each in value.items() for word in (option, f"{name}={_text(each)}")]
+            words += [word for name, each in value.items() for word in (option, _entry(name, each))]
         elif isinstance(value, (list, tuple)):
             words += [word for each in value for word in (option, str(each))]
         else:

@@ -46,8 +46,9 @@ def statements_of(schedule: str) -> list[tuple[str, str]]:
             for call in calls if call]
 
 
-def driver_text(schedule: str, report: dict, keep_copy: bool, threads: int) -> str:
+def driver_text(schedule: str, report: dict, request: "Request") -> str:
     """With several threads the driver includes the schedule, for what divides a step among them is not in a header."""
+    threads = request.threads
     inputs, outputs = report["inputs"], report["outputs"]
     names = [one["parameter"] for one in inputs + outputs]
     declarations = []
@@ -57,8 +58,9 @@ def driver_text(schedule: str, report: dict, keep_copy: bool, threads: int) -> s
         declarations.append(f"  {const}net::{alias}* {name} = static_cast<{const}net::{alias}*>(slots[{i}]);")
     declarations.append(f"  void* arena = slots[{len(names)}];")
     kinds = {step["name"]: step["kind"] for step in report["steps"]}
-    carrying = CARRYING - ({"copy"} if keep_copy else set())
-    layer = [text for name, text in statements_of(schedule) if kinds.get(name) not in carrying]
+    carrying = CARRYING - ({"copy"} if request.keep_copy else set())
+    statements = statements_of(schedule) if request.is_layer else []
+    layer = [text for name, text in statements if kinds.get(name) not in carrying]
     unused = [f"  (void){name};" for name in [*names, "arena"]]
     arguments, includes, pool = [*names, "arena"], ['#include "net.h"', '#include "net_steps.h"'], []
     if threads > 1:
@@ -113,13 +115,16 @@ def flags_of(folder: pathlib.Path) -> list[str]:
 
 @dataclasses.dataclass
 class Request:
-    """What to build. `shapes`: NAME=N,N,... of inputs; `keep_copy`: the copy of the input is part of a single layer."""
+    """What to build. `shapes`: NAME=N,N,... of inputs; `keep_copy`: the copy of the input is part of a single layer;
+    `is_layer`: there is a `layer` to time, run() has no loops or branches.
+    """
 
     model: bytes
     target: str
     compiler: str = "g++"
     shapes: tuple[str, ...] = ()
     keep_copy: bool = True
+    is_layer: bool = True
     threads: int = 1
     options: tuple[str, ...] = ()  # more arguments of `etch compile`
     level: str = "-O2"
@@ -151,8 +156,7 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     staging.mkdir(parents=True)
     generate_s = generate(request, staging / "net")
     report = json.loads((staging / "net/report.json").read_text(encoding="utf-8"))
-    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request.keep_copy,
-                         request.threads)
+    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request)
     version_text = subprocess.run([request.compiler, "--version"], check=True, capture_output=True, text=True).stdout
     key = hashlib.sha256((version_text + driver + request.level.removeprefix("-O2")).encode())
     for path in sorted((staging / "net").rglob("*")):

@@ -9,7 +9,7 @@
 //   them
 //                back at the ends, zeros gives 0 for those outside
 // AffineGrid: at each place of a grid of `size`, theta times its coordinates, the last axis of the
-// grid first, and 1; the products are summed in the order of the axes, what stands beside 1 last.
+// grid first, and 1; the products are summed in the order of the axes, what is beside 1 last.
 //   coordinate   fl(-1 + fl(i * fl(2 / (n - 1)))), the last one 1; without align_corners
 //                fl(fl(that * (n - 1)) / n)
 #include <algorithm>

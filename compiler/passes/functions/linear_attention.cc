@@ -92,7 +92,7 @@ class LinearAttention {
     return false;
   }
 
-  // Of input i what belongs to one position, in this shape behind the batch.
+  // Of input i what belongs to one position, in this shape after the batch.
   ValueId at(ValueId trip, std::size_t i, const Shape& shape) {
     Shape one{batch_};
     one.insert(one.end(), shape.begin(), shape.end());
