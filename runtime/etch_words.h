@@ -29,7 +29,7 @@ struct WordEnd {
   int32_t corrected;        // 1: there is something to take off per tap
   int32_t zero, low, high;  // of y
   int32_t beyond;           // 1: weights are w - beyond, which follows the bias, per column
-  int32_t part;             // channels of each part of a sum, even; 0: all are one part
+  int32_t part;             // channels of each part of a sum: even, or all
 };
 
 // `lanes` sums.
@@ -294,7 +294,7 @@ static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_
 }
 
 // sums[pixel * lanes * count + column] of a part, starting from `bias`.
-template <int lanes, int count, int pixels, class T>
+template <bool has_beyond, int lanes, int count, int pixels, class T>
 static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, const WordPart& part, const int32_t* bias,
                              int32_t* sums) {
@@ -323,12 +323,14 @@ static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const 
     if (c < part.end) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
   });
   ETCH_MEMCPY(sums, &tile, sizeof tile);
-  if (end.beyond == 0) return;
-  for (int32_t p = 0; p < pixels; ++p, sums += lanes * count) {
-    const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
-    for (int32_t c = 0; c < lanes * count; ++c) {
-      const uint32_t more = of_x * static_cast<uint32_t>(row.bias[row.columns + c]);
-      sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + more);
+  if constexpr (has_beyond) {
+    if (end.beyond == 0) return;
+    for (int32_t p = 0; p < pixels; ++p, sums += lanes * count) {
+      const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
+      for (int32_t c = 0; c < lanes * count; ++c) {
+        const uint32_t more = of_x * static_cast<uint32_t>(row.bias[row.columns + c]);
+        sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + more);
+      }
     }
   }
 }
@@ -345,7 +347,7 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   const int32_t* bias = row.bias;
   for (; part.first < s.in; part.first = part.end, part.end += end.part, bias = none) {
     if (part.end > s.in) part.end = s.in;
-    word_sums<lanes, count, pixels>(s, end, row, window, part, bias, sums);
+    word_sums<true, lanes, count, pixels>(s, end, row, window, part, bias, sums);
     for (int i = 0; i < kCount; ++i) totals[i] += sums[i];
     part.taken_off += end.corrected * taps * row.columns;
   }
@@ -355,13 +357,14 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   }
 }
 
-template <int lanes, int count, int pixels, class T>
+// plain: sums are one part, and no weight is beyond its byte.
+template <bool plain, int lanes, int count, int pixels, class T>
 static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, int32_t out) {
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
-  if (end.part == 0) {
+  if constexpr (plain) {
     const WordPart all = {0, s.in, row.taken_off};
-    word_sums<lanes, count, pixels>(s, end, row, window, all, row.bias, sums);
+    word_sums<false, lanes, count, pixels>(s, end, row, window, all, row.bias, sums);
   } else {
     add_parts<lanes, count, pixels>(s, end, row, window, sums);
   }
@@ -369,13 +372,13 @@ static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const 
   finish_words(sums, pixels, lanes * count, end, row, row.y + out * y_step, y_step, s.y_channel);
 }
 
-template <int lanes, int count, class T>
+template <bool plain, int lanes, int count, class T>
 static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
                             Interior interior, Window window) {
   constexpr int kSums = lanes == 16 ? 24 : 8;
   constexpr int kPixels = kSums / count < 8 ? kSums / count : 8;
   for_each_tile<(lanes > 1 ? kPixels : 1)>(s, interior, window, [&](int32_t out, auto width) {
-    word_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
+    word_tile<plain, lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
   constexpr int kColumns = lanes * count;
   row.w += 2 * kColumns;
@@ -385,22 +388,23 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   row.y += kColumns * s.y_channel;
 }
 
-template <int lanes, class T>
+template <bool plain, int lanes, class T>
 static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
                                 Interior interior, int32_t columns, const Window& window) {
   if constexpr (lanes == kWordLanes) {
     for (; columns >= 4 * lanes; columns -= 4 * lanes)
-      word_row<lanes, 4>(s, end, row, interior, window);
+      word_row<plain, lanes, 4>(s, end, row, interior, window);
   }
-  for (; columns >= lanes; columns -= lanes) word_row<lanes, 1>(s, end, row, interior, window);
-  if constexpr (lanes > 1) word_columns<narrower(lanes)>(s, end, row, interior, columns, window);
+  for (; columns >= lanes; columns -= lanes)
+    word_row<plain, lanes, 1>(s, end, row, interior, window);
+  if constexpr (lanes > 1)
+    word_columns<plain, narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
-template <class T>
-static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
-                              const int32_t* scale, T* y) {
+template <bool plain, class T>
+static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                  const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                                  const int32_t* scale, T* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * ((s.in + 1) / 2) * 2;
   const ptrdiff_t columns = static_cast<ptrdiff_t>(s.group) * s.out;
@@ -419,11 +423,28 @@ static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const
                                scale + column,
                                columns,
                                y + n * s.y_image + column * s.y_channel + y_row};
-          word_columns<kWordLanes>(s, end, row, interior, width, window);
+          word_columns<plain, kWordLanes>(s, end, row, interior, width, window);
         });
       }
     }
   }
+}
+
+// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
+// For sums that are one part of weights that are their bytes.
+template <class T>
+static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                              const int32_t* scale, T* y) {
+  any_conv_words<true>(s, end, x, w, taken_off, bias, scale, y);
+}
+
+// For all others.
+template <class T>
+static inline void conv_words_in_parts(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                       const uint8_t* w, const int32_t* taken_off,
+                                       const int32_t* bias, const int32_t* scale, T* y) {
+  any_conv_words<false>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 }  // namespace rt

@@ -262,7 +262,7 @@ TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
             "other: which one is taken depends on run time\n"
             "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
             "condition is computed from the input 'c', and one cannot be; give it with --constant "
-            "c=FILE.pb\n");
+            "c=N,... or c=FILE.pb\n");
 }
 
 TEST(If, ResultsWithoutElementsAreAlikeOrRefused) {

@@ -20,6 +20,16 @@ REFUSED = 2
 DIFFERENT = 4
 
 
+def printable(name: str) -> str:
+    """A name of a model as the program prints it: ASCII on one line, other bytes as \\xNN, cut off after 60 characters."""
+    out = ""
+    for byte in name.encode("utf-8", "surrogateescape"):
+        if len(out) >= 60:
+            return out + "..."
+        out += chr(byte) if 0x20 <= byte < 0x7F and byte != 0x5C else f"\\x{byte:02x}"
+    return out
+
+
 class EtchError(RuntimeError):
     """The program etch has failed. exit_code: 1 usage, 2 model refused, 3 a file or a tool, 70 a defect of Etch."""
 

@@ -47,8 +47,12 @@ void add_weights(ModelBuilder& model, int index, Dice& dice, std::int64_t out, s
 }
 
 Case convolution(int index, Dice& dice) {
-  const std::int64_t group = dice.one_in(3) ? 2 : 1, in = dice.between(1, 9);
-  const std::int64_t out = dice.pick<std::int64_t>({1, 3, 8, 21, 70});
+  const bool depthwise = index % 4 == 1;
+  const std::int64_t group = depthwise        ? dice.pick<std::int64_t>({3, 8, 21, 70})
+                             : dice.one_in(3) ? 2
+                                              : 1;
+  const std::int64_t in = depthwise ? 1 : dice.between(1, 9);
+  const std::int64_t out = depthwise ? 1 : dice.pick<std::int64_t>({1, 3, 8, 21, 70});
   const bool is_unsigned = index % 2 == 0;
   const DType type = is_unsigned ? DType::kU16 : DType::kS16;
   const int least = is_unsigned ? 0 : -32768, most = least + 65535;

@@ -121,6 +121,17 @@ Tensor added_per_tap(const WordConv& conv, const Weights& w, std::int64_t zero) 
   return out;
 }
 
+// [position * channels + channel].
+Tensor by_position(const ConvGeometry& g, const Weights& w) {
+  Tensor out(DType::kS16, {taps_of(g) * g.out_channels});
+  auto to = out.as<std::int16_t>().begin();
+  for (std::int64_t tap = 0; tap < taps_of(g); ++tap) {
+    for (std::int64_t m = 0; m < g.out_channels; ++m)
+      *to++ = static_cast<std::int16_t>(w.at(m, 0, tap));
+  }
+  return out;
+}
+
 Tensor scales(const WordConv& conv) {
   std::vector<std::int32_t> all = conv.high_parts;
   all.insert(all.end(), conv.low_parts.begin(), conv.low_parts.end());
@@ -136,7 +147,6 @@ Tensor bias_of(Lowering& lowering, const Node& node, const ConvGeometry& g) {
 
 // As the code has it: what weights are beyond those in memory follows.
 Tensor with_beyond(const Tensor& bias, const Weights& weights) {
-  if (!weights.has_beyond()) return bias;
   const std::int64_t channels = bias.size();
   Tensor out(DType::kS32, {2 * channels});
   for (std::int64_t m = 0; m < channels; ++m) {
@@ -186,8 +196,35 @@ WordProductCertificate certificate_of(const WordConv& conv, const Weights& weigh
 
 }  // namespace
 
-void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
-  if (refuse_empty(lowering, node)) return;
+namespace {
+
+// Everything that the kernel reads besides x, in the order of the function's arguments.
+void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv& conv,
+                   const Weights& weights, const Tensor& bias, std::int64_t zero) {
+  const ConvGeometry& g = conv.geometry;
+  plan.w =
+      plan.depthwise
+          ? arguments.data(by_position(g, weights), "weights", "per position of the kernel")
+                .argument
+          : arguments.data(in_pairs(g, weights), "weights", "pairs, see etch_words.h").argument;
+  const Tensor none(DType::kS32, {1});
+  plan.taken_off = arguments
+                       .data(zero != 0 ? added_per_tap(conv, weights, zero) : none, "taken_off",
+                             "what the zero point adds, per position of the kernel")
+                       .argument;
+  const bool more = plan.end.beyond != 0;
+  plan.bias =
+      arguments
+          .data(more ? with_beyond(bias, weights) : bias, "bias",
+                more ? "per channel, then what weights are beyond their bytes" : "per channel")
+          .argument;
+  plan.scale =
+      arguments
+          .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
+          .argument;
+}
+
+std::unique_ptr<WordConvStep> described(const WordConv& conv) {
   const ConvGeometry& g = conv.geometry;
   auto step = std::make_unique<WordConvStep>();
   step->kind = "conv";
@@ -198,6 +235,21 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   step->facts.emplace_back(
       conv.part == 0 ? "sums proved to fit in 32 bits"
                      : cat("sums of each ", conv.part, " channels proved to fit in 32 bits"));
+  return step;
+}
+
+// One input and one output channel per group, which are neighbours in memory.
+bool is_depthwise_in_rows(const ConvGeometry& g, const rt::FloatConvShape& shape) {
+  return is_depthwise(g) && g.direction == ConvDirection::kForward && shape.x_channel == 1 &&
+         shape.y_channel == 1;
+}
+
+}  // namespace
+
+void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
+  if (refuse_empty(lowering, node)) return;
+  const ConvGeometry& g = conv.geometry;
+  auto step = described(conv);
   StepArguments arguments(lowering, node, *step);
   const int rank = static_cast<int>(lowering.value(node.outputs[0]).shape->size());
   const Order order = conv.product ? row_major(rank) : conv_order(g.layout, rank);
@@ -205,35 +257,26 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   const Input x = arguments.memory(conv.product ? as_image(lowering.contiguous(node, 0, order))
                                                 : lowering.ordered(node, 0, order),
                                    "x");
-  const bool is_unsigned = x.view.dtype == DType::kU16;
-  const Weights weights(lowering.constant(node, 3), conv);
-  const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
-  plan.end = {
-      is_unsigned ? 0x8000 : 0,     zero != 0 ? 1 : 0,          conv.y_zero, conv.low, conv.high,
-      weights.has_beyond() ? 1 : 0, static_cast<int>(conv.part)};
-  plan.x = x.argument;
-  plan.w = arguments.data(in_pairs(g, weights), "weights", "pairs, see etch_words.h").argument;
-  const Tensor none(DType::kS32, {1});
-  plan.taken_off = arguments
-                       .data(zero != 0 ? added_per_tap(conv, weights, zero) : none, "taken_off",
-                             "what the zero point adds, per position of the kernel")
-                       .argument;
-  const Tensor bias = bias_of(lowering, node, g);
-  plan.bias =
-      arguments
-          .data(with_beyond(bias, weights), "bias",
-                weights.has_beyond() ? "per channel, then what weights are beyond their bytes"
-                                     : "per channel")
-          .argument;
-  plan.scale =
-      arguments
-          .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
-          .argument;
   const View y = conv.product ? lowering.new_dense_output(node, 0, order)
                               : lowering.new_output(node, 0, order);
   plan.shape = plan_float_conv(g, false, channels_first(x.view, g.layout),
                                channels_first(conv.product ? as_image(y) : y, g.layout))
                    .shape;
+  const bool is_unsigned = x.view.dtype == DType::kU16;
+  const Weights weights(lowering.constant(node, 3), conv);
+  const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
+  plan.depthwise = is_depthwise_in_rows(g, plan.shape);
+  plan.plain = plan.depthwise || (conv.part == 0 && !weights.has_beyond());
+  plan.end = {is_unsigned ? 0x8000 : 0,
+              zero != 0 ? 1 : 0,
+              conv.y_zero,
+              conv.low,
+              conv.high,
+              plan.plain || !weights.has_beyond() ? 0 : 1,
+              as_size(conv.part == 0 ? g.in_per_group() : conv.part)};
+  const Tensor bias = bias_of(lowering, node, g);
+  plan.x = x.argument;
+  add_constants(arguments, plan, conv, weights, bias, zero);
   plan.y = arguments.output("y", y);
   const Step& made = *step;
   arguments.add(std::move(step));
