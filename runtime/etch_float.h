@@ -81,6 +81,15 @@ static inline float opaque(float value) {
 #elif defined(__GNUC__) && defined(__aarch64__)
   __asm__("" : "+w"(value));
   return value;
+#elif defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+  __asm__("" : "+t"(value));
+  return value;
+#elif defined(__GNUC__) && defined(__riscv_flen)
+  __asm__("" : "+f"(value));
+  return value;
+#elif defined(__GNUC__) && (defined(__arm__) || defined(__riscv))
+  __asm__("" : "+r"(value));
+  return value;
 #elif defined(__GNUC__)
   __asm__("" : "+m"(value));
   return value;

@@ -10,7 +10,10 @@ Modelled cycles are there, too, where there is a model of the target's pipeline 
 With --tflm and --pairs the same is counted of TensorFlow Lite Micro with CMSIS-NN for each FOLDER/NAME.tflite that has an
 ONNX file FOLDER/NAME.onnx, the same network (tf2onnx makes one of the other).
 
-Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER] [--tflm CHECKOUT --pairs FOLDER] [--markdown FILE]
+With --steps the table has the steps of one network, with both counts.
+
+Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER] [--tflm CHECKOUT --pairs FOLDER | --steps MODEL]
+                            [--markdown FILE]
 Environment: ETCH, the program (default build/release/bin/etch).
 """
 
@@ -206,6 +209,34 @@ def pair_rows(options):
     return rows
 
 
+def step_rows(report):
+    """Every step of a network that `etch bench --json` measured, and their sum."""
+    rows = []
+    for step in [*report["layers"], {**report, "name": "whole network"}]:
+        rows.append((step["name"], cell(step["macs"] or None), cell(step.get("instructions")),
+                     per_mac(step.get("instructions"), step["macs"]), cell(step.get("modelled_cycles")),
+                     per_mac(step.get("modelled_cycles"), step["macs"]), cell(step.get("code_bytes"))))
+    return rows
+
+
+def per_mac(count, macs):
+    return f"{count / macs:.2f}" if count is not None and macs else ""
+
+
+def print_steps(options):
+    report, error = bench(options.steps, options.target)
+    if report is None:
+        sys.exit(f"bench-firmware: {options.steps}: {error}")
+    show(table((f"step on {options.target}", "MACs", "instructions", "per MAC", "modelled cycles", "per MAC", "code"),
+               step_rows(report)), options)
+
+
+def show(text, options):
+    print(text, end="")
+    if options.markdown:
+        pathlib.Path(options.markdown).write_text(text)
+
+
 def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
@@ -218,10 +249,7 @@ def print_pairs(options):
         sys.exit(f"bench-firmware: {failed}")
     text = table((f"network on {options.target}", "instructions", "TFLM + CMSIS-NN", "ratio", "modelled cycles",
                   "TFLM + CMSIS-NN", "ratio", "arena", "TFLM + CMSIS-NN"), pair_rows(options))
-    text += f"\ntflite-micro {bench_firmware_tflm.version(options.tflm)}\n"
-    print(text, end="")
-    if options.markdown:
-        pathlib.Path(options.markdown).write_text(text)
+    show(text + f"\ntflite-micro {bench_firmware_tflm.version(options.tflm)}\n", options)
 
 
 def main():
@@ -230,13 +258,18 @@ def main():
     parser.add_argument("--networks", default="../shared/models/nets", help="folder of models, if it is there")
     parser.add_argument("--tflm", type=pathlib.Path, help="a checkout of tflite-micro with what its make downloads")
     parser.add_argument("--pairs", type=pathlib.Path, help="folder of NAME.tflite and NAME.onnx, for --tflm")
+    parser.add_argument("--steps", type=pathlib.Path, metavar="MODEL", help="the steps of this network only")
     parser.add_argument("--build", type=pathlib.Path, default="build/tflm", help="where --tflm builds")
     parser.add_argument("--markdown", help="file for the tables")
     options = parser.parse_args()
     if (options.tflm is None) != (options.pairs is None):
         parser.error("--tflm and --pairs belong together")
+    if options.steps and options.tflm:
+        parser.error("--steps and --tflm are two tables: choose one")
     if options.tflm:
         return print_pairs(options)
+    if options.steps:
+        return print_steps(options)
     with tempfile.TemporaryDirectory() as folder:
         text = table(("layer", "MACs", "instructions per MAC", "cycles per MAC", "CMSIS-NN", "ratio", "goal"),
                      layer_rows(options.target, folder))
@@ -245,9 +278,7 @@ def main():
                              network_rows(options.target, options.networks))
     else:
         print(f"bench-firmware: no folder {options.networks}: layers only", file=sys.stderr)
-    print(text, end="")
-    if options.markdown:
-        pathlib.Path(options.markdown).write_text(text)
+    show(text, options)
 
 
 if __name__ == "__main__":

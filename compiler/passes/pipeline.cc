@@ -10,6 +10,7 @@
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/fuse_add.h"
+#include "compiler/passes/fuse_bias.h"
 #include "compiler/passes/fuse_expressions.h"
 #include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
@@ -45,6 +46,8 @@ const Pass kPasses[] = {
                   options.qdq == QdqMode::kAll ? QdqGroups::kAll : QdqGroups::kOfOnnxRuntime);
        }
      }},
+    // While products have their own scales; before expand takes those with a float result apart.
+    {"fuse_bias", [](Graph& graph, Sink&, const PassOptions&) { fuse_biases(graph); }},
     // After fold_qdq, which may make such operators; before folding of what they consist of.
     {"expand", [](Graph& graph, Sink& sink, const PassOptions&) { expand(graph, sink); }},
     // What fold_qdq has left in float; before folding makes floats of its weights.

@@ -271,18 +271,25 @@ void check_live_ranges(const Program& program) {
   }
 }
 
-// The best of first fit over the fixed orders and of the search that starts from their best.
+// The best of first fit over the fixed orders and of searches: the first starts from their best,
+// and while more bytes are taken than have to be, one from each of the others follows.
 Placement solve(const Problem& problem) {
-  Order best_order;
-  std::optional<Placement> best;
+  std::vector<std::pair<Placement, Order>> found;
   for (Order& order : first_orders(problem)) {
     Placement placement = place(problem, order);
-    if (best && placement.end >= best->end) continue;
-    best = std::move(placement);
-    best_order = std::move(order);
+    found.emplace_back(std::move(placement), std::move(order));
   }
-  if (problem.size() == 0) return *best;
-  return improved(problem, std::move(best_order), std::move(*best), unavoidable_bytes(problem));
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first.end < b.first.end; });
+  if (problem.size() == 0) return std::move(found.front().first);
+  const std::int64_t bound = unavoidable_bytes(problem);
+  std::optional<Placement> best;
+  for (auto& [placement, order] : found) {
+    if (best && best->end <= bound) break;
+    Placement other = improved(problem, std::move(order), std::move(placement), bound);
+    if (!best || other.end < best->end) best = std::move(other);
+  }
+  return std::move(*best);
 }
 
 }  // namespace
