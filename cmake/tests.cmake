@@ -4,7 +4,7 @@
 #   tests/support/*.cc                              -> etch_test_support, linked to all
 #   tests/python                                    -> the test python_package (pytest)
 #   tools/attack_judge.cc, tools/attacker           -> the test attack: 200 generated models
-#   tests/evidence                                  -> the test evidence (tools/check-evidence)
+#   tests/evidence                                  -> the tests evidence_1 to 3 (tools/check-evidence)
 # The target etch_tests builds them all. They are built without optimisation, which a third of the time goes to
 # otherwise: what they test is built in etch_core. ETCH_HOT_TESTS lists those that compute much themselves.
 find_package(GTest REQUIRED)
@@ -96,8 +96,11 @@ target_sources(etch_product_tests PRIVATE ${fuzz_checks})
 
 # Of the Python package; skipped where `tools/setup` could not install its packages.
 add_test(NAME python_package COMMAND ${PROJECT_SOURCE_DIR}/tests/python/run $<TARGET_FILE:etch>)
-add_test(NAME evidence COMMAND ${PROJECT_SOURCE_DIR}/tests/evidence/run $<TARGET_FILE:etch>)
-set_tests_properties(python_package evidence PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+foreach(part RANGE 1 3)
+  add_test(NAME evidence_${part} COMMAND ${PROJECT_SOURCE_DIR}/tests/evidence/run $<TARGET_FILE:etch> ${part}/3)
+  set_tests_properties(evidence_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
+set_tests_properties(python_package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 # The vectors of docs/spec/operators are what their definitions give; generated code keeps the coding rules.
 find_package(Python3 COMPONENTS Interpreter)

@@ -134,6 +134,7 @@ constexpr Known kKnown[] = {
     {"equation", Holds::kWord},
     {"direction", Holds::kWord},
     {"padding_mode", Holds::kWord},
+    {"update_rule", Holds::kWord},
     {"hidden_size", Holds::kNumber},
     {"layout", Holds::kFlag},
     {"linear_before_reset", Holds::kFlag},
@@ -199,7 +200,10 @@ constexpr const char* kWords[] = {"NOTSET",
                                   "reverse",
                                   "bidirectional",
                                   "Affine",
-                                  "ScaledTanh"};
+                                  "ScaledTanh",
+                                  "gated",
+                                  "delta",
+                                  "gated_delta"};
 
 void set_list(Proto& proto, int count, Random& random) {
   const bool wild = random.one_in(6);

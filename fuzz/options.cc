@@ -47,6 +47,22 @@ std::vector<StateRequest> states_of(std::string_view bytes, std::size_t output, 
   return {std::move(state)};
 }
 
+// A bound of the first symbolic size of an input, as --dim has it; none without one.
+std::vector<SizeRange> bounds_of(std::string_view bytes, std::int64_t least, std::int64_t more) {
+  onnx::ModelProto model;
+  const bool good = bytes.size() <= INT_MAX &&
+                    model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  if (!good) return {};
+  for (const auto& input : model.graph().input()) {
+    for (const auto& size : input.type().tensor_type().shape().dim()) {
+      const std::string& symbol = size.dim_param();
+      if (symbol.empty() || symbol.find(kHostileMark) != std::string::npos) continue;
+      return {{symbol, least, least + more}};
+    }
+  }
+  return {};
+}
+
 class Choices {
  public:
   explicit Choices(std::string_view text) : text_(text) {}
@@ -115,6 +131,10 @@ Request request_of(std::string_view model) {
   if (choices.next(4) == 3) {
     const std::size_t output = choices.next(4);
     out.compile.states = states_of(model, output, choices.next(4));
+  }
+  if (choices.next(4) == 3) {
+    const std::int64_t least = choices.pick({1, 1, 2, 7});
+    out.compile.bounds = bounds_of(model, least, choices.pick({1, 2, 5, 2000}));
   }
   return out;
 }

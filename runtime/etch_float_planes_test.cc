@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/etch_float_depthwise_planes.h"
+
 namespace etch::rt {
 namespace {
 

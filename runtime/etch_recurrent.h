@@ -229,15 +229,15 @@ static inline void quantize_state(const float* x, int32_t n, uint8_t* y, float* 
   constexpr int kLanes = kFloatLanes;
   Floats<kLanes> lows = all_lanes<kLanes>(0.0f);
   Floats<kLanes> negative_highs = lows;
-  ptrdiff_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
+  const ptrdiff_t whole = n - n % kLanes;
+  for (ptrdiff_t i = 0; i < whole; i += kLanes) {
     const Floats<kLanes> v = load<kLanes>(x + i);
     lows = smaller(v, lows);
     negative_highs = smaller(negated(v), negative_highs);
   }
   float low = least_lane(lows);
   float high = 0.0f - least_lane(negative_highs);
-  for (; i < n; ++i) {
+  for (ptrdiff_t i = whole; i < n; ++i) {
     low = x[i] < low ? x[i] : low;
     high = x[i] > high ? x[i] : high;
   }

@@ -123,13 +123,13 @@ template <class T>
 ETCH_INLINE ptrdiff_t sum_vectors(const WordSum<uint32_t>& s, const T* a, const T* b, T* y,
                                   ptrdiff_t n) {
   const SumFactors f = factors_of(s);
-  ptrdiff_t i = 0;
-  for (; i + kWordLanes <= n; i += kWordLanes) {
+  const ptrdiff_t whole = n - n % kWordLanes;
+  for (ptrdiff_t i = 0; i < whole; i += kWordLanes) {
     const SumVector none = {};
     sum_vector(s, f, less_zero(a + i, s.a.zero), b == nullptr ? none : less_zero(b + i, s.b.zero),
                y + i);
   }
-  return i;
+  return whole;
 }
 template <class T>
 ETCH_INLINE ptrdiff_t sum_vectors(const WordSum<uint64_t>&, const T*, const T*, T*, ptrdiff_t) {

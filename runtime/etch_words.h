@@ -6,6 +6,10 @@
 // x is taken as int16 (uint16 less 32768), so that pairs of channels are one step of pmaddwd, and
 // what that and the zero point add is taken off per tap. C++17, freestanding, no heap, no state.
 //
+// Weights that leave 8 bits less their zero point are packed less another number, and the sum of x
+// times the difference is added. Sums that may leave 32 bits are taken in parts of the channels, of
+// which each fits, added in 64 bits and limited to 32: what is beyond has a limit as its y.
+//
 // Packed weights: columns (output channels of a group) in panels of kPanel as in
 // etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column side
 // by side, those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0.
@@ -24,6 +28,8 @@ struct WordEnd {
   int32_t flip;             // 0x8000 if x and y are unsigned
   int32_t corrected;        // 1: there is something to take off per tap
   int32_t zero, low, high;  // of y
+  int32_t beyond;           // 1: weights are w - beyond, which follows the bias, per column
+  int32_t part;             // channels of each part of a sum: even, or all
 };
 
 // `lanes` sums.
@@ -188,6 +194,12 @@ struct WordRow {
   T* y;
 };
 
+// The channels [first, end) of the sums, of which `taken_off` is for the part.
+struct WordPart {
+  int32_t first, end;
+  const int32_t* taken_off;
+};
+
 template <class T>
 ETCH_INLINE T limited_word(int64_t q, const WordEnd& end) {
   const int64_t above = q + end.zero > end.low ? q + end.zero : end.low;
@@ -267,44 +279,106 @@ static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t cou
   }
 }
 
-template <int lanes, int count, int pixels, class T>
-static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
-                             const Window& window, int32_t out) {
+// The sum of x over the window, modulo 2^32.
+template <class T>
+static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_t flip,
+                                     const WordPart& part, const Window& window) {
+  uint32_t sum = 0;
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
+    for (int32_t c = part.first; c < part.end; ++c) {
+      const int32_t word = static_cast<uint16_t>(x[at + c * s.x_channel]) ^ flip;
+      sum += static_cast<uint32_t>(static_cast<int16_t>(word));
+    }
+  });
+  return sum;
+}
+
+// sums[pixel * lanes * count + column] of a part, starting from `bias`.
+template <bool has_beyond, int lanes, int count, int pixels, class T>
+static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, const WordPart& part, const int32_t* bias,
+                             int32_t* sums) {
   const ConvAxis& axis = s.axis[s.along];
   const ptrdiff_t x_pixel = axis.stride * axis.x_step;
   const int32_t pairs = (s.in + 1) / 2;
   WordColumns<lanes, count> first;
-  start(first, row.bias);
+  start(first, bias);
   if (end.corrected != 0) {
     for_each_tap(s.axis, window, [&](ptrdiff_t, int32_t tap) {
-      subtract(first, row.taken_off + tap * row.columns);
+      subtract(first, part.taken_off + tap * row.columns);
     });
   }
   WordTile<lanes, count, pixels> tile;
   repeat(tile, first);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
-    const T* x = row.x + at;
-    const uint8_t* w = row.w + static_cast<ptrdiff_t>(tap) * pairs * row.width * 2;
-    for (int32_t c = 0; c + 2 <= s.in; c += 2) {
+    const T* x = row.x + at + part.first * s.x_channel;
+    const ptrdiff_t pair = static_cast<ptrdiff_t>(tap) * pairs + part.first / 2;
+    const uint8_t* w = row.w + pair * row.width * 2;
+    int32_t c = part.first;
+    for (; c + 2 <= part.end; c += 2) {
       add_pairs<true>(tile, x, x_pixel, s.x_channel, end.flip, w);
       x += 2 * s.x_channel;
       w += 2 * row.width;
     }
-    if (s.in % 2 != 0) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
+    if (c < part.end) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
   });
-  int32_t sums[static_cast<size_t>(lanes * count * pixels)];
-  ETCH_MEMCPY(sums, &tile, sizeof sums);
-  finish_words(sums, pixels, lanes * count, end, row, row.y + out * axis.y_step, axis.y_step,
-               s.y_channel);
+  ETCH_MEMCPY(sums, &tile, sizeof tile);
+  if constexpr (has_beyond) {
+    if (end.beyond == 0) return;
+    for (int32_t p = 0; p < pixels; ++p, sums += lanes * count) {
+      const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
+      for (int32_t c = 0; c < lanes * count; ++c) {
+        const uint32_t more = of_x * static_cast<uint32_t>(row.bias[row.columns + c]);
+        sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + more);
+      }
+    }
+  }
 }
 
-template <int lanes, int count, class T>
+// All parts, limited to 32 bits.
+template <int lanes, int count, int pixels, class T>
+static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, int32_t* sums) {
+  constexpr int kCount = lanes * count * pixels;
+  const int32_t none[static_cast<size_t>(lanes * count)] = {};
+  const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
+  int64_t totals[static_cast<size_t>(kCount)] = {};
+  WordPart part = {0, end.part, row.taken_off};
+  const int32_t* bias = row.bias;
+  for (; part.first < s.in; part.first = part.end, part.end += end.part, bias = none) {
+    if (part.end > s.in) part.end = s.in;
+    word_sums<true, lanes, count, pixels>(s, end, row, window, part, bias, sums);
+    for (int i = 0; i < kCount; ++i) totals[i] += sums[i];
+    part.taken_off += end.corrected * taps * row.columns;
+  }
+  for (int i = 0; i < kCount; ++i) {
+    const int64_t above = totals[i] > INT32_MIN ? totals[i] : INT32_MIN;
+    sums[i] = static_cast<int32_t>(above < INT32_MAX ? above : INT32_MAX);
+  }
+}
+
+// plain: sums are one part, and no weight is beyond its byte.
+template <bool plain, int lanes, int count, int pixels, class T>
+static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, int32_t out) {
+  int32_t sums[static_cast<size_t>(lanes * count * pixels)];
+  if constexpr (plain) {
+    const WordPart all = {0, s.in, row.taken_off};
+    word_sums<false, lanes, count, pixels>(s, end, row, window, all, row.bias, sums);
+  } else {
+    add_parts<lanes, count, pixels>(s, end, row, window, sums);
+  }
+  const ptrdiff_t y_step = s.axis[s.along].y_step;
+  finish_words(sums, pixels, lanes * count, end, row, row.y + out * y_step, y_step, s.y_channel);
+}
+
+template <bool plain, int lanes, int count, class T>
 static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
                             Interior interior, Window window) {
   constexpr int kSums = lanes == 16 ? 24 : 8;
   constexpr int kPixels = kSums / count < 8 ? kSums / count : 8;
   for_each_tile<(lanes > 1 ? kPixels : 1)>(s, interior, window, [&](int32_t out, auto width) {
-    word_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
+    word_tile<plain, lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
   constexpr int kColumns = lanes * count;
   row.w += 2 * kColumns;
@@ -314,22 +388,23 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   row.y += kColumns * s.y_channel;
 }
 
-template <int lanes, class T>
+template <bool plain, int lanes, class T>
 static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
                                 Interior interior, int32_t columns, const Window& window) {
   if constexpr (lanes == kWordLanes) {
     for (; columns >= 4 * lanes; columns -= 4 * lanes)
-      word_row<lanes, 4>(s, end, row, interior, window);
+      word_row<plain, lanes, 4>(s, end, row, interior, window);
   }
-  for (; columns >= lanes; columns -= lanes) word_row<lanes, 1>(s, end, row, interior, window);
-  if constexpr (lanes > 1) word_columns<narrower(lanes)>(s, end, row, interior, columns, window);
+  for (; columns >= lanes; columns -= lanes)
+    word_row<plain, lanes, 1>(s, end, row, interior, window);
+  if constexpr (lanes > 1)
+    word_columns<plain, narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-// Also transposed. `taken_off` has a row of all columns per position of the kernel.
-template <class T>
-static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
-                              const int32_t* scale, T* y) {
+template <bool plain, class T>
+static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                  const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                                  const int32_t* scale, T* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * ((s.in + 1) / 2) * 2;
   const ptrdiff_t columns = static_cast<ptrdiff_t>(s.group) * s.out;
@@ -348,11 +423,28 @@ static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const
                                scale + column,
                                columns,
                                y + n * s.y_image + column * s.y_channel + y_row};
-          word_columns<kWordLanes>(s, end, row, interior, width, window);
+          word_columns<plain, kWordLanes>(s, end, row, interior, width, window);
         });
       }
     }
   }
+}
+
+// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
+// For sums that are one part of weights that are their bytes.
+template <class T>
+static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                              const int32_t* scale, T* y) {
+  any_conv_words<true>(s, end, x, w, taken_off, bias, scale, y);
+}
+
+// For all others.
+template <class T>
+static inline void conv_words_in_parts(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                       const uint8_t* w, const int32_t* taken_off,
+                                       const int32_t* bias, const int32_t* scale, T* y) {
+  any_conv_words<false>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 }  // namespace rt

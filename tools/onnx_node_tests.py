@@ -56,15 +56,15 @@ REFUSALS = [
     ("images", r"ImageDecoder", "decoders of files are programs of their own"),
     ("floats of 8 and 4 bits", r"float8|float4", "no arithmetic here stores them, and no CPU target has any"),
     ("integers of 4 and 2 bits at the border", r"\bu?int[24]\b", "as weights they are packed; inputs and outputs have whole bytes"),
-    ("unsigned integers of 32 and 64 bits", r"uint32|uint64", "division of uint64, powers and sorting of such numbers are not written"),
+    ("unsigned integers of 32 and 64 bits", r"uint32|uint64", "powers and sorting of such numbers are not written"),
     ("elements of 16 bits and bool", r"elements of type u?int16|got bool|ONNX's type", "this operator has no code for the type"),
     ("powers of integers", r"must be float32, got int(32|64)", "ONNX leaves overflow open"),
     ("undefined by ONNX", r"fmod", "Mod of floats needs fmod=1"),
     ("sizes that values decide", r"known at compile time|computed at run time|decides the shape|Unique",
      "buffers have fixed sizes; `--constant` makes such inputs known"),
-    ("operators of ai.onnx 26 and later", r"LinearAttention|CausalConvWithState|SwiGLU|BitCast|FlexAttention|is a subgraph",
+    ("operators of ai.onnx 26 and later", r"BitCast|FlexAttention|is a subgraph",
      "no exporter writes them yet"),
-    ("not written yet", r"AffineGrid|DeformConv|\bDet\b|MelWeightMatrix|TensorScatter|only transforms along|antialias|SpaceToDepth|"
+    ("not written yet", r"DeformConv|\bDet\b|MelWeightMatrix|TensorScatter|only transforms along|antialias|SpaceToDepth|"
      r"only 1 is supported|its body", "possible, and asked for by no network so far"),
     ("older operator sets", r"E-VERSION", "files are read from ai.onnx 7 on"),
     ("no elements", r"empty|no elements", "the operator needs at least one element"),

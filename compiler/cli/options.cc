@@ -30,7 +30,7 @@ std::string check_shape(const std::string& text) {
 }
 
 std::string check_constant(const std::string& text) {
-  return parse_constant(text) ? "" : cat("expected NAME=FILE.pb, got '", text, "'");
+  return parse_constant(text) ? "" : cat("expected NAME=N,... or NAME=FILE.pb, got '", text, "'");
 }
 
 std::string check_quantize_input(const std::string& text) {
@@ -70,9 +70,10 @@ Option add_repeatable(const Parser& parser, const std::string& name,
 
 void add_constant_option(const Parser& parser, ModelOptions& options) {
   add_repeatable(parser, "--constant", options.constants,
-                 "take this input as a constant, e.g. --constant shape=test_data_set_0/input_1.pb")
+                 "take this input as a constant, e.g. --constant rate=16000 or --constant "
+                 "shape=test_data_set_0/input_1.pb")
       .check(check_constant)
-      .type_name("NAME=FILE.pb");
+      .type_name("NAME=N,...|FILE.pb");
 }
 
 void add_external_data_option(const Parser& parser, ModelOptions& options) {

@@ -13,6 +13,7 @@
 #include "compiler/host/colour.h"
 #include "compiler/import/file.h"
 #include "compiler/text/names.h"
+#include "compiler/text/numbers.h"
 
 namespace etch::cli {
 namespace {
@@ -96,7 +97,8 @@ Json json_of(const FolderProof& proof) {
     Json one;
     one["step"] = step.name;
     one["origin"] = step.origin;
-    one["has_sums"] = step.has_sums;
+    one["has_sums"] = step.products > 0;
+    one["multiplications"] = step.products;
     if (!step.is_looked_at()) one["not_proved"] = step.not_proved;
     if (step.is_looked_at()) one["holds"] = step.holds();
     if (step.is_looked_at()) one["complete"] = step.complete();
@@ -113,11 +115,24 @@ Json json_of(const FolderProof& proof) {
   return out;
 }
 
+// What the counts of layers do not tell: one may have most of the work.
+std::string share_of(const FolderProof& proof) {
+  std::int64_t all = 0, proved = 0;
+  for (const StepProof& step : proof.steps) {
+    all += step.products;
+    if (step.complete()) proved += step.products;
+  }
+  return cat("multiplications of integers: ", with_thousands(all),
+             ", in layers that are proved completely ",
+             fixed(all == 0 ? 0 : 100 * static_cast<double>(proved) / static_cast<double>(all), 1),
+             " %");
+}
+
 void print_verdict(const FolderProof& proof) {
   const auto count = [&](auto what) {
     return std::count_if(proof.steps.begin(), proof.steps.end(), what);
   };
-  const auto layers = count([](const StepProof& s) { return s.has_sums; });
+  const auto layers = count([](const StepProof& s) { return s.products > 0; });
   const auto looked_at = count([](const StepProof& s) { return s.is_looked_at(); });
   const auto holding = count([](const StepProof& s) { return s.holds(); });
   const auto complete = count([](const StepProof& s) { return s.complete(); });
@@ -128,6 +143,7 @@ void print_verdict(const FolderProof& proof) {
                  " of ", counted(layers, "layer"), " proved completely, ", holding - complete,
                  " by samples, ", looked_at - holding, " wrong, ", layers - looked_at,
                  " not proved; ", std::ssize(proof.steps) - layers, " other steps"));
+  print_line(share_of(proof));
 }
 
 ExitCode exit_code_of(Verdict verdict) {

@@ -130,13 +130,36 @@ std::optional<std::pair<std::string, std::string>> parse_constant(const std::str
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
+namespace {
+
+// "16000", "1,3,224" as float64, which the importer makes what the input is declared as; null for
+// what is no list of numbers.
+std::optional<Tensor> parse_numbers(std::string_view text) {
+  std::vector<double> numbers;
+  while (true) {
+    const std::string_view each = text.substr(0, text.find(','));
+    double value = 0;
+    const char* const end = each.data() + each.size();
+    const auto result = std::from_chars(each.data(), end, value);
+    if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
+    numbers.push_back(value);
+    if (each.size() == text.size()) break;
+    text.remove_prefix(each.size() + 1);
+  }
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  return Tensor::of<double>(count == 1 ? Shape{} : Shape{count}, numbers);
+}
+
+}  // namespace
+
 std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& options,
                                                             Reporter& reporter) {
   std::map<std::string, Tensor> out;
   for (const std::string& text : options.constants) {
     const auto [name, path] = *parse_constant(text);
     Sink sink;
-    std::optional<Tensor> tensor = read_tensor_file(path, sink);
+    std::optional<Tensor> tensor = parse_numbers(path);
+    if (!tensor) tensor = read_tensor_file(path, sink);
     for (const Diagnostic& each : sink.sorted()) reporter.io_error(path, each.message);
     if (!tensor) return std::nullopt;
     out.insert_or_assign(name, std::move(*tensor));

@@ -102,6 +102,7 @@ std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input, 
                 cat("has no shape; give it with --input-shape ", printable(input.name()), "=..."));
   }
   Hints hints;
+  hints.example = cat(printable(input.name()), "=", example_of(tensor.shape()));
   if (has_option) hints.wanted = &option->second;
   if (index < options_.data_shapes.size()) hints.data = &options_.data_shapes[index];
   auto shape = tensor.has_shape() ? shape_of(tensor.shape(), hints, location) : *hints.wanted;
@@ -126,7 +127,7 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
     const Dimension& dimension = proto.dim(static_cast<int>(i));
     const auto size = wanted != nullptr && !is_fixed(dimension)
                           ? std::optional((*wanted)[i])
-                          : size_of(dimension, i, data, location);
+                          : size_of(dimension, i, data, hints.example, location);
     if (size && wanted != nullptr && *size != (*wanted)[i]) {
       sink_.error(
           DiagKind::kShape, location,
@@ -139,8 +140,26 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
   return shape;
 }
 
+std::string InputShapes::example_of(const onnx::TensorShapeProto& proto) const {
+  std::string out;
+  for (int i = 0; i < proto.dim_size(); ++i) {
+    const Dimension& dimension = proto.dim(i);
+    const auto option = options_.dims.find(dimension.dim_param());
+    if (i != 0) out += ",";
+    if (is_fixed(dimension)) {
+      out += std::to_string(dimension.dim_value());
+    } else if (!dimension.dim_param().empty() && option != options_.dims.end()) {
+      out += std::to_string(option->second);
+    } else {
+      out += is_batch(dimension.dim_param(), i == 0) ? "1" : "N";
+    }
+  }
+  return out;
+}
+
 std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std::size_t position,
-                                                 const Shape* data, const std::string& location) {
+                                                 const Shape* data, const std::string& example,
+                                                 const std::string& location) {
   if (is_fixed(dimension)) return dimension.dim_value();
   const std::string& symbol = dimension.dim_param();
   const auto option = symbol.empty() ? options_.dims.end() : options_.dims.find(symbol);
@@ -157,11 +176,10 @@ std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std
     return 1;
   }
   if (!symbol.empty() && !unknown_symbols_.insert(symbol).second) return std::nullopt;
-  const std::string flag = symbol.empty()
-                               ? "--input-shape NAME=..."
-                               : cat("--dim ", printable(symbol), "=N or --input-shape NAME=...");
+  const std::string flag = symbol.empty() ? "" : cat("--dim ", printable(symbol), "=N or ");
   sink_.error(DiagKind::kShape, location,
-              cat("the symbolic size ", symbol_text(symbol), " is not known; fix it with ", flag));
+              cat("the symbolic size ", symbol_text(symbol), " is not known; fix it with ", flag,
+                  "--input-shape ", example));
   return std::nullopt;
 }
 

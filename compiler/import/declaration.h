@@ -52,12 +52,16 @@ class InputShapes {
   struct Hints {
     const Shape* wanted = nullptr;  // by --input-shape: has to fit
     const Shape* data = nullptr;    // of test data: serves where nothing else says
+    std::string example;            // "x=1,3,N,N" for --input-shape
   };
 
   std::optional<Shape> shape_of(const onnx::TensorShapeProto& proto, const Hints& hints,
                                 const std::string& location);
+  // "1,3,N,N", with N for what is not known.
+  std::string example_of(const onnx::TensorShapeProto& proto) const;
   std::optional<std::int64_t> size_of(const Dimension& dimension, std::size_t position,
-                                      const Shape* data, const std::string& location);
+                                      const Shape* data, const std::string& example,
+                                      const std::string& location);
   bool is_batch(const std::string& symbol, bool is_first) const;
   bool within_limits(const Shape& shape, const std::string& location);
 

@@ -7,6 +7,7 @@
 #include "compiler/base/closest.h"
 #include "compiler/base/text.h"
 #include "compiler/import/checked_name.h"
+#include "compiler/import/known_input.h"
 #include "compiler/import/node_order.h"
 #include "compiler/import/tensor_data.h"
 
@@ -121,9 +122,11 @@ void GraphBuilder::add_inputs() {
 // Takes its place in test data all the same.
 void GraphBuilder::add_known_input(const onnx::ValueInfoProto& input, const Tensor& tensor,
                                    const std::string& location) {
-  const ValueId id = graph_.add_constant(tensor, input.name());
+  const Declaration declared = read_declaration(input);
+  const auto value = known_input(tensor, declared, location, sink_);
+  const ValueId id = graph_.add_constant(value.value_or(tensor), input.name());
   scope_.ids[input.name()] = id;
-  declare(read_declaration(input), location, graph_.value(id), sink_);
+  if (value) declare(declared, location, graph_.value(id), sink_);
   ++input_files_;
 }
 

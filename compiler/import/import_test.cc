@@ -213,7 +213,7 @@ TEST(ImportInput, OtherSymbolicSizesNeedAFlag) {
   model.input("x", DType::kF32, {1, "width"}).output("x");
   EXPECT_EQ(first_shape(model),
             "model: error[E-SHAPE]: input 'x': the symbolic size 'width' is not known; fix it "
-            "with --dim width=N or --input-shape NAME=...\n");
+            "with --dim width=N or --input-shape x=1,N\n");
   EXPECT_EQ(first_shape(model, {.dims = {{"width", 7}}, .input_shapes = {}, .limits = {}}),
             "[1, 7]");
   EXPECT_EQ(first_shape(model, {.dims = {}, .input_shapes = {{"x", {1, 9}}}, .limits = {}}),

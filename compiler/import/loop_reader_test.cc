@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "compiler/base/text.h"
+#include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"
@@ -53,6 +54,22 @@ TEST(Loop, BecomesOneRegionWithAKnownNumberOfTrips) {
   const auto& end = params_of<RegionEnd>(graph->nodes[2]);
   EXPECT_EQ(end.trips, 1000);
   EXPECT_FALSE(end.conditional);
+}
+
+// What does not run need not fit: no carried value changes.
+TEST(Loop, WithoutATripHandsOnWhatItBeginsWith) {
+  ModelBuilder counted = adding_loop(0), never = adding_loop(5);
+  never.graph().mutable_initializer(1)->set_raw_data(std::string(1, '\0'));
+  for (ModelBuilder* const model : {&counted, &never}) {
+    body_of(*model).mutable_node(0)->set_op_type("Less");
+    Sink sink;
+    const auto graph = load(*model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    EXPECT_FALSE(has_regions(*graph));
+    const std::vector<Tensor> inputs = {f32({2, 3}, {1, 2, 3, 4, 5, 6}),
+                                        f32({2, 3}, {7, 8, 9, 0, 1, 2})};
+    EXPECT_EQ(evaluate(*graph, inputs).at(0), inputs[1]);
+  }
 }
 
 TEST(Loop, LooksAtAConditionOfRunTimeBeforeEachTrip) {
@@ -245,7 +262,22 @@ TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
             "other: which one is taken depends on run time\n"
             "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
             "condition is computed from the input 'c', and one cannot be; give it with --constant "
-            "c=FILE.pb\n");
+            "c=N,... or c=FILE.pb\n");
+}
+
+TEST(If, ResultsWithoutElementsAreAlikeOrRefused) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).input("c", DType::kBool, {});
+  model.initializer("e", Tensor(DType::kF32, {0}));
+  ModelBuilder first, second;
+  first.node("Neg", {"x"}, {"a"}).output("a");
+  second.node("Neg", {"e"}, {"b"}).output("b");
+  model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
+  model.subgraph("else_branch", second).output("y");
+  EXPECT_NE(errors(model).find("result 0 is [2] in one branch, [0] in the other"),
+            std::string::npos);
+  model.last_node().mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(0, "e");
+  EXPECT_EQ(errors(model), "");
 }
 
 TEST(Regions, AreNotForFilesToWrite) {

@@ -289,7 +289,7 @@ TEST(InputRefusals, TestDataOfAnotherRankFixNothing) {
   options.data_shapes = {{1, 3, 3}};
   EXPECT_EQ(refusal(model, options),
             "E-SHAPE input 'x': the symbolic size 'width' is not known; fix it with --dim width=N "
-            "or --input-shape NAME=...");
+            "or --input-shape x=1,N");
 }
 
 TEST(InputRefusals, OfSizesWithoutANameSayHowToGiveThem) {
@@ -297,7 +297,7 @@ TEST(InputRefusals, OfSizesWithoutANameSayHowToGiveThem) {
   model.input("x", DType::kF32, {1, -1}).output("x");
   EXPECT_EQ(refusal(model),
             "E-SHAPE input 'x': the symbolic size without a name is not known; fix it with "
-            "--input-shape NAME=...");
+            "--input-shape x=1,N");
 }
 
 TEST(InputRefusals, CountElementsToTheLastOne) {

@@ -236,6 +236,13 @@ TEST_F(TensorFile, MustBeATensor) {
   EXPECT_TRUE(has_error(sink, DiagKind::kParse)) << errors_of(sink);
 }
 
+TEST_F(TensorFile, MustNotBeEmpty) {
+  std::ofstream(path_) << "";
+  Sink sink;
+  EXPECT_FALSE(read_tensor_file(path_, sink).has_value());
+  EXPECT_NE(errors_of(sink).find("is empty: copy it again"), std::string::npos) << errors_of(sink);
+}
+
 TEST_F(TensorFile, MustBeARegularFileThatExists) {
   for (const std::string& path : {path_, ::testing::TempDir(), std::string("/dev/zero")}) {
     Sink sink;

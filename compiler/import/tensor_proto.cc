@@ -16,6 +16,11 @@ std::optional<Tensor> read_tensor_file(const std::string& path, Sink& sink) {
   const std::string location = cat("tensor file '", printable(path), "'");
   const auto bytes = read_file(path, static_cast<std::size_t>(limits.file_bytes), location, sink);
   if (!bytes) return std::nullopt;
+  if (bytes->empty()) {
+    sink.error(DiagKind::kParse, location,
+               "is empty: copy it again, or record it with `etch record`");
+    return std::nullopt;
+  }
   onnx::TensorProto proto;
   if (is_npy(*bytes)) {
     const std::string fault = read_npy(*bytes, proto);

@@ -43,7 +43,8 @@ int input_file_of(const Graph& graph, ValueId id) {
 
 std::string constant_hint(const Graph& graph, ValueId id) {
   if (input_file_of(graph, id) < 0) return {};
-  return cat("; give it with --constant ", printable(graph.value(id).name), "=FILE.pb");
+  const std::string name = printable(graph.value(id).name);
+  return cat("; give it with --constant ", name, "=N,... or ", name, "=FILE.pb");
 }
 
 std::vector<std::vector<int>> consumers_of(const Graph& graph) {

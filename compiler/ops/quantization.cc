@@ -43,6 +43,11 @@ std::string tensor_name(const ResolveContext& context, int input) {
   return name.empty() ? "" : cat("'", printable(name), "' ");
 }
 
+// Quantizers take the range of a constant as it is, and masks of attention have -inf.
+constexpr const char* kInfinite =
+    "; a constant with -inf, as a mask of attention has, was quantized: put a number such as "
+    "-10000 there before, or exclude the node";
+
 bool scales_are_usable(ResolveContext& context, int input, const std::string& role,
                        ScaleRule rule) {
   const auto scales = context.constant(input)->as<float>();
@@ -53,7 +58,7 @@ bool scales_are_usable(ResolveContext& context, int input, const std::string& ro
         DiagKind::kQuant, input, role.c_str(),
         cat(tensor_name(context, input),
             rule == ScaleRule::kFinite ? "must be finite" : "must be finite and > 0", ", got ",
-            decimal(scales[i]), entry));
+            decimal(scales[i]), entry, std::isinf(scales[i]) ? kInfinite : ""));
     return false;
   }
   return true;

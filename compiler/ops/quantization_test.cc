@@ -82,13 +82,18 @@ TEST(Quantization, TinyScalesAreLegal) {
 }
 
 TEST(Quantization, ScalesThatAreNotPositiveAreRefused) {
-  for (const auto& [value, text] : std::vector<std::pair<float, std::string>>{
-           {0.0F, "0"}, {-0.0F, "-0"}, {-1.0F, "-1"}, {kInfinity, "inf"}}) {
+  for (const auto& [value, text] :
+       std::vector<std::pair<float, std::string>>{{0.0F, "0"}, {-0.0F, "-0"}, {-1.0F, "-1"}}) {
     Parameters p;
     p.y_scale = scalar(value);
     EXPECT_EQ(errors_with(p), "E-QUANT: must be finite and > 0, got " + text);
   }
   Parameters p;
+  p.y_scale = scalar(kInfinity);
+  EXPECT_EQ(
+      errors_with(p),
+      "E-QUANT: must be finite and > 0, got inf; a constant with -inf, as a mask of attention "
+      "has, was quantized: put a number such as -10000 there before, or exclude the node");
   p.y_scale = scalar(std::nanf(""));
   EXPECT_EQ(errors_with(p), "E-QUANT: must be finite and > 0, got nan");
 }

@@ -8,6 +8,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/onnx_types.h"
+#include "compiler/ops/cast/op.h"
 #include "compiler/ops/matmul_integer_to_float/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/qgemm/op.h"
@@ -22,6 +23,19 @@ bool is_16bit(DType type) { return type == DType::kU16 || type == DType::kS16; }
 bool is_narrow(DType type) { return is_8bit(type) || is_16bit(type); }
 bool is_wide_unsigned(DType type) { return type == DType::kU32 || type == DType::kU64; }
 DType signed_of(DType type) { return type == DType::kU32 ? DType::kS32 : DType::kS64; }
+constexpr float kTwoTo63 = 9223372036854775808.0F;
+
+// Casts that ops/cast does not lower itself: it does between an unsigned type and the signed one of
+// the same width.
+bool is_unsigned_cast(const Node& node) {
+  if (node.op->folder != "cast") return false;
+  const auto& params = params_of<Cast>(node);
+  const auto is_relabel = [](DType a, DType b) {
+    return is_wide_unsigned(a) && (b == a || b == signed_of(a));
+  };
+  return (is_wide_unsigned(params.from) || is_wide_unsigned(params.to)) &&
+         !is_relabel(params.from, params.to) && !is_relabel(params.to, params.from);
+}
 
 // Takes the nodes of a graph one by one and writes them back, some as several.
 class Expander {
@@ -58,6 +72,10 @@ class Expander {
       gemm(node);
     } else if (node.op_type == "Mean") {
       mean(node);
+    } else if (is_unsigned_cast(node)) {
+      unsigned_cast(node);
+    } else if (folder == "where" && (is_16bit(type) || is_wide_unsigned(type))) {
+      choice(node, is_16bit(type) ? DType::kS32 : signed_of(type));
     } else if (folder == "arithmetic" && is_narrow(type)) {
       narrow_arithmetic(node, type);
     } else if (folder == "arithmetic" && is_wide_unsigned(type)) {
@@ -175,6 +193,8 @@ class Expander {
       y = cast(node, in_64_bits(node), as);
     } else if (to_right) {
       y = shifted_right(node);
+    } else if (op == "Div" || op == "Mod") {
+      y = op == "Div" ? quotient(node).back() : remainder(node);
     } else {
       std::vector<ValueId> inputs;
       for (const ValueId id : node.inputs) inputs.push_back(cast(node, id, as));
@@ -183,27 +203,107 @@ class Expander {
     cast(node, y, type);
   }
 
-  // The node on int64, where no number is negative.
+  // A uint32 as int64, where no number is negative.
+  ValueId extended(const Node& node, ValueId id) {
+    const ValueId wide = cast(node, cast(node, id, DType::kS32), DType::kS64);
+    return add(node, "BitwiseAnd", {wide, integer(DType::kS64, UINT32_MAX)})[0];
+  }
+
   ValueId in_64_bits(const Node& node) {
     std::vector<ValueId> inputs;
-    for (const ValueId id : node.inputs) {
-      const ValueId wide = cast(node, cast(node, id, DType::kS32), DType::kS64);
-      inputs.push_back(add(node, "BitwiseAnd", {wide, integer(DType::kS64, UINT32_MAX)})[0]);
-    }
+    for (const ValueId id : node.inputs) inputs.push_back(extended(node, id));
     return add(node, node.op_type.c_str(), std::move(inputs), 1, node.attributes)[0];
+  }
+
+  // floor(x / 2) of the bits of a uint64.
+  ValueId half_of(const Node& node, ValueId x) {
+    const ValueId half = add(node, "BitShift", {x, integer(DType::kS64, 1)}, 1,
+                             {{"direction", std::string("RIGHT")}})[0];
+    return add(node, "BitwiseAnd", {half, integer(DType::kS64, INT64_MAX)})[0];
   }
 
   // x >> n of uint64: once without the copy of the top bit, then n - 1 times. By 0 it is x.
   ValueId shifted_right(const Node& node) {
     const ValueId x = cast(node, node.inputs[0], DType::kS64);
     const ValueId n = cast(node, node.inputs[1], DType::kS64);
-    const ValueId one = integer(DType::kS64, 1);
-    const ValueId half = add(node, "BitShift", {x, one}, 1, node.attributes)[0];
-    const ValueId positive = add(node, "BitwiseAnd", {half, integer(DType::kS64, INT64_MAX)})[0];
-    const ValueId less = add(node, "Sub", {n, one})[0];
+    const ValueId positive = half_of(node, x);
+    const ValueId less = add(node, "Sub", {n, integer(DType::kS64, 1)})[0];
     const ValueId y = add(node, "BitShift", {positive, less}, 1, node.attributes)[0];
     const ValueId none = add(node, "Equal", {n, integer(DType::kS64, 0)})[0];
     return add(node, "Where", {none, x, y})[0];
+  }
+
+  // n, d, d = 0 and n / d of uint64 on int64. Twice floor(n / 2) / d is too small by 1 at most; by
+  // a divisor of 2^63 or more it counts as 0, of which the same is true.
+  std::vector<ValueId> quotient(const Node& node) {
+    const ValueId n = cast(node, node.inputs[0], DType::kS64);
+    const ValueId d = cast(node, node.inputs[1], DType::kS64);
+    const ValueId zero = integer(DType::kS64, 0);
+    const ValueId half = add(node, "Div", {half_of(node, n), d})[0];
+    const ValueId is_large = add(node, "Less", {d, zero})[0];
+    const ValueId small = add(node, "Where", {is_large, zero, half})[0];
+    const ValueId even = add(node, "Add", {small, small})[0];
+    const ValueId left = add(node, "Sub", {n, add(node, "Mul", {even, d})[0]})[0];
+    const ValueId top = top_bit(DType::kS64);
+    const ValueId again =
+        add(node, "GreaterOrEqual",
+            {add(node, "BitwiseXor", {left, top})[0], add(node, "BitwiseXor", {d, top})[0]})[0];
+    const ValueId y = add(node, "Add", {even, cast(node, again, DType::kS64)})[0];
+    const ValueId none = add(node, "Equal", {d, zero})[0];
+    return {n, d, none, add(node, "Where", {none, zero, y})[0]};
+  }
+
+  // 0 where the divisor is 0, as of other integers.
+  ValueId remainder(const Node& node) {
+    const std::vector<ValueId> parts = quotient(node);
+    const ValueId product = add(node, "Mul", {parts[3], parts[1]})[0];
+    const ValueId left = add(node, "Sub", {parts[0], product})[0];
+    return add(node, "Where", {parts[2], integer(DType::kS64, 0), left})[0];
+  }
+
+  // Through the signed type of the width; numbers that do not fit keep their low bits.
+  void unsigned_cast(const Node& node) {
+    const auto [from, to] = params_of<Cast>(node);
+    const ValueId x = node.inputs[0];
+    const bool is_long = to == DType::kU64 || to == DType::kS64 || to == DType::kF32;
+    ValueId y = x;
+    if (from == DType::kU64) {
+      y = cast(node, x, DType::kS64);
+      if (to == DType::kF32) return real_of_64_bits(node, y);
+    } else if (from == DType::kU32) {
+      y = is_long ? extended(node, x) : cast(node, x, DType::kS32);
+      if (to == DType::kS64) return;
+    } else if (from == DType::kF32) {
+      y = to == DType::kU64 ? bits_of_real(node, x) : cast(node, x, DType::kS64);
+    }
+    if (is_wide_unsigned(to) && graph_.value(y).dtype != signed_of(to))
+      y = cast(node, y, signed_of(to));
+    cast(node, y, to);
+  }
+
+  // The float nearest to the unsigned number whose bits are those of x: that of half of it, with a
+  // last bit that says whether anything was lost, is the same power of two away from a tie.
+  void real_of_64_bits(const Node& node, ValueId x) {
+    const ValueId last = add(node, "BitwiseAnd", {x, integer(DType::kS64, 1)})[0];
+    const ValueId half = to_float(node, add(node, "BitwiseOr", {half_of(node, x), last})[0]);
+    const ValueId large = add(node, "Add", {half, half})[0];
+    const ValueId is_large = add(node, "Less", {x, integer(DType::kS64, 0)})[0];
+    add(node, "Where", {is_large, large, to_float(node, x)});
+  }
+
+  // The bits, as int64, of the truncated number.
+  ValueId bits_of_real(const Node& node, ValueId x) {
+    const ValueId is_large = add(node, "GreaterOrEqual", {x, scalar(kTwoTo63)})[0];
+    const ValueId low = cast(node, add(node, "Sub", {x, scalar(kTwoTo63)})[0], DType::kS64);
+    const ValueId large = add(node, "BitwiseXor", {low, top_bit(DType::kS64)})[0];
+    return add(node, "Where", {is_large, large, cast(node, x, DType::kS64)})[0];
+  }
+
+  // Where on elements of a type that has rows.
+  void choice(const Node& node, DType as) {
+    const ValueId a = cast(node, node.inputs[1], as), b = cast(node, node.inputs[2], as);
+    const DType type = *graph_.value(node.inputs[1]).dtype;
+    cast(node, add(node, "Where", {node.inputs[0], a, b})[0], type);
   }
 
   void wide_comparison(const Node& node) {
@@ -214,6 +314,7 @@ class Expander {
 
   // Relu, Abs, Neg and Sign of integers by differences and limits.
   void integer_function(const Node& node, DType type) {
+    if (is_wide_unsigned(type)) return unsigned_function(node, type);
     const bool narrow = is_narrow(type);
     const ValueId x = narrow ? cast(node, node.inputs[0], DType::kS32) : node.inputs[0];
     const DType wide = narrow ? DType::kS32 : type;
@@ -227,6 +328,14 @@ class Expander {
       y = add(node, "Min", {y, integer(wide, 1)})[0];
     }
     if (narrow) cast(node, y, type);
+  }
+
+  // Abs and Sign of numbers that are not negative.
+  void unsigned_function(const Node& node, DType type) {
+    const ValueId x = cast(node, node.inputs[0], signed_of(type));
+    const ValueId y =
+        node.op_type == "Abs" ? x : cast(node, cast(node, x, DType::kBool), signed_of(type));
+    cast(node, y, type);
   }
 
   void gemm(const Node& node) {

@@ -9,6 +9,7 @@
 //   Add, Mod, Max ... of 8 and 16 bits    Cast to int32, the same there, Cast back
 //   Add, Max, BitShift ... of uint32, uint64   the same on int32 or int64, and what order needs
 //   Equal, Less ... of 16 bits, uint32, uint64  the same on int32 or int64
+//   Cast of uint32, uint64  through int32 and int64; Where of these, and of 16 bits, on them
 //   Relu, Abs, Neg, Sign of integers      Max, Sub and Min, of 8 and 16 bits in int32
 //   RNN, GRU, LSTM          see expand_recurrent.h
 // Each step rounds as the operator's own definition does.

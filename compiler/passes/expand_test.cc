@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "compiler/base/text.h"
+#include "compiler/ir/onnx_types.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
 #include "tests/support/model_builder.h"
@@ -154,7 +157,73 @@ TEST(Expand, WritesUnsignedArithmeticOnSignedBits) {
     for (const char* const direction : {"LEFT", "RIGHT"})
       expect_same_parts("BitShift", inputs, {{"direction", std::string(direction)}});
   }
-  for (const char* const op : {"Div", "Mod"}) expect_same_parts(op, pairs<std::uint32_t>());
+  for (const char* const op : {"Div", "Mod"}) {
+    expect_same_parts(op, pairs<std::uint32_t>());
+    expect_same_parts(op, pairs<std::uint64_t>());
+  }
+}
+
+// A model of one node, without and with its parts.
+void expect_same(ModelBuilder& model, const std::vector<Tensor>& inputs, const std::string& what) {
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << what << errors_of(sink);
+  const std::vector<Tensor> before = evaluate(*graph, inputs);
+  expand(*graph, sink);
+  EXPECT_GT(graph->nodes.size(), 1U) << what;
+  EXPECT_EQ(evaluate(*graph, inputs), before) << what;
+}
+
+void expect_same_cast(const Tensor& x, DType to) {
+  ModelBuilder model(18);
+  model.input("x", x.dtype(), {x.shape()[0]});
+  model.node("Cast", {"x"}, {"y"}, {{"to", std::int64_t{onnx_number_of(to)}}}).output("y");
+  expect_same(model, {x}, cat(name_of(x.dtype()), " to ", name_of(to)));
+}
+
+TEST(Expand, WritesCastsOfUnsignedTypesThroughSignedOnes) {
+  using enum DType;
+  const auto first = [](std::vector<Tensor> tensors) { return std::move(tensors[0]); };
+  for (const DType to : {kF32, kBool, kU8, kS8, kU16, kS16, kU64, kS64})
+    expect_same_cast(first(pairs<std::uint32_t>()), to);
+  for (const DType to : {kF32, kBool, kU8, kS8, kU16, kS16, kU32, kS32})
+    expect_same_cast(first(pairs<std::uint64_t>()), to);
+  const Tensor real = f32({12}, {0, -1, 2.9F, -2.9F, 4294967040.0F, 4294967296.0F, 3e9F, 1e19F,
+                                 9223372036854775808.0F, 18446742974197923840.0F, 1e20F, NAN});
+  for (const DType to : {kU32, kU64}) {
+    for (const Tensor& x : {first(pairs<std::uint8_t>()), first(pairs<std::int8_t>()),
+                            first(pairs<std::int16_t>()), real}) {
+      expect_same_cast(x, to);
+    }
+  }
+  expect_same_cast(first(pairs<std::int32_t>()), kU64);
+  expect_same_cast(first(pairs<std::int64_t>()), kU32);
+}
+
+// Halves between two floats, of which one bit far below decides.
+TEST(Expand, RoundsLargeUnsignedNumbersOnce) {
+  constexpr std::uint64_t kTop = std::uint64_t{1} << 63, kTie = std::uint64_t{1} << 39;
+  const Tensor x = Tensor::of<std::uint64_t>(
+      {5}, {kTop + kTie, kTop + kTie + 1, kTop + kTie - 1, kTop + 3 * kTie, kTop + 3 * kTie - 1});
+  expect_same_cast(x, DType::kF32);
+}
+
+TEST(Expand, WritesChoicesAndFunctionsOfUnsignedTypes) {
+  Tensor condition(DType::kBool, {121});
+  for (std::size_t i = 0; i < 121; i += 3) condition.as<std::uint8_t>()[i] = 1;
+  for (const auto& inputs : {pairs<std::uint16_t>(), pairs<std::int16_t>(), pairs<std::uint32_t>(),
+                             pairs<std::uint64_t>()}) {
+    const DType type = inputs[0].dtype();
+    ModelBuilder model(18);
+    model.input("c", DType::kBool, {121}).input("a", type, {121}).input("b", type, {121});
+    model.node("Where", {"c", "a", "b"}, {"y"}).output("y");
+    expect_same(model, {condition, inputs[0], inputs[1]}, cat("Where of ", name_of(type)));
+    for (const char* const op : {"Abs", "Sign"}) {
+      ModelBuilder one(18);
+      one.input("a", type, {121}).node(op, {"a"}, {"y"}).output("y");
+      expect_same(one, {inputs[0]}, cat(op, " of ", name_of(type)));
+    }
+  }
 }
 
 TEST(Expand, ComparesWordsAsInt32) {

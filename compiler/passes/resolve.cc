@@ -16,6 +16,7 @@
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"
 #include "compiler/passes/branches.h"
+#include "compiler/passes/empty_regions.h"
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_doubles.h"
@@ -172,9 +173,9 @@ class Resolver {
   }
 
   // A result without elements is known, whatever it is computed from. What a loop carries or a
-  // branch gives is left to these.
+  // branch gives was dropped by drop_empty, or is reported.
   void know_empty_outputs(Node& node) {
-    if (is_region_begin(node) || is_region_end(node)) return;
+    if (is_region_begin(node)) return;
     for (ValueId& id : node.outputs) {
       if (id == kNoValue) continue;
       Value& value = graph_.value(id);
@@ -224,9 +225,16 @@ class Resolver {
   }
 
   void add_known(Node node) {
-    if (known_.has_all(node.inputs) && !trips_.prepare(node)) return;
+    if (known_.has_all(node.inputs)) {
+      drop_empty(graph_, node);
+      if (!trips_.prepare(node)) return;
+    }
     const std::vector<ValueId> outputs = node.outputs;  // resolve_node may take out constants
     if (known_.has_all(node.inputs) && resolve_node(graph_, node, sink_)) {
+      if (makes_no_trip(node)) {
+        for (Node& each : without_loop(graph_, node)) add_known(std::move(each));
+        return;
+      }
       known_.add_all(outputs);
       know_empty_outputs(node);
       folder_.fold(node);

@@ -50,6 +50,7 @@ struct WordChannelCertificate {
 struct WordProductCertificate {
   int x_zero_point = 0;
   WordResult out;
+  std::int64_t part = 0;  // terms of each part of a sum that fits in int32; 0: whole sums do
   std::vector<WordChannelCertificate> channels;
 };
 

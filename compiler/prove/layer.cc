@@ -2,19 +2,22 @@
 #include "compiler/prove/layer.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <typeinfo>
 #include <utility>
 
 #include "compiler/ops/qgemm/op.h"
 #include "compiler/ops/qlinear_conv/op.h"
 #include "compiler/ops/qlinear_conv_add/op.h"
+#include "compiler/ops/qlinear_matmul/op.h"
 #include "compiler/ops/reference_math.h"
 
 namespace etch {
 
 namespace {
 
-constexpr int kConvBias = 8, kGemmWeights = 3, kGemmBias = 6;
+constexpr int kMatrix = 3, kConvBias = 8, kGemmBias = 6;
 
 const Tensor* constant_of(const Graph& graph, const Node& node, int input) {
   const auto i = static_cast<std::size_t>(input);
@@ -99,9 +102,30 @@ void add_residual(const QLinearConvAdd& params, Layer& layer) {
   layer.residual = residual;
 }
 
+// Rows of `depth` inputs each; everything of the layer but weights, bias and factors.
+Layer matrix_layer(const Graph& graph, const Node& node, std::array<std::int64_t, 3> sizes,
+                   const Quantization& x, const Quantization& y, const ResultLimits& limits) {
+  Layer layer;
+  const auto [row_count, depth, cols] = sizes;
+  layer.geometry.in_channels = depth;
+  layer.geometry.out_channels = cols;
+  ConvAxis rows;
+  rows.in = rows.out = row_count;
+  layer.geometry.axes = {rows};
+  layer.x_flip = flip_of(graph, node.inputs[0]);
+  layer.x_zero_point = x.zero_point_at(0) + layer.x_flip;
+  layer.y_flip = flip_of(graph, node.outputs[0]);
+  layer.y_type = *graph.value(node.outputs[0]).dtype;
+  layer.y_zero_point = y.zero_point_at(0);
+  layer.low = limits.low;
+  layer.high = limits.high;
+  layer.weight_tensor = constant_of(graph, node, kMatrix);
+  return layer;
+}
+
 std::optional<Layer> gemm_layer(const Graph& graph, const Node& node, const QGemmParams& params,
                                 std::string& why) {
-  const Tensor* const b = constant_of(graph, node, kGemmWeights);
+  const Tensor* const b = constant_of(graph, node, kMatrix);
   const Tensor* const bias = constant_of(graph, node, kGemmBias);
   if (b == nullptr || !params.a || !params.b || !params.y || params.geometry.transposed_a ||
       (bias == nullptr && has_input(node, kGemmBias))) {
@@ -109,12 +133,8 @@ std::optional<Layer> gemm_layer(const Graph& graph, const Node& node, const QGem
     return std::nullopt;
   }
   const GemmGeometry& g = params.geometry;
-  Layer layer;
-  layer.geometry.in_channels = g.depth;
-  layer.geometry.out_channels = g.cols;
-  ConvAxis rows;
-  rows.in = rows.out = g.rows;
-  layer.geometry.axes = {rows};
+  Layer layer =
+      matrix_layer(graph, node, {g.rows, g.depth, g.cols}, *params.a, *params.y, params.limits);
   for (std::int64_t k = 0; k < g.depth; ++k) {
     for (std::int64_t n = 0; n < g.cols; ++n)
       layer.weights.push_back(
@@ -129,14 +149,26 @@ std::optional<Layer> gemm_layer(const Graph& graph, const Node& node, const QGem
     const float product = alpha_a * params.b->scale_at(n);
     layer.scale.push_back(product / params.y->scale_at(0));
   }
-  layer.x_flip = flip_of(graph, node.inputs[0]);
-  layer.x_zero_point = params.a->zero_point_at(0) + layer.x_flip;
-  layer.y_flip = flip_of(graph, node.outputs[0]);
-  layer.y_type = *graph.value(node.outputs[0]).dtype;
-  layer.y_zero_point = params.y->zero_point_at(0);
-  layer.low = params.limits.low;
-  layer.high = params.limits.high;
-  layer.weight_tensor = b;
+  return layer;
+}
+
+// One matrix b for all matrices of a, whose rows are one after the other.
+std::optional<Layer> matmul_layer(const Graph& graph, const Node& node,
+                                  const QLinearMatMulParams& params, std::string& why) {
+  const Tensor* const b = constant_of(graph, node, kMatrix);
+  const MatMulGeometry& g = params.geometry;
+  if (b == nullptr || !params.a || !params.b || !params.y || element_count(g.b_batch) != 1) {
+    why = b == nullptr ? "both operands of its products are known at run time only"
+                       : "a matrix product of another form";
+    return std::nullopt;
+  }
+  const std::int64_t rows = element_count(g.batch) * g.rows;
+  Layer layer =
+      matrix_layer(graph, node, {rows, g.depth, g.cols}, *params.a, *params.y, params.limits);
+  for (std::int64_t i = 0; i < g.depth * g.cols; ++i)
+    layer.weights.push_back(static_cast<int>(b->integer(i)) - params.b->zero_point_at(i % g.cols));
+  layer.bias.assign(static_cast<std::size_t>(g.cols), 0);
+  layer.scale = factors(layer.geometry, *params.a, *params.b, *params.y);
   return layer;
 }
 
@@ -152,6 +184,8 @@ Quantization* weight_quantization(Node& node) {
   if (auto* const conv = std::any_cast<QLinearConvParams>(&node.params)) return address(conv->w);
   if (auto* const sum = std::any_cast<QLinearConvAdd>(&node.params)) return address(sum->conv.w);
   if (auto* const gemm = std::any_cast<QGemmParams>(&node.params)) return address(gemm->b);
+  if (auto* const matmul = std::any_cast<QLinearMatMulParams>(&node.params))
+    return address(matmul->b);
   return nullptr;
 }
 
@@ -194,16 +228,26 @@ std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string&
     return conv_layer(graph, node, *conv, why);
   if (const auto* const gemm = std::any_cast<QGemmParams>(&node.params))
     return gemm_layer(graph, node, *gemm, why);
+  if (const auto* const matmul = std::any_cast<QLinearMatMulParams>(&node.params))
+    return matmul_layer(graph, node, *matmul, why);
   if (const auto* const sum = std::any_cast<QLinearConvAdd>(&node.params)) {
     std::optional<Layer> layer = conv_layer(graph, node, sum->conv, why);
     if (layer) add_residual(*sum, *layer);
     return layer;
   }
-  why = "no integer layer with constant weights";
+  const std::string& op = node.op_type;
+  why = op.ends_with("16")        ? "its results have 16 bits"
+        : op.ends_with("Integer") ? "its results are the sums, of 32 bits"
+                                  : "no integer layer with constant weights";
   return std::nullopt;
 }
 
 bool tag_bias(Graph& graph, Node& node) {
+  if (auto* const matmul = std::any_cast<QLinearMatMulParams>(&node.params)) {
+    matmul->bias.resize(static_cast<std::size_t>(matmul->geometry.cols));
+    std::iota(matmul->bias.begin(), matmul->bias.end(), 1);
+    return true;
+  }
   const int input = bias_input(node);
   if (input < 0) return false;
   const std::optional<Tensor> bias = bias_of(graph, node, input);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ops/qlinear_conv/op.h"
+#include "compiler/ops/qlinear_matmul/op.h"
 
 namespace etch {
 namespace {
@@ -45,6 +46,22 @@ TEST(ProvedLayer, LeavesABiasThatIsKnownAtRunTimeOnly) {
   node.params = QLinearConvParams{};
   graph.value(node.inputs[8]).constant = nullptr;
   EXPECT_FALSE(tag_bias(graph, node));
+}
+
+// The columns of a product are the channels of its step.
+TEST(ProvedLayer, GivesQLinearMatMulABiasThatIsTagged) {
+  Graph graph;
+  Node& node = graph.nodes.emplace_back();
+  QLinearMatMulParams params;
+  params.geometry.cols = 3;
+  params.b.emplace();
+  params.b->scale = {0.5F};
+  node.params = params;
+  EXPECT_TRUE(tag_bias(graph, node));
+  double_scale(node);
+  const auto& tagged = std::any_cast<const QLinearMatMulParams&>(node.params);
+  EXPECT_EQ(tagged.bias, (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_EQ(tagged.b->scale, std::vector<float>{1});
 }
 
 // The ninth input of QLinearConcat is a tensor of bytes.

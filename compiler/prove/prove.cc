@@ -92,6 +92,9 @@ std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter)
   return out;
 }
 
+// Multiplications of integers.
+std::int64_t products_of(const Step& step) { return step.macs - step.float_macs; }
+
 const Step* step_named(const Program* program, const std::string& name) {
   if (program == nullptr) return nullptr;
   for (const auto& step : program->steps) {
@@ -110,17 +113,27 @@ std::string origin_of(const Graph& file, const Tensor& weights) {
   return {};
 }
 
+// Why a step is no layer: by the operator of its products, if it has any.
+std::string why_no_layer(const Graph& graph, const Step& step) {
+  if (products_of(step) == 0) return cat(step.kind, " step: no sums of products");
+  std::string why;
+  for (const Node& node : graph.nodes) {
+    if (node.index == step.node && !layer_of(graph, node, why)) return why;
+  }
+  return "its products have another form";
+}
+
 // The subject of a proof, or why there is none.
 std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<Layer>& layer,
                                   std::string& why) {
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
   const Node* const node = node_of(all.graph, *all.program, step);
-  if (!step.accumulators) why = cat(step.kind, " step: no sums of products");
+  if (!step.accumulators) why = why_no_layer(all.graph, step);
   if (why.empty() && !step.requantized.empty())
     why = "requantization without floats: its sums cannot be made visible";
   if (why.empty() && sums_at(*all.program, step.node).size() > 1 && node == nullptr)
     why = "several steps compute its node, in bands or parts";
-  if (why.empty() && node == nullptr) why = "its node is no integer layer with constant weights";
+  if (why.empty() && node == nullptr) why = why_no_layer(all.graph, step);
   if (why.empty()) layer = layer_of(all.graph, *node, why);
   Subject subject{layer ? &*layer : nullptr, &step, index, all.views.find(step), {}};
   const Step* const tagged = step_named(all.tagged.get(), step.name);
@@ -136,7 +149,7 @@ std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<
 StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, double work,
                      Reporter& reporter) {
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
-  StepProof proof{step.name, step.origin, step.summary, step.accumulators.has_value(), {}, {}, {}};
+  StepProof proof{step.name, step.origin, step.summary, products_of(step), {}, {}, {}};
   std::optional<Layer> layer;
   const std::optional<Subject> subject = subject_of(all, index, layer, proof.not_proved);
   if (!subject) return proof;

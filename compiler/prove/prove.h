@@ -2,6 +2,7 @@
 // the layer's operator defines, for all inputs; docs/proof.md.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,9 +29,9 @@ struct ProofTask {
 // One step.
 struct StepProof {
   std::string name, origin, summary;
-  bool has_sums = false;     // it adds up products: it counts
-  std::string not_proved;    // why; empty: see the parts
-  std::string weights_from;  // the initializer of the file that has these weights; empty: none
+  std::int64_t products = 0;  // multiplications of integers: with any, it counts as a layer
+  std::string not_proved;     // why; empty: see the parts
+  std::string weights_from;   // the initializer of the file that has these weights; empty: none
   std::vector<PhaseResult> parts;
 
   bool is_looked_at() const { return not_proved.empty(); }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ._compare import decibel
 from ._debug import TensorDifference
+from ._program import printable
 
 _BEFORE = '<h2 id="graph">'
 _LINK = '<a href="#graph">'
@@ -16,7 +17,7 @@ _HEADINGS = ("Tensor", "Operator", "SQNR", "Cosine", "Largest difference", "Diff
 def _cells(each: TensorDifference) -> list[str]:
     saturated = "" if each.saturated is None else f"{100 * each.saturated:.2f} %"
     share = f"{100 * each.different / max(each.elements, 1):.1f} %"
-    return [each.tensor, each.op, decibel(each.sqnr_db), f"{each.cosine:.6f}", f"{each.worst:.4g}", share, saturated]
+    return [printable(each.tensor), printable(each.op), decibel(each.sqnr_db), f"{each.cosine:.6f}", f"{each.worst:.4g}", share, saturated]
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:

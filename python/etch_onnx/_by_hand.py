@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._program import printable
+
 if TYPE_CHECKING:
     import onnx
     from numpy.typing import NDArray
@@ -182,7 +184,7 @@ def element(layer: Layer, x: NDArray[Any], index: tuple[int, ...]) -> Element:
     scaled = np.float32(np.float32(accumulator) * factor)
     rounded = int(np.rint(np.clip(scaled, np.float32(layer.low - layer.y_zero), np.float32(layer.high - layer.y_zero))))
     result = rounded + layer.y_zero
-    lines = [f"{layer.node.op_type} '{layer.node.name}', channel {channel}: {len(terms)} products of {layer.x}"]
+    lines = [f"{layer.node.op_type} '{printable(layer.node.name)}', channel {channel}: {len(terms)} products of {printable(layer.x)}"]
     lines += [f"  x{place}: {a} * {b} = {a * b}" for place, a, b in terms[:_MOST_TERMS]]
     if len(terms) > _MOST_TERMS:
         lines.append(f"  ... and {len(terms) - _MOST_TERMS} more")

@@ -17,7 +17,7 @@ import numpy as np
 from . import _by_hand, _reference
 from ._compare import Difference, decibel
 from ._network import Network, compile
-from ._program import EtchError, Model, Path
+from ._program import EtchError, Model, Path, printable
 from ._samples import Samples
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class TensorDifference:
     def __str__(self) -> str:
         saturated = "" if self.saturated is None else f", {100 * self.saturated:.2f} % saturated"
         return (
-            f"{self.tensor} ({self.op}): {decibel(self.sqnr_db)}, cosine {self.cosine:.6f}, "
+            f"{printable(self.tensor)} ({printable(self.op)}): {decibel(self.sqnr_db)}, cosine {self.cosine:.6f}, "
             f"{self.different} of {self.elements} differ by up to {self.worst:.4g}{saturated}"
         )
 

@@ -42,11 +42,17 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Port:
-    """An input or output of a network."""
+    """An input or output of a network. shape: with the greatest size, where a size is a range; shapes: with each size, from
+    the least on, if they differ."""
 
     name: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+    def at(self, place: int) -> Port:
+        """The port with one size, by its place in the range."""
+        return Port(self.name, self.dtype, self.shapes[place]) if self.shapes else self
 
     def accept(self, value: Any) -> NDArray[Any]:
         """`value` itself if it has the layout that the network reads; else a copy that has. TypeError and ValueError
@@ -66,7 +72,10 @@ def _name(printed: str) -> str:
 
 
 def _ports(entries: Sequence[Mapping[str, Any]]) -> tuple[Port, ...]:
-    return tuple(Port(_name(each["name"]), _dtype(each["dtype"]), tuple(each["shape"])) for each in entries)
+    return tuple(
+        Port(_name(each["name"]), _dtype(each["dtype"]), tuple(each["shape"]), tuple(map(tuple, each.get("shapes", ()))))
+        for each in entries
+    )
 
 
 @dataclasses.dataclass
@@ -114,6 +123,9 @@ class Network:
         pointers = len(self.inputs) + len(self.outputs) + 1 + (1 if pooled else 0)
         self._function.argtypes = [ctypes.c_int] * len(self._leading) + [ctypes.c_void_p] * pointers
         self._function.restype = None
+        if "sizes" in self.report:
+            self._function.argtypes.append(ctypes.c_size_t)
+            self._function.restype = ctypes.c_int
         for name, result in (("new", ctypes.c_void_p), ("hook", ctypes.c_void_p), ("delete", None)):
             if pooled:
                 function = getattr(self._library, f"{_NAME}_pool_{name}")
@@ -145,26 +157,44 @@ class Network:
 
     def run(self, *arrays: Any, **named: Any) -> dict[str, NDArray[Any]]:
         """One inference. Inputs are given by name, or all in the order of `inputs`; types and shapes must be those of the
-        ports. Contiguous arrays are read where they are. Returns new arrays, by the names of the outputs."""
+        ports, with any one size where a size is a range. Contiguous arrays are read where they are. Returns new arrays, by the
+        names of the outputs."""
         if arrays and (named or len(arrays) != len(self.inputs)):
             raise TypeError(f"give the {len(self.inputs)} inputs by name, or all of them in their order")
         inputs = dict(zip((port.name for port in self.inputs), arrays)) if arrays else named
-        outputs = {port.name: np.empty(port.shape, port.dtype) for port in self.outputs}
+        place = self._place(inputs)
+        outputs = {port.name: np.empty(port.at(place).shape, port.dtype) for port in self.outputs}
         self.run_into(inputs, outputs)
         return outputs
 
     def run_into(self, inputs: Mapping[str, Any], outputs: Mapping[str, NDArray[Any]]) -> None:
         """The same into arrays of the caller, which must be contiguous and not overlap the inputs."""
-        read = [port.accept(value) for port, value in self._match(self.inputs, inputs, "input")]
-        written = [self._writable(port, value) for port, value in self._match(self.outputs, outputs, "output")]
+        place = self._place(inputs)
+        read = [port.at(place).accept(value) for port, value in self._match(self.inputs, inputs, "input")]
+        written = [self._writable(port.at(place), value) for port, value in self._match(self.outputs, outputs, "output")]
         for i, target in enumerate(written):
             if any(np.may_share_memory(target, other) for other in read + written[:i]):
                 raise ValueError(f"'{self.outputs[i].name}' overlaps another array")
         with self._workspace() as workspace:
             pointers = [array.ctypes.data for array in read + written] + [workspace.arena]
-            if self._function.argtypes is not None and len(self._function.argtypes) > len(pointers) + len(self._leading):
+            if "sizes" in self.report:
+                pointers.append(self.report["sizes"]["least"] + place)
+            elif self._function.argtypes is not None and len(self._function.argtypes) > len(pointers) + len(self._leading):
                 pointers.append(cast(int, workspace.pool))
             self._function(*self._leading, *pointers)
+
+    def _place(self, inputs: Mapping[str, Any]) -> int:
+        """The first size, by its place in the range, with which the inputs that are given have their shapes. 0 where all sizes
+        are fixed."""
+        sizes = self.report.get("sizes")
+        if sizes is None:
+            return 0
+        given = [(port, np.shape(inputs[port.name])) for port in self.inputs if port.shapes and port.name in inputs]
+        for place in range(sizes["most"] - sizes["least"] + 1):
+            if all(port.at(place).shape == shape for port, shape in given):
+                return place
+        shapes = ", ".join(f"'{port.name}' {shape}" for port, shape in given)
+        raise ValueError(f"no {sizes['symbol']} from {sizes['least']} to {sizes['most']} gives the shapes {shapes}")
 
     @staticmethod
     def _match(ports: Sequence[Port], given: Mapping[str, Any], what: str) -> list[tuple[Port, Any]]:

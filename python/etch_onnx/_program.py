@@ -20,6 +20,16 @@ REFUSED = 2
 DIFFERENT = 4
 
 
+def printable(name: str) -> str:
+    """A name of a model as the program prints it: ASCII on one line, other bytes as \\xNN, cut off after 60 characters."""
+    out = ""
+    for byte in name.encode("utf-8", "surrogateescape"):
+        if len(out) >= 60:
+            return out + "..."
+        out += chr(byte) if 0x20 <= byte < 0x7F and byte != 0x5C else f"\\x{byte:02x}"
+    return out
+
+
 class EtchError(RuntimeError):
     """The program etch has failed. exit_code: 1 usage, 2 model refused, 3 a file or a tool, 70 a defect of Etch."""
 
@@ -30,9 +40,10 @@ class EtchError(RuntimeError):
 
 class Options(TypedDict, total=False):
     """Options of `etch compile` as keyword arguments: --split-rows 64 is split_rows=64, a flag is True, an option that is
-    given several times a list, and NAME=VALUE a dictionary."""
+    given several times a list, and NAME=VALUE a dictionary. A size that each call may choose is a range: --dim '8<=seq<=128' is
+    dim={"seq": range(8, 129)}."""
 
-    dim: Mapping[str, int]
+    dim: Mapping[str, int | range]
     input_shape: Mapping[str, Sequence[int]]
     constant: Mapping[str, Path]
     cut: str | Sequence[str]
@@ -81,6 +92,15 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def _entry(name: str, value: Any) -> str:
+    """NAME=VALUE; of a range its bounds."""
+    if not isinstance(value, range):
+        return f"{name}={_text(value)}"
+    if len(value) == 0 or value.step != 1:
+        raise ValueError(f"'{name}': {value} must have sizes one after the other")
+    return f"{value[0]}<={name}<={value[-1]}"
+
+
 def arguments(options: Mapping[str, Any]) -> list[str]:
     """Keyword arguments as words of the command line."""
     words: list[str] = []
@@ -94,7 +114,7 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
         if value is True:
             words.append(option)
         elif isinstance(value, Mapping):
-            words += [word for name, each in value.items() for word in (option, f"{name}={_text(each)}")]
+            words += [word for name, each in value.items() for word in (option, _entry(name, each))]
         elif isinstance(value, (list, tuple)):
             words += [word for each in value for word in (option, str(each))]
         else:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from . import _program  # and no module that imports numpy: most calls only start the program
-from ._program import EtchError
+from ._program import EtchError, printable
 
 if TYPE_CHECKING:
     from . import _debug
@@ -132,11 +132,12 @@ def _run_debug(options: argparse.Namespace) -> int:
     )
     different = _first(found, lambda each: each.departs)
     poor = _first(found, lambda each: each.sqnr_db < options.least)
-    summary = [f"first that differs: {different or 'none'}", f"first below {options.least:g} dB: {poor or 'none'}"]
+    summary = [f"first that differs: {printable(different or 'none')}",
+               f"first below {options.least:g} dB: {printable(poor or 'none')}"]  # fmt: skip
     integer = next((each for each in found if each.first is not None), None)
     element = None if integer is None else integer.first
     if integer is not None and element is not None:
-        summary.append(f"first integer that differs: {integer.tensor}{list(element.index)} of sample {element.sample} is "
+        summary.append(f"first integer that differs: {printable(integer.tensor)}{list(element.index)} of sample {element.sample} is "
                        f"{element.value}, the other has {element.expected}")  # fmt: skip
     if options.report:
         _write_report(options, found, summary)
@@ -149,7 +150,7 @@ def _run_debug(options: argparse.Namespace) -> int:
         saturated = "" if each.saturated is None else f"{100 * each.saturated:.2f} %"
         share = f"{100 * each.different / max(each.elements, 1):.1f} %"
         print(f"{decibel(each.sqnr_db):>10} {each.cosine:>9.6f} {each.worst:>10.4g} {share:>10} {saturated:>10}  "
-              f"{each.tensor} ({each.op})")  # fmt: skip
+              f"{printable(each.tensor)} ({printable(each.op)})")  # fmt: skip
     print(*summary, sep="\n")
     if element is not None and element.by_hand:
         print(element.by_hand)

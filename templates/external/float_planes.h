@@ -1,6 +1,8 @@
-// Descriptors of the functions of runtime/etch_float_planes.h; see templates/external.h.
+// Descriptors of the functions of runtime/etch_float_planes.h and
+// etch_float_depthwise_planes.h; see templates/external.h.
 #pragma once
 
+#include "runtime/etch_float_depthwise_planes.h"
 #include "runtime/etch_float_planes.h"
 #include "templates/external/products.h"
 
@@ -11,7 +13,8 @@ template <bool depthwise>
 struct FloatPlanes : RuntimeFunction {
   FloatPlanes()
       : RuntimeFunction(depthwise ? "float_depthwise_planes" : "float_planes",
-                        "etch_float_planes.h", FloatUse::kUsed) {}
+                        depthwise ? "etch_float_depthwise_planes.h" : "etch_float_planes.h",
+                        FloatUse::kUsed) {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y, float* lines) const {
     if constexpr (depthwise) {

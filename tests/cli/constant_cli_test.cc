@@ -50,7 +50,8 @@ class ConstantInputs : public Cli {
 TEST_F(ConstantInputs, AreRefusedWithTheOptionThatGivesThem) {
   const ProcessResult result = etch({"inspect", model_path().string()});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.errors.find("give it with --constant shape=FILE.pb"), std::string::npos)
+  EXPECT_NE(result.errors.find("give it with --constant shape=N,... or shape=FILE.pb"),
+            std::string::npos)
       << result.errors;
 }
 
@@ -59,6 +60,18 @@ TEST_F(ConstantInputs, AreTakenFromTheOption) {
   const ProcessResult result =
       etch({"check", model_path().string(), "--target", "scalar", "--constant", "shape=" + file});
   EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+}
+
+TEST_F(ConstantInputs, AreNumbersOfTheDeclaredType) {
+  const auto check = [&](const std::string& numbers) {
+    return etch(
+        {"check", model_path().string(), "--target", "scalar", "--constant", "shape=" + numbers});
+  };
+  EXPECT_EQ(check("3,2").exit_code, 0);
+  EXPECT_NE(check("3,1.5").errors.find("--constant has a number that is no int64"),
+            std::string::npos);
+  EXPECT_NE(check("1,3,2").errors.find("--constant has 3 numbers for the shape [2]"),
+            std::string::npos);
 }
 
 TEST_F(ConstantInputs, AreFoundInTestData) {

@@ -31,6 +31,28 @@ void add_convolution(ModelBuilder& model, const std::string& x, const std::strin
              {y}, attributes, attributes.empty() ? "" : "org.etch");
 }
 
+// QLinearMatMul of [2, 3, 12] and a constant [12, 8], each column of it with its own zero point and
+// scale; then one of the result and its own rows.
+std::string two_products() {
+  ModelBuilder model;
+  model.input("x", DType::kS8, {2, 3, 12});
+  std::vector<std::int8_t> weights(96);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<std::int8_t>(i * 37 % 251 - 125);
+  model.initializer("w", Tensor::of<std::int8_t>({12, 8}, weights));
+  model.initializer(
+      "ws", Tensor::of<float>({8}, {0.01F, 0.02F, 0.01F, 0.03F, 0.01F, 0.01F, 0.02F, 0.01F}));
+  model.initializer("wz", Tensor::of<std::int8_t>({8}, {0, 1, -2, 3, 0, 0, 5, 0}));
+  model.initializer("s", Tensor::of<float>({}, {0.5F}));
+  model.initializer("z", Tensor::of<std::int8_t>({}, {7}));
+  model.initializer("turned", Tensor::of<std::int64_t>({3}, {2, 8, 3}));
+  model.node("QLinearMatMul", {"x", "s", "z", "w", "ws", "wz", "s", "z"}, {"y"});
+  model.node("Reshape", {"y", "turned"}, {"t"});
+  model.node("QLinearMatMul", {"y", "s", "z", "t", "s", "z", "s", "z"}, {"square"});
+  model.output("square");
+  return model.bytes();
+}
+
 class ProveFolders : public Cli {
  protected:
   ProcessResult compile(const std::string& model, std::vector<std::string> more) const {
@@ -75,6 +97,34 @@ TEST_F(ProveFolders, ALayerWhoseSumsCannotBeToldApartIsNotProvedAndNotWrong) {
   EXPECT_SAYS(result.output, "not proved: its results tell 8 sums in a row apart");
   EXPECT_SAYS(result.output, "PASS on scalar: 1 of 2 layers");
   EXPECT_SAYS(result.output, "0 wrong, 1 not proved");
+}
+
+// 6 x 12 x 8 and 2 x 3 x 8 x 3 multiplications.
+TEST_F(ProveFolders, AProductWithConstantWeightsIsProvedAndTheShareOfTheWorkIsSaid) {
+  const std::string file = write("products.onnx", two_products());
+  const ProcessResult made = compile(file, {});
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  const ProcessResult result = prove(file);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_SAYS(result.output, "n0_conv: proved (matrix product, 6 x 12 by 12 x 8)");
+  EXPECT_SAYS(result.output,
+              "n2_matmul: not proved: both operands of its products are known at run time only");
+  EXPECT_SAYS(result.output, "PASS on scalar: 1 of 2 layers proved completely");
+  EXPECT_SAYS(result.output,
+              "multiplications of integers: 720, in layers that are proved completely 80.0 %");
+}
+
+TEST_F(ProveFolders, AWrongWeightOfAProductIsFound) {
+  const std::string file = write("products.onnx", two_products());
+  ASSERT_EQ(compile(file, {}).exit_code, 0);
+  std::string weights = contents(folder_ / "out/net_weights_0.cc");
+  const std::size_t at = weights.find("131,", weights.find("n0_conv_weights["));
+  ASSERT_NE(at, std::string::npos) << weights;
+  weights.replace(at, 3, "132");
+  write("out/net_weights_0.cc", weights);
+  const ProcessResult result = prove(file, {"--json", "--layer", "n0_conv"});
+  EXPECT_EQ(result.exit_code, 4) << result.output << result.errors;
+  EXPECT_GT(Json::parse(result.output)["steps"][0]["products"]["wrong"], 0);
 }
 
 TEST_F(ProveFolders, WhatIsCompleteHasLeftOutNoCall) {

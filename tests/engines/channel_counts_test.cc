@@ -26,6 +26,10 @@ TEST(ChannelCounts, EnginesAgreeNativelyWithIntegerRequantization) {
   expect_native_agrees(depthwise_channel_counts(1), RequantizeMode::kInteger);
   expect_native_agrees(dense_channel_counts(1), RequantizeMode::kInteger);
 }
+TEST(ChannelCounts, EnginesAgreeNativelyOnWholePixels) {
+  expect_native_agrees(whole_pixels(60));
+  expect_native_agrees(whole_pixels(12), RequantizeMode::kInteger);
+}
 TEST(ChannelCounts, EnginesAgreeNativelyOnPixelsFarApart) {
   expect_native_agrees(pixels_far_apart());
   expect_native_agrees(pixels_far_apart(), RequantizeMode::kInteger);
@@ -34,6 +38,7 @@ TEST(ChannelCounts, EnginesAgreeNativelyOnPixelsFarApart) {
 std::vector<Case> both_kinds() {
   std::vector<Case> all = depthwise_channel_counts(1);
   add_cases(all, dense_channel_counts(1));
+  add_cases(all, whole_pixels(24));
   return all;
 }
 
@@ -66,6 +71,20 @@ TEST_P(ChannelCountsIn, GeneratedCodeEnginesAgree) {
 INSTANTIATE_TEST_SUITE_P(Isa, ChannelCountsIn,
                          testing::ValuesIn(all_targets().begin(), all_targets().end()),
                          [](const auto& each) { return std::string(each.param->name); });
+
+TEST(ChannelCounts, WeightsWithAnAddendInCommonTakeSumsOfPixels) {
+  std::ptrdiff_t count = 0;
+  for (const Case& each : whole_pixels(60)) {
+    const auto program = compiled(each, "avx512_vnni");
+    ASSERT_NE(program, nullptr);
+    for (const std::unique_ptr<Step>& step : program->steps) {
+      count += std::ranges::count_if(step->facts, [](const std::string& fact) {
+        return fact.find("times the sum of each pixel") != std::string::npos;
+      });
+    }
+  }
+  EXPECT_GT(count, 8);
+}
 
 // Steps of `cases` on AVX-512 whose schedule says `what`.
 std::ptrdiff_t steps_with(const std::vector<Case>& cases, std::string_view what) {

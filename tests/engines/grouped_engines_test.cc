@@ -18,7 +18,11 @@ TEST(GroupedConvolutions, AgreeNativelyInSmallGroups) {
 TEST(GroupedConvolutions, AgreeNativelyOnRandomShapes) {
   expect_native_agrees(random_grouped_convolutions(60));
 }
+TEST(GroupedConvolutions, AgreeNativelyTransposed) {
+  expect_native_agrees(transposed_depthwise(150));
+}
 TEST(GroupedConvolutions, AgreeNativelyWithIntegerRequantization) {
+  expect_native_agrees(transposed_depthwise(6), RequantizeMode::kInteger);
   expect_native_agrees(depthwise_kernels(151), RequantizeMode::kInteger);
   expect_native_agrees(grouped_convolutions(6), RequantizeMode::kInteger);
 }
@@ -34,6 +38,7 @@ TEST_P(CompiledGroups, AgreeWithTheReferences) {
   add_cases(cases, grouped_convolutions(20));
   add_cases(cases, random_grouped_convolutions(10));
   add_cases(cases, shared_inputs(3));
+  add_cases(cases, transposed_depthwise(12));
   expect_compiled_agrees(cases, GetParam());
 }
 

@@ -6,11 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/onnx_types.h"
 #include "tests/support/agreement.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {
+
+constexpr std::int64_t kFloat = 1;
 
 // Any bits.
 Tensor noise(Dice& dice, DType type, Shape shape) {
@@ -31,8 +34,12 @@ Case chain(DType type) {
   model.node("BitShift", {"m", "n"}, {"r"}, {{"direction", std::string("RIGHT")}});
   model.node("BitwiseXor", {"m", "r"}, {"x"}).node("Max", {"x", "b", "k"}, {"y"});
   model.node("Less", {"x", "b"}, {"l"}).node("Equal", {"a", "a"}, {"e"});
-  for (const char* const name : {"x", "y", "l", "e"}) model.output(name);
-  if (type == DType::kU32) model.node("Mod", {"x", "y"}, {"d"}).output("d");
+  model.node("Mod", {"x", "y"}, {"d"}).node("Div", {"y", "b"}, {"q"}).node("Sign", {"d"}, {"g"});
+  model.node("Where", {"l", "d", "q"}, {"w"}).node("Cast", {"w"}, {"f"}, {{"to", kFloat}});
+  model.node("Cast", {"f"}, {"t"}, {{"to", std::int64_t{onnx_number_of(type)}}});
+  model.node("Cast", {"x"}, {"v"}, {{"to", std::int64_t{onnx_number_of(DType::kU8)}}});
+  for (const char* const name : {"x", "y", "l", "e", "d", "q", "g", "w", "f", "t", "v"})
+    model.output(name);
   return {std::string(name_of(type)),
           model.bytes(),
           {noise(dice, type, {3, 21}), noise(dice, type, {21}), noise(dice, type, {3, 1})}};

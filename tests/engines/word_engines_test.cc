@@ -37,9 +37,22 @@ Tensor words(Dice& dice, DType type, const Shape& shape, int least, int most) {
   return out;
 }
 
+// Every third case has weights of uint8 with zero points that leave 8 bits, per channel.
+void add_weights(ModelBuilder& model, int index, Dice& dice, std::int64_t out, std::int64_t in) {
+  const DType type = index % 3 == 2 ? DType::kU8 : DType::kS8;
+  model.initializer("w", random_bytes(dice, type, {out, in, 3, 2}));
+  model.initializer("w_scale", scales(dice, {out}, 1e-6F));
+  model.initializer("w_zero",
+                    type == DType::kU8 ? random_bytes(dice, type, {out}) : Tensor(DType::kS8, {}));
+}
+
 Case convolution(int index, Dice& dice) {
-  const std::int64_t group = dice.one_in(3) ? 2 : 1, in = dice.between(1, 9);
-  const std::int64_t out = dice.pick<std::int64_t>({1, 3, 8, 21, 70});
+  const bool depthwise = index % 4 == 1;
+  const std::int64_t group = depthwise        ? dice.pick<std::int64_t>({3, 8, 21, 70})
+                             : dice.one_in(3) ? 2
+                                              : 1;
+  const std::int64_t in = depthwise ? 1 : dice.between(1, 9);
+  const std::int64_t out = depthwise ? 1 : dice.pick<std::int64_t>({1, 3, 8, 21, 70});
   const bool is_unsigned = index % 2 == 0;
   const DType type = is_unsigned ? DType::kU16 : DType::kS16;
   const int least = is_unsigned ? 0 : -32768, most = least + 65535;
@@ -50,9 +63,7 @@ Case convolution(int index, Dice& dice) {
   model.input("x", type, {x.begin(), x.end()});
   model.initializer("x_scale", scales(dice, {}, 1e-8F));
   model.initializer("x_zero", words(dice, type, {}, zero, zero));
-  model.initializer("w", random_bytes(dice, DType::kS8, {group * out, in, 3, 2}));
-  model.initializer("w_scale", scales(dice, {group * out}, 1e-6F));
-  model.initializer("w_zero", Tensor(DType::kS8, {}));
+  add_weights(model, index, dice, group * out, in);
   model.initializer("y_scale", scales(dice, {}, 2e-7F));
   model.initializer("y_zero", words(dice, type, {}, least + 100, most - 100));
   std::vector<std::string> inputs{"x",       "x_scale", "x_zero",  "w",
@@ -76,10 +87,38 @@ Case convolution(int index, Dice& dice) {
   return {cat("words_", index), model.bytes(), {words(dice, type, x, least, most)}};
 }
 
+// Sums of 1,200 channels, more than 32 bits have, of which the results are limited from there on.
+Case long_product(int index, Dice& dice) {
+  const bool is_unsigned = index % 2 == 0;
+  const DType type = is_unsigned ? DType::kU16 : DType::kS16;
+  const int least = is_unsigned ? 0 : -32768, most = least + 65535;
+  const int zero = least + static_cast<int>(dice.between(0, 65535));
+  ModelBuilder model(17);
+  model.opset("org.etch", 1);
+  model.input("x", type, {3, 1200});
+  model.initializer("x_scale", Tensor::of<float>({}, {1}));
+  model.initializer("x_zero", words(dice, type, {}, zero, zero));
+  const DType bytes = index < 2 ? DType::kU8 : DType::kS8;
+  model.initializer("w", random_bytes(dice, bytes, {21, 1200}));
+  model.initializer("w_scale", Tensor::of<float>({}, {1}));
+  model.initializer("w_zero", random_bytes(dice, bytes, {21}));
+  model.initializer("y_scale", Tensor::of<float>({}, {16384}));
+  model.initializer("y_zero", words(dice, type, {}, least + 32768, least + 32768));
+  model.node("QLinearMatMul16",
+             {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"}, {"y"}, {},
+             "org.etch");
+  model.output("y");
+  Tensor x = words(dice, type, {3, 1200}, least, most);
+  for (std::size_t i = 0; i < 2400; i += 1 + i / 1200)  // two rows are nearly all of an extreme
+    x.mutable_bytes()[2 * i + 1] = std::byte{i < 1200 ? std::uint8_t{0x7f} : std::uint8_t{0x80}};
+  return {cat("long_words_", index), model.bytes(), {x}};
+}
+
 std::vector<Case> cases(int count) {
   Dice dice(16);
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) out.push_back(convolution(i, dice));
+  for (int i = 0; i < 4; ++i) out.push_back(long_product(i, dice));
   return out;
 }
 

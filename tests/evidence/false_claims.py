@@ -2,7 +2,7 @@
 evidence is accepted, of this network or of all in a folder.
 
   false_claims.py ETCH MODEL.onnx [SEED]  the false claims; with a seed others of the same kinds
-  false_claims.py ETCH --accept MODEL...  true evidence of these, for a CPU with and one without floats"""
+  false_claims.py ETCH --accept PART/PARTS MODEL...  true evidence of a part of these, for a CPU with and one without floats"""
 
 import collections
 import contextlib
@@ -28,7 +28,8 @@ from network import pruned, words  # noqa: E402
 OPEN = {"n4_quantize", "n21_conv", "n30_copy", "n35_dequantize", "node 24 (Add)", "node 25 (QuantizeLinear)",
         "node 26 (DequantizeLinear)", "node 28 (QuantizeLinear)", "node 29 (DequantizeLinear)", "node 31 (QuantizeLinear)"}
 OPEN_OF_PRUNED = {"n0_quantize", "n8_halo", "n18_halo", "n18_conv", "n28_dequantize", "result0", "node 22 (Add)"}
-OPEN_OF_WORDS = {"n0_quantize", "n19_dequantize", "n20_quantize", "n31_dequantize"}
+OPEN_OF_WORDS = {"n0_quantize", "n19_dequantize", "n20_quantize", "n31_dequantize", "n34_dequantize", "result1",
+                 "node 33 (QuantizeLinear)"}
 NOT_COMPILED = {"tract_qtdnn"}  # its kernel spans more than its input
 
 class Arguments:
@@ -56,7 +57,7 @@ def candidates(value, key, dice):
         return [i for i in dice.sample(range(len(value)), len(value)) if key[1:-1] in value[i]]
     if key.startswith("("):
         member, text = key[1:-1].split("=")
-        return [i for i in dice.sample(range(len(value)), len(value)) if value[i].get(member) == text]
+        return [i for i in dice.sample(range(len(value)), len(value)) if str(value[i].get(member)) == text]
     if isinstance(value, list):
         return [int(key)] if int(key) < len(value) else []
     return [key] if key in value else []
@@ -235,5 +236,6 @@ def accepted(etch, model, target, work):
 
 if __name__ == "__main__":
     if sys.argv[2] == "--accept":
-        sys.exit(accept(sys.argv[1], sys.argv[3:]))
+        part, parts = map(int, sys.argv[3].split("/"))
+        sys.exit(accept(sys.argv[1], sys.argv[3 + part::parts]))
     sys.exit(tell_all(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])))

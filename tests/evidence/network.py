@@ -1,6 +1,6 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
-averages of windows and of whole planes. pruned(): convolutions that lose channels. Weights and scales are arbitrary, but the
-same each time.
+averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. Weights and scales are
+arbitrary, but the same each time.
 
   network.py words|pruned FILE   writes one"""
 
@@ -38,8 +38,8 @@ class Builder:
         return self.node("DequantizeLinear", self.constant(w), self.constant(scales),
                          self.constant(np.zeros(shape[0], np.int8)), axis=0)
 
-    def model(self, output, shape):
-        ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 3, 12, 12]), (output, shape))]
+    def model(self, *outputs):
+        ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 3, 12, 12]), *outputs)]
         graph = helper.make_graph(self.nodes, "network", ends[:1], ends[1:], self.constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
@@ -59,8 +59,9 @@ def words():
     t = b.quantized(s, 0.05, np.uint8(100))
     t = b.quantized(b.node("Mul", t, b.node("Sigmoid", t)), 0.04, np.uint8(20))
     t = b.quantized(b.node("AveragePool", t, kernel_shape=[2, 2], strides=[1, 1]), 0.03, np.uint8(12))
-    t = b.quantized(b.node("GlobalAveragePool", t), 0.02, np.uint8(3))
-    return b.model(t, [1, 5, 1, 1])
+    mean = b.quantized(b.node("GlobalAveragePool", t), 0.02, np.uint8(3))
+    most = b.quantized(b.node("MaxPool", t, kernel_shape=[2, 2]), 0.03, np.uint8(12))
+    return b.model((mean, [1, 5, 1, 1]), (most, [1, 5, 3, 3]))
 
 
 def pruned():
@@ -81,7 +82,7 @@ def pruned():
         "Conv", a, b.weights(12, 12, 1, 1, zeros=np.s_[8:]), b.constant(np.r_[np.zeros(8), [-9] * 4].astype(np.float32)))),
         0.04, np.uint8(0))), 0.06, np.uint8(0))
     y = b.quantized(b.node("Conv", s, b.weights(5, 12, 3, 3), b.bias(5), pads=[1, 1, 1, 1]), 0.2, np.uint8(100))
-    return b.model(y, [1, 5, 12, 12])
+    return b.model((y, [1, 5, 12, 12]))
 
 
 if __name__ == "__main__":

@@ -75,6 +75,45 @@ def test_the_variant_of_the_cpu_runs_where_there_are_several(tmp_path: pathlib.P
     np.testing.assert_array_equal(multi.run(image)["logits"], logits)
 
 
+def products(tmp_path: pathlib.Path) -> tuple[pathlib.Path, np.ndarray]:
+    """x uint8 [2, n, 3] times constants, and how many there are; its constants."""
+    constants = np.arange(12, dtype=np.int8).reshape(3, 4)
+    ports = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.UINT8, [2, "n", 3]),
+             onnx.helper.make_tensor_value_info("k", onnx.TensorProto.INT32, [1])]
+    results = [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.INT32, [2, "n", 4]),
+               onnx.helper.make_tensor_value_info("same", onnx.TensorProto.INT32, [1])]
+    nodes = [onnx.helper.make_node("MatMulInteger", ["x", "w"], ["y"]), onnx.helper.make_node("Add", ["k", "k"], ["same"])]
+    graph = onnx.helper.make_graph(nodes, "g", ports, results, [onnx.numpy_helper.from_array(constants, "w")])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "model.onnx")
+    return tmp_path / "model.onnx", constants
+
+
+def test_each_call_chooses_a_size_in_the_range(tmp_path: pathlib.Path) -> None:
+    model, constants = products(tmp_path)
+    net = etch.compile(model, "scalar", dim={"n": range(2, 8)})
+    assert net.inputs[0].shape == (2, 7, 3)
+    k = np.array([21], np.int32)
+    for n in range(2, 8):
+        x = np.arange(6 * n, dtype=np.uint8).reshape(2, n, 3)
+        outputs = net.run(x, k)
+        assert outputs["y"].shape == (2, n, 4)
+        np.testing.assert_array_equal(outputs["y"], x.astype(np.int32) @ constants.astype(np.int32))
+        np.testing.assert_array_equal(outputs["same"], [42])
+    for n in (1, 8):
+        with pytest.raises(ValueError, match="no n from 2 to 7 gives the shapes 'x'"):
+            net.run(np.zeros((2, n, 3), np.uint8), k)
+    with pytest.raises(ValueError, match="'y' has the shape"):
+        net.run_into({"x": x, "k": k}, {"y": np.empty((2, 6, 4), np.int32), "same": np.empty(1, np.int32)})
+
+
+def test_a_range_of_sizes_has_no_gaps() -> None:
+    assert arguments({"dim": {"n": range(1, 5), "batch": 2}}) == ["--dim", "1<=n<=4", "--dim", "batch=2"]
+    for wrong in (range(1, 9, 2), range(3, 3)):
+        with pytest.raises(ValueError, match="one after the other"):
+            arguments({"dim": {"n": wrong}})
+
+
 def test_generated_code_is_removed_with_the_network() -> None:
     model = onnx.load(DIGITS / "model.onnx")
     net = etch.compile(model, "scalar", cut="logits")

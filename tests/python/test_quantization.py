@@ -180,6 +180,19 @@ def test_debug_writes_out_the_first_element_that_differs(quantized: etch.Quantiz
     assert ": accumulator " in text and text.count("<td>r_QuantizeLinear_Output</td>") == 1
 
 
+def test_debug_prints_names_as_the_program_does(tmp_path: pathlib.Path) -> None:
+    name = "a\x1b[31m\n" + "n" * 80
+    nodes = [helper.make_node("Relu", ["x"], [name]), helper.make_node("Neg", [name], ["y"])]
+    ports = [helper.make_tensor_value_info(port, TensorProto.FLOAT, [1, 4]) for port in "xy"]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "net", ports[:1], ports[1:]), ir_version=8,
+                                opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "net.onnx")  # fmt: skip
+    np.save(tmp_path / "0.npy", np.ones((1, 4), np.float32))
+    done = command("debug", tmp_path / "net.onnx", "--against", tmp_path / "net.onnx", "--data", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a\\x1b[31m\\x0a" + "n" * 45 in done.stdout and "..." in done.stdout
+    assert "\x1b" not in done.stdout and "n" * 60 not in done.stdout
+
+
 def test_the_report_of_debug_has_the_sizes_of_the_samples(tmp_path: pathlib.Path) -> None:
     ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "words", 4]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "net", ports[:1], ports[1:])

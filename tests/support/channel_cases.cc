@@ -85,6 +85,31 @@ std::vector<Case> dense_channel_counts(int each) {
   });
 }
 
+std::vector<Case> whole_pixels(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(15'700'000 + static_cast<std::uint64_t>(index));
+    ConvShape shape;
+    shape.in_per_group = dice.between(64, 150);
+    shape.out_per_group = dice.between(30, 120);
+    for (int axis = 0; axis < 2; ++axis) {
+      shape.in.push_back(dice.between(1, 7));
+      shape.kernel.push_back(1);
+      shape.stride.push_back(1);
+      shape.dilation.push_back(1);
+      shape.pad_begin.push_back(0);
+      shape.pad_end.push_back(0);
+    }
+    if (index % 3 > 0) shape.kind = ConvShape::Kind::kConvInteger;
+    if (index % 3 == 1) shape.at_run_time = ConvShape::AtRunTime::kZeroPointOfX;
+    shape.channels_last = index % 6 == 0;
+    const auto scaling =
+        dice.pick<Scaling>({Scaling::kTypical, Scaling::kTies, Scaling::kHuge, Scaling::kWrapping});
+    out.push_back(conv_case(shape, scaling, cat("pixels_", index), dice));
+  }
+  return out;
+}
+
 std::vector<Case> depthwise_lines(int count) {
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) {

@@ -15,6 +15,10 @@ std::vector<Case> depthwise_channel_counts(int each);
 std::vector<Case> depthwise_integers(int each);    // ConvInteger, zero points known at run time too
 std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 
+// 1x1 convolutions of 64 to 150 channels, bytes and integers, zero points at run time too: many
+// have weights of 9 bits with an addend in common.
+std::vector<Case> whole_pixels(int count);
+
 // Depthwise along one axis, either of a plane with few or many lines, or the only one: 2 to 37
 // taps, strides 1 to 3 or dilations 2 to 9, any pads, 2 to 33 channels; of bytes or, a third,
 // integers.

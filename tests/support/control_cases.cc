@@ -103,6 +103,44 @@ Case rotating_loop() {
               {numbers(6, {3, 3}), numbers(7, {3, 3}), random_bytes(dice, DType::kS8, {3, 3})});
 }
 
+// A loop that carries and hands out tensors without elements besides others, as the cache of a
+// decoder is before its first step, and in it a loop that makes no trip.
+Case empty_values(int trips) {
+  ModelBuilder model;
+  model.input("x", kF, {2, 3}).initializer("n", s64({}, {trips})).initializer("none", s64({}, {0}));
+  model.initializer("e0", Tensor(kF, {0, 3})).initializer("yes", truth(true));
+  ModelBuilder inner;
+  inner.input("j", DType::kS64, {}).input("go_on", DType::kBool, {});
+  inner.input("u", kF, {0, 3}).input("t", kF, {2, 3});
+  // Other shapes: no matter.
+  inner.node("Concat", {"u", "t"}, {"u2"}, {{"axis", std::int64_t{0}}});
+  inner.node("Concat", {"t", "t"}, {"t2"}, {{"axis", std::int64_t{0}}});
+  inner.node("Identity", {"go_on"}, {"go3"});
+  inner.output("go3").output("u2").output("t2").output("t2");
+  ModelBuilder in = body();
+  in.input("e", kF, {0, 3}).input("h", kF, {2, 3});
+  in.node("Loop", {"none", "", "e", "h"}, {"e1", "h1", "hs"}).subgraph("body", inner);
+  in.node("Concat", {"h1", "e1"}, {"h2"}, {{"axis", std::int64_t{0}}}).node("Neg", {"e"}, {"e2"});
+  in.node("Add", {"h2", "x"}, {"h3"}).node("Identity", {"go"}, {"go2"});
+  in.output("go2").output("e2").output("h3").output("e2").output("hs").output("h3");
+  model.node("Loop", {"n", "yes", "e0", "x"}, {"e_end", "h_end", "es", "hss", "h_all"});
+  model.subgraph("body", in);
+  for (const char* name : {"e_end", "h_end", "es", "hss", "h_all"}) model.output(name);
+  return made(cat("values without elements in ", trips, " trips"), model, {numbers(24, {2, 3})});
+}
+
+// An If one of whose results has no elements.
+Case empty_result(bool first) {
+  ModelBuilder model;
+  model.input("x", kF, {2, 3}).input("c", DType::kBool, {}).initializer("e", Tensor(kF, {0, 3}));
+  ModelBuilder in_then, in_else;
+  in_then.node("Neg", {"x"}, {"a"}).node("Neg", {"e"}, {"a2"}).output("a2").output("a");
+  in_else.node("Abs", {"x"}, {"b"}).node("Abs", {"e"}, {"b2"}).output("b2").output("b");
+  model.node("If", {"c"}, {"z", "y"}).subgraph("then_branch", in_then);
+  model.subgraph("else_branch", in_else).output("y").output("z");
+  return made(cat("a result without elements ", first), model, {numbers(25, {2, 3}), truth(first)});
+}
+
 // Loops in a loop: what the inner one carries begins anew in every trip of the outer.
 Case nested_loops() {
   ModelBuilder model;
@@ -271,6 +309,8 @@ std::vector<Case> control_cases() {
   for (const int limit : {-1, 9, 13, 1000}) out.push_back(stopping_loop(limit, true));
   out.push_back(stopping_loop(9, false));
   out.push_back(rotating_loop());
+  for (const int trips : {0, 3}) out.push_back(empty_values(trips));
+  for (const bool first : {false, true}) out.push_back(empty_result(first));
   out.push_back(nested_loops());
   out.push_back(scan({0, 0}, {0, 0}, {0, 0}, {0, 0}));
   out.push_back(scan({1, 0}, {0, 1}, {2, 1}, {1, 0}));

@@ -112,6 +112,32 @@ std::vector<Case> random_grouped_convolutions(int count) {
   });
 }
 
+std::vector<Case> transposed_depthwise(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(kSeed + 400'000 + static_cast<std::uint64_t>(index));
+    ConvShape shape;
+    shape.kind = ConvShape::Kind::kTransposed;
+    shape.channels_last = true;
+    shape.group = dice.pick<Size>({2, 8, 16, 16, 24, 32, 64, 70});
+    for (Size axis = dice.pick<Size>({1, 2, 2, 2, 3}); axis > 0; --axis) {
+      const Size kernel = dice.between(1, 4), stride = dice.between(1, 3);
+      const Size dilation = dice.between(1, 2), in = dice.between(2, 9);
+      const Size reach = (kernel - 1) * dilation;
+      const Size full = (in - 1) * stride + reach + 1;
+      shape.kernel.push_back(kernel);
+      shape.stride.push_back(stride);
+      shape.dilation.push_back(dilation);
+      shape.in.push_back(in);
+      shape.pad_begin.push_back(dice.between(0, std::min(reach, (full - 1) / 2)));
+      shape.pad_end.push_back(dice.between(0, std::min(reach, (full - 1) / 2)));
+    }
+    shape.batch = dice.one_in(8) ? 2 : 1;
+    out.push_back(conv_case(shape, scaling_of(dice), cat("transposed_", index), dice));
+  }
+  return out;
+}
+
 std::vector<Case> shared_inputs(int count) {
   std::vector<Case> out;
   for (int index = 0; index < count; ++index) {

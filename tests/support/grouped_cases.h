@@ -19,6 +19,9 @@ std::vector<Case> grouped_convolutions(int count);
 // Seeded shapes up to 100 channels.
 std::vector<Case> random_grouped_convolutions(int count);
 
+// Transposed convolutions of one channel per group, whose strides leave gaps or not.
+std::vector<Case> transposed_depthwise(int count);
+
 // Two of them read one tensor, each with a zero point of its own at run time.
 std::vector<Case> shared_inputs(int count);
 

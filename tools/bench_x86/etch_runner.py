@@ -46,8 +46,9 @@ def statements_of(schedule: str) -> list[tuple[str, str]]:
             for call in calls if call]
 
 
-def driver_text(schedule: str, report: dict, keep_copy: bool, threads: int) -> str:
+def driver_text(schedule: str, report: dict, request: "Request") -> str:
     """With several threads the driver includes the schedule, for what divides a step among them is not in a header."""
+    threads = request.threads
     inputs, outputs = report["inputs"], report["outputs"]
     names = [one["parameter"] for one in inputs + outputs]
     declarations = []
@@ -57,8 +58,9 @@ def driver_text(schedule: str, report: dict, keep_copy: bool, threads: int) -> s
         declarations.append(f"  {const}net::{alias}* {name} = static_cast<{const}net::{alias}*>(slots[{i}]);")
     declarations.append(f"  void* arena = slots[{len(names)}];")
     kinds = {step["name"]: step["kind"] for step in report["steps"]}
-    carrying = CARRYING - ({"copy"} if keep_copy else set())
-    layer = [text for name, text in statements_of(schedule) if kinds.get(name) not in carrying]
+    carrying = CARRYING - ({"copy"} if request.keep_copy else set())
+    statements = statements_of(schedule) if request.is_layer else []
+    layer = [text for name, text in statements if kinds.get(name) not in carrying]
     unused = [f"  (void){name};" for name in [*names, "arena"]]
     arguments, includes, pool = [*names, "arena"], ['#include "net.h"', '#include "net_steps.h"'], []
     if threads > 1:
@@ -95,11 +97,11 @@ def text_bytes_of(objects: list[pathlib.Path]) -> int:
     return sum(int(parts[1]) for parts in sections if len(parts) == 3 and parts[0].startswith(".text"))
 
 
-def compile_all(sources: list[pathlib.Path], compiler: str, flags: list[str]) -> list[pathlib.Path]:
+def compile_all(sources: list[pathlib.Path], compiler: str, flags: list[str], level: str = "-O2") -> list[pathlib.Path]:
     def compile_one(source: pathlib.Path) -> pathlib.Path:
         output = source.with_suffix(".o")
         files = ["-I", str(source.parent), "-c", str(source), "-o", str(output)]
-        subprocess.run([compiler, "-std=c++17", "-O2", *flags, *files], check=True)
+        subprocess.run([compiler, "-std=c++17", level, *flags, *files], check=True)
         return output
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return list(pool.map(compile_one, sources))
@@ -113,15 +115,19 @@ def flags_of(folder: pathlib.Path) -> list[str]:
 
 @dataclasses.dataclass
 class Request:
-    """What to build. `shapes`: NAME=N,N,... of inputs; `keep_copy`: the copy of the input is part of a single layer."""
+    """What to build. `shapes`: NAME=N,N,... of inputs; `keep_copy`: the copy of the input is part of a single layer;
+    `is_layer`: there is a `layer` to time, run() has no loops or branches.
+    """
 
     model: bytes
     target: str
     compiler: str = "g++"
     shapes: tuple[str, ...] = ()
     keep_copy: bool = True
+    is_layer: bool = True
     threads: int = 1
     options: tuple[str, ...] = ()  # more arguments of `etch compile`
+    level: str = "-O2"
 
 
 def generate(request: Request, folder: pathlib.Path) -> float:
@@ -150,16 +156,15 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     staging.mkdir(parents=True)
     generate_s = generate(request, staging / "net")
     report = json.loads((staging / "net/report.json").read_text(encoding="utf-8"))
-    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request.keep_copy,
-                         request.threads)
+    driver = driver_text((staging / "net/net.cc").read_text(encoding="utf-8"), report, request)
     version_text = subprocess.run([request.compiler, "--version"], check=True, capture_output=True, text=True).stdout
-    key = hashlib.sha256((version_text + driver).encode())
+    key = hashlib.sha256((version_text + driver + request.level.removeprefix("-O2")).encode())
     for path in sorted((staging / "net").rglob("*")):
         if path.suffix in (".cc", ".h"):
             key.update(path.read_bytes())
     final = folder / key.hexdigest()[:24]
     if not (final / "facts.json").exists():
-        facts = build_library(staging / "net", driver, request.compiler)
+        facts = build_library(staging / "net", driver, request.compiler, request.level)
         facts.generate_s = generate_s
         facts.arena_bytes, facts.flash_bytes = report["arena"]["bytes"], report["flash_bytes"]
         (staging / "facts.json").write_text(json.dumps(dataclasses.asdict(facts)), encoding="utf-8")
@@ -169,19 +174,19 @@ def build(request: Request, folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
     return final, report
 
 
-def build_library(source: pathlib.Path, driver: str, compiler: str) -> Facts:
+def build_library(source: pathlib.Path, driver: str, compiler: str, level: str) -> Facts:
     # Hidden names are reached as in a program, not through tables of a library.
     (source / "hidden.h").write_text("#pragma GCC visibility push(hidden)\n", encoding="utf-8")
     isa = flags_of(source)
     library_flags = ["-fPIC", "-include", str(source / "hidden.h")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    objects = compile_all(sorted(source.glob("*.cc")), compiler, isa + library_flags)
+    objects = compile_all(sorted(source.glob("*.cc")), compiler, isa + library_flags, level)
     facts = Facts(build_s=time.perf_counter() - begin, text_bytes=text_bytes_of(objects))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     facts.build_cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     (source / "driver.cc").write_text(driver, encoding="utf-8")
-    objects += compile_all([source / "driver.cc"], compiler, isa + library_flags)
+    objects += compile_all([source / "driver.cc"], compiler, isa + library_flags, level)
     if '#include "net.cc"' in driver:
         objects.remove(source / "net.o")
     subprocess.run([compiler, "-shared", "-pthread", *map(str, objects), "-o", str(source.parent / "net.so")], check=True)

@@ -2,33 +2,33 @@
 folder. Shares no code with the compiler; needs onnx and numpy. See docs/evidence.md."""
 
 import argparse
-import glob
 import json
-import os
+import pathlib
+import struct
 import sys
 
 import onnx
 
-from . import code as generated
-from . import memory, requantization, trace
+from . import code, memory, requantization, trace
 from .graph import Model
-
 
 WITHOUT_RULE = dict.fromkeys(("ConvInteger", "MatMulInteger"), "a zero point that is known at run time only")
 COMPUTES = ("conv", "table", "maxpool", "avgpool", "add", "rescale")  # no copies and halos for these
 PARTS = ("trace", "requantization", "memory", "accesses")
+MALFORMED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, struct.error)
 
 
 class Report:
     """Findings, and what the checker has no opinion on."""
 
-    MOST = 20  # findings that are printed
-
     def __init__(self):
         self.findings, self.open, self.done = [], {}, 0  # open: names by the reason
 
-    def wrong(self, kind, text):
-        self.findings.append((kind, text))
+    def need(self, good, kind, text):
+        """What has to hold; returns whether it does."""
+        if not good:
+            self.findings.append((kind, text))
+        return bool(good)
 
     def unjudged(self, what, why):
         self.open.setdefault(why, {})[what] = True
@@ -38,87 +38,64 @@ class Report:
 
 
 def load(folder, name):
-    with open(os.path.join(folder, name), encoding="ascii") as f:
-        return json.load(f)
-
-
-def check_code(code, parts, report):
-    traced = parts["trace"]
-    arrays = generated.check_arrays(code, traced, report)
-    generated.check_scales(code, traced, parts["requantization"], arrays, report)
-    generated.check_places(code, parts["memory"], report)
-    generated.check_calls(code, traced, parts["memory"], parts["accesses"], report)
-    return len(arrays)
+    return json.loads(pathlib.Path(folder, name).read_text("ascii"))
 
 
 def check_steps(traced, certified, report):
     """Every step has a certificate that was judged, or is named as one that is not judged."""
     for step in traced["steps"]:
-        name, op = step["name"], step["op_type"]
+        name, op, kind = step["name"], step["op_type"], step["kind"]
+        needed = kind in COMPUTES and op in requantization.KINDS and not (op == "MaxPool" and step["uses_floats"])
         if name in certified:
             if op == "QLinearConvAdd":
                 report.unjudged(name, "the sum that a convolution adds before it stores")
-        elif step["kind"] in COMPUTES and op in requantization.KINDS and not (op == "MaxPool" and step["uses_floats"]):
-            report.wrong("requantization", f"{name} has no certificate")
-        elif step["macs"] == step["float_macs"]:
-            report.unjudged(name, f"arithmetic of {step['kind']}" + (" in floats" if step["macs"] else ""))
-        elif step["kind"] not in ("conv", "depthwise") or op in WITHOUT_RULE:
+        elif not needed and step["macs"] == step["float_macs"]:
+            report.unjudged(name, f"arithmetic of {kind}" + (" in floats" if step["macs"] else ""))
+        elif not needed and (kind not in ("conv", "depthwise") or op in WITHOUT_RULE):
             report.unjudged(name, WITHOUT_RULE.get(op, f"no rule for {op}"))
         else:
-            report.wrong("requantization", f"{name} has no certificate")
+            report.need(False, "requantization", f"{name} has no certificate")
 
 
-def check_network(model, folders, manifest, network, objects, report):
-    code, evidence = folders
-    parts = {p: load(evidence, f"{p}{network['suffix']}.json") for p in PARTS}
-    traced = parts["trace"]
-    trace.check_functions(code, traced, network["name"], report)
+def check_network(model, arguments, manifest, network, objects, report):
+    parts = {p: load(arguments.evidence, f"{p}{network['suffix']}.json") for p in PARTS}
+    traced, certificates, placed, accesses = (parts[p] for p in PARTS)
+    trace.check_functions(arguments.generated, traced, network["name"], report)
     if objects:
         trace.check_symbols(objects, traced, report)
     trace.check_quantization(model, traced, report)
-    text = generated.Code(code, manifest, network)
+    text = code.Code(arguments.generated, manifest, network)
     requantized = requantization.Requantization(model, traced, report, text)
-    certified = requantized.check(parts["requantization"])
-    check_steps(traced, certified, report)
+    check_steps(traced, requantized.check(certificates), report)
     counts = trace.Coverage(model, traced, report).check()
-    mapped = memory.Memory(parts["memory"], traced, report)
-    mapped.check(parts["accesses"])
-    mapped.ports(model)
-    arrays = check_code(text, parts, report)
-    accesses = sum(len(s["accesses"]) for s in parts["accesses"]["steps"])
-    return counts, f"{requantized.channels} channels, {accesses} accesses, {arrays} arrays of the code"
+    memory.Memory(placed, traced, report).check(accesses, model)
+    arrays = code.check_arrays(text, traced, report)
+    code.check_scales(text, traced, certificates, arrays, report)
+    code.check_places(text, placed, report)
+    code.check_calls(text, traced, placed, accesses, report)
+    return (f"{network['name']} for {network['target']}: {requantized.channels} channels, "
+            f"{sum(len(s['accesses']) for s in accesses['steps'])} accesses, {len(arrays)} arrays of the code; nodes: " +
+            ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items(), key=str)))
 
 
 def check(arguments):
     report = Report()
-    with open(arguments.model, "rb") as f:
-        data = f.read()
-    model = Model(onnx.load_from_string(data))
-    manifest = load(arguments.evidence, "evidence.json")
+    data = pathlib.Path(arguments.model).read_bytes()
+    model, manifest = Model(onnx.load_from_string(data)), load(arguments.evidence, "evidence.json")
     if manifest.get("generator") != "etch" or manifest.get("evidence_format") != 2:
         raise ValueError("no evidence of a format that is known here")
-    if manifest["model_sha256"] != trace.digest(data):
-        report.wrong("hash", "the evidence is on another model")
+    report.need(manifest["model_sha256"] == trace.digest(data), "hash", "the evidence is on another model")
     trace.check_hashes(arguments.generated, manifest["generated"], report, "generated file")
     trace.check_hashes(arguments.evidence, manifest["parts"], report, "part")
-    if manifest["files"] != ["evidence.json"] + [p["path"] for p in manifest["parts"]]:
-        report.wrong("hash", "the list of files is not that of the parts")
+    parts = [p["path"] for p in manifest["parts"]]
+    report.need(manifest["files"] == ["evidence.json", *parts], "hash", "the list of files is not that of the parts")
     names = [f"{p}{n['suffix']}.json" for n in manifest["networks"] for p in PARTS]
-    if not names or sorted(names) != sorted(p["path"] for p in manifest["parts"]):
-        report.wrong("networks", f"{len(manifest['networks'])} networks do not have the parts that are listed")
+    if not report.need(names and sorted(names) == sorted(parts), "networks",
+                       f"{len(manifest['networks'])} networks do not have the parts that are listed"):
         return report, []
-    objects = []
-    for folder in arguments.objects or []:
-        objects += glob.glob(os.path.join(folder, "**", "*.o"), recursive=True)
-    if arguments.objects and not objects:
-        report.wrong("objects", f"no object is in {', '.join(arguments.objects)}")
-    lines = []
-    for network in manifest["networks"]:
-        folders = (arguments.generated, arguments.evidence)
-        counts, what = check_network(model, folders, manifest, network, objects, report)
-        lines.append(f"{network['name']} for {network['target']}: {what}; nodes: " +
-                     ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items())))
-    return report, lines
+    objects = [path for folder in arguments.objects or [] for path in pathlib.Path(folder).rglob("*.o")]
+    report.need(objects or not arguments.objects, "objects", f"no object is in {arguments.objects}")
+    return report, [check_network(model, arguments, manifest, n, objects, report) for n in manifest["networks"]]
 
 
 def main(words=None):
@@ -131,24 +108,17 @@ def main(words=None):
     arguments = parser.parse_args(words)
     try:
         report, lines = check(arguments)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except MALFORMED as error:
         print(f"refused: malformed evidence: {type(error).__name__}: {error}")
         return 1
-    for line in lines:
-        print(line)
-    print(f"{report.done} steps recomputed from the model")
-    for why, names in report.open.items():
-        print(f"not judged: {why}: {', '.join(names)}")
-    for kind, text in report.findings[:Report.MOST]:
-        print(f"wrong: {kind}: {text}")
-    if report.findings:
-        print(f"refused: {len(report.findings)} findings")
-        return 1
-    if arguments.strict and report.open:
-        print(f"refused: {report.count_open()} claims are not judged")
-        return 1
-    print("accepted" + (f", except {report.count_open()} claims that are not judged" if report.open else ""))
-    return 0
+    lines += [f"{report.done} steps recomputed from the model"]
+    lines += [f"not judged: {why}: {', '.join(names)}" for why, names in report.open.items()]
+    lines += [f"wrong: {kind}: {text}" for kind, text in report.findings[:20]]
+    left = f"{report.count_open()} claims that are not judged"
+    good = not report.findings and not (arguments.strict and report.open)
+    verdict = f"accepted, except {left}" if report.open else "accepted"
+    print("\n".join([*lines, verdict if good else f"refused: {len(report.findings)} findings, {left}"]))
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

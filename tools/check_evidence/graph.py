@@ -10,13 +10,12 @@ INT_RANGE = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int1
 # What changes no value of a quantized tensor, only where it is, or chooses among the values.
 NEUTRAL = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "MaxPool"}
 
+CHOOSES = NEUTRAL | {"Slice", "Split", "Cast", "Gather", "Relu", "Clip", "Concat", "DepthToSpace", "SpaceToDepth", "Resize",
+                     "Pad"}
+
 
 def attributes(node):
     return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-
-
-def type_name(array):
-    return str(array.dtype)
 
 
 def rounded(values, scale, zero, dtype):
@@ -24,6 +23,52 @@ def rounded(values, scale, zero, dtype):
     low, high = INT_RANGE[dtype]
     q = np.rint((np.asarray(values, F) / F(scale)).astype(F)).astype(np.float64) + zero
     return np.clip(q, low, high).astype(np.int64)
+
+
+def axes_of(a, axes):
+    axes = a.get("axes") if axes is None else axes
+    return None if axes is None else tuple(int(i) for i in axes)
+
+
+def constant_of(a):
+    for key, dtype in (("value_float", F), ("value_int", np.int64), ("value_floats", F), ("value_ints", np.int64)):
+        if key in a:
+            return np.asarray(a[key], dtype)
+    return numpy_helper.to_array(a["value"])
+
+
+def filled(a, shape):
+    value = numpy_helper.to_array(a["value"]) if "value" in a else np.zeros(1, F)
+    return np.full([int(n) for n in shape], value.reshape(-1)[0], value.dtype)
+
+
+def quantized(a, x, scale, zero=None):
+    zero = np.zeros(1, np.uint8) if zero is None else zero
+    if scale.size != 1:
+        return None
+    return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), str(zero.dtype)).astype(zero.dtype)
+
+
+def dequantized(a, x, scale, zero=None):
+    zero = np.zeros(1, np.int64) if zero is None else zero.astype(np.int64)
+    if a.get("block_size"):
+        return None
+    if scale.size > 1:
+        shape = [1] * x.ndim
+        shape[a.get("axis", 1)] = scale.size
+        scale, zero = scale.reshape(shape), zero.reshape(shape) if zero.size > 1 else zero
+    return ((x.astype(np.int64) - zero).astype(F) * scale.astype(F)).astype(F).reshape(x.shape)
+
+
+FOLD = {
+    "Constant": constant_of, "ConstantOfShape": filled, "QuantizeLinear": quantized, "DequantizeLinear": dequantized,
+    "Identity": lambda a, x: x, "Cast": lambda a, x: x.astype(onnx.helper.tensor_dtype_to_np_dtype(a["to"])),
+    "Reshape": lambda a, x, shape: x.reshape([x.shape[i] if n == 0 and not a.get("allowzero") else int(n)
+                                              for i, n in enumerate(shape)]),
+    "Transpose": lambda a, x: np.transpose(x, a.get("perm")),
+    "Squeeze": lambda a, x, axes=None: np.squeeze(x, axes_of(a, axes)),
+    "Unsqueeze": lambda a, x, axes=None: np.expand_dims(x, axes_of(a, axes)),
+}
 
 
 class Quantized:
@@ -35,8 +80,7 @@ class Quantized:
         self.dtype, self.axis = dtype, axis
 
     def same(self, other):
-        return (self.dtype == other.dtype and np.array_equal(self.scale, other.scale)
-                and np.array_equal(self.zero, other.zero))
+        return self.dtype == other.dtype and all(map(np.array_equal, (self.scale, self.zero), (other.scale, other.zero)))
 
 
 class Model:
@@ -49,9 +93,8 @@ class Model:
         self.outputs = [o.name for o in self.graph.output]
         self.producer, self.consumers = {}, {}
         for i, node in enumerate(self.nodes):
-            for name in node.output:
-                self.producer[name] = i
-            for name in node.input:
+            self.producer.update({name: i for name in node.output if name})
+            for name in filter(None, node.input):
                 self.consumers.setdefault(name, []).append(i)
         self.known = {}
         self.shapes, self.stated = None, {}  # of tensors by inference, of the results of steps by the trace
@@ -68,173 +111,109 @@ class Model:
     def _constant(self, name):
         if name in self.initializers:
             return numpy_helper.to_array(self.initializers[name])
-        if name not in self.producer:
+        node = self.maker(name)
+        inputs = [self.constant(i) if i else None for i in node.input] if node else []
+        if node is None or node.op_type not in FOLD or any(i is None for i, n in zip(inputs, node.input) if n):
             return None
-        node = self.nodes[self.producer[name]]
-        inputs = [self.constant(i) if i else None for i in node.input]
-        if any(i is None for i, n in zip(inputs, node.input) if n):
-            return None
-        rule = getattr(self, "_fold_" + node.op_type, None)
         try:
-            return None if rule is None else rule(attributes(node), *inputs)
+            return FOLD[node.op_type](attributes(node), *inputs)
         except (ValueError, IndexError, KeyError, TypeError):
             return None
 
-    def is_constant_node(self, index):
-        """Whether no input of the model reaches the node, whatever it computes."""
-        stack, reached = [index], set()
-        while stack:
-            i = stack.pop()
-            reached.add(i)
-            if self.nodes[i].op_type.startswith("Random") or self.inputs & set(self.nodes[i].input):
-                return False
-            stack += [self.producer[n] for n in self.nodes[i].input if self.producer.get(n, i) not in reached]
-        return True
+    # ---- the graph ----
+    def maker(self, name):
+        """The node that gives a tensor, or None."""
+        return self.nodes[self.producer[name]] if name in self.producer else None
+
+    def op(self, name):
+        """Its operator, or nothing."""
+        return self.maker(name).op_type if name in self.producer else ""
+
+    def only_consumer(self, name):
+        users = self.consumers.get(name, [])
+        return users[0] if len(users) == 1 and name not in self.outputs else None
 
     def around(self, index):
         node = self.nodes[index]
         return [self.producer[n] for n in node.input if n in self.producer] + [
             c for o in node.output for c in self.consumers.get(o, [])]
 
-    def _fold_Constant(self, a):
-        if "value" in a:
-            return numpy_helper.to_array(a["value"])
-        for key, dtype in (("value_float", F), ("value_int", np.int64), ("value_floats", F), ("value_ints", np.int64)):
-            if key in a:
-                return np.asarray(a[key], dtype)
-        return None
+    def reached(self, start, following):
+        """All nodes on the ways from some."""
+        stack, seen = list(start), set(start)
+        while stack:
+            fresh = set(following(stack.pop())) - seen
+            seen |= fresh
+            stack += fresh
+        return seen
 
-    def _fold_Identity(self, a, x):
-        return x
+    def live_nodes(self):
+        """Those that an output of the model needs."""
+        return self.reached({self.producer[o] for o in self.outputs if o in self.producer},
+                            lambda i: [self.producer[n] for n in self.nodes[i].input if n in self.producer])
 
-    def _fold_Cast(self, a, x):
-        return x.astype(onnx.helper.tensor_dtype_to_np_dtype(a["to"]))
-
-    def _fold_Reshape(self, a, x, shape):
-        shape = [x.shape[i] if n == 0 and not a.get("allowzero") else int(n) for i, n in enumerate(shape)]
-        return x.reshape(shape)
-
-    def _fold_Transpose(self, a, x):
-        return np.transpose(x, a.get("perm"))
-
-    def _fold_Squeeze(self, a, x, axes=None):
-        axes = a.get("axes") if axes is None else axes
-        return np.squeeze(x, None if axes is None else tuple(int(i) for i in axes))
-
-    def _fold_Unsqueeze(self, a, x, axes=None):
-        axes = a.get("axes") if axes is None else axes
-        return np.expand_dims(x, tuple(int(i) for i in axes))
-
-    def _fold_ConstantOfShape(self, a, shape):
-        value = numpy_helper.to_array(a["value"]) if "value" in a else np.zeros(1, F)
-        return np.full([int(n) for n in shape], value.reshape(-1)[0], value.dtype)
-
-    def _fold_QuantizeLinear(self, a, x, scale, zero=None):
-        zero = np.zeros(1, np.uint8) if zero is None else zero
-        if scale.size != 1:
-            return None
-        return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), type_name(zero)).astype(zero.dtype)
-
-    def _fold_DequantizeLinear(self, a, x, scale, zero=None):
-        zero = np.zeros(1, np.int64) if zero is None else zero.astype(np.int64)
-        if "block_size" in a and a["block_size"]:
-            return None
-        if scale.size > 1:
-            shape = [1] * x.ndim
-            shape[a.get("axis", 1)] = scale.size
-            scale, zero = scale.reshape(shape), zero.reshape(shape) if zero.size > 1 else zero
-        return ((x.astype(np.int64) - zero).astype(F) * scale.astype(F)).astype(F).reshape(x.shape)
+    def varying_nodes(self):
+        """Those that an input of the model, or chance, reaches."""
+        start = {i for i, n in enumerate(self.nodes) if n.op_type.startswith("Random") or self.inputs & set(n.input)}
+        return self.reached(start, lambda i: [c for o in self.nodes[i].output for c in self.consumers.get(o, [])])
 
     def sizes(self, name):
         """The shape of a tensor by ONNX's inference; None where it does not know it."""
         if self.shapes is None:
-            self.shapes = {}
             try:
                 graph = onnx.shape_inference.infer_shapes(self.proto).graph
             except Exception:  # of a file that only its own operators could explain
                 graph = self.graph
-            for value in [*graph.input, *graph.value_info, *graph.output]:
-                dims = value.type.tensor_type.shape.dim
-                if dims and all(d.dim_value > 0 for d in dims):
-                    self.shapes[value.name] = [d.dim_value for d in dims]
-        while name not in self.shapes and name in self.producer:
-            index = self.producer[name]
-            if index in self.stated:
-                return self.stated[index]
-            if self.nodes[index].op_type not in ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Identity"):
-                return None
-            name = self.nodes[index].input[0]
-        return self.shapes.get(name)
+            values = [*graph.input, *graph.value_info, *graph.output]
+            dims = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in values}
+            self.shapes = {name: d for name, d in dims.items() if d and min(d) > 0}
+        same = ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Identity")
+        while name not in self.shapes and self.producer.get(name) not in self.stated and self.op(name) in same:
+            name = self.maker(name).input[0]
+        return self.shapes.get(name) or self.stated.get(self.producer.get(name))
 
     # ---- quantization along the graph ----
     def scalars(self, scale, zero, axis=None, dtype=None):
-        s = self.constant(scale)
+        """Quantized, of inputs of a node: without a scale it is 1; None: not constant."""
+        s = self.constant(scale) if scale else F(1)
         z = self.constant(zero) if zero else np.zeros(1, dtype or np.uint8)
-        if s is None or z is None:
-            return None
-        return Quantized(s, z, type_name(z), axis)
+        return None if s is None or z is None else Quantized(s, z, str(z.dtype), axis)
 
-    def dequantize(self, index):
-        """The quantization that a DequantizeLinear node takes away."""
+    def quantization(self, index):
+        """That of a QuantizeLinear or DequantizeLinear node."""
         self.consulted.add(index)
-        node = self.nodes[index]
-        zero = node.input[2] if len(node.input) > 2 and node.input[2] else None
-        a = attributes(node)
-        dtype = None
-        if zero is None:  # then the type is that of the integers, which a QuantizeLinear has from its zero point
-            made = self.nodes[self.producer[node.input[0]]] if node.input[0] in self.producer else node
-            x = self.constant(made.input[2] if made.op_type == "QuantizeLinear" and len(made.input) > 2 else node.input[0])
-            dtype = None if x is None else x.dtype
-        return self.scalars(node.input[1], zero, a.get("axis", 1), dtype)
-
-    def quantize(self, index):
-        self.consulted.add(index)
-        node = self.nodes[index]
-        zero = node.input[2] if len(node.input) > 2 and node.input[2] else None
-        return self.scalars(node.input[1], zero, attributes(node).get("axis", 1))
+        node, dtype = self.nodes[index], None
+        scale, zero = [*node.input, ""][1:3]
+        if not zero and node.op_type == "DequantizeLinear":  # then the type is that of the integers
+            made = self.maker(node.input[0])
+            x = made.input[2] if made and made.op_type == "QuantizeLinear" and len(made.input) > 2 else node.input[0]
+            dtype = None if self.constant(x) is None else self.constant(x).dtype
+        return self.scalars(scale, zero, attributes(node).get("axis", 1), dtype)
 
     def activation(self, name):
         """How the float tensor `name` is quantized: that of the DequantizeLinear that it comes from."""
-        while name in self.producer:
-            index = self.producer[name]
-            node = self.nodes[index]
-            if node.op_type == "DequantizeLinear":
-                return self.dequantize(index)
-            if node.op_type not in NEUTRAL and node.op_type not in ("Slice", "Split", "Cast", "Gather", "Relu", "Clip",
-                                                                    "Concat", "DepthToSpace", "SpaceToDepth", "Resize",
-                                                                    "Pad"):
-                return None
-            name = node.input[0]
-        return None
+        while self.op(name) in CHOOSES:
+            name = self.maker(name).input[0]
+        return self.quantization(self.producer[name]) if self.op(name) == "DequantizeLinear" else None
 
     def integers(self, name):
         """(integers, Quantized) of a constant float tensor that is dequantized, maybe rearranged after it."""
         rules = []
-        while name in self.producer:
-            index = self.producer[name]
-            node = self.nodes[index]
-            if node.op_type == "DequantizeLinear":
-                x, q = self.constant(node.input[0]), self.dequantize(index)
-                if x is None or q is None:
-                    return None
-                x = x.astype(np.int64)
-                if q.axis is not None and q.axis < 0:
-                    q.axis += x.ndim
-                for rule, a, rest in reversed(rules):
-                    if q.scale.size > 1 and rule is self._fold_Transpose:
-                        perm = a.get("perm") or list(range(x.ndim))[::-1]
-                        q.axis = list(perm).index(q.axis)
-                    elif q.scale.size > 1 and rule is not self._fold_Identity:
-                        return None
-                    x = rule(a, x, *rest)
-                return x, q
-            if node.op_type not in ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity"):
-                return None
-            rules.append((getattr(self, "_fold_" + node.op_type), attributes(node),
-                          [self.constant(i) for i in node.input[1:]]))
+        while self.op(name) in ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity"):
+            node = self.maker(name)
+            rules.insert(0, (node.op_type, attributes(node), [self.constant(i) for i in node.input[1:]]))
             name = node.input[0]
-        return None
-
-    def only_consumer(self, name):
-        users = self.consumers.get(name, [])
-        return users[0] if len(users) == 1 and name not in self.outputs else None
+        if self.op(name) != "DequantizeLinear":
+            return None
+        x, q = self.constant(self.maker(name).input[0]), self.quantization(self.producer[name])
+        if x is None or q is None:
+            return None
+        x = x.astype(np.int64)
+        q.axis += x.ndim if q.axis < 0 else 0
+        for op, a, rest in rules:
+            if q.scale.size > 1 and op == "Transpose":
+                q.axis = list(a.get("perm") or list(range(x.ndim))[::-1]).index(q.axis)
+            elif q.scale.size > 1 and op != "Identity":
+                return None
+            x = FOLD[op](a, x, *rest)
+        return x, q

@@ -3,10 +3,12 @@ that is recomputed or named; functions are where it says; hashes are those of th
 
 import hashlib
 import math
-import os
+import pathlib
 import struct
 
-from .graph import NEUTRAL
+import numpy as np
+
+from .graph import INT_RANGE, NEUTRAL
 
 KEEPS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Constant"}  # every value at its place
 MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather", "Expand"}
@@ -15,16 +17,14 @@ ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmo
                "QuantizeLinear", "DequantizeLinear", "Softplus", "Elu", "Reciprocal", "Where", "Equal", "Less", "Greater"}
 KEPT = {"Conv", "QLinearConv", "ConvInteger", "Gemm", "QGemm", "MatMul", "QLinearMatMul", "MatMulInteger", "MaxPool",
         "AveragePool", "QuantizeLinear", "DequantizeLinear", "Relu", "Concat", "Add", "Mul", "QLinearAdd"}
+EDGES, LIMITS = {"QuantizeLinear", "DequantizeLinear"}, {"Relu", "Clip"}
 JOINED = {"Table", "Expression"}  # of elementwise nodes
-OPEN = {"fused", "constant, not recomputed", "quantization of a neighbour", "moved by the addresses of another step",
-        "a limit of a neighbour", "part of an expression or table"}  # judged only with a product that they belong to
-REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd",
-                                                                   "QLinearConv16"),
-            "BatchNormalization": ("Conv", "ConvRelu"), "Flatten": ("Reshape",),
-            "DynamicQuantizeLinear": ("QuantizeLinear",), "Gemm": ("QGemm", "QLinearMatMul", "QLinearMatMul16"),
-            "MatMul": ("QLinearMatMul", "QGemm", "QLinearMatMul16"),
-            "Add": ("QLinearAdd", "QLinearSum16"), "Mul": ("QLinearMul",), "Relu": ("QLinearSum16",),
-            "QuantizeLinear": ("QLinearSum16",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
+JUDGED = {"step", "read by no output", "constant, recomputed", "moves no value"}
+REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd", "QLinearConv16"),
+            "BatchNormalization": ("Conv", "ConvRelu"), "DynamicQuantizeLinear": ("QuantizeLinear",),
+            **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16")),
+            **dict.fromkeys(("Relu", "QuantizeLinear"), ("QLinearSum16",)), "Add": ("QLinearAdd", "QLinearSum16"),
+            "Mul": ("QLinearMul",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
 
 
 def digest(data):
@@ -33,74 +33,49 @@ def digest(data):
 
 def inside(folder, path):
     """The path of a listed file; nothing outside of the folder."""
-    if os.path.isabs(path) or ".." in path.split("/"):
+    if pathlib.PurePosixPath(path).is_absolute() or ".." in path.split("/"):
         raise ValueError(f"{path} leaves the folder")
-    return os.path.join(folder, path)
+    return pathlib.Path(folder, path)
 
 
 def check_hashes(folder, entries, report, what):
-    listed = set()
-    for entry in entries:
-        listed.add(entry["path"])
+    listed = {entry["path"]: entry for entry in entries}
+    for path, entry in listed.items():
         try:
-            with open(inside(folder, entry["path"]), "rb") as f:
-                data = f.read()
+            data = inside(folder, path).read_bytes()
+            report.need(len(data) == entry["bytes"] and digest(data) == entry["sha256"], "hash", f"{what} {path} is another file")
         except (OSError, ValueError) as error:
-            report.wrong("hash", f"{what}: {error}")
-            continue
-        if len(data) != entry["bytes"] or digest(data) != entry["sha256"]:
-            report.wrong("hash", f"{what} {entry['path']} is another file")
-    for root, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.relpath(os.path.join(root, name), folder).replace(os.sep, "/")
-            if path not in listed and path != "evidence.json" and not path.startswith("build/"):
-                report.wrong("hash", f"{what} {path} is not listed")
+            report.need(False, "hash", f"{what}: {error}")
+    files = (p.relative_to(folder).as_posix() for p in pathlib.Path(folder).rglob("*") if not p.is_dir())
+    for path in (f for f in files if f != "evidence.json" and not f.startswith("build/")):
+        report.need(path in listed, "hash", f"{what} {path} is not listed")
 
 
 # ---- functions ----
 def check_functions(folder, trace, name, report):
-    names = set()
-    for step in trace["steps"]:
-        if step["name"] in names:
-            report.wrong("trace", f"{step['name']} is there twice")
-        names.add(step["name"])
-        called = step["function"]
-        prefix = f"_ZN{len(name)}{name}5steps{len(called)}{called}E"
-        if step["symbol"] != prefix:
-            report.wrong("symbol", f"{step['name']}: {step['symbol']} is not {prefix}")
-        for constant in step["constants"]:
-            array = f"{constant['owner']}_{constant['suffix']}"
-            if constant["symbol"] != f"_ZN{len(name)}{name}5steps{len(array)}{array}E":
-                report.wrong("symbol", f"{step['name']}: {constant['symbol']} is not that of {array}")
-        if called != step["name"] and called not in names:
-            report.wrong("trace", f"{step['name']} has the code of {called}, which is no earlier step")
-        check_lines(folder, step, report)
-        floats = [v for v in step["executions"] if "f32" in v or "float" in v]
-        if floats and not step["uses_floats"]:
-            report.wrong("floats", f"{step['name']} uses {floats[0]}")
-    macs = 0
+    names, macs, need = set(), 0, report.need
+    symbol = f"_ZN{len(name)}{name}5steps{{}}{{}}E".format
     for index, step in enumerate(trace["steps"]):
+        own, called = step["name"], step["function"]
+        need(own not in names, "trace", f"{own} is there twice")
+        names.add(own)
+        need(called in names, "trace", f"{own} has the code of {called}, which is no earlier step")
+        arrays = [(c["symbol"], f"{c['owner']}_{c['suffix']}") for c in step["constants"]]
+        for claimed, what in [(step["symbol"], called), *arrays]:
+            need(claimed == symbol(len(what), what), "symbol", f"{own}: {claimed} is not that of {what}")
+        need(is_at_its_lines(folder, step), "lines", f"{own}: not in these lines")
+        floats = [v for v in step["executions"] if "f32" in v or "float" in v]
+        need(step["uses_floats"] or not floats, "floats", f"{own} uses {floats[:1]}")
         around = [r["trips"] for r in trace["regions"] if r["steps"][0] <= index <= r["steps"][1]]
         macs += step["macs"] * math.prod(around)
-    if macs != trace["macs"]:
-        report.wrong("work", "the multiplications of the steps are not those of the whole")
+    need(macs == trace["macs"], "work", "the multiplications of the steps are not those of the whole")
 
 
-def check_lines(folder, step, report):
-    code = step.get("code")
-    if code is None:
-        report.wrong("lines", f"{step['name']}: no place in the code")
-        return
-    first, last = code["lines"]
-    try:
-        with open(inside(folder, code["file"]), encoding="ascii", errors="replace") as f:
-            lines = f.read().split("\n")
-    except (OSError, ValueError) as error:
-        report.wrong("lines", f"{step['name']}: {error}")
-        return
+def is_at_its_lines(folder, step):
+    first, last = step["code"]["lines"]
+    lines = inside(folder, step["code"]["file"]).read_text("latin-1").split("\n")
     good = 1 <= first <= last <= len(lines) and lines[first - 1].startswith(f"void {step['function']}(")
-    if not good or lines[last - 1] != "}" or "}" in lines[first - 1:last - 1]:
-        report.wrong("lines", f"{step['name']}: {code['file']} has no {step['function']} in {first} to {last}")
+    return good and lines[last - 1] == "}" and "}" not in lines[first - 1:last - 1]
 
 
 def elf_symbols(data):
@@ -112,24 +87,16 @@ def elf_symbols(data):
     size, count = struct.unpack_from(order + "HH", data, 58 if wide else 46)
     header = order + ("4xI16xQQI" if wide else "4xI8xIII")  # kind, place, length, section with the names
     sections = [struct.unpack_from(header, data, offset + i * size) for i in range(count)]
-    names = set()
-    for _, start, length, link in [s for s in sections if s[0] == 2]:
-        for at in range(start, start + length, 24 if wide else 16):
-            name, section = struct.unpack_from(order + ("I2xH" if wide else "I10xH"), data, at)
-            if section != 0:  # else it is used, and defined elsewhere
-                begin = sections[link][1] + name
-                names.add(data[begin:data.index(b"\0", begin)].decode("ascii", "replace"))
-    return names
+    entry = struct.Struct(order + ("I2xH16x" if wide else "I10xH"))  # place of the name, section; 0: defined elsewhere
+    names = [sections[link][1] + name for kind, start, length, link in sections if kind == 2
+             for name, section in entry.iter_unpack(data[start:start + length]) if section]
+    return {data[at:data.index(b"\0", at)].decode("ascii", "replace") for at in names}
 
 
 def check_symbols(objects, trace, report):
-    found = set()
-    for path in objects:
-        with open(path, "rb") as f:
-            found |= elf_symbols(f.read())
+    found = set().union(*(elf_symbols(path.read_bytes()) for path in objects))
     for step in trace["steps"]:
-        if not any(s.startswith(step["symbol"]) for s in found):
-            report.wrong("symbol", f"{step['name']}: no object has {step['symbol']}")
+        report.need(any(s.startswith(step["symbol"]) for s in found), "symbol", f"{step['name']}: no object has it")
 
 
 # ---- nodes ----
@@ -137,126 +104,84 @@ class Coverage:
     """Says of every node of the file what became of it."""
 
     def __init__(self, model, trace, report):
-        self.model, self.trace, self.report = model, trace, report
-        self.steps, self.fused = {}, {}
-        for step in trace["steps"]:
-            self.steps.setdefault(step["node"], []).append(step)
-        for record in trace["fusions"]:
-            self.fused.setdefault(record["node"], []).append(record)
+        self.model, self.report, self.steps, self.fused = model, report, {}, {}
+        for records, by_node in ((trace["steps"], self.steps), (trace["fusions"], self.fused)):
+            for record in records:
+                by_node.setdefault(record["node"], []).append(record)
+        self.live, self.varying = model.live_nodes(), model.varying_nodes()
 
     def check(self):
         self.named_nodes()
-        live = self.live_nodes()
         counts = {}
         for index, node in enumerate(self.model.nodes):
-            reason = self.reason(index, node, live)
-            if reason in OPEN and index not in self.model.consulted:
-                self.report.unjudged(f"node {index} ({node.op_type})", reason)
-            if reason is None:
-                self.report.wrong("coverage", f"node {index} ({node.op_type}) is in no step, and nothing says why")
-                reason = "unexplained"
+            reason, where = self.reason(index, node), f"node {index} ({node.op_type})"
+            if reason not in JUDGED and index not in self.model.consulted:
+                self.report.unjudged(where, reason)
+            self.report.need(reason, "coverage", f"{where} is in no step, and nothing says why")
             counts[reason] = counts.get(reason, 0) + 1
         return counts
 
     def named_nodes(self):
         """Steps and records name nodes that exist, by their operators where these are the file's."""
-        nodes = self.model.nodes
-        for index, steps in self.steps.items():
-            for step in steps:
-                if index == -1 and step["op_type"] == "graph output":
-                    continue
-                if not 0 <= index < len(nodes):
-                    self.report.wrong("trace", f"{step['name']}: there is no node {index}")
-                elif not related(nodes[index].op_type, step["op_type"]) and index not in self.fused:
-                    self.report.wrong("trace", f"{step['name']}: node {index} is {nodes[index].op_type}, not "
-                                      f"{step['op_type']}")
-                if index >= 0 and not step["name"].startswith((f"n{index}_", f"n{index:02d}_")):
-                    self.report.wrong("trace", f"{step['name']} is not named after node {index}")
+        nodes, need = self.model.nodes, self.report.need
+        for index, step in ((i, s) for i, steps in self.steps.items() for s in steps):
+            if index == -1 and step["op_type"] == "graph output":
+                continue
+            known = need(0 <= index < len(nodes), "trace", f"{step['name']}: there is no node {index}")
+            need(not known or index in self.fused or related(nodes[index].op_type, step["op_type"]), "trace",
+                 f"{step['name']}: node {index} is no {step['op_type']}")
+            need(step["name"].startswith((f"n{index}_", f"n{index:02d}_")), "trace", f"{step['name']} is not of node {index}")
         for index, records in self.fused.items():
-            if not 0 <= index < len(nodes):
-                self.report.wrong("trace", f"a fusion of node {index}, which is not there")
-            elif not any(related(nodes[index].op_type, r["op_type"]) for r in records):
-                self.report.wrong("trace", f"a fusion of node {index} as {records[0]['op_type']}")
+            need(0 <= index < len(nodes) and any(related(nodes[index].op_type, r["op_type"]) for r in records), "trace",
+                 f"a fusion of node {index} as {records[0]['op_type']}")
 
-    def live_nodes(self):
-        stack, live = [self.model.producer[o] for o in self.model.outputs if o in self.model.producer], set()
-        while stack:
-            live.add(stack.pop())
-            inputs = {n for i in live for n in self.model.nodes[i].input} & set(self.model.producer)
-            stack = [i for i in {self.model.producer[n] for n in inputs} if i not in live]
-        return live
-
-    def reason(self, index, node, live):
-        if index in self.steps:
-            return "step"
-        if index in self.fused:
-            return "fused"
-        if index not in live:
-            return "read by no output"
-        if self.model.is_constant_node(index):
+    def reason(self, index, node):
+        op = node.op_type
+        if index in self.steps or index in self.fused or index not in self.live:
+            return "step" if index in self.steps else "fused" if index in self.fused else "read by no output"
+        if index not in self.varying:
             known = all(self.model.constant(o) is not None for o in node.output if o)
             return "constant, recomputed" if known else "constant, not recomputed"
-        if node.op_type in ("QuantizeLinear", "DequantizeLinear") and self.near(index, 6):
-            return "quantization of a neighbour"
-        if node.op_type in KEEPS:
-            return "moves no value"
-        if node.op_type in MOVES - {"MaxPool"}:
-            return "moved by the addresses of another step"
-        if node.op_type in ("Relu", "Clip") and self.near(index, 4):
-            return "a limit of a neighbour"
-        if node.op_type in ELEMENTWISE and self.part_of_expression(index):
-            return "part of an expression or table"
+        for applies, reason in (
+                (op in EDGES and self.near(index, 6), "quantization of a neighbour"), (op in KEEPS, "moves no value"),
+                (op in MOVES - {"MaxPool"}, "moved by the addresses of another step"),
+                (op in LIMITS and self.near(index, 4), "a limit of a neighbour"),
+                (op in ELEMENTWISE and self.near(index, len(self.model.nodes), ELEMENTWISE, JOINED),
+                 "part of an expression or table")):
+            if applies:
+                return reason
         return None
 
-    def part_of_expression(self, index):
-        """Whether elementwise nodes lead from here to one whose step joins such nodes."""
-        stack, seen = [index], {index}
-        while stack:
-            i = stack.pop()
-            if any(s["op_type"] in JOINED for s in self.steps.get(i, [])):
-                return True
-            for other in self.model.around(i):
-                joins = any(s["op_type"] in JOINED for s in self.steps.get(other, []))
-                if other not in seen and (joins or self.model.nodes[other].op_type in ELEMENTWISE):
-                    seen.add(other)
-                    stack.append(other)
-        return False
-
-    def near(self, index, reach):
+    def near(self, index, reach, through=None, steps=None):
+        """Whether nodes with operators of `through` lead to one with a step, or a step of these operators; or to the end."""
         edge, seen = {index}, {index}
         for _ in range(reach):
-            fresh = set()
-            for i in edge:
-                fresh |= set(self.model.around(i)) - seen
-            if any(i in self.steps or i in self.fused for i in fresh):
+            fresh = {n for i in edge for n in self.model.around(i)} - seen
+            if any(i in self.fused and not steps or any(not steps or s["op_type"] in steps for s in self.steps.get(i, []))
+                   for i in fresh):
                 return True
             seen |= fresh
-            edge = {i for i in fresh if self.model.nodes[i].op_type in MOVES | {"QuantizeLinear", "DequantizeLinear",
-                                                                               "Relu", "Clip"}}
-        return any(o in self.model.outputs for o in self.model.nodes[index].output)
+            edge = {i for i in fresh if self.model.nodes[i].op_type in (through or MOVES | EDGES | LIMITS)}
+        return not steps and any(o in self.model.outputs for o in self.model.nodes[index].output)
 
 
 def related(file_op, step_op):
     """Whether a pass may have made step_op in place of the node: those that join several nodes keep the place of one.
     Loops, functions and operators that are written as others may become any."""
-    if file_op == step_op or step_op in JOINED or file_op not in KEPT:
-        return True
-    return step_op in REPLACED.get(file_op, ())
+    return file_op == step_op or step_op in JOINED or file_op not in KEPT or step_op in REPLACED.get(file_op, ())
 
 
 def check_quantization(model, trace, report):
     """Scales and zero points that the trace gives for a node are among those of the file."""
-    known = set()
-    for index, node in enumerate(model.nodes):
-        for name in node.input:
-            value = model.constant(name)
-            if value is not None and str(value.dtype) == "float32":
-                known |= {"0x%08x" % v for v in value.reshape(-1).view("uint32")[:100000]}
+    claimed = sorted({int(bits, 16) for entry in trace["quantization"] for bits in entry["scale"]})
+    known = np.zeros(len(claimed), bool)
+    for value in map(model.constant, {name for node in model.nodes for name in node.input}):
+        if value is not None and value.dtype == np.float32:
+            known |= np.isin(np.array(claimed, np.uint32), np.ascontiguousarray(value).view(np.uint32))
+    known = {bits for bits, there in zip(claimed, known) if there}
     for entry in trace["quantization"]:
-        for bits in entry["scale"]:
-            if bits not in known:
-                report.wrong("scale", f"node {entry['node']}, {entry['role']}: no tensor of the file has scale {bits}")
-        low, high = entry["zero_point"]
-        limits = {"uint8": (0, 255), "int8": (-128, 127)}.get(entry["dtype"])
-        if low > high or limits and not (limits[0] <= low and high <= limits[1]):
-            report.wrong("zero point", f"node {entry['node']}, {entry['role']}: {low} to {high} of {entry['dtype']}")
+        where, (low, high) = f"node {entry['node']}, {entry['role']}", entry["zero_point"]
+        unknown = [bits for bits in entry["scale"] if int(bits, 16) not in known]
+        report.need(not unknown, "scale", f"{where}: no tensor of the file has scale {unknown[:1]}")
+        least, most = INT_RANGE.get(entry["dtype"], (low, high))
+        report.need(least <= low <= high <= most, "zero point", f"{where}: {low} to {high} of {entry['dtype']}")

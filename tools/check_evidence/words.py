@@ -7,9 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from .graph import F, attributes
-from .products import CannotJudge, float_of, following, per_tensor, product_of, stored
-
-INT32 = (-(1 << 31), (1 << 31) - 1)
+from .products import INT32, CannotJudge, bits_of, following, per_tensor, product_of, stored
 
 
 def exact(value):
@@ -17,148 +15,11 @@ def exact(value):
 
 
 class Words:
-    """One step's certificate; `text` is its function's code without spaces."""
+    """What judges one step's certificate; that of bytes and floats is built on it (requantization.py)."""
 
     def __init__(self, model, report, code):
         self.model, self.report, self.code = model, report, code
-
-    def wrong(self, kind, text):
-        self.report.wrong(kind, text)
-
-    # ---- products ----
-    def product(self, step, traced):
-        self.array(step, traced, "scale", [c[k] for k in ("high", "low", "shift", "rest") for c in parts(step)])
-        for m, channel in enumerate(step["channels"]):
-            if not INT32[0] <= channel["accumulators"][0] <= channel["accumulators"][1] <= INT32[1]:
-                self.wrong("accumulators", f"{step['step']}, channel {m}: {channel['accumulators']} leaves 32 bits")
-        product = product_of(self.model, step["node"], is_word=True)
-        if len(step["channels"]) != len(product.rows):
-            self.wrong("channels", f"{step['step']}: has {len(step['channels'])}, the model {len(product.rows)}")
-            return
-        y = self.result(step, product.results)
-        self.zero(step, product.x)
-        sums = intervals(product)
-        for m, channel in enumerate(step["channels"]):
-            self.channel(f"{step['step']}, channel {m}", channel, [s[m] for s in sums], product, m, y)
-
-    def channel(self, where, channel, sums, product, m, y):
-        unit = exact(product.x.scale[0]) * exact(product.w_scale[m])
-        factor, exponent = cut(unit / exact(y.scale[0]))
-        if (channel["factor"], channel["exponent"]) != (factor, exponent):
-            self.wrong("scale", f"{where}: {channel['factor']} / 2^{channel['exponent']}, by the model {factor} / "
-                       f"2^{exponent}")
-        bias = product.bias[m] / unit
-        whole = round(bias)
-        rest = rest_of(round((bias - whole) * (1 << 31)), factor)
-        if channel["accumulators"] != [whole + s for s in sums]:
-            self.wrong("accumulators", f"{where}: {channel['accumulators']}, by the model {[whole + s for s in sums]}")
-        if channel["rest"] != rest:
-            self.wrong("bias", f"{where}: beyond the integer {channel['rest']}, by the model {rest}")
-
-    # ---- sums and means ----
-    def sum(self, step, traced):
-        node = self.node(step)
-        inputs = node.input if node.op_type == "Add" else node.input[:1]
-        terms = [per_tensor(self.model.activation(i), "a term") for i in inputs]
-        y = self.result(step, self.results(step, node))
-        if len(terms) != len(step["terms"]):
-            self.wrong("terms", f"{step['step']}: {len(step['terms'])}, the model has {len(terms)}")
-            return
-        for term, x in zip(step["terms"], terms):
-            self.guess(step, term["factor"], self.part(step, term["part"], x, y), step["unit"])
-            self.zero({**step, "x_zero_point": term["zero_point"]}, x)
-        if len(terms) * 0xffff * 2 > 1 << step["bits"]:
-            self.wrong("factor", f"{step['step']}: {step['bits']} bits do not bring the first guess near")
-        self.literal(step, traced, terms_text(step))
-
-    def mean(self, step, traced):
-        node = self.node(step)
-        x = per_tensor(self.model.activation(node.input[0]), "x")
-        part = self.part(step, step["part"], x, self.result(step, self.results(step, node)))
-        self.zero(step, x)
-        most = int(np.prod([a["kernel"] for a in step["windows"]]))
-        if step["least"] + len(step["factors"]) != most + 1 or step["least"] > least_window(step):
-            self.wrong("factor", f"{step['step']}: {len(step['factors'])} factors, for {step['least']} elements on")
-        for i, factor in enumerate(step["factors"]):
-            self.guess(step, factor, part, step["unit"] * (step["least"] + i))
-        if most << 17 > 1 << step["bits"]:
-            self.wrong("factor", f"{step['step']}: {step['bits']} bits do not bring the first guess near")
-        self.array(step, traced, "factors", step["factors"])
-        self.literal(step, traced, f"{{{step['x_zero_point']},{step['least']},{len(step['factors'])},{step['bits']},"
-                     f"{step['part'] % (1 << 64)}u,{step['unit']}u,{limits_text(step)}}}")
-        self.windows(step, traced)
-
-    def part(self, step, claimed, x, y):
-        """The ratio of the model's scales in parts of `unit`, of which 64 bits are claimed."""
-        part = step["unit"] * exact(x.scale[0]) / exact(y.scale[0])
-        if part.denominator != 1 or (claimed - int(part)) % (1 << 64):
-            self.wrong("scale", f"{step['step']}: {claimed} / {step['unit']} is not the ratio of the model's scales")
-        return part
-
-    def guess(self, step, factor, part, unit):
-        """factor / 2^bits is part / unit, rounded."""
-        if abs(factor * unit - part * (1 << step["bits"])) * 2 > unit or not 0 <= factor <= 1 << 30:
-            self.wrong("factor", f"{step['step']}: {factor} / 2^{step['bits']} is not {part} / {unit}")
-
-    # ---- windows ----
-    def windows(self, step, traced):
-        node, where = self.node(step), step["step"]
-        axes, shape = step["windows"], traced["output_shape"]
-        outs = [a["out"] for a in axes]
-        if outs not in (shape[2:], shape[1:-1]):
-            self.wrong("windows", f"{where}: {outs}, the result has the shape {shape}")
-        sizes = self.model.sizes(node.input[0])
-        ins = [a["in"] for a in axes]
-        if sizes is not None and ins not in (sizes[2:], sizes[1:-1]):
-            self.wrong("windows", f"{where}: over {ins}, the model has {sizes}")
-        for axis, expected in zip(axes, window_rules(node, axes)):
-            if axis != expected:
-                self.wrong("windows", f"{where}: {axis}, by the model {expected}")
-        counted = step["kind"] != "maximum" and bool(attributes(node).get("count_include_pad"))
-        if step["counts_padding"] != (counted and "Global" not in node.op_type):
-            self.wrong("windows", f"{where}: what is divided by")
-
-    def maximum(self, step, traced):
-        self.windows(step, traced)
-
-    def average(self, step, traced):
-        node, where = self.node(step), step["step"]
-        x, results = self.ends(node)
-        reasons = []
-        for y, low, high in results:
-            zeros = [stored(int(q.zero[0]), q.dtype) for q in (x, y)]
-            bits = ["0x%08x" % int(q.scale.view(np.uint32)[0]) for q in (x, y)]
-            if zeros == step["zero_points"] and bits == step["scales"] and high - low == 255:
-                break
-            reasons.append(f"scales {step['scales']}, zero points {step['zero_points']}, by the model {bits}, {zeros}")
-        else:
-            self.wrong("scale", f"{where}: {reasons[-1] if reasons else 'nothing quantizes this result'}")
-        self.windows(step, traced)
-
-    def global_average(self, step, traced):
-        """An average of all positions: one sum, requantized as that of a product."""
-        node, where = self.node(step), step["step"]
-        x, results = self.ends(node)
-        zero = stored(int(x.zero[0]), x.dtype)
-        least, most = step["channels"][0]["accumulators"]
-        count, sizes = (most - least) // 255, self.model.sizes(node.input[0])
-        if [least, most] != [-zero * count, (255 - zero) * count] or step["x_zero_point"] != zero:
-            self.wrong("accumulators", f"{where}: [{least}, {most}] of bytes around {zero}")
-        if len(step["channels"]) != 1:
-            self.wrong("channels", f"{where}: a mean has one factor")
-        claimed = (step["y_zero_point"], *step["clamp"], step["channels"][0]["scale"])
-        real = []
-        for y, low, high in results:
-            with np.errstate(over="ignore"):
-                scale = x.scale[0] / (y.scale[0] * F(count)).astype(F)
-            real.append((*(stored(v, y.dtype) for v in (int(y.zero[0]), low, high)), "0x%08x" % int(scale.view(np.uint32))))
-        if claimed not in real:
-            self.wrong("scale", f"{where}: zero point, limits, scale {claimed}, by the model {real}")
-        if sizes is None:
-            raise CannotJudge("the size of its input is not stated in the file")
-        spatial = sizes[1:-1] if attributes(node).get("channels_last") else sizes[2:]
-        if int(np.prod(spatial)) != count:
-            self.wrong("windows", f"{where}: {count} positions, by the model {spatial}")
+        self.need = report.need
 
     # ---- what several need ----
     def node(self, step):
@@ -170,67 +31,177 @@ class Words:
     def ends(self, node):
         """How the input is quantized, and the possible results."""
         if node.op_type.startswith("QLinear"):
-            i = [*node.input, "", ""]
-            y = per_tensor(self.model.scalars(i[3], i[4]), "y")
-            return per_tensor(self.model.scalars(i[1], i[2]), "x"), following(self.model, node.output[0], y)[0]
-        return per_tensor(self.model.activation(node.input[0]), "x"), following(self.model, node.output[0])[0]
+            x, y = (self.model.scalars(*[*node.input, "", ""][k:k + 2]) for k in (1, 3))
+            return per_tensor(x, "x"), following(self.model, node.output[0], per_tensor(y, "y"))[0]
+        y = per_tensor(self.model.quantization(self.model.producer[node.output[0]]), "y") if (
+            node.op_type == "QuantizeLinear") else None
+        before = y is None and node.op_type in ("Relu", "Clip")  # which limit the result themselves
+        return (per_tensor(self.model.activation(node.input[0]), "x"),
+                following(self.model, node.input[0] if before else node.output[0], y)[0])
 
-    def results(self, step, node):
-        if node.op_type == "QuantizeLinear":
-            y = per_tensor(self.model.quantize(step["node"]), "y")
-            return following(self.model, node.output[0], y)[0]
-        return following(self.model, node.input[0] if node.op_type in ("Relu", "Clip") else node.output[0])[0]
-
-    def result(self, step, results):
-        claimed = (step["y_zero_point"], *step["clamp"])
+    def result(self, step, results, scales=None):
+        """The quantization and limits of the model that the step ends in; with the factors of channels that it gives."""
+        claimed, reasons = (step["y_zero_point"], *step["clamp"]), []
         for y, low, high in results:
-            if (int(y.zero[0]), low, high) == claimed:
+            real = tuple(stored(v, y.dtype) for v in (int(y.zero[0]), low, high))
+            bits, ours = ([c["scale"] for c in step["channels"]], bits_of(scales(y))) if scales else ([], [])
+            if real == claimed and bits == ours:
                 return y
-        self.wrong("limits", f"{step['step']}: zero point and limits {claimed}, by the model "
-                   f"{[(int(y.zero[0]), low, high) for y, low, high in results]}")
-        raise CannotJudge("nothing in the model quantizes its result so")
+            m = next((i for i, (a, b) in enumerate(zip(bits, ours)) if a != b), 0)
+            reasons.append(("limits", f"zero point and limits {claimed}, by the model {real}") if real != claimed else
+                           ("scale", f"scale of channel {m} is {bits[m]}, by the model {ours[m]}"))
+        kind, text = max(reasons, default=("requantization", "nothing in the model quantizes this result"))
+        self.need(False, kind, f"{step['step']}: {text}")
+        raise CannotJudge("its result is not that of the model")
 
     def zero(self, step, x):
-        if step.get("x_zero_point") != int(x.zero[0]):
-            self.wrong("zero point", f"{step['step']}: {step.get('x_zero_point')}, by the model {int(x.zero[0])}")
+        zero = stored(int(x.zero[0]), x.dtype)
+        self.need(step.get("x_zero_point") == zero, "zero point",
+                  f"{step['step']}: x is {step.get('x_zero_point')}, by the model {zero}")
 
     def array(self, step, traced, suffix, numbers):
         owners = [c["owner"] for c in traced["constants"] if c["suffix"] == suffix]
-        data = self.code.arrays.get(f"{owners[0]}_{suffix}") if owners else None
-        if data is None or data != struct.pack(f"<{len(numbers)}i", *numbers):
-            self.wrong("constant", f"{step['step']}: the code's {suffix} are others")
+        self.need(owners and self.code.arrays.get(f"{owners[0]}_{suffix}") == struct.pack(f"<{len(numbers)}i", *numbers),
+                  "constant", f"{step['step']}: the code's {suffix} are others")
 
     def literal(self, step, traced, text):
-        if text not in self.code.function(traced):
-            self.wrong("constant", f"{step['step']}: the code has no {text}")
+        self.need(text in self.code.function(traced), "constant", f"{step['step']}: the code has no {text}")
+
+    # ---- products ----
+    def product(self, step, traced):
+        where, channels = step["step"], step["channels"]
+        scales = [(c["factor"] >> 31, c["factor"] & 0x7fffffff, c["exponent"] - 31, c["rest"]) for c in channels]
+        self.array(step, traced, "scale", [s[k] for k in range(4) for s in scales])
+        product = product_of(self.model, step["node"], is_word=True)
+        if not self.need(len(channels) == len(product.rows), "channels", f"{where}: has {len(channels)}, the model "
+                         f"{len(product.rows)}"):
+            return
+        y = self.result(step, product.results)
+        self.zero(step, product.x)
+        length = product.rows.shape[1]
+        part = step.get("part") or length
+        parts = [product.intervals(slice(first, first + part)).tolist() for first in range(0, length, part)]
+        for m, channel in enumerate(channels):
+            each = [sums[m] for sums in parts]
+            sums = [sum(ends) for ends in zip(*each)]
+            self.fits(f"{where}, channel {m}", each, channel, y, step)
+            unit = exact(product.x.scale[0]) * exact(product.w_scale[m])
+            factor, exponent = cut(unit / exact(y.scale[0]))
+            bias = Fraction(product.bias[m]) / unit
+            whole = round(bias)
+            for kind, keys, ours in (("scale", ("factor", "exponent"), [factor, exponent]),
+                    ("accumulators", ("accumulators",), [[whole + s for s in sums]]),
+                    ("bias", ("rest",), [rest_of(round((bias - whole) * (1 << 31)), factor)])):
+                claimed = [channel[k] for k in keys]
+                self.need(claimed == ours, kind, f"{where}, channel {m}: {keys[0]} {claimed}, by the model {ours}")
+
+    def fits(self, where, sums, channel, y, step):
+        """Each part of the sums is in 32 bits; where the whole is not, the result is at its limit from there on."""
+        bias = channel["accumulators"][0] - sum(least for least, _ in sums)
+        for i, (least, most) in enumerate(sums):
+            added = bias if i == 0 else 0
+            self.need(INT32[0] <= least + added <= most + added <= INT32[1], "accumulators",
+                      f"{where}, part {i}: {least + added} to {most + added} leaves 32 bits")
+        for end, claimed, limit, sign in zip(INT32, channel["accumulators"], step["clamp"], (-1, 1)):
+            scaled = Fraction(end * channel["factor"] + (channel["rest"] << 31), 1 << channel["exponent"])
+            value = round(scaled) + int(y.zero[0])
+            self.need((claimed - end) * sign <= 0 or (value - limit) * sign >= 0, "accumulators",
+                      f"{where}: {end} gives {value}, which is within the limits {step['clamp']}")
+
+    # ---- sums and means ----
+    def sum(self, step, traced):
+        node, where = self.node(step), step["step"]
+        terms = [per_tensor(self.model.activation(i), "a term") for i in node.input[:2 if node.op_type == "Add" else 1]]
+        y = self.result(step, self.ends(node)[1])
+        if not self.need(len(terms) == len(step["terms"]), "terms",
+                         f"{where}: {len(step['terms'])}, the model has {len(terms)}"):
+            return
+        self.guesses(step, len(terms), [(term["factor"], self.part(step, term["part"], x, y), step["unit"])
+                                        for term, x in zip(step["terms"], terms)])
+        for term, x in zip(step["terms"], terms):
+            self.zero({**step, "x_zero_point": term["zero_point"]}, x)
+        bits = 32 if step["unit"] <= 1 << 30 else 64  # how the code has them: parts modulo 2^32 where that is enough
+        texts = [f"{{{t['zero_point']},{t['factor']},{t['part'] % (1 << bits)}u}}" for t in step["terms"]]
+        texts += ["{0,0,0u}"] * (2 - len(terms))
+        self.literal(step, traced, f"{{{','.join(texts)},{step['unit']}u,{step['bits'] + 14},{limits_text(step)}}}")
+
+    def mean(self, step, traced):
+        x, results = self.ends(self.node(step))
+        part, factors, least = self.part(step, step["part"], x, self.result(step, results)), step["factors"], step["least"]
+        self.zero(step, x)
+        most = int(np.prod([a["kernel"] for a in step["windows"]]))
+        self.need(least + len(factors) == most + 1 and least <= least_window(step), "factor",
+                  f"{step['step']}: {len(factors)} factors, for {least} elements on")
+        self.guesses(step, most, [(factor, part, step["unit"] * (least + i)) for i, factor in enumerate(factors)])
+        self.array(step, traced, "factors", factors)
+        self.literal(step, traced, f"{{{step['x_zero_point']},{least},{len(factors)},{step['bits']},"
+                     f"{step['part'] % (1 << 64)}u,{step['unit']}u,{limits_text(step)}}}")
+        self.windows(step, traced)
+
+    def part(self, step, claimed, x, y):
+        """The ratio of the model's scales in parts of `unit`, of which 64 bits are claimed."""
+        part = step["unit"] * exact(x.scale[0]) / exact(y.scale[0])
+        self.need(part.denominator == 1 and (claimed - int(part)) % (1 << 64) == 0, "scale",
+                  f"{step['step']}: {claimed} / {step['unit']} is not the ratio of the model's scales")
+        return part
+
+    def guesses(self, step, terms, guesses):
+        """Each factor / 2^bits is part / unit, rounded, and the first guess of a sum of `terms` is near."""
+        bits = step["bits"]
+        for factor, part, unit in guesses:
+            self.need(abs(factor * unit - part * (1 << bits)) * 2 <= unit and 0 <= factor <= 1 << 30, "factor",
+                      f"{step['step']}: {factor} / 2^{bits} is not {part} / {unit}")
+        self.need(terms << 17 <= 1 << bits, "factor", f"{step['step']}: {bits} bits do not bring the first guess near")
+
+    # ---- windows ----
+    def windows(self, step, traced):
+        node, where, axes, shape = self.node(step), step["step"], step["windows"], traced["output_shape"]
+        for what, key, sizes in (("result", "out", shape), ("input", "in", self.model.sizes(node.input[0]))):
+            claimed = [a[key] for a in axes]
+            self.need(sizes is None or claimed in (sizes[2:], sizes[1:-1]), "windows",
+                      f"{where}: {claimed} of an {what} of the shape {sizes}")
+        for axis, expected in zip(axes, window_rules(node, axes)):
+            self.need(axis == expected, "windows", f"{where}: {axis}, by the model {expected}")
+        counted = step["kind"] != "maximum" and bool(attributes(node).get("count_include_pad"))
+        self.need(step["counts_padding"] == (counted and "Global" not in node.op_type), "windows",
+                  f"{where}: what is divided by")
+
+    def average(self, step, traced):
+        x, results = self.ends(self.node(step))
+        ours = [([stored(int(q.zero[0]), q.dtype) for q in (x, y)], [bits_of(q.scale)[0] for q in (x, y)], high - low)
+                for y, low, high in results]
+        self.need((step["zero_points"], step["scales"], 255) in ours, "scale",
+                  f"{step['step']}: zero points {step['zero_points']}, scales {step['scales']}, by the model {ours}")
+        self.windows(step, traced)
+
+    def global_average(self, step, traced):
+        """An average of all positions: one sum, requantized as that of a product."""
+        node, where = self.node(step), step["step"]
+        (x, results), sizes = self.ends(node), self.model.sizes(node.input[0])
+        zero, (least, most) = stored(int(x.zero[0]), x.dtype), step["channels"][0]["accumulators"]
+        count = (most - least) // 255
+        self.need([least, most] == [-zero * count, (255 - zero) * count] and step["x_zero_point"] == zero, "accumulators",
+                  f"{where}: [{least}, {most}] of bytes around {zero}")
+        self.need(len(step["channels"]) == 1, "channels", f"{where}: a mean has one factor")
+        with np.errstate(over="ignore"):
+            self.result(step, results, lambda y: x.scale[0] / (y.scale[0] * F(count)).astype(F))
+        if sizes is None:
+            raise CannotJudge("the size of its input is not stated in the file")
+        spatial = sizes[1:-1] if attributes(node).get("channels_last") else sizes[2:]
+        self.need(int(np.prod(spatial)) == count, "windows", f"{where}: {count} positions, by the model {spatial}")
 
 
 def cut(ratio):
     """(factor, exponent): the ratio in units of 2^-exponent, cut off to 60 bits."""
-    exponent = 60 + ratio.denominator.bit_length() - ratio.numerator.bit_length()
+    exponent = 61 + ratio.denominator.bit_length() - ratio.numerator.bit_length()
     while ratio * Fraction(2) ** exponent >= 1 << 60:
         exponent -= 1
-    while ratio * Fraction(2) ** exponent < 1 << 59:
-        exponent += 1
     return int(ratio * Fraction(2) ** exponent), exponent
 
 
 def rest_of(bias, factor):
     """`bias` / 2^31 times the factor in units of 2^31, as 31 and 31 bits of the factor give it."""
-    product = bias * (factor >> 31) + (bias * (factor & 0x7fffffff) >> 31)
-    return product + (1 << 30) >> 31
-
-
-def parts(step):
-    for c in step["channels"]:
-        yield {"high": c["factor"] >> 31, "low": c["factor"] & 0x7fffffff, "shift": c["exponent"] - 31, "rest": c["rest"]}
-
-
-def intervals(product):
-    zero = int(product.x.zero[0])
-    low, high = (-32768, 32767) if product.x.dtype == "int16" else (0, 65535)
-    a, b = product.rows * (low - zero), product.rows * (high - zero)
-    return [[int(v) for v in f(a, b).sum(axis=1)] for f in (np.minimum, np.maximum)]
+    return bias * (factor >> 31) + (bias * (factor & 0x7fffffff) >> 31) + (1 << 30) >> 31
 
 
 def least_window(step):
@@ -266,11 +237,3 @@ def window_rules(node, axes):
 
 def limits_text(step):
     return f"{{{step['y_zero_point']},{step['clamp'][0]},{step['clamp'][1]}}}"
-
-
-def terms_text(step):
-    """How the code has the numbers: parts modulo 2^32 where the unit is not beyond 2^30."""
-    bits = 32 if step["unit"] <= 1 << 30 else 64
-    terms = [f"{{{t['zero_point']},{t['factor']},{t['part'] % (1 << bits)}u}}" for t in step["terms"]]
-    terms += ["{0,0,0u}"] * (2 - len(terms))
-    return f"{{{','.join(terms)},{step['unit']}u,{step['bits'] + 14},{limits_text(step)}}}"

@@ -9,6 +9,7 @@ import json
 import math
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ import etch_runner  # noqa: E402
 import gate  # noqa: E402
 import integer_cases  # noqa: E402
 import more_cases  # noqa: E402
+import network_cases  # noqa: E402
 import numpy as np  # noqa: E402
 import ort_runner  # noqa: E402
 
@@ -28,14 +30,18 @@ BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/cliff-map"
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/cliff-map", description=__doc__)
-    parser.add_argument("--cases", default="*", metavar="PATTERN", help="only cases 'GROUP: NAME' that match")
+    parser.add_argument("--cases", default="*", metavar="PATTERN", help="only cases 'GROUP: NAME' that match; several: 'A|B'")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th case")
     parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.02, help="per contender and round")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--join", type=pathlib.Path, nargs="+", metavar="FILE",
+                        help="time nothing: the page of what earlier runs wrote with --json, of a case the last")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
+    parser.add_argument("--networks", action="store_true", help="whole networks instead, which take minutes to build")
+    parser.add_argument("--build", action="store_true", help="build what is to be timed and stop; the next run finds it")
     return parser.parse_args()
 
 
@@ -43,10 +49,16 @@ def title(case) -> str:
     return f"{case.group}: {case.name}"
 
 
+def is_chosen(case, options: argparse.Namespace) -> bool:
+    return any(fnmatch.fnmatch(title(case), pattern) for pattern in options.cases.split("|"))
+
+
 def chosen(options: argparse.Namespace) -> list:
+    if options.networks:
+        return [case for case in network_cases.all_cases() if is_chosen(case, options)]
     cases = [*integer_cases.all_cases(), *element_cases.all_cases(), *block_cases.all_cases(),
              *more_cases.all_cases()]
-    return [case for case in cases if fnmatch.fnmatch(title(case), options.cases)][::options.every]
+    return [case for case in cases if is_chosen(case, options)][::options.every]
 
 
 def request_of(case, target: str) -> etch_runner.Request:
@@ -150,6 +162,38 @@ def markdown(result: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def command_of(words: list[str]) -> str:
+    """This call without the files that it writes."""
+    kept = [word for at, word in enumerate(words) if not {word, *words[max(0, at - 1):at]} & {"--json", "--markdown"}]
+    return shlex.join(["tools/cliff-map", *kept])
+
+
+def joined(files: list[pathlib.Path]) -> dict:
+    """The results of several runs as one, with the machine of the last."""
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    rows = {f"{row['group']}: {row['name']}": row for result in results for row in result["rows"]}
+    faults = {name: why for result in results for name, why in result["faults"].items() if name not in rows}
+    return {"machine": results[-1]["machine"], "command": "; ".join(result["command"] for result in results),
+            "rows": [*rows.values()], "faults": faults}
+
+
+def report(result: dict, options: argparse.Namespace) -> int:
+    """Writes what is asked for and prints the summary."""
+    rows, faults = result["rows"], result["faults"]
+    for name, why in sorted(faults.items()):
+        print(f"not measured: {name}: {why}")
+    if not rows:
+        return 1
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(result), encoding="utf-8")
+    print("\n".join(summary(rows)))
+    print(f"geometric mean {mean([row['ratio'] for row in rows]):.2f}; "
+          f"{sum(row['ratio'] < 1 for row in rows)} of {len(rows)} below 1; {len(faults)} not measured")
+    return 0
+
+
 def cpu_name() -> str:
     lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
@@ -164,6 +208,8 @@ def machine(target: str) -> str:
 
 def main() -> int:
     options = parse()
+    if options.join:
+        return report(joined(options.join), options)
     cases = chosen(options)
     if options.list:
         print("\n".join(map(title, cases)))
@@ -174,6 +220,9 @@ def main() -> int:
     target = etch_runner.best_target() if options.target == "native" else options.target
     BUILD.mkdir(parents=True, exist_ok=True)
     faults = build_all(cases, target)
+    if options.build:
+        print(f"{len(cases) - len(faults)} of {len(cases)} cases are built")
+        return 0
     gate.pin(gate.cores_for(1))
     timer, rows = gate.Gate(BUILD), []
     for number, case in enumerate(cases):
@@ -185,20 +234,9 @@ def main() -> int:
             faults[title(case)] = reason_of(error)
             continue
         print(f"{rows[-1]['ratio']:7.2f}  {title(case)}  {rows[-1]['outputs']}", flush=True)
-    result = {"machine": machine(target), "command": " ".join(["tools/cliff-map", *sys.argv[1:]]), "rows": rows,
+    result = {"machine": machine(target), "command": command_of(sys.argv[1:]), "rows": rows,
               "faults": faults}
-    for name, why in sorted(faults.items()):
-        print(f"not measured: {name}: {why}")
-    if not rows:
-        return 1
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    if options.markdown:
-        options.markdown.write_text(markdown(result), encoding="utf-8")
-    print("\n".join(summary(rows)))
-    print(f"geometric mean {mean([row['ratio'] for row in rows]):.2f}; "
-          f"{sum(row['ratio'] < 1 for row in rows)} of {len(rows)} below 1; {len(faults)} not measured")
-    return 0
+    return report(result, options)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ void add_windows(JsonStream& json, const WindowCertificate& windows) {
 void add_certificate(JsonStream& json, const Step&, const WordProductCertificate& certificate) {
   json.member("kind", "words");
   json.member("x_zero_point", certificate.x_zero_point);
+  if (certificate.part != 0) json.member("part", certificate.part);
   add_result(json, certificate.out);
   json.array("channels", [&] {
     for (const WordChannelCertificate& channel : certificate.channels) {

@@ -110,10 +110,11 @@ TEST(Evidence, HasTheLeastAccumulatorOfEachResult) {
 TEST(Evidence, HasTheExactFactorsOf16Bits) {
   const Program program = planned_program();
   CertificateLog log;
-  log.add(*program.steps[0], WordProductCertificate{3, {4, -5, 6}, {{-7, 8, 9, 10, -11}}});
+  log.add(*program.steps[0], WordProductCertificate{3, {4, -5, 6}, 12, {{-7, 8, 9, 10, -11}}});
   log.add(*program.steps[1], WordSumCertificate{{{14, 12, 15}}, 13, 16, {17, 18, 19}});
   const Json steps = Json::parse(requantization_part({program, "model", {}, log}))["steps"];
   EXPECT_EQ(steps[0]["clamp"], Json::parse("[-5, 6]"));
+  EXPECT_EQ(steps[0]["part"], 12);
   EXPECT_EQ(steps[0]["channels"][0],
             Json::parse(R"({"accumulators": [-7, 8], "factor": 9, "exponent": 10, "rest": -11})"));
   EXPECT_EQ(steps[1]["unit"], 13);

@@ -35,6 +35,7 @@ Json ports_json(const ReportData& data, const std::vector<Port>& ports, std::siz
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const std::size_t at = first + i;
     out.push_back(port_json(ports[i], at < data.parameters.size() ? data.parameters[at] : ""));
+    if (at < data.shapes.size() && !data.shapes[at].empty()) out.back()["shapes"] = data.shapes[at];
   }
   return out;
 }

@@ -84,7 +84,8 @@ struct ReportData {
   std::int64_t saved_in_place = 0;
   RungCounts rungs;
   std::vector<Port> inputs, outputs;
-  std::vector<std::string> parameters;  // of run(): inputs, then outputs
+  std::vector<std::string> parameters;     // of run(): inputs, then outputs
+  std::vector<std::vector<Shape>> shapes;  // of these ports, by size; none of those with one shape
   std::vector<LayerReport> layers;
   std::vector<Buffer> buffers;
   PrunedChannels pruning;

@@ -112,6 +112,24 @@ std::vector<Port> printable_ports(std::vector<Port> ports) {
   return ports;
 }
 
+// The shapes of the ports, inputs first, with each size; nothing of a port whose shape is always
+// the same.
+std::vector<std::vector<Shape>> shapes_by_size(const Program& program) {
+  std::vector<std::vector<Shape>> out(program.inputs.size() + program.outputs.size());
+  const SizeRange& range = bound_of(program)->range;
+  for (std::int64_t size = range.least; size <= range.most; ++size) {
+    std::size_t at = 0;
+    for (const auto& ports : {inputs_at(program, size), outputs_at(program, size)}) {
+      for (const Port& port : ports) out[at++].push_back(port.shape);
+    }
+  }
+  for (std::vector<Shape>& shapes : out) {
+    if (std::ranges::all_of(shapes, [&](const Shape& shape) { return shape == shapes[0]; }))
+      shapes.clear();
+  }
+  return out;
+}
+
 // Leaves out the buffers that the greatest size does not use, and counts its own steps only.
 void show_greatest_size(const Program& program, ReportData& data) {
   const SizeRange& range = bound_of(program)->range;
@@ -123,6 +141,7 @@ void show_greatest_size(const Program& program, ReportData& data) {
   }
   data.sizes = {printable(range.symbol), size_parameter(program), range.least, range.most,
                 std::ssize(functions)};
+  data.shapes = shapes_by_size(program);
   std::vector<Buffer> buffers;
   std::vector<int> places;  // of the buffers that stay
   for (Buffer& buffer : data.buffers) {

@@ -77,9 +77,14 @@ class StepGraph {
   std::set<std::pair<std::size_t, std::size_t>> seen_;
 };
 
+// Counts characters of UTF-8, as sizes are written with a times sign.
 std::string shortened(const std::string& name) {
-  if (name.size() <= kMostLetters) return name;
-  return name.substr(0, kMostLetters - 1) + "\u2026";
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; };
+  std::size_t letters = 0, end = name.size();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (begins(name[i]) && letters++ == kMostLetters - 1) end = i;
+  }
+  return letters <= kMostLetters ? name : name.substr(0, end) + "\u2026";
 }
 
 bool is_live(const Buffer& buffer, const RamPeak& peak) {

@@ -204,6 +204,13 @@ TEST(ReportHtml, CallsPortsAsRunDoes) {
   EXPECT_EQ(page.find(">input0<"), std::string::npos);  // nor in the picture of the graph
 }
 
+TEST(ReportHtml, CutsLongShapesBetweenCharacters) {
+  ReportData data = data_of(planned_program());
+  data.inputs[0].dtype = DType::kF32;
+  data.inputs[0].shape = {1, 3, 1024, 1024};
+  EXPECT_NE(report_html(data).find(">float32 1\u00d73\u00d71024\u00d7\u2026<"), std::string::npos);
+}
+
 TEST(Reports, AreDeterministic) {
   const ReportData first = data_of(planned_program());
   const ReportData second = data_of(planned_program());

@@ -47,6 +47,7 @@ struct ConvProblem {
   Requantize out;                       // kind is chosen here
   std::optional<ConvResidual> residual;
   std::optional<RunTimeWeights> run_time;  // then `weights` is empty
+  int shared_addend = 0;  // of all weights, and not of what is packed (portable/shared_addend.h)
 
   std::int64_t taps() const;
   std::int64_t macs() const;

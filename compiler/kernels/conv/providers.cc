@@ -51,7 +51,7 @@ BuiltConvolution build_helium(const ConvProblem& problem, const IsaTraits& isa, 
 }
 
 bool serves_depthwise(const ConvProblem& problem, const IsaTraits&) {
-  return is_depthwise(problem);
+  return has_single_channels(problem);
 }
 
 BuiltConvolution build_depthwise(const ConvProblem& problem, const IsaTraits& isa, const Tuning&) {
@@ -71,7 +71,11 @@ BuiltConvolution build_portable(const ConvProblem& problem, const IsaTraits& isa
   out.refusal = fault_of_regions(problem);
   if (!out.refusal.empty()) return out;
   MadeConv made = make_conv_step(problem, isa, tuning);
-  if (made.step != nullptr) prove_products(isa, *made.step);
+  if (made.step != nullptr) {
+    prove_products(isa, *made.step);
+    const std::int64_t terms = lanes_of_terms(made.step->plan);
+    if (terms > 0) out.scratch.push_back({"terms", DType::kS32, terms});
+  }
   out.step = std::move(made.step);
   out.refusal = std::move(made.refusal);
   return out;

@@ -85,11 +85,15 @@ void prepare_halo(Lowering& lowering, const Node& node, View& x, int zero_point)
   arguments.add(std::move(step));
 }
 
+// The start comes right after x.
 void take_start_from_operand(ConvPlan& plan) {
   plan.operands.start = 1;
-  plan.operands.y = 2;
+  if (plan.operands.row_terms >= 0) ++plan.operands.row_terms;
+  ++plan.operands.y;
 }
 void take_start_from_operand(DepthwisePlan& plan) { plan.start_is_operand = true; }
+
+std::int64_t lanes_of_terms(const DepthwisePlan&) { return 0; }
 
 int moved_by(const DepthwisePlan& plan, const IsaTraits&) { return plan.moved; }
 
@@ -101,10 +105,18 @@ void add_started(Lowering& lowering, const Node& node, const ConvProblem& proble
   step->facts.front() = range_fact(problem);
   step->summary = summary_of(problem, step->kind);
   take_start_from_operand(step->plan);
+  const std::int64_t terms = lanes_of_terms(step->plan);
   const View start = add_fold(
       lowering, node, take_constant(*step, "bias"),
       lowering.stored_offset(problem.x) - moved_by(step->plan, lowering.isa()), zero_point);
-  lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});
+  if (terms == 0) {
+    lowering.add(node, std::move(step), {{"x", &problem.x}, {"start", &start}, {"y", &problem.y}});
+    return;
+  }
+  const View scratch = lowering.scratch(DType::kS32, terms);
+  lowering.add(node, std::move(step),
+               {{"x", &problem.x}, {"start", &start}, {"terms", &scratch}, {"y", &problem.y}}, 1,
+               1);
 }
 
 // The problem without padding, where the halo of x has all of it.

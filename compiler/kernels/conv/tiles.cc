@@ -222,7 +222,8 @@ std::vector<std::vector<ChannelBlock>> divisions(const ConvPlan& plan, const Isa
       });
       if (fits) out.push_back(std::move(whole));
     }
-    if (plan.operands.weights >= 0) continue;  // run-time packing knows whole vectors
+    // Run-time packing and terms of pixels know whole vectors.
+    if (plan.operands.weights >= 0 || plan.operands.row_terms >= 0) continue;
     if (!isa.broadcast_is_load || isa.lanes <= 4 || plan.out.kind == Requantize::Kind::kInt32)
       continue;
     if (rest == 0 || rest > isa.lanes / 2) continue;

@@ -50,19 +50,35 @@ std::int64_t weight_index(const ConvGeometry& g, std::int64_t m, std::int64_t c,
 
 namespace {
 
-// 0 for channels after the last of the group.
+// Less their zero point; 0 for channels after the last of the group. In memory less `beyond` too,
+// where one of them leaves 8 bits.
 class Weights {
  public:
-  Weights(const Tensor& w, const WordConv& conv) : values_(w.integers()), conv_(conv) {}
+  Weights(const Tensor& w, const WordConv& conv)
+      : values_(w.integers()), conv_(conv), middle_(w.dtype() == DType::kU8 ? 128 : 0) {
+    const ConvGeometry& g = conv.geometry;
+    for (std::int64_t m = 0; m < g.out_channels && !has_beyond_; ++m) {
+      for (std::int64_t i = 0; i < g.in_per_group() * taps_of(g); ++i) {
+        const std::int64_t weight = at(m, i / taps_of(g), i % taps_of(g));
+        has_beyond_ = has_beyond_ || weight < -128 || weight > 127;
+      }
+    }
+  }
   std::int64_t at(std::int64_t m, std::int64_t c, std::int64_t tap) const {
-    const std::int64_t in = conv_.geometry.in_per_group();
-    if (c >= in) return 0;
+    if (c >= conv_.geometry.in_per_group()) return 0;
     return values_[as_index(weight_index(conv_.geometry, m, c, tap))] - conv_.w_zero(m);
   }
+  std::int64_t packed(std::int64_t m, std::int64_t c, std::int64_t tap) const {
+    return c >= conv_.geometry.in_per_group() ? 0 : at(m, c, tap) - beyond(m);
+  }
+  bool has_beyond() const { return has_beyond_; }
+  std::int64_t beyond(std::int64_t m) const { return has_beyond_ ? middle_ - conv_.w_zero(m) : 0; }
 
  private:
   std::vector<std::int64_t> values_;
   const WordConv& conv_;
+  std::int64_t middle_;  // of the values of their type
+  bool has_beyond_ = false;
 };
 
 Tensor in_pairs(const ConvGeometry& g, const Weights& w) {
@@ -76,7 +92,7 @@ Tensor in_pairs(const ConvGeometry& g, const Weights& w) {
       for (std::int64_t row = 0; row < taps * pairs; ++row) {
         for (std::int64_t m = first; m < last; ++m) {
           for (const std::int64_t c : {0, 1})
-            *to++ = static_cast<std::uint8_t>(w.at(m, row % pairs * 2 + c, row / pairs));
+            *to++ = static_cast<std::uint8_t>(w.packed(m, row % pairs * 2 + c, row / pairs));
         }
       }
     }
@@ -84,18 +100,34 @@ Tensor in_pairs(const ConvGeometry& g, const Weights& w) {
   return out;
 }
 
-// x as the kernel sees it has the zero point `zero`: what each position of the kernel adds by that.
-Tensor added_per_tap(const ConvGeometry& g, const Weights& w, std::int64_t zero) {
-  const std::int64_t taps = taps_of(g);
-  Tensor out(DType::kS32, {taps * g.out_channels});
+// x as the kernel sees it has the zero point `zero`: what each position of the kernel adds by that,
+// for each part of the channels.
+Tensor added_per_tap(const WordConv& conv, const Weights& w, std::int64_t zero) {
+  const ConvGeometry& g = conv.geometry;
+  const std::int64_t taps = taps_of(g), in = g.in_per_group();
+  const std::int64_t part = conv.part == 0 ? in : conv.part;
+  Tensor out(DType::kS32, {(in + part - 1) / part * taps * g.out_channels});
   auto to = out.as<std::int32_t>().begin();
-  for (std::int64_t tap = 0; tap < taps; ++tap) {
-    for (std::int64_t m = 0; m < g.out_channels; ++m) {
-      std::int64_t sum = 0;
-      for (std::int64_t c = 0; c < g.in_per_group(); ++c) sum += w.at(m, c, tap);
-      // Sums are taken modulo 2^32; only the whole one has to fit.
-      *to++ = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum * zero));
+  for (std::int64_t first = 0; first < in; first += part) {
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      for (std::int64_t m = 0; m < g.out_channels; ++m) {
+        std::int64_t sum = 0;
+        for (std::int64_t c = first; c < std::min(first + part, in); ++c) sum += w.at(m, c, tap);
+        // Sums are taken modulo 2^32; only the whole one of a part has to fit.
+        *to++ = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum * zero));
+      }
     }
+  }
+  return out;
+}
+
+// [position * channels + channel].
+Tensor by_position(const ConvGeometry& g, const Weights& w) {
+  Tensor out(DType::kS16, {taps_of(g) * g.out_channels});
+  auto to = out.as<std::int16_t>().begin();
+  for (std::int64_t tap = 0; tap < taps_of(g); ++tap) {
+    for (std::int64_t m = 0; m < g.out_channels; ++m)
+      *to++ = static_cast<std::int16_t>(w.at(m, 0, tap));
   }
   return out;
 }
@@ -111,6 +143,17 @@ Tensor scales(const WordConv& conv) {
 Tensor bias_of(Lowering& lowering, const Node& node, const ConvGeometry& g) {
   const bool biased = node.inputs.size() > 8 && node.inputs[8] != kNoValue;
   return biased ? lowering.constant(node, 8) : Tensor(DType::kS32, {g.out_channels});
+}
+
+// As the code has it: what weights are beyond those in memory follows.
+Tensor with_beyond(const Tensor& bias, const Weights& weights) {
+  const std::int64_t channels = bias.size();
+  Tensor out(DType::kS32, {2 * channels});
+  for (std::int64_t m = 0; m < channels; ++m) {
+    out.as<std::int32_t>()[as_index(m)] = static_cast<std::int32_t>(bias.integer(m));
+    out.as<std::int32_t>()[as_index(channels + m)] = static_cast<std::int32_t>(weights.beyond(m));
+  }
+  return out;
 }
 
 // The view of a contiguous tensor as one image [1, positions, channels].
@@ -130,7 +173,8 @@ WordProductCertificate certificate_of(const WordConv& conv, const Weights& weigh
                                       const Tensor& bias, DType type) {
   const ConvGeometry& g = conv.geometry;
   const std::int64_t low = min_of(type) - conv.x_zero, high = max_of(type) - conv.x_zero;
-  WordProductCertificate out{conv.x_zero, {conv.y_zero, conv.low, conv.high}, {}};
+  WordProductCertificate out{
+      conv.x_zero, {conv.y_zero, conv.low, conv.high}, conv.part * taps_of(g), {}};
   for (std::int64_t m = 0; m < g.out_channels; ++m) {
     const auto at = as_index(m);
     WordChannelCertificate channel;
@@ -152,8 +196,35 @@ WordProductCertificate certificate_of(const WordConv& conv, const Weights& weigh
 
 }  // namespace
 
-void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
-  if (refuse_empty(lowering, node)) return;
+namespace {
+
+// Everything that the kernel reads besides x, in the order of the function's arguments.
+void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv& conv,
+                   const Weights& weights, const Tensor& bias, std::int64_t zero) {
+  const ConvGeometry& g = conv.geometry;
+  plan.w =
+      plan.depthwise
+          ? arguments.data(by_position(g, weights), "weights", "per position of the kernel")
+                .argument
+          : arguments.data(in_pairs(g, weights), "weights", "pairs, see etch_words.h").argument;
+  const Tensor none(DType::kS32, {1});
+  plan.taken_off = arguments
+                       .data(zero != 0 ? added_per_tap(conv, weights, zero) : none, "taken_off",
+                             "what the zero point adds, per position of the kernel")
+                       .argument;
+  const bool more = plan.end.beyond != 0;
+  plan.bias =
+      arguments
+          .data(more ? with_beyond(bias, weights) : bias, "bias",
+                more ? "per channel, then what weights are beyond their bytes" : "per channel")
+          .argument;
+  plan.scale =
+      arguments
+          .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
+          .argument;
+}
+
+std::unique_ptr<WordConvStep> described(const WordConv& conv) {
   const ConvGeometry& g = conv.geometry;
   auto step = std::make_unique<WordConvStep>();
   step->kind = "conv";
@@ -161,7 +232,24 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
                       " -> ", counted(g.out_channels, "channel"));
   step->macs = g.batch * taps_of(g) * g.in_per_group() * g.out_channels;
   for (const ConvAxis& axis : g.axes) step->macs *= axis.out;
-  step->facts.emplace_back("sums proved to fit in 32 bits");
+  step->facts.emplace_back(
+      conv.part == 0 ? "sums proved to fit in 32 bits"
+                     : cat("sums of each ", conv.part, " channels proved to fit in 32 bits"));
+  return step;
+}
+
+// One input and one output channel per group, which are neighbours in memory.
+bool is_depthwise_in_rows(const ConvGeometry& g, const rt::FloatConvShape& shape) {
+  return is_depthwise(g) && g.direction == ConvDirection::kForward && shape.x_channel == 1 &&
+         shape.y_channel == 1;
+}
+
+}  // namespace
+
+void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
+  if (refuse_empty(lowering, node)) return;
+  const ConvGeometry& g = conv.geometry;
+  auto step = described(conv);
   StepArguments arguments(lowering, node, *step);
   const int rank = static_cast<int>(lowering.value(node.outputs[0]).shape->size());
   const Order order = conv.product ? row_major(rank) : conv_order(g.layout, rank);
@@ -169,28 +257,26 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   const Input x = arguments.memory(conv.product ? as_image(lowering.contiguous(node, 0, order))
                                                 : lowering.ordered(node, 0, order),
                                    "x");
-  const bool is_unsigned = x.view.dtype == DType::kU16;
-  const Weights weights(lowering.constant(node, 3), conv);
-  const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
-  plan.end = {is_unsigned ? 0x8000 : 0, zero != 0 ? 1 : 0, conv.y_zero, conv.low, conv.high};
-  plan.x = x.argument;
-  plan.w = arguments.data(in_pairs(g, weights), "weights", "pairs, see etch_words.h").argument;
-  const Tensor none(DType::kS32, {1});
-  plan.taken_off = arguments
-                       .data(zero != 0 ? added_per_tap(g, weights, zero) : none, "taken_off",
-                             "what the zero point adds, per position of the kernel")
-                       .argument;
-  const Tensor bias = bias_of(lowering, node, g);
-  plan.bias = arguments.data(bias, "bias", "per channel").argument;
-  plan.scale =
-      arguments
-          .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
-          .argument;
   const View y = conv.product ? lowering.new_dense_output(node, 0, order)
                               : lowering.new_output(node, 0, order);
   plan.shape = plan_float_conv(g, false, channels_first(x.view, g.layout),
                                channels_first(conv.product ? as_image(y) : y, g.layout))
                    .shape;
+  const bool is_unsigned = x.view.dtype == DType::kU16;
+  const Weights weights(lowering.constant(node, 3), conv);
+  const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
+  plan.depthwise = is_depthwise_in_rows(g, plan.shape);
+  plan.plain = plan.depthwise || (conv.part == 0 && !weights.has_beyond());
+  plan.end = {is_unsigned ? 0x8000 : 0,
+              zero != 0 ? 1 : 0,
+              conv.y_zero,
+              conv.low,
+              conv.high,
+              plan.plain || !weights.has_beyond() ? 0 : 1,
+              as_size(conv.part == 0 ? g.in_per_group() : conv.part)};
+  const Tensor bias = bias_of(lowering, node, g);
+  plan.x = x.argument;
+  add_constants(arguments, plan, conv, weights, bias, zero);
   plan.y = arguments.output("y", y);
   const Step& made = *step;
   arguments.add(std::move(step));

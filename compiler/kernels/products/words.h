@@ -21,6 +21,7 @@ struct WordConv {
   ConvGeometry geometry;
   bool product = false;  // x and y have any shape whose last axis are the channels
   int x_zero = 0, y_zero = 0, low = 0, high = 0;
+  std::int64_t part = 0;  // channels of each part of a sum, even; 0: all are one part
   std::function<int(std::int64_t m)> w_zero;
   std::vector<std::int32_t> high_parts, low_parts, shifts, rests;
 };

@@ -76,11 +76,6 @@ bool check_type(ResolveContext& context) {
                        {DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16, DType::kS16,
                         DType::kU32, DType::kU64});
   }
-  if (type == "Div" || type == "Mod") {
-    return check_dtype(context, 0, "A",
-                       {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16,
-                        DType::kS16, DType::kU32});
-  }
   return check_dtype(context, 0, "A",
                      {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kU16,
                       DType::kS16, DType::kU32, DType::kU64});

@@ -1,6 +1,6 @@
 // Add, Sub, Mul, Div (ai.onnx, since 7), Mod (10) of two inputs, Max, Min, Sum and Mean (since 8)
 // of one or more, from the left: elementwise with numpy broadcasting, on float32 and on integers of
-// 8, 16, 32 and 64 bits (Div and Mod not of uint64); Sum and Mean on float32 only. All inputs have
+// 8, 16, 32 and 64 bits; Sum and Mean on float32 only. All inputs have
 // one element type. Float operations round once; NaN, infinities and division by 0 as IEEE 754
 // says. Integer sums and products wrap; integer division truncates, a constant divisor 0 is
 // refused, one at run time gives 0. A NaN is both largest and smallest.

@@ -77,6 +77,7 @@ Int combine_integers(Kind kind, Int a, Int b) {
       return std::min(a, b);
     case Kind::kMod:
     case Kind::kRemainder:
+      if constexpr (std::is_same_v<Int, std::uint64_t>) return b == 0 ? 0 : a % b;
       return static_cast<Int>(
           left_over(kind, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)));
     case Kind::kBitAnd:

@@ -81,9 +81,9 @@ bool type_fits(ResolveContext& context, Function function) {
                        {DType::kF32, DType::kS8, DType::kS16, DType::kS32, DType::kS64});
   }
   if (function == Function::kAbs || function == Function::kSign) {
-    return check_dtype(
-        context, 0, "X",
-        {DType::kF32, DType::kS8, DType::kS16, DType::kS32, DType::kS64, DType::kU8, DType::kU16});
+    return check_dtype(context, 0, "X",
+                       {DType::kF32, DType::kS8, DType::kS16, DType::kS32, DType::kS64, DType::kU8,
+                        DType::kU16, DType::kU32, DType::kU64});
   }
   return check_dtype(context, 0, "X", {DType::kF32});
 }

@@ -10,6 +10,15 @@
 namespace etch {
 
 namespace {
+// Abs and Sign, of which the first changes nothing.
+template <class Int>
+std::vector<Tensor> of_unsigned(Function function, const Tensor& x) {
+  Tensor y = x;
+  if (function == Function::kSign)
+    std::ranges::transform(x.as<Int>(), y.as<Int>().begin(), [](Int v) { return Int{v != 0}; });
+  return {y};
+}
+
 // Abs and Neg wrap at the least integer.
 template <class Int>
 std::vector<Tensor> of_integers(Function function, const Tensor& x) {
@@ -30,11 +39,15 @@ std::vector<Tensor> float_function_reference(const Node& node,
   const Tensor& x = *inputs[0];
   switch (x.dtype()) {
     case DType::kU8:
-      return of_integers<std::uint8_t>(params.function, x);
+      return of_unsigned<std::uint8_t>(params.function, x);
     case DType::kS8:
       return of_integers<std::int8_t>(params.function, x);
     case DType::kU16:
-      return of_integers<std::uint16_t>(params.function, x);
+      return of_unsigned<std::uint16_t>(params.function, x);
+    case DType::kU32:
+      return of_unsigned<std::uint32_t>(params.function, x);
+    case DType::kU64:
+      return of_unsigned<std::uint64_t>(params.function, x);
     case DType::kS16:
       return of_integers<std::int16_t>(params.function, x);
     case DType::kS32:

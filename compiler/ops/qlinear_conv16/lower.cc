@@ -13,6 +13,7 @@ void lower_qlinear_conv16(Lowering& lowering, const Node& node) {
   conv.y_zero = p.y.zero_point_at(0);
   conv.low = p.low;
   conv.high = p.high;
+  conv.part = p.part;
   for (std::int64_t m = 0; m < p.geometry.out_channels; ++m) {
     const WideScale scale = wide_scale(p.x.scale_at(0), p.w.scale_at(m), p.y.scale_at(0));
     conv.high_parts.push_back(scale.high());

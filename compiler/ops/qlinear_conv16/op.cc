@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "compiler/base/text.h"
-#include "compiler/ir/geometry/strided.h"
-#include "compiler/kernels/products/words.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/result_limits.h"
 
@@ -28,31 +25,6 @@ bool check_conv16_types(ResolveContext& context) {
       context.error(DiagKind::kUnsupported, "everything but x must be constant");
   }
   return x && w && y && !context.failed();
-}
-
-// All products and sums fit, whatever x is.
-void check_sums(ResolveContext& context, const QLinearConv16& p) {
-  const std::int64_t zero = p.x.zero_point_at(0);
-  const std::int64_t widest =
-      std::max(zero - min_of(context.dtype(0)), max_of(context.dtype(0)) - zero);
-  const std::vector<std::int64_t> w = context.constant(3)->integers();
-  const ConvGeometry& g = p.geometry;
-  std::int64_t taps = 1;
-  for (const ConvAxis& axis : g.axes) taps *= axis.kernel;
-  for (std::int64_t m = 0; m < g.out_channels; ++m) {
-    std::int64_t sum = context.has_input(8) ? std::abs(context.constant(8)->integer(m)) : 0;
-    for (std::int64_t i = 0; i < g.in_per_group() * taps; ++i) {
-      const std::int64_t at = weight_index(g, m, i / taps, i % taps);
-      const std::int64_t weight = w[as_index(at)] - p.w.zero_point_at(m);
-      if (weight < -128 || weight > 127)
-        return context.error(DiagKind::kUnsupported, "weights less their zero point leave 8 bits");
-      sum += widest * std::abs(weight);
-    }
-    if (sum > INT32_MAX) return context.error(DiagKind::kUnsupported, "its sums may leave int32");
-    const int shift = wide_scale(p.x.scale_at(0), p.w.scale_at(m), p.y.scale_at(0)).shift();
-    if (shift < 1 || shift > 61)
-      return context.error(DiagKind::kQuant, "the ratio of its scales is extreme");
-  }
 }
 
 // Rows of x as positions of one axis.
@@ -119,8 +91,10 @@ void resolve_qlinear_conv16(ResolveContext& context) {
   const Shape shape = shape_of_output(context, *geometry);
   const auto rests = rests_of(context);
   if (!rests) return;
-  const QLinearConv16 params{*geometry, shape, *x, *w, *y, *rests, limits->low, limits->high};
-  check_sums(context, params);
+  QLinearConv16 params{*geometry, shape, *x, *w, *y, *rests, limits->low, limits->high};
+  const auto part = part_of_sums(context, params);
+  if (!part) return;
+  params.part = *part;
   context.set_output(0, type, shape);
   context.set_params(params);
 }

@@ -54,11 +54,43 @@ TEST(QLinearConv16, RestsOfABiasCount) {
 
 TEST(QLinearConv16, SumsThatMayLeaveInt32AreRefused) {
   OneNode fits = halved({1}, 1);
-  fits.constant(s32({1}, {INT32_MAX - 32768}));
+  fits.constant(s32({1}, {INT32_MAX - 32767}));
   EXPECT_EQ(fits.errors(), "");
+  OneNode least = halved({1}, 1);
+  least.constant(s32({1}, {INT32_MIN + 32768}));
+  EXPECT_EQ(least.errors(), "");
   OneNode one_more = halved({1}, 1);
-  one_more.constant(s32({1}, {INT32_MAX - 32767}));
+  one_more.constant(s32({1}, {INT32_MAX - 32766}));
   EXPECT_EQ(one_more.errors(), "E-UNSUPPORTED: its sums may leave int32");
+  OneNode one_less = halved({1}, 1);
+  one_less.constant(s32({1}, {INT32_MIN + 32767}));
+  EXPECT_EQ(one_less.errors(), "E-UNSUPPORTED: its sums may leave int32");
+}
+
+// [1, channels] times weights of one value; y = sum / 2^shift.
+OneNode product(std::int64_t channels, std::int16_t x, std::uint8_t weight, float scale) {
+  const std::size_t count = static_cast<std::size_t>(channels);
+  OneNode node("QLinearMatMul16", "org.etch", 1);
+  node.input(s16({1, channels}, std::vector<std::int16_t>(count, x)));
+  node.constant(f32({}, {1})).constant(s16({}, {0}));
+  node.constant(u8({1, channels}, std::vector<std::uint8_t>(count, weight)));
+  node.constant(f32({}, {1})).constant(u8({}, {0}));
+  node.constant(f32({}, {scale})).constant(s16({}, {0}));
+  return node;
+}
+
+TEST(QLinearConv16, WeightsMayLeave8BitsLessTheirZeroPoint) {
+  EXPECT_EQ(product(2, 100, 255, 51).run().at(0), s16({1, 1}, {1000}));
+  EXPECT_EQ(product(3, -100, 255, 51).run().at(0), s16({1, 1}, {-1500}));
+}
+
+// 2^31 / 32768 is beyond the limits of y, 2^31 / 65540 is not.
+TEST(QLinearConv16, SumsBeyondInt32AreLimitedWhereYIs) {
+  EXPECT_EQ(product(400, 32767, 255, 32768).run().at(0), s16({1, 1}, {32767}));
+  EXPECT_EQ(product(400, -32768, 255, 32768).run().at(0), s16({1, 1}, {-32768}));
+  EXPECT_EQ(product(400, 1000, 255, 32768).run().at(0), s16({1, 1}, {3113}));
+  EXPECT_EQ(product(400, 1000, 255, 65540).errors(),
+            "E-UNSUPPORTED: its sums may leave int32 where the result is not limited");
 }
 
 }  // namespace

@@ -8,11 +8,7 @@
 
 namespace etch {
 
-namespace {
-
-// rne(sum * factor / 2^exponent + added / 2^shift) from the quotient and the rest, which is
-// compared with one half.
-std::int64_t rounded(std::int64_t sum, const WideScale& scale, std::int32_t added) {
+std::int64_t scaled_sum(std::int64_t sum, const WideScale& scale, std::int32_t added) {
   constexpr std::int64_t kLow = std::int64_t{1} << 31;
   std::int64_t high = sum * (scale.factor / kLow), low = sum * (scale.factor % kLow);
   high += low >= 0 ? low / kLow : -((-low + kLow - 1) / kLow);
@@ -30,8 +26,6 @@ std::int64_t rounded(std::int64_t sum, const WideScale& scale, std::int32_t adde
   return quotient + (above || (tie && quotient % 2 != 0) ? 1 : 0);
 }
 
-}  // namespace
-
 std::vector<Tensor> reference_qlinear_conv16(const Node& node,
                                              std::span<const Tensor* const> inputs) {
   const auto& p = params_of<QLinearConv16>(node);
@@ -45,10 +39,11 @@ std::vector<Tensor> reference_qlinear_conv16(const Node& node,
                    (w[as_index(wi)] - p.w.zero_point_at(m));
           },
           [&](std::int64_t yi, std::int64_t m, std::int64_t sum) {
-            const std::int64_t all = sum + (bias == nullptr ? 0 : bias->integer(m));
+            const std::int64_t all = std::clamp<std::int64_t>(
+                sum + (bias == nullptr ? 0 : bias->integer(m)), INT32_MIN, INT32_MAX);
             const WideScale scale = wide_scale(p.x.scale_at(0), p.w.scale_at(m), p.y.scale_at(0));
             const std::int32_t rest = p.rests.empty() ? 0 : scale.rest(p.rests[as_index(m)]);
-            const std::int64_t q = rounded(all, scale, rest) + p.y.zero_point_at(0);
+            const std::int64_t q = scaled_sum(all, scale, rest) + p.y.zero_point_at(0);
             y[as_index(yi)] = static_cast<std::int32_t>(std::clamp<std::int64_t>(q, p.low, p.high));
           });
   return {narrowed(inputs[7]->dtype(), p.shape, y)};

@@ -61,7 +61,8 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
                                 params.b->zero_point_at(n));
     }
   }
-  problem.bias.assign(static_cast<std::size_t>(g.cols), 0);
+  problem.bias = params.bias;
+  problem.bias.resize(static_cast<std::size_t>(g.cols));
   problem.x_zero_point = params.a->zero_point_at(0) + lowering.stored_offset(x);
   problem.scale = per_channel(combined_scale(*params.a, *params.b, *params.y), g.cols);
   problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(y);

@@ -42,7 +42,7 @@ void resolve_qlinear_matmul(ResolveContext& context) {
   const DType y_type = context.dtype(7);
   const auto limits = read_result_limits(context, y_type);
   if (!limits) return;
-  QLinearMatMulParams params{*geometry, {}, {}, {}, *limits};
+  QLinearMatMulParams params{*geometry, {}, {}, {}, *limits, {}};
   params.a = resolve_quantization(context, {"a", 1, 2}, context.dtype(0), per_tensor_shapes());
   params.b =
       resolve_quantization(context, {"b", 4, 5}, context.dtype(3), per_column_shapes(*geometry));

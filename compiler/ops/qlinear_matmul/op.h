@@ -12,7 +12,9 @@
 //   y = round_half_even(clamp(fl(fl(A) * S))) + y_zero_point
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "compiler/ops/matmul_geometry/geometry.h"
 #include "compiler/ops/quantization.h"
@@ -28,6 +30,9 @@ struct QLinearMatMulParams {
   std::optional<Quantization> b;
   std::optional<Quantization> y;
   ResultLimits limits;
+  // Added to A, per column; empty: nothing. No file has one: `etch prove` sets it to see where a
+  // step keeps biases (compiler/prove/layer.h).
+  std::vector<std::int32_t> bias;
 };
 
 std::vector<Tensor> reference_qlinear_matmul(const Node& node,

@@ -23,6 +23,7 @@ std::vector<Tensor> reference_qlinear_matmul(const Node& node,
         return std::int64_t{a[ai] - qa.zero_point[0]} * (b[bi] - b_zero);
       },
       [&](const MatMulElement& element, std::int64_t sum) {
+        if (!params.bias.empty()) sum += params.bias[element.b_col % params.bias.size()];
         const std::int32_t result = requantize(
             wrap_to_int32(sum), scale[element.b_col % scale.size()], qy.zero_point[0], type);
         y[element.y] = params.limits.of(result);

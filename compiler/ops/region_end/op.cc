@@ -77,7 +77,12 @@ void resolve_region_end(ResolveContext& context) {
   if (!check_condition(context)) return;
   const int carried = static_cast<int>(params.carried);
   const int first = 2 + static_cast<int>(params.previous);
+  const bool is_skipped = !params.is_branch && params.trips == 0;
   for (int k = 0; k < carried; ++k) {
+    if (is_skipped) {  // whatever the body would make of it
+      context.set_output(k, context.dtype(2 + k), context.shape(2 + k));
+      continue;
+    }
     if (params.previous > 0 && !stays_equal(context, params, k, 2 + k, first + k)) return;
     context.set_output(k, context.dtype(first + k), context.shape(first + k));
   }

@@ -22,7 +22,9 @@ void lower_softmax(Lowering& lowering, const Node& node) {
     return;
   }
   const Order order = row_major(lowering.view(node, 0).rank());
-  const View x = lowering.contiguous(node, 0, order);
+  // The step reads nothing but x, which may be the caller's then.
+  const View& given = lowering.view(node, 0);
+  const View x = is_contiguous(given, order) ? given : lowering.contiguous(node, 0, order);
   const View y = lowering.new_dense_output(node, 0, order);
   auto step = std::make_unique<SoftmaxStep>();
   step->kind = "softmax";

@@ -8,6 +8,10 @@
 //   padding      of the taps' positions, which are integers: border limits them, reflection turns
 //   them
 //                back at the ends, zeros gives 0 for those outside
+// AffineGrid: at each place of a grid of `size`, theta times its coordinates, the last axis of the
+// grid first, and 1; the products are summed in the order of the axes, what is beside 1 last.
+//   coordinate   fl(-1 + fl(i * fl(2 / (n - 1)))), the last one 1; without align_corners
+//                fl(fl(that * (n - 1)) / n)
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -186,8 +190,54 @@ class Sampler {
   ValueId rows_ = kNoValue;             // the input with channels last
 };
 
+// The coordinates of n places along an axis, in a shape of `rank` axes.
+Tensor coordinates(std::int64_t n, bool aligned, std::size_t rank, std::size_t axis) {
+  Tensor out(DType::kF32, along(rank, axis, n));
+  const auto size = static_cast<float>(n);
+  const float step = n > 1 ? 2.0F / (size - 1) : 0.0F;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float product = static_cast<float>(i) * step;
+    const float at = i + 1 == n ? 1.0F : -1.0F + product;
+    const float scaled = at * (size - 1);
+    out.as<float>()[static_cast<std::size_t>(i)] = aligned ? at : scaled / size;
+  }
+  return out;
+}
+
+constexpr std::int64_t kMostPlaces = 1 << 24;
+
+void affine_grid(Parts& parts) {
+  const bool aligned = parts.take<std::int64_t>("align_corners", 0) != 0;
+  Ints size;
+  if (!parts.read(1, "size", size)) return;
+  const bool has_places = (size.size() == 4 || size.size() == 5) &&
+                          std::ranges::all_of(size, [](std::int64_t n) { return n > 0; });
+  if (!has_places || !has_at_most(size, kMostPlaces)) {
+    parts.fail(DiagKind::kShape, cat("size must be [N, C, H, W] or [N, C, D, H, W] with at most ",
+                                     kMostPlaces, " elements, is ", to_string(size)));
+    return;
+  }
+  const auto axes = static_cast<std::int64_t>(size.size()) - 2;
+  if (!parts.expects(0, DType::kF32, {size[0], axes, axes + 1})) return;
+  Shape column(size.size(), 1);  // of theta: a row for each result at each place
+  column.front() = size[0];
+  column.back() = axes;
+  const auto theta = [&](std::int64_t k) {
+    return parts.reshape(parts.slice(parts.input(0), 2, k, k + 1), column);
+  };
+  ValueId sum = kNoValue;
+  for (std::int64_t k = axes - 1; k >= 0; --k) {
+    const auto axis = static_cast<std::size_t>(axes - k);  // 1, 2 ... of the result
+    const ValueId at = parts.constant(coordinates(size[axis + 1], aligned, size.size(), axis));
+    const ValueId product = parts.add("Mul", {at, theta(k)});
+    sum = sum == kNoValue ? product : parts.add("Add", {sum, product});
+  }
+  parts.add("Add", {sum, theta(axes)});
+}
+
 constexpr Rule kGridSampleRules[] = {
-    {"GridSample", [](Parts& parts) { Sampler(parts).write(); }, 2, 1, 16}};
+    {"GridSample", [](Parts& parts) { Sampler(parts).write(); }, 2, 1, 16},
+    {"AffineGrid", affine_grid, 2, 1, 20}};
 }  // namespace
 
 std::span<const Rule> grid_sample_rules() { return kGridSampleRules; }

@@ -127,6 +127,13 @@ bool Parts::has_type(std::size_t i, std::initializer_list<DType> allowed) {
   return false;
 }
 
+void Parts::add(Node part) {
+  part.index = node_.index;
+  part.name = node_.name;
+  part.op = find_op(part.domain, part.op_type);
+  parts_.push_back(std::move(part));
+}
+
 ValueId Parts::add(const char* type, std::vector<ValueId> inputs, Attributes attributes,
                    const char* domain) {
   while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();

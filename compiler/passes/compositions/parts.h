@@ -85,6 +85,9 @@ class Parts {
   // ---- the parts ----
   ValueId add(const char* type, std::vector<ValueId> inputs, Attributes attributes = {},
               const char* domain = "");
+  // A part of any number of outputs, which new_value() makes: the beginning or end of a loop.
+  void add(Node part);
+  ValueId new_value() { return graph_.add_value({}); }
   // The last part gives the value `id`.
   void name_last(ValueId id) { parts_.back().outputs[0] = id; }
   // Output i of the node is `id`, which a part gives; else a copy of it.

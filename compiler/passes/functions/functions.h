@@ -20,6 +20,7 @@ void write_microsoft_rotary_embedding(Parts& parts);  // com.microsoft
 
 void write_causal_conv_with_state(Parts& parts);  // ai.onnx
 void write_tensor_scatter(Parts& parts);          // ai.onnx
+void write_linear_attention(Parts& parts);        // ai.onnx
 
 void write_attention(Parts& parts);              // ai.onnx
 void write_packed_attention(Parts& parts);       // com.microsoft Attention

@@ -17,6 +17,7 @@ constexpr Rule kRules[] = {
     {"RotaryEmbedding", write_rotary_embedding, 4, 1, 23},
     {"Attention", write_attention, 7, 4, 23},
     {"CausalConvWithState", write_causal_conv_with_state, 4, 2, 27},
+    {"LinearAttention", write_linear_attention, 6, 2, 27},
     {"TensorScatter", write_tensor_scatter, 3, 1, 24}};
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "templates/external/ops.h"
+#include "templates/external/products.h"
 #include "templates/kernels/conv/conv_plan.h"
 #include "templates/kernels/conv/conv_tile.h"
 #include "templates/kernels/conv/tap_function.h"
@@ -280,6 +281,12 @@ void conv_kernel_at(S& s, const ConvPlan& plan, const conv_detail::Place<S>& sta
 
 template <class S>
 void conv_kernel(S& s, const ConvPlan& plan) {
+  if (plan.terms) {
+    const auto addend = s.template constant<const std::uint8_t>("addend");
+    s.call(external::RowTermsOf{}, *plan.terms,
+           s.template operand<const std::uint8_t>(plan.operands.x), addend, addend + 1,
+           s.template operand<std::int32_t>(plan.operands.row_terms));
+  }
   conv_kernel_at(s, plan, conv_detail::Place<S>{});
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/etch_matmul.h"
 #include "templates/kernels/conv/tap_function.h"
 #include "templates/kernels/conv/tap_grid.h"
 #include "templates/kernels/quantize/requantize.h"
@@ -122,6 +123,8 @@ struct ConvPlan {
   int lanes_per_group = 0;             // entries of "bias" and "scale" per group
   std::int64_t weights_per_group = 0;  // bytes
   ConvOperands operands;
+  // Computed first, from x and the constant "addend" (0, and 128 minus the addend of all weights).
+  std::optional<rt::RowTerms> terms;
   std::optional<AddResidual> add;  // operand 1 is the residual
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)

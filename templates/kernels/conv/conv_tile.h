@@ -123,8 +123,8 @@ class Tile {
       for (int k = 0; k < run.repeat; ++k) {
         s_.block([&] {
           if (run.repeat > 1 || pattern_.runs.size() > 1) tap_comment(r, k);
-          row_of_taps(in, Index(run.x_offset + k * run.repeat_step), Index(w_offset + k * w_step),
-                      run);
+          row_of_taps(reads_again(r) ? afresh(in) : in, Index(run.x_offset + k * run.repeat_step),
+                      Index(w_offset + k * w_step), run);
         });
       }
       return;
@@ -137,6 +137,21 @@ class Tile {
     } else {  // without a loop, the names of several runs need scopes of their own
       s_.block([&] { tap_row(Index(0)); });
     }
+  }
+
+  // Whether an earlier run has read the same x, for other parts of the weights.
+  bool reads_again(int r) const {
+    const auto runs = pattern_.runs.begin();
+    return std::any_of(runs, runs + r, [&](const TileRun& earlier) {
+      return earlier.k.x_offset == runs[r].k.x_offset;
+    });
+  }
+
+  // From a pointer of its own, or compilers keep all of x in registers, and most of these in
+  // memory.
+  TilePtrs<S> afresh(TilePtrs<S> in) {
+    in.x = s_.base("xr", in.x);
+    return in;
   }
 
   void choose_pixels(const PixelRect& rect) {

@@ -6,7 +6,8 @@
 // A row of outputs is one flat run of columns * channels values; a chunk of 4 L of them may span
 // pixels and the weights repeat after lcm(channels, 4 L). With stride 1 its inputs have the layout
 // of its outputs; otherwise each tap's inputs are composed from the pieces of its pixels.
-// Chunks a whole repetition apart take the same weights, and next to each other share quads as
+// Transposed, the outputs of one phase of the stride are such a row, whose pixels are stored one by
+// one. Chunks a whole repetition apart take the same weights, and next to each other share quads as
 // well. Where that does not pay, a chunk is a part of one pixel's channels.
 //
 // Weights of 9 bits are w = s + d with an int8 s and one d per channel: each quad is multiplied by
@@ -58,6 +59,9 @@ struct DepthwiseRegion {
   int together = 1;                  // repetitions that are computed at once
   int piece = 0;                     // channels, if chunks are composed of pieces of pixels, or 0
   std::int64_t x_piece = 0;          // then: bytes of x from one pixel's piece to the next
+  int apart = 0;                     // channels, if whole pixels of a chunk are apart in y, or 0
+  std::int64_t y_apart = 0;          // then: elements of y from one pixel to the next
+  std::int64_t y_period = 0;         // elements of y from one repetition to the next
   std::vector<QuadTap> taps;         // for one pass; the same for every row of the pass
   int rows_together = 1;             // output rows that share the taps' quads
   std::int64_t bias = 0;             // lanes from the start of "bias" (regions differ in taps)
@@ -202,7 +206,8 @@ class Chunk {
     const int lanes = s_.isa().lanes;
     for (int d = 0; d < shape_.together; ++d) {
       for (int r = 0; r < shape_.rows; ++r) {
-        places_.push_back({r, d, r * region_.y_row + std::int64_t{d} * region_.period * 4 * lanes});
+        places_.push_back(
+            {r, d, r * region_.y_row + d * region_.y_period, 0, region_.apart, region_.y_apart});
         const Name name = Name("acc").at("d", d).at("r", r);
         for (int v = 0; v < 4; ++v)
           acc_.push_back(s_.load_i32(Name(name).at("v", v), at_.bias + v * lanes));
@@ -327,7 +332,7 @@ class RowPass {
     const auto start = plan_.start_is_operand ? s_.template operand<const std::int32_t>(1)
                                               : s_.template constant<const std::int32_t>("bias");
     const Index from = region_.piece > 0 ? Index(0) : phase * full_;
-    const Index to = repeat * (region_.period * full_) + phase * full_;
+    const Index to = repeat * region_.y_period + phase * full_;
     const Index lane = phase * full_;
     const auto px = x + repeat * region_.x_period + from;
     const std::pair bias{"bias", start + lane + Index(region_.bias)};

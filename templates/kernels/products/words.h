@@ -1,4 +1,5 @@
-// The kernel of convolutions of 16-bit activations: a call of runtime/etch_words.h.
+// The kernel of convolutions of 16-bit activations: a call of runtime/etch_words.h
+// or etch_word_depthwise.h.
 #pragma once
 
 #include "templates/external/words.h"
@@ -9,16 +10,24 @@ namespace etch {
 struct WordConvPlan {
   rt::FloatConvShape shape{};
   rt::WordEnd end{};
+  bool plain = true;       // see conv_words()
+  bool depthwise = false;  // and plain
   Argument x, w, taken_off, bias, scale;
   int y = 0;  // operand of the step
 };
 
+template <class T, class W, class Function, class S>
+void call_words(S& s, const Function& function, const WordConvPlan& p) {
+  s.call(function, p.shape, p.end, pointer_to<T>(s, p.x), pointer_to<W>(s, p.w),
+         pointer_to<std::int32_t>(s, p.taken_off), pointer_to<std::int32_t>(s, p.bias),
+         pointer_to<std::int32_t>(s, p.scale), s.template operand<T>(p.y));
+}
+
 template <class T, class S>
 void word_conv(S& s, const WordConvPlan& p) {
-  s.call(external::ConvWords<T>{}, p.shape, p.end, pointer_to<T>(s, p.x),
-         pointer_to<std::uint8_t>(s, p.w), pointer_to<std::int32_t>(s, p.taken_off),
-         pointer_to<std::int32_t>(s, p.bias), pointer_to<std::int32_t>(s, p.scale),
-         s.template operand<T>(p.y));
+  if (p.depthwise) return call_words<T, std::int16_t>(s, external::DepthwiseWords<T>{}, p);
+  if (p.plain) return call_words<T, std::uint8_t>(s, external::ConvWords<T, true>{}, p);
+  call_words<T, std::uint8_t>(s, external::ConvWords<T, false>{}, p);
 }
 
 template <class S>

@@ -56,6 +56,8 @@ struct PixelPlace {
   int row = 0, col = 0;
   std::int64_t offset = 0;
   std::int64_t residual = 0;
+  int run = 0;                // if not 0, its channels are several runs of so many of them
+  std::int64_t run_step = 0;  // elements of y from one run to the next
 };
 
 // The residual of a tile's first channel and pixel; no plan: nothing is added.
@@ -176,6 +178,15 @@ void store_int32(S& s, int vectors, int channels, const std::vector<PixelPlace>&
   }
 }
 
+// Bytes first .. first + channels - 1 of `bytes` to one pixel.
+template <class S>
+void store_pixel(S& s, const typename S::Bytes& bytes, int first, int channels,
+                 const PixelPlace& pixel, const typename S::template Ptr<std::uint8_t>& y) {
+  const int run = pixel.run == 0 ? channels : pixel.run;
+  for (int at = 0; at < channels; at += run)
+    s.store_slice(y + (pixel.offset + at / run * pixel.run_step), bytes, first + at, run);
+}
+
 }  // namespace requantize_detail
 
 // Stores a tile. `acc` is [pixel][vector]; `factors` hold vectors * lanes lanes in order; the first
@@ -216,7 +227,8 @@ void store_tile(S& s, const Requantize& out, int vectors, int channels,
       const auto r = load_pixels(s, residual.p, pixels, p0, p0 + here, width);
       bytes = with_residual(s, *residual.plan, p0, bytes, r);
     }
-    bool adjacent = channels == width && here == together && here * width == 4 * lanes;
+    bool adjacent = channels == width && here == together && here * width == 4 * lanes &&
+                    pixels[static_cast<std::size_t>(p0)].run == 0;
     for (int p = p0; p < p0 + here; ++p) {
       adjacent = adjacent && pixels[static_cast<std::size_t>(p)].offset ==
                                  pixels[static_cast<std::size_t>(p0)].offset + (p - p0) * width;
@@ -225,10 +237,8 @@ void store_tile(S& s, const Requantize& out, int vectors, int channels,
       s.store_bytes(y + pixels[static_cast<std::size_t>(p0)].offset, bytes);
       continue;
     }
-    for (int p = p0; p < p0 + here; ++p) {
-      s.store_slice(y + pixels[static_cast<std::size_t>(p)].offset, bytes, (p - p0) * width,
-                    channels);
-    }
+    for (int p = p0; p < p0 + here; ++p)
+      store_pixel(s, bytes, (p - p0) * width, channels, pixels[static_cast<std::size_t>(p)], y);
   }
 }
 

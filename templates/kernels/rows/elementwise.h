@@ -22,9 +22,9 @@ namespace etch {
 
 namespace nest_detail {
 
-// Calls body(at, n) for chunks of at most `chunk` elements along the run.
-template <class S, class Body>
-void chunks(S& s, const Nest& nest, int chunk, Body body) {
+// Calls body(at, n, begin(start of the run)) for chunks of at most `chunk` elements along the run.
+template <class S, class Begin, class Body>
+void chunks_of_runs(S& s, const Nest& nest, int chunk, Begin begin, Body body) {
   At<S> start;
   for (int o = 0; o < kNestOperands; ++o) start.i[o] = typename S::Index(nest.offset[o]);
   walk(s, nest, 0, start, [&](const At<S>& at) {
@@ -37,15 +37,25 @@ void chunks(S& s, const Nest& nest, int chunk, Body body) {
       return out;
     };
     const int full = nest.run / chunk;
+    const auto common = begin(at);
     const auto scoped = [&](const typename S::Index& first, int n) {
-      s.block([&] { body(moved(first), n); });
+      s.block([&] { body(moved(first), n, common); });
     };
     if (full == 1) scoped(typename S::Index(0), chunk);
     if (full > 1) {
-      s.loop("chunk", full, [&](const typename S::Index& c) { body(moved(c * chunk), chunk); });
+      s.loop("chunk", full,
+             [&](const typename S::Index& c) { body(moved(c * chunk), chunk, common); });
     }
     if (nest.run % chunk != 0) scoped(typename S::Index(full * chunk), nest.run % chunk);
   });
+}
+
+// Calls body(at, n) for chunks of at most `chunk` elements along the run.
+template <class S, class Body>
+void chunks(S& s, const Nest& nest, int chunk, Body body) {
+  chunks_of_runs(
+      s, nest, chunk, [](const At<S>&) { return 0; },
+      [&](const At<S>& at, int n, int) { body(at, n); });
 }
 
 template <class S>
@@ -283,18 +293,30 @@ using MultiplyPlan = BinaryPlan<ProductFactors>;
 
 namespace nest_detail {
 
+template <class S>
+struct BinaryPtrs {
+  typename S::template Ptr<const std::uint8_t> a, b;
+  typename S::template Ptr<std::uint8_t> y;
+};
+
+template <class S, class Plan>
+BinaryPtrs<S> operands_at(S& s, const Plan& plan, const At<S>& at) {
+  int operand = 0;
+  const auto input = [&](bool constant, const char* name) {
+    return constant ? s.template constant<const std::uint8_t>(name)
+                    : s.template operand<const std::uint8_t>(operand++);
+  };
+  const auto a = input(plan.a_is_constant, "a") + at.i[0];
+  const auto b = input(plan.b_is_constant, "b") + at.i[1];
+  return {a, b, s.template operand<std::uint8_t>(operand) + at.i[2]};
+}
+
 // body(a, b, y, n): pointers to runs of at most `chunk` elements.
 template <class S, class Plan, class Body>
 void both(S& s, const Plan& plan, int chunk, Body body) {
   chunks(s, plan.nest, chunk, [&](const At<S>& at, int n) {
-    int operand = 0;
-    const auto input = [&](bool constant, const char* name) {
-      return constant ? s.template constant<const std::uint8_t>(name)
-                      : s.template operand<const std::uint8_t>(operand++);
-    };
-    const auto pa = input(plan.a_is_constant, "a") + at.i[0];
-    const auto pb = input(plan.b_is_constant, "b") + at.i[1];
-    body(pa, pb, s.template operand<std::uint8_t>(operand) + at.i[2], n);
+    const BinaryPtrs<S> p = operands_at(s, plan, at);
+    body(p.a, p.b, p.y, n);
   });
 }
 
@@ -307,6 +329,23 @@ void binary(S& s, const Plan& plan, Combine combine) {
     const auto b = repeats[1] ? s.broadcast_bytes("b_bytes", pb) : load(s, "b_bytes", pb, n);
     store(s, plan.nest, y, combine(a, b), n);
   });
+}
+
+// A sum whose second operand is one byte along the run: y could be where that is, so that compilers
+// would read and convert it for every vector.
+template <class S>
+void add_repeated(S& s, const AddPlan& plan) {
+  chunks_of_runs(
+      s, plan.nest, 4 * s.isa().lanes,
+      [&](const At<S>& at) {
+        const auto b = s.broadcast_bytes("b_bytes", operands_at(s, plan, at).b);
+        return addend_of_bytes(s, plan.factors, b);
+      },
+      [&](const At<S>& at, int n, const std::vector<typename S::F32>& addend) {
+        const BinaryPtrs<S> p = operands_at(s, plan, at);
+        const auto a = load(s, "a_bytes", p.a, n);
+        store(s, plan.nest, p.y, sum_with_addend(s, plan.factors, a, addend), n);
+      });
 }
 
 }  // namespace nest_detail
@@ -322,6 +361,7 @@ void add_kernel(S& s, const AddPlan& plan) {
                       });
     return;
   }
+  if (plan.nest.repeats[1] && !plan.nest.repeats[0]) return nest_detail::add_repeated(s, plan);
   nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
     return sum_of_bytes(s, plan.factors, nullptr, 0, a, b);
   });

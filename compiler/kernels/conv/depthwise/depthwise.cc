@@ -10,11 +10,15 @@
 
 namespace etch {
 
-bool is_depthwise(const ConvProblem& problem) {
+bool has_single_channels(const ConvProblem& problem) {
   const ConvGeometry& g = problem.geometry;
-  return g.direction == ConvDirection::kForward && g.group == g.in_channels &&
-         g.out_channels == g.in_channels && g.group > 1 && !problem.residual &&
-         problem.x.stride[1] == 1 && problem.y.stride[1] == bytes_of(problem.y.dtype);
+  return g.group == g.in_channels && g.out_channels == g.in_channels && g.group > 1 &&
+         !problem.residual && problem.x.stride[1] == 1 &&
+         problem.y.stride[1] == bytes_of(problem.y.dtype);
+}
+
+bool is_depthwise(const ConvProblem& problem) {
+  return problem.geometry.direction == ConvDirection::kForward && has_single_channels(problem);
 }
 
 std::unique_ptr<DepthwiseStep> make_depthwise_step(const ConvProblem& problem,

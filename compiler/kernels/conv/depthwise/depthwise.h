@@ -12,7 +12,10 @@ namespace etch {
 
 ETCH_PLAN_STEP(DepthwiseStep, DepthwisePlan, depthwise_kernel, kDivisible);
 
-// One input and one output channel per group, forward, channels last.
+// One input and one output channel per group, channels last, forward or transposed.
+bool has_single_channels(const ConvProblem& problem);
+
+// The same, forward.
 bool is_depthwise(const ConvProblem& problem);
 
 // Null when no output position has a tap: the matrix kernel knows how to do without.

@@ -28,6 +28,11 @@ std::string schedule_of(const IsaTraits& isa, const DepthwisePlan& plan) {
   return out;
 }
 
+// Elements of y from the first to the last of a run.
+std::int64_t extent_of(const DepthwiseRegion& r) {
+  return r.apart == 0 ? r.bytes : (r.bytes / r.apart - 1) * r.y_apart + r.apart;
+}
+
 // Rows are written in order and never before they have been read.
 std::vector<Overlap> overlaps_of(const ConvProblem& problem, const DepthwisePlan& plan) {
   const DepthwiseRegion& r = plan.regions.front();
@@ -36,7 +41,8 @@ std::vector<Overlap> overlaps_of(const ConvProblem& problem, const DepthwisePlan
   std::int64_t distance = std::numeric_limits<std::int64_t>::min();
   for (int row = 0; row < r.rows; row += r.rows_together) {
     const int last = std::min(row + r.rows_together, r.rows) - 1;
-    const std::int64_t written = r.y_offset + last * r.y_row + (r.cols - 1) * r.y_col + r.bytes;
+    const std::int64_t written =
+        r.y_offset + last * r.y_row + (r.cols - 1) * r.y_col + extent_of(r);
     distance = std::max(distance, written - (r.x_offset + row * r.x_row));
   }
   return {{1, 0, distance + problem.y.offset - problem.x.offset}};

@@ -17,10 +17,14 @@ struct Space {
   Axes3 axes;
   std::array<int, 3> kernel;
   int channels = 1;
+  bool to_bytes = false;  // what y consists of
 };
 
 Space space_of(const ConvProblem& problem) {
-  Space out{three_axes(problem), {}, static_cast<int>(problem.geometry.in_channels)};
+  Space out{three_axes(problem),
+            {},
+            static_cast<int>(problem.geometry.in_channels),
+            bytes_of(problem.y.dtype) == 1};
   for (std::size_t a = 0; a < 3; ++a) out.kernel[a] = static_cast<int>(out.axes.axis[a].kernel);
   return out;
 }
@@ -112,6 +116,12 @@ bool repeats_soon(const Space& space, const IsaTraits& isa, std::int64_t bytes) 
   return lanes <= std::max(kMostPixels * space.channels, kMostLanes);
 }
 
+// Whether pixels that are not next to each other in y are stored out of one chunk: whole ones, each
+// at once.
+bool stores_apart(const Space& space, const IsaTraits& isa) {
+  return space.to_bytes && space.channels % 8 == 0 && isa.byte_lanes() % space.channels == 0;
+}
+
 // Whether a row is one flat run of chunks, where their inputs are, and what is done at once.
 DepthwiseRegion with_runs(DepthwiseRegion region, const Space& space, const IsaTraits& isa,
                           const Segment& col) {
@@ -119,19 +129,26 @@ DepthwiseRegion with_runs(DepthwiseRegion region, const Space& space, const IsaT
   const int channels = space.channels;
   const std::int64_t x_pixel = col.advance * space.axes.x_stride[2];
   const std::int64_t bytes = col.count * channels;
-  const bool in_a_row = space.axes.y_stride[2] == channels && repeats_soon(space, isa, bytes);
+  const std::int64_t y_pixel = col.step * space.axes.y_stride[2];
+  const bool in_a_row = y_pixel == channels && repeats_soon(space, isa, bytes);
   const bool whole = x_pixel == channels || channels % full == 0;
   const bool composed = in_a_row && !whole && composes(space, isa, bytes, region.taps.size());
-  const bool flat = in_a_row && (whole || composed);
+  const bool apart = !in_a_row && whole && stores_apart(space, isa);
+  const bool flat = (in_a_row && (whole || composed)) || apart;
   region.cols = flat ? 1 : static_cast<int>(col.count);
   region.x_col = flat ? 0 : x_pixel;
-  region.y_col = flat ? 0 : space.axes.y_stride[2];
+  region.y_col = flat ? 0 : y_pixel;
   region.bytes = flat ? static_cast<int>(bytes) : channels;
   const int chunks = region.bytes / full;
   const int pixels = flat ? std::lcm(channels, full) / channels : 0;  // per period
   region.period = flat ? pixels * channels / full : chunks + 1;
   region.x_period = pixels * x_pixel;
   if (region.period > chunks) region.period = chunks + 1;
+  region.y_period = apart ? pixels * y_pixel : std::int64_t{region.period} * full;
+  if (apart) {
+    region.apart = channels;
+    region.y_apart = y_pixel;
+  }
   if (composed) {
     region.piece = channels;
     region.x_piece = x_pixel;
@@ -144,6 +161,11 @@ DepthwiseRegion with_runs(DepthwiseRegion region, const Space& space, const IsaT
   return region;
 }
 
+// The lowest position that the first output of a segment reads.
+std::int64_t first_input(const Segment& segment) {
+  return std::ranges::min(segment.taps, {}, &SegmentTap::input).input;
+}
+
 // Where the pixels of a region are.
 DepthwiseRegion place_of(const Space& space, const Segments3& at) {
   DepthwiseRegion region;
@@ -152,12 +174,12 @@ DepthwiseRegion place_of(const Space& space, const Segments3& at) {
   const bool has_taps = std::ranges::none_of(at, [](const Segment* s) { return s->taps.empty(); });
   for (std::size_t a = 0; a < 3; ++a) {
     region.y_offset += at[a]->first * space.axes.y_stride[a];
-    if (has_taps) region.x_offset += at[a]->taps.front().input * space.axes.x_stride[a];
+    if (has_taps) region.x_offset += first_input(*at[a]) * space.axes.x_stride[a];
   }
   region.x_plane = at[0]->advance * space.axes.x_stride[0];
-  region.y_plane = space.axes.y_stride[0];
+  region.y_plane = at[0]->step * space.axes.y_stride[0];
   region.x_row = at[1]->advance * space.axes.x_stride[1];
-  region.y_row = space.axes.y_stride[1];
+  region.y_row = at[1]->step * space.axes.y_stride[1];
   return region;
 }
 
@@ -229,7 +251,7 @@ std::optional<PlannedDepthwise> plan_depthwise(const ConvProblem& problem, const
   out.plan.y_image = problem.y.stride[0] / bytes_of(problem.y.dtype);
   std::array<std::vector<Segment>, 3> segments;
   for (std::size_t a = 0; a < 3; ++a) {
-    segments[a] = plan_segments(space.axes.axis[a], ConvDirection::kForward,
+    segments[a] = plan_segments(space.axes.axis[a], problem.geometry.direction,
                                 space.axes.halo_begin[a], space.axes.halo_end[a]);
   }
   for (const Segment& plane : segments[0]) {

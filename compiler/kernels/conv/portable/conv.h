@@ -39,14 +39,17 @@ extern ETCH_CONV_KERNEL(Recorder);
 extern ETCH_CONV_KERNEL(NativeStage);
 extern ETCH_CONV_KERNEL(Audit);
 
-// The kernel for any problem. Operand 0 is x, then comes the residual if there is one, then y.
-// Fills plan, constants, macs, facts and overlaps; the caller sets names. Its tiles are those of
-// `tuning` if that names them.
+// The kernel for any problem. Operand 0 is x, then come the residual if there is one, scratch
+// memory if lanes_of_terms() says so, and y. Fills plan, constants, macs, facts and overlaps; the
+// caller sets names. Its tiles are those of `tuning` if that names them.
 struct MadeConv {
   std::unique_ptr<ConvStep> step;
   std::string refusal;  // why there is none: the tuning file's choice cannot be had
 };
-MadeConv make_conv_step(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning);
+MadeConv make_conv_step(ConvProblem problem, const IsaTraits& isa, const Tuning& tuning);
+
+// How many int32 of scratch memory the step takes as an operand before y; 0: none.
+std::int64_t lanes_of_terms(const ConvPlan& plan);
 
 // What the products of the plan take from every x. With a zero point at run time the caller takes
 // it from the zero point, too.

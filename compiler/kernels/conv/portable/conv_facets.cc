@@ -7,7 +7,9 @@
 namespace etch {
 
 bool ConvStep::prefetch_weights() {
-  if (plan.order != LoopOrder::kChannelsOutside || plan.operands.start >= 0) return false;
+  const ConvOperands& operands = plan.operands;
+  if (plan.order != LoopOrder::kChannelsOutside || operands.start >= 0 || operands.row_terms >= 0)
+    return false;
   plan.prefetch = true;
   schedule += ", prefetches";
   return true;

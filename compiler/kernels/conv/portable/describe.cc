@@ -31,7 +31,7 @@ std::vector<Overlap> overlaps_of(const ConvProblem& problem, const ConvPlan& pla
                         !r.runs.empty();
   if (!in_order) return {};
   const std::int64_t channels = problem.geometry.out_channels;
-  const int y = plan.add ? 2 : 1;
+  const int y = plan.operands.y;
   const std::int64_t from_x = overlap_distance(r, channels, {r.x_offset, r.x_row, r.x_col});
   std::vector<Overlap> out = {{y, 0, from_x + problem.y.offset - problem.x.offset}};
   if (!plan.add) return out;
@@ -47,6 +47,10 @@ Description describe_conv(const ConvProblem& problem, const PlannedConv& conv) {
   out.macs = problem.macs();
   out.schedule = describe_tiles(conv.plan);
   if (conv.from_file) out.facts.emplace_back("tile, loops and unrolling come from a tuning file");
+  if (problem.shared_addend != 0) {
+    out.facts.push_back(cat("weights minus zero point need 9 bits: int8, and ",
+                            problem.shared_addend, " times the sum of each pixel"));
+  }
   if (conv.parts.count > 1) out.facts.push_back(parts_fact(conv));
   out.overlaps = overlaps_of(problem, conv.plan);
   return out;

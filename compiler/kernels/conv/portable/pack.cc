@@ -33,6 +33,11 @@ int channel_at(const Source& from, const ChannelBlock& block, int b, int v, int 
 
 // ---- weights ----
 
+int packed_weight(const Source& from, int m, const KByte& at, int part) {
+  const int w = from.problem.weight(m, at.first, at.second);
+  return from.isa.weight_form == WeightForm::kS8x4 ? from.conv.parts.of(w, part) : w;
+}
+
 void pack_block(const Source& from, const ChannelBlock& block, const RegionTaps& taps, int g,
                 std::vector<std::byte>& out) {
   LaneWeights lanes(static_cast<std::size_t>(from.isa.lanes));
@@ -43,10 +48,9 @@ void pack_block(const Source& from, const ChannelBlock& block, const RegionTaps&
         for (int lane = 0; lane < from.isa.lanes; ++lane) {
           const int m = channel_at(from, block, b, v, lane, g);
           for (std::size_t i = 0; i < 4; ++i) {
-            const auto [tap, c] = taps.k[k0 + i];
-            const int w = m >= 0 && tap >= 0 ? from.problem.weight(m, tap, c) : 0;
+            const bool inside = m >= 0 && taps.k[k0 + i].first >= 0;
             lanes[static_cast<std::size_t>(lane)][i] =
-                from.isa.weight_form == WeightForm::kS8x4 ? from.conv.parts.of(w, part) : w;
+                inside ? packed_weight(from, m, taps.k[k0 + i], part) : 0;
           }
         }
         if (block.form == BlockForm::kLanes) {

@@ -7,6 +7,7 @@
 
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/portable/shared_addend.h"
 #include "compiler/kernels/conv/regions.h"
 #include "compiler/kernels/conv/tap_grids.h"
 #include "compiler/kernels/conv/tiles.h"
@@ -237,6 +238,10 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
     out.plan.operands.y = 2;
   }
   out.plan.operands = problem.run_time ? problem.run_time->operands : out.plan.operands;
+  if (problem.shared_addend != 0) {
+    out.plan.operands.row_terms = out.plan.operands.y++;
+    out.plan.terms = terms_of_pixels(problem, isa);
+  }
   out.plan.axes = loops_around(problem);
   for (PlannedRegion& each : plan_regions(problem, out.parts)) {
     out.plan.regions.push_back(std::move(each.region));

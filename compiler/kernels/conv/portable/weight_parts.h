@@ -1,4 +1,5 @@
-// Weights wider than int8 as a sum of int8 parts, each of which is issued as a tap of its own.
+// Weights wider than int8 as a sum of int8 parts, each of which is issued as a tap of its own, and
+// of what all of them have in common (shared_addend.h), which is not.
 #pragma once
 
 #include "compiler/kernels/conv/problem.h"
@@ -8,7 +9,8 @@ namespace etch {
 
 struct WeightParts {
   int count = 1;
-  // The parts 0, 1, ... of a weight add up to it.
+  int shared = 0;
+  // The parts 0, 1, ... of a weight and `shared` add up to it.
   int of(int weight, int part) const;
 };
 

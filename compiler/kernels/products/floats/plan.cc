@@ -8,6 +8,7 @@
 #include "compiler/base/check.h"
 #include "compiler/kernels/products/general.h"
 #include "compiler/lower/arguments.h"
+#include "runtime/etch_float_depthwise_planes.h"
 #include "runtime/etch_float_planes.h"
 
 namespace etch {

@@ -1,0 +1,167 @@
+// Tiles of float sums in registers, a few pixels times a few vectors of columns, and how a tile
+// ends: factors, what is added, ReLU. Convolutions and products (etch_float_products.h,
+// etch_float_planes.h) sum into them.
+// C++17, freestanding, no heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float_lanes.h"
+#include "etch_vector.h"
+
+namespace etch {
+namespace rt {
+
+// y = fl(fl(alpha * sum) + fl(beta * c)); c belongs to a column, a row (position on the last axis),
+// both or neither. Nothing to add is -0, which changes nothing. With relu 1, 0 stands for what is
+// below 0.
+struct FloatEnd {
+  float alpha, beta;
+  ptrdiff_t c_row, c_column;  // c_column is 0 or 1 unless c has gaps
+  int32_t relu;
+};
+
+// `pixels` times `count` vectors of sums.
+template <int lanes, int count, int pixels>
+struct Tile {
+  Columns<lanes, count> first;
+  Tile<lanes, count, pixels - 1> rest;
+};
+template <int lanes, int count>
+struct Tile<lanes, count, 1> {
+  Columns<lanes, count> first;
+};
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void clear(Tile<lanes, count, pixels>& tile) {
+  clear(tile.first);
+  if constexpr (pixels > 1) clear(tile.rest);
+}
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                            const float* w) {
+  add_scaled(tile.first, x, w);
+  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+}
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_products(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                              const float* w) {
+  add_products(tile.first, x, w);
+  if constexpr (pixels > 1) add_products(tile.rest, x + x_pixel, x_pixel, w);
+}
+
+// Pixels per tile of `count` vectors: their sums fill the registers of AVX-512, or half of the 16
+// that others have.
+static constexpr int tile_pixels(int count) {
+  const int sums = kFloatLanes == 16 ? 24 : 8;
+  return sums / count < 8 ? sums / count : 8;
+}
+
+// 0 for what is below 0.
+template <int lanes>
+ETCH_INLINE Floats<lanes> not_negative(const Floats<lanes>& x) {
+  const Floats<lanes> zero = all_lanes<lanes>(0.0f);
+  return choose(below(x, zero), zero, x);
+}
+
+// One vector of results.
+template <int lanes>
+ETCH_INLINE void finish(const Floats<lanes>& sums, const FloatEnd& end, const float* c, float* y,
+                        ptrdiff_t y_channel) {
+  Floats<lanes> added = all_lanes<lanes>(*c);
+  if (end.c_column == 1) {
+    added = load<lanes>(c);
+  } else if (end.c_column != 0) {
+    float each[static_cast<size_t>(lanes)];
+    for (int i = 0; i < lanes; ++i) each[i] = c[i * end.c_column];
+    added = load<lanes>(each);
+  }
+  Floats<lanes> result =
+      sum(product(sums, all_lanes<lanes>(end.alpha)), product(added, all_lanes<lanes>(end.beta)));
+  if (end.relu != 0) result = not_negative(result);
+  if (y_channel == 1) {
+    store(y, result);
+    return;
+  }
+  float each[static_cast<size_t>(lanes)];
+  store(each, result);
+  for (int i = 0; i < lanes; ++i) y[i * y_channel] = each[i];
+}
+
+// The usual end: no factors, columns side by side with one c each (or one for all).
+ETCH_INLINE bool is_plain(const FloatEnd& end, ptrdiff_t y_channel) {
+  return end.alpha == 1.0f && end.beta == 1.0f && end.c_row == 0 && is_dense(end.c_column) &&
+         y_channel == 1;
+}
+
+template <bool relu, int lanes, int count>
+ETCH_INLINE void finish_plain(const Columns<lanes, count>& sums, const Columns<lanes, count>& c,
+                              float* y) {
+  const Floats<lanes> result = sum(sums.first, c.first);
+  store(y, relu ? not_negative(result) : result);
+  if constexpr (count > 1) finish_plain<relu>(sums.rest, c.rest, y + lanes);
+}
+
+template <bool relu, int lanes, int count, int pixels>
+ETCH_INLINE void finish_plain(const Tile<lanes, count, pixels>& tile,
+                              const Columns<lanes, count>& c, float* y, ptrdiff_t y_pixel) {
+  finish_plain<relu>(tile.first, c, y);
+  if constexpr (pixels > 1) finish_plain<relu>(tile.rest, c, y + y_pixel, y_pixel);
+}
+
+template <int lanes, int count>
+ETCH_INLINE void load_columns(Columns<lanes, count>& x, const float* p, ptrdiff_t step) {
+  x.first = load_or_repeat<lanes>(p, step);
+  if constexpr (count > 1) load_columns(x.rest, p + lanes * step, step);
+}
+
+// Any other end, from memory: one function for tiles of all sizes keeps the code small.
+template <int lanes>
+static inline void finish_stored(const float* sums, int32_t pixels, int32_t count,
+                                 const FloatEnd& end, const float* c, float* y, ptrdiff_t y_pixel,
+                                 ptrdiff_t y_channel) {
+  for (int32_t p = 0; p < pixels; ++p) {
+    for (int32_t v = 0; v < count; ++v) {
+      const ptrdiff_t column = static_cast<ptrdiff_t>(v) * lanes;
+      finish(load<lanes>(sums), end, c + p * end.c_row + column * end.c_column,
+             y + p * y_pixel + column * y_channel, y_channel);
+      sums += lanes;
+    }
+  }
+}
+
+template <int lanes, int count>
+ETCH_INLINE void store_sums(const Columns<lanes, count>& x, float* p) {
+  store(p, x.first);
+  if constexpr (count > 1) store_sums(x.rest, p + lanes);
+}
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void store_sums(const Tile<lanes, count, pixels>& tile, float* p) {
+  store_sums(tile.first, p);
+  if constexpr (pixels > 1) store_sums(tile.rest, p + count * lanes);
+}
+
+template <int lanes, int count, int pixels>
+ETCH_INLINE void finish(const Tile<lanes, count, pixels>& tile, const FloatEnd& end, const float* c,
+                        float* y, ptrdiff_t y_pixel, ptrdiff_t y_channel) {
+  if (!is_plain(end, y_channel)) {
+    float sums[static_cast<size_t>(lanes * count * pixels)];
+    store_sums(tile, sums);
+    finish_stored<lanes>(sums, pixels, count, end, c, y, y_pixel, y_channel);
+    return;
+  }
+  Columns<lanes, count> added;
+  load_columns(added, c, end.c_column);
+  if (end.relu != 0) {
+    finish_plain<true>(tile, added, y, y_pixel);
+  } else {
+    finish_plain<false>(tile, added, y, y_pixel);
+  }
+}
+
+}  // namespace rt
+}  // namespace etch

@@ -1,0 +1,147 @@
+// Depthwise convolutions of 16-bit activations: one input and one output channel per group, with
+// the sums and the requantization of etch_words.h. Channels are neighbours in x and y, and lanes of
+// vectors. Weights are 16-bit words less their zero point, w[position * channels + channel].
+// C++17, freestanding, no heap, no state.
+#pragma once
+
+#include "etch_words.h"
+
+namespace etch {
+namespace rt {
+
+// sum += x * w of neighbouring channels; wraps.
+template <class T>
+ETCH_INLINE void add_words(Words<1>& sum, const T* x, int32_t flip, const int16_t* w) {
+  const int32_t word = static_cast<int16_t>(static_cast<uint16_t>(*x) ^ flip);
+  sum.v += static_cast<uint32_t>(word * *w);
+}
+// The other halves of pairs are 0.
+#if defined(__GNUC__) && defined(__SSE4_1__)
+template <class T>
+ETCH_INLINE void add_words(Words<4>& sum, const T* x, int32_t flip, const int16_t* w) {
+  const __m128i words = _mm_xor_si128(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)),
+                                      _mm_set1_epi16(static_cast<int16_t>(flip)));
+  const __m128i by = _mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(w)));
+  sum.v = _mm_add_epi32(sum.v, _mm_madd_epi16(_mm_cvtepu16_epi32(words), by));
+}
+#endif
+#if defined(__GNUC__) && defined(__AVX2__)
+template <class T>
+ETCH_INLINE void add_words(Words<8>& sum, const T* x, int32_t flip, const int16_t* w) {
+  const __m128i words = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)),
+                                      _mm_set1_epi16(static_cast<int16_t>(flip)));
+  const __m256i by = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
+  sum.v = _mm256_add_epi32(sum.v, _mm256_madd_epi16(_mm256_cvtepu16_epi32(words), by));
+}
+#endif
+#if defined(__GNUC__) && defined(__AVX512BW__)
+template <class T>
+ETCH_INLINE void add_words(Words<16>& sum, const T* x, int32_t flip, const int16_t* w) {
+  const __m256i words = _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)),
+                                         _mm256_set1_epi16(static_cast<int16_t>(flip)));
+  const __m512i by =
+      _mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w)));
+  sum.v =
+      _mm512_add_epi32(sum.v, _mm512_madd_epi16(_mm512_maskz_cvtepu16_epi32(0xffff, words), by));
+}
+#endif
+
+template <int lanes, int count, class T>
+ETCH_INLINE void add_words(WordColumns<lanes, count>& sums, const T* x, int32_t flip,
+                           const int16_t* w) {
+  add_words(sums.first, x, flip, w);
+  if constexpr (count > 1) add_words(sums.rest, x + lanes, flip, w + lanes);
+}
+template <int lanes, int count, int pixels, class T>
+ETCH_INLINE void add_words(WordTile<lanes, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
+                           int32_t flip, const int16_t* w) {
+  add_words(tile.first, x, flip, w);
+  if constexpr (pixels > 1) add_words(tile.rest, x + x_pixel, x_pixel, flip, w);
+}
+
+// finish_words() of `columns` neighbouring channels.
+template <int columns, int pixels, class T>
+ETCH_INLINE void finish_neighbours(const int32_t* sums, const WordEnd& end, const WordRow<T>& row,
+                                   T* y, ptrdiff_t y_pixel) {
+#if defined(ETCH_WIDE_WORDS)
+  if constexpr (columns % kWideLanes == 0) {
+    for (int32_t c = 0; c < columns; c += kWideLanes)
+      finish_wide(sums + c, pixels, columns, end, row.scale + c, row.columns, y + c, y_pixel);
+    return;
+  }
+#endif
+  for (int32_t p = 0; p < pixels; ++p) {
+    for (int32_t c = 0; c < columns; ++c) {
+      const int32_t* const scale = row.scale + c;
+      const int64_t q = scaled_word(sums[p * columns + c], scale[0], scale[row.columns],
+                                    scale[2 * row.columns], scale[3 * row.columns]);
+      y[p * y_pixel + c] = limited_word<T>(q, end);
+    }
+  }
+}
+
+template <int lanes, int count, int pixels, class T>
+static inline void depthwise_word_tile(const FloatConvShape& s, const WordEnd& end,
+                                       const WordRow<T>& row, const int16_t* w,
+                                       const Window& window, int32_t out) {
+  const ConvAxis& axis = s.axis[s.along];
+  WordColumns<lanes, count> first;
+  start(first, row.bias);
+  if (end.corrected != 0) {
+    for_each_tap(s.axis, window, [&](ptrdiff_t, int32_t tap) {
+      subtract(first, row.taken_off + tap * row.columns);
+    });
+  }
+  WordTile<lanes, count, pixels> tile;
+  repeat(tile, first);
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
+    add_words(tile, row.x + at, axis.stride * axis.x_step, end.flip, w + tap * row.columns);
+  });
+  int32_t sums[static_cast<size_t>(lanes * count * pixels)];
+  ETCH_MEMCPY(sums, &tile, sizeof sums);
+  finish_neighbours<lanes * count, pixels>(sums, end, row, row.y + out * axis.y_step, axis.y_step);
+}
+
+// `channels` channels of all positions on the axis of tiles.
+template <int lanes, int count, class T>
+static inline void depthwise_word_channels(const FloatConvShape& s, const WordEnd& end,
+                                           WordRow<T> row, const int16_t* w, Interior interior,
+                                           int32_t channels, Window window) {
+  constexpr int32_t kColumns = lanes * count;
+  for (; channels >= kColumns; channels -= kColumns) {
+    for_each_tile<(lanes > 1 ? 4 : 1)>(s, interior, window, [&](int32_t out, auto width) {
+      depthwise_word_tile<lanes, count, decltype(width)::value>(s, end, row, w, window, out);
+    });
+    w += kColumns;
+    row.x += kColumns;
+    row.taken_off += end.corrected * kColumns;
+    row.bias += kColumns;
+    row.scale += kColumns;
+    row.y += kColumns;
+  }
+  if constexpr (count > 1) {
+    depthwise_word_channels<lanes, 1>(s, end, row, w, interior, channels, window);
+  } else if constexpr (lanes > 1) {
+    depthwise_word_channels<narrower(lanes), 1>(s, end, row, w, interior, channels, window);
+  }
+}
+
+// `taken_off` has a row of all channels per position of the kernel.
+template <class T>
+static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                   const int16_t* w, const int32_t* taken_off, const int32_t* bias,
+                                   const int32_t* scale, T* y) {
+  constexpr int kCount = kWordLanes > 1 ? 2 : 1;
+  const Interior interior = interior_of(s.axis[s.along], false);
+  for (int32_t n = 0; n < s.batch; ++n) {
+    for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
+      const WordRow<T> row{
+          x + n * s.x_image,        nullptr, s.group, taken_off, bias, scale, s.group,
+          y + n * s.y_image + y_row};
+      depthwise_word_channels<kWordLanes, kCount>(s, end, row, w, interior, s.group, window);
+    });
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
