@@ -29,7 +29,7 @@ class Product:
         self.w_scale = np.broadcast_to(np.asarray(w_scale, F).reshape(-1), (len(rows),))
 
     def intervals(self, part=slice(None)):
-        """Of the accumulators over a part of the rows, but for the bias: for each channel the least and the greatest."""
+        """Of the accumulators over a part of the rows, without the bias: for each channel the least and the greatest."""
         a, b = (self.rows[:, part] * (end - int(self.x.zero[0])) for end in INT_RANGE[self.x.dtype])
         return np.stack([np.minimum(a, b).sum(axis=1), np.maximum(a, b).sum(axis=1)], axis=1)
 
