@@ -63,6 +63,7 @@ void add_low(std::vector<AssemblyFunction>& out) {
       for (const int bytes : {1, 9, 65, 300}) {
         for (const int runs : {1, 3, 70'000})
           out.push_back(low_tile({pixels, 16, bytes, runs, 500, 5, sums}));
+        out.push_back(low_tile({pixels, 16, bytes, 1, 600, 5, sums}));
       }
     }
   }

@@ -247,9 +247,10 @@ AssemblyFunction mla_tile(const MlaTile& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 4 && tile.out.result != Result::kFloat);
   ETCH_CHECK((tile.pixels - 1) * tile.x_step <= kMostMlaReach);
   AssemblyFunction out;
-  out.name =
-      cat("mla_tile_", tile.pixels, "x2_s", tile.x_step, "_", tile.run_bytes, "b_", tile.runs, "r",
-          tile.runs > 1 ? tile.run_step : 0, "_m", tile.channels, dsp_suffix(tile.out));
+  // One run has no step, whatever the layer has: equal names mean equal functions.
+  const std::int64_t run_step = tile.runs > 1 ? tile.run_step : 0;
+  out.name = cat("mla_tile_", tile.pixels, "x2_s", tile.x_step, "_", tile.run_bytes, "b_",
+                 tile.runs, "r", run_step, "_m", tile.channels, dsp_suffix(tile.out));
   out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(tile.runs, "run"), " of ",
                     counted(tile.run_bytes, "element"), " of K, ",
                     counted(tile.channels, "channel"), ", two at a time.");
@@ -258,7 +259,7 @@ AssemblyFunction mla_tile(const MlaTile& tile) {
   out.lines = Tile(tile).lines();
   out.fallback =
       cat("rt::mla_tile(x, stream, y, zero_points, ", tile.pixels, ", ", tile.x_step, ", {",
-          tile.run_bytes, ", ", tile.runs, ", ", tile.run_step, tile.planar ? ", true" : "", "}, ",
+          tile.run_bytes, ", ", tile.runs, ", ", run_step, tile.planar ? ", true" : "", "}, ",
           tile.channels, ", ", dsp_store_text(tile.out), ");");
   out.stack = kSavedBytes + kFrame;
   return out;
