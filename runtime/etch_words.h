@@ -279,16 +279,39 @@ static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t cou
   }
 }
 
+// The sum of `count` elements of x, `step` apart, modulo 2^32.
+template <class T>
+ETCH_INLINE uint32_t sum_of_words(const T* x, int32_t count, ptrdiff_t step, int32_t flip) {
+  uint32_t sum = 0;
+  int32_t c = 0;
+#if defined(__GNUC__) && defined(__SSE4_1__)
+  if (step == 1) {
+    __m128i sums = _mm_setzero_si128();
+    for (; c + 8 <= count; c += 8) {
+      const __m128i words = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + c)),
+                                          _mm_set1_epi16(static_cast<int16_t>(flip)));
+      sums = _mm_add_epi32(sums, _mm_madd_epi16(words, _mm_set1_epi16(1)));
+    }
+    sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0x4e));
+    sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0xb1));
+    sum = static_cast<uint32_t>(_mm_cvtsi128_si32(sums));
+  }
+#endif
+  for (; c < count; ++c) {
+    const int32_t word = static_cast<uint16_t>(x[c * step]) ^ flip;
+    sum += static_cast<uint32_t>(static_cast<int16_t>(word));
+  }
+  return sum;
+}
+
 // The sum of x over the window, modulo 2^32.
 template <class T>
 static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_t flip,
                                      const WordPart& part, const Window& window) {
   uint32_t sum = 0;
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
-    for (int32_t c = part.first; c < part.end; ++c) {
-      const int32_t word = static_cast<uint16_t>(x[at + c * s.x_channel]) ^ flip;
-      sum += static_cast<uint32_t>(static_cast<int16_t>(word));
-    }
+    sum +=
+        sum_of_words(x + at + part.first * s.x_channel, part.end - part.first, s.x_channel, flip);
   });
   return sum;
 }
