@@ -40,6 +40,8 @@ add_library(etch_test_support STATIC ${test_support})
 target_compile_options(etch_test_support PRIVATE $<$<CONFIG:Release>:-O1>)
 target_link_libraries(etch_test_support PUBLIC
   etch_cli etch_onnx_proto nlohmann_json::nlohmann_json OpenSSL::Crypto GTest::gtest)
+etch_group_tests(etch_test_support ${test_support})  # cmake/unity.cmake
+set_target_properties(etch_test_support PROPERTIES UNITY_BUILD ${ETCH_UNITY} UNITY_BUILD_MODE GROUP)
 set_source_files_properties(tests/support/paths.cc PROPERTIES COMPILE_DEFINITIONS
   "ETCH_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";ETCH_BINARY=\"$<TARGET_FILE:etch>\"")
 
@@ -49,6 +51,8 @@ function(etch_add_tests area)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE etch_test_support etch_test_options)
   add_dependencies(${target} etch)
+  etch_group_tests(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ETCH_UNITY} UNITY_BUILD_MODE GROUP)
   if(area STREQUAL unit)
     target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <algorithm> <any> <array> <cmath> <cstdint> <cstring>
       <filesystem> <fstream> <functional> <map> <memory> <numeric> <optional> <random> <set> <span> <string>
@@ -84,6 +88,8 @@ if(NOT ETCH_TEST_SAMPLE STREQUAL "")
   endif()
   target_link_libraries(etch_sample_tests PRIVATE etch_test_support etch_test_options)
   add_dependencies(etch_sample_tests etch)
+  etch_group_tests(etch_sample ${all_tests})  # all, so that the groups are those of other builds, with fewer files
+  set_target_properties(etch_sample_tests PROPERTIES UNITY_BUILD ${ETCH_UNITY} UNITY_BUILD_MODE GROUP)
   return()
 endif()
 

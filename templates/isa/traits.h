@@ -66,6 +66,7 @@ struct IsaTraits {
   bool vectorized = true;             // false: plain C++, which a compiler may vectorize itself
   Objective objective = Objective::kBalanced;  // set per compilation, not by a target
 
+  bool starts_two = false;  // a load starts together with a multiplication: tiles of kDsp alternate
   Assembly assembly = Assembly::kNone;  // copies padded rows, kMve of depthwise ones: no halo
 
   // The folder and namespace of its verbs.

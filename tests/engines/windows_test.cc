@@ -190,14 +190,8 @@ TEST_P(WidePadsEmulated, Agree) {
   }
 }
 
-// Targets: one for each kind of kernels in assembly.
 INSTANTIATE_TEST_SUITE_P(Targets, WidePadsEmulated,
-                         testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
-                         [](const auto& each) {
-                           std::string name = each.param;
-                           name[name.find('-')] = '_';
-                           return name;
-                         });
+                         testing::ValuesIn(one_for_each_assembly_but({})), name_of_target);
 
 }  // namespace
 }  // namespace etch

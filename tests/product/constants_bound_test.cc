@@ -14,7 +14,7 @@
 namespace etch {
 namespace {
 
-std::int64_t constant_bytes(const Program& program) {
+std::int64_t bytes_of_constants(const Program& program) {
   std::int64_t out = 0;
   for (const auto& step : program.steps) {
     for (const ConstantArray& constant : step->constants) out += std::ssize(constant.bytes);
@@ -102,7 +102,7 @@ TEST(ConstantsBound, HoldsForSingleLayers) {
         const Case each = conv_case(layer.shape, Scaling::kTypical, layer.name, dice);
         const auto program = compiled(each, isa->name);
         ASSERT_NE(program, nullptr) << layer.name;
-        EXPECT_LE(static_cast<double>(constant_bytes(*program)), bound_of(layer.shape, *isa))
+        EXPECT_LE(static_cast<double>(bytes_of_constants(*program)), bound_of(layer.shape, *isa))
             << layer.name << " seed " << seed << " on " << isa->name;
       }
     }

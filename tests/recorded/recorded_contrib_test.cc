@@ -73,7 +73,7 @@ std::int64_t differences(const Tensor& got, const Tensor& expected, float tolera
   return count;
 }
 
-void replay(const fs::path& folder) {
+void expect_recorded(const fs::path& folder) {
   Sink sink;
   const auto bytes = read_model_file((folder / "model.onnx").string(), {}, sink);
   ASSERT_TRUE(bytes);
@@ -107,7 +107,7 @@ TEST(RecordedContrib, ReferencesEqualOnnxRuntime) {
   EXPECT_GE(folders.size(), 300U);
   for (const fs::path& folder : folders) {
     SCOPED_TRACE(folder.filename().string());
-    replay(folder);
+    expect_recorded(folder);
   }
 }
 

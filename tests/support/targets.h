@@ -30,6 +30,10 @@ std::vector<const char*> targets_where(bool (*wanted)(const IsaTraits&));
 // in assembly, which the Native stage runs in their portable form.
 std::vector<const IsaTraits*> plans();
 
+// The names of the cross targets that are the first with their kind of kernels in assembly, but
+// those that are left out.
+std::vector<const char*> one_for_each_assembly_but(std::initializer_list<LeftOut> left_out);
+
 // The name of a test on a target: "avx2", "cortex_m4".
 std::string name_of_target(const testing::TestParamInfo<const char*>& each);
 

@@ -55,7 +55,7 @@ bool on_image(const ConvAxis& axis, std::int64_t position, std::int64_t tap) {
   return input >= 0 && input < axis.in;
 }
 
-using Taps = std::vector<int>;
+using TapNumbers = std::vector<int>;
 
 // The taps that one tile multiplies each of its pixels with, and how often.
 class TileTaps {
@@ -64,8 +64,8 @@ class TileTaps {
       : grid_(grid), pattern_(pattern_of(grid, rows, cols)), cols_(cols.size) {}
 
   // In order; a tap whose weights and bytes of x do not belong together counts as -1.
-  Taps of(int row, int col) const {
-    Taps out;
+  TapNumbers of(int row, int col) const {
+    TapNumbers out;
     for (const TileRun& run : pattern_.runs) {
       if (!run.pixels.has(row, col)) continue;
       for (int repeat = 0; repeat < run.k.repeat; ++repeat) {
@@ -103,7 +103,7 @@ void expect_exact(const TapGrid& grid, const ConvAxis& h, const ConvAxis& w, con
   const auto sets = tap_sets(grid);
   for (int r = 0; r < rows.size; ++r) {
     for (int c = 0; c < cols.size; ++c) {
-      Taps expected;
+      TapNumbers expected;
       for (int tap = 0; tap < h.kernel * w.kernel; ++tap) {
         if (on_image(h, rows.first + r, tap / w.kernel) &&
             on_image(w, cols.first + c, tap % w.kernel))

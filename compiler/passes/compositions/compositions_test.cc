@@ -1,76 +1,20 @@
 // Operators of ai.onnx that are written as others: results by the references of their parts against
-// values worked out by hand or by the specification's examples, and what is refused.
+// values worked out by hand or by the specification's examples, and what is refused. Those of
+// images are in windows_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "compiler/base/text.h"
-#include "compiler/ops/evaluate.h"
-#include "tests/support/model_builder.h"
+#include "tests/support/one_operator.h"
 #include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
-
-using AttributeMap = std::map<std::string, Attribute>;
-
-// A model of one node; inputs from `constants` on are initializers.
-class OneOperator {
- public:
-  OneOperator(std::string op, std::int64_t opset) : op_(std::move(op)), model_(opset) {}
-
-  OneOperator& input(const Tensor& tensor) {
-    model_.input(next(), tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()});
-    inputs_.push_back(tensor);
-    return *this;
-  }
-  OneOperator& constant(const Tensor& tensor) {
-    model_.initializer(next(), tensor);
-    return *this;
-  }
-  OneOperator& omitted() {
-    names_.emplace_back();
-    return *this;
-  }
-  OneOperator& attribute(const std::string& name, Attribute value) {
-    attributes_.insert_or_assign(name, std::move(value));
-    return *this;
-  }
-
-  std::vector<Tensor> outputs(std::size_t count = 1) {
-    Sink sink;
-    const auto graph = load(finished(count), sink);
-    EXPECT_TRUE(graph) << errors_of(sink);
-    return graph ? evaluate(*graph, inputs_) : std::vector<Tensor>(count);
-  }
-  Tensor output() { return outputs().at(0); }
-  std::string errors() {
-    Sink sink;
-    EXPECT_FALSE(load(finished(1), sink));
-    return errors_of(sink);
-  }
-
- private:
-  std::string next() {
-    names_.push_back(cat("x", names_.size()));
-    return names_.back();
-  }
-  const ModelBuilder& finished(std::size_t count) {
-    std::vector<std::string> outputs;
-    for (std::size_t i = 0; i < count; ++i) outputs.push_back(cat("y", i));
-    model_.node(op_, names_, outputs, attributes_);
-    for (const std::string& each : outputs) model_.output(each);
-    return model_;
-  }
-
-  std::string op_;
-  ModelBuilder model_;
-  std::vector<std::string> names_;
-  std::vector<Tensor> inputs_;
-  AttributeMap attributes_;
-};
 
 Tensor boolean(Shape shape, const std::vector<std::uint8_t>& values) {
   Tensor out(DType::kBool, std::move(shape));
@@ -268,22 +212,6 @@ TEST(Compositions, RefusalsAreOfWhatIsWrong) {
             "model: error[E-SHAPE]: node #0 (SwiGLU): shapes [2] and [3] must be equal\n");
 }
 
-TEST(Compositions, WindowsOfLpPoolAndMaxPool) {
-  OneOperator pool("LpPool", 18);
-  pool.input(f32({1, 1, 3}, {3, 4, 12})).attribute("kernel_shape", Ints{2});
-  EXPECT_EQ(pool.output(), f32({1, 1, 2}, {5, std::sqrt(160.0F)}));
-  OneOperator largest("MaxPool", 12);
-  largest.input(f32({1, 2, 3}, {1, 5, 5, 4, -1, 0})).attribute("kernel_shape", Ints{2});
-  const auto both = largest.attribute("pads", Ints{1, 0}).outputs(2);
-  EXPECT_EQ(both.at(0), f32({1, 2, 3}, {1, 5, 5, 4, 4, 0}));
-  EXPECT_EQ(both.at(1), s64({1, 2, 3}, {0, 1, 1, 3, 3, 5}));
-  // At the end, where another place than the first one loses against the padding.
-  OneOperator late("MaxPool", 12);
-  late.input(f32({1, 2, 3}, {1, 5, 5, 4, -1, 0})).attribute("kernel_shape", Ints{2});
-  EXPECT_EQ(late.attribute("pads", Ints{0, 1}).outputs(2).at(1),
-            s64({1, 2, 3}, {1, 1, 2, 3, 5, 5}));
-}
-
 TEST(Compositions, RefuseSizesThatDoNotFitIntoMemory) {
   OneOperator pool("LpPool", 18);
   pool.input(counting({1, 1, 2, 2})).attribute("kernel_shape", Ints{60000, 60000});
@@ -293,30 +221,6 @@ TEST(Compositions, RefuseSizesThatDoNotFitIntoMemory) {
   for (int i = 0; i < 4; ++i) einsum.input(counting({1 << 14}));
   einsum.attribute("equation", std::string("a,b,c,d->abcd"));
   EXPECT_NE(einsum.errors().find("E-LIMIT"), std::string::npos);
-}
-
-TEST(Compositions, MaxUnpoolAndCol2ImWriteIntoZeros) {
-  OneOperator unpool("MaxUnpool", 13);
-  unpool.input(f32({1, 1, 2}, {5, 6})).input(s64({1, 1, 2}, {1, 2}));
-  unpool.attribute("kernel_shape", Ints{2}).attribute("strides", Ints{2});
-  EXPECT_EQ(unpool.output(), f32({1, 1, 4}, {0, 5, 6, 0}));
-  OneOperator columns("Col2Im", 18);
-  columns.input(f32({1, 2, 2}, {1, 2, 3, 4})).constant(s64({1}, {3})).constant(s64({1}, {2}));
-  EXPECT_EQ(columns.output(), f32({1, 1, 3}, {1, 5, 4}));
-}
-
-TEST(Compositions, GridSampleInterpolatesAndPads) {
-  const Tensor x = f32({1, 1, 2, 2}, {1, 2, 3, 4});
-  const Tensor grid = f32({1, 1, 3, 2}, {0, 0, -0.5F, -0.5F, 1, 1});
-  OneOperator node("GridSample", 16);
-  EXPECT_EQ(node.input(x).input(grid).output(), f32({1, 1, 1, 3}, {2.5F, 1, 1}));
-  OneOperator border("GridSample", 16);
-  border.input(x).input(grid).attribute("padding_mode", std::string("border"));
-  EXPECT_EQ(border.output(), f32({1, 1, 1, 3}, {2.5F, 1, 4}));
-  OneOperator near("GridSample", 16);
-  near.input(x).input(grid).attribute("mode", std::string("nearest"));
-  EXPECT_EQ(near.attribute("align_corners", std::int64_t{1}).output(),
-            f32({1, 1, 1, 3}, {1, 1, 4}));
 }
 
 TEST(Compositions, LossesLeaveOutWhatIsIgnored) {
@@ -363,12 +267,6 @@ TEST(Compositions, SpectraOfFrames) {
   EXPECT_EQ(parts.output(), f32({1, 1, 4, 2}, {0, 15, -6, -3, 0, -5, 6, -3}));
 }
 
-TEST(Compositions, CropOrPadAroundTheCentre) {
-  OneOperator node("CenterCropPad", 18);
-  node.input(counting({3, 2})).constant(s64({2}, {1, 4}));
-  EXPECT_EQ(node.output(), f32({1, 4}, {0, 2, 3, 0}));
-}
-
 TEST(Compositions, MayLeaveTheirInputAsItIs) {
   OneOperator einsum("Einsum", 13);
   einsum.input(counting({3, 2})).attribute("equation", std::string("ab->ab"));
@@ -413,13 +311,6 @@ TEST(Compositions, ConstantCoordinatesMustExist) {
             "2\n");
 }
 
-// Whether the one error of `model` says `text`.
-testing::AssertionResult says(OneOperator& model, const std::string& text) {
-  const std::string errors = model.errors();
-  if (errors.find(text) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << errors;
-}
-
 TEST(Compositions, EyeLikeHasOnesOnOneDiagonal) {
   const Tensor like = s32({2, 3}, {9, 9, 9, 9, 9, 9});
   EXPECT_EQ(OneOperator("EyeLike", 9).input(like).output(), s32({2, 3}, {1, 0, 0, 0, 1, 0}));
@@ -437,64 +328,6 @@ TEST(Compositions, CastLikeTakesTheTypeOfTheOther) {
   OneOperator cast("CastLike", 15);
   cast.input(f32({2}, {1.5F, -2.5F})).input(s32({1}, {0}));
   EXPECT_EQ(cast.output(), s32({2}, {1, -2}));
-}
-
-TEST(Compositions, PaddingOfWindowsThatKeepTheSize) {
-  for (const bool upper : {true, false}) {
-    OneOperator pool("LpPool", 18);
-    pool.input(f32({1, 1, 3}, {1, 2, 3})).attribute("kernel_shape", Ints{2});
-    pool.attribute("p", std::int64_t{1});
-    pool.attribute("auto_pad", std::string(upper ? "SAME_UPPER" : "SAME_LOWER"));
-    EXPECT_EQ(pool.output(), upper ? f32({1, 1, 3}, {3, 5, 3}) : f32({1, 1, 3}, {1, 3, 5}));
-  }
-}
-
-TEST(Compositions, RefuseWindowsThatDoNotFit) {
-  OneOperator axes("LpPool", 18);
-  axes.input(f32({1, 1, 3}, {1, 2, 3})).attribute("kernel_shape", Ints{2, 2});
-  EXPECT_TRUE(says(axes, "must be those of 3 - 2 axes"));
-  OneOperator large("LpPool", 18);
-  large.input(f32({1, 1, 3}, {1, 2, 3})).attribute("kernel_shape", Ints{5});
-  EXPECT_TRUE(says(large, "a window is larger than the padded input"));
-}
-
-TEST(Compositions, MaxPoolCountsColumnsFirstIfAsked) {
-  OneOperator pool("MaxPool", 12);
-  pool.input(f32({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6})).attribute("kernel_shape", Ints{2, 2});
-  pool.attribute("storage_order", std::int64_t{1});
-  const std::vector<Tensor> both = pool.outputs(2);
-  EXPECT_EQ(both[0], f32({1, 1, 1, 2}, {5, 6}));
-  EXPECT_EQ(both[1], Tensor::of<std::int64_t>({1, 1, 1, 2}, {3, 5}));
-}
-
-// Positions of pixels themselves, in units of the image from -1 to 1; then one beyond the last.
-TEST(Compositions, GridSampleInCubesAndReflected) {
-  const Tensor image = f32({1, 1, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
-  OneOperator cubic("GridSample", 20);
-  cubic.input(image).input(f32({1, 1, 3, 2}, {-1, -1, 0, 0, 1, 0}));
-  cubic.attribute("mode", std::string("cubic")).attribute("align_corners", std::int64_t{1});
-  EXPECT_EQ(cubic.output(), f32({1, 1, 1, 3}, {0, 4, 5}));
-  OneOperator reflected("GridSample", 20);
-  reflected.input(image).input(f32({1, 1, 2, 2}, {2, -1, -1, 2}));
-  reflected.attribute("mode", std::string("nearest"));
-  reflected.attribute("align_corners", std::int64_t{1});
-  reflected.attribute("padding_mode", std::string("reflection"));
-  EXPECT_EQ(reflected.output(), f32({1, 1, 1, 2}, {1, 3}));
-}
-
-TEST(Compositions, GridSampleRefusesWhatItDoesNotKnow) {
-  const auto with = [](const char* name, const char* value) {
-    OneOperator out("GridSample", 20);
-    out.input(f32({1, 1, 1, 1}, {0})).input(f32({1, 1, 1, 2}, {0, 0}));
-    out.attribute(name, std::string(value));
-    return out;
-  };
-  OneOperator mode = with("mode", "median"), padding = with("padding_mode", "ones");
-  EXPECT_TRUE(says(mode, "mode: must be linear, cubic or nearest"));
-  EXPECT_TRUE(says(padding, "padding_mode: must be zeros, border or reflection"));
-  OneOperator other("GridSample", 20);
-  other.input(f32({1, 1, 1, 1}, {0})).input(f32({1, 1, 1, 3}, {0, 0, 0}));
-  EXPECT_TRUE(says(other, "does not fit an input of shape"));
 }
 
 TEST(Compositions, RefuseListsOfTheWrongLength) {

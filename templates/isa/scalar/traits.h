@@ -34,6 +34,11 @@ constexpr IsaTraits with_assembly(IsaTraits isa, Assembly assembly) {
   return isa;
 }
 
+constexpr IsaTraits starting_two(IsaTraits isa) {
+  isa.starts_two = true;
+  return isa;
+}
+
 constexpr IsaTraits asking_for(IsaTraits isa, std::string_view core_macro,
                                std::string_view float_macro = {}) {
   isa.core_macro = core_macro;

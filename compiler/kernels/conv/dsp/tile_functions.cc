@@ -25,9 +25,6 @@ int most_pixels(const DspConvPlan& p) {
   return p.form == Form::kRow ? 1 : 4;
 }
 
-// Whether the core starts a load together with a multiplication.
-bool starts_two(const IsaTraits& isa) { return isa.name == "cortex-m7"; }
-
 // For tiles of so many pixels.
 DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pixels,
                        bool starts_two, std::vector<AssemblyFunction>& assembly) {
@@ -70,7 +67,7 @@ bool rows_are_aligned(const DspConvPlan& p, const ConvProblem& problem) {
 DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
                            const DspEpilogue& epilogue, const IsaTraits& isa,
                            std::vector<AssemblyFunction>& assembly) {
-  const bool two = starts_two(isa);
+  const bool two = isa.starts_two;
   plan.tile = functions(plan, epilogue, std::min(most_pixels(plan), plan.columns), two, assembly);
   const int rest = plan.columns % plan.tile.pixels;
   if (rest != 0) plan.rest = functions(plan, epilogue, rest, two, assembly);
