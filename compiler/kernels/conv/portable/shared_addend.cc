@@ -44,6 +44,24 @@ bool is_one_matrix(const ConvProblem& problem) {
          (!problem.residual || dense(problem.residual->view, problem.residual->view.stride.back()));
 }
 
+// Whether at least a quarter of the groups of 4 bytes of K have second parts of weights: each of
+// them takes as long as one of the first.
+bool has_many_second_parts(const ConvProblem& problem) {
+  const ConvGeometry& g = problem.geometry;
+  std::int64_t wide = 0;
+  for (std::int64_t first = 0; first < g.in_channels; first += 4) {
+    bool here = false;
+    for (std::int64_t c = first; c < std::min(first + 4, g.in_channels); ++c) {
+      for (std::int64_t m = 0; m < g.out_channels && !here; ++m) {
+        const int w = problem.weight(m, 0, c);
+        here = w < INT8_MIN || w > INT8_MAX;
+      }
+    }
+    wide += here ? 4 : 0;
+  }
+  return 4 * wide >= g.in_channels;
+}
+
 }  // namespace
 
 std::optional<int> shared_addend(const ConvProblem& problem, const IsaTraits& isa) {
@@ -57,7 +75,7 @@ std::optional<int> shared_addend(const ConvProblem& problem, const IsaTraits& is
   const auto [least, most] = std::ranges::minmax(problem.weights);
   if (most - least > UINT8_MAX) return std::nullopt;
   const int addend = most > INT8_MAX ? most - INT8_MAX : std::min(least - INT8_MIN, 0);
-  if (addend == 0) return std::nullopt;
+  if (addend == 0 || !has_many_second_parts(problem)) return std::nullopt;
   // So that lanes without a channel stay within int32, too.
   const bool fits =
       g.in_channels * kLargestByte * 2 * INT8_MAX < std::numeric_limits<std::int32_t>::max();
