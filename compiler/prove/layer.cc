@@ -242,10 +242,14 @@ std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string&
   return std::nullopt;
 }
 
+std::int32_t bias_tag(std::int64_t channel, std::int64_t channels) {
+  return static_cast<std::int32_t>(channel + channels / 256 + 1);
+}
+
 bool tag_bias(Graph& graph, Node& node) {
   if (auto* const matmul = std::any_cast<QLinearMatMulParams>(&node.params)) {
     matmul->bias.resize(static_cast<std::size_t>(matmul->geometry.cols));
-    std::iota(matmul->bias.begin(), matmul->bias.end(), 1);
+    std::iota(matmul->bias.begin(), matmul->bias.end(), bias_tag(0, matmul->geometry.cols));
     return true;
   }
   const int input = bias_input(node);
@@ -255,7 +259,8 @@ bool tag_bias(Graph& graph, Node& node) {
   Tensor tagged = *bias;
   const std::span<std::int32_t> values = tagged.as<std::int32_t>();
   for (std::size_t m = 0; m < values.size(); ++m) {
-    values[m] = wrap_to_int32(std::int64_t{values[m]} + static_cast<std::int64_t>(m) + 1);
+    const std::int32_t tag = bias_tag(static_cast<std::int64_t>(m), std::ssize(values));
+    values[m] = wrap_to_int32(std::int64_t{values[m]} + tag);
   }
   node.inputs.resize(std::max(node.inputs.size(), static_cast<std::size_t>(input) + 1), kNoValue);
   node.inputs[static_cast<std::size_t>(input)] = graph.add_constant(std::move(tagged));

@@ -52,10 +52,13 @@ struct Layer {
 // The layer of a node after the passes. Null, with the reason in `why`, for others.
 std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string& why);
 
-// Adds m + 1 to the bias of channel m of such a node / doubles the scale of its weights: what then
-// differs in the constants of its step are the biases / the factors. A convolution without a bias
-// gets one, and so does QLinearMatMul, which has none. False: it is no such node, or its bias is known at run time only.
+// Adds a tag to the bias of each channel of such a node / doubles the scale of its weights: what
+// then differs in the constants of its step are the biases / the factors. A convolution without a
+// bias gets one, and so does QLinearMatMul, which has none. False: it is no such node, or its bias
+// is known at run time only.
 bool tag_bias(Graph& graph, Node& node);
+// The tags of a layer's channels: consecutive, and 256 times the least is more than the greatest.
+std::int32_t bias_tag(std::int64_t channel, std::int64_t channels);
 void double_scale(Node& node);
 
 // The inputs that an output depends on, by the definition: for every input position the taps

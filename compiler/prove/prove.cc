@@ -141,7 +141,7 @@ std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<
   if (why.empty() && (subject.views == nullptr || tagged == nullptr || doubled == nullptr))
     why = "it is generated otherwise with other constants";
   if (!why.empty()) return std::nullopt;
-  subject.words = find_words(step, *tagged, *doubled, layer->geometry.out_channels, why);
+  subject.words = find_words(step, *tagged, *doubled, *layer, why);
   if (!why.empty()) return std::nullopt;
   return subject;
 }

@@ -134,16 +134,19 @@ void Trials::begin() {
   if (!factor_) return;
   for (const ConstantWord& word : subject_.words.factors) {
     jobs_.patch(false, runner_.array_of(*subject_.step, word.array), word.word,
-                std::bit_cast<std::uint32_t>(*factor_));
+                std::bit_cast<std::uint32_t>(*factor_ * word.unit));
   }
 }
 
 void Trials::send_shift() {
   for (const ConstantWord& word : subject_.words.biases) {
-    const auto m = static_cast<std::size_t>(word.channel);
-    if (shift_[m] == sent_shift_[m]) continue;
-    jobs_.patch(true, runner_.array_of(*subject_.step, word.array), word.word,
-                shift_[m] - sent_shift_[m]);
+    const auto change = [&](int channel) {
+      const auto m = static_cast<std::size_t>(channel);
+      return channel < 0 ? 0 : shift_[m] - sent_shift_[m];
+    };
+    const std::uint32_t both = change(word.channel) + kSharedFactor * change(word.second);
+    if (both == 0) continue;
+    jobs_.patch(true, runner_.array_of(*subject_.step, word.array), word.word, both);
     job_bytes_ += 16;
   }
   sent_shift_ = shift_;

@@ -1,6 +1,7 @@
 // See words.h.
 #include "compiler/prove/words.h"
 
+#include <algorithm>
 #include <bit>
 #include <set>
 
@@ -45,27 +46,55 @@ bool compare_words(const Step& a, const Step& b, Found found) {
   return true;
 }
 
+// Of what the tags of one or two channels, one after the other, have added to a word. The tag of
+// the second channel counts kSharedFactor times, which is more than any tag; see bias_tag().
+bool find_channels(std::uint32_t added, std::int64_t channels, ConstantWord& word) {
+  const std::int64_t first = bias_tag(0, channels);
+  const std::int64_t alone = std::int64_t{added} - first;
+  if (alone >= 0 && alone < channels) {
+    word.channel = static_cast<int>(alone);
+    return true;
+  }
+  const std::int64_t both = std::int64_t{added} - bias_tag(0, channels) -
+                            kSharedFactor * std::int64_t{bias_tag(1, channels)};
+  const std::int64_t pair = both / (1 + kSharedFactor);
+  if (both < 0 || both % (1 + kSharedFactor) != 0 || pair + 1 >= channels) return false;
+  word.channel = static_cast<int>(pair);
+  word.second = static_cast<int>(pair + 1);
+  return true;
+}
+
+// Whether the factor of a channel, or of two that share a word, is known without doubt.
+bool find_unit(float factor, const std::vector<float>& scales, ConstantWord& word) {
+  const bool alone = std::ranges::find(scales, factor) != scales.end();
+  const bool shared = std::ranges::find(scales, factor * kSharedFactor) != scales.end();
+  word.unit = shared ? 1.0F / kSharedFactor : 1;
+  return !(alone && shared);
+}
+
 }  // namespace
 
 ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubled,
-                         std::int64_t channels, std::string& why) {
+                         const Layer& layer, std::string& why) {
+  const std::int64_t channels = layer.geometry.out_channels;
   ConstantWords out;
-  bool understood = same_sizes(step, tagged) && same_sizes(step, doubled);
   std::set<int> seen;
-  understood = understood && compare_words(step, tagged, [&](int array, int word, auto a, auto b) {
-                 const auto channel = static_cast<std::int64_t>(b - a) - 1;
-                 if (channel < 0 || channel >= channels) understood = false;
-                 out.biases.push_back({array, word, static_cast<int>(channel)});
-                 seen.insert(static_cast<int>(channel));
-               });
-  understood = understood && compare_words(step, doubled, [&](int array, int word, auto a, auto b) {
-                 const auto one = std::bit_cast<float>(static_cast<std::uint32_t>(a));
-                 const auto two = std::bit_cast<float>(static_cast<std::uint32_t>(b));
-                 if (!(two == 2 * one)) understood = false;
-                 out.factors.push_back({array, word});
-               });
-  if (understood && static_cast<std::int64_t>(seen.size()) == channels && !out.factors.empty())
-    return out;
+  bool known = same_sizes(step, tagged) && same_sizes(step, doubled);
+  const auto bias = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
+    ConstantWord found{array, word};
+    known &= find_channels(b - a, channels, found);
+    out.biases.push_back(found);
+    seen.insert(found.second < 0 ? found.channel : found.second);
+  };
+  const auto factor = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
+    ConstantWord found{array, word};
+    const auto one = std::bit_cast<float>(a), two = std::bit_cast<float>(b);
+    known &= two == 2 * one && find_unit(one, layer.scale, found);
+    out.factors.push_back(found);
+  };
+  if (known) known &= compare_words(step, tagged, bias);
+  if (known) known &= compare_words(step, doubled, factor);
+  if (known && std::ssize(seen) == channels && !out.factors.empty()) return out;
   why = cat("its constants hold biases of ", seen.size(), " of ", channels, " channels and ",
             out.factors.size(), " factors in a form that is not known here");
   return {};

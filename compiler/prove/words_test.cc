@@ -1,0 +1,91 @@
+// Which words of constants are biases and factors: alone, shared by two channels, or not known.
+#include "compiler/prove/words.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace etch {
+namespace {
+
+struct Words : Step {
+  explicit Words(const std::vector<std::uint32_t>& words) {
+    constants.emplace_back();
+    constants[0].bytes.resize(4 * words.size());
+    std::memcpy(constants[0].bytes.data(), words.data(), 4 * words.size());
+  }
+  void run(Recorder&) const override {}
+  void run(NativeStage&) const override {}
+  void run(Audit&) const override {}
+};
+
+std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+Layer layer_with(std::vector<float> scale) {
+  Layer layer;
+  layer.geometry.out_channels = std::ssize(scale);
+  layer.scale = std::move(scale);
+  return layer;
+}
+
+// Biases and factors of a layer with these factors, from words before and after both changes.
+ConstantWords found(const std::vector<float>& scale, const std::vector<std::uint32_t>& words,
+                    std::vector<std::uint32_t> tagged, std::vector<std::uint32_t> doubled,
+                    std::string& why) {
+  return find_words(Words(words), Words(tagged), Words(doubled), layer_with(scale), why);
+}
+
+TEST(ProvedWords, OfChannelsAlone) {
+  std::string why;
+  const ConstantWords words =
+      found({0.5F, 3}, {10, 20, 99, bits(0.5F), bits(3)}, {11, 22, 99, bits(0.5F), bits(3)},
+            {10, 20, 99, bits(1), bits(6)}, why);
+  EXPECT_EQ(words.biases, (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 1}}));
+  EXPECT_EQ(words.factors, (std::vector<ConstantWord>{{0, 3}, {0, 4}}));
+  EXPECT_EQ(why, "");
+}
+
+// A bias of both, the second 256 times, and a factor that is divided by 256.
+TEST(ProvedWords, OfTwoChannelsThatShareThem) {
+  std::string why;
+  const std::uint32_t own = bits(0.5F), shared = bits(3.0F / 256);
+  const ConstantWords words =
+      found({0.5F, 3}, {10, 20, own, shared}, {11, 20 + 1 + 256 * 2, own, shared},
+            {10, 20, bits(1), bits(6.0F / 256)}, why);
+  EXPECT_EQ(words.biases, (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 0, 1}}));
+  EXPECT_EQ(words.factors, (std::vector<ConstantWord>{{0, 2}, {0, 3, -1, -1, 1.0F / 256}}));
+  EXPECT_EQ(why, "");
+}
+
+TEST(ProvedWords, AreNotGuessed) {
+  const std::uint32_t a = bits(0.5F), b = bits(3), a2 = bits(1), b2 = bits(6);
+  const auto unknown = [&](const std::vector<float>& scale, std::uint32_t second_tag,
+                           std::uint32_t second_factor) {
+    std::string why;
+    const ConstantWords words =
+        found(scale, {10, 20, a, b}, {11, 20 + second_tag, a, b}, {10, 20, a2, second_factor}, why);
+    return words.biases.empty() && words.factors.empty() && !why.empty();
+  };
+  EXPECT_FALSE(unknown({0.5F, 3}, 2, b2));
+  EXPECT_TRUE(unknown({0.5F, 3}, 3, b2));            // no channel's tag
+  EXPECT_TRUE(unknown({0.5F, 3}, 2 + 256 * 3, b2));  // channels 1 and 2 of two
+  EXPECT_TRUE(unknown({0.5F, 3}, 600, b2));          // nor those of two
+  EXPECT_TRUE(unknown({0.5F, 3}, 1, b2));            // channel 1 has no bias
+  EXPECT_TRUE(unknown({0.5F, 3}, 2, bits(5)));       // not doubled
+  EXPECT_TRUE(unknown({3, 768}, 2, b2));             // 3 is a factor, and 768 divided by 256
+}
+
+// However many channels: no sum of two tags is the tag of another channel.
+TEST(ProvedWords, TagsAreUnambiguous) {
+  for (const std::int64_t channels : {1, 2, 255, 256, 257, 512, 513, 4096, 100000}) {
+    const std::int64_t least = bias_tag(0, channels);
+    EXPECT_GT(257 * least, bias_tag(channels - 1, channels)) << channels;
+    EXPECT_EQ(bias_tag(channels - 1, channels) - least, channels - 1);
+  }
+}
+
+}  // namespace
+}  // namespace etch
