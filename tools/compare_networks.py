@@ -13,6 +13,7 @@ import datetime
 import fnmatch
 import json
 import pathlib
+import subprocess
 import sys
 
 import numpy as np
@@ -41,6 +42,8 @@ EXPLAINED = {
 
 
 class Case:
+    """A network: its file, its inputs, its data sets and which outputs are the next inputs of a stream."""
+
     def __init__(self, folder: pathlib.Path):
         self.name, self.folder = folder.name, folder
         self.model = (folder / "model.onnx").read_bytes()
@@ -204,8 +207,9 @@ def write_page(page: pathlib.Path, text: str, facts: list[str]) -> None:
 
 
 def machine(options: argparse.Namespace) -> list[str]:
+    """Two lines for the page: date, processor and target; compiler, ONNX Runtime and command."""
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    compiler = etch_runner.subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True)
+    compiler = subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True)
     return [f"{date}, {files.cpu_name()}, {len(gate.all_cores())} cores; {etch_runner.version()}, target {options.target}",
             f"{compiler.stdout.splitlines()[0]} -O2; onnxruntime {ort_runner.onnxruntime.__version__}, one thread; "
             f"`tools/compare-networks FOLDER --time --rounds {options.rounds} --seconds {options.seconds}`"]
@@ -261,7 +265,7 @@ def main() -> int:
         ratio = f"{row['ort_us'] / row['etch_us']:.2f}" if "etch_us" in row else ""
         print(f"{case.name:30} {row.get('refused') or words_of(row)} {row.get('stream_verdict', '')} {ratio}", flush=True)
     if options.markdown:
-        write_page(options.markdown, markdown(result), result["machine"])
+        write_page(options.markdown, markdown(result), result.get("machine", []))
     failed = [row["name"] for row in result["networks"].values()
               if "refused" in row or "FAIL" in (row["verdict"], row.get("stream_verdict"))]
     return 1 if failed else 0
