@@ -230,13 +230,13 @@ def judged(case: Case, options: argparse.Namespace) -> dict:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/compare-networks", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path, help="of folders NAME with model.onnx and test_data_set_K")
     parser.add_argument("--json", type=pathlib.Path, required=True, help="results, to which each call adds")
     parser.add_argument("--models", default="*", metavar="PATTERN", help="only networks whose folder matches")
-    parser.add_argument("--target", default="native")
-    parser.add_argument("--judge", action="store_true")
-    parser.add_argument("--time", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
+    parser.add_argument("--judge", action="store_true", help="build the networks and compare their outputs")
+    parser.add_argument("--time", action="store_true", help="time them and ONNX Runtime, and judge what was not yet")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of all contenders (default: 3)")
     parser.add_argument("--seconds", type=float, default=0.1, help="for each contender and round")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="PAGE", help="put the table between the page's marks")
     return parser.parse_args()
