@@ -13,6 +13,7 @@ import datetime
 import fnmatch
 import json
 import pathlib
+import subprocess
 import sys
 
 import numpy as np
@@ -41,6 +42,8 @@ EXPLAINED = {
 
 
 class Case:
+    """A network: its file, its inputs, its data sets and which outputs are the next inputs of a stream."""
+
     def __init__(self, folder: pathlib.Path):
         self.name, self.folder = folder.name, folder
         self.model = (folder / "model.onnx").read_bytes()
@@ -204,8 +207,9 @@ def write_page(page: pathlib.Path, text: str, facts: list[str]) -> None:
 
 
 def machine(options: argparse.Namespace) -> list[str]:
+    """Two lines for the page: date, processor and target; compiler, ONNX Runtime and command."""
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    compiler = etch_runner.subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True)
+    compiler = subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True)
     return [f"{date}, {files.cpu_name()}, {len(gate.all_cores())} cores; {etch_runner.version()}, target {options.target}",
             f"{compiler.stdout.splitlines()[0]} -O2; onnxruntime {ort_runner.onnxruntime.__version__}, one thread; "
             f"`tools/compare-networks FOLDER --time --rounds {options.rounds} --seconds {options.seconds}`"]
@@ -226,13 +230,13 @@ def judged(case: Case, options: argparse.Namespace) -> dict:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/compare-networks", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path, help="of folders NAME with model.onnx and test_data_set_K")
     parser.add_argument("--json", type=pathlib.Path, required=True, help="results, to which each call adds")
     parser.add_argument("--models", default="*", metavar="PATTERN", help="only networks whose folder matches")
-    parser.add_argument("--target", default="native")
-    parser.add_argument("--judge", action="store_true")
-    parser.add_argument("--time", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
+    parser.add_argument("--judge", action="store_true", help="build the networks and compare their outputs")
+    parser.add_argument("--time", action="store_true", help="time them and ONNX Runtime, and judge what was not yet")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of all contenders (default: 3)")
     parser.add_argument("--seconds", type=float, default=0.1, help="for each contender and round")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="PAGE", help="put the table between the page's marks")
     return parser.parse_args()
@@ -261,7 +265,7 @@ def main() -> int:
         ratio = f"{row['ort_us'] / row['etch_us']:.2f}" if "etch_us" in row else ""
         print(f"{case.name:30} {row.get('refused') or words_of(row)} {row.get('stream_verdict', '')} {ratio}", flush=True)
     if options.markdown:
-        write_page(options.markdown, markdown(result), result["machine"])
+        write_page(options.markdown, markdown(result), result.get("machine", []))
     failed = [row["name"] for row in result["networks"].values()
               if "refused" in row or "FAIL" in (row["verdict"], row.get("stream_verdict"))]
     return 1 if failed else 0

@@ -22,7 +22,7 @@ struct ModelOptions {
   std::string target = "native";
   std::vector<std::string> dims;             // "SYM=N" or "SYM<=N", checked while parsing
   std::vector<std::string> input_shapes;     // "NAME=1,3,224,224", checked while parsing
-  std::vector<std::string> constants;        // "NAME=FILE.pb", checked while parsing
+  std::vector<std::string> constants;        // "NAME=N,..." or "NAME=FILE.pb", checked too
   std::vector<std::string> cuts;             // names of tensors
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::vector<std::string> states;           // "OUT=IN", checked while parsing
@@ -62,7 +62,8 @@ bool set_limit(const std::string& text, Limits& limits);
 // "full" -> ("", full), "conv_3=8" -> ("conv_3", 8); the last '=' separates. Null if malformed.
 std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text);
 
-// "NAME=FILE" -> ("NAME", "FILE"); the first '=' separates. Null if either is empty.
+// "NAME=FILE" -> ("NAME", "FILE"), "x=1,2" -> ("x", "1,2"); the first '=' separates. Null if either
+// is empty.
 std::optional<std::pair<std::string, std::string>> parse_constant(const std::string& text);
 
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if

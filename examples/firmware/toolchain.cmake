@@ -18,7 +18,7 @@ endif()
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_CXX_FLAGS_INIT "${cpu_flags} -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti \
 -fno-threadsafe-statics -fno-unwind-tables -fno-asynchronous-unwind-tables")
-set(CMAKE_CXX_FLAGS_RELEASE_INIT "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "of Release; to what _INIT has CMake would add -O3")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostartfiles -nodefaultlibs -Wl,--gc-sections")
 set(CMAKE_CXX_STANDARD_LIBRARIES "-lc_nano -lgcc")  # memcpy, memset, memmove and what the CPU lacks
 

@@ -1,8 +1,8 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
-averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. Weights and scales are
-arbitrary, but the same each time.
+averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
+hold in parts only. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned FILE   writes one"""
+  network.py words|pruned|parts FILE   writes one"""
 
 import sys
 
@@ -85,5 +85,16 @@ def pruned():
     return b.model((y, [1, 5, 12, 12]))
 
 
+def parts():
+    """A product of 432 words, of which any result beyond 32 bits is at its limit, and a convolution before it."""
+    b = Builder()
+    x = b.quantized("x", 1.3e-4, np.uint16(30000))
+    x = b.quantized(b.node("Conv", x, b.weights(12, 3, 3, 3), b.bias(12), strides=[2, 2], pads=[0, 0, 1, 1]), 2 ** -8,
+                    np.uint16(0))
+    w = b.node("DequantizeLinear", b.constant(b.dice.integers(100, 128, (432, 5)).astype(np.int8)),
+               b.constant(np.float32(2 ** -7)), b.constant(np.int8(0)))
+    return b.model((b.quantized(b.node("MatMul", b.node("Flatten", x), w), 0.5, np.uint16(32768)), [1, 5]))
+
+
 if __name__ == "__main__":
-    onnx.save({"words": words, "pruned": pruned}[sys.argv[1]](), sys.argv[2])
+    onnx.save({"words": words, "pruned": pruned, "parts": parts}[sys.argv[1]](), sys.argv[2])

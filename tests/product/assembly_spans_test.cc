@@ -300,6 +300,8 @@ TEST_P(AssemblySpans, AreNotWiderThanNeeded) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, AssemblySpans, testing::ValuesIn(one_for_each_assembly_but({})),
                          name_of_target);
+// Targets: the one with tiles of its own.
+INSTANTIATE_TEST_SUITE_P(StartingTwo, AssemblySpans, testing::Values("cortex-m7"), name_of_target);
 
 }  // namespace
 }  // namespace etch

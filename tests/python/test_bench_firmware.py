@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from typing import Any, NoReturn
 
 import pytest
 
@@ -24,9 +25,9 @@ REPORT = {
 
 
 @pytest.fixture
-def recorded(monkeypatch):
+def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """`etch bench` that prints REPORT; a target without a model of its pipeline refuses --cycles."""
-    def run(command, **_):
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         known = "cortex-m4" in command
         if "--cycles" in command and not known:
             return subprocess.CompletedProcess(command, 1, "", "no model of a pipeline")
@@ -35,13 +36,13 @@ def recorded(monkeypatch):
     monkeypatch.setattr(bench_firmware.subprocess, "run", run)
 
 
-def run(monkeypatch, capsys, *arguments):
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     monkeypatch.setattr(sys, "argv", ["bench-firmware", *map(str, arguments)])
     bench_firmware.main()
     return capsys.readouterr().out
 
 
-def checkout(folder):
+def checkout(folder: pathlib.Path) -> pathlib.Path:
     (folder / "tensorflow/lite/micro").mkdir(parents=True)
     (folder / "tensorflow/lite/micro/micro_interpreter.cc").touch()
     for name in bench_firmware_tflm.LIBRARIES:
@@ -49,7 +50,9 @@ def checkout(folder):
     return folder
 
 
-def test_steps_have_instructions_and_cycles(monkeypatch, capsys, recorded, tmp_path):
+def test_steps_have_instructions_and_cycles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], recorded: None, tmp_path: pathlib.Path,
+) -> None:
     out = run(monkeypatch, capsys, "--steps", "net.onnx", "--markdown", tmp_path / "table.md")
     assert "| n0_copy |  | 300 |  | 350 |  | 20 |" in out
     assert "| n0_conv | 1,000 | 1,200 | 1.20 | 1,400 | 1.40 | 280 |" in out
@@ -57,12 +60,16 @@ def test_steps_have_instructions_and_cycles(monkeypatch, capsys, recorded, tmp_p
     assert (tmp_path / "table.md").read_text() == out
 
 
-def test_targets_without_a_pipeline_have_instructions_only(monkeypatch, capsys, recorded):
+def test_targets_without_a_pipeline_have_instructions_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], recorded: None,
+) -> None:
     out = run(monkeypatch, capsys, "--steps", "net.onnx", "--target", "cortex-m3")
     assert "| whole network | 1,000 | 1,500 | 1.50 |  |  | 300 |" in out
 
 
-def test_pairs_stand_beside_each_other(monkeypatch, capsys, recorded, tmp_path):
+def test_pairs_are_beside_each_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], recorded: None, tmp_path: pathlib.Path,
+) -> None:
     (tmp_path / "net.tflite").touch()
     monkeypatch.setattr(bench_firmware_tflm, "count", lambda etch, tflm, target, model, build:
                         {"instructions": 4500, "cycles": 7000, "arena": 2048, "flash": 9})
@@ -70,9 +77,11 @@ def test_pairs_stand_beside_each_other(monkeypatch, capsys, recorded, tmp_path):
     assert "| net | 1,500 | 4,500 | 3.00 | 1,750 | 7,000 | 4.00 | 640 | 2,048 |" in out
 
 
-def test_a_network_that_fails_is_named_and_left_out(monkeypatch, capsys, recorded, tmp_path):
+def test_a_network_that_fails_is_named_and_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], recorded: None, tmp_path: pathlib.Path,
+) -> None:
     (tmp_path / "net.tflite").touch()
-    def fail(*_):
+    def fail(*_: Any) -> NoReturn:
         raise bench_firmware_tflm.Failed("it does not link")
     monkeypatch.setattr(bench_firmware_tflm, "count", fail)
     monkeypatch.setattr(sys, "argv", ["bench-firmware", "--tflm", str(checkout(tmp_path / "tflm")), "--pairs", str(tmp_path)])
@@ -82,12 +91,14 @@ def test_a_network_that_fails_is_named_and_left_out(monkeypatch, capsys, recorde
     assert "| net |" not in said.out
 
 
-def test_a_folder_that_is_no_checkout_is_refused(monkeypatch, capsys, tmp_path):
+def test_a_folder_that_is_no_checkout_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path,
+) -> None:
     with pytest.raises(SystemExit, match="no checkout of tflite-micro"):
         run(monkeypatch, capsys, "--tflm", tmp_path, "--pairs", tmp_path)
 
 
-def test_missing_libraries_are_named_with_the_command(tmp_path):
+def test_missing_libraries_are_named_with_the_command(tmp_path: pathlib.Path) -> None:
     folder = checkout(tmp_path)
     (bench_firmware_tflm.downloads(folder) / "ruy").rmdir()
     with pytest.raises(bench_firmware_tflm.Failed, match="lacks ruy: make .* third_party_downloads"):
@@ -96,7 +107,9 @@ def test_missing_libraries_are_named_with_the_command(tmp_path):
 
 @pytest.mark.parametrize("arguments", [["--tflm", "x"], ["--pairs", "x"],
                                        ["--tflm", "x", "--pairs", "x", "--steps", "y"]])
-def test_arguments_that_do_not_belong_together_are_refused(monkeypatch, capsys, arguments):
+def test_arguments_that_do_not_belong_together_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str],
+) -> None:
     with pytest.raises(SystemExit) as error:
         run(monkeypatch, capsys, *arguments)
     assert error.value.code == 2

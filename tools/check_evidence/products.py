@@ -21,11 +21,12 @@ class CannotJudge(Exception):
 
 
 class Product:
-    """rows: [channels, terms] of w - zero point; x: Quantized; results: possible (Quantized, low, high)."""
+    """rows: [channels, terms] of w - zero point; x: Quantized; results: possible (Quantized, low, high); taps: terms of each
+    channel of x."""
 
-    def __init__(self, rows, w_scale, x, bias, results, alpha=F(1), transposed=False):
+    def __init__(self, rows, w_scale, x, bias, results, alpha=F(1), transposed=False, taps=1):
         self.rows, self.x, self.bias, self.results, self.alpha = rows, x, bias, results, alpha
-        self.transposed = transposed
+        self.transposed, self.taps = transposed, taps
         self.w_scale = np.broadcast_to(np.asarray(w_scale, F).reshape(-1), (len(rows),))
 
     def intervals(self, part=slice(None)):
@@ -201,4 +202,4 @@ def product_of(model, index, is_word=False):
     if len(biases) > 1:
         raise CannotJudge("several biases")
     bias = bias_of(model, biases[0], unit, is_word) if biases else np.zeros(len(rows), np.int64)
-    return Product(rows, scale, x, bias, results, alpha, node.op_type == "ConvTranspose")
+    return Product(rows, scale, x, bias, results, alpha, node.op_type == "ConvTranspose", int(np.prod(found[0].shape[2:])))

@@ -80,6 +80,9 @@ class Words:
         self.zero(step, product.x)
         length = product.rows.shape[1]
         part = step.get("part") or length
+        ends = [f",{limits_text(step)[1:-1]},{beyond},{part // product.taps}}}" for beyond in (0, 1)]
+        self.need(part % product.taps == 0 and any(text in self.code.function(traced) for text in ends), "constant",
+                  f"{where}: the code has no sums of {part} terms with these limits")
         parts = [product.intervals(slice(first, first + part)).tolist() for first in range(0, length, part)]
         for m, channel in enumerate(channels):
             each = [sums[m] for sums in parts]
