@@ -171,8 +171,10 @@ class BiasFusion {
   std::optional<std::vector<float>> addends_of(ValueId id, std::int64_t columns) const {
     const std::optional<Tensor> value = constant_of(id);
     if (!value || value->dtype() != DType::kF32) return std::nullopt;
-    const bool per_column = value->size() == columns && value->shape().back() == columns;
-    if (value->shape().size() > 2 || (value->size() != 1 && !per_column)) return std::nullopt;
+    const Shape& shape = value->shape();
+    const bool is_one = value->size() == 1;  // of any shape, also of none
+    const bool per_column = !is_one && value->size() == columns && shape.back() == columns;
+    if (shape.size() > 2 || (!is_one && !per_column)) return std::nullopt;
     const auto floats = value->as<float>();
     if (!std::ranges::all_of(floats, [](float f) { return std::isfinite(f); })) return std::nullopt;
     return std::vector<float>(floats.begin(), floats.end());

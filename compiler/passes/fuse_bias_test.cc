@@ -114,6 +114,21 @@ TEST(FuseBias, ASumThatSomethingElseReadsStays) {
   EXPECT_EQ(operators(dense.fused()), "QGemm Add QuantizeLinear");
 }
 
+// One column and a constant without a dimension, whose last size there is none of.
+TEST(FuseBias, AScalarIsTheBiasOfOneColumn) {
+  ModelBuilder model{13};
+  model.opset("com.microsoft", 1).input("x", DType::kU8, {2, 3});
+  model.initializer("s", f32({}, {0.5F})).initializer("z", u8({}, {128}));
+  model.initializer("w", u8({3, 1}, {1, 120, 250})).initializer("b", f32({}, {3}));
+  model.node("QGemm", {"x", "s", "z", "w", "s", "z"}, {"p"}, {}, "com.microsoft");
+  model.node("Add", {"p", "b"}, {"a"}).node("QuantizeLinear", {"a", "s", "z"}, {"y"}).output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  fuse_biases(*graph);
+  EXPECT_EQ(operators(std::move(*graph)), "QGemm");
+}
+
 TEST(FuseBias, AnAddThatIsNotConstantStays) {
   Dense dense;
   dense.model().input("z", DType::kF32, {kColumns});
