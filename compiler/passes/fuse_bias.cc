@@ -22,6 +22,8 @@ namespace etch {
 namespace {
 
 constexpr int kMostSteps = 64;  // by which a scale is tried beside that of the file
+// Of a whole graph: searching one takes some 20 us, and a small file can have any number.
+constexpr std::int64_t kMostColumns = 1 << 18;
 
 // How a float becomes q = y - zero point.
 struct Rounding {
@@ -273,6 +275,12 @@ class BiasFusion {
   void fuse(int i) {
     const std::optional<Chain> chain = chain_before(graph_.nodes[static_cast<std::size_t>(i)]);
     if (!chain) return;
+    const std::int64_t columns = params_of<QGemmParams>(*chain->gemm).geometry.cols;
+    if (columns > columns_left_) {
+      graph_.fusions.missed(*chain->add, "products have too many columns to search for biases");
+      return;
+    }
+    columns_left_ -= columns;
     const std::optional<Parameters> parameters = parameters_of(*chain);
     if (!parameters) {
       graph_.fusions.missed(*chain->add, "no bias of integers gives the same results for all sums");
@@ -316,6 +324,7 @@ class BiasFusion {
 
   Graph& graph_;
   Wiring wiring_;
+  std::int64_t columns_left_ = kMostColumns;
 };
 
 }  // namespace
