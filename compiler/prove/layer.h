@@ -54,7 +54,8 @@ std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string&
 
 // Adds m + 1 to the bias of channel m of such a node / doubles the scale of its weights: what then
 // differs in the constants of its step are the biases / the factors. A convolution without a bias
-// gets one, and so does QLinearMatMul, which has none. False: it is no such node, or its bias is known at run time only.
+// gets one, and so does QLinearMatMul, which has none. False: it is no such node, or its bias is
+// known at run time only.
 bool tag_bias(Graph& graph, Node& node);
 void double_scale(Node& node);
 
