@@ -166,8 +166,10 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
 }
 
 std::string InputShapes::example_of(const onnx::TensorShapeProto& proto) const {
+  constexpr int kMost = Limits::kRank;  // a file can have thousands
   std::string out;
   for (int i = 0; i < proto.dim_size(); ++i) {
+    if (i == kMost) return out + ",...";
     const Dimension& dimension = proto.dim(i);
     const auto option = options_.dims.find(dimension.dim_param());
     if (i != 0) out += ",";
