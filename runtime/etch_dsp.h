@@ -48,8 +48,7 @@ static inline int32_t dsp_weight(int32_t word, int half, int channel, bool joint
   return own + (joint && channel == 1 && dsp_byte(word, 2 * half) < 0 ? 1 : 0);
 }
 
-// Of the second channel of a block with joint weights: its bias in the sum of both; and its sum as
-// it is rounded, times 256 where the factor is a float.
+// The bias of the second channel of a block with joint weights, whose second bias is b0 + 256 * b1.
 static inline int32_t dsp_joint_bias(const int32_t* biases) {
   const uint32_t both = static_cast<uint32_t>(biases[1]) - static_cast<uint32_t>(biases[0]);
   return static_cast<int32_t>(both) / 256;

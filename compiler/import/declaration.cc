@@ -63,6 +63,31 @@ void declare(const Declaration& declared, const std::string& location, Value& va
   }
 }
 
+bool within_limits(const Shape& shape, const Limits& limits, const std::string& location,
+                   Sink& sink) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size < 0) {
+      sink.error(DiagKind::kShape, location,
+                 cat("has the shape ", to_string(shape), ", sizes must be >= 0"));
+      return false;
+    }
+    // 0 counts as 1: no later product of some of the sizes can overflow.
+    count = checked_mul(count, std::max<std::int64_t>(size, 1)).value_or(limits.elements + 1);
+    if (count > limits.elements) break;
+  }
+  if (shape.size() > Limits::kRank) {
+    sink.error(DiagKind::kLimit, location,
+               cat("has rank ", shape.size(), ", at most ", Limits::kRank, " is possible"));
+    return false;
+  }
+  if (count <= limits.elements) return true;
+  sink.error(DiagKind::kLimit, location,
+             cat("has the shape ", to_string(shape), ", of its elements ",
+                 at_most(limits, &Limits::elements)));
+  return false;
+}
+
 void InputShapes::scan(const onnx::ValueInfoProto& input) {
   const auto& shape = input.type().tensor_type().shape();
   if (options_.input_shapes.count(input.name()) != 0 || shape.dim_size() == 0) return;
@@ -106,7 +131,7 @@ std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input, 
   if (has_option) hints.wanted = &option->second;
   if (index < options_.data_shapes.size()) hints.data = &options_.data_shapes[index];
   auto shape = tensor.has_shape() ? shape_of(tensor.shape(), hints, location) : *hints.wanted;
-  if (!shape || !within_limits(*shape, location)) return std::nullopt;
+  if (!shape || !within_limits(*shape, options_.limits, location, sink_)) return std::nullopt;
   return Declaration{dtype, std::move(shape)};
 }
 
@@ -141,8 +166,10 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
 }
 
 std::string InputShapes::example_of(const onnx::TensorShapeProto& proto) const {
+  constexpr int kMost = Limits::kRank;  // a file can have thousands
   std::string out;
   for (int i = 0; i < proto.dim_size(); ++i) {
+    if (i == kMost) return out + ",...";
     const Dimension& dimension = proto.dim(i);
     const auto option = options_.dims.find(dimension.dim_param());
     if (i != 0) out += ",";
@@ -181,31 +208,6 @@ std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std
               cat("the symbolic size ", symbol_text(symbol), " is not known; fix it with ", flag,
                   "--input-shape ", example));
   return std::nullopt;
-}
-
-bool InputShapes::within_limits(const Shape& shape, const std::string& location) {
-  const Limits& limits = options_.limits;
-  std::int64_t count = 1;
-  for (const std::int64_t size : shape) {
-    if (size < 0) {
-      sink_.error(DiagKind::kShape, location,
-                  cat("has the shape ", to_string(shape), ", sizes must be >= 0"));
-      return false;
-    }
-    // 0 counts as 1: no later product of some of the sizes can overflow.
-    count = checked_mul(count, std::max<std::int64_t>(size, 1)).value_or(limits.elements + 1);
-    if (count > limits.elements) break;
-  }
-  if (shape.size() > Limits::kRank) {
-    sink_.error(DiagKind::kLimit, location,
-                cat("has rank ", shape.size(), ", at most ", Limits::kRank, " is possible"));
-    return false;
-  }
-  if (count <= limits.elements) return true;
-  sink_.error(DiagKind::kLimit, location,
-              cat("has the shape ", to_string(shape), ", of its elements ",
-                  at_most(limits, &Limits::elements)));
-  return false;
 }
 
 void InputShapes::report_unused_options() {

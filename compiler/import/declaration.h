@@ -29,6 +29,10 @@ Declaration read_declaration(const onnx::ValueInfoProto& proto);
 // agree, else E-TYPE or E-SHAPE at `location`.
 void declare(const Declaration& declared, const std::string& location, Value& value, Sink& sink);
 
+// Whether a tensor of this shape may be; reports E-SHAPE for a negative size, else E-LIMIT.
+bool within_limits(const Shape& shape, const Limits& limits, const std::string& location,
+                   Sink& sink);
+
 // Makes the shapes of the graph inputs static. One symbol has one value in the whole model.
 class InputShapes {
  public:
@@ -63,7 +67,6 @@ class InputShapes {
                                       const Shape* data, const std::string& example,
                                       const std::string& location);
   bool is_batch(const std::string& symbol, bool is_first) const;
-  bool within_limits(const Shape& shape, const std::string& location);
 
   const ImportOptions& options_;
   Sink& sink_;

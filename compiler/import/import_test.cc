@@ -220,6 +220,14 @@ TEST(ImportInput, OtherSymbolicSizesNeedAFlag) {
             "[1, 9]");
 }
 
+TEST(ImportInput, ManyUnknownSizesAreNotSpelledOutForEachOfThem) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, std::vector<Dim>(1'000, "width")).output("x");
+  EXPECT_EQ(errors(model),
+            "model: error[E-SHAPE]: input 'x': the symbolic size 'width' is not known; fix it "
+            "with --dim width=N or --input-shape x=N,N,N,N,N,N,N,N,...\n");
+}
+
 TEST(ImportInput, AnUnknownSizeIsReportedOnce) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1, "side", "side"}).output("x");

@@ -21,13 +21,17 @@ bool fill(std::span<const double> numbers, std::span<T> out) {
       const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
       const double least = std::numeric_limits<T>::is_signed ? -past : 0;
       if (number != std::floor(number) || number < least || number >= past) return false;
+    } else {
+      const double most = std::numeric_limits<T>::max();
+      if (std::isfinite(number) && std::fabs(number) > most) return false;
     }
     out[i] = static_cast<T>(number);
   }
   return true;
 }
 
-bool fill(std::span<const double> numbers, Tensor& out) {
+// Null if numbers cannot be values of the type of `out`.
+std::optional<bool> fill(std::span<const double> numbers, Tensor& out) {
   switch (out.dtype()) {
     case DType::kF32:
       return fill(numbers, out.as<float>());
@@ -35,6 +39,10 @@ bool fill(std::span<const double> numbers, Tensor& out) {
       return fill(numbers, out.as<double>());
     case DType::kS64:
       return fill(numbers, out.as<std::int64_t>());
+    case DType::kU64:
+      return fill(numbers, out.as<std::uint64_t>());
+    case DType::kU32:
+      return fill(numbers, out.as<std::uint32_t>());
     case DType::kS32:
       return fill(numbers, out.as<std::int32_t>());
     case DType::kS16:
@@ -49,7 +57,7 @@ bool fill(std::span<const double> numbers, Tensor& out) {
       return std::ranges::all_of(numbers, [](double n) { return n == 0 || n == 1; }) &&
              fill(numbers, out.as<std::uint8_t>());
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
@@ -64,11 +72,12 @@ Shape shape_for(const Tensor& given, const Declaration& declared) {
 }  // namespace
 
 std::optional<Tensor> known_input(const Tensor& given, const Declaration& declared,
-                                  const std::string& location, Sink& sink) {
+                                  const Limits& limits, const std::string& location, Sink& sink) {
   const bool numbers = given.dtype() == DType::kF64 && given.shape().size() <= 1;
-  if (!numbers || !declared.dtype || declared.dtype == DType::kF64) return given;
+  if (!numbers || !declared.dtype) return given;
   const Shape shape = shape_for(given, declared);
   const bool open = std::ranges::any_of(shape, [](std::int64_t size) { return size < 0; });
+  if (!open && !within_limits(shape, limits, location, sink)) return std::nullopt;
   if (open || (given.size() != 1 && element_count(shape) != given.size())) {
     sink.error(DiagKind::kShape, location,
                cat("--constant has ", counted(given.size(), "number"), " for the shape ",
@@ -76,9 +85,12 @@ std::optional<Tensor> known_input(const Tensor& given, const Declaration& declar
     return std::nullopt;
   }
   Tensor out(*declared.dtype, shape);
-  if (fill(given.as<double>(), out)) return out;
+  const std::optional<bool> filled = fill(given.as<double>(), out);
+  if (filled == true) return out;
   sink.error(DiagKind::kType, location,
-             cat("--constant has a number that is no ", name_of(*declared.dtype)));
+             filled ? cat("--constant has a number that is no ", name_of(*declared.dtype))
+                    : cat("--constant takes a file for ", name_of(*declared.dtype),
+                          ", numbers cannot be it"));
   return std::nullopt;
 }
 

@@ -9,10 +9,10 @@
 
 namespace etch {
 
-// Numbers of a command line, which are float64 without a type and a shape of their own, as the
-// input is declared: each must be a value of that type, and a single one serves for all elements of
-// a shape that is known. Other tensors as they are. Null and E-TYPE or E-SHAPE at `location`.
+// Float64 tensors of rank 0 or 1, as numbers of a command line are, as the input is declared: each
+// number must be a value of that type, and a single one serves for all elements of a shape that is
+// known. Other tensors as they are. Null and E-TYPE, E-SHAPE or E-LIMIT at `location`.
 std::optional<Tensor> known_input(const Tensor& given, const Declaration& declared,
-                                  const std::string& location, Sink& sink);
+                                  const Limits& limits, const std::string& location, Sink& sink);
 
 }  // namespace etch

@@ -83,8 +83,7 @@ std::string location_of(const Node& node);
 
 // The number in test data of an input of the model; -1 for any other value.
 int input_file_of(const Graph& graph, ValueId id);
-// "; give it with --constant NAME=N,... or NAME=FILE.pb", printable, for such an input; else
-// empty.
+// "; give it with --constant NAME=N,... or NAME=FILE.pb", printable, for such an input; else empty.
 std::string constant_hint(const Graph& graph, ValueId id);
 
 // Consumers of each value: node indices into graph.nodes, ascending, one entry per use.

@@ -22,6 +22,8 @@ namespace etch {
 namespace {
 
 constexpr int kMostSteps = 64;  // by which a scale is tried beside that of the file
+// Of a whole graph: searching one takes some 20 us, and a small file can have any number.
+constexpr std::int64_t kMostColumns = 1 << 18;
 
 // How a float becomes q = y - zero point.
 struct Rounding {
@@ -171,8 +173,10 @@ class BiasFusion {
   std::optional<std::vector<float>> addends_of(ValueId id, std::int64_t columns) const {
     const std::optional<Tensor> value = constant_of(id);
     if (!value || value->dtype() != DType::kF32) return std::nullopt;
-    const bool per_column = value->size() == columns && value->shape().back() == columns;
-    if (value->shape().size() > 2 || (value->size() != 1 && !per_column)) return std::nullopt;
+    const Shape& shape = value->shape();
+    const bool is_one = value->size() == 1;  // of any shape, also of none
+    const bool per_column = !is_one && value->size() == columns && shape.back() == columns;
+    if (shape.size() > 2 || (!is_one && !per_column)) return std::nullopt;
     const auto floats = value->as<float>();
     if (!std::ranges::all_of(floats, [](float f) { return std::isfinite(f); })) return std::nullopt;
     return std::vector<float>(floats.begin(), floats.end());
@@ -271,6 +275,12 @@ class BiasFusion {
   void fuse(int i) {
     const std::optional<Chain> chain = chain_before(graph_.nodes[static_cast<std::size_t>(i)]);
     if (!chain) return;
+    const std::int64_t columns = params_of<QGemmParams>(*chain->gemm).geometry.cols;
+    if (columns > columns_left_) {
+      graph_.fusions.missed(*chain->add, "products have too many columns to search for biases");
+      return;
+    }
+    columns_left_ -= columns;
     const std::optional<Parameters> parameters = parameters_of(*chain);
     if (!parameters) {
       graph_.fusions.missed(*chain->add, "no bias of integers gives the same results for all sums");
@@ -314,6 +324,7 @@ class BiasFusion {
 
   Graph& graph_;
   Wiring wiring_;
+  std::int64_t columns_left_ = kMostColumns;
 };
 
 }  // namespace

@@ -114,6 +114,29 @@ TEST(FuseBias, ASumThatSomethingElseReadsStays) {
   EXPECT_EQ(operators(dense.fused()), "QGemm Add QuantizeLinear");
 }
 
+// x u8 [2, 1] times w u8 [1, columns], plus a constant without a dimension.
+std::string operators_with_scalar(std::int64_t columns) {
+  ModelBuilder model{13};
+  model.opset("com.microsoft", 1).input("x", DType::kU8, {2, 1});
+  model.initializer("s", f32({}, {0.5F})).initializer("z", u8({}, {128}));
+  model.initializer("w", Tensor(DType::kU8, {1, columns})).initializer("b", f32({}, {3}));
+  model.node("QGemm", {"x", "s", "z", "w", "s", "z"}, {"p"}, {}, "com.microsoft");
+  model.node("Add", {"p", "b"}, {"a"}).node("QuantizeLinear", {"a", "s", "z"}, {"y"}).output("y");
+  Sink sink;
+  auto graph = load(model, sink);
+  if (!graph) return errors_of(sink);
+  fuse_biases(*graph);
+  return operators(std::move(*graph));
+}
+
+// One column and a constant of no dimensions, which have no last size.
+TEST(FuseBias, AScalarIsTheBiasOfOneColumn) { EXPECT_EQ(operators_with_scalar(1), "QGemm"); }
+
+TEST(FuseBias, MoreColumnsThanCanBeSearchedSoonStay) {
+  EXPECT_EQ(operators_with_scalar(1 << 10), "QGemm");
+  EXPECT_EQ(operators_with_scalar((1 << 18) + 1), "QGemm Add QuantizeLinear");
+}
+
 TEST(FuseBias, AnAddThatIsNotConstantStays) {
   Dense dense;
   dense.model().input("z", DType::kF32, {kColumns});

@@ -194,10 +194,6 @@ WordProductCertificate certificate_of(const WordConv& conv, const Weights& weigh
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 // Everything that the kernel reads besides x, in the order of the function's arguments.
 void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv& conv,
                    const Weights& weights, const Tensor& bias, std::int64_t zero) {

@@ -14,6 +14,8 @@ namespace etch {
 
 namespace {
 
+constexpr std::int64_t kMostOfState = 1 << 25;
+
 class LinearAttention {
  public:
   explicit LinearAttention(Parts& parts) : parts_(parts) {}
@@ -58,6 +60,11 @@ class LinearAttention {
       return fail(DiagKind::kShape,
                   cat("queries ", to_string(q), " and values ", to_string(v),
                       " do not divide into ", q_heads, " and ", heads_, " heads"));
+    }
+    if (!has_at_most({batch_, heads_, key_, value_}, kMostOfState)) {
+      return fail(DiagKind::kLimit, cat("its state would have the shape ",
+                                        to_string(Shape{batch_, heads_, key_, value_}),
+                                        ", of its elements at most ", kMostOfState));
     }
     if (scale_ == 0) scale_ = static_cast<float>(1.0 / std::sqrt(static_cast<double>(key_)));
     return parts_.expects(1, DType::kF32, {batch_, steps_, heads_ * key_}) &&

@@ -120,6 +120,10 @@ TEST(LinearAttention, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(errors("gated", {x, x, x, kNone, f32({1, 1, 3}, {1, 2, 3})}),
                   "decay must have one number"));
   EXPECT_TRUE(has(errors("linear", {x, f32({1, 2, 2}, {1, 2, 3, 4}), x}), "E-SHAPE"));
+  const Tensor wide(DType::kF32, {1, 1, 1 << 13});
+  EXPECT_TRUE(has(errors("linear", {wide, wide, wide}),
+                  "E-LIMIT: node #0 (LinearAttention): its state would have the shape "
+                  "[1, 1, 8192, 8192], of its elements at most 33554432"));
 }
 
 }  // namespace
