@@ -264,7 +264,7 @@ void add_quantization(Html& html, const ReportData& data) {
   const std::vector<ShownTensor> tensors = shown_tensors(data);
   if (tensors.empty()) {
     begin_section(html, "quantization", "Quantization",
-                  "No tensor has a scale that is known at compile time.");
+                  "No activation has a scale that is known at compile time.");
     return;
   }
   begin_section(
