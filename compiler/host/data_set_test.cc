@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "compiler/import/tensor_proto.h"
@@ -62,6 +63,43 @@ TEST_F(DataSet, BareElementsSayNoShape) {
   EXPECT_TRUE(shapes_of_inputs(folder_).empty());
   fs::rename(folder_ / "input_0.bin", folder_ / "input_0.pb");
   EXPECT_EQ(shapes_of_inputs(folder_), std::vector<Shape>{{1}});
+}
+
+class NoDataSet : public DataSet {
+ protected:
+  // What is said of `given` in place of a folder of test data.
+  std::string said_of(const fs::path& given) const {
+    Port port;
+    port.shape = {1};
+    Reporter reporter(Verbosity::kQuiet);
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(read_inputs(given, std::vector<Port>{port}, reporter), std::nullopt);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    const std::string start = given.string() + ": error[E-IO]: ";
+    EXPECT_EQ(said.rfind(start, 0), 0U) << said;
+    return said.substr(std::min(said.size(), start.size()));
+  }
+};
+
+TEST_F(NoDataSet, ArraysOfNumpyAreToBeRecorded) {
+  write("samples.npz", "PK\x03\x04");
+  constexpr const char* kRecord =
+      ", and a folder with input_0.pb, .npy or .bin is needed: `etch record MODEL --inputs THIS -o "
+      "DIR` of the Python package makes such folders of it, DIR/test_data_set_0 and so on\n";
+  EXPECT_EQ(said_of(folder_ / "samples.npz"), std::string("has arrays of NumPy") + kRecord);
+  EXPECT_EQ(said_of(folder_), std::string("has samples in files of NumPy") + kRecord);
+}
+
+TEST_F(NoDataSet, OtherFilesAreNoFolders) {
+  write("input_0.pb", "");
+  EXPECT_EQ(said_of(folder_ / "input_0.pb"),
+            "is a file, and a folder with input_0.pb, .npy or .bin is needed\n");
+}
+
+TEST_F(NoDataSet, TheFolderOfSetsIsNotOne) {
+  fs::create_directory(folder_ / "test_data_set_0");
+  EXPECT_EQ(said_of(folder_),
+            "has 1 data set and is none: give one of them, such as test_data_set_0\n");
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ class SizedStep : public Step {
   // Whether its function has the size as a parameter.
   bool needs_size() const;
 
+  // What it was made of.
+  const Step& code() const { return *code_; }
+
   TunableTiles* tunable() override { return code_->tunable(); }
   void run(Recorder& stage) const override { code_->run(stage); }
   void run(NativeStage& stage) const override { code_->run(stage); }

@@ -142,6 +142,17 @@ def test_check_says_whether_outputs_are_equal(tmp_path: pathlib.Path) -> None:
     assert not different and "FAIL" in different.text
 
 
+def test_check_records_samples_in_files_of_numpy(tmp_path: pathlib.Path) -> None:
+    images = np.concatenate([image for image, _ in recorded()[:2]])
+    np.savez(tmp_path / "samples.npz", image=images)
+    np.save(tmp_path / "one.npy", images[:1])
+    found = etch.check(DIGITS / "model.onnx", data=[tmp_path / "samples.npz", tmp_path / "one.npy"])
+    assert found and "3 of 3 outputs exact" in found.text
+    np.savez(tmp_path / "samples.npz", picture=images)
+    with pytest.raises(etch.EtchError, match="no array 'image'"):
+        etch.check(DIGITS / "model.onnx", data=tmp_path / "samples.npz")
+
+
 def test_refused_models_say_why(tmp_path: pathlib.Path) -> None:
     node = onnx.helper.make_node("NonMaxSuppression", ["b", "s"], ["y"])
     port = onnx.helper.make_tensor_value_info

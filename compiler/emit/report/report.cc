@@ -101,6 +101,7 @@ Json layer_json(const LayerReport& layer) {
   out["output_shape"] = layer.output_shape;
   out["macs"] = layer.macs;
   if (layer.float_macs > 0) out["float_macs"] = layer.float_macs;
+  if (layer.weight_bits > 0) out["weight_bits"] = layer.weight_bits;
   if (layer.has_floats) out["has_floats"] = true;
   out["constant_bytes"] = layer.constant_bytes;
   out["statements"] = layer.statements;

@@ -45,6 +45,7 @@ struct LayerReport {
   Shape output_shape;
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;  // of macs
+  int weight_bits = 0;          // of weights or tables that stay packed; 0: none do
   bool has_floats = false;      // reads or writes a float tensor, not only single numbers
   std::int64_t constant_bytes = 0;
   std::int64_t statements = 0;     // of the function

@@ -55,7 +55,8 @@ std::string arena_note(const ReportData& data) {
 
 void add_requantization(Html& html, const ReportData& data) {
   if (!has_quantization(data)) {
-    add_card(html, "Requantization", "none", "no tensor has a scale that is known at compile time");
+    add_card(html, "Requantization", "none",
+             "no result is rounded to a scale that is known at compile time");
   } else if (data.float_requantization) {
     add_card(html, "Requantization", "float",
              "one float product per result of an integer layer, rounded to nearest even");

@@ -264,7 +264,7 @@ void add_quantization(Html& html, const ReportData& data) {
   const std::vector<ShownTensor> tensors = shown_tensors(data);
   if (tensors.empty()) {
     begin_section(html, "quantization", "Quantization",
-                  "No tensor has a scale that is known at compile time.");
+                  "No activation has a scale that is known at compile time.");
     return;
   }
   begin_section(
@@ -360,7 +360,7 @@ void add_proofs(Html& html, const ReportData& data) {
     return layer.accumulators.has_value() || !layer.facts.empty();
   };
   if (std::ranges::none_of(data.layers, has_proof)) return;
-  begin_table(html, "",
+  begin_table(html, "words proofs",
               "<th>Step</th><th class=\"n\">Accumulators</th><th>Needs</th><th>In words</th>");
   for (const LayerReport& layer : data.layers) {
     if (has_proof(layer)) add_proof(html, layer);
@@ -381,7 +381,8 @@ void add_fused(Html& html, const ReportData& data) {
                  "and QuantizeLinear.");
     return;
   }
-  begin_table(html, "", "<th class=\"n\">Nodes</th><th>Operator</th><th>What became of it</th>");
+  begin_table(html, "words",
+              "<th class=\"n\">Nodes</th><th>Operator</th><th>What became of it</th>");
   for (const auto& [kind, count] : counts) {
     html.begin("tr");
     number_cell(html, count, cat(count));
@@ -394,7 +395,7 @@ void add_fused(Html& html, const ReportData& data) {
 }
 
 void add_missed(Html& html, const ReportData& data) {
-  begin_table(html, "",
+  begin_table(html, "words",
               "<th class=\"n\">Node</th><th>Operator</th><th>Why it is not an integer "
               "operator</th>");
   for (const FusionRecord& record : data.fusions) {

@@ -330,5 +330,33 @@ TEST(Verdict, DoesNotCallAFloatNetworkQuantized) {
   EXPECT_TRUE(verdict(ReportData()).empty());
 }
 
+TEST(Verdict, SaysHowManyBitsPackedWeightsHave) {
+  ReportData data = mixed_report();
+  data.float_macs = data.macs;
+  for (LayerReport& each : data.layers) each.float_macs = each.macs;
+  data.layers[0].weight_bits = 4;
+  EXPECT_EQ(verdict(data)[0],
+            "weights of 4 bits, products of floats: 90 % of the multiplications read packed "
+            "weights");
+  for (LayerReport& each : data.layers) each.weight_bits = 4;
+  data.layers[3].weight_bits = 8;
+  EXPECT_EQ(verdict(data)[0],
+            "weights of 4 or 8 bits, products of floats: all multiplications read packed weights");
+  data.layers = {layer("table", 0, 0, true), layer("a", 1000, 1000, true)};
+  data.layers[0].weight_bits = 4;
+  EXPECT_EQ(verdict(data)[0],
+            "weights of 4 bits, products of floats: only tables are packed, no multiplication "
+            "reads them");
+}
+
+TEST(Verdict, CountsPackedWeightsBesideIntegers) {
+  ReportData data = mixed_report();
+  data.layers[3] = layer("d", 92, 92, true);
+  data.layers[3].weight_bits = 4;
+  data.float_macs = 100;
+  EXPECT_EQ(verdict(data)[0],
+            "90 % of the multiplications are of integers, 9.2 % of floats and weights of 4 bits");
+}
+
 }  // namespace
 }  // namespace etch

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -83,13 +84,53 @@ std::string about_islands(const ReportData& data, double total_us) {
   return text;
 }
 
+// Weights that stay packed and are multiplied as floats.
+struct PackedShare {
+  std::set<int> bits;  // empty: none do
+  std::int64_t macs = 0;
+
+  std::string weights() const {  // "weights of 4 or 8 bits"
+    std::string text;
+    for (const int each : bits) text += cat(text.empty() ? "weights of " : " or ", each);
+    return text + " bits";
+  }
+};
+
+PackedShare packed_share(const ReportData& data) {
+  PackedShare share;
+  for (const LayerReport& layer : data.layers) {
+    if (layer.weight_bits == 0) continue;
+    share.bits.insert(layer.weight_bits);
+    share.macs += layer.macs;
+  }
+  return share;
+}
+
+// Of a network whose products are all of floats.
+std::string about_packed(const PackedShare& packed, double all) {
+  const std::string what = cat(packed.weights(), ", products of floats: ");
+  if (packed.macs == 0) return cat(what, "only tables are packed, no multiplication reads them");
+  const auto macs = static_cast<double>(packed.macs);
+  if (macs == all) return cat(what, "all multiplications read packed weights");
+  return cat(what, percent(macs, all), " of the multiplications read packed weights");
+}
+
 std::string about_integers(const ReportData& data) {
   if (data.macs == 0) return {};
-  if (!has_quantization(data)) return "all arithmetic is in float: the network is not quantized";
+  const auto all = static_cast<double>(data.macs);
+  const PackedShare packed = packed_share(data);
+  if (!has_quantization(data)) {
+    return packed.bits.empty() ? "all arithmetic is in float: the network is not quantized"
+                               : about_packed(packed, all);
+  }
   if (data.float_macs == 0) return "all multiplications are of integers";
   const auto integers = static_cast<double>(data.macs - data.float_macs);
-  return cat(percent(integers, static_cast<double>(data.macs)),
-             " of the multiplications are of integers");
+  std::string text = cat(percent(integers, all), " of the multiplications are of integers");
+  if (packed.macs > 0) {
+    text += cat(", ", percent(static_cast<double>(packed.macs), all), " of floats and ",
+                packed.weights());
+  }
+  return text;
 }
 
 // How much of the arena holds something in this step; outputs may be where dying inputs are.

@@ -6,6 +6,7 @@
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/kernels/products/packed_weights.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/program/packed_weights.h"
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/kernels/products/packed_weights.h"
 
@@ -13,9 +14,10 @@ namespace etch {
 
 namespace {
 
-class PackedGatherStep : public StagedStep<PackedGatherStep> {
+class PackedGatherStep : public StagedStep<PackedGatherStep>, public PacksWeights {
  public:
   PackedGatherPlan plan;
+  int weight_bits() const override { return plan.bits; }
   template <class S>
   void kernel(S& s) const {
     packed_gather_kernel(s, plan);

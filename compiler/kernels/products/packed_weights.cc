@@ -8,6 +8,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/program/packed_weights.h"
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/kernels/products/packed_weights.h"
 
@@ -15,9 +16,10 @@ namespace etch {
 
 namespace {
 
-class PackedProductStep : public StagedStep<PackedProductStep> {
+class PackedProductStep : public StagedStep<PackedProductStep>, public PacksWeights {
  public:
   PackedWeightsPlan plan;
+  int weight_bits() const override { return plan.bits; }
   template <class S>
   void kernel(S& s) const {
     packed_weights_kernel(s, plan);
