@@ -122,7 +122,7 @@ TEST(LinearAttention, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(has(errors("linear", {x, f32({1, 2, 2}, {1, 2, 3, 4}), x}), "E-SHAPE"));
   const Tensor wide(DType::kF32, {1, 1, 1 << 13});
   EXPECT_TRUE(has(errors("linear", {wide, wide, wide}),
-                  "E-LIMIT: node #0 (LinearAttention): its state would have the shape "
+                  "error[E-LIMIT]: node #0 (LinearAttention): its state would have the shape "
                   "[1, 1, 8192, 8192], of its elements at most 33554432"));
 }
 
