@@ -65,6 +65,7 @@ class Expander {
       expand_recurrent(graph_, node, sink_);
       return true;
     }
+    if (node.outputs.empty() || node.outputs[0] == kNoValue) return false;  // loops may omit it
     const DType type = *graph_.value(node.outputs[0]).dtype;
     if (folder == "matmul_integer_to_float") {
       integer_product(node);
