@@ -129,7 +129,8 @@ void Lowering::plan_node(const Node& node) {
     const auto rank = static_cast<int>(value(node.inputs[0]).shape->size());
     if (rank >= 3) plans_[static_cast<std::size_t>(node.inputs[0])].order = channels_last(rank);
   }
-  if (takes_any_order(rule)) {
+  // The first output of a loop may be omitted.
+  if (takes_any_order(rule) && node.outputs[0] != kNoValue) {
     const Plan& out = plans_[static_cast<std::size_t>(node.outputs[0])];
     for (const ValueId id : node.inputs) {
       if (id == kNoValue || !out.order || value(id).shape->size() != out.order->size()) continue;
