@@ -23,7 +23,9 @@ class Tile {
   int frame() const { return moved_sums() + (tile_.moved == 0 ? 0 : kMovedSums); }
 
   std::vector<std::string> lines() {
-    t_.comment("r0: x, gathered; r1: stream; r2, r3: x of two pixels; r12, lr: weights, widened");
+    t_.comment("r0: x, gathered; r1: stream; r2, r3: x of two pixels");
+    t_.comment(tile_.joint ? "r12: weights of both channels; lr: those of the first, widened"
+                           : "r12, lr: weights, widened");
     t_.comment(
         cat("r4-r", 3 + 2 * tile_.pixels, ": sums, two channels of a pixel after the other"));
     t_.comment(cat("stack: y, end of x, x, end of the stream, zero points",
