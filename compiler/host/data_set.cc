@@ -89,7 +89,7 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
     const std::string path =
         tensor_path(folder, role, static_cast<std::size_t>(port.file)).string();
     if (is_state(port) && !has_tensor(folder, role, static_cast<std::size_t>(port.file))) {
-      tensors.emplace_back(port.dtype, port.shape);
+      tensors.push_back(port.initial != nullptr ? *port.initial : Tensor(port.dtype, port.shape));
       continue;
     }
     Sink sink;
