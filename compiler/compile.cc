@@ -50,13 +50,16 @@ bool sums_in_convolutions(const CompileOptions& options) {
 }
 }  // namespace
 
-std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options,
-                                  Sink& sink) {
+namespace {
+
+// load_graph() with the states that are asked for.
+std::unique_ptr<Graph> load_graph_with(std::string_view model, const CompileOptions& options,
+                                       StateInputs& states, Sink& sink) {
   try {
     ImportOptions import = options.import;
     for (const SizeRange& range : options.bounds)
       import.dims.insert_or_assign(range.symbol, range.most);
-    std::optional<Graph> graph = import_model(model, import, sink);
+    std::optional<Graph> graph = import_model(model, import, states, sink);
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
     PassOptions passes{options.qdq, options.split_rows_above};
@@ -69,8 +72,6 @@ std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& 
     return nullptr;
   }
 }
-
-namespace {
 
 // Between stages, in debug builds.
 void verify_after([[maybe_unused]] const char* stage, [[maybe_unused]] const Program& program) {
@@ -213,6 +214,12 @@ std::vector<StateRequest> requested_states(std::string_view model, const Compile
 
 namespace {
 
+StateInputs inputs_of(const std::vector<StateRequest>& requests) {
+  StateInputs out;
+  for (const StateRequest& request : requests) out.names.insert(request.input);
+  return out;
+}
+
 // What compiling one network needs to know of it afterwards.
 struct Compiled {
   std::unique_ptr<Program> program;
@@ -223,20 +230,27 @@ struct Compiled {
 Compiled compile_unaudited(std::string_view model, const CompileOptions& options,
                            const IsaTraits& isa, Sink& sink, const GraphEdit& edit) {
   Compiled out;
-  out.graph = load_graph(model, options, sink);
+  const std::vector<StateRequest> requests = requested_states(model, options, sink);
+  StateInputs states = inputs_of(requests);
+  out.graph = load_graph_with(model, options, states, sink);
   if (out.graph == nullptr) return {};
   if (edit) edit(*out.graph);
-  const std::vector<StateLink> states =
-      link_states(*out.graph, requested_states(model, options, sink), sink);
+  for (const auto& [name, tensor] : options.initial_states)
+    states.initial.insert_or_assign(name, tensor);
+  const std::vector<StateLink> links = link_states(*out.graph, requests, states.initial, sink);
   if (sink.has_errors()) return {};
   out.program = compile_within(
       *out.graph, options, isa,
       [&](const Graph& from, const Way& way, Sink& own) {
-        return generate(from, options, isa, way, own);
+        std::unique_ptr<Program> program = generate(from, options, isa, way, own);
+        for (const StateLink& link : links) {
+          if (program == nullptr) break;
+          keep_in_state(*program, link.output, link.input, link.initial);
+        }
+        return program;
       },
       estimated_flash, sink);
   if (out.program == nullptr) return {};
-  for (const StateLink& link : states) keep_in_state(*out.program, link.output, link.input);
   check_macs(*out.program, *out.graph, sink);
   return out;
 }
@@ -328,6 +342,12 @@ std::unique_ptr<Program> compile_sizes(std::string_view model, const CompileOpti
 }
 
 }  // namespace
+
+std::unique_ptr<Graph> load_graph(std::string_view model, const CompileOptions& options,
+                                  Sink& sink) {
+  StateInputs states = inputs_of(requested_states(model, options, sink));
+  return load_graph_with(model, options, states, sink);
+}
 
 std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& options,
                                  Sink& sink) {

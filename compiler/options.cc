@@ -29,16 +29,20 @@ std::string sizes(const Shape& shape) {
   return out;
 }
 
+// "NAME=FILE" without a path: the file's name stands for its data.
+std::string tensor_text(const std::string& name, const Tensor& tensor) {
+  const std::string_view data(reinterpret_cast<const char*>(tensor.bytes().data()),
+                              tensor.bytes().size());
+  return cat(name, "=", sha256_hex(data).substr(0, 16), ".pb");
+}
+
 void add_import(Options& out, const ImportOptions& options) {
   for (const auto& [name, size] : options.dims) out.add("dim", cat(name, "=", size));
   for (const auto& [name, shape] : options.input_shapes) {
     out.add("input-shape", cat(name, "=", sizes(shape)));
   }
   for (const auto& [name, tensor] : options.constants) {
-    // No path; the file's name stands for its data.
-    const auto bytes = std::as_bytes(tensor.bytes());
-    const std::string_view data(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    out.add("constant", cat(name, "=", sha256_hex(data).substr(0, 16), ".pb"));
+    out.add("constant", tensor_text(name, tensor));
   }
   for (const std::string& name : options.cuts) out.add("cut", name);
   if (!options.external_data.empty()) out.add("external-data", "DIR");
@@ -61,6 +65,8 @@ void add_code(Options& out, const CompileOptions& options) {
   for (const StateRequest& state : options.states) {
     out.add("state", cat(state.output, "=", state.input));
   }
+  for (const auto& [name, tensor] : options.initial_states)
+    out.add("initial-state", tensor_text(name, tensor));
   if (options.qdq != QdqMode::kInteger)
     out.add("qdq", options.qdq == QdqMode::kAll ? "all" : "float");
   if (options.requantize != RequantizeMode::kAuto) {

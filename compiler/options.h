@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,10 +36,11 @@ struct CompileOptions {
   bool strict_integer = false;  // refuse floats between quantized values; see strict_integer.h
   UnrollRequest unrolling;
   Tuning tuning;
-  std::vector<QuantizeInput> quantize_inputs;  // graph inputs that are to take float32
-  std::vector<SizeRange> bounds;               // sizes that run() takes; at most one is possible
-  std::vector<StateRequest> states;            // none: those of the file's metadata
-  std::string dump_after;                      // "import", "resolve", a pass's name; empty: nothing
+  std::vector<QuantizeInput> quantize_inputs;    // graph inputs that are to take float32
+  std::vector<SizeRange> bounds;                 // sizes that run() takes; at most one is possible
+  std::vector<StateRequest> states;              // none: those of the file's metadata
+  std::map<std::string, Tensor> initial_states;  // by input; of others the file's, or zeros
+  std::string dump_after;  // "import", "resolve", a pass's name; empty: nothing
 };
 
 // The options as the command line spells them, in one order, without those that have their default

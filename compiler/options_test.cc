@@ -18,6 +18,7 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
   options.import.limits.nodes = 9000;
   options.quantize_inputs = {{"x", RangeMode::kScaled, -1, 0.5F, DType::kS8}};
   options.states = {{"h_out", "h"}};
+  options.initial_states = {{"h", Tensor::of<float>({1}, {1})}};
   options.qdq = QdqMode::kFloat;
   options.requantize = RequantizeMode::kInteger;
   options.strict_integer = true;
@@ -31,7 +32,8 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
   EXPECT_EQ(canonical_options(options, "cortex-m4"),
             " --target cortex-m4 --dim N=1 --dim 'time steps=8' --input-shape x=1,3,224,224 --cut "
             "logits --limit nodes=9000 --quantize-input x=SCALED,-1,0.5,qint8 --state "
-            "h_out=h --qdq float --requantize integer --strict-integer --split-rows 0 --threads 4 "
+            "h_out=h --initial-state h=e00e5eb9444182f3.pb --qdq float --requantize integer "
+            "--strict-integer --split-rows 0 --threads 4 "
             "--optimize ram "
             "--arena-limit 49152 --flash-limit 100000 --unroll 4 --unroll n3_conv=full");
 }

@@ -3,11 +3,15 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
+#include "compiler/ir/onnx_types.h"
 #include "compiler/targets/targets.h"
 #include "fuzz/limits.h"
 #include "fuzz/mutator.h"
@@ -45,6 +49,32 @@ std::vector<StateRequest> states_of(std::string_view bytes, std::size_t output, 
   // What options say is the user's text, which generated files repeat; checks.cc looks for names.
   if ((state.output + state.input).find(kHostileMark) != std::string::npos) return {};
   return {std::move(state)};
+}
+
+// All bytes 1, which any type may have, for what the declaration of the state's input says.
+std::map<std::string, Tensor> initial_states_of(std::string_view bytes,
+                                                const std::vector<StateRequest>& states) {
+  onnx::ModelProto model;
+  const bool good = bytes.size() <= INT_MAX &&
+                    model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  std::map<std::string, Tensor> out;
+  for (const auto& input : model.graph().input()) {
+    if (!good || states.empty() || input.name() != states.front().input) continue;
+    Shape shape;
+    std::int64_t elements = 1;
+    for (const auto& size : input.type().tensor_type().shape().dim()) {
+      constexpr std::int64_t kMost = 4096;
+      shape.push_back(std::clamp<std::int64_t>(size.dim_value(), 0, kMost));
+      elements = std::min(elements * shape.back(), kMost + 1);
+      if (elements > kMost) return {};
+    }
+    const auto type = dtype_from_onnx(input.type().tensor_type().elem_type());
+    if (!type) return {};
+    Tensor tensor(*type, shape);
+    std::ranges::fill(tensor.mutable_bytes(), std::byte{1});
+    out.insert_or_assign(input.name(), std::move(tensor));
+  }
+  return out;
 }
 
 // A bound of the first symbolic size of an input, as --dim has it; none without one.
@@ -136,6 +166,8 @@ Request request_of(std::string_view model) {
     const std::int64_t least = choices.pick({1, 1, 2, 7});
     out.compile.bounds = bounds_of(model, least, choices.pick({1, 2, 5, 2000}));
   }
+  if (choices.next(2) == 1)
+    out.compile.initial_states = initial_states_of(model, out.compile.states);
   return out;
 }
 

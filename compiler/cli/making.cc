@@ -127,6 +127,7 @@ std::optional<ModelOptions> options_of(const Making& making, const ModelOptions&
   };
   take("--tuning", options.tuning, given.tuning);
   take("--constant", options.constants, given.constants);
+  take("--initial-state", options.initial_states, given.initial_states);
   take("--external-data", options.external_data, given.external_data);
   if (reporter.failed()) return std::nullopt;
   return options;

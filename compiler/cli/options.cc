@@ -33,6 +33,10 @@ std::string check_constant(const std::string& text) {
   return parse_constant(text) ? "" : cat("expected NAME=N,... or NAME=FILE.pb, got '", text, "'");
 }
 
+std::string check_initial_state(const std::string& text) {
+  return parse_constant(text) ? "" : cat("expected IN=FILE.pb or IN=FILE.npy, got '", text, "'");
+}
+
 std::string check_quantize_input(const std::string& text) {
   if (parse_quantize_input(text)) return {};
   return cat(
@@ -74,6 +78,14 @@ void add_constant_option(const Parser& parser, ModelOptions& options) {
                  "shape=test_data_set_0/input_1.pb")
       .check(check_constant)
       .type_name("NAME=N,...|FILE.pb");
+}
+
+void add_initial_state_option(const Parser& parser, ModelOptions& options) {
+  add_repeatable(parser, "--initial-state", options.initial_states,
+                 "what reset() sets the input IN of a --state to, in place of the file's "
+                 "initializer or zeros")
+      .check(check_initial_state)
+      .type_name("IN=FILE.pb|.npy");
 }
 
 void add_external_data_option(const Parser& parser, ModelOptions& options) {
@@ -168,6 +180,7 @@ void add_code_options(const Parser& parser, ModelOptions& options) {
                  "a State instead of an argument")
       .check(check_state)
       .type_name("OUT=IN");
+  add_initial_state_option(parser, options);
   const Option requantize =
       parser
           .add_option("--requantize", options.requantize,
@@ -230,7 +243,7 @@ void add_time_limit(const Parser& parser, ModelOptions& options) {
 
 void group_options(const Parser& parser) {
   parser.group("The model", {"--dim", "--input-shape", "--constant", "--cut", "--state",
-                             "--quantize-input", "--external-data", "--limit"});
+                             "--initial-state", "--quantize-input", "--external-data", "--limit"});
   parser.group("Speed and size", {"--optimize", "--arena-limit", "--flash-limit", "--threads",
                                   "--split-rows", "--unroll", "--tuning"});
   parser.group("Arithmetic", {"--qdq", "--requantize", "--strict-integer"});
@@ -241,6 +254,7 @@ void group_options(const Parser& parser) {
 
 void add_file_options(const Parser& parser, ModelOptions& options) {
   add_constant_option(parser, options);
+  add_initial_state_option(parser, options);
   add_external_data_option(parser, options);
   add_tuning_option(parser, options);
 }

@@ -54,8 +54,8 @@ void add_budget_options(const Parser& parser, ModelOptions& options);
 // Adds --time-limit, for the commands that run what they generate.
 void add_time_limit(const Parser& parser, ModelOptions& options);
 
-// Adds --constant, --external-data and --tuning, whose files a folder does not name, for a command
-// that reads everything else in the folder.
+// Adds --constant, --initial-state, --external-data and --tuning, whose files a folder does not
+// name, for a command that reads everything else in the folder.
 void add_file_options(const Parser& parser, ModelOptions& options);
 
 // Adds --unroll and --tuning, for the same commands but the one that looks for the best itself.

@@ -1,6 +1,7 @@
 // Arranges the parts of a generated network into files; see emit.h and parts.h.
 #include "compiler/emit/emit.h"
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/base/check.h"
@@ -66,6 +67,13 @@ constexpr std::string_view kSystemIncludes = "#include <stddef.h>\n#include <std
 // Of run() with a state.
 std::string memory_include(const EmitContext& context) {
   return state_of(context.program).empty() ? "" : "\n#include <string.h>\n";
+}
+
+// Of reset(), where a state has an initial value.
+std::string initial_include(const EmitContext& context) {
+  const bool is_needed = std::ranges::any_of(
+      context.program.inputs, [](const Port& input) { return input.initial != nullptr; });
+  return is_needed ? include(context.options.name + "_weights.h") : "";
 }
 
 OutputFile steps_header(const EmitContext& context) {
@@ -153,8 +161,8 @@ std::vector<OutputFile> folder(const EmitContext& context) {
   std::vector<OutputFile> files;
   files.push_back({name + ".h", public_header(context)});
   files.push_back({name + ".cc", cat(file_banner(context, "the schedule."), include(name + ".h"),
-                                     "\n", include(name + "_steps.h"), memory_include(context),
-                                     "\n", run_definition(context))});
+                                     "\n", include(name + "_steps.h"), initial_include(context),
+                                     memory_include(context), "\n", run_definition(context))});
   files.push_back(steps_header(context));
   add_step_files(files, context);
   add_assembly_file(files, context);

@@ -124,7 +124,7 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
         tensor_path(folder, role, static_cast<std::size_t>(port.file)).string();
     const bool missing = !has_tensor(folder, role, static_cast<std::size_t>(port.file));
     if (missing && is_state(port)) {
-      tensors.emplace_back(port.dtype, port.shape);
+      tensors.push_back(port.initial != nullptr ? *port.initial : Tensor(port.dtype, port.shape));
       continue;
     }
     const std::string instead = missing && role == "input" ? not_a_data_set(folder) : "";

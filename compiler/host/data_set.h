@@ -23,13 +23,14 @@ std::filesystem::path tensor_path(const std::filesystem::path& folder, const std
                                   std::size_t i);
 
 // Reads ROLE_0.pb, ROLE_1.pb ... ("input", "output"), one for each port, which says its number. Of
-// ports that are kept in a state a missing file is no error, but zeros. Null after an error.
+// ports that are kept in a state a missing file is no error: an input is what reset() sets it to,
+// an output zeros. Null after an error.
 std::optional<std::vector<Tensor>> read_tensors(const std::filesystem::path& folder,
                                                 const std::string& role,
                                                 const std::vector<Port>& ports, Reporter& reporter);
 
 // The same for the inputs; an input that has not the type and shape of its port is an error. What
-// is kept in a state is zeros where the folder has no file of it.
+// is kept in a state is what reset() sets it to where the folder has no file of it.
 std::optional<std::vector<Tensor>> read_inputs(const std::filesystem::path& folder,
                                                const std::vector<Port>& ports, Reporter& reporter);
 

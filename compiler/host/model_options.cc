@@ -167,6 +167,24 @@ std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& 
   return out;
 }
 
+std::optional<std::map<std::string, Tensor>> read_initial_states(const ModelOptions& options,
+                                                                 Reporter& reporter) {
+  std::map<std::string, Tensor> out;
+  for (const std::string& text : options.initial_states) {
+    const auto [name, path] = *parse_constant(text);
+    if (out.contains(name)) {
+      reporter.usage_error(cat("--initial-state gives '", one_line(name), "' twice"));
+      return std::nullopt;
+    }
+    Sink sink;
+    std::optional<Tensor> tensor = read_tensor_file(path, sink);
+    for (const Diagnostic& each : sink.sorted()) reporter.io_error(path, each.message);
+    if (!tensor) return std::nullopt;
+    out.emplace(name, std::move(*tensor));
+  }
+  return out;
+}
+
 std::optional<QuantizeInput> parse_quantize_input(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -193,6 +211,9 @@ std::optional<CompileOptions> complete_options(const ModelOptions& options, Repo
   auto constants = read_constants(options, reporter);
   if (!constants) return std::nullopt;
   out.import.constants = std::move(*constants);
+  auto initial_states = read_initial_states(options, reporter);
+  if (!initial_states) return std::nullopt;
+  out.initial_states = std::move(*initial_states);
   if (options.tuning.empty()) return out;
   std::optional<Tuning> tuning = read_tuning_file(options.tuning, reporter);
   if (!tuning) return std::nullopt;

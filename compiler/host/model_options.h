@@ -26,6 +26,7 @@ struct ModelOptions {
   std::vector<std::string> cuts;             // names of tensors
   std::vector<std::string> quantize_inputs;  // "NAME=SCALED,-1,1", checked while parsing
   std::vector<std::string> states;           // "OUT=IN", checked while parsing
+  std::vector<std::string> initial_states;   // "IN=FILE.pb", checked while parsing
   std::string requantize = "auto";
   std::string qdq = "integer";
   bool strict_integer = false;
@@ -39,7 +40,7 @@ struct ModelOptions {
   std::string external_data;             // folder; empty: no data in other files is read
   std::string arena_limit, flash_limit;  // sizes, checked while parsing; empty: none
 
-  // All but what is in files; see read_tuning_file(), read_constants().
+  // All but what is in files; see read_tuning_file(), read_constants(), read_initial_states().
   CompileOptions compile_options() const;
 };
 
@@ -50,10 +51,15 @@ std::optional<std::int64_t> parse_bytes(std::string_view text);
 std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& options,
                                                             Reporter& reporter);
 
+// The tensors of --initial-state by input; null after an I/O error, or a usage error if one is
+// given twice.
+std::optional<std::map<std::string, Tensor>> read_initial_states(const ModelOptions& options,
+                                                                 Reporter& reporter);
+
 // Null and usage errors, one for each wrong line, or an I/O error.
 std::optional<Tuning> read_tuning_file(const std::string& path, Reporter& reporter);
 
-// compile_options() with what those two read; null after an error.
+// compile_options() with what those three read; null after an error.
 std::optional<CompileOptions> complete_options(const ModelOptions& options, Reporter& reporter);
 
 // Sets one limit from "nodes=5000"; false if malformed or out of range.

@@ -28,6 +28,7 @@ Value named(const std::string& name, Declaration declaration = {}) {
 Graph GraphBuilder::build() {
   graph_.name = proto_.name();
   find_used_names();
+  find_states();
   add_initializers();
   refuse_sparse_initializers();
   add_inputs();
@@ -51,6 +52,16 @@ void GraphBuilder::find_used_names() {
   for (const std::string& name : options_.cuts) used_names_.insert(name);
 }
 
+void GraphBuilder::find_states() {
+  if (state_inputs_.names.empty()) return;
+  std::unordered_set<std::string_view> initializers;
+  for (const auto& proto : proto_.initializer()) initializers.insert(proto.name());
+  for (const auto& input : proto_.input()) {
+    const std::string& name = input.name();
+    if (state_inputs_.names.contains(name) && initializers.contains(name)) states_.insert(name);
+  }
+}
+
 void GraphBuilder::add_initializers() {
   for (const onnx::TensorProto& proto : proto_.initializer()) {
     const std::string location = quoted("initializer", proto.name());
@@ -59,7 +70,7 @@ void GraphBuilder::add_initializers() {
       sink_.error(DiagKind::kName, location, "has no name");
       continue;
     }
-    if (scope_.find(proto.name())) {
+    if (scope_.find(proto.name()) || state_inputs_.initial.contains(proto.name())) {
       sink_.error(DiagKind::kGraph, location, "is given twice");
       continue;
     }
@@ -68,6 +79,10 @@ void GraphBuilder::add_initializers() {
       continue;
     }
     auto tensor = decode_tensor(proto, options_.limits, location, sink_, &external_);
+    if (states_.contains(proto.name())) {
+      if (tensor) state_inputs_.initial.emplace(proto.name(), std::move(*tensor));
+      continue;
+    }
     // A refused tensor keeps its name, so that its users are not reported as well.
     scope_.ids[proto.name()] = tensor ? graph_.add_constant(std::move(*tensor), proto.name())
                                       : graph_.add_value(named(proto.name()));
@@ -94,7 +109,7 @@ void GraphBuilder::refuse_sparse_initializers() {
 void GraphBuilder::add_inputs() {
   std::unordered_set<std::string_view> seen;
   for (const auto& input : proto_.input()) {
-    if (!scope_.find(input.name())) input_shapes_.scan(input);
+    if (!scope_.find(input.name()) && !states_.contains(input.name())) input_shapes_.scan(input);
   }
   for (const auto& input : proto_.input()) {
     const std::string location = quoted("input", input.name());
@@ -111,12 +126,32 @@ void GraphBuilder::add_inputs() {
     } else if (const auto constant = options_.constants.find(input.name());
                constant != options_.constants.end()) {
       add_known_input(input, constant->second, location);
+    } else if (states_.contains(input.name())) {
+      add_state(input, location);
     } else {
       add_input(input);
     }
   }
+  for (int& file : graph_.input_files) {
+    if (file < 0) file = input_files_++;
+  }
   input_shapes_.report_unused_options();
   report_unused_constants(seen);
+}
+
+// An input with the type and the shape of its initializer. Test data has it after those without an
+// initializer, whose numbers are the same whether it is a state or a constant.
+void GraphBuilder::add_state(const onnx::ValueInfoProto& input, const std::string& location) {
+  const ValueId id = graph_.add_value(named(input.name()));
+  scope_.ids[input.name()] = id;
+  const auto initial = state_inputs_.initial.find(input.name());
+  if (initial != state_inputs_.initial.end()) {  // else it was refused
+    graph_.value(id).dtype = initial->second.dtype();
+    graph_.value(id).shape = initial->second.shape();
+  }
+  declare(read_declaration(input), location, graph_.value(id), sink_);
+  graph_.inputs.push_back(id);
+  graph_.input_files.push_back(-1);
 }
 
 // Takes its place in test data all the same.

@@ -24,14 +24,16 @@ namespace etch {
 class GraphBuilder {
  public:
   // `opsets` and `functions` are the model's; calls of functions may repeat as many bytes as
-  // constants may be computed.
+  // constants may be computed. Initializers of states go to states.initial.
   GraphBuilder(const onnx::GraphProto& proto, const FunctionTable& functions,
                const std::map<std::string, std::int64_t>& opsets, std::int64_t bytes_to_repeat,
-               const ImportOptions& options, ExternalData& external, Sink& sink)
+               const ImportOptions& options, ExternalData& external, Sink& sink,
+               StateInputs& states)
       : proto_(proto),
         options_(options),
         external_(external),
         sink_(sink),
+        state_inputs_(states),
         input_shapes_(options, sink),
         nodes_(graph_, functions, opsets, bytes_to_repeat, options.limits, external, sink) {}
 
@@ -42,10 +44,12 @@ class GraphBuilder {
  private:
   void find_used_names();
   void add_initializers();
+  void find_states();
   bool is_unused_and_foreign(const onnx::TensorProto& proto) const;
   void refuse_sparse_initializers();
   void add_inputs();
   void add_input(const onnx::ValueInfoProto& input);
+  void add_state(const onnx::ValueInfoProto& input, const std::string& location);
   void add_known_input(const onnx::ValueInfoProto& input, const Tensor& tensor,
                        const std::string& location);
   void report_unused_constants(const std::unordered_set<std::string_view>& inputs);
@@ -62,11 +66,13 @@ class GraphBuilder {
   const ImportOptions& options_;
   ExternalData& external_;
   Sink& sink_;
+  StateInputs& state_inputs_;
   InputShapes input_shapes_;
   Graph graph_;
   NodeReader nodes_;
   Scope scope_;
   int input_files_ = 0;                              // inputs so far, in test data's count
+  std::unordered_set<std::string_view> states_;      // that have an initializer
   std::unordered_set<std::string_view> used_names_;  // that anything may read
 };
 

@@ -81,6 +81,12 @@ void check_contents(const onnx::ModelProto& model, Sink& sink) {
 
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options,
                                   Sink& sink) {
+  StateInputs none;
+  return import_model(bytes, options, none, sink);
+}
+
+std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options,
+                                  StateInputs& states, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
   if (std::cmp_greater(bytes.size(), options.limits.file_bytes)) {
     sink.error(DiagKind::kLimit, "",
@@ -119,7 +125,7 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
   Graph graph =
       GraphBuilder(model.graph(), functions, opsets,
                    std::max(options.limits.computed_bytes, file_bytes * Limits::kComputedPerByte),
-                   options, external, sink)
+                   options, external, sink, states)
           .build();
   if (sink.error_count() != errors_before) return std::nullopt;
   graph.opsets = std::move(opsets);

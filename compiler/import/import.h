@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,5 +41,16 @@ struct ImportOptions {
 // E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse tensors). Never throws,
 // whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
+
+// Graph inputs that one inference leaves to the next.
+struct StateInputs {
+  std::set<std::string> names;
+  std::map<std::string, Tensor> initial = {};  // what the file's initializers say of them
+};
+
+// The same, but these are inputs though the file has an initializer for them, which goes to
+// states.initial; such inputs have the last numbers in test data.
+std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options,
+                                  StateInputs& states, Sink& sink);
 
 }  // namespace etch

@@ -84,8 +84,10 @@ TEST(Loop, HasALimitOfTrips) {
             "model: error[E-LIMIT]: node #0 (Loop): makes up to 1099511627776 trips, at most "
             "1048576; --limit trips=N raises this\n");
   EXPECT_EQ(errors(stopping_loop(INT64_MAX)),
-            "model: error[E-LIMIT]: node #0 (Loop): has no bound of its trips, at most 1048576; "
-            "--limit trips=N raises this\n");
+            "model: error[E-LIMIT]: node #0 (Loop): has no bound of its trips, only a condition "
+            "ends it: its first input, the trip count, must be a constant that no run exceeds, of "
+            "at most 1048576 (in PyTorch a loop over range(N) that leaves with break, in place of "
+            "while)\n");
   ImportOptions options;
   options.limits.trips = 6;
   EXPECT_EQ(errors(adding_loop(6), options), "");

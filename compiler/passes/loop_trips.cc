@@ -105,11 +105,18 @@ bool LoopTrips::check_total(std::int64_t trips) {
   const Node& begin = graph_.nodes[at];
   const bool is_branch = trips == 0 && begin.op_type == "If";
   const auto total = is_branch ? inner : checked_mul(trips, 1 + inner).value_or(kUnbounded);
+  if (total > graph_.limits.trips && trips == kUnbounded) {
+    return fail(
+        DiagKind::kLimit, begin,
+        cat("has no bound of its trips, only a condition ends it: its first input, the trip "
+            "count, must be a constant that no run exceeds, of at most ",
+            graph_.limits.trips,
+            " (in PyTorch a loop over range(N) that leaves with break, in place of while)"));
+  }
   if (total > graph_.limits.trips) {
-    const std::string seen = trips == kUnbounded ? std::string("has no bound of its trips")
-                             : inner == 0        ? cat("makes up to ", trips, " trips")
-                                                 : cat("makes up to ", trips, " trips, and ", inner,
-                                                       " of loops inside in each");
+    const std::string seen =
+        inner == 0 ? cat("makes up to ", trips, " trips")
+                   : cat("makes up to ", trips, " trips, and ", inner, " of loops inside in each");
     return fail(DiagKind::kLimit, begin, cat(seen, ", ", at_most(graph_.limits, &Limits::trips)));
   }
   open_.pop_back();

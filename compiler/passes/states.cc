@@ -42,6 +42,41 @@ bool check_alike(const Value& output, const Value& input, const StateRequest& re
   return false;
 }
 
+bool check_initial(const std::string& name, const Tensor& initial, const Value& input, Sink& sink) {
+  const bool same_type = initial.dtype() == *input.dtype;
+  if (same_type && initial.shape() == *input.shape) return true;
+  sink.error(
+      same_type ? DiagKind::kShape : DiagKind::kType, cat("initial state '", printable(name), "'"),
+      cat("is ", name_of(initial.dtype()), " ", to_string(initial.shape()), ", but the state is ",
+          name_of(*input.dtype), " ", to_string(*input.shape), ": both must be the same"));
+  return false;
+}
+
+// Gives the links what they begin with.
+void add_initial(const Graph& graph, const std::map<std::string, Tensor>& initial,
+                 std::vector<StateLink>& links, Sink& sink) {
+  for (const auto& [name, tensor] : initial) {
+    std::vector<std::string> states;
+    bool found = false;
+    for (StateLink& link : links) {
+      const Value& input = graph.value(graph.inputs[link.input]);
+      states.push_back(input.name);
+      if (input.name != name) continue;
+      found = true;
+      if (check_initial(name, tensor, input, sink))
+        link.initial = std::make_shared<const Tensor>(tensor);
+    }
+    if (found) continue;
+    const bool is_input =
+        std::ranges::any_of(graph.inputs, [&](ValueId id) { return graph.value(id).name == name; });
+    sink.error(DiagKind::kName, cat("initial state '", printable(name), "'"),
+               is_input || links.empty()
+                   ? cat("is the input of no state: --state OUT=", printable(name),
+                         " says which output is its next value")
+                   : cat("no state has an input of this name", did_you_mean(name, states)));
+  }
+}
+
 // Whether an earlier request has the output or the input; reports it.
 bool is_doubled(const std::vector<StateLink>& links, const StateLink& link,
                 const StateRequest& request, Sink& sink) {
@@ -78,13 +113,13 @@ std::optional<std::vector<StateRequest>> parse_states(std::string_view text) {
 }
 
 std::vector<StateLink> link_states(const Graph& graph, const std::vector<StateRequest>& requests,
-                                   Sink& sink) {
+                                   const std::map<std::string, Tensor>& initial, Sink& sink) {
   std::vector<StateLink> links;
   for (const StateRequest& request : requests) {
     const auto output = find_port(graph, graph.outputs, request.output, "output", request, sink);
     const auto input = find_port(graph, graph.inputs, request.input, "input", request, sink);
     if (!output || !input) continue;
-    const StateLink link{*output, *input};
+    const StateLink link{*output, *input, nullptr};
     if (is_doubled(links, link, request, sink)) continue;
     if (!check_alike(graph.value(graph.outputs[*output]), graph.value(graph.inputs[*input]),
                      request, sink)) {
@@ -92,6 +127,8 @@ std::vector<StateLink> link_states(const Graph& graph, const std::vector<StateRe
     }
     links.push_back(link);
   }
+  // Without one of them, what is said of the others could be wrong.
+  if (links.size() == requests.size()) add_initial(graph, initial, links, sink);
   return links;
 }
 

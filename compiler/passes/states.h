@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@ struct StateRequest {
 struct StateLink {
   std::size_t output = 0;
   std::size_t input = 0;
+  std::shared_ptr<const Tensor> initial = nullptr;  // what the input begins with; null: zeros
 };
 
 // "OUT=IN", both not empty; the last '=' separates. Null if malformed.
@@ -29,9 +32,10 @@ std::optional<StateRequest> parse_state(std::string_view text);
 // The same with commas between, as models have it in their metadata.
 std::optional<std::vector<StateRequest>> parse_states(std::string_view text);
 
-// The links of a resolved graph. E-NAME: there is no such output or input, or it is named twice.
-// E-TYPE, E-SHAPE: the two differ.
+// The links of a resolved graph, with what they begin with by the input's name. E-NAME: there is no
+// such output or input, or it is named twice; `initial` names no state. E-TYPE, E-SHAPE: the
+// output, or what it begins with, is not what the input is.
 std::vector<StateLink> link_states(const Graph& graph, const std::vector<StateRequest>& requests,
-                                   Sink& sink);
+                                   const std::map<std::string, Tensor>& initial, Sink& sink);
 
 }  // namespace etch

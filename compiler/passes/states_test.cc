@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "compiler/compile.h"
 #include "compiler/program/state.h"
 #include "tests/support/model_builder.h"
@@ -78,6 +80,89 @@ TEST(States, GivenTwiceAreRefused) {
             std::string::npos);
   EXPECT_NE(errors({{"h_out", "h"}, {"y", "h"}}).find("the input is the state of another"),
             std::string::npos);
+}
+
+// ---- initial values ----
+
+std::string initial_errors(const std::map<std::string, Tensor>& initial) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.states = {{"h_out", "h"}};
+  options.initial_states = initial;
+  Sink sink;
+  compile(model(), options, sink);
+  return errors_of(sink);
+}
+
+TEST(InitialStates, HaveTheTypeAndTheShapeOfTheState) {
+  EXPECT_EQ(initial_errors({{"h", Tensor::of<float>({3}, {1, 2, 3})}}), "");
+  EXPECT_EQ(initial_errors({{"h", Tensor::of<float>({1, 3}, {1, 2, 3})}}),
+            "model: error[E-SHAPE]: initial state 'h': is float32 [1, 3], but the state is float32 "
+            "[3]: both must be the same\n");
+  EXPECT_EQ(initial_errors({{"h", Tensor::of<std::int32_t>({3}, {1, 2, 3})}}),
+            "model: error[E-TYPE]: initial state 'h': is int32 [3], but the state is float32 [3]: "
+            "both must be the same\n");
+}
+
+TEST(InitialStates, OfOtherInputsAreRefused) {
+  const Tensor value = Tensor::of<float>({3}, {1, 2, 3});
+  EXPECT_EQ(initial_errors({{"x", value}}),
+            "model: error[E-NAME]: initial state 'x': is the input of no state: --state OUT=x says "
+            "which output is its next value\n");
+  EXPECT_EQ(initial_errors({{"hh", value}}),
+            "model: error[E-NAME]: initial state 'hh': no state has an input of this name; did you "
+            "mean 'h'?\n");
+}
+
+// A model whose file has a value for the input in front of x.
+ModelBuilder with_default(const Tensor& value) {
+  ModelBuilder out;
+  out.input("h", DType::kF32, {"n"}).input("x", DType::kF32, {2});
+  out.initializer("h", value);
+  out.node("Add", {"h", "x"}, {"h_out"}).output("h_out");
+  return out;
+}
+
+std::unique_ptr<Program> with_state(const ModelBuilder& model, Sink& sink,
+                                    const std::map<std::string, Tensor>& initial = {}) {
+  CompileOptions options;
+  options.target = "scalar";
+  options.states = {{"h_out", "h"}};
+  options.initial_states = initial;
+  return compile(model.bytes(), options, sink);
+}
+
+TEST(InitialStates, OfTheFileLeaveTheInputAnInput) {
+  const Tensor value = Tensor::of<float>({2}, {5, 6});
+  Sink sink;
+  const auto program = with_state(with_default(value), sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  ASSERT_EQ(program->inputs.size(), 2U);
+  EXPECT_EQ(program->inputs[0].shape, Shape{2});
+  ASSERT_NE(program->inputs[0].initial, nullptr);
+  EXPECT_EQ(*program->inputs[0].initial, value);
+  // The numbers of inputs without a value do not change.
+  EXPECT_EQ(program->inputs[0].file, 1);
+  EXPECT_EQ(program->inputs[1].file, 0);
+  const Tensor other = Tensor::of<float>({2}, {7, 8});
+  Sink of_option;
+  EXPECT_EQ(*with_state(with_default(value), of_option, {{"h", other}})->inputs[0].initial, other);
+  Sink of_zeros;
+  EXPECT_EQ(with_state(with_default(Tensor(DType::kF32, {2})), of_zeros)->inputs[0].initial,
+            nullptr);
+}
+
+TEST(InitialStates, OfTheFileMustFitWhatItDeclares) {
+  Sink type;
+  EXPECT_EQ(with_state(with_default(Tensor::of<std::int32_t>({2}, {1, 2})), type), nullptr);
+  EXPECT_NE(errors_of(type).find("E-TYPE"), std::string::npos) << errors_of(type);
+  Sink rank;
+  EXPECT_EQ(with_state(with_default(Tensor::of<float>({1, 2}, {1, 2})), rank), nullptr);
+  EXPECT_NE(errors_of(rank).find("E-SHAPE"), std::string::npos) << errors_of(rank);
+  Sink twice;
+  ModelBuilder model = with_default(Tensor::of<float>({2}, {5, 6}));
+  EXPECT_EQ(with_state(model.initializer("h", Tensor::of<float>({2}, {5, 6})), twice), nullptr);
+  EXPECT_NE(errors_of(twice).find("is given twice"), std::string::npos) << errors_of(twice);
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ std::int64_t constant_alignment(const Program& program) {
     for (const ConstantArray& constant : step->constants)
       out = std::max<std::int64_t>(out, bytes_of(constant.element));
   }
+  for (const Port& input : program.inputs) {
+    if (input.initial != nullptr) out = std::max<std::int64_t>(out, bytes_of(input.dtype));
+  }
   return out;
 }
 

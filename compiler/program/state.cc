@@ -25,13 +25,19 @@ int index_of(const std::vector<Port>& ports, const std::string& identifier) {
   return found == ports.end() ? -1 : static_cast<int>(found - ports.begin());
 }
 
+// Of all bits: -0 is another value than 0.
+bool is_zero(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 }  // namespace
 
 bool is_state(const Port& port) {
   return is_numbered(port.identifier, kInput) || is_numbered(port.identifier, kOutput);
 }
 
-void keep_in_state(Program& program, std::size_t output, std::size_t input) {
+void keep_in_state(Program& program, std::size_t output, std::size_t input,
+                   const std::shared_ptr<const Tensor>& initial) {
   Port& from = program.outputs[output];
   Port& to = program.inputs[input];
   ETCH_CHECK(!is_state(from) && !is_state(to));
@@ -39,8 +45,22 @@ void keep_in_state(Program& program, std::size_t output, std::size_t input) {
   const std::size_t number = state_of(program).ports.size();
   from.identifier = cat(kOutput, number);
   to.identifier = cat(kInput, number);
-  for (Program& variant : program.variants) keep_in_state(variant, output, input);
+  if (initial != nullptr && !is_zero(*initial)) {
+    ETCH_CHECK(initial->dtype() == to.dtype && initial->shape() == to.shape);
+    to.initial = initial;
+  }
+  for (Program& variant : program.variants) keep_in_state(variant, output, input, initial);
 }
+
+ConstantArray initial_array(const Port& input) {
+  const auto bytes = input.initial->bytes();
+  return {"initial",
+          input.dtype,
+          {bytes.begin(), bytes.end()},
+          cat("what reset() sets ", input.identifier, " to")};
+}
+
+std::string initial_name(const Port& input) { return cat(input.identifier, "_initial"); }
 
 StateLayout state_of(const Program& program) {
   StateLayout state;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "compiler/program/step.h"
@@ -32,8 +34,14 @@ struct StateLayout {
 inline constexpr std::int64_t kStateAlignment = 8;
 
 // Moves the input and the output, which have one type and shape and are kept by no other call, into
-// the state of the program and of its variants.
-void keep_in_state(Program& program, std::size_t output, std::size_t input);
+// the state of the program and of its variants. It begins with `initial`, of that type and shape
+// too; null: with zeros.
+void keep_in_state(Program& program, std::size_t output, std::size_t input,
+                   const std::shared_ptr<const Tensor>& initial = nullptr);
+
+// Of an input that has an initial value: the constant that reset() copies, and its name.
+ConstantArray initial_array(const Port& input);
+std::string initial_name(const Port& input);  // "state0_initial"
 
 // Empty without such ports.
 StateLayout state_of(const Program& program);

@@ -175,6 +175,7 @@ struct Port {
   bool quantized = false;  // scale and zero_point are meaningful
   float scale = 1;
   int zero_point = 0;
+  std::shared_ptr<const Tensor> initial = nullptr;  // of a state, if it does not begin with zeros
 };
 
 // How one tensor of a node is quantized, for reports.

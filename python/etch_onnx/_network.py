@@ -244,7 +244,7 @@ def compile(
         path = model_file(model, temporary)
         folder = pathlib.Path(output) if output is not None else pathlib.Path(temporary) / _NAME
         library = pathlib.Path(temporary) / _LIBRARY  # not in `output`: a library that is loaded must not be replaced
-        words = ["--target", target, *_program.arguments(options)]
+        words = ["--target", target, *_program.arguments(options, temporary)]
         _program.run("--quiet", "compile", path, "-o", folder, "--name", _NAME, "--library", library, *words)
         return Network(folder, library, [path, *words], temporary)
     except BaseException:
@@ -257,7 +257,7 @@ def generate(
 ) -> dict[str, Any]:
     """Writes the generated C++ to the folder `output`, for any target, and builds nothing. Returns report.json."""
     with tempfile.TemporaryDirectory(prefix="etch-python-") as temporary:
-        words = ["--target", target, *(["--name", name] if name else []), *_program.arguments(options)]
+        words = ["--target", target, *(["--name", name] if name else []), *_program.arguments(options, temporary)]
         _program.run("--quiet", "compile", model_file(model, temporary), "-o", output, *words)
     return cast("dict[str, Any]", json.loads((pathlib.Path(output) / "report.json").read_text()))
 
@@ -290,7 +290,7 @@ def check(
     them, ONNX Runtime computes the outputs first."""
     given = [data] if isinstance(data, (str, os.PathLike)) else list(data)
     with tempfile.TemporaryDirectory(prefix="etch-python-") as temporary:
-        words: list[Path] = ["--target", target, *_program.arguments(options)]
+        words: list[Path] = ["--target", target, *_program.arguments(options, temporary)]
         for i, each in enumerate(given):
             for folder in _data_sets(model, each, pathlib.Path(temporary) / f"recorded_{i}"):
                 words += ["--data", folder]

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
@@ -45,7 +46,7 @@ class Options(TypedDict, total=False):
 
     dim: Mapping[str, int | range]
     input_shape: Mapping[str, Sequence[int]]
-    constant: Mapping[str, Path]
+    constant: Mapping[str, Any]  # a path or a numpy array, as for initial_state
     cut: str | Sequence[str]
     quantize_input: Mapping[str, str]
     external_data: Path
@@ -55,6 +56,7 @@ class Options(TypedDict, total=False):
     strict_integer: bool
     split_rows: int
     state: Mapping[str, str]
+    initial_state: Mapping[str, Any]
     threads: int
     optimize: str
     arena_limit: int | str
@@ -92,8 +94,15 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _entry(name: str, value: Any) -> str:
-    """NAME=VALUE; of a range its bounds."""
+def _entry(name: str, value: Any, folder: Path | None) -> str:
+    """NAME=VALUE; of a range its bounds, of a numpy array a file in the folder."""
+    if hasattr(value, "__array_interface__"):
+        import numpy as np  # who has an array has imported it
+
+        handle, path = tempfile.mkstemp(".npy", dir=folder)
+        with open(handle, "wb") as file:
+            np.save(file, value)
+        return f"{name}={path}"
     if not isinstance(value, range):
         return f"{name}={_text(value)}"
     if len(value) == 0 or value.step != 1:
@@ -101,8 +110,8 @@ def _entry(name: str, value: Any) -> str:
     return f"{value[0]}<={name}<={value[-1]}"
 
 
-def arguments(options: Mapping[str, Any]) -> list[str]:
-    """Keyword arguments as words of the command line."""
+def arguments(options: Mapping[str, Any], folder: Path | None = None) -> list[str]:
+    """Keyword arguments as words of the command line, which name files in the folder for arrays."""
     words: list[str] = []
     for key, value in options.items():
         if key not in Options.__annotations__:
@@ -114,7 +123,7 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
         if value is True:
             words.append(option)
         elif isinstance(value, Mapping):
-            words += [word for name, each in value.items() for word in (option, _entry(name, each))]
+            words += [word for name, each in value.items() for word in (option, _entry(name, each, folder))]
         elif isinstance(value, (list, tuple)):
             words += [word for each in value for word in (option, str(each))]
         else:

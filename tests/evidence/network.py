@@ -1,8 +1,8 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
 averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
-hold in parts only. Weights and scales are arbitrary, but the same each time.
+hold in parts only. stream(): states. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned|parts FILE   writes one"""
+  network.py words|pruned|parts|stream FILE   writes one"""
 
 import sys
 
@@ -96,5 +96,18 @@ def parts():
     return b.model((b.quantized(b.node("MatMul", b.node("Flatten", x), w), 0.5, np.uint16(32768)), [1, 5]))
 
 
+def stream():
+    """Two states: one begins with what the file has for it, the other with zeros."""
+    kinds = {"x": (TensorProto.FLOAT, [4]), "h": (TensorProto.FLOAT, [4]), "c": (TensorProto.UINT8, [6])}
+    info = lambda name, kind: helper.make_tensor_value_info(name, *kinds[kind])
+    nodes = [helper.make_node("Add", ["x", "h"], ["h_out"]), helper.make_node("Identity", ["c"], ["c_out"])]
+    graph = helper.make_graph(nodes, "network", [info("h", "h"), info("x", "x"), info("c", "c")],
+                              [info("h_out", "h"), info("c_out", "c")],
+                              [numpy_helper.from_array(np.array([1, -2, 0.5, 300], np.float32), "h")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    helper.set_model_props(model, {"etch.state": "h_out=h,c_out=c"})
+    return model
+
+
 if __name__ == "__main__":
-    onnx.save({"words": words, "pruned": pruned, "parts": parts}[sys.argv[1]](), sys.argv[2])
+    onnx.save({"words": words, "pruned": pruned, "parts": parts, "stream": stream}[sys.argv[1]](), sys.argv[2])

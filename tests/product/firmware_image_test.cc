@@ -31,6 +31,7 @@
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"
 #include "tests/support/engines.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 
 namespace etch {
@@ -268,6 +269,36 @@ void use_digits(const float *x, float *y) { digits_run(x, y, arena); }
   add_harness(*program, "shim");
   link();
   expect_exact(each, run(each.inputs));
+}
+
+// The harness gives what a state begins with; without those lines it is what reset() has written.
+TEST_F(FirmwareImage, BeginsWithWhatResetWrites) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {4}).input("h", DType::kF32, {4});
+  model.initializer("h", Tensor::of<float>({4}, {1, -2, 300, 0.5F}));
+  model.node("Add", {"x", "h"}, {"h_out"}).output("h_out");
+  CompileOptions options;
+  options.target = "cortex-m4";
+  options.states = {{"h_out", "h"}};
+  Sink sink;
+  const auto program = etch::compile(model.bytes(), options, sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  add_network(*program, named("stream"), "net", cpu_flags());
+  for (OutputFile& file :
+       cli::harness_files(*program, "stream", Timing::kNone, toolchain_.machine)) {
+    const std::size_t copy = file.content.find("memcpy(state.bytes");
+    if (copy != std::string::npos) file.content.insert(copy, "// ");
+    write(file);
+  }
+  std::vector<std::string> flags = our_flags();
+  flags.push_back("-I" + path("net").string());
+  compile("main.cc", flags);
+  link();
+  const ProcessResult result =
+      run({Tensor::of<float>({4}, {10, 20, 30, 40}), Tensor(DType::kF32, {4})});
+  ASSERT_TRUE(result.succeeded()) << cli::describe(result) << result.output << result.errors;
+  const Tensor expected = Tensor::of<float>({4}, {11, 18, 330, 40.5F});
+  EXPECT_EQ(outputs(1), std::string(reinterpret_cast<const char*>(expected.bytes().data()), 16));
 }
 
 // ---- weights elsewhere ----

@@ -36,14 +36,18 @@ ModelBuilder network() {
   return out;
 }
 
-float input_at(int frame, int i) { return static_cast<float>(frame * 5 + i - 3); }
+float input_at(int frame, std::size_t i) {
+  return static_cast<float>(frame * 5 + static_cast<int>(i) - 3);
+}
+
+using Values = std::vector<float>;
+const Values kZeros = {0, 0, 0};
 
 // What the frames' y are, one number a line.
-std::string expected_text() {
+std::string expected_text(Values a = kZeros, Values b = kZeros) {
   std::string out;
-  float a[kSize] = {}, b[kSize] = {};
   for (int frame = 0; frame < kFrames; ++frame) {
-    for (int i = 0; i < kSize; ++i) {
+    for (std::size_t i = 0; i < kSize; ++i) {
       const float y = a[i] + b[i] + input_at(frame, i);
       a[i] = b[i];
       b[i] = y;
@@ -84,6 +88,30 @@ int main() {
 }
 )";
 
+// What kMain prints with the program's code.
+std::string output_of(const Program& program, FileLayout layout = FileLayout::kSingleFile) {
+  cli::Reporter reporter(cli::Verbosity::kQuiet);
+  const auto folder = cli::WorkFolder::make({}, reporter);
+  if (folder == nullptr) return "no folder";
+  EmitOptions options;
+  options.name = "net";
+  options.layout = layout;
+  const std::vector<OutputFile> files = emit(program, options);
+  if (!cli::write_files(files, folder->path(), reporter)) return "nothing is written";
+  std::ofstream(folder->path() / "main.cc") << kMain;
+  std::vector<std::string> command = {"g++",     "-std=c++17", "-O2", "-Wall",   "-Wextra",
+                                      "-Werror", "-I.",        "-o",  "program", "main.cc"};
+  for (const std::string& flag : target_flags(program.isa.name)) command.push_back(flag);
+  for (const OutputFile& file : files) {
+    if (file.path.ends_with(".cc")) command.push_back(file.path);
+  }
+  const auto built = cli::run_process(command, std::chrono::minutes(2), folder->path());
+  if (!built.succeeded()) return built.errors;
+  return cli::run_process({(folder->path() / "program").string()}, std::chrono::minutes(1),
+                          folder->path())
+      .output;
+}
+
 class Streaming : public testing::TestWithParam<const char*> {};
 
 TEST_P(Streaming, GeneratedCodeKeepsWhatTheNextFrameNeeds) {
@@ -93,23 +121,70 @@ TEST_P(Streaming, GeneratedCodeKeepsWhatTheNextFrameNeeds) {
   const auto program =
       program_for(network().bytes(), target, {{"a_out", "a"}, {"b_out", "b"}}, sink);
   ASSERT_NE(program, nullptr) << errors_of(sink);
-  cli::Reporter reporter(cli::Verbosity::kQuiet);
-  const auto folder = cli::WorkFolder::make({}, reporter);
-  ASSERT_NE(folder, nullptr);
+  EXPECT_EQ(output_of(*program), expected_text() + expected_text());
+}
+
+const Values kA = {7, -8, 9}, kB = {100, 0, -300};
+Tensor f(const Values& values) { return Tensor::of<float>({3}, values); }
+
+// The file says what `a` begins with, the option what `b` does.
+std::unique_ptr<Program> program_with_initial_values(std::string_view target, Sink& sink,
+                                                     const Values& b = kB) {
+  CompileOptions options;
+  options.target = target;
+  options.states = {{"a_out", "a"}, {"b_out", "b"}};
+  options.initial_states = {{"b", f(b)}};
+  ModelBuilder model = network();
+  return compile(model.initializer("a", f(kA)).bytes(), options, sink);
+}
+
+TEST_P(Streaming, ResetWritesTheInitialValues) {
+  const std::string target = GetParam();
+  if (!target_runs_here(target)) GTEST_SKIP() << target;
+  Sink sink;
+  const auto program = program_with_initial_values(target, sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  for (const FileLayout layout : {FileLayout::kSingleFile, FileLayout::kFolder})
+    EXPECT_EQ(output_of(*program, layout), expected_text(kA, kB) + expected_text(kA, kB));
+}
+
+std::string file_named(const std::vector<OutputFile>& files, std::string_view path) {
+  for (const OutputFile& file : files) {
+    if (file.path == path) return file.content;
+  }
+  return {};
+}
+
+TEST(StreamingCode, HasOneArrayForEachStateThatDoesNotBeginWithZeros) {
   EmitOptions options;
   options.name = "net";
-  options.layout = FileLayout::kSingleFile;
-  ASSERT_TRUE(cli::write_files(emit(*program, options), folder->path(), reporter));
-  std::ofstream(folder->path() / "main.cc") << kMain;
-  std::vector<std::string> command = {"g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror"};
-  for (const std::string& flag : target_flags(target)) command.push_back(flag);
-  for (const char* word : {"main.cc", "net.cc", "-o", "program"}) command.emplace_back(word);
-  const auto built = cli::run_process(command, std::chrono::minutes(2), folder->path());
-  ASSERT_TRUE(built.succeeded()) << built.errors;
-  const auto ran = cli::run_process({(folder->path() / "program").string()},
-                                    std::chrono::minutes(1), folder->path());
-  ASSERT_TRUE(ran.succeeded());
-  EXPECT_EQ(ran.output, expected_text() + expected_text());
+  Sink sink;
+  const auto files_for = [&](const Values& b) {
+    return emit(*program_with_initial_values("scalar", sink, b), options);
+  };
+  const std::vector<OutputFile> both = files_for(kB), one = files_for(kZeros);
+  EXPECT_NE(file_named(both, "net.cc").find(R"(void reset(State& state) noexcept {
+  memset(state.bytes, 0, kStateBytes);
+  memcpy(state.bytes + 0, steps::state0_initial, 12);
+  memcpy(state.bytes + 16, steps::state1_initial, 12);
+})"),
+            std::string::npos)
+      << file_named(both, "net.cc");
+  EXPECT_NE(file_named(both, "net.h").find("but state0 and state1 to their initial values"),
+            std::string::npos);
+  EXPECT_NE(file_named(both, "net.h").find("kFlashBytes = 24;"), std::string::npos);
+  EXPECT_NE(file_named(both, "report.json").find("\"initial\""), std::string::npos);
+  EXPECT_EQ(file_named(one, "net.cc").find("state1_initial"), std::string::npos);
+  EXPECT_NE(file_named(one, "net.h").find("but state0 to its initial value:"), std::string::npos);
+  EXPECT_NE(file_named(one, "net.h").find("kFlashBytes = 12;"), std::string::npos);
+}
+
+// -0 is not 0.
+TEST(StreamingCode, KeepsTheSignOfAZero) {
+  Sink sink;
+  const auto program = program_with_initial_values("scalar", sink, {0, -0.0F, 0});
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  EXPECT_NE(program->inputs[2].initial, nullptr);
 }
 
 // Targets: one without vectors and one with; the state is the same text for all.
@@ -143,11 +218,23 @@ TEST(StreamingVariants, AllReadAndWriteOneState) {
   cli::Reporter reporter(cli::Verbosity::kQuiet);
   const auto built = cli::Network::build(std::move(program), cli::Timing::kNone, {}, reporter);
   ASSERT_NE(built, nullptr);
-  const auto f = [](const std::vector<float>& values) { return Tensor::of<float>({3}, values); };
   const auto outputs = built->run({{f({1, 2, 3}), f({10, 20, 30}), f({4, 5, 6})}}, reporter);
   ASSERT_TRUE(outputs);
   EXPECT_EQ(outputs->front(),
             (std::vector<Tensor>{f({15, 27, 39}), f({15, 27, 39}), f({4, 5, 6})}));
+}
+
+// The code of the variant that any CPU runs: it alone may be called before the choice.
+TEST(StreamingVariants, AreResetByTheOneThatAnyCpuRuns) {
+  Sink sink;
+  const auto program = program_with_initial_values(kMultiTarget, sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  EmitOptions options;
+  options.name = "net";
+  const std::string last(program->variants.back().isa.name);
+  EXPECT_NE(
+      file_named(emit(*program, options), "net.cc").find(cat("  net_", last, "_reset(&state);")),
+      std::string::npos);
 }
 
 }  // namespace

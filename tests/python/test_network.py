@@ -132,6 +132,25 @@ def test_other_machines_get_code_but_no_library(tmp_path: pathlib.Path) -> None:
         etch.compile(DIGITS / "model.onnx", "cortex-m4")
 
 
+def test_a_state_begins_with_an_array_or_a_file(tmp_path: pathlib.Path) -> None:
+    port = onnx.helper.make_tensor_value_info
+    node = onnx.helper.make_node("Add", ["x", "h"], ["h_out"])
+    graph = onnx.helper.make_graph([node], "net", [port("x", 1, [2]), port("h", 1, [2])], [port("h_out", 1, [2])])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    value = np.array([1.5, -2], np.float32)
+    np.save(tmp_path / "h.npy", value)
+    texts = []
+    for number, initial in enumerate((value, tmp_path / "h.npy")):
+        folder = tmp_path / str(number)
+        report = etch.generate(model, folder, "scalar", name="net", state={"h_out": "h"}, initial_state={"h": initial})
+        assert report["state"]["initial"] == ["h"]
+        texts.append((folder / "net_weights_0.cc").read_text())
+    assert "0x1.8p+0F" in texts[0]
+    assert texts[0] == texts[1]
+    with pytest.raises(etch.EtchError, match="E-TYPE"):
+        etch.generate(model, tmp_path / "2", state={"h_out": "h"}, initial_state={"h": value.astype(np.int8)})
+
+
 def test_check_says_whether_outputs_are_equal(tmp_path: pathlib.Path) -> None:
     shutil.copy(DIGITS / "model.onnx", tmp_path)
     shutil.copytree(DIGITS / "test_data_set_0", tmp_path / "wrong")

@@ -60,6 +60,7 @@ def check_steps(traced, certified, report):
 def check_network(model, arguments, manifest, network, objects, report):
     parts = {p: load(arguments.evidence, f"{p}{network['suffix']}.json") for p in PARTS}
     traced, certificates, placed, accesses = (parts[p] for p in PARTS)
+    model.take_inputs(port["name"] for port in placed["inputs"])
     trace.check_functions(arguments.generated, traced, network["name"], report)
     if objects:
         trace.check_symbols(objects, traced, report)
@@ -68,8 +69,8 @@ def check_network(model, arguments, manifest, network, objects, report):
     requantized = requantization.Requantization(model, traced, report, text)
     check_steps(traced, requantized.check(certificates), report)
     counts = trace.Coverage(model, traced, report).check()
-    memory.Memory(placed, traced, report).check(accesses, model)
-    arrays = code.check_arrays(text, traced, report)
+    memory.Memory(placed, traced, report, manifest["command_line"]).check(accesses, model)
+    arrays = code.check_arrays(text, traced, placed, report)
     code.check_scales(text, traced, certificates, arrays, report)
     code.check_places(text, placed, report)
     code.check_calls(text, traced, placed, accesses, report)

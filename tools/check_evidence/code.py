@@ -12,6 +12,8 @@ ARRAY = re.compile(r"\bconst (\w+) (\w+)\[\d+\][^={;]*=\s*")
 PLACE = re.compile(r"^inline constexpr ptrdiff_t (\w+) = (-?\d+);", re.M)
 ARENA = re.compile(r"^inline constexpr size_t kArenaBytes = (\d+);", re.M)
 CALL = re.compile(r"^ +(\w+)\(([^;]*)\);$", re.M)
+COPY = re.compile(r"memcpy\(state\.bytes \+ (\d+),\s*steps::(\w+),\s*(\d+)\)")
+POINTER = re.compile(r"(\w+) =\s+at<\w+>\(state\.bytes,\s*(\d+)\);")
 STRING = re.compile(r'//[^\n]*|"((?:[^"\\\n]|\\.)*)"')
 LEAST = re.compile(r"\((-\d+) - 1\)")  # of a type whose least value has no literal
 NUMBER = re.compile(r"//[^\n]*|-?0x[0-9a-fA-F.]+p[+-]?\d+|-?0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
@@ -32,6 +34,8 @@ def array_at(text, size):
 class Code:
     def __init__(self, folder, manifest, network):
         self.arrays, self.places, self.arena, self.parameters, self.calls = {}, {}, None, None, {}
+        self.copied = set()  # by reset(): array, byte of the state, bytes
+        self.state = {}  # byte of each pointer into it
         self.folder, name = folder, network["name"]
         for path in (entry["path"] for entry in manifest["generated"]):
             stem = path.split("/")[-1]
@@ -42,8 +46,10 @@ class Code:
         self.places.update((name, int(value)) for name, value in PLACE.findall(text))
         if is_header and ARENA.search(text):
             self.arena = int(ARENA.search(text)[1])
+        self.copied.update((name, int(at), int(size)) for at, name, size in COPY.findall(text) if is_schedule)
         if is_schedule and "void run(" in text:
             run = text[text.index("void run("):]
+            self.state.update((name, int(at)) for name, at in POINTER.findall(run))
             self.parameters = [re.findall(r"\w+", word)[-1] for word in run[len("void run("):run.index(")")].split(",")]
             for name, arguments in CALL.findall(run[:run.find("\n}\n")]):
                 # commas between parentheses are no ends: what is left of them is balanced
@@ -65,14 +71,24 @@ class Code:
             return match and (self.places.get(match[1]), int((match[2] or "") + (match[3] or "0"))) == (buffer["offset"], offset)
         match = re.fullmatch(r"(?:at<\w+>\()?(\w+)(?:, (\d+)\))?", text)
         port = buffer["port"] + (len(memory["inputs"]) if buffer["home"] == "output" else 0)
-        return match and self.parameters[port:port + 1] == [match[1]] and int(match[2] or 0) == offset
+        return match and self.pointers(memory)[port:port + 1] == [match[1]] and int(match[2] or 0) == offset
+
+    def pointers(self, memory):
+        """What run() calls inputs and outputs: its parameters, and of those in the state, which comes first, pointers of its own."""
+        rest = iter(self.parameters[1:] if memory["state"] else self.parameters)
+        names = [port["identifier"] for port in (*memory["inputs"], *memory["outputs"])]
+        return [name if memory["state"] and re.fullmatch(r"(?:state|next)\d+", name) else next(rest, "") for name in names]
 
 
-def check_arrays(code, trace, report):
+def check_arrays(code, trace, memory, report):
     """Constants are, byte by byte, those whose hashes the trace has. Returns the names of those that were judged."""
     judged = set()
-    for constant in (c for step in trace["steps"] for c in step["constants"]):
-        name, size = f"{constant['owner']}_{constant['suffix']}", constant["bytes"]
+    constants = [(f"{c['owner']}_{c['suffix']}", c) for step in trace["steps"] for c in step["constants"]]
+    initial = {f"{i['input']}_initial": i for i in memory["initial_states"]}
+    claimed = {(name, i["state_bytes"][0], i["bytes"]) for name, i in initial.items()}
+    report.need(code.copied == claimed, "state", f"reset() copies {sorted(code.copied ^ claimed)}, or the evidence says so")
+    for name, constant in (*constants, *initial.items()):
+        size = constant["bytes"]
         data = code.arrays.get(name)
         if data is None and name in code.arrays:
             report.unjudged(name, "arrays of a type that is not read")
@@ -114,11 +130,24 @@ def check_places(code, memory, report):
             report.need(place == buffer["offset"], "buffer", f"buffer {b}: at {buffer['offset']}, in the code at {place}")
 
 
+def check_state(code, memory, report):
+    """What is written for the next inference is in the second half, at the place of what it follows; run() ends by moving it."""
+    if memory["state"]:
+        half = memory["state"] // 2
+        moved = code.calls.pop("memcpy", None)
+        report.need(moved == [["state.bytes", f"at<uint8_t>(state.bytes, {half})", str(half)]], "state", f"run() moves {moved}")
+        for name, offset in code.state.items():
+            follows = "next" + name[len("state"):]
+            report.need(not name.startswith("state") or code.state.get(follows) == half + offset, "state",
+                        f"{name} is at {offset}, {follows} at {code.state.get(follows)} of 2 * {half}")
+
+
 def check_calls(code, trace, memory, accesses, report):
     """run() gives each step the buffers and offsets of its operands."""
     if code.parameters is None or trace["regions"]:
         report.unjudged("run()", "arguments within loops, or of functions that are shared")
         return
+    check_state(code, memory, report)
     counts = {}
     for traced, step in zip(trace["steps"], accesses["steps"]):
         function = traced["function"]

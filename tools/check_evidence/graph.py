@@ -96,9 +96,15 @@ class Model:
             self.producer.update({name: i for name in node.output if name})
             for name in filter(None, node.input):
                 self.consumers.setdefault(name, []).append(i)
-        self.known = {}
+        self.known, self.defaults = {}, {}
         self.shapes, self.stated = None, {}  # of tensors by inference, of the results of steps by the trace
         self.consulted = set()  # nodes that a judged step was judged by
+
+    def take_inputs(self, names):
+        """Initializers with the name of an input of the network are no constants, but what it begins with."""
+        for name in set(names) & set(self.initializers):
+            self.defaults[name] = numpy_helper.to_array(self.initializers.pop(name)).tobytes()
+            self.inputs.add(name)
 
     # ---- constants ----
     def constant(self, name):

@@ -2,12 +2,20 @@
 stated rule allows it, and every access stays inside of its buffer, its life and its direction."""
 
 import math
+import re
 
 import numpy as np
 
+from .trace import digest
+
+
+def size_of(port):
+    return np.dtype(port["dtype"].replace("bfloat", "float")).itemsize * math.prod(port["shape"])
+
+
 class Memory:
-    def __init__(self, part, trace, report):
-        self.part, self.trace, self.need = part, trace, report.need
+    def __init__(self, part, trace, report, command):
+        self.part, self.trace, self.need, self.command = part, trace, report.need, command
         self.buffers = part["buffers"]
         self.placed = [(b, x) for b, x in enumerate(self.buffers) if x["home"] == "arena"]
 
@@ -16,6 +24,7 @@ class Memory:
         self.arena()
         self.overlaps()
         self.sizes()
+        self.initial_states(model)
         names = [s["name"] for s in self.trace["steps"]]
         if self.need([s["step"] for s in accesses["steps"]] == names, "accesses", "the steps are not those of the trace"):
             used = [[] for _ in self.buffers]
@@ -65,10 +74,26 @@ class Memory:
             self.need(arrays.setdefault(name, constant)["sha256"] == constant["sha256"], "constant",
                       f"{name} is two different arrays")
             self.need(constant["flash"] >= constant["bytes"], "flash", f"{name} takes less than its bytes")
-        for kind, claimed, real in (("flash", self.part["flash"], sum(c["flash"] for c in arrays.values())),
+        for kind, claimed, real in (("flash", self.part["flash"], sum(c["flash"] for c in (*arrays.values(), *self.part["initial_states"]))),
                 ("stack", self.part["stack"]["assembly"],
                  max((f["stack"] for s in self.trace["steps"] for f in s["assembly"]), default=0))):
             self.need(claimed == real, kind, f"{claimed} bytes are stated, what the trace has takes {real}")
+
+    def initial_states(self, model):
+        """What reset() copies: the option's or the file's values, or else zeros, in the half of the state that is read."""
+        copied = {i["input"]: i for i in self.part["initial_states"]}
+        ports = {p["identifier"]: (p, size_of(p)) for p in self.part["inputs"] if p["identifier"].startswith("state")}
+        self.need(copied.keys() <= ports.keys(), "state", f"{sorted(copied.keys() - ports.keys())} are no states")
+        for name, (port, size) in ports.items():
+            option = re.search(rf"--initial-state '?{re.escape(port['name'])}=([0-9a-f]{{16}})\.pb", self.command)
+            expected = option[1] if option else digest(model.defaults.get(port["name"], bytes(size)))
+            claimed = copied[name]["sha256"] if name in copied else digest(bytes(size))
+            self.need(claimed.startswith(expected), "state", f"{name} does not begin with what the option or the file says")
+        for name, initial in copied.items():
+            first, end = initial["state_bytes"]
+            self.need(initial["bytes"] == end - first == ports.get(name, (0, -1))[1] and 0 <= first <= end <= self.part["state"] // 2,
+                      "state", f"{name} begins with {initial['bytes']} bytes, at {first} to {end} of the state")
+            self.need(initial["flash"] >= initial["bytes"], "flash", f"what {name} begins with takes less than its bytes")
 
     # ---- accesses ----
     def step(self, index, step, used):
@@ -135,7 +160,7 @@ class Memory:
             where, shape, known = port["identifier"], port["shape"], declared.get(port["name"], port["shape"])
             self.need(len(known) == len(shape) and all(k <= 0 or k == s for k, s in zip(known, shape)), "port",
                       f"{where}: {shape}, by the model {known}")
-            size = np.dtype(port["dtype"].replace("bfloat", "float")).itemsize * math.prod(shape)
+            size = size_of(port)
             for b, buffer in enumerate(self.buffers):
                 self.need((buffer["home"], buffer.get("port")) != (home, p) or buffer["bytes"] == size, "port",
                           f"{where}: buffer {b} has {buffer['bytes']} bytes, not {size}")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -89,17 +90,41 @@ std::string float_rows(const ConstantArray& constant) {
   return out;
 }
 
+std::string double_literal(double value) {
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (std::isinf(value)) return sign + "__builtin_inf()";
+  if (std::isnan(value)) {
+    constexpr std::uint64_t kPayload = (std::uint64_t{1} << 51) - 1;
+    return cat(sign, "__builtin_nan(\"", std::bit_cast<std::uint64_t>(value) & kPayload, "\")");
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", value);
+  return text;
+}
+
+std::string double_rows(const ConstantArray& constant) {
+  std::string out;
+  for (std::size_t i = 0; i < constant.bytes.size() / sizeof(double); ++i)
+    out += cat("    ", double_literal(element_at<double>(constant, i)), ",\n");
+  return out;
+}
+
 std::string rows_of(const ConstantArray& constant) {
   switch (constant.element) {
     case DType::kF32:
       return float_rows(constant);
+    case DType::kF64:
+      return double_rows(constant);
     case DType::kU8:
+    case DType::kBool:
       return integer_rows<std::uint8_t>(constant);
     case DType::kS8:
       return integer_rows<std::int8_t>(constant);
     case DType::kS16:
       return integer_rows<std::int16_t>(constant);
     case DType::kU16:
+    case DType::kF16:
+    case DType::kBF16:
       return integer_rows<std::uint16_t>(constant);
     case DType::kS32:
       return integer_rows<std::int32_t>(constant);
@@ -107,8 +132,10 @@ std::string rows_of(const ConstantArray& constant) {
       return integer_rows<std::uint32_t>(constant);
     case DType::kS64:
       return integer_rows<std::int64_t>(constant);
+    case DType::kU64:
+      return integer_rows<std::uint64_t>(constant);
     default:
-      ETCH_CHECK(false && "no kernel takes constants of this type");
+      ETCH_CHECK(false && "nothing in memory has this type");
   }
 }
 
@@ -157,16 +184,15 @@ std::int64_t flash_bytes(const ConstantArray& constant, std::int64_t alignment) 
   return round_up(declared_elements(constant) * bytes_of(constant.element), alignment);
 }
 
-std::string declaration_of(const Step& step, const ConstantArray& constant) {
-  return cat("const ", c_type(constant.element), " ", step.name, "_", constant.suffix, "[",
-             declared_elements(constant), "]");
+std::string declaration_of(std::string_view name, const ConstantArray& constant) {
+  return cat("const ", c_type(constant.element), " ", name, "[", declared_elements(constant), "]");
 }
 
-std::string definition_of(const Step& step, const ConstantArray& constant, std::int64_t alignment,
-                          std::string_view attribute) {
+std::string definition_of(std::string_view name, const ConstantArray& constant,
+                          std::int64_t alignment, std::string_view attribute) {
   ETCH_CHECK(alignment % bytes_of(constant.element) == 0);
   std::string out = cat("// ", comment_text(constant.comment), "\n");
-  out += cat("alignas(", alignment, ") ", declaration_of(step, constant), " ", attribute, " =");
+  out += cat("alignas(", alignment, ") ", declaration_of(name, constant), " ", attribute, " =");
   if (is_literal(constant)) {
     std::span<const std::byte> bytes = constant.bytes;
     if (ends_in_zero(constant)) bytes = bytes.first(bytes.size() - 1);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "compiler/program/step.h"
 
@@ -23,11 +24,11 @@ std::int64_t declared_elements(const ConstantArray& constant);
 std::int64_t flash_bytes(const ConstantArray& constant, std::int64_t alignment);
 
 // "const uint8_t n00_conv_weights[9216]" without extern, initialiser or semicolon.
-std::string declaration_of(const Step& step, const ConstantArray& constant);
+std::string declaration_of(std::string_view name, const ConstantArray& constant);
 
 // The definition: comment, declaration followed by `attribute`, initialiser.
-std::string definition_of(const Step& step, const ConstantArray& constant, std::int64_t alignment,
-                          std::string_view attribute);
+std::string definition_of(std::string_view name, const ConstantArray& constant,
+                          std::int64_t alignment, std::string_view attribute);
 
 // True for arrays that are written as string literals if they are long, and that may go to a
 // weights file.

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -33,11 +35,11 @@ TEST(StringLiteral, PadsAnEscapeOnlyBeforeAnOctalDigit) {
 
 TEST(Definition, ShowsFloatsExactlyWithTheirDecimalValue) {
   const auto step = testing::sum_step(isa::k_scalar);
-  EXPECT_EQ(definition_of(*step, step->constants[2], 4, "PLACE"),
+  EXPECT_EQ(definition_of("n01_sum_scale", step->constants[2], 4, "PLACE"),
             "// one per lane\nalignas(4) const float n01_sum_scale[1] PLACE = {\n"
             "    0x1.47ae14p-7F,  // 0.01\n};\n");
   EXPECT_EQ(
-      definition_of(*step, step->constants[1], 4, "PLACE"),
+      definition_of("n01_sum_bias", step->constants[1], 4, "PLACE"),
       "// one per lane\nalignas(4) const int32_t n01_sum_bias[1] PLACE = {\n    -100000,\n};\n");
 }
 
@@ -59,10 +61,9 @@ TEST(Definition, OnlyALongLiteralThatDoesNotEndInZeroHasOneElementMore) {
 }
 
 TEST(Definition, ShortBytesAreListsAndLongOnesLeaveTheirLastZeroToTheLiteral) {
-  const auto step = testing::sum_step(isa::k_scalar);
-  EXPECT_EQ(definition_of(*step, bytes_of_size(3, 255), 4, "PLACE"),
+  EXPECT_EQ(definition_of("n01_sum_weights", bytes_of_size(3, 255), 4, "PLACE"),
             "// \nalignas(4) const uint8_t n01_sum_weights[3] PLACE = {\n    97, 97, 255,\n};\n");
-  const std::string text = definition_of(*step, bytes_of_size(129, 0), 64, "PLACE");
+  const std::string text = definition_of("n01_sum_weights", bytes_of_size(129, 0), 64, "PLACE");
   EXPECT_NE(text.find("alignas(64) const uint8_t n01_sum_weights[129] PLACE =\n\"aaa"),
             std::string::npos)
       << text;
@@ -78,15 +79,24 @@ TEST(Definition, FlashCountsWhatAlignmentLeavesFree) {
 }
 
 TEST(Definition, WritesNumbersThatHaveNoLiteral) {
-  const auto step = testing::sum_step(isa::k_scalar);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::string floats =
-      definition_of(*step, float_array("f", {kInfinity, -kInfinity, -0.0F}, ""), 4, "PLACE");
+      definition_of("n01_sum_f", float_array("f", {kInfinity, -kInfinity, -0.0F}, ""), 4, "PLACE");
   EXPECT_NE(floats.find("__builtin_inff(), -__builtin_inff(), -0x0p+0F,"), std::string::npos)
       << floats;
   const std::string integers =
-      definition_of(*step, int32_array("i", {INT32_MIN, -1}, ""), 4, "PLACE");
+      definition_of("n01_sum_i", int32_array("i", {INT32_MIN, -1}, ""), 4, "PLACE");
   EXPECT_NE(integers.find("(-2147483647 - 1), -1,"), std::string::npos) << integers;
+}
+
+// Of states alone.
+TEST(Definition, WritesDoublesWithAllTheirBits) {
+  ConstantArray doubles{"d", DType::kF64, std::vector<std::byte>(16), ""};
+  const double values[] = {0.1, -std::numeric_limits<double>::infinity()};
+  std::memcpy(doubles.bytes.data(), values, sizeof values);
+  EXPECT_EQ(definition_of("d", doubles, 8, "PLACE"),
+            "// \nalignas(8) const double d[2] PLACE = {\n    0x1.999999999999ap-4,\n"
+            "    -__builtin_inf(),\n};\n");
 }
 
 }  // namespace

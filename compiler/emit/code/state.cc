@@ -3,6 +3,7 @@
 #include "compiler/program/state.h"
 
 #include <string>
+#include <vector>
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
@@ -31,6 +32,21 @@ std::string described(const Program& program, const StatePort& port) {
              shown ? cat(", \"", from, "\" to \"", to, "\" in the model") : std::string());
 }
 
+// "all of it to zeros", or "all of it to zeros but state0 and state2 to their initial values"
+std::string what_reset_sets(const Program& program) {
+  std::vector<std::string> names;
+  for (const StatePort& port : state_of(program).ports) {
+    const Port& input = input_of(program, port);
+    if (input.initial != nullptr) names.push_back(input.identifier);
+  }
+  if (names.empty()) return "all of it to zeros";
+  std::string list = names[0];
+  for (std::size_t i = 1; i < names.size(); ++i)
+    list += cat(i + 1 == names.size() ? " and " : ", ", names[i]);
+  return cat("all of it to zeros, but ", list, " to ",
+             names.size() == 1 ? "its initial value" : "their initial values");
+}
+
 }  // namespace
 
 void write_state_declarations(Writer& writer, const EmitContext& context) {
@@ -49,7 +65,8 @@ void write_state_declarations(Writer& writer, const EmitContext& context) {
   writer.open("struct alignas(kStateAlignment) State");
   writer.line("unsigned char bytes[kStateBytes];");
   writer.close("};");
-  writer.line("// Sets all of it to zeros: needed once before the first inference of a stream.");
+  writer.line(cat("// Sets ", what_reset_sets(context.program),
+                  ": needed once before the first inference of a stream."));
   writer.line(cat(exported(context), "void reset(State& state) noexcept;"));
   writer.line();
 }
@@ -101,8 +118,15 @@ void write_state_step(Writer& writer, const Program& program) {
 
 void write_reset(Writer& writer, const EmitContext& context) {
   if (state_of(context.program).empty()) return;
-  writer.scope("void reset(State& state) noexcept",
-               [&] { writer.line("memset(state.bytes, 0, kStateBytes);"); });
+  writer.scope("void reset(State& state) noexcept", [&] {
+    writer.line("memset(state.bytes, 0, kStateBytes);");
+    for (const StatePort& port : state_of(context.program).ports) {
+      const Port& input = input_of(context.program, port);
+      if (input.initial == nullptr) continue;
+      writer.line(cat("memcpy(state.bytes + ", port.offset, ", steps::", initial_name(input), ", ",
+                      port.bytes, ");"));
+    }
+  });
   writer.line();
 }
 

@@ -1,6 +1,8 @@
 // One network for several instruction sets: what NAME.h and NAME.cc say besides the variants'
 // own files; see parts.h. The variant is an argument of run(), so that nothing has to be
 // remembered between calls: docs/decisions/0009.
+#include <algorithm>
+
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/state.h"
@@ -54,6 +56,21 @@ void write_run(Writer& writer, const EmitContext& context) {
       }
     });
     writer.line("__builtin_trap();  // no value of Isa");
+  });
+  writer.line();
+}
+
+// Where there are initial values, that of the variant that any CPU runs, which has them.
+void write_reset_of_variants(Writer& writer, const EmitContext& context) {
+  const Program& program = context.program;
+  if (std::ranges::none_of(program.inputs,
+                           [](const Port& each) { return each.initial != nullptr; })) {
+    write_reset(writer, context);
+    return;
+  }
+  writer.scope("void reset(State& state) noexcept", [&] {
+    const IsaTraits& isa = program.variants.back().isa;
+    writer.line(cat(variant_name(context.options.name, isa), "_reset(&state);"));
   });
   writer.line();
 }
@@ -114,7 +131,7 @@ std::string variants_definition(const EmitContext& context) {
   writer.line(cat("namespace ", name, " {"));
   writer.line();
   write_choice(writer, program);
-  write_reset(writer, context);
+  write_reset_of_variants(writer, context);
   write_run(writer, context);
   writer.line(cat("}  // namespace ", name));
   writer.line();

@@ -5,6 +5,7 @@
 #include "compiler/base/checked.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
+#include "compiler/emit/code/arrays.h"
 #include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/arena.h"
@@ -21,15 +22,11 @@ template <class Visit>
 std::int64_t for_each_member(const Program& program, Visit visit) {
   const std::int64_t alignment = constant_alignment(program);
   std::int64_t offset = kIdentityBytes;
-  for (const auto& step : program.steps) {
-    if (step->shares_code()) continue;
-    for (const ConstantArray& constant : step->constants) {
-      if (!constant.owner.empty()) continue;
-      offset = round_up(offset, alignment);
-      visit(cat(step->name, "_", constant.suffix), constant, offset);
-      offset += declared_elements(constant) * bytes_of(constant.element);
-    }
-  }
+  for_each_array(program, [&](const std::string& name, const ConstantArray& constant) {
+    offset = round_up(offset, alignment);
+    visit(name, constant, offset);
+    offset += declared_elements(constant) * bytes_of(constant.element);
+  });
   return offset;
 }
 

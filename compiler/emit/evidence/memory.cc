@@ -5,7 +5,9 @@
 #include <string>
 
 #include "compiler/base/observation.h"
+#include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
+#include "compiler/emit/code/literals.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/evidence/json_stream.h"
 #include "compiler/emit/evidence/parts.h"
@@ -93,6 +95,26 @@ void add_operands(JsonStream& json, const Step& step) {
   json.list("constants", sizes);
 }
 
+// What reset() copies into the state; all else of it is zeros.
+void add_initial_states(JsonStream& json, const Program& program) {
+  const std::int64_t alignment = constant_alignment(program);
+  json.array("initial_states", [&] {
+    for (const StatePort& port : state_of(program).ports) {
+      const Port& input = program.inputs[static_cast<std::size_t>(port.input)];
+      if (input.initial == nullptr) continue;
+      const ConstantArray array = initial_array(input);
+      json.object({}, [&] {
+        json.member("input", input.identifier);
+        json.list("state_bytes", std::vector<std::int64_t>{port.offset, port.offset + port.bytes});
+        json.member("bytes", static_cast<std::int64_t>(array.bytes.size()));
+        json.member("flash", flash_bytes(array, alignment));
+        json.member("sha256", sha256_hex({reinterpret_cast<const char*>(array.bytes.data()),
+                                          array.bytes.size()}));
+      });
+    }
+  });
+}
+
 }  // namespace
 
 std::string memory_part(const EvidenceContext& context) {
@@ -105,6 +127,7 @@ std::string memory_part(const EvidenceContext& context) {
     json.member("most_live", program.most_live_bytes);
   });
   json.member("state", state_of(program).bytes());
+  add_initial_states(json, program);
   json.member("flash", constant_bytes(program));
   json.object("stack", [&] {
     json.member("assembly", assembly_stack(program));

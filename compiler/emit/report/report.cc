@@ -185,6 +185,7 @@ std::string report_json(const ReportData& data) {
                   {"slack", kArenaSlack}};
   if (data.state_bytes > 0) {
     out["state"] = {{"bytes", data.state_bytes}, {"alignment", kStateAlignment}};
+    if (!data.initial_states.empty()) out["state"]["initial"] = data.initial_states;
   }
   if (data.sizes) {
     out["sizes"] = {{"symbol", data.sizes->symbol},

@@ -79,6 +79,8 @@ struct ReportData {
   std::int64_t flash_bytes = 0;  // weights and tables
   std::int64_t arena_alignment = 0;
   std::int64_t state_bytes = 0;  // 0: it has none
+  // Inputs that reset() sets to other values than zeros.
+  std::vector<std::string> initial_states;
   std::optional<SizesReport> sizes;
   std::int64_t arena_bytes = 0;  // with the slack after the last buffer
   std::int64_t most_live_bytes = 0;

@@ -223,6 +223,9 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.saved_in_place = saved_in_place(program);
   data.rungs = count_rungs(program);
   data.inputs = printable_ports(program.inputs);
+  for (const Port& port : data.inputs) {
+    if (port.initial != nullptr) data.initial_states.push_back(port.name);
+  }
   data.outputs = printable_ports(program.outputs);
   data.parameters = port_parameters(program);
   for (const auto& step : program.steps) {
