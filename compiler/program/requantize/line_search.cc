@@ -47,7 +47,7 @@ struct Decisive {
   int index = 0;  // of the demand
 };
 
-// How far the point (acc, q) of b lies above the straight line from a to c, times a length.
+// How far the point (acc, q) of b is above the straight line from a to c, times a length.
 std::int64_t height(const Demand& a, const Demand& b, const Demand& c) {
   return (b.q - a.q) * (c.acc - a.acc) - (c.q - a.q) * (b.acc - a.acc);
 }
