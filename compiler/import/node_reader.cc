@@ -8,6 +8,7 @@
 #include "compiler/base/text.h"
 #include "compiler/import/checked_name.h"
 #include "compiler/import/tensor_data.h"
+#include "compiler/ops/identity/node.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"
@@ -288,14 +289,7 @@ void NodeReader::deliver(const std::vector<std::string>& names, const Node& node
                "node"));
       continue;
     }
-    Node copy;
-    copy.index = node.index;
-    copy.name = node.name;
-    copy.op_type = "Identity";
-    copy.op = find_op(copy.domain, copy.op_type);
-    copy.inputs = {*source};
-    copy.outputs = {node.outputs[k]};
-    out.push_back(std::move(copy));
+    out.push_back(identity_node(node, *source, node.outputs[k]));
   }
 }
 

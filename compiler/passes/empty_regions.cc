@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <utility>
 
-#include "compiler/ops/op.h"
+#include "compiler/ops/identity/node.h"
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"
 
@@ -99,14 +98,7 @@ std::vector<Node> without_loop(Graph& graph, const Node& end) {
       know(graph, id, *graph.value(id).dtype, *graph.value(id).shape);
       continue;
     }
-    Node node;
-    node.index = end.index;
-    node.name = end.name;
-    node.op_type = "Identity";
-    node.op = find_op(node.domain, node.op_type);
-    node.inputs = {first_of(end.inputs[2 + k])};
-    node.outputs = {id};
-    out.push_back(std::move(node));
+    out.push_back(identity_node(end, first_of(end.inputs[2 + k]), id));
   }
   graph.fusions.fused(end, "makes no trip: results are what the loop begins with");
   graph.nodes.erase(begin, graph.nodes.end());

@@ -2,6 +2,7 @@
 #include "compiler/passes/expand.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <cmath>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "compiler/ir/onnx_types.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
+#include "tests/support/control_cases.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/tensors.h"
 
@@ -46,6 +48,32 @@ TEST(Expand, WritesADynamicProductAsItsParts) {
   EXPECT_EQ(graph->fusions.records()[0].op_type, "DynamicQuantizeMatMul");
   EXPECT_EQ(graph->fusions.records()[0].what,
             "is computed as DynamicQuantizeLinear, MatMulInteger, Cast, Mul, Mul, Add");
+  verify(*graph, Resolved::kYes);
+  EXPECT_EQ(evaluate(*graph, inputs), before);
+}
+
+// Where the first output was looked at all the same, sanitizers saw what is before the first value.
+TEST(Expand, LeavesALoopWhoseFirstResultIsOmitted) {
+  ModelBuilder model = adding_loop(3);
+  onnx::NodeProto& loop = model.last_node();
+  auto& body = *loop.mutable_attribute(loop.attribute_size() - 1)->mutable_g();
+  auto& copy = *body.add_node();
+  copy.set_op_type("Identity");
+  copy.add_input("h2");
+  copy.add_output("each");
+  body.add_output()->set_name("each");
+  loop.set_output(0, "");
+  loop.add_output("all");
+  model.graph().mutable_output(0)->set_name("all");
+  Sink sink;
+  auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  ASSERT_EQ(graph->nodes.back().outputs[0], kNoValue);
+  const std::vector<Tensor> inputs{f32({2, 3}, {1, 2, 3, 4, 5, 6}),
+                                   f32({2, 3}, {7, 8, 9, 0, 1, 2})};
+  const std::vector<Tensor> before = evaluate(*graph, inputs);
+  ASSERT_EQ(before[0].shape(), (Shape{3, 2, 3}));
+  expand(*graph, sink);
   verify(*graph, Resolved::kYes);
   EXPECT_EQ(evaluate(*graph, inputs), before);
 }

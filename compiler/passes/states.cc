@@ -55,7 +55,9 @@ bool check_initial(const std::string& name, const Tensor& initial, const Value& 
 // Gives the links what they begin with.
 void add_initial(const Graph& graph, const std::map<std::string, Tensor>& initial,
                  std::vector<StateLink>& links, Sink& sink) {
-  for (const auto& [name, tensor] : initial) {
+  for (const auto& each : initial) {
+    const std::string& name = each.first;  // a binding cannot be captured, says clang++ 14
+    const Tensor& tensor = each.second;
     std::vector<std::string> states;
     bool found = false;
     for (StateLink& link : links) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -25,8 +26,9 @@ struct SoftRule {
 struct Problem {
   std::vector<int> buffers;  // of the program, in its order
   std::vector<std::int64_t> bytes, alignment;
-  std::vector<int> first, last;              // live ranges
-  std::vector<std::vector<SoftRule>> rules;  // of each buffer, as output or input
+  std::vector<int> first, last;                      // live ranges
+  std::vector<std::vector<SoftRule>> rules;          // of each buffer, as output or input
+  std::vector<std::vector<std::size_t>> neighbours;  // of each, none empty, that live with it
   std::size_t size() const { return buffers.size(); }
 };
 
@@ -74,6 +76,16 @@ std::optional<Overlap> rule_of(const Step& step, int output, int input) {
 
 bool live_together(const Problem& problem, std::size_t a, std::size_t b) {
   return problem.first[a] <= problem.last[b] && problem.first[b] <= problem.last[a];
+}
+
+void find_neighbours(Problem& problem) {
+  problem.neighbours.assign(problem.size(), {});
+  for (std::size_t a = 0; a < problem.size(); ++a) {
+    for (std::size_t b = 0; b < problem.size(); ++b) {
+      const bool empty = problem.bytes[a] == 0 || problem.bytes[b] == 0;
+      if (a != b && !empty && live_together(problem, a, b)) problem.neighbours[a].push_back(b);
+    }
+  }
 }
 
 // Loads may reach this far beyond a buffer. Where another thread writes at the same time, the bytes
@@ -142,26 +154,27 @@ Forbidden forbidden_by(const Problem& problem, std::size_t buffer, std::size_t o
 std::int64_t first_fit(const Problem& problem, const Placement& placement, std::size_t buffer,
                        std::vector<Forbidden>& forbidden) {
   forbidden.clear();
-  for (std::size_t other = 0; other < problem.size(); ++other) {
+  for (const std::size_t other : problem.neighbours[buffer]) {
     const std::int64_t at = placement.offsets[other];
-    if (at < 0 || problem.bytes[other] == 0 || !live_together(problem, buffer, other)) continue;
+    if (at < 0) continue;
     const Forbidden range = forbidden_by(problem, buffer, other, at);
     if (range.after < range.before) forbidden.push_back(range);
   }
   std::sort(forbidden.begin(), forbidden.end());
   std::int64_t start = 0;
-  if (problem.bytes[buffer] == 0) return start;
   for (const auto& [after, before] : forbidden) {
     if (after < start && start < before) start = round_up(before, problem.alignment[buffer]);
   }
   return start;
 }
 
-Placement place(const Problem& problem, const Order& order) {
+// Ends early where more than `enough` bytes are taken: of such a placement only the end counts.
+Placement place(const Problem& problem, const Order& order, std::int64_t enough) {
   Placement placement;
   placement.offsets.assign(problem.size(), -1);
   std::vector<Forbidden> scratch;
   for (const int at : order) {
+    if (placement.end > enough) break;
     const auto buffer = static_cast<std::size_t>(at);
     placement.offsets[buffer] = first_fit(problem, placement, buffer, scratch);
     placement.end = std::max(placement.end, placement.offsets[buffer] + problem.bytes[buffer]);
@@ -218,7 +231,7 @@ Placement improved(const Problem& problem, Order order, Placement best, std::int
     const auto begin = changed.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
                 begin + static_cast<std::ptrdiff_t>(from) + 1);
-    Placement placement = place(problem, changed);
+    Placement placement = place(problem, changed, best.end);
     if (placement.end > best.end) continue;
     order = std::move(changed);
     best = std::move(placement);
@@ -276,7 +289,7 @@ void check_live_ranges(const Program& program) {
 Placement solve(const Problem& problem) {
   std::vector<std::pair<Placement, Order>> found;
   for (Order& order : first_orders(problem)) {
-    Placement placement = place(problem, order);
+    Placement placement = place(problem, order, std::numeric_limits<std::int64_t>::max());
     found.emplace_back(std::move(placement), std::move(order));
   }
   std::stable_sort(found.begin(), found.end(),
@@ -326,6 +339,7 @@ void plan_memory(Program& program) {
   Problem problem = problem_of(program);
   program.most_live_bytes = most(live_bytes(problem));
   separate_buffers(program, problem);
+  find_neighbours(problem);
   const Placement placement = solve(problem);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     program.buffers[static_cast<std::size_t>(problem.buffers[i])].arena_offset =

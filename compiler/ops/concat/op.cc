@@ -3,10 +3,10 @@
 
 #include <limits>
 
-#include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
+#include "compiler/ops/concat/append_shape.h"
 #include "compiler/ops/op.h"
 
 namespace etch {
@@ -16,23 +16,6 @@ void lower_concat(Lowering& lowering, const Node& node);
 std::vector<PlacedInput> concat_placed(const Graph& graph, const Node& node);
 
 namespace {
-// Adds input i's size along `axis` to `out`; false and a report when the other axes differ.
-bool append_shape(ResolveContext& context, int i, std::size_t axis, Shape& out) {
-  Shape rest = context.shape(i);
-  if (rest.size() == out.size()) {
-    const auto sum = checked_add(out[axis], rest[axis]);
-    rest[axis] = out[axis];
-    if (rest == out && sum) {
-      out[axis] = *sum;
-      return true;
-    }
-  }
-  context.error(DiagKind::kShape,
-                cat("input ", i, " of shape ", to_string(context.shape(i)), " does not fit ",
-                    to_string(context.shape(0)), " along axis ", axis));
-  return false;
-}
-
 void resolve_concat(ResolveContext& context) {
   for (int i = 0; i < context.input_count(); ++i) {
     if (context.has_input(i)) continue;
@@ -48,7 +31,7 @@ void resolve_concat(ResolveContext& context) {
   const auto axis = axis_attr(context, "axis", 0, rank_of(shape));
   if (!axis) return;
   for (int i = 1; i < context.input_count(); ++i) {
-    if (!append_shape(context, i, as_index(*axis), shape)) return;
+    if (!append_shape(context, 0, i, as_index(*axis), shape)) return;
   }
   context.set_output(0, context.dtype(0), shape);
   context.set_params(Concat{*axis, shape});

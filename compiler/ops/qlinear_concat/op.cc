@@ -3,10 +3,10 @@
 
 #include <limits>
 
-#include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
+#include "compiler/ops/concat/append_shape.h"
 #include "compiler/ops/op.h"
 
 namespace etch {
@@ -17,22 +17,6 @@ void lower_qlinear_concat(Lowering& lowering, const Node& node);
 std::vector<PlacedInput> qlinear_concat_placed(const Graph& graph, const Node& node);
 
 namespace {
-bool append_shape(ResolveContext& context, int i, std::size_t axis, Shape& out) {
-  Shape rest = context.shape(i);
-  if (rest.size() == out.size()) {
-    const auto sum = checked_add(out[axis], rest[axis]);
-    rest[axis] = out[axis];
-    if (rest == out && sum) {
-      out[axis] = *sum;
-      return true;
-    }
-  }
-  context.error(DiagKind::kShape,
-                cat("input ", i, " of shape ", to_string(context.shape(i)), " does not fit ",
-                    to_string(context.shape(2)), " along axis ", axis));
-  return false;
-}
-
 // Input i and its parameters; adds to `params`.
 bool read_part(ResolveContext& context, int i, QLinearConcat& params) {
   if (!context.has_input(i)) {
@@ -43,7 +27,7 @@ bool read_part(ResolveContext& context, int i, QLinearConcat& params) {
   const auto from = scalar_quantization(context, {"X", i + 1, i + 2}, params.dtype);
   if (!from) return false;
   params.x.push_back(*from);
-  return i == 2 || append_shape(context, i, as_index(params.axis), params.shape);
+  return i == 2 || append_shape(context, 2, i, as_index(params.axis), params.shape);
 }
 
 void resolve_qlinear_concat(ResolveContext& context) {

@@ -41,6 +41,44 @@ struct BothBounds {
   const Bounds& worst() const { return of[0].gap() >= of[1].gap() ? of[0] : of[1]; }
 };
 
+// A demand that can decide about the offset, for some multiplier.
+struct Decisive {
+  Demand demand;
+  int index = 0;  // of the demand
+};
+
+// How far the point (acc, q) of b is above the straight line from a to c, times a length.
+std::int64_t height(const Demand& a, const Demand& b, const Demand& c) {
+  return (b.q - a.q) * (c.acc - a.acc) - (c.q - a.q) * (b.acc - a.acc);
+}
+
+// Those demands of one class that set the bound for some multiplier, in their order. For a
+// multiplier m it is set by the largest (sign 1) or least (sign -1) of q * 2^shift - acc * m, so by
+// a corner of the convex hull of all points (acc, q), or by a point on its edges. There are
+// hundreds of demands and some ten corners.
+class Hull {
+ public:
+  explicit Hull(int sign) : sign_(sign) {}
+
+  void add(const Demand& demand, int index) {
+    while (points_.size() >= 2 &&
+           within(points_[points_.size() - 2].demand, points_.back().demand, demand)) {
+      points_.pop_back();
+    }
+    points_.push_back({demand, index});
+  }
+  const std::vector<Decisive>& points() const { return points_; }
+
+ private:
+  // A relaxed demand may have changed places with its neighbour; such points stay.
+  bool within(const Demand& a, const Demand& b, const Demand& c) const {
+    return a.acc <= b.acc && b.acc <= c.acc && a.acc < c.acc && sign_ * height(a, b, c) < 0;
+  }
+
+  int sign_;
+  std::vector<Decisive> points_;
+};
+
 class Search {
  public:
   Search(const RequantizeChannel& channel, Demands demands, Offsets offsets)
@@ -96,22 +134,40 @@ class Search {
     return demand.acc >= channel_.least && demand.acc <= channel_.most;
   }
 
-  BothBounds bounds(std::int64_t multiplier) const {
+  // What decides, by the parity of q.
+  struct Hulls {
+    Hull lower[2] = {Hull(1), Hull(1)};
+    Hull upper[2] = {Hull(-1), Hull(-1)};
+  };
+
+  Hulls hulls() const {
+    Hulls out;
+    const auto add = [&](const std::vector<Demand>& demands, Hull* to) {
+      for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (!can_occur(demands[i])) continue;  // relaxed beyond the end
+        to[class_of(demands[i])].add(demands[i], static_cast<int>(i));
+      }
+    };
+    add(demands_.reach, out.lower);
+    add(demands_.below, out.upper);
+    return out;
+  }
+
+  BothBounds bounds(const Hulls& hulls, std::int64_t multiplier) const {
     const auto needed = [&](const Demand& demand) {
       return demand.q * (std::int64_t{1} << shift_) - demand.acc * multiplier;
     };
     BothBounds out;
-    for (std::size_t i = 0; i < demands_.reach.size(); ++i) {
-      if (!can_occur(demands_.reach[i])) continue;  // relaxed beyond the end
-      Bound& lower = out.of[class_of(demands_.reach[i])].lower;
-      const std::int64_t value = needed(demands_.reach[i]);
-      if (value > lower.value) lower = {value, static_cast<int>(i)};
-    }
-    for (std::size_t i = 0; i < demands_.below.size(); ++i) {
-      if (!can_occur(demands_.below[i])) continue;
-      Bound& upper = out.of[class_of(demands_.below[i])].upper;
-      const std::int64_t value = needed(demands_.below[i]) - 1;
-      if (value < upper.value) upper = {value, static_cast<int>(i)};
+    for (int parity = 0; parity < 2; ++parity) {
+      auto& [lower, upper] = out.of[parity];
+      for (const Decisive& each : hulls.lower[parity].points()) {
+        const std::int64_t value = needed(each.demand);
+        if (value > lower.value) lower = {value, each.index};
+      }
+      for (const Decisive& each : hulls.upper[parity].points()) {
+        const std::int64_t value = needed(each.demand) - 1;
+        if (value < upper.value) upper = {value, each.index};
+      }
     }
     return out;
   }
@@ -131,10 +187,11 @@ class Search {
   std::optional<Line> without_exceptions(Blockade& blockade) const {
     std::int64_t least = least_;
     std::int64_t most = most_;
+    const Hulls all = hulls();
     std::optional<Bounds> left, right;
     while (least <= most) {
       const std::int64_t multiplier = least + (most - least) / 2;
-      const BothBounds both = bounds(multiplier);
+      const BothBounds both = bounds(all, multiplier);
       const Bounds& found = both.worst();
       if (found.gap() <= 0) return line(multiplier, both);
       const std::int64_t grows = slope(found);
