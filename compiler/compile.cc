@@ -28,6 +28,7 @@
 #include "compiler/schedule/unused_tuning.h"
 #include "compiler/stage/audit.h"
 #include "compiler/targets/capabilities.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 
 namespace etch {
@@ -122,12 +123,13 @@ void describe_variants(Program& program) {
 
 bool lower_variants(const Graph& graph, const CompileOptions& options, const Way& way,
                     Program& program, Sink& sink) {
-  for (const IsaTraits* const isa : multi_variants()) {
+  const std::span<const IsaTraits* const> variants = multi_target(program.isa.name)->variants;
+  for (const IsaTraits* const isa : variants) {
     Program& variant = program.variants.emplace_back();
     variant.isa = traits_for(*isa, options.requantize);
     variant.isa.objective = way.code;
     Sink own;  // they all find the same faults
-    if (!lower(graph, options, way.halos, variant, own) || isa == multi_variants().front()) {
+    if (!lower(graph, options, way.halos, variant, own) || isa == variants.front()) {
       for (Diagnostic& diagnostic : own.sorted()) sink.report(std::move(diagnostic));
     }
     if (own.has_errors()) return false;
@@ -141,8 +143,8 @@ std::unique_ptr<Program> generate(const Graph& graph, const CompileOptions& opti
   auto program = std::make_unique<Program>();
   program->isa = traits_for(isa, options.requantize);
   program->isa.objective = way.code;
-  const bool done = isa.name == kMultiTarget ? lower_variants(graph, options, way, *program, sink)
-                                             : lower(graph, options, way.halos, *program, sink);
+  const bool done = is_multi(isa.name) ? lower_variants(graph, options, way, *program, sink)
+                                       : lower(graph, options, way.halos, *program, sink);
   return done ? std::move(program) : nullptr;
 }
 
@@ -291,7 +293,7 @@ void refuse_with_sizes(const CompileOptions& options, const IsaTraits& isa, bool
     sink.error(DiagKind::kUnsupported, {},
                cat("--dim gives '", symbol, "' a bound and also one size: leave out one of them"));
   }
-  refuse(isa.name == kMultiTarget, cat("the target ", kMultiTarget));
+  refuse(is_multi(isa.name), cat("the target ", isa.name));
   refuse(options.threads > 1, "several threads");
   refuse(has_states, "a state between inferences");
   refuse(options.arena_limit || options.flash_limit, "a limit of arena or flash");
@@ -362,9 +364,9 @@ std::unique_ptr<Program> compile(std::string_view model, const CompileOptions& o
                cat("there is no target '", printable(options.target), "'"));
     return nullptr;
   }
-  if (isa->name == kMultiTarget && options.threads > 1) {
+  if (is_multi(isa->name) && options.threads > 1) {
     sink.error(DiagKind::kUnsupported, {},
-               cat("the target ", kMultiTarget, " has code for one thread only"));
+               cat("the target ", isa->name, " has code for one thread only"));
     return nullptr;
   }
   if (!options.bounds.empty()) {
@@ -378,7 +380,8 @@ const Program& variant_for_this_cpu(const Program& program) {
   for (const Program& variant : program.variants) {
     if (target_runs_here(variant.isa.name)) return variant;
   }
-  return program;
+  // Emulated CPUs have what the best needs.
+  return program.variants.empty() ? program : program.variants.front();
 }
 
 }  // namespace etch

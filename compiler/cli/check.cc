@@ -244,7 +244,8 @@ Count run_all(Network& network, const std::vector<Sample>& samples, const Inputs
   const std::vector<Program>& variants = network.program().variants;
   run_once(network, samples, inputs, variants.empty() ? "" : "chosen", allowance, count, reporter);
   for (std::size_t v = 0; v < variants.size(); ++v) {
-    if (!target_runs_here(variants[v].isa.name)) continue;
+    const bool emulated = machine_of(network.program().isa.name) != nullptr;
+    if (!emulated && !target_runs_here(variants[v].isa.name)) continue;
     network.choose(v);
     run_once(network, samples, inputs, std::string(variants[v].isa.name), allowance, count,
              reporter);

@@ -15,6 +15,7 @@
 #include "compiler/compile.h"
 #include "compiler/host/data_set.h"
 #include "compiler/import/file.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
@@ -54,7 +55,7 @@ std::vector<std::string> targets_of(const FitOptions& options) {
   std::vector<std::string> names;
   for (const CrossTarget& target : cross_targets()) names.emplace_back(target.isa->name);
   for (const IsaTraits* isa : all_targets()) names.emplace_back(isa->name);
-  names.emplace_back(kMultiTarget);
+  for (const MultiTarget& target : multi_targets()) names.emplace_back(target.isa->name);
   return names;
 }
 

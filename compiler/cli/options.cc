@@ -11,6 +11,7 @@
 #include "compiler/import/file.h"
 #include "compiler/schedule/divide.h"
 #include "compiler/targets/aliases.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 
 namespace etch::cli {
@@ -121,7 +122,8 @@ bool refuse_bounds(const ModelOptions& options, const char* what, Reporter& repo
 
 std::string check_any_target(const std::string& name) {
   if (find_target(name) != nullptr) return {};
-  std::vector<std::string> names = {"native", std::string(kMultiTarget)};
+  std::vector<std::string> names = {"native"};
+  for (const MultiTarget& target : multi_targets()) names.emplace_back(target.isa->name);
   for (const IsaTraits* isa : all_targets()) names.emplace_back(isa->name);
   for (const CrossTarget& target : cross_targets()) names.emplace_back(target.isa->name);
   for (const TargetAlias& alias : target_aliases()) names.emplace_back(alias.name);

@@ -9,6 +9,7 @@
 #include "compiler/cli/options.h"
 #include "compiler/host/toolchain.h"
 #include "compiler/targets/aliases.h"
+#include "compiler/targets/multi.h"
 
 namespace etch::cli {
 namespace {
@@ -38,6 +39,9 @@ ExitCode list_targets() {
     print_line(cat(left_aligned(target.isa->name, kName), left_aligned(target.isa->title, kTitle),
                    sentence(status_of(*target.isa)), board));
   }
+  const IsaTraits& arm = *find_target(kArmMultiTarget);
+  print_line(cat(left_aligned(arm.name, kName), left_aligned(arm.title, kTitle),
+                 sentence(status_of(arm)), "; aarch64, -dotprod and -i8mm in one"));
   for (const TargetAlias& alias : target_aliases()) {
     print_line(cat(left_aligned(alias.name, kName), "takes the code of ", alias.target));
   }
@@ -63,6 +67,7 @@ ExitCode list_targets_as_json() {
   for (const IsaTraits* isa : all_targets()) targets.push_back(json_of(*isa));
   targets.push_back(json_of(*find_target(kMultiTarget)));
   for (const CrossTarget& target : cross_targets()) targets.push_back(json_of(*target.isa));
+  targets.push_back(json_of(*find_target(kArmMultiTarget)));
   Json aliases = Json::array();
   for (const TargetAlias& alias : target_aliases()) {
     aliases.push_back({{"name", alias.name}, {"target", alias.target}});

@@ -10,6 +10,7 @@
 #include "compiler/host/file_output.h"
 #include "compiler/host/toolchain.h"
 #include "compiler/import/file.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/numbers.h"
 #include "compiler/tune/tuner.h"
@@ -94,8 +95,8 @@ void print_table(const TuneResult& result, const IsaTraits& isa) {
 ExitCode tune(const TuneOptions& options, Reporter& reporter) {
   if (refuse_bounds(options, "tune", reporter)) return reporter.exit_code();
   const IsaTraits& isa = *find_target(options.target);
-  if (isa.name == kMultiTarget) {
-    reporter.usage_error(cat("tune each instruction set of ", kMultiTarget,
+  if (is_multi(isa.name)) {
+    reporter.usage_error(cat("tune each instruction set of ", isa.name,
                              " by itself; their files can be put together"));
     return reporter.exit_code();
   }

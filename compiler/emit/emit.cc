@@ -9,6 +9,7 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
 #include "compiler/program/state.h"
+#include "compiler/targets/multi.h"
 #include "compiler/text/names.h"
 #include "compiler/text/wrap.h"
 
@@ -227,12 +228,12 @@ std::vector<OutputFile> one_target(const EmitContext& context) {
 
 // NAME.h and NAME.cc, which choose, and the variants' networks.
 std::vector<OutputFile> all_variants(const EmitContext& context) {
-  constexpr char kCpuHeader[] = "etch_cpu.h";
+  const std::string cpu_header = multi_target(context.program.isa.name)->cpu_header;
   const std::string& name = context.options.name;
   const bool in_folder = context.options.layout == FileLayout::kFolder;
   std::string text = cat(file_banner(context, "the choice between its variants."),
                          include(name + ".h"), memory_include(context), "\n");
-  text += in_folder ? include(cat("etch/", kCpuHeader)) : support_text(kCpuHeader);
+  text += in_folder ? include(cat("etch/", cpu_header)) : support_text(cpu_header);
   std::vector<OutputFile> files = {{name + ".h", public_header(context), {}}};
   std::set<std::string> paths;
   for (const Program& variant : context.program.variants) {
@@ -243,7 +244,7 @@ std::vector<OutputFile> all_variants(const EmitContext& context) {
     text += include(options.name + ".h");
     const EmitContext own{.program = variant,
                           .options = options,
-                          .vocabulary = cat("vocab_", isa, ".h"),
+                          .vocabulary = cat("vocab_", folder_of_target(isa), ".h"),
                           .is_variant = true};
     for (OutputFile& file : one_target(own)) {
       if (!paths.insert(file.path).second) continue;  // the runtime is the same for all
@@ -253,7 +254,7 @@ std::vector<OutputFile> all_variants(const EmitContext& context) {
   }
   files.push_back({name + ".cc", cat(text, "\n", variants_definition(context)), {}});
   if (in_folder) {
-    files.push_back(as_bytes(cat("etch/", kCpuHeader), std::string(runtime_header(kCpuHeader))));
+    files.push_back(as_bytes(cat("etch/", cpu_header), std::string(runtime_header(cpu_header))));
   }
   return files;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compiler/base/check.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 #include "generated/cross_traits.h"
 
@@ -21,6 +22,7 @@ constexpr std::array kCross = {
 std::span<const CrossTarget> cross_targets() { return kCross; }
 
 const Machine* machine_of(std::string_view name) {
+  if (name == kArmMultiTarget) return machine_of(multi_target(name)->variants.front()->name);
   const auto* found = std::find_if(kCross.begin(), kCross.end(),
                                    [&](const CrossTarget& each) { return each.isa->name == name; });
   return found == kCross.end() ? nullptr : found->machine;

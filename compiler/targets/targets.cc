@@ -10,6 +10,7 @@
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/targets/aliases.h"
+#include "compiler/targets/multi.h"
 #include "generated/isa_traits.h"
 #if defined(__x86_64__)
 #include "runtime/etch_cpu.h"
@@ -42,14 +43,6 @@ constexpr Test kTests[] = {
 #undef ETCH_ISA
 
 // Not an instruction set; its facts are those of the best variant.
-constexpr IsaTraits multi_traits() {
-  IsaTraits out = *kBestFirst.front();
-  out.name = kMultiTarget;
-  out.title = "x86-64, chosen by CPUID";
-  return out;
-}
-constexpr IsaTraits kMulti = multi_traits();
-
 }  // namespace
 
 std::span<const IsaTraits* const> all_targets() { return kBestFirst; }
@@ -63,7 +56,7 @@ std::string folder_of_target(std::string_view name) {
 }
 
 std::vector<std::string> target_flags(std::string_view name) {
-  if (name == kMultiTarget) return {};  // each variant's files have their own
+  if (is_multi(name)) return {};  // each variant's files have their own
   constexpr std::string_view kBegin = "set(ETCH_ISA_FLAGS";
   constexpr std::string_view kSpace = " \n";
   const std::string_view file =
@@ -93,7 +86,7 @@ bool target_runs_here(std::string_view name) {
 
 const IsaTraits* find_target(std::string_view asked) {
   const std::string_view name = without_alias(asked);
-  if (name == kMultiTarget) return &kMulti;
+  if (const MultiTarget* const several = multi_target(name)) return several->isa;
   for (const IsaTraits* isa : all_targets()) {
     if (name == "native" ? target_runs_here(isa->name) : isa->name == name) return isa;
   }

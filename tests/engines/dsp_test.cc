@@ -55,10 +55,14 @@ void expect_outputs(const std::vector<std::unique_ptr<Program>>& programs,
 
 // Expects that the Native stage agrees with the reference.
 std::vector<std::unique_ptr<Program>> compile_all(const std::vector<Case>& all,
-                                                  const IsaTraits& isa) {
+                                                  const IsaTraits& isa,
+                                                  Objective objective = Objective::kBalanced) {
+  CompileOptions options;
+  options.target = isa.name;
+  options.objective = objective;
   std::vector<std::unique_ptr<Program>> programs;
   for (const Case& each : all) {
-    programs.push_back(compiled(each, isa.name, RequantizeMode::kAuto));
+    programs.push_back(compiled(each, options));
     EXPECT_NE(programs.back(), nullptr) << each.name;
     if (programs.back() == nullptr) return {};
     EXPECT_EQ(difference_of(native_outputs(*programs.back(), each.inputs), reference_outputs(each)),
@@ -140,6 +144,38 @@ TEST(DspConvolutions, JointWeightsOfTwoChannelsAgree) {
   }
 }
 
+// How many functions of all have a name that begins and ends so.
+std::ptrdiff_t functions_named(const std::vector<std::unique_ptr<Program>>& programs,
+                               std::string_view begin, std::string_view end) {
+  std::ptrdiff_t count = 0;
+  for (const auto& program : programs) {
+    for (const auto& step : program->steps)
+      count += std::ranges::count_if(step->assembly, [&](const AssemblyFunction& function) {
+        return function.name.starts_with(begin) && function.name.ends_with(end);
+      });
+  }
+  return count;
+}
+
+// Loops of little code, depthwise weights as bytes where these hold them, rows copied in a loop.
+TEST(DspConvolutions, CodeForSizeAgrees) {
+  const IsaTraits& isa = *find_target("cortex-m4");
+  std::vector<Case> all = joint_convolutions(8);
+  add_cases(all, larger_convolutions(8));
+  const std::vector<Case> depthwise = depthwise_channel_counts(1);
+  for (std::size_t i = 0; i < depthwise.size(); i += 2) all.push_back(depthwise[i]);
+  add_cases(all, depthwise_lines(4));
+  all.resize(all.size() / 4 * 4);
+  const auto programs = compile_all(all, isa, Objective::kSize);
+  EXPECT_GE(functions_named(programs, "dsp_tile", "_compact"), 10);
+  EXPECT_GE(functions_named(programs, "dsp_row", "_compact"), 2);
+  EXPECT_GE(functions_named(programs, "dsp_depthwise", "_compact"), 1);
+  EXPECT_GE(functions_named(programs, "dsp_depthwise", "_compact_bytes"), 1);
+  const std::string missing = cli::status_of(isa).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  expect_outputs(programs, all, isa);
+}
+
 // Cortex-M7 has tiles of its own where four pixels are computed together.
 TEST(DspConvolutions, LoadsThatAlternateWithProductsAgree) {
   const IsaTraits& isa = *find_target("cortex-m7");
@@ -149,14 +185,7 @@ TEST(DspConvolutions, LoadsThatAlternateWithProductsAgree) {
   add_cases(all, residual_convolutions(8));
   add_cases(all, dynamic_blocks(8));
   const std::vector<std::unique_ptr<Program>> programs = compile_all(all, isa);
-  std::ptrdiff_t alternating = 0;
-  for (const auto& program : programs) {
-    for (const auto& step : program->steps)
-      alternating += std::ranges::count_if(step->assembly, [](const AssemblyFunction& function) {
-        return function.name.find("dsp_tile_4x2") == 0 && function.name.ends_with("_two");
-      });
-  }
-  EXPECT_GE(alternating, 20);
+  EXPECT_GE(functions_named(programs, "dsp_tile_4x2", "_two"), 20);
   const std::string missing = cli::status_of(isa).missing;
   if (!missing.empty()) GTEST_SKIP() << missing;
   expect_outputs(programs, all, isa);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/paths.h"
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 bool is_target(std::string_view name) {
   const auto same = [&](const auto* isa) { return isa->name == name; };
   const auto same_machine = [&](const CrossTarget& each) { return each.isa->name == name; };
-  return name == kMultiTarget || std::ranges::any_of(all_targets(), same) ||
+  return is_multi(name) || std::ranges::any_of(all_targets(), same) ||
          std::ranges::any_of(cross_targets(), same_machine);
 }
 

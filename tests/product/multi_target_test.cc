@@ -1,6 +1,6 @@
-// --target x86-64-multi: the generated code takes the right variant on every kind of CPU, every
-// variant computes what the references do, and files for different instruction sets can be linked
-// together.
+// --target x86-64-multi and aarch64-multi: the generated code takes the right variant on every kind
+// of CPU, every variant computes what the references do, and files for different instruction sets
+// can be linked together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,9 @@
 #include "compiler/emit/emit.h"
 #include "compiler/host/network.h"
 #include "compiler/host/process.h"
+#include "compiler/host/toolchain.h"
 #include "compiler/host/work_folder.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/engines.h"
@@ -103,6 +105,24 @@ TEST(MultiTarget, EveryVariantComputesWhatTheReferencesDo) {
   }
 }
 
+TEST(MultiTarget, EveryVariantForArmComputesWhatTheReferencesDo) {
+  const std::string missing = cli::status_of(*find_target(kArmMultiTarget)).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  const Case each = small_networks(1).front();
+  cli::Reporter reporter(cli::Verbosity::kQuiet);
+  const auto network =
+      cli::Network::build(compiled(each, kArmMultiTarget), cli::Timing::kNone, {}, reporter);
+  ASSERT_NE(network, nullptr);
+  const auto variants = multi_target(kArmMultiTarget)->variants;
+  ASSERT_EQ(network->program().variants.size(), variants.size());
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    network->choose(v);
+    const auto outputs = network->run({each.inputs}, reporter);
+    ASSERT_TRUE(outputs) << variants[v]->name;
+    EXPECT_EQ(difference_of(outputs->front(), reference_outputs(each)), "") << variants[v]->name;
+  }
+}
+
 // A folder in which commands run.
 class MultiTargetFiles : public testing::Test {
  protected:
@@ -144,18 +164,23 @@ std::string unused_ports(const Program& program) {
   return out;
 }
 
-// Prints which variant runs on CPUs of increasing abilities; the variants only say their names.
-std::string main_for_any_cpu(const Program& program) {
-  std::string out =
-      "#include <cstdio>\n#include \"net.h\"\n#include \"etch/etch_cpu.h\"\n"
-      "namespace etch { namespace rt { Cpu any_cpu; } }\n";
+// Variants that only say their names.
+std::string variants_with_names(const Program& program) {
+  std::string out = "#include <cstdio>\n#include \"net.h\"\n";
   for (const Program& variant : program.variants) {
     const std::string name = variant_name("net", variant.isa);
     out += cat("#include \"", name, ".h\"\nvoid ", name, "::run(", run_parameters(program),
                ") noexcept {\n  std::puts(\"", variant.isa.name, "\");\n", unused_ports(program),
                "  (void)arena;\n}\n");
   }
-  return out + R"(
+  return out;
+}
+
+// Prints which variant runs on CPUs of increasing abilities.
+std::string main_for_any_cpu(const Program& program) {
+  return variants_with_names(program) + R"(
+#include "etch/etch_cpu.h"
+namespace etch { namespace rt { Cpu any_cpu; } }
 int main() {
   const unsigned avx = 1u << 19 | 1u << 12 | 1u << 27 | 1u << 28, avx512 = 0xc0030000u;
   const etch::rt::Cpu cpus[] = {
@@ -193,6 +218,22 @@ TEST_F(MultiTargetFiles, ChooseTheVariantThatTheCpuHas) {
               "scalar\nscalar\nsse41\nsse41\navx2\navx2\navx_vnni\navx_vnni\navx512_vnni\n"
               "avx512_vnni\navx512_vnni\navx512_vnni\navx_vnni\navx_vnni\nsse41\nsse41\n");
   }
+}
+
+// Asks Linux, which the emulator stands for.
+TEST_F(MultiTargetFiles, ChooseTheVariantThatAnArmCpuHas) {
+  const std::string missing = cli::status_of(*find_target(kArmMultiTarget)).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  const auto program = compiled(one_convolution(), kArmMultiTarget);
+  ASSERT_NE(program, nullptr);
+  EmitOptions options;
+  options.name = "net";
+  for (const OutputFile& file : emit(*program, options)) write(file.path, file.content);
+  write("main.cc", variants_with_names(*program) +
+                       "int main() { net::run(net::best_isa(), nullptr, nullptr, nullptr); }\n");
+  shell("aarch64-linux-gnu-g++ -std=c++17 -Wall -Wextra -Werror -static net.cc main.cc -o main");
+  EXPECT_EQ(shell("for cpu in cortex-a53 cortex-a76 max; do qemu-aarch64 -cpu $cpu ./main; done"),
+            "aarch64\naarch64-dotprod\naarch64-i8mm\n");
 }
 
 std::string main_of_variants(const Program& program) {

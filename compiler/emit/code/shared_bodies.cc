@@ -15,7 +15,7 @@ namespace etch {
 namespace {
 
 // Shorter functions would gain nothing.
-constexpr int kLeastStatements = 24;
+constexpr int kLeastStatements = 24, kLeastForSize = 6;
 
 // Restricted, so that stores to a tensor do not keep compilers from moving loads of constants: as
 // with arrays, of which they know that nobody writes them.
@@ -71,10 +71,12 @@ std::string name_by_content(const std::string& name, const std::string& text) {
 std::map<std::string, std::string> shared_bodies(const Program& program) {
   std::map<std::string, std::string> out;
   std::map<std::string, std::vector<const Step*>> alike;
+  const bool for_size = program.isa.objective == Objective::kSize;
+  const int least = for_size ? kLeastForSize : kLeastStatements;
   for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
     const Recording recorded = recorded_under(*step, program.isa, "step");
-    if (recorded.statements < kLeastStatements) continue;
+    if (recorded.statements < least) continue;
     alike[kinds_of_constants(*step) + text_of_functions(recorded.functions)].push_back(&*step);
   }
   std::erase_if(alike, [](const auto& entry) { return entry.second.size() < 2; });

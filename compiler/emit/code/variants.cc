@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/program/state.h"
+#include "compiler/targets/multi.h"
 #include "compiler/text/names.h"
 #include "compiler/text/writer.h"
 
@@ -18,8 +19,9 @@ std::string enumerator(const IsaTraits& isa) {
   bool capital = true;
   for (const char c : isa.name) {
     const bool lower = c >= 'a' && c <= 'z';
-    if (c != '_') out.push_back(capital && lower ? static_cast<char>(c - 'a' + 'A') : c);
-    capital = c == '_';
+    const bool separates = c == '_' || c == '-';
+    if (!separates) out.push_back(capital && lower ? static_cast<char>(c - 'a' + 'A') : c);
+    capital = separates;
   }
   return out;
 }
@@ -36,7 +38,7 @@ void write_choice(Writer& writer, const Program& program) {
       const std::string value = cat("Isa::", enumerator(variant.isa));
       const bool last = &variant == &program.variants.back();
       const std::string condition =
-          last ? "" : cat("if (::etch::rt::has_", variant.isa.name, "(cpu)) ");
+          last ? "" : cat("if (::etch::rt::has_", folder_of_target(variant.isa.name), "(cpu)) ");
       writer.line(cat(condition, "return ", value, ";"));
     }
   });
@@ -78,7 +80,7 @@ void write_reset_of_variants(Writer& writer, const EmitContext& context) {
 }  // namespace
 
 std::string variant_name(const std::string& name, const IsaTraits& isa) {
-  return cat(name, "_", isa.name);
+  return cat(name, "_", folder_of_target(isa.name));
 }
 
 std::string isa_parameter(const Program& program, const std::string& type) {
@@ -96,10 +98,11 @@ void write_isa_declarations(Writer& writer, const EmitContext& context) {
                     variant.isa.title));
   }
   writer.close("};");
+  const std::string_view asks = multi_target(program.isa.name)->asks;
+  const std::size_t end = asks.find('\n');
   writer.line(
-      "// The best that this CPU and its operating system have. Asks with CPUID, which may");
-  writer.line(
-      "// take tens of microseconds in a virtual machine: call it once and keep the answer.");
+      cat("// The best that this CPU and its operating system have. ", asks.substr(0, end)));
+  writer.line(cat("// ", asks.substr(end + 1)));
   writer.line(cat(macro_stem(context.options.name), "_EXPORT Isa best_isa() noexcept;"));
   writer.line();
   writer.line(
@@ -112,7 +115,7 @@ void write_isa_macros(Writer& writer, const EmitContext& context) {
   const std::string stem = macro_stem(context.options.name);
   for (std::size_t i = program.variants.size(); i-- > 0;) {
     const Program& variant = program.variants[i];
-    writer.line(cat("#define ", stem, "_ISA_", macro_stem(variant.isa.name), " ",
+    writer.line(cat("#define ", stem, "_ISA_", macro_stem(folder_of_target(variant.isa.name)), " ",
                     number_of(program, variant)));
   }
   const std::string signature = cat("int ", context.options.name, "_best_isa(void)");

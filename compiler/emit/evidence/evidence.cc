@@ -8,6 +8,7 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/evidence/json_stream.h"
 #include "compiler/emit/evidence/parts.h"
+#include "compiler/targets/targets.h"
 
 namespace etch {
 
@@ -82,7 +83,8 @@ std::vector<OutputFile> evidence_files(const Program& program, const EmitOptions
   };
   if (program.variants.empty()) add(program, options.name, "");
   for (const Program& variant : program.variants)
-    add(variant, variant_name(options.name, variant.isa), cat("_", variant.isa.name));
+    add(variant, variant_name(options.name, variant.isa),
+        cat("_", folder_of_target(variant.isa.name)));
   std::vector<OutputFile> out = {
       {kEvidenceMark, manifest(program, options, files, parts, networks)}};
   for (OutputFile& part : parts) out.push_back(std::move(part));

@@ -75,13 +75,27 @@ void add_low(std::vector<AssemblyFunction>& out) {
   }
 }
 
-// As it is, for cores that start two instructions, and both with joint weights.
+// As it is, for cores that start two instructions, both with joint weights, and all of it compact.
 void add_tiles(DspTile tile, std::vector<AssemblyFunction>& out) {
   for (const bool two : {false, true}) {
     for (const bool joint : {false, true}) {
-      tile.starts_two = two;
-      tile.joint = joint;
-      out.push_back(dsp_tile(tile));
+      for (const bool compact : {false, true}) {
+        tile.starts_two = two;
+        tile.joint = joint;
+        tile.compact = compact;
+        out.push_back(dsp_tile(tile));
+      }
+    }
+  }
+}
+
+void add_compact_depthwise(const DspEpilogue& each, std::vector<AssemblyFunction>& out) {
+  for (const bool bytes : {false, true}) {
+    for (const int rows : {1, 3}) {
+      for (const int cols : {1, 3, 9}) {
+        for (const std::int64_t step : {64, 3000})
+          out.push_back(dsp_depthwise({1, 64, rows, cols, 9600, step, 64, each, true, bytes}));
+      }
     }
   }
 }
@@ -104,8 +118,10 @@ std::vector<AssemblyFunction> functions() {
       for (const int channels : {1, 4, 7}) {
         out.push_back(dsp_row({groups, channels, each}));
         out.push_back(dsp_row({groups, channels, each, 0, true}));
+        out.push_back(dsp_row({groups, channels, each, 0, true, true}));
       }
     }
+    add_compact_depthwise(each, out);
     for (int pixels = 1; pixels <= 2; ++pixels) {
       for (const std::int64_t row : {64, 448, 4480}) {
         const DspDepthwise tile{pixels, 64, 3, 3, row, 64, 64, each};
@@ -125,6 +141,7 @@ std::vector<AssemblyFunction> functions() {
     for (const int words : {1, 4, 5, 12}) {
       for (const std::int64_t step : {1, 64, 5000}) {
         out.push_back(dsp_gather({pixels, step, words, 3, 4096}));
+        out.push_back(dsp_gather({pixels, step, words, 3, 4096, true}));
         for (const std::int64_t unused : {0, 4096})
           out.push_back(dsp_gather({pixels, step, words, 1, unused}));
       }

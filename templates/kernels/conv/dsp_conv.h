@@ -66,6 +66,8 @@ struct DspConvPlan {
   bool low = false;                           // products in r0 to r7 only; else as Cortex-M3
   int moved = 0;                              // weights of tiles and rows minus those packed
   bool joint = false;                         // those of two channels are one halfword
+  bool compact = false;                       // little code
+  bool byte_weights = false;                  // of kDepthwise, whose usual ones are halfwords
 
   rt::DspStore store{rt::kDspInt32, 0, 255, 0};  // of the assembly
   Requantize out;                                // of `finishes`, and the zero point of `store`
@@ -140,7 +142,7 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
     const auto native = [&](const std::uint8_t* x, const std::int32_t* w, Y* to, int zero_points) {
       if (!depthwise) {
         rt::mla_tile(x, w, to, zero_points, n, plan.x_step, k, plan.channels, plan.store);
-      } else if (plan.halves) {
+      } else if (plan.halves && !plan.byte_weights) {
         rt::dsp_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels, plan.store);
       } else {
         rt::mla_depthwise(x, w, to, zero_points, n, plan.x_step, taps, plan.channels, plan.store);
@@ -242,10 +244,34 @@ void tiles(S& s, const DspConvPlan& plan, const Place<S>& at) {
   if (plan.rest.pixels > 0) one_tile(s, plan, plan.rest, moved(Index(plan.columns / n * n)));
 }
 
+// Fewer rows are copied by as many calls.
+inline constexpr int kLeastCopyLoop = 2;
+
+// How many rows are copied, if they are the same distance apart here and there; else 0.
+inline int even_rows(const DspSegment& segment) {
+  const auto& rows = segment.kernel_rows;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i].first != rows[0].first + static_cast<int>(i) ||
+        rows[i].second - rows[i - 1].second != rows[1].second - rows[0].second)
+      return 0;
+  }
+  return static_cast<int>(rows.size());
+}
+
 template <class S>
 void copy_rows(S& s, const DspConvPlan& plan, const DspSegment& segment,
                const typename S::template Ptr<const std::uint8_t>& x) {
   const auto rows = s.template operand<std::uint8_t>(plan.rows);
+  const int together = plan.compact ? even_rows(segment) : 0;
+  if (together > kLeastCopyLoop) {
+    const auto& [first, offset] = segment.kernel_rows.front();
+    const std::int64_t step = segment.kernel_rows[1].second - offset;
+    s.loop("copy", together, [&](const typename S::Index& i) {
+      s.call(copy_call(plan.copy, plan.copied), x + i * step + offset,
+             rows + i * plan.row_bytes + (first * plan.row_bytes + plan.left));
+    });
+    return;
+  }
   for (const auto& [row, offset] : segment.kernel_rows) {
     s.call(copy_call(plan.copy, plan.copied), x + offset,
            rows + (row * plan.row_bytes + plan.left));

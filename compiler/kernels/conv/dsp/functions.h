@@ -39,6 +39,7 @@ struct DspGather {
   int words = 1;            // of a run
   int runs = 1;
   std::int64_t run_step = 0;  // bytes
+  bool compact = false;       // little code: loops of little each
 };
 
 struct DspTile {
@@ -50,14 +51,16 @@ struct DspTile {
   int moved = 0;            // weights minus those of the stream
   bool starts_two = false;  // loads alternate with multiplications
   bool joint = false;       // weights of two channels in a halfword; see joint.h
+  bool compact = false;     // little code
 };
 
 struct DspRow {
   int groups = 1;  // of 4 elements of K
   int channels = 4;
   DspEpilogue out;
-  int moved = 0;       // weights minus those of the stream
-  bool joint = false;  // weights of two channels in a halfword; see joint.h
+  int moved = 0;         // weights minus those of the stream
+  bool joint = false;    // weights of two channels in a halfword; see joint.h
+  bool compact = false;  // little code
 };
 
 inline constexpr std::int64_t kMostDepthwiseStep = 4095;  // that an offset in a load reaches
@@ -68,6 +71,8 @@ struct DspDepthwise {
   std::int64_t row_step = 0, col_step = 0;
   int channels = 4;  // a multiple of 4
   DspEpilogue out;
+  bool compact = false;  // little code: one pixel, taps in loops
+  bool bytes = false;    // of weights, not halfwords; only where compact
 };
 
 // (const uint8_t* x, uint8_t* y): `bytes` bytes from x to y; `aligned`: both to 4 bytes.

@@ -45,6 +45,7 @@ class Gather {
   std::string x(int pixel) const { return Thumb::r(pixel == 0 ? 0 : pixel + 1); }
 
   int unrolled() const {
+    if (g_.compact) return 1;
     if (g_.words <= 4) return g_.words;
     for (const int n : {4, 3, 2}) {
       if (g_.words % n == 0) return n;
@@ -85,8 +86,9 @@ class Gather {
 AssemblyFunction dsp_gather(const DspGather& gather) {
   const std::int64_t run_step = gather.runs > 1 ? gather.run_step : 0;  // one run: of no effect
   AssemblyFunction out;
-  out.name = cat("dsp_gather_", gather.pixels, "_s", signed_suffix(gather.x_step), "_",
-                 gather.words, "w_", gather.runs, "r", signed_suffix(run_step));
+  out.name =
+      cat("dsp_gather_", gather.pixels, "_s", signed_suffix(gather.x_step), "_", gather.words, "w_",
+          gather.runs, "r", signed_suffix(run_step), gather.compact ? "_compact" : "");
   out.summary = cat("widens ", counted(gather.runs, "run"), " of ", counted(gather.words, "word"),
                     " of ", counted(gather.pixels, "pixel"), ".");
   out.types = {"const uint8_t*", "int32_t*"};

@@ -33,8 +33,10 @@ DspConvPlan plan_loops(const ConvProblem& problem, const IsaTraits& isa, const R
   p.out = out;
   p.halves = isa.assembly == Assembly::kDsp;
   p.low = is_low(isa);
+  p.compact = p.halves && isa.objective == Objective::kSize;
   p.form = form_of(problem, isa);
   const bool per_channel = p.form == Form::kDepthwise;
+  p.byte_weights = p.compact && per_channel && dsp_weights_moved(problem) == 0;
   p.moved = per_channel ? 0 : dsp_weights_moved(problem).value();
   p.channels = static_cast<int>(per_channel ? g.out_channels : g.out_per_group());
   if (problem.residual) p.add = problem.residual->add;

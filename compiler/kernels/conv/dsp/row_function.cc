@@ -9,7 +9,7 @@
 namespace etch {
 namespace {
 
-constexpr int kMostUnrolled = 8;  // groups of 4 elements of K
+constexpr int kMostUnrolled = 8, kMostCompact = 2;  // groups of 4 elements of K
 constexpr int kSavedBytes = 36;
 constexpr int kY = 0, kX = 4, kStreamEnd = 8, kZeroPoints = 12, kMovedSum = 16, kFrame = 20;
 
@@ -77,13 +77,14 @@ class Row {
   }
 
   void multiply() {
-    const bool loops = row_.groups > kMostUnrolled;
-    const int rest = loops ? row_.groups % kMostUnrolled : row_.groups;
+    const int most = row_.compact ? kMostCompact : kMostUnrolled;
+    const bool loops = row_.groups > most;
+    const int rest = loops ? row_.groups % most : row_.groups;
     if (loops) t_.add("lr", "r0", 8 * row_.groups, "lr");
     for (int i = 0; i < rest; ++i) multiply_group();
     if (loops) {
       t_.label(2);
-      for (int i = 0; i < kMostUnrolled; ++i) multiply_group();
+      for (int i = 0; i < most; ++i) multiply_group();
       t_.op("cmp", "r0", "lr");
       t_.op("bne", "2b");
     }
@@ -162,7 +163,7 @@ AssemblyFunction dsp_row(const DspRow& row) {
   ETCH_CHECK(!row.joint || row.moved == 0);
   AssemblyFunction out;
   out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, moved_suffix(row.moved),
-                 row.joint ? "_joint" : "", dsp_suffix(row.out));
+                 row.joint ? "_joint" : "", dsp_suffix(row.out), row.compact ? "_compact" : "");
   out.summary = cat("1 pixel, ", counted(4 * row.groups, "element"), " of K, ",
                     counted(row.channels, "channel"), ", four at a time.");
   set_dsp_parameters(out, "const int32_t*", row.out);

@@ -36,7 +36,7 @@ class Packer {
  private:
   void pack_block(const std::vector<std::int64_t>& channels) {
     push_biases(channels);
-    if (plan_.form == Form::kDepthwise && !plan_.halves) {
+    if (plan_.form == Form::kDepthwise && (!plan_.halves || plan_.byte_weights)) {
       for (int tap = 0; tap < problem_.taps(); ++tap) {
         push_bytes({weight(channels[0], tap, 0), weight(channels[1], tap, 0),
                     weight(channels[2], tap, 0), weight(channels[3], tap, 0)});

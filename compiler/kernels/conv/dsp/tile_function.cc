@@ -9,6 +9,7 @@ namespace etch {
 namespace {
 
 constexpr int kMostUnrolled = 20;  // pairs of elements of K without a loop
+constexpr int kCompact = 4;        // about so many in an iteration where code is to be small
 constexpr int kSavedBytes = 36;    // r4 to r11 and lr
 
 // On the stack: what a block of channels needs once. kLine: factors and offset of a SumLine.
@@ -173,12 +174,22 @@ class Tile {
 
   // How many pairs of K an iteration has: all, or a number that leaves few or none over.
   int unrolled() const {
+    if (tile_.compact) return unrolled_of_little();
     if (tile_.pairs <= kMostUnrolled) return tile_.pairs;
     int best = 8;
     for (int n = 8; n <= 16; ++n) {
       if (tile_.pairs % n < tile_.pairs % best || (tile_.pairs % n == tile_.pairs % best)) best = n;
     }
     return best;
+  }
+
+  // Nothing is left over: the number of pairs is even.
+  int unrolled_of_little() const {
+    if (tile_.pairs <= kCompact) return tile_.pairs;
+    for (const int n : {kCompact, kCompact + 2}) {
+      if (tile_.pairs % n == 0) return n;
+    }
+    return 2;
   }
 
   void multiply() {
@@ -319,7 +330,7 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   AssemblyFunction out;
   out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
                  moved_suffix(tile.moved), tile.joint ? "_joint" : "", dsp_suffix(tile.out),
-                 tile.starts_two ? "_two" : "");
+                 tile.starts_two ? "_two" : "", tile.compact ? "_compact" : "");
   out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(2 * tile.pairs, "element"),
                     " of K, ", counted(tile.channels, "channel"), ", two at a time.");
   set_dsp_parameters(out, "const int32_t*", tile.out);

@@ -20,6 +20,7 @@ using Form = DspConvPlan::Form;
 
 // Depthwise, the second pixel is read at an offset from the first one.
 int most_pixels(const DspConvPlan& p) {
+  if (p.compact && p.form == Form::kDepthwise) return 1;
   if (p.low) return p.form == Form::kDepthwise ? 1 : 2;
   if (p.form == Form::kDepthwise) return p.x_step <= kMostDepthwiseStep ? 2 : 1;
   return p.form == Form::kRow ? 1 : 4;
@@ -30,8 +31,8 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
                        bool starts_two, std::vector<AssemblyFunction>& assembly) {
   DspFunctions out{pixels, "", ""};
   if (p.form == Form::kDepthwise) {
-    const DspDepthwise tile{pixels,          p.x_step,        p.taps.rows, p.taps.cols,
-                            p.taps.row_step, p.taps.col_step, p.channels,  epilogue};
+    const DspDepthwise tile{pixels,          p.x_step,   p.taps.rows, p.taps.cols, p.taps.row_step,
+                            p.taps.col_step, p.channels, epilogue,    p.compact,   p.byte_weights};
     out.multiply = use(p.halves ? dsp_depthwise(tile)
                        : p.low  ? low_depthwise(tile)
                                 : mla_depthwise(tile),
@@ -44,12 +45,13 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
     out.multiply = use(p.low ? low_tile(tile) : mla_tile(tile), assembly);
     return out;
   }
-  out.gather = use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step}), assembly);
-  out.multiply =
-      use(p.form == Form::kRow ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint})
-                               : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue,
-                                           residual_of(p.line), p.moved, starts_two, p.joint}),
-          assembly);
+  out.gather =
+      use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step, p.compact}), assembly);
+  out.multiply = use(p.form == Form::kRow
+                         ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint, p.compact})
+                         : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue,
+                                     residual_of(p.line), p.moved, starts_two, p.joint, p.compact}),
+                     assembly);
   return out;
 }
 
