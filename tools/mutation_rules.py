@@ -1,17 +1,29 @@
 """Faults made by rules that know nothing of the tests, for tools/mutation-run --rules. Every condition of an `if` is
-negated; of a chain of && or || each operand is dropped once; in every comparison by < <= > >= the end of the range is
-moved by one; std::min and std::max change places. Comments, texts and the preprocessor are left alone."""
+negated; of a chain of && or ||, there or in a result, each operand is dropped once; in every comparison by < <= > >= the end of the range is
+moved by one; std::min and std::max change places. Comments, texts and the preprocessor are left alone.
+
+All faults are in one program, each behind a switch (tools/mutation_switches.h): the variable ETCH_FAULT has the number of
+the one that is made. So the sources are compiled once, and a fault costs no more than the tests that reach it."""
 
 import pathlib
 import re
 import typing
 
+SWITCHES = "tools/mutation_switches.h"
+
 
 class Fault(typing.NamedTuple):
+    number: int
     file: str
     line: int
     what: str
-    text: str  # of the whole file, with the fault
+
+
+class Edit(typing.NamedTuple):
+    at: int
+    rank: int  # of several at one place: the lower one is first
+    end: int  # what is replaced; the same as `at` where something is inserted
+    text: str
 
 
 def blanked(source: str) -> str:
@@ -51,25 +63,53 @@ def conditions(code: str) -> typing.Iterator[tuple[int, int]]:
             yield begin, end
 
 
-def faults_of(path: pathlib.Path, root: pathlib.Path) -> list[Fault]:
+def results(code: str) -> typing.Iterator[tuple[int, int]]:
+    """Between each `return` and its semicolon; choices, lambdas and lists are left out."""
+    for match in re.finditer(r"\breturn ([^;{}?]*);", code):
+        yield match.span(1)
+
+
+def switched(path: pathlib.Path, root: pathlib.Path, first: int, without: set[int]) -> tuple[str, list[Fault]]:
+    """The source with a switch for each fault, numbered from `first`, and the faults; none in the lines `without`."""
     source = path.read_text()
     code = blanked(source)
-    out = []
+    name = str(path.relative_to(root))
+    edits: list[Edit] = []
+    faults: list[Fault] = []
 
-    def add(begin: int, end: int, new: str, what: str) -> None:
-        text = source[:begin] + new + source[end:]
-        out.append(Fault(str(path.relative_to(root)), source.count("\n", 0, begin) + 1, what, text))
+    def number_of(at: int, what: str) -> int | None:
+        line = source.count("\n", 0, at) + 1
+        if line in without:
+            return None
+        faults.append(Fault(first + len(faults), name, line, what))
+        return faults[-1].number
+
+    def wrap(begin: int, end: int, before: str, after: str, depth: int) -> None:
+        edits.extend([Edit(begin, depth, begin, before), Edit(end, -depth, end, after)])
 
     for begin, end in conditions(code):
-        add(begin, end, f"!({source[begin:end]})", "condition negated")
+        number = number_of(begin, "condition negated")
+        if number is not None:
+            wrap(begin, end, f"::etch_fault::on({number}) != static_cast<bool>(", ")", 1)
+    for begin, end in [*conditions(code), *results(code)]:
         chain = operands(code, begin, end)
-        for number, (first, last) in enumerate(chain if len(chain) > 1 else [], 1):
-            neutral = "true" if "&&" in code[begin:end] else "false"
-            add(first, last, f" {neutral} ", f"operand {number} of {len(chain)} dropped")
+        for count, (low, high) in enumerate(chain if len(chain) > 1 else [], 1):
+            number = number_of(low, f"operand {count} of {len(chain)} dropped")
+            if number is not None:
+                both = "||" if "&&" in code[begin:end] else "&&"
+                sign = "" if both == "||" else "!"
+                wrap(low, high, f"({sign}::etch_fault::on({number}) {both} (", "))", 2)
+    names = {"<": ("Less", "<="), "<=": ("LessEqual", "<"), ">": ("Greater", ">="), ">=": ("GreaterEqual", ">")}
     for match in re.finditer(r" (<=|>=|<|>) (?!>)", code):
-        moved = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}[match[1]]
-        add(match.start(1), match.end(1), moved, f"{match[1]} is {moved}")
+        kind, moved = names[match[1]]
+        number = number_of(match.start(1), f"{match[1]} is {moved}")
+        if number is not None:
+            edits.append(Edit(match.end(1), 0, match.end(1), f" ::etch_fault::{kind}<{number}>{{}} {match[1]}"))
     for match in re.finditer(r"std::(min|max)\(", code):
-        other = "max" if match[1] == "min" else "min"
-        add(match.start(1), match.end(1), other, f"{match[1]} is {other}")
-    return out
+        number = number_of(match.start(), f"{match[1]} is {'max' if match[1] == 'min' else 'min'}")
+        if number is not None:
+            kind = "true" if match[1] == "min" else "false"
+            edits.append(Edit(match.start(), 3, match.end(), f"::etch_fault::Extreme<{number}, {kind}>::of("))
+    for edit in sorted(edits, key=lambda e: (e.at, e.rank), reverse=True):
+        source = source[:edit.at] + edit.text + source[edit.end:]
+    return f'#include "{SWITCHES}"\n#line 1 "{path}"\n{source}', faults

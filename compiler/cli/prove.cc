@@ -74,7 +74,7 @@ void print_step(const StepProof& step) {
     if (part.good()) line += cat(line.empty() ? "" : ", ", line_of(part));
   }
   print_line(cat("  ", line));
-  if (step.weights_from.empty())
+  if (step.has_weights && step.weights_from.empty())
     print_line("  its weights are no tensor of the file: a pass has changed them");
 }
 
@@ -115,6 +115,14 @@ Json json_of(const FolderProof& proof) {
   return out;
 }
 
+// In percent with one digit, cut off, so that only all of them are 100.0.
+std::string percent_of(std::int64_t part, std::int64_t all) {
+  if (all == 0) return "0.0";
+  const double share = static_cast<double>(part) / static_cast<double>(all);
+  const auto tenths = static_cast<std::int64_t>(share * 1000);
+  return cat(tenths / 10, '.', tenths % 10);
+}
+
 // What the counts of layers do not tell: one may have most of the work.
 std::string share_of(const FolderProof& proof) {
   std::int64_t all = 0, proved = 0;
@@ -123,9 +131,7 @@ std::string share_of(const FolderProof& proof) {
     if (step.complete()) proved += step.products;
   }
   return cat("multiplications of integers: ", with_thousands(all),
-             ", in layers that are proved completely ",
-             fixed(all == 0 ? 0 : 100 * static_cast<double>(proved) / static_cast<double>(all), 1),
-             " %");
+             ", in layers that are proved completely ", percent_of(proved, all), " %");
 }
 
 void print_verdict(const FolderProof& proof) {

@@ -2,6 +2,7 @@
 #include "compiler/passes/fuse_add.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <string>
@@ -119,6 +120,28 @@ TEST(FuseAdd, AConstantSummandIsReadWhereItIs) {
   sum.model.initializer("k", u8({1, 2, 3, 3}, std::vector<std::uint8_t>(18, 5)));
   EXPECT_EQ(sum.add("c", "k").operators(), "QLinearConv QLinearAdd");
   EXPECT_EQ(sum.records.at(0).what, "one summand is constant");
+}
+
+TEST(FuseAdd, AConvolutionWhoseInputIsNoLargerWaits) {
+  Sum sum;
+  sum.model.node("MaxPool", {"r"}, {"p"}, {{"kernel_shape", Ints{1, 1}}});
+  EXPECT_EQ(sum.add("c", "p").operators(), "MaxPool QLinearConvAdd");
+}
+
+TEST(FuseAdd, TheNodeHasBothNamesIfBothAreThere) {
+  const auto name = [](const std::string& conv, const std::string& add) {
+    Sum sum;
+    sum.add("c", "r").model.output("y");
+    sum.model.graph().mutable_node(0)->set_name(conv);
+    sum.model.graph().mutable_node(1)->set_name(add);
+    Sink sink;
+    auto graph = load(sum.model, sink);
+    fuse_adds(*graph);
+    return graph->nodes.at(0).name;
+  };
+  EXPECT_EQ(name("conv", "add"), "conv + add");
+  EXPECT_EQ(name("conv", ""), "conv");
+  EXPECT_EQ(name("", "add"), "");
 }
 
 // The convolution would run after the pooling and keep x alive, which is larger than its result.

@@ -294,6 +294,15 @@ TEST(FuseTable, ALimitBecomesPartOfAProduct) {
   }
 }
 
+TEST(FuseTable, ALimitAfterAnotherOperatorIsATable) {
+  Chain chain({1, 1, 2, 3});
+  chain.model().node("MaxPool", {"x"}, {"p"}, {{"kernel_shape", Ints{1, 1}}});
+  chain.node("DequantizeLinear", {"p", "yq_scale", "yq_zero"}, "g");
+  chain.node("Relu", {"g"}, "r");
+  chain.finish("r");
+  EXPECT_EQ(chain.operators(), "MaxPool Table(Relu)");
+}
+
 TEST(FuseTable, AConvolutionThatIsUsedElsewhereKeepsItsResults) {
   Chain chain = convolution();
   chain.node("Relu", {"g"}, "r");

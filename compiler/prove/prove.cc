@@ -12,6 +12,7 @@
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
 #include "compiler/lower/operand_views.h"
+#include "compiler/prove/product.h"
 #include "compiler/prove/runner.h"
 
 namespace etch::cli {
@@ -146,10 +147,56 @@ std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<
   return subject;
 }
 
+bool multiplies_two_tensors(const Step& step) {
+  const auto has = [&](const char* name) {
+    return std::ranges::any_of(step.operands, [&](const Operand& op) { return op.name == name; });
+  };
+  return products_of(step) > 0 && has("a") && has("b");
+}
+
+// The only node that the step can be of, where both operands of its products arrive at run time.
+std::optional<RunTimeProduct> run_time_product_at(const Compiled& all, const Step& step,
+                                                  std::string& why) {
+  const Node* found = nullptr;
+  for (const Node& node : all.graph.nodes) {
+    if (node.index != step.node || node.op_type.find("MatMul") == std::string::npos) continue;
+    if (found != nullptr) why = "several nodes are at its place in the file";
+    found = &node;
+  }
+  if (found == nullptr) why = "no product of two tensors";
+  if (!why.empty()) return std::nullopt;
+  return run_time_product_of(all.graph, *found, why);
+}
+
+// Of a step that multiplies two tensors of the network.
+void prove_run_time_product(const Compiled& all, int index, const ProofRunner& runner, double work,
+                            StepProof& proof, Reporter& reporter) {
+  const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  std::string& why = proof.not_proved;
+  const std::optional<RunTimeProduct> product = run_time_product_at(all, step, why);
+  if (!product) return;
+  if (!step.requantized.empty())
+    why = "requantization without floats: its sums cannot be made visible";
+  const Step* const doubled = step_named(all.doubled.get(), step.name);
+  ProductSubject subject{&*product, &step, index, all.views.find(step), {}};
+  if (why.empty() && (subject.views == nullptr || doubled == nullptr))
+    why = "it is generated otherwise with other constants";
+  if (!why.empty()) return;
+  subject.factors = find_factors(step, *doubled);
+  const Progress progress(cat("proving ", step.name), 0, reporter);
+  auto parts = prove_product(subject, runner, work, reporter, why);
+  if (parts) proof.parts = std::move(*parts);
+}
+
 StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, double work,
                      Reporter& reporter) {
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
-  StepProof proof{step.name, step.origin, step.summary, products_of(step), {}, {}, {}};
+  StepProof proof{step.name, step.origin, step.summary, products_of(step), {}, true, {}, {}};
+  if (multiplies_two_tensors(step)) {
+    proof.has_weights = false;
+    prove_run_time_product(all, index, runner, work, proof, reporter);
+    return proof;
+  }
   std::optional<Layer> layer;
   const std::optional<Subject> subject = subject_of(all, index, layer, proof.not_proved);
   if (!subject) return proof;

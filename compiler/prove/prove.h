@@ -31,6 +31,7 @@ struct StepProof {
   std::string name, origin, summary;
   std::int64_t products = 0;  // multiplications of integers: with any, it counts as a layer
   std::string not_proved;     // why; empty: see the parts
+  bool has_weights = true;    // not both operands of its products arrive at run time
   std::string weights_from;   // the initializer of the file that has these weights; empty: none
   std::vector<PhaseResult> parts;
 

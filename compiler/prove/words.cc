@@ -100,4 +100,15 @@ ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubl
   return {};
 }
 
+std::vector<ConstantWord> find_factors(const Step& step, const Step& doubled) {
+  std::vector<ConstantWord> out;
+  bool known = same_sizes(step, doubled);
+  const auto factor = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
+    known &= std::bit_cast<float>(b) == 2 * std::bit_cast<float>(a);
+    out.push_back({array, word});
+  };
+  if (known) known &= compare_words(step, doubled, factor);
+  return known ? out : std::vector<ConstantWord>{};
+}
+
 }  // namespace etch

@@ -34,4 +34,7 @@ struct ConstantWords {
 ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubled,
                          const Layer& layer, std::string& why);
 
+// The factors alone, as far as words that are doubled are floats; empty: something else differs.
+std::vector<ConstantWord> find_factors(const Step& step, const Step& doubled);
+
 }  // namespace etch

@@ -12,6 +12,7 @@ from onnx import TensorProto
 
 sys.path[:0] = [str(ROOT / "tools" / "attacker"), str(ROOT / "tools")]
 
+import given  # noqa: E402
 import relations  # noqa: E402
 import streams  # noqa: E402
 import zoo  # noqa: E402
@@ -271,4 +272,51 @@ def test_wrong_frame_of_a_stream_is_found(tmp_path: pathlib.Path, monkeypatch: p
     monkeypatch.setattr(streams, "frames_of", lambda *_: right)
     found, count = streams.broken(etch, tmp_path / "wrong", [case], ["--target scalar"], dice)
     assert [each.kind for each in found] == ["stream"]
+    assert count == 0
+
+
+def joined_rows(b: Builder) -> None:
+    x = b.input(b.bytes(np.uint8, [3, 5]))
+    b.node("Concat", [x, x], axis=1)
+
+
+def reshaped(b: Builder) -> None:
+    x, shape = b.input(b.bytes(np.uint8, [2, 6])), b.input(np.array([3, 4], np.int64))
+    b.node("Reshape", [x, shape])
+
+
+def kept_rows(b: Builder) -> None:
+    x, kept = b.input(b.bytes(np.uint8, [1, 3])), b.input(b.bytes(np.uint8, [1, 3]))
+    state = b.node("Concat", [x, kept], axis=0)
+    b.outputs.append(b.node("Slice", [state, b.ints(0), b.ints(1), b.ints(0)]))
+    b.states.append((b.outputs[0], kept))
+    b.node("Transpose", [state], perm=[1, 0])
+
+
+GIVEN = {"bounded": (joined_rows, 3), "constant": (reshaped, 1), "initial": (kept_rows, streams.FRAMES)}
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("bounded", 8), ("constant", 8), ("constant", 9), ("initial", 8), ("initial", 9)])
+def test_wrong_results_of_what_is_given_are_found(kind: str, seed: int, tmp_path: pathlib.Path,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    """As numbers and as files, as both seeds choose: each data set of this kind is compared, and a wrong one is found."""
+    build, sets = GIVEN[kind]
+    b = Builder(np.random.default_rng(7), 17)
+    build(b)
+    model = b.finish()
+    values = [[b.values[n] for n in names] for names in (b.inputs, b.outputs)]
+    case = Case("case", model, *values, ["n --target scalar"], builder=b)
+    etch = os.environ["ETCH_PROGRAM"]
+    assert given.broken(etch, tmp_path / "right", [case], np.random.default_rng(seed)) == ([], sets)
+    assert [f.name for f in (tmp_path / "right").iterdir()] == [f"case_{kind}"]
+    write = given.write
+
+    def write_wrong(folder: pathlib.Path, model: object, all_sets: list, files: dict) -> None:
+        last = list(all_sets[-1][1])
+        last[-1] = wrong(last[-1], 2, exact=True)
+        write(folder, model, [*all_sets[:-1], (all_sets[-1][0], last)], files)
+
+    monkeypatch.setattr(given, "write", write_wrong)
+    found, count = given.broken(etch, tmp_path / "wrong", [case], np.random.default_rng(seed))
+    assert [each.kind for each in found] == ["given"]
     assert count == 0

@@ -23,6 +23,7 @@ except ImportError as error:
     print(f"skipped: {error} (tools/setup puts the packages into build/venv)")
     sys.exit(77)
 import families
+import given
 from builder import Unbuildable
 from judging import Case, Finding, judge, keep
 from plans import plans_for, targets_of
@@ -42,6 +43,8 @@ def arguments():
     parser.add_argument("--compiled", type=float, default=0.0, help="share of the models that are compiled")
     parser.add_argument("--emulated", type=float, default=0.0, help="share that also runs in an emulator")
     parser.add_argument("--related", type=float, default=0.25, help="share that is changed to what has to be equal")
+    parser.add_argument("--given", type=float, default=0.0,
+                        help="share of which a size, a constant or a first state is given to `etch check`, where it can be")
     parser.add_argument("--families", help="only these, separated by commas")
     parser.add_argument("--jobs", metavar="FILE", help="write the commands of all jobs")
     parser.add_argument("--job", type=int, help="run this job only")
@@ -108,6 +111,10 @@ def run_job(options, first, count, totals):
         plans = [case.plans[0][2:] for case in streams]
         more, frames = broken(options.etch, folder / "streams", streams, plans, dice)
         findings += more
+        chosen = [case for case in good if dice.random() < options.given]
+        more, sets = given.broken(options.etch, folder / "given", chosen, dice)
+        findings += more
+        totals["data sets"] += sets
         for finding in findings:
             report(options, folder / "shrunk", finding)
     refused = {case.name for case, _, _ in judged.refused}
@@ -128,7 +135,7 @@ def run_job(options, first, count, totals):
 def report(options, folder, finding):
     print(f"FINDING {finding.kind} {finding.case.name} [{finding.plan}]: {finding.what}")
     place = keep(options.output, finding)
-    if not options.no_shrink and finding.kind != "stream":
+    if not options.no_shrink and finding.kind not in ("stream", "given"):
         smaller = shrink(options.judge, folder, finding)
         if smaller is not finding.case:
             place = keep(options.output, Finding(smaller, finding.kind, finding.plan, finding.what))
@@ -148,7 +155,7 @@ def main():
     for k in range(count) if options.job is None else [options.job]:
         first = options.first + k * options.size
         run_job(options, first, min(options.size, options.first + options.models - first), totals)
-        words = ("nodes", "judged", "compiled", "related", "frames", "refused", "not built", "findings")
+        words = ("nodes", "judged", "compiled", "related", "frames", "data sets", "refused", "not built", "findings")
         counts = ", ".join(f"{totals[word]} {word}" for word in words)
         print(f"{totals['models']} models, {counts}, {time.time() - start:.0f} s", flush=True)
     for kind in ("by ", "family "):

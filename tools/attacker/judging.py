@@ -13,6 +13,7 @@ from builder import session
 from recorded_cases import case_blocks, read_blocks, tensor_of, write_cases
 
 FLOATS = 1e-4  # of the largest value: what another order of sums may change
+SECONDS = 600  # by the clock, of the judge and of each program that it builds, at the most
 
 
 @dataclasses.dataclass
@@ -49,8 +50,9 @@ def write(folder, cases):
     write_cases(folder, lines, [block for c in cases for block in case_blocks(c.model, c.inputs)])
 
 
-def judge(program, folder, cases, seconds=3000):
+def judge(program, folder, cases):
     write(folder, cases)
+    seconds = SECONDS * (1 + sum(plan.startswith("c") for case in cases for plan in case.plans))
     findings, skipped = [], []
     while True:
         done = subprocess.run(

@@ -1,0 +1,55 @@
+// A product of two matrices that both arrive at run time, as its operator defines it, and the proof
+// that a step computes it: QLinearMatMul and MatMulInteger of attention and of dynamic networks.
+//
+// No bias can bring its sums to where 8 bits show them, but its inputs can: with one element of
+// each row of `a` one away from the zero point, a result is one element of `b`. docs/proof.md says
+// what that shows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/ir/graph.h"
+#include "compiler/prove/phases.h"
+
+namespace etch::cli {
+
+// Values are those of the model, not as stored.
+struct RunTimeProduct {
+  MatMulGeometry geometry;
+  DType a_type = DType::kU8, b_type = DType::kU8;
+  std::optional<int> a_zero, b_zero;  // nothing: an operand of the step
+  std::vector<float> scale;           // per column, or one; empty: the results are the sums
+  DType y_type = DType::kS32;
+  int y_zero_point = 0;
+  int low = 0, high = 0;  // limits of the result
+
+  bool shows_sums() const { return scale.empty(); }
+  // Of an accumulator of column n with the given factor, or with the layer's own where it is 0.
+  std::int32_t result(std::int32_t accumulator, std::int64_t n, float factor) const;
+};
+
+// Nothing, with the reason in `why`, for other nodes.
+std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node& node,
+                                                  std::string& why);
+
+// A step and the product that it has to compute.
+struct ProductSubject {
+  const RunTimeProduct* product = nullptr;
+  const Step* step = nullptr;
+  int index = 0;  // of the step
+  const std::vector<View>* views = nullptr;
+  std::vector<ConstantWord> factors;
+};
+
+// The parts of the proof: products, extremes, thresholds (where results have 8 bits), random.
+// Nothing, with the reason in `why`, where the step's tensors are not those of the product or its
+// results show too little.
+std::optional<std::vector<PhaseResult>> prove_product(const ProductSubject& subject,
+                                                      const ProofRunner& runner, double most_work,
+                                                      Reporter& reporter, std::string& why);
+
+}  // namespace etch::cli

@@ -1,0 +1,64 @@
+// Calls of a step that multiplies two run-time matrices, with what each has to leave: packed into
+// jobs for the harness, and compared. Trials (trials.h) are the same of layers with weights.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/prove/product.h"
+
+namespace etch::cli {
+
+// Values of the model, row-major, batches first.
+struct Matrices {
+  std::vector<int> a, b;  // values
+  int a_zero = 0, b_zero = 0;
+};
+
+// Operands of the step, and bytes from their starts to every element.
+struct ProductPlaces {
+  int a = -1, b = -1, y = -1;                // operands
+  int a_zero_point = -1, b_zero_point = -1;  // those known at run time
+  std::vector<std::int64_t> in_a, in_b, in_y;
+};
+
+// Nothing, with the reason in `why`, where the step's tensors are not those of the product.
+std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::string& why);
+
+class ProductCalls {
+ public:
+  ProductCalls(const ProductSubject& subject, const ProductPlaces& places,
+               const ProofRunner& runner, Reporter& reporter);
+
+  // A factor of 0 stands for the layer's own; calls with it come first.
+  void add(const Matrices& inputs, float factor);
+  // Makes the calls that are left.
+  PhaseResult conclude(std::string name, std::int64_t done, std::int64_t possible);
+
+ private:
+  int bytes_of_result() const { return subject_.product->shows_sums() ? 4 : 1; }
+  const View& view(int operand) const {
+    return (*subject_.views)[static_cast<std::size_t>(operand)];
+  }
+  void send_images(const Matrices& inputs);
+  std::vector<std::int32_t> results_of(const Matrices& inputs, float factor) const;
+  void flush();
+  std::int32_t read(const char* bytes) const;
+  void compare(const std::vector<std::int32_t>& expected, const char* bytes);
+
+  const ProductSubject& subject_;
+  const ProductPlaces& places_;
+  const ProofRunner& runner_;
+  Reporter& reporter_;
+  std::int64_t span_ = 0;
+  JobList jobs_;
+  std::size_t job_bytes_ = 0;
+  std::vector<std::vector<std::int32_t>> expected_;
+  std::int64_t calls_ = 0;
+  Mismatch mismatch_;
+  bool failed_ = false;
+};
+
+}  // namespace etch::cli
