@@ -39,7 +39,7 @@ file(GLOB test_support CONFIGURE_DEPENDS tests/support/*.cc)
 add_library(etch_test_support STATIC ${test_support})
 target_compile_options(etch_test_support PRIVATE $<$<CONFIG:Release>:-O1>)
 target_link_libraries(etch_test_support PUBLIC
-  etch_cli etch_onnx_proto nlohmann_json::nlohmann_json OpenSSL::Crypto GTest::gtest)
+  etch_cli etch_onnx_proto nlohmann_json::nlohmann_json OpenSSL::Crypto ZLIB::ZLIB GTest::gtest)
 etch_group_tests(etch_test_support ${test_support})  # cmake/unity.cmake
 set_target_properties(etch_test_support PROPERTIES UNITY_BUILD ${ETCH_UNITY} UNITY_BUILD_MODE GROUP)
 set_source_files_properties(tests/support/paths.cc PROPERTIES COMPILE_DEFINITIONS

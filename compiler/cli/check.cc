@@ -16,6 +16,7 @@
 #include "compiler/host/compile_file.h"
 #include "compiler/host/data_set.h"
 #include "compiler/host/network.h"
+#include "compiler/host/sample_folders.h"
 #include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 #include "compiler/targets/targets.h"
@@ -79,9 +80,9 @@ double tolerance_for(const Difference& difference) {
   return found == std::end(kTolerances) ? 1 : *found;
 }
 
-std::vector<fs::path> data_folders(const CheckOptions& options) {
-  if (!options.data.empty()) return {options.data.begin(), options.data.end()};
-  return find_data_sets(options.model);
+std::optional<SampleFolders> data_folders(const CheckOptions& options, Reporter& reporter) {
+  if (options.data.empty()) return SampleFolders{find_data_sets(options.model), nullptr};
+  return sample_folders(options, options.data, SampleParts::kInputsAndOutputs, reporter);
 }
 
 std::optional<std::vector<Sample>> read_samples(const CheckOptions& options,
@@ -311,7 +312,9 @@ void print_json_verdict(const Count& count, const Circumstances& circumstances,
 
 ExitCode check(const CheckOptions& options, Reporter& reporter) {
   const Stopwatch compiling;
-  const std::vector<fs::path> folders = data_folders(options);
+  const std::optional<SampleFolders> data = data_folders(options, reporter);
+  if (!data) return reporter.exit_code();
+  const std::vector<fs::path>& folders = data->folders;
   std::unique_ptr<Program> program =
       compile_file(options, reporter, folders.empty() ? fs::path() : folders.front());
   if (program == nullptr) return reporter.exit_code();
@@ -347,10 +350,12 @@ Command add_check(const Parser& root) {
   add_schedule_options(parser, *options);
   parser
       .add_option("--data", options->data,
-                  "folder with input_I.pb and output_I.pb, or .npy, .bin\n"
-                  "(default: every test_data_set_* beside the model)")
+                  "folder with input_I.pb and output_I.pb, or .npy, .bin; folder of them;\n"
+                  ".npz file with samples along the first axis of arrays that have the\n"
+                  "names of inputs and outputs (default: every test_data_set_* beside the\n"
+                  "model)")
       .one_argument()
-      .type_name("DIR");
+      .type_name("DIR|FILE.npz");
   parser
       .add_option("--max-lsb", options->allowance.max_lsb,
                   "accept integer outputs that differ by up to K steps")

@@ -146,8 +146,7 @@ std::string about_arena(const Program& program) {
   const std::int64_t saved = saved_in_place(program);
   const std::string live = with_thousands(program.most_live_bytes);
   if (saved == 0) return cat("; at most ", live, " bytes live at once");
-  return cat("; ", live, " live at once, of which outputs over dying inputs save ",
-             with_thousands(saved));
+  return cat("; results that overwrite their inputs save ", with_thousands(saved));
 }
 
 // report.json among the files; empty if there is none.

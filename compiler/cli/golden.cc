@@ -56,10 +56,10 @@ Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& op
       .type_name("DIR");
   parser
       .add_option("--data", options->data,
-                  "folder with input_I.pb (default: test_data_set_* beside the model, or made-up "
-                  "inputs)")
+                  "folder with input_I.pb, .npy or .bin; .npz file with samples along the\n"
+                  "first axis (default: test_data_set_* beside the model, or made-up inputs)")
       .one_argument()
-      .type_name("DIR");
+      .type_name("DIR|FILE.npz");
   parser.add_option("--samples", options->samples, "the most inferences to record")
       .between(std::int64_t{1}, std::int64_t{kMostGoldenSamples})
       .type_name("N")

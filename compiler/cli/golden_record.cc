@@ -12,6 +12,7 @@
 #include "compiler/golden/compare.h"
 #include "compiler/golden/target.h"
 #include "compiler/host/data_set.h"
+#include "compiler/host/sample_folders.h"
 #include "compiler/text/numbers.h"
 
 namespace etch::cli {
@@ -60,9 +61,9 @@ ExitCode record_targets(const GoldenTask& task, const std::vector<std::string>& 
   return ExitCode::kOk;
 }
 
-GoldenTask task_of(const RecordOptions& options) {
+// With the folders that are given, or else with those beside the model.
+GoldenTask task_of(const RecordOptions& options, std::vector<fs::path> data) {
   GoldenTask task{options, name_from_path(options.model), {}, 0, GoldenDepth::kBuildAndRun};
-  std::vector<fs::path> data(options.data.begin(), options.data.end());
   if (data.empty()) data = find_data_sets(options.model);
   data.resize(std::min<std::size_t>(data.size(), options.samples));
   task.data = first_data_sets(std::move(data), kMostInputBytes);
@@ -89,7 +90,10 @@ ExitCode record_golden(const RecordOptions& options, Reporter& reporter) {
     reporter.io_error(folder.path.string(), "holds files but no golden: choose another folder");
     return reporter.exit_code();
   }
-  const GoldenTask task = task_of(options);
+  const std::optional<SampleFolders> data =
+      sample_folders(options, options.data, SampleParts::kInputs, reporter);
+  if (!data) return reporter.exit_code();
+  const GoldenTask task = task_of(options, data->folders);
   Golden golden{ETCH_VERSION, kOutputFormat, task.name, "", options.words, {}, {}};
   const std::optional<std::string> hash = hash_of_file(options.model, reporter);
   if (!hash) return reporter.exit_code();

@@ -1,4 +1,4 @@
-// `etch run`: generates and builds a model, runs it on one data set and stores its outputs.
+// `etch run`: generates and builds a model, runs it on samples and stores its outputs.
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -9,6 +9,7 @@
 #include "compiler/host/data_set.h"
 #include "compiler/host/file_output.h"
 #include "compiler/host/network.h"
+#include "compiler/host/sample_folders.h"
 #include "compiler/import/tensor_proto.h"
 
 namespace etch::cli {
@@ -29,18 +30,35 @@ bool write_outputs(const std::vector<Tensor>& outputs, const fs::path& folder, R
   return write_named_files(folder, files, reporter);
 }
 
+// Of one sample to the folder, of several to folders in it, as test data are.
+bool write_all(const std::vector<std::vector<Tensor>>& outputs, const fs::path& folder,
+               Reporter& reporter) {
+  if (outputs.size() == 1) return write_outputs(outputs.front(), folder, reporter);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!write_outputs(outputs[i], folder / cat("test_data_set_", i), reporter)) return false;
+  }
+  return true;
+}
+
 ExitCode run(const RunOptions& options, Reporter& reporter) {
-  std::unique_ptr<Program> program = compile_file(options, reporter, options.data);
+  const std::optional<SampleFolders> data =
+      sample_folders(options, {options.data}, SampleParts::kInputs, reporter);
+  if (!data) return reporter.exit_code();
+  std::unique_ptr<Program> program = compile_file(options, reporter, data->folders.front());
   if (program == nullptr) return reporter.exit_code();
-  std::optional<std::vector<Tensor>> inputs = read_inputs(options.data, *program, reporter);
-  if (!inputs) return reporter.exit_code();
+  std::vector<std::vector<Tensor>> samples;
+  for (const fs::path& folder : data->folders) {
+    std::optional<std::vector<Tensor>> inputs = read_inputs(folder, *program, reporter);
+    if (!inputs) return reporter.exit_code();
+    samples.push_back(std::move(*inputs));
+  }
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kNone, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
   network->limit_time(options.time_limit);
-  const auto outputs = network->run({*inputs}, reporter);
+  const auto outputs = network->run(samples, reporter);
   if (!outputs) return reporter.exit_code();
-  write_outputs(outputs->front(), options.output, reporter);
+  write_all(*outputs, options.output, reporter);
   return reporter.exit_code();
 }
 
@@ -57,10 +75,13 @@ Command add_run(const Parser& root) {
   add_schedule_options(parser, *options);
   parser
       .add_option("--data", options->data,
-                  "folder with input_I.pb, .npy or .bin, one for each input")
+                  "folder with input_I.pb, .npy or .bin, one for each input; .npz file with\n"
+                  "samples along the first axis of arrays that have the names of inputs")
       .required()
-      .type_name("DIR");
-  parser.add_option("-o,--output", options->output, "folder to write output_I.pb to")
+      .type_name("DIR|FILE.npz");
+  parser
+      .add_option("-o,--output", options->output,
+                  "folder to write output_I.pb to; of several samples to test_data_set_* in it")
       .required()
       .type_name("OUT");
   group_options(parser);

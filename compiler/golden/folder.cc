@@ -7,6 +7,7 @@
 #include "compiler/base/scratch_folder.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
+#include "compiler/host/data_set.h"
 #include "compiler/host/file_output.h"
 #include "compiler/import/file.h"
 
@@ -16,14 +17,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSample = "sample_";
 
-// input_0.pb, input_1.pb ... as far as they go.
+// The files of input 0, 1 ... as far as they go.
 std::vector<fs::path> input_files(const fs::path& folder) {
   std::vector<fs::path> files;
   while (true) {
-    fs::path file = folder / cat("input_", files.size(), ".pb");
-    std::error_code error;
-    if (!fs::is_regular_file(file, error)) return files;
-    files.push_back(std::move(file));
+    if (!has_tensor(folder, "input", files.size())) return files;
+    files.push_back(tensor_path(folder, "input", files.size()));
   }
 }
 

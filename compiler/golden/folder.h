@@ -1,5 +1,6 @@
-// The folder of `etch golden`: golden.json, model.onnx, sample_I/input_J.pb, and the tuning file if
-// one was given. It holds all that is needed to verify, so that it can be part of any repository.
+// The folder of `etch golden`: golden.json, model.onnx, sample_I/input_J.pb (.npy or .bin, if those
+// were given), and the tuning file if there was one. It holds all that is needed to verify, so that
+// it can be part of any repository.
 #pragma once
 
 #include <filesystem>

@@ -52,40 +52,6 @@ std::optional<Tensor> read_bare_file(const std::string& path, const Port& port, 
   return tensor;
 }
 
-bool holds_arrays(const fs::path& path) {
-  return path.extension() == ".npz" || path.extension() == ".npy";
-}
-
-// Whether one of the files is an archive of arrays, or an array under a name of its own.
-bool has_arrays(const fs::path& folder) {
-  std::error_code error;  // an unreadable folder has none
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (holds_arrays(entry->path())) return true;
-  }
-  return false;
-}
-
-// What is given instead of a folder of test data, and what makes one of it; empty where there is
-// nothing like one.
-std::string not_a_data_set(const fs::path& folder) {
-  constexpr const char* kNeeded = "a folder with input_0.pb, .npy or .bin is needed";
-  constexpr const char* kRecord =
-      ": `etch record MODEL --inputs THIS -o DIR` of the Python package makes such folders of it, "
-      "DIR/test_data_set_0 and so on";
-  std::error_code error;  // then it is no file
-  if (fs::is_regular_file(folder, error)) {
-    return holds_arrays(folder) ? cat("has arrays of NumPy, and ", kNeeded, kRecord)
-                                : cat("is a file, and ", kNeeded);
-  }
-  const std::vector<fs::path> sets = find_data_sets(folder / "model.onnx");
-  if (!sets.empty()) {
-    return cat("has ", counted(static_cast<std::int64_t>(sets.size()), "data set"),
-               " and is none: give one of them, such as ", sets.front().filename().string());
-  }
-  return has_arrays(folder) ? cat("has samples in files of NumPy, and ", kNeeded, kRecord) : "";
-}
-
 }  // namespace
 
 fs::path tensor_path(const fs::path& folder, const std::string& role, std::size_t i) {
@@ -127,9 +93,15 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
       tensors.push_back(port.initial != nullptr ? *port.initial : Tensor(port.dtype, port.shape));
       continue;
     }
-    const std::string instead = missing && role == "input" ? not_a_data_set(folder) : "";
-    if (!instead.empty()) {
-      reporter.io_error(folder.string(), instead);
+    std::error_code error;  // then it is no file
+    if (missing && role == "input" && !fs::exists(folder, error)) {
+      reporter.io_error(folder.string(), "there is no such file or folder");
+      return std::nullopt;
+    }
+    if (missing && role == "input" && fs::is_regular_file(folder, error)) {
+      reporter.io_error(folder.string(),
+                        "is a file: a folder with input_0.pb, .npy or .bin, or a .npz file with "
+                        "samples, is needed");
       return std::nullopt;
     }
     Sink sink;

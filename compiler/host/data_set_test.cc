@@ -81,25 +81,15 @@ class NoDataSet : public DataSet {
   }
 };
 
-TEST_F(NoDataSet, ArraysOfNumpyAreToBeRecorded) {
-  write("samples.npz", "PK\x03\x04");
-  constexpr const char* kRecord =
-      ", and a folder with input_0.pb, .npy or .bin is needed: `etch record MODEL --inputs THIS -o "
-      "DIR` of the Python package makes such folders of it, DIR/test_data_set_0 and so on\n";
-  EXPECT_EQ(said_of(folder_ / "samples.npz"), std::string("has arrays of NumPy") + kRecord);
-  EXPECT_EQ(said_of(folder_), std::string("has samples in files of NumPy") + kRecord);
+TEST_F(NoDataSet, WhatIsNotThereIsSaidToBeMissing) {
+  EXPECT_EQ(said_of(folder_ / "nothing"), "there is no such file or folder\n");
 }
 
-TEST_F(NoDataSet, OtherFilesAreNoFolders) {
+TEST_F(NoDataSet, FilesAreNoFolders) {
   write("input_0.pb", "");
   EXPECT_EQ(said_of(folder_ / "input_0.pb"),
-            "is a file, and a folder with input_0.pb, .npy or .bin is needed\n");
-}
-
-TEST_F(NoDataSet, TheFolderOfSetsIsNotOne) {
-  fs::create_directory(folder_ / "test_data_set_0");
-  EXPECT_EQ(said_of(folder_),
-            "has 1 data set and is none: give one of them, such as test_data_set_0\n");
+            "is a file: a folder with input_0.pb, .npy or .bin, or a .npz file with samples, is "
+            "needed\n");
 }
 
 }  // namespace

@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "compiler/base/text.h"
-#include "compiler/import/foreign_file.h"
 #include "compiler/import/function_table.h"
 #include "compiler/import/graph_builder.h"
-#include "compiler/import/parse.h"
-#include "compiler/import/parts.h"
+#include "compiler/import/model_proto.h"
 #include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
 
@@ -88,33 +86,8 @@ std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& o
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options,
                                   StateInputs& states, Sink& sink) {
   const std::size_t errors_before = sink.error_count();
-  if (std::cmp_greater(bytes.size(), options.limits.file_bytes)) {
-    sink.error(DiagKind::kLimit, "",
-               cat("has ", bytes.size(), " bytes, ", at_most(options.limits, &Limits::file_bytes)));
-    return std::nullopt;
-  }
-  if (count_parts(bytes, options.limits.parts) > options.limits.parts) {
-    sink.error(DiagKind::kLimit, "",
-               cat("has too many messages and strings, ", at_most(options.limits, &Limits::parts)));
-    return std::nullopt;
-  }
   onnx::ModelProto model;
-  if (const std::string foreign = foreign_file(bytes); !foreign.empty()) {
-    sink.error(DiagKind::kParse, "", foreign);
-    return std::nullopt;
-  }
-  if (!parse_message(bytes, static_cast<int>(options.limits.depth), model)) {
-    const std::string truncated = truncated_message(bytes);
-    sink.error(DiagKind::kParse, "",
-               truncated.empty() ? cat("not an ONNX model, or damaged, or nested too deeply (",
-                                       at_most(options.limits, &Limits::depth), ")")
-                                 : truncated);
-    return std::nullopt;
-  }
-  if (!model.has_graph()) {
-    sink.error(DiagKind::kGraph, "", "has no graph: it is no ONNX model, or not a whole one");
-    return std::nullopt;
-  }
+  if (!read_model_proto(bytes, options.limits, model, sink)) return std::nullopt;
   check_version(model.ir_version(), kIrVersions, "the IR version", sink);
   auto opsets = read_opsets(model, sink);
   add_opsets(model, opsets, sink);

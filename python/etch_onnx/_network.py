@@ -273,26 +273,19 @@ class CheckResult:
         return self.passed
 
 
-def _data_sets(model: Model, data: Path, folder: pathlib.Path) -> list[Path]:
-    """`data`, or what ONNX Runtime computes of samples in a file of NumPy, recorded in `folder`."""
-    if pathlib.Path(data).suffix not in (".npz", ".npy"):
-        return [data]
-    from . import _record
-
-    return list(_record.record(model, data, output=folder))
-
-
 def check(
     model: Model, target: str = "native", *, data: Path | Sequence[Path] = (), **options: Unpack[Options]
 ) -> CheckResult:
     """Builds and runs a model for `target`, in an emulator if it is another machine, and compares with its test data: the
-    folders `data`, by default all test_data_set_* beside the model. Of a .npz or .npy file with samples, as `record` takes
-    them, ONNX Runtime computes the outputs first."""
+    folders `data`, by default all test_data_set_* beside the model. Of .npz and .npy files with samples, as `record` takes
+    them, ONNX Runtime computes the outputs first, unless they are in the file, by their names."""
+    from . import _record
+
     given = [data] if isinstance(data, (str, os.PathLike)) else list(data)
     with tempfile.TemporaryDirectory(prefix="etch-python-") as temporary:
         words: list[Path] = ["--target", target, *_program.arguments(options, temporary)]
         for i, each in enumerate(given):
-            for folder in _data_sets(model, each, pathlib.Path(temporary) / f"recorded_{i}"):
+            for folder in _record.data_sets(model, each, pathlib.Path(temporary) / f"recorded_{i}"):
                 words += ["--data", folder]
         done = _program.run("check", model_file(model, temporary), *words, accept=(0, DIFFERENT))
     return CheckResult(done.returncode == 0, done.stdout)

@@ -1,5 +1,6 @@
 """Means over all positions become GlobalAveragePool before a network is quantized: PyTorch's exporter by torch.export and
-TensorFlow's write ReduceMean for it, of which there is no quantized form, so that it would stay in float."""
+TensorFlow's write ReduceMean for it, of which there is no quantized form, so that it would stay in float. Where the channels
+come last, as in transformers, a Transpose brings them to the second axis."""
 
 from __future__ import annotations
 
@@ -42,17 +43,26 @@ def pools_for_means(model: onnx.ModelProto) -> int:
         rank, axes = ranks.get(node.input[0], 0) if node.input else 0, None
         if node.op_type == "ReduceMean" and node.domain in ("", "ai.onnx") and opset >= 13 and rank >= 3:
             axes = _axes(node, constants)
-        if axes is None or sorted(axis % rank for axis in axes) != list(range(2, rank)):
+        over = sorted(axis % rank for axis in axes) if axes else []
+        if not over or over not in (list(range(2, rank)), list(range(1, rank - 1))):
             nodes.append(node)
             continue
         count += 1
-        keeps, result = _keeps(node), node.output[0]
-        pooled = result if keeps else result + "_pool"
-        nodes.append(onnx.helper.make_node("GlobalAveragePool", [node.input[0]], [pooled], node.name))
+        source, keeps, result = node.input[0], _keeps(node), node.output[0]
+        channels_last = over[0] == 1
+        pooled = result if keeps and not channels_last else result + "_pool"
+        if channels_last:
+            first = [0, rank - 1, *range(1, rank - 1)]
+            nodes.append(onnx.helper.make_node("Transpose", [source], [result + "_channels"], node.name + "_channels", perm=first))
+            source = result + "_channels"
+        nodes.append(onnx.helper.make_node("GlobalAveragePool", [source], [pooled], node.name))
         if not keeps:
             name = result + "_axes"
             graph.initializer.append(onnx.helper.make_tensor(name, onnx.TensorProto.INT64, [rank - 2], range(2, rank)))
             nodes.append(onnx.helper.make_node("Squeeze", [pooled, name], [result], node.name + "_squeeze"))
+        elif channels_last:
+            last = [0, *range(2, rank), 1]
+            nodes.append(onnx.helper.make_node("Transpose", [pooled], [result], node.name + "_back", perm=last))
     if count:
         del graph.node[:]
         graph.node.extend(nodes)

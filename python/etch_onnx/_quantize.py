@@ -3,10 +3,13 @@ comparison: `etch quantize`."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import logging
 import pathlib
 import tempfile
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +23,14 @@ from ._samples import Samples, write_data_set
 
 if TYPE_CHECKING:
     import onnx
+    from numpy.typing import NDArray
 
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
     """An output of the quantized network against the float one, over all samples. agreement: the share of rows (along the
-    last axis) whose largest element is the same; None where rows have one element. worst: the largest difference."""
+    last axis) in which the float network's largest element is the quantized one's, or one of several that are equally large;
+    None where rows have one element. worst: the largest difference."""
 
     output: str
     sqnr_db: float
@@ -49,6 +54,7 @@ class Quantized:
     macs: int | None
     float_macs: int | None
     refusal: str | None
+    recurrent: list[str] = dataclasses.field(default_factory=list)
 
 
 def _quantizer() -> Any:
@@ -58,6 +64,21 @@ def _quantizer() -> Any:
     except ImportError as error:
         raise extra("onnxruntime with its quantizer", error) from error
     return quantization
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the notes of the quantizer and of ONNX Runtime about a network that is half made; errors are still said."""
+    _, ort = _reference.packages()
+    logger = logging.getLogger()  # the quantizer's: it has none of its own
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    ort.set_default_logger_severity(3)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        ort.set_default_logger_severity(2)
 
 
 def _quantize_file(
@@ -76,7 +97,7 @@ def _quantize_file(
             return next(self.remaining, None)
 
     onnx, _ = _reference.packages()
-    with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
+    with _quiet(), tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         source, prepared = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "prepared.onnx"
         onnx.save(model, source)
         # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float islands.
@@ -104,6 +125,12 @@ def _settings(activations: str, qoperator: bool, per_tensor: bool, method: str, 
     }
 
 
+def _agrees(actual: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
+    """Whether the largest element of a row is as large as any in `actual`, whose values are coarse and often equal."""
+    top = np.argmax(expected, axis=-1)[..., np.newaxis]
+    return np.asarray(np.take_along_axis(actual, top, axis=-1)[..., 0] == np.max(actual, axis=-1))
+
+
 def _compare(float_model: onnx.ModelProto, result: pathlib.Path, samples: Samples) -> list[Comparison]:
     reference, quantized = _reference.session(float_model), _reference.session(result)
     sums: dict[str, Difference] = {}
@@ -113,7 +140,7 @@ def _compare(float_model: onnx.ModelProto, result: pathlib.Path, samples: Sample
         for name, value in expected.items():
             sums.setdefault(name, Difference()).add(actual[name], value)
             if value.ndim and value.shape[-1] > 1:
-                same = np.argmax(actual[name], axis=-1) == np.argmax(value, axis=-1)
+                same = _agrees(actual[name], value)
                 count = agreed.setdefault(name, [0, 0])
                 count[0] += int(np.count_nonzero(same))
                 count[1] += same.size
@@ -170,4 +197,5 @@ def quantize(
     macs, float_macs, refusal = _look_with_etch(result)
     written = [{**dataclasses.asdict(each), "sqnr_db": finite(each.sqnr_db)} for each in comparison]
     (folder / "comparison.json").write_text(json.dumps({"samples": len(found), "outputs": written}, indent=2) + "\n")
-    return Quantized(result, recorded, len(found), comparison, macs, float_macs, refusal)
+    kept = sorted({node.op_type for node in loaded.graph.node} & {"GRU", "LSTM", "RNN"})
+    return Quantized(result, recorded, len(found), comparison, macs, float_macs, refusal, kept)

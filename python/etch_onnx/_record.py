@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from . import _reference
 from ._program import EtchError, Model, Path
-from ._samples import Samples, random_sample, write_data_set
+from ._samples import Samples, array_names, data_set_folders, numpy_files, random_sample, write_data_set
 
 
 def record(
@@ -41,3 +41,30 @@ def record(
         folders.append(base / f"test_data_set_{k}")
         write_data_set(folders[-1], sample, _reference.run(session, sample))
     return folders
+
+
+def _arrays(path: pathlib.Path) -> set[str] | None:
+    """Names of the arrays of samples in files of NumPy, "" for the one of a .npy file; None of other data."""
+    if path.is_dir():
+        if data_set_folders(path):
+            return None
+        path = next(iter(numpy_files(path)), path)
+    if not path.is_file() or path.suffix not in (".npz", ".npy"):
+        return None
+    return array_names(path)
+
+
+def data_sets(model: Model, data: Path, folder: pathlib.Path) -> list[Path]:
+    """Test data for `etch check`: `data` itself, or, where that are samples without outputs, folders beneath `folder`
+    with what ONNX Runtime computes of them. Without ONNX Runtime the program says what is missing."""
+    names = _arrays(pathlib.Path(data))
+    if names is None:
+        return [data]
+    try:
+        loaded = _reference.load(model)
+    except EtchError:
+        return [data]
+    outputs = [port.name for port in loaded.graph.output]
+    if all({name, f"output_{i}"} & names for i, name in enumerate(outputs)):
+        return [data]
+    return list(record(loaded, data, output=folder))

@@ -37,16 +37,42 @@ def read_tensor(path: pathlib.Path) -> tuple[str, NDArray[Any]]:
         raise EtchError(f"{path}: {error}", 3) from error
 
 
+def _is_numpy_set(folder: pathlib.Path) -> bool:
+    """Whether the .npy files are the tensors of one set, and not samples that someone has called input_0, input_1 ..."""
+    return (folder / "input_0.npy").is_file() and (folder / "output_0.npy").is_file()
+
+
 def data_set_folders(folder: pathlib.Path) -> list[pathlib.Path]:
     """`folder` if it is one set of test data, else the sets in it in the order of their numbers."""
-    if list(folder.glob("input_*.pb")):
+    if list(folder.glob("input_*.pb")) or _is_numpy_set(folder):
         return [folder]
     return sorted((each for each in folder.glob("test_data_set_*") if each.is_dir()), key=_number)
 
 
 def read_data_set(folder: pathlib.Path, names: Sequence[str], role: str = "input") -> Sample:
-    """The tensors ROLE_I.pb, the I-th for the I-th name."""
-    return {name: read_tensor(folder / f"{role}_{i}.pb")[1] for i, name in enumerate(names)}
+    """The tensors ROLE_I.pb, or ROLE_I.npy where there is none, the I-th for the I-th name."""
+
+    def one(stem: str) -> NDArray[Any]:
+        array = folder / f"{stem}.npy"
+        if array.is_file() and not (folder / f"{stem}.pb").is_file():
+            return np.asarray(_load(array))
+        return read_tensor(folder / f"{stem}.pb")[1]
+
+    return {name: one(f"{role}_{i}") for i, name in enumerate(names)}
+
+
+def numpy_files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files of NumPy in a folder, by the numbers at the ends of their names."""
+    return sorted((each for each in folder.iterdir() if each.suffix in (".npy", ".npz")), key=_number)
+
+
+def array_names(path: pathlib.Path) -> set[str]:
+    """Of the arrays in a file of NumPy; "" of the one in a .npy file."""
+    found = _load(path)
+    if isinstance(found, np.ndarray):
+        return {""}
+    with found as arrays:
+        return set(arrays.files)
 
 
 def write_data_set(folder: pathlib.Path, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
@@ -84,14 +110,19 @@ def _named(path: pathlib.Path, names: Sequence[str]) -> Sample:
 
 
 def _split(path: pathlib.Path, stacked: Sample, shapes: Mapping[str, tuple[int | None, ...]]) -> list[Sample]:
-    """The samples along the first axis, which is the input's own axis where the ranks are equal."""
-    counts = {len(array) if array.ndim else 0 for array in stacked.values()}
+    """The samples along the first axis, which is the input's own axis where the ranks are equal: a sample has as much of it
+    as the network takes."""
+
+    def batch(name: str) -> int:
+        return (shapes[name][0] or 1) if stacked[name].ndim == len(shapes[name]) and shapes[name] else 1
+
+    counts = {len(array) // batch(name) if array.ndim else 0 for name, array in stacked.items()}
     if len(counts) != 1 or 0 in counts:
         raise EtchError(f"{path}: the first axis of every array must be the samples'", 1)
 
     def one(name: str, k: int) -> NDArray[Any]:
         array = stacked[name]
-        return array[k : k + 1] if array.ndim == len(shapes[name]) else array[k]
+        return array[k * batch(name) : (k + 1) * batch(name)] if array.ndim == len(shapes[name]) else array[k]
 
     return [{name: one(name, k) for name in stacked} for k in range(counts.pop())]
 
@@ -117,8 +148,7 @@ class Samples:
         self._stacked: list[Sample] = []
         self._files: list[pathlib.Path] = []
         if path.is_dir():
-            self._files = sorted(each for each in path.iterdir() if each.suffix in (".npy", ".npz"))
-            self._files = self._files or data_set_folders(path)
+            self._files = data_set_folders(path) or numpy_files(path)
             if not self._files:
                 raise EtchError(f"{path} has no .npy or .npz file and no test data", 1)
         elif path.suffix == ".npz" or (path.suffix == ".npy" and len(self._names) == 1):

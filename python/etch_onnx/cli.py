@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shlex
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from . import _debug
 
 _USAGE = 1
+_INTERRUPTED = 130  # as shells have it of Ctrl-C
 
 
 class _Parser(argparse.ArgumentParser):
@@ -74,7 +76,8 @@ def _run_quantize(options: argparse.Namespace) -> int:
         print(f"etch refuses it:\n{done.refusal}", file=sys.stderr)
         return _program.REFUSED
     if done.float_macs:
-        print(f"  {done.float_macs} of {done.macs} multiplications stay float: `etch inspect` says why")
+        why = f"ONNX Runtime's quantizer has no form of {' and '.join(done.recurrent)}" if done.recurrent else ""
+        print(f"  {done.float_macs} of {done.macs} multiplications stay float: {why or '`etch inspect` says why'}")
     print(f"next: etch check {shlex.quote(str(done.model))}")
     return 0
 
@@ -134,6 +137,9 @@ def _run_debug(options: argparse.Namespace) -> int:
     poor = _first(found, lambda each: each.sqnr_db < options.least)
     summary = [f"first that differs: {printable(different or 'none')}",
                f"first below {options.least:g} dB: {printable(poor or 'none')}"]  # fmt: skip
+    lowest = min(found, key=lambda each: each.sqnr_db, default=None)
+    if lowest is not None and lowest.departs:
+        summary.append(f"lowest: {decibel(lowest.sqnr_db)} of {printable(lowest.tensor)}")
     integer = next((each for each in found if each.first is not None), None)
     element = None if integer is None else integer.first
     if integer is not None and element is not None:
@@ -170,6 +176,27 @@ def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifferen
     pathlib.Path(options.report).write_text(_accuracy.with_section(page, text), encoding="utf-8")
 
 
+def _check(words: Sequence[str]) -> int:
+    """`etch check` of the program; of samples without outputs ONNX Runtime computes these first, if it is installed."""
+    executable = _program.program()
+    model = next((word for word in words[1:] if word.endswith(".onnx")), None)
+    with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
+        given: list[str] = []
+        for word in words:  # --data X and --data=X
+            after = given[-1:] == ["--data"]
+            data = word if after else word.removeprefix("--data=")
+            if model is None or not (after or data != word):
+                given.append(word)
+                continue
+            from . import _record
+
+            folders = _record.data_sets(model, data, pathlib.Path(folder) / str(len(given)))
+            given += [str(each) for k, each in enumerate(folders) for each in (["--data"] if k or not after else []) + [each]]
+        if given == list(words):
+            os.execv(executable, [executable, *words])
+        return subprocess.run([executable, *given], check=False).returncode
+
+
 def _parser() -> _Parser:
     parser = _Parser(prog="etch", description="Commands of the Python package; `etch --help` lists the program's.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -182,6 +209,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; the program etch replaces this process."""
     words = sys.argv[1:] if words is None else list(words)
     try:
+        if words[:1] == ["check"] and any(".np" in word or word == "--data" for word in words):
+            return _check(words)
         if not words or words[0] not in ("quantize", "record", "debug"):
             executable = _program.program()
             os.execv(executable, [executable, *words])
@@ -193,6 +222,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"etch: {error.filename or error}: {error.strerror}", file=sys.stderr)
         return 3
+    except KeyboardInterrupt:
+        return _INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "compiler/host/process.h"
 #include "compiler/host/work_folder.h"
 #include "compiler/text/names.h"
+#include "tests/support/numpy_files.h"
 #include "tests/support/paths.h"
 
 namespace etch::cli {
@@ -73,6 +74,21 @@ class GoldenCli : public testing::Test {
 
 // Enough for the tests that look at the file only.
 const std::vector<std::string> kGenerateOnly = {"--generate-only"};
+
+// The digits network takes images of 1x1x8x8 floats.
+TEST_F(GoldenCli, KeepsInputsOfNumPyAndBareElements) {
+  fs::create_directory(path("set"));
+  std::ofstream(path("set/input_0.bin"), std::ios::binary) << std::string(256, '\0');
+  std::ofstream(path("all.npz"), std::ios::binary) << npz_file(
+      {{"image.npy", npy_file("<f4", "(2, 1, 8, 8)", std::string(512, '\0'))}}, true);
+  ASSERT_EQ(etch({"record", kDigits, "--targets", "scalar", "--data", path("set"), "--data",
+                  path("all.npz"), "-o", path("golden")})
+                .exit_code,
+            0);
+  EXPECT_TRUE(fs::exists(path("golden/sample_0/input_0.bin")));
+  EXPECT_TRUE(fs::exists(path("golden/sample_2/input_0.pb")));
+  EXPECT_EQ(verify().exit_code, 0);
+}
 
 TEST_F(GoldenCli, VerifiesWhatItRecorded) {
   const ProcessResult recorded = record();

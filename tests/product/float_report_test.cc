@@ -182,7 +182,8 @@ TEST(ArenaReport, NamesWhatOutputsOverDyingInputsSave) {
   data.most_live_bytes = 1000;
   data.saved_in_place = 400;
   const std::string page = report_html(data);
-  EXPECT_TRUE(says(page, "1,000 live at once, of which outputs over dying inputs save 400"));
+  EXPECT_TRUE(
+      says(page, "results that overwrite their inputs save 400 of the 1,000 that live at once"));
   EXPECT_FALSE(says(page, "lower bound"));
   const Json arena = Json::parse(report_json(data))["arena"];
   EXPECT_EQ(arena["most_live_bytes"], 1000);

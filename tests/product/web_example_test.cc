@@ -24,9 +24,11 @@ const draw = () => {
   const paper = document.getElementById("paper"), box = paper.getBoundingClientRect();
   const send = (type, angle) => paper.dispatchEvent(new PointerEvent(type, { bubbles: true,
     clientX: box.left + 128 + 50 * Math.sin(angle), clientY: box.top + 128 - 85 * Math.cos(angle) }));
+  const hint = document.getElementById("hint"), hinted = hint.offsetHeight > 0;
   send("pointerdown", 0);
   for (let i = 1; i <= 40; ++i) send("pointermove", i * Math.PI / 20);
   send("pointerup", 0);
+  const vanished = hint.offsetHeight === 0;
   document.querySelector("[data-panel=code]").click();
   const layer = document.getElementById("layer");
   layer.value = "n15_conv";
@@ -34,7 +36,8 @@ const draw = () => {
   const source = document.getElementById("source"), text = source.textContent;
   document.title = "answer " + document.getElementById("answer").textContent +
     (/^[0-9.]+ .s per inference$/.test(document.getElementById("time").textContent) ? ", timed" : ", no time") +
-    (text.includes("void n15_conv(") && source.offsetHeight > 100 ? ", code" : ", no code");
+    (text.includes("void n15_conv(") && source.offsetHeight > 100 ? ", code" : ", no code") +
+    (hinted && vanished ? ", hint" : ", no hint");
 };
 draw();
 </script>)";
@@ -64,7 +67,7 @@ TEST(WebExample, AnswersInNodeAndInABrowser) {
   ASSERT_TRUE(result.succeeded()) << result.errors;
   const std::size_t title = result.output.find("<title>") + 7;
   EXPECT_EQ(result.output.substr(title, result.output.find("</title>") - title),
-            "answer 0, timed, code");
+            "answer 0, timed, code, hint");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 import pytest
 from conftest import DIGITS
-from etch_onnx import _by_hand, _debug, _reference
-from etch_onnx._samples import Samples
+from etch_onnx import _by_hand, _debug, _quantize, _reference
+from etch_onnx._samples import Samples, read_data_set
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -55,7 +55,8 @@ def test_the_command_quantizes_to_operators(float_model: pathlib.Path, tmp_path:
 
 @pytest.mark.parametrize(
     ("opset", "keepdims", "axes", "pooled"),
-    [(17, 1, [2, 3], True), (18, 0, [-1, 2], True), (18, 1, [3], False), (17, 0, [1, 2, 3], False)],
+    [(17, 1, [2, 3], True), (18, 0, [-1, 2], True), (18, 1, [3], False), (17, 0, [1, 2, 3], False), (17, 1, [1, 2], True),
+     (18, 0, [-2, 1], True)],
 )
 def test_means_over_all_positions_become_pools(
     opset: int, keepdims: int, axes: "list[int]", pooled: bool, tmp_path: pathlib.Path
@@ -116,10 +117,13 @@ def test_debug_measures_tensors_against_the_float_network(
     assert found[0].saturated == 0.0, "the ranges come from these samples"
 
 
-def test_debug_names_the_first_layer_that_departs(quantized: etch.Quantized, tmp_path: pathlib.Path) -> None:
+def test_debug_names_the_first_layer_that_departs(
+    quantized: etch.Quantized, float_model: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
     model = onnx.load(quantized.model)
     same = command("debug", quantized.model, "--against", quantized.model, "--data", quantized.model.parent)
-    assert "first that differs: none" in same.stdout, same.stdout + same.stderr
+    assert "first that differs: none" in same.stdout and "lowest" not in same.stdout, same.stdout + same.stderr
+    assert "lowest: " in command("debug", quantized.model, "--against", float_model, "--data", quantized.model.parent).stdout
     for tensor in model.graph.initializer:
         if tensor.name == "m_quantized":
             tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
@@ -143,6 +147,55 @@ def test_samples_are_taken_as_people_save_them(tmp_path: pathlib.Path) -> None:
     assert kept == np.float64
     together = Samples(tmp_path / "all.npy", shapes)
     assert len(together) == 5 and together[4]["x"].shape == (1, 3, 4, 4) and together[4]["x"].dtype == np.float32
+
+
+def test_samples_have_the_batch_of_the_network(tmp_path: pathlib.Path) -> None:
+    np.save(tmp_path / "all.npy", np.arange(6, dtype=np.float32).reshape(6, 1))
+    samples = Samples(tmp_path / "all.npy", {"x": (2, 1)})
+    assert [sample["x"].ravel().tolist() for sample in samples] == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_files_come_by_their_numbers_and_a_data_set_is_one_sample(tmp_path: pathlib.Path) -> None:
+    for number in (10, 9):
+        np.save(tmp_path / f"input_{number}.npy", np.full((1, 1), number, np.float32))
+    np.save(tmp_path / "input_0.npy", np.zeros((1, 1), np.float32))
+    assert [float(sample["x"][0, 0]) for sample in Samples(tmp_path, {"x": (1, 1)})] == [0, 9, 10]
+    np.save(tmp_path / "output_0.npy", np.ones((1, 1), np.float32))
+    assert [float(sample["x"][0, 0]) for sample in Samples(tmp_path, {"x": (1, 1)})] == [0]
+
+
+def test_equally_large_elements_agree_with_the_largest() -> None:
+    expected = np.array([[0.1, 0.2, 0.3]] * 3)
+    actual = np.array([[0.2, 0.2, 0.2], [0.1, 0.3, 0.2], [0.0, 0.1, 0.4]])
+    assert _quantize._agrees(actual, expected).tolist() == [True, False, True]
+
+
+def test_layers_that_no_quantizer_has_are_named(tmp_path: pathlib.Path) -> None:
+    rng = np.random.default_rng(2)
+    weights = [numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), name)
+               for name, shape in (("w", (1, 6, 3)), ("r", (1, 6, 2)))]  # fmt: skip
+    node = helper.make_node("GRU", ["x", "w", "r"], ["y"], hidden_size=2)
+    ports = [helper.make_tensor_value_info(n, 1, s) for n, s in (("x", [4, 1, 3]), ("y", [4, 1, 1, 2]))]
+    graph = helper.make_graph([node], "net", ports[:1], ports[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    np.savez(tmp_path / "samples.npz", x=rng.standard_normal((3, 4, 1, 3)))
+    done = command("quantize", tmp_path / "net.onnx", "--calibration", tmp_path / "samples.npz", "-o", tmp_path / "out")
+    assert "stay float: ONNX Runtime's quantizer has no form of GRU" in done.stdout, done.stdout + done.stderr
+    assert done.stderr == "", "the notes of the quantizer are not for users"
+
+
+def test_the_command_checks_samples_in_files_of_numpy(quantized: etch.Quantized, tmp_path: pathlib.Path) -> None:
+    stacked = {"x": np.stack([read_data_set(each, ["x"])["x"] for each in quantized.data_sets])}
+    np.savez(tmp_path / "inputs.npz", **stacked)
+    done = command("check", quantized.model, "--data", tmp_path / "inputs.npz", f"--data={quantized.data_sets[0]}")
+    assert done.returncode == 0 and "4 of 4 outputs exact, 4 data sets" in done.stdout, done.stdout + done.stderr
+    stacked["y"] = np.stack([read_data_set(each, ["y"], "output")["y"] for each in quantized.data_sets])
+    np.savez_compressed(tmp_path / "both.npz", **stacked)
+    done = command("check", quantized.model, f"--data={tmp_path / 'both.npz'}")
+    assert done.returncode == 0 and "both_2 output_0: exact" in done.stdout, done.stdout + done.stderr
+    stacked["y"][1] += 1
+    np.savez(tmp_path / "wrong.npz", **stacked)
+    assert command("check", quantized.model, "--data", tmp_path / "wrong.npz").returncode == 4
 
 
 def _layer_results(model: onnx.ModelProto) -> list[str]:

@@ -45,8 +45,8 @@ std::string arena_note(const ReportData& data) {
   if (live == 0) return "nothing lives between the steps";
   const std::string slack = cat("; ", counted(kArenaSlack, "byte"), " are slack");
   if (data.saved_in_place > 0) {
-    return cat(with_thousands(live), " live at once, of which outputs over dying inputs save ",
-               with_thousands(data.saved_in_place), slack);
+    return cat("results that overwrite their inputs save ", with_thousands(data.saved_in_place),
+               " of the ", with_thousands(live), " that live at once", slack);
   }
   if (used == live) return cat("no more than what lives at once, ", with_thousands(live), slack);
   return cat(percent(static_cast<double>(used - live), static_cast<double>(live)),

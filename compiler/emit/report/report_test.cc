@@ -294,7 +294,7 @@ TEST(Verdict, SaysWhatIsInFloatsAndWhatNeedsTheMostMemory) {
   const std::vector<std::string> expected{
       "99.2 % of the multiplications are of integers",
       "1 float island of 2 steps: b to c, 0.8 % of the multiplications",
-      "the most RAM is in use in step 4 of 4, d: 1,244 bytes"};
+      "the most RAM is in use in d, step 3: 1,244 bytes"};
   EXPECT_EQ(verdict(mixed_report()), expected);
 }
 

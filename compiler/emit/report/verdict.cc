@@ -161,9 +161,9 @@ std::string about_sizes(const ReportData& data) {
 std::string about_memory(const ReportData& data) {
   const RamPeak peak = ram_peak(data);
   if (peak.step < 0) return {};
-  return cat("the most RAM is in use in step ", peak.step + 1, " of ", data.layers.size(), ", ",
-             data.layers[static_cast<std::size_t>(peak.step)].name, ": ",
-             with_thousands(peak.bytes), " ", plural(peak.bytes, "byte"));
+  return cat("the most RAM is in use in ", data.layers[static_cast<std::size_t>(peak.step)].name,
+             ", step ", peak.step, ": ", with_thousands(peak.bytes), " ",
+             plural(peak.bytes, "byte"));
 }
 
 std::string about_time(const ReportData& data, double total_us) {
