@@ -23,6 +23,7 @@
 #include "compiler/host/network.h"
 #include "compiler/program/sized_step.h"
 #include "compiler/targets/aliases.h"
+#include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
@@ -286,9 +287,22 @@ ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
   return reporter.exit_code();
 }
 
+// What emulators count is of one instruction set.
+bool counts_several(const BenchOptions& options, Reporter& reporter) {
+  const std::string_view target = find_target(options.target)->name;
+  if (!is_multi(target) || machine_of(target) == nullptr) return false;
+  std::string names;
+  for (const IsaTraits* const isa : multi_target(target)->variants)
+    names += cat(names.empty() ? "" : ", ", isa->name);
+  reporter.usage_error(
+      cat("count each instruction set of ", target, " by itself: --target one of ", names));
+  return true;
+}
+
 ExitCode bench(const BenchOptions& options, Reporter& reporter) {
   if (options.inputs > 0) return bench_inputs(options, reporter);
-  if (!can_have_cycles(options, reporter)) return reporter.exit_code();
+  if (counts_several(options, reporter) || !can_have_cycles(options, reporter))
+    return reporter.exit_code();
   const std::vector<std::filesystem::path> data = find_data_sets(options.model);
   std::unique_ptr<Program> program =
       compile_file(options, reporter, data.empty() ? std::filesystem::path() : data.front());

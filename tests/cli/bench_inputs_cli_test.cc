@@ -79,5 +79,13 @@ TEST_F(BenchInputsHere, NeedOneTarget) {
   EXPECT_NE(result.errors.find("--inputs needs one target"), std::string::npos) << result.errors;
 }
 
+TEST_F(BenchInputsHere, OfSeveralInstructionSetsEachIsCountedByItself) {
+  const ProcessResult result = etch({"bench", kDigits, "--target", "aarch64-multi"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.errors.find("--target one of aarch64-i8mm, aarch64-dotprod, aarch64"),
+            std::string::npos)
+      << result.errors;
+}
+
 }  // namespace
 }  // namespace etch::cli
