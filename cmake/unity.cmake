@@ -2,10 +2,10 @@
 # templates of the standard library are compiled once. For builds from nothing.
 # docs/decisions/0026-unity-builds.md has figures.
 #
-# etch_group_sources(TARGET) puts each source into the group of its folder, operators into that of their first letter, so
-# that a new file changes one group. Names of a group differ, also those in anonymous namespaces; UnityGroups in tests/house
-# looks. Alone stay files with options of their own, and:
-#   - files that compile kernels, as that takes most of their time
+# etch_group_sources(TARGET) puts each source into the group of its folder, operators into that of their first letter and
+# files that compile kernels (the target etch_kernels) into that of their family, so that a new file changes one group.
+# Names of a group differ, also those in anonymous namespaces; UnityGroups in tests/house looks. Alone stay files with
+# options of their own, and:
 #   - check.cc, of which the fuzzing programs have their own (fuzz/finding.cc)
 #   - the rest of etch_alone: their short names, of registers, places on the stack, or inputs, are clear beside the code only
 set(etch_alone
@@ -17,6 +17,21 @@ set(etch_compiles_kernels "^#include \"(templates/(kernels|external)/|compiler/s
 set(etch_unity_groups ${PROJECT_BINARY_DIR}/generated/unity_groups.txt)  # a line for each file: its group and its path
 file(WRITE ${etch_unity_groups} "")
 
+# Moves the files that compile kernels from one list to another.
+function(etch_take_kernels from to)
+  set(kernels "")
+  foreach(source IN LISTS ${from})
+    file(STRINGS ${source} lines LIMIT_COUNT 1 REGEX ${etch_compiles_kernels})
+    if(NOT lines STREQUAL "")
+      list(APPEND kernels ${source})
+    endif()
+  endforeach()
+  set(others ${${from}})
+  list(REMOVE_ITEM others ${kernels})
+  set(${from} ${others} PARENT_SCOPE)
+  set(${to} ${kernels} PARENT_SCOPE)
+endfunction()
+
 function(etch_group_sources target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -25,12 +40,12 @@ function(etch_group_sources target)
     if(NOT path MATCHES "^compiler/" OR path MATCHES "^(${etch_alone})$")
       continue()
     endif()
-    file(STRINGS ${source} kernels LIMIT_COUNT 1 REGEX ${etch_compiles_kernels})
-    if(NOT kernels STREQUAL "")
-      continue()
-    endif()
     cmake_path(GET path PARENT_PATH group)
     string(REGEX REPLACE "^(compiler/ops/[a-z]).*$" "\\1" group ${group})
+    if(target STREQUAL etch_kernels)
+      string(REGEX MATCH "conv|products|rows|select" family ${group})  # of others there are few
+      set(group "etch_kernels/${family}")
+    endif()
     file(APPEND ${etch_unity_groups} "${group} ${path}\n")
     string(MAKE_C_IDENTIFIER ${group} group)
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})

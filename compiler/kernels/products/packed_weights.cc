@@ -16,7 +16,7 @@ namespace etch {
 
 namespace {
 
-class PackedProductStep : public StagedStep<PackedProductStep>, public PacksWeights {
+class PackedWeightsStep : public StagedStep<PackedWeightsStep>, public PacksWeights {
  public:
   PackedWeightsPlan plan;
   int weight_bits() const override { return plan.bits; }
@@ -28,7 +28,7 @@ class PackedProductStep : public StagedStep<PackedProductStep>, public PacksWeig
 
 }  // namespace
 
-ETCH_INSTANTIATE_STEP(PackedProductStep);
+ETCH_INSTANTIATE_STEP(PackedWeightsStep);
 
 namespace {
 
@@ -93,8 +93,8 @@ Tensor zero_points(const PackedWeights& w, const rt::PackedProduct& shape) {
   return per_block<std::uint8_t>(shape, DType::kU8, w.zero_at);
 }
 
-std::unique_ptr<PackedProductStep> make_step(const PackedWeights& w, bool vectors) {
-  auto step = std::make_unique<PackedProductStep>();
+std::unique_ptr<PackedWeightsStep> make_step(const PackedWeights& w, bool vectors) {
+  auto step = std::make_unique<PackedWeightsStep>();
   step->kind = "matmul";
   step->summary = cat("float matrix product, ", w.rows, " x ", w.depth, " by ", w.depth, " x ",
                       w.cols, ", weights of ", w.bits, " bits in blocks of ", w.block,
