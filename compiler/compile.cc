@@ -65,7 +65,7 @@ std::unique_ptr<Graph> load_graph_with(std::string_view model, const CompileOpti
     if (!graph || sink.has_errors()) return nullptr;
     PassOptions passes{options.qdq, options.split_rows_above};
     passes.sums_in_convolutions = sums_in_convolutions(options);
-    passes.ranges_in_expressions = options.threads <= 1;
+    passes.ranges_in_expressions = passes.attention_as_one = options.threads <= 1;
     run_passes(*graph, sink, passes, options.dump_after);
     if (sink.has_errors()) return nullptr;
     return std::make_unique<Graph>(std::move(*graph));

@@ -249,6 +249,57 @@ ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
   }
 }
 
+// All positions, in tiles along the axis of tiles.
+static inline void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                                 Interior interior, int32_t columns) {
+  for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
+    FloatRow at = row;
+    at.y += y_row;
+    float_columns<kFloatLanes>(s, end, at, interior, columns, window);
+  });
+}
+
+// Whether positions at both ends of the last axis, each with taps of its own, have enough
+// neighbours on the axis before it, with the same taps, to be tiles there.
+static inline bool has_turned_border(const FloatConvShape& s, const FloatEnd& end,
+                                     Interior interior) {
+  constexpr int32_t kFew = 4;
+  const bool inside = interior.first == 0 && interior.last == s.axis[2].out;
+  return s.along == 2 && !s.transposed && end.c_row == 0 && !inside && s.axis[1].out >= kFew;
+}
+
+// Positions of the last axis all of whose taps are inside.
+static inline void rows_inside(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                               Interior interior, int32_t columns) {
+  FloatConvShape inside = s;
+  ConvAxis& axis = inside.axis[2];
+  axis.pad -= interior.first * axis.stride;
+  axis.out = interior.last - interior.first;
+  FloatRow first = row;
+  first.y += interior.first * axis.y_step;
+  rows_of_tiles(inside, end, first, {0, axis.out}, columns);
+}
+
+// The others, in tiles along the axis before it.
+static inline void border_in_columns(const FloatConvShape& s, const FloatEnd& end,
+                                     const FloatRow& row, Interior interior, int32_t columns) {
+  FloatConvShape turned = s;
+  turned.along = 1;
+  const Interior tiles = interior_of(s.axis[1], false);
+  Window window = {};
+  for (int32_t d = 0; d < s.axis[0].out; ++d) {
+    window.axis[0] = taps_inside(s.axis[0], false, d);
+    for (int32_t w = 0; w < s.axis[2].out; ++w) {
+      if (w == interior.first) w = interior.last;
+      if (w == s.axis[2].out) break;
+      window.axis[2] = taps_inside(s.axis[2], false, w);
+      FloatRow at = row;
+      at.y += d * s.axis[0].y_step + w * s.axis[2].y_step;
+      float_columns<kFloatLanes>(turned, end, at, tiles, columns, window);
+    }
+  }
+}
+
 // ---- one column ----
 
 template <int lanes, int count>
@@ -294,12 +345,14 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
         const int32_t width = s.out - first + before < panel ? s.out - first + before : panel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const float* const panel_w = w + (column - before) * depth + before;
-        for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
-          const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
-                             c + column * end.c_column,
-                             y + n * s.y_image + column * s.y_channel + y_row};
-          float_columns<kFloatLanes>(s, end, row, interior, columns, window);
-        });
+        const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
+                           c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
+        if (has_turned_border(s, end, interior)) {
+          rows_inside(s, end, row, interior, columns);
+          border_in_columns(s, end, row, interior, columns);
+        } else {
+          rows_of_tiles(s, end, row, interior, columns);
+        }
       }
     }
   }

@@ -121,6 +121,18 @@ ETCH_INLINE Floats<lanes> logarithms(const Floats<lanes>& x) {
   }
 }
 
+// x * 2^less, where `biased` is 1.5 * 2^23 - less; -less in [0, 31].
+template <int lanes>
+ETCH_INLINE Floats<lanes> lowered(const Floats<lanes>& x, const Floats<lanes>& less,
+                                  const Floats<lanes>& biased) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (lanes == 16) return {_mm512_mask_scalef_ps(x.v, kAllLanes, x.v, less.v)};
+#endif
+  static_cast<void>(less);
+  // Of NaN any power: x is NaN and stays so.
+  return product(x, powers_of_two(Ints<lanes>{-(bits_of(biased).v & 31)}));
+}
+
 // erf_f32()
 template <int lanes>
 ETCH_INLINE Floats<lanes> error_functions(const Floats<lanes>& x) {
@@ -134,12 +146,12 @@ ETCH_INLINE Floats<lanes> error_functions(const Floats<lanes>& x) {
     const Floats<lanes> exponent = plain_polynomial(kTables.exponent, inside);
     const Floats<lanes> bias = all_lanes<lanes>(12582912.0f);
     const Floats<lanes> biased = sum(exponent, bias);
-    const Floats<lanes> fraction = difference(exponent, difference(biased, bias));
-    const Ints<lanes> whole{bits_of(biased).v - bits_of(bias).v};
-    // Of NaN any power: the polynomial stays NaN.
-    const Floats<lanes> power = powers_of_two(Ints<lanes>{-(whole.v & 31)});
-    const Floats<lanes> rest = product(plain_polynomial(kTables.power, fraction), power);
-    const Floats<lanes> large = signed_as(difference(all_lanes<lanes>(1.0f), rest), x);
+    const Floats<lanes> less = difference(bias, biased);  // minus the whole part, exact
+    const Floats<lanes> part = plain_polynomial(kTables.power, sum(exponent, less));
+    const Floats<lanes> rest = lowered(part, less, biased);
+    const Floats<lanes> size_of_large = difference(all_lanes<lanes>(1.0f), rest);  // not below 0
+    const Floats<lanes> large =
+        from_bits(Ints<lanes>{bits_of(size_of_large).v | (bits_of(x).v & INT32_MIN)});
     return choose(below(size, all_lanes<lanes>(0.875f)), small, large);
   }
 }

@@ -202,6 +202,15 @@ ETCH_INLINE void apply_vectors(const float* x, ptrdiff_t step, float* y, ptrdiff
   const Floats<kLanes> a = all_lanes<kLanes>(alpha), b = all_lanes<kLanes>(beta);
   ptrdiff_t i = 0;
   if (step == 1) {
+    if constexpr (kLanes == 16) {
+      // Two at once, in 32 registers: the steps of one function wait for each other.
+      for (; n - i >= 2 * kLanes; i += 2 * kLanes) {
+        const Floats<kLanes> first = Function::of(load<kLanes>(x + i), a, b);
+        const Floats<kLanes> second = Function::of(load<kLanes>(x + i + kLanes), a, b);
+        store(y + i, first);
+        store(y + i + kLanes, second);
+      }
+    }
     for (; n - i >= kLanes; i += kLanes) store(y + i, Function::of(load<kLanes>(x + i), a, b));
   }
   for (; i < n; i += kLanes) {

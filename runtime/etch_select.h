@@ -8,9 +8,76 @@
 #include <stdint.h>
 
 #include "etch_convert.h"
+#include "etch_intrinsics.h"
 
 namespace etch {
 namespace rt {
+
+// In which form elements are chosen, so that no instruction changes their bits.
+template <class T>
+struct BitsOf {
+  typedef T Int;
+};
+template <>
+struct BitsOf<float> {
+  typedef int32_t Int;
+};
+template <>
+struct BitsOf<uint32_t> {
+  typedef int32_t Int;
+};
+template <>
+struct BitsOf<uint64_t> {
+  typedef int64_t Int;
+};
+
+template <class T>
+ETCH_INLINE typename BitsOf<T>::Int bits_at(const T* p) {
+  typename BitsOf<T>::Int bits;
+  ETCH_MEMCPY(&bits, p, sizeof bits);
+  return bits;
+}
+
+#if defined(__GNUC__) && defined(__AVX512F__)
+// ---- the elements of a vector of 64 bytes ----
+
+// Forms with a mask, because gcc 12 warns of what the others leave undefined.
+static constexpr __mmask16 kEach32 = 0xffff;
+static constexpr __mmask8 kEach64 = 0xff;
+
+ETCH_INLINE bool fills_vectors(ptrdiff_t step) { return step == 0 || step == 1; }
+
+ETCH_INLINE __m512i repeat_element(int32_t x) { return _mm512_set1_epi32(x); }
+ETCH_INLINE __m512i repeat_element(int64_t x) { return _mm512_set1_epi64(x); }
+
+// From p on, or with a step of 0 always the first.
+template <class T>
+ETCH_INLINE __m512i load_elements(const T* p, ptrdiff_t step) {
+  return step == 0 ? repeat_element(bits_at(p)) : _mm512_loadu_si512(p);
+}
+
+// a where the byte is not 0, else b.
+ETCH_INLINE __m512i choose_elements(const uint8_t* bytes, __m512i a, __m512i b, int32_t) {
+  const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(bytes));
+  const __m512i where = _mm512_maskz_cvtepu8_epi32(kEach32, some);
+  return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(where, where), b, a);
+}
+ETCH_INLINE __m512i choose_elements(const uint8_t* bytes, __m512i a, __m512i b, int64_t) {
+  const __m128i some = _mm_loadl_epi64(reinterpret_cast<const __m128i_u*>(bytes));
+  const __m512i where = _mm512_maskz_cvtepu8_epi64(kEach64, some);
+  return _mm512_mask_blend_epi64(_mm512_test_epi64_mask(where, where), b, a);
+}
+
+// 1 or 0 of each that is -1 or 0.
+ETCH_INLINE void store_truth(uint8_t* y, __m512i holds, int32_t) {
+  const __m512i ones = _mm512_maskz_srli_epi32(kEach32, holds, 31);
+  _mm_storeu_si128(reinterpret_cast<__m128i_u*>(y), _mm512_maskz_cvtepi32_epi8(kEach32, ones));
+}
+ETCH_INLINE void store_truth(uint8_t* y, __m512i holds, int64_t) {
+  const __m512i ones = _mm512_maskz_srli_epi64(kEach64, holds, 63);
+  _mm_storel_epi64(reinterpret_cast<__m128i_u*>(y), _mm512_maskz_cvtepi64_epi8(kEach64, ones));
+}
+#endif
 
 template <class Index>
 static inline ptrdiff_t position_of(Index index, int32_t size) {
@@ -45,25 +112,43 @@ static inline void gather_row(const uint8_t* x, ptrdiff_t x_step, ptrdiff_t axis
 
 // ---- comparisons: 1 or 0 ----
 
+// Those of numbers also compare vectors, which gives -1 or 0.
+template <class Operation>
+struct ComparesVectors {
+  enum { value = 0 };
+};
+
 struct Equal {
   template <class T>
-  ETCH_INLINE bool of(T a, T b) {
+  ETCH_INLINE auto of(const T& a, const T& b) {
     return a == b;
   }
+};
+template <>
+struct ComparesVectors<Equal> {
+  enum { value = 1 };
 };
 
 struct Greater {
   template <class T>
-  ETCH_INLINE bool of(T a, T b) {
+  ETCH_INLINE auto of(const T& a, const T& b) {
     return a > b;
   }
+};
+template <>
+struct ComparesVectors<Greater> {
+  enum { value = 1 };
 };
 
 struct GreaterOrEqual {
   template <class T>
-  ETCH_INLINE bool of(T a, T b) {
+  ETCH_INLINE auto of(const T& a, const T& b) {
     return a >= b;
   }
+};
+template <>
+struct ComparesVectors<GreaterOrEqual> {
+  enum { value = 1 };
 };
 
 // Of bool, kept as 0 or 1.
@@ -93,10 +178,35 @@ static inline int32_t comparable(int32_t value, Stored) { return value; }
 static inline int64_t comparable(int64_t value, Stored) { return value; }
 static inline float comparable(float value, Stored) { return value; }
 
+// The beginning of a row that is compared in vectors: how many elements.
+template <class Operation, class T>
+static inline ptrdiff_t compare_vectors(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step,
+                                        uint8_t* y, ptrdiff_t n) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (ComparesVectors<Operation>::value != 0 && sizeof(T) >= 4) {
+    typedef typename BitsOf<T>::Int Int;
+    typedef T Vector __attribute__((vector_size(64)));
+    constexpr ptrdiff_t kLanes = 64 / static_cast<ptrdiff_t>(sizeof(T));
+    if (!fills_vectors(a_step) || !fills_vectors(b_step)) return 0;
+    const ptrdiff_t whole = n - n % kLanes;
+    for (ptrdiff_t i = 0; i < whole; i += kLanes) {
+      const Vector some = reinterpret_cast<Vector>(load_elements(a + i * a_step, a_step));
+      const Vector others = reinterpret_cast<Vector>(load_elements(b + i * b_step, b_step));
+      store_truth(y + i, reinterpret_cast<__m512i>(Operation::of(some, others)), Int{});
+    }
+    return whole;
+  }
+#endif
+  static_cast<void>(a), static_cast<void>(a_step), static_cast<void>(b);
+  static_cast<void>(b_step), static_cast<void>(y), static_cast<void>(n);
+  return 0;
+}
+
 template <class Operation, class T>
 static inline void compare(const T* a, ptrdiff_t a_step, Stored a_as, const T* b, ptrdiff_t b_step,
                            Stored b_as, uint8_t* y, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) {
+  const ptrdiff_t whole = compare_vectors<Operation>(a, a_step, b, b_step, y, n);
+  for (ptrdiff_t i = whole; i < n; ++i) {
     const bool holds =
         Operation::of(comparable(a[i * a_step], a_as), comparable(b[i * b_step], b_as));
     y[i] = holds ? 1 : 0;
@@ -113,13 +223,47 @@ static inline T rekept(T value, Stored, Stored) {
   return value;
 }
 
+// a where the condition is not 0, else b, without a branch: conditions have no pattern.
+template <class Int>
+ETCH_INLINE Int chosen(uint8_t condition, Int a, Int b) {
+  const Int where = static_cast<Int>(-static_cast<int32_t>(condition != 0));
+  return static_cast<Int>((a & where) | (b & ~where));
+}
+
+// The beginning of a row that is chosen in vectors: how many elements.
+template <class T>
+static inline ptrdiff_t choose_vectors(const uint8_t* condition, ptrdiff_t step, const T* a,
+                                       ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
+                                       ptrdiff_t n) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  if constexpr (sizeof(T) >= 4) {
+    constexpr ptrdiff_t kLanes = 64 / static_cast<ptrdiff_t>(sizeof(T));
+    if (step != 1 || !fills_vectors(a_step) || !fills_vectors(b_step)) return 0;
+    const ptrdiff_t whole = n - n % kLanes;
+    for (ptrdiff_t i = 0; i < whole; i += kLanes) {
+      const __m512i yes = load_elements(a + i * a_step, a_step);
+      const __m512i no = load_elements(b + i * b_step, b_step);
+      const typename BitsOf<T>::Int kind{};
+      _mm512_storeu_si512(y + i, choose_elements(condition + i, yes, no, kind));
+    }
+    return whole;
+  }
+#endif
+  static_cast<void>(condition), static_cast<void>(step), static_cast<void>(a);
+  static_cast<void>(a_step), static_cast<void>(b), static_cast<void>(b_step);
+  static_cast<void>(y), static_cast<void>(n);
+  return 0;
+}
+
 template <class T>
 static inline void choose(const uint8_t* condition, ptrdiff_t step, const T* a, ptrdiff_t a_step,
                           Stored a_as, const T* b, ptrdiff_t b_step, Stored b_as, T* y, Stored y_as,
                           ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    y[i] = condition[i * step] != 0 ? rekept(a[i * a_step], a_as, y_as)
-                                    : rekept(b[i * b_step], b_as, y_as);
+  const ptrdiff_t whole = choose_vectors(condition, step, a, a_step, b, b_step, y, n);
+  for (ptrdiff_t i = whole; i < n; ++i) {
+    const auto bits = chosen(condition[i * step], rekept(bits_at(a + i * a_step), a_as, y_as),
+                             rekept(bits_at(b + i * b_step), b_as, y_as));
+    ETCH_MEMCPY(y + i, &bits, sizeof bits);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/observation.h"
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ir/op_def.h"
 #include "compiler/lower/halo.h"
 #include "compiler/lower/layout_steps.h"
@@ -208,6 +209,19 @@ bool Lowering::can_write_output(ValueId id, const View& view) const {
          !view.flipped && !has_halo(view) && is_contiguous(view, row_major(view.rank()));
 }
 
+namespace {
+// What value `id` becomes where nothing but its shape changes any more.
+ValueId relabelled(const Graph& graph, const std::vector<std::vector<int>>& consumers, ValueId id) {
+  for (;;) {
+    const std::vector<int>& readers = consumers[static_cast<std::size_t>(id)];
+    if (readers.size() != 1 || std::ranges::count(graph.outputs, id) > 0) return id;
+    const Node& reader = graph.nodes[static_cast<std::size_t>(readers[0])];
+    if (std::any_cast<Relabel>(&reader.params) == nullptr || reader.inputs[0] != id) return id;
+    id = reader.outputs[0];
+  }
+}
+}  // namespace
+
 View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipped, Halo wanted,
                         As as) {
   View view;
@@ -223,9 +237,10 @@ View Lowering::allocate(ValueId id, const Order& order, DType stored, bool flipp
     view.halo_source = halo->source;
   }
   const std::int64_t bytes = lay_out(view, order);
-  if (as == As::kResult && can_write_output(id, view)) {
+  const ValueId output = relabelled(graph_, consumers_, id);
+  if (as == As::kResult && can_write_output(output, view)) {
     const auto port =
-        std::find(graph_.outputs.begin(), graph_.outputs.end(), id) - graph_.outputs.begin();
+        std::find(graph_.outputs.begin(), graph_.outputs.end(), output) - graph_.outputs.begin();
     view.buffer = add_buffer(Home::kOutput, static_cast<int>(port), bytes);
     return view;
   }

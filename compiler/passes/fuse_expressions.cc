@@ -151,7 +151,7 @@ class ExpressionFusion {
     for (const int member : group) {
       ExpressionPart part{node(member), {}, *graph_.value(node(member).outputs[0]).shape};
       for (const ValueId id : node(member).inputs)
-        part.inputs.push_back(operand(id, known, fused.inputs));
+        part.inputs.push_back(operand_of(id, known, fused.inputs));
       known[node(member).outputs[0]] = {ExpressionOperand::From::kPart,
                                         static_cast<int>(expression.parts.size())};
       part.node.inputs.clear();
@@ -162,14 +162,6 @@ class ExpressionFusion {
     fused.params = std::move(expression);
     take_range(fused, range_reader(root));
     graph_.nodes[as_index(root)] = std::move(fused);
-  }
-
-  static ExpressionOperand operand(ValueId id, std::map<ValueId, ExpressionOperand>& known,
-                                   std::vector<ValueId>& inputs) {
-    if (id == kNoValue) return {};
-    if (const auto found = known.find(id); found != known.end()) return found->second;
-    inputs.push_back(id);
-    return known[id] = {ExpressionOperand::From::kInput, static_cast<int>(inputs.size()) - 1};
   }
 
   Graph& graph_;

@@ -10,6 +10,7 @@
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/fuse_add.h"
+#include "compiler/passes/fuse_attention.h"
 #include "compiler/passes/fuse_bias.h"
 #include "compiler/passes/fuse_expressions.h"
 #include "compiler/passes/fuse_relu.h"
@@ -83,6 +84,11 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions&) {
        graph.fusions.finish(graph);
        fuse_relus(graph);
+     }},
+    // While what changes the scores are operators of their own. A step of rows has no shares.
+    {"fuse_attention",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       if (options.attention_as_one) fuse_attention(graph);
      }},
     // After everything that looks for single operators.
     {"fuse_expressions",

@@ -19,6 +19,7 @@ struct PassOptions {
   std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
   bool sums_in_convolutions = true;   // false: steps of their own, where these have no floats
   bool ranges_in_expressions = true;  // false: steps of their own (fuse_expressions.h)
+  bool attention_as_one = true;       // false: a step for each operator (fuse_attention.h)
 };
 
 // Runs every pass. Prints the graph to stderr after the one named `dump_after`. Stops when a pass

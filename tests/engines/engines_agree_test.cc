@@ -116,8 +116,8 @@ struct Programs {
   std::vector<BatchEntry> entries;
 };
 
-void expect_compiled_agrees(const Programs& all, const IsaTraits& isa,
-                            const std::vector<std::string>& flags) {
+void expect_programs_agree(const Programs& all, const IsaTraits& isa,
+                           const std::vector<std::string>& flags) {
   ASSERT_TRUE(all.all_compiled());
   BatchOptions options;
   options.flags = flags;
@@ -136,7 +136,7 @@ TEST_P(GeneratedCode, ComputesWhatTheReferencesDo) {
   const std::string obstacle = why_not_here(isa);
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
   const Programs all(thinned(compiled_sample(), isa), isa);
-  expect_compiled_agrees(all, isa, {"-O1"});
+  expect_programs_agree(all, isa, {"-O1"});
   std::printf("%s: %zu networks compiled and compared\n", std::string(isa.name).c_str(),
               all.cases.size());
 }
@@ -147,7 +147,7 @@ TEST_P(GeneratedCode, GivesTheSameBitsWhateverTheFlags) {
   const std::string obstacle = why_not_here(isa);
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
   const Programs all(one_of_everything(), isa);
-  expect_compiled_agrees(all, isa, {"-O3", "-march=native", "-ffp-contract=fast"});
+  expect_programs_agree(all, isa, {"-O3", "-march=native", "-ffp-contract=fast"});
 }
 
 TEST_P(GeneratedCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {

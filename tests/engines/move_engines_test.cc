@@ -16,7 +16,10 @@ namespace etch {
 namespace {
 
 TEST(Moves, NativelyAlone) { expect_native_agrees(move_cases(120)); }
-TEST(Moves, NativelyInSelection) { expect_native_agrees(select_cases(120)); }
+TEST(Moves, NativelyInSelection) {
+  expect_native_agrees(select_cases(120));
+  expect_native_agrees(wide_selections());
+}
 TEST(Moves, NativelyInResize) { expect_native_agrees(resize_cases(300)); }
 TEST(Moves, NativelyBetweenConvolutions) { expect_native_agrees(networks_that_move(150)); }
 
@@ -29,6 +32,7 @@ class CompiledMoves : public testing::TestWithParam<const char*> {};
 TEST_P(CompiledMoves, AgreeWithTheReferences) {
   std::vector<Case> all = move_cases(6);
   add_cases(all, select_cases(6));
+  add_cases(all, wide_selections());
   add_cases(all, resize_cases(24));
   add_cases(all, networks_that_move(6));
   expect_compiled_agrees(all, GetParam());

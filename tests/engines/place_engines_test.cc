@@ -56,6 +56,32 @@ int steps_of_kind(const ModelBuilder& model, const char* kind) {
       program->steps, [&](const auto& step) { return std::string(step->kind) == kind; }));
 }
 
+// A sum whose shape changes twice, and which another operator reads if so asked.
+std::string written_outputs(DType type, bool read_before, bool read_after) {
+  ModelBuilder model(18);
+  model.input("x", type, {2, 3, 4}).input("z", type, {2, 3, 4});
+  model.initializer("flat", Tensor::of<std::int64_t>({2}, {6, -1}));
+  model.initializer("row", Tensor::of<std::int64_t>({1}, {-1}));
+  model.node("Add", {"x", "z"}, {"s"}).node("Reshape", {"s", "flat"}, {"f"});
+  model.node("Reshape", {"f", "row"}, {"y"}).output("y");
+  if (read_before) model.node("Mul", {"s", "x"}, {"p"}).output("p");
+  if (read_after) model.node("Mul", {"y", "y"}, {"q"}).output("q");
+  const auto program = compiled({"sum", model.bytes(), {}}, "avx512_vnni");
+  EXPECT_NE(program, nullptr);
+  std::string out;
+  for (const auto& step : program->steps) out += cat(out.empty() ? "" : " ", step->kind);
+  return out;
+}
+
+TEST(Places, ResultsBehindANewShapeAreComputedWhereTheCallerWantsThem) {
+  EXPECT_EQ(written_outputs(DType::kF32, false, false), "arithmetic");
+  EXPECT_EQ(written_outputs(DType::kF32, false, true), "arithmetic arithmetic");
+  EXPECT_EQ(written_outputs(DType::kF32, true, false), "arithmetic arithmetic output");
+  EXPECT_EQ(written_outputs(DType::kS64, false, false), "arithmetic");
+  // What steps read has to be aligned for vectors of integers.
+  EXPECT_EQ(written_outputs(DType::kS64, false, true), "arithmetic arithmetic output");
+}
+
 TEST(Places, BytesThatATransposeMovedAreLookedUpWhereTheyAre) {
   ModelBuilder model;
   model.opset("com.microsoft", 1).input("x", DType::kU8, {1, 4, 6, 5});

@@ -33,6 +33,10 @@ Tensor small_tensor(Dice& dice, DType type, Shape shape) {
     const std::int64_t value = dice.between(-3, 3);
     if (type == DType::kF32) {
       out.as<float>()[at] = static_cast<float>(value) * 0.5F;
+    } else if (type == DType::kU32) {
+      out.as<std::uint32_t>()[at] = static_cast<std::uint32_t>(value);
+    } else if (type == DType::kU64) {
+      out.as<std::uint64_t>()[at] = static_cast<std::uint64_t>(value);
     } else if (type == DType::kS32) {
       out.as<std::int32_t>()[at] = static_cast<std::int32_t>(value);
     } else if (type == DType::kS64) {
@@ -313,6 +317,30 @@ std::vector<Case> select_cases(int count) {
     out.push_back(boxes_case(index, dice));
     out.push_back(roi_case(index, dice));
     out.push_back(bits_case(index, dice));
+  }
+  return out;
+}
+
+std::vector<Case> wide_selections() {
+  std::vector<Case> out;
+  int index = 1000;
+  for (const DType type : {DType::kF32, DType::kS32, DType::kS64, DType::kU32, DType::kU64}) {
+    for (const std::int64_t columns : {16, 37, 200}) {
+      for (const int single : {0, 1, 2}) {  // the operand that is one element
+        Dice dice(static_cast<std::uint64_t>(index));
+        const Shape shape{2, columns}, one{1};
+        OneNodeModel where(dice, 18);
+        where.input(small_tensor(dice, DType::kBool, shape), 0);
+        where.input(small_tensor(dice, type, single == 1 ? one : shape), 0);
+        where.input(small_tensor(dice, type, single == 2 ? one : shape), 0);
+        out.push_back(where.finish("Where", index));
+        const auto op = dice.pick<std::string>({"Equal", "Less", "Greater", "GreaterOrEqual"});
+        OneNodeModel compare(dice, 18);
+        compare.input(small_tensor(dice, type, single == 1 ? one : shape), 0);
+        compare.input(small_tensor(dice, type, single == 2 ? one : shape), 0);
+        out.push_back(compare.finish(op, index++));
+      }
+    }
   }
   return out;
 }

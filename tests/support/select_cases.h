@@ -12,4 +12,8 @@ namespace etch {
 
 std::vector<Case> select_cases(int count);  // `count` of each operator
 
+// Where and comparisons of rows of several vectors, whole ones and with a rest, of every type that
+// has vectors of its own; either operand may be one element.
+std::vector<Case> wide_selections();
+
 }  // namespace etch

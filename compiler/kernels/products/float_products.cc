@@ -71,16 +71,15 @@ View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::Pac
   return packed;
 }
 
-namespace {
-
-// Input `i` of `node` in panels, as an argument of a step.
 Input packed_weights(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape,
-                     StepArguments& arguments) {
-  if (!lowering.is_constant(node, i) && is_in_panels(shape)) return arguments.parameter(i, "w");
+                     StepArguments& arguments, const char* name, const char* constant_name) {
+  if (!lowering.is_constant(node, i) && is_in_panels(shape)) return arguments.parameter(i, name);
   if (!lowering.is_constant(node, i))
-    return arguments.memory(pack_at_run_time(lowering, node, i, shape), "w");
-  return arguments.data(in_panels(lowering.constant(node, i), shape), "weights", kPanels);
+    return arguments.memory(pack_at_run_time(lowering, node, i, shape), name);
+  return arguments.data(in_panels(lowering.constant(node, i), shape), constant_name, kPanels);
 }
+
+namespace {
 
 bool has_input(const Node& node, std::size_t i) {
   return i < node.inputs.size() && node.inputs[i] != kNoValue;

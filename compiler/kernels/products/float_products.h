@@ -4,6 +4,7 @@
 
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/lower/arguments.h"
 #include "compiler/lower/lowering.h"
 #include "runtime/etch_float_products.h"
 
@@ -11,6 +12,11 @@ namespace etch {
 
 // A step that packs input `i`, dense and row-major, into panels at run time; their memory.
 View pack_at_run_time(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape);
+
+// Input `i` of `node` in panels, as an argument of a step.
+Input packed_weights(Lowering& lowering, const Node& node, int i, const rt::PackShape& shape,
+                     StepArguments& arguments, const char* name = "w",
+                     const char* constant_name = "weights");
 
 // Inputs x, w and, where there is one, a bias [M].
 enum class AfterConv { kNothing, kRelu };

@@ -59,6 +59,14 @@ bool parameters_fit(const Graph& graph, const Node& node, const QuantizationAxis
 }
 }  // namespace
 
+ExpressionOperand operand_of(ValueId id, std::map<ValueId, ExpressionOperand>& known,
+                             std::vector<ValueId>& inputs) {
+  if (id == kNoValue) return {};
+  if (const auto found = known.find(id); found != known.end()) return found->second;
+  inputs.push_back(id);
+  return known[id] = {ExpressionOperand::From::kInput, static_cast<int>(inputs.size()) - 1};
+}
+
 bool can_be_part(const Graph& graph, const Node& node, bool last) {
   if (node.outputs.size() != 1 || !is_pointwise(node) || node.domain == kNhwc) return false;
   const Value* const x = input_of(graph, node, 0);

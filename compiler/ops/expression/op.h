@@ -11,6 +11,8 @@
 //   shapes      each broadcasts to that of the output
 #pragma once
 
+#include <map>
+#include <span>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -30,6 +32,14 @@ struct ExpressionPart {
   std::vector<ExpressionOperand> inputs;
   Shape shape;  // of its result
 };
+
+// Where value `id` comes from: a part that is `known`, or an input, which is added where it is new.
+ExpressionOperand operand_of(ValueId id, std::map<ValueId, ExpressionOperand>& known,
+                             std::vector<ValueId>& inputs);
+
+// What every part gives by its own reference function, in their order.
+std::vector<Tensor> results_of(const std::vector<ExpressionPart>& parts,
+                               std::span<const Tensor* const> inputs);
 
 struct Expression {
   std::vector<ExpressionPart> parts;  // in topological order; the last makes the output

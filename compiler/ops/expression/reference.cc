@@ -5,9 +5,9 @@
 
 namespace etch {
 
-std::vector<Tensor> expression_reference(const Node& node, std::span<const Tensor* const> inputs) {
+std::vector<Tensor> results_of(const std::vector<ExpressionPart>& parts,
+                               std::span<const Tensor* const> inputs) {
   std::vector<Tensor> results;
-  const std::vector<ExpressionPart>& parts = params_of<Expression>(node).parts;
   results.reserve(parts.size());  // operands point into it
   for (const ExpressionPart& part : parts) {
     std::vector<const Tensor*> operands;
@@ -19,6 +19,11 @@ std::vector<Tensor> expression_reference(const Node& node, std::span<const Tenso
     }
     results.push_back(part.node.op->reference(part.node, operands).at(0));
   }
+  return results;
+}
+
+std::vector<Tensor> expression_reference(const Node& node, std::span<const Tensor* const> inputs) {
+  const std::vector<Tensor> results = results_of(params_of<Expression>(node).parts, inputs);
   std::vector<Tensor> outputs{results.back()};
   if (node.outputs.size() > 1) {
     const Tensor* const y = &results.back();

@@ -238,6 +238,13 @@ std::vector<std::int64_t> batch_steps(const Shape& own, const std::vector<std::i
   return out;
 }
 
+// The matrices of the right operand of `g`, dense and one after the other, along the batch.
+std::vector<std::int64_t> steps_of_right(const MatMulGeometry& g) {
+  std::vector<std::int64_t> steps = broadcast_view(g.b_batch, g.batch).strides;
+  for (std::int64_t& each : steps) each *= g.depth * g.cols;
+  return steps;
+}
+
 struct Batches {
   std::vector<RowAxis> axes;
   std::int64_t rows = 1;  // of a product that takes in the innermost axes
@@ -281,12 +288,48 @@ FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, Right
                                    const View& y) {
   FloatProductPlan plan = least_plan();
   MatrixSteps steps = matrix_steps(a, b, y);
-  std::vector<std::int64_t> b_steps = broadcast_view(g.b_batch, g.batch).strides;
-  for (std::int64_t& each : b_steps) each *= g.depth * g.cols;
+  const std::vector<std::int64_t> b_steps = steps_of_right(g);
   const auto a_batch = batch_steps(a.shape, steps_of(a), g.batch.size());
   const Batches batches = batches_of(g, {a_batch, b_steps, steps.y_batch}, steps);
   plan.matrices.axes = batches.axes;
   set_matrices(plan, batches.rows, g.depth, g.cols, steps);
+  return plan;
+}
+
+namespace {
+
+rt::FloatConvShape shape_of_row(const MatMulGeometry& g, const MatrixSteps& steps) {
+  FloatProductPlan plan = least_plan();
+  set_matrices(plan, 1, g.depth, g.cols, steps);
+  return plan.shape;
+}
+
+// Rows whose scores leave a second-level cache room for keys and values.
+int rows_of_block(const MatMulGeometry& scores) {
+  constexpr std::int64_t kBest = std::int64_t{192} << 10, kTile = 6;
+  const std::int64_t rows = kBest / 4 / scores.cols / kTile * kTile;
+  return static_cast<int>(std::min(scores.rows, std::max(rows, kTile)));
+}
+
+}  // namespace
+
+AttentionPlan plan_attention(const MatMulGeometry& scores, const MatMulGeometry& mixed,
+                             const View& queries, const View& y) {
+  AttentionPlan plan;
+  const std::vector<std::int64_t> x_steps = steps_of(queries), y_steps = steps_of(y);
+  const std::size_t x_rank = x_steps.size(), y_rank = y_steps.size();
+  plan.scores =
+      shape_of_row(scores, {x_steps[x_rank - 2], x_steps[x_rank - 1], scores.cols, 1, {}});
+  plan.mixed = shape_of_row(mixed, {scores.cols, 1, y_steps[y_rank - 2], y_steps[y_rank - 1], {}});
+  plan.rows = static_cast<int>(scores.rows);
+  plan.block = rows_of_block(scores);
+  const auto x_batch = batch_steps(queries.shape, x_steps, scores.batch.size());
+  const auto keys = steps_of_right(scores), values = steps_of_right(mixed);
+  for (std::size_t d = 0; d < scores.batch.size(); ++d) {
+    if (scores.batch[d] == 1) continue;
+    plan.matrices.axes.push_back(
+        {static_cast<int>(scores.batch[d]), {x_batch[d], keys[d], values[d], y_steps[d]}});
+  }
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/ir/geometry/matrix_product.h"
 #include "compiler/program/view.h"
+#include "templates/kernels/products/attention.h"
 #include "templates/kernels/products/float_products.h"
 
 namespace etch {
@@ -47,5 +48,10 @@ FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, Right
 // Of such a product with one column: vectors of rows, if there are enough.
 void take_rows_as_lanes(FloatProductPlan& plan, int lanes);
 FloatProductPlan plan_float_gemm(const GemmGeometry& g, const View& a, const View& y);
+
+// Attention with scores of `scores`, whose product with the values is `mixed`: shapes, steps and
+// loops over matrices; what the scores are made of are views of the model's order.
+AttentionPlan plan_attention(const MatMulGeometry& scores, const MatMulGeometry& mixed,
+                             const View& queries, const View& y);
 
 }  // namespace etch
