@@ -298,9 +298,12 @@ void refuse_with_sizes(const CompileOptions& options, const IsaTraits& isa, bool
   refuse(has_states, "a state between inferences");
   refuse(options.arena_limit || options.flash_limit, "a limit of arena or flash");
   if (range.count() > kMostSizes) {
-    sink.error(DiagKind::kLimit, {},
-               cat("--dim asks for ", range.count(), " sizes of '", printable(range.symbol),
-                   "', each of which is compiled; at most ", kMostSizes, " are possible"));
+    sink.error(
+        DiagKind::kLimit, {},
+        cat("--dim asks for ", range.count(), " sizes of '", symbol,
+            "', each of which is compiled, so compiling takes as long as all of them; at most ",
+            kMostSizes, " are possible, as --dim '", range.most - kMostSizes + 1, "<=", symbol,
+            "<=", range.most, "'; --dim ", symbol, "=N makes code for one"));
   }
 }
 

@@ -1,4 +1,5 @@
-// Sums, rescaling and pooling of 16-bit values, requantized to 16 bits with integers alone:
+// Sums, products, rescaling and pooling of 16-bit values, requantized to 16 bits with integers
+// alone:
 //   y = limits of rne(v) + zero,   v the exact real number that the operators mean; ties to even.
 // v = (a * part_a + b * part_b) / unit with integers. A product in 64 bits gives an integer q that
 // is less than 3/4 away from v, and what is left, a * part_a + b * part_b - q * unit, decides
@@ -157,6 +158,88 @@ static inline void rescale_words(const WordSum<Rest>& s, const T* x, ptrdiff_t s
   const T* const none = nullptr;
   ptrdiff_t i = step == 1 ? sum_vectors(s, x, none, y, n) : 0;
   for (; i < n; ++i) y[i] = word_sum<T>(s, x[i * step] - s.a.zero, 0);
+}
+
+// ---- products of elements ----
+
+// (a - a_zero) * (b - b_zero) counts in units of (high * 2^31 + low) / 2^(shift + 31) of y; high
+// and low have 29 and 31 bits, shift is in [1, 61].
+struct WordProduct {
+  int32_t a_zero, b_zero;
+  uint32_t high, low;
+  int32_t shift;
+  WordLimits y;
+};
+// What is beyond every limit; products are cut off there.
+constexpr int32_t kBeyondWords = 1 << 17;
+
+// Signs are put aside: ties are the same for both, and the product of two words has 32 bits.
+template <class T>
+ETCH_INLINE T word_product(const WordProduct& s, int32_t a, int32_t b) {
+  const bool negative = (a < 0) != (b < 0);
+  const uint32_t product =
+      static_cast<uint32_t>(a < 0 ? -a : a) * static_cast<uint32_t>(b < 0 ? -b : b);
+  const uint64_t part = uint64_t{product} * s.low;
+  const uint64_t sticky = (part & 0x7fffffff) != 0 ? 1 : 0;  // there is a rest
+  const uint64_t whole = (uint64_t{product} * s.high + (part >> 31)) * 2 + sticky;
+  const int32_t shift = s.shift + 1;
+  const uint64_t below_half = (uint64_t{1} << (shift - 1)) - 1;
+  const uint64_t nearest = (whole + below_half + ((whole >> shift) & 1)) >> shift;
+  const int32_t q = nearest < kBeyondWords ? static_cast<int32_t>(nearest) : kBeyondWords;
+  return limited_word<T>(negative ? -q : q, s.y);
+}
+
+#if defined(ETCH_WIDE_WORDS)
+// word_product() of as many neighbours as fill vectors; returns how many.
+template <class T>
+ETCH_INLINE ptrdiff_t product_vectors(const WordProduct& s, const T* a, ptrdiff_t a_step,
+                                      const T* b, ptrdiff_t b_step, T* y, ptrdiff_t n) {
+  typedef T Loaded __attribute__((vector_size(sizeof(T) * kWideLanes)));
+  const WideVector none = {};
+  const auto wide = [&](const T* p, ptrdiff_t step, int32_t zero) {
+    if (step == 0) return none + (*p - zero);
+    Loaded v;
+    ETCH_MEMCPY(&v, p, sizeof v);
+    return __builtin_convertvector(v, WideVector) - zero;
+  };
+  const int32_t shift = s.shift + 1;
+  const WideVector high = none + s.high, low = none + s.low;
+  const WideVector below_half = none + ((int64_t{1} << (shift - 1)) - 1);
+  const WideVector least = none + s.y.low, most = none + s.y.high, beyond = none + kBeyondWords;
+  const ptrdiff_t vectors = n - n % kWideLanes;
+  for (ptrdiff_t i = 0; i < vectors; i += kWideLanes) {
+    const WideVector product = wide_product(wide(a + i * a_step, a_step, s.a_zero),
+                                            wide(b + i * b_step, b_step, s.b_zero));
+    const WideVector sign = product < 0;
+    const WideVector magnitude = (product ^ sign) - sign;
+    const WideVector part = wide_unsigned_product(magnitude, low);
+    const WideVector sticky = (part & 0x7fffffff) != 0;  // -1: there is a rest
+    const auto upper = reinterpret_cast<UnsignedWide>(part) >> 31;
+    const WideVector whole =
+        (wide_unsigned_product(magnitude, high) + reinterpret_cast<WideVector>(upper)) * 2 - sticky;
+    const WideVector last =
+        reinterpret_cast<WideVector>(reinterpret_cast<UnsignedWide>(whole) >> shift) & 1;
+    const WideVector nearest = reinterpret_cast<WideVector>(
+        reinterpret_cast<UnsignedWide>(whole + below_half + last) >> shift);
+    const WideVector cut = nearest < beyond ? nearest : beyond;
+    const WideVector q = (cut ^ sign) - sign + s.y.zero;
+    const WideVector above = q > least ? q : least;
+    const Loaded result = __builtin_convertvector(above < most ? above : most, Loaded);
+    ETCH_MEMCPY(y + i, &result, sizeof result);
+  }
+  return vectors;
+}
+#endif
+
+// y[i] = a[i * a_step] * b[i * b_step].
+template <class T>
+static inline void multiply_words(const WordProduct& s, const T* a, ptrdiff_t a_step, const T* b,
+                                  ptrdiff_t b_step, T* y, ptrdiff_t n) {
+  ptrdiff_t i = 0;
+#if defined(ETCH_WIDE_WORDS)
+  if (a_step <= 1 && b_step <= 1) i = product_vectors(s, a, a_step, b, b_step, y, n);
+#endif
+  for (; i < n; ++i) y[i] = word_product<T>(s, a[i * a_step] - s.a_zero, b[i * b_step] - s.b_zero);
 }
 
 // ---- pooling ----

@@ -233,6 +233,21 @@ ETCH_INLINE WideVector wide_product(WideVector a, WideVector b) {
 #endif
 }
 
+// The same of unsigned halves, for results below 2^63.
+typedef uint64_t UnsignedWide __attribute__((vector_size(8 * kWideLanes)));
+ETCH_INLINE WideVector wide_unsigned_product(WideVector a, WideVector b) {
+#if defined(__AVX512BW__)
+  return reinterpret_cast<WideVector>(
+      _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<WideVector>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#else
+  return reinterpret_cast<WideVector>(
+      _mm_mul_epu32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#endif
+}
+
 // scaled_word() and limited_word() of neighbouring columns of `pixels` rows of `count` sums.
 template <class T>
 static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t count,

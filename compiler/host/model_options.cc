@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
@@ -95,7 +94,7 @@ std::optional<float> parse_float(std::string_view text) {
   float value = 0;
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
   return value;
 }
 
@@ -141,7 +140,7 @@ std::optional<Tensor> parse_numbers(std::string_view text) {
     double value = 0;
     const char* const end = each.data() + each.size();
     const auto result = std::from_chars(each.data(), end, value);
-    if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
+    if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
     numbers.push_back(value);
     if (each.size() == text.size()) break;
     text.remove_prefix(each.size() + 1);

@@ -46,6 +46,21 @@ Declaration read_declaration(const onnx::ValueInfoProto& proto) {
   return out;
 }
 
+std::optional<DType> read_input_type(const onnx::ValueInfoProto& input, const std::string& location,
+                                     Sink& sink) {
+  const auto fail = [&](std::string what) {
+    sink.error(DiagKind::kType, location, std::move(what));
+    return std::nullopt;
+  };
+  if (!input.has_type() || input.type().value_case() == onnx::TypeProto::VALUE_NOT_SET)
+    return fail("has no type");
+  if (!input.type().has_tensor_type()) return fail("is not a tensor");
+  const int type = input.type().tensor_type().elem_type();
+  const std::optional<DType> dtype = dtype_from_onnx(type);
+  if (!dtype) return fail(cat("element type ", onnx_type_text(type), " is not supported"));
+  return dtype;
+}
+
 void declare(const Declaration& declared, const std::string& location, Value& value, Sink& sink) {
   if (!value.dtype.has_value()) {
     value.dtype = declared.dtype;
@@ -109,16 +124,9 @@ std::optional<Declaration> InputShapes::read(const onnx::ValueInfoProto& input, 
     sink_.error(kind, location, std::move(what));
     return std::nullopt;
   };
-  if (!input.has_type() || input.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) {
-    return fail(DiagKind::kType, "has no type");
-  }
-  if (!input.type().has_tensor_type()) return fail(DiagKind::kType, "is not a tensor");
+  const std::optional<DType> dtype = read_input_type(input, location, sink_);
+  if (!dtype) return std::nullopt;
   const auto& tensor = input.type().tensor_type();
-  const std::optional<DType> dtype = dtype_from_onnx(tensor.elem_type());
-  if (!dtype) {
-    return fail(DiagKind::kType,
-                cat("element type ", onnx_type_text(tensor.elem_type()), " is not supported"));
-  }
   const auto option = options_.input_shapes.find(input.name());
   const bool has_option = option != options_.input_shapes.end();
   if (has_option) used_input_shapes_.insert(input.name());

@@ -25,6 +25,11 @@ struct Declaration {
 // nothing: the operator that makes the value has the last word.
 Declaration read_declaration(const onnx::ValueInfoProto& proto);
 
+// The element type of a graph input; null and E-TYPE at `location` for anything but a plain tensor
+// of a type we know.
+std::optional<DType> read_input_type(const onnx::ValueInfoProto& input, const std::string& location,
+                                     Sink& sink);
+
 // Copies `declared` into `value` where nothing is known yet; where both know something, they must
 // agree, else E-TYPE or E-SHAPE at `location`.
 void declare(const Declaration& declared, const std::string& location, Value& value, Sink& sink);

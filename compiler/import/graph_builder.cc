@@ -158,7 +158,9 @@ void GraphBuilder::add_state(const onnx::ValueInfoProto& input, const std::strin
 void GraphBuilder::add_known_input(const onnx::ValueInfoProto& input, const Tensor& tensor,
                                    const std::string& location) {
   const Declaration declared = read_declaration(input);
-  const auto value = known_input(tensor, declared, options_.limits, location, sink_);
+  const auto value = read_input_type(input, location, sink_)
+                         ? known_input(tensor, declared, options_.limits, location, sink_)
+                         : std::nullopt;
   const ValueId id = graph_.add_constant(value.value_or(tensor), input.name());
   scope_.ids[input.name()] = id;
   if (value) declare(declared, location, graph_.value(id), sink_);

@@ -318,6 +318,20 @@ TEST(ImportInput, SizesAreNotNegativeAndBounded) {
   EXPECT_EQ(errors(scalar.input("x", DType::kF32, {}).output("x")), "");
 }
 
+TEST(ImportInput, OfATypeThatThereIsNotIsNoConstantEither) {
+  ModelBuilder text = relu_model();
+  constexpr int kString = 8, kComplex = 14;
+  auto* const type = text.graph().mutable_input(0)->mutable_type()->mutable_tensor_type();
+  ImportOptions options;
+  options.constants = {{"x", Tensor::of<double>({}, {3})}};
+  type->set_elem_type(kString);
+  EXPECT_EQ(errors(text, options),
+            "model: error[E-TYPE]: input 'x': element type string (8) is not supported\n");
+  type->set_elem_type(kComplex);
+  EXPECT_EQ(errors(text, options),
+            "model: error[E-TYPE]: input 'x': element type complex64 (14) is not supported\n");
+}
+
 TEST(ImportInput, NeedsATensorTypeAndAShape) {
   ModelBuilder untyped = relu_model();
   untyped.graph().mutable_input(0)->clear_type();

@@ -48,6 +48,11 @@ TEST(KnownInput, HasNumbersOfThatTypeOnly) {
   for (const auto& [number, type] : given)
     EXPECT_NE(errors({number}, type, {}).find(kNone), std::string::npos) << name_of(type);
   EXPECT_TRUE(known({std::numeric_limits<float>::max()}, DType::kF32, {}));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(known({-kInfinity}, DType::kF32, {1}),
+            f32({1}, {-std::numeric_limits<float>::infinity()}));
+  for (const double number : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_NE(errors({number}, DType::kS64, {}).find(kNone), std::string::npos) << number;
   EXPECT_NE(errors({1}, DType::kF16, {}).find("takes a file for float16"), std::string::npos);
 }
 

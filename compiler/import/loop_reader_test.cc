@@ -79,6 +79,27 @@ TEST(Loop, LooksAtAConditionOfRunTimeBeforeEachTrip) {
   EXPECT_TRUE(params_of<RegionEnd>(graph->nodes.back()).conditional);
 }
 
+TEST(Loop, IsBoundedByAPartOfItsCondition) {
+  ModelBuilder model = stopping_loop(INT64_MAX);
+  auto& body = body_of(model);
+  body.mutable_node(1)->set_output(0, "small");
+  fill_proto(s64({}, {5}), *body.add_initializer());
+  body.mutable_initializer(1)->set_name("five");
+  for (const auto& [type, left, right, result] : std::vector<std::array<const char*, 4>>{
+           {"Less", "trip", "five", "few"}, {"And", "few", "small", "goes_on"}}) {
+    auto& node = *body.add_node();
+    node.set_op_type(type);
+    for (const char* name : {left, right}) node.add_input(name);
+    node.add_output(result);
+  }
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const auto& end = params_of<RegionEnd>(graph->nodes.back());
+  EXPECT_TRUE(end.conditional);
+  EXPECT_EQ(end.trips, 6);  // the condition comes after the trip
+}
+
 TEST(Loop, HasALimitOfTrips) {
   EXPECT_EQ(errors(adding_loop(std::int64_t{1} << 40)),
             "model: error[E-LIMIT]: node #0 (Loop): makes up to 1099511627776 trips, at most "

@@ -16,6 +16,7 @@
 #include "compiler/passes/pool_means.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_faults.h"
+#include "compiler/passes/rescale_joins.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/passes/retype_pairs.h"
 
@@ -290,6 +291,7 @@ void fold_qdq(Graph& graph, Sink& sink, QdqGroups groups) {
     changed = changed | quantize_earlier(graph);
     changed = changed | remove_implied_clips(graph);
     changed = changed | cancel_pairs(graph);
+    rescale_joins(graph);
     changed = changed | fuse_groups(graph, sink, groups);
     fold_constants(graph, FoldDequantize::kNo);
   }

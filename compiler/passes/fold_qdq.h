@@ -11,6 +11,7 @@
 //     QuantizeLinear moves before those that keep the number of elements
 //   - Relu and Clip that the quantized range implies vanish
 //   - Q(DQ(x)) with equal parameters is x
+//   - tensors of 16 bits that are joined get one scale (rescale_joins.h)
 //   - the groups of fuse_qdq.h become integer operators
 // No value that is a graph output changes its meaning. Warns (E-QUANT) about biases whose scale is
 // not the product of the input's and the weights' scale.

@@ -208,7 +208,7 @@ constexpr FusionRule kFusionRules[] = {
     {"Gemm", fuse_gemm, fuse_gemm16, LimitRule::kTakenOfWords},
     {"MatMul", fuse_matmul, fuse_matmul16, LimitRule::kTakenOfWords},
     {"Add", fuse_binary, fuse_add16, LimitRule::kTakenOfWords},
-    {"Mul", fuse_binary},
+    {"Mul", fuse_binary, fuse_mul16, LimitRule::kTakenOfWords},
     {"AveragePool", fuse_unary, fuse_pool16},
     {"GlobalAveragePool", fuse_unary, fuse_pool16},
     {"Softmax", fuse_unary},

@@ -79,6 +79,15 @@ std::optional<Node> matrix_product(Group& group, bool turned) {
   return node;
 }
 
+std::optional<Node> fuse_binary16(Group& group, std::string type) {
+  if (!one_word_type(group, 2)) return std::nullopt;
+  Node node = words_node(group, std::move(type));
+  append(group.graph, node, group.in(0));
+  append_output(group.graph, node, *group.output);
+  append(group.graph, node, group.in(1));
+  return node;
+}
+
 }  // namespace
 
 bool has_words(const Group& group) { return group.inputs[0] && group.in(0).is_word(); }
@@ -107,14 +116,9 @@ std::optional<Node> fuse_gemm16(Group& group) {
 
 std::optional<Node> fuse_matmul16(Group& group) { return matrix_product(group, false); }
 
-std::optional<Node> fuse_add16(Group& group) {
-  if (!one_word_type(group, 2)) return std::nullopt;
-  Node node = words_node(group, "QLinearSum16");
-  append(group.graph, node, group.in(0));
-  append_output(group.graph, node, *group.output);
-  append(group.graph, node, group.in(1));
-  return node;
-}
+std::optional<Node> fuse_add16(Group& group) { return fuse_binary16(group, "QLinearSum16"); }
+
+std::optional<Node> fuse_mul16(Group& group) { return fuse_binary16(group, "QLinearMul16"); }
 
 std::optional<Node> fuse_pool16(Group& group) {
   if (!one_word_type(group, 1)) return std::nullopt;

@@ -3,7 +3,7 @@
 // whose first input has 16 bits, or notes in group.fault why not; what else it needs, the operator
 // itself checks.
 //   Conv, ConvTranspose, Gemm, MatMul   QLinear...16 with constant 8-bit weights
-//   Add                                 QLinearSum16
+//   Add, Mul                            QLinearSum16, QLinearMul16
 //   AveragePool, GlobalAveragePool      QLinear...16
 //   Concat of equal parameters          the same, on integers
 //   Relu, Clip, or nothing at all       QLinearSum16 of one tensor
@@ -22,6 +22,7 @@ std::optional<Node> fuse_conv_transpose16(Group& group);
 std::optional<Node> fuse_gemm16(Group& group);
 std::optional<Node> fuse_matmul16(Group& group);
 std::optional<Node> fuse_add16(Group& group);
+std::optional<Node> fuse_mul16(Group& group);
 std::optional<Node> fuse_pool16(Group& group);
 std::optional<Node> fuse_concat16(Group& group);
 // Relu or Clip alone; nothing, and no reason, where x has other types.

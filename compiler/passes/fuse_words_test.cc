@@ -79,6 +79,9 @@ TEST(FuseWords, TransposedConvolutionsRepeatTheirScalesPerGroup) {
 TEST(FuseWords, SumsLimitsAndOtherScalesAreOneOperator) {
   Group sum;
   EXPECT_EQ(sum.node("Add", {sum.x, sum.input("z", {1, 4, 6}, 2, kZero)}), "QLinearSum16");
+  Group product;
+  EXPECT_EQ(product.node("Mul", {product.x, product.input("z", {1, 4, 1}, 2, kZero)}),
+            "QLinearMul16");
   Group limit;
   EXPECT_EQ(limit.node("Relu", {limit.x}), "QLinearSum16");
   Group rescaled;
@@ -94,14 +97,18 @@ TEST(FuseWords, MeansAreOneOperator) {
   EXPECT_EQ(whole.node("GlobalAveragePool", {whole.x}), "QLinearGlobalAveragePool16");
 }
 
-TEST(FuseWords, JoiningNeedsOneQuantization) {
+TEST(FuseWords, JoinedTensorsGetTheScaleOfTheResult) {
   Group same;
   const std::string z = same.input("z", {1, 4, 6}, 0.5F, kZero);
   EXPECT_EQ(same.node("Concat", {same.x, z}, {{"axis", std::int64_t{1}}}, kZero, 0.5F), "Concat");
   Group other;
   const std::string y = other.input("z", {1, 4, 6}, 0.25F, kZero);
-  EXPECT_EQ(other.node("Concat", {other.x, y}, {{"axis", std::int64_t{1}}}, kZero, 0.5F),
-            "16 bits of different scales or zero points");
+  EXPECT_EQ(other.node("Concat", {other.x, y}, {{"axis", std::int64_t{1}}}, kZero, 0.5F), "Concat");
+  Sink sink;
+  const auto graph = other.fold(sink);
+  ASSERT_TRUE(graph);
+  ASSERT_EQ(graph->nodes.size(), 2U);
+  EXPECT_EQ(graph->nodes[0].op_type, "QLinearSum16");
 }
 
 TEST(FuseWords, InputAndOutputHaveOneType) {

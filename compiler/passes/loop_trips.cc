@@ -94,6 +94,9 @@ bool LoopTrips::count(const Node& begin, Node& end, Count& out) {
       goes_on = kNoValue;
     }
   }
+  // A bound that the file states is enough.
+  if (!is_known(graph_, goes_on) && out.most == kUnbounded)
+    out.most = implied_trips(graph_, open_.back().begin, end, out.most).value_or(kUnbounded);
   if (is_known(graph_, goes_on) || out.most == 0) goes_on = kNoValue;  // nothing looks at it
   out.conditional = out.most > 0 && (!is_true(graph_, starts) || goes_on != kNoValue);
   return true;

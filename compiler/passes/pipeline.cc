@@ -15,6 +15,7 @@
 #include "compiler/passes/fuse_expressions.h"
 #include "compiler/passes/fuse_relu.h"
 #include "compiler/passes/fuse_table.h"
+#include "compiler/passes/fuse_word_table.h"
 #include "compiler/passes/hoist_relabel.h"
 #include "compiler/passes/order_regions.h"
 #include "compiler/passes/pack_weights.h"
@@ -69,6 +70,11 @@ const Pass kPasses[] = {
      }},
     // After constants are known in float, and while quantization is where fold_qdq left it.
     {"fuse_table", [](Graph& graph, Sink& sink, const PassOptions&) { fuse_table(graph, sink); }},
+    // For the same reasons; what fold_qdq made of 16 bits stays as it is.
+    {"fuse_word_table",
+     [](Graph& graph, Sink&, const PassOptions& options) {
+       if (options.qdq != QdqMode::kFloat) fuse_word_table(graph);
+     }},
     // After fold_qdq, which moves quantization towards the inputs.
     {"hoist_relabel",
      [](Graph& graph, Sink& sink, const PassOptions&) { hoist_relabel(graph, sink); }},

@@ -255,7 +255,9 @@ bool SizeMerger::check_kinship(const std::string& option, Sink& sink) const {
   if (groups_.size() > kMostGroups) {
     sink.error(DiagKind::kLimit, {},
                cat(option, ": the networks for these sizes have ", groups_.size(),
-                   " different lists of steps, at most ", kMostGroups, " are possible"));
+                   " different lists of steps, at most ", kMostGroups,
+                   " are possible; a lower bound, or a few sizes by --dim ",
+                   printable(range_.symbol), "=N, need fewer"));
   } else if (!depends_on_size(shapes(inputs_))) {
     sink.error(DiagKind::kShape, {}, cat(option, ": no input's size depends on it"));
   } else if (groups_.front()->positions.empty()) {

@@ -10,6 +10,7 @@
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
 #include "templates/external/word_sums.h"
+#include "templates/external/word_table.h"
 #include "templates/external/words.h"
 #include "tests/support/external_calls.h"
 
@@ -110,13 +111,18 @@ TEST(External, SumsAndPoolsOfWordsStayInsideTheirSpans) {
     const Bytes<const std::int16_t> words;
     const Bytes<std::int16_t> out;
     const rt::WordSum<std::uint32_t> sum{{3, 1 << 20, 2}, {0, 1 << 19, 1}, 2, 34, {0, -9, 9}};
+    const rt::WordProduct product{3, -2, 1u << 28, 5, 30, {0, -9, 9}};
     for (const std::int64_t n : {1, 7, 33}) {
       for (const std::int64_t step : {0, 1, 3}) {
         call_between_guards(SumWords<std::int16_t, std::uint32_t>{}, sum, words, step, words, 1,
                             out, n);
         call_between_guards(RescaleWords<std::int16_t, std::uint32_t>{}, sum, words, step, out, n);
+        call_between_guards(MultiplyWords<std::int16_t>{}, product, words, step, words, 1, out, n);
+        call_between_guards(MultiplyWords<std::int16_t>{}, product, words, 1, words, step, out, n);
       }
     }
+    for (const int bits : {4, 10})
+      call_between_guards(TableWords<std::int16_t>{}, bits, kInts, kBytes, words, words, out, 33);
     rt::PoolShape shape{};
     shape.batch = 2, shape.channels = 17;
     shape.x_image = 35 * 17, shape.x_channel = 1, shape.y_image = 20 * 17, shape.y_channel = 1;

@@ -35,6 +35,11 @@ std::string text_of(const WordSum<Rest>& s) {
       .append(listed(text_of(s.a), text_of(s.b), std::to_string(s.unit) + "u",
                      std::to_string(s.shift), text_of(s.y)));
 }
+inline std::string text_of(const WordProduct& p) {
+  return "rt::WordProduct" + listed(std::to_string(p.a_zero), std::to_string(p.b_zero),
+                                    std::to_string(p.high) + "u", std::to_string(p.low) + "u",
+                                    std::to_string(p.shift), text_of(p.y));
+}
 inline std::string text_of(const WordMean& m) {
   return "rt::WordMean" + listed(std::to_string(m.x_zero), std::to_string(m.least),
                                  std::to_string(m.counts), std::to_string(m.shift),
@@ -53,6 +58,19 @@ struct SumWords : RuntimeFunction {
     rt::sum_words(s, a, a_step, b, b_step, y, n);
   }
   auto spans(const rt::WordSum<Rest>&, const T* a, std::ptrdiff_t a_step, const T* b,
+             std::ptrdiff_t b_step, T* y, std::ptrdiff_t n) const {
+    return spans_of(span(a, {{n, a_step}}), span(b, {{n, b_step}}), span(y, {}, n));
+  }
+};
+
+template <class T>
+struct MultiplyWords : RuntimeFunction {
+  MultiplyWords() : RuntimeFunction("multiply_words", "etch_word_sums.h", FloatUse::kNone) {}
+  void operator()(const rt::WordProduct& s, const T* a, std::ptrdiff_t a_step, const T* b,
+                  std::ptrdiff_t b_step, T* y, std::ptrdiff_t n) const {
+    rt::multiply_words(s, a, a_step, b, b_step, y, n);
+  }
+  auto spans(const rt::WordProduct&, const T* a, std::ptrdiff_t a_step, const T* b,
              std::ptrdiff_t b_step, T* y, std::ptrdiff_t n) const {
     return spans_of(span(a, {{n, a_step}}), span(b, {{n, b_step}}), span(y, {}, n));
   }

@@ -70,6 +70,10 @@ TEST_F(ConstantInputs, AreNumbersOfTheDeclaredType) {
   EXPECT_EQ(check("3,2").exit_code, 0);
   EXPECT_NE(check("3,1.5").errors.find("--constant has a number that is no int64"),
             std::string::npos);
+  for (const char* const not_finite : {"nan", "-inf"}) {
+    EXPECT_NE(check(not_finite).errors.find("--constant has a number that is no int64"),
+              std::string::npos);
+  }
   EXPECT_NE(check("1,3,2").errors.find("--constant has 3 numbers for the shape [2]"),
             std::string::npos);
 }

@@ -2,6 +2,7 @@
 // stage and compiled code give the same bits on every instruction set.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -94,6 +95,39 @@ Case sum(int index, Dice& dice) {
   return words.node("QLinearSum16", attributes);
 }
 
+Case multiple(int index, Dice& dice) {
+  Words words(index, dice, "multiple");
+  const std::int64_t n = dice.between(1, 40);
+  words.input("a", dice.one_in(3) ? Shape{2, 1, 1} : Shape{2, 3, n});
+  words.quantization("a");
+  words.quantization("y");
+  words.input("b", dice.one_in(3) ? Shape{3, 1} : Shape{2, 3, n});
+  words.quantization("b");
+  Attributes attributes;
+  if (dice.one_in(3)) attributes["clamp_low"] = words.low() + 20000;
+  return words.node("QLinearMul16", attributes);
+}
+
+// Lines, steps and noise, so that segments of all kinds are there.
+Case table(int index, Dice& dice) {
+  Words words(index, dice, "table");
+  words.input("x", {2, 3, dice.between(1, 40)});
+  const std::int64_t slope = dice.between(-90, 90), noise = index % 5 == 0 ? 3 : 0;
+  Tensor results(words.type(), {65536});
+  for (std::int64_t i = 0; i < 65536; ++i) {
+    const std::int64_t line = 32768 + (i - 32768) * slope / 90 + dice.between(0, noise);
+    const std::int64_t step = i / 4096 % 7 == 3 ? (i * 7919) % 1000 : 0;
+    const std::int64_t word = words.low() + std::clamp<std::int64_t>(line + step, 0, 65535);
+    if (words.type() == DType::kU16) {
+      results.as<std::uint16_t>()[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(word);
+    } else {
+      results.as<std::int16_t>()[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(word);
+    }
+  }
+  words.initializer("table", results);
+  return words.node("Table16");
+}
+
 Case pool(int index, Dice& dice) {
   Words words(index, dice, "pool");
   const std::int64_t channels = dice.pick<std::int64_t>({1, 3, 17});
@@ -146,6 +180,8 @@ std::vector<Case> cases(int count) {
   for (int i = 0; i < count; ++i) {
     out.push_back(sum(i, dice));
     out.push_back(sum(i + 1, dice));
+    out.push_back(multiple(i, dice));
+    out.push_back(table(i, dice));
     out.push_back(pool(i, dice));
     out.push_back(product(i, dice));
   }

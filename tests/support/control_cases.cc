@@ -84,6 +84,38 @@ Case stopping_loop(int limit, bool starts) {
               {f32({6}, {1, 2, -3, 0.5F, 4, 1}), start});
 }
 
+// "while the largest is below `limit` and i < 5": nothing bounds the trips but the second part. As
+// And, or as TorchScript's exporter writes it.
+Case while_both(int limit, bool by_if) {
+  ModelBuilder model;
+  model.input("x", kF, {6})
+      .initializer("n", s64({}, {INT64_MAX}))
+      .initializer("zero", s64({}, {0}));
+  model.initializer("limit", f32({}, {static_cast<float>(limit)}));
+  model.node("ReduceMax", {"x"}, {"largest"}, {{"keepdims", std::int64_t{0}}});
+  model.node("Less", {"largest", "limit"}, {"start"});
+  ModelBuilder in = body();
+  in.input("h", kF, {6}).input("i", DType::kS64, {});
+  in.initializer("one", s64({}, {1})).initializer("five", s64({}, {5}));
+  in.node("Add", {"h", "x"}, {"h2"}).node("Add", {"i", "one"}, {"i2"});
+  in.node("ReduceMax", {"h2"}, {"most"}, {{"keepdims", std::int64_t{0}}});
+  in.node("Less", {"most", "limit"}, {"small"});
+  ModelBuilder both, otherwise;
+  if (by_if) {
+    both.node("Less", {"i2", "five"}, {"few"}).output("few");
+    otherwise.node("Identity", {"small"}, {"no"}).output("no");
+    in.node("If", {"small"}, {"go2"}).subgraph("then_branch", both);
+    in.subgraph("else_branch", otherwise);
+  } else {
+    in.node("Less", {"i2", "five"}, {"few"}).node("And", {"few", "small"}, {"go2"});
+  }
+  in.output("go2").output("h2").output("i2");
+  model.node("Loop", {"n", "start", "x", "zero"}, {"y", "trips"}).subgraph("body", in);
+  model.output("y").output("trips");
+  return made(cat("while the largest is below ", limit, by_if ? " by If" : ""), model,
+              {f32({6}, {1, 2, -3, 0.5F, 4, 1})});
+}
+
 // Three values that change places, one of them transposed: nothing may be overwritten too early.
 Case rotating_loop() {
   ModelBuilder model;
@@ -308,6 +340,9 @@ std::vector<Case> control_cases() {
   for (const bool by_condition : {false, true}) out.push_back(counted_cell(by_condition));
   for (const int limit : {-1, 9, 13, 1000}) out.push_back(stopping_loop(limit, true));
   out.push_back(stopping_loop(9, false));
+  for (const int limit : {1, 13, 1000}) {
+    for (const bool by_if : {false, true}) out.push_back(while_both(limit, by_if));
+  }
   out.push_back(rotating_loop());
   for (const int trips : {0, 3}) out.push_back(empty_values(trips));
   for (const bool first : {false, true}) out.push_back(empty_result(first));

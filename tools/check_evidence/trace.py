@@ -14,17 +14,18 @@ KEEPS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "C
 MOVES = NEUTRAL | {"Cast", "Constant", "Slice", "Concat", "Split", "Shape", "Gather", "Expand"}
 ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "PRelu", "Cast",
                "LeakyRelu", "Exp", "Sqrt", "Neg", "Abs", "Pow", "Erf", "BatchNormalization", "Max", "Min", "Floor",
-               "QuantizeLinear", "DequantizeLinear", "Softplus", "Elu", "Reciprocal", "Where", "Equal", "Less", "Greater"}
+               "QuantizeLinear", "DequantizeLinear", "Softplus", "Softsign", "Elu", "Celu", "Selu", "Gelu", "Mish", "Round",
+               "Reciprocal", "Where", "Equal", "Less", "Greater"}
 KEPT = {"Conv", "QLinearConv", "ConvInteger", "Gemm", "QGemm", "MatMul", "QLinearMatMul", "MatMulInteger", "MaxPool",
         "AveragePool", "QuantizeLinear", "DequantizeLinear", "Relu", "Concat", "Add", "Mul", "QLinearAdd"}
 EDGES, LIMITS = {"QuantizeLinear", "DequantizeLinear"}, {"Relu", "Clip"}
-JOINED = {"Table", "Expression"}  # of elementwise nodes
+JOINED = {"Table", "Table16", "Expression"}  # of elementwise nodes
 JUDGED = {"step", "read by no output", "constant, recomputed", "moves no value"}
 REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd", "QLinearConv16"),
             "BatchNormalization": ("Conv", "ConvRelu"), "DynamicQuantizeLinear": ("QuantizeLinear",),
             **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16")),
             **dict.fromkeys(("Relu", "QuantizeLinear"), ("QLinearSum16",)), "Add": ("QLinearAdd", "QLinearSum16"),
-            "Mul": ("QLinearMul",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
+            "Mul": ("QLinearMul", "QLinearMul16"), "Concat": ("QLinearSum16",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
 
 
 def digest(data):

@@ -15,6 +15,7 @@
 namespace etch {
 
 ETCH_INSTANTIATE_STEP(WordSumStep);
+ETCH_INSTANTIATE_STEP(WordMulStep);
 ETCH_INSTANTIATE_STEP(WordPoolStep);
 
 namespace {
@@ -40,12 +41,19 @@ ArithmeticCertificate certificate_of(const PoolGeometry& geometry, const WordPoo
                              mean.shift,         mean.least,  factors,   result_of(mean.y)};
 }
 
+// The order in memory of an operand that is not constant and has all axes of the result.
+Order order_of_result(const Input& first, const Input& second, const Shape& shape) {
+  const auto rank = static_cast<int>(shape.size());
+  const View& like =
+      first.argument.operand >= 0 && first.view.rank() == rank ? first.view : second.view;
+  return like.rank() == rank ? order_like(like) : row_major(rank);
+}
+
 }  // namespace
 
 void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPlan plan) {
   if (refuse_empty(lowering, node)) return;
   const Shape& shape = *lowering.value(node.outputs[0]).shape;
-  const auto rank = static_cast<int>(shape.size());
   auto step = std::make_unique<WordSumStep>();
   plan.two = b >= 0;
   step->kind = plan.two ? "add" : "rescale";
@@ -55,10 +63,7 @@ void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPla
   StepArguments arguments(lowering, node, *step);
   const Input first = arguments.input(a, "a");
   const Input second = plan.two ? arguments.input(b, "b") : first;
-  const View& like =
-      first.argument.operand >= 0 && first.view.rank() == rank ? first.view : second.view;
-  const View y =
-      lowering.new_output(node, 0, like.rank() == rank ? order_like(like) : row_major(rank));
+  const View y = lowering.new_output(node, 0, order_of_result(first, second, shape));
   plan.is_unsigned = y.dtype == DType::kU16;
   plan.a = first.argument;
   plan.b = second.argument;
@@ -70,6 +75,26 @@ void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPla
   const Step& made = *step;
   arguments.add(std::move(step));
   certify(made, [&] { return certificate; });
+}
+
+void add_word_mul(Lowering& lowering, const Node& node, int a, int b, WordMulPlan plan) {
+  if (refuse_empty(lowering, node)) return;
+  const Shape& shape = *lowering.value(node.outputs[0]).shape;
+  auto step = std::make_unique<WordMulStep>();
+  step->kind = "multiply";
+  step->summary =
+      cat("product of two tensors of 16 bits, ", counted(element_count(shape), "element"));
+  step->facts.emplace_back("equal to the real numbers that the operators mean");
+  StepArguments arguments(lowering, node, *step);
+  const Input first = arguments.input(a, "a"), second = arguments.input(b, "b");
+  const View y = lowering.new_output(node, 0, order_of_result(first, second, shape));
+  plan.is_unsigned = y.dtype == DType::kU16;
+  plan.a = first.argument;
+  plan.b = second.argument;
+  plan.y = arguments.output("y", y);
+  plan.rows = make_rows(shape, {first.steps(shape), second.steps(shape), steps_of(y)});
+  step->plan = std::move(plan);
+  arguments.add(std::move(step));
 }
 
 namespace {

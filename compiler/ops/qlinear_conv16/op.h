@@ -51,7 +51,7 @@ struct QLinearConv16 {
 std::optional<std::int64_t> part_of_sums(ResolveContext& context, const QLinearConv16& conv);
 
 // rne(sum * factor / 2^exponent + added / 2^shift) from the quotient and the rest, which is
-// compared with one half. |sum| <= 2^31.
+// compared with one half. |sum| < 2^32.
 std::int64_t scaled_sum(std::int64_t sum, const WideScale& scale, std::int32_t added);
 
 std::vector<Tensor> reference_qlinear_conv16(const Node& node,

@@ -1,4 +1,5 @@
-// The kernels of sums, rescaling and pooling of 16-bit values: calls of runtime/etch_word_sums.h.
+// The kernels of sums, products, rescaling and pooling of 16-bit values: calls of
+// runtime/etch_word_sums.h.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,35 @@ template <class S>
 void word_sum_kernel(S& s, const WordSumPlan& plan) {
   if (plan.is_unsigned) return word_sums_detail::sum<std::uint16_t>(s, plan);
   word_sums_detail::sum<std::int16_t>(s, plan);
+}
+
+// Products of elements. Operands of the nest: a, b, y.
+struct WordMulPlan {
+  bool is_unsigned = false;
+  rt::WordProduct factors{};
+  Argument a, b;
+  int y = 0;  // operand of the step
+  RowNest rows;
+};
+
+namespace word_sums_detail {
+
+template <class T, class S>
+void multiply(S& s, const WordMulPlan& plan) {
+  const RowNest& rows = plan.rows;
+  walk_rows(s, rows, [&](const RowPlace<S>& at) {
+    s.call(external::MultiplyWords<T>{}, plan.factors, pointer_to<T>(s, plan.a) + at[0],
+           static_cast<int>(rows.step[0]), pointer_to<T>(s, plan.b) + at[1],
+           static_cast<int>(rows.step[1]), s.template operand<T>(plan.y) + at[2], rows.n);
+  });
+}
+
+}  // namespace word_sums_detail
+
+template <class S>
+void word_mul_kernel(S& s, const WordMulPlan& plan) {
+  if (plan.is_unsigned) return word_sums_detail::multiply<std::uint16_t>(s, plan);
+  word_sums_detail::multiply<std::int16_t>(s, plan);
 }
 
 // MaxPool and AveragePool: operands x, y.
