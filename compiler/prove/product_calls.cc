@@ -123,7 +123,6 @@ ProductCalls::ProductCalls(const ProductSubject& subject, const ProductPlaces& p
 void ProductCalls::add(const Matrices& inputs, float factor) {
   if (failed_) return;
   const Step& step = *subject_.step;
-  jobs_.forget();
   send_images(inputs);
   if (factor != 0) {
     for (const ConstantWord& word : subject_.factors)
@@ -135,6 +134,7 @@ void ProductCalls::add(const Matrices& inputs, float factor) {
   for (const int index : subject_.indices) {
     const bool last = index == subject_.indices.back();
     jobs_.call(index, to.block, to.offset + y.offset, last ? span_ : 0, {});
+    jobs_.forget();  // or the images would be put again, over what this step has left
   }
   expected_.push_back(results_of(inputs, factor));
   ++calls_;
