@@ -50,7 +50,7 @@ class ProductLaboratory {
           inputs.a[static_cast<std::size_t>(place)] =
               can_be(product().a_type, value) ? value : other;
         }
-        for (int& each : inputs.b) each = random_value(product().b_type);
+        randomize_b(inputs);
         calls.add(inputs, product().shows_sums() ? 0 : 1);
         if (part == 0) done += macs() / geometry().depth;
       }
@@ -79,6 +79,30 @@ class ProductLaboratory {
       done += 4 * outputs();
     }
     return calls.conclude("extremes", done, 4 * outputs() * std::ssize(parts));
+  }
+
+  // The same with constant weights: each row makes the sum of another column the greatest, or the
+  // least.
+  PhaseResult weight_extremes() {
+    ProductCalls calls(subject_, places_, runner_, reporter_);
+    const std::int64_t rows = std::ssize(places_.in_a) / geometry().depth;
+    const std::int64_t turns = (geometry().cols + rows - 1) / rows;
+    const std::int64_t stride = stride_for(2 * turns);
+    std::int64_t done = 0;
+    for (std::int64_t turn = 0; turn < turns; turn += stride) {
+      for (const bool most : {true, false}) {
+        Matrices inputs = at_zero();
+        for (std::int64_t i = 0; i < std::ssize(inputs.a); ++i) {
+          const std::int64_t column = (turn * rows + i / geometry().depth) % geometry().cols;
+          const std::int64_t at = i % geometry().depth * geometry().cols + column;
+          const bool up = (product().weights[static_cast<std::size_t>(at)] > 0) == most;
+          inputs.a[static_cast<std::size_t>(i)] = end_of(product().a_type, up);
+        }
+        calls.add(inputs, 0);
+        done += std::min(rows, geometry().cols - turn * rows);
+      }
+    }
+    return calls.conclude("extremes", done, 2 * geometry().cols);
   }
 
   // Both sides of every place where a column's result changes, made of the inputs alone.
@@ -115,7 +139,7 @@ class ProductLaboratory {
     for (int turn = 0; turn < kRandomInputs; ++turn) {
       Matrices inputs = at_zero();
       for (int& each : inputs.a) each = random_value(product().a_type);
-      for (int& each : inputs.b) each = random_value(product().b_type);
+      randomize_b(inputs);
       calls.add(inputs, 0);
     }
     return calls.conclude("random", kRandomInputs, kRandomInputs);
@@ -149,7 +173,12 @@ class ProductLaboratory {
     out.b_zero = product().b_zero ? *product().b_zero : random_value(product().b_type);
     out.a.assign(places_.in_a.size(), out.a_zero);
     out.b.assign(places_.in_b.size(), out.b_zero);
+    if (!product().weights.empty()) out.b = product().weights;
     return out;
+  }
+  void randomize_b(Matrices& inputs) {
+    if (!product().weights.empty()) return;
+    for (int& each : inputs.b) each = random_value(product().b_type);
   }
 
   // Which element of its row each row of `a` begins with.
@@ -283,6 +312,23 @@ std::optional<int> only_zero_point(const std::vector<int>& zero_point) {
   return zero_point[0];
 }
 
+// One matrix b for all matrices of a.
+std::optional<RunTimeProduct> with_weights(RunTimeProduct product, const MatMulIntegerParams& sums,
+                                           const Tensor& b, std::string& why) {
+  const std::vector<int>& zero = *sums.b_zero_point;
+  const bool rows_differ = sums.a_zero_point && !product.a_zero;
+  if (rows_differ || element_count(sums.geometry.b_batch) != 1) {
+    why = "a matrix product of another form";
+    return std::nullopt;
+  }
+  for (std::int64_t i = 0; i < b.size(); ++i) {
+    const auto column = static_cast<std::size_t>(i % sums.geometry.cols);
+    product.weights.push_back(static_cast<int>(b.integer(i)) - zero[column % zero.size()]);
+  }
+  product.b_zero = 0;
+  return product;
+}
+
 }  // namespace
 
 std::int32_t RunTimeProduct::result(std::int32_t accumulator, std::int64_t n, float factor) const {
@@ -301,6 +347,8 @@ std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node
     out.a_type = type_of(0);
     out.b_type = type_of(1);
     if (sums->a_zero_point) out.a_zero = only_zero_point(*sums->a_zero_point);
+    const Tensor* const b = graph.value(node.inputs[1]).constant.get();
+    if (b != nullptr && sums->b_zero_point) return with_weights(std::move(out), *sums, *b, why);
     if (sums->b_zero_point) out.b_zero = only_zero_point(*sums->b_zero_point);
     if (sums->a_zero_point.has_value() != out.a_zero.has_value() ||
         sums->b_zero_point.has_value() != out.b_zero.has_value())
@@ -347,6 +395,10 @@ std::optional<std::vector<PhaseResult>> prove_product(const ProductSubject& subj
   for (const Part part : {&ProductLaboratory::products, &ProductLaboratory::extremes,
                           &ProductLaboratory::thresholds, &ProductLaboratory::random}) {
     if (part == &ProductLaboratory::thresholds && product.shows_sums()) continue;
+    if (part == &ProductLaboratory::extremes && !product.weights.empty()) {
+      if (!reporter.failed()) out.push_back(laboratory.weight_extremes());
+      continue;
+    }
     if (!reporter.failed()) out.push_back((laboratory.*part)());
   }
   return out;

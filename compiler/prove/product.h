@@ -1,5 +1,6 @@
-// A product of two matrices that both arrive at run time, as its operator defines it, and the proof
-// that a step computes it: QLinearMatMul and MatMulInteger of attention and of dynamic networks.
+// A product whose sums inputs alone make visible, as its operator defines it, and the proof that
+// steps compute it: QLinearMatMul and MatMulInteger of two matrices that arrive at run time, as
+// attention has them, and MatMulInteger with constant weights, whose results are the sums.
 //
 // No bias can bring its sums to where 8 bits show them, but its inputs can: with one element of
 // each row of `a` one away from the zero point, a result is one element of `b`. docs/proof.md says
@@ -13,6 +14,7 @@
 
 #include "compiler/ir/geometry/matrix_product.h"
 #include "compiler/ir/graph.h"
+#include "compiler/lower/operand_views.h"
 #include "compiler/prove/phases.h"
 
 namespace etch::cli {
@@ -22,6 +24,7 @@ struct RunTimeProduct {
   MatMulGeometry geometry;
   DType a_type = DType::kU8, b_type = DType::kU8;
   std::optional<int> a_zero, b_zero;  // nothing: an operand of the step
+  std::vector<int> weights;           // b - b_zero where b is constant; empty: it is an operand
   std::vector<float> scale;           // per column, or one; empty: the results are the sums
   DType y_type = DType::kS32;
   int y_zero_point = 0;
@@ -39,9 +42,12 @@ std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node
 // A step and the product that it has to compute.
 struct ProductSubject {
   const RunTimeProduct* product = nullptr;
-  const Step* step = nullptr;
-  int index = 0;  // of the step
-  const std::vector<View>* views = nullptr;
+  const Step* step = nullptr;  // which multiplies
+  // What is called, in order: the step, before it what sets its accumulators and halo to a zero
+  // point that is known at run time, after it what adds them.
+  std::vector<const Step*> steps;
+  std::vector<int> indices;  // of these
+  const OperandViewLog* views = nullptr;
   std::vector<ConstantWord> factors;
 };
 

@@ -32,8 +32,18 @@ std::vector<std::int64_t> places_in(const View& view) {
   return out;
 }
 
-std::uint8_t stored(int value, const View& view) {
-  return static_cast<std::uint8_t>(value + (view.flipped ? 128 : 0));
+// The same of a matrix that is an image of one axis: each row, channels innermost.
+std::vector<std::int64_t> places_of_pixels(const View& view) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t row = 0; row < view.shape[2]; ++row) {
+    for (std::int64_t k = 0; k < view.shape[1]; ++k)
+      out.push_back(row * view.stride[2] + k * view.stride[1]);
+  }
+  return out;
+}
+
+std::uint8_t stored(int value, bool flipped) {
+  return static_cast<std::uint8_t>(value + (flipped ? 128 : 0));
 }
 
 // An operand of the step by its name; -1: it has none.
@@ -42,6 +52,16 @@ int operand_named(const Step& step, const std::string& name) {
     if (step.operands[i].name == name) return static_cast<int>(i);
   }
   return -1;
+}
+
+// The place of an operand with one element, if the step has it.
+void take_place(const ProductSubject& subject, const Step& step, const char* name,
+                std::optional<BytePlace>& place) {
+  const int operand = operand_named(step, name);
+  const std::vector<View>* const views = subject.views->find(step);
+  if (operand < 0 || views == nullptr) return;
+  const auto i = static_cast<std::size_t>(operand);
+  place = {step.operands[i].buffer, step.operands[i].offset, (*views)[i].flipped};
 }
 
 bool share_an_element(const Step& step, const ProductPlaces& places) {
@@ -60,30 +80,36 @@ std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::strin
   const Step& step = *subject.step;
   const RunTimeProduct& product = *subject.product;
   const MatMulGeometry& g = product.geometry;
-  ProductPlaces out{operand_named(step, "a"),
-                    operand_named(step, "b"),
-                    operand_named(step, "y"),
-                    operand_named(step, "a_zero_point"),
-                    operand_named(step, "b_zero_point"),
-                    {},
-                    {},
-                    {}};
-  if (out.a < 0 || out.b < 0 || out.y < 0 || (out.a_zero_point < 0) != product.a_zero.has_value() ||
-      (out.b_zero_point < 0) != product.b_zero.has_value()) {
+  const bool weights = !product.weights.empty();
+  ProductPlaces out;
+  out.a = operand_named(step, weights ? "x" : "a");
+  out.b = operand_named(step, "b");
+  out.y = operand_named(step, "y");
+  for (const Step* each : subject.steps) {
+    const bool own = each == &step;
+    take_place(subject, *each, own ? "a_zero_point" : "zero_point", out.a_zero_point);
+    if (own) take_place(subject, *each, "b_zero_point", out.b_zero_point);
+  }
+  const std::vector<View>* const views = subject.views->find(step);
+  if (views == nullptr || out.a < 0 || (out.b < 0) != weights || out.y < 0 ||
+      out.a_zero_point.has_value() == product.a_zero.has_value() ||
+      out.b_zero_point.has_value() == product.b_zero.has_value()) {
     why = "it has other operands";
     return std::nullopt;
   }
-  const auto places = [&](int operand) {
-    return places_in((*subject.views)[static_cast<std::size_t>(operand)]);
-  };
-  out.in_a = places(out.a);
-  out.in_b = places(out.b);
-  out.in_y = places(out.y);
+  const auto view = [&](int operand) { return (*views)[static_cast<std::size_t>(operand)]; };
+  const bool pixels = view(out.a).shape.size() == 3 && view(out.y).shape.size() == 3;
+  if (weights && !pixels) why = "its tensors are no matrices";
+  if (!why.empty()) return std::nullopt;
+  out.in_a = weights ? places_of_pixels(view(out.a)) : places_in(view(out.a));
+  out.in_y = weights ? places_of_pixels(view(out.y)) : places_in(view(out.y));
+  if (!weights) out.in_b = places_in(view(out.b));
+  const std::int64_t of_b = weights ? 0 : element_count(g.b_batch) * g.depth * g.cols;
   const bool fits = std::ssize(out.in_a) == element_count(g.a_batch) * g.rows * g.depth &&
-                    std::ssize(out.in_b) == element_count(g.b_batch) * g.depth * g.cols &&
-                    std::ssize(out.in_y) == element_count(g.output);
+                    std::ssize(out.in_b) == of_b && std::ssize(out.in_y) == element_count(g.output);
   if (!fits) why = "its tensors have other sizes than the product";
-  if (fits && share_an_element(step, out)) why = "both operands are one tensor, or parts of one";
+  if (fits && !weights && share_an_element(step, out))
+    why = "both operands are one tensor, or parts of one";
   if (!why.empty()) return std::nullopt;
   return out;
 }
@@ -97,7 +123,6 @@ ProductCalls::ProductCalls(const ProductSubject& subject, const ProductPlaces& p
 void ProductCalls::add(const Matrices& inputs, float factor) {
   if (failed_) return;
   const Step& step = *subject_.step;
-  jobs_.forget();
   send_images(inputs);
   if (factor != 0) {
     for (const ConstantWord& word : subject_.factors)
@@ -106,7 +131,11 @@ void ProductCalls::add(const Matrices& inputs, float factor) {
   }
   const Operand& y = step.operands[static_cast<std::size_t>(places_.y)];
   const HarnessPlace to = runner_.place_of(y.buffer);
-  jobs_.call(subject_.index, to.block, to.offset + y.offset, span_, {});
+  for (const int index : subject_.indices) {
+    const bool last = index == subject_.indices.back();
+    jobs_.call(index, to.block, to.offset + y.offset, last ? span_ : 0, {});
+    jobs_.forget();  // or the images would be put again, over what this step has left
+  }
   expected_.push_back(results_of(inputs, factor));
   ++calls_;
   const std::size_t results = expected_.size() * static_cast<std::size_t>(span_);
@@ -121,20 +150,23 @@ PhaseResult ProductCalls::conclude(std::string name, std::int64_t done, std::int
 // `a` and `b` can be parts of one buffer.
 void ProductCalls::send_images(const Matrices& inputs) {
   std::map<int, std::vector<std::uint8_t>> images;  // by buffer
-  const auto put = [&](int operand, const std::vector<std::int64_t>& places,
+  const auto put = [&](const BytePlace& start, const std::vector<std::int64_t>& places,
                        const std::vector<int>& values) {
-    const Operand& op = subject_.step->operands[static_cast<std::size_t>(operand)];
-    std::vector<std::uint8_t>& image = images[op.buffer];
-    const auto end = static_cast<std::size_t>(op.offset + *std::ranges::max_element(places) + 1);
+    std::vector<std::uint8_t>& image = images[start.buffer];
+    const auto end = static_cast<std::size_t>(start.offset + *std::ranges::max_element(places) + 1);
     image.resize(std::max(
-        {image.size(), end, static_cast<std::size_t>(runner_.bytes_of_buffer(op.buffer))}));
+        {image.size(), end, static_cast<std::size_t>(runner_.bytes_of_buffer(start.buffer))}));
     for (std::size_t i = 0; i < places.size(); ++i)
-      image[static_cast<std::size_t>(op.offset + places[i])] = stored(values[i], view(operand));
+      image[static_cast<std::size_t>(start.offset + places[i])] = stored(values[i], start.flipped);
   };
-  put(places_.a, places_.in_a, inputs.a);
-  put(places_.b, places_.in_b, inputs.b);
-  if (places_.a_zero_point >= 0) put(places_.a_zero_point, {0}, {inputs.a_zero});
-  if (places_.b_zero_point >= 0) put(places_.b_zero_point, {0}, {inputs.b_zero});
+  const auto start_of = [&](int operand) {
+    const Operand& op = subject_.step->operands[static_cast<std::size_t>(operand)];
+    return BytePlace{op.buffer, op.offset, view(operand).flipped};
+  };
+  put(start_of(places_.a), places_.in_a, inputs.a);
+  if (places_.b >= 0) put(start_of(places_.b), places_.in_b, inputs.b);
+  if (places_.a_zero_point) put(*places_.a_zero_point, {0}, {inputs.a_zero});
+  if (places_.b_zero_point) put(*places_.b_zero_point, {0}, {inputs.b_zero});
   for (const auto& [buffer, image] : images) {
     const HarnessPlace place = runner_.place_of(buffer);
     jobs_.image(place.block, place.offset, image);

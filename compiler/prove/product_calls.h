@@ -17,10 +17,17 @@ struct Matrices {
   int a_zero = 0, b_zero = 0;
 };
 
+struct BytePlace {
+  int buffer = -1;
+  std::int64_t offset = 0;
+  bool flipped = false;
+};
+
 // Operands of the step, and bytes from their starts to every element.
 struct ProductPlaces {
-  int a = -1, b = -1, y = -1;                // operands
-  int a_zero_point = -1, b_zero_point = -1;  // those known at run time
+  int a = -1, b = -1, y = -1;  // operands; no b: weights
+  // Those known at run time.
+  std::optional<BytePlace> a_zero_point, b_zero_point;
   std::vector<std::int64_t> in_a, in_b, in_y;
 };
 
@@ -40,7 +47,7 @@ class ProductCalls {
  private:
   int bytes_of_result() const { return subject_.product->shows_sums() ? 4 : 1; }
   const View& view(int operand) const {
-    return (*subject_.views)[static_cast<std::size_t>(operand)];
+    return (*subject_.views->find(*subject_.step))[static_cast<std::size_t>(operand)];
   }
   void send_images(const Matrices& inputs);
   std::vector<std::int32_t> results_of(const Matrices& inputs, float factor) const;

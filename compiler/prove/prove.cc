@@ -154,6 +154,18 @@ bool multiplies_two_tensors(const Step& step) {
   return products_of(step) > 0 && has("a") && has("b");
 }
 
+// Whether no other step multiplies for its node, which is a MatMulInteger.
+bool is_alone_of_matmul_integer(const Compiled& all, const Step& step) {
+  const auto multiplies = [&](const auto& each) {
+    return each->node == step.node && products_of(*each) > 0;
+  };
+  const auto is_its_node = [&](const Node& node) {
+    return node.index == step.node && node.op_type == "MatMulInteger";
+  };
+  return products_of(step) > 0 && std::ranges::count_if(all.program->steps, multiplies) == 1 &&
+         std::ranges::any_of(all.graph.nodes, is_its_node);
+}
+
 // The only node that the step can be of, where both operands of its products arrive at run time.
 std::optional<RunTimeProduct> run_time_product_at(const Compiled& all, const Step& step,
                                                   std::string& why) {
@@ -168,6 +180,20 @@ std::optional<RunTimeProduct> run_time_product_at(const Compiled& all, const Ste
   return run_time_product_of(all.graph, *found, why);
 }
 
+// Those of the node that set or add what accumulators start from, with the one that multiplies.
+void take_steps_of_node(const Program& program, ProductSubject& subject) {
+  subject.steps.clear();
+  subject.indices.clear();
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = *program.steps[i];
+    const bool starts = std::ranges::any_of(
+        step.operands, [](const Operand& operand) { return operand.name == "start"; });
+    if (step.node != subject.step->node || (&step != subject.step && !starts)) continue;
+    subject.steps.push_back(program.steps[i].get());
+    subject.indices.push_back(static_cast<int>(i));
+  }
+}
+
 // Of a step that multiplies two tensors of the network.
 void prove_run_time_product(const Compiled& all, int index, const ProofRunner& runner, double work,
                             StepProof& proof, Reporter& reporter) {
@@ -178,8 +204,9 @@ void prove_run_time_product(const Compiled& all, int index, const ProofRunner& r
   if (!step.requantized.empty())
     why = "requantization without floats: its sums cannot be made visible";
   const Step* const doubled = step_named(all.doubled.get(), step.name);
-  ProductSubject subject{&*product, &step, index, all.views.find(step), {}};
-  if (why.empty() && (subject.views == nullptr || doubled == nullptr))
+  ProductSubject subject{&*product, &step, {&step}, {index}, &all.views, {}};
+  if (!product->weights.empty()) take_steps_of_node(*all.program, subject);
+  if (why.empty() && (all.views.find(step) == nullptr || doubled == nullptr))
     why = "it is generated otherwise with other constants";
   if (!why.empty()) return;
   subject.factors = find_factors(step, *doubled);
@@ -192,7 +219,7 @@ StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, 
                      Reporter& reporter) {
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
   StepProof proof{step.name, step.origin, step.summary, products_of(step), {}, true, {}, {}};
-  if (multiplies_two_tensors(step)) {
+  if (multiplies_two_tensors(step) || is_alone_of_matmul_integer(all, step)) {
     proof.has_weights = false;
     prove_run_time_product(all, index, runner, work, proof, reporter);
     return proof;

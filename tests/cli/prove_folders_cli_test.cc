@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/host/toolchain.h"
 #include "compiler/import/tensor_proto.h"
+#include "compiler/targets/targets.h"
 #include "tests/support/cli.h"
 #include "tests/support/model_builder.h"
 
@@ -198,6 +200,41 @@ TEST_F(ProveFolders, FaultsInProductsOfTwoTensorsAreFoundByTheirParts) {
   const std::string add = "acc_p0_v0 = isa::dot4(acc_p0_v0, x_k0_p0, w_k0_v0);";
   const std::string limited = add + " if (acc_p0_v0.v > 400000) acc_p0_v0.v = 400000;";
   EXPECT_GT(wrong("out/net_steps_0.cc", changed(steps, add, limited), "extremes"), 0);
+}
+
+// Weights whose columns have zero points of their own, and a zero point that arrives at run time.
+TEST_F(ProveFolders, SumsOfConstantWeightsAreProvedWithWhatTheyStartFrom) {
+  std::vector<std::int8_t> weights(200);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<std::int8_t>(i * 37 % 251 - 125);
+  ModelBuilder model;
+  model.input("a", DType::kU8, {2, 3, 40}).input("az", DType::kU8, {});
+  model.initializer("w", Tensor::of<std::int8_t>({40, 5}, weights));
+  model.initializer("wz", Tensor::of<std::int8_t>({5}, {1, 0, 3, -2, 5}));
+  model.node("MatMulInteger", {"a", "w", "az", "wz"}, {"sums"});
+  model.output("sums");
+  const std::string file = write("sums.onnx", model.bytes());
+  ASSERT_EQ(compile(file, {}).exit_code, 0);
+  const ProcessResult result = prove(file);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_SAYS(result.output, "  products 1,200, extremes 10, random 16");
+  EXPECT_SAYS(result.output, "PASS on scalar: 1 of 1 layer proved completely");
+  // On Cortex-M the start is added afterwards, and may be where the input was.
+  if (status_of(*find_target("cortex-m55")).runs_here()) {
+    const ProcessResult there = etch({"compile", file, "-q", "-f", "-o", path("m55"), "--target",
+                                      "cortex-m55", "--name", "net", "--prove"});
+    EXPECT_EQ(there.exit_code, 0) << there.output << there.errors;
+  }
+  const std::string right = contents(folder_ / "out/net_weights_0.cc");
+  for (const char* const array : {"n0_conv_weights[", "n0_start_factors["}) {
+    const std::size_t line = right.find('\n', right.find(array));
+    const std::size_t digit = right.find_first_of("123456789", line);
+    ASSERT_NE(right.find(array), std::string::npos) << right;
+    std::string wrong = right;
+    wrong[digit] = wrong[digit] == '1' ? '2' : '1';
+    write("out/net_weights_0.cc", wrong);
+    EXPECT_EQ(prove(file).exit_code, 4) << array;
+  }
 }
 
 TEST_F(ProveFolders, AWrongWeightOfAProductIsFound) {
