@@ -280,7 +280,8 @@ std::optional<SampleFolders> sample_folders(const ModelOptions& model,
     if (splitter == nullptr) splitter = splitter_of(model, parts, reporter);
     if (splitter != nullptr && out.made == nullptr) out.made = WorkFolder::make({}, reporter);
     if (splitter == nullptr || out.made == nullptr) return std::nullopt;
-    const bool one_sample = fs::is_directory(given);
+    std::error_code error;  // then there is nothing to split
+    const bool one_sample = fs::is_directory(given, error);
     // Names need not differ between two words; their folders have to.
     const fs::path place = out.made->path() / std::to_string(out.folders.size());
     make_folder(place);
