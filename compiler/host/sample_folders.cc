@@ -64,7 +64,7 @@ Tensor rows_of(const Tensor& tensor, std::int64_t begin, std::int64_t count, Sha
   return out;
 }
 
-// How the samples of one array lie in it.
+// Where the samples of one array are in it.
 struct Slices {
   std::int64_t count = 0;  // samples; 0: it has none
   std::int64_t each = 0;   // of the first axis in one of them

@@ -196,7 +196,7 @@ def quantize(
     settings = _settings(activations, qoperator, per_tensor, method, exclude or [])
     folder = pathlib.Path(output)
     result = folder / "model.onnx"
-    with tempfile.TemporaryDirectory(prefix="etch-python-") as work:  # what fails leaves nothing behind
+    with tempfile.TemporaryDirectory(prefix="etch-python-") as work:  # what fails leaves no folder
         made = pathlib.Path(work) / "model.onnx"
         _quantize_file(loaded, made, found, settings, samples)
         session = _reference.session(made)
