@@ -11,6 +11,7 @@
 #include "compiler/cli/making.h"
 #include "compiler/cli/model_name.h"
 #include "compiler/cli/options.h"
+#include "compiler/cli/quantization.h"
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/emit.h"
 #include "compiler/emit/evidence/evidence.h"
@@ -185,7 +186,7 @@ void print_summary(const Program& program, const std::vector<OutputFile>& files,
   if (first.pruning.removed > 0) print_line(cat("  pruned  ", describe(first.pruning)));
   const Json report = report_among(files);
   for (const Json& sentence : report.value("verdict", Json::array()))
-    print_line(cat("          ", sentence.get<std::string>()));
+    print_line(cat("          ", with_advice(sentence.get<std::string>())));
   print_budget(program);
   if (program.shares > 1) {
     const auto divided = std::count_if(program.steps.begin(), program.steps.end(),

@@ -258,7 +258,7 @@ void print_summary(const Json& report, const Findings& found) {
   print_line(
       cat("arena         ", with_thousands(report["arena_bytes"].get<std::int64_t>()), " bytes"));
   for (const std::string& sentence : verdict(gather_report(*found.program, {}, {}))) {
-    print_line(cat("              ", sentence));
+    print_line(cat("              ", with_advice(sentence)));
   }
 }
 

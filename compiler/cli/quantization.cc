@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compiler/base/text.h"
+#include "compiler/emit/report/verdict.h"
 
 namespace etch::cli {
 namespace {
@@ -75,6 +76,11 @@ Quantization quantization_of(const Graph& graph) {
   }
   if (out.formats.empty() && !out.activations.empty()) out.formats.emplace("QDQ");
   return out;
+}
+
+std::string with_advice(std::string_view sentence) {
+  if (sentence != kNotQuantized) return std::string(sentence);
+  return cat(sentence, " (`etch quantize` of the Python package does)");
 }
 
 }  // namespace etch::cli

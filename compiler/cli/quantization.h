@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "compiler/ir/graph.h"
 
@@ -17,5 +18,8 @@ struct Quantization {
 
 // `graph` as imported.
 Quantization quantization_of(const Graph& graph);
+
+// A sentence of the verdict, with what makes integers of a network that has none.
+std::string with_advice(std::string_view sentence);
 
 }  // namespace etch::cli

@@ -64,7 +64,7 @@ Tensor rows_of(const Tensor& tensor, std::int64_t begin, std::int64_t count, Sha
   return out;
 }
 
-// How the samples of one array lie in it.
+// Where the samples of one array are in it.
 struct Slices {
   std::int64_t count = 0;  // samples; 0: it has none
   std::int64_t each = 0;   // of the first axis in one of them
@@ -280,7 +280,8 @@ std::optional<SampleFolders> sample_folders(const ModelOptions& model,
     if (splitter == nullptr) splitter = splitter_of(model, parts, reporter);
     if (splitter != nullptr && out.made == nullptr) out.made = WorkFolder::make({}, reporter);
     if (splitter == nullptr || out.made == nullptr) return std::nullopt;
-    const bool one_sample = fs::is_directory(given);
+    std::error_code error;  // then there is nothing to split
+    const bool one_sample = fs::is_directory(given, error);
     // Names need not differ between two words; their folders have to.
     const fs::path place = out.made->path() / std::to_string(out.folders.size());
     make_folder(place);

@@ -103,7 +103,7 @@ TEST_F(ExternalDataFiles, AreRefusedWithoutAFolder) {
   const auto proto = external(DType::kU8, {4}, {{"location", "w.bin"}});
   EXPECT_FALSE(decode_tensor(proto, {}, "here", sink, &none));
   EXPECT_EQ(errors_of(sink),
-            error(" 'w.bin' is not read; --external-data DIR allows files beneath DIR"));
+            error(" 'w.bin' is not read; --external-data DIR allows files beneath DIR, as a rule the model's folder"));
   Sink again;  // said once for all tensors of a file
   EXPECT_FALSE(decode_tensor(proto, {}, "there", again, &none));
   EXPECT_EQ(errors_of(again), "");

@@ -1,4 +1,4 @@
-// Arrays of NumPy as numpy.save writes them, and what is refused; the bytes are written out here.
+// Arrays of NumPy as numpy.save writes them, and what is refused.
 #include "compiler/import/npy.h"
 
 #include <gtest/gtest.h>
@@ -11,19 +11,12 @@
 #include "compiler/base/text.h"
 #include "compiler/import/tensor_proto.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/numpy_files.h"
 
 namespace etch {
 namespace {
 
 using namespace std::string_literals;
-
-// A file of version 1 with this dictionary, padded to 64 bytes as numpy.save does.
-std::string file_of(const std::string& dictionary, const std::string& elements) {
-  std::string header = dictionary;
-  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
-  header += '\n';
-  return cat("\x93NUMPY\x01"s, '\0', static_cast<char>(header.size()), '\0', header, elements);
-}
 
 std::string dictionary(const std::string& type, const std::string& shape,
                        const std::string& order = "False") {
@@ -48,13 +41,13 @@ class NumPyFile : public ::testing::Test {
 };
 
 TEST_F(NumPyFile, HasTypeShapeAndElements) {
-  EXPECT_EQ(read(file_of(dictionary("|i1", "(2, 1)"), "\xfb\x07")),
+  EXPECT_EQ(read(npy_of(dictionary("|i1", "(2, 1)"), "\xfb\x07")),
             Tensor::of<std::int8_t>({2, 1}, {-5, 7}))
       << errors();
-  EXPECT_EQ(read(file_of(dictionary("<f4", "(1,)"), "\0\0\xc0\x3f"s)),
+  EXPECT_EQ(read(npy_of(dictionary("<f4", "(1,)"), "\0\0\xc0\x3f"s)),
             Tensor::of<float>({1}, {1.5F}))
       << errors();
-  EXPECT_EQ(read(file_of(dictionary("<i8", "()"), "\x03\0\0\0\0\0\0\0"s)),
+  EXPECT_EQ(read(npy_of(dictionary("<i8", "()"), "\x03\0\0\0\0\0\0\0"s)),
             Tensor::of<std::int64_t>({}, {3}))
       << errors();
 }
@@ -64,13 +57,13 @@ TEST_F(NumPyFile, IsRefusedWithWhatWouldHelp) {
     std::string bytes;
     const char* message;
   } cases[] = {
-      {file_of(dictionary(">f4", "(1,)"), "\0\0\0\0"s), "big endian"},
-      {file_of(dictionary("<f4", "(1,)", "True"), "\0\0\0\0"s), "ascontiguousarray"},
-      {file_of(dictionary("<c8", "(1,)"), "12345678"), "none of ONNX's"},
-      {file_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"),
+      {npy_of(dictionary(">f4", "(1,)"), "\0\0\0\0"s), "big endian"},
+      {npy_of(dictionary("<f4", "(1,)", "True"), "\0\0\0\0"s), "ascontiguousarray"},
+      {npy_of(dictionary("<c8", "(1,)"), "12345678"), "none of ONNX's"},
+      {npy_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"),
        "no numbers"},
-      {file_of(dictionary("<f4", "(-1,)"), "1234"), "its shape"},
-      {file_of(dictionary("<f4", "(1"), "1234"), "its shape"},
+      {npy_of(dictionary("<f4", "(-1,)"), "1234"), "its shape"},
+      {npy_of(dictionary("<f4", "(1"), "1234"), "its shape"},
       {"\x93NUMPY\x01\0\xff\xff{"s, "cut off"},
       {"\x93NUMPY\x09\0\0\0{}"s, "unknown version"},
       {"\x93NUMPY"s, "cut off"},
@@ -82,9 +75,9 @@ TEST_F(NumPyFile, IsRefusedWithWhatWouldHelp) {
 }
 
 TEST_F(NumPyFile, HasExactlyTheElementsOfItsShape) {
-  EXPECT_FALSE(read(file_of(dictionary("<f4", "(2,)"), "1234")));
-  EXPECT_FALSE(read(file_of(dictionary("<f4", "(1,)"), "12345678")));
-  EXPECT_FALSE(read(file_of(dictionary("<f4", "(9223372036854775807, 4)"), "1234")));
+  EXPECT_FALSE(read(npy_of(dictionary("<f4", "(2,)"), "1234")));
+  EXPECT_FALSE(read(npy_of(dictionary("<f4", "(1,)"), "12345678")));
+  EXPECT_FALSE(read(npy_of(dictionary("<f4", "(9223372036854775807, 4)"), "1234")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Archives of arrays, stored and deflated, and every way in which their bytes can lie.
+// Archives of arrays, stored and deflated, and bytes that are not what they say.
 #include "compiler/import/npz.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 """Means over all positions become GlobalAveragePool before a network is quantized: PyTorch's exporter by torch.export and
 TensorFlow's write ReduceMean for it, of which there is no quantized form, so that it would stay in float. Where the channels
-come last, as in transformers, a Transpose brings them to the second axis."""
+come last, as in transformers, a Transpose makes them the second axis."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import logging
 import pathlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ._compare import Difference, decibel, finite
 from ._network import generate
 from ._pools import pools_for_means
 from ._program import EtchError, Model, Path, extra
-from ._samples import Samples, write_data_set
+from ._samples import Samples, data_set_folders, write_data_set
 
 if TYPE_CHECKING:
     import onnx
@@ -152,6 +153,15 @@ def _compare(float_model: onnx.ModelProto, result: pathlib.Path, samples: Sample
     ]
 
 
+def _remove_stale(folder: pathlib.Path) -> None:
+    """The test data of an earlier quantization, which are not those of the new network."""
+    if not (folder / "comparison.json").exists():
+        return  # not ours
+    for each in data_set_folders(folder):
+        if each != folder:
+            shutil.rmtree(each)
+
+
 def _look_with_etch(model: pathlib.Path) -> tuple[int | None, int | None, str | None]:
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         try:
@@ -185,10 +195,16 @@ def quantize(
     found = Samples(calibration, _reference.shapes(loaded), _reference.doubles(loaded))
     settings = _settings(activations, qoperator, per_tensor, method, exclude or [])
     folder = pathlib.Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
     result = folder / "model.onnx"
-    _quantize_file(loaded, result, found, settings, samples)
-    session = _reference.session(result)
+    with tempfile.TemporaryDirectory(prefix="etch-python-") as work:  # what fails leaves no folder
+        made = pathlib.Path(work) / "model.onnx"
+        _quantize_file(loaded, made, found, settings, samples)
+        session = _reference.session(made)
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(made, result)
+    source = pathlib.Path(calibration).resolve()
+    if folder.resolve() not in (source, *source.parents):
+        _remove_stale(folder)
     recorded = []
     for k in range(min(data_sets, len(found))):
         recorded.append(folder / f"test_data_set_{k}")

@@ -9,6 +9,7 @@
 
 #include "compiler/host/process.h"
 #include "tests/support/cli.h"
+#include "tests/support/model_builder.h"
 
 namespace etch::cli {
 namespace {
@@ -36,6 +37,19 @@ TEST_F(CliAnswers, AsksWhatWasMeant) {
   const ProcessResult cut = etch({"inspect", kDigits, "--cut", "poinwise"});
   EXPECT_EQ(cut.exit_code, 2);
   EXPECT_NE(cut.errors.find("; did you mean 'pointwise'?"), std::string::npos) << cut.errors;
+}
+
+TEST_F(CliAnswers, SaysWhatQuantizesANetworkOfFloats) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1, 2}).output("y");
+  model.initializer("w", Tensor::of<float>({2, 1}, {1, 2})).node("MatMul", {"x", "w"}, {"y"});
+  const std::string file = write("float.onnx", model.bytes());
+  constexpr const char* kAdvice = "not quantized (`etch quantize` of the Python package does)\n";
+  const ProcessResult inspected = etch({"inspect", file});
+  EXPECT_NE(inspected.output.find(kAdvice), std::string::npos) << inspected.output;
+  const ProcessResult compiled = etch({"compile", file, "-o", path("net")});
+  EXPECT_NE(compiled.output.find(kAdvice), std::string::npos) << compiled.output;
+  EXPECT_EQ(etch({"inspect", kDigits}).output.find("etch quantize"), std::string::npos);
 }
 
 TEST_F(CliAnswers, TakesANodeForItsOutputInCuts) {

@@ -164,6 +164,16 @@ def test_files_come_by_their_numbers_and_a_data_set_is_one_sample(tmp_path: path
     assert [float(sample["x"][0, 0]) for sample in Samples(tmp_path, {"x": (1, 1)})] == [0]
 
 
+def test_what_is_left_of_an_earlier_quantization_goes(float_model: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    samples = float_model.parent / "samples.npz"
+    etch.quantize(float_model, tmp_path / "out", samples, data_sets=3)
+    etch.quantize(float_model, tmp_path / "out", samples, data_sets=1, activations="uint8")
+    assert [each.name for each in sorted((tmp_path / "out").iterdir())] == ["comparison.json", "model.onnx", "test_data_set_0"]
+    with pytest.raises(etch.EtchError):
+        etch.quantize(float_model, tmp_path / "none", tmp_path / "no.npz")
+    assert not (tmp_path / "none").exists()
+
+
 def test_equally_large_elements_agree_with_the_largest() -> None:
     expected = np.array([[0.1, 0.2, 0.3]] * 3)
     actual = np.array([[0.2, 0.2, 0.2], [0.1, 0.3, 0.2], [0.0, 0.1, 0.4]])

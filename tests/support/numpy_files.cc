@@ -38,8 +38,12 @@ std::string deflate_of(const std::string& plain) {
 
 std::string npy_file(const std::string& descr, const std::string& shape,
                      const std::string& elements) {
-  std::string header =
-      cat("{'descr': '", descr, "', 'fortran_order': False, 'shape': ", shape, ", }");
+  return npy_of(cat("{'descr': '", descr, "', 'fortran_order': False, 'shape': ", shape, ", }"),
+                elements);
+}
+
+std::string npy_of(const std::string& dictionary, const std::string& elements) {
+  std::string header = dictionary;
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   return cat("\x93NUMPY\x01", std::string(1, '\0'), little(header.size(), 2), header, elements);

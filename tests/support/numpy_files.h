@@ -12,6 +12,9 @@ namespace etch {
 std::string npy_file(const std::string& descr, const std::string& shape,
                      const std::string& elements);
 
+// The same with any text as the dictionary.
+std::string npy_of(const std::string& dictionary, const std::string& elements);
+
 // The elements of a .npy file of float32.
 std::string float_bytes(const std::vector<float>& values);
 

@@ -120,8 +120,7 @@ std::string about_integers(const ReportData& data) {
   const auto all = static_cast<double>(data.macs);
   const PackedShare packed = packed_share(data);
   if (!has_quantization(data)) {
-    return packed.bits.empty() ? "all arithmetic is in float: the network is not quantized"
-                               : about_packed(packed, all);
+    return packed.bits.empty() ? std::string(kNotQuantized) : about_packed(packed, all);
   }
   if (data.float_macs == 0) return "all multiplications are of integers";
   const auto integers = static_cast<double>(data.macs - data.float_macs);

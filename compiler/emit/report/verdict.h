@@ -4,11 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/emit/report/report.h"
 
 namespace etch {
+
+// The first sentence of a network that quantizes nothing.
+inline constexpr std::string_view kNotQuantized =
+    "all arithmetic is in float: the network is not quantized";
 
 // Plain sentences without a full stop, the most important first; texts of the model in them are
 // printable. Nothing of a network without steps.
