@@ -79,8 +79,8 @@ const std::vector<std::string> kGenerateOnly = {"--generate-only"};
 TEST_F(GoldenCli, KeepsInputsOfNumPyAndBareElements) {
   fs::create_directory(path("set"));
   std::ofstream(path("set/input_0.bin"), std::ios::binary) << std::string(256, '\0');
-  std::ofstream(path("all.npz"), std::ios::binary) << npz_file(
-      {{"image.npy", npy_file("<f4", "(2, 1, 8, 8)", std::string(512, '\0'))}}, true);
+  std::ofstream(path("all.npz"), std::ios::binary)
+      << npz_file({{"image.npy", npy_file("<f4", "(2, 1, 8, 8)", std::string(512, '\0'))}}, true);
   ASSERT_EQ(etch({"record", kDigits, "--targets", "scalar", "--data", path("set"), "--data",
                   path("all.npz"), "-o", path("golden")})
                 .exit_code,
