@@ -114,7 +114,7 @@ class Network:
             if word == "--threads":
                 self._threads = int(value)
         self._leading: list[int] = []
-        if self.report["target"] == "x86-64-multi":
+        if hasattr(self._library, f"{_NAME}_best_isa"):  # code of several targets in one
             self._leading = [getattr(self._library, f"{_NAME}_best_isa")()]
         pooled = hasattr(self._library, f"{_NAME}_pool_new")
         if not pooled:

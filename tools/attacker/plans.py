@@ -21,7 +21,8 @@ OPTIONS = [
 ]
 FOR_EMULATORS = [words for words in OPTIONS if "threads" not in words and "split-rows" not in words]
 BOUNDS = ["", "", "", "t0", "t3", "t7", "a95", "a70", "a45", "f99", "f85"]  # tools/attack_judge.cc says what they mean
-SEVERAL = "x86-64-multi"  # code of several targets in one: each of them is a target of its own here
+# Code of several targets in one: each of them is a target of its own here.
+SEVERAL = ("x86-64-multi", "aarch64-multi")
 LINE = re.compile(r"(\S+) +(.*)")
 
 
@@ -36,7 +37,7 @@ def targets_of(etch):
     """What this program can make, build and run here."""
     done = subprocess.run([etch, "targets"], capture_output=True, text=True, check=True)
     lines = [LINE.fullmatch(line).groups() for line in done.stdout.splitlines()]
-    lines = [(name, what) for name, what in lines if name != SEVERAL and "takes the code of" not in what]
+    lines = [(name, what) for name, what in lines if name not in SEVERAL and "takes the code of" not in what]
     found = Targets(
         [name for name, _ in lines],
         [name for name, what in lines if "runs on this CPU" in what],
