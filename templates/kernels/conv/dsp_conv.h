@@ -264,7 +264,8 @@ void copy_rows(S& s, const DspConvPlan& plan, const DspSegment& segment,
   const auto rows = s.template operand<std::uint8_t>(plan.rows);
   const int together = plan.compact ? even_rows(segment) : 0;
   if (together > kLeastCopyLoop) {
-    const auto& [first, offset] = segment.kernel_rows.front();
+    const std::int64_t first = segment.kernel_rows.front().first;
+    const std::int64_t offset = segment.kernel_rows.front().second;
     const std::int64_t step = segment.kernel_rows[1].second - offset;
     s.loop("copy", together, [&](const typename S::Index& i) {
       s.call(copy_call(plan.copy, plan.copied), x + i * step + offset,
