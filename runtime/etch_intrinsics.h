@@ -1,4 +1,4 @@
-// The intrinsics that vocabularies and the runtime use on x86, and those of the runtime on AArch64;
+// The intrinsics that vocabularies and the runtime use on x86, and those of the runtime on Arm;
 // nothing elsewhere. All of
 // <immintrin.h> takes g++ 12 half a second of every file, much of it for instructions that nothing
 // here uses: where compilers are known, only the headers concerned are included, in its order. Each
@@ -46,6 +46,8 @@ typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlint
 // clang-format on
 #undef _IMMINTRIN_H_INCLUDED
 #endif
-#elif defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON)
+#elif defined(__GNUC__) && defined(__ARM_NEON)
 #include <arm_neon.h>
+#elif defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32)
+#include <arm_acle.h>
 #endif

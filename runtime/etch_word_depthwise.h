@@ -45,10 +45,37 @@ ETCH_INLINE void add_words(Words<16>& sum, const T* x, int32_t flip, const int16
       _mm512_add_epi32(sum.v, _mm512_madd_epi16(_mm512_maskz_cvtepu16_epi32(0xffff, words), by));
 }
 #endif
+#if defined(ETCH_WORD_PAIRS)
+// Of two channels, each pair of which is one word of memory.
+template <class T>
+ETCH_INLINE void add_words(Words<1>& a, Words<1>& b, const T* x, int32_t flip, const int16_t* w) {
+  const int32_t words = pair_of<Pair::kNeighbours>(x, 1, flip);
+  int32_t by;
+  ETCH_MEMCPY(&by, w, sizeof by);
+  a.v = static_cast<uint32_t>(__smlabb(words, by, static_cast<int32_t>(a.v)));
+  b.v = static_cast<uint32_t>(__smlatt(words, by, static_cast<int32_t>(b.v)));
+}
+#endif
+#if defined(__GNUC__) && defined(__ARM_NEON)
+template <class T>
+ETCH_INLINE void add_words(Words<4>& sum, const T* x, int32_t flip, const int16_t* w) {
+  uint16_t words[4];
+  ETCH_MEMCPY(words, x, sizeof words);
+  const uint16x4_t moved = veor_u16(vld1_u16(words), vdup_n_u16(static_cast<uint16_t>(flip)));
+  sum.v = vmlal_s16(sum.v, vreinterpret_s16_u16(moved), vld1_s16(w));
+}
+#endif
 
 template <int lanes, int count, class T>
 ETCH_INLINE void add_words(WordColumns<lanes, count>& sums, const T* x, int32_t flip,
                            const int16_t* w) {
+#if defined(ETCH_WORD_PAIRS)
+  if constexpr (lanes == 1 && count > 1) {
+    add_words(sums.first, sums.rest.first, x, flip, w);
+    if constexpr (count > 2) add_words(sums.rest.rest, x + 2, flip, w + 2);
+    return;
+  }
+#endif
   add_words(sums.first, x, flip, w);
   if constexpr (count > 1) add_words(sums.rest, x + lanes, flip, w + lanes);
 }
@@ -72,10 +99,7 @@ ETCH_INLINE void finish_neighbours(const int32_t* sums, const WordEnd& end, cons
 #endif
   for (int32_t p = 0; p < pixels; ++p) {
     for (int32_t c = 0; c < columns; ++c) {
-      const int32_t* const scale = row.scale + c;
-      const int64_t q = scaled_word(sums[p * columns + c], scale[0], scale[row.columns],
-                                    scale[2 * row.columns], scale[3 * row.columns]);
-      y[p * y_pixel + c] = limited_word<T>(q, end);
+      y[p * y_pixel + c] = finished_word<T>(sums[p * columns + c], end, row.scale + c, row.columns);
     }
   }
 }
@@ -131,7 +155,7 @@ template <class T>
 static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
                                    const int16_t* w, const int32_t* taken_off, const int32_t* bias,
                                    const int32_t* scale, T* y) {
-  constexpr int kCount = kWordLanes > 1 ? 2 : 1;
+  constexpr int kCount = kWordLanes > 1 ? 2 : 4;
   const Interior interior = interior_of(s.axis[s.along], false);
   for (int32_t n = 0; n < s.batch; ++n) {
     for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {

@@ -37,10 +37,15 @@ struct WordEnd {
 constexpr int kWordLanes = 16;
 #elif defined(__GNUC__) && defined(__AVX2__)
 constexpr int kWordLanes = 8;
-#elif defined(__GNUC__) && defined(__SSE4_1__)
+#elif defined(__GNUC__) && (defined(__SSE4_1__) || defined(__ARM_NEON))
 constexpr int kWordLanes = 4;
 #else
 constexpr int kWordLanes = 1;
+#endif
+// Cores without vectors that add two products of 16 bits at a time.
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_NEON) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ETCH_WORD_PAIRS 1
 #endif
 
 template <int lanes>
@@ -53,6 +58,11 @@ struct Words<1> {
 template <>
 struct Words<4> {
   __m128i v;
+};
+#elif defined(__GNUC__) && defined(__ARM_NEON)
+template <>
+struct Words<4> {
+  int32x4_t v;
 };
 #endif
 #if defined(__GNUC__) && defined(__AVX2__)
@@ -83,6 +93,24 @@ ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
 }
 ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
   sum.v = _mm_sub_epi32(sum.v, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+#elif defined(__GNUC__) && defined(__ARM_NEON)
+ETCH_INLINE int32x4_t sums_of_pairs(int32x4_t a, int32x4_t b) {
+#if defined(__aarch64__)
+  return vpaddq_s32(a, b);
+#else
+  return vcombine_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)),
+                      vpadd_s32(vget_low_s32(b), vget_high_s32(b)));
+#endif
+}
+ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
+  const int16x8_t pairs = vmovl_s8(vreinterpret_s8_u8(vld1_u8(w)));
+  const int16x4_t by = vreinterpret_s16_s32(vdup_n_s32(x));
+  sum.v = vaddq_s32(sum.v, sums_of_pairs(vmull_s16(vget_low_s16(pairs), by),
+                                         vmull_s16(vget_high_s16(pairs), by)));
+}
+ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
+  sum.v = vsubq_s32(sum.v, vld1q_s32(p));
 }
 #endif
 #if defined(__GNUC__) && defined(__AVX2__)
@@ -142,8 +170,30 @@ ETCH_INLINE void subtract(WordColumns<lanes, count>& x, const int32_t* p) {
   subtract(x.first, p);
   if constexpr (count > 1) subtract(x.rest, p + lanes);
 }
+#if defined(ETCH_WORD_PAIRS)
+// Of two columns, whose weights are one word of memory. g++ 12 takes two instructions for each of
+// those that are written out.
+ETCH_INLINE void add_pair(Words<1>& a, Words<1>& b, int32_t x, const uint8_t* w) {
+  uint32_t bytes;
+  ETCH_MEMCPY(&bytes, w, sizeof bytes);
+  int32_t firsts, seconds, of_a, of_b;  // weights of x's low half for a and b, of its high half
+  __asm__("sxtb16 %0, %1" : "=r"(firsts) : "r"(bytes));
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(seconds) : "r"(bytes));
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(of_a) : "r"(firsts), "r"(seconds));
+  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(of_b) : "r"(seconds), "r"(firsts));
+  a.v = static_cast<uint32_t>(__smlad(x, of_a, static_cast<int32_t>(a.v)));
+  b.v = static_cast<uint32_t>(__smlad(x, of_b, static_cast<int32_t>(b.v)));
+}
+#endif
 template <int lanes, int count>
 ETCH_INLINE void add_pair(WordColumns<lanes, count>& sums, int32_t x, const uint8_t* w) {
+#if defined(ETCH_WORD_PAIRS)
+  if constexpr (lanes == 1 && count > 1) {
+    add_pair(sums.first, sums.rest.first, x, w);
+    if constexpr (count > 2) add_pair(sums.rest.rest, x, w + 4);
+    return;
+  }
+#endif
   add_pair(sums.first, x, w);
   if constexpr (count > 1) add_pair(sums.rest, x, w + 2 * lanes);
 }
@@ -154,20 +204,34 @@ ETCH_INLINE void repeat(WordTile<lanes, count, pixels>& tile,
   if constexpr (pixels > 1) repeat(tile.rest, each);
 }
 
-// Channels c and c + 1, or c alone, as int16 in the low and high half.
-template <bool both, class T>
+// Which channels are a pair: c and c + 1 wherever they are or side by side in memory, or c alone.
+enum class Pair { kApart, kNeighbours, kOne };
+// What pairs are where channels are side by side: one load, if that is one instruction.
+#if defined(ETCH_WORD_PAIRS)
+constexpr Pair kSideBySide = Pair::kNeighbours;
+#else
+constexpr Pair kSideBySide = Pair::kApart;
+#endif
+
+// A pair as int16 in the low and high half.
+template <Pair pair, class T>
 ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel, int32_t flip) {
+  if constexpr (pair == Pair::kNeighbours) {
+    uint32_t words;
+    ETCH_MEMCPY(&words, x, sizeof words);
+    return static_cast<int32_t>(words ^ (static_cast<uint32_t>(flip) * 0x10001u));
+  }
   const auto low = static_cast<uint32_t>(static_cast<uint16_t>(x[0]) ^ flip);
-  if constexpr (!both) return static_cast<int32_t>(low & 0xffffu);
+  if constexpr (pair == Pair::kOne) return static_cast<int32_t>(low & 0xffffu);
   const auto high = static_cast<uint32_t>(static_cast<uint16_t>(x[x_channel]) ^ flip);
   return static_cast<int32_t>((low & 0xffffu) | (high << 16));
 }
 
-template <bool both, int lanes, int count, int pixels, class T>
+template <Pair pair, int lanes, int count, int pixels, class T>
 ETCH_INLINE void add_pairs(WordTile<lanes, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
                            ptrdiff_t x_channel, int32_t flip, const uint8_t* w) {
-  add_pair(tile.first, pair_of<both>(x, x_channel, flip), w);
-  if constexpr (pixels > 1) add_pairs<both>(tile.rest, x + x_pixel, x_pixel, x_channel, flip, w);
+  add_pair(tile.first, pair_of<pair>(x, x_channel, flip), w);
+  if constexpr (pixels > 1) add_pairs<pair>(tile.rest, x + x_pixel, x_pixel, x_channel, flip, w);
 }
 
 // rne(sum * (high * 2^31 + low) / 2^(31 + shift) + rest / 2^shift), 0 <= high < 2^29, 0 <= low <
@@ -180,6 +244,19 @@ ETCH_INLINE int64_t scaled_word(int32_t sum, int32_t high, int32_t low, int32_t 
   const int64_t whole = (int64_t{sum} * high + rest + (part >> 31)) * 2 + sticky;
   const int64_t half = int64_t{1} << shift;
   return (whole + half - 1 + ((whole >> (shift + 1)) & 1)) >> (shift + 1);
+}
+
+// scaled_word() for shifts beyond 32: all that decides is in the upper half of the sum and in
+// whether anything is below it. Below 2^29, and half of the time on cores of 32 bits.
+ETCH_INLINE int32_t far_word(int32_t sum, int32_t high, int32_t low, int32_t shift, int32_t rest) {
+  const int64_t part = int64_t{sum} * low;
+  const int64_t whole = int64_t{sum} * high + rest + (part >> 31);
+  const uint32_t below = static_cast<uint32_t>(whole) | (static_cast<uint32_t>(part) << 1);
+  const int32_t kept = shift - 32;
+  const int32_t half_up = static_cast<int32_t>(whole >> 32) + (int32_t{1} << (kept - 1));
+  const uint32_t left = static_cast<uint32_t>(half_up) & ((uint32_t{1} << kept) - 1);
+  const int32_t is_tie = (left | below) == 0 ? 1 : 0;
+  return (half_up >> kept) & ~is_tie;
 }
 
 // What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low,
@@ -200,10 +277,20 @@ struct WordPart {
   const int32_t* taken_off;
 };
 
-template <class T>
-ETCH_INLINE T limited_word(int64_t q, const WordEnd& end) {
-  const int64_t above = q + end.zero > end.low ? q + end.zero : end.low;
+template <class T, class Integer>
+ETCH_INLINE T limited_word(Integer q, const WordEnd& end) {
+  const Integer above = q + end.zero > end.low ? q + end.zero : end.low;
   return static_cast<T>(above < end.high ? above : end.high);
+}
+
+// One column's sum requantized; `scale` as in WordRow.
+template <class T>
+ETCH_INLINE T finished_word(int32_t sum, const WordEnd& end, const int32_t* scale,
+                            ptrdiff_t columns) {
+  const int32_t high = scale[0], low = scale[columns];
+  const int32_t shift = scale[2 * columns], rest = scale[3 * columns];
+  if (shift > 32) return limited_word<T>(far_word(sum, high, low, shift, rest), end);
+  return limited_word<T>(scaled_word(sum, high, low, shift, rest), end);
 }
 
 // Sums in 64 bits, half as many as a vector has.
@@ -286,10 +373,8 @@ static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t cou
 #endif
   for (int32_t p = 0; p < pixels; ++p) {
     for (int32_t c = first; c < count; ++c) {
-      const int32_t* const scale = row.scale + c;
-      const int64_t q = scaled_word(sums[p * count + c], scale[0], scale[row.columns],
-                                    scale[2 * row.columns], scale[3 * row.columns]);
-      y[p * y_pixel + c * y_channel] = limited_word<T>(q, end);
+      y[p * y_pixel + c * y_channel] =
+          finished_word<T>(sums[p * count + c], end, row.scale + c, row.columns);
     }
   }
 }
@@ -331,14 +416,31 @@ static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_
   return sum;
 }
 
+// Adds what the channels of `part` have at each position of the window.
+template <Pair pair, int lanes, int count, int pixels, class T>
+ETCH_INLINE void add_window(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
+                            int32_t flip, const WordRow<T>& row, const Window& window,
+                            const WordPart& part) {
+  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
+  const int32_t pairs = (s.in + 1) / 2;
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
+    const T* x = row.x + at + part.first * s.x_channel;
+    const ptrdiff_t first = static_cast<ptrdiff_t>(tap) * pairs + part.first / 2;
+    const uint8_t* w = row.w + first * row.width * 2;
+    const ptrdiff_t x_pair = pair == Pair::kNeighbours ? 2 : 2 * s.x_channel;
+    const T* const end = x + (part.end - part.first) / 2 * x_pair;
+    for (const ptrdiff_t w_pair = 2 * row.width; x != end; x += x_pair, w += w_pair)
+      add_pairs<pair>(tile, x, x_pixel, s.x_channel, flip, w);
+    if ((part.end - part.first) % 2 != 0)
+      add_pairs<Pair::kOne>(tile, x, x_pixel, s.x_channel, flip, w);
+  });
+}
+
 // sums[pixel * lanes * count + column] of a part, starting from `bias`.
 template <bool has_beyond, int lanes, int count, int pixels, class T>
 static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, const WordPart& part, const int32_t* bias,
                              int32_t* sums) {
-  const ConvAxis& axis = s.axis[s.along];
-  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
-  const int32_t pairs = (s.in + 1) / 2;
   WordColumns<lanes, count> first;
   start(first, bias);
   if (end.corrected != 0) {
@@ -348,21 +450,15 @@ static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const 
   }
   WordTile<lanes, count, pixels> tile;
   repeat(tile, first);
-  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
-    const T* x = row.x + at + part.first * s.x_channel;
-    const ptrdiff_t pair = static_cast<ptrdiff_t>(tap) * pairs + part.first / 2;
-    const uint8_t* w = row.w + pair * row.width * 2;
-    int32_t c = part.first;
-    for (; c + 2 <= part.end; c += 2) {
-      add_pairs<true>(tile, x, x_pixel, s.x_channel, end.flip, w);
-      x += 2 * s.x_channel;
-      w += 2 * row.width;
-    }
-    if (c < part.end) add_pairs<false>(tile, x, x_pixel, s.x_channel, end.flip, w);
-  });
+  if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
+    add_window<kSideBySide>(tile, s, end.flip, row, window, part);
+  } else {
+    add_window<Pair::kApart>(tile, s, end.flip, row, window, part);
+  }
   ETCH_MEMCPY(sums, &tile, sizeof tile);
   if constexpr (has_beyond) {
     if (end.beyond == 0) return;
+    const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
     for (int32_t p = 0; p < pixels; ++p, sums += lanes * count) {
       const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
       for (int32_t c = 0; c < lanes * count; ++c) {
@@ -413,9 +509,13 @@ static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const 
 template <bool plain, int lanes, int count, class T>
 static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
                             Interior interior, Window window) {
+#if defined(ETCH_WORD_PAIRS)
+  constexpr int kPixels = count > 1 ? 2 : 1;
+#else
   constexpr int kSums = lanes == 16 ? 24 : 8;
-  constexpr int kPixels = kSums / count < 8 ? kSums / count : 8;
-  for_each_tile<(lanes > 1 ? kPixels : 1)>(s, interior, window, [&](int32_t out, auto width) {
+  constexpr int kPixels = lanes == 1 ? 1 : kSums / count < 8 ? kSums / count : 8;
+#endif
+  for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
     word_tile<plain, lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
   constexpr int kColumns = lanes * count;
