@@ -17,7 +17,6 @@
 #include "compiler/import/npz.h"
 #include "compiler/import/ports.h"
 #include "compiler/import/tensor_proto.h"
-#include "compiler/passes/states.h"
 
 namespace etch::cli {
 namespace {
