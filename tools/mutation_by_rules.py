@@ -1,4 +1,4 @@
-"""tools/mutation-run --rules: builds one tree with all faults of some sources behind switches, sees which suites of tests
+"""tools/mutation-run --rules: builds one tree with a switch for each fault of some sources, sees which suites of tests
 reach which fault, and runs for each fault the suites that reach it until one fails.
 
 A fault that no suite reaches survives. A run without end counts as a kill: its limit is 20 s and ten times what the same

@@ -1,8 +1,8 @@
 """Faults made by rules that know nothing of the tests, for tools/mutation-run --rules. Every condition of an `if` is
-negated; of a chain of && or ||, there or in a result, each operand is dropped once; in every comparison by < <= > >= the end of the range is
-moved by one; std::min and std::max change places. Comments, texts and the preprocessor are left alone.
+negated; of a chain of && or ||, there or in a result, each operand is dropped once; in every comparison by < <= > >= the
+end of the range is moved by one; std::min and std::max change places. Comments, texts and the preprocessor are left alone.
 
-All faults are in one program, each behind a switch (tools/mutation_switches.h): the variable ETCH_FAULT has the number of
+All faults are in one program, each with a switch (tools/mutation_switches.h): the variable ETCH_FAULT has the number of
 the one that is made. So the sources are compiled once, and a fault costs no more than the tests that reach it."""
 
 import pathlib

@@ -1,4 +1,4 @@
-// What tools/mutation-run --rules puts into sources that have faults behind switches: ETCH_FAULT is
+// What tools/mutation-run --rules puts into sources that have faults with switches: ETCH_FAULT is
 // the number of the fault that this process makes, and a file named by ETCH_REACHED gets the
 // numbers of those that it has passed. In constant expressions no fault is made.
 #pragma once

@@ -202,30 +202,11 @@ void print_verdict(const Count& count, const Circumstances& circumstances, const
 
 using Inputs = std::vector<std::vector<Tensor>>;
 
-// Runs all samples; with a state one after the other, each with what the one before has left.
-std::optional<Inputs> run_samples(const Network& network, const Inputs& inputs,
-                                  Reporter& reporter) {
-  const StateLayout state = state_of(network.program());
-  if (state.empty()) return network.run(inputs, reporter);
-  Inputs outputs;
-  for (std::vector<Tensor> frame : inputs) {
-    for (const StatePort& port : state.ports) {
-      if (outputs.empty()) break;
-      frame[static_cast<std::size_t>(port.input)] =
-          outputs.back()[static_cast<std::size_t>(port.output)];
-    }
-    auto one = network.run({std::move(frame)}, reporter);
-    if (!one) return std::nullopt;
-    outputs.push_back(std::move(one->front()));
-  }
-  return outputs;
-}
-
 // Runs all samples and judges their outputs; `variant` begins every line.
 void run_once(const Network& network, const std::vector<Sample>& samples, const Inputs& inputs,
               const std::string& variant, const Allowance& allowance, Count& count,
               Reporter& reporter) {
-  const std::optional<Inputs> outputs = run_samples(network, inputs, reporter);
+  const std::optional<Inputs> outputs = network.run_in_order(inputs, reporter);
   if (!outputs) return;
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const std::vector<Port> ports =

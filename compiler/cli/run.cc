@@ -1,4 +1,5 @@
-// `etch run`: generates and builds a model, runs it on samples and stores its outputs.
+// `etch run`: generates and builds a model, runs it on samples in their order and stores its
+// outputs.
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -56,7 +57,7 @@ ExitCode run(const RunOptions& options, Reporter& reporter) {
       Network::build(std::move(program), Timing::kNone, {}, reporter);
   if (network == nullptr) return reporter.exit_code();
   network->limit_time(options.time_limit);
-  const auto outputs = network->run(samples, reporter);
+  const auto outputs = network->run_in_order(samples, reporter);
   if (!outputs) return reporter.exit_code();
   write_all(*outputs, options.output, reporter);
   return reporter.exit_code();

@@ -19,6 +19,7 @@
 #include "compiler/host/stack_use.h"
 #include "compiler/import/file.h"
 #include "compiler/program/sized_step.h"
+#include "compiler/program/state.h"
 
 namespace etch::cli {
 namespace {
@@ -293,6 +294,24 @@ std::optional<std::vector<std::vector<Tensor>>> Network::run(
         read_outputs(samples[i], folder_->path() / sample_folder(i), reporter);
     if (!one) return std::nullopt;
     outputs.push_back(std::move(*one));
+  }
+  return outputs;
+}
+
+std::optional<std::vector<std::vector<Tensor>>> Network::run_in_order(
+    const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const {
+  const StateLayout state = state_of(*program_);
+  if (state.empty()) return run(samples, reporter);
+  std::vector<std::vector<Tensor>> outputs;
+  for (std::vector<Tensor> frame : samples) {
+    for (const StatePort& port : state.ports) {
+      if (outputs.empty()) break;
+      frame[static_cast<std::size_t>(port.input)] =
+          outputs.back()[static_cast<std::size_t>(port.output)];
+    }
+    auto one = run({std::move(frame)}, reporter);
+    if (!one) return std::nullopt;
+    outputs.push_back(std::move(one->front()));
   }
   return outputs;
 }

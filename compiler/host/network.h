@@ -45,6 +45,10 @@ class Network {
   // Returns each sample's outputs, or null after an error.
   std::optional<std::vector<std::vector<Tensor>>> run(
       const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
+  // The same of a program with a state as of a stream: each but the first sample has the states
+  // that the one before has left.
+  std::optional<std::vector<std::vector<Tensor>>> run_in_order(
+      const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
 
   // Runs the timing of harness.h on one sample; returns what it prints.
   std::optional<std::string> bench(const std::vector<Tensor>& sample, double seconds,

@@ -23,9 +23,11 @@ struct SampleFolders {
 };
 
 // `data` in order. A .npz file has an array for each input, by its name, and of kInputsAndOutputs
-// for each output; a .npy file has that of the only input. The first axis is that of the samples:
-// it comes before those of the input, or is the input's own first one, of which a sample has as
-// much as the model declares (1 where that is open). A folder of .npz or .npy files has a sample in
+// for each output; a .npy file has that of the only input. States may be absent, and inputs that
+// --constant gives are not read. The first axis is that of the samples: it comes before those of
+// the input, or is the input's own first one, of which a sample has as much as the model declares
+// or --dim and --input-shape say; where that is open, its share of as many samples as other arrays
+// have, or else 1. A folder of .npz or .npy files has a sample in
 // each of them, by the numbers at the ends of their names. float64 becomes float32 where the model
 // takes that. Null after E-IO that says what is needed.
 std::optional<SampleFolders> sample_folders(const ModelOptions& model,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "compiler/base/text.h"
 #include "compiler/host/data_set.h"
 #include "compiler/import/tensor_proto.h"
 #include "tests/support/model_builder.h"
@@ -33,7 +34,7 @@ class SampleFolder : public testing::Test {
   void declare(const ModelBuilder& model) { write("model.onnx", model.bytes()); }
   std::optional<SampleFolders> folders_of(const std::string& name,
                                           SampleParts parts = SampleParts::kInputs) const {
-    ModelOptions options;
+    ModelOptions options = options_;
     options.model = folder_ / "model.onnx";
     Reporter reporter(Verbosity::kQuiet);
     auto folders = sample_folders(options, {folder_ / name}, parts, reporter);
@@ -66,6 +67,7 @@ class SampleFolder : public testing::Test {
     return Tensor::of<float>(std::move(shape), values);
   }
 
+  ModelOptions options_;
   const fs::path folder_ =
       fs::path(testing::TempDir()) / ("etch_sample_folders_test_" + std::to_string(::getpid()));
 };
@@ -87,6 +89,46 @@ TEST_F(SampleFolder, ASampleHasTheBatchThatTheModelDeclares) {
   write("odd.npy", npy_file("<f4", "(3, 1)", float_bytes({1, 2, 3})));
   EXPECT_EQ(refusal("odd.npy"),
             "array of 'x', float32[3, 1], is no multiple of samples with 2 along the first axis\n");
+}
+
+TEST_F(SampleFolder, ASampleHasTheSizesThatOptionsGive) {
+  declare(ModelBuilder().input("x", DType::kF32, {"N", 1}).output("y", DType::kF32, {"M", 1}));
+  const std::string x = npy_file("<f4", "(4, 1)", float_bytes({1, 2, 3, 4}));
+  write("x.npy", x);
+  EXPECT_EQ(samples("x.npy").size(), 4U);
+  options_.dims = {"N=2"};
+  EXPECT_EQ(samples("x.npy"), (std::vector{floats({2, 1}, {1, 2}), floats({2, 1}, {3, 4})}));
+  options_.dims = {"N<=4"};
+  EXPECT_EQ(samples("x.npy").size(), 4U);
+  options_.dims.clear();
+  options_.input_shapes = {"x=4,1"};
+  EXPECT_EQ(samples("x.npy"), std::vector{floats({4, 1}, {1, 2, 3, 4})});
+  // Of the output's open size each of two samples has its half.
+  options_.input_shapes = {"x=2,1"};
+  write("both.npz",
+        npz_file(
+            {{"x.npy", x}, {"y.npy", npy_file("<f4", "(6, 1)", float_bytes({1, 2, 3, 4, 5, 6}))}}));
+  EXPECT_EQ(samples("both.npz", "output_0", SampleParts::kInputsAndOutputs),
+            (std::vector{floats({3, 1}, {1, 2, 3}), floats({3, 1}, {4, 5, 6})}));
+}
+
+TEST_F(SampleFolder, ConstantsAndStatesNeedNotBeThere) {
+  declare(ModelBuilder()
+              .input("k", DType::kF32, {2})
+              .input("x", DType::kF32, {1, 2})
+              .input("s", DType::kF32, {1, 2})
+              .output("y", DType::kF32, {1, 2})
+              .output("t", DType::kF32, {1, 2}));
+  options_.constants = {"k=1,2"};
+  options_.states = {"t=s"};
+  const std::string x = npy_file("<f4", "(2, 2)", float_bytes({1, 2, 3, 4}));
+  const std::vector<Tensor> two = {floats({1, 2}, {1, 2}), floats({1, 2}, {3, 4})};
+  write("x.npy", x);
+  EXPECT_EQ(samples("x.npy", "input_1"), two);
+  write("both.npz",
+        npz_file(
+            {{"x.npy", x}, {"k.npy", npy_file("<f4", "(2,)", float_bytes({5, 6}))}, {"y.npy", x}}));
+  EXPECT_EQ(samples("both.npz", "output_0", SampleParts::kInputsAndOutputs), two);
 }
 
 TEST_F(SampleFolder, DoublesBecomeWhatTheModelTakes) {
@@ -150,6 +192,12 @@ TEST_F(SampleFolder, WhatDoesNotFitIsRefusedInWords) {
   EXPECT_EQ(refusal("other.npz"), "has no array 'x' for the input of that name; it has 'z'\n");
   write("none.npy", npy_file("<f4", "(0, 2)", ""));
   EXPECT_EQ(refusal("none.npy"), "has no samples\n");
+  write("type.npy", npy_file("|i1", "(1, 2)", "\x01\x02"));
+  EXPECT_EQ(refusal("type.npy"), "array of 'x' is int8[1, 2], and the model takes float32[1, 2]\n");
+  write("shape.npy", npy_file("<f4", "(2,)", float_bytes({1, 2})));
+  EXPECT_EQ(refusal("shape.npy"),
+            "array of 'x', float32[2], has samples of float32[1], and the model takes float32[1, "
+            "2]\n");
   write("text.npz", "text");
   EXPECT_EQ(refusal("text.npz"), "is no .npz file, whatever its name says\n");
   declare(ModelBuilder()

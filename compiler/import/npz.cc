@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/import/npy.h"
@@ -116,18 +115,23 @@ bool is_zip(std::string_view bytes) {
   return bytes.starts_with(kFileMagic) || bytes.starts_with(kEndMagic);  // the latter: of no file
 }
 
-std::optional<std::vector<NamedArray>> read_npz(std::string_view bytes, const Limits& limits,
-                                                const std::string& location, Sink& sink) {
+std::optional<std::vector<NamedArray>> read_npz(std::string_view bytes,
+                                                const std::set<std::string>& wanted,
+                                                const Limits& limits, const std::string& location,
+                                                Sink& sink) {
   std::vector<Entry> entries;
   if (const std::string fault = read_directory(bytes, entries); !fault.empty()) {
     sink.error(DiagKind::kParse, location, fault);
     return std::nullopt;
   }
   std::vector<NamedArray> arrays;
+  std::set<std::string_view> seen;
   std::uint64_t total = 0;
   for (const Entry& entry : entries) {
     std::string_view name = entry.name;
     if (name.ends_with(".npy")) name.remove_suffix(4);
+    arrays.push_back({std::string(name), std::nullopt});
+    if (!wanted.contains(arrays.back().name)) continue;
     total += entry.unpacked;
     if (total > static_cast<std::uint64_t>(limits.external_bytes)) {
       sink.error(
@@ -136,16 +140,20 @@ std::optional<std::vector<NamedArray>> read_npz(std::string_view bytes, const Li
       return std::nullopt;
     }
     std::string fault;
-    const std::optional<std::string> file = unpack(bytes, entry, fault);
+    std::optional<std::string> file;
+    if (seen.insert(name).second) {
+      file = unpack(bytes, entry, fault);
+    } else {
+      fault = "is there twice";
+    }
     onnx::TensorProto proto;
     if (file) fault = is_npy(*file) ? read_npy(*file, proto) : "is no array";
     if (!fault.empty()) {
       sink.error(DiagKind::kParse, location, cat("array '", printable(name), "' ", fault));
       return std::nullopt;
     }
-    std::optional<Tensor> value = decode_tensor(proto, limits, location, sink);
-    if (!value) return std::nullopt;
-    arrays.push_back({std::string(name), std::move(*value)});
+    arrays.back().value = decode_tensor(proto, limits, location, sink);
+    if (!arrays.back().value) return std::nullopt;
   }
   return arrays;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,18 +15,21 @@
 namespace etch {
 
 struct NamedArray {
-  std::string name;  // without ".npy"
-  Tensor value;
+  std::string name;             // without ".npy"
+  std::optional<Tensor> value;  // null: not asked for
 };
 
 // Whether the bytes begin as those of a zip file do.
 bool is_zip(std::string_view bytes);
 
-// The arrays in the order of the archive. Reports at `location` E-PARSE for what is no such
-// archive, damaged (lengths and CRC-32 are checked), encrypted, packed otherwise or larger than
-// 4 GB, what decode_tensor() reports of one array, and E-LIMIT where the arrays have more than
-// Limits::external_bytes together.
-std::optional<std::vector<NamedArray>> read_npz(std::string_view bytes, const Limits& limits,
-                                                const std::string& location, Sink& sink);
+// The arrays in the order of the archive, with the values of those that are `wanted`: labels may be
+// beside the samples, of types that no tensor has. Reports at `location` E-PARSE for what is no
+// such archive; of arrays that are wanted E-PARSE for what is there twice, damaged (lengths and
+// CRC-32 are checked), encrypted, packed otherwise or larger than 4 GB, what decode_tensor()
+// reports, and E-LIMIT where they have more than Limits::external_bytes together.
+std::optional<std::vector<NamedArray>> read_npz(std::string_view bytes,
+                                                const std::set<std::string>& wanted,
+                                                const Limits& limits, const std::string& location,
+                                                Sink& sink);
 
 }  // namespace etch

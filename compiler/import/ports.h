@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
+#include "compiler/import/import.h"
 #include "compiler/ir/dtype.h"
-#include "compiler/ir/limits.h"
 
 namespace etch {
 
@@ -26,8 +26,9 @@ struct DeclaredPorts {
   std::vector<DeclaredPort> outputs;
 };
 
-// Null after E-LIMIT, E-PARSE or E-GRAPH, which import_model() reports of the same bytes.
-std::optional<DeclaredPorts> declared_ports(std::string_view bytes, const Limits& limits,
+// With the sizes that `options` give. Null after E-LIMIT, E-PARSE or E-GRAPH, which import_model()
+// reports of the same bytes.
+std::optional<DeclaredPorts> declared_ports(std::string_view bytes, const ImportOptions& options,
                                             Sink& sink);
 
 }  // namespace etch

@@ -314,17 +314,19 @@ std::optional<int> only_zero_point(const std::vector<int>& zero_point) {
 
 // One matrix b for all matrices of a.
 std::optional<RunTimeProduct> with_weights(RunTimeProduct product, const MatMulIntegerParams& sums,
-                                           const Tensor& b, std::string& why) {
+                                           const std::shared_ptr<const Tensor>& b,
+                                           std::string& why) {
   const std::vector<int>& zero = *sums.b_zero_point;
   const bool rows_differ = sums.a_zero_point && !product.a_zero;
   if (rows_differ || element_count(sums.geometry.b_batch) != 1) {
     why = "a matrix product of another form";
     return std::nullopt;
   }
-  for (std::int64_t i = 0; i < b.size(); ++i) {
+  for (std::int64_t i = 0; i < b->size(); ++i) {
     const auto column = static_cast<std::size_t>(i % sums.geometry.cols);
-    product.weights.push_back(static_cast<int>(b.integer(i)) - zero[column % zero.size()]);
+    product.weights.push_back(static_cast<int>(b->integer(i)) - zero[column % zero.size()]);
   }
+  product.weight_tensor = b;
   product.b_zero = 0;
   return product;
 }
@@ -347,8 +349,8 @@ std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node
     out.a_type = type_of(0);
     out.b_type = type_of(1);
     if (sums->a_zero_point) out.a_zero = only_zero_point(*sums->a_zero_point);
-    const Tensor* const b = graph.value(node.inputs[1]).constant.get();
-    if (b != nullptr && sums->b_zero_point) return with_weights(std::move(out), *sums, *b, why);
+    const std::shared_ptr<const Tensor>& b = graph.value(node.inputs[1]).constant;
+    if (b != nullptr && sums->b_zero_point) return with_weights(std::move(out), *sums, b, why);
     if (sums->b_zero_point) out.b_zero = only_zero_point(*sums->b_zero_point);
     if (sums->a_zero_point.has_value() != out.a_zero.has_value() ||
         sums->b_zero_point.has_value() != out.b_zero.has_value())

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct RunTimeProduct {
   DType a_type = DType::kU8, b_type = DType::kU8;
   std::optional<int> a_zero, b_zero;  // nothing: an operand of the step
   std::vector<int> weights;           // b - b_zero where b is constant; empty: it is an operand
-  std::vector<float> scale;           // per column, or one; empty: the results are the sums
+  std::shared_ptr<const Tensor> weight_tensor;  // that b; null: it is an operand
+  std::vector<float> scale;  // per column, or one; empty: the results are the sums
   DType y_type = DType::kS32;
   int y_zero_point = 0;
   int low = 0, high = 0;  // limits of the result

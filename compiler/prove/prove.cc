@@ -200,7 +200,9 @@ void prove_run_time_product(const Compiled& all, int index, const ProofRunner& r
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
   std::string& why = proof.not_proved;
   const std::optional<RunTimeProduct> product = run_time_product_at(all, step, why);
+  proof.has_weights = product && product->weight_tensor != nullptr;
   if (!product) return;
+  if (proof.has_weights) proof.weights_from = origin_of(all.file, *product->weight_tensor);
   if (!step.requantized.empty())
     why = "requantization without floats: its sums cannot be made visible";
   const Step* const doubled = step_named(all.doubled.get(), step.name);
@@ -220,7 +222,6 @@ StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, 
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
   StepProof proof{step.name, step.origin, step.summary, products_of(step), {}, true, {}, {}};
   if (multiplies_two_tensors(step) || is_alone_of_matmul_integer(all, step)) {
-    proof.has_weights = false;
     prove_run_time_product(all, index, runner, work, proof, reporter);
     return proof;
   }

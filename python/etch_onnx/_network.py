@@ -285,7 +285,10 @@ def check(
     with tempfile.TemporaryDirectory(prefix="etch-python-") as temporary:
         words: list[Path] = ["--target", target, *_program.arguments(options, temporary)]
         for i, each in enumerate(given):
-            for folder in _record.data_sets(model, each, pathlib.Path(temporary) / f"recorded_{i}"):
+            folders: list[Path] = [each]
+            if not options.keys() & set(_record.OTHER_NETWORK):
+                folders = _record.data_sets(model, each, pathlib.Path(temporary) / f"recorded_{i}")
+            for folder in folders:
                 words += ["--data", folder]
         done = _program.run("check", model_file(model, temporary), *words, accept=(0, DIFFERENT))
     return CheckResult(done.returncode == 0, done.stdout)

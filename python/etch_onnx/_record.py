@@ -54,6 +54,10 @@ def _arrays(path: pathlib.Path) -> set[str] | None:
     return array_names(path)
 
 
+# Options of a network that is no longer the file's, which is what ONNX Runtime computes.
+OTHER_NETWORK = ("cut", "constant", "quantize_input", "state")
+
+
 def data_sets(model: Model, data: Path, folder: pathlib.Path) -> list[Path]:
     """Test data for `etch check`: `data` itself, or, where that are samples without outputs, folders beneath `folder`
     with what ONNX Runtime computes of them. Without ONNX Runtime the program says what is missing."""

@@ -178,8 +178,12 @@ def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifferen
 
 def _check(words: Sequence[str]) -> int:
     """`etch check` of the program; of samples without outputs ONNX Runtime computes these first, if it is installed."""
+    from . import _record
+
     executable = _program.program()
     model = next((word for word in words[1:] if word.endswith(".onnx")), None)
+    if {"--" + name.replace("_", "-") for name in _record.OTHER_NETWORK} & {word.split("=")[0] for word in words}:
+        model = None
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         given: list[str] = []
         for word in words:  # --data X and --data=X
@@ -188,8 +192,6 @@ def _check(words: Sequence[str]) -> int:
             if model is None or not (after or data != word):
                 given.append(word)
                 continue
-            from . import _record
-
             folders = _record.data_sets(model, data, pathlib.Path(folder) / str(len(given)))
             given += [str(each) for k, each in enumerate(folders) for each in (["--data"] if k or not after else []) + [each]]
         if given == list(words):
@@ -209,7 +211,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; the program etch replaces this process."""
     words = sys.argv[1:] if words is None else list(words)
     try:
-        if words[:1] == ["check"] and any(".np" in word or word == "--data" for word in words):
+        if words[:1] == ["check"] and any(word.split("=")[0] == "--data" for word in words):
             return _check(words)
         if not words or words[0] not in ("quantize", "record", "debug"):
             executable = _program.program()

@@ -11,6 +11,7 @@
 #include "compiler/import/tensor_proto.h"
 #include "tests/support/cli.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/numpy_files.h"
 
 namespace etch::cli {
 namespace {
@@ -84,6 +85,18 @@ TEST_F(InitialState, OfTheFileIsUsedWithoutAnOption) {
   EXPECT_EQ(ran.exit_code, 0) << ran.errors;
   EXPECT_EQ(contents(folder_ / "o/output_0.pb"),
             tensor_file(Tensor::of<float>({2}, {101, 202}), "output_0"));
+}
+
+TEST_F(InitialState, IsWhereTheFirstOfSeveralSamplesBegins) {
+  write("x.npy", npy_file("<f4", "(2, 2)", float_bytes({1, 2, 10, 20})));
+  const std::string file = store("h.pb", {100, 200});
+  const ProcessResult ran =
+      with_state("run", {"--data", path("x.npy"), "--initial-state", "h=" + file, "-o", path("o")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.errors;
+  EXPECT_EQ(contents(folder_ / "o/test_data_set_0/output_0.pb"),
+            tensor_file(Tensor::of<float>({2}, {101, 202}), "output_0"));
+  EXPECT_EQ(contents(folder_ / "o/test_data_set_1/output_0.pb"),
+            tensor_file(Tensor::of<float>({2}, {111, 222}), "output_0"));
 }
 
 TEST_F(InitialState, IsToldApartInFoldersAndNeededToProveThem) {

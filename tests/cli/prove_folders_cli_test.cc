@@ -219,6 +219,8 @@ TEST_F(ProveFolders, SumsOfConstantWeightsAreProvedWithWhatTheyStartFrom) {
   EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
   EXPECT_SAYS(result.output, "  products 1,200, extremes 10, random 16");
   EXPECT_SAYS(result.output, "PASS on scalar: 1 of 1 layer proved completely");
+  EXPECT_EQ(result.output.find("its weights are no tensor of the file"), std::string::npos);
+  EXPECT_SAYS(prove(file, {"--json"}).output, "\"weights\": \"w\"");
   // On Cortex-M the start is added afterwards, and may be where the input was.
   if (status_of(*find_target("cortex-m55")).runs_here()) {
     const ProcessResult there = etch({"compile", file, "-q", "-f", "-o", path("m55"), "--target",

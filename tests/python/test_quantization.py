@@ -206,6 +206,11 @@ def test_the_command_checks_samples_in_files_of_numpy(quantized: etch.Quantized,
     stacked["y"][1] += 1
     np.savez(tmp_path / "wrong.npz", **stacked)
     assert command("check", quantized.model, "--data", tmp_path / "wrong.npz").returncode == 4
+    # Of another network than the file's ONNX Runtime has no outputs: the program says what is missing.
+    cut = command("check", quantized.model, "--cut", "y", "--data", tmp_path / "inputs.npz")
+    assert cut.returncode == 3 and "has no array 'y' to compare" in cut.stderr, cut.stdout + cut.stderr
+    with pytest.raises(etch.EtchError, match="has no array 'y' to compare"):
+        etch.check(quantized.model, data=tmp_path / "inputs.npz", cut="y")
 
 
 def _layer_results(model: onnx.ModelProto) -> list[str]:

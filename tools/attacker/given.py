@@ -13,7 +13,7 @@ from onnx import numpy_helper
 
 import streams
 from builder import session
-from judging import Case, Finding
+from judging import SECONDS, Case, Finding
 
 MOST_SIZES = 4  # each of them is compiled
 MOST_NUMBERS = 8  # of a constant that is written as numbers
@@ -115,8 +115,11 @@ def broken(etch, folder, cases, dice):
             place = folder / f"{case.name}_{make.__name__}"
             write(place, model, sets, files)
             words = case.plans[0][2:].split() + [word.format(folder=place) for word in words]
-            done = subprocess.run([etch, "check", str(place / "model.onnx"), *words], capture_output=True, text=True,
-                                  errors="replace")
+            command = [etch, "check", str(place / "model.onnx"), *words]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+            except subprocess.TimeoutExpired:
+                done = subprocess.CompletedProcess(command, -1, "", f"no end within {SECONDS} s")
             text = f"{len(sets)} data set"
             if done.returncode == 0 and text in done.stdout:
                 count += len(sets)
