@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "compiler/ir/op_def.h"
 #include "compiler/ops/identity/node.h"
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"

@@ -331,7 +331,7 @@ TEST_F(GoldenCli, SamplesThatAreGoneAreAnErrorOfTheFolder) {
   fs::remove_all(path("golden/sample_1"));
   const ProcessResult result = verify();
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_TRUE(says(result, "sample_1/input_0.pb")) << result.errors;
+  EXPECT_TRUE(says(result, "golden/sample_1: error[E-IO]: there is no such")) << result.errors;
 }
 
 TEST_F(GoldenCli, WrongUsageIsExitCode1) {

@@ -63,10 +63,10 @@ class Program {
  private:
   static std::set<std::string> ask(const Words& command) {
     const std::string python = contents(source_dir() + "/python/etch_onnx/cli.py");
+    std::set<std::string> options;
     if (!command.empty() && python.find(cat('"', command[0], '"')) != std::string::npos) {
-      std::set<std::string> options = options_in(python);
+      options = options_in(python);
       options.insert("--help");
-      return options;
     }
     Words arguments{etch_binary()};
     arguments.insert(arguments.end(), command.begin(), command.end());
@@ -76,7 +76,9 @@ class Program {
     std::string usage = "Usage: etch ";
     for (const std::string& word : command) usage += word + " ";
     const bool is_command = help.succeeded() && help.output.find(usage) != std::string::npos;
-    return is_command ? options_in(help.output) : std::set<std::string>{};
+    // The package takes some commands of the program too, with more arguments.
+    if (is_command) options.merge(options_in(help.output));
+    return options;
   }
 
   std::map<Words, std::set<std::string>> found_;

@@ -2,6 +2,7 @@
 // operators that it is made of, one after the other: natively for every target, and compiled.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>

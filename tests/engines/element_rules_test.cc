@@ -174,7 +174,8 @@ Case relabelled() {
   return {"relabelled", model.bytes(), {u8({1, 2, 3}, {1, 2, 3, 4, 5, 6})}};
 }
 
-Case sum_of_words() {
+// The sum or the product of two tensors: both operators have the same inputs.
+Case two_of_words(const char* op) {
   ModelBuilder model(13);
   model.opset("org.etch", 1);
   const auto one = [](float value) { return Tensor::of<float>({}, {value}); };
@@ -182,12 +183,12 @@ Case sum_of_words() {
   model.input("a", DType::kS16, {2, 3}).input("b", DType::kS16, {2, 3});
   model.initializer("a_scale", one(0.5F)).initializer("b_scale", one(0.75F));
   model.initializer("y_scale", one(0.625F)).initializer("zero", zero);
-  model.node("QLinearSum16", {"a", "a_scale", "zero", "y_scale", "zero", "b", "b_scale", "zero"},
-             {"y"}, {}, "org.etch");
+  model.node(op, {"a", "a_scale", "zero", "y_scale", "zero", "b", "b_scale", "zero"}, {"y"}, {},
+             "org.etch");
   model.output("y");
   const Tensor a = Tensor::of<std::int16_t>({2, 3}, {-32768, -5, 0, 7, 900, 32767});
   const Tensor b = Tensor::of<std::int16_t>({2, 3}, {12, 5, -6, 1, -20000, 32767});
-  return {"sum of words", model.bytes(), {a, b}};
+  return {op, model.bytes(), {a, b}};
 }
 
 TEST(ElementRules, HoldForTheReferenceFunctionsInAllModels) {
@@ -200,7 +201,8 @@ TEST(ElementRules, HoldForTheReferenceFunctionsInAllModels) {
   }
   cases.push_back(tensorflow_pair());
   cases.push_back(relabelled());
-  cases.push_back(sum_of_words());
+  cases.push_back(two_of_words("QLinearSum16"));
+  cases.push_back(two_of_words("QLinearMul16"));
   add(cases, narrow_parts());
   Dice dice(1);
   Seen seen;

@@ -1,4 +1,5 @@
 // FusedAttention by its operators' own reference functions; see op.h.
+#include "compiler/ir/op_def.h"
 #include "compiler/ops/fused_attention/op.h"
 
 namespace etch {
