@@ -201,7 +201,8 @@ std::optional<ExternalData::Source> ExternalData::open(const onnx::TensorProto& 
     return std::nullopt;
   };
   if (folder_.empty()) {
-    return fail_once("is not read; --external-data DIR allows files beneath DIR, as a rule the model's folder");
+    return fail_once(
+        "is not read; --external-data DIR allows files beneath DIR, as a rule the model's folder");
   }
   if (entry->length && *entry->length != bytes) {
     return fail(cat("has the length ", *entry->length, ", the tensor needs ", bytes));

@@ -102,8 +102,8 @@ TEST_F(ExternalDataFiles, AreRefusedWithoutAFolder) {
   ExternalData none("", {});
   const auto proto = external(DType::kU8, {4}, {{"location", "w.bin"}});
   EXPECT_FALSE(decode_tensor(proto, {}, "here", sink, &none));
-  EXPECT_EQ(errors_of(sink),
-            error(" 'w.bin' is not read; --external-data DIR allows files beneath DIR, as a rule the model's folder"));
+  EXPECT_EQ(errors_of(sink), error(" 'w.bin' is not read; --external-data DIR allows files beneath "
+                                   "DIR, as a rule the model's folder"));
   Sink again;  // said once for all tensors of a file
   EXPECT_FALSE(decode_tensor(proto, {}, "there", again, &none));
   EXPECT_EQ(errors_of(again), "");
