@@ -79,25 +79,38 @@ TEST(Loop, LooksAtAConditionOfRunTimeBeforeEachTrip) {
   EXPECT_TRUE(params_of<RegionEnd>(graph->nodes.back()).conditional);
 }
 
-TEST(Loop, IsBoundedByAPartOfItsCondition) {
+// A loop that ends at run time, or where trip < `most` does not hold.
+ModelBuilder partly_counted_loop(std::int64_t most) {
   ModelBuilder model = stopping_loop(INT64_MAX);
   auto& body = body_of(model);
   body.mutable_node(1)->set_output(0, "small");
-  fill_proto(s64({}, {5}), *body.add_initializer());
-  body.mutable_initializer(1)->set_name("five");
+  fill_proto(s64({}, {most}), *body.add_initializer());
+  body.mutable_initializer(1)->set_name("most");
   for (const auto& [type, left, right, result] : std::vector<std::array<const char*, 4>>{
-           {"Less", "trip", "five", "few"}, {"And", "few", "small", "goes_on"}}) {
+           {"Less", "trip", "most", "few"}, {"And", "few", "small", "goes_on"}}) {
     auto& node = *body.add_node();
     node.set_op_type(type);
     for (const char* name : {left, right}) node.add_input(name);
     node.add_output(result);
   }
+  return model;
+}
+
+TEST(Loop, IsBoundedByAPartOfItsCondition) {
   Sink sink;
-  const auto graph = load(model, sink);
+  const auto graph = load(partly_counted_loop(5), sink);
   ASSERT_TRUE(graph) << errors_of(sink);
   const auto& end = params_of<RegionEnd>(graph->nodes.back());
   EXPECT_TRUE(end.conditional);
   EXPECT_EQ(end.trips, 6);  // the condition comes after the trip
+}
+
+TEST(Loop, HasNoBoundWhereAPartOfItsConditionHoldsForTooLong) {
+  ImportOptions options;
+  options.limits.trips = 100;
+  EXPECT_EQ(errors(partly_counted_loop(99), options), "");
+  EXPECT_NE(errors(partly_counted_loop(100), options).find("has no bound of its trips"),
+            std::string::npos);
 }
 
 TEST(Loop, HasALimitOfTrips) {

@@ -2,6 +2,7 @@
 #include "compiler/passes/fuse_attention.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "compiler/ops/fused_attention/op.h"
 #include "compiler/ops/matmul/op.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/region_begin/op.h"
+#include "compiler/ops/region_end/op.h"
 #include "compiler/passes/qdq.h"
 
 namespace etch {
@@ -63,7 +66,7 @@ class AttentionFusion {
       if (!before) return {};
       chain.push_back(index_of(**before));
       if (const MatMulGeometry* const scores = product_of(**before)) {
-        if (!fits(*scores, *mixed, **before)) return {};
+        if (!fits(*scores, *mixed, **before) || enters_region(chain.back(), last)) return {};
         std::reverse(chain.begin(), chain.end());
         return chain;
       }
@@ -89,6 +92,14 @@ class AttentionFusion {
     const std::int64_t bytes = 4 * element_count(scores.output);
     return scores.batch == mixed.batch && scores.rows > 1 && bytes > above_ &&
            graph_.value(product.inputs[0]).constant == nullptr;
+  }
+
+  // Whether a loop or branch that is open at `last` begins after `first`, which would move into it.
+  bool enters_region(int first, int last) const {
+    std::ptrdiff_t open = 0;
+    for (int i = first; i < last; ++i)
+      open += (is_region_begin(node(i)) ? 1 : 0) - (is_region_end(node(i)) ? 1 : 0);
+    return open != 0;
   }
 
   void replace(const std::vector<int>& chain) {

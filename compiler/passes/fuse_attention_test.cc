@@ -108,5 +108,26 @@ TEST(FuseAttention, LeavesBatchesThatGrowInTheSecondProduct) {
   EXPECT_EQ(after_fusing(model), "MatMul Softmax MatMul");
 }
 
+// y = h + the attention of two heads, in each of three trips; the scores before or in the loop.
+ModelBuilder attending_loop(bool scores_inside) {
+  ModelBuilder model = heads();
+  model.input("h", DType::kF32, {2, 3, 6});
+  model.initializer("n", s64({}, {3}));
+  ModelBuilder body(18);
+  body.input("trip", DType::kS64, {}).input("on", DType::kBool, {});
+  body.input("before", DType::kF32, {2, 3, 6}).node("Identity", {"on"}, {"goes_on"});
+  (scores_inside ? body : model).node("MatMul", {"q", "k"}, {"s"});
+  body.node("Softmax", {"s"}, {"p"}).node("MatMul", {"p", "v"}, {"m"});
+  body.node("Add", {"before", "m"}, {"after"}).output("goes_on").output("after");
+  model.node("Loop", {"n", "", "h"}, {"y"}).subgraph("body", body).output("y");
+  return model;
+}
+
+TEST(FuseAttention, LeavesScoresBeforeALoopThere) {
+  ModelBuilder inside = attending_loop(true), outside = attending_loop(false);
+  EXPECT_NE(after_fusing(inside).find("[MatMul Softmax MatMul]"), std::string::npos);
+  EXPECT_EQ(after_fusing(outside).find('['), std::string::npos);
+}
+
 }  // namespace
 }  // namespace etch

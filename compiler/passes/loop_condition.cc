@@ -54,16 +54,15 @@ class LoopCondition {
     }
   }
 
-  std::optional<std::int64_t> trips(std::int64_t most) {
+  // `work`: how many elements may be read and made; less what were.
+  std::optional<std::int64_t> trips(std::int64_t most, std::int64_t& work) {
     if (!is_closed()) return std::nullopt;
-    const Limits& limits = graph_.limits;
-    most = std::min(most, limits.trips + 1);
+    most = std::min(most, graph_.limits.trips + 1);
     for (const std::size_t k : states_)
       values_[begin_.outputs[1 + k]] = *graph_.value(begin_.inputs[2 + k]).constant;
-    std::int64_t work = 0;
     for (std::int64_t trip = 0; trip < most; ++trip) {
-      work += run(trip);
-      if (work > limits.operations) return std::nullopt;
+      work -= run(trip);
+      if (work < 0) return std::nullopt;
       if (value(condition_)->integer(0) == 0) return trip + 1;
       std::map<ValueId, Tensor> next;
       for (const std::size_t k : states_) next[begin_.outputs[1 + k]] = *value(next_of(k));
@@ -224,17 +223,19 @@ class Implied {
 
 std::optional<std::int64_t> computed_trips(const Graph& graph, std::size_t begin, const Node& end,
                                            std::int64_t most) {
-  return LoopCondition(graph, begin, end, end.inputs[1]).trips(most);
+  std::int64_t work = graph.limits.operations;
+  return LoopCondition(graph, begin, end, end.inputs[1]).trips(most, work);
 }
 
 std::optional<std::int64_t> implied_trips(const Graph& graph, std::size_t begin, const Node& end,
                                           std::int64_t most) {
-  std::optional<std::int64_t> least;
-  for (const ValueId condition : Implied(graph, begin).by(end.inputs[1])) {
-    const auto trips = LoopCondition(graph, begin, end, condition).trips(most);
-    if (trips && (!least || *trips < *least)) least = trips;
-  }
-  return least;
+  // For all together: enough for the most trips of one that takes a few operators.
+  std::int64_t work = graph.limits.operations / 64;
+  const std::int64_t none = std::min(most, graph.limits.trips + 1);
+  std::int64_t least = none;
+  for (const ValueId condition : Implied(graph, begin).by(end.inputs[1]))
+    least = LoopCondition(graph, begin, end, condition).trips(least, work).value_or(least);
+  return least < none ? std::optional(least) : std::nullopt;
 }
 
 }  // namespace etch

@@ -16,8 +16,8 @@ std::optional<std::int64_t> computed_trips(const Graph& graph, std::size_t begin
                                            std::int64_t most);
 
 // The same of a condition that depends on run time, but can only hold where another one holds that
-// does not: as many trips as that allows. "x > 1 and i < 10" of PyTorch's TorchScript is an If that
-// gives i < 10 where x > 1 and false elsewhere.
+// does not: as many trips as that allows; nothing where the limit of trips does not reach. "x > 1
+// and i < 10" of PyTorch's TorchScript is an If that gives i < 10 where x > 1 and false elsewhere.
 std::optional<std::int64_t> implied_trips(const Graph& graph, std::size_t begin, const Node& end,
                                           std::int64_t most);
 

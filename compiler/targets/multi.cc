@@ -17,6 +17,7 @@ constexpr std::array kX86 = {
 };
 constexpr std::array kArm = {&isa::k_aarch64_i8mm, &isa::k_aarch64_dotprod, &isa::k_aarch64};
 
+// Not an instruction set; its facts are those of the best variant.
 constexpr IsaTraits named(IsaTraits best, std::string_view name, std::string_view title) {
   best.name = name;
   best.title = title;
@@ -33,8 +34,7 @@ constexpr MultiTarget kTargets[] = {
      "keep the answer."},
     {&kArmMulti, kArm, "etch_arm_cpu.h",
      "Asks Linux\n(AT_HWCAP); elsewhere it is what NAME.cc is compiled for. Call it once and keep "
-     "the "
-     "answer."},
+     "the answer."},
 };
 
 }  // namespace

@@ -42,7 +42,6 @@ constexpr Test kTests[] = {
 };
 #undef ETCH_ISA
 
-// Not an instruction set; its facts are those of the best variant.
 }  // namespace
 
 std::span<const IsaTraits* const> all_targets() { return kBestFirst; }

@@ -1,8 +1,8 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
 averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
-hold in parts only. stream(): states. Weights and scales are arbitrary, but the same each time.
+hold in parts only. stream(): states. attention(): scores between two products that are one step. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned|parts|stream FILE   writes one"""
+  network.py words|pruned|parts|stream|attention FILE   writes one"""
 
 import sys
 
@@ -109,5 +109,17 @@ def stream():
     return model
 
 
+def attention():
+    """Scores of 312,500 bytes, scaled and masked, of queries, keys and values that are inputs."""
+    shapes = {"q": [5, 125, 8], "k": [5, 8, 125], "mask": [125, 125], "v": [5, 125, 6], "y": [5, 125, 6]}
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
+    nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Mul", ["s", "scale"], ["t"]),
+             helper.make_node("Add", ["t", "mask"], ["u"]), helper.make_node("Softmax", ["u"], ["w"], axis=-1),
+             helper.make_node("MatMul", ["w", "v"], ["y"])]
+    graph = helper.make_graph(nodes, "network", ends[:4], ends[4:], [numpy_helper.from_array(np.float32(0.35), "scale")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
 if __name__ == "__main__":
-    onnx.save({"words": words, "pruned": pruned, "parts": parts, "stream": stream}[sys.argv[1]](), sys.argv[2])
+    onnx.save({"words": words, "pruned": pruned, "parts": parts, "stream": stream, "attention": attention}[sys.argv[1]](),
+              sys.argv[2])

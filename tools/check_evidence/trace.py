@@ -20,10 +20,11 @@ KEPT = {"Conv", "QLinearConv", "ConvInteger", "Gemm", "QGemm", "MatMul", "QLinea
         "AveragePool", "QuantizeLinear", "DequantizeLinear", "Relu", "Concat", "Add", "Mul", "QLinearAdd"}
 EDGES, LIMITS = {"QuantizeLinear", "DequantizeLinear"}, {"Relu", "Clip"}
 JOINED = {"Table", "Table16", "Expression"}  # of elementwise nodes
+ATTENTION = {"MatMul", "Mul", "Div", "Add", "Sub", "Softmax"}  # parts of a FusedAttention: two products, five nodes between
 JUDGED = {"step", "read by no output", "constant, recomputed", "moves no value"}
 REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd", "QLinearConv16"),
             "BatchNormalization": ("Conv", "ConvRelu"), "DynamicQuantizeLinear": ("QuantizeLinear",),
-            **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16")),
+            **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16", "FusedAttention")),
             **dict.fromkeys(("Relu", "QuantizeLinear"), ("QLinearSum16",)), "Add": ("QLinearAdd", "QLinearSum16"),
             "Mul": ("QLinearMul", "QLinearMul16"), "Concat": ("QLinearSum16",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
 
@@ -147,6 +148,7 @@ class Coverage:
                 (op in EDGES and self.near(index, 6), "quantization of a neighbour"), (op in KEEPS, "moves no value"),
                 (op in MOVES - {"MaxPool"}, "moved by the addresses of another step"),
                 (op in LIMITS and self.near(index, 4), "a limit of a neighbour"),
+                (op in ATTENTION and self.near(index, 5, ATTENTION | KEEPS, {"FusedAttention"}), "part of attention"),
                 (op in ELEMENTWISE and self.near(index, len(self.model.nodes), ELEMENTWISE, JOINED),
                  "part of an expression or table")):
             if applies:
