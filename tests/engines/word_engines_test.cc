@@ -135,7 +135,7 @@ TEST(WordEngines, GiveCleanCode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, WordCode, testing::ValuesIn(all_targets_but({})), name_of_target);
-// Pairs of 16 bits in general registers, and in vectors of 128 bits.
+// Targets: pairs of 16 bits in general registers, and in vectors of 128 bits.
 INSTANTIATE_TEST_SUITE_P(Cross, WordCode,
                          testing::Values("cortex-m4", "cortex-m55", "aarch64", "armv7-neon"),
                          name_of_target);
