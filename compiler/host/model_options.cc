@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
@@ -94,7 +95,7 @@ std::optional<float> parse_float(std::string_view text) {
   float value = 0;
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 
