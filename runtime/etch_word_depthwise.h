@@ -109,15 +109,8 @@ static inline void depthwise_word_tile(const FloatConvShape& s, const WordEnd& e
                                        const WordRow<T>& row, const int16_t* w,
                                        const Window& window, int32_t out) {
   const ConvAxis& axis = s.axis[s.along];
-  WordColumns<lanes, count> first;
-  start(first, row.bias);
-  if (end.corrected != 0) {
-    for_each_tap(s.axis, window, [&](ptrdiff_t, int32_t tap) {
-      subtract(first, row.taken_off + tap * row.columns);
-    });
-  }
   WordTile<lanes, count, pixels> tile;
-  repeat(tile, first);
+  begin(tile, s, end, window, row.bias, row.taken_off, row.columns);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
     add_words(tile, row.x + at, axis.stride * axis.x_step, end.flip, w + tap * row.columns);
   });

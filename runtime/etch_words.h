@@ -20,6 +20,7 @@
 
 #include "etch_float_products.h"
 #include "etch_intrinsics.h"
+#include "etch_word_tiles.h"
 
 namespace etch {
 namespace rt {
@@ -31,208 +32,6 @@ struct WordEnd {
   int32_t beyond;           // 1: weights are w - beyond, which follows the bias, per column
   int32_t part;             // channels of each part of a sum: even, or all
 };
-
-// `lanes` sums.
-#if defined(__GNUC__) && defined(__AVX512BW__)
-constexpr int kWordLanes = 16;
-#elif defined(__GNUC__) && defined(__AVX2__)
-constexpr int kWordLanes = 8;
-#elif defined(__GNUC__) && (defined(__SSE4_1__) || defined(__ARM_NEON))
-constexpr int kWordLanes = 4;
-#else
-constexpr int kWordLanes = 1;
-#endif
-// Cores without vectors that add two products of 16 bits at a time.
-#if defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_NEON) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define ETCH_WORD_PAIRS 1
-#endif
-
-template <int lanes>
-struct Words;
-template <>
-struct Words<1> {
-  uint32_t v;
-};
-#if defined(__GNUC__) && defined(__SSE4_1__)
-template <>
-struct Words<4> {
-  __m128i v;
-};
-#elif defined(__GNUC__) && defined(__ARM_NEON)
-template <>
-struct Words<4> {
-  int32x4_t v;
-};
-#endif
-#if defined(__GNUC__) && defined(__AVX2__)
-template <>
-struct Words<8> {
-  __m256i v;
-};
-#endif
-#if defined(__GNUC__) && defined(__AVX512BW__)
-template <>
-struct Words<16> {
-  __m512i v;
-};
-#endif
-
-ETCH_INLINE int32_t signed_byte(uint8_t byte) { return static_cast<int32_t>(byte ^ 0x80u) - 128; }
-
-// sum += a pair of x * the pairs of weights from w on; wraps.
-ETCH_INLINE void add_pair(Words<1>& sum, int32_t x, const uint8_t* w) {
-  const int32_t low = static_cast<int16_t>(x & 0xffff), high = x >> 16;
-  sum.v += static_cast<uint32_t>(low * signed_byte(w[0]) + high * signed_byte(w[1]));
-}
-ETCH_INLINE void subtract(Words<1>& sum, const int32_t* p) { sum.v -= static_cast<uint32_t>(*p); }
-#if defined(__GNUC__) && defined(__SSE4_1__)
-ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
-  const __m128i pairs = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(w)));
-  sum.v = _mm_add_epi32(sum.v, _mm_madd_epi16(_mm_set1_epi32(x), pairs));
-}
-ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
-  sum.v = _mm_sub_epi32(sum.v, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-}
-#elif defined(__GNUC__) && defined(__ARM_NEON)
-ETCH_INLINE int32x4_t sums_of_pairs(int32x4_t a, int32x4_t b) {
-#if defined(__aarch64__)
-  return vpaddq_s32(a, b);
-#else
-  return vcombine_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)),
-                      vpadd_s32(vget_low_s32(b), vget_high_s32(b)));
-#endif
-}
-ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
-  const int16x8_t pairs = vmovl_s8(vreinterpret_s8_u8(vld1_u8(w)));
-  const int16x4_t by = vreinterpret_s16_s32(vdup_n_s32(x));
-  sum.v = vaddq_s32(sum.v, sums_of_pairs(vmull_s16(vget_low_s16(pairs), by),
-                                         vmull_s16(vget_high_s16(pairs), by)));
-}
-ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
-  sum.v = vsubq_s32(sum.v, vld1q_s32(p));
-}
-#endif
-#if defined(__GNUC__) && defined(__AVX2__)
-ETCH_INLINE void add_pair(Words<8>& sum, int32_t x, const uint8_t* w) {
-  const __m256i pairs = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-  sum.v = _mm256_add_epi32(sum.v, _mm256_madd_epi16(_mm256_set1_epi32(x), pairs));
-}
-ETCH_INLINE void subtract(Words<8>& sum, const int32_t* p) {
-  sum.v = _mm256_sub_epi32(sum.v, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-}
-#endif
-#if defined(__GNUC__) && defined(__AVX512BW__)
-ETCH_INLINE void add_pair(Words<16>& sum, int32_t x, const uint8_t* w) {
-  const __m512i pairs =
-      _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w)));
-  sum.v = _mm512_add_epi32(sum.v, _mm512_madd_epi16(_mm512_set1_epi32(x), pairs));
-}
-ETCH_INLINE void subtract(Words<16>& sum, const int32_t* p) {
-  sum.v = _mm512_sub_epi32(sum.v, _mm512_loadu_si512(p));
-}
-#endif
-
-template <int lanes>
-ETCH_INLINE Words<lanes> load_words(const int32_t* p) {
-  Words<lanes> out;
-  ETCH_MEMCPY(&out, p, sizeof out);
-  return out;
-}
-
-// `count` neighbouring vectors, and so many for each of `pixels`. Nested, to stay in registers.
-template <int lanes, int count>
-struct WordColumns {
-  Words<lanes> first;
-  WordColumns<lanes, count - 1> rest;
-};
-template <int lanes>
-struct WordColumns<lanes, 1> {
-  Words<lanes> first;
-};
-template <int lanes, int count, int pixels>
-struct WordTile {
-  WordColumns<lanes, count> first;
-  WordTile<lanes, count, pixels - 1> rest;
-};
-template <int lanes, int count>
-struct WordTile<lanes, count, 1> {
-  WordColumns<lanes, count> first;
-};
-
-template <int lanes, int count>
-ETCH_INLINE void start(WordColumns<lanes, count>& x, const int32_t* bias) {
-  x.first = load_words<lanes>(bias);
-  if constexpr (count > 1) start(x.rest, bias + lanes);
-}
-template <int lanes, int count>
-ETCH_INLINE void subtract(WordColumns<lanes, count>& x, const int32_t* p) {
-  subtract(x.first, p);
-  if constexpr (count > 1) subtract(x.rest, p + lanes);
-}
-#if defined(ETCH_WORD_PAIRS)
-// Of two columns, whose weights are one word of memory. g++ 12 takes two instructions for each of
-// those that are written out.
-ETCH_INLINE void add_pair(Words<1>& a, Words<1>& b, int32_t x, const uint8_t* w) {
-  uint32_t bytes;
-  ETCH_MEMCPY(&bytes, w, sizeof bytes);
-  int32_t firsts, seconds, of_a, of_b;  // weights of x's low half for a and b, of its high half
-  __asm__("sxtb16 %0, %1" : "=r"(firsts) : "r"(bytes));
-  __asm__("sxtb16 %0, %1, ror #8" : "=r"(seconds) : "r"(bytes));
-  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(of_a) : "r"(firsts), "r"(seconds));
-  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(of_b) : "r"(seconds), "r"(firsts));
-  a.v = static_cast<uint32_t>(__smlad(x, of_a, static_cast<int32_t>(a.v)));
-  b.v = static_cast<uint32_t>(__smlad(x, of_b, static_cast<int32_t>(b.v)));
-}
-#endif
-template <int lanes, int count>
-ETCH_INLINE void add_pair(WordColumns<lanes, count>& sums, int32_t x, const uint8_t* w) {
-#if defined(ETCH_WORD_PAIRS)
-  if constexpr (lanes == 1 && count > 1) {
-    add_pair(sums.first, sums.rest.first, x, w);
-    if constexpr (count > 2) add_pair(sums.rest.rest, x, w + 4);
-    return;
-  }
-#endif
-  add_pair(sums.first, x, w);
-  if constexpr (count > 1) add_pair(sums.rest, x, w + 2 * lanes);
-}
-template <int lanes, int count, int pixels>
-ETCH_INLINE void repeat(WordTile<lanes, count, pixels>& tile,
-                        const WordColumns<lanes, count>& each) {
-  tile.first = each;
-  if constexpr (pixels > 1) repeat(tile.rest, each);
-}
-
-// Which channels are a pair: c and c + 1 wherever they are or side by side in memory, or c alone.
-enum class Pair { kApart, kNeighbours, kOne };
-// What pairs are where channels are side by side: one load, if that is one instruction.
-#if defined(ETCH_WORD_PAIRS)
-constexpr Pair kSideBySide = Pair::kNeighbours;
-#else
-constexpr Pair kSideBySide = Pair::kApart;
-#endif
-
-// A pair as int16 in the low and high half.
-template <Pair pair, class T>
-ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel, int32_t flip) {
-  if constexpr (pair == Pair::kNeighbours) {
-    uint32_t words;
-    ETCH_MEMCPY(&words, x, sizeof words);
-    return static_cast<int32_t>(words ^ (static_cast<uint32_t>(flip) * 0x10001u));
-  }
-  const auto low = static_cast<uint32_t>(static_cast<uint16_t>(x[0]) ^ flip);
-  if constexpr (pair == Pair::kOne) return static_cast<int32_t>(low & 0xffffu);
-  const auto high = static_cast<uint32_t>(static_cast<uint16_t>(x[x_channel]) ^ flip);
-  return static_cast<int32_t>((low & 0xffffu) | (high << 16));
-}
-
-template <Pair pair, int lanes, int count, int pixels, class T>
-ETCH_INLINE void add_pairs(WordTile<lanes, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
-                           ptrdiff_t x_channel, int32_t flip, const uint8_t* w) {
-  add_pair(tile.first, pair_of<pair>(x, x_channel, flip), w);
-  if constexpr (pixels > 1) add_pairs<pair>(tile.rest, x + x_pixel, x_pixel, x_channel, flip, w);
-}
 
 // rne(sum * (high * 2^31 + low) / 2^(31 + shift) + rest / 2^shift), 0 <= high < 2^29, 0 <= low <
 // 2^31, 0 <= shift < 62, |rest| <= 2^28. What a division leaves is kept as one more bit: ties are
@@ -416,6 +215,20 @@ static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_
   return sum;
 }
 
+// All pixels start from `bias` less what is taken off at each position of the window.
+template <int lanes, int count, int pixels>
+ETCH_INLINE void begin(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
+                       const WordEnd& end, const Window& window, const int32_t* bias,
+                       const int32_t* taken_off, ptrdiff_t columns) {
+  WordColumns<lanes, count> first;
+  start(first, bias);
+  if (end.corrected != 0) {
+    for_each_tap(s.axis, window,
+                 [&](ptrdiff_t, int32_t tap) { subtract(first, taken_off + tap * columns); });
+  }
+  repeat(tile, first);
+}
+
 // Adds what the channels of `part` have at each position of the window.
 template <Pair pair, int lanes, int count, int pixels, class T>
 ETCH_INLINE void add_window(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
@@ -441,15 +254,8 @@ template <bool has_beyond, int lanes, int count, int pixels, class T>
 static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, const WordPart& part, const int32_t* bias,
                              int32_t* sums) {
-  WordColumns<lanes, count> first;
-  start(first, bias);
-  if (end.corrected != 0) {
-    for_each_tap(s.axis, window, [&](ptrdiff_t, int32_t tap) {
-      subtract(first, part.taken_off + tap * row.columns);
-    });
-  }
   WordTile<lanes, count, pixels> tile;
-  repeat(tile, first);
+  begin(tile, s, end, window, bias, part.taken_off, row.columns);
   if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
     add_window<kSideBySide>(tile, s, end.flip, row, window, part);
   } else {
