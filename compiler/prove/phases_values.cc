@@ -5,6 +5,7 @@
 
 #include "compiler/ops/reference_math.h"
 #include "compiler/prove/phases.h"
+#include "compiler/prove/thresholds.h"
 
 namespace etch::cli {
 
@@ -153,18 +154,8 @@ std::vector<std::int32_t> Laboratory::check_points(std::int64_t channel) const {
                                       layer().y_zero_point, layer().y_type);
     return std::clamp(y, layer().low, layer().high);
   };
-  std::vector<std::int32_t> out = {static_cast<std::int32_t>(low), static_cast<std::int32_t>(high)};
-  std::int64_t from = low;
-  for (int next = value(low) + 1; next <= value(high); ++next) {
-    std::int64_t least = from, most = high;  // the result reaches `next` in (least, most]
-    while (most - least > 1) {
-      const std::int64_t middle = least + (most - least) / 2;
-      (value(middle) >= next ? most : least) = middle;
-    }
-    out.push_back(static_cast<std::int32_t>(most - 1));
-    out.push_back(static_cast<std::int32_t>(most));
-    from = most - 1;
-  }
+  std::vector<std::int32_t> out = thresholds_of(low, high, value);
+  out.insert(out.begin(), {static_cast<std::int32_t>(low), static_cast<std::int32_t>(high)});
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/ops/qlinear_matmul/op.h"
 #include "compiler/ops/reference_math.h"
 #include "compiler/prove/product_calls.h"
+#include "compiler/prove/thresholds.h"
 
 namespace etch::cli {
 
@@ -218,22 +219,9 @@ class ProductLaboratory {
   // The places on both sides of which the result of a column differs, and what is before them.
   std::vector<std::int32_t> check_points(std::int64_t n) const {
     const auto [low, high] = sums();
-    const auto value = [&](std::int64_t sum) {
+    return thresholds_of(low, high, [&](std::int64_t sum) {
       return product().result(static_cast<std::int32_t>(sum), n, 0);
-    };
-    std::vector<std::int32_t> out;
-    std::int64_t from = low;
-    for (int next = value(low) + 1; next <= value(high); ++next) {
-      std::int64_t least = from, most = high;  // the result reaches `next` in (least, most]
-      while (most - least > 1) {
-        const std::int64_t middle = least + (most - least) / 2;
-        (value(middle) >= next ? most : least) = middle;
-      }
-      out.push_back(static_cast<std::int32_t>(most - 1));
-      out.push_back(static_cast<std::int32_t>(most));
-      from = most - 1;
-    }
-    return out;
+    });
   }
 
   std::pair<std::int64_t, std::int64_t> sums() const {

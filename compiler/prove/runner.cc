@@ -246,4 +246,13 @@ std::optional<std::string> ProofRunner::run(JobList& jobs, std::size_t expected,
   return std::nullopt;
 }
 
+bool ProofRunner::for_each_result(JobList& jobs, std::size_t calls, std::int64_t span,
+                                  const std::function<void(std::size_t, const char*)>& visit,
+                                  Reporter& reporter) const {
+  const auto bytes = static_cast<std::size_t>(span);
+  const std::optional<std::string> results = run(jobs, calls * bytes, reporter);
+  for (std::size_t i = 0; results && i < calls; ++i) visit(i, results->data() + i * bytes);
+  return results.has_value();
+}
+
 }  // namespace etch::cli

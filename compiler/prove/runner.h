@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,11 +61,16 @@ class ProofRunner {
   int array_of(const Step& step, int i) const;
   bool emulated() const { return toolchain_.machine != nullptr; }
 
+  // Calls visit(i, bytes) for each of `calls` calls of the list, which leave `span` bytes each.
+  // False after an error.
+  bool for_each_result(JobList& jobs, std::size_t calls, std::int64_t span,
+                       const std::function<void(std::size_t, const char*)>& visit,
+                       Reporter& reporter) const;
+
+ private:
   // The bytes that the calls of the list leave, one after the other; `expected` of them. Null after
   // an error.
   std::optional<std::string> run(JobList& jobs, std::size_t expected, Reporter& reporter) const;
-
- private:
   explicit ProofRunner(const Program& program) : program_(program) {}
   std::string main_text(const std::string& stem) const;
   bool copy_sources(const std::filesystem::path& folder, const std::string& stem,

@@ -181,11 +181,8 @@ void Trials::add(Trial trial) {
 
 void Trials::flush() {
   if (expected_.empty()) return;
-  const auto span = static_cast<std::size_t>(span_);
-  const std::optional<std::string> results = runner_.run(jobs_, expected_.size() * span, reporter_);
-  if (!results) failed_ = true;
-  for (std::size_t i = 0; results && i < expected_.size(); ++i)
-    compare(expected_[i], results->data() + i * span);
+  const auto compared = [&](std::size_t i, const char* bytes) { compare(expected_[i], bytes); };
+  if (!runner_.for_each_result(jobs_, expected_.size(), span_, compared, reporter_)) failed_ = true;
   expected_.clear();
   job_bytes_ = 0;
 }
