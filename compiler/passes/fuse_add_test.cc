@@ -2,7 +2,6 @@
 #include "compiler/passes/fuse_add.h"
 
 #include <gtest/gtest.h>
-#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <string>
@@ -131,9 +130,8 @@ TEST(FuseAdd, AConvolutionWhoseInputIsNoLargerWaits) {
 TEST(FuseAdd, TheNodeHasBothNamesIfBothAreThere) {
   const auto name = [](const std::string& conv, const std::string& add) {
     Sum sum;
-    sum.add("c", "r").model.output("y");
-    sum.model.graph().mutable_node(0)->set_name(conv);
-    sum.model.graph().mutable_node(1)->set_name(add);
+    sum.model.node_name(conv);
+    sum.add("c", "r").model.node_name(add).output("y");
     Sink sink;
     auto graph = load(sum.model, sink);
     fuse_adds(*graph);

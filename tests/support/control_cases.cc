@@ -320,16 +320,29 @@ Case quantized_loop() {
   model.output("y").output("cs");
   return made("convolutions in a loop", model, {random_bytes(dice, DType::kU8, {1, 3, 6, 6})});
 }
-}  // namespace
+// The body of a loop over h that adds x to it.
+ModelBuilder adding_body() {
+  ModelBuilder in = body();
+  in.input("h", kF, {2, 3}).node("Add", {"h", "x"}, {"h2"});
+  return in.output("go").output("h2");
+}
 
-ModelBuilder adding_loop(std::int64_t trips) {
+ModelBuilder loop_over(std::int64_t trips, const std::vector<std::string>& results,
+                       const ModelBuilder& in) {
   ModelBuilder model;
   model.input("x", kF, {2, 3}).input("s", kF, {2, 3});
   model.initializer("n", s64({}, {trips})).initializer("yes", truth(true));
-  ModelBuilder in = body();
-  in.input("h", kF, {2, 3}).node("Add", {"h", "x"}, {"h2"}).output("go").output("h2");
-  model.node("Loop", {"n", "yes", "s"}, {"y"}).subgraph("body", in).output("y");
+  model.node("Loop", {"n", "yes", "s"}, results).subgraph("body", in).output("y");
   return model;
+}
+}  // namespace
+
+ModelBuilder adding_loop(std::int64_t trips) { return loop_over(trips, {"y"}, adding_body()); }
+
+ModelBuilder collecting_loop() {
+  ModelBuilder in = adding_body();
+  in.node("Identity", {"h2"}, {"each"}).output("each");
+  return loop_over(3, {"", "y"}, in);
 }
 
 std::vector<Case> control_cases() {
