@@ -170,6 +170,7 @@ class Splitter {
  private:
   struct Part {
     std::string file;  // "input_0"
+    bool is_input;
     const DeclaredPort* port;
     Tensor array;
     Slices slices;
@@ -249,7 +250,7 @@ class Splitter {
                         type_and_shape(value.dtype(), value.shape()), ", and the model takes ",
                         declared(port)));
       }
-      parts.push_back({file, &port, narrow ? as_float32(value) : value, {}});
+      parts.push_back({file, is_input, &port, narrow ? as_float32(value) : value, {}});
     }
     return true;
   }
@@ -287,7 +288,7 @@ class Splitter {
   // Whether the samples are what the inputs take; outputs are compared.
   bool fit(const std::vector<Part>& parts, bool one_sample) {
     for (const Part& part : parts) {
-      if (!part.file.starts_with("input") || !part.port->sizes) continue;
+      if (!part.is_input || !part.port->sizes) continue;
       const Tensor first = sample_of(part.array, part.slices, 0, *part.port, one_sample);
       if (takes(*part.port->sizes, first.shape())) continue;
       return fail(cat("array of '", printable(part.port->name), "', ",
