@@ -101,6 +101,30 @@ TEST(FloatReport, AFloatNetworkHasNoRequantizationOnAnyTarget) {
   }
 }
 
+// The same integer product between activations of 16 bits.
+ReportData report_of_words() {
+  ModelBuilder model(21);
+  add_quantization(model);
+  model.opset("org.etch", 1);
+  model.initializer("middle", Tensor::of<std::int16_t>({}, {5}));
+  model.input("x", DType::kS16, {1, 8});
+  model.node("QLinearMatMul16", {"x", "scale", "middle", "w", "scale", "w_zero", "scale", "middle"},
+             {"y"}, {}, "org.etch");
+  model.output("y");
+  Sink sink;
+  const auto program = compile(model.bytes(), {}, sink);
+  EXPECT_NE(program, nullptr) << errors_of(sink);
+  return program == nullptr ? ReportData{} : gather_report(*program, {}, {});
+}
+
+TEST(FloatReport, ResultsOf16BitsAreNotCalledRoundedByFloats) {
+  const std::string page = report_html(report_of_words());
+  EXPECT_TRUE(says(page, "results of 16 bits are rounded with integers alone"));
+  EXPECT_FALSE(says(page, "float product per result"));
+  EXPECT_TRUE(
+      says(report_html(report_of(Kind::kInteger, "scalar")), "one float product per result"));
+}
+
 // n rows of a table of 4 bits by weights of 8: MatMulNBits, n x 16 by 16 x 4.
 std::string packed_network() {
   const auto bytes = [](const Shape& shape) {

@@ -53,13 +53,28 @@ std::string arena_note(const ReportData& data) {
              " above what lives at once, ", with_thousands(live), slack);
 }
 
+// Whether a layer of integer multiplications has results of so many bytes.
+bool has_results_of(const ReportData& data, std::int64_t bytes) {
+  return std::ranges::any_of(data.layers, [&](const LayerReport& layer) {
+    return layer.macs > layer.float_macs &&
+           std::ranges::any_of(layer.tensors, [&](const QuantizedTensor& tensor) {
+             return tensor.role == "y" && bytes_of(tensor.dtype) == bytes;
+           });
+  });
+}
+
 void add_requantization(Html& html, const ReportData& data) {
+  const bool words = has_results_of(data, 2);
   if (!has_quantization(data)) {
     add_card(html, "Requantization", "none",
              "no result is rounded to a scale that is known at compile time");
+  } else if (words && !has_results_of(data, 1)) {
+    add_card(html, "Requantization", "integers",
+             "results of 16 bits are rounded with integers alone, as the real numbers are");
   } else if (data.float_requantization) {
     add_card(html, "Requantization", "float",
-             "one float product per result of an integer layer, rounded to nearest even");
+             cat("one float product per result of an integer layer, rounded to nearest even",
+                 words ? "; results of 16 bits with integers alone" : ""));
   } else if (data.rungs.total() == 0) {
     add_card(html, "Requantization", "none", "no layer has channels to requantize");
   } else {
