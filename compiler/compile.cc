@@ -224,9 +224,10 @@ void suggest_states(const Graph& graph, Sink& sink) {
   for (const StateRequest& each : likely_states(graph))
     options += cat(" --state ", shell_word(cat(each.output, "=", each.input)));
   if (options.empty()) return;
-  sink.note(DiagKind::kGraph, "",
-            cat("some outputs look like the next values of inputs; to keep them between inferences:",
-                options));
+  sink.note(
+      DiagKind::kGraph, "",
+      cat("some outputs look like the next values of inputs; to keep them between inferences:",
+          options));
 }
 
 StateInputs inputs_of(const std::vector<StateRequest>& requests) {

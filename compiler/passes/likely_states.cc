@@ -36,8 +36,9 @@ std::vector<std::string> words_of(std::string_view name) {
 // these letters one at the end as well.
 std::string stem_of(std::string_view name, std::string_view ends) {
   static const std::set<std::string_view> kSides = {
-      "in",  "ins", "input", "inputs", "prev", "previous", "past", "last", "initial", "init",
-      "out", "outs", "output", "outputs", "next", "new", "present", "updated", "n"};
+      "in",   "ins",     "input",   "inputs",  "prev", "previous", "past",
+      "last", "initial", "init",    "out",     "outs", "output",   "outputs",
+      "next", "new",     "present", "updated", "n"};
   std::string stem;
   for (const std::string& word : words_of(name)) {
     if (!kSides.contains(word)) stem += (stem.empty() ? "" : "_") + word;

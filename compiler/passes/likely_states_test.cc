@@ -25,7 +25,8 @@ std::string suggested(const std::string& bytes) {
   const auto graph = load_graph(bytes, {}, sink);
   if (graph == nullptr) return errors_of(sink);
   std::string text;
-  for (const StateRequest& each : likely_states(*graph)) text += each.output + "=" + each.input + " ";
+  for (const StateRequest& each : likely_states(*graph))
+    text += each.output + "=" + each.input + " ";
   return text;
 }
 
@@ -43,7 +44,7 @@ TEST(LikelyStates, AreFoundByNamesThatDifferInTheirSide) {
 
 TEST(LikelyStates, AreNotGuessedWhereNamesOrShapesSayOtherwise) {
   EXPECT_EQ(suggested(model({{"left", "right"}})), "");
-  EXPECT_EQ(suggested(model({{"input", "output"}})), "");         // nothing is left of the names
+  EXPECT_EQ(suggested(model({{"input", "output"}})), "");  // nothing is left of the names
   EXPECT_EQ(suggested(model({{"h", "hn"}}, /*has_frame=*/false)), "");  // nothing but states
   EXPECT_EQ(suggested(model({{"h", "hn"}, {"h0", "h_out"}})), "");      // two ways
   ModelBuilder other;

@@ -108,10 +108,10 @@ void batch_normalization(Parts& parts) {
   parts.add("Add", {scaled, parts.reshape(offset, wide)});
 }
 
-constexpr Rule kNormalizationRules[] = {{"MeanVarianceNormalization", mean_variance, 1, 1, 9},
-                                        {"GroupNormalization", group_normalization, 3, 1, 18},
-                                        {"BatchNormalization", batch_normalization, 5, 5, 7,
-                                         has_run_time_statistics}};
+constexpr Rule kNormalizationRules[] = {
+    {"MeanVarianceNormalization", mean_variance, 1, 1, 9},
+    {"GroupNormalization", group_normalization, 3, 1, 18},
+    {"BatchNormalization", batch_normalization, 5, 5, 7, has_run_time_statistics}};
 }  // namespace
 
 std::span<const Rule> normalization_rules() { return kNormalizationRules; }
