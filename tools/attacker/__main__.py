@@ -23,6 +23,7 @@ except ImportError as error:
     print(f"skipped: {error} (tools/setup puts the packages into build/venv)")
     sys.exit(77)
 import families
+from hostile import Hostile
 import given
 from builder import Unbuildable
 from judging import Case, Finding, judge, keep
@@ -46,6 +47,7 @@ def arguments():
     parser.add_argument("--given", type=float, default=0.0,
                         help="share of which a size, a constant or a first state is given to `etch check`, where it can be")
     parser.add_argument("--families", help="only these, separated by commas")
+    parser.add_argument("--detours", action="store_true", help="with what stands just beside the patterns of passes")
     parser.add_argument("--jobs", metavar="FILE", help="write the commands of all jobs")
     parser.add_argument("--job", type=int, help="run this job only")
     parser.add_argument("--output", default="build/attack", help="folder of findings")
@@ -62,7 +64,7 @@ def arguments():
 
 def case_of(options, number):
     only = options.families.split(",") if options.families else None
-    name, b, model = families.make(options.seed, number, only)
+    name, b, model = families.make(options.seed, number, only, Hostile if options.detours else families.Builder)
     at = {n: i for i, n in enumerate(b.outputs)}
     plans = plans_for(
         np.random.default_rng([options.seed, number, 99]),

@@ -16,7 +16,7 @@ from builder import Unbuildable
 Plain = collections.namedtuple("Plain", "value error")
 U = 2.0**-24  # half a unit in the last place of float32
 FUNCTION = 2.0**-20  # of the largest value: Etch's and ONNX Runtime's own exp, tanh and sigmoid are polynomials in float32
-MOVES = ("Slice", "Concat", "Transpose", "Reshape", "Identity", "Split", "Gather", "Squeeze", "Unsqueeze", "Flatten")
+MOVES = ("Slice", "Concat", "Transpose", "Reshape", "Identity", "Split", "Gather", "Squeeze", "Unsqueeze", "Flatten", "Pad", "Expand")
 
 
 def window(size, kernel, stride, dilation, pads, auto):
@@ -52,17 +52,31 @@ def convolve(a, x, w):
     return out.reshape([x.shape[0], w.shape[0]] + [s[0] for s in sizes])
 
 
+def chosen_pads(a, sizes, strided, auto):
+    """Of ConvTranspose: what leaves the output shape that is given, or that of `auto_pad` (docs/spec/shapes.md)."""
+    rank = len(sizes)
+    wanted = a.get("output_shape", strided if auto.startswith("SAME") else None)
+    if wanted is None:
+        return a.get("pads", [0] * 2 * rank)
+    begin = []
+    for size, out in zip(sizes, list(wanted)[-rank:]):
+        total = size - out
+        if total < 0:
+            raise Unbuildable("ConvTranspose with less than no padding")
+        begin.append(total // 2 if auto == "SAME_UPPER" else total - total // 2)
+    return begin + [size - out - first for size, out, first in zip(sizes, list(wanted)[-rank:], begin)]
+
+
 def convolve_transposed(a, x, w):
     """Of whole tensors, without bias: each value of x puts the kernel around its place."""
     rank = x.ndim - 2
     kernel, group = w.shape[2:], a.get("group", 1)
     strides, dilations = a.get("strides", [1] * rank), a.get("dilations", [1] * rank)
-    pads, extra = a.get("pads", [0] * 2 * rank), a.get("output_padding", [0] * rank)
-    if a.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in a:
-        raise Unbuildable("ConvTranspose that chooses its padding")
+    extra, auto = a.get("output_padding", [0] * rank), a.get("auto_pad", b"NOTSET").decode()
     sizes = [
         (s - 1) * t + (k - 1) * d + 1 + e for s, t, k, d, e in zip(x.shape[2:], strides, kernel, dilations, extra)
     ]
+    pads = chosen_pads(a, sizes, [s * t for s, t in zip(x.shape[2:], strides)], auto)
     parts = w.reshape([group, w.shape[0] // group] + list(w.shape[1:]))
     grouped = x.reshape([x.shape[0], group, x.shape[1] // group] + list(x.shape[2:]))
     out = np.zeros([x.shape[0], group, w.shape[1]] + sizes)
