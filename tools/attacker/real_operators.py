@@ -233,12 +233,12 @@ def clip(a, ins):
     return np.clip(ins[0].value, low, high), ins[0].error
 
 
-def elementwise(function, slope=1.0):
-    """Of a function whose slope is at most this."""
+def elementwise(function, slope=1.0, inner_size=0.0):
+    """Of a function whose slope is at most this, and within which there are values of this size."""
 
     def inner(a, ins):
         value = function(ins[0].value, a)
-        return value, slope * ins[0].error + np.maximum(np.abs(value), np.abs(value).max()) * FUNCTION
+        return value, slope * ins[0].error + np.maximum(np.abs(value), max(np.abs(value).max(), inner_size)) * FUNCTION
 
     return inner
 
@@ -299,7 +299,7 @@ OPERATORS = {
     "Tanh": elementwise(lambda v, a: np.tanh(v)),
     "HardSigmoid": elementwise(hard_sigmoid),
     "HardSwish": elementwise(lambda v, a: v * np.clip(v / 6 + 0.5, 0, 1), 1.5),
-    "Elu": elementwise(lambda v, a: np.where(v < 0, float(a.get("alpha", 1.0)) * np.expm1(v), v)),
+    "Elu": elementwise(lambda v, a: np.where(v < 0, float(a.get("alpha", 1.0)) * np.expm1(np.minimum(v, 0)), v), inner_size=1.0),
     "LayerNormalization": layer_normalization,
     "InstanceNormalization": instance_normalization,
 }
