@@ -410,5 +410,26 @@ TEST(FoldQdq, QuantizeWithoutZeroPointIsUint8) {
   EXPECT_EQ(qdq.operators(), "QLinearSigmoid");
 }
 
+TEST(FoldQdq, PairsOfOtherZeroPointsStay) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {2, 3}, 0.5F, u8({}, {3}));
+  qdq.output(x, 0.5F, u8({}, {5}));
+  EXPECT_EQ(qdq.operators(), "DequantizeLinear QuantizeLinear");
+}
+
+// The first channel is quantized as the whole is afterwards, and could do without the limit.
+TEST(FoldQdq, WhatIsQuantizedByChannelIsNotJudgedByTheFirst) {
+  for (const bool limited : {false, true}) {
+    QdqModel qdq;
+    qdq.model().input("x", DType::kU8, {2, 2});
+    qdq.model().initializer("s", f32({2}, {0.5F, 0.25F})).initializer("z", u8({2}, {0, 9}));
+    qdq.model().node("DequantizeLinear", {"x", "s", "z"}, {"f"});
+    if (limited) qdq.model().node("Relu", {"f"}, {"r"});
+    qdq.output(limited ? "r" : "f", 0.5F, u8({}, {static_cast<std::uint8_t>(limited ? 1 : 0)}));
+    EXPECT_EQ(qdq.operators(),
+              limited ? "DequantizeLinear Relu QuantizeLinear" : "DequantizeLinear QuantizeLinear");
+  }
+}
+
 }  // namespace
 }  // namespace etch
