@@ -82,6 +82,27 @@ def _quiet() -> Iterator[None]:
         ort.set_default_logger_severity(2)
 
 
+_LEAST_OPSET = 13  # of QuantizeLinear and DequantizeLinear with a scale per channel
+
+
+def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model in an operator set that has scales per channel. The quantizer writes them into older ones all the same,
+    and ONNX Runtime refuses what comes out."""
+    onnx, _ = _reference.packages()
+    opset = next((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), _LEAST_OPSET)
+    if opset >= _LEAST_OPSET:
+        return model
+    try:
+        return onnx.version_converter.convert_version(model, _LEAST_OPSET)
+    except Exception as error:  # its classes have no common base of their own
+        raise EtchError(
+            f"scales per channel need operator set {_LEAST_OPSET}, the network has {opset}, and ONNX's converter fails "
+            f"({str(error).strip().splitlines()[0]}): export it anew with opset_version={_LEAST_OPSET} or more, or "
+            "quantize it with --per-tensor",
+            2,
+        ) from error
+
+
 def _quantize_file(
     model: onnx.ModelProto, result: pathlib.Path, samples: Samples, settings: dict[str, Any], most: int | None
 ) -> None:
@@ -100,7 +121,7 @@ def _quantize_file(
     onnx, _ = _reference.packages()
     with _quiet(), tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         source, prepared = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "prepared.onnx"
-        onnx.save(model, source)
+        onnx.save(_with_scales_per_channel(model) if settings["per_channel"] else model, source)
         # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float islands.
         quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
         inferred = onnx.load(prepared)
