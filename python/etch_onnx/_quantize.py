@@ -93,7 +93,7 @@ def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
     if opset >= _LEAST_OPSET:
         return model
     try:
-        return onnx.version_converter.convert_version(model, _LEAST_OPSET)
+        raised: onnx.ModelProto = onnx.version_converter.convert_version(model, _LEAST_OPSET)
     except Exception as error:  # its classes have no common base of their own
         raise EtchError(
             f"scales per channel need operator set {_LEAST_OPSET}, the network has {opset}, and ONNX's converter fails "
@@ -101,6 +101,30 @@ def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
             "quantize it with --per-tensor",
             2,
         ) from error
+    for node in raised.graph.node:
+        # Up to operator set 12 scales were an empty tensor beside sizes, from 13 on they must be omitted.
+        if node.op_type == "Resize" and len(node.input) > 3 and node.input[3]:
+            node.input[2] = ""
+    return raised
+
+
+def _biases_as_vectors(model: onnx.ModelProto) -> bool:
+    """Of Gemm, as which ONNX Runtime fuses a MatMul and an Add of [1, N], where it leaves the bias so; the quantizer
+    fails for it. Whether there was one."""
+    onnx, _ = _reference.packages()
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    found = False
+    for node in model.graph.node:
+        bias = constants.get(node.input[2]) if node.op_type == "Gemm" and len(node.input) > 2 else None
+        if bias is None or len(bias.dims) != 2 or bias.dims[0] != 1:
+            continue
+        vector = onnx.TensorProto()
+        vector.CopyFrom(bias)
+        vector.name = node.input[2] = f"{bias.name}_of_{node.output[0]}"
+        vector.dims[:] = bias.dims[1:]
+        model.graph.initializer.append(vector)
+        found = True
+    return found
 
 
 def _quantize_file(
@@ -122,12 +146,23 @@ def _quantize_file(
     with _quiet(), tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         source, prepared = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "prepared.onnx"
         onnx.save(_with_scales_per_channel(model) if settings["per_channel"] else model, source)
-        # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float islands.
-        quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
-        inferred = onnx.load(prepared)
-        if pools_for_means(inferred):
-            onnx.save(onnx.shape_inference.infer_shapes(inferred), prepared)
-        quantization.quantize_static(prepared, result, Reader(), **settings)
+        try:
+            # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float.
+            quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
+            inferred = onnx.load(prepared)
+            pooled, flattened = pools_for_means(inferred), _biases_as_vectors(inferred)
+            if pooled or flattened:
+                onnx.save(onnx.shape_inference.infer_shapes(inferred), prepared)
+            quantization.quantize_static(prepared, result, Reader(), **settings)
+        except (EtchError, OSError):
+            raise
+        except Exception as error:  # of any class
+            what = (str(error).strip().splitlines() or [""])[0]
+            raise EtchError(
+                f"ONNX Runtime's quantizer fails: {type(error).__name__}: {what}; --exclude NODE leaves a node in float, "
+                "--per-tensor and --format qoperator take other ways through it",
+                2,
+            ) from error
 
 
 def _settings(activations: str, qoperator: bool, per_tensor: bool, method: str, exclude: list[str]) -> dict[str, Any]:
