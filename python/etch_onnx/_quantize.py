@@ -93,7 +93,7 @@ def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
     if opset >= _LEAST_OPSET:
         return model
     try:
-        raised: onnx.ModelProto = onnx.version_converter.convert_version(model, _LEAST_OPSET)
+        return onnx.version_converter.convert_version(model, _LEAST_OPSET)
     except Exception as error:  # its classes have no common base of their own
         raise EtchError(
             f"scales per channel need operator set {_LEAST_OPSET}, the network has {opset}, and ONNX's converter fails "
@@ -101,11 +101,26 @@ def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
             "quantize it with --per-tensor",
             2,
         ) from error
-    for node in raised.graph.node:
-        # Up to operator set 12 scales were an empty tensor beside sizes, from 13 on they must be omitted.
-        if node.op_type == "Resize" and len(node.input) > 3 and node.input[3]:
-            node.input[2] = ""
-    return raised
+
+
+def _without_empty_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy without those of Resize, whose region and scales were empty tensors where they did not count up to operator
+    set 12. From 13 on scales beside sizes must be omitted, and ONNX Runtime fails where it moves a transposition past a
+    Resize with an empty region."""
+    onnx, _ = _reference.packages()
+    out: onnx.ModelProto = onnx.ModelProto()
+    out.CopyFrom(model)
+    tensors = {tensor.name: tensor for tensor in out.graph.initializer}
+    for node in out.graph.node:
+        if node.op_type == "Constant":
+            tensors.update({node.output[0]: each.t for each in node.attribute if each.name == "value"})
+    for node in out.graph.node:
+        if node.op_type != "Resize":
+            continue
+        for i in range(1, len(node.input)):
+            if node.input[i] in tensors and 0 in tensors[node.input[i]].dims:
+                node.input[i] = ""
+    return out
 
 
 def _biases_as_vectors(model: onnx.ModelProto) -> bool:
@@ -145,7 +160,7 @@ def _quantize_file(
     onnx, _ = _reference.packages()
     with _quiet(), tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         source, prepared = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "prepared.onnx"
-        onnx.save(_with_scales_per_channel(model) if settings["per_channel"] else model, source)
+        onnx.save(_without_empty_inputs(_with_scales_per_channel(model)) if settings["per_channel"] else model, source)
         try:
             # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float.
             quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)

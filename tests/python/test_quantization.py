@@ -115,9 +115,10 @@ def _quantize_nodes(nodes: "list[onnx.NodeProto]", constants: "dict[str, np.ndar
 
 def test_sizes_of_an_old_resize_lose_their_empty_scales(tmp_path: pathlib.Path) -> None:
     nodes = [helper.make_node("Reshape", ["x", "image"], ["r"]), helper.make_node("Conv", ["r", "w"], ["c"]),
-             helper.make_node("Resize", ["c", "none", "none", "sizes"], ["y"], mode="nearest")]  # fmt: skip
+             helper.make_node("Resize", ["c", "none", "none", "sizes"], ["s"], mode="nearest"),
+             helper.make_node("Conv", ["s", "v"], ["y"])]  # fmt: skip
     constants = {"image": np.array([1, 1, 4, 4]), "w": np.ones((2, 1, 1, 1), np.float32), "none": np.zeros(0, np.float32),
-                 "sizes": np.array([1, 2, 8, 8])}  # fmt: skip
+                 "v": np.ones((3, 2, 3, 3), np.float32), "sizes": np.array([1, 2, 8, 8])}  # fmt: skip
     assert _quantize_nodes(nodes, constants, 11, tmp_path).comparison[0].sqnr_db > 30
 
 
