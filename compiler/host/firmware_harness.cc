@@ -8,14 +8,6 @@
 namespace etch::cli {
 namespace {
 
-void write_ports(Writer& writer, const char* table, const std::vector<Port>& ports) {
-  if (ports.empty()) {
-    writer.line(cat("constexpr const harness::Port* ", table, " = nullptr;"));
-  } else {
-    writer.line(cat("constexpr harness::Port ", table, "[] = ", port_table(ports), ";"));
-  }
-}
-
 std::string firmware_main_text(const Program& program, const std::string& name, Timing timing) {
   Writer writer;
   writer.line(
@@ -26,9 +18,7 @@ std::string firmware_main_text(const Program& program, const std::string& name, 
   writer.line();
   writer.line("namespace {");
   writer.line();
-  write_ports(writer, "kInputs", harness_inputs(program));
-  write_ports(writer, "kOutputs", program.outputs);
-  writer.line();
+  write_ports(writer, program);
   write_state_variable(writer, program, name);
   writer.line("}  // namespace");
   writer.line();
@@ -44,9 +34,8 @@ std::string firmware_main_text(const Program& program, const std::string& name, 
       });
   writer.line();
   writer.scope("int main()", [&] {
-    writer.line(cat("const harness::Network network{kInputs, ", harness_inputs(program).size(),
-                    ", kOutputs, ", program.outputs.size(), ", ", name, "::kArenaBytes, ", name,
-                    "::kArenaAlignment, etch_call};"));
+    writer.line(
+        cat("const harness::Network network{", network_fields(program, name), ", etch_call};"));
     writer.line(timing == Timing::kSteps
                     ? cat("return harness::main(network, ", name, "::profile::kSteps, ", name,
                           "::profile::kStepCount);")

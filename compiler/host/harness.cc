@@ -14,88 +14,56 @@
 namespace etch::cli {
 namespace {
 
-void write_call(Writer& writer, const std::string& caller, const std::string& function,
-                std::size_t input_count) {
-  writer.scope(
-      cat("void ", caller, "(const void* const* inputs, void* const* outputs, void* arena)"), [&] {
-        writer.line(
-            cat("harness::call(&", function, ", inputs, ", input_count, "U, outputs, arena);"));
-      });
-  writer.line();
-}
-
-// The same on a pool of threads, made on first use.
-void write_threaded_call(Writer& writer, const Program& program, const std::string& name) {
+// Calls of a program with shares are on a pool of threads, made on first use.
+void write_pool(Writer& writer, const Program& program) {
   writer.scope("const EtchThreads* threads()", [&] {
     writer.line(cat("static etch::ThreadPool pool(", program.shares, ");"));
     writer.line("return pool.hook();");
   });
   writer.line();
-  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)", [&] {
-    write_state_in(writer, program, name);
-    writer.line(cat(threaded_call(program, name), "threads());"));
-    write_state_out(writer, program);
+}
+
+void write_run(Writer& writer, const Program& program, const std::string& name) {
+  writer.scope(
+      "void run([[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, "
+      "void* arena)",
+      [&] {
+        write_state_in(writer, program, name);
+        writer.line(program.shares > 1
+                        ? cat(threaded_call(program, name), "threads());")
+                        : whole_call(program, name, program.variants.empty() ? "" : "chosen, "));
+        write_state_out(writer, program);
+      });
+  writer.line();
+}
+
+// Steps of a program with shares, as the harness calls them.
+void write_steps_on_threads(Writer& writer, const std::string& name) {
+  writer.open("struct Step");
+  writer.line(cat(name, "::profile::Step step;"));
+  writer.line("const char* name;");
+  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena) const",
+               [&] { writer.line("step.run(inputs, outputs, arena, threads());"); });
+  writer.close("};");
+  writer.line(cat("Step steps[", name, "::profile::kStepCount + 1];"));
+  writer.line();
+}
+
+// The last arguments of harness::main(), after lines of main() that fill the table.
+std::string write_steps(Writer& writer, const Program& program, const std::string& name) {
+  const std::string profile = cat(name, "::profile::");
+  if (program.shares == 1) return cat(", ", profile, "kSteps, ", profile, "kStepCount");
+  writer.scope(cat("for (int i = 0; i < ", profile, "kStepCount; ++i)"), [&] {
+    writer.line(cat("steps[i] = {", profile, "kSteps[i], ", profile, "kSteps[i].name};"));
   });
-  writer.line();
+  return cat(", steps, ", profile, "kStepCount");
 }
 
-// The same on one thread, for programs with a state or for several sizes.
-void write_whole_call(Writer& writer, const Program& program, const std::string& name) {
-  writer.scope("void run(const void* const* inputs, void* const* outputs, void* arena)", [&] {
-    write_state_in(writer, program, name);
-    writer.line(whole_call(program, name, program.variants.empty() ? "" : "chosen, "));
-    write_state_out(writer, program);
-  });
-  writer.line();
-}
-
-// Fills `steps` from the table that emit() writes with EmitOptions::profile.
-void write_steps(Writer& writer, const Program& program, const std::string& name) {
-  writer.scope(cat("for (int i = 0; i < ", name, "::profile::kStepCount; ++i)"), [&] {
-    writer.line(cat("const ", name, "::profile::Step& step = ", name, "::profile::kSteps[i];"));
-    if (program.shares == 1) {
-      writer.line("network.steps.push_back({step.name, step.run});");
-      return;
-    }
-    writer.line("const auto run_step = [run = step.run](auto inputs, auto outputs, void* arena) {");
-    writer.line("  run(inputs, outputs, arena, threads());");
-    writer.line("};");
-    writer.line("network.steps.push_back({step.name, run_step});");
-  });
-}
-
-// Not what run() calls them: the model's names could be those of other things here.
-std::string parameters_of(const Program& program) {
-  std::string out;
-  for (const Port& port : program.inputs)
-    out += cat(pointer_type(port.dtype, true), " ", port.identifier, ", ");
-  for (const Port& port : program.outputs)
-    out += cat(pointer_type(port.dtype, false), " ", port.identifier, ", ");
-  return out + "void* arena";
-}
-
-std::string names_of(const Program& program) {
-  std::string out;
-  for (const auto* ports : {&program.inputs, &program.outputs}) {
-    for (const Port& port : *ports) out += port.identifier + ", ";
-  }
-  return out + "arena";
-}
-
-// The variant that the first argument of the program names: "best" or a number.
-void write_variant(Writer& writer, const Program& program, const std::string& name) {
-  writer.line(cat(name, "::Isa chosen;"));
-  writer.line();
-  if (!state_of(program).empty()) return;
-  writer.scope(cat("void run_chosen(", parameters_of(program), ") noexcept"),
-               [&] { writer.line(cat(name, "::run(chosen, ", names_of(program), ");")); });
-  writer.line();
-}
-
+// The first argument of the program names a variant: "best" or a number.
 void write_variant_choice(Writer& writer, const std::string& name) {
   writer.line("if (argc < 2) return 1;");
-  writer.line(cat("chosen = std::strcmp(argv[1], \"best\") == 0 ? ", name, "::best_isa()"));
-  writer.line(cat("    : static_cast<", name, "::Isa>(std::atoi(argv[1]));"));
+  writer.line(cat("chosen = strcmp(argv[1], \"best\") == 0 ? ", name, "::best_isa()"));
+  writer.line(cat("    : static_cast<", name, "::Isa>(atoi(argv[1]));"));
   writer.line("--argc;");
   writer.line("++argv;");
 }
@@ -109,35 +77,50 @@ std::string main_text(const Program& program, const std::string& name, Timing ti
   writer.line(cat("#include \"", name, ".h\""));
   if (timing == Timing::kSteps) writer.line(cat("#include \"", steps, "_profile.h\""));
   writer.line("#include \"harness.h\"");
-  if (!state_of(program).empty()) writer.line("#include <string.h>");
   if (program.shares > 1) writer.line("#include \"etch/etch_thread_pool.h\"");
   writer.line();
   writer.line("namespace {");
   writer.line();
+  write_ports(writer, program);
   write_state_variable(writer, program, name);
-  if (!one) write_variant(writer, program, name);
-  if (program.shares > 1) {
-    write_threaded_call(writer, program, name);
-  } else if (!state_of(program).empty() || bound_of(program) != nullptr) {
-    write_whole_call(writer, program, name);
-  } else {
-    write_call(writer, "run", one ? cat(name, "::run") : "run_chosen", program.inputs.size());
+  if (!one) {
+    writer.line(cat(name, "::Isa chosen;"));
+    writer.line();
   }
+  if (program.shares > 1) write_pool(writer, program);
+  write_run(writer, program, name);
+  if (program.shares > 1 && timing == Timing::kSteps) write_steps_on_threads(writer, steps);
   writer.line("}  // namespace");
   writer.line();
   writer.scope("int main(int argc, char** argv)", [&] {
     if (!one) write_variant_choice(writer, name);
-    writer.line("harness::Network network{");
-    writer.line(cat("    ", port_table(harness_inputs(program)), ","));
-    writer.line(cat("    ", port_table(program.outputs), ","));
-    writer.line(cat("    ", name, "::kArenaBytes, ", name, "::kArenaAlignment, run, {}};"));
-    if (timing == Timing::kSteps) write_steps(writer, program, steps);
-    writer.line("return harness::main(argc, argv, network);");
+    writer.line(cat("const harness::Network network{", network_fields(program, name), ", run};"));
+    const std::string table =
+        timing == Timing::kSteps ? write_steps(writer, program, steps) : std::string();
+    writer.line(cat("return harness::main(argc, argv, network", table, ");"));
   });
   return writer.text();
 }
 
 }  // namespace
+
+void write_ports(Writer& writer, const Program& program) {
+  const auto write = [&](const char* table, const std::vector<Port>& ports) {
+    if (ports.empty()) {
+      writer.line(cat("constexpr const harness::Port* ", table, " = nullptr;"));
+    } else {
+      writer.line(cat("constexpr harness::Port ", table, "[] = ", port_table(ports), ";"));
+    }
+  };
+  write("kInputs", harness_inputs(program));
+  write("kOutputs", program.outputs);
+  writer.line();
+}
+
+std::string network_fields(const Program& program, const std::string& name) {
+  return cat("kInputs, ", harness_inputs(program).size(), ", kOutputs, ", program.outputs.size(),
+             ", ", name, "::kArenaBytes, ", name, "::kArenaAlignment");
+}
 
 std::string port_table(const std::vector<Port>& ports) {
   std::string out;

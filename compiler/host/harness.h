@@ -31,6 +31,10 @@ std::vector<OutputFile> firmware_harness_files(const Program& program, const std
 // "{{784U, 1U}}": bytes of each port and of its elements.
 std::string port_table(const std::vector<Port>& ports);
 
+// The tables kInputs and kOutputs, and the fields of a harness::Network but the last, its Call.
+void write_ports(Writer& writer, const Program& program);
+std::string network_fields(const Program& program, const std::string& name);
+
 // The beginning of a call of NAME::run(), from pointers as harness::Call has them, up to the comma
 // after the arena; the hook for threads and ");" are missing. `first` is what run() takes before
 // these: a variant.

@@ -12,19 +12,16 @@
 // "run" gives the network the least that its interface promises: pointers aligned to one element
 // and no more, an arena aligned to what the header asks and no more, all memory filled with a
 // pattern, and guard bytes around everything, which are checked afterwards.
+//
+// Only headers of C are included: those of C++ would take longer to compile than most networks.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 // A mark in the execution, for an emulator that counts instructions (count_instructions.cc): what
 // is executed between two marks is counted.
@@ -36,90 +33,114 @@ namespace harness {
 
 // One input or output.
 struct Port {
-  std::size_t bytes;
-  std::size_t element;  // bytes of one element
+  size_t bytes;
+  size_t element;  // bytes of one element
 };
 
-// Calls a function of the network with its pointers.
-using Call = std::function<void(const void* const* inputs, void* const* outputs, void* arena)>;
-
-struct Step {
-  const char* name;
-  Call run;
-};
+using Call = void (*)(const void* const* inputs, void* const* outputs, void* arena);
 
 struct Network {
-  std::vector<Port> inputs;
-  std::vector<Port> outputs;
-  std::size_t arena_bytes;
-  std::size_t arena_alignment;
+  const Port* inputs;
+  size_t input_count;
+  const Port* outputs;
+  size_t output_count;
+  size_t arena_bytes;
+  size_t arena_alignment;
   Call run;
-  std::vector<Step> steps;  // run() in parts, in order; empty if not asked for
 };
 
 constexpr unsigned char kPattern = 0xA5;
 constexpr unsigned char kGuard = 0xC3;
-constexpr std::size_t kGuardBytes = 4096;
+constexpr size_t kGuardBytes = 4096;
 
-// Memory at a multiple of `alignment` plus `offset`, with guard bytes on both sides.
-class Block {
+inline void* grown(void* memory, size_t bytes) {
+  void* const out = realloc(memory, bytes == 0 ? 1 : bytes);
+  if (out != nullptr) return out;
+  fprintf(stderr, "cannot allocate %lu bytes\n", static_cast<unsigned long>(bytes));
+  exit(1);
+}
+
+// As many elements as it was made with, all bytes zero; T is a plain struct, a number or a pointer.
+template <class T>
+class Table {
  public:
-  Block(std::size_t bytes, std::size_t alignment, std::size_t offset)
-      : storage_(bytes + 2 * kGuardBytes + alignment + offset, kGuard), bytes_(bytes) {
-    const auto first = reinterpret_cast<std::uintptr_t>(storage_.data()) + kGuardBytes;
-    const std::uintptr_t aligned = (first + alignment - 1) / alignment * alignment;
-    data_ = storage_.data() + kGuardBytes + (aligned - first) + offset;
-    fill();
+  explicit Table(size_t count) : data_(static_cast<T*>(grown(nullptr, count * sizeof(T)))) {
+    memset(static_cast<void*>(data_), 0, count * sizeof(T));
   }
-  Block(Block&&) = default;  // the storage, and so data_, stays where it is
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
-
-  unsigned char* data() { return data_; }
-  void fill() { std::memset(data_, kPattern, bytes_); }
-
-  bool guards_intact() const {
-    const auto is_guard = [](unsigned char byte) { return byte == kGuard; };
-    const unsigned char* begin = storage_.data();
-    const unsigned char* const data = data_;
-    return std::all_of(begin, data, is_guard) &&
-           std::all_of(data + bytes_, begin + storage_.size(), is_guard);
-  }
+  ~Table() { free(data_); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  T* data() { return data_; }
 
  private:
-  std::vector<unsigned char> storage_;
-  std::size_t bytes_;
-  unsigned char* data_;
+  T* data_;
+};
+
+// Memory at a multiple of an alignment plus an offset, with guard bytes on both sides.
+struct Block {
+  unsigned char* storage;
+  size_t storage_bytes;
+  unsigned char* data;
+  size_t bytes;
+
+  void allocate(size_t size, size_t alignment, size_t offset) {
+    bytes = size;
+    storage_bytes = size + 2 * kGuardBytes + alignment + offset;
+    storage = static_cast<unsigned char*>(grown(nullptr, storage_bytes));
+    memset(storage, kGuard, storage_bytes);
+    const uintptr_t first = reinterpret_cast<uintptr_t>(storage) + kGuardBytes;
+    const uintptr_t aligned = (first + alignment - 1) / alignment * alignment;
+    data = storage + kGuardBytes + (aligned - first) + offset;
+    fill();
+  }
+  void fill() { memset(data, kPattern, bytes); }
+  bool guards_intact() const {
+    for (const unsigned char* at = storage; at < data; ++at) {
+      if (*at != kGuard) return false;
+    }
+    for (const unsigned char* at = data + bytes; at < storage + storage_bytes; ++at) {
+      if (*at != kGuard) return false;
+    }
+    return true;
+  }
 };
 
 // Turns elements of the file's byte order into the machine's, or back.
-inline void swap_if_big_endian(unsigned char* bytes, const Port& port) {
+inline void swap_if_big_endian(const Block& block, const Port& port) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  for (std::size_t i = 0; i < port.bytes; i += port.element) {
-    std::reverse(bytes + i, bytes + i + port.element);
+  for (size_t first = 0; first < port.bytes; first += port.element) {
+    for (size_t i = 0; i < port.element / 2; ++i) {
+      unsigned char& low = block.data[first + i];
+      unsigned char& high = block.data[first + port.element - 1 - i];
+      const unsigned char kept = low;
+      low = high;
+      high = kept;
+    }
   }
 #else
-  (void)bytes;
+  (void)block;
   (void)port;
 #endif
 }
 
-inline std::string file_of(const char* folder, const char* role, std::size_t index) {
-  return std::string(folder) + "/" + role + "_" + std::to_string(index) + ".bin";
-}
-
-// Opens, transfers exactly `bytes` and closes; ends the program when that fails.
-inline void transfer(const std::string& path, const char* mode, unsigned char* data,
-                     std::size_t bytes) {
-  std::FILE* file = std::fopen(path.c_str(), mode);
-  std::size_t done = 0;
+// Opens FOLDER/ROLE_INDEX.bin, transfers the block and closes; ends the program when that fails.
+inline void transfer(const char* folder, const char* role, size_t index, bool write,
+                     const Block& block) {
+  const size_t room = strlen(folder) + strlen(role) + 32;
+  Table<char> path(room);
+  snprintf(path.data(), room, "%s/%s_%lu.bin", folder, role, static_cast<unsigned long>(index));
+  FILE* const file = fopen(path.data(), write ? "wb" : "rb");
+  size_t done = 0;
   if (file != nullptr) {
-    done = mode[0] == 'r' ? std::fread(data, 1, bytes, file) : std::fwrite(data, 1, bytes, file);
+    done =
+        write ? fwrite(block.data, 1, block.bytes, file) : fread(block.data, 1, block.bytes, file);
   }
-  if (file == nullptr || std::fclose(file) != 0 || done != bytes) {
-    std::fprintf(stderr, "%s: cannot %s %lu bytes\n", path.c_str(),
-                 mode[0] == 'r' ? "read" : "write", static_cast<unsigned long>(bytes));
-    std::exit(1);
+  if (file == nullptr || fclose(file) != 0 || done != block.bytes) {
+    fprintf(stderr, "%s: cannot %s %lu bytes\n", path.data(), write ? "write" : "read",
+            static_cast<unsigned long>(block.bytes));
+    exit(1);
   }
 }
 
@@ -129,207 +150,243 @@ enum class Alignment { kLeast, kGenerous };
 class Memory {
  public:
   Memory(const Network& network, Alignment alignment)
-      : network_(network), arena_(make_arena(network, alignment)) {
-    for (const Port& port : network.inputs) inputs_.push_back(make_port(port, alignment));
-    for (const Port& port : network.outputs) outputs_.push_back(make_port(port, alignment));
-    for (Block& block : inputs_) input_pointers_.push_back(block.data());
-    for (Block& block : outputs_) output_pointers_.push_back(block.data());
+      : network_(network),
+        inputs_(network.input_count),
+        outputs_(network.output_count),
+        kept_(network.input_count),
+        input_pointers_(network.input_count),
+        output_pointers_(network.output_count) {
+    const bool least = alignment == Alignment::kLeast;
+    const size_t unit = network.arena_alignment;
+    arena_.allocate(network.arena_bytes, least ? 2 * unit : 4096, least ? unit : 0);
+    for (size_t i = 0; i < network.input_count; ++i) {
+      const Port& port = network.inputs[i];
+      inputs_[i].allocate(port.bytes, 64, least ? port.element : 0);
+      kept_[i] = static_cast<unsigned char*>(grown(nullptr, port.bytes));
+      input_pointers_[i] = inputs_[i].data;
+    }
+    for (size_t i = 0; i < network.output_count; ++i) {
+      const Port& port = network.outputs[i];
+      outputs_[i].allocate(port.bytes, 64, least ? port.element : 0);
+      output_pointers_[i] = outputs_[i].data;
+    }
   }
+  ~Memory() {
+    free(arena_.storage);
+    for (size_t i = 0; i < network_.input_count; ++i) {
+      free(inputs_[i].storage);
+      free(kept_[i]);
+    }
+    for (size_t i = 0; i < network_.output_count; ++i) free(outputs_[i].storage);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
 
   void read_inputs(const char* folder) {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      transfer(file_of(folder, "input", i), "rb", inputs_[i].data(), network_.inputs[i].bytes);
-      swap_if_big_endian(inputs_[i].data(), network_.inputs[i]);
+    for (size_t i = 0; i < network_.input_count; ++i) {
+      transfer(folder, "input", i, false, inputs_[i]);
+      swap_if_big_endian(inputs_[i], network_.inputs[i]);
+      memcpy(kept_[i], inputs_[i].data, inputs_[i].bytes);
     }
   }
 
   void write_outputs(const char* folder) {
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      swap_if_big_endian(outputs_[i].data(), network_.outputs[i]);
-      transfer(file_of(folder, "output", i), "wb", outputs_[i].data(), network_.outputs[i].bytes);
+    for (size_t i = 0; i < network_.output_count; ++i) {
+      swap_if_big_endian(outputs_[i], network_.outputs[i]);
+      transfer(folder, "output", i, true, outputs_[i]);
     }
   }
 
   void fill() {
     arena_.fill();
-    for (Block& block : outputs_) block.fill();
+    for (size_t i = 0; i < network_.output_count; ++i) outputs_[i].fill();
   }
 
-  void call(const Call& function) {
-    function(input_pointers_.data(), output_pointers_.data(), arena_.data());
+  // Calls it with the network's pointers, as Call has them.
+  template <class Function>
+  void call(Function function) {
+    function(input_pointers_.data(), output_pointers_.data(), arena_.data);
   }
 
   bool guards_intact() const {
-    const auto intact = [](const Block& block) { return block.guards_intact(); };
-    return arena_.guards_intact() && std::all_of(inputs_.begin(), inputs_.end(), intact) &&
-           std::all_of(outputs_.begin(), outputs_.end(), intact);
+    bool good = arena_.guards_intact();
+    for (size_t i = 0; i < network_.input_count; ++i) good = good && inputs_[i].guards_intact();
+    for (size_t i = 0; i < network_.output_count; ++i) good = good && outputs_[i].guards_intact();
+    return good;
   }
 
-  // The inputs' bytes, to see whether the network changed them.
-  std::vector<unsigned char> input_bytes() {
-    std::vector<unsigned char> all;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      all.insert(all.end(), inputs_[i].data(), inputs_[i].data() + network_.inputs[i].bytes);
-    }
-    return all;
+  // Whether the inputs are what was read.
+  bool inputs_intact() const {
+    bool good = true;
+    for (size_t i = 0; i < network_.input_count; ++i)
+      good = good && memcmp(kept_[i], inputs_[i].data, inputs_[i].bytes) == 0;
+    return good;
   }
 
  private:
-  static Block make_arena(const Network& network, Alignment alignment) {
-    const std::size_t unit = network.arena_alignment;
-    return alignment == Alignment::kLeast ? Block(network.arena_bytes, 2 * unit, unit)
-                                          : Block(network.arena_bytes, 4096, 0);
-  }
-  static Block make_port(const Port& port, Alignment alignment) {
-    return alignment == Alignment::kLeast ? Block(port.bytes, 64, port.element)
-                                          : Block(port.bytes, 64, 0);
-  }
-
   const Network& network_;
-  Block arena_;
-  std::vector<Block> inputs_;
-  std::vector<Block> outputs_;
-  std::vector<const void*> input_pointers_;
-  std::vector<void*> output_pointers_;
+  Block arena_{};
+  Table<Block> inputs_;
+  Table<Block> outputs_;
+  Table<unsigned char*> kept_;  // the inputs' bytes
+  Table<const void*> input_pointers_;
+  Table<void*> output_pointers_;
 };
 
-inline int run(const Network& network, const std::vector<const char*>& folders) {
+inline int run(const Network& network, const char* const* folders, int count) {
   Memory memory(network, Alignment::kLeast);
-  for (const char* folder : folders) {
-    memory.read_inputs(folder);
-    const std::vector<unsigned char> before = memory.input_bytes();
+  for (int i = 0; i < count; ++i) {
+    memory.read_inputs(folders[i]);
     memory.fill();
     memory.call(network.run);
-    if (!memory.guards_intact() || memory.input_bytes() != before) {
-      std::fprintf(stderr, "%s\n",
-                   memory.guards_intact() ? "the network wrote to an input"
-                                          : "the network wrote outside its arena or an output");
+    if (!memory.guards_intact() || !memory.inputs_intact()) {
+      fprintf(stderr, "%s\n",
+              memory.guards_intact() ? "the network wrote to an input"
+                                     : "the network wrote outside its arena or an output");
       return 2;
     }
-    memory.write_outputs(folder);
+    memory.write_outputs(folders[i]);
   }
   return 0;
 }
 
-using Clock = std::chrono::steady_clock;
-
-inline double microseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
+// In microseconds.
+inline double now() {
+  struct timespec time {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
 
-// Prints "NAME MEDIAN MINIMUM" in microseconds.
-inline void print_times(const char* name, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  std::printf("%s %.4f %.4f\n", name, times[times.size() / 2], times.front());
-}
+// A list of times; all bytes zero is an empty one.
+struct Times {
+  double* values;
+  size_t count, room;
+
+  void add(double microseconds) {
+    if (count == room) {
+      room = room == 0 ? 1024 : 2 * room;
+      values = static_cast<double*>(grown(values, room * sizeof(double)));
+    }
+    values[count++] = microseconds;
+  }
+  double median() {
+    qsort(values, count, sizeof(double), [](const void* a, const void* b) {
+      const double x = *static_cast<const double*>(a);
+      const double y = *static_cast<const double*>(b);
+      return x < y ? -1 : (x > y ? 1 : 0);
+    });
+    return values[count / 2];
+  }
+  // "NAME MEDIAN MINIMUM" in microseconds.
+  void print(const char* name) {
+    const double middle = median();
+    printf("%s %.4f %.4f\n", name, middle, values[0]);
+    free(values);
+  }
+};
 
 // Times the whole network. Calls shorter than the clock can resolve are timed in batches.
 inline void bench_whole(const Network& network, Memory& memory, double seconds) {
   constexpr double kBatchMicroseconds = 50;
-  const Clock::time_point start = Clock::now();
-  const auto elapsed = [&] { return microseconds(Clock::now() - start) / 1e6; };
-  std::size_t calls = 0;
+  const double start = now();
+  size_t calls = 0;
   do {
     memory.call(network.run);
     ++calls;
-  } while (elapsed() < seconds / 10);  // caches, branch predictors and clock frequency settle
-  const double one_call = elapsed() * 1e6 / static_cast<double>(calls);
-  const auto batch = static_cast<std::size_t>(std::max(1.0, kBatchMicroseconds / one_call));
+  } while (now() - start < seconds * 1e5);  // caches, branch predictors and clock frequency settle
+  const double one_call = (now() - start) / static_cast<double>(calls);
+  const double ratio = kBatchMicroseconds / one_call;
+  const size_t batch = ratio > 1 ? static_cast<size_t>(ratio) : 1;
 
-  std::vector<double> times;
+  Times times{};
   do {
-    const Clock::time_point begin = Clock::now();
-    for (std::size_t i = 0; i < batch; ++i) memory.call(network.run);
-    times.push_back(microseconds(Clock::now() - begin) / static_cast<double>(batch));
-  } while (elapsed() < seconds);
-  print_times("network", std::move(times));
+    const double begin = now();
+    for (size_t i = 0; i < batch; ++i) memory.call(network.run);
+    times.add((now() - begin) / static_cast<double>(batch));
+  } while (now() - start < seconds * 1e6);
+  times.print("network");
 }
 
 // What reading the clock adds to a measured time.
 inline double clock_microseconds() {
-  std::vector<double> times;
+  Times times{};
   for (int i = 0; i < 1001; ++i) {
-    const Clock::time_point begin = Clock::now();
-    times.push_back(microseconds(Clock::now() - begin));
+    const double begin = now();
+    times.add(now() - begin);
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  const double out = times.median();
+  free(times.values);
+  return out;
 }
 
 // Times every step within runs of the whole network, so that caches are as they are in use.
-inline void bench_steps(const Network& network, Memory& memory, double seconds) {
+template <class Step>
+void bench_steps(Memory& memory, const Step* steps, int step_count, double seconds) {
   const double clock = clock_microseconds();
-  std::vector<std::vector<double>> times(network.steps.size());
-  const Clock::time_point start = Clock::now();
+  Table<Times> times(static_cast<size_t>(step_count));
+  const double start = now();
+  double begin = start;
   do {
-    Clock::time_point begin = Clock::now();
-    for (std::size_t i = 0; i < network.steps.size(); ++i) {
-      memory.call(network.steps[i].run);
-      const Clock::time_point end = Clock::now();
-      times[i].push_back(std::max(0.0, microseconds(end - begin) - clock));
+    begin = now();
+    for (int i = 0; i < step_count; ++i) {
+      memory.call([&](auto in, auto out, void* arena) { steps[i].run(in, out, arena); });
+      const double end = now();
+      const double taken = end - begin - clock;
+      times[static_cast<size_t>(i)].add(taken > 0 ? taken : 0);
       begin = end;
     }
-  } while (microseconds(Clock::now() - start) / 1e6 < seconds);
-  for (std::size_t i = 0; i < network.steps.size(); ++i) {
-    print_times(network.steps[i].name, std::move(times[i]));
-  }
+  } while (begin - start < seconds * 1e6);
+  for (int i = 0; i < step_count; ++i) times[static_cast<size_t>(i)].print(steps[i].name);
 }
 
 // Prints one line "NAME MEDIAN MINIMUM" (microseconds) for "network" and for each step.
-inline int bench(const Network& network, const char* seconds_text, const char* folder) {
-  const double seconds = std::atof(seconds_text);
+template <class Step>
+int bench(const Network& network, const Step* steps, int step_count, const char* seconds_text,
+          const char* folder) {
+  const double seconds = atof(seconds_text);
   Memory memory(network, Alignment::kGenerous);
   memory.read_inputs(folder);
-  bench_whole(network, memory, network.steps.empty() ? seconds : seconds / 2);
-  if (!network.steps.empty()) bench_steps(network, memory, seconds / 2);
+  bench_whole(network, memory, step_count == 0 ? seconds : seconds / 2);
+  if (step_count != 0) bench_steps(memory, steps, step_count, seconds / 2);
   return 0;
 }
+
+inline void do_nothing(const void* const*, void* const*, void*) {}
 
 // Marks before and after a call of nothing, the whole network and each step.
-inline int count(const Network& network, const char* folder) {
+template <class Step>
+int count(const Network& network, const Step* steps, int step_count, const char* folder) {
   Memory memory(network, Alignment::kGenerous);
   memory.read_inputs(folder);
-  const Call nothing = [](const void* const*, void* const*, void*) {};
+  Call volatile nothing = do_nothing;
   etch_mark();
-  for (const Call* call : {&nothing, &network.run}) {
-    memory.call(*call);
-    etch_mark();
-  }
-  for (const Step& step : network.steps) {
-    memory.call(step.run);
+  memory.call(nothing);
+  etch_mark();
+  memory.call(network.run);
+  etch_mark();
+  for (int i = 0; i < step_count; ++i) {
+    memory.call([&](auto in, auto out, void* arena) { steps[i].run(in, out, arena); });
     etch_mark();
   }
   return 0;
 }
 
-inline int main(int argc, char** argv, const Network& network) {
-  const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode == "run") return run(network, {argv + 2, argv + argc});
-  if (mode == "bench" && argc == 4) return bench(network, argv[2], argv[3]);
-  if (mode == "count" && argc == 3) return count(network, argv[2]);
-  std::fprintf(stderr, "usage: %s run FOLDER... | bench SECONDS FOLDER | count FOLDER\n", argv[0]);
+struct NoStep {
+  const char* name;
+  Call run;
+};
+
+// A Step has a name and run(), which takes what a Call does.
+template <class Step = NoStep>
+int main(int argc, char** argv, const Network& network, const Step* steps = nullptr,
+         int step_count = 0) {
+  const char* const mode = argc > 1 ? argv[1] : "";
+  if (strcmp(mode, "run") == 0) return run(network, argv + 2, argc - 2);
+  if (strcmp(mode, "bench") == 0 && argc == 4)
+    return bench(network, steps, step_count, argv[2], argv[3]);
+  if (strcmp(mode, "count") == 0 && argc == 3) return count(network, steps, step_count, argv[2]);
+  fprintf(stderr, "usage: %s run FOLDER... | bench SECONDS FOLDER | count FOLDER\n", argv[0]);
   return 1;
-}
-
-// Calls `function`, whose parameters are pointers to the inputs, to the outputs and to the arena,
-// in this order and of whatever type.
-template <class... Parameters, std::size_t... kIndices>
-void call_with(void (*function)(Parameters...) noexcept, const void* const* inputs,
-               std::size_t input_count, void* const* outputs, void* arena,
-               std::index_sequence<kIndices...>) {
-  constexpr std::size_t kLast = sizeof...(Parameters) - 1;
-  const auto pointer = [&](std::size_t i) {
-    if (i == kLast) return arena;
-    return i < input_count ? const_cast<void*>(inputs[i]) : outputs[i - input_count];
-  };
-  function(static_cast<Parameters>(pointer(kIndices))...);
-}
-
-template <class... Parameters>
-void call(void (*function)(Parameters...) noexcept, const void* const* inputs,
-          std::size_t input_count, void* const* outputs, void* arena) {
-  call_with(function, inputs, input_count, outputs, arena,
-            std::index_sequence_for<Parameters...>());
 }
 
 }  // namespace harness

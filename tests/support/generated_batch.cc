@@ -27,33 +27,6 @@ namespace fs = std::filesystem;
 
 std::string name_of(std::size_t network) { return cat("m", network); }
 
-std::string port_table(const std::vector<Port>& ports) {
-  std::string out;
-  for (const Port& port : ports) {
-    const int element = bytes_of(port.dtype);
-    out += cat("{", element_count(port.shape) * element, "U, ", element, "U}, ");
-  }
-  return cat("{", out, "}");
-}
-
-// The part of main() for one network: runs it on FOLDER/NAME.
-std::string main_part(const Program& program, const std::string& name) {
-  return cat("  failed += one(folder + \"/", name, "\", {", port_table(program.inputs), ", ",
-             port_table(program.outputs), ", ", name, "::kArenaBytes, ", name,
-             "::kArenaAlignment,\n    [](const void* const* in, void* const* out, void* arena) {"
-             " harness::call(&",
-             name, "::run, in, ", program.inputs.size(), "U, out, arena); }, {}});\n");
-}
-
-// The same for a network with shares.
-std::string threaded_part(const Program& program, const std::string& name) {
-  return cat("  failed += one(folder + \"/", name, "\", {", port_table(program.inputs), ", ",
-             port_table(program.outputs), ", ", name, "::kArenaBytes, ", name,
-             "::kArenaAlignment,\n    []([[maybe_unused]] const void* const* inputs, void* const* "
-             "outputs, void* arena) {\n      ",
-             cli::threaded_call(program, name), "hook());\n    }, {}});\n");
-}
-
 // What hook() is: threads, or this one, where shares that need others to be first would show.
 constexpr std::string_view kPool =
     "#include \"etch/etch_thread_pool.h\"\n"
@@ -71,14 +44,18 @@ constexpr std::string_view kBackwards =
     "  return &backwards;\n"
     "}\n";
 
-// What is written for one network of an image: its function, its ports and its facts.
-std::string firmware_part(const Program& program, const std::string& name) {
+// What is written for one network: its function, its ports and its facts.
+std::string network_part(const Program& program, const std::string& name) {
   const auto ports = [](const std::vector<Port>& all, const std::string& table) {
     if (all.empty()) return cat("static const harness::Port* const ", table, " = nullptr;\n");
-    return cat("static const harness::Port ", table, "[] = ", port_table(all), ";\n");
+    return cat("static const harness::Port ", table, "[] = ", cli::port_table(all), ";\n");
   };
   std::string call = cli::threaded_call(program, name);
-  call.resize(call.size() - 2);  // ", "
+  if (program.shares > 1) {
+    call += "hook()";
+  } else {
+    call.resize(call.size() - 2);  // ", "
+  }
   return cat(ports(program.inputs, name + "_in"), ports(program.outputs, name + "_out"),
              "static void ", name,
              "_run([[maybe_unused]] const void* const* inputs, void* const* outputs, void* arena) "
@@ -119,8 +96,7 @@ class Batch {
     if (!built) return failed("the generated code does not compile");
     const fs::path program = fs::absolute(built->program);
     if (!is_firmware(*toolchain)) {
-      return execute(cli::command_to_run(*toolchain, program, {"."})) ? read_outputs()
-                                                                      : std::nullopt;
+      return execute(cli::command_to_run(*toolchain, program, {})) ? read_outputs() : std::nullopt;
     }
     // The memory of a board is for one network at a time.
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -236,7 +212,7 @@ class Batch {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::string name = name_of(i);
       includes += cat("#include \"", name, ".h\"\n");
-      parts += firmware_part(*entries_[i].program, name);
+      parts += network_part(*entries_[i].program, name);
       calls += cat("  if (strcmp(arguments.folder, \"", name, "\") == 0) return harness::run(",
                    name, "_network, \"", name, "\");\n");
     }
@@ -255,24 +231,24 @@ class Batch {
 
   void write_main() {
     std::string includes = "#include \"harness.h\"\n";
+    std::string parts;
     std::string calls;
     bool threads = false;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      includes += cat("#include \"", name_of(i), ".h\"\n");
-      const Program& program = *entries_[i].program;
-      threads = threads || program.shares > 1;
-      calls +=
-          program.shares > 1 ? threaded_part(program, name_of(i)) : main_part(program, name_of(i));
+      const std::string name = name_of(i);
+      includes += cat("#include \"", name, ".h\"\n");
+      threads = threads || entries_[i].program->shares > 1;
+      parts += network_part(*entries_[i].program, name);
+      calls += cat("  failed += one(", name, "_network, \"", name, "\");\n");
     }
     write("harness.h", embedded_file("templates/files/harness.h"));
     write("main.cpp",
-          cat(includes, threads ? (options_.on_threads ? kPool : kBackwards) : "",
-              "static int one(const std::string& folder, const harness::Network& network) {\n"
-              "  const int code = harness::run(network, {folder.c_str()});\n"
-              "  if (code != 0) std::fprintf(stderr, \"%s failed\\n\", folder.c_str());\n"
+          cat(includes, threads ? (options_.on_threads ? kPool : kBackwards) : "", parts,
+              "static int one(const harness::Network& network, const char* folder) {\n"
+              "  const int code = harness::run(network, &folder, 1);\n"
+              "  if (code != 0) fprintf(stderr, \"%s failed\\n\", folder);\n"
               "  return code != 0 ? 1 : 0;\n}\n\n"
-              "int main(int, char** argv) {\n  const std::string folder = argv[1];\n"
-              "  int failed = 0;\n",
+              "int main() {\n  int failed = 0;\n",
               calls, "  return failed != 0 ? 1 : 0;\n}\n"));
     sources_.push_back("main.cpp");
   }
