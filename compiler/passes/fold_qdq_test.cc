@@ -465,8 +465,8 @@ TEST(FoldQdq, QuantizeWithoutZeroPointIsUint8) {
 TEST(FoldQdq, PairsOfOtherZeroPointsStay) {
   QdqModel qdq;
   const std::string x = qdq.input("x", {2, 3}, 0.5F, u8({}, {3}));
-  qdq.output(x, 0.5F, u8({}, {5}));
-  EXPECT_EQ(qdq.operators(), "DequantizeLinear QuantizeLinear");
+  qdq.model().node("Transpose", {qdq.quantize(x, 0.5F, u8({}, {5}))}, {"y"}).output("y");
+  EXPECT_EQ(qdq.operators(), "DequantizeLinear QuantizeLinear Transpose");
 }
 
 // The first channel is quantized as the whole is afterwards, and could do without the limit.
@@ -477,9 +477,11 @@ TEST(FoldQdq, WhatIsQuantizedByChannelIsNotJudgedByTheFirst) {
     qdq.model().initializer("s", f32({2}, {0.5F, 0.25F})).initializer("z", u8({2}, {0, 9}));
     qdq.model().node("DequantizeLinear", {"x", "s", "z"}, {"f"});
     if (limited) qdq.model().node("Relu", {"f"}, {"r"});
-    qdq.output(limited ? "r" : "f", 0.5F, u8({}, {static_cast<std::uint8_t>(limited ? 1 : 0)}));
-    EXPECT_EQ(qdq.operators(),
-              limited ? "DequantizeLinear Relu QuantizeLinear" : "DequantizeLinear QuantizeLinear");
+    const std::uint8_t zero = limited ? 1 : 0;
+    const std::string q = qdq.quantize(limited ? "r" : "f", 0.5F, u8({}, {zero}));
+    qdq.model().node("Transpose", {q}, {"y"}).output("y");
+    EXPECT_EQ(qdq.operators(), limited ? "DequantizeLinear Relu QuantizeLinear Transpose"
+                                       : "DequantizeLinear QuantizeLinear Transpose");
   }
 }
 
