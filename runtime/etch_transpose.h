@@ -306,35 +306,6 @@ static inline void transpose_word_block(const uint8_t* x, ptrdiff_t x_row, uint8
   store_words(y + 3 * y_row, _mm_unpackhi_epi64(a1, b1));
 }
 
-// Elements of a at positions a0 and a1, then of b at b0 and b1.
-template <int a0, int a1, int b0, int b1>
-static inline __m128 choose_words(__m128 a, __m128 b) {
-  return _mm_shuffle_ps(a, b, a0 | a1 << 2 | b0 << 4 | b1 << 6);
-}
-static inline __m128 load_singles(const uint8_t* x) { return _mm_castsi128_ps(load_words(x)); }
-static inline void store_singles(uint8_t* y, __m128 row) { store_words(y, _mm_castps_si128(row)); }
-
-// Three rows of 4 elements, a, b and c, to a0 b0 c0 a1 b1 ...
-static inline void join_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y) {
-  const __m128 a = load_singles(x), b = load_singles(x + x_row), c = load_singles(x + 2 * x_row);
-  const __m128 ab = choose_words<0, 2, 0, 2>(a, b), bc = choose_words<1, 3, 1, 3>(b, c);
-  const __m128 ca = choose_words<0, 2, 1, 3>(c, a);
-  store_singles(y, choose_words<0, 2, 0, 2>(ab, ca));
-  store_singles(y + 16, choose_words<0, 2, 1, 3>(bc, ab));
-  store_singles(y + 32, choose_words<1, 3, 1, 3>(ca, bc));
-}
-
-// And back.
-static inline void part_block(const uint8_t* x, uint8_t* y, ptrdiff_t y_row) {
-  const __m128 first = load_singles(x), second = load_singles(x + 16);
-  const __m128 third = load_singles(x + 32);
-  const __m128 ab = choose_words<2, 3, 1, 2>(second, third);
-  const __m128 bc = choose_words<1, 2, 0, 1>(first, second);
-  store_singles(y, choose_words<0, 3, 0, 2>(first, ab));
-  store_singles(y + y_row, choose_words<0, 2, 1, 3>(bc, ab));
-  store_singles(y + 2 * y_row, choose_words<1, 3, 0, 3>(bc, third));
-}
-
 #if defined(__AVX__)
 // Two rows of 4 elements, `distance` bytes apart, in the halves of a vector.
 static inline __m256 load_halves(const uint8_t* x, ptrdiff_t distance) {
@@ -385,33 +356,9 @@ static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_
 }
 #endif
 
-constexpr int kThreeWords = 12;  // bytes: a pixel of an image in colour
-
-// Three rows of `count` elements of 4 bytes, one of each after the other in y.
-static inline void join_three(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, int count) {
-#if defined(__SSE2__)
-  for (; count >= 4; count -= 4, x += 16, y += 4 * kThreeWords) join_block(x, x_row, y);
-#endif
-  for (; count > 0; --count, x += 4, y += kThreeWords) {
-    for (int i = 0; i < 3; ++i) ETCH_MEMCPY(y + 4 * i, x + i * x_row, 4);
-  }
-}
-
-// And back: the elements of x in turn to three rows of y.
-static inline void part_three(const uint8_t* x, uint8_t* y, ptrdiff_t y_row, int count) {
-#if defined(__SSE2__)
-  for (; count >= 4; count -= 4, x += 4 * kThreeWords, y += 16) part_block(x, y, y_row);
-#endif
-  for (; count > 0; --count, x += kThreeWords, y += 4) {
-    for (int j = 0; j < 3; ++j) ETCH_MEMCPY(y + j * y_row, x + 4 * j, 4);
-  }
-}
-
 // The same as transpose_bytes() with elements of 4 bytes; x_row and y_row are in bytes.
 static inline void transpose_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
                                    int rows, int columns) {
-  if (rows == 3 && y_row == kThreeWords) return join_three(x, x_row, y, columns);
-  if (columns == 3 && x_row == kThreeWords) return part_three(x, y, y_row, rows);
   for (int i = 0, height = 0; i < rows; i += height) {
     height = transpose_part(rows - i);
     for (int j = 0, width = 0; j < columns; j += width) {

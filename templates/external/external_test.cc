@@ -54,12 +54,10 @@ TEST(External, BytesStayInsideTheirSpans) {
 TEST(External, TransposesStayInsideTheirSpans) {
   expect_inside([] {
     for (const int rows : {1, 3, 8, 17, 70}) {
-      for (const int columns : {1, 3, 5, 8, 16, 19, 66}) {
+      for (const int columns : {1, 5, 8, 16, 19, 66}) {
         call_between_guards(TransposeBytes{}, kBytes, columns + 2, kOut, rows + 1, rows, columns,
                             128);
         call_between_guards(TransposeWords{}, kBytes, 4 * columns + 3, kOut, 4 * rows, rows,
-                            columns);
-        call_between_guards(TransposeWords{}, kBytes, 4 * columns, kOut, 4 * rows + 4, rows,
                             columns);
       }
     }

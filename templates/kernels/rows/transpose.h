@@ -41,11 +41,8 @@ inline bool is_worth_it(const TransposedPart& part) {
   const auto in_range = [](std::int64_t step) {
     return step > 0 && step <= std::numeric_limits<std::int32_t>::max();
   };
-  const bool many = part.rows >= kLeastRows && part.columns >= kLeastRows;
-  // Images in colour: three planes to pixels, or back.
-  const bool pixels = part.size == 4 && ((part.rows == 3 && part.y_row == rt::kThreeWords) ||
-                                         (part.columns == 3 && part.x_row == rt::kThreeWords));
-  return (many || pixels) && in_range(part.x_row) && in_range(part.y_row);
+  return part.rows >= kLeastRows && part.columns >= kLeastRows && in_range(part.x_row) &&
+         in_range(part.y_row);
 }
 
 // `flip`: what every byte is changed by; elements of 4 bytes are moved as they are.

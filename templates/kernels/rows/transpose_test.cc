@@ -45,18 +45,6 @@ TEST(TransposedPart, FourBytesThatAreChangedAreNoElement) {
   EXPECT_FALSE(transposed_part(nest_of(4, 1, {axis(6, 20, 4), axis(5, 4, 24)}), 128));
 }
 
-TEST(TransposedPart, ThreePlanesAndPixelsOfFourBytes) {
-  const auto joined = transposed_part(nest_of(4, 1, {axis(50, 4, 12), axis(3, 200, 4)}), 0);
-  ASSERT_TRUE(joined);
-  EXPECT_EQ(joined->rows, 3);
-  EXPECT_EQ(joined->columns, 50);
-  const auto parted = transposed_part(nest_of(4, 1, {axis(3, 4, 200), axis(50, 12, 4)}), 0);
-  ASSERT_TRUE(parted);
-  EXPECT_EQ(parted->rows, 50);
-  EXPECT_EQ(parted->columns, 3);
-  EXPECT_FALSE(transposed_part(nest_of(4, 1, {axis(50, 4, 16), axis(3, 200, 4)}), 0));
-}
-
 TEST(TransposedPart, FewRowsAreLeftToLoops) {
   EXPECT_FALSE(transposed_part(nest_of(12, 3, {axis(3, 12, 1)}), 0));
 }
