@@ -33,11 +33,14 @@ struct ConvShape {
   ptrdiff_t w_zero_step;
 };
 
-// The position of x that output position `out` reads through `tap`, or -1.
+// The position of x that output position `out` reads through `tap`, or -1. Modulo 2^32, because g++
+// warns of overflows on paths that are not taken.
 static inline int32_t tap_position(const ConvAxis& axis, bool transposed, int32_t out,
                                    int32_t tap) {
   if (!transposed) {
-    const int32_t at = out * axis.stride + tap * axis.dilation - axis.pad;
+    const uint32_t begin = static_cast<uint32_t>(out) * static_cast<uint32_t>(axis.stride);
+    const auto at =
+        static_cast<int32_t>(begin + static_cast<uint32_t>(tap * axis.dilation)) - axis.pad;
     return at < axis.in ? at : -1;
   }
   const int32_t at = out + axis.pad - tap * axis.dilation;
