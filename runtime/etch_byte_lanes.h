@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "etch_convert.h"
 #include "etch_float_lanes.h"
+#include "etch_stored.h"
 
 namespace etch {
 namespace rt {

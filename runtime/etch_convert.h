@@ -8,29 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_byte_lanes.h"
 #include "etch_float.h"
 #include "etch_float_lanes.h"
+#include "etch_stored.h"
 
 namespace etch {
 namespace rt {
-
-// How a tensor of 8-bit integers is kept: value = (byte ^ flip) - offset. uint8 is {0, 0}, int8
-// {128, 128}, and an int8 that is kept as uint8 {0, 128}. Wider integers are kept as they are.
-struct Stored {
-  int32_t flip;
-  int32_t offset;
-};
-
-static inline int32_t value_of(uint8_t byte, Stored as) { return (byte ^ as.flip) - as.offset; }
-static inline int32_t value_of(uint16_t value, Stored) { return value; }
-static inline int32_t value_of(int16_t value, Stored) { return value; }
-static inline int32_t value_of(int32_t value, Stored) { return value; }
-
-// The low bits of `value`, kept as T.
-template <class T>
-static inline T keep(int32_t value, Stored as) {
-  return static_cast<T>((value + as.offset) ^ as.flip);
-}
 
 // ---- conversions ----
 
@@ -99,26 +83,93 @@ static inline uint8_t kept(bool y, Stored) { return y ? 1 : 0; }
 static inline uint8_t kept(uint8_t y, Stored) { return y; }
 static inline uint8_t kept(int8_t y, Stored as) { return keep<uint8_t>(y, as); }
 
+// Neighbouring elements, several at once: as element() and kept() have them.
+template <int lanes>
+ETCH_INLINE Ints<lanes> load_elements(const uint8_t* x, Stored as) {
+  return load_values<lanes>(x, as);
+}
+template <int lanes>
+ETCH_INLINE Ints<lanes> load_elements(const int32_t* x, Stored) {
+  Ints<lanes> out;
+  ETCH_MEMCPY(&out, x, sizeof out);
+  return out;
+}
+template <int lanes>
+ETCH_INLINE Floats<lanes> load_elements(const float* x, Stored) {
+  return load<lanes>(x);
+}
+template <int lanes>
+ETCH_INLINE void keep_elements(uint8_t* y, const Ints<lanes>& x, Stored as) {
+  keep_bytes(y, x, as);
+}
+template <int lanes>
+ETCH_INLINE void keep_elements(int32_t* y, const Ints<lanes>& x, Stored) {
+  ETCH_MEMCPY(y, &x, sizeof x);
+}
+template <int lanes>
+ETCH_INLINE void keep_elements(float* y, const Floats<lanes>& x, Stored) {
+  store(y, x);
+}
+
+// Convert<To> of vectors: to floats, and to integers of at most 32 bits, of which the low bits are
+// kept.
+template <int lanes>
+ETCH_INLINE Floats<lanes> converted(float, const Ints<lanes>& x) {
+  return to_floats(x);
+}
+template <int lanes>
+ETCH_INLINE Floats<lanes> converted(float, const Floats<lanes>& x) {
+  return x;
+}
+template <class To, int lanes>
+ETCH_INLINE Ints<lanes> converted(To, const Ints<lanes>& x) {
+  return x;
+}
+template <class To, int lanes>
+ETCH_INLINE Ints<lanes> converted(To, const Floats<lanes>& x) {
+  return truncated(x);
+}
+
+// What is converted in vectors: kept in bytes, int32 or float, and not to bool.
+template <class T>
+struct InVectors {
+  enum { kYes = 0 };
+};
+template <>
+struct InVectors<uint8_t> {
+  enum { kYes = 1 };
+};
+template <>
+struct InVectors<int32_t> {
+  enum { kYes = 1 };
+};
+template <>
+struct InVectors<float> {
+  enum { kYes = 1 };
+};
+
 // The beginning of a row that is converted in vectors: how many elements.
 template <class To, class From, class T>
-static inline ptrdiff_t cast_vectors(const From*, ptrdiff_t, T*, ptrdiff_t) {
-  return 0;
-}
-template <class To>
-static inline ptrdiff_t cast_vectors(const float* x, ptrdiff_t step, int32_t* y, ptrdiff_t n) {
-  if (sizeof(To) != 4 || step != 1) return 0;
-  return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
-    constexpr int kLanes = decltype(width)::value;
-    const Ints<kLanes> each = truncated(load<kLanes>(x + i));
-    ETCH_MEMCPY(y + i, &each, sizeof each);
-  });
+static inline ptrdiff_t cast_vectors(const From* x, ptrdiff_t step, Stored x_as, T* y, Stored y_as,
+                                     ptrdiff_t n) {
+  constexpr bool kToBool = static_cast<To>(2) == static_cast<To>(1);
+  if constexpr (InVectors<From>::kYes && InVectors<T>::kYes && !kToBool) {
+    if (step != 1) return 0;
+    return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
+      constexpr int kLanes = decltype(width)::value;
+      const auto each = load_elements<kLanes>(x + i, x_as);
+      keep_elements(y + i, converted(To{}, each), y_as);
+    });
+  } else {
+    return 0;
+  }
 }
 
 // y[i] = x[i * step] converted to To and kept as T.
 template <class To, class From, class T>
 static inline void cast(const From* x, ptrdiff_t step, Stored x_as, T* y, Stored y_as,
                         ptrdiff_t n) {
-  const ptrdiff_t whole = cast_vectors<To>(x, step, y, n);
+  const ptrdiff_t whole = cast_vectors<To>(x, step, x_as, y, y_as, n);
   for (ptrdiff_t i = whole; i < n; ++i)
     y[i] = kept(Convert<To>::of(element(x[i * step], x_as)), y_as);
 }

@@ -286,7 +286,21 @@ static inline void map(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, Parameter 
 
 // The beginning of a row that is computed in vectors: how many elements.
 template <class T>
-static inline ptrdiff_t clip_vectors(const T*, ptrdiff_t, T*, ptrdiff_t, T, T) {
+static inline ptrdiff_t clip_vectors(const T* x, ptrdiff_t step, T* y, ptrdiff_t n, T low, T high) {
+  if constexpr (kFloatLanes > 1 && sizeof(T) < 8) {
+    typedef T Vector __attribute__((vector_size(4 * kFloatLanes)));
+    constexpr ptrdiff_t kCount = sizeof(Vector) / sizeof(T);
+    if (step != 1) return 0;
+    const Vector least = low - Vector{}, most = high - Vector{};
+    for (ptrdiff_t i = 0; i < n - n % kCount; i += kCount) {
+      Vector v;
+      ETCH_MEMCPY(&v, x + i, sizeof v);
+      v = v < least ? least : v;
+      v = most < v ? most : v;
+      ETCH_MEMCPY(y + i, &v, sizeof v);
+    }
+    return n - n % kCount;
+  }
   return 0;
 }
 static inline ptrdiff_t clip_vectors(const float* x, ptrdiff_t step, float* y, ptrdiff_t n,

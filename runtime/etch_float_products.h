@@ -330,6 +330,51 @@ static inline void column_rows(const FloatConvShape& s, const FloatEnd& end, con
   finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
 }
 
+#if defined(__AVX__)
+struct FourFactors {  // each in all lanes
+  Floats<8> w0, w1, w2, w3;
+};
+
+// sums[j] += row j, of 4 elements, times w, in order.
+template <int count>
+ETCH_INLINE void add_rows(Columns<8, count>& sums, const float* x, ptrdiff_t x_row,
+                          const FourFactors& w) {
+  const HalfBlock turned = columns_of_rows(x, x_row);
+  sums.first = sum(sums.first, product(Floats<8>{turned.c0}, w.w0));
+  sums.first = sum(sums.first, product(Floats<8>{turned.c1}, w.w1));
+  sums.first = sum(sums.first, product(Floats<8>{turned.c2}, w.w2));
+  sums.first = sum(sums.first, product(Floats<8>{turned.c3}, w.w3));
+  if constexpr (count > 1) add_rows(sums.rest, x + 8 * x_row, x_row, w);
+}
+
+template <int count>
+ETCH_INLINE void add_single(Columns<8, count>& sums, const float* x, ptrdiff_t x_row, float w) {
+  float each[8];
+  for (int i = 0; i < 8; ++i) each[i] = x[i * x_row];
+  sums.first = sum(sums.first, product(load<8>(each), all_lanes<8>(w)));
+  if constexpr (count > 1) add_single(sums.rest, x + 8 * x_row, x_row, w);
+}
+
+// As column_rows() for vectors of 8, turned in registers. Few rows at a time, so that not too many
+// streams of memory run side by side.
+template <int count>
+static inline void column_halves(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                                 const float* w, const float* c, float* y, int32_t first) {
+  const ptrdiff_t x_row = next_input(s), y_row = next_output(s);
+  x += first * x_row;
+  Columns<8, count> sums;
+  clear(sums);
+  int32_t k = 0;
+  for (; k + 4 <= s.in; k += 4) {
+    const FourFactors each = {all_lanes<8>(w[k]), all_lanes<8>(w[k + 1]), all_lanes<8>(w[k + 2]),
+                              all_lanes<8>(w[k + 3])};
+    add_rows(sums, x + k, x_row, each);
+  }
+  for (; k < s.in; ++k) add_single(sums, x + k, x_row, w[k]);
+  finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
+}
+#endif
+
 // Conv, ConvTranspose, and one pair of matrices of MatMul or Gemm; `w` is packed per group.
 static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, const float* x,
                               const float* w, const float* c, float* y) {
@@ -367,6 +412,11 @@ static inline void float_column(const FloatConvShape& s, const FloatEnd& end, co
   const FloatEnd turned = {end.alpha, end.beta, 0, end.c_row, end.relu};
   const int32_t rows = s.axis[s.along].out;
   int32_t at = 0;
+#if defined(__AVX__)
+  for (; rows - at >= 16; at += 16) column_halves<2>(s, turned, x, w, c, y, at);
+  for (; rows - at >= 8; at += 8) column_halves<1>(s, turned, x, w, c, y, at);
+  if (at < rows && rows >= 8) return column_halves<1>(s, turned, x, w, c, y, rows - 8);
+#else
   for (; rows - at >= 4 * kLanes; at += 4 * kLanes)
     column_rows<kLanes, 4>(s, turned, x, w, c, y, at);
   for (; rows - at >= kLanes; at += kLanes) column_rows<kLanes, 1>(s, turned, x, w, c, y, at);
@@ -374,6 +424,7 @@ static inline void float_column(const FloatConvShape& s, const FloatEnd& end, co
     column_rows<kLanes, 1>(s, turned, x, w, c, y, rows - kLanes);
     return;
   }
+#endif
   for (; at < rows; ++at) column_rows<1, 1>(s, turned, x, w, c, y, at);
 }
 

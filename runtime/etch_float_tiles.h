@@ -53,11 +53,12 @@ ETCH_INLINE void add_products(Tile<lanes, count, pixels>& tile, const float* x, 
   if constexpr (pixels > 1) add_products(tile.rest, x + x_pixel, x_pixel, w);
 }
 
-// Pixels per tile of `count` vectors: their sums fill the registers of AVX-512, or half of the 16
-// that others have.
+// Pixels per tile of `count` vectors: their sums fill most of the registers of AVX-512 or AVX, or
+// half of the 16 that others have.
 static constexpr int tile_pixels(int count) {
-  const int sums = kFloatLanes == 16 ? 24 : 8;
-  return sums / count < 8 ? sums / count : 8;
+  const int sums = kFloatLanes == 16 ? 24 : (kFloatLanes == 8 ? 12 : 8);
+  const int most = kFloatLanes == 16 ? 12 : 8;
+  return sums / count < most ? sums / count : most;
 }
 
 // 0 for what is below 0.

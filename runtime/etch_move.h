@@ -9,6 +9,12 @@
 
 #include "etch_float.h"
 
+#if defined(__SSE2__) && defined(__AVX__)
+#include "etch_intrinsics.h"
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace etch {
 namespace rt {
 
@@ -54,6 +60,45 @@ static inline void repeat(const uint8_t* x, uint8_t* y, int size, int n) {
   ETCH_MEMCPY(y + all - 8, words, 8);
 }
 
+#if defined(__SSE2__)
+// The first half of x, and the second, with every element of 1, 2 or 4 bytes twice.
+static inline __m128i low_twice(__m128i x, int size) {
+  if (size == 4) return _mm_unpacklo_epi32(x, x);
+  return size == 2 ? _mm_unpacklo_epi16(x, x) : _mm_unpacklo_epi8(x, x);
+}
+static inline __m128i high_twice(__m128i x, int size) {
+  if (size == 4) return _mm_unpackhi_epi32(x, x);
+  return size == 2 ? _mm_unpackhi_epi16(x, x) : _mm_unpackhi_epi8(x, x);
+}
+#endif
+
+// The beginning of repeat_each() that is done in vectors: how many elements.
+static inline int repeat_vectors(const uint8_t* x, uint8_t* y, int size, int times, int n) {
+#if defined(__SSE2__)
+  if (times != 2 || size > 4) return 0;
+  const int count = 16 / size;
+  int i = 0;
+  for (; i + count <= n; i += count, x += 16, y += 32) {
+    const __m128i each = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y), low_twice(each, size));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y + 16), high_twice(each, size));
+  }
+  return i;
+#else
+  (void)x, (void)y, (void)size, (void)times, (void)n;
+  return 0;
+#endif
+}
+
+// repeat() of n elements side by side.
+static inline void repeat_each(const uint8_t* x, uint8_t* y, int size, int times, int n) {
+  const ptrdiff_t done = repeat_vectors(x, y, size, times, n);
+  x += done * size;
+  y += done * size * times;
+  for (ptrdiff_t left = n - done; left > 0; --left, x += size, y += size * times)
+    repeat(x, y, size, times);
+}
+
 // y[i * y_step] = table[x[i * x_step]]
 static inline void lookup_spread(const uint8_t* x, ptrdiff_t x_step, uint8_t* y, ptrdiff_t y_step,
                                  const uint8_t* table, int n) {
@@ -61,11 +106,13 @@ static inline void lookup_spread(const uint8_t* x, ptrdiff_t x_step, uint8_t* y,
 }
 
 // Four loops, the last innermost. The positions in x are those of the loops added up: first n[0]
-// entries of the table for the first loop, then n[1] for the second, and so on.
+// entries of the table for the first loop, then n[1] for the second, and so on. Of the last loop
+// those from `run` on, `run_count` of them, are side by side in x and in y.
 struct Picked {
   int32_t n[4];
   ptrdiff_t y_step[4];
   int32_t size;  // bytes of one element, or of a dense row of them
+  int32_t run = 0, run_count = 0;
 };
 
 static inline void pick(const uint8_t* x, uint8_t* y, const int32_t* table, Picked p) {
@@ -77,8 +124,16 @@ static inline void pick(const uint8_t* x, uint8_t* y, const int32_t* table, Pick
       for (int k = 0; k < p.n[2]; ++k) {
         const uint8_t* const from = x + table[i] + second[j] + third[k];
         uint8_t* const to = y + i * p.y_step[0] + j * p.y_step[1] + k * p.y_step[2];
-        for (int l = 0; l < p.n[3]; ++l)
-          ETCH_MEMCPY(to + l * p.y_step[3], from + fourth[l], static_cast<size_t>(p.size));
+        const auto pick_some = [=](int first, int last) {
+          for (int l = first; l < last; ++l)
+            ETCH_MEMCPY(to + l * p.y_step[3], from + fourth[l], static_cast<size_t>(p.size));
+        };
+        pick_some(0, p.run);
+        if (p.run_count > 0) {
+          ETCH_MEMCPY(to + p.run * p.y_step[3], from + fourth[p.run],
+                      static_cast<size_t>(p.run_count) * static_cast<size_t>(p.size));
+        }
+        pick_some(p.run + p.run_count, p.n[3]);
       }
     }
   }

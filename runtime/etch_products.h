@@ -33,7 +33,8 @@ struct ConvShape {
   ptrdiff_t w_zero_step;
 };
 
-// The position of x that output position `out` reads through `tap`, or -1.
+// The position of x that output position `out` reads through `tap`, or -1. Modulo 2^32, because g++
+// warns of overflows on paths that are not taken.
 static inline int32_t tap_position(const ConvAxis& axis, bool transposed, int32_t out,
                                    int32_t tap) {
   if (!transposed) {

@@ -144,7 +144,11 @@ ETCH_INLINE void reduce_in_order(const Reduced& r, const float* x, ptrdiff_t ste
     for (; n - i >= 8; i += 8)
       sums_in_order<Operation, 1, 8>(r, x + i * step, step, y + i, divisor);
   }
-  for (; i < n; ++i) sums_in_order<Operation, 1, 1>(r, x + i * step, step, y + i, divisor);
+  // With an index here g++ warns of an overflow that cannot be.
+  x += i * step;
+  y += i;
+  for (ptrdiff_t left = n - i; left > 0; --left, x += step, ++y)
+    sums_in_order<Operation, 1, 1>(r, x, step, y, divisor);
 }
 
 // ---- rows ----
@@ -198,9 +202,25 @@ static inline void reduce(const Reduced& r, const float* x, ptrdiff_t step, floa
     y[i] = finished<Operation>(reduced<Operation, 1>(r, x + i * step), count).v;
 }
 
+// Of integers: four results at a time, which do not wait for each other.
 template <class Operation, class T>
 static inline void reduce(const Reduced& r, const T* x, ptrdiff_t step, T* y, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i, x += step) {
+  ptrdiff_t i = 0;
+  for (; i + 4 <= n; i += 4, x += 4 * step) {
+    T a = Operation::start(x[0]), b = Operation::start(x[step]);
+    T c = Operation::start(x[2 * step]), d = Operation::start(x[3 * step]);
+    for_reduced(r, [&](ptrdiff_t at) {
+      a = Operation::of(a, x[at]);
+      b = Operation::of(b, x[at + step]);
+      c = Operation::of(c, x[at + 2 * step]);
+      d = Operation::of(d, x[at + 3 * step]);
+    });
+    y[i] = a;
+    y[i + 1] = b;
+    y[i + 2] = c;
+    y[i + 3] = d;
+  }
+  for (; i < n; ++i, x += step) {
     T result = Operation::start(*x);
     for_reduced(r, [&](ptrdiff_t at) { result = Operation::of(result, x[at]); });
     y[i] = result;

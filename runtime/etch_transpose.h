@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_pixels.h"
 
 #if defined(__SSE2__) && defined(__AVX__)
 #include "etch_intrinsics.h"
@@ -261,6 +262,16 @@ static inline void transpose_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
 // y[j * y_row + i] = x[i * x_row + j] ^ flip; 0 <= flip < 256.
 static inline void transpose_bytes(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
                                    int rows, int columns, int flip) {
+#if defined(__AVX__)
+  if (rows == 3 && y_row == 3) {
+    const int done = pixels_of_planes(x, x_row, y, columns, flip);
+    return transpose_rest(x + done, x_row, y + 3 * done, 3, 3, columns - done, flip);
+  }
+  if (columns == 3 && x_row == 3) {
+    const int done = planes_of_pixels(x, y, y_row, rows, flip);
+    return transpose_rest(x + 3 * done, 3, y + done, y_row, rows - done, 3, flip);
+  }
+#endif
   for (int i = 0, height = 0; i < rows; i += height) {
     height = transpose_part(rows - i);
     for (int j = 0, width = 0; j < columns; j += width) {
@@ -318,6 +329,25 @@ static inline void store_wide(uint8_t* y, __m256 a, __m256 b, bool upper) {
   _mm256_storeu_ps(reinterpret_cast<float*>(y), _mm256_castpd_ps(row));
 }
 
+// 8 rows of 4 floats as 4 columns.
+struct HalfBlock {
+  __m256 c0, c1, c2, c3;
+};
+static inline HalfBlock columns_of_rows(const float* x, ptrdiff_t x_row) {
+  const auto* const first = reinterpret_cast<const uint8_t*>(x);
+  const ptrdiff_t row = 4 * x_row, distance = 4 * row;  // in bytes
+  const __m256 r0 = load_halves(first, distance), r1 = load_halves(first + row, distance);
+  const __m256 r2 = load_halves(first + 2 * row, distance);
+  const __m256 r3 = load_halves(first + 3 * row, distance);
+  const __m256d a0 = _mm256_castps_pd(_mm256_unpacklo_ps(r0, r1));
+  const __m256d a1 = _mm256_castps_pd(_mm256_unpackhi_ps(r0, r1));
+  const __m256d b0 = _mm256_castps_pd(_mm256_unpacklo_ps(r2, r3));
+  const __m256d b1 = _mm256_castps_pd(_mm256_unpackhi_ps(r2, r3));
+  return {
+      _mm256_castpd_ps(_mm256_unpacklo_pd(a0, b0)), _mm256_castpd_ps(_mm256_unpackhi_pd(a0, b0)),
+      _mm256_castpd_ps(_mm256_unpacklo_pd(a1, b1)), _mm256_castpd_ps(_mm256_unpackhi_pd(a1, b1))};
+}
+
 // 8 rows of 4 elements.
 static inline void transpose_half_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                         ptrdiff_t y_row) {
@@ -333,6 +363,53 @@ static inline void transpose_half_block(const uint8_t* x, ptrdiff_t x_row, uint8
   store_wide(y + 3 * y_row, a1, b1, true);
 }
 #endif
+
+// 2 or 3 rows of 4 elements, as columns of as many.
+static inline void transpose_few_rows(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                      ptrdiff_t y_row, int rows) {
+  const __m128i r0 = load_words(x), r1 = load_words(x + x_row);
+  const __m128i r2 = rows == 3 ? load_words(x + 2 * x_row) : r0;
+  store_rows(y, y_row, _mm_unpacklo_epi32(r0, r1));
+  store_rows(y + 2 * y_row, y_row, _mm_unpackhi_epi32(r0, r1));
+  if (rows == 2) return;
+  const auto store_third = [y, y_row](int j, __m128i row) {
+    const int word = _mm_cvtsi128_si32(row);
+    ETCH_MEMCPY(y + j * y_row + 8, &word, sizeof word);
+  };
+  store_third(0, r2);
+  store_third(1, _mm_shuffle_epi32(r2, 1));
+  store_third(2, _mm_unpackhi_epi32(r2, r2));
+  store_third(3, _mm_shuffle_epi32(r2, 3));
+}
+
+// 4 rows of 2 or 3 elements, as so many of 4; rows are read as if they had 4.
+static inline void transpose_few_columns(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
+                                         ptrdiff_t y_row, int columns) {
+  const __m128i r0 = load_words(x), r1 = load_words(x + x_row);
+  const __m128i r2 = load_words(x + 2 * x_row), r3 = load_words(x + 3 * x_row);
+  const __m128i a0 = _mm_unpacklo_epi32(r0, r1), b0 = _mm_unpacklo_epi32(r2, r3);
+  store_words(y, _mm_unpacklo_epi64(a0, b0));
+  store_words(y + y_row, _mm_unpackhi_epi64(a0, b0));
+  if (columns == 3) {
+    store_words(y + 2 * y_row,
+                _mm_unpacklo_epi64(_mm_unpackhi_epi32(r0, r1), _mm_unpackhi_epi32(r2, r3)));
+  }
+}
+
+// Matrices of which one side is 2 or 3: pixels of images. Returns how much of the other side is
+// done; after rows that are read too far there are others.
+static inline int transpose_few(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                int rows, int columns) {
+  int at = 0;
+  if (rows < 4) {
+    for (; at + 4 <= columns; at += 4)
+      transpose_few_rows(x + 4 * at, x_row, y + at * y_row, y_row, rows);
+  } else {
+    for (; at + 4 < rows; at += 4)
+      transpose_few_columns(x + at * x_row, x_row, y + 4 * at, y_row, columns);
+  }
+  return at;
+}
 
 static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                        ptrdiff_t y_row, int rows, int columns) {
@@ -359,6 +436,18 @@ static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_
 // The same as transpose_bytes() with elements of 4 bytes; x_row and y_row are in bytes.
 static inline void transpose_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
                                    int rows, int columns) {
+#if defined(__SSE2__)
+  const int few = rows < columns ? rows : columns, many = rows + columns - few;
+  if ((few == 2 || few == 3) && many >= 8 && x_row >= 8) {
+    const int done = transpose_few(x, x_row, y, y_row, rows, columns);
+    if (rows == few) {
+      transpose_single_words(x + 4 * done, x_row, y + done * y_row, y_row, rows, columns - done);
+    } else {
+      transpose_single_words(x + done * x_row, x_row, y + 4 * done, y_row, rows - done, columns);
+    }
+    return;
+  }
+#endif
   for (int i = 0, height = 0; i < rows; i += height) {
     height = transpose_part(rows - i);
     for (int j = 0, width = 0; j < columns; j += width) {

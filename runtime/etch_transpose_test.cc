@@ -10,7 +10,7 @@
 namespace etch {
 namespace {
 
-constexpr int kSizes[] = {1, 3, 4, 7, 8, 9, 16, 23, 64, 65, 130};
+constexpr int kSizes[] = {1, 2, 3, 4, 7, 8, 9, 16, 23, 64, 65, 130};
 
 std::vector<std::uint8_t> different_bytes(std::size_t n) {
   std::vector<std::uint8_t> out(n);
@@ -36,6 +36,25 @@ TEST(Transpose, BytesOfEveryRowBecomeAColumn) {
         rt::transpose_bytes(x.data(), x_row, y.data(), y_row, rows, columns, flip);
         ASSERT_EQ(y, expected) << rows << " x " << columns;
       }
+    }
+  }
+}
+
+TEST(Transpose, PixelsOfThreeBytesAreTakenApartAndPutTogether) {
+  for (const int n : {1, 15, 16, 17, 48, 65}) {
+    for (const int flip : {0, 128}) {
+      const int row = n + 5;
+      const auto planes = different_bytes(static_cast<std::size_t>(3 * row));
+      std::vector<std::uint8_t> pixels(static_cast<std::size_t>(3 * n)), expected = pixels;
+      for (int i = 0; i < 3 * n; ++i)
+        expected[static_cast<std::size_t>(i)] =
+            static_cast<std::uint8_t>(planes[static_cast<std::size_t>(i % 3 * row + i / 3)] ^ flip);
+      rt::transpose_bytes(planes.data(), row, pixels.data(), 3, 3, n, flip);
+      ASSERT_EQ(pixels, expected) << n;
+      std::vector<std::uint8_t> back = planes;
+      for (int i = 0; i < 3 * n; ++i) back[static_cast<std::size_t>(i % 3 * row + i / 3)] = 0;
+      rt::transpose_bytes(pixels.data(), 3, back.data(), row, n, 3, flip);
+      ASSERT_EQ(back, planes) << n;
     }
   }
 }

@@ -137,7 +137,8 @@ std::string text_of(const GateRows& r) {
 
 std::string text_of(const Picked& p) {
   return cat("rt::Picked{{", p.n[0], ", ", p.n[1], ", ", p.n[2], ", ", p.n[3], "}, {", p.y_step[0],
-             ", ", p.y_step[1], ", ", p.y_step[2], ", ", p.y_step[3], "}, ", p.size, "}");
+             ", ", p.y_step[1], ", ", p.y_step[2], ", ", p.y_step[3], "}, ", p.size,
+             p.run_count == 0 ? "" : cat(", ", p.run, " /* run */, ", p.run_count), "}");
 }
 
 }  // namespace rt

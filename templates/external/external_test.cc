@@ -70,6 +70,10 @@ TEST(External, MovesStayInsideTheirSpans) {
     call_between_guards(CopySpread{}, kBytes, 4 * a, kOut, 4 * y_step, 4, n);
     call_between_guards(LookupSpread{}, kBytes, a, kOut, y_step, kBytes, n);
     call_between_guards(RepeatElement{}, kBytes, kOut, 4, n);
+    for (const int size : {1, 2, 4, 8}) {
+      call_between_guards(RepeatEach{}, kBytes, kOut, size, 2, n);
+      call_between_guards(RepeatEach{}, kBytes, kOut, size, 3, n);
+    }
     call_between_guards(ChooseFromTables{}, kBytes, a, kBytes, b, kBytes, kBytes, a, kBytes, kOut,
                         n);
   });
@@ -77,6 +81,8 @@ TEST(External, MovesStayInsideTheirSpans) {
     const Bytes<const std::int32_t> table{{0, 40, -20, 5, 0, 7, 3, 1, 9}};
     call_between_guards(Pick{}, kBytes, kOut, table, rt::Picked{{3, 2, 2, 2}, {50, -12, 6, 3}, 2});
     call_between_guards(Pick{}, kBytes, kOut, table, rt::Picked{{1, 1, 1, 6}, {0, 0, 0, 1}, 1});
+    const Bytes<const std::int32_t> run{{0, 0, 0, 5, 2, 3, 4, 1}};
+    call_between_guards(Pick{}, kBytes, kOut, run, rt::Picked{{1, 1, 1, 5}, {0, 0, 0, 1}, 1, 1, 3});
   });
 }
 

@@ -34,6 +34,17 @@ struct RepeatElement : RuntimeFunction {
   }
 };
 
+struct RepeatEach : RuntimeFunction {
+  RepeatEach() : RuntimeFunction("repeat_each", "etch_move.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::uint8_t* y, int size, int times, int n) const {
+    rt::repeat_each(x, y, size, times, n);
+  }
+  auto spans(const std::uint8_t* x, std::uint8_t* y, int size, int times, int n) const {
+    const std::int64_t bytes = std::int64_t{size} * n;
+    return spans_of(span(x, {}, bytes), span(y, {}, bytes * times));
+  }
+};
+
 // Rows of x become columns of y.
 struct TransposeBytes : RuntimeFunction {
   TransposeBytes() : RuntimeFunction("transpose_bytes", "etch_transpose.h", FloatUse::kNone) {}

@@ -288,6 +288,21 @@ std::vector<std::int32_t> set_tables(Move& move, const std::vector<std::size_t>&
   return table;
 }
 
+// Finds the longest part of the last loop that is side by side in x and in y.
+void set_run(rt::Picked& picked, const std::vector<std::int32_t>& table) {
+  constexpr std::int32_t kLeastBytes = 16;  // fewer are picked like others
+  const std::int32_t n = picked.n[kTables - 1];
+  if (picked.y_step[kTables - 1] != picked.size) return;
+  const std::int32_t* const last = table.data() + table.size() - n;
+  for (std::int32_t begin = 0, end = 0; begin < n; begin = end) {
+    for (end = begin + 1; end < n && last[end] - last[end - 1] == picked.size;) ++end;
+    const std::int32_t count = end - begin;
+    if (count <= picked.run_count || count * picked.size < kLeastBytes) continue;
+    picked.run = begin;
+    picked.run_count = count;
+  }
+}
+
 }  // namespace
 
 bool MoveBuilder::pick(const Source& source, const View& from, const View& to,
@@ -305,6 +320,7 @@ bool MoveBuilder::pick(const Source& source, const View& from, const View& to,
   dims = take_even_loops(move, dims, from, to, maps, first);
   if (dims.size() > kTables) return false;
   const std::vector<std::int32_t> table = set_tables(move, dims, from, to, maps);
+  set_run(move.picked, table);
   move.nest.offset[0] = first;
   move.nest.offset[kNestOperands - 1] = to.offset - y_.offset;
   move.table = name_of_constant("positions");

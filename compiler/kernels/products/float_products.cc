@@ -195,8 +195,30 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   arguments.add(std::move(step));
 }
 
+namespace {
+
+// See has_dense_columns().
+void add_single_row(Lowering& lowering, const Node& node, const MatMulGeometry& g) {
+  auto step = make_step(describe_float_matmul(g));
+  StepArguments arguments(lowering, node, *step);
+  const Input a = arguments.parameter(0, "a");
+  const Input b = arguments.input(1, "b");
+  const Input nothing = addend(node, arguments);
+  const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
+  step->plan = plan_single_row(g, b.view, y);
+  take_rows_as_lanes(step->plan, lowering.isa().lanes);
+  place(step->plan, b, a, nothing, arguments.output("y", y));
+  arguments.add(std::move(step));
+}
+
+}  // namespace
+
 void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry& g) {
   if (refuse_empty(lowering, node)) return;
+  if (!lowering.is_constant(node, 1) && lowering.value(node.inputs[0]).shape->size() > 1 &&
+      has_dense_columns(g, lowering.view(node, 1), lowering.isa().lanes)) {
+    return add_single_row(lowering, node, g);
+  }
   auto step = make_step(describe_float_matmul(g));
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");

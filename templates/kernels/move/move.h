@@ -4,6 +4,7 @@
 // compiler/kernels/move/move.h.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -75,12 +76,25 @@ void copy_spread(S& s, const Move& move, int output) {
   });
 }
 
-// The copy as elements of `run` bytes that are each written `count` times side by side, with loops
-// around that.
+// The copy as `elements` neighbours of `run` bytes that are each written `count` times side by
+// side, with loops around that.
 struct Repetition {
   Nest nest;
   int count = 1;
+  int elements = 1;
 };
+
+// Takes the axis along which both the elements and what is written of them are side by side.
+inline void take_elements(Repetition& found) {
+  std::vector<NestAxis>& axes = found.nest.axes;
+  const std::int64_t run = found.nest.run;
+  const auto axis = std::find_if(axes.begin(), axes.end(), [&](const NestAxis& each) {
+    return each.step[0] == run && each.step[kNestOperands - 1] == run * found.count;
+  });
+  if (axis == axes.end()) return;
+  found.elements = axis->count;
+  axes.erase(axis);
+}
 
 inline std::optional<Repetition> repetition_of(const Move& move) {
   constexpr int kOut = kNestOperands - 1;
@@ -96,6 +110,7 @@ inline std::optional<Repetition> repetition_of(const Move& move) {
     if (nest.axes[a].step[0] != 0 || nest.axes[a].step[kOut] != nest.run) continue;
     found.count = nest.axes[a].count;
     nest.axes.erase(nest.axes.begin() + static_cast<std::ptrdiff_t>(a));
+    take_elements(found);
     return found;
   }
   return std::nullopt;
@@ -104,7 +119,11 @@ inline std::optional<Repetition> repetition_of(const Move& move) {
 template <class S>
 void repeat(S& s, const Move& move, const Repetition& found, int output) {
   rows(s, found.nest, move, output, [&](const auto& x, const auto& y) {
-    s.call(external::RepeatElement{}, x, y, found.nest.run, found.count);
+    if (found.elements == 1) {
+      s.call(external::RepeatElement{}, x, y, found.nest.run, found.count);
+    } else {
+      s.call(external::RepeatEach{}, x, y, found.nest.run, found.count, found.elements);
+    }
   });
 }
 

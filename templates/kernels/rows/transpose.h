@@ -2,6 +2,7 @@
 // a nest, and left to the runtime in strips of columns.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -26,7 +27,9 @@ struct TransposedPart {
 
 namespace nest_detail {
 
-inline constexpr int kLeastRows = 4;  // fewer are left to vectors and loops
+// Rows and columns: fewer, and fewer than kLeastPixels pixels of 2 or 3 elements, are left to
+// vectors and loops.
+inline constexpr int kLeastRows = 4, kLeastChannels = 2, kLeastPixels = 16;
 
 // The last axis for which is_it(axis) holds.
 template <class Predicate>
@@ -41,8 +44,9 @@ inline bool is_worth_it(const TransposedPart& part) {
   const auto in_range = [](std::int64_t step) {
     return step > 0 && step <= std::numeric_limits<std::int32_t>::max();
   };
-  return part.rows >= kLeastRows && part.columns >= kLeastRows && in_range(part.x_row) &&
-         in_range(part.y_row);
+  const auto [few, many] = std::minmax(part.rows, part.columns);
+  const bool is_large = few >= kLeastRows || (few >= kLeastChannels && many >= kLeastPixels);
+  return is_large && in_range(part.x_row) && in_range(part.y_row);
 }
 
 // `flip`: what every byte is changed by; elements of 4 bytes are moved as they are.

@@ -49,5 +49,11 @@ TEST(TransposedPart, FewRowsAreLeftToLoops) {
   EXPECT_FALSE(transposed_part(nest_of(12, 3, {axis(3, 12, 1)}), 0));
 }
 
+TEST(TransposedPart, ManyPixelsMayHaveTwoOrThreeChannels) {
+  EXPECT_TRUE(transposed_part(nest_of(16, 3, {axis(3, 16, 1)}), 0));
+  EXPECT_TRUE(transposed_part(nest_of(4, 1, {axis(16, 8, 4), axis(2, 4, 64)}), 0));
+  EXPECT_FALSE(transposed_part(nest_of(64, 1, {axis(1, 64, 1)}), 0));
+}
+
 }  // namespace
 }  // namespace etch

@@ -42,6 +42,20 @@ void merge_axes(rt::FloatConvShape& shape) {
   }
 }
 
+// Taps of the last axis whose pixels are side by side, and all inside, become channels: one long
+// loop instead of one per tap. Patches of images, as vision transformers begin with.
+void merge_taps(rt::FloatConvShape& shape) {
+  rt::ConvAxis& last = shape.axis[2];
+  const std::int64_t reach =
+      std::int64_t{last.out - 1} * last.stride + std::int64_t{last.kernel - 1} * last.dilation;
+  if (shape.transposed || shape.group != 1 || shape.x_channel != 1 || last.x_step != shape.in ||
+      last.pad != 0 || last.dilation != 1 || reach >= last.in)
+    return;
+  shape.in *= last.kernel;
+  last.in = (last.out - 1) * last.stride + 1;
+  last.kernel = 1;
+}
+
 // Tiles run along the inner axis unless most of its positions see the border: that of a spectrogram
 // may have five.
 int axis_of_tiles(const rt::FloatConvShape& shape) {
@@ -75,6 +89,7 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
   shape.y_channel = steps_of(y)[1];
   set_runtime_axes(shape.axis, g.axes, x, y);
   if (is_pointwise(g)) merge_axes(shape);
+  merge_taps(shape);
   shape.along = axis_of_tiles(shape);
   ETCH_CHECK(!depthwise || (shape.x_channel == 1 && shape.y_channel == 1));
   return plan;
@@ -293,6 +308,27 @@ FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, Right
   const Batches batches = batches_of(g, {a_batch, b_steps, steps.y_batch}, steps);
   plan.matrices.axes = batches.axes;
   set_matrices(plan, batches.rows, g.depth, g.cols, steps);
+  return plan;
+}
+
+bool has_dense_columns(const MatMulGeometry& g, const View& b, int lanes) {
+  const std::vector<std::int64_t> steps = steps_of(b);
+  const bool shared = element_count(g.b_batch) != element_count(g.batch);
+  return b.rank() >= 2 && g.rows == 1 && !shared && g.cols >= lanes && lanes > 1 &&
+         steps[steps.size() - 2] == 1 && steps.back() >= g.depth;
+}
+
+FloatProductPlan plan_single_row(const MatMulGeometry& g, const View& b, const View& y) {
+  FloatProductPlan plan = least_plan();
+  const std::vector<std::int64_t> b_steps = steps_of(b), y_steps = steps_of(y);
+  const auto b_batch = batch_steps(b.shape, b_steps, g.batch.size());
+  const auto a_batch = broadcast_view(g.a_batch, g.batch).strides;
+  for (std::size_t d = 0; d < g.batch.size(); ++d) {
+    if (g.batch[d] == 1) continue;
+    plan.matrices.axes.push_back(
+        {static_cast<int>(g.batch[d]), {b_batch[d], a_batch[d] * g.depth, y_steps[d], 0}});
+  }
+  set_matrices(plan, g.cols, g.depth, 1, {b_steps.back(), 1, y_steps.back(), 1, {}});
   return plan;
 }
 

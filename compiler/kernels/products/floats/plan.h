@@ -45,7 +45,11 @@ FloatProductPlan plan_columns_of_taps(const ConvGeometry& g, const View& x, cons
 enum class RightHandSide { kMatrix, kColumn };
 FloatProductPlan plan_float_matmul(const MatMulGeometry& g, const View& a, RightHandSide b,
                                    const View& y);
-// Of such a product with one column: vectors of rows, if there are enough.
+// Whether a is one row for each b, whose columns are dense in memory (the keys of attention, as one
+// step of a decoder has them): b is not packed then, its columns are rows of a product with a.
+bool has_dense_columns(const MatMulGeometry& g, const View& b, int lanes);
+FloatProductPlan plan_single_row(const MatMulGeometry& g, const View& b, const View& y);
+// Of a product with one column: vectors of rows, if there are enough.
 void take_rows_as_lanes(FloatProductPlan& plan, int lanes);
 FloatProductPlan plan_float_gemm(const GemmGeometry& g, const View& a, const View& y);
 

@@ -1,0 +1,161 @@
+// See wide_cases.h.
+#include "tests/support/wide_cases.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "compiler/base/text.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/tensors.h"
+
+namespace etch {
+
+namespace {
+
+// Values of both signs, fractions where there are any.
+Tensor spread(DType type, Shape shape) {
+  Tensor out(type, std::move(shape));
+  for (std::int64_t i = 0; i < out.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::int64_t value = (i * 167 + i / 31) % 509 - 254;
+    switch (type) {
+      case DType::kF32:
+        out.as<float>()[at] = static_cast<float>(value) * 0.71F;
+        break;
+      case DType::kS32:
+        out.as<std::int32_t>()[at] = static_cast<std::int32_t>(value * 70001);
+        break;
+      case DType::kS8:
+        out.as<std::int8_t>()[at] = static_cast<std::int8_t>(value);
+        break;
+      default:
+        out.as<std::uint8_t>()[at] = static_cast<std::uint8_t>(value);
+    }
+  }
+  return out;
+}
+
+Case made(std::string name, const ModelBuilder& model, std::vector<Tensor> inputs) {
+  return {std::move(name), model.bytes(), std::move(inputs)};
+}
+
+// One node of x and constants.
+Case of_one(const std::string& name, const char* op, DType type, const Shape& shape,
+            const std::map<std::string, Attribute>& attributes,
+            const std::vector<std::pair<std::string, Tensor>>& constants = {}) {
+  ModelBuilder model(18);
+  std::vector<std::string> names{"x"};
+  model.input("x", type, {shape.begin(), shape.end()});
+  for (const auto& [constant, tensor] : constants) {
+    if (!constant.empty()) model.initializer(constant, tensor);
+    names.push_back(constant);
+  }
+  model.node(op, names, {"y"}, attributes).output("y");
+  return made(cat(op, " ", name, " ", name_of(type), " ", to_string(shape)), model,
+              {spread(type, shape)});
+}
+
+constexpr DType kTypes[] = {DType::kU8, DType::kS8, DType::kS32, DType::kF32};
+
+void add_conversions(std::vector<Case>& out) {
+  for (const std::int64_t n : {16, 37}) {
+    for (const DType from : kTypes) {
+      for (const auto& [to, name] : {std::pair{1, "to float"},
+                                     {2, "to uint8"},
+                                     {3, "to int8"},
+                                     {6, "to int32"},
+                                     {9, "to bool"}})
+        out.push_back(of_one(name, "Cast", from, {n}, {{"to", std::int64_t{to}}}));
+    }
+    out.push_back(
+        of_one("", "Clip", DType::kU8, {n}, {}, {{"a", u8({}, {9})}, {"b", u8({}, {200})}}));
+    out.push_back(
+        of_one("", "Clip", DType::kS8, {n}, {}, {{"a", s8({}, {-99})}, {"b", s8({}, {50})}}));
+    out.push_back(
+        of_one("crossed", "Clip", DType::kU8, {n}, {}, {{"a", u8({}, {200})}, {"b", u8({}, {9})}}));
+    out.push_back(of_one("", "Clip", DType::kS32, {n}, {},
+                         {{"a", s32({}, {-900000})}, {"b", s32({}, {77777})}}));
+  }
+}
+
+void add_reductions(std::vector<Case>& out) {
+  for (const DType type : {DType::kU8, DType::kS8, DType::kS32}) {
+    for (const char* op : {"ReduceMax", "ReduceMin"}) {
+      out.push_back(of_one("of rows", op, type, {7, 5}, {}, {{"axes", s64({1}, {1})}}));
+      out.push_back(of_one("of columns", op, type, {5, 9}, {}, {{"axes", s64({1}, {0})}}));
+    }
+  }
+}
+
+void add_moves(std::vector<Case>& out) {
+  for (const DType type : kTypes) {
+    for (const std::int64_t channels : {2, 3, 4}) {
+      for (const std::int64_t width : {16, 23}) {
+        out.push_back(of_one("to pixels", "Transpose", type, {2, channels, 3, width},
+                             {{"perm", Ints{0, 2, 3, 1}}}));
+        out.push_back(of_one("to planes", "Transpose", type, {2, 3, width, channels},
+                             {{"perm", Ints{0, 3, 1, 2}}}));
+      }
+    }
+    const std::map<std::string, Attribute> nearest = {
+        {"mode", std::string("nearest")},
+        {"nearest_mode", std::string("floor")},
+        {"coordinate_transformation_mode", std::string("asymmetric")}};
+    for (const int width : {76, 114, 57}) {
+      out.push_back(of_one(cat("to ", width), "Resize", type, {1, 2, 3, 38}, nearest,
+                           {{"", {}}, {"", {}}, {"sizes", s64({4}, {1, 2, 6, width})}}));
+    }
+    for (const char* mode : {"reflect", "edge"}) {
+      out.push_back(of_one(mode, "Pad", type, {2, 5, 41}, {{"mode", std::string(mode)}},
+                           {{"pads", s64({6}, {0, 2, 3, 0, 1, 2})}}));
+    }
+  }
+}
+
+// One row, or few, times matrices that are transposed in the model.
+Case single_row(const Shape& a, const Shape& b) {
+  ModelBuilder model(18);
+  model.input("a", DType::kF32, {a.begin(), a.end()}).input("b", DType::kF32, {b.begin(), b.end()});
+  Ints perm;
+  for (std::size_t d = 0; d < b.size(); ++d) perm.push_back(static_cast<std::int64_t>(d));
+  std::swap(perm[perm.size() - 2], perm[perm.size() - 1]);
+  model.node("Transpose", {"b"}, {"t"}, {{"perm", perm}}).node("MatMul", {"a", "t"}, {"y"});
+  model.output("y");
+  return made(cat("row ", to_string(a), " by ", to_string(b)), model,
+              {spread(DType::kF32, a), spread(DType::kF32, b)});
+}
+
+void add_products(std::vector<Case>& out) {
+  out.push_back(single_row({3, 1, 21}, {3, 45, 21}));
+  out.push_back(single_row({2, 3, 1, 8}, {2, 3, 33, 8}));
+  out.push_back(single_row({1, 1, 8}, {4, 33, 8}));
+  out.push_back(single_row({4, 1, 8}, {1, 33, 8}));
+  out.push_back(single_row({4, 2, 8}, {4, 33, 8}));
+  out.push_back(single_row({1, 70}, {17, 70}));
+  out.push_back(single_row({8}, {19, 8}));
+  // Patches of images, and windows that overlap or have gaps.
+  for (const std::int64_t stride : {2, 4, 5, -1}) {
+    ModelBuilder model(18);
+    model.input("x", DType::kF32, {1, 3, 13, 22});
+    model.initializer("w", spread(DType::kF32, {18, 3, 4, 4}));
+    model.node("Conv", {"x", "w"}, {"y"},
+               stride < 0 ? std::map<std::string, Attribute>{{"dilations", Ints{1, 2}}}
+                          : std::map<std::string, Attribute>{{"strides", Ints{stride, stride}}});
+    model.output("y");
+    out.push_back(made(cat("patches ", stride), model, {spread(DType::kF32, {1, 3, 13, 22})}));
+  }
+}
+
+}  // namespace
+
+std::vector<Case> wide_cases() {
+  std::vector<Case> out;
+  add_conversions(out);
+  add_reductions(out);
+  add_moves(out);
+  add_products(out);
+  return out;
+}
+
+}  // namespace etch
