@@ -44,14 +44,15 @@ constexpr std::string_view kBackwards =
     "  return &backwards;\n"
     "}\n";
 
-// What is written for one network: its function, its ports and its facts.
-std::string network_part(const Program& program, const std::string& name) {
+// What is written for one network: its function, its ports and its facts. Its shares are given to
+// hook() or, on boards, which have none, done one after the other.
+std::string network_part(const Program& program, const std::string& name, bool has_hook) {
   const auto ports = [](const std::vector<Port>& all, const std::string& table) {
     if (all.empty()) return cat("static const harness::Port* const ", table, " = nullptr;\n");
     return cat("static const harness::Port ", table, "[] = ", cli::port_table(all), ";\n");
   };
   std::string call = cli::threaded_call(program, name);
-  if (program.shares > 1) {
+  if (has_hook && program.shares > 1) {
     call += "hook()";
   } else {
     call.resize(call.size() - 2);  // ", "
@@ -207,7 +208,7 @@ class Batch {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::string name = name_of(i);
       includes += cat("#include \"", name, ".h\"\n");
-      parts += network_part(*entries_[i].program, name);
+      parts += network_part(*entries_[i].program, name, false);
       calls += cat("  semihosting::print(\"", name, " \");\n  harness::run(", name, "_network, \"",
                    name, "\");\n");
     }
@@ -232,7 +233,7 @@ class Batch {
       const std::string name = name_of(i);
       includes += cat("#include \"", name, ".h\"\n");
       threads = threads || entries_[i].program->shares > 1;
-      parts += network_part(*entries_[i].program, name);
+      parts += network_part(*entries_[i].program, name, true);
       calls += cat("  failed += one(", name, "_network, \"", name, "\");\n");
     }
     write("harness.h", embedded_file("templates/files/harness.h"));
