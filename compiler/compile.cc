@@ -15,6 +15,7 @@
 #include "compiler/lower/ports.h"
 #include "compiler/lower/quantized_tensors.h"
 #include "compiler/lower/strict_integer.h"
+#include "compiler/passes/likely_states.h"
 #include "compiler/passes/pipeline.h"
 #include "compiler/program/state.h"
 #include "compiler/program/verify.h"
@@ -30,6 +31,7 @@
 #include "compiler/targets/capabilities.h"
 #include "compiler/targets/multi.h"
 #include "compiler/targets/targets.h"
+#include "compiler/text/names.h"
 
 namespace etch {
 
@@ -216,6 +218,18 @@ std::vector<StateRequest> requested_states(std::string_view model, const Compile
 
 namespace {
 
+// A user who has not heard of --state would keep the states in arrays.
+void suggest_states(const Graph& graph, Sink& sink) {
+  std::string options;
+  for (const StateRequest& each : likely_states(graph))
+    options += cat(" --state ", shell_word(cat(each.output, "=", each.input)));
+  if (options.empty()) return;
+  sink.note(
+      DiagKind::kGraph, "",
+      cat("some outputs look like the next values of inputs; to keep them between inferences:",
+          options));
+}
+
 StateInputs inputs_of(const std::vector<StateRequest>& requests) {
   StateInputs out;
   for (const StateRequest& request : requests) out.names.insert(request.input);
@@ -241,6 +255,7 @@ Compiled compile_unaudited(std::string_view model, const CompileOptions& options
     states.initial.insert_or_assign(name, tensor);
   const std::vector<StateLink> links = link_states(*out.graph, requests, states.initial, sink);
   if (sink.has_errors()) return {};
+  if (requests.empty()) suggest_states(*out.graph, sink);
   out.program = compile_within(
       *out.graph, options, isa,
       [&](const Graph& from, const Way& way, Sink& own) {

@@ -37,7 +37,9 @@ struct ConvShape {
 static inline int32_t tap_position(const ConvAxis& axis, bool transposed, int32_t out,
                                    int32_t tap) {
   if (!transposed) {
-    const int32_t at = out * axis.stride + tap * axis.dilation - axis.pad;
+    // Without signs: g++ 12 warns of an overflow on a path of unrolled loops that is never taken.
+    const uint32_t begin = static_cast<uint32_t>(out) * static_cast<uint32_t>(axis.stride);
+    const int32_t at = static_cast<int32_t>(begin) + tap * axis.dilation - axis.pad;
     return at < axis.in ? at : -1;
   }
   const int32_t at = out + axis.pad - tap * axis.dilation;

@@ -41,6 +41,10 @@ EXPLAINED = {
 }
 
 
+def number_of(data: pathlib.Path) -> int:
+    return int(data.name.rpartition("_")[2])
+
+
 class Case:
     """A network: its file, its inputs, its data sets and which outputs are the next inputs of a stream."""
 
@@ -52,7 +56,7 @@ class Case:
         self.graph = onnx.load_from_string(self.model).graph
         constants = {one.name for one in self.graph.initializer}
         self.inputs = [port.name for port in self.graph.input if port.name not in constants]
-        self.sets = sorted(folder.glob("test_data_set_*"))
+        self.sets = sorted(folder.glob("test_data_set_*"), key=number_of)  # 10 comes after 9
         outputs = [port.name for port in self.graph.output]
         self.links = {self.inputs.index(name): outputs.index(output)  # of a stream, by position
                       for name, output in self.info.get("state", {}).items() if name in self.inputs and output in outputs}
@@ -67,7 +71,7 @@ class Case:
 
     def network(self, target: str) -> etch_runner.Network:
         feeds = self.feeds(self.sets[0])
-        shapes = tuple(f"{name}={','.join(map(str, feed.shape))}" for name, feed in zip(self.inputs, feeds))
+        shapes = tuple(f"{name}={','.join(map(str, feed.shape))}" for name, feed in zip(self.inputs, feeds) if feed.ndim)
         request = etch_runner.Request(self.model, target, shapes=shapes, is_layer=False)
         return etch_runner.Network(request, feeds, BUILD)
 

@@ -103,18 +103,37 @@ bool within_limits(const Shape& shape, const Limits& limits, const std::string& 
   return false;
 }
 
+// Both sizes beside it are fixed.
+InputShapes::Place InputShapes::place_of(const onnx::TensorShapeProto& shape, int position) {
+  if (position == 0) return Place::kFirst;
+  const bool is_state =
+      shape.dim_size() == 3 && position == 1 && is_fixed(shape.dim(0)) && is_fixed(shape.dim(2));
+  return is_state ? Place::kOfState : Place::kInner;
+}
+
 void InputShapes::scan(const onnx::ValueInfoProto& input) {
   const auto& shape = input.type().tensor_type().shape();
-  if (options_.input_shapes.count(input.name()) != 0 || shape.dim_size() == 0) return;
+  const auto option = options_.input_shapes.find(input.name());
+  const bool is_given = option != options_.input_shapes.end() &&
+                        static_cast<int>(option->second.size()) == shape.dim_size();
   for (int i = 0; i < shape.dim_size(); ++i) {
     const Dimension& dimension = shape.dim(i);
-    if (is_fixed(dimension) || dimension.dim_param().empty()) continue;
-    (i == 0 ? first_symbols_ : inner_symbols_).insert(dimension.dim_param());
+    const std::string& symbol = dimension.dim_param();
+    if (is_fixed(dimension)) continue;
+    if (is_given && (i == 0 || !symbol.empty())) {
+      given_sizes_.emplace(symbol, option->second[static_cast<std::size_t>(i)]);
+    }
+    if (i == 0) {
+      first_symbols_.insert(symbol);
+    } else if (!symbol.empty() && place_of(shape, i) == Place::kInner) {
+      inner_symbols_.insert(symbol);
+    }
   }
 }
 
-bool InputShapes::is_batch(const std::string& symbol, bool is_first) const {
-  if (symbol.empty()) return is_first;
+bool InputShapes::is_batch(const std::string& symbol, Place place) const {
+  if (place == Place::kFirst && symbol.empty()) return true;
+  if (place == Place::kInner && symbol.empty()) return false;
   return first_symbols_.count(symbol) != 0 && inner_symbols_.count(symbol) == 0;
 }
 
@@ -160,7 +179,8 @@ std::optional<Shape> InputShapes::shape_of(const onnx::TensorShapeProto& proto, 
     const Dimension& dimension = proto.dim(static_cast<int>(i));
     const auto size = wanted != nullptr && !is_fixed(dimension)
                           ? std::optional((*wanted)[i])
-                          : size_of(dimension, i, data, hints.example, location);
+                          : size_of(dimension, i, place_of(proto, static_cast<int>(i)), data,
+                                    hints.example, location);
     if (size && wanted != nullptr && *size != (*wanted)[i]) {
       sink_.error(
           DiagKind::kShape, location,
@@ -186,14 +206,15 @@ std::string InputShapes::example_of(const onnx::TensorShapeProto& proto) const {
     } else if (!dimension.dim_param().empty() && option != options_.dims.end()) {
       out += std::to_string(option->second);
     } else {
-      out += is_batch(dimension.dim_param(), i == 0) ? "1" : "N";
+      out += is_batch(dimension.dim_param(), place_of(proto, i)) ? "1" : "N";
     }
   }
   return out;
 }
 
 std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std::size_t position,
-                                                 const Shape* data, const std::string& example,
+                                                 Place place, const Shape* data,
+                                                 const std::string& example,
                                                  const std::string& location) {
   if (is_fixed(dimension)) return dimension.dim_value();
   const std::string& symbol = dimension.dim_param();
@@ -203,7 +224,12 @@ std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std
     return option->second;
   }
   if (data != nullptr) return (*data)[position];
-  if (is_batch(symbol, position == 0)) {
+  const bool is_one = is_batch(symbol, place);
+  const auto given = given_sizes_.find(symbol);
+  if (given != given_sizes_.end() && (!symbol.empty() || (is_one && place == Place::kOfState))) {
+    return given->second;
+  }
+  if (is_one) {
     if (symbol.empty() || noted_symbols_.insert(symbol).second) {
       sink_.note(DiagKind::kShape, location,
                  cat("the symbolic batch size ", symbol_text(symbol), " is taken as 1"));

@@ -4,6 +4,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -43,8 +44,9 @@ class InputShapes {
  public:
   InputShapes(const ImportOptions& options, Sink& sink) : options_(options), sink_(sink) {}
 
-  // Call for each graph input before the first read(): a symbol that is only ever a first size is
-  // the batch, and becomes 1 unless an option fixes it.
+  // Call for each graph input before the first read(): a symbol that is only ever a first size, or
+  // the middle one of a recurrent state [layers, batch, units], is the batch, and becomes 1 unless
+  // an option fixes it.
   void scan(const onnx::ValueInfoProto& input);
 
   // Type and static shape of graph input `index`. Reports E-TYPE, E-SHAPE, E-LIMIT or
@@ -57,6 +59,13 @@ class InputShapes {
  private:
   using Dimension = onnx::TensorShapeProto::Dimension;
 
+  // Where a size of an input is.
+  enum class Place : std::uint8_t {
+    kFirst,
+    kOfState,  // the batch of a recurrent state if there is one: [layers, ?, units]
+    kInner,
+  };
+
   // What is known of an input besides its declaration; null: nothing.
   struct Hints {
     const Shape* wanted = nullptr;  // by --input-shape: has to fit
@@ -68,15 +77,17 @@ class InputShapes {
                                 const std::string& location);
   // "1,3,N,N", with N for what is not known.
   std::string example_of(const onnx::TensorShapeProto& proto) const;
-  std::optional<std::int64_t> size_of(const Dimension& dimension, std::size_t position,
+  std::optional<std::int64_t> size_of(const Dimension& dimension, std::size_t position, Place place,
                                       const Shape* data, const std::string& example,
                                       const std::string& location);
-  bool is_batch(const std::string& symbol, bool is_first) const;
+  static Place place_of(const onnx::TensorShapeProto& shape, int position);
+  bool is_batch(const std::string& symbol, Place place) const;
 
   const ImportOptions& options_;
   Sink& sink_;
   std::set<std::string> first_symbols_;  // that are an input's first size
-  std::set<std::string> inner_symbols_;  // ... at another position
+  std::set<std::string> inner_symbols_;  // ... at another position, but in a recurrent state
+  std::map<std::string, std::int64_t> given_sizes_;  // by --input-shape; "": of a first one
   std::set<std::string> noted_symbols_;
   std::set<std::string> unknown_symbols_;  // reported
   std::set<std::string> used_dims_;

@@ -34,8 +34,9 @@ struct ImportOptions {
 // IR 3-14, ai.onnx 7-28, com.microsoft 1, com.ms.internal.nhwc any version or none,
 // org.tensorflow any version; other domains may be imported but not used. Tensor data may be
 // in other files where options.external_data allows it. An open size that neither option nor data
-// fixes becomes 1, with a note, where it is the batch: an input's first size, its symbol used
-// nowhere but in first sizes. Any other is E-SHAPE. With cuts, nodes that no cut needs are left
+// fixes becomes 1, with a note, where it is the batch: an input's first size, or the middle one of
+// [layers, batch, units], its symbol used nowhere else. What an option fixes by an input's name
+// holds for the same symbol of other inputs. Any other is E-SHAPE. With cuts, nodes that no cut needs are left
 // out. Inputs that options.constants names are constants of the graph. Null when an error was
 // reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE, E-SHAPE, E-ATTR, E-EXTDATA,
 // E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse tensors). Never throws,

@@ -208,6 +208,46 @@ TEST(ImportInput, ASymbolicBatchBecomesOneWithANote) {
             "model: note[E-SHAPE]: input 'x': the symbolic batch size 'N' is taken as 1\n");
 }
 
+// A voice detector: [batch, samples] and the state of a recurrence [layers, batch, units].
+std::string shapes_of_detector(const Dim& batch, const Dim& samples, const ImportOptions& options) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {batch, samples}).input("h", DType::kF32, {2, batch, 4});
+  model.output("x").output("h");
+  Sink sink;
+  const auto graph = import_graph(model, sink, options);
+  if (!graph) return reports_of(sink);
+  return to_string(*graph->value(graph->inputs[0]).shape) +
+         to_string(*graph->value(graph->inputs[1]).shape);
+}
+
+TEST(ImportInput, TheBatchOfARecurrentStateIsTheBatch) {
+  EXPECT_EQ(shapes_of_detector("N", 8, {}), "[1, 8][2, 1, 4]");
+  EXPECT_EQ(shapes_of_detector("", 8, {}), "[1, 8][2, 1, 4]");
+  ImportOptions given;
+  given.input_shapes = {{"x", {3, 9}}};
+  EXPECT_EQ(shapes_of_detector("N", "T", given), "[3, 9][2, 3, 4]");
+  EXPECT_EQ(shapes_of_detector("", "", given), "[3, 9][2, 3, 4]");
+  EXPECT_EQ(shapes_of_detector("N", "T", {}),
+            "model: note[E-SHAPE]: input 'x': the symbolic batch size 'N' is taken as 1\n"
+            "model: error[E-SHAPE]: input 'x': the symbolic size 'T' is not known; fix it with "
+            "--dim T=N or --input-shape x=1,N\n");
+}
+
+TEST(ImportInput, TheMiddleSizeOfThreeIsNoBatchWhereNoFirstSizeIsOpen) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {1, "", 80}).input("y", DType::kF32, {1, "T", 8});
+  model.output("x").output("y");
+  EXPECT_EQ(errors(model),
+            "model: error[E-SHAPE]: input 'x': the symbolic size without a name is not known; fix "
+            "it with --input-shape x=1,N,80\n"
+            "model: error[E-SHAPE]: input 'y': the symbolic size 'T' is not known; fix it with "
+            "--dim T=N or --input-shape y=1,N,8\n");
+  ModelBuilder square;  // of a first size that is elsewhere too
+  square.input("x", DType::kF32, {"T", 3}).input("y", DType::kF32, {3, "T"});
+  square.output("x").output("y");
+  EXPECT_NE(errors(square), "");
+}
+
 TEST(ImportInput, OtherSymbolicSizesNeedAFlag) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1, "width"}).output("x");

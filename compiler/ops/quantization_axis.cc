@@ -41,7 +41,9 @@ std::optional<ResolvedQuantizationAxis> resolve_quantization_axis(ResolveContext
   if (block == 0 && (scale.empty() || scale == Shape{1})) {
     return ResolvedQuantizationAxis{{}, per_tensor_shapes()};
   }
-  const auto axis = normal_axis(asked, rank_of(x));
+  // A vector has one axis. tf2onnx gives biases the axis of their weights.
+  const bool is_vector = x.size() == 1 && block == 0;
+  const auto axis = is_vector ? std::optional<std::int64_t>(0) : normal_axis(asked, rank_of(x));
   if (!axis) {
     context.attr_error("axis", cat("is out of range for rank ", x.size(), ", got ", asked));
     return std::nullopt;

@@ -96,6 +96,55 @@ TEST(FoldPad, PoolingsTakeWhatCannotCount) {
   EXPECT_TRUE(uncounted.keeps_pad());
 }
 
+// Padding that would count twice, or not at all, stays where it is.
+TEST(FoldPad, AveragesThatCountOtherwiseKeepThePad) {
+  const auto keeps = [](Attributes attributes, Ints kernel) {
+    attributes["kernel_shape"] = std::move(kernel);
+    Padded bytes(DType::kU8, u8({}, {7})), floats(DType::kF32, f32({}, {0}));
+    bytes.model.node("QLinearAveragePool", {"p", "scale", "zero", "scale", "zero"}, {"y"},
+                     attributes, "com.microsoft");
+    floats.model.node("AveragePool", {"p"}, {"y"}, attributes);
+    const bool kept = bytes.keeps_pad();
+    EXPECT_EQ(floats.keeps_pad(), kept);
+    return kept;
+  };
+  const Ints pads{1, 1, 1, 1};
+  EXPECT_FALSE(keeps({}, {4, 5}));
+  EXPECT_TRUE(keeps({{"pads", pads}}, {4, 5}));
+  EXPECT_FALSE(keeps({{"pads", pads}, {"count_include_pad", std::int64_t{1}}}, {4, 5}));
+  EXPECT_TRUE(keeps({{"ceil_mode", std::int64_t{1}}}, {4, 5}));
+  EXPECT_TRUE(keeps({}, {5, 7}));  // one window covers everything
+}
+
+TEST(FoldPad, MaximaTakeTheLeastValueAloneAndNotWhereSizesAreRoundedUp) {
+  const Attributes pool{{"kernel_shape", Ints{3, 4}}};
+  Padded least(DType::kF32, f32({}, {-INFINITY}));
+  least.model.node("MaxPool", {"p"}, {"y"}, pool);
+  EXPECT_FALSE(least.keeps_pad());
+  Padded rounded(DType::kF32, f32({}, {-INFINITY}));
+  rounded.model.node("MaxPool", {"p"}, {"y"},
+                     {{"kernel_shape", Ints{3, 4}}, {"ceil_mode", std::int64_t{1}}});
+  EXPECT_TRUE(rounded.keeps_pad());
+}
+
+TEST(FoldPad, ConvolutionsOfFloatsTakeZerosAlone) {
+  for (const float value : {0.0F, 1.0F}) {
+    Padded padded(DType::kF32, f32({}, {value}));
+    padded.model.initializer("wf", f32({1, 2, 1, 1}, {1, 2}));
+    padded.model.node("Conv", {"p", "wf"}, {"y"});
+    EXPECT_EQ(padded.keeps_pad(), value != 0);
+  }
+}
+
+// A zero point that is left out before another one is 0.
+TEST(FoldPad, AZeroPointThatIsLeftOutIsZero) {
+  for (const std::uint8_t value : {std::uint8_t{0}, std::uint8_t{7}}) {
+    Padded padded(DType::kU8, u8({}, {value}));
+    padded.model.node("ConvInteger", {"p", "w", "", "zero"}, {"y"});
+    EXPECT_EQ(padded.keeps_pad(), value != 0);
+  }
+}
+
 // 0 times infinity is no number, and a convolution that pads by itself does not multiply.
 TEST(FoldPad, FloatConvolutionsTakeZerosOnlyBesideFiniteWeights) {
   for (const float weight : {2.0F, INFINITY}) {

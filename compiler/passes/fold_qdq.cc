@@ -83,10 +83,25 @@ std::optional<Tensor> padding_before(const Pad& pad, const QuantizedOperand& x) 
   return narrowed(x.dtype, {}, {q});
 }
 
+// Where Transpose takes the axis of the scales of its input; nothing: one scale for all. Other
+// nodes that keep it, Reshape for one, ONNX Runtime computes in float.
+std::optional<std::int64_t> axis_after(const Graph& graph, const Node& node,
+                                       const QuantizedOperand& x) {
+  if (x.axis.granularity != QuantizationGranularity::kAxis || node.op_type != "Transpose")
+    return std::nullopt;
+  const auto perm = node.attributes.find("perm");
+  if (perm == node.attributes.end())
+    return static_cast<std::int64_t>(graph.value(x.value).shape->size()) - 1 - x.axis.axis;
+  const auto& axes = std::get<std::vector<std::int64_t>>(perm->second);
+  return std::ranges::find(axes, x.axis.axis) - axes.begin();
+}
+
 // Operators that commute with DequantizeLinear: op(DQ(x)) is DQ(op(x)) for scales > 0. MaxPool
-// takes 8 bits since opset 12, 16 bits as that of org.etch.
+// takes 8 bits since opset 12, 16 bits as that of org.etch. Scales along an axis move with
+// Transpose.
 bool commutes_with_dequantize(const Graph& graph, const Node& node, const QuantizedOperand& x) {
-  if (node.domain != kOnnx || !x.per_tensor()) return false;
+  if (node.domain != kOnnx) return false;
+  if (!x.per_tensor()) return axis_after(graph, node, x).has_value();
   if (node.op_type == "MaxPool") return x.is_word() || (graph.opset("") >= 12 && is_8bit(x.dtype));
   if (node.op_type == "Pad") {
     const auto& pad = params_of<Pad>(node);
@@ -135,9 +150,9 @@ Node pad_before(Graph& graph, const Node& node, const QuantizedOperand& x) {
   return out;
 }
 
-// op(DQ(x)) as nodes op, DQ per output; appended to `nodes`.
+// op(DQ(x)) as nodes op, DQ per output, with its scales along `axis`; appended to `nodes`.
 void append_swapped(Graph& graph, const Node& op, const Node& dequantize,
-                    std::vector<Node>& nodes) {
+                    std::optional<std::int64_t> axis, std::vector<Node>& nodes) {
   Node moved = op;
   moved.inputs[0] = dequantize.inputs[0];
   const DType type = *graph.value(moved.inputs[0]).dtype;
@@ -154,6 +169,7 @@ void append_swapped(Graph& graph, const Node& op, const Node& dequantize,
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     if (op.outputs[i] == kNoValue) continue;
     nodes.push_back(between(dequantize, moved.outputs[i], op.outputs[i]));
+    if (axis) nodes.back().attributes["axis"] = *axis;
     must_resolve(graph, nodes.back());
   }
 }
@@ -173,7 +189,7 @@ Changed dequantize_later(Graph& graph) {
     const auto operand = before == nullptr ? std::nullopt : dequantized_by(graph, *before);
     if (operand && commutes_with_dequantize(graph, node, *operand)) {
       const Node moved = node.op_type == "Pad" ? pad_before(graph, node, *operand) : node;
-      append_swapped(graph, moved, Node(*before), nodes);
+      append_swapped(graph, moved, Node(*before), axis_after(graph, node, *operand), nodes);
       graph.fusions.fused(node, "works on integers: DequantizeLinear comes after it");
       changed = Changed::kYes;
     } else {

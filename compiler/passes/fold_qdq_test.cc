@@ -249,6 +249,58 @@ TEST(FoldQdq, MaxPoolAndDataMovementWorkOnIntegers) {
   EXPECT_EQ(folded_unary("Flatten", {2, 3}, {}, 0.5F, kZeroU8), "Flatten");
 }
 
+// x [2, 4] times weights [6, 4] with a scale per row, whose transposition comes after
+// DequantizeLinear, as in the linear layers of PyTorch.
+TEST(FoldQdq, ScalesOfChannelsMoveWithTheirAxis) {
+  const Tensor rows =
+      s8({6, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0});
+  const Tensor scales = f32({6}, {0.25F, 0.5F, 0.75F, 1, 1.25F, 1.5F});
+  for (const bool reversed : {false, true}) {
+    QdqModel qdq;
+    const std::string x = qdq.input("x", {2, 4}, 0.5F, kZeroU8);
+    const std::string w = qdq.weights("w", rows, scales, 0);
+    std::map<std::string, Attribute> attributes;
+    if (!reversed) attributes["perm"] = Ints{1, 0};
+    qdq.model().node("Transpose", {w}, {"t"}, attributes).node("MatMul", {x, "t"}, {"y"});
+    qdq.output("y", 0.5F, kZeroU8);
+    EXPECT_EQ(qdq.operators(), "QLinearMatMul");
+    Sink sink;
+    const auto graph = qdq.fold(sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    EXPECT_EQ(evaluate(*graph, {u8({2, 4}, {4, 8, 12, 16, 20, 24, 28, 32})}).at(0),
+              u8({2, 6}, {1, 4, 9, 16, 5, 12, 5, 12, 21, 32, 25, 36}));
+  }
+}
+
+TEST(FoldQdq, ScalesOfChannelsMoveToAnyAxis) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {1, 2, 1, 1}, 0.5F, kZeroU8);
+  const std::string w =
+      qdq.weights("w", s8({1, 2, 3, 1}, {1, 0, 2, 0, 3, 0}), f32({3}, {1, 0.5F, 0.25F}), 2);
+  qdq.model().node("Transpose", {w}, {"t"}, {{"perm", Ints{2, 1, 0, 3}}});
+  qdq.model().node("Conv", {x, "t"}, {"y"});
+  qdq.output("y", 0.5F, kZeroU8);
+  EXPECT_EQ(qdq.operators(), "QLinearConv");
+  Sink sink;
+  const auto graph = qdq.fold(sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  // The filters are (1, 0), (0, 3) and (2, 0).
+  EXPECT_EQ(evaluate(*graph, {u8({1, 2, 1, 1}, {8, 16})}).at(0), u8({1, 3, 1, 1}, {8, 24, 4}));
+}
+
+// ONNX Runtime computes these in float.
+TEST(FoldQdq, ScalesOfChannelsStayBeforeAReshape) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {2, 4}, 0.5F, kZeroU8);
+  const std::string w = qdq.weights("w", s8({1, 4, 6}, std::vector<std::int8_t>(24, 1)),
+                                    f32({6}, std::vector<float>(6, 0.5F)), 2);
+  qdq.model().initializer("shape", s64({2}, {4, 6})).node("Reshape", {w, "shape"}, {"r"});
+  qdq.model().node("MatMul", {x, "r"}, {"y"});
+  qdq.output("y", 0.5F, kZeroU8);
+  const std::string left = qdq.operators();
+  EXPECT_NE(left.find("MatMul QuantizeLinear"), std::string::npos) << left;
+}
+
 TEST(FoldQdq, GraphOutputKeepsItsName) {
   QdqModel qdq;
   qdq.model().node("Transpose", {qdq.input("x", {2, 3}, 0.5F, kZeroU8)}, {"y"});
@@ -408,6 +460,27 @@ TEST(FoldQdq, QuantizeWithoutZeroPointIsUint8) {
   qdq.model().node("Sigmoid", {x}, {"y"}).initializer("s", f32({}, {1}));
   qdq.model().node("QuantizeLinear", {"y", "s"}, {"q"}).output("q");
   EXPECT_EQ(qdq.operators(), "QLinearSigmoid");
+}
+
+TEST(FoldQdq, PairsOfOtherZeroPointsStay) {
+  QdqModel qdq;
+  const std::string x = qdq.input("x", {2, 3}, 0.5F, u8({}, {3}));
+  qdq.output(x, 0.5F, u8({}, {5}));
+  EXPECT_EQ(qdq.operators(), "DequantizeLinear QuantizeLinear");
+}
+
+// The first channel is quantized as the whole is afterwards, and could do without the limit.
+TEST(FoldQdq, WhatIsQuantizedByChannelIsNotJudgedByTheFirst) {
+  for (const bool limited : {false, true}) {
+    QdqModel qdq;
+    qdq.model().input("x", DType::kU8, {2, 2});
+    qdq.model().initializer("s", f32({2}, {0.5F, 0.25F})).initializer("z", u8({2}, {0, 9}));
+    qdq.model().node("DequantizeLinear", {"x", "s", "z"}, {"f"});
+    if (limited) qdq.model().node("Relu", {"f"}, {"r"});
+    qdq.output(limited ? "r" : "f", 0.5F, u8({}, {static_cast<std::uint8_t>(limited ? 1 : 0)}));
+    EXPECT_EQ(qdq.operators(),
+              limited ? "DequantizeLinear Relu QuantizeLinear" : "DequantizeLinear QuantizeLinear");
+  }
 }
 
 }  // namespace

@@ -163,5 +163,15 @@ TEST(FuseAdd, AConvolutionThatShrinksItsInputDoesNotWait) {
             "QLinearConv #0 would have to wait, and its input is larger than its result");
 }
 
+// Nothing waits where the sum comes at once, however large the input is.
+TEST(FuseAdd, AnInputThatIsLargerThanTheResultIsKeptUntilTheNextNode) {
+  Sum sum;
+  sum.model.input("wide", DType::kU8, {1, 4, 3, 3});
+  sum.model.initializer("v", u8({2, 4, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  sum.model.node("QLinearConv", {"wide", "scale", "zero", "v", "scale", "zero", "scale", "zero"},
+                 {"d"});
+  EXPECT_EQ(sum.add("d", "r").operators(), "QLinearConvAdd");
+}
+
 }  // namespace
 }  // namespace etch

@@ -303,6 +303,16 @@ TEST(FuseTable, ALimitAfterAnotherOperatorIsATable) {
   EXPECT_EQ(chain.operators(), "MaxPool Table(Relu)");
 }
 
+TEST(FuseTable, ALimitOfAnInputIsATable) {
+  Chain chain;
+  chain.constant("low", f32({}, {0}));
+  chain.constant("high", f32({}, {3}));
+  chain.node("Max", {"f", "low"}, "m");
+  chain.node("Min", {"m", "high"}, "n");
+  chain.model().node("QuantizeLinear", {"n", "xq_scale", "xq_zero"}, {"y"}).output("y");
+  EXPECT_EQ(chain.operators(), "Table(Max, Min)");
+}
+
 TEST(FuseTable, AConvolutionThatIsUsedElsewhereKeepsItsResults) {
   Chain chain = convolution();
   chain.node("Relu", {"g"}, "r");

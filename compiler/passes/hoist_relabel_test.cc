@@ -50,5 +50,23 @@ TEST(HoistRelabel, LeavesQuantizeWithAnotherConsumerInPlace) {
   EXPECT_EQ(hoisted(model).nodes[0].op_type, "QuantizeLinear");
 }
 
+TEST(HoistRelabel, LeavesQuantizeWithASecondReaderInPlace) {
+  ModelBuilder model = quantized_then_reshaped(Tensor::of<float>({}, {0.5F}));
+  model.node("Reshape", {"q", "shape"}, {"z"}).output("z");
+  EXPECT_EQ(hoisted(model).nodes[0].op_type, "QuantizeLinear");
+}
+
+TEST(HoistRelabel, LeavesReshapesOfInputsAndOfOtherOperatorsInPlace) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2, 3});
+  model.initializer("shape", Tensor::of<std::int64_t>({2}, {3, 2}));
+  model.node("Reshape", {"x", "shape"}, {"a"}).node("Relu", {"a"}, {"b"});
+  model.node("Reshape", {"b", "shape"}, {"y"}).output("y");
+  const Graph graph = hoisted(model);
+  ASSERT_EQ(graph.nodes.size(), 3U);
+  EXPECT_EQ(graph.nodes[0].op_type, "Reshape");
+  EXPECT_EQ(graph.nodes[1].op_type, "Relu");
+}
+
 }  // namespace
 }  // namespace etch

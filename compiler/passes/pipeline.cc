@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/ir/dead_code.h"
+#include "compiler/passes/common_subexpressions.h"
 #include "compiler/passes/expand.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_pad.h"
@@ -61,6 +62,9 @@ const Pass kPasses[] = {
     // What fold_qdq has left in float is now an ordinary constant.
     {"fold",
      [](Graph& graph, Sink&, const PassOptions&) { fold_constants(graph, FoldDequantize::kYes); }},
+    // Once constants are known; before anything is fused with what reads it.
+    {"common_subexpressions",
+     [](Graph& graph, Sink&, const PassOptions&) { merge_common_subexpressions(graph); }},
     // Once operators are the integer ones that will run; before limits are fused into them.
     {"fold_pad", [](Graph& graph, Sink&, const PassOptions&) { fold_pads(graph); }},
     // Before limits are fused, which then are those of the sum.

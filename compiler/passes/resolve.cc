@@ -16,6 +16,7 @@
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"
 #include "compiler/passes/branches.h"
+#include "compiler/passes/compositions/qonnx.h"
 #include "compiler/passes/empty_regions.h"
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
@@ -61,7 +62,7 @@ void report_unknown_operators(const std::vector<Node>& nodes, Sink& sink) {
 }
 
 bool check_domain(const Graph& graph, const Node& node, Sink& sink) {
-  if (graph.opset(node.domain) != 0 || node.domain == kNhwc) return true;
+  if (graph.opset(node.domain) != 0 || node.domain == kNhwc || is_qonnx(node.domain)) return true;
   report(node, DiagKind::kVersion, cat("the domain ", domain_text(node.domain), " is not imported"),
          sink);
   return false;

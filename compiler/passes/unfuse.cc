@@ -8,7 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
-#include "compiler/passes/compositions/quant.h"
+#include "compiler/passes/compositions/qonnx.h"
 #include "compiler/passes/compositions/rules.h"
 #include "compiler/passes/functions/functions.h"
 
@@ -128,10 +128,8 @@ constexpr Rule kUnfuseRules[] = {
     {"MultiHeadAttention", write_multi_head_attention, 10, 4},
     {"GroupQueryAttention", write_group_query_attention, 12, 4}};
 
-constexpr Rule kQuant = {"Quant", write_quant, 4, 1};
-
 const Rule* rule_for(const Graph* graph, const Node& node) {
-  if (is_qonnx(node)) return &kQuant;
+  if (is_qonnx(node.domain)) return qonnx_rule(node);
   if (node.domain != kMicrosoft) return composition_rule(graph, node);
   const auto* found = std::ranges::find(kUnfuseRules, node.op_type, &Rule::op_type);
   return found == std::end(kUnfuseRules) ? nullptr : found;

@@ -121,7 +121,6 @@ struct Quant {
   ModelBuilder model{13};
   Quant(bool constant, float zero, float bits, const std::map<std::string, Attribute>& attributes,
         const Tensor& scale = f32({}, {0.5F}), const Tensor& x = values()) {
-    model.opset("qonnx.custom_op.general", 1).opset("com.microsoft", 1);
     if (constant) {
       model.initializer("x", x);
     } else {
@@ -171,6 +170,18 @@ TEST(Unfuse, WritesQuantAsQuantizeLinearAndDequantizeLinear) {
             f32({2, 4}, {0.5F, 0.5F, -0.5F, 100, -1.5F, 1, -1, 3.5F}));
 }
 
+TEST(Unfuse, TakesIntegersAsZeroPointAndBitWidthOfQuant) {
+  ModelBuilder model(9);
+  model.input("x", DType::kF32, {2, 4}).initializer("scale", f32({}, {0.5F}));
+  model.initializer("zero", s64({}, {0})).initializer("bits", s32({}, {4}));
+  model.node("Quant", {"x", "scale", "zero", "bits"}, {"y"}, {}, "finn.custom_op.general");
+  Sink sink;
+  const auto graph = load(model.output("y"), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(evaluate(*graph, {Quant::values()}).at(0),
+            f32({2, 4}, {0, 1, -1, 3.5F, -4, 1, -1, 3.5F}));
+}
+
 std::string refusal(const Quant& quant) {
   const std::string all = errors(quant.model);
   const std::string start = "model: error[";
@@ -204,6 +215,65 @@ TEST(Unfuse, RefusesQuantOfNoNumbers) {
   x.as<float>()[5] = NAN;
   EXPECT_EQ(refusal(Quant(true, 0, 8, kSigned, f32({}, {0.5F}), x)),
             "E-QUANT]: node #0 (Quant): input 0 (x): element 5 is NaN\n");
+}
+
+// BipolarQuant of a run-time or a constant x.
+ModelBuilder bipolar(bool constant, const Tensor& x, const Tensor& scale) {
+  ModelBuilder model(9);
+  if (constant) {
+    model.initializer("x", x);
+  } else {
+    model.input("x", DType::kF32, {x.shape().begin(), x.shape().end()});
+  }
+  model.initializer("scale", scale);
+  model.node("BipolarQuant", {"x", "scale"}, {"y"}, {}, "onnx.brevitas").output("y");
+  return model;
+}
+
+// Its files do not import the domain.
+TEST(Unfuse, WritesBipolarQuantAsSigns) {
+  const Tensor x = f32({2, 3}, {0.25F, -0.0F, -1e-30F, NAN, INFINITY, -INFINITY});
+  EXPECT_EQ(operators(bipolar(false, x, f32({}, {1}))), "GreaterOrEqual Where DequantizeLinear");
+  for (const bool constant : {false, true}) {
+    Sink sink;
+    const auto graph = load(bipolar(constant, x, f32({2, 1}, {0.5F, 3})), sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    EXPECT_EQ(evaluate(*graph, constant ? std::vector<Tensor>{} : std::vector<Tensor>{x}).at(0),
+              f32({2, 3}, {0.5F, 0.5F, -0.5F, -3, 3, -3}));
+  }
+  EXPECT_EQ(errors(bipolar(false, x, f32({2, 3}, std::vector<float>(6, 1)))),
+            "model: error[E-SHAPE]: node #0 (BipolarQuant): input 1 (scale): has the shape [2, 3], "
+            "must be one, or one per index of an axis\n");
+}
+
+TEST(Unfuse, TakesWhatQonnxDoesNotImport) {
+  Quant quant(false, 0, 8, kSigned);
+  EXPECT_EQ(quant.output(), f32({2, 4}, {0, 1, -1, 63.5F, -64, 1, -1, 4}));
+  ModelBuilder other(9);
+  other.input("x", DType::kF32, {2}).node("Trunk", {"x"}, {"y"}, {}, "onnx.brevitas").output("y");
+  EXPECT_NE(errors(other).find("the domain onnx.brevitas has no operator 'Trunk'"),
+            std::string::npos);
+}
+
+// x [1, 2, 1, 3] of NHWC, two filters [2, 2, 1, 3] that read one column and two channels.
+TEST(Unfuse, WritesChannelsLastBetweenTranspositions) {
+  const std::string domain = "qonnx.custom_op.channels_last";
+  ModelBuilder model(13);
+  model.input("x", DType::kF32, {1, 2, 1, 3});
+  model.initializer("w", f32({2, 2, 1, 3}, {1, 0, 0, 0, 0, 10, 0, 1, 0, 0, 0, 0}));
+  model.initializer("b", f32({2}, {0, 100}));
+  model.node("Conv", {"x", "w", "b"}, {"c"}, {{"pads", Ints{0, 0, 1, 0}}}, domain);
+  model.node("MaxPool", {"c"}, {"y"}, {{"kernel_shape", Ints{2, 1}}}, domain).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  // c: rows (1 + 10 * 6, 2 + 100) and (4, 5 + 100).
+  EXPECT_EQ(evaluate(*graph, {f32({1, 2, 1, 3}, {1, 2, 3, 4, 5, 6})}).at(0),
+            f32({1, 1, 1, 2}, {61, 105}));
+  ModelBuilder flat(13);
+  flat.input("x", DType::kF32, {2}).node("MaxPool", {"x"}, {"y"}, {}, domain).output("y");
+  EXPECT_EQ(errors(flat),
+            "model: error[E-SHAPE]: node #0 (MaxPool): input 0: must have 2 axes or more\n");
 }
 
 TEST(Unfuse, RefusesASecondParameterWithoutTheFirst) {

@@ -242,6 +242,18 @@ std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string&
   return std::nullopt;
 }
 
+Layer sums_layer(const ConvGeometry& geometry, const Tensor& w,
+                 const std::vector<int>& w_zero_point) {
+  Layer layer;
+  layer.geometry = geometry;
+  Quantization q;
+  q.zero_point = w_zero_point;
+  q.scale.assign(w_zero_point.size(), 1);
+  layer.weights = conv_weights(geometry, w, q, layer.taps());
+  layer.weight_tensor = &w;
+  return layer;
+}
+
 std::int32_t bias_tag(std::int64_t channel, std::int64_t channels) {
   return static_cast<std::int32_t>(channel + channels / 256 + 1);
 }

@@ -52,6 +52,10 @@ struct Layer {
 // The layer of a node after the passes. Null, with the reason in `why`, for others.
 std::optional<Layer> layer_of(const Graph& graph, const Node& node, std::string& why);
 
+// Of sums alone: no bias, factors or limits. Zero points of w: 1 or M.
+Layer sums_layer(const ConvGeometry& geometry, const Tensor& w,
+                 const std::vector<int>& w_zero_point);
+
 // Adds a tag to the bias of each channel of such a node / doubles the scale of its weights: what
 // then differs in the constants of its step are the biases / the factors. A convolution without a
 // bias gets one, and so does QLinearMatMul, which has none. False: it is no such node, or its bias

@@ -76,10 +76,9 @@ bool share_an_element(const Step& step, const ProductPlaces& places) {
 
 }  // namespace
 
-std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::string& why) {
+std::optional<ProductPlaces> operands_of(const ProductSubject& subject, std::string& why) {
   const Step& step = *subject.step;
   const RunTimeProduct& product = *subject.product;
-  const MatMulGeometry& g = product.geometry;
   const bool weights = !product.weights.empty();
   ProductPlaces out;
   out.a = operand_named(step, weights ? "x" : "a");
@@ -97,6 +96,17 @@ std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::strin
     why = "it has other operands";
     return std::nullopt;
   }
+  return out;
+}
+
+std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::string& why) {
+  std::optional<ProductPlaces> found = operands_of(subject, why);
+  if (!found) return std::nullopt;
+  ProductPlaces out = *std::move(found);
+  const Step& step = *subject.step;
+  const MatMulGeometry& g = subject.product->geometry;
+  const bool weights = !subject.product->weights.empty();
+  const std::vector<View>* const views = subject.views->find(step);
   const auto view = [&](int operand) { return (*views)[static_cast<std::size_t>(operand)]; };
   const bool pixels = view(out.a).shape.size() == 3 && view(out.y).shape.size() == 3;
   if (weights && !pixels) why = "its tensors are no matrices";
@@ -115,8 +125,12 @@ std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::strin
 }
 
 ProductCalls::ProductCalls(const ProductSubject& subject, const ProductPlaces& places,
-                           const ProofRunner& runner, Reporter& reporter)
-    : subject_(subject), places_(places), runner_(runner), reporter_(reporter) {
+                           const ProofRunner& runner, Reporter& reporter, Definition definition)
+    : subject_(subject),
+      places_(places),
+      runner_(runner),
+      reporter_(reporter),
+      definition_(std::move(definition)) {
   span_ = *std::ranges::max_element(places.in_y) + bytes_of_result();
 }
 
@@ -150,12 +164,15 @@ PhaseResult ProductCalls::conclude(std::string name, std::int64_t done, std::int
 // `a` and `b` can be parts of one buffer.
 void ProductCalls::send_images(const Matrices& inputs) {
   std::map<int, std::vector<std::uint8_t>> images;  // by buffer
+  // Between the elements of `a` is what the halo has to hold, unless a step fills it.
+  const auto around_a = static_cast<std::uint8_t>(view(places_.a).halo_value);
   const auto put = [&](const BytePlace& start, const std::vector<std::int64_t>& places,
-                       const std::vector<int>& values) {
+                       const std::vector<int>& values, std::uint8_t around) {
     std::vector<std::uint8_t>& image = images[start.buffer];
     const auto end = static_cast<std::size_t>(start.offset + *std::ranges::max_element(places) + 1);
-    image.resize(std::max(
-        {image.size(), end, static_cast<std::size_t>(runner_.bytes_of_buffer(start.buffer))}));
+    image.resize(std::max({image.size(), end,
+                           static_cast<std::size_t>(runner_.bytes_of_buffer(start.buffer))}),
+                 around);
     for (std::size_t i = 0; i < places.size(); ++i)
       image[static_cast<std::size_t>(start.offset + places[i])] = stored(values[i], start.flipped);
   };
@@ -163,10 +180,10 @@ void ProductCalls::send_images(const Matrices& inputs) {
     const Operand& op = subject_.step->operands[static_cast<std::size_t>(operand)];
     return BytePlace{op.buffer, op.offset, view(operand).flipped};
   };
-  put(start_of(places_.a), places_.in_a, inputs.a);
-  if (places_.b >= 0) put(start_of(places_.b), places_.in_b, inputs.b);
-  if (places_.a_zero_point) put(*places_.a_zero_point, {0}, {inputs.a_zero});
-  if (places_.b_zero_point) put(*places_.b_zero_point, {0}, {inputs.b_zero});
+  put(start_of(places_.a), places_.in_a, inputs.a, around_a);
+  if (places_.b >= 0) put(start_of(places_.b), places_.in_b, inputs.b, 0);
+  if (places_.a_zero_point) put(*places_.a_zero_point, {0}, {inputs.a_zero}, 0);
+  if (places_.b_zero_point) put(*places_.b_zero_point, {0}, {inputs.b_zero}, 0);
   for (const auto& [buffer, image] : images) {
     const HarnessPlace place = runner_.place_of(buffer);
     jobs_.image(place.block, place.offset, image);
@@ -176,6 +193,7 @@ void ProductCalls::send_images(const Matrices& inputs) {
 
 // By the definition.
 std::vector<std::int32_t> ProductCalls::results_of(const Matrices& inputs, float factor) const {
+  if (definition_) return definition_(inputs);
   const RunTimeProduct& product = *subject_.product;
   std::vector<std::int32_t> out(places_.in_y.size());
   run_matmul<std::int64_t>(

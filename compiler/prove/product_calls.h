@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,13 +32,18 @@ struct ProductPlaces {
   std::vector<std::int64_t> in_a, in_b, in_y;
 };
 
+// Operands and zero points known at run time; no places of elements yet. Nothing, with the reason
+// in `why`, where the step has others than the product.
+std::optional<ProductPlaces> operands_of(const ProductSubject& subject, std::string& why);
 // Nothing, with the reason in `why`, where the step's tensors are not those of the product.
 std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::string& why);
 
 class ProductCalls {
  public:
+  // What the results have to be, in the order of the places of y; null: by the product's geometry.
+  using Definition = std::function<std::vector<std::int32_t>(const Matrices&)>;
   ProductCalls(const ProductSubject& subject, const ProductPlaces& places,
-               const ProofRunner& runner, Reporter& reporter);
+               const ProofRunner& runner, Reporter& reporter, Definition definition = {});
 
   // A factor of 0 stands for the layer's own; calls with it come first.
   void add(const Matrices& inputs, float factor);
@@ -59,6 +65,7 @@ class ProductCalls {
   const ProductPlaces& places_;
   const ProofRunner& runner_;
   Reporter& reporter_;
+  const Definition definition_;
   std::int64_t span_ = 0;
   JobList jobs_;
   std::size_t job_bytes_ = 0;

@@ -12,6 +12,7 @@
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
 #include "compiler/lower/operand_views.h"
+#include "compiler/prove/conv_sums.h"
 #include "compiler/prove/product.h"
 #include "compiler/prove/runner.h"
 
@@ -154,13 +155,13 @@ bool multiplies_two_tensors(const Step& step) {
   return products_of(step) > 0 && has("a") && has("b");
 }
 
-// Whether no other step multiplies for its node, which is a MatMulInteger.
-bool is_alone_of_matmul_integer(const Compiled& all, const Step& step) {
+// Whether no other step multiplies for its node, which is an operator of this type.
+bool is_alone_of(const Compiled& all, const Step& step, std::string_view op_type) {
   const auto multiplies = [&](const auto& each) {
     return each->node == step.node && products_of(*each) > 0;
   };
   const auto is_its_node = [&](const Node& node) {
-    return node.index == step.node && node.op_type == "MatMulInteger";
+    return node.index == step.node && node.op_type == op_type;
   };
   return products_of(step) > 0 && std::ranges::count_if(all.program->steps, multiplies) == 1 &&
          std::ranges::any_of(all.graph.nodes, is_its_node);
@@ -180,7 +181,19 @@ std::optional<RunTimeProduct> run_time_product_at(const Compiled& all, const Ste
   return run_time_product_of(all.graph, *found, why);
 }
 
-// Those of the node that set or add what accumulators start from, with the one that multiplies.
+// A step that fills the halo of what `reader` reads with a zero point known at run time.
+bool fills_halo_for(const Step& step, const Step& reader) {
+  const auto at_run_time = [](const Operand& operand) { return operand.name == "zero_point"; };
+  const auto buffer_of_x = [](const Step& each) {
+    const auto x = std::ranges::find(each.operands, "x", &Operand::name);
+    return x == each.operands.end() ? -1 : x->buffer;
+  };
+  return step.kind == "halo" && std::ranges::any_of(step.operands, at_run_time) &&
+         buffer_of_x(step) == buffer_of_x(reader);
+}
+
+// Those of the node that set or add what accumulators start from, with the one that multiplies; and
+// what fills the halo of its input, which another node's step may have done.
 void take_steps_of_node(const Program& program, ProductSubject& subject) {
   subject.steps.clear();
   subject.indices.clear();
@@ -188,7 +201,8 @@ void take_steps_of_node(const Program& program, ProductSubject& subject) {
     const Step& step = *program.steps[i];
     const bool starts = std::ranges::any_of(
         step.operands, [](const Operand& operand) { return operand.name == "start"; });
-    if (step.node != subject.step->node || (&step != subject.step && !starts)) continue;
+    const bool of_node = step.node == subject.step->node && (&step == subject.step || starts);
+    if (!of_node && !fills_halo_for(step, *subject.step)) continue;
     subject.steps.push_back(program.steps[i].get());
     subject.indices.push_back(static_cast<int>(i));
   }
@@ -217,12 +231,37 @@ void prove_run_time_product(const Compiled& all, int index, const ProofRunner& r
   if (parts) proof.parts = std::move(*parts);
 }
 
+// Of the only step that multiplies for a ConvInteger.
+void prove_sums_of_convolution(const Compiled& all, int index, const ProofRunner& runner,
+                               double work, StepProof& proof, Reporter& reporter) {
+  const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  std::string& why = proof.not_proved;
+  std::optional<ConvSums> sums;
+  for (const Node& node : all.graph.nodes) {
+    if (node.index != step.node || node.op_type != "ConvInteger") continue;
+    if (sums) why = "several nodes are at its place in the file";
+    if (why.empty()) sums = conv_sums_of(all.graph, node, why);
+  }
+  proof.has_weights = sums.has_value();
+  if (!why.empty() || !sums) return;
+  proof.weights_from = origin_of(all.file, *sums->product.weight_tensor);
+  ProductSubject subject{&sums->product, &step, {}, {}, &all.views, {}};
+  take_steps_of_node(*all.program, subject);
+  const Progress progress(cat("proving ", step.name), 0, reporter);
+  auto parts = prove_conv_sums(*sums, subject, runner, work, reporter, why);
+  if (parts) proof.parts = std::move(*parts);
+}
+
 StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, double work,
                      Reporter& reporter) {
   const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
   StepProof proof{step.name, step.origin, step.summary, products_of(step), {}, true, {}, {}};
-  if (multiplies_two_tensors(step) || is_alone_of_matmul_integer(all, step)) {
+  if (multiplies_two_tensors(step) || is_alone_of(all, step, "MatMulInteger")) {
     prove_run_time_product(all, index, runner, work, proof, reporter);
+    return proof;
+  }
+  if (is_alone_of(all, step, "ConvInteger")) {
+    prove_sums_of_convolution(all, index, runner, work, proof, reporter);
     return proof;
   }
   std::optional<Layer> layer;

@@ -27,7 +27,13 @@ std::vector<std::int64_t> spatial_places(const View& view) {
   return out;
 }
 
-enum class Innermost { kPositions, kChannels };
+Shape shape_of(const ConvGeometry& geometry, std::int64_t channels, std::int64_t ConvAxis::*size) {
+  Shape out = {geometry.batch, channels};
+  for (const ConvAxis& axis : geometry.axes) out.push_back(axis.*size);
+  return out;
+}
+
+}  // namespace
 
 std::vector<std::int64_t> element_places(const View& view, Innermost innermost) {
   std::vector<std::int64_t> out;
@@ -48,24 +54,22 @@ std::vector<std::int64_t> element_places(const View& view, Innermost innermost) 
   return out;
 }
 
-Shape shape_of(const ConvGeometry& geometry, std::int64_t channels, std::int64_t ConvAxis::*size) {
-  Shape out = {geometry.batch, channels};
-  for (const ConvAxis& axis : geometry.axes) out.push_back(axis.*size);
-  return out;
+Shape input_shape(const Layer& layer) {
+  return shape_of(layer.geometry, layer.geometry.in_channels, &ConvAxis::in);
 }
 
-}  // namespace
+Shape output_shape(const Layer& layer) {
+  return shape_of(layer.geometry, layer.geometry.out_channels, &ConvAxis::out);
+}
 
 std::optional<Places> places_of(const Subject& subject, std::string& why) {
-  const ConvGeometry& geometry = subject.layer->geometry;
   Places out;
   for (std::size_t i = 0; i < subject.step->operands.size(); ++i) {
     const std::string& name = subject.step->operands[i].name;
     const View& view = (*subject.views)[i];
     const bool is_x = name == "x", is_y = name == "y", is_residual = name == "residual";
     if (!is_x && !is_y && !is_residual) continue;
-    const Shape shape = is_x ? shape_of(geometry, geometry.in_channels, &ConvAxis::in)
-                             : shape_of(geometry, geometry.out_channels, &ConvAxis::out);
+    const Shape shape = is_x ? input_shape(*subject.layer) : output_shape(*subject.layer);
     if (view.shape != shape || bytes_of(view.dtype) != 1) {
       why = cat("operand ", name, " is ", to_string(view.shape), ", the layer's is ",
                 to_string(shape));

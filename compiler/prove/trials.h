@@ -29,6 +29,14 @@ struct Places {
   std::vector<std::int64_t> y;         // the same
   int x_operand = 0, residual_operand = -1, y_operand = 0;
 };
+enum class Innermost { kPositions, kChannels };
+
+// The places of [batch][channel][position], or of [batch][position][channel].
+std::vector<std::int64_t> element_places(const View& view, Innermost innermost);
+
+Shape input_shape(const Layer& layer);
+Shape output_shape(const Layer& layer);
+
 // Null, with the reason, where the step's tensors are not those of the layer.
 std::optional<Places> places_of(const Subject& subject, std::string& why);
 

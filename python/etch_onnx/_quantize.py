@@ -82,6 +82,66 @@ def _quiet() -> Iterator[None]:
         ort.set_default_logger_severity(2)
 
 
+_LEAST_OPSET = 13  # of QuantizeLinear and DequantizeLinear with a scale per channel
+
+
+def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model in an operator set that has scales per channel. The quantizer writes them into older ones all the same,
+    and ONNX Runtime refuses what comes out."""
+    onnx, _ = _reference.packages()
+    opset = next((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), _LEAST_OPSET)
+    if opset >= _LEAST_OPSET:
+        return model
+    try:
+        return onnx.version_converter.convert_version(model, _LEAST_OPSET)
+    except Exception as error:  # its classes have no common base of their own
+        raise EtchError(
+            f"scales per channel need operator set {_LEAST_OPSET}, the network has {opset}, and ONNX's converter fails "
+            f"({str(error).strip().splitlines()[0]}): export it anew with opset_version={_LEAST_OPSET} or more, or "
+            "quantize it with --per-tensor",
+            2,
+        ) from error
+
+
+def _without_empty_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy without those of Resize, whose region and scales were empty tensors where they did not count up to operator
+    set 12. From 13 on scales beside sizes must be omitted, and ONNX Runtime fails where it moves a transposition past a
+    Resize with an empty region."""
+    onnx, _ = _reference.packages()
+    out: onnx.ModelProto = onnx.ModelProto()
+    out.CopyFrom(model)
+    tensors = {tensor.name: tensor for tensor in out.graph.initializer}
+    for node in out.graph.node:
+        if node.op_type == "Constant":
+            tensors.update({node.output[0]: each.t for each in node.attribute if each.name == "value"})
+    for node in out.graph.node:
+        if node.op_type != "Resize":
+            continue
+        for i in range(1, len(node.input)):
+            if node.input[i] in tensors and 0 in tensors[node.input[i]].dims:
+                node.input[i] = ""
+    return out
+
+
+def _biases_as_vectors(model: onnx.ModelProto) -> bool:
+    """Of Gemm, as which ONNX Runtime fuses a MatMul and an Add of [1, N], where it leaves the bias so; the quantizer
+    fails for it. Whether there was one."""
+    onnx, _ = _reference.packages()
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    found = False
+    for node in model.graph.node:
+        bias = constants.get(node.input[2]) if node.op_type == "Gemm" and len(node.input) > 2 else None
+        if bias is None or len(bias.dims) != 2 or bias.dims[0] != 1:
+            continue
+        vector = onnx.TensorProto()
+        vector.CopyFrom(bias)
+        vector.name = node.input[2] = f"{bias.name}_of_{node.output[0]}"
+        vector.dims[:] = bias.dims[1:]
+        model.graph.initializer.append(vector)
+        found = True
+    return found
+
+
 def _quantize_file(
     model: onnx.ModelProto, result: pathlib.Path, samples: Samples, settings: dict[str, Any], most: int | None
 ) -> None:
@@ -100,13 +160,24 @@ def _quantize_file(
     onnx, _ = _reference.packages()
     with _quiet(), tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         source, prepared = pathlib.Path(folder) / "float.onnx", pathlib.Path(folder) / "prepared.onnx"
-        onnx.save(model, source)
-        # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float islands.
-        quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
-        inferred = onnx.load(prepared)
-        if pools_for_means(inferred):
-            onnx.save(onnx.shape_inference.infer_shapes(inferred), prepared)
-        quantization.quantize_static(prepared, result, Reader(), **settings)
+        onnx.save(_without_empty_inputs(_with_scales_per_channel(model)) if settings["per_channel"] else model, source)
+        try:
+            # Folds constants and batch normalization into convolutions and infers shapes: without it they stay float.
+            quantization.shape_inference.quant_pre_process(source, prepared, skip_symbolic_shape=True)
+            inferred = onnx.load(prepared)
+            pooled, flattened = pools_for_means(inferred), _biases_as_vectors(inferred)
+            if pooled or flattened:
+                onnx.save(onnx.shape_inference.infer_shapes(inferred), prepared)
+            quantization.quantize_static(prepared, result, Reader(), **settings)
+        except (EtchError, OSError):
+            raise
+        except Exception as error:  # of any class
+            what = (str(error).strip().splitlines() or [""])[0]
+            raise EtchError(
+                f"ONNX Runtime's quantizer fails: {type(error).__name__}: {what}; --exclude NODE leaves a node in float, "
+                "--per-tensor and --format qoperator take other ways through it",
+                2,
+            ) from error
 
 
 def _settings(activations: str, qoperator: bool, per_tensor: bool, method: str, exclude: list[str]) -> dict[str, Any]:

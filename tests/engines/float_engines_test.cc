@@ -107,6 +107,28 @@ TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   expect_clean_code(all.entries, *GetParam());
 }
 
+// Windows of three that end where the rows do.
+Case windows_that_fit() {
+  Tensor x(DType::kF32, {1, 16, 1, 39});
+  for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+    x.as<float>()[i] = static_cast<float>(i % 11) - 5;
+  ModelBuilder model(13);
+  model.input("x", x.dtype(), x.shape());
+  model.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{1, 3}}, {"strides", Ints{1, 2}}});
+  model.output("y");
+  return {"windows that fit", model.bytes(), {x}};
+}
+
+// g++ 12 saw an overflow on a path of the unrolled loops that is never taken.
+TEST_P(FloatCode, OfWindowsCompilesWithoutWarningsWhereLoopsAreUnrolled) {
+  std::vector<Case> cases;
+  cases.push_back(windows_that_fit());
+  const Programs all(std::move(cases), *GetParam());
+  ASSERT_EQ(all.entries.size(), 1U);
+  EXPECT_TRUE(compile_generated(all.entries, *GetParam(), "g++",
+                                {"-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror"}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, FloatCode,
                          testing::ValuesIn(all_targets().begin(), all_targets().end()),
                          [](const auto& each) { return std::string(each.param->name); });

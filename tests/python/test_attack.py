@@ -12,11 +12,13 @@ from onnx import TensorProto
 
 sys.path[:0] = [str(ROOT / "tools" / "attacker"), str(ROOT / "tools")]
 
+import families  # noqa: E402
 import given  # noqa: E402
 import relations  # noqa: E402
 import streams  # noqa: E402
 import zoo  # noqa: E402
 from builder import Builder, session  # noqa: E402
+from hostile import Hostile  # noqa: E402
 from judging import Case, Judged  # noqa: E402
 from verdict import examine  # noqa: E402
 
@@ -107,6 +109,32 @@ def qdq_compared(b: Builder) -> None:
     b.node("Cast", [b.node("Mul", [x, b.constant(f(50))])], to=TensorProto.INT64)
 
 
+def qdq_detours(b: Builder) -> None:
+    """Scales that the graph computes from constants, and floats that move between the quantizations."""
+    b.qdq, b.opset, b.exact = True, 21, False
+    scale = b.node("Reshape", [b.constant(np.array([2.0**-7], np.float32)), b.constant(np.array([], np.int64))])
+    zero = b.node("Cast", [b.constant(f(3))], to=TensorProto.INT16)
+    x = b.node("DequantizeLinear", [b.input(b.bytes(np.int16, [3, 1, 2], "narrow")), scale, zero])
+    y = b.node("Pad", [x, b.ints(0, 0, 1, 0, 0, 0), b.constant(f(0.5))])
+    y = b.node("Cast", [b.node("Expand", [b.node("Dropout", [y]), b.ints(1, 4, 1)])], to=TensorProto.FLOAT)
+    b.node("QuantizeLinear", [b.node("Add", [y, y]), b.constant(f(2.0**-8)), zero])
+
+
+def qdq_transposed(auto: str) -> object:
+    """ConvTranspose that chooses its padding, one of an odd number."""
+
+    def build(b: Builder) -> None:
+        b.qdq = True
+        ends = [b.constant(f(2.0**-7)), b.constant(np.int8(0))]
+        x = b.node("DequantizeLinear", [b.input(b.bytes(np.int8, [1, 2, 4, 3], "narrow")), *ends])
+        w = b.node("DequantizeLinear", [b.constant(b.bytes(np.int8, [2, 3, 3, 2])), *ends])
+        size = {"output_shape": [8, 5]} if auto == "NOTSET" else {"auto_pad": auto}
+        y = b.node("ConvTranspose", [x, w], exact=False, strides=[2, 2], **size)
+        b.node("QuantizeLinear", [y, b.constant(f(2.0**-6)), b.constant(np.int8(0))])
+
+    return build
+
+
 GRAPHS = {
     "float32": floats,
     "float32 in another order": float_sums,
@@ -125,6 +153,10 @@ GRAPHS = {
     "QDQ ties": qdq_ties,
     "QDQ means": qdq_means,
     "QDQ bool and int64": qdq_compared,
+    "QDQ detours": qdq_detours,
+    "QDQ ConvTranspose SAME_UPPER": qdq_transposed("SAME_UPPER"),
+    "QDQ ConvTranspose SAME_LOWER": qdq_transposed("SAME_LOWER"),
+    "QDQ ConvTranspose by its output": qdq_transposed("NOTSET"),
 }
 
 
@@ -166,6 +198,21 @@ def test_smallest_wrong_result_is_found(name: str) -> None:
             at = int(np.random.default_rng(seed).integers(value.size))
             changed = [wrong(v, at, case.exact) if k == i else v for k, v in enumerate(case.outputs)]
             assert findings(case, changed), f"output {i} of {value.dtype}, seed {seed}"
+
+
+def test_detours_change_how_tensors_are_read() -> None:
+    """The same choices with and without: more nodes, pairs of Q and DQ, and other outputs."""
+    kinds: set[str] = set()
+    more = 0
+    for number in range(12):
+        _, plain, _ = families.make(3, number, ["expression"])
+        _, hostile, model = families.make(3, number, ["expression"], Hostile)
+        assert not hostile.equal
+        assert all(np.size(hostile.values[o.name]) for o in model.graph.output)
+        kinds |= {node.op_type for node in hostile.nodes} - {node.op_type for node in plain.nodes}
+        more += len(hostile.nodes) - len(plain.nodes)
+    assert more > 12
+    assert {"Identity", "QuantizeLinear", "DequantizeLinear", "Transpose"} & kinds
 
 
 def test_float64_has_the_digits_of_float32() -> None:

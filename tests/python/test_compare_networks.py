@@ -1,5 +1,6 @@
 """tools/compare-networks: what it calls equal, near, and wrong, and what it says of it."""
 
+import pathlib
 import sys
 
 import numpy as np
@@ -33,6 +34,13 @@ def test_integers_have_no_tolerance() -> None:
 
 def test_the_worst_output_is_the_verdict() -> None:
     assert compare.worst([("exact", 0.0), ("as levels", 0.5), ("close", 1e-6)]) == ("as levels", 0.5)
+
+
+def test_frames_of_a_stream_come_in_the_order_of_their_numbers(tmp_path: pathlib.Path) -> None:
+    for number in (10, 9, 100, 0):
+        (tmp_path / f"test_data_set_{number}").mkdir()
+    (tmp_path / "model.onnx").write_bytes(b"")
+    assert [compare.number_of(one) for one in compare.Case(tmp_path).sets] == [0, 9, 10, 100]
 
 
 def test_the_page_names_what_is_slower() -> None:

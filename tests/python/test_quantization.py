@@ -81,6 +81,74 @@ def test_means_over_all_positions_become_pools(
         assert etch.check(made.model)
 
 
+def _old_network(activation: "onnx.NodeProto") -> onnx.ModelProto:
+    """Of operator set 9, as PyTorch exported by default for years: Conv, an activation, Softmax over the rest of the axes."""
+    rng = np.random.default_rng(2)
+    weights = (rng.standard_normal((4, 3, 3, 3)) * np.array([1, 30, 0.1, 3]).reshape(4, 1, 1, 1)).astype(np.float32)
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], "conv"), activation,
+             helper.make_node("Softmax", ["a"], ["y"], "softmax", axis=1)]  # fmt: skip
+    ports = [[helper.make_tensor_value_info(name, 1, shape)] for name, shape in (("x", [1, 3, 6, 6]), ("y", [1, 4, 4, 4]))]
+    graph = helper.make_graph(nodes, "net", *ports, [numpy_helper.from_array(weights, "w")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)], ir_version=4)
+
+
+def test_networks_of_old_operator_sets_get_scales_per_channel(tmp_path: pathlib.Path) -> None:
+    samples = np.random.default_rng(1).standard_normal((4, 1, 3, 6, 6)).astype(np.float32)
+    np.savez(tmp_path / "samples.npz", x=samples)
+    network = _old_network(helper.make_node("Relu", ["c"], ["a"], "relu"))
+    made = etch.quantize(network, tmp_path / "int8", tmp_path / "samples.npz")
+    assert made.float_macs == 0 and made.comparison[0].sqnr_db > 20
+    scales = [numpy_helper.to_array(each) for each in onnx.load(made.model).graph.initializer]
+    assert any(each.dtype == np.float32 and each.shape == (4,) for each in scales)
+    assert etch.check(made.model)
+
+
+def _quantize_nodes(nodes: "list[onnx.NodeProto]", constants: "dict[str, np.ndarray]", opset: int, to: pathlib.Path
+                    ) -> etch.Quantized:  # fmt: skip
+    """A network of x [1, 16]."""
+    ports = [[helper.make_tensor_value_info(name, 1, shape)] for name, shape in (("x", [1, 16]), ("y", None))]
+    graph = helper.make_graph(nodes, "net", *ports, [numpy_helper.from_array(value, name) for name, value in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=6)
+    np.savez(to / "samples.npz", x=np.random.default_rng(1).standard_normal((8, 1, 16)).astype(np.float32))
+    return etch.quantize(model, to / "int8", to / "samples.npz")
+
+
+def test_sizes_of_an_old_resize_lose_their_empty_scales(tmp_path: pathlib.Path) -> None:
+    nodes = [helper.make_node("Reshape", ["x", "image"], ["r"]), helper.make_node("Conv", ["r", "w"], ["c"]),
+             helper.make_node("Resize", ["c", "none", "none", "sizes"], ["s"], mode="nearest"),
+             helper.make_node("Conv", ["s", "v"], ["y"])]  # fmt: skip
+    constants = {"image": np.array([1, 1, 4, 4]), "w": np.ones((2, 1, 1, 1), np.float32), "none": np.zeros(0, np.float32),
+                 "v": np.ones((3, 2, 3, 3), np.float32), "sizes": np.array([1, 2, 8, 8])}  # fmt: skip
+    assert _quantize_nodes(nodes, constants, 11, tmp_path).comparison[0].sqnr_db > 30
+
+
+def test_biases_with_an_axis_too_many_are_quantized(tmp_path: pathlib.Path) -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Add", ["m", "b"], ["y"])]
+    rng = np.random.default_rng(3)
+    constants = {"w": rng.standard_normal((16, 4)).astype(np.float32), "b": np.array([[1, 1e-3, -2, 0]], np.float32)}
+    made = _quantize_nodes(nodes, constants, 13, tmp_path)
+    assert made.float_macs == 0 and made.comparison[0].sqnr_db > 30
+
+
+def test_a_quantizer_that_fails_is_an_error(
+    float_model: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("ambiguous\nmore")
+
+    monkeypatch.setattr(_quantize._quantizer(), "quantize_static", fails)
+    with pytest.raises(etch.EtchError, match="quantizer fails: ValueError: ambiguous; --exclude NODE"):
+        etch.quantize(float_model, tmp_path / "int8", float_model.parent / "samples.npz")
+
+
+def test_what_the_converter_cannot_raise_is_said(tmp_path: pathlib.Path) -> None:
+    np.savez(tmp_path / "samples.npz", x=np.zeros((1, 1, 3, 6, 6), np.float32))
+    network = _old_network(helper.make_node("Affine", ["c"], ["a"], "affine"))
+    with pytest.raises(etch.EtchError, match="need operator set 13, the network has 9.* or quantize it with --per-tensor"):
+        etch.quantize(network, tmp_path / "int8", tmp_path / "samples.npz")
+    assert not (tmp_path / "int8").exists()
+
+
 def test_missing_files_and_wrong_samples_are_named(float_model: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "alone.onnx").write_bytes(float_model.read_bytes())
     (tmp_path / "text.onnx").write_text("no model")

@@ -23,6 +23,7 @@ except ImportError as error:
     print(f"skipped: {error} (tools/setup puts the packages into build/venv)")
     sys.exit(77)
 import families
+from hostile import Hostile
 import given
 from builder import Unbuildable
 from judging import Case, Finding, judge, keep
@@ -46,6 +47,9 @@ def arguments():
     parser.add_argument("--given", type=float, default=0.0,
                         help="share of which a size, a constant or a first state is given to `etch check`, where it can be")
     parser.add_argument("--families", help="only these, separated by commas")
+    parser.add_argument("--detours", action="store_true", help="with what stands just beside the patterns of passes")
+    parser.add_argument("--qdq-all", action="store_true",
+                        help="plans of QDQ models take --qdq all: they have to be equal, and are compared with nothing else")
     parser.add_argument("--jobs", metavar="FILE", help="write the commands of all jobs")
     parser.add_argument("--job", type=int, help="run this job only")
     parser.add_argument("--output", default="build/attack", help="folder of findings")
@@ -62,7 +66,7 @@ def arguments():
 
 def case_of(options, number):
     only = options.families.split(",") if options.families else None
-    name, b, model = families.make(options.seed, number, only)
+    name, b, model = families.make(options.seed, number, only, Hostile if options.detours else families.Builder)
     at = {n: i for i, n in enumerate(b.outputs)}
     plans = plans_for(
         np.random.default_rng([options.seed, number, 99]),
@@ -71,6 +75,8 @@ def case_of(options, number):
         options.compiled,
         options.emulated,
     )
+    if options.qdq_all and b.qdq:
+        plans = [f"{plan} --qdq all" for plan in plans if "--qdq float" not in plan]
     return Case(
         name,
         model,
@@ -98,7 +104,9 @@ def run_job(options, first, count, totals):
         findings, compute = judged.findings, computer(options.judge, folder / "one")
         good = []
         for case in cases:
-            if case.name in judged.values:
+            if case.name in judged.values and options.qdq_all and case.qdq:
+                totals["by plans alone"] += 1
+            elif case.name in judged.values:
                 more, how = examine(case, *judged.values[case.name], compute)
                 totals[f"by {how}"] += 1
                 findings += more

@@ -9,7 +9,7 @@ within the bound. Operators of integers are run again by ONNX Runtime from Etch'
 import dataclasses
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
 
 import real_operators as real
 from builder import Unbuildable
@@ -64,8 +64,15 @@ class Evaluation:
         self.users = {n: used.count(n) for n in set(used)}
 
     def run(self):
+        constants = set(self.b.constants)
         for node in self.b.nodes:
-            what = self.check(node)
+            if set(self.b.names_in(node)) <= constants and node.op_type not in ("QuantizeLinear", "DequantizeLinear"):
+                constants.update(node.output)
+                self.integers.update({n: self.b.values[n] for n in node.output if n})
+                wrong = [n for n in node.output if n in self.ours and not close(self.ours[n], self.b.values[n])]
+                what = f"constant {wrong}" if wrong else ""
+            else:
+                what = self.check(node)
             if what:
                 return f"{node.op_type} {node.output[0]}: {what}"
         return ""
@@ -130,6 +137,8 @@ class Evaluation:
         ins = [self.of(n) if n else None for n in node.input]
         if any(n in self.reals and self.reals[n] is None for n in node.input):
             raise Unbuildable("what it reads has no evaluation")
+        if node.op_type in ("Cast", "Dropout") and node.input[0] in self.reals:
+            return ins[:1] + [None] * (len(node.output) - 1)
         if node.op_type in real.MOVES:
             return [Real(*pair) for pair in zip(*(self.moved(node, ins, kind) for kind in ("value", "error")))]
         if node.op_type not in real.OPERATORS:
@@ -147,7 +156,7 @@ class Evaluation:
 
     def whole(self, node, a, ins, value):
         """Of an operator that may become an integer one: how far that may be from the real number, and for which scales."""
-        if self.users[node.output[0]] != 1 or node.output[0] in self.outputs:
+        if self.users.get(node.output[0]) != 1 or node.output[0] in self.outputs:
             return None, None
         if node.op_type in ("Relu", "Clip"):
             return ins[0].slack, ins[0].allowed
@@ -173,7 +182,7 @@ class Evaluation:
         """Scale and zero point, with the shape that they have along their axis."""
         out = []
         for name in list(node.input[1:3]) + [""] * (3 - len(node.input)):
-            v = np.asarray(self.integers[name] if name else 0).astype(np.float64)
+            v = np.asarray(self.end(name) if name else 0).astype(np.float64)
             if v.size > 1:
                 axis = next((x.i for x in node.attribute if x.name == "axis"), 1) % like.ndim
                 if v.ndim != 1 or any(x.name == "block_size" for x in node.attribute):
@@ -181,6 +190,13 @@ class Evaluation:
                 v = v.reshape([-1 if d == axis else 1 for d in range(like.ndim)])
             out.append(v.reshape([]) if v.size == 1 else v)
         return out
+
+    def end(self, name):
+        if name in self.integers:
+            return self.integers[name]
+        if self.reals[name] is None or self.reals[name].error.any():
+            raise Unbuildable("a scale is computed at run time")
+        return self.reals[name].value
 
     def quantize(self, node):
         name = node.output[0]

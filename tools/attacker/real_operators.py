@@ -15,8 +15,23 @@ from builder import Unbuildable
 
 Plain = collections.namedtuple("Plain", "value error")
 U = 2.0**-24  # half a unit in the last place of float32
-FUNCTION = 2.0**-20  # of the largest value: Etch's and ONNX Runtime's own exp, tanh and sigmoid are polynomials in float32
-MOVES = ("Slice", "Concat", "Transpose", "Reshape", "Identity", "Split", "Gather", "Squeeze", "Unsqueeze", "Flatten")
+FUNCTION = (
+    2.0**-20
+)  # of the largest value: Etch's and ONNX Runtime's own exp, tanh and sigmoid are polynomials in float32
+MOVES = (
+    "Slice",
+    "Concat",
+    "Transpose",
+    "Reshape",
+    "Identity",
+    "Split",
+    "Gather",
+    "Squeeze",
+    "Unsqueeze",
+    "Flatten",
+    "Pad",
+    "Expand",
+)
 
 
 def window(size, kernel, stride, dilation, pads, auto):
@@ -45,11 +60,24 @@ def convolve(a, x, w):
     parts = w.reshape([group, w.shape[0] // group] + list(w.shape[1:]))
     out = 0
     for at in np.ndindex(*kernel):
-        cut = tuple(
-            slice(o * d, o * d + (s[0] - 1) * t + 1, t) for o, d, s, t in zip(at, dilations, sizes, strides)
-        )
+        cut = tuple(slice(o * d, o * d + (s[0] - 1) * t + 1, t) for o, d, s, t in zip(at, dilations, sizes, strides))
         out = out + np.einsum("ngc...,gmc->ngm...", wide[(slice(None),) * 3 + cut], parts[(slice(None),) * 3 + at])
     return out.reshape([x.shape[0], w.shape[0]] + [s[0] for s in sizes])
+
+
+def chosen_pads(a, sizes, strided, auto):
+    """Of ConvTranspose: what leaves the output shape that is given, or that of `auto_pad` (docs/spec/shapes.md)."""
+    rank = len(sizes)
+    wanted = a.get("output_shape", strided if auto.startswith("SAME") else None)
+    if wanted is None:
+        return a.get("pads", [0] * 2 * rank)
+    begin = []
+    for size, out in zip(sizes, list(wanted)[-rank:]):
+        total = size - out
+        if total < 0:
+            raise Unbuildable("ConvTranspose with less than no padding")
+        begin.append(total // 2 if auto == "SAME_UPPER" else total - total // 2)
+    return begin + [size - out - first for size, out, first in zip(sizes, list(wanted)[-rank:], begin)]
 
 
 def convolve_transposed(a, x, w):
@@ -57,12 +85,9 @@ def convolve_transposed(a, x, w):
     rank = x.ndim - 2
     kernel, group = w.shape[2:], a.get("group", 1)
     strides, dilations = a.get("strides", [1] * rank), a.get("dilations", [1] * rank)
-    pads, extra = a.get("pads", [0] * 2 * rank), a.get("output_padding", [0] * rank)
-    if a.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in a:
-        raise Unbuildable("ConvTranspose that chooses its padding")
-    sizes = [
-        (s - 1) * t + (k - 1) * d + 1 + e for s, t, k, d, e in zip(x.shape[2:], strides, kernel, dilations, extra)
-    ]
+    extra, auto = a.get("output_padding", [0] * rank), a.get("auto_pad", b"NOTSET").decode()
+    sizes = [(s - 1) * t + (k - 1) * d + 1 + e for s, t, k, d, e in zip(x.shape[2:], strides, kernel, dilations, extra)]
+    pads = chosen_pads(a, sizes, [s * t for s, t in zip(x.shape[2:], strides)], auto)
     parts = w.reshape([group, w.shape[0] // group] + list(w.shape[1:]))
     grouped = x.reshape([x.shape[0], group, x.shape[1] // group] + list(x.shape[2:]))
     out = np.zeros([x.shape[0], group, w.shape[1]] + sizes)
@@ -219,12 +244,12 @@ def clip(a, ins):
     return np.clip(ins[0].value, low, high), ins[0].error
 
 
-def elementwise(function, slope=1.0):
-    """Of a function whose slope is at most this."""
+def elementwise(function, slope=1.0, inner_size=0.0):
+    """Of a function whose slope is at most this, and within which there are values of this size."""
 
     def inner(a, ins):
         value = function(ins[0].value, a)
-        return value, slope * ins[0].error + np.maximum(np.abs(value), np.abs(value).max()) * FUNCTION
+        return value, slope * ins[0].error + np.maximum(np.abs(value), max(np.abs(value).max(), inner_size)) * FUNCTION
 
     return inner
 
@@ -285,7 +310,9 @@ OPERATORS = {
     "Tanh": elementwise(lambda v, a: np.tanh(v)),
     "HardSigmoid": elementwise(hard_sigmoid),
     "HardSwish": elementwise(lambda v, a: v * np.clip(v / 6 + 0.5, 0, 1), 1.5),
-    "Elu": elementwise(lambda v, a: np.where(v < 0, float(a.get("alpha", 1.0)) * np.expm1(v), v)),
+    "Elu": elementwise(
+        lambda v, a: np.where(v < 0, float(a.get("alpha", 1.0)) * np.expm1(np.minimum(v, 0)), v), inner_size=1.0
+    ),
     "LayerNormalization": layer_normalization,
     "InstanceNormalization": instance_normalization,
 }

@@ -23,8 +23,8 @@ import numpy as np
 
 ETCH = pathlib.Path(__file__).resolve().parents[2] / "build/release/bin/etch"
 CARRYING = {"copy", "output"}  # kinds of steps that are not part of a layer
-DTYPES = {"uint8": np.uint8, "int8": np.int8, "float32": np.float32, "int32": np.int32, "int64": np.int64,
-          "bool": np.bool_}
+DTYPES = {"uint8": np.uint8, "int8": np.int8, "int32": np.int32, "int64": np.int64, "bool": np.bool_,
+          "float16": np.float16, "float32": np.float32}
 
 
 def best_target() -> str:

@@ -18,8 +18,8 @@ SLOTS = {"GetErrorMessage": 2, "CreateEnv": 3, "CreateSessionFromArray": 8, "Cre
          "ReleaseSessionOptions": 100, "AddSessionConfigEntry": 130, "RunWithBinding": 133, "CreateIoBinding": 134,
          "ReleaseIoBinding": 135, "BindInput": 136, "BindOutput": 137}
 LEVELS = {"basic": 1, "extended": 2, "all": 99}
-ELEMENTS = {"tensor(float)": (1, np.float32), "tensor(uint8)": (2, np.uint8), "tensor(int8)": (3, np.int8),
-            "tensor(int32)": (6, np.int32), "tensor(int64)": (7, np.int64)}
+ELEMENTS = {"tensor(float)": (1, np.float32), "tensor(float16)": (10, np.float16), "tensor(uint8)": (2, np.uint8),
+            "tensor(int8)": (3, np.int8), "tensor(int32)": (6, np.int32), "tensor(int64)": (7, np.int64)}
 
 
 def element_of(port) -> tuple[int, type]:

@@ -188,7 +188,8 @@ std::string describe(const PrunedChannels& pruned) {
   const std::int64_t percent = pruned.macs == 0 ? 0 : 100 * pruned.macs_removed / pruned.macs;
   return cat(with_thousands(pruned.removed), " of ", with_thousands(pruned.of), " ",
              plural(pruned.of, "channel"), pruned.removed == 1 ? " changes" : " change",
-             " no result: ", percent, " % of the multiplications left out");
+             " no result: ", percent == 0 ? "less than 1" : cat(percent),
+             " % of the multiplications left out");
 }
 
 std::string share_of_floats(std::int64_t macs, std::int64_t float_macs) {

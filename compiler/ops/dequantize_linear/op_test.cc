@@ -51,6 +51,16 @@ TEST(DequantizeLinear, Int64IsForConstantsAlone) {
             "E-UNSUPPORTED: int64 must be constant, with the zero point 0");
 }
 
+// tf2onnx writes axis 3, that of the weights, for biases of depthwise convolutions.
+TEST(DequantizeLinear, AVectorHasOneAxis) {
+  OneNode node = dequantize(narrowed(DType::kS32, {2}, {1, 2}), Tensor::of<float>({2}, {1, 10}));
+  node.attribute("axis", std::int64_t{3});
+  EXPECT_EQ(node.run().at(0), Tensor::of<float>({2}, {1, 20}));
+  OneNode other = dequantize(narrowed(DType::kS32, {2}, {1, 2}), Tensor::of<float>({3}, {1, 2, 3}));
+  EXPECT_EQ(other.attribute("axis", std::int64_t{3}).errors(),
+            "E-QUANT: shape must be [] or [1] or [2], got [3]");
+}
+
 TEST(DequantizeLinear, ScalesPerIndexOfTheAxis) {
   OneNode node =
       dequantize(narrowed(DType::kS8, {2, 2}, {1, 2, 3, 4}), Tensor::of<float>({2}, {1, 10}));

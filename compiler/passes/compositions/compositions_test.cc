@@ -240,6 +240,19 @@ TEST(Compositions, NormalizationsOfOnnxFunctions) {
   EXPECT_EQ(groups.output(), f32({1, 2, 2}, {-1, 1, -1, 3}));
 }
 
+TEST(Compositions, BatchNormalizationOfStatisticsThatAreInputs) {
+  // Channels of [1, 2, 2]: (x - 1) / sqrt(4) * 3 + 5 and (x - 10) / sqrt(0.25) * 1 - 2.
+  OneOperator batch("BatchNormalization", 15);
+  batch.input(f32({1, 2, 2}, {1, 3, 10, 11})).input(f32({2}, {3, 1})).input(f32({2}, {5, -2}));
+  batch.input(f32({2}, {1, 10})).input(f32({2}, {4, 0.25F})).attribute("epsilon", 0.0F);
+  EXPECT_EQ(batch.output(), f32({1, 2, 2}, {5, 8, -2, 0}));
+  // One of them is enough; [N] is one channel.
+  OneOperator vector("BatchNormalization", 15);
+  vector.input(f32({3}, {1, 2, 3})).constant(f32({1}, {2})).constant(f32({1}, {0}));
+  vector.input(f32({1}, {2})).constant(f32({1}, {3})).attribute("epsilon", 1.0F);
+  EXPECT_EQ(vector.output(), f32({3}, {-1, 0, 1}));
+}
+
 TEST(Compositions, SpectraAndWindowsOfKnownSize) {
   OneOperator forward("DFT", 17);
   EXPECT_EQ(forward.input(f32({1, 4, 1}, {1, 2, 4, 8})).output(),
@@ -342,6 +355,13 @@ TEST(Compositions, RefuseListsOfTheWrongLength) {
   same.input(f32({2, 2}, {1, 2, 3, 4})).input(Tensor::of<std::int64_t>({2}, {1, 1}));
   same.attribute("time_axis", std::int64_t{1}).attribute("batch_axis", std::int64_t{1});
   EXPECT_TRUE(says(same, "time_axis and batch_axis must be 0 and 1 or 1 and 0"));
+}
+
+TEST(Compositions, StatisticsThatAreInputsHaveOneElementPerChannel) {
+  OneOperator batch("BatchNormalization", 15);
+  batch.input(f32({1, 2}, {1, 3})).input(f32({2}, {3, 1})).input(f32({3}, {5, -2, 0}));
+  batch.input(f32({2}, {1, 10})).input(f32({2}, {4, 0.25F}));
+  EXPECT_TRUE(says(batch, "[2]"));
 }
 
 TEST(Compositions, GroupsOfChannelsAreWhole) {

@@ -1,6 +1,10 @@
 // Normalizations that are functions of ONNX:
 //   MeanVarianceNormalization  (x - mean) / (Sqrt(mean of x^2 - mean^2) + 1e-9)
 //   GroupNormalization         InstanceNormalization of groups of channels, then scale and bias
+//   BatchNormalization         of run-time statistics: the factor and the offset of a channel, then
+//                              both of each element, as its reference rounds
+#include <algorithm>
+
 #include "compiler/ir/op_def.h"
 #include "compiler/passes/compositions/rules.h"
 
@@ -64,8 +68,50 @@ void group_normalization(Parts& parts) {
   parts.give(0, y);
 }
 
-constexpr Rule kNormalizationRules[] = {{"MeanVarianceNormalization", mean_variance, 1, 1, 9},
-                                        {"GroupNormalization", group_normalization, 3, 1, 18}};
+// Whether an inference computes what the operator's kernel needs as constants. A DequantizeLinear
+// of a constant is one, though it is folded later.
+bool has_run_time_statistics(const Graph& graph, const Node& node) {
+  const auto is_computed = [&](ValueId id) {
+    if (id == kNoValue || graph.value(id).constant != nullptr) return false;
+    const auto makes = [&](const Node& each) { return std::ranges::count(each.outputs, id) != 0; };
+    const auto producer = std::ranges::find_if(graph.nodes, makes);
+    return producer == graph.nodes.end() || producer->op_type != "DequantizeLinear";
+  };
+  return node.inputs.size() == 5 &&
+         std::any_of(node.inputs.begin() + 1, node.inputs.end(), is_computed);
+}
+
+void batch_normalization(Parts& parts) {
+  const auto epsilon = parts.take<float>("epsilon", 1e-5F);
+  parts.take<float>("momentum", 0);
+  parts.only("training_mode", 0);
+  parts.only("spatial", 1);
+  if (!parts.needs(0) || !parts.has_type(0, {DType::kF32})) return;
+  const Shape x = parts.shape(0);
+  if (x.empty()) return parts.fail(DiagKind::kShape, "X must be [N, C, ...] or [N], got []");
+  const std::int64_t channels = x.size() > 1 ? x[1] : 1;
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (!parts.expects(i, DType::kF32, {channels})) return;
+  }
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (parts.has_output(i))
+      return parts.fail(DiagKind::kUnsupported, "outputs besides Y belong to training");
+  }
+  const ValueId deviation =
+      parts.add("Sqrt", {parts.add("Add", {parts.input(4), parts.scalar(epsilon)})});
+  const ValueId factor =
+      parts.add("Mul", {parts.add("Div", {parts.scalar(1), deviation}), parts.input(1)});
+  const ValueId offset =
+      parts.add("Sub", {parts.input(2), parts.add("Mul", {parts.input(3), factor})});
+  const Shape wide = x.size() > 1 ? along(x.size(), 1, channels) : Shape{1};
+  const ValueId scaled = parts.add("Mul", {parts.input(0), parts.reshape(factor, wide)});
+  parts.add("Add", {scaled, parts.reshape(offset, wide)});
+}
+
+constexpr Rule kNormalizationRules[] = {
+    {"MeanVarianceNormalization", mean_variance, 1, 1, 9},
+    {"GroupNormalization", group_normalization, 3, 1, 18},
+    {"BatchNormalization", batch_normalization, 5, 5, 7, has_run_time_statistics}};
 }  // namespace
 
 std::span<const Rule> normalization_rules() { return kNormalizationRules; }

@@ -30,6 +30,7 @@ std::span<const Rule> grid_sample_rules();
 std::span<const Rule> loss_rules();
 std::span<const Rule> spectrum_rules();
 std::span<const Rule> constant_rules();
+std::span<const Rule> experimental_rules();
 std::span<const Rule> transformer_rules();  // compiler/passes/functions
 
 // The rule of ai.onnx for a node, or null. Without a graph whatever applies to some node.

@@ -1,22 +1,38 @@
-// Quant and IntQuant of QONNX (domain qonnx.custom_op.general, in older files onnx.brevitas and
-// finn.custom_op.general): x, scale, zero point and bit width are floats, the last three constant.
+// Operators of QONNX. Domain qonnx.custom_op.general, in older files onnx.brevitas and
+// finn.custom_op.general:
+//   Quant, IntQuant    integers of a given width, below
+//   BipolarQuant       y = (x >= 0 ? 1 : -1) * scale: of a constant x the integers 1 and -1 and
+//                      their DequantizeLinear; else Where of such integers, DequantizeLinear
+// Domain qonnx.custom_op.channels_last:
+//   Conv, MaxPool, BatchNormalization    with the channels as the last axis of x, y and W of Conv:
+//                                        the operator of ONNX between transpositions
+// Quant: x and scale are floats, zero point and bit width floats or integers; all but x constant.
 //   y = ( rne( limits of (x / scale + zero point) ) - zero point ) * scale
 // with the limits of integers of that width; `narrow` takes one value off at the low end of signed
 // ones, at the high end of unsigned ones. Of a constant x of up to 32 bits the integers and their
 // DequantizeLinear; else, with the zero point 0 and 2 to 16 bits,
 //   QuantizeLinear to 8 or 16 bits, Clip to the limits where they are others, DequantizeLinear.
-#include "compiler/passes/compositions/quant.h"
+#include "compiler/passes/compositions/qonnx.h"
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "compiler/ir/op_def.h"
 
 namespace etch {
 
 namespace {
+
+// Zero point and bit width are floats, or integers where QKeras wrote the file.
+float number_of(const Tensor& tensor, std::int64_t index) {
+  return tensor.dtype() == DType::kF32 ? tensor.real(index)
+                                       : static_cast<float>(tensor.integer(index));
+}
 
 struct QuantFormat {
   DType type = DType::kS8;
@@ -34,7 +50,7 @@ std::optional<QuantFormat> format_of(Parts& parts) {
     return std::nullopt;
   }
   const Tensor& width = *parts.constant(3);
-  const float given = width.size() == 1 ? width.real(0) : 0;
+  const float given = width.size() == 1 ? number_of(width, 0) : 0;
   const auto bits = given >= 1 && given <= 64 ? static_cast<std::int64_t>(given) : 0;
   const std::int64_t most = parts.constant(0) == nullptr ? 16 : is_signed ? 32 : 31;
   if (static_cast<float>(bits) != given || bits < (is_signed ? 2 : 1) || bits > most) {
@@ -129,9 +145,9 @@ Tensor quantized_constant(const Tensor& x, const Scales& scales, float zero,
 // The zero point, or nothing after a report.
 std::optional<float> zero_point(Parts& parts, const QuantFormat& format) {
   const Tensor& zeros = *parts.constant(2);
-  const float zero = zeros.size() == 0 ? 0 : zeros.real(0);
+  const float zero = zeros.size() == 0 ? 0 : number_of(zeros, 0);
   bool same = zero == std::nearbyint(zero);
-  for (std::int64_t i = 0; i < zeros.size(); ++i) same = same && zeros.real(i) == zero;
+  for (std::int64_t i = 0; i < zeros.size(); ++i) same = same && number_of(zeros, i) == zero;
   const bool in_range =
       zero >= static_cast<float>(format.low) && zero <= static_cast<float>(format.high);
   if (same && in_range && (zero == 0 || parts.constant(0) != nullptr)) return zero;
@@ -159,29 +175,37 @@ ValueId limited(Parts& parts, ValueId q, const QuantFormat& format) {
   return parts.add("Min", {parts.add("Max", {q, bound(format.low)}), bound(format.high)});
 }
 
-}  // namespace
-
-bool is_qonnx(const Node& node) {
-  constexpr std::string_view kDomains[] = {"qonnx.custom_op.general", "onnx.brevitas",
-                                           "finn.custom_op.general"};
-  return (node.op_type == "Quant" || node.op_type == "IntQuant") &&
-         std::ranges::find(kDomains, node.domain) != std::end(kDomains);
+// False after a report unless all inputs are there, of types they may have, and those after the
+// first constant.
+bool has_inputs(Parts& parts, std::initializer_list<const char*> roles) {
+  std::size_t i = 0;
+  for (const char* const role : roles) {
+    if (!parts.needs(i)) return false;
+    if (i > 0 && parts.constant(i) == nullptr) {
+      parts.needs_constant(i, role);
+      return false;
+    }
+    const bool good = i < 2 ? parts.has_type(i, {DType::kF32})
+                            : parts.has_type(i, {DType::kF32, DType::kS32, DType::kS64});
+    if (!good) return false;
+    ++i;
+  }
+  return true;
 }
 
-void write_quant(Parts& parts) {
-  constexpr const char* kRoles[] = {"x", "scale", "zeropt", "bitwidth"};
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (!parts.needs(i)) return;
-    if (i > 0 && parts.constant(i) == nullptr) return parts.needs_constant(i, kRoles[i]);
-    if (!parts.has_type(i, {DType::kF32})) return;
-  }
+Attributes axis_attribute(const Scales& scales) {
+  return scales.axis == -1 ? Attributes{} : Attributes{{"axis", scales.axis}};
+}
+
+void quant(Parts& parts) {
+  if (!has_inputs(parts, {"x", "scale", "zeropt", "bitwidth"})) return;
   const auto format = format_of(parts);
   if (!format) return;
   const auto scales = scales_of(parts);
   const auto zero = zero_point(parts, *format);
   if (!scales || !zero) return;
   if (parts.constant(0) != nullptr && !is_number(parts, *parts.constant(0))) return;
-  const Attributes axis = scales->axis == -1 ? Attributes{} : Attributes{{"axis", scales->axis}};
+  const Attributes axis = axis_attribute(*scales);
   const ValueId scale = parts.constant(scales->scale);
   const ValueId offset = parts.constant(
       integers_of(format->type, scales->scale.shape(),
@@ -195,6 +219,81 @@ void write_quant(Parts& parts) {
                               kMicrosoft.data()),
                     *format);
   parts.add("DequantizeLinear", {q, scale, offset}, axis, kMicrosoft.data());
+}
+
+// NaN is not at least 0: -1.
+Tensor signs_of(const Tensor& x) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < x.size(); ++i) out.push_back(x.real(i) >= 0 ? 1 : -1);
+  return integers_of(DType::kS8, x.shape(), out);
+}
+
+void bipolar_quant(Parts& parts) {
+  if (!has_inputs(parts, {"x", "scale"})) return;
+  const auto scales = scales_of(parts);
+  if (!scales) return;
+  const auto sign = [&](std::int64_t value) {
+    return parts.constant(integers_of(DType::kS8, {}, {value}));
+  };
+  ValueId q = kNoValue;
+  if (parts.constant(0) != nullptr) {
+    q = parts.constant(signs_of(*parts.constant(0)));
+  } else {
+    const ValueId above = parts.add("GreaterOrEqual", {parts.input(0), parts.scalar(0)});
+    q = parts.add("Where", {above, sign(1), sign(-1)});
+  }
+  parts.add("DequantizeLinear", {q, parts.constant(scales->scale)}, axis_attribute(*scales),
+            kMicrosoft.data());
+}
+
+// The first of two permutations of `rank` axes takes the last axis to the second place, the second
+// takes it back.
+std::pair<Ints, Ints> channel_moves(std::size_t rank) {
+  Ints first = count_up(rank), last = count_up(rank);
+  std::rotate(first.begin() + 1, first.end() - 1, first.end());
+  std::rotate(last.begin() + 1, last.begin() + 2, last.end());
+  return {first, last};
+}
+
+void channels_last(Parts& parts) {
+  const std::size_t moved = parts.op_type() == "Conv" ? 2 : 1;
+  std::vector<ValueId> inputs;
+  for (std::size_t i = 0; i < parts.inputs(); ++i) inputs.push_back(parts.input(i));
+  for (std::size_t i = 0; i < moved; ++i) {
+    if (!parts.needs(i)) return;
+    const std::size_t rank = parts.shape(i).size();
+    if (rank < 2)
+      return parts.fail(DiagKind::kShape, cat("input ", i, ": must have 2 axes or more"));
+    inputs[i] = parts.transpose(inputs[i], channel_moves(rank).first);
+  }
+  const std::size_t rank = parts.shape(0).size();
+  const ValueId y = parts.add(parts.op_type().c_str(), std::move(inputs), parts.take_all());
+  parts.transpose(y, channel_moves(rank).second);
+}
+
+constexpr std::string_view kGeneral[] = {"qonnx.custom_op.general", "onnx.brevitas",
+                                         "finn.custom_op.general"};
+constexpr std::string_view kChannelsLast = "qonnx.custom_op.channels_last";
+
+constexpr Rule kGeneralRules[] = {{"Quant", quant, 4, 1, 0},
+                                  {"IntQuant", quant, 4, 1, 0},
+                                  {"BipolarQuant", bipolar_quant, 2, 1, 0}};
+constexpr Rule kChannelsLastRules[] = {{"Conv", channels_last, 3, 1, 0},
+                                       {"MaxPool", channels_last, 1, 1, 0},
+                                       {"BatchNormalization", channels_last, 5, 1, 0}};
+
+}  // namespace
+
+bool is_qonnx(std::string_view domain) {
+  return domain == kChannelsLast || std::ranges::find(kGeneral, domain) != std::end(kGeneral);
+}
+
+const Rule* qonnx_rule(const Node& node) {
+  if (!is_qonnx(node.domain)) return nullptr;
+  const std::span<const Rule> rules =
+      node.domain == kChannelsLast ? kChannelsLastRules : kGeneralRules;
+  const auto found = std::ranges::find(rules, node.op_type, &Rule::op_type);
+  return found == rules.end() ? nullptr : &*found;
 }
 
 }  // namespace etch
