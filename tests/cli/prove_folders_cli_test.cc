@@ -320,7 +320,7 @@ TEST_F(ProveFolders, FaultsInSumsOfConvolutionsAreFoundByTheirParts) {
     other.back() = other.back() == '1' ? '2' : '1';
     EXPECT_GT(wrong(arrays, weights, line, other, "products"), 0) << array;
   }
-  // The halo behind the first rows is left as it was.
+  // The halo after the first rows is left as it was.
   EXPECT_GT(wrong(code, steps, "for (ptrdiff_t i2 = 0;", "for (ptrdiff_t i2 = 3;", "random"), 0);
   // Sums stop at a limit that only the greatest reach.
   const std::string add = "acc_p0_v0 = isa::dot4(acc_p0_v0, x_k0_p0, w_k0_v0);";
