@@ -6,6 +6,7 @@ suites take without a fault. Faults in lines that do not compile with a switch a
 
 import argparse
 import collections
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -127,13 +128,22 @@ def summary(results: list[tuple[Fault, str]]) -> str:
                               for name, all_ in areas.items()])
 
 
+def some_of(faults: list[Fault], options: argparse.Namespace) -> list[Fault]:
+    """All, or the sample that is asked for."""
+    if not options.sample or options.sample >= len(faults):
+        return faults
+    return sorted(random.Random(options.seed).sample(faults, options.sample))
+
+
 def main() -> int:
     """Within the overlay, whose files may be written to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="of the build")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
+    parser.add_argument("--list", action="store_true", help="print the faults, those that do not compile among them, and end")
     parser.add_argument("--filter", default="*", help="of the programs beside the unit tests")
     parser.add_argument("--programs", default=UNIT_TESTS, help="separated by commas; a later one gets what survives")
     parser.add_argument("--seconds", type=float, default=120, help="suites that take longer are left out")
@@ -141,22 +151,29 @@ def main() -> int:
     options = parser.parse_args()
     programs = options.programs.split(",")
     sources = sources_of(options.globs, options.root)
+    if options.list:
+        faults = write_switches(sources, {path: path.read_text() for path in sources}, options.root, collections.defaultdict(set))
+        for fault in some_of(faults, options):
+            print(f"{fault.file}:{fault.line}: {fault.what}")
+        return 0
     try:
         faults, lines = build(sources, options.root, options.processes, programs)
         print(f"{len(faults)} faults in {len(sources)} sources; {lines} lines do not compile with a switch", flush=True)
-        chosen = faults
-        if options.sample and options.sample < len(faults):
-            chosen = sorted(random.Random(options.seed).sample(faults, options.sample))
+        chosen = some_of(faults, options)
         verdicts: dict[Fault, str] = {}
         for program in programs:
             rest = [fault for fault in chosen if verdicts.get(fault) != "killed"]
             reached = reach(options.root, [program], "*" if program == UNIT_TESTS else options.filter, options.seconds)
-            for fault in rest:
+
+            def timed(fault: Fault) -> tuple[str, str, float]:
                 start = time.monotonic()
-                verdict, why = judge(options.root, fault, reached[fault.number])
-                verdicts[fault] = verdict
-                print(f"{verdict:9}{time.monotonic() - start:5.0f} s  {fault.file}:{fault.line}: {fault.what}"
-                      f"{'  [' + why + ']' if why else ''}", flush=True)
+                return *judge(options.root, fault, reached[fault.number]), time.monotonic() - start  # noqa: B023
+
+            with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+                for fault, (verdict, why, seconds) in zip(rest, pool.map(timed, rest), strict=True):
+                    verdicts[fault] = verdict
+                    print(f"{verdict:9}{seconds:5.0f} s  {fault.file}:{fault.line}: {fault.what}"
+                          f"{'  [' + why + ']' if why else ''}", flush=True)
     except RuntimeError as error:
         print(f"mutation-run: {error}", file=sys.stderr)
         return 2

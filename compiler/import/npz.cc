@@ -38,9 +38,22 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t coun
   return value;
 }
 
+// Where the record at the end of the archive begins: after the last of its marks whose comment ends
+// with the file, as a comment may contain the mark, or after the last of all.
+std::size_t end_of_directory(std::string_view bytes) {
+  const std::size_t last = bytes.rfind(kEndMagic);
+  for (std::size_t at = last; at != bytes.npos; at = bytes.rfind(kEndMagic, at - 1)) {
+    const std::size_t after = bytes.size() - at;
+    if (after > kEndBytes + kMostComment) break;
+    if (after >= kEndBytes && number_at(bytes, at + 20, 2) == after - kEndBytes) return at;
+    if (at == 0) break;
+  }
+  return last;
+}
+
 // What is wrong with the archive, empty if nothing is.
 std::string read_directory(std::string_view bytes, std::vector<Entry>& entries) {
-  const std::size_t end = bytes.rfind(kEndMagic);
+  const std::size_t end = end_of_directory(bytes);
   if (end == bytes.npos || bytes.size() - end < kEndBytes ||
       bytes.size() - end > kEndBytes + kMostComment) {
     return "is cut off: the directory at the end of the archive is missing";

@@ -51,6 +51,17 @@ TEST_F(NpzFile, WithoutArraysIsEmpty) {
   EXPECT_EQ(read(bytes)->size(), 0U);
 }
 
+TEST_F(NpzFile, ACommentMayContainTheMarkOfTheEnd) {
+  constexpr std::size_t kCommentLength = 20;  // in the record at the end, of 22 bytes
+  for (const std::string& comment :
+       {"by me"s, "PK\x05\x06"s, "PK\x05\x06"s + std::string(40, '\0')}) {
+    std::string bytes = two_;
+    bytes[bytes.size() - 22 + kCommentLength] = static_cast<char>(comment.size());
+    const auto arrays = read(bytes + comment);
+    EXPECT_TRUE(arrays && arrays->size() == 2) << comment;
+  }
+}
+
 TEST_F(NpzFile, CutOffAnywhereIsRefused) {
   for (std::size_t length = 0; length < two_.size(); ++length)
     EXPECT_NE(refusal(two_.substr(0, length)), "") << length;

@@ -113,16 +113,16 @@ std::int64_t SizeFormula::at(std::int64_t size) const {
   return square_ * size * size + slope_ * (size / divisor_) + rest_ * (size % divisor_) + constant_;
 }
 
-std::string SizeFormula::text() const {
-  if (is_table()) return cat(table_name(), "[size - ", table_.front().first, "]");
+std::string SizeFormula::text(std::string_view size) const {
+  if (is_table()) return cat(table_name(), "[", size, " - ", table_.front().first, "]");
   if (is_constant()) return cat(constant_);
   std::string sum;
-  add_term(sum, "size * size", square_);
+  add_term(sum, cat(size, " * ", size), square_);
   if (divisor_ == 1) {
-    add_term(sum, "size", slope_);
+    add_term(sum, std::string(size), slope_);
   } else {
-    add_term(sum, cat("size / ", divisor_), slope_);
-    add_term(sum, cat("size % ", divisor_), rest_);
+    add_term(sum, cat(size, " / ", divisor_), slope_);
+    add_term(sum, cat(size, " % ", divisor_), rest_);
   }
   return sum + summand(constant_);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,9 +25,10 @@ class SizeFormula {
   std::int64_t at(std::int64_t size) const;
   std::int64_t most() const { return most_; }
 
-  // In C++, of a variable `size` of type int: "size * 384", "size / 4 * 64 + 8", "96". Nothing in
-  // it leaves int. A table is "NAME[size - FIRST]", with the name of table_name().
-  std::string text() const;
+  // In C++, of a variable `size`, or of another name, of type int: "size * 384",
+  // "size / 4 * 64 + 8", "96". Nothing in it leaves int. A table is "NAME[size - FIRST]", with the
+  // name of table_name().
+  std::string text(std::string_view size = "size") const;
   // The same as a factor: in parentheses unless it is one word.
   std::string factor() const;
 

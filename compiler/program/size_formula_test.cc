@@ -39,6 +39,13 @@ TEST(SizeFormula, IsTheSimplestThatGivesTheNumbers) {
             "size / 6 * 24 + size % 6 * 2 + 1");
 }
 
+TEST(SizeFormula, IsOfTheVariableThatIsNamed) {
+  const SizeFormula square({{2, 4}, {3, 9}, {4, 16}, {5, 25}});
+  EXPECT_EQ(square.text("resize"), "resize * resize");
+  const SizeFormula table({{2, 5}, {3, 1}, {5, 11}, {6, 3}});
+  EXPECT_EQ(table.text("n"), table.table_name() + "[n - 2]");
+}
+
 TEST(SizeFormula, FollowsSizesThatAreApart) {
   EXPECT_EQ(text([](auto n) { return n / 4; }, 5, 100, 4), "size / 4");
   EXPECT_EQ(text([](auto n) { return n * 2; }, 9, 9), "18");

@@ -97,7 +97,7 @@ TEST_P(DividedCode, GivesTheSameBytesInAnyOrder) {
   const IsaTraits& isa = *find_target(GetParam());
   const std::string obstacle = why_not_here(isa);
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
-  const Divided all(sample(), isa.name);
+  const Divided all(thinned(sample(), isa), isa.name);
   EXPECT_GT(all.divided_steps, static_cast<std::ptrdiff_t>(all.cases.size()) / 2);
   all.expect_agreement(isa, {});
   std::printf("%s: %zu networks, %td divided steps\n", GetParam(), all.cases.size(),

@@ -44,14 +44,15 @@ constexpr std::string_view kBackwards =
     "  return &backwards;\n"
     "}\n";
 
-// What is written for one network: its function, its ports and its facts.
-std::string network_part(const Program& program, const std::string& name) {
+// What is written for one network: its function, its ports and its facts. Its shares are given to
+// hook() or, on boards, which have none, done one after the other.
+std::string network_part(const Program& program, const std::string& name, bool has_hook) {
   const auto ports = [](const std::vector<Port>& all, const std::string& table) {
     if (all.empty()) return cat("static const harness::Port* const ", table, " = nullptr;\n");
     return cat("static const harness::Port ", table, "[] = ", cli::port_table(all), ";\n");
   };
   std::string call = cli::threaded_call(program, name);
-  if (program.shares > 1) {
+  if (has_hook && program.shares > 1) {
     call += "hook()";
   } else {
     call.resize(call.size() - 2);  // ", "
@@ -95,15 +96,9 @@ class Batch {
                                           *toolchain, reporter_);
     if (!built) return failed("the generated code does not compile");
     const fs::path program = fs::absolute(built->program);
-    if (!is_firmware(*toolchain)) {
-      return execute(cli::command_to_run(*toolchain, program, {})) ? read_outputs() : std::nullopt;
-    }
-    // The memory of a board is for one network at a time.
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (!execute(cli::command_to_run(*toolchain, program, {"run", name_of(i)}))) {
-        return failed(cat("running ", name_of(i)));
-      }
-    }
+    const std::vector<std::string> arguments =
+        is_firmware(*toolchain) ? std::vector<std::string>{"run"} : std::vector<std::string>{};
+    if (!execute(cli::command_to_run(*toolchain, program, arguments))) return std::nullopt;
     return read_outputs();
   }
 
@@ -204,21 +199,21 @@ class Batch {
     return result.succeeded();
   }
 
-  // Runs the network that is called as the folder on the command line.
+  // Runs one after the other in the same memory, whose board has it for one of them. Names are
+  // printed first, as the one that fails ends the program.
   void write_firmware_main() {
-    std::string includes = "#include \"firmware_harness.h\"\n#include <string.h>\n";
+    std::string includes = "#include \"firmware_harness.h\"\n";
     std::string parts;
     std::string calls;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::string name = name_of(i);
       includes += cat("#include \"", name, ".h\"\n");
-      parts += network_part(*entries_[i].program, name);
-      calls += cat("  if (strcmp(arguments.folder, \"", name, "\") == 0) return harness::run(",
-                   name, "_network, \"", name, "\");\n");
+      parts += network_part(*entries_[i].program, name, false);
+      calls += cat("  semihosting::print(\"", name, " \");\n  harness::run(", name, "_network, \"",
+                   name, "\");\n");
     }
     write("firmware_harness.h", embedded_file("templates/files/firmware_harness.h"));
-    write("main.cpp", cat(includes, parts, "int main() {\n  const harness::Arguments arguments;\n",
-                          calls, "  return 1;\n}\n"));
+    write("main.cpp", cat(includes, parts, "int main() {\n", calls, "  return 0;\n}\n"));
     sources_.push_back("main.cpp");
   }
 
@@ -238,7 +233,7 @@ class Batch {
       const std::string name = name_of(i);
       includes += cat("#include \"", name, ".h\"\n");
       threads = threads || entries_[i].program->shares > 1;
-      parts += network_part(*entries_[i].program, name);
+      parts += network_part(*entries_[i].program, name, true);
       calls += cat("  failed += one(", name, "_network, \"", name, "\");\n");
     }
     write("harness.h", embedded_file("templates/files/harness.h"));

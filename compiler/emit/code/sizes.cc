@@ -45,12 +45,7 @@ SizeFormula elements_of(const SizeBound& bound, const std::vector<SizeFormula>& 
 std::string shape_text(const std::vector<SizeFormula>& shape, const std::string& parameter) {
   std::string out;
   for (const SizeFormula& each : shape) {
-    std::string text = each.is_table() ? "..." : each.text();
-    for (std::size_t at = 0; (at = text.find("size", at)) != std::string::npos;
-         at += parameter.size()) {
-      text.replace(at, 4, parameter);
-    }
-    out += cat(out.empty() ? "" : ", ", text);
+    out += cat(out.empty() ? "" : ", ", each.is_table() ? "..." : each.text(parameter));
   }
   return cat("[", out, "]");
 }

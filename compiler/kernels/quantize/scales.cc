@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -145,6 +146,33 @@ bool dequantize_in_vectors(Lowering& lowering, const Node& node, const Quantizat
   return true;
 }
 
+// Row after row, each with its scale and zero point.
+template <class RowsStep>
+void add_rows(Lowering& lowering, const Node& node, const QuantizationAxis& axis, DType type) {
+  constexpr bool kQuantizes = std::is_same_v<RowsStep, QuantizeRowsStep>;
+  auto step = std::make_unique<RowsStep>();
+  step->kind = kQuantizes ? "quantize" : "dequantize";
+  step->summary = cat(kQuantizes ? "quantize to " : "dequantize ", name_of(type), ": ",
+                      granularity_text(axis.granularity));
+  StepArguments arguments(lowering, node, *step);
+  const Input x = arguments.input(0, "x");
+  const Input scale = arguments.parameter(1, "scale");
+  const Input zero_point = arguments.parameter(2, "zero_point", type);
+  const View y = lowering.new_output(node, 0, order_like(x.view));
+  ScalePlan& plan = step->plan;
+  plan.type = kept_as(type);
+  plan.x = x.argument;
+  plan.scale = scale.argument;
+  plan.zero_point = zero_point.argument;
+  plan.y = arguments.output("y", y);
+  if (kQuantizes) {
+    plan.y_as = stored_as(y);
+    plan.range = range_of(type);
+  }
+  plan.parts = nests_of(y.shape, axis, scale, zero_point, steps_of(x.view), steps_of(y));
+  arguments.add(std::move(step));
+}
+
 }  // namespace
 
 void add_quantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis,
@@ -154,25 +182,8 @@ void add_quantization(Lowering& lowering, const Node& node, const QuantizationAx
     lowering.unsupported(node, cat("quantization to ", name_of(type), " cannot be compiled yet"));
     return;
   }
-  if (quantize_in_vectors(lowering, node, axis, type)) return;
-  auto step = std::make_unique<QuantizeRowsStep>();
-  step->kind = "quantize";
-  step->summary = cat("quantize to ", name_of(type), ": ", granularity_text(axis.granularity));
-  StepArguments arguments(lowering, node, *step);
-  const Input x = arguments.input(0, "x");
-  const Input scale = arguments.parameter(1, "scale");
-  const Input zero_point = arguments.parameter(2, "zero_point", type);
-  const View y = lowering.new_output(node, 0, order_like(x.view));
-  ScalePlan& plan = step->plan;
-  plan.type = kept_as(type);
-  plan.x = x.argument;
-  plan.scale = scale.argument;
-  plan.zero_point = zero_point.argument;
-  plan.y = arguments.output("y", y);
-  plan.y_as = stored_as(y);
-  plan.range = range_of(type);
-  plan.parts = nests_of(y.shape, axis, scale, zero_point, steps_of(x.view), steps_of(y));
-  arguments.add(std::move(step));
+  if (!quantize_in_vectors(lowering, node, axis, type))
+    add_rows<QuantizeRowsStep>(lowering, node, axis, type);
 }
 
 void add_dequantization(Lowering& lowering, const Node& node, const QuantizationAxis& axis) {
@@ -182,23 +193,8 @@ void add_dequantization(Lowering& lowering, const Node& node, const Quantization
     lowering.unsupported(node, cat("dequantization of ", name_of(type), " cannot be compiled yet"));
     return;
   }
-  if (dequantize_in_vectors(lowering, node, axis, type)) return;
-  auto step = std::make_unique<DequantizeRowsStep>();
-  step->kind = "dequantize";
-  step->summary = cat("dequantize ", name_of(type), ": ", granularity_text(axis.granularity));
-  StepArguments arguments(lowering, node, *step);
-  const Input x = arguments.input(0, "x");
-  const Input scale = arguments.parameter(1, "scale");
-  const Input zero_point = arguments.parameter(2, "zero_point", type);
-  const View y = lowering.new_output(node, 0, order_like(x.view));
-  ScalePlan& plan = step->plan;
-  plan.type = kept_as(type);
-  plan.x = x.argument;
-  plan.scale = scale.argument;
-  plan.zero_point = zero_point.argument;
-  plan.y = arguments.output("y", y);
-  plan.parts = nests_of(y.shape, axis, scale, zero_point, steps_of(x.view), steps_of(y));
-  arguments.add(std::move(step));
+  if (!dequantize_in_vectors(lowering, node, axis, type))
+    add_rows<DequantizeRowsStep>(lowering, node, axis, type);
 }
 
 void add_dynamic_quantization(Lowering& lowering, const Node& node, const View& scale,
