@@ -28,7 +28,7 @@ target_link_libraries(etch_test_options INTERFACE
 set(ETCH_HOT_TESTS
   compiler/program/requantize/form_test.cc compiler/program/requantize/sum_line_test.cc
   runtime/etch_float_test.cc runtime/etch_function_lanes_test.cc runtime/etch_functions_test.cc
-  runtime/etch_byte_softmax_test.cc
+  runtime/etch_byte_softmax_test.cc runtime/etch_soft_float_test.cc
   templates/isa/vocab_test.cc templates/native_test.cc)
 foreach(source IN LISTS ETCH_HOT_TESTS)
   if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${source})

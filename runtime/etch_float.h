@@ -87,7 +87,7 @@ static inline float opaque(float value) {
 #elif defined(__GNUC__) && defined(__riscv_flen)
   __asm__("" : "+f"(value));
   return value;
-#elif defined(__GNUC__) && (defined(__arm__) || defined(__riscv))
+#elif defined(__GNUC__) && (defined(__arm__) || defined(__riscv) || defined(__wasm__))
   __asm__("" : "+r"(value));
   return value;
 #elif defined(__GNUC__)
@@ -133,6 +133,51 @@ static inline float fma_software(float a, float b, float c) {
   return static_cast<float>(odd_sum);
 }
 
+// value / 2^shift, towards zero; the lowest bit also stands for what is lost. value < 2^62.
+static inline uint64_t shift_right_jam(uint64_t value, uint32_t shift) {
+  if (shift >= 62u) return 1u;
+  const uint64_t kept = value >> shift;
+  return kept | ((kept << shift) != value ? 1u : 0u);
+}
+
+// fma_exact() in integers, for cores without an FPU, where each step in double is a call. Product
+// and addend are numbers of 62 bits, the smaller one shifted; special and subnormal operands and
+// results go the other way.
+static inline float fma_integers(float a, float b, float c) {
+  const uint32_t a_bits = float_bits(a), b_bits = float_bits(b), c_bits = float_bits(c);
+  const uint32_t a_exponent = (a_bits >> 23) & 0xffu, b_exponent = (b_bits >> 23) & 0xffu;
+  const uint32_t c_exponent = (c_bits >> 23) & 0xffu;
+  if (a_exponent - 1u >= 254u || b_exponent - 1u >= 254u || c_exponent - 1u >= 254u)
+    return fma_software(a, b, c);
+  const uint64_t significands =
+      uint64_t{(a_bits & 0x7fffffu) | 0x800000u} * ((b_bits & 0x7fffffu) | 0x800000u);
+  uint64_t product = significands << 14;                               // times 2^(exponent - 314)
+  uint64_t addend = uint64_t{(c_bits & 0x7fffffu) | 0x800000u} << 37;  // times 2^(exponent - 187)
+  const auto product_exponent = static_cast<int32_t>(a_exponent + b_exponent) - 314;
+  const int32_t addend_exponent = static_cast<int32_t>(c_exponent) - 187;
+  const int32_t distance = product_exponent - addend_exponent;
+  if (distance >= 0) {
+    addend = shift_right_jam(addend, static_cast<uint32_t>(distance));
+  } else {
+    product = shift_right_jam(product, static_cast<uint32_t>(-distance));
+  }
+  uint32_t sign = (a_bits ^ b_bits) & 0x80000000u;
+  uint64_t sum = product + addend;
+  if (sign != (c_bits & 0x80000000u)) {
+    if (product == addend) return 0.0f;
+    sum = product > addend ? product - addend : addend - product;
+    if (product < addend) sign ^= 0x80000000u;
+  }
+  int32_t exponent = (distance >= 0 ? product_exponent : addend_exponent) + 190;
+  for (; (sum >> 63) == 0u; sum <<= 1) --exponent;
+  if (exponent < 1 || exponent > 254) return fma_software(a, b, c);
+  const auto high = static_cast<uint32_t>(sum >> 32);
+  const uint32_t rest = (high & 0xffu) | (static_cast<uint32_t>(sum) != 0u ? 1u : 0u);
+  const uint32_t significand = high >> 8;
+  const uint32_t up = (rest + 0x7fu + (significand & 1u)) >> 8;
+  return bits_float(sign + (static_cast<uint32_t>(exponent - 1) << 23) + significand + up);
+}
+
 // a * b + c with one rounding to nearest even, subnormal results included; IEEE rules for
 // infinities and NaN. One instruction where the target has it. gcc's builtin becomes that
 // instruction; clang's becomes a call of libm's fmaf on targets without an operating system, hence
@@ -150,6 +195,13 @@ static inline float fma_exact(float a, float b, float c) {
   return c;
 #elif defined(__GNUC__) && !defined(__clang__) && defined(__FP_FAST_FMAF)
   return __builtin_fmaf(a, b, c);
+#elif defined(__clang__) && defined(__riscv_flen)
+  float result;
+  __asm__("fmadd.s %0, %1, %2, %3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
+  return result;
+#elif defined(__GNUC__) && \
+    ((defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)))
+  return fma_integers(a, b, c);
 #else
   return fma_software(a, b, c);
 #endif

@@ -56,6 +56,18 @@ ETCH_INLINE Floats<lanes> from_bits(const Ints<lanes>& x) {
   return out;
 }
 
+// `lanes` neighbouring integers.
+template <int lanes>
+ETCH_INLINE Ints<lanes> load_ints(const int32_t* p) {
+  if constexpr (lanes == 1) {
+    return {*p};
+  } else {
+    Ints<lanes> out;
+    ETCH_MEMCPY(&out, p, sizeof out);
+    return out;
+  }
+}
+
 // Exact for |x| < 2^24.
 template <int lanes>
 ETCH_INLINE Floats<lanes> to_floats(const Ints<lanes>& x) {
@@ -278,6 +290,10 @@ ETCH_INLINE Floats<lanes> positive_roots(const Floats<lanes>& x) {
   Floats<lanes> out;
   __asm__("fsqrt %0.4s, %1.4s" : "=w"(out.v) : "w"(x.v));
   return out;
+#elif defined(__wasm_simd128__)
+  if constexpr (lanes == 4) return {wasm_f32x4_sqrt(x.v)};
+#else
+  static_cast<void>(x);
 #endif
 }
 
@@ -379,11 +395,14 @@ struct PartialSums {
   Floats<lanes> v[static_cast<size_t>(16 / lanes)];
 };
 
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if defined(ETCH_FOUR_FLOATS)
 // a[0] + a[1], a[2] + a[3], and the same of b.
 ETCH_INLINE Floats<4> sums_of_pairs(const Floats<4>& a, const Floats<4>& b) {
 #if defined(__SSE2__)
   return {_mm_add_ps(_mm_shuffle_ps(a.v, b.v, 0x88), _mm_shuffle_ps(a.v, b.v, 0xdd))};
+#elif defined(__wasm_simd128__)
+  return {__builtin_shufflevector(a.v, b.v, 0, 2, 4, 6) +
+          __builtin_shufflevector(a.v, b.v, 1, 3, 5, 7)};
 #else
   Floats<4> out;
   __asm__("faddp %0.4s, %1.4s, %2.4s" : "=w"(out.v) : "w"(a.v), "w"(b.v));
@@ -395,7 +414,7 @@ ETCH_INLINE Floats<4> sums_of_pairs(const Floats<4>& a, const Floats<4>& b) {
 // sum_of_lanes() of neighbours.
 template <int lanes>
 ETCH_INLINE float sum_of_lanes(const PartialSums<lanes>& sums) {
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if defined(ETCH_FOUR_FLOATS)
   Floats<4> quarter[4];
   ETCH_MEMCPY(quarter, &sums, sizeof sums);
   const Floats<4> pairs = sums_of_pairs(sum(quarter[2], quarter[0]), sum(quarter[3], quarter[1]));

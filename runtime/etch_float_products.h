@@ -64,13 +64,20 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
   const ptrdiff_t y_pixel = next_output(s);
   Tile<lanes, count, pixels> tile;
   clear(tile);
+  const ptrdiff_t x_channel = s.x_channel, width = row.width;
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
-    const float* const x = row.x + at;
-    const float* const w = row.w + static_cast<ptrdiff_t>(tap) * s.in * row.width;
-    for (int32_t c = 0; c < s.in; ++c)
-      add_scaled(tile, x + c * s.x_channel, x_pixel, w + c * row.width);
+    const float* x = row.x + at;
+    const float* w = row.w + static_cast<ptrdiff_t>(tap) * s.in * width;
+    const float* const last = w + s.in * width;
+    for (; w != last; x += x_channel, w += width) add_scaled(tile, x, x_pixel, w);
   });
   finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, y_pixel, s.y_channel);
+}
+
+// The next smaller tile. Without vectors, few sizes keep the code small.
+static constexpr int next_pixels(int pixels) {
+  if (kFloatLanes == 1) return 1;
+  return pixels > 4 ? 4 : pixels / 2;
 }
 
 // Positions [out, last) on the axis of tiles, all of whose taps are inside: as many as possible in
@@ -82,8 +89,7 @@ ETCH_INLINE int32_t inner_tiles(const FloatConvShape& s, Window& window, int32_t
     window.axis[s.along].x = out * s.axis[s.along].stride - s.axis[s.along].pad;
     tiles(out, Width<pixels>{});
   }
-  if constexpr (pixels > 1)
-    return inner_tiles<(pixels > 4 ? 4 : pixels / 2)>(s, window, out, last, tiles);
+  if constexpr (pixels > 1) return inner_tiles<next_pixels(pixels)>(s, window, out, last, tiles);
   return out;
 }
 
@@ -108,8 +114,7 @@ ETCH_INLINE int32_t transposed_tile(const FloatConvShape& s, Window& window, int
     tiles(out, Width<pixels>{});
     return pixels * s.axis[s.along].stride;
   }
-  if constexpr (pixels > 1)
-    return transposed_tile<(pixels > 4 ? 4 : pixels / 2)>(s, window, out, tiles);
+  if constexpr (pixels > 1) return transposed_tile<next_pixels(pixels)>(s, window, out, tiles);
   return 0;
 }
 
@@ -207,12 +212,21 @@ ETCH_INLINE bool takes_tail(const FloatConvShape& s, const FloatEnd& end, int32_
 template <int lanes>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
                                  Interior interior, int32_t columns, const Window& window) {
-  if constexpr (lanes == kFloatLanes) {
-    for (; columns >= 4 * lanes; columns -= 4 * lanes) {
-      float_row<lanes, 4>(s, end, row, interior, window);
-      advance(row, 4 * lanes, end, s.y_channel);
+  if constexpr (lanes == 1 && kSomeColumns > 1 && kFloatLanes == 1) {
+    if (s.axis[s.along].out == 1) {
+      for (; columns >= 8; columns -= 8) {
+        float_row<lanes, 8>(s, end, row, interior, window);
+        advance(row, 8, end, s.y_channel);
+      }
     }
-    if (columns >= 2 * lanes) {
+  }
+  if constexpr (lanes == kFloatLanes) {
+    constexpr int kMost = kFloatLanes > 1 ? 4 : kSomeColumns;
+    for (; columns >= kMost * lanes; columns -= kMost * lanes) {
+      float_row<lanes, kMost>(s, end, row, interior, window);
+      advance(row, kMost * lanes, end, s.y_channel);
+    }
+    if (kFloatLanes > 1 && columns >= 2 * lanes) {
       float_row<lanes, 2>(s, end, row, interior, window);
       advance(row, 2 * lanes, end, s.y_channel);
       columns -= 2 * lanes;
@@ -447,7 +461,7 @@ static inline void depthwise_tile(const FloatConvShape& s, const FloatEnd& end, 
 }
 
 // `channels` channels of all positions on the axis of tiles.
-template <int lanes, int count = 4>
+template <int lanes, int count = (kFloatLanes > 1 ? 4 : kSomeColumns)>
 static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
                                       Interior interior, int32_t channels, Window window) {
   for (; channels >= count * lanes; channels -= count * lanes) {

@@ -49,10 +49,13 @@ class FmaComparison {
  public:
   void check(float a, float b, float c) {
     const float expected = std::fma(a, b, c);
-    if (same(fma_software(a, b, c), expected) && same(fma_exact(a, b, c), expected)) return;
+    if (same(fma_software(a, b, c), expected) && same(fma_integers(a, b, c), expected) &&
+        same(fma_exact(a, b, c), expected))
+      return;
     ++failures_;
     ADD_FAILURE() << std::hexfloat << "fma(" << a << ", " << b << ", " << c << "): observed "
-                  << fma_software(a, b, c) << " (software), " << fma_exact(a, b, c)
+                  << fma_software(a, b, c) << " (software), " << fma_integers(a, b, c)
+                  << " (integers), " << fma_exact(a, b, c)
                   << " (chosen path), expected " << expected;
   }
   bool too_many_failures() const { return failures_ > 10; }

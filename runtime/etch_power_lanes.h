@@ -14,7 +14,7 @@
 namespace etch {
 namespace rt {
 
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if defined(ETCH_FOUR_FLOATS)
 
 // ---- doubles ----
 
@@ -69,7 +69,7 @@ ETCH_INLINE Vector opaque_vector(Vector x) {
   __asm__("" : "+v"(x));  // any of 32 registers
 #elif defined(__SSE2__)
   __asm__("" : "+x"(x));
-#else
+#elif defined(__aarch64__)
   __asm__("" : "+w"(x));
 #endif
   return x;
@@ -260,7 +260,7 @@ ETCH_INLINE Floats<lanes> powers(const Floats<lanes>& a, const Floats<lanes>& b)
   if constexpr (lanes == 1) {
     return {pow_f32(a.v, b.v)};
   } else {
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if defined(ETCH_FOUR_FLOATS)
     const Floats<lanes> zero = all_lanes<lanes>(0.0f), one = all_lanes<lanes>(1.0f);
     const Floats<lanes> infinity = all_lanes<lanes>(bits_float(0x7f800000u));
     const Floats<lanes> no_number = all_lanes<lanes>(bits_float(0x7fc00000u));

@@ -344,9 +344,9 @@ ETCH_INLINE void pool_window(const PoolShape& s, const Window& window, const flo
   const ptrdiff_t n = s.channels;
   ptrdiff_t c = 0;
   if (s.x_channel == 1 && s.y_channel == 1) {
+    for (; n - c >= kMost * kFloatLanes; c += kMost * kFloatLanes)
+      pool_vectors<Operation, kFloatLanes, kMost>(s, window, x + c, y + c, finish);
     if constexpr (kFloatLanes > 1) {
-      for (; n - c >= kMost * kFloatLanes; c += kMost * kFloatLanes)
-        pool_vectors<Operation, kFloatLanes, kMost>(s, window, x + c, y + c, finish);
       if (n - c >= 2 * kFloatLanes) {
         pool_vectors<Operation, kFloatLanes, 2>(s, window, x + c, y + c, finish);
         c += 2 * kFloatLanes;

@@ -264,8 +264,7 @@ static inline void scale_sums(const int32_t* sums, int32_t rows, int32_t n, cons
   for (int32_t row = 0; row < rows; ++row, sums += n, y += n) {
     for_elements(n, [=](ptrdiff_t i, auto width) {
       constexpr int kLanes = decltype(width)::value;
-      Ints<kLanes> whole;
-      ETCH_MEMCPY(&whole, sums + i, sizeof whole);
+      const Ints<kLanes> whole = load_ints<kLanes>(sums + i);
       const Floats<kLanes> factor = product(all_lanes<kLanes>(*x_scale),
                                             load_or_repeat<kLanes>(w_scale + i * w_step, w_step));
       store(y + i, product(to_floats(whole), factor));

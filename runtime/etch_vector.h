@@ -12,15 +12,23 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_soft_float.h"
 
 namespace etch {
 namespace rt {
+
+// Four floats are a register. WebAssembly's relaxed instructions could fuse steps, and nothing in
+// vectors keeps compilers from using them.
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__) || \
+                          (defined(__wasm_simd128__) && !defined(__wasm_relaxed_simd__)))
+#define ETCH_FOUR_FLOATS 1
+#endif
 
 #if defined(__GNUC__) && defined(__AVX512F__)
 constexpr int kFloatLanes = 16;
 #elif defined(__GNUC__) && defined(__AVX__)
 constexpr int kFloatLanes = 8;
-#elif defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#elif defined(ETCH_FOUR_FLOATS)
 constexpr int kFloatLanes = 4;
 #else
 constexpr int kFloatLanes = 1;
@@ -51,14 +59,22 @@ struct Floats<1> {
 
 template <int lanes>
 ETCH_INLINE Floats<lanes> load(const float* p) {
-  Floats<lanes> out;
-  ETCH_MEMCPY(&out, p, sizeof out);
-  return out;
+  if constexpr (lanes == 1) {
+    return {*p};  // copies go through the registers of integers, or byte by byte
+  } else {
+    Floats<lanes> out;
+    ETCH_MEMCPY(&out, p, sizeof out);
+    return out;
+  }
 }
 
 template <int lanes>
 ETCH_INLINE void store(float* p, const Floats<lanes>& x) {
-  ETCH_MEMCPY(p, &x, sizeof x);
+  if constexpr (lanes == 1) {
+    *p = x.v;
+  } else {
+    ETCH_MEMCPY(p, &x, sizeof x);
+  }
 }
 
 // Every lane is `value`.
@@ -79,14 +95,22 @@ ETCH_INLINE Floats<lanes> same_lanes(const Floats<lanes>&, float value) {
 
 template <int lanes>
 ETCH_INLINE Floats<lanes> sum(const Floats<lanes>& a, const Floats<lanes>& b) {
+#if defined(ETCH_SOFT_FLOAT)
+  return {soft_sum(a.v, b.v)};
+#else
   return {a.v + b.v};
+#endif
 }
 
 // a * b, rounded, and of unknown origin to the compiler (see opaque()).
 template <int lanes>
 ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b) {
   if constexpr (lanes == 1) {
+#if defined(ETCH_SOFT_FLOAT)
+    return {soft_product(a.v, b.v)};
+#else
     return {opaque(a.v * b.v)};
+#endif
   } else {
     Floats<lanes> out{a.v * b.v};
 #if defined(__AVX512F__)

@@ -48,8 +48,8 @@ ETCH_INLINE void add_words(Words<16>& sum, const T* x, int32_t flip, const int16
 #if defined(ETCH_WORD_PAIRS)
 // Of two channels, each pair of which is one word of memory.
 template <class T>
-ETCH_INLINE void add_words(Words<1>& a, Words<1>& b, const T* x, int32_t flip, const int16_t* w) {
-  const int32_t words = pair_of<Pair::kNeighbours>(x, 1, flip);
+ETCH_INLINE void add_words(Words<1>& a, Words<1>& b, const T* x, const int16_t* w) {
+  const int32_t words = pair_of<Pair::kNeighbours>(x, 1);
   int32_t by;
   ETCH_MEMCPY(&by, w, sizeof by);
   a.v = static_cast<uint32_t>(__smlabb(words, by, static_cast<int32_t>(a.v)));
@@ -64,6 +64,26 @@ ETCH_INLINE void add_words(Words<4>& sum, const T* x, int32_t flip, const int16_
   const uint16x4_t moved = veor_u16(vld1_u16(words), vdup_n_u16(static_cast<uint16_t>(flip)));
   sum.v = vmlal_s16(sum.v, vreinterpret_s16_u16(moved), vld1_s16(w));
 }
+#elif defined(__GNUC__) && defined(__wasm_simd128__)
+template <class T>
+ETCH_INLINE void add_words(Words<4>& sum, const T* x, int32_t flip, const int16_t* w) {
+  const v128_t words =
+      wasm_v128_xor(wasm_v128_load64_zero(x), wasm_i16x8_splat(static_cast<int16_t>(flip)));
+  const v128_t products = wasm_i32x4_extmul_low_i16x8(words, wasm_v128_load64_zero(w));
+  sum.v = wasm_i32x4_add(sum.v, products);
+}
+#elif defined(ETCH_WORD_VECTORS)
+template <int lanes, class T>
+ETCH_INLINE void add_words(Words<lanes>& sum, const T* x, int32_t flip, const int16_t* w) {
+  typedef int16_t Halves __attribute__((vector_size(2 * lanes)));
+  typedef int32_t Wide __attribute__((vector_size(4 * lanes)));
+  Halves words, by;
+  ETCH_MEMCPY(&words, x, sizeof words);
+  ETCH_MEMCPY(&by, w, sizeof by);
+  words ^= static_cast<int16_t>(flip);
+  const Wide products = __builtin_convertvector(words, Wide) * __builtin_convertvector(by, Wide);
+  sum.v += reinterpret_cast<typename Words<lanes>::Vector>(products);
+}
 #endif
 
 template <int lanes, int count, class T>
@@ -71,7 +91,7 @@ ETCH_INLINE void add_words(WordColumns<lanes, count>& sums, const T* x, int32_t 
                            const int16_t* w) {
 #if defined(ETCH_WORD_PAIRS)
   if constexpr (lanes == 1 && count > 1) {
-    add_words(sums.first, sums.rest.first, x, flip, w);
+    add_words(sums.first, sums.rest.first, x, w);
     if constexpr (count > 2) add_words(sums.rest.rest, x + 2, flip, w + 2);
     return;
   }
@@ -107,10 +127,12 @@ ETCH_INLINE void finish_neighbours(const int32_t* sums, const WordEnd& end, cons
 template <int lanes, int count, int pixels, class T>
 static inline void depthwise_word_tile(const FloatConvShape& s, const WordEnd& end,
                                        const WordRow<T>& row, const int16_t* w,
-                                       const Window& window, int32_t out) {
+                                       const Window& window, int32_t out,
+                                       WordStarts<lanes * count>& starts) {
   const ConvAxis& axis = s.axis[s.along];
+  know_starts<lanes, count>(s, end, row, window, starts);
   WordTile<lanes, count, pixels> tile;
-  begin(tile, s, end, window, row.bias, row.taken_off, row.columns);
+  begin(tile, starts.sums);
   for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
     add_words(tile, row.x + at, axis.stride * axis.x_step, end.flip, w + tap * row.columns);
   });
@@ -126,8 +148,11 @@ static inline void depthwise_word_channels(const FloatConvShape& s, const WordEn
                                            int32_t channels, Window window) {
   constexpr int32_t kColumns = lanes * count;
   for (; channels >= kColumns; channels -= kColumns) {
+    WordStarts<kColumns> starts;
+    starts.taps.count = -1;
     for_each_tile<(lanes > 1 ? 4 : 1)>(s, interior, window, [&](int32_t out, auto width) {
-      depthwise_word_tile<lanes, count, decltype(width)::value>(s, end, row, w, window, out);
+      depthwise_word_tile<lanes, count, decltype(width)::value>(s, end, row, w, window, out,
+                                                                starts);
     });
     w += kColumns;
     row.x += kColumns;

@@ -17,8 +17,11 @@ namespace rt {
 constexpr int kWordLanes = 16;
 #elif defined(__GNUC__) && defined(__AVX2__)
 constexpr int kWordLanes = 8;
-#elif defined(__GNUC__) && (defined(__SSE4_1__) || defined(__ARM_NEON))
+#elif defined(__GNUC__) && (defined(__SSE4_1__) || defined(__ARM_NEON) || defined(__wasm_simd128__))
 constexpr int kWordLanes = 4;
+#elif defined(__clang__) && defined(__riscv_v) && __riscv_v_min_vlen >= 128
+constexpr int kWordLanes = 8;
+#define ETCH_WORD_VECTORS 1  // the compiler's own vectors
 #else
 constexpr int kWordLanes = 1;
 #endif
@@ -29,7 +32,14 @@ constexpr int kWordLanes = 1;
 #endif
 
 template <int lanes>
-struct Words;
+struct Words
+#if defined(ETCH_WORD_VECTORS)
+{
+  typedef uint32_t Vector __attribute__((vector_size(4 * lanes)));
+  Vector v;
+}
+#endif
+;
 template <>
 struct Words<1> {
   uint32_t v;
@@ -43,6 +53,11 @@ struct Words<4> {
 template <>
 struct Words<4> {
   int32x4_t v;
+};
+#elif defined(__GNUC__) && defined(__wasm_simd128__)
+template <>
+struct Words<4> {
+  v128_t v;
 };
 #endif
 #if defined(__GNUC__) && defined(__AVX2__)
@@ -92,6 +107,35 @@ ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
 ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
   sum.v = vsubq_s32(sum.v, vld1q_s32(p));
 }
+#elif defined(__GNUC__) && defined(__wasm_simd128__)
+ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
+  sum.v = wasm_i32x4_add(sum.v, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(w), wasm_i32x4_splat(x)));
+}
+ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
+  sum.v = wasm_i32x4_sub(sum.v, wasm_v128_load(p));
+}
+#elif defined(ETCH_WORD_VECTORS)
+template <int lanes>
+ETCH_INLINE void add_pair(Words<lanes>& sum, int32_t x, const uint8_t* w) {
+  typedef int8_t Bytes __attribute__((vector_size(2 * lanes)));
+  typedef int16_t Halves __attribute__((vector_size(4 * lanes)));
+  typedef int32_t Pairs __attribute__((vector_size(4 * lanes)));
+  typedef typename Words<lanes>::Vector Vector;
+  Bytes bytes;
+  ETCH_MEMCPY(&bytes, w, sizeof bytes);
+  const Halves halves = __builtin_convertvector(bytes, Halves);
+  Pairs pairs;
+  ETCH_MEMCPY(&pairs, &halves, sizeof pairs);
+  const auto low = static_cast<uint32_t>(static_cast<int16_t>(x & 0xffff));
+  sum.v += reinterpret_cast<Vector>((pairs << 16) >> 16) * low;
+  sum.v += reinterpret_cast<Vector>(pairs >> 16) * static_cast<uint32_t>(x >> 16);
+}
+template <int lanes>
+ETCH_INLINE void subtract(Words<lanes>& sum, const int32_t* p) {
+  typename Words<lanes>::Vector v;
+  ETCH_MEMCPY(&v, p, sizeof v);
+  sum.v -= v;
+}
 #endif
 #if defined(__GNUC__) && defined(__AVX2__)
 ETCH_INLINE void add_pair(Words<8>& sum, int32_t x, const uint8_t* w) {
@@ -115,9 +159,13 @@ ETCH_INLINE void subtract(Words<16>& sum, const int32_t* p) {
 
 template <int lanes>
 ETCH_INLINE Words<lanes> load_words(const int32_t* p) {
-  Words<lanes> out;
-  ETCH_MEMCPY(&out, p, sizeof out);
-  return out;
+  if constexpr (lanes == 1) {
+    return {static_cast<uint32_t>(*p)};  // copies would be byte by byte on strictly aligned cores
+  } else {
+    Words<lanes> out;
+    ETCH_MEMCPY(&out, p, sizeof out);
+    return out;
+  }
 }
 
 // `count` neighbouring vectors, and so many for each of `pixels`. Nested, to stay in registers.
@@ -193,9 +241,10 @@ constexpr Pair kSideBySide = Pair::kNeighbours;
 constexpr Pair kSideBySide = Pair::kApart;
 #endif
 
-// A pair as int16 in the low and high half.
+// A pair as int16 in the low and high half: uint16 less 32768.
 template <Pair pair, class T>
-ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel, int32_t flip) {
+ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel) {
+  constexpr int32_t flip = T{0} < static_cast<T>(-1) ? 0x8000 : 0;
   if constexpr (pair == Pair::kNeighbours) {
     uint32_t words;
     ETCH_MEMCPY(&words, x, sizeof words);
@@ -209,9 +258,9 @@ ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel, int32_t flip) {
 
 template <Pair pair, int lanes, int count, int pixels, class T>
 ETCH_INLINE void add_pairs(WordTile<lanes, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
-                           ptrdiff_t x_channel, int32_t flip, const uint8_t* w) {
-  add_pair(tile.first, pair_of<pair>(x, x_channel, flip), w);
-  if constexpr (pixels > 1) add_pairs<pair>(tile.rest, x + x_pixel, x_pixel, x_channel, flip, w);
+                           ptrdiff_t x_channel, const uint8_t* w) {
+  add_pair(tile.first, pair_of<pair>(x, x_channel), w);
+  if constexpr (pixels > 1) add_pairs<pair>(tile.rest, x + x_pixel, x_pixel, x_channel, w);
 }
 
 }  // namespace rt

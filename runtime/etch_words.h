@@ -215,51 +215,84 @@ static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_
   return sum;
 }
 
-// All pixels start from `bias` less what is taken off at each position of the window.
-template <int lanes, int count, int pixels>
-ETCH_INLINE void begin(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
-                       const WordEnd& end, const Window& window, const int32_t* bias,
-                       const int32_t* taken_off, ptrdiff_t columns) {
+// What sums of `columns` columns start from: `bias` less what is taken off at each position of the
+// window. Kept for the tiles after it, most of which see the same taps.
+template <int columns>
+struct WordStarts {
+  TapRange taps;  // on the axis of tiles; a count of -1: not known yet
+  int32_t sums[static_cast<size_t>(columns)];
+};
+
+template <int lanes, int count>
+ETCH_INLINE void store_starts(const FloatConvShape& s, const WordEnd& end, const Window& window,
+                              const int32_t* bias, const int32_t* taken_off, ptrdiff_t columns,
+                              int32_t* sums) {
   WordColumns<lanes, count> first;
   start(first, bias);
   if (end.corrected != 0) {
     for_each_tap(s.axis, window,
                  [&](ptrdiff_t, int32_t tap) { subtract(first, taken_off + tap * columns); });
   }
+  ETCH_MEMCPY(sums, &first, sizeof first);
+}
+
+// `starts` for this window, whose other axes are those of the call before.
+template <int lanes, int count, class T>
+ETCH_INLINE void know_starts(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                             const Window& window, WordStarts<lanes * count>& starts) {
+  const TapRange& taps = window.axis[s.along];
+  const TapRange& known = starts.taps;
+  if (taps.count == known.count && taps.first == known.first && taps.step == known.step) return;
+  starts.taps = taps;
+  store_starts<lanes, count>(s, end, window, row.bias, row.taken_off, row.columns, starts.sums);
+}
+
+// All pixels start from the same sums.
+template <int lanes, int count, int pixels>
+ETCH_INLINE void begin(WordTile<lanes, count, pixels>& tile, const int32_t* sums) {
+  WordColumns<lanes, count> first;
+  start(first, sums);
   repeat(tile, first);
 }
 
 // Adds what the channels of `part` have at each position of the window.
 template <Pair pair, int lanes, int count, int pixels, class T>
 ETCH_INLINE void add_window(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
-                            int32_t flip, const WordRow<T>& row, const Window& window,
-                            const WordPart& part) {
+                            const WordRow<T>& row, const Window& window, const WordPart& part) {
   const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
   const int32_t pairs = (s.in + 1) / 2;
-  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
+  int32_t channels = part.end - part.first;
+  Window runs = window;
+  TapRange& taps = runs.axis[2];
+  // Where the channels of neighbouring taps follow each other, they are one run.
+  if (s.x_channel == 1 && channels == s.in && s.in % 2 == 0 && taps.step == 1 &&
+      taps.x_step * s.axis[2].x_step == s.in) {
+    channels *= taps.count;
+    taps.count = taps.count < 1 ? taps.count : 1;
+  }
+  for_each_tap(s.axis, runs, [&](ptrdiff_t at, int32_t tap) {
     const T* x = row.x + at + part.first * s.x_channel;
     const ptrdiff_t first = static_cast<ptrdiff_t>(tap) * pairs + part.first / 2;
     const uint8_t* w = row.w + first * row.width * 2;
     const ptrdiff_t x_pair = pair == Pair::kNeighbours ? 2 : 2 * s.x_channel;
-    const T* const end = x + (part.end - part.first) / 2 * x_pair;
+    const T* const end = x + channels / 2 * x_pair;
     for (const ptrdiff_t w_pair = 2 * row.width; x != end; x += x_pair, w += w_pair)
-      add_pairs<pair>(tile, x, x_pixel, s.x_channel, flip, w);
-    if ((part.end - part.first) % 2 != 0)
-      add_pairs<Pair::kOne>(tile, x, x_pixel, s.x_channel, flip, w);
+      add_pairs<pair>(tile, x, x_pixel, s.x_channel, w);
+    if (channels % 2 != 0) add_pairs<Pair::kOne>(tile, x, x_pixel, s.x_channel, w);
   });
 }
 
-// sums[pixel * lanes * count + column] of a part, starting from `bias`.
+// sums[pixel * lanes * count + column] of a part, each pixel starting from `starts`.
 template <bool has_beyond, int lanes, int count, int pixels, class T>
 static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
-                             const Window& window, const WordPart& part, const int32_t* bias,
+                             const Window& window, const WordPart& part, const int32_t* starts,
                              int32_t* sums) {
   WordTile<lanes, count, pixels> tile;
-  begin(tile, s, end, window, bias, part.taken_off, row.columns);
+  begin(tile, starts);
   if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
-    add_window<kSideBySide>(tile, s, end.flip, row, window, part);
+    add_window<kSideBySide>(tile, s, row, window, part);
   } else {
-    add_window<Pair::kApart>(tile, s, end.flip, row, window, part);
+    add_window<Pair::kApart>(tile, s, row, window, part);
   }
   ETCH_MEMCPY(sums, &tile, sizeof tile);
   if constexpr (has_beyond) {
@@ -287,7 +320,9 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   const int32_t* bias = row.bias;
   for (; part.first < s.in; part.first = part.end, part.end += end.part, bias = none) {
     if (part.end > s.in) part.end = s.in;
-    word_sums<true, lanes, count, pixels>(s, end, row, window, part, bias, sums);
+    int32_t starts[static_cast<size_t>(lanes * count)];
+    store_starts<lanes, count>(s, end, window, bias, part.taken_off, row.columns, starts);
+    word_sums<true, lanes, count, pixels>(s, end, row, window, part, starts, sums);
     for (int i = 0; i < kCount; ++i) totals[i] += sums[i];
     part.taken_off += end.corrected * taps * row.columns;
   }
@@ -300,11 +335,12 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
 // plain: sums are one part, and no weight is beyond its byte.
 template <bool plain, int lanes, int count, int pixels, class T>
 static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
-                             const Window& window, int32_t out) {
+                             const Window& window, int32_t out, WordStarts<lanes * count>& starts) {
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
   if constexpr (plain) {
     const WordPart all = {0, s.in, row.taken_off};
-    word_sums<false, lanes, count, pixels>(s, end, row, window, all, row.bias, sums);
+    know_starts<lanes, count>(s, end, row, window, starts);
+    word_sums<false, lanes, count, pixels>(s, end, row, window, all, starts.sums, sums);
   } else {
     add_parts<lanes, count, pixels>(s, end, row, window, sums);
   }
@@ -321,8 +357,10 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   constexpr int kSums = lanes == 16 ? 24 : 8;
   constexpr int kPixels = lanes == 1 ? 1 : kSums / count < 8 ? kSums / count : 8;
 #endif
+  WordStarts<lanes * count> starts;
+  starts.taps.count = -1;
   for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
-    word_tile<plain, lanes, count, decltype(width)::value>(s, end, row, window, out);
+    word_tile<plain, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
   });
   constexpr int kColumns = lanes * count;
   row.w += 2 * kColumns;

@@ -29,12 +29,15 @@ std::string kernel_pragmas(const IsaTraits& isa) {
           ? "// Here it also loads so far ahead that sums do not stay in registers.\n"
             "#pragma GCC optimize(\"no-schedule-insns\")\n"
           : "";
+  // Where integer products are assembly, sums in C++ are floats, which the first one moves.
+  const std::string_view coalesce =
+      isa.assembly == Assembly::kNone ? "\"no-tree-coalesce-vars\", " : "";
   return cat(
       "#if defined(__GNUC__) && !defined(__clang__)\n"
       "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
       "// slower. They must come before the includes.\n"
-      "#pragma GCC optimize(\"no-tree-coalesce-vars\", \"no-predictive-commoning\")\n",
-      ahead, "#endif\n");
+      "#pragma GCC optimize(",
+      coalesce, "\"no-predictive-commoning\")\n", ahead, "#endif\n");
 }
 
 namespace {

@@ -11,6 +11,13 @@
 #include "etch_float.h"  // exact fma, opaque products; also refuses -ffast-math
 #include "etch_integer.h"
 
+// Arm cores without vectors that multiply two pairs of halfwords by one instruction.
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_NEON) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ETCH_HALFWORD_PAIRS 1
+#include <arm_acle.h>
+#endif
+
 namespace etch {
 namespace scalar {
 
@@ -20,12 +27,22 @@ struct I32 {
 struct F32 {
   float v;
 };
+#if defined(ETCH_HALFWORD_PAIRS)
+// Bytes 0 and 2, 1 and 3 as halfwords.
+struct X4 {
+  int32_t even, odd;
+};
+struct W4 {
+  int32_t even, odd;
+};
+#else
 struct X4 {
   int32_t k0, k1, k2, k3;
 };
 struct W4 {
   int32_t k0, k1, k2, k3;
 };
+#endif
 struct Bytes {
   uint8_t b0, b1, b2, b3;
 };
@@ -62,18 +79,45 @@ ETCH_INLINE I32 load_u8(const uint8_t* p) { return {*p}; }
 ETCH_INLINE I32 load_u8_n(const uint8_t* p, int n) { return {n > 0 ? *p : 0}; }
 ETCH_INLINE I32 load_i32_n(const int32_t* p, int n) { return {n > 0 ? *p : 0}; }
 ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {*p}; }
-ETCH_INLINE X4 broadcast4(const uint8_t* x) { return {x[0], x[1], x[2], x[3]}; }
-ETCH_INLINE X4 broadcast8(const uint8_t* x) { return broadcast4(x); }
 
 ETCH_INLINE int32_t signed_byte(uint8_t b) { return static_cast<int8_t>(b); }
 
+#if defined(ETCH_HALFWORD_PAIRS)
+ETCH_INLINE X4 halves_of(uint32_t bytes) {
+  return {static_cast<int32_t>(__uxtb16(bytes)), static_cast<int32_t>(__uxtb16(bytes >> 8))};
+}
+ETCH_INLINE uint32_t four_bytes(const uint8_t* p) {
+  uint32_t bytes;
+  ETCH_MEMCPY(&bytes, p, sizeof bytes);
+  return bytes;
+}
+ETCH_INLINE X4 broadcast4(const uint8_t* x) { return halves_of(four_bytes(x)); }
+ETCH_INLINE X4 four_of(Bytes x) {
+  uint32_t bytes;
+  ETCH_MEMCPY(&bytes, &x, sizeof bytes);
+  return halves_of(bytes);
+}
+ETCH_INLINE W4 load_w4(const uint8_t* w) {
+  W4 out;
+  const uint32_t bytes = four_bytes(w);
+  __asm__("sxtb16 %0, %1" : "=r"(out.even) : "r"(bytes));
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(out.odd) : "r"(bytes));
+  return out;
+}
+ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
+  return {__smlad(x.even, w.even, __smlad(x.odd, w.odd, acc.v))};
+}
+#else
+ETCH_INLINE X4 broadcast4(const uint8_t* x) { return {x[0], x[1], x[2], x[3]}; }
+ETCH_INLINE X4 four_of(Bytes x) { return {x.b0, x.b1, x.b2, x.b3}; }
 ETCH_INLINE W4 load_w4(const uint8_t* w) {
   return {signed_byte(w[0]), signed_byte(w[1]), signed_byte(w[2]), signed_byte(w[3])};
 }
-
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   return {wrapping_add(acc.v, x.k0 * w.k0 + x.k1 * w.k1 + x.k2 * w.k2 + x.k3 * w.k3)};
 }
+#endif
+ETCH_INLINE X4 broadcast8(const uint8_t* x) { return broadcast4(x); }
 
 ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {wrapping_add(acc.v, v.v)}; }
 
@@ -86,9 +130,7 @@ ETCH_INLINE I32 add_pairs(I32 a, I32) { return a; }
 // Kernels use these where a target asks for them.
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
-ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int, W4 w) {
-  return dot4(acc, {x.b0, x.b1, x.b2, x.b3}, w);
-}
+ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int, W4 w) { return dot4(acc, four_of(x), w); }
 ETCH_INLINE I32 dot_squares(I32 acc, Bytes, Bytes) { return acc; }
 ETCH_INLINE I32 low_halves(I32 a, I32) { return a; }
 ETCH_INLINE I32 high_halves(I32, I32 b) { return b; }
@@ -138,10 +180,8 @@ ETCH_INLINE Bytes every_second(Bytes a, Bytes b, int n) {
 }
 
 ETCH_INLINE QuadX interleave4(Bytes r0, Bytes r1, Bytes r2, Bytes r3) {
-  return {{r0.b0, r1.b0, r2.b0, r3.b0},
-          {r0.b1, r1.b1, r2.b1, r3.b1},
-          {r0.b2, r1.b2, r2.b2, r3.b2},
-          {r0.b3, r1.b3, r2.b3, r3.b3}};
+  return {four_of({r0.b0, r1.b0, r2.b0, r3.b0}), four_of({r0.b1, r1.b1, r2.b1, r3.b1}),
+          four_of({r0.b2, r1.b2, r2.b2, r3.b2}), four_of({r0.b3, r1.b3, r2.b3, r3.b3})};
 }
 
 ETCH_INLINE QuadI widen4(Bytes b) { return {{b.b0}, {b.b1}, {b.b2}, {b.b3}}; }
