@@ -55,8 +55,8 @@ class FmaComparison {
     ++failures_;
     ADD_FAILURE() << std::hexfloat << "fma(" << a << ", " << b << ", " << c << "): observed "
                   << fma_software(a, b, c) << " (software), " << fma_integers(a, b, c)
-                  << " (integers), " << fma_exact(a, b, c)
-                  << " (chosen path), expected " << expected;
+                  << " (integers), " << fma_exact(a, b, c) << " (chosen path), expected "
+                  << expected;
   }
   bool too_many_failures() const { return failures_ > 10; }
 

@@ -36,11 +36,11 @@ struct ImportOptions {
 // in other files where options.external_data allows it. An open size that neither option nor data
 // fixes becomes 1, with a note, where it is the batch: an input's first size, or the middle one of
 // [layers, batch, units], its symbol used nowhere else. What an option fixes by an input's name
-// holds for the same symbol of other inputs. Any other is E-SHAPE. With cuts, nodes that no cut needs are left
-// out. Inputs that options.constants names are constants of the graph. Null when an error was
-// reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE, E-SHAPE, E-ATTR, E-EXTDATA,
-// E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse tensors). Never throws,
-// whatever the bytes.
+// holds for the same symbol of other inputs. Any other is E-SHAPE. With cuts, nodes that no cut
+// needs are left out. Inputs that options.constants names are constants of the graph. Null when an
+// error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE, E-SHAPE, E-ATTR,
+// E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse tensors). Never
+// throws, whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
 
 // Graph inputs that one inference leaves to the next.
