@@ -189,6 +189,7 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   const View y = lowering.new_output(node, 0, order_of(g));
   step->plan =
       plan_float_conv(g, depthwise, channels_first(x.view, g.layout), channels_first(y, g.layout));
+  if (!depthwise) merge_taps(step->plan.shape);
   step->plan.end.c_column = bias.parameter_step();
   set_relu(*step, after);
   place(step->plan, x, w, bias, arguments.output("y", y));

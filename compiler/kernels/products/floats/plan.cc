@@ -42,20 +42,6 @@ void merge_axes(rt::FloatConvShape& shape) {
   }
 }
 
-// Taps of the last axis whose pixels are side by side, and all inside, become channels: one long
-// loop instead of one per tap. Patches of images, as vision transformers begin with.
-void merge_taps(rt::FloatConvShape& shape) {
-  rt::ConvAxis& last = shape.axis[2];
-  const std::int64_t reach =
-      std::int64_t{last.out - 1} * last.stride + std::int64_t{last.kernel - 1} * last.dilation;
-  if (shape.transposed || shape.group != 1 || shape.x_channel != 1 || last.x_step != shape.in ||
-      last.pad != 0 || last.dilation != 1 || reach >= last.in)
-    return;
-  shape.in *= last.kernel;
-  last.in = (last.out - 1) * last.stride + 1;
-  last.kernel = 1;
-}
-
 // Tiles run along the inner axis unless most of its positions see the border: that of a spectrogram
 // may have five.
 int axis_of_tiles(const rt::FloatConvShape& shape) {
@@ -89,10 +75,22 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
   shape.y_channel = steps_of(y)[1];
   set_runtime_axes(shape.axis, g.axes, x, y);
   if (is_pointwise(g)) merge_axes(shape);
-  merge_taps(shape);
   shape.along = axis_of_tiles(shape);
   ETCH_CHECK(!depthwise || (shape.x_channel == 1 && shape.y_channel == 1));
   return plan;
+}
+
+void merge_taps(rt::FloatConvShape& shape) {
+  rt::ConvAxis& last = shape.axis[2];
+  const std::int64_t reach =
+      std::int64_t{last.out - 1} * last.stride + std::int64_t{last.kernel - 1} * last.dilation;
+  if (shape.transposed || shape.group != 1 || shape.x_channel != 1 || last.x_step != shape.in ||
+      last.pad != 0 || last.dilation != 1 || reach >= last.in)
+    return;
+  shape.in *= last.kernel;
+  last.in = (last.out - 1) * last.stride + 1;
+  last.kernel = 1;
+  shape.along = axis_of_tiles(shape);
 }
 
 // ---- channels as planes ----

@@ -22,6 +22,10 @@ bool is_depthwise(const ConvGeometry& g);
 // x and y have the dimensions N, C, spatial...
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
                                  const View& y);
+// Taps of the last axis whose pixels are side by side, and all inside, become channels: one long
+// loop instead of one per tap. Patches of images, as vision transformers begin with. Not for plans
+// whose constants have rows or pairs per tap (16-bit sums).
+void merge_taps(rt::FloatConvShape& shape);
 
 // Channels as planes on both sides, whose neighbouring positions fill vectors: nothing where that
 // is not possible, or where it is faster to turn x and y. Positions in the padding become products
