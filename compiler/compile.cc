@@ -218,11 +218,21 @@ std::vector<StateRequest> requested_states(std::string_view model, const Compile
 
 namespace {
 
-// A user who has not heard of --state would keep the states in arrays.
+// A user who has not heard of --state would keep the states in arrays. Says nothing where a name
+// cannot be typed as it is.
 void suggest_states(const Graph& graph, Sink& sink) {
+  constexpr std::size_t kMostTyped = 200;
   std::string options;
-  for (const StateRequest& each : likely_states(graph))
-    options += cat(" --state ", shell_word(cat(each.output, "=", each.input)));
+  for (const StateRequest& each : likely_states(graph)) {
+    const std::string text = cat(each.output, "=", each.input);
+    const std::string word = shell_word(text);
+    const auto parsed = parse_state(text);
+    if (text.size() > kMostTyped || word.find(text) == std::string::npos || !parsed ||
+        parsed->input != each.input) {
+      return;
+    }
+    options += cat(" --state ", word);
+  }
   if (options.empty()) return;
   sink.note(
       DiagKind::kGraph, "",

@@ -153,6 +153,7 @@ Json report_of(const Findings& found, const InspectOptions& options) {
     const Graph& typed = found.after ? *found.after : graph;
     out["producer"] = printable(graph.producer);
     out["ir_version"] = graph.ir_version;
+    out["opsets"] = Json::object();  // empty where the file imports no domain of its nodes
     for (const auto& [domain, version] : graph.opsets) {
       const bool used =
           std::any_of(graph.nodes.begin(), graph.nodes.end(),

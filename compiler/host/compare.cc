@@ -86,7 +86,7 @@ Difference compare(const Tensor& actual, const Tensor& expected) {
     result.largest = std::max(result.largest, apart);
     if (result.integer) continue;
     const double size = std::max(1.0, std::fabs(real_of(expected, i)));
-    result.largest_share = std::max(result.largest_share, apart / size);
+    result.largest_share = std::max(result.largest_share, std::isinf(apart) ? apart : apart / size);
   }
   if (!result.integer) compare_as_vectors(actual, expected, result);
   return result;

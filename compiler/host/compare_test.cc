@@ -63,6 +63,14 @@ TEST(Compare, AToleranceIsAbsoluteBelowOneAndRelativeAbove) {
   EXPECT_FALSE(compare(floats({kNan}), floats({1.0F})).within_tolerance(1e9));
 }
 
+TEST(Compare, NothingElseIsWithinAToleranceOfInfinity) {
+  EXPECT_EQ(to_string(compare(floats({kInfinity}), floats({kInfinity}))), "exact");
+  for (const float other : {-kInfinity, kNan, 1.0F, std::numeric_limits<float>::max()}) {
+    EXPECT_FALSE(compare(floats({other}), floats({kInfinity})).within_tolerance(1e9)) << other;
+    EXPECT_FALSE(compare(floats({kInfinity}), floats({other})).within_tolerance(1e9)) << other;
+  }
+}
+
 TEST(Compare, WorseIsMoreElementsOrALargerDifference) {
   const Tensor expected = bytes({1, 2, 3, 4});
   const Difference one = compare(bytes({1, 2, 3, 6}), expected);

@@ -124,7 +124,8 @@ void InputShapes::scan(const onnx::ValueInfoProto& input) {
       given_sizes_.emplace(symbol, option->second[static_cast<std::size_t>(i)]);
     }
     if (i == 0) {
-      first_symbols_.insert(symbol);
+      // A vector, of lengths for example, says nothing of what has no name elsewhere.
+      if (!symbol.empty() || shape.dim_size() > 1) first_symbols_.insert(symbol);
     } else if (!symbol.empty() && place_of(shape, i) == Place::kInner) {
       inner_symbols_.insert(symbol);
     }

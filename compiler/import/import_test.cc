@@ -242,6 +242,12 @@ TEST(ImportInput, TheMiddleSizeOfThreeIsNoBatchWhereNoFirstSizeIsOpen) {
             "it with --input-shape x=1,N,80\n"
             "model: error[E-SHAPE]: input 'y': the symbolic size 'T' is not known; fix it with "
             "--dim T=N or --input-shape y=1,N,8\n");
+  ModelBuilder lengths;  // of sequences, not of recurrent states
+  lengths.input("x", DType::kF32, {1, "", 80}).input("n", DType::kF32, {""});
+  lengths.output("x").output("n");
+  EXPECT_EQ(errors(lengths),
+            "model: error[E-SHAPE]: input 'x': the symbolic size without a name is not known; fix "
+            "it with --input-shape x=1,N,80\n");
   ModelBuilder square;  // of a first size that is elsewhere too
   square.input("x", DType::kF32, {"T", 3}).input("y", DType::kF32, {3, "T"});
   square.output("x").output("y");

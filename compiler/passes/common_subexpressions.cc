@@ -3,6 +3,8 @@
 #include "compiler/passes/common_subexpressions.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -26,6 +28,23 @@ struct LessTensor {
     return std::ranges::lexicographical_compare(a->bytes(), b->bytes());
   }
 };
+
+// By bits, as constants are: 0 and -0 give other results.
+bool are_equal(const Attribute& a, const Attribute& b) {
+  const auto bits = [](float each) { return std::bit_cast<std::uint32_t>(each); };
+  const auto* const number = std::get_if<float>(&a);
+  const auto* const list = std::get_if<std::vector<float>>(&a);
+  if (a.index() != b.index() || (number == nullptr && list == nullptr)) return a == b;
+  if (number != nullptr) return bits(*number) == bits(std::get<float>(b));
+  return std::ranges::equal(*list, std::get<std::vector<float>>(b), {}, bits, bits);
+}
+
+bool are_equal(const std::map<std::string, Attribute>& a,
+               const std::map<std::string, Attribute>& b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
+    return one.first == other.first && are_equal(one.second, other.second);
+  });
+}
 
 class CommonSubexpressions {
  public:
@@ -69,7 +88,7 @@ class CommonSubexpressions {
     for (const ValueId id : node.inputs) inputs.push_back(representative(id));
     std::vector<Known>& equal = known_[{node.domain, node.op_type, std::move(inputs)}];
     for (const Known& first : equal) {
-      if (first.attributes == node.attributes && replaces(first, node)) return true;
+      if (are_equal(first.attributes, node.attributes) && replaces(first, node)) return true;
     }
     equal.push_back({node.attributes, node.outputs, location_of(node)});
     return false;

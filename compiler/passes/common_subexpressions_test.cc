@@ -62,6 +62,14 @@ TEST(CommonSubexpressions, AttributesCount) {
   EXPECT_EQ(operators_after(other), "Softmax Softmax Sub");
 }
 
+// LeakyRelu gives -0 of -1 with alpha 0, and 0 with alpha -0.
+TEST(CommonSubexpressions, TheSignOfZeroCountsInAttributes) {
+  ModelBuilder other = two_of("LeakyRelu", {{"alpha", 0.0F}}, {{"alpha", -0.0F}});
+  EXPECT_EQ(operators_after(other), "LeakyRelu LeakyRelu Sub");
+  ModelBuilder equal = two_of("LeakyRelu", {{"alpha", -0.0F}}, {{"alpha", -0.0F}});
+  EXPECT_EQ(operators_after(equal), "LeakyRelu Sub");
+}
+
 TEST(CommonSubexpressions, OperatorsAndConstantsCount) {
   ModelBuilder model(13);
   model.input("x", DType::kF32, {2})

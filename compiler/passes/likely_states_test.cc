@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "compiler/compile.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 namespace {
+using namespace std::string_literals;
 
 // A network of x [3] and y [3], with pairs of an input and an output of `shape` [2].
 std::string model(const std::vector<std::pair<std::string, std::string>>& pairs,
@@ -65,6 +68,18 @@ TEST(LikelyStates, AreSuggestedUnlessStatesAreGiven) {
   Sink quiet;
   ASSERT_NE(compile(model({{"h", "h out"}}), options, quiet), nullptr);
   EXPECT_EQ(reports_of(quiet), "");
+}
+
+TEST(LikelyStates, AreNotSuggestedByNamesThatCannotBeTyped) {
+  CompileOptions options;
+  options.target = "scalar";
+  const std::string longest(200, 'h');
+  for (const std::string& name : {"h="s, "h\x1b"s, "h'"s, longest}) {
+    ASSERT_FALSE(suggested(model({{name + " in", name + " out"}})).empty());
+    Sink sink;
+    ASSERT_NE(compile(model({{name + " in", name + " out"}}), options, sink), nullptr);
+    EXPECT_EQ(reports_of(sink), "");
+  }
 }
 
 }  // namespace

@@ -83,6 +83,11 @@ def _quiet() -> Iterator[None]:
 
 
 _LEAST_OPSET = 13  # of QuantizeLinear and DequantizeLinear with a scale per channel
+_LEAST_UNCONVERTED_OPSET = 11  # below it ONNX Runtime's quantizer has the network converted, whatever the scales
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [""])[0]
 
 
 def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -95,10 +100,10 @@ def _with_scales_per_channel(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         return onnx.version_converter.convert_version(model, _LEAST_OPSET)
     except Exception as error:  # its classes have no common base of their own
+        other = " or more, or quantize it with --per-tensor" if opset >= _LEAST_UNCONVERTED_OPSET else " or more"
         raise EtchError(
             f"scales per channel need operator set {_LEAST_OPSET}, the network has {opset}, and ONNX's converter fails "
-            f"({str(error).strip().splitlines()[0]}): export it anew with opset_version={_LEAST_OPSET} or more, or "
-            "quantize it with --per-tensor",
+            f"({_first_line(error)}): export it anew with opset_version={_LEAST_OPSET}{other}",
             2,
         ) from error
 
@@ -172,10 +177,9 @@ def _quantize_file(
         except (EtchError, OSError):
             raise
         except Exception as error:  # of any class
-            what = (str(error).strip().splitlines() or [""])[0]
             raise EtchError(
-                f"ONNX Runtime's quantizer fails: {type(error).__name__}: {what}; --exclude NODE leaves a node in float, "
-                "--per-tensor and --format qoperator take other ways through it",
+                f"ONNX Runtime's quantizer fails: {type(error).__name__}: {_first_line(error)}; --exclude NODE "
+                "leaves a node in float, --per-tensor and --format qoperator take other ways through it",
                 2,
             ) from error
 

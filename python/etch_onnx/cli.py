@@ -207,6 +207,11 @@ def _parser() -> _Parser:
     return parser
 
 
+def _shown(text: str) -> str:
+    """Libraries say names of the model as they are, with what would steer a terminal."""
+    return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; the program etch replaces this process."""
     words = sys.argv[1:] if words is None else list(words)
@@ -219,7 +224,7 @@ def main(words: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(words)
         return int(options.run(options))
     except EtchError as error:
-        print(f"etch: {error}", file=sys.stderr)
+        print(f"etch: {_shown(str(error))}", file=sys.stderr)
         return error.exit_code
     except OSError as error:
         print(f"etch: {error.filename or error}: {error.strerror}", file=sys.stderr)

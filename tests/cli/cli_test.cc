@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "compiler/host/process.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 
 extern char** environ;
@@ -367,6 +368,20 @@ TEST_F(Cli, InspectDescribesTheModel) {
   EXPECT_LT(report["graph"]["after"].size(), report["graph"]["before"].size());
   EXPECT_FALSE(report["fusions"].empty());
   EXPECT_GT(report["macs"].get<std::int64_t>(), 0);
+}
+
+// QONNX's files do not import its domains.
+TEST_F(Cli, InspectDescribesAModelOfADomainThatItDoesNotImport) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).initializer("scale", Tensor::of<float>({}, {1}));
+  model.node("BipolarQuant", {"x", "scale"}, {"y"}, {}, "onnx.brevitas").output("y");
+  write("model.onnx", model.bytes());
+  const std::string file = (folder_ / "model.onnx").string();
+  const ProcessResult summary = etch({"inspect", file});
+  EXPECT_EQ(summary.exit_code, 0) << summary.errors;
+  EXPECT_NE(summary.output.find("\nfile          IR 8\n"), std::string::npos) << summary.output;
+  const auto report = nlohmann::json::parse(etch({"inspect", file, "--json"}).output);
+  EXPECT_EQ(report["opsets"], nlohmann::json::object());
 }
 
 TEST_F(Cli, TargetsListsThePortableOne) {

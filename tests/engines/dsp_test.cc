@@ -91,6 +91,52 @@ TEST(DspConvolutions, UnsignedWeightsAndZeroPointsAtRunTimeAgree) {
   expect_outputs(programs, all, isa);
 }
 
+// A pixel with padding around it, of a row-major tensor: its channels follow each other, and the
+// stride from it to the next, which is not there, is 1.
+std::vector<Case> convolutions_of_one_pixel() {
+  std::vector<Case> out;
+  for (const std::int64_t channels : {1, 2, 3, 4, 8, 17}) {
+    for (const std::int64_t group : {std::int64_t{1}, channels}) {
+      for (const std::size_t rank : {1U, 2U}) {
+        Dice dice(static_cast<std::uint64_t>(std::ssize(out)) + 32'000'000);
+        const Ints kernel(rank, 3);
+        Shape w_shape = {group == 1 ? 4 : channels, channels / group};
+        w_shape.insert(w_shape.end(), kernel.begin(), kernel.end());
+        Shape shape = {1, channels};
+        shape.resize(rank + 2, 1);
+        ModelBuilder model(13);
+        model.input("x", DType::kU8, {shape.begin(), shape.end()});
+        model.initializer("one", Tensor::of<std::int64_t>({1}, {1}));
+        model.initializer("scale", Tensor::of<float>({}, {0.0625F}));
+        model.initializer("zero", Tensor::of<std::uint8_t>({}, {100}));
+        model.initializer("w", random_bytes(dice, DType::kS8, w_shape, -127, 127));
+        model.initializer("w_zero", Tensor::of<std::int8_t>({}, {0}));
+        model.node("Expand", {"x", "one"}, {"e"});
+        model.node("QLinearConv", {"e", "scale", "zero", "w", "scale", "w_zero", "scale", "zero"},
+                   {"y"}, {{"pads", Ints(2 * rank, 1)}, {"group", group}});
+        model.output("y");
+        out.push_back({cat("pixel_", channels, "_", group, "_", rank),
+                       model.bytes(),
+                       {random_bytes(dice, DType::kU8, shape)}});
+      }
+    }
+  }
+  return out;
+}
+
+TEST(DspConvolutions, OnePixelBetweenPaddingAgrees) {
+  const std::vector<Case> all = convolutions_of_one_pixel();
+  // Targets: one of each kind of assembly for convolutions.
+  for (const char* const name : {"cortex-m0", "cortex-m3", "cortex-m33"})
+    EXPECT_EQ(compile_all(all, *find_target(name)).size(), all.size());
+  const IsaTraits& isa = *find_target("cortex-m4");
+  const std::vector<std::unique_ptr<Program>> programs = compile_all(all, isa);
+  ASSERT_EQ(programs.size(), all.size());
+  const std::string missing = cli::status_of(isa).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  expect_outputs(programs, all, isa);
+}
+
 // Products of int8 weights without -128, in each form of result, of tiles and of single pixels.
 std::vector<Case> joint_convolutions(int count) {
   std::vector<Case> out;

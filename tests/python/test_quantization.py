@@ -141,11 +141,16 @@ def test_a_quantizer_that_fails_is_an_error(
         etch.quantize(float_model, tmp_path / "int8", float_model.parent / "samples.npz")
 
 
-def test_what_the_converter_cannot_raise_is_said(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(("opset", "end"), [(9, "opset_version=13 or more"), (12, "or quantize it with --per-tensor")])
+def test_what_the_converter_cannot_raise_is_said(tmp_path: pathlib.Path, opset: int, end: str) -> None:
+    """Below 11 the quantizer has the network converted for scales per tensor, too. A name that steers a terminal is shown."""
     np.savez(tmp_path / "samples.npz", x=np.zeros((1, 1, 3, 6, 6), np.float32))
-    network = _old_network(helper.make_node("Affine", ["c"], ["a"], "affine"))
-    with pytest.raises(etch.EtchError, match="need operator set 13, the network has 9.* or quantize it with --per-tensor"):
-        etch.quantize(network, tmp_path / "int8", tmp_path / "samples.npz")
+    network = _old_network(helper.make_node("Affine\x1b[31m", ["c"], ["a"], "affine"))
+    network.opset_import[0].version = opset
+    onnx.save(network, tmp_path / "old.onnx")
+    done = command("quantize", tmp_path / "old.onnx", "--calibration", tmp_path / "samples.npz", "-o", tmp_path / "int8")
+    assert done.returncode == 2 and f"need operator set 13, the network has {opset}" in done.stderr, done.stderr
+    assert done.stderr.endswith(f"{end}\n") and "Affine\\x1b[31m" in done.stderr, done.stderr
     assert not (tmp_path / "int8").exists()
 
 

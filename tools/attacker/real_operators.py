@@ -15,9 +15,8 @@ from builder import Unbuildable
 
 Plain = collections.namedtuple("Plain", "value error")
 U = 2.0**-24  # half a unit in the last place of float32
-FUNCTION = (
-    2.0**-20
-)  # of the largest value: Etch's and ONNX Runtime's own exp, tanh and sigmoid are polynomials in float32
+# Of the largest value: Etch's and ONNX Runtime's own exp, tanh and sigmoid are polynomials in float32.
+FUNCTION = 2.0**-20
 MOVES = (
     "Slice",
     "Concat",

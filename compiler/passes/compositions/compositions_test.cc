@@ -253,6 +253,31 @@ TEST(Compositions, BatchNormalizationOfStatisticsThatAreInputs) {
   EXPECT_EQ(vector.output(), f32({3}, {-1, 0, 1}));
 }
 
+// A DequantizeLinear is folded to a constant where what it reads is one.
+TEST(Compositions, BatchNormalizationOfStatisticsThatAreDequantized) {
+  for (const bool constant : {true, false}) {
+    ModelBuilder model(15);
+    model.input("x", DType::kF32, {1, 2}).initializer("s", f32({}, {0.5F}));
+    for (const char* const name : {"q", "v"}) {
+      if (constant) {
+        model.initializer(name, s8({2}, {2, 8}));
+      } else {
+        model.input(name, DType::kS8, {2});
+      }
+    }
+    model.node("DequantizeLinear", {"q", "s"}, {"a"}).node("DequantizeLinear", {"v", "s"}, {"b"});
+    model.node("BatchNormalization", {"x", "a", "a", "a", "b"}, {"y"}, {{"epsilon", 0.0F}});
+    Sink sink;
+    const auto graph = load(model.output("y"), sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    std::vector<Tensor> inputs = {f32({1, 2}, {3, 8})};
+    if (!constant) inputs.insert(inputs.end(), 2, s8({2}, {2, 8}));
+    // (3 - 1) / 1 * 1 + 1 and (8 - 4) / 2 * 4 + 4.
+    EXPECT_EQ(evaluate(*graph, inputs).at(0), f32({1, 2}, {3, 12}));
+    EXPECT_EQ(graph->nodes.back().op_type == "BatchNormalization", constant);
+  }
+}
+
 TEST(Compositions, SpectraAndWindowsOfKnownSize) {
   OneOperator forward("DFT", 17);
   EXPECT_EQ(forward.input(f32({1, 4, 1}, {1, 2, 4, 8})).output(),

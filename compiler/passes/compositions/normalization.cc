@@ -69,13 +69,17 @@ void group_normalization(Parts& parts) {
 }
 
 // Whether an inference computes what the operator's kernel needs as constants. A DequantizeLinear
-// of a constant is one, though it is folded later.
+// of constants is one, though it is folded later.
 bool has_run_time_statistics(const Graph& graph, const Node& node) {
+  const auto is_known = [&](ValueId id) {
+    return id == kNoValue || graph.value(id).constant != nullptr;
+  };
   const auto is_computed = [&](ValueId id) {
-    if (id == kNoValue || graph.value(id).constant != nullptr) return false;
+    if (is_known(id)) return false;
     const auto makes = [&](const Node& each) { return std::ranges::count(each.outputs, id) != 0; };
     const auto producer = std::ranges::find_if(graph.nodes, makes);
-    return producer == graph.nodes.end() || producer->op_type != "DequantizeLinear";
+    return producer == graph.nodes.end() || producer->op_type != "DequantizeLinear" ||
+           !std::ranges::all_of(producer->inputs, is_known);
   };
   return node.inputs.size() == 5 &&
          std::any_of(node.inputs.begin() + 1, node.inputs.end(), is_computed);

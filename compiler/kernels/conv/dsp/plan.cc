@@ -168,7 +168,8 @@ DspConvPlan with_operands(DspConvPlan p, std::vector<ScratchWish>& scratch) {
 }  // namespace
 
 PlannedDspConv plan_dsp_conv(const ConvProblem& problem, const IsaTraits& isa) {
-  const Axes3 axes = three_axes(problem);
+  Axes3 axes = three_axes(problem);
+  axes.x_stride[2] = pixel_stride(problem);
   PlannedDspConv out;
   out.proof = prove_range(problem, isa);
   DspConvPlan plan = plan_loops(problem, isa, out.proof.out);

@@ -19,13 +19,13 @@ namespace {
 bool has_whole_rows(const ConvProblem& problem) {
   const ConvAxis& axis = problem.geometry.axes.back();
   return axis.kernel == 1 ||
-         (axis.dilation == 1 && problem.x.stride.back() == problem.geometry.in_per_group());
+         (axis.dilation == 1 && pixel_stride(problem) == problem.geometry.in_per_group());
 }
 
 // What tiles need that read x in place: runs at one distance, pixels within reach.
 bool is_direct(const ConvProblem& problem) {
   const ConvGeometry& g = problem.geometry;
-  const std::int64_t x_step = problem.x.stride.back() * g.axes.back().stride;
+  const std::int64_t x_step = pixel_stride(problem) * g.axes.back().stride;
   return 3 * x_step <= kMostMlaReach && (is_per_channel(g) || has_whole_rows(problem) ||
                                          g.axes.size() == 1 || g.axes.front().kernel == 1);
 }
@@ -63,6 +63,12 @@ std::optional<int> dsp_weights_moved(const ConvProblem& problem) {
   if (*least >= INT8_MIN && *most <= INT8_MAX) return 0;
   if (*most - *least > UINT8_MAX) return std::nullopt;
   return *most > INT8_MAX ? *most - INT8_MAX : *least - INT8_MIN;
+}
+
+std::int64_t pixel_stride(const ConvProblem& problem) {
+  const std::int64_t stride = problem.x.stride.back();
+  const bool one_tap = problem.geometry.axes.back().kernel == 1;  // nothing is copied for it
+  return one_tap ? stride : std::max(stride, problem.geometry.in_channels);
 }
 
 bool is_low(const IsaTraits& isa) { return isa.assembly == Assembly::kLow; }

@@ -1,6 +1,7 @@
 // Which convolutions the functions in assembly for Cortex-M serve.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "compiler/kernels/conv/problem.h"
@@ -16,6 +17,10 @@ bool is_low(const IsaTraits& isa);
 
 // What makes int8 of all weights if it is subtracted; nothing if their range is larger.
 std::optional<int> dsp_weights_moved(const ConvProblem& problem);
+
+// Bytes from a column of x, whose channels follow each other, to the next. A row of one column may
+// have any, as row-major tensors do; copied between padding it needs that of whole pixels.
+std::int64_t pixel_stride(const ConvProblem& problem);
 
 // False where these kernels do not serve the problem: transposed, three axes, weights whose range
 // is wider than 8 bits unless depthwise (without SIMD: wider than int8), or depthwise with channels
