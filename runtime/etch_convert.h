@@ -100,7 +100,7 @@ ETCH_INLINE Floats<lanes> load_elements(const float* x, Stored) {
 }
 template <int lanes>
 ETCH_INLINE void keep_elements(uint8_t* y, const Ints<lanes>& x, Stored as) {
-  keep_bytes(y, x, as);
+  keep_bytes(y, Ints<lanes>{x.v & 255}, as);  // so that no sum overflows
 }
 template <int lanes>
 ETCH_INLINE void keep_elements(int32_t* y, const Ints<lanes>& x, Stored) {

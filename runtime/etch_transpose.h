@@ -48,7 +48,9 @@ static inline __m128i load_row(const uint8_t* x, __m128i flip) {
 }
 static inline void store_rows(uint8_t* y, ptrdiff_t y_row, __m128i rows) {
   _mm_storel_epi64(reinterpret_cast<__m128i*>(y), rows);
-  _mm_storeh_pd(reinterpret_cast<double*>(y + y_row), _mm_castsi128_pd(rows));
+  double upper;  // not to y: in g++'s header that is a store of an aligned double
+  _mm_storeh_pd(&upper, _mm_castsi128_pd(rows));
+  ETCH_MEMCPY(y + y_row, &upper, sizeof upper);
 }
 // Four columns: a and b have pairs of rows 0 to 3 and c and d of rows 4 to 7.
 static inline void store_columns(uint8_t* y, ptrdiff_t y_row, __m128i a, __m128i c) {

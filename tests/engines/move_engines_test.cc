@@ -2,9 +2,13 @@
 // and compiled code agree bit for bit.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "compiler/base/text.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/engines.h"
@@ -24,8 +28,8 @@ TEST(Moves, NativelyInSelection) {
 TEST(Moves, NativelyInResize) { expect_native_agrees(resize_cases(300)); }
 TEST(Moves, NativelyBetweenConvolutions) { expect_native_agrees(networks_that_move(150)); }
 
-// These steps are rows of the runtime, the same plain C++ on every target: the scalar one and two
-// with flags of their own are enough, and each takes half of the cases.
+// These steps are rows of the runtime, the same C++ on every target: the scalar one and two with
+// flags of their own are enough, and each takes half of the cases.
 constexpr const char kRows[] = "rows of the runtime, compiled for avx_vnni too";
 
 class CompiledMoves : public testing::TestWithParam<const char*> {};
@@ -37,12 +41,30 @@ TEST_P(CompiledMoves, AgreeWithTheReferences) {
   add_cases(all, resize_cases(24));
   add_cases(all, networks_that_move(6));
   const std::size_t half = find_target(GetParam())->lanes > 1 ? 0 : 1;
-  expect_compiled_agrees(every_second(std::move(all), half), GetParam());
+  expect_compiled_agrees(half_of(std::move(all), half), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Moves, CompiledMoves,
                          testing::ValuesIn(all_targets_but({{"sse41", kRows}, {"avx2", kRows}})),
                          name_of_target);
+
+TEST(Halves, HaveSomeOfEveryKindOfCasesThatAlternate) {
+  if (std::getenv("ETCH_SWEEP") != nullptr) GTEST_SKIP() << "a sweep takes all";
+  for (std::size_t kinds = 1; kinds <= 13; ++kinds) {
+    std::vector<Case> cases(6 * kinds);
+    for (std::size_t i = 0; i < cases.size(); ++i) cases[i].name = cat(i % kinds);
+    std::size_t taken = 0;
+    for (const std::size_t half : {0U, 1U}) {
+      std::set<std::string> found;
+      for (const Case& each : half_of(cases, half)) {
+        found.insert(each.name);
+        ++taken;
+      }
+      EXPECT_EQ(found.size(), kinds);
+    }
+    EXPECT_EQ(taken, cases.size());
+  }
+}
 
 // Compilers may fuse products and sums of floats with these, wherever the code lets them.
 TEST(Moves, GiveTheSameBitsWhateverTheFlags) {

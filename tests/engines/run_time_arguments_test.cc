@@ -81,7 +81,7 @@ TEST_P(CompiledRows, AgreeWithTheReferences) {
   }
   // The same plain C++ on every target: each takes half of the cases.
   const std::size_t half = find_target(GetParam())->lanes > 1 ? 0 : 1;
-  expect_compiled_agrees(every_second(std::move(cases), half), GetParam());
+  expect_compiled_agrees(half_of(std::move(cases), half), GetParam());
 }
 
 constexpr const char kRows[] = "rows of the runtime, compiled for avx_vnni too";

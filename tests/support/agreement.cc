@@ -18,16 +18,18 @@
 
 namespace etch {
 
-std::vector<Case> every_second(std::vector<Case> cases, std::size_t first) {
+std::vector<Case> half_of(std::vector<Case> cases, std::size_t half) {
   if (std::getenv("ETCH_SWEEP") != nullptr) return cases;
   std::vector<Case> out;
-  for (std::size_t i = first; i < cases.size(); i += 2) out.push_back(std::move(cases[i]));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (i * i / 7 % 2 == half) out.push_back(std::move(cases[i]));
+  }
   return out;
 }
 
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa) {
-  if (isa.name == "sse41" || isa.name == "avx_vnni") return every_second(std::move(cases), 0);
-  if (isa.name == "scalar") return every_second(std::move(cases), 1);
+  if (isa.name == "sse41" || isa.name == "avx_vnni") return half_of(std::move(cases), 0);
+  if (isa.name == "scalar") return half_of(std::move(cases), 1);
   return cases;
 }
 

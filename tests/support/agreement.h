@@ -30,11 +30,11 @@ void expect_compiled_gives(const std::vector<Case>& cases,
 void expect_clean_code(const std::vector<Case>& cases, std::string_view target);
 void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa);
 
-// Every second, from the first (0) or the second (1) on; all of them if ETCH_SWEEP is set:
-// compiling takes most of the time of all tests.
-std::vector<Case> every_second(std::vector<Case> cases, std::size_t first);
+// One of two halves, 0 or 1; all of them if ETCH_SWEEP is set: compiling takes most of the time of
+// all tests. Not every second: cases often alternate between kinds, and each half has all kinds.
+std::vector<Case> half_of(std::vector<Case> cases, std::size_t half);
 
-// All cases; every second where the target has the kernels of another one except a few verbs
+// All cases; half of them where the target has the kernels of another one except a few verbs
 // (sse41, avx_vnni), and on scalar, whose code emulators of other machines run too.
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa);
 

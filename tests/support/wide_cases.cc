@@ -1,6 +1,8 @@
 // See wide_cases.h.
 #include "tests/support/wide_cases.h"
 
+#include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -58,8 +60,28 @@ Case of_one(const std::string& name, const char* op, DType type, const Shape& sh
 
 constexpr DType kTypes[] = {DType::kU8, DType::kS8, DType::kS32, DType::kF32};
 
+// Beyond what other types hold: the low bits are kept, of floats those of the truncated value, or
+// of -2^31 where that is no int32.
+void add_extremes(std::vector<Case>& out) {
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr float kTwo31 = 2147483648.0F, kBelow = 2147483520.0F;
+  const Tensor integers =
+      s32({18}, {kMost, -kMost - 1, kMost - 64, 128 - kMost, 127, 128, -128, -129, 255, 256, -1, 0,
+                 16777217, 16777219, -16777217, 33554433, kMost - 127, kMost - 128});
+  const Tensor reals =
+      f32({18}, {kTwo31, -kTwo31, kBelow, -kBelow, NAN, -NAN, INFINITY, -INFINITY, 127.9F, -128.9F,
+                 255.5F, 256, -0.0F, -0.9F, 1e20F, -1e20F, 1e-45F, -300});
+  for (const Tensor& x : {integers, reals}) {
+    for (const std::int64_t to : {1, 2, 3, 6, 9}) {
+      ModelBuilder model(18);
+      model.input("x", x.dtype(), {18}).node("Cast", {"x"}, {"y"}, {{"to", to}}).output("y");
+      out.push_back(made(cat("Cast of extremes ", name_of(x.dtype()), " ", to), model, {x}));
+    }
+  }
+}
+
 void add_conversions(std::vector<Case>& out) {
-  for (const std::int64_t n : {16, 37}) {
+  for (const std::int64_t n : {16, 109}) {  // of AVX-512: vectors of all widths, one of bytes
     for (const DType from : kTypes) {
       for (const auto& [to, name] : {std::pair{1, "to float"},
                                      {2, "to uint8"},
@@ -152,6 +174,7 @@ void add_products(std::vector<Case>& out) {
 std::vector<Case> wide_cases() {
   std::vector<Case> out;
   add_conversions(out);
+  add_extremes(out);
   add_reductions(out);
   add_moves(out);
   add_products(out);

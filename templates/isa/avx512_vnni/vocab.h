@@ -243,7 +243,9 @@ ETCH_INLINE void store_slice(uint8_t* p, Bytes b, int first, int n) {
   } else if (first % 16 == 0 && n == 8) {
     _mm_storel_epi64(static_cast<__m128i*>(to), quarter(b, first / 16));
   } else if (first % 16 == 8 && n == 8) {
-    _mm_storeh_pd(static_cast<double*>(to), _mm_castsi128_pd(quarter(b, first / 16)));
+    double upper;  // not to p: in g++'s header that is a store of an aligned double
+    _mm_storeh_pd(&upper, _mm_castsi128_pd(quarter(b, first / 16)));
+    ETCH_MEMCPY(p, &upper, sizeof upper);
   } else if (first == 0) {
     _mm512_mask_storeu_epi8(to, first_bytes(n), b.v);
   } else if (first % 4 == 0) {
