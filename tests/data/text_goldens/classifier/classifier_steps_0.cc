@@ -3,7 +3,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 // Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times
 // slower. They must come before the includes.
-#pragma GCC optimize("no-tree-coalesce-vars", "no-predictive-commoning")
+#pragma GCC optimize("no-predictive-commoning")
 #endif
 
 #include "etch/etch_ops.h"
