@@ -51,6 +51,13 @@ View dense_view(DType dtype, const Shape& shape, const Order& order) {
   lay_out(view, order);
   return view;
 }
+
+// False where `order` ends with the channels and those of a part do not follow each other: a part
+// that is written row-major was first, and the whole is as that wanted it.
+bool has_channels_as(const View& part, const Order& order) {
+  if (order.size() < 3 || order.back() != 1) return true;
+  return part.shape[1] == 1 || part.stride[1] == bytes_of(part.dtype);
+}
 }  // namespace
 
 Lowering::Lowering(const Graph& graph, const IsaTraits& isa, const Tuning& tuning, Program& program,
@@ -204,15 +211,19 @@ const View& Lowering::memory_of(ValueId id, const Order& order) {
   std::optional<View>& view = views_[static_cast<std::size_t>(id)];
   if (view) return *view;
   const Plan& plan = plans_[static_cast<std::size_t>(id)];
+  const Order wanted = plan.order.value_or(order);
   if (const auto found = places_.find(id); found != places_.end() && !plan.halo) {
     const Place& place = found->second;
-    View part = memory_of(place.whole, plan.order.value_or(order));
+    View part = memory_of(place.whole, wanted);
     for (std::size_t d = 0; d < place.start.size(); ++d)
       part = part_of(part, d, place.start[d], value(id).shape->at(d));
-    view = part;
-  } else {
+    const int producer = producers_[static_cast<std::size_t>(id)];
+    const LayoutRule rule = rule_of(graph_.nodes[static_cast<std::size_t>(producer)]);
+    if (takes_any_order(rule) || has_channels_as(part, wanted)) view = part;
+  }
+  if (!view) {
     const DType type = *value(id).dtype;
-    view = allocate(id, plan.order.value_or(order), stored_type(type), type == DType::kS8,
+    view = allocate(id, wanted, stored_type(type), type == DType::kS8,
                     is_spread(id) ? Halo::kNone : Halo::kAsWished, As::kResult);
   }
   return *view;

@@ -29,6 +29,35 @@ TEST(Places, NativelyInOperatorsThatMix) { expect_native_agrees(mixing_operators
 TEST(Places, NativelyInNarrowParts) { expect_native_agrees(narrow_parts()); }
 TEST(Places, NativelyInChains) { expect_native_agrees(place_chains(300)); }
 
+// Of two convolutions whose results are joined the first has its bias at run time and writes
+// row-major, the second has channels last.
+std::vector<Case> joined_convolutions() {
+  std::vector<Case> out;
+  for (const std::int64_t axis : {0, 1, 2}) {
+    Dice dice(static_cast<std::uint64_t>(axis) + 33'000'000);
+    ModelBuilder model(13);
+    model.input("x", DType::kU8, {1, 3, 5, 4}).input("bias", DType::kS32, {16});
+    model.initializer("scale", f32({}, {0.0625F})).initializer("zero", u8({}, {100}));
+    model.initializer("w", random_bytes(dice, DType::kS8, {16, 3, 3, 2}, -127, 127));
+    model.initializer("w_zero", s8({}, {0}));
+    const std::vector<std::string> inputs = {"x",     "scale",  "zero",  "w",
+                                             "scale", "w_zero", "scale", "zero"};
+    std::vector<std::string> with_bias = inputs;
+    with_bias.emplace_back("bias");
+    model.node("QLinearConv", with_bias, {"a"}).node("QLinearConv", inputs, {"b"});
+    model.node("Concat", {"a", "b"}, {"y"}, {{"axis", axis}}).output("y");
+    Tensor bias(DType::kS32, {16});
+    for (std::int32_t& each : bias.as<std::int32_t>())
+      each = static_cast<std::int32_t>(dice.between(-4000, 4000));
+    out.push_back({cat("joined_", axis),
+                   model.bytes(),
+                   {random_bytes(dice, DType::kU8, {1, 3, 5, 4}), bias}});
+  }
+  return out;
+}
+
+TEST(Places, NativelyInConvolutionsOfTwoLayouts) { expect_native_agrees(joined_convolutions()); }
+
 class CompiledPlaces : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledPlaces, AgreeWithTheReferences) {
@@ -39,6 +68,7 @@ TEST_P(CompiledPlaces, AgreeWithTheReferences) {
   const std::vector<Case> parts = narrow_parts();
   for (std::size_t i = 0; i < parts.size(); i += 4) all.push_back(parts[i]);
   add_cases(all, place_chains(24));
+  add_cases(all, joined_convolutions());
   expect_compiled_agrees(all, GetParam());
 }
 
