@@ -94,7 +94,7 @@ Difference compare(const Tensor& actual, const Tensor& expected) {
 
 std::string to_string(const Difference& difference) {
   if (difference.different == 0) return "exact";
-  const std::string apart = cat(difference.different, " of ", difference.elements, " differ, max ",
+  std::string apart = cat(difference.different, " of ", difference.elements, " differ, max ",
                                 shortest(difference.largest));
   if (difference.integer) return apart;
   return cat(apart, ", cosine ", shortest(difference.cosine),
