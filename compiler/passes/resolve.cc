@@ -201,9 +201,7 @@ class Resolver {
       write_parts(std::move(node));
     } else if (!node.branches.empty()) {
       take_branch(std::move(node));
-    } else if (is_edge) {
-      add(std::move(node));
-    } else if (node.op != nullptr && check_version(graph_, node, sink_)) {
+    } else if (is_edge || (node.op != nullptr && check_version(graph_, node, sink_))) {
       add(std::move(node));
     } else {
       graph_.nodes.push_back(std::move(node));
