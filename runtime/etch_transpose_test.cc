@@ -10,6 +10,8 @@
 namespace etch {
 namespace {
 
+std::size_t as_index(int i) { return static_cast<std::size_t>(i); }
+
 constexpr int kSizes[] = {1, 2, 3, 4, 7, 8, 9, 16, 23, 64, 65, 130};
 
 std::vector<std::uint8_t> different_bytes(std::size_t n) {
@@ -24,13 +26,13 @@ TEST(Transpose, BytesOfEveryRowBecomeAColumn) {
       for (const int flip : {0, 128}) {
         // Rows of x are nearer to each other than those of y, or farther apart.
         const int x_row = columns + (flip == 0 ? 3 : 131), y_row = rows + 2;
-        const auto x = different_bytes(static_cast<std::size_t>(rows * x_row));
-        std::vector<std::uint8_t> y(static_cast<std::size_t>(columns * y_row), 77);
+        const auto x = different_bytes(as_index(rows * x_row));
+        std::vector<std::uint8_t> y(as_index(columns * y_row), 77);
         std::vector<std::uint8_t> expected = y;
         for (int i = 0; i < rows; ++i) {
           for (int j = 0; j < columns; ++j) {
-            expected[static_cast<std::size_t>(j * y_row + i)] =
-                static_cast<std::uint8_t>(x[static_cast<std::size_t>(i * x_row + j)] ^ flip);
+            expected[as_index(j * y_row + i)] =
+                static_cast<std::uint8_t>(x[as_index(i * x_row + j)] ^ flip);
           }
         }
         rt::transpose_bytes(x.data(), x_row, y.data(), y_row, rows, columns, flip);
@@ -44,15 +46,15 @@ TEST(Transpose, PixelsOfThreeBytesAreTakenApartAndPutTogether) {
   for (const int n : {1, 15, 16, 17, 48, 65}) {
     for (const int flip : {0, 128}) {
       const int row = n + 5;
-      const auto planes = different_bytes(static_cast<std::size_t>(3 * row));
-      std::vector<std::uint8_t> pixels(static_cast<std::size_t>(3 * n)), expected = pixels;
+      const auto planes = different_bytes(as_index(3 * row));
+      std::vector<std::uint8_t> pixels(as_index(3 * n)), expected = pixels;
       for (int i = 0; i < 3 * n; ++i)
-        expected[static_cast<std::size_t>(i)] =
-            static_cast<std::uint8_t>(planes[static_cast<std::size_t>(i % 3 * row + i / 3)] ^ flip);
+        expected[as_index(i)] =
+            static_cast<std::uint8_t>(planes[as_index(i % 3 * row + i / 3)] ^ flip);
       rt::transpose_bytes(planes.data(), row, pixels.data(), 3, 3, n, flip);
       ASSERT_EQ(pixels, expected) << n;
       std::vector<std::uint8_t> back = planes;
-      for (int i = 0; i < 3 * n; ++i) back[static_cast<std::size_t>(i % 3 * row + i / 3)] = 0;
+      for (int i = 0; i < 3 * n; ++i) back[as_index(i % 3 * row + i / 3)] = 0;
       rt::transpose_bytes(pixels.data(), 3, back.data(), row, n, 3, flip);
       ASSERT_EQ(back, planes) << n;
     }
@@ -63,13 +65,12 @@ TEST(Transpose, WordsOfEveryRowBecomeAColumn) {
   for (const int rows : kSizes) {
     for (const int columns : kSizes) {
       const int x_row = 4 * columns + 1, y_row = 4 * rows + 8;
-      const auto x = different_bytes(static_cast<std::size_t>(rows * x_row));
-      std::vector<std::uint8_t> y(static_cast<std::size_t>(columns * y_row), 77);
+      const auto x = different_bytes(as_index(rows * x_row));
+      std::vector<std::uint8_t> y(as_index(columns * y_row), 77);
       std::vector<std::uint8_t> expected = y;
       for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < columns; ++j)
-          std::memcpy(&expected[static_cast<std::size_t>(j * y_row + 4 * i)],
-                      &x[static_cast<std::size_t>(i * x_row + 4 * j)], 4);
+          std::memcpy(&expected[as_index(j * y_row + 4 * i)], &x[as_index(i * x_row + 4 * j)], 4);
       }
       rt::transpose_words(x.data(), x_row, y.data(), y_row, rows, columns);
       ASSERT_EQ(y, expected) << rows << " x " << columns;
