@@ -95,7 +95,7 @@ Difference compare(const Tensor& actual, const Tensor& expected) {
 std::string to_string(const Difference& difference) {
   if (difference.different == 0) return "exact";
   std::string apart = cat(difference.different, " of ", difference.elements, " differ, max ",
-                                shortest(difference.largest));
+                          shortest(difference.largest));
   if (difference.integer) return apart;
   return cat(apart, ", cosine ", shortest(difference.cosine),
              difference.same_arg_max ? ", same" : ", another", " arg-max");
