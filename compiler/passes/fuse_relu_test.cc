@@ -7,21 +7,14 @@
 #include <vector>
 
 #include "tests/support/model_builder.h"
+#include "tests/support/operators_after.h"
 #include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
 
-std::string operators_after(ModelBuilder& model) {
-  Sink sink;
-  auto graph = load(model, sink);
-  EXPECT_TRUE(graph) << errors_of(sink);
-  if (!graph) return {};
-  fuse_relus(*graph);
-  verify(*graph, Resolved::kYes);
-  std::string out;
-  for (const Node& node : graph->nodes) out += (out.empty() ? "" : " ") + node.op_type;
-  return out;
+std::string operators_after(const ModelBuilder& model) {
+  return operators_after(model, fuse_relus);
 }
 
 ModelBuilder convolution() {
