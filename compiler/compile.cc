@@ -214,10 +214,6 @@ std::vector<StateRequest> requested_states(std::string_view model, const Compile
   return std::move(*states);
 }
 
-}  // namespace
-
-namespace {
-
 // A user who has not heard of --state would keep the states in arrays. Says nothing where a name
 // cannot be typed as it is.
 void suggest_states(const Graph& graph, Sink& sink) {
