@@ -1,6 +1,5 @@
 // main.cc of an image for a machine without an operating system; see harness.h and
 // templates/files/firmware_harness.h.
-#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/host/harness.h"
 #include "compiler/text/writer.h"
@@ -48,8 +47,8 @@ std::string firmware_main_text(const Program& program, const std::string& name, 
 
 std::vector<OutputFile> firmware_harness_files(const Program& program, const std::string& name,
                                                Timing timing) {
-  constexpr char kHarness[] = "firmware_harness.h";
-  return {{kHarness, std::string(embedded_file(cat("templates/files/", kHarness)))},
+  return {harness_file("firmware_harness.h"),
+          harness_file("harness_network.h"),
           {"main.cc", firmware_main_text(program, name, timing)}};
 }
 

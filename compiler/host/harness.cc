@@ -187,12 +187,17 @@ void write_state_out(Writer& writer, const Program& program) {
   }
 }
 
+OutputFile harness_file(const std::string& name) {
+  return {name, std::string(embedded_file(cat("templates/files/", name)))};
+}
+
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
                                       Timing timing, const Machine* machine) {
   if (machine != nullptr && machine->kind == Machine::Kind::kFirmware) {
     return firmware_harness_files(program, name, timing);
   }
-  return {{"harness.h", std::string(embedded_file("templates/files/harness.h"))},
+  return {harness_file("harness.h"),
+          harness_file("harness_network.h"),
           {"main.cc", main_text(program, name, timing)}};
 }
 

@@ -18,9 +18,12 @@ namespace etch::cli {
 
 enum class Timing { kNone, kSteps };
 
-// The files main.cc and harness.h for the network that emit() calls `name`. With Timing::kSteps
-// the files must have been emitted with EmitOptions::profile. For a machine without an operating
-// system it is firmware_harness.h.
+// `name` of templates/files.
+OutputFile harness_file(const std::string& name);
+
+// The files main.cc, harness.h and harness_network.h for the network that emit() calls `name`. With
+// Timing::kSteps the files must have been emitted with EmitOptions::profile. For a machine without
+// an operating system the second one is firmware_harness.h.
 std::vector<OutputFile> harness_files(const Program& program, const std::string& name,
                                       Timing timing, const Machine* machine = nullptr);
 

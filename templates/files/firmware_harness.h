@@ -15,38 +15,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "harness_network.h"
 #include "semihosting.h"
 
 extern "C" unsigned char etch_free_begin[], etch_free_end[];  // from firmware.ld
 extern "C" unsigned char etch_stack_begin[];                  // its lowest byte
 
-// A mark in the execution, for an emulator that counts instructions (count_instructions.cc): what
-// is executed between two marks is counted.
-extern "C" {
-__attribute__((noinline, used)) inline void etch_mark() { __asm__ volatile("" ::: "memory"); }
-}
-
 namespace harness {
 
-struct Port {
-  size_t bytes;
-  size_t element;  // bytes of one element
-};
-
-using Call = void (*)(const void* const* inputs, void* const* outputs, void* arena);
-
-struct Network {
-  const Port* inputs;
-  size_t input_count;
-  const Port* outputs;
-  size_t output_count;
-  size_t arena_bytes;
-  size_t arena_alignment;
-  Call run;
-};
-
-constexpr unsigned char kPattern = 0xA5;
-constexpr unsigned char kGuard = 0xC3;
 constexpr size_t kGuardBytes = 32;
 
 [[noreturn]] inline void fail(int code, const char* a, const char* b = "", const char* c = "") {

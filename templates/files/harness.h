@@ -23,34 +23,10 @@
 #include <string.h>
 #include <time.h>
 
-// A mark in the execution, for an emulator that counts instructions (count_instructions.cc): what
-// is executed between two marks is counted.
-extern "C" {
-__attribute__((noinline, used)) inline void etch_mark() { __asm__ volatile("" ::: "memory"); }
-}
+#include "harness_network.h"
 
 namespace harness {
 
-// One input or output.
-struct Port {
-  size_t bytes;
-  size_t element;  // bytes of one element
-};
-
-using Call = void (*)(const void* const* inputs, void* const* outputs, void* arena);
-
-struct Network {
-  const Port* inputs;
-  size_t input_count;
-  const Port* outputs;
-  size_t output_count;
-  size_t arena_bytes;
-  size_t arena_alignment;
-  Call run;
-};
-
-constexpr unsigned char kPattern = 0xA5;
-constexpr unsigned char kGuard = 0xC3;
 constexpr size_t kGuardBytes = 4096;
 
 inline void* grown(void* memory, size_t bytes) {

@@ -11,7 +11,6 @@
 #include <sstream>
 #include <utility>
 
-#include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/emit.h"
 #include "compiler/host/build.h"
@@ -199,6 +198,11 @@ class Batch {
     return result.succeeded();
   }
 
+  void write_harness(const std::string& name) {
+    for (const std::string& each : {name, std::string("harness_network.h")})
+      write(each, cli::harness_file(each).content);
+  }
+
   // Runs one after the other in the same memory, whose board has it for one of them. Names are
   // printed first, as the one that fails ends the program.
   void write_firmware_main() {
@@ -212,7 +216,7 @@ class Batch {
       calls += cat("  semihosting::print(\"", name, " \");\n  harness::run(", name, "_network, \"",
                    name, "\");\n");
     }
-    write("firmware_harness.h", embedded_file("templates/files/firmware_harness.h"));
+    write_harness("firmware_harness.h");
     write("main.cpp", cat(includes, parts, "int main() {\n", calls, "  return 0;\n}\n"));
     sources_.push_back("main.cpp");
   }
@@ -236,7 +240,7 @@ class Batch {
       parts += network_part(*entries_[i].program, name, true);
       calls += cat("  failed += one(", name, "_network, \"", name, "\");\n");
     }
-    write("harness.h", embedded_file("templates/files/harness.h"));
+    write_harness("harness.h");
     write("main.cpp",
           cat(includes, threads ? (options_.on_threads ? kPool : kBackwards) : "", parts,
               "static int one(const harness::Network& network, const char* folder) {\n"
