@@ -238,7 +238,9 @@ TEST_F(FirmwareImage, HoldsTwoNetworksBuiltWithNoFlagsButTheCpus) {
   }
   write({"main.cc", cat(includes, "int main() {\n  const harness::Arguments arguments;\n", calls,
                         "  return 1;\n}\n")});
-  write({"firmware_harness.h", std::string(embedded_file("templates/files/firmware_harness.h"))});
+  for (const char* name : {"firmware_harness.h", "harness_network.h"}) {
+    write(cli::harness_file(name));
+  }
   compile("main.cc", our_flags());
   link();
   for (std::size_t i = 0; i < cases.size(); ++i) {
