@@ -13,6 +13,7 @@ Exit codes: 0, 1 a page is wrong, 77 programs are missing."""
 import argparse
 import concurrent.futures
 import contextlib
+import dataclasses
 import os
 import pathlib
 import shutil
@@ -100,7 +101,7 @@ def check(name):
         commands = blocks.commands((ROOT / name).read_text())
     except blocks.Fault as wrong:
         return [f"{name}: {wrong}"], 0, 0
-    reasons, codes = plan.NOT_RUN.get(name, {}), plan.EXIT_CODES.get(name, {})
+    reasons, codes, more = (table.get(name, {}) for table in (plan.NOT_RUN, plan.EXIT_CODES, plan.MORE_WORDS))
     faults, seen, left = [], [], 0
     with tempfile.TemporaryDirectory() as folder:
         if any(words_of(command) not in reasons for command in commands):
@@ -115,10 +116,11 @@ def check(name):
             if words in reasons:
                 left += 1
                 continue
-            wrong = fault(command, pathlib.Path(folder), codes.get(words, 0))
+            longer = dataclasses.replace(command, text=f"{words} {more[words]}") if words in more else command
+            wrong = fault(longer, pathlib.Path(folder), codes.get(words, 0))
             if wrong:
                 faults.append(f"{name}:{command.line}: {words}: {wrong}")
-    faults += [f"{name}: no command {words!r}, of which plan.py knows" for words in {*reasons, *codes} - set(seen)]
+    faults += [f"{name}: no command {words!r}, of which plan.py knows" for words in {*reasons, *codes, *more} - set(seen)]
     faults += [f"{name}: {words}: {stale}" for words in reasons if (stale := reasons[words].fault(ROOT))]
     return faults, len(seen) - left, left
 
@@ -166,7 +168,8 @@ def main(options):
     if missing:
         print("skipped: no", ", ".join(missing))
         return 77
-    wrong = [name for name in [*options.names, *plan.FIXTURES, *plan.NOT_RUN, *plan.EXIT_CODES] if name not in pages()]
+    named = [*options.names, *plan.FIXTURES, *plan.NOT_RUN, *plan.MORE_WORDS, *plan.EXIT_CODES]
+    wrong = [name for name in named if name not in pages()]
     if wrong:
         print("no page:", ", ".join(wrong))
         return 1

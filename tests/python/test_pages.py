@@ -82,3 +82,11 @@ def test_a_command_that_takes_too_long_ends_with_what_it_started(page: pathlib.P
     (fault,) = check_pages.check("docs/page.md")[0]
     assert "takes more than 1 s\nbegun" in fault
     assert time.monotonic() - begin < 30, "nothing holds the output open"
+
+
+def test_a_command_is_shortened_by_words_of_the_plan(page: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.write_text("```console\n$ echo   a  # takes a minute\na short\n$ echo b\n```\n")
+    monkeypatch.setitem(plan.MORE_WORDS, "docs/page.md", {"echo a": "short", "echo c": "short"})
+    faults, ran, left = check_pages.check("docs/page.md")
+    assert (ran, left) == (2, 0)
+    assert faults == ["docs/page.md: no command 'echo c', of which plan.py knows"]
