@@ -1,5 +1,5 @@
 // Depthwise float convolutions of tensors whose channels are planes, in two dimensions without
-// strides: each plane is copied with zeros around it, a tile is up to seven neighbouring lines of
+// strides: each plane is copied with zeros around it, a tile is up to four neighbouring lines of
 // one vector, and each vector of x is loaded once for all of them. The bits are those of
 // etch_float_planes.h.
 // C++17, freestanding, no heap, no state.
@@ -15,10 +15,13 @@ namespace rt {
 
 // One plane with zeros around it: lines with a gap between them that is both the padding after one
 // and that before the next. Vectors may write past the end of a line before what follows is
-// written.
+// written. Of small planes there are two copies, one of which is written while the other is read:
+// loads that need the bytes of several stores wait until these are in the cache.
 struct PaddedPlane {
   int32_t gap, lines;  // lines: of zeros as well
-  ptrdiff_t line, floats;
+  ptrdiff_t line;
+  ptrdiff_t next;    // from the copy of one plane to that of the next; 0 where there is one
+  ptrdiff_t floats;  // of all copies
 };
 
 static inline PaddedPlane padded_plane(const FloatConvShape& s) {
@@ -30,7 +33,10 @@ static inline PaddedPlane padded_plane(const FloatConvShape& s) {
   int32_t lines = h.out + (h.kernel - 1) * h.dilation;
   lines = lines > h.pad + h.in ? lines : h.pad + h.in;
   const ptrdiff_t line = a.in + gap;
-  return {gap, lines, line, gap + lines * line + kSlack};
+  const ptrdiff_t floats = gap + lines * line + kSlack;
+  constexpr ptrdiff_t kSmall = 2048;
+  const bool twice = floats <= kSmall && (s.group > 1 || s.batch > 1);
+  return {gap, lines, line, twice ? floats : 0, twice ? 2 * floats : floats};
 }
 
 // One line, in vectors; of x `left` floats may be read, at least n.
@@ -182,62 +188,76 @@ static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, bool relu, i
   }
 }
 
-template <int lanes, class Kernel>
-static inline void depthwise_plane(const FloatConvShape& s, const PaddedPlane& p,
-                                   const FloatEnd& end, const float* plane, const float* w,
-                                   const float* c, float* y, Kernel kernel) {
-  constexpr int kRows = 7;  // which divides the heights of most images
-  const ConvAxis& a = s.axis[2];
+// What the tiles of a plane have in common.
+struct PlaneLines {
+  const float* c;  // of its channel
+  float* y;
+  bool relu;
+};
+
+// All lines, in tiles of `rows`; the last one takes some of them twice.
+template <int lanes, int rows, class Kernel>
+ETCH_INLINE void depthwise_lines(const FloatConvShape& s, PlaneTile t, const PlaneLines& lines,
+                                 Kernel kernel) {
   const ConvAxis& h = s.axis[1];
-  const Floats<lanes> added = all_lanes<lanes>(*c);
-  PlaneTile t{plane + p.gap - a.pad, p.line, w, {h.dilation, a.dilation}, {h.kernel, a.kernel}};
-  int32_t out = 0;
-  const auto lines = [&](auto rows) {
-    PlaneTile at = t;
-    at.x += out * p.line;
-    plane_lines<lanes, decltype(rows)::value>(at, added, end.relu != 0, a.out, y + out * h.y_step,
-                                              h.y_step, h.out - out, kernel);
-  };
-  if (h.out < kRows) {
-    for (; out < h.out; ++out) lines(Width<1>{});
-    return;
-  }
-  for (; out + kRows <= h.out; out += kRows) lines(Width<kRows>{});
-  if (out < h.out) {
-    out = h.out - kRows;
-    lines(Width<kRows>{});
+  const Floats<lanes> added = all_lanes<lanes>(*lines.c);
+  const float* const x = t.x;
+  for (int32_t out = 0; out < h.out; out += rows) {
+    const int32_t at = out < h.out - rows ? out : h.out - rows;
+    t.x = x + at * t.line;
+    plane_lines<lanes, rows>(t, added, lines.relu, s.axis[2].out, lines.y + at * h.y_step, h.y_step,
+                             h.out - at, kernel);
   }
 }
 
-template <int lanes>
-static inline void depthwise_plane(const FloatConvShape& s, const PaddedPlane& p,
-                                   const FloatEnd& end, const float* plane, const float* w,
-                                   const float* c, float* y) {
-  if constexpr (lanes > 4) {
-    if (s.axis[2].out <= lanes / 2)
-      return depthwise_plane<narrower(lanes)>(s, p, end, plane, w, c, y);
-  }
-  const auto is_square = [&](int32_t size) {
-    return s.axis[1].kernel == size && s.axis[2].kernel == size && s.axis[1].dilation == 1 &&
-           s.axis[2].dilation == 1;
-  };
-  if (is_square(3)) return depthwise_plane<lanes>(s, p, end, plane, w, c, y, Width<3>{});
-  if (is_square(5)) return depthwise_plane<lanes>(s, p, end, plane, w, c, y, Width<5>{});
-  depthwise_plane<lanes>(s, p, end, plane, w, c, y, Width<0>{});
+// What float_depthwise_planes() is compiled for: `size` of a square kernel without dilation, or 0
+// for any other; lines of a tile; the most lanes that lines fill.
+struct DepthwiseTile {
+  int32_t size, rows, most;
+};
+
+// Three or four lines, so that few are computed twice: more lines share more loads, but wait for
+// more of them (3x3 of 64 x 64, AVX-512: 3 lines 43 us, 4 45, 5 and 6 49, 7 61), except where a
+// kernel of seven and more keeps all of them busy.
+static inline DepthwiseTile depthwise_tile_of(const FloatConvShape& s) {
+  const ConvAxis& h = s.axis[1];
+  const ConvAxis& a = s.axis[2];
+  const int32_t n = h.out;
+  const bool known = h.kernel == a.kernel && h.dilation == 1 && a.dilation == 1;
+  const int32_t size = known && (h.kernel == 3 || h.kernel == 5) ? h.kernel : 0;
+  int32_t rows = (n + 2) / 3 * 3 < (n + 3) / 4 * 4 ? 3 : 4;
+  if (n < 3) rows = 1;
+  if (n >= 7 && h.kernel >= 7 && h.dilation == 1) rows = 7;
+  return {size, rows, a.out <= 4 ? 4 : (a.out <= 8 ? 8 : 16)};
 }
 
-// w[channel * taps + tap]; `lines` for padded_plane().floats.
+// w[channel * taps + tap]; `lines` for padded_plane().floats. The template's arguments are what
+// depthwise_tile_of() says, so that no other kind is compiled.
+template <int size, int rows, int most>
 static inline void float_depthwise_planes(const FloatConvShape& s, const FloatEnd& end,
                                           const float* x, const float* w, const float* c, float* y,
                                           float* lines) {
+  constexpr int kLanes = kFloatLanes < most ? kFloatLanes : most;
   const PaddedPlane p = padded_plane(s);
+  const ConvAxis& a = s.axis[2];
+  const ConvAxis& h = s.axis[1];
+  const int32_t planes = s.batch * s.group, ahead = p.next != 0 ? 1 : 0;
   clear_floats(lines, static_cast<int32_t>(p.floats));
-  for (int32_t n = 0; n < s.batch; ++n) {
-    for (int32_t g = 0; g < s.group; ++g) {
-      copy_plane(s, p, x + n * s.x_image + g * s.x_channel, lines);
-      depthwise_plane<kFloatLanes>(s, p, end, lines, w + g * depth_of(s), c + g * end.c_column,
-                                   y + n * s.y_image + g * s.y_channel);
-    }
+  for (int32_t i = -ahead; i < planes; ++i) {
+    const int32_t next = i + ahead;
+    if (next < planes)
+      copy_plane(s, p, x + next / s.group * s.x_image + next % s.group * s.x_channel,
+                 lines + next % 2 * p.next);
+    if (i < 0) continue;
+    const int32_t g = i % s.group;
+    const PlaneTile t{lines + i % 2 * p.next + p.gap - a.pad,
+                      p.line,
+                      w + g * depth_of(s),
+                      {h.dilation, a.dilation},
+                      {h.kernel, a.kernel}};
+    const PlaneLines to{c + g * end.c_column, y + i / s.group * s.y_image + g * s.y_channel,
+                        end.relu != 0};
+    depthwise_lines<kLanes, rows>(s, t, to, Width<size>{});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/etch_float_depthwise_planes.h"
+#include "templates/kernels/products/float_products.h"
 
 namespace etch::rt {
 namespace {
@@ -100,7 +101,9 @@ void expect_sums(const Case& p) {
   std::vector<float> lines(size(memory) + 1, kUntouched);
   std::vector<float> y(size(p.batch * s.y_image), kUntouched);
   if (depthwise) {
-    float_depthwise_planes(s, end, x.data(), w.data(), c.data(), y.data(), lines.data());
+    with_depthwise_tile(depthwise_tile_of(s), [&](const auto& function) {
+      function(s, end, x.data(), w.data(), c.data(), y.data(), lines.data());
+    });
   } else {
     float_planes(s, end, x.data(), packed.data(), c.data(), y.data(), lines.data());
   }
@@ -133,12 +136,32 @@ TEST(FloatPlanes, WhoseChannelsMeetInACacheAreCopied) {
 
 TEST(DepthwisePlanes, OfEverySizeAreTheSumsInOrder) {
   for (std::int32_t width = 1; width <= 70; ++width) {
-    const std::int32_t height = 1 + width % 9;
+    const std::int32_t height = 1 + width % 17;
     expect_sums({2, 3, 1, 1, height, width, 3, 1, 1, 1, width % 2});
     expect_sums({1, 2, 1, 1, height, width, 5, 1, 1, 2, 0});
     expect_sums({1, 2, 1, 1, height, width, 3, 1, 2, 2, 0});
     expect_sums({1, 2, 1, 1, height, width, 7, 1, 1, 3, 1});
   }
+}
+
+TEST(DepthwisePlanes, TakeFewLinesTwice) {
+  const auto rows_of = [](std::int32_t height, std::int32_t kernel) {
+    return depthwise_tile_of(shape_of({1, 2, 1, 1, height, 9, kernel, 1, 1, kernel / 2, 0})).rows;
+  };
+  for (const std::int32_t height : {3, 5, 6, 9, 14}) EXPECT_EQ(rows_of(height, 3), 3) << height;
+  for (const std::int32_t height : {4, 7, 8, 12, 28}) EXPECT_EQ(rows_of(height, 5), 4) << height;
+  EXPECT_EQ(rows_of(2, 3), 1);
+  EXPECT_EQ(rows_of(7, 7), 7);
+  EXPECT_EQ(rows_of(6, 7), 3);
+}
+
+TEST(DepthwisePlanes, KeepTwoCopiesOfSmallPlanes) {
+  const auto next = [](std::int32_t size, std::int32_t group) {
+    return padded_plane(shape_of({1, group, 1, 1, size, size, 3, 1, 1, 1, 0})).next;
+  };
+  EXPECT_GT(next(8, 2), 0);
+  EXPECT_EQ(next(8, 1), 0);
+  EXPECT_EQ(next(64, 2), 0);
 }
 
 TEST(DepthwisePlanes, OfLinesThatAreApartLeaveWhatIsBetween) {

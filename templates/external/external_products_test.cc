@@ -189,13 +189,15 @@ TEST(External, ProductsOfPlanesStayInsideTheirSpans) {
     for (const int out : {1, 7, 16}) {
       rt::FloatConvShape mixed = float_shape(2, 3, out, false, 2);
       mixed.panel = 6;
-      call_between_guards(FloatPlanes<false>{}, mixed, end, kFloats, kFloats, kFloats, kFloatsOut,
+      call_between_guards(FloatPlanes{}, mixed, end, kFloats, kFloats, kFloats, kFloatsOut,
                           kFloatsOut);
       rt::FloatConvShape depthwise = float_shape(out, 1, 1, false, 2);
       depthwise.y_channel = 77, depthwise.y_image = 77 * out;
       depthwise.axis[1] = {7, 3, 7, 1, 1, 1, 11, 0, 11};
-      call_between_guards(FloatPlanes<true>{}, depthwise, end, kFloats, kFloats, kFloats,
-                          kFloatsOut, kFloatsOut);
+      call_between_guards(FloatDepthwisePlanes<3, 4, 16>{}, depthwise, end, kFloats, kFloats,
+                          kFloats, kFloatsOut, kFloatsOut);
+      call_between_guards(FloatDepthwisePlanes<0, 3, 8>{}, depthwise, end, kFloats, kFloats,
+                          kFloats, kFloatsOut, kFloatsOut);
     }
   });
 }

@@ -2,6 +2,8 @@
 // etch_float_depthwise_planes.h; see templates/external.h.
 #pragma once
 
+#include <string>
+
 #include "runtime/etch_float_depthwise_planes.h"
 #include "runtime/etch_float_planes.h"
 #include "templates/external/products.h"
@@ -9,25 +11,41 @@
 namespace etch::external {
 
 // `lines` is memory that the copies of x take.
-template <bool depthwise>
 struct FloatPlanes : RuntimeFunction {
-  FloatPlanes()
-      : RuntimeFunction(depthwise ? "float_depthwise_planes" : "float_planes",
-                        depthwise ? "etch_float_depthwise_planes.h" : "etch_float_planes.h",
-                        FloatUse::kUsed) {}
+  FloatPlanes() : RuntimeFunction("float_planes", "etch_float_planes.h", FloatUse::kUsed) {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y, float* lines) const {
-    if constexpr (depthwise) {
-      rt::float_depthwise_planes(s, end, x, w, c, y, lines);
-    } else {
-      rt::float_planes(s, end, x, w, c, y, lines);
-    }
+    rt::float_planes(s, end, x, w, c, y, lines);
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y, float* lines) const {
-    const std::int64_t floats = depthwise ? rt::padded_plane(s).floats : rt::floats_of_lines(s);
     const auto others = FloatConv<false>{}.spans(s, end, x, w, c, y);
-    return spans_of(others[0], others[1], others[2], others[3], span(lines, {}, floats));
+    return spans_of(others[0], others[1], others[2], others[3],
+                    span(lines, {}, rt::floats_of_lines(s)));
+  }
+};
+
+template <int size, int rows, int most>
+const std::string& depthwise_planes_name() {
+  static const std::string kName = "float_depthwise_planes<" + std::to_string(size) + ", " +
+                                   std::to_string(rows) + ", " + std::to_string(most) + ">";
+  return kName;
+}
+
+template <int size, int rows, int most>
+struct FloatDepthwisePlanes : RuntimeFunction {
+  FloatDepthwisePlanes()
+      : RuntimeFunction(depthwise_planes_name<size, rows, most>(), "etch_float_depthwise_planes.h",
+                        FloatUse::kUsed) {}
+  void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
+                  const float* w, const float* c, float* y, float* lines) const {
+    rt::float_depthwise_planes<size, rows, most>(s, end, x, w, c, y, lines);
+  }
+  auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
+             const float* c, float* y, float* lines) const {
+    const auto others = FloatConv<false>{}.spans(s, end, x, w, c, y);
+    return spans_of(others[0], others[1], others[2], others[3],
+                    span(lines, {}, rt::padded_plane(s).floats));
   }
 };
 

@@ -223,14 +223,18 @@ def pools():
 
 
 def packed_products():
-    for rows, depth, cols, block in ((1, 1024, 1024, 32), (16, 512, 512, 32), (1, 2048, 512, 128), (1, 256, 1000, 16)):
+    """Level 4: rows quantized to 8 bits, as quantizers of language models ask for."""
+    for rows, depth, cols, block, level in (
+            (1, 1024, 1024, 32, 0), (16, 512, 512, 32, 0), (1, 2048, 512, 128, 0), (1, 256, 1000, 16, 0),
+            (1, 1024, 1024, 32, 4), (16, 512, 512, 32, 4), (1, 2048, 512, 128, 4), (1, 256, 1000, 16, 4)):
         net = Net()
         blocks = depth // block
         packed = net.constant("u8", net.random.integers(0, 256, (cols, blocks, block // 2)))
         scales = net.constant("f32", net.random.uniform(0.01, 0.02, cols * blocks))
         y = net.microsoft("MatMulNBits", net.input("f32", rows, depth), packed, scales, K=depth, N=cols, bits=4,
-                          block_size=block)
-        yield net.case("4-bit products", f"{rows}x{depth}x{cols}, blocks of {block}", y)
+                          block_size=block, accuracy_level=level)
+        integers = ", level 4" if level == 4 else ""
+        yield net.case("4-bit products", f"{rows}x{depth}x{cols}, blocks of {block}{integers}", y)
 
 
 def products():

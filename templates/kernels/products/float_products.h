@@ -24,6 +24,29 @@ struct FloatProductPlan {
   RowNest matrices;  // n = 1
 };
 
+// Calls call(descriptor) of depthwise planes with the tile that their geometry asks for.
+template <int size, int rows, class Call>
+void with_most_lanes(const rt::DepthwiseTile& tile, Call call) {
+  if (tile.most == 16) return call(external::FloatDepthwisePlanes<size, rows, 16>{});
+  if (tile.most == 8) return call(external::FloatDepthwisePlanes<size, rows, 8>{});
+  call(external::FloatDepthwisePlanes<size, rows, 4>{});
+}
+template <int size, class Call>
+void with_rows(const rt::DepthwiseTile& tile, Call call) {
+  if constexpr (size == 0) {
+    if (tile.rows == 7) return with_most_lanes<size, 7>(tile, call);
+  }
+  if (tile.rows == 4) return with_most_lanes<size, 4>(tile, call);
+  if (tile.rows == 3) return with_most_lanes<size, 3>(tile, call);
+  with_most_lanes<size, 1>(tile, call);
+}
+template <class Call>
+void with_depthwise_tile(const rt::DepthwiseTile& tile, Call call) {
+  if (tile.size == 3) return with_rows<3>(tile, call);
+  if (tile.size == 5) return with_rows<5>(tile, call);
+  with_rows<0>(tile, call);
+}
+
 template <class S>
 void float_product_kernel(S& s, const FloatProductPlan& p) {
   walk_rows(s, p.matrices, [&](const RowPlace<S>& at) {
@@ -40,9 +63,11 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
       case FloatProductKind::kDepthwise:
         return s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
       case FloatProductKind::kPlanes:
-        return s.call(external::FloatPlanes<false>{}, p.shape, p.end, x, w, c, y, lines());
+        return s.call(external::FloatPlanes{}, p.shape, p.end, x, w, c, y, lines());
       case FloatProductKind::kDepthwisePlanes:
-        return s.call(external::FloatPlanes<true>{}, p.shape, p.end, x, w, c, y, lines());
+        return with_depthwise_tile(rt::depthwise_tile_of(p.shape), [&](const auto& function) {
+          s.call(function, p.shape, p.end, x, w, c, y, lines());
+        });
     }
   });
 }
