@@ -202,8 +202,9 @@ void ResolveContext::set_constant_output(int i, const Tensor& tensor) {
   set_constant_output(i, tensor.dtype(), tensor.shape(), [&](Tensor& out) { out = tensor; });
 }
 
-// What the file says of a result is left behind where a tool has changed the batch, the user the shape
-// of an input, or an exporter has guessed. The results are what the nodes compute, in ONNX Runtime too.
+// What the file says of a result is left behind where a tool has changed the batch, the user the
+// shape of an input, or an exporter has guessed. The results are what the nodes compute, in ONNX
+// Runtime too.
 void ResolveContext::report_shape_conflict(ValueId value, const Shape& computed, std::string what) {
   const auto& outputs = graph_.outputs;
   const bool is_output = std::find(outputs.begin(), outputs.end(), value) != outputs.end();

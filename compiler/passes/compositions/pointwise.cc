@@ -6,7 +6,8 @@
 //   Swish       x Sigmoid(alpha x)
 //   SwiGLU      Swish of input 0, times input 1 of the same shape
 //   BitwiseNot  BitwiseXor with all ones
-//   Clip        of integers of other types than its kernel takes, or with limits that are known at run
+//   Clip        of integers of other types than its kernel takes, or with limits that are known at
+//   run
 //               time only: Max with the lower, Min with the upper
 #include <algorithm>
 #include <cstddef>
