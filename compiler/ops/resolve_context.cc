@@ -163,9 +163,7 @@ void ResolveContext::set_output(int i, DType dtype, Shape shape) {
           cat(role, "is declared as ", name_of(*value.dtype), ", computed as ", name_of(dtype)));
   }
   if (value.shape.has_value() && !agrees(*value.shape, shape)) {
-    report_shape_conflict(
-        node_.outputs[index], shape,
-        cat(role, "is declared as ", to_string(*value.shape), ", computed as ", to_string(shape)));
+    report_shape_conflict(node_.outputs[index], shape, role);
   }
   value.dtype = dtype;
   value.shape = std::move(shape);
@@ -204,20 +202,15 @@ void ResolveContext::set_constant_output(int i, const Tensor& tensor) {
   set_constant_output(i, tensor.dtype(), tensor.shape(), [&](Tensor& out) { out = tensor; });
 }
 
-// What the file says of a graph output is a promise. What it says of an inner value is left behind
-// where a tool has changed the batch, or the user the shape of an input; otherwise it is wrong.
+// What the file says of a result is left behind where a tool has changed the batch, the user the
+// shape of an input, or an exporter has guessed. The results are what the nodes compute, in ONNX
+// Runtime too.
 void ResolveContext::report_shape_conflict(ValueId value, const Shape& computed, std::string what) {
-  const Shape& declared = *graph_.value(value).shape;
-  const bool batch =
-      !computed.empty() && declared.size() == computed.size() &&
-      agrees({declared.begin() + 1, declared.end()}, {computed.begin() + 1, computed.end()});
   const auto& outputs = graph_.outputs;
   const bool is_output = std::find(outputs.begin(), outputs.end(), value) != outputs.end();
-  if (is_output || !(batch || graph_.shapes_chosen)) {
-    error(DiagKind::kShape, std::move(what));
-  } else {
-    warning(DiagKind::kShape, std::move(what));
-  }
+  warning(DiagKind::kShape,
+          cat(what, "is declared as ", to_string(*graph_.value(value).shape), ", computed as ",
+              to_string(computed), is_output ? ", which is the shape of the output" : ""));
 }
 
 void ResolveContext::error(DiagKind kind, std::string what) {

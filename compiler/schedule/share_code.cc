@@ -1,8 +1,11 @@
 // Compares what the Recorder prints; see share_code.h.
 #include "compiler/schedule/share_code.h"
 
+#include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,17 +35,26 @@ bool same_constants(const Step& a, const Step& b) {
   return true;
 }
 
-// The array of an earlier step with a function of its own that is the same as `constant`.
-std::string owner_of(const ConstantArray& constant, const std::vector<Step*>& steps,
-                     const Step* before) {
-  for (const Step* const step : steps) {
-    if (step == before) break;
+// Smaller arrays stay beside the others of their step; those of one node are shared whatever their
+// size is.
+constexpr std::size_t kCacheLine = 64;
+
+// Makes the first step that has an array the owner of all that are equal to it: layers that a
+// network repeats, or a loop that its exporter unrolled, read one copy of their weights.
+void share_arrays(Program& program) {
+  using Key = std::tuple<int, std::string_view, DType, std::string_view>;
+  std::map<Key, std::string_view> owners;  // by node, suffix, type and bytes
+  for (const auto& step : program.steps) {
     if (step->shares_code()) continue;
-    for (const ConstantArray& other : step->constants) {
-      if (other.owner.empty() && same_array(other, constant)) return step->name;
+    for (ConstantArray& constant : step->constants) {
+      const std::string_view bytes(reinterpret_cast<const char*>(constant.bytes.data()),
+                                   constant.bytes.size());
+      const int node = bytes.size() < kCacheLine ? step->node : -1;
+      const auto [owner, is_first] =
+          owners.try_emplace({node, constant.suffix, constant.element, bytes}, step->name);
+      if (!is_first) constant.owner = owner->second;
     }
   }
-  return {};
 }
 
 }  // namespace
@@ -57,12 +69,8 @@ void share_code(Program& program) {
       const auto [first, inserted] = known.emplace(nameless_code(*step, program.isa), step);
       if (!inserted && same_constants(*first->second, *step)) step->function = first->second->name;
     }
-    for (Step* const step : steps) {
-      if (step->shares_code()) continue;
-      for (ConstantArray& constant : step->constants)
-        constant.owner = owner_of(constant, steps, step);
-    }
   }
+  share_arrays(program);
 }
 
 }  // namespace etch

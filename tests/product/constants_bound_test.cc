@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "compiler/targets/targets.h"
+#include "tests/support/cases.h"
 #include "tests/support/conv_node.h"
 #include "tests/support/engines.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/targets.h"
 
 namespace etch {
@@ -106,6 +108,45 @@ TEST(ConstantsBound, HoldsForSingleLayers) {
             << layer.name << " seed " << seed << " on " << isa->name;
       }
     }
+  }
+}
+
+// ---- an image without a halo ----
+
+// The convolution of positions of wav2vec 2.0: x is a transposed view of what a product wrote,
+// whose memory has no halo; 16 taps with 8 of padding have 17 border cases.
+Case transposed_then_convolved() {
+  constexpr std::int64_t kPositions = 40, kChannels = 16, kGroups = 4, kTaps = 16;
+  Dice dice(1);
+  ModelBuilder model;
+  model.input("a", DType::kU8, {1, kPositions, 8});
+  model.initializer("scale", Tensor::of<float>({}, {0.01F}));
+  model.initializer("y_scale", Tensor::of<float>({}, {0.05F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {120}));
+  model.initializer("w_zero", Tensor::of<std::int8_t>({}, {0}));
+  model.initializer("b", random_bytes(dice, DType::kS8, {8, kChannels}));
+  model.initializer("w", random_bytes(dice, DType::kS8, {kChannels, kChannels / kGroups, kTaps}));
+  model.node("QLinearMatMul", {"a", "scale", "zero", "b", "scale", "w_zero", "y_scale", "zero"},
+             {"rows"});
+  model.node("Transpose", {"rows"}, {"x"}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
+  model.node("QLinearConv", {"x", "y_scale", "zero", "w", "scale", "w_zero", "y_scale", "zero"},
+             {"y"}, {{"pads", std::vector<std::int64_t>{8, 8}}, {"group", kGroups}});
+  model.output("y");
+  return {"transposed then convolved",
+          model.bytes(),
+          {random_bytes(dice, DType::kU8, {1, kPositions, 8})}};
+}
+
+TEST(ConstantsBound, OfAConvolutionWhoseImageHasNoHalo) {
+  const Case each = transposed_then_convolved();
+  const std::vector<Tensor> expected = reference_outputs(each);
+  for (const std::string_view target : {"avx512_vnni", "avx2", "scalar"}) {
+    const auto program = compiled(each, target);
+    ASSERT_NE(program, nullptr) << target;
+    // Weights of 16-bit lanes have two bytes, lanes that a group of 4 channels leaves empty four.
+    constexpr std::int64_t kWeights = 8 * 16 + 16 * 4 * 16;
+    EXPECT_LE(bytes_of_constants(*program), 8 * kWeights + 4096) << target;
+    EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), expected), "") << target;
   }
 }
 

@@ -78,6 +78,20 @@ TEST(Compositions, FindWhatIsNoNumberOrInfinite) {
   EXPECT_EQ(above.output(), boolean({4}, {0, 1, 0, 0}));
 }
 
+TEST(Compositions, ClipOfOtherIntegersFromOpset12On) {
+  // The limits of relative positions, as exporters write them.
+  OneOperator clip("Clip", 12);
+  clip.input(s64({4}, {-9, 0, 7, std::int64_t{1} << 40})).constant(s64({}, {0}));
+  clip.constant(s64({}, {15}));
+  EXPECT_EQ(clip.output(), s64({4}, {0, 0, 7, 15}));
+  OneOperator upper("Clip", 13);
+  upper.input(s64({2}, {-9, 9})).omitted().constant(s64({1}, {3}));
+  EXPECT_EQ(upper.output(), s64({2}, {-9, 3}));
+  OneOperator early("Clip", 11);
+  early.input(s64({1}, {1}));
+  EXPECT_TRUE(says(early, "must be float32, got int64"));
+}
+
 TEST(Compositions, ShrinkAndClipAtRunTime) {
   OneOperator shrink("Shrink", 13);
   shrink.input(f32({3}, {-2, 0.5F, 2})).attribute("lambd", 1.5F).attribute("bias", 1.5F);

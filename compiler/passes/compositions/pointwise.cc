@@ -6,7 +6,9 @@
 //   Swish       x Sigmoid(alpha x)
 //   SwiGLU      Swish of input 0, times input 1 of the same shape
 //   BitwiseNot  BitwiseXor with all ones
-//   Clip        with limits that are known at run time only: Max with the lower, Min with the upper
+//   Clip        of integers of other types than its kernel takes, or with limits that are known at
+//   run
+//               time only: Max with the lower, Min with the upper
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -77,7 +79,14 @@ void bitwise_not(Parts& parts) {
   parts.add("BitwiseXor", {parts.input(0), parts.constant(std::move(ones))});
 }
 
-bool has_run_time_limits(const Graph& graph, const Node& node) {
+// Whether a Clip is none for its kernel (ops/clip).
+bool is_clip_of_others(const Graph& graph, const Node& node) {
+  constexpr DType kOthers[] = {DType::kS64, DType::kU64, DType::kU32};
+  const bool has_x = !node.inputs.empty() && node.inputs[0] != kNoValue;
+  if (has_x && graph.opset("") >= 12 &&
+      std::ranges::find(kOthers, graph.value(node.inputs[0]).dtype) != std::end(kOthers)) {
+    return true;
+  }
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).constant == nullptr) return true;
   }
@@ -105,7 +114,7 @@ constexpr Rule kPointwiseRules[] = {{"CastLike", cast_like, 2, 1, 15},
                                     {"Swish", swish, 1, 1, 24},
                                     {"SwiGLU", swiglu, 2, 1, 28},
                                     {"BitwiseNot", bitwise_not, 1, 1, 18},
-                                    {"Clip", clip, 3, 1, 11, has_run_time_limits}};
+                                    {"Clip", clip, 3, 1, 11, is_clip_of_others}};
 }  // namespace
 
 std::span<const Rule> pointwise_rules() { return kPointwiseRules; }
