@@ -182,24 +182,32 @@ static inline int32_t dsp_row_weight(const int32_t* w, int i, int c, bool joint)
   return joint ? dsp_weight(w[2 * (i % 2) + c / 2], i / 2, c % 2, true) : dsp_byte(w[c], i);
 }
 
-// One pixel times all channels, four at a time. The stream holds for every four: 4 biases; per 4
-// elements of K a word of each channel; factors. Of joint weights: two and two as in dsp_tile().
-static inline void dsp_row(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
+// Element k of the pixel of a dsp_row(), widened by dsp_gather() or as it is.
+static inline int32_t dsp_row_x(const int32_t* x, int k) {
+  const int32_t pair = x[k / 4 * 2 + k % 2];
+  return k % 4 < 2 ? dsp_low_half(pair) : dsp_high_half(pair);
+}
+static inline int32_t dsp_row_x(const uint8_t* x, int k) { return x[k]; }
+
+// One pixel times all channels, four at a time; x is widened, or the bytes themselves. The stream
+// holds for every four: 4 biases; per 4 elements of K a word of each channel; factors. Of joint
+// weights: two and two as in dsp_tile().
+template <class X>
+static inline void dsp_row(const X* x, const int32_t* stream, void* y, int32_t zero_points,
                            int groups, int channels, const DspStore& out, int32_t moved = 0,
                            bool joint = false) {
-  const int32_t rest = dsp_moved_sum(x, 2 * groups, 1, moved);
+  int32_t rest = 0;
+  for (int k = 0; moved != 0 && k < 4 * groups; ++k)
+    rest = dsp_add_product(rest, dsp_row_x(x, k), moved);
   for (int first = 0; first < channels; first += 4) {
     const int32_t* const weights = stream + 4;
     const int32_t* const factors = weights + 4 * groups;
     for (int c = 0; c < 4 && first + c < channels; ++c) {
       const bool second = joint && c % 2 == 1;
       int32_t acc = dsp_add_product(second ? dsp_joint_bias(stream + c - 1) : stream[c], rest, 1);
-      for (int k = 0; k < groups; ++k) {
-        const int32_t* const w = weights + 4 * k;
-        acc = dsp_add_product(acc, dsp_low_half(x[2 * k]), dsp_row_weight(w, 0, c, joint));
-        acc = dsp_add_product(acc, dsp_high_half(x[2 * k]), dsp_row_weight(w, 2, c, joint));
-        acc = dsp_add_product(acc, dsp_low_half(x[2 * k + 1]), dsp_row_weight(w, 1, c, joint));
-        acc = dsp_add_product(acc, dsp_high_half(x[2 * k + 1]), dsp_row_weight(w, 3, c, joint));
+      for (int k = 0; k < 4 * groups; ++k) {
+        const int32_t* const w = weights + k / 4 * 4;
+        acc = dsp_add_product(acc, dsp_row_x(x, k), dsp_row_weight(w, k % 4, c, joint));
       }
       if (second && out.result == kDspFloat) acc *= 256;
       dsp_store(acc, factors, c, y, first + c, dsp_low_half(zero_points), out);

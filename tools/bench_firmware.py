@@ -12,8 +12,10 @@ ONNX file FOLDER/NAME.onnx, the same network (tf2onnx makes one of the other).
 
 With --steps the table has the steps of one network, with both counts.
 
-Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER] [--tflm CHECKOUT --pairs FOLDER | --steps MODEL]
-                            [--markdown FILE]
+With --made it has networks of floats and of 16-bit activations, which bench_firmware_networks.py makes.
+
+Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER]
+                            [--tflm CHECKOUT --pairs FOLDER | --steps MODEL | --made] [--markdown FILE]
 Environment: ETCH, the program (default build/release/bin/etch).
 """
 
@@ -28,6 +30,7 @@ import tempfile
 
 import numpy
 import onnx
+import bench_firmware_networks
 import bench_firmware_tflm
 from onnx import TensorProto, helper, numpy_helper
 
@@ -91,6 +94,8 @@ NETWORKS = [
     ("emmtrix_microkws_static_qop", {}),
     ("connxr_mnist_convint", {}),
 ]
+
+NETWORK_COLUMNS = ("MACs", "instructions", "cycles", "per MAC", "code", "constants", "arena")
 
 
 def model_of(layer):
@@ -174,12 +179,27 @@ def network_rows(target, folder):
         if report is None:
             print(f"bench-firmware: {name}: {error}", file=sys.stderr)
             continue
-        total = report["instructions"]
-        rows.append((name, f"{report['macs']:,}", f"{total:,}", cell(report.get("modelled_cycles")),
-                     f"{total / max(1, report['macs']):.2f}",
-                     f"{report['code_bytes']:,}", f"{report['weight_bytes']:,}", f"{report['arena_bytes']:,}",
-                     verdict(total, goals.get(target))))
+        rows.append((*network_row(name, report), verdict(report["instructions"], goals.get(target))))
     return rows
+
+
+def network_row(name, report):
+    return (name, *(cell(report.get(key)) for key in ("macs", "instructions", "modelled_cycles")),
+            per_mac(report["instructions"], report["macs"]),
+            *(cell(report[key]) for key in ("code_bytes", "weight_bytes", "arena_bytes")))
+
+
+def print_made(options):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, _ in bench_firmware_networks.MADE:
+            path = pathlib.Path(folder) / "made.onnx"
+            bench_firmware_networks.save(name, path)
+            report, error = bench(path, options.target)
+            if report is None:
+                sys.exit(f"bench-firmware: {name}: {error}")
+            rows.append(network_row(name, report))
+    show(table((f"network on {options.target}", *NETWORK_COLUMNS), rows), options)
 
 
 def cell(number):
@@ -259,23 +279,25 @@ def main():
     parser.add_argument("--tflm", type=pathlib.Path, help="a checkout of tflite-micro with what its make downloads")
     parser.add_argument("--pairs", type=pathlib.Path, help="folder of NAME.tflite and NAME.onnx, for --tflm")
     parser.add_argument("--steps", type=pathlib.Path, metavar="MODEL", help="the steps of this network only")
+    parser.add_argument("--made", action="store_true", help="networks of floats and of 16 bits only")
     parser.add_argument("--build", type=pathlib.Path, default="build/tflm", help="where --tflm builds")
     parser.add_argument("--markdown", help="file for the tables")
     options = parser.parse_args()
     if (options.tflm is None) != (options.pairs is None):
         parser.error("--tflm and --pairs belong together")
-    if options.steps and options.tflm:
-        parser.error("--steps and --tflm are two tables: choose one")
+    if sum(bool(each) for each in (options.steps, options.tflm, options.made)) > 1:
+        parser.error("--steps, --tflm and --made are tables of their own: choose one")
     if options.tflm:
         return print_pairs(options)
     if options.steps:
         return print_steps(options)
+    if options.made:
+        return print_made(options)
     with tempfile.TemporaryDirectory() as folder:
         text = table(("layer", "MACs", "instructions per MAC", "cycles per MAC", "CMSIS-NN", "ratio", "goal"),
                      layer_rows(options.target, folder))
     if pathlib.Path(options.networks).is_dir():
-        text += "\n" + table(("network", "MACs", "instructions", "cycles", "per MAC", "code", "constants", "arena", "goal"),
-                             network_rows(options.target, options.networks))
+        text += "\n" + table(("network", *NETWORK_COLUMNS, "goal"), network_rows(options.target, options.networks))
     else:
         print(f"bench-firmware: no folder {options.networks}: layers only", file=sys.stderr)
     show(text, options)

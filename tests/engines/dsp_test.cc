@@ -203,6 +203,52 @@ std::ptrdiff_t functions_named(const std::vector<std::unique_ptr<Program>>& prog
   return count;
 }
 
+// Kernels as large as the image: one pixel. Few channels, and more of them; weights of int8, and of
+// uint8 with a zero point.
+std::vector<Case> convolutions_to_one_pixel() {
+  std::vector<Case> out;
+  for (const std::int64_t channels : {1, 4, 9, 12, 13}) {
+    for (const std::int64_t in : {1, 6, 40}) {
+      const std::int64_t size = in == 40 ? 1 : 3;
+      for (const bool is_unsigned : {false, true}) {
+        Dice dice(static_cast<std::uint64_t>(std::ssize(out)) + 33'000'000);
+        const DType type = is_unsigned ? DType::kU8 : DType::kS8;
+        const int low = is_unsigned ? 0 : -127, high = is_unsigned ? 255 : 127;
+        ModelBuilder model(13);
+        model.input("x", DType::kU8, {1, in, size, size});
+        model.initializer("scale", Tensor::of<float>({}, {0.0625F}));
+        model.initializer("zero", Tensor::of<std::uint8_t>({}, {100}));
+        model.initializer("w", random_bytes(dice, type, {channels, in, size, size}, low, high));
+        model.initializer("w_zero", is_unsigned ? Tensor::of<std::uint8_t>({}, {130})
+                                                : Tensor::of<std::int8_t>({}, {0}));
+        model.node("QLinearConv", {"x", "scale", "zero", "w", "scale", "w_zero", "scale", "zero"},
+                   {"y"}, {});
+        model.output("y");
+        out.push_back({cat("to_one_pixel_", channels, "_", in, is_unsigned ? "_u8" : "_s8"),
+                       model.bytes(),
+                       {random_bytes(dice, DType::kU8, {1, in, size, size})}});
+      }
+    }
+  }
+  out.resize(out.size() / 4 * 4);
+  return out;
+}
+
+// Up to twelve channels read the bytes of x; more have them widened once.
+TEST(DspConvolutions, RowsOfFewChannelsReadBytes) {
+  const std::vector<Case> all = convolutions_to_one_pixel();
+  // Targets: those whose rounding differs.
+  for (const char* const name : {"cortex-m4", "cortex-m4-nofp"}) {
+    const IsaTraits& isa = *find_target(name);
+    const auto programs = compile_all(all, isa);
+    EXPECT_EQ(functions_named(programs, "dsp_row", "_bytes"), 24) << name;
+    EXPECT_EQ(functions_named(programs, "dsp_gather", ""), 4) << name;
+    const std::string missing = cli::status_of(isa).missing;
+    if (!missing.empty()) GTEST_SKIP() << missing;
+    expect_outputs(programs, all, isa);
+  }
+}
+
 // Loops of little code, depthwise weights as bytes where these hold them, rows copied in a loop.
 TEST(DspConvolutions, CodeForSizeAgrees) {
   const IsaTraits& isa = *find_target("cortex-m4");

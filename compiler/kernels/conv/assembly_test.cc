@@ -117,8 +117,12 @@ std::vector<AssemblyFunction> functions() {
     for (const int groups : {1, 8, 37}) {
       for (const int channels : {1, 4, 7}) {
         out.push_back(dsp_row({groups, channels, each}));
-        out.push_back(dsp_row({groups, channels, each, 0, true}));
-        out.push_back(dsp_row({groups, channels, each, 0, true, true}));
+        for (const bool compact : {false, true}) {
+          for (const bool bytes : {false, true})
+            out.push_back(dsp_row({groups, channels, each, 0, true, compact, bytes}));
+        }
+        for (const int moved : {0, 3})
+          out.push_back(dsp_row({groups, channels, each, moved, false, false, true}));
       }
     }
     add_compact_depthwise(each, out);

@@ -66,6 +66,7 @@ struct DspConvPlan {
   bool low = false;                           // products in r0 to r7 only; else as Cortex-M3
   int moved = 0;                              // weights of tiles and rows minus those packed
   bool joint = false;                         // those of two channels are one halfword
+  bool widens = false;                        // kRow: x is not gathered, the function widens it
   bool compact = false;                       // little code
   bool byte_weights = false;                  // of kDepthwise, whose usual ones are halfwords
 
@@ -150,6 +151,15 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
     };
     s.call(assembly_call(call, native, (n - 1) * plan.x_step + of_pixel, stream, written), at.x,
            at.stream, y, plan.zero_points());
+    return;
+  }
+  if (plan.widens) {
+    const auto native = [&](const std::uint8_t* x, const std::int32_t* w, Y* to, int zero_points) {
+      rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store, plan.moved,
+                  plan.joint);
+    };
+    s.call(assembly_call(call, native, 4 * plan.groups(), stream, written), at.x, at.stream, y,
+           plan.zero_points());
     return;
   }
   const typename S::template Ptr<const std::int32_t> gathered =

@@ -61,6 +61,7 @@ struct DspRow {
   int moved = 0;         // weights minus those of the stream
   bool joint = false;    // weights of two channels in a halfword; see joint.h
   bool compact = false;  // little code
+  bool bytes = false;    // of x, which are widened for every four channels
 };
 
 inline constexpr std::int64_t kMostDepthwiseStep = 4095;  // that an offset in a load reaches
@@ -83,7 +84,7 @@ struct DspCopy {
 
 AssemblyFunction dsp_gather(const DspGather& gather);  // (const uint8_t* x, int32_t* out)
 // (const int32_t* x, const int32_t* stream, y, int32_t zero_points), and of a tile with a residual
-// besides (const uint8_t* residual, const int32_t* line).
+// besides (const uint8_t* residual, const int32_t* line); x of a row may be const uint8_t*.
 AssemblyFunction dsp_tile(const DspTile& tile);
 AssemblyFunction dsp_row(const DspRow& row);
 AssemblyFunction dsp_depthwise(const DspDepthwise& tile);

@@ -1,7 +1,8 @@
 // One pixel times four channels at a time, for matrix-vector products; see functions.h. Every
 // weight is used once, so they are what counts: per 4 elements of K and four channels one load of
 // four words, one of two activations, eight widenings and eight SMLADs: 18 instructions for 16
-// products. Joint weights (joint.h) need four widenings: 14 instructions.
+// products. Joint weights (joint.h) need four widenings: 14 instructions. Few channels read bytes
+// of x: a load and two widenings instead of a load of two words, and no widened copy of x.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"
@@ -54,15 +55,22 @@ class Row {
   using Result = DspEpilogue::Result;
   bool bytes() const { return row_.out.result != Result::kInt32; }
 
-  // The sum of all x, by products with ones.
+  std::int64_t x_bytes() const { return std::int64_t{row_.bytes ? 4 : 8} * row_.groups; }
+
+  // The sum of all x: by products with ones, or of bytes by their differences from zeros.
   void keep_moved_sum() {
-    t_.add("lr", "r0", 8 * row_.groups, "lr");
-    t_.op("mov", "r12", "#0x10001");
+    t_.add("lr", "r0", x_bytes(), "lr");
+    t_.op("mov", "r12", row_.bytes ? "#0" : "#0x10001");
     t_.op("mov", "r4", "#0");
     t_.label(5);
-    t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
-    t_.op("smlad", "r4", "r2", "r12", "r4");
-    t_.op("smlad", "r4", "r3", "r12", "r4");
+    if (row_.bytes) {
+      t_.op("ldr", "r2", Thumb::then_add("r0", 4));
+      t_.op("usada8", "r4", "r2", "r12", "r4");
+    } else {
+      t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
+      t_.op("smlad", "r4", "r2", "r12", "r4");
+      t_.op("smlad", "r4", "r3", "r12", "r4");
+    }
     t_.op("cmp", "r0", "lr");
     t_.op("bne", "5b");
     t_.load("r12", row_.moved);
@@ -80,7 +88,7 @@ class Row {
     const int most = row_.compact ? kMostCompact : kMostUnrolled;
     const bool loops = row_.groups > most;
     const int rest = loops ? row_.groups % most : row_.groups;
-    if (loops) t_.add("lr", "r0", 8 * row_.groups, "lr");
+    if (loops) t_.add("lr", "r0", x_bytes(), "lr");
     for (int i = 0; i < rest; ++i) multiply_group();
     if (loops) {
       t_.label(2);
@@ -92,8 +100,15 @@ class Row {
   }
 
   void multiply_group() {
-    t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
-    t_.op("ldmia", "r1!", "{r8-r11}");
+    if (row_.bytes) {
+      t_.op("ldr", "r3", Thumb::then_add("r0", 4));
+      t_.op("ldmia", "r1!", "{r8-r11}");
+      t_.op("uxtb16", "r2", "r3");
+      t_.op("uxtb16", "r3", "r3", "ror #8");
+    } else {
+      t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
+      t_.op("ldmia", "r1!", "{r8-r11}");
+    }
     if (row_.joint) return multiply_joint();
     for (int c = 0; c < 4; ++c) {
       const std::string acc = Thumb::r(4 + c);
@@ -163,10 +178,11 @@ AssemblyFunction dsp_row(const DspRow& row) {
   ETCH_CHECK(!row.joint || row.moved == 0);
   AssemblyFunction out;
   out.name = cat("dsp_row_k", 4 * row.groups, "_m", row.channels, moved_suffix(row.moved),
-                 row.joint ? "_joint" : "", dsp_suffix(row.out), row.compact ? "_compact" : "");
+                 row.joint ? "_joint" : "", dsp_suffix(row.out), row.bytes ? "_bytes" : "",
+                 row.compact ? "_compact" : "");
   out.summary = cat("1 pixel, ", counted(4 * row.groups, "element"), " of K, ",
                     counted(row.channels, "channel"), ", four at a time.");
-  set_dsp_parameters(out, "const int32_t*", row.out);
+  set_dsp_parameters(out, row.bytes ? "const uint8_t*" : "const int32_t*", row.out);
   out.lines = Row(row).lines();
   out.fallback = cat("rt::dsp_row(x, stream, y, zero_points, ", row.groups, ", ", row.channels,
                      ", ", dsp_store_text(row.out), weights_text(row.moved, row.joint), ");");

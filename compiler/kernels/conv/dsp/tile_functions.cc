@@ -45,13 +45,16 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
     out.multiply = use(p.low ? low_tile(tile) : mla_tile(tile), assembly);
     return out;
   }
-  out.gather =
-      use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step, p.compact}), assembly);
-  out.multiply = use(p.form == Form::kRow
-                         ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint, p.compact})
-                         : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue,
-                                     residual_of(p.line), p.moved, starts_two, p.joint, p.compact}),
-                     assembly);
+  if (!p.widens) {
+    out.gather =
+        use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step, p.compact}), assembly);
+  }
+  out.multiply =
+      use(p.form == Form::kRow
+              ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint, p.compact, p.widens})
+              : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue, residual_of(p.line),
+                          p.moved, starts_two, p.joint, p.compact}),
+          assembly);
   return out;
 }
 

@@ -18,8 +18,7 @@ void run(const uint8_t* x, uint8_t* output0, void* arena) noexcept {
 
   // Layer: QLinearMatMul (node 0)
   // matrix product, 1 x 24 by 24 x 6
-  n0_conv(at<uint8_t>(arena, n0_copy_y), at<int32_t>(arena, n0_conv_gathered),
-      at<uint8_t>(arena, n0_conv_y));
+  n0_conv(at<uint8_t>(arena, n0_copy_y), at<uint8_t>(arena, n0_conv_y));
 
   // Layer: QLinearSoftmax (node 1)
   // softmax of 1 row of 6 quantized values

@@ -39,7 +39,7 @@ inline constexpr size_t kOutput0Bytes = 6;
 inline constexpr char kOutput0DType[] = "uint8";
 
 // The memory that run() works in. It may be used for other things between two calls.
-inline constexpr size_t kArenaBytes = 136;
+inline constexpr size_t kArenaBytes = 94;
 inline constexpr size_t kArenaAlignment = 8;
 // Weights and tables; the code comes on top.
 inline constexpr size_t kFlashBytes = 1280;
@@ -65,7 +65,7 @@ CLASSIFIER_EXPORT void run(const uint8_t* x, uint8_t* output0, void* arena) noex
 #endif
 
 // The same for C.
-#define CLASSIFIER_ARENA_BYTES 136
+#define CLASSIFIER_ARENA_BYTES 94
 #define CLASSIFIER_ARENA_ALIGNMENT 8
 #define CLASSIFIER_OUTPUT_FORMAT 1
 #define CLASSIFIER_FLASH_BYTES 1280

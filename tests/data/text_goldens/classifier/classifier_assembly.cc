@@ -17,44 +17,10 @@ namespace rt = ::etch::rt;
 #define ETCH_NAKED [[gnu::naked, gnu::noipa]]
 #endif
 
-// widens 1 run of 6 words of 1 pixel.
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__)
-ETCH_NAKED void dsp_gather_1_s24_6w_1r0(const uint8_t*, int32_t*) noexcept {
-  __asm__(
-      // r0: x
-      // r1: out; r5-r8: four channels of two pixels, widened; r9: words left; r10: runs left
-      "push {r4-r10, lr}\n"
-      "movw r9, #2\n"
-      "2:\n"
-      "ldr r5, [r0], #4\n"
-      "uxtb16 r7, r5\n"
-      "uxtb16 r5, r5, ror #8\n"
-      "str r5, [r1, #4]\n"
-      "str r7, [r1], #8\n"
-      "ldr r5, [r0], #4\n"
-      "uxtb16 r7, r5\n"
-      "uxtb16 r5, r5, ror #8\n"
-      "str r5, [r1, #4]\n"
-      "str r7, [r1], #8\n"
-      "ldr r5, [r0], #4\n"
-      "uxtb16 r7, r5\n"
-      "uxtb16 r5, r5, ror #8\n"
-      "str r5, [r1, #4]\n"
-      "str r7, [r1], #8\n"
-      "subs r9, r9, #1\n"
-      "bne 2b\n"
-      "pop {r4-r10, pc}\n");
-}
-#else
-void dsp_gather_1_s24_6w_1r0(const uint8_t* x, int32_t* out) noexcept {
-  rt::dsp_gather(x, out, 1, 24, 6, 1, 0);
-}
-#endif
-
 // 1 pixel, 24 elements of K, 6 channels, four at a time.
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__) \
     && defined(__ARM_FP)
-ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, uint8_t*,
+ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp_bytes(const uint8_t*, const int32_t*, uint8_t*,
     int32_t) noexcept {
   __asm__(
       // r0: x; r1: stream; r2, r3: four elements of x; r4-r7: sums of four channels
@@ -70,8 +36,10 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       // four channels: biases, then all of K
       "1:\n"
       "ldmia r1!, {r4-r7}\n"
-      "ldrd r2, r3, [r0], #8\n"
+      "ldr r3, [r0], #4\n"
       "ldmia r1!, {r8-r11}\n"
+      "uxtb16 r2, r3\n"
+      "uxtb16 r3, r3, ror #8\n"
       "sxtb16 r12, r8\n"
       "smlad r5, r2, r8, r5\n"
       "smlad r4, r2, r12, r4\n"
@@ -84,8 +52,10 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       "sxtb16 r12, r11\n"
       "smlad r7, r3, r11, r7\n"
       "smlad r6, r3, r12, r6\n"
-      "ldrd r2, r3, [r0], #8\n"
+      "ldr r3, [r0], #4\n"
       "ldmia r1!, {r8-r11}\n"
+      "uxtb16 r2, r3\n"
+      "uxtb16 r3, r3, ror #8\n"
       "sxtb16 r12, r8\n"
       "smlad r5, r2, r8, r5\n"
       "smlad r4, r2, r12, r4\n"
@@ -98,8 +68,10 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       "sxtb16 r12, r11\n"
       "smlad r7, r3, r11, r7\n"
       "smlad r6, r3, r12, r6\n"
-      "ldrd r2, r3, [r0], #8\n"
+      "ldr r3, [r0], #4\n"
       "ldmia r1!, {r8-r11}\n"
+      "uxtb16 r2, r3\n"
+      "uxtb16 r3, r3, ror #8\n"
       "sxtb16 r12, r8\n"
       "smlad r5, r2, r8, r5\n"
       "smlad r4, r2, r12, r4\n"
@@ -112,8 +84,10 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       "sxtb16 r12, r11\n"
       "smlad r7, r3, r11, r7\n"
       "smlad r6, r3, r12, r6\n"
-      "ldrd r2, r3, [r0], #8\n"
+      "ldr r3, [r0], #4\n"
       "ldmia r1!, {r8-r11}\n"
+      "uxtb16 r2, r3\n"
+      "uxtb16 r3, r3, ror #8\n"
       "sxtb16 r12, r8\n"
       "smlad r5, r2, r8, r5\n"
       "smlad r4, r2, r12, r4\n"
@@ -126,8 +100,10 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       "sxtb16 r12, r11\n"
       "smlad r7, r3, r11, r7\n"
       "smlad r6, r3, r12, r6\n"
-      "ldrd r2, r3, [r0], #8\n"
+      "ldr r3, [r0], #4\n"
       "ldmia r1!, {r8-r11}\n"
+      "uxtb16 r2, r3\n"
+      "uxtb16 r3, r3, ror #8\n"
       "sxtb16 r12, r8\n"
       "smlad r5, r2, r8, r5\n"
       "smlad r4, r2, r12, r4\n"
@@ -140,8 +116,10 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       "sxtb16 r12, r11\n"
       "smlad r7, r3, r11, r7\n"
       "smlad r6, r3, r12, r6\n"
-      "ldrd r2, r3, [r0], #8\n"
+      "ldr r3, [r0], #4\n"
       "ldmia r1!, {r8-r11}\n"
+      "uxtb16 r2, r3\n"
+      "uxtb16 r3, r3, ror #8\n"
       "sxtb16 r12, r8\n"
       "smlad r5, r2, r8, r5\n"
       "smlad r4, r2, r12, r4\n"
@@ -203,7 +181,7 @@ ETCH_NAKED void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t*, const int32_t*, u
       "pop {r4-r11, pc}\n");
 }
 #else
-void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t* x, const int32_t* stream, uint8_t* y,
+void dsp_row_k24_m6_joint_y6_f32_zp_bytes(const uint8_t* x, const int32_t* stream, uint8_t* y,
     int32_t zero_points) noexcept {
   rt::dsp_row(x, stream, y, zero_points, 6, 6, {rt::kDspFloat, 0, 255, 6}, 0, true);
 }

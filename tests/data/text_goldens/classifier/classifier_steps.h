@@ -12,9 +12,6 @@
 #if !defined(__ARM_FP)
 #error "etch: no __ARM_FP: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
 #endif
-#if !(defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined(__GNUC__))
-#error "etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
-#endif
 #if !(defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARMEL__) && defined( \
     __GNUC__) && defined(__ARM_FP))
 #error "etch: no assembly here: use the CPU's flags, or -DETCH_ALLOW_PORTABLE"
@@ -28,9 +25,8 @@ namespace classifier {
 namespace steps {
 
 // The tensors' places in the arena, in bytes from its start.
-inline constexpr ptrdiff_t n0_copy_y = 48;  // 24 bytes, steps 0 to 1
-inline constexpr ptrdiff_t n0_conv_y = 48;  // 6 bytes, steps 1 to 2
-inline constexpr ptrdiff_t n0_conv_gathered = 0;  // 48 bytes, steps 1 to 1
+inline constexpr ptrdiff_t n0_copy_y = 0;  // 24 bytes, steps 0 to 1
+inline constexpr ptrdiff_t n0_conv_y = 24;  // 6 bytes, steps 1 to 2
 
 // The elements of type T at `bytes` after `memory`.
 template <class T>
@@ -45,12 +41,11 @@ inline const T* at(const void* memory, ptrdiff_t bytes) {
 
 // The steps in the order in which run() calls them.
 [[gnu::noinline]] void n0_copy(const uint8_t* x, uint8_t* y) noexcept;
-[[gnu::noinline]] void n0_conv(const uint8_t* x, int32_t* gathered, uint8_t* y) noexcept;
+[[gnu::noinline]] void n0_conv(const uint8_t* x, uint8_t* y) noexcept;
 [[gnu::noinline]] void n1_softmax(const uint8_t* x, uint8_t* y) noexcept;
 
 // What they call.
-void dsp_gather_1_s24_6w_1r0(const uint8_t* x, int32_t* out) noexcept;
-void dsp_row_k24_m6_joint_y6_f32_zp(const int32_t* x, const int32_t* stream, uint8_t* y,
+void dsp_row_k24_m6_joint_y6_f32_zp_bytes(const uint8_t* x, const int32_t* stream, uint8_t* y,
     int32_t zero_points) noexcept;
 
 }  // namespace steps

@@ -33,10 +33,9 @@ void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
 // matrix product, 1 x 24 by 24 x 6
 // accumulators stay within [-201603, 201552]: int32 cannot overflow
 // scaled accumulators stay below 2^31: the packs saturate, no clamp is needed
-void n0_conv(const uint8_t* x, int32_t* gathered, uint8_t* y) noexcept {
+void n0_conv(const uint8_t* x, uint8_t* y) noexcept {
   {
-    dsp_gather_1_s24_6w_1r0(x, gathered);
-    dsp_row_k24_m6_joint_y6_f32_zp(gathered, n0_conv_stream, y, 7864440);
+    dsp_row_k24_m6_joint_y6_f32_zp_bytes(x, n0_conv_stream, y, 7864440);
   }
 }
 
