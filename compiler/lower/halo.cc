@@ -16,6 +16,17 @@ bool has_halo(const View& view) {
          std::any_of(view.halo_end.begin(), view.halo_end.end(), positive);
 }
 
+View part_with_halo(const View& whole, const std::vector<std::int64_t>& start, const Shape& shape) {
+  View part = whole;
+  for (std::size_t d = 0; d < shape.size(); ++d) part = part_of(part, d, start[d], shape[d]);
+  if (!has_halo(whole) || whole.halo_source >= 0) return part;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (start[d] == 0) part.halo_begin[d] = whole.halo_begin[d];
+    if (start[d] + shape[d] == whole.shape[d]) part.halo_end[d] = whole.halo_end[d];
+  }
+  return part;
+}
+
 namespace {
 // Repeats `run` over the dimensions outside of position `level` of `order`.
 void push(FillPlan& plan, const View& view, const std::vector<std::size_t>& order,

@@ -66,6 +66,30 @@ TEST(Halo, OfAVolumeIsFilledPlaneByPlane) {
   EXPECT_EQ(writes(view, bytes), expected(view, bytes));
 }
 
+TEST(Halo, OfThePartIsThatOfTheWholeAtItsBorder) {
+  View whole;
+  whole.shape = {1, 6, 4, 5};
+  whole.halo_begin = {0, 0, 1, 2};
+  whole.halo_end = {0, 0, 3, 4};
+  lay_out(whole, channels_last(4));
+  const View channels = part_with_halo(whole, {0, 2, 0, 0}, {1, 3, 4, 5});
+  EXPECT_EQ(channels.offset, whole.offset + 2);
+  EXPECT_EQ(channels.halo_begin, whole.halo_begin);
+  EXPECT_EQ(channels.halo_end, whole.halo_end);
+  const View top = part_with_halo(whole, {0, 0, 0, 1}, {1, 6, 3, 4});
+  EXPECT_EQ(top.halo_begin, (std::vector<std::int64_t>{0, 0, 1, 0}));
+  EXPECT_EQ(top.halo_end, (std::vector<std::int64_t>{0, 0, 0, 4}));
+}
+
+TEST(Halo, OfThePartIsNoneWhereItIsFilledAtRunTime) {
+  View whole;
+  whole.shape = {1, 6, 4, 5};
+  whole.halo_begin = whole.halo_end = {0, 0, 1, 1};
+  whole.halo_source = 3;
+  lay_out(whole, channels_last(4));
+  EXPECT_FALSE(has_halo(part_with_halo(whole, {0, 2, 0, 0}, {1, 3, 4, 5})));
+}
+
 TEST(View, KnowsItsOrderWhereSizesOfOneDoNotMatter) {
   View view;
   view.shape = {1, 6, 1, 1};

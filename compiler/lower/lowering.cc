@@ -145,11 +145,15 @@ void Lowering::plan_node(const Node& node) {
       if (!in.order) in.order = out.order;
     }
   }
-  // A part of a tensor has the halo of the whole, as far as it reaches its border.
-  if (rule == LayoutRule::kPart && node.outputs.size() == 1) {
-    const std::optional<HaloWish> wish = plans_[static_cast<std::size_t>(node.outputs[0])].halo;
-    if (wish && value(node.inputs[0]).shape->size() == wish->begin.size())
-      wish_halo(node.inputs[0], *wish);
+  // A part of a tensor has the halo of the whole, as far as it reaches its border
+  // (part_with_halo).
+  if (rule == LayoutRule::kPart) {
+    for (const ValueId id : node.outputs) {
+      if (id == kNoValue) continue;
+      const std::optional<HaloWish> wish = plans_[static_cast<std::size_t>(id)].halo;
+      const bool fits = wish && value(node.inputs[0]).shape->size() == wish->begin.size();
+      if (fits && wish->source < 0) wish_halo(node.inputs[0], *wish);
+    }
   }
   if (node.op->halo == nullptr) return;
   const auto halo = node.op->halo(graph_, node);

@@ -112,6 +112,32 @@ TEST(FuseExpressions, FindTheRangeOfWhatIsQuantizedDynamically) {
   EXPECT_EQ(operators_after(input), "DynamicQuantizeLinear");
 }
 
+// 8 bits in and out with BatchNormalization between, whose mean is a constant or not.
+ModelBuilder normalized(const std::string& mean) {
+  ModelBuilder model(18);
+  model.input("q", DType::kU8, {1, 2, 3}).input("row", DType::kF32, {2});
+  model.initializer("two", f32({2}, {2, 3})).initializer("scale", f32({}, {0.5F}));
+  model.initializer("bytes", u8({2}, {2, 3}));
+  if (mean == "unfolded") model.node("DequantizeLinear", {"bytes", "scale"}, {mean});
+  model.node("MaxPool", {"q"}, {"p"}, {{"kernel_shape", Ints{1}}});
+  model.node("DequantizeLinear", {"p", "scale"}, {"x"});
+  model.node("BatchNormalization", {"x", "two", "two", mean, "two"}, {"n"});
+  model.node("Relu", {"n"}, {"z"}).node("QuantizeLinear", {"z", "scale"}, {"y"}).output("y");
+  return model;
+}
+
+TEST(FuseExpressions, ConstantStatisticsArePartOfAChain) {
+  ModelBuilder constant = normalized("two");
+  EXPECT_EQ(operators_after(constant),
+            "MaxPool [DequantizeLinear BatchNormalization Relu QuantizeLinear]");
+  ModelBuilder run_time = normalized("row");
+  EXPECT_EQ(operators_after(run_time),
+            "MaxPool [Mul Sub] Reshape [DequantizeLinear Mul Add Relu QuantizeLinear]");
+  ModelBuilder unfolded = normalized("unfolded");
+  EXPECT_EQ(operators_after(unfolded),
+            "DequantizeLinear MaxPool DequantizeLinear BatchNormalization [Relu QuantizeLinear]");
+}
+
 TEST(FuseExpressions, IntegersStay) {
   ModelBuilder model = inputs();
   model.node("Add", {"sums", "sums"}, {"s"}).node("Neg", {"s"}, {"y"}).output("y");

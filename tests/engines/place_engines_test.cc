@@ -58,6 +58,47 @@ std::vector<Case> joined_convolutions() {
 
 TEST(Places, NativelyInConvolutionsOfTwoLayouts) { expect_native_agrees(joined_convolutions()); }
 
+// Convolutions with padding of the channels of one tensor, the last ones first.
+Case convolved_parts(bool dynamic) {
+  Dice dice(34'000'000);
+  ModelBuilder model(13);
+  model.initializer("scale", f32({}, {0.0625F})).initializer("zero", u8({}, {100}));
+  model.initializer("w_zero", s8({}, {0}))
+      .initializer("sizes", Tensor::of<std::int64_t>({2}, {4, 4}));
+  if (dynamic) {
+    model.input("x", DType::kF32, {1, 8, 5, 4});
+    model.node("DynamicQuantizeLinear", {"x"}, {"q", "q_scale", "q_zero"});
+  } else {
+    model.input("x", DType::kU8, {1, 8, 5, 4});
+    model.node("MaxPool", {"x"}, {"q"}, {{"kernel_shape", Ints{1, 1}}});
+  }
+  model.node("Split", {"q", "sizes"}, {"p0", "p1"}, {{"axis", std::int64_t{1}}});
+  for (const std::string i : {"1", "0"}) {
+    const DType type = dynamic ? DType::kU8 : DType::kS8;
+    model.initializer("w" + i, random_bytes(dice, type, {8, 4, 3, 3}, dynamic ? 0 : -127, 127));
+    if (dynamic) {
+      model.node("ConvInteger", {"p" + i, "w" + i, "q_zero"}, {"c" + i}, {{"pads", Ints(4, 1)}});
+    } else {
+      model.node("QLinearConv",
+                 {"p" + i, "scale", "zero", "w" + i, "scale", "w_zero", "scale", "zero"}, {"c" + i},
+                 {{"pads", Ints(4, 1)}});
+    }
+  }
+  model.node("Concat", {"c0", "c1"}, {"y"}, {{"axis", std::int64_t{1}}}).output("y");
+  Tensor x = random_bytes(dice, DType::kU8, {1, 8, 5, 4});
+  if (dynamic) {
+    Tensor reals(DType::kF32, x.shape());
+    for (std::size_t i = 0; i < reals.as<float>().size(); ++i)
+      reals.as<float>()[i] = static_cast<float>(x.integer(static_cast<std::int64_t>(i)) - 90);
+    x = std::move(reals);
+  }
+  return {cat("parts_", dynamic), model.bytes(), {std::move(x)}};
+}
+
+std::vector<Case> convolved_parts() { return {convolved_parts(false), convolved_parts(true)}; }
+
+TEST(Places, NativelyInConvolutionsOfParts) { expect_native_agrees(convolved_parts()); }
+
 class CompiledPlaces : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledPlaces, AgreeWithTheReferences) {
@@ -69,6 +110,7 @@ TEST_P(CompiledPlaces, AgreeWithTheReferences) {
   for (std::size_t i = 0; i < parts.size(); i += 4) all.push_back(parts[i]);
   add_cases(all, place_chains(24));
   add_cases(all, joined_convolutions());
+  add_cases(all, convolved_parts());
   expect_compiled_agrees(all, GetParam());
 }
 

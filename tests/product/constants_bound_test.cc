@@ -12,6 +12,7 @@
 #include "tests/support/engines.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/targets.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
@@ -148,6 +149,29 @@ TEST(ConstantsBound, OfAConvolutionWhoseImageHasNoHalo) {
     EXPECT_LE(bytes_of_constants(*program), 8 * kWeights + 4096) << target;
     EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), expected), "") << target;
   }
+}
+
+// Two convolutions of half the channels each, as in YOLO: each has its weights once, not once for
+// every border.
+TEST(ConstantsBound, HoldsForPartsOfATensor) {
+  constexpr std::int64_t kWeights = 2 * 32 * 16 * 9;
+  Dice dice(1);
+  ModelBuilder model(13);
+  model.input("x", DType::kU8, {1, 32, 8, 8});
+  model.initializer("scale", f32({}, {0.0625F})).initializer("zero", u8({}, {100}));
+  model.initializer("w_zero", s8({}, {0}));
+  model.node("MaxPool", {"x"}, {"q"}, {{"kernel_shape", Ints{1, 1}}});
+  model.node("Split", {"q"}, {"p0", "p1"}, {{"axis", std::int64_t{1}}});
+  for (const std::string i : {"0", "1"}) {
+    model.initializer("w" + i, random_bytes(dice, DType::kS8, {32, 16, 3, 3}, -127, 127));
+    model.node("QLinearConv",
+               {"p" + i, "scale", "zero", "w" + i, "scale", "w_zero", "scale", "zero"}, {"y" + i},
+               {{"pads", Ints(4, 1)}});
+    model.output("y" + i);
+  }
+  const auto program = compiled({"parts", model.bytes(), {}}, "avx512_vnni");
+  ASSERT_NE(program, nullptr);
+  EXPECT_LE(bytes_of_constants(*program), kWeights * 3 / 2 + 4096);
 }
 
 }  // namespace

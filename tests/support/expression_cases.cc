@@ -122,8 +122,16 @@ class Tree {
     }
   }
 
+  std::string normalized(const std::string& x) {
+    const Shape channels{shape_.size() > 1 ? shape_[1] : 1};
+    std::vector<std::string> inputs{x};
+    for (int i = 0; i < 3; ++i) inputs.push_back(constant(floats(dice_, channels, special_)));
+    inputs.push_back(constant(scales(dice_, channels)));
+    return node("BatchNormalization", inputs, {{"epsilon", 0.01F}});
+  }
+
   std::string step(const std::string& x) {
-    switch (dice_.between(0, 13)) {
+    switch (dice_.between(0, 14)) {
       case 0:
         return node("Relu", {x});
       case 1:
@@ -143,6 +151,9 @@ class Tree {
         return node(dice_.one_in(2) ? "Neg" : "Abs", {x});
       case 8:
         return node("Max", {x, leaf(), constant(Tensor::of<float>({1}, {-0.0F}))});
+      case 9:
+        if (!shape_.empty()) return normalized(x);
+        break;
       default:
         break;
     }

@@ -132,13 +132,14 @@ int ExpressionBuilder::input(int i) {
   return value;
 }
 
-int ExpressionBuilder::parameter(int i, std::int64_t axis) {
+int ExpressionBuilder::vector(const Tensor& values, std::int64_t axis) {
   Shape shape(shape_.size(), 1);
-  if (lowering_.is_constant(node_, i)) {
-    const Tensor& tensor = lowering_.constant(node_, i);
-    if (axis >= 0 && tensor.size() > 1) shape[static_cast<std::size_t>(axis)] = tensor.size();
-    return constant(tensor, shape);
-  }
+  if (axis >= 0 && values.size() > 1) shape[static_cast<std::size_t>(axis)] = values.size();
+  return constant(values, shape);
+}
+
+int ExpressionBuilder::parameter(int i, std::int64_t axis) {
+  if (lowering_.is_constant(node_, i)) return vector(lowering_.constant(node_, i), axis);
   const Input input = arguments_.parameter(i, new_name());
   std::vector<std::int64_t> steps(shape_.size(), 0);
   if (axis >= 0) steps[static_cast<std::size_t>(axis)] = input.parameter_step();

@@ -35,6 +35,8 @@ class ExpressionBuilder {
   // Input i with an element for each position along `axis` of the output, or one: float32 scales,
   // or as int32 8-bit zero points, stored; -1 is every axis.
   int parameter(int i, std::int64_t axis);
+  // The same for values that are no input.
+  int vector(const Tensor& values, std::int64_t axis);
   // Memory that is not an input, with one element.
   int single(const View& view);
   int real(float value);

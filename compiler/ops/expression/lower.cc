@@ -8,6 +8,7 @@
 #include "compiler/kernels/rows/expression.h"
 #include "compiler/ops/activation/op.h"
 #include "compiler/ops/arithmetic/op.h"
+#include "compiler/ops/batch_normalization/op.h"
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/dequantize_linear/op.h"
@@ -76,6 +77,7 @@ class Lowered {
     }
     if (const auto* function = std::any_cast<FloatFunction>(&params)) return of(part, *function);
     if (const auto* clip = std::any_cast<Clip>(&params)) return of(part, *clip);
+    if (const auto* batch = std::any_cast<BatchNormalization>(&params)) return of(part, *batch);
     if (std::any_cast<Cast>(&params) != nullptr)
       return builder_.apply(Kind::kToReal, operand(part, 0));
     if (const auto* x = std::any_cast<DequantizeLinearParams>(&params)) return of(part, *x);
@@ -118,17 +120,34 @@ class Lowered {
     return value;
   }
 
+  int of(const ExpressionPart& part, const BatchNormalization& params) {
+    std::vector<const Tensor*> inputs{nullptr};
+    for (std::size_t i = 1; i < part.inputs.size(); ++i)
+      inputs.push_back(&lowering_.constant(node_, part.inputs[i].index));
+    const Affine affine = batch_affine(params, inputs);
+    const auto along_channels = [&](const std::vector<float>& values) {
+      return builder_.vector(Tensor::of<float>({params.channels}, values), 1 + missing_axes(part));
+    };
+    const int product = builder_.apply(Kind::kMul, operand(part, 0), along_channels(affine.factor));
+    return builder_.apply(Kind::kAdd, product, along_channels(affine.offset));
+  }
+
   bool has(const ExpressionPart& part, std::size_t i) const {
     return i < part.inputs.size() && part.inputs[i].from != ExpressionOperand::From::kOmitted;
+  }
+
+  // How many axes of the output come before the part's first.
+  std::int64_t missing_axes(const ExpressionPart& part) const {
+    const Shape& shape = *lowering_.value(node_.outputs[0]).shape;
+    return static_cast<std::int64_t>(shape.size()) - static_cast<std::int64_t>(part.shape.size());
   }
 
   // A scale or zero point, along `axis` of the part's own shape.
   int parameter(const ExpressionPart& part, std::size_t i, const QuantizationAxis& axis) {
     if (part.inputs[i].from == ExpressionOperand::From::kPart) return operand(part, i);
-    const auto rank = static_cast<std::int64_t>(lowering_.value(node_.outputs[0]).shape->size());
-    const auto missing = rank - static_cast<std::int64_t>(part.shape.size());
     const bool per_channel = axis.granularity == QuantizationGranularity::kAxis;
-    return builder_.parameter(part.inputs[i].index, per_channel ? axis.axis + missing : -1);
+    return builder_.parameter(part.inputs[i].index,
+                              per_channel ? axis.axis + missing_axes(part) : -1);
   }
 
   int of(const ExpressionPart& part, const DequantizeLinearParams& params) {

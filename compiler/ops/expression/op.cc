@@ -47,6 +47,12 @@ const Value* input_of(const Graph& graph, const Node& node, std::size_t i) {
   return has ? &graph.value(node.inputs[i]) : nullptr;
 }
 
+// Of BatchNormalization.
+bool has_constant_statistics(const Graph& graph, const Node& node) {
+  return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
+                     [&](ValueId id) { return graph.value(id).constant != nullptr; });
+}
+
 // Scale and zero point of input or output 0, per tensor or per channel: the scale known or not, the
 // zero point a constant or, where `at_run_time`, one uint8.
 bool parameters_fit(const Graph& graph, const Node& node, const QuantizationAxis& axis,
@@ -81,6 +87,7 @@ bool can_be_part(const Graph& graph, const Node& node, bool last) {
   }
   if (const auto* params = std::any_cast<QuantizeLinearParams>(&node.params))
     return last && is_8bit(params->type) && parameters_fit(graph, node, params->axis, false);
+  if (node.op_type == "BatchNormalization") return has_constant_statistics(graph, node);
   return *x->dtype == DType::kF32 && *y.dtype == DType::kF32 && is_known(node);
 }
 

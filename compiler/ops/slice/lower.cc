@@ -3,26 +3,11 @@
 
 #include "compiler/kernels/move/move.h"
 #include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/lower/halo.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/slice/op.h"
 
 namespace etch {
-
-namespace {
-
-// The whole's halo is beside the part where the part reaches the border.
-void keep_halo(View& part, const View& whole, const std::vector<AxisRange>& ranges) {
-  if (whole.halo_begin.size() != ranges.size()) return;
-  const bool has_gaps =
-      std::any_of(ranges.begin(), ranges.end(), [](const AxisRange& r) { return r.step != 1; });
-  if (has_gaps) return;
-  for (std::size_t d = 0; d < ranges.size(); ++d) {
-    if (ranges[d].start == 0) part.halo_begin[d] = whole.halo_begin[d];
-    if (ranges[d].start + part.shape[d] == whole.shape[d]) part.halo_end[d] = whole.halo_end[d];
-  }
-}
-
-}  // namespace
 
 void lower_slice(Lowering& lowering, const Node& node) {
   if (refuse_empty(lowering, node)) return;
@@ -40,13 +25,13 @@ void lower_slice(Lowering& lowering, const Node& node) {
     lower_mapped(lowering, node, maps, "slice", "elements in reverse order");
     return;
   }
-  const View whole = lowering.view(node, 0);
-  View view = whole;
-  for (std::size_t d = 0; d < ranges.size(); ++d) {
-    view = part_of(view, d, ranges[d].start, params.shape[d]);
-    view.stride[d] *= ranges[d].step;
-  }
-  keep_halo(view, whole, ranges);
+  std::vector<std::int64_t> start;
+  for (const AxisRange& range : ranges) start.push_back(range.start);
+  View view = part_with_halo(lowering.view(node, 0), start, params.shape);
+  const bool has_gaps =
+      std::any_of(ranges.begin(), ranges.end(), [](const AxisRange& r) { return r.step != 1; });
+  if (has_gaps) view.halo_begin = view.halo_end = std::vector<std::int64_t>(ranges.size(), 0);
+  for (std::size_t d = 0; d < ranges.size(); ++d) view.stride[d] *= ranges[d].step;
   lowering.set_view(node, 0, view);
 }
 

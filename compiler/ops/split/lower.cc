@@ -1,4 +1,5 @@
 // Lowering of Split: every output is a view of the input.
+#include "compiler/lower/halo.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/split/op.h"
@@ -15,10 +16,10 @@ void lower_split(Lowering& lowering, const Node& node) {
       continue;
     }
     const std::vector<AxisRange> ranges = ranges_of(params.parts[i].view, from);
-    View view = lowering.view(node, 0);
-    for (std::size_t d = 0; d < ranges.size(); ++d)
-      view = part_of(view, d, ranges[d].start, params.parts[i].shape[d]);
-    lowering.set_view(node, static_cast<int>(i), view);
+    std::vector<std::int64_t> start;
+    for (const AxisRange& range : ranges) start.push_back(range.start);
+    lowering.set_view(node, static_cast<int>(i),
+                      part_with_halo(lowering.view(node, 0), start, params.parts[i].shape));
   }
 }
 
