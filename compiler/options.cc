@@ -1,6 +1,8 @@
 // The canonical list of options, which generated folders carry; see options.h.
 #include "compiler/options.h"
 
+#include <charconv>
+
 #include "compiler/base/sha256.h"
 #include "compiler/base/text.h"
 #include "compiler/ops/quantize_v2/range.h"
@@ -36,13 +38,34 @@ std::string tensor_text(const std::string& name, const Tensor& tensor) {
   return cat(name, "=", sha256_hex(data).substr(0, 16), ".pb");
 }
 
+// The shortest decimal that reads back to the same number.
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// As a user types it: numbers, which the importer takes as float64 of rank 0 or 1, or a file. An
+// argument of a command line, of 128 KiB at most, has no more numbers than kMostNumbers.
+std::string constant_text(const std::string& name, const Tensor& tensor) {
+  constexpr std::int64_t kMostNumbers = 65'536;
+  const bool numbers = tensor.dtype() == DType::kF64 && tensor.shape().size() <= 1;
+  if (!numbers || tensor.size() == 0 || tensor.size() > kMostNumbers) {
+    return tensor_text(name, tensor);
+  }
+  std::string out;
+  for (const double number : tensor.as<double>()) {
+    out += cat(out.empty() ? cat(name, "=") : ",", shortest(number));
+  }
+  return out;
+}
+
 void add_import(Options& out, const ImportOptions& options) {
   for (const auto& [name, size] : options.dims) out.add("dim", cat(name, "=", size));
   for (const auto& [name, shape] : options.input_shapes) {
     out.add("input-shape", cat(name, "=", sizes(shape)));
   }
   for (const auto& [name, tensor] : options.constants) {
-    out.add("constant", tensor_text(name, tensor));
+    out.add("constant", constant_text(name, tensor));
   }
   for (const std::string& name : options.cuts) out.add("cut", name);
   if (!options.external_data.empty()) out.add("external-data", "DIR");

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <utility>
+#include <vector>
+
 namespace etch {
 namespace {
 
@@ -36,6 +40,24 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
             "--strict-integer --split-rows 0 --threads 4 "
             "--optimize ram "
             "--arena-limit 49152 --flash-limit 100000 --unroll 4 --unroll n3_conv=full");
+}
+
+// Numbers are what the command line had; what was in a file is told apart by its hash.
+TEST(CanonicalOptions, SayTheNumbersOfConstants) {
+  const auto text = [](Tensor tensor) {
+    CompileOptions options;
+    options.import.constants.emplace("c", std::move(tensor));
+    const std::string all = canonical_options(options, "");
+    return all.substr(all.find("--constant ") + 11);
+  };
+  EXPECT_EQ(text(Tensor::of<double>({}, {16000})), "c=16000");
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(text(Tensor::of<double>({4}, {0.1, -3, 1e30, -infinity})), "c=0.1,-3,1e+30,-inf");
+  EXPECT_EQ(text(Tensor(DType::kF64, {65'536})).size(), 1 + 65'536 * 2);
+  for (Tensor& file : std::vector<Tensor>{Tensor::of<std::int64_t>({}, {16000}),
+                                          Tensor::of<double>({1, 1}, {16000}),
+                                          Tensor(DType::kF64, {65'537}), Tensor(DType::kF64, {0})})
+    EXPECT_TRUE(text(std::move(file)).ends_with(".pb"));
 }
 
 TEST(CanonicalOptions, NameNoPaths) {

@@ -126,7 +126,11 @@ std::optional<ModelOptions> options_of(const Making& making, const ModelOptions&
     mine = theirs;
   };
   take("--tuning", options.tuning, given.tuning);
-  take("--constant", options.constants, given.constants);
+  const auto numbers = [](const std::string& text) {
+    return parse_numbers(parse_constant(text)->second).has_value();
+  };
+  if (!given.constants.empty() || !std::ranges::all_of(options.constants, numbers))
+    take("--constant", options.constants, given.constants);
   take("--initial-state", options.initial_states, given.initial_states);
   take("--external-data", options.external_data, given.external_data);
   if (reporter.failed()) return std::nullopt;

@@ -31,7 +31,10 @@ std::string check_shape(const std::string& text) {
 }
 
 std::string check_constant(const std::string& text) {
-  return parse_constant(text) ? "" : cat("expected NAME=N,... or NAME=FILE.pb, got '", text, "'");
+  const auto parts = parse_constant(text);
+  if (!parts) return cat("expected NAME=N,... or NAME=FILE.pb, got '", text, "'");
+  if (exact_numbers(parts->second)) return {};
+  return cat("such large integers are read from a file: NAME=FILE.pb, got '", text, "'");
 }
 
 std::string check_initial_state(const std::string& text) {

@@ -2,6 +2,7 @@
 #include "compiler/host/model_options.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -132,25 +133,43 @@ std::optional<std::pair<std::string, std::string>> parse_constant(const std::str
 
 namespace {
 
-// "16000", "1,3,224" as float64, which the importer makes what the input is declared as; null for
-// what is no list of numbers.
+// Calls `take` with each part of a list "1,3,224"; false as soon as it says so.
+template <class F>
+bool for_each_part(std::string_view text, F take) {
+  while (true) {
+    const std::string_view part = text.substr(0, text.find(','));
+    if (!take(part)) return false;
+    if (part.size() == text.size()) return true;
+    text.remove_prefix(part.size() + 1);
+  }
+}
+
+template <class T>
+bool parse_all(std::string_view text, T& value) {
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+}  // namespace
+
 std::optional<Tensor> parse_numbers(std::string_view text) {
   std::vector<double> numbers;
-  while (true) {
-    const std::string_view each = text.substr(0, text.find(','));
-    double value = 0;
-    const char* const end = each.data() + each.size();
-    const auto result = std::from_chars(each.data(), end, value);
-    if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-    numbers.push_back(value);
-    if (each.size() == text.size()) break;
-    text.remove_prefix(each.size() + 1);
-  }
+  const bool good = for_each_part(
+      text, [&](std::string_view part) { return parse_all(part, numbers.emplace_back()); });
+  if (!good) return std::nullopt;
   const auto count = static_cast<std::int64_t>(numbers.size());
   return Tensor::of<double>(count == 1 ? Shape{} : Shape{count}, numbers);
 }
 
-}  // namespace
+bool exact_numbers(std::string_view text) {
+  return for_each_part(text, [](std::string_view part) {
+    if (part.starts_with('-')) part.remove_prefix(1);
+    std::uint64_t size = 0;
+    if (!parse_all(part, size) || size == 0) return true;
+    return size >> std::countr_zero(size) <= std::uint64_t{1} << 53;
+  });
+}
 
 std::optional<std::map<std::string, Tensor>> read_constants(const ModelOptions& options,
                                                             Reporter& reporter) {

@@ -72,6 +72,13 @@ std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string&
 // is empty.
 std::optional<std::pair<std::string, std::string>> parse_constant(const std::string& text);
 
+// "16000", "1,3,224" as float64 of rank 0 or 1, which the importer makes what the input is declared
+// as; null for what is no list of numbers.
+std::optional<Tensor> parse_numbers(std::string_view text);
+
+// Whether each integer in a list of numbers is one of float64: 2^53 + 1 is none.
+bool exact_numbers(std::string_view text);
+
 // "SYM=8" -> ("SYM", 8), "x=1,3" -> ("x", {1, 3}); the last '=' separates. Null if malformed or if
 // a size is negative.
 std::optional<std::pair<std::string, std::int64_t>> parse_dim(const std::string& text);

@@ -121,7 +121,7 @@ void InputShapes::scan(const onnx::ValueInfoProto& input) {
     const std::string& symbol = dimension.dim_param();
     if (is_fixed(dimension)) continue;
     if (is_given && (i == 0 || !symbol.empty())) {
-      given_sizes_.emplace(symbol, option->second[static_cast<std::size_t>(i)]);
+      give(symbol, option->second[static_cast<std::size_t>(i)], input.name());
     }
     if (i == 0) {
       // A vector, of lengths for example, says nothing of what has no name elsewhere.
@@ -130,6 +130,30 @@ void InputShapes::scan(const onnx::ValueInfoProto& input) {
       inner_symbols_.insert(symbol);
     }
   }
+}
+
+void InputShapes::give(const std::string& symbol, std::int64_t size, const std::string& input) {
+  const auto [given, is_first] = given_sizes_.emplace(symbol, Given{size, input});
+  if (symbol.empty()) return;  // sizes without a name are not the same one
+  const auto report = [&](const std::string& other, std::int64_t other_size) {
+    sink_.error(DiagKind::kShape, cat("input '", printable(input), "'"),
+                cat("the size ", symbol_text(symbol), " is ", size, " by ", option_of(input), ", ",
+                    other_size, " by ", other));
+  };
+  const auto dim = options_.dims.find(symbol);
+  if (dim != options_.dims.end() && dim->second != size) {
+    report(cat("--dim ", printable(symbol), "=", dim->second), dim->second);
+  } else if (!is_first && given->second.size != size) {
+    report(option_of(given->second.input), given->second.size);
+  }
+}
+
+std::string InputShapes::option_of(const std::string& input) const {
+  std::string out;
+  for (const std::int64_t size : options_.input_shapes.at(input)) {
+    out += cat(out.empty() ? cat("--input-shape ", printable(input), "=") : ",", size);
+  }
+  return out;
 }
 
 bool InputShapes::is_batch(const std::string& symbol, Place place) const {
@@ -228,7 +252,7 @@ std::optional<std::int64_t> InputShapes::size_of(const Dimension& dimension, std
   const bool is_one = is_batch(symbol, place);
   const auto given = given_sizes_.find(symbol);
   if (given != given_sizes_.end() && (!symbol.empty() || (is_one && place == Place::kOfState))) {
-    return given->second;
+    return given->second.size;
   }
   if (is_one) {
     if (symbol.empty() || noted_symbols_.insert(symbol).second) {

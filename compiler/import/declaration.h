@@ -73,6 +73,11 @@ class InputShapes {
     std::string example;            // "x=1,3,N,N" for --input-shape
   };
 
+  struct Given {
+    std::int64_t size;
+    std::string input;  // whose shape says so
+  };
+
   std::optional<Shape> shape_of(const onnx::TensorShapeProto& proto, const Hints& hints,
                                 const std::string& location);
   // "1,3,N,N", with N for what is not known.
@@ -80,14 +85,18 @@ class InputShapes {
   std::optional<std::int64_t> size_of(const Dimension& dimension, std::size_t position, Place place,
                                       const Shape* data, const std::string& example,
                                       const std::string& location);
+  // Keeps what --input-shape says of a symbol; E-SHAPE where another option says something else.
+  void give(const std::string& symbol, std::int64_t size, const std::string& input);
+  // "--input-shape NAME=1,3", as it was given for this input.
+  std::string option_of(const std::string& input) const;
   static Place place_of(const onnx::TensorShapeProto& shape, int position);
   bool is_batch(const std::string& symbol, Place place) const;
 
   const ImportOptions& options_;
   Sink& sink_;
-  std::set<std::string> first_symbols_;  // that are an input's first size
-  std::set<std::string> inner_symbols_;  // ... at another position, but in a recurrent state
-  std::map<std::string, std::int64_t> given_sizes_;  // by --input-shape; "": of a first one
+  std::set<std::string> first_symbols_;       // that are an input's first size
+  std::set<std::string> inner_symbols_;       // ... at another position, but in a recurrent state
+  std::map<std::string, Given> given_sizes_;  // by --input-shape; "": of a first one
   std::set<std::string> noted_symbols_;
   std::set<std::string> unknown_symbols_;  // reported
   std::set<std::string> used_dims_;

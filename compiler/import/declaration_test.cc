@@ -4,6 +4,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "compiler/import/import.h"
 #include "tests/support/model_builder.h"
@@ -147,6 +149,41 @@ TEST(ImportInput, AFlagBeatsTheBatchDefault) {
   EXPECT_EQ(first_shape(model, {.dims = {{"N", 4}}, .input_shapes = {}, .limits = {}}), "[4, 3]");
   EXPECT_EQ(first_shape(model, {.dims = {}, .input_shapes = {{"x", {2, 3}}}, .limits = {}}),
             "[2, 3]");
+}
+
+// One symbol has one value, whichever options say it.
+TEST(ImportInput, OptionsThatGiveASymbolTwoSizesAreNamed) {
+  ModelBuilder model;
+  model.input("a", DType::kF32, {"N", "K"}).input("b", DType::kF32, {"K", 3});
+  model.output("a").output("b");
+  const auto with = [&](std::map<std::string, std::int64_t> dims,
+                        std::map<std::string, Shape> shapes) {
+    ImportOptions options;
+    options.dims = std::move(dims);
+    options.input_shapes = std::move(shapes);
+    Sink sink;
+    const auto graph = import_graph(model, sink, options);
+    return graph ? to_string(*graph->value(graph->inputs[0]).shape) : reports_of(sink);
+  };
+  EXPECT_EQ(with({}, {{"a", {2, 5}}, {"b", {5, 3}}}), "[2, 5]");
+  EXPECT_EQ(with({}, {{"a", {2, 5}}, {"b", {4, 3}}}),
+            "model: error[E-SHAPE]: input 'b': the size 'K' is 4 by --input-shape b=4,3, 5 by "
+            "--input-shape a=2,5\n");
+  EXPECT_EQ(with({{"K", 5}}, {{"a", {2, 5}}}), "[2, 5]");
+  EXPECT_EQ(with({{"K", 6}}, {{"a", {2, 5}}}),
+            "model: error[E-SHAPE]: input 'a': the size 'K' is 5 by --input-shape a=2,5, 6 by "
+            "--dim K=6\n");
+  ModelBuilder square;
+  square.input("s", DType::kF32, {1, "H", "H"}).output("s");
+  EXPECT_NE(first_shape(square, {.dims = {}, .input_shapes = {{"s", {1, 4, 5}}}, .limits = {}})
+                .find("the size 'H' is 5 by --input-shape s=1,4,5, 4 by --input-shape s=1,4,5"),
+            std::string::npos);
+  ModelBuilder nameless;
+  nameless.input("a", DType::kF32, {1, -1}).input("b", DType::kF32, {1, -1});
+  nameless.output("a").output("b");
+  EXPECT_EQ(first_shape(nameless,
+                        {.dims = {}, .input_shapes = {{"a", {1, 4}}, {"b", {1, 5}}}, .limits = {}}),
+            "[1, 4]");
 }
 
 TEST(ImportInput, MinusOneAndAnEmptyDimensionAreOpen) {

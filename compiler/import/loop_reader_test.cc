@@ -294,11 +294,47 @@ TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
   model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
   model.subgraph("else_branch", second).output("y");
   EXPECT_EQ(errors(model),
-            "model: error[E-SHAPE]: node #0 (IfEnd): result 0 is [2] in one branch, [4] in the "
-            "other: which one is taken depends on run time\n"
             "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
             "condition is computed from the input 'c', and one cannot be; give it with --constant "
-            "c=N,... or c=FILE.pb\n");
+            "c=N or c=FILE.pb\n"
+            "model: error[E-SHAPE]: node #0 (IfEnd): result 0 is [2] in one branch, [4] in the "
+            "other: which one is taken depends on run time\n");
+}
+
+// As the sample rate of a network of voices: what helps comes before what is wrong with a branch.
+TEST(If, SaysFirstWhatItsInputIsComparedWith) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).input("rate", DType::kS64, {});
+  model.initializer("sixteen", Tensor::of<std::int64_t>({}, {16000}));
+  model.node("Relu", {"x"}, {"r"});
+  ModelBuilder first, second;
+  first.node("Neg", {"r"}, {"a"}).output("a");
+  second.node("LSTM", {"r", "r", "r"}, {"b"}).output("b");
+  model.node("Equal", {"rate", "sixteen"}, {"c"});
+  model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
+  model.subgraph("else_branch", second).output("y");
+  const std::string said = errors(model);
+  const std::string hint =
+      "model: error[E-UNSUPPORTED]: node #2 (If): both branches are compiled, because the "
+      "condition "
+      "is computed from the input 'rate', and one cannot be; give it with --constant rate=N or "
+      "rate=FILE.pb, e.g. rate=16000, which it is compared with\n";
+  EXPECT_EQ(said.substr(0, hint.size()), hint);
+  EXPECT_NE(said.find("(LSTM)"), std::string::npos) << said;
+}
+
+TEST(If, NamesNoNumberThatAnotherValueIsComparedWith) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {2}).input("rate", DType::kS64, {});
+  model.initializer("sixteen", Tensor::of<std::int64_t>({}, {16000}));
+  ModelBuilder first, second;
+  first.node("Neg", {"x"}, {"a"}).output("a");
+  second.node("Concat", {"x", "x"}, {"b"}, {{"axis", std::int64_t{0}}}).output("b");
+  model.node("Neg", {"rate"}, {"less"}).node("Equal", {"sixteen", "less"}, {"c"});
+  model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
+  model.subgraph("else_branch", second).output("y");
+  const std::string said = errors(model);
+  EXPECT_NE(said.find("--constant rate=N or rate=FILE.pb\n"), std::string::npos) << said;
 }
 
 TEST(If, ResultsWithoutElementsAreAlikeOrRefused) {

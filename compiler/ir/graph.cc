@@ -44,7 +44,9 @@ int input_file_of(const Graph& graph, ValueId id) {
 std::string constant_hint(const Graph& graph, ValueId id) {
   if (input_file_of(graph, id) < 0) return {};
   const std::string name = printable(graph.value(id).name);
-  return cat("; give it with --constant ", name, "=N,... or ", name, "=FILE.pb");
+  const std::optional<Shape>& shape = graph.value(id).shape;
+  const bool one = shape && element_count(*shape) == 1;
+  return cat("; give it with --constant ", name, one ? "=N" : "=N,...", " or ", name, "=FILE.pb");
 }
 
 std::vector<std::vector<int>> consumers_of(const Graph& graph) {

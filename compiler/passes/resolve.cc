@@ -262,12 +262,29 @@ class Resolver {
     if (sink_.error_count() == errors) return;
     const ValueId input = only_input_of(edge.inputs[0]);
     if (input == kNoValue || input_file_of(graph_, input) < 0) return;
+    // Before what is wrong with the branches, so that what helps is read first.
     const std::string& name = graph_.value(input).name;
     sink_.report(
-        {Severity::kError, DiagKind::kUnsupported, edge.index, location_of(edge),
+        {Severity::kError, DiagKind::kUnsupported, -1, location_of(edge),
          cat("both branches are compiled, because the condition is computed from the input '",
-             printable(name), "', and one cannot be", constant_hint(graph_, input)),
+             printable(name), "', and one cannot be", constant_hint(graph_, input),
+             compared_with(edge.inputs[0], input)),
          name, input_file_of(graph_, input)});
+  }
+
+  // ", e.g. NAME=16000, which it is compared with" where the condition is Equal of this input and
+  // an integer; else empty.
+  std::string compared_with(ValueId condition, ValueId input) const {
+    const int producer = producers_of(graph_)[static_cast<std::size_t>(condition)];
+    if (producer < 0) return {};
+    const Node& node = graph_.nodes[static_cast<std::size_t>(producer)];
+    if (node.op_type != "Equal" || !std::ranges::count(node.inputs, input)) return {};
+    const ValueId id = node.inputs[node.inputs[0] == input ? 1 : 0];
+    const Tensor* const other = graph_.value(id).constant.get();
+    if (other == nullptr || other->size() != 1) return {};
+    if (other->dtype() != DType::kS64 && other->dtype() != DType::kS32) return {};
+    return cat(", e.g. ", printable(graph_.value(input).name), "=", other->integer(0),
+               ", which it is compared with");
   }
 
   // The one input of the graph, of one element, that `id` is computed from; none: kNoValue.

@@ -172,7 +172,7 @@ TEST(Resolve, LooksForTheMakerOfAValueAmongResolvedNodes) {
   EXPECT_EQ(errors_of(sink),
             "model: error[E-GRAPH]: node #0 (DequantizeLinear): must have 1 outputs, has 0\n"
             "model: error[E-UNSUPPORTED]: node #1 (Pad) input 2 (constant_value): must be known at "
-            "compile time; give it with --constant value=N,... or value=FILE.pb\n");
+            "compile time; give it with --constant value=N or value=FILE.pb\n");
 }
 
 TEST(Resolve, TrailingOmittedInputsDoNotCount) {
@@ -291,9 +291,9 @@ TEST(Resolve, NamesTheInputThatChoosesABranchWhichCannotBeCompiled) {
   EXPECT_FALSE(load(model, sink));
   const auto reports = sink.sorted();
   ASSERT_EQ(reports.size(), 2U) << errors_of(sink);
-  EXPECT_EQ(reports[1].input, "rate");
-  EXPECT_EQ(reports[1].input_file, 1);
-  EXPECT_NE(errors_of(sink).find("--constant rate=N,... or rate=FILE.pb"), std::string::npos)
+  EXPECT_EQ(reports[0].input, "rate");
+  EXPECT_EQ(reports[0].input_file, 1);
+  EXPECT_NE(errors_of(sink).find("--constant rate=N or rate=FILE.pb"), std::string::npos)
       << errors_of(sink);
 }
 

@@ -170,6 +170,13 @@ TEST(Unfuse, WritesQuantAsQuantizeLinearAndDequantizeLinear) {
             f32({2, 4}, {0.5F, 0.5F, -0.5F, 100, -1.5F, 1, -1, 3.5F}));
 }
 
+TEST(Unfuse, TakesTheRoundingModeOfQuantInAnyCase) {
+  for (const char* const mode : {"ROUND", "round", "Half_Even"}) {
+    const Quant quant(false, 0, 8, {{"rounding_mode", std::string(mode)}});
+    EXPECT_EQ(operators(quant.model), "QuantizeLinear DequantizeLinear") << mode;
+  }
+}
+
 TEST(Unfuse, TakesIntegersAsZeroPointAndBitWidthOfQuant) {
   ModelBuilder model(9);
   model.input("x", DType::kF32, {2, 4}).initializer("scale", f32({}, {0.5F}));

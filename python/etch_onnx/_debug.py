@@ -254,7 +254,7 @@ def debug(
     points = _points(mine, other)
     if not points:
         raise EtchError("the networks have no tensor in common", 1)
-    found = Samples(pathlib.Path(data), _reference.shapes(mine), _reference.doubles(mine))
+    found = Samples(pathlib.Path(data), _reference.shapes(mine), _reference.types(mine))
     if len(_reference.inputs(mine)) != len(_reference.inputs(other)):
         raise EtchError("the networks have different numbers of inputs", 1)
     shapes = shapes_of(found)

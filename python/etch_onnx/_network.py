@@ -287,8 +287,9 @@ def check(
         for i, each in enumerate(given):
             folders: list[Path] = [each]
             if not options.keys() & set(_record.OTHER_NETWORK):
-                folders = _record.data_sets(model, each, pathlib.Path(temporary) / f"recorded_{i}")
-            for folder in folders:
-                words += ["--data", folder]
+                folder = pathlib.Path(temporary) / f"recorded_{i}"
+                folders = _record.data_sets(model, each, folder, options.get("dim"), options.get("input_shape"))
+            for one in folders:
+                words += ["--data", one]
         done = _program.run("check", model_file(model, temporary), *words, accept=(0, DIFFERENT))
     return CheckResult(done.returncode == 0, done.stdout)

@@ -267,7 +267,7 @@ def quantize(
     entropy, percentile or distribution. exclude: nodes that stay float. data_sets: how many samples become test data.
     samples: calibrate with the first so many only."""
     loaded = _reference.load(model)
-    found = Samples(calibration, _reference.shapes(loaded), _reference.doubles(loaded))
+    found = Samples(calibration, _reference.shapes(loaded), _reference.types(loaded))
     settings = _settings(activations, qoperator, per_tensor, method, exclude or [])
     folder = pathlib.Path(output)
     result = folder / "model.onnx"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from . import _reference
 from ._program import EtchError, Model, Path
@@ -18,23 +19,25 @@ def record(
     output: Path | None = None,
     count: int | None = None,
     seed: int = 0,
-    dim: Mapping[str, int] | None = None,
+    dim: Mapping[str, Any] | None = None,
+    input_shape: Mapping[str, Sequence[int]] | None = None,
 ) -> list[pathlib.Path]:
     """Writes test_data_set_0, test_data_set_1 ... to `output` (default: the folder of the model) and returns them.
 
     inputs: a folder of .npy or .npz files or of test data, a .npy or .npz file with all samples, or "random". count: at
-    most this many samples, or that many random ones (default 1). dim: values of symbolic sizes, for random ones (default
-    1)."""
+    most this many samples, or that many random ones (default 1). dim, input_shape: sizes that the model leaves open; those
+    of random inputs are 1 by default."""
     if output is None and not isinstance(model, (str, os.PathLike)):
         raise EtchError("record needs `output` for a model that is no file", 1)
     loaded = _reference.load(model)
     session = _reference.session(loaded)
     base = pathlib.Path(output) if output is not None else pathlib.Path(os.fspath(model)).parent
+    shapes = _reference.shapes(loaded, dim, input_shape)
     if os.fspath(inputs) == "random":
         ports = _reference.inputs(loaded)
-        samples = [random_sample(ports, seed + k, dim or {}) for k in range(count or 1)]
+        samples = [random_sample(ports, seed + k, shapes) for k in range(count or 1)]
     else:
-        found = Samples(inputs, _reference.shapes(loaded), _reference.doubles(loaded))
+        found = Samples(inputs, shapes, _reference.types(loaded))
         samples = [found[k] for k in range(min(count or len(found), len(found)))]
     folders = []
     for k, sample in enumerate(samples):
@@ -58,9 +61,16 @@ def _arrays(path: pathlib.Path) -> set[str] | None:
 OTHER_NETWORK = ("cut", "constant", "quantize_input", "state")
 
 
-def data_sets(model: Model, data: Path, folder: pathlib.Path) -> list[Path]:
+def data_sets(
+    model: Model,
+    data: Path,
+    folder: pathlib.Path,
+    dim: Mapping[str, Any] | None = None,
+    input_shape: Mapping[str, Sequence[int]] | None = None,
+) -> list[Path]:
     """Test data for `etch check`: `data` itself, or, where that are samples without outputs, folders beneath `folder`
-    with what ONNX Runtime computes of them. Without ONNX Runtime the program says what is missing."""
+    with what ONNX Runtime computes of them at the sizes of `dim` and `input_shape`. Without ONNX Runtime the program says
+    what is missing."""
     names = _arrays(pathlib.Path(data))
     if names is None:
         return [data]
@@ -71,4 +81,4 @@ def data_sets(model: Model, data: Path, folder: pathlib.Path) -> list[Path]:
     outputs = [port.name for port in loaded.graph.output]
     if all({name, f"output_{i}"} & names for i, name in enumerate(outputs)):
         return [data]
-    return list(record(loaded, data, output=folder))
+    return list(record(loaded, data, output=folder, dim=dim, input_shape=input_shape))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ._program import EtchError, Model, Path, extra
 
@@ -52,20 +55,30 @@ def inputs(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
     return [port for port in model.graph.input if port.name not in constants]
 
 
-def shapes(model: onnx.ModelProto) -> dict[str, tuple[int | None, ...]]:
-    """Of the inputs; None for an open size."""
+def shapes(
+    model: onnx.ModelProto, dim: Mapping[str, Any] | None = None, input_shape: Mapping[str, Sequence[int]] | None = None
+) -> dict[str, tuple[int | None, ...]]:
+    """Of the inputs, with what `dim` and `input_shape` say of open sizes; None for those that stay open."""
+
+    def size(port: str, axis: int, each: onnx.TensorShapeProto.Dimension) -> int | None:
+        if each.HasField("dim_value") and each.dim_value >= 0:
+            return int(each.dim_value)
+        given = (input_shape or {}).get(port, ())
+        known = given[axis] if axis < len(given) else (dim or {}).get(each.dim_param)
+        return known if isinstance(known, int) else None
+
     return {
-        port.name: tuple(
-            dim.dim_value if dim.HasField("dim_value") else None for dim in port.type.tensor_type.shape.dim
-        )
+        port.name: tuple(size(port.name, axis, each) for axis, each in enumerate(port.type.tensor_type.shape.dim))
         for port in inputs(model)
     }
 
 
-def doubles(model: onnx.ModelProto) -> set[str]:
-    """The inputs of float64."""
+def types(model: onnx.ModelProto) -> dict[str, np.dtype[Any]]:
+    """Of the elements of the inputs."""
     onnx, _ = packages()
-    return {port.name for port in inputs(model) if port.type.tensor_type.elem_type == onnx.TensorProto.DOUBLE}
+    return {
+        port.name: np.dtype(onnx.helper.tensor_dtype_to_np_dtype(port.type.tensor_type.elem_type)) for port in inputs(model)
+    }
 
 
 def session(model: Path | onnx.ModelProto) -> onnxruntime.InferenceSession:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,21 +44,46 @@ def _is_numpy_set(folder: pathlib.Path) -> bool:
 
 def data_set_folders(folder: pathlib.Path) -> list[pathlib.Path]:
     """`folder` if it is one set of test data, else the sets in it in the order of their numbers."""
-    if list(folder.glob("input_*.pb")) or _is_numpy_set(folder):
+    if list(folder.glob("input_*.pb")) or list(folder.glob("input_*.bin")) or _is_numpy_set(folder):
         return [folder]
     return sorted((each for each in folder.glob("test_data_set_*") if each.is_dir()), key=_number)
 
 
-def read_data_set(folder: pathlib.Path, names: Sequence[str], role: str = "input") -> Sample:
-    """The tensors ROLE_I.pb, or ROLE_I.npy where there is none, the I-th for the I-th name."""
+def _elements(path: pathlib.Path, dtype: np.dtype[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Bare elements, row-major, in little endian. Of open sizes the first is 1 if there is another one, which follows from
+    the length of the file."""
+    sizes = [-1 if size is None else size for size in shape]
+    if sizes.count(-1) == 2 and sizes[0] == -1:
+        sizes[0] = 1
+    try:
+        flat = np.frombuffer(path.read_bytes(), dtype.newbyteorder("<")).astype(dtype)
+        return flat.reshape(sizes)
+    except OSError as error:
+        raise EtchError(f"{path}: {error.strerror or error}", 3) from error
+    except ValueError as error:
+        wanted = ", ".join("?" if size is None else str(size) for size in shape)
+        raise EtchError(f"{path}: its {path.stat().st_size} bytes are not {dtype}[{wanted}]", 3) from error
 
-    def one(stem: str) -> NDArray[Any]:
-        array = folder / f"{stem}.npy"
-        if array.is_file() and not (folder / f"{stem}.pb").is_file():
+
+def read_data_set(
+    folder: pathlib.Path,
+    names: Sequence[str],
+    role: str = "input",
+    shapes: Mapping[str, tuple[int | None, ...]] | None = None,
+    types: Mapping[str, np.dtype[Any]] | None = None,
+) -> Sample:
+    """The tensors ROLE_I.pb, or ROLE_I.npy where there is none, the I-th for the I-th name; of those with a shape and a type
+    also ROLE_I.bin with the bare elements."""
+
+    def one(name: str, stem: str) -> NDArray[Any]:
+        pb, array, bare = (folder / f"{stem}.{suffix}" for suffix in ("pb", "npy", "bin"))
+        if array.is_file() and not pb.is_file():
             return np.asarray(_load(array))
-        return read_tensor(folder / f"{stem}.pb")[1]
+        if shapes and types and name in types and bare.is_file() and not pb.is_file():
+            return _elements(bare, types[name], shapes[name])
+        return read_tensor(pb)[1]
 
-    return {name: one(f"{role}_{i}") for i, name in enumerate(names)}
+    return {name: one(name, f"{role}_{i}") for i, name in enumerate(names)}
 
 
 def numpy_files(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -139,11 +164,14 @@ class Samples:
     """Inputs of a network, one dictionary per sample, read when they are needed.
 
     `shapes`: of the network's inputs, None for an open size. Arrays of .npy and .npz files may lack the batch axis, and
-    those of float64 become float32, except for the inputs in `doubles`."""
+    those of float64 become float32, except for inputs that are of float64 by `types`. Data sets of bare elements (.bin)
+    need `types`."""
 
-    def __init__(self, source: Path, shapes: Mapping[str, tuple[int | None, ...]], doubles: Collection[str] = ()):
+    def __init__(
+        self, source: Path, shapes: Mapping[str, tuple[int | None, ...]], types: Mapping[str, np.dtype[Any]] | None = None
+    ):
         path = pathlib.Path(source)
-        self._shapes, self._doubles = shapes, doubles
+        self._shapes, self._types = shapes, types or {}
         self._names = list(shapes)
         self._stacked: list[Sample] = []
         self._files: list[pathlib.Path] = []
@@ -162,20 +190,24 @@ class Samples:
     def __getitem__(self, k: int) -> Sample:
         path = None if self._stacked else self._files[k]  # IndexError ends iteration
         if path is not None and path.is_dir():
-            return read_data_set(path, self._names)
+            return read_data_set(path, self._names, shapes=self._shapes, types=self._types)
         sample = self._stacked[k] if path is None else _named(path, self._names)
-        return {name: _fitted(array, self._shapes[name], name in self._doubles) for name, array in sample.items()}
+        double = {name for name, dtype in self._types.items() if dtype == np.float64}
+        return {name: _fitted(array, self._shapes[name], name in double) for name, array in sample.items()}
 
 
-def random_sample(ports: Sequence[onnx.ValueInfoProto], seed: int, dims: Mapping[str, int]) -> Sample:
-    """Values for every port: floats of a normal distribution, integers of the whole range of 8 bits or 0 and 1."""
+def random_sample(
+    ports: Sequence[onnx.ValueInfoProto], seed: int, shapes: Mapping[str, tuple[int | None, ...]]
+) -> Sample:
+    """Values for every port, with 1 for sizes that `shapes` leaves open: floats of a normal distribution, integers of the
+    whole range of 8 bits or 0 and 1."""
     import onnx
 
     generator = np.random.default_rng(seed)
     sample: Sample = {}
     for port in ports:
         tensor = port.type.tensor_type
-        shape = [dims.get(dim.dim_param, 1) if dim.dim_param else max(dim.dim_value, 1) for dim in tensor.shape.dim]
+        shape = [1 if size is None else size for size in shapes[port.name]]
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
         if dtype.kind in "iu" and dtype.itemsize == 1:
             limits = np.iinfo(dtype)

@@ -90,7 +90,8 @@ def _add_record(commands: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", help="default: the folder of the model")
     parser.add_argument("--count", metavar="N", type=int, help="at most N samples; N random ones")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of random inputs; default: 0")
-    parser.add_argument("--dim", metavar="NAME=N", action="append", default=[], help="a symbolic size of random inputs")
+    parser.add_argument("--dim", metavar="NAME=N", action="append", default=[], help="a symbolic size of the inputs; of random ones "
+                        "default: 1")  # fmt: skip
     parser.set_defaults(run=_run_record)
 
 
@@ -168,12 +169,19 @@ def _write_report(options: argparse.Namespace, found: list[_debug.TensorDifferen
     from ._samples import Samples
 
     model, name = _reference.load(options.model), pathlib.Path(options.model).stem
-    shapes = _debug.shapes_of(Samples(options.data, _reference.shapes(model), _reference.doubles(model)))
+    shapes = _debug.shapes_of(Samples(options.data, _reference.shapes(model), _reference.types(model)))
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         _network.generate(model, folder, options.target, name=name if name.isidentifier() else None, input_shape=shapes)
         page = (pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")
     text = _accuracy.section(found, pathlib.Path(options.against).name, summary)
     pathlib.Path(options.report).write_text(_accuracy.with_section(page, text), encoding="utf-8")
+
+
+def _named(words: Sequence[str], option: str) -> list[tuple[str, str]]:
+    """What an option of NAME=VALUE says among words of the program: --dim n=4 and --dim=n=4."""
+    values = [word.removeprefix(option + "=") for word in words if word.startswith(option + "=")]
+    values += [after for word, after in zip(words, words[1:]) if word == option]
+    return [(name, value) for name, _, value in (each.rpartition("=") for each in values)]
 
 
 def _check(words: Sequence[str]) -> int:
@@ -184,6 +192,8 @@ def _check(words: Sequence[str]) -> int:
     model = next((word for word in words[1:] if word.endswith(".onnx")), None)
     if {"--" + name.replace("_", "-") for name in _record.OTHER_NETWORK} & {word.split("=")[0] for word in words}:
         model = None
+    dims = {name: int(size) for name, size in _named(words, "--dim") if size.isdigit() and not name.endswith("<")}
+    shapes = {name: [int(size) for size in sizes.split(",") if size.isdigit()] for name, sizes in _named(words, "--input-shape")}
     with tempfile.TemporaryDirectory(prefix="etch-python-") as folder:
         given: list[str] = []
         for word in words:  # --data X and --data=X
@@ -192,7 +202,7 @@ def _check(words: Sequence[str]) -> int:
             if model is None or not (after or data != word):
                 given.append(word)
                 continue
-            folders = _record.data_sets(model, data, pathlib.Path(folder) / str(len(given)))
+            folders = _record.data_sets(model, data, pathlib.Path(folder) / str(len(given)), dims, shapes)
             given += [str(each) for k, each in enumerate(folders) for each in (["--data"] if k or not after else []) + [each]]
         if given == list(words):
             os.execv(executable, [executable, *words])

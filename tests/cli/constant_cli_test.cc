@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -122,6 +124,46 @@ TEST_F(ConstantInputs, AreToldApartByWhatFoldersSayOfThem) {
     return text.substr(text.find("--constant shape="), 40);
   };
   EXPECT_NE(header("0"), header("1"));
+}
+
+// The command that a folder says makes it again, to the byte.
+TEST_F(ConstantInputs, AreNumbersInTheCommandThatMakesTheFolderAgain) {
+  const auto compile = [&](std::vector<std::string> words, const std::string& out) {
+    words.insert(words.begin(), {"compile", model_path().string(), "-o", path(out)});
+    const ProcessResult result = etch(words);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+  };
+  compile({"--target", "scalar", "--name", "net", "--constant", "shape=3,2"}, "first");
+  const std::string text = contents(folder_ / "first/net.h");
+  const std::string before = "// etch compile MODEL.onnx -o DIR ";
+  const std::size_t at = text.find(before);
+  ASSERT_NE(at, std::string::npos);
+  std::string line = text.substr(at + before.size());
+  line = line.substr(0, line.find("\ninline "));
+  for (std::size_t i = 0; (i = line.find("\n// ", i)) != std::string::npos;)
+    line.replace(i, 4, " ");
+  EXPECT_NE(line.find("--constant shape=3,2"), std::string::npos) << line;
+  std::istringstream words(line);
+  compile({std::istream_iterator<std::string>(words), {}}, "second");
+  std::size_t compared = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "first")) {
+    if (!entry.is_regular_file()) continue;
+    const auto name = std::filesystem::relative(entry.path(), folder_ / "first");
+    EXPECT_EQ(contents(entry.path()), contents(folder_ / "second" / name)) << name;
+    ++compared;
+  }
+  EXPECT_GE(compared, 5U);
+}
+
+TEST_F(ConstantInputs, AreNotRoundedToOtherIntegers) {
+  const auto inspect = [&](const std::string& number) {
+    return etch({"inspect", model_path().string(), "--constant", "shape=" + number});
+  };
+  const ProcessResult odd = inspect("9007199254740993");  // 2^53 + 1
+  EXPECT_EQ(odd.exit_code, 1);
+  EXPECT_NE(odd.errors.find("such large integers are read from a file"), std::string::npos)
+      << odd.errors;
+  EXPECT_EQ(inspect("-9007199254740994").errors.find("large integers"), std::string::npos);
 }
 
 TEST_F(ConstantInputs, ThatHaveAValueInTheFileAreNotGivenAnother) {

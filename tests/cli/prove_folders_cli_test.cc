@@ -446,6 +446,8 @@ TEST_F(ProveFolders, ConstantsAreAskedForAndCompared) {
   EXPECT_EQ(wrong.exit_code, 3);
   EXPECT_SAYS(wrong.errors, "was made with other options");
   EXPECT_EQ(prove(file, {"--constant", right}).exit_code, 0);
+  EXPECT_EQ(compile(file, {"--constant", "shape=8,9", "--force"}).exit_code, 0);
+  EXPECT_EQ(prove(file).exit_code, 0) << "numbers are in the folder";
 }
 
 // The hash that the folder has is of the file and its data.

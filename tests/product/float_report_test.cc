@@ -125,6 +125,30 @@ TEST(FloatReport, ResultsOf16BitsAreNotCalledRoundedByFloats) {
       says(report_html(report_of(Kind::kInteger, "scalar")), "one float product per result"));
 }
 
+TEST(FloatReport, ADepthwiseConvolutionOf16BitsIsCalledSo) {
+  // Channels of each group: one is depthwise.
+  for (const std::int64_t each : {1, 2}) {
+    ModelBuilder model(21);
+    model.opset("org.etch", 1);
+    model.initializer("scale", Tensor::of<float>({}, {0.5F}));
+    model.initializer("middle", Tensor::of<std::int16_t>({}, {5}));
+    model.initializer("w", Tensor(DType::kS8, {4, each, 3, 3}));
+    model.initializer("w_zero", Tensor::of<std::int8_t>({}, {0}));
+    model.input("x", DType::kS16, {1, 4, 6, 6});
+    model.node("QLinearConv16", {"x", "scale", "middle", "w", "scale", "w_zero", "scale", "middle"},
+               {"y"}, {{"group", 4 / each}, {"pads", Ints{1, 1, 1, 1}}}, "org.etch");
+    model.output("y");
+    Sink sink;
+    const auto program = compile(model.bytes(), {}, sink);
+    ASSERT_NE(program, nullptr) << errors_of(sink);
+    const std::string page = report_html(gather_report(*program, {}, {}));
+    EXPECT_TRUE(says(page, each == 1 ? "3x3 depthwise convolution of 16 bits, 4 -&gt; 4 channels, "
+                                       "6x6 -&gt; 6x6 pixels"
+                                     : "3x3 convolution of 16 bits, 4 -&gt; 4 channels, 6x6 -&gt; "
+                                       "6x6 pixels, 2 groups"));
+  }
+}
+
 // n rows of a table of 4 bits by weights of 8: MatMulNBits, n x 16 by 16 x 4.
 std::string packed_network() {
   const auto bytes = [](const Shape& shape) {

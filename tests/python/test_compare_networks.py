@@ -43,6 +43,21 @@ def test_frames_of_a_stream_come_in_the_order_of_their_numbers(tmp_path: pathlib
     assert [compare.number_of(one) for one in compare.Case(tmp_path).sets] == [0, 9, 10, 100]
 
 
+def test_levels_that_fail_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    class Session:
+        def callee(self, timer: object) -> "Session":
+            return self
+
+    class Timer:
+        def series(self, callee: Session, calls: int, count: int) -> None:
+            if callee is basic:
+                raise RuntimeError("a timed call failed")
+
+    basic, every = Session(), Session()
+    assert compare.that_run({"basic": basic, "all": every}, Timer()) == {"all": every}
+    assert "fails at level basic" in capsys.readouterr().err
+
+
 def test_the_page_names_what_is_slower() -> None:
     row = {"kind": "k", "nodes": 1, "verdict": "exact", "difference": 0.0, "golden": "recorded", "outputs": 1,
            "exact_outputs": 1, "text_bytes": 1000, "weights_bytes": 2000, "arena_bytes": 3000, "etch_rounds": [2, 2],

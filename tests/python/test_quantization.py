@@ -216,7 +216,7 @@ def test_samples_are_taken_as_people_save_them(tmp_path: pathlib.Path) -> None:
     for sample in Samples(tmp_path, shapes):
         assert sample["x"].shape == (1, 3, 4, 4) and sample["x"].dtype == np.float32
     np.save(tmp_path / "all.npy", np.ones((5, 3, 4, 4)))
-    (kept,) = {sample["x"].dtype for sample in Samples(tmp_path / "0.npy", shapes, doubles={"x"})}
+    (kept,) = {sample["x"].dtype for sample in Samples(tmp_path / "0.npy", shapes, {"x": np.dtype(np.float64)})}
     assert kept == np.float64
     together = Samples(tmp_path / "all.npy", shapes)
     assert len(together) == 5 and together[4]["x"].shape == (1, 3, 4, 4) and together[4]["x"].dtype == np.float32
@@ -235,6 +235,49 @@ def test_files_come_by_their_numbers_and_a_data_set_is_one_sample(tmp_path: path
     assert [float(sample["x"][0, 0]) for sample in Samples(tmp_path, {"x": (1, 1)})] == [0, 9, 10]
     np.save(tmp_path / "output_0.npy", np.ones((1, 1), np.float32))
     assert [float(sample["x"][0, 0]) for sample in Samples(tmp_path, {"x": (1, 1)})] == [0]
+
+
+def test_data_sets_of_bare_elements_are_read(tmp_path: pathlib.Path, quantized: etch.Quantized) -> None:
+    sets = [np.arange(48, dtype="<f4") / 48, -np.arange(48, dtype="<f4") / 48]
+    for k, each in enumerate(sets):
+        (tmp_path / f"test_data_set_{k}").mkdir()
+        each.tofile(tmp_path / f"test_data_set_{k}" / "input_0.bin")
+    folders = etch.record(quantized.model, tmp_path, output=tmp_path / "recorded")
+    inputs = [read_data_set(each, ["x"])["x"] for each in folders]
+    assert all((each == expected.reshape(1, 3, 4, 4)).all() for each, expected in zip(inputs, sets)) and len(inputs) == 2
+    assert etch.check(quantized.model, data=folders)
+    found = etch.debug(quantized.model, quantized.model, tmp_path)
+    assert found and not [each.tensor for each in found if each.saturated is not None and not each.exact]
+    (tmp_path / "test_data_set_1" / "input_0.bin").write_bytes(b"12345678")
+    with pytest.raises(etch.EtchError, match=r"its 8 bytes are not float32\[1, 3, 4, 4\]"):
+        etch.record(quantized.model, tmp_path, output=tmp_path / "recorded")
+
+
+def test_an_open_size_of_bare_elements_follows_from_their_number(tmp_path: pathlib.Path) -> None:
+    np.arange(6, dtype="<i2").tofile(tmp_path / "input_0.bin")
+    types = {"x": np.dtype(np.int16)}
+    open_sizes: list[tuple[tuple[int | None, ...], tuple[int, ...]]] = [((None, 2), (3, 2)), ((None, None, 2), (1, 3, 2))]
+    for shape, found in open_sizes:
+        (sample,) = Samples(tmp_path, {"x": shape}, types)
+        assert sample["x"].shape == found and sample["x"].dtype == np.int16 and sample["x"].ravel()[5] == 5
+    with pytest.raises(etch.EtchError, match=r"its 12 bytes are not int16\[\?, 4\]"):
+        Samples(tmp_path, {"x": (None, 4)}, types)[0]
+
+
+def test_samples_are_divided_by_the_sizes_that_are_given(tmp_path: pathlib.Path) -> None:
+    ports = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 2]) for name in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "net", ports[:1], ports[1:])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "net.onnx")
+    np.save(tmp_path / "all.npy", np.arange(-8, 8, dtype=np.float32).reshape(8, 2))
+    for sizes in ({"dim": {"n": 4}}, {"input_shape": {"x": (4, 2)}}):
+        found = etch.check(tmp_path / "net.onnx", "scalar", data=tmp_path / "all.npy", **sizes)
+        assert found and "2 of 2 outputs exact" in found.text, found.text
+    for option in ("--dim=n=4", "--input-shape=x=4,2"):
+        done = command("check", tmp_path / "net.onnx", "--target", "scalar", option, "--data", tmp_path / "all.npy")
+        assert done.returncode == 0 and "2 of 2 outputs exact" in done.stdout, done.stdout + done.stderr
+    folders = etch.record(tmp_path / "net.onnx", tmp_path / "all.npy", output=tmp_path, dim={"n": 2})
+    assert [read_data_set(each, ["x"])["x"].shape for each in folders] == [(2, 2)] * 4
 
 
 def test_what_is_left_of_an_earlier_quantization_goes(float_model: pathlib.Path, tmp_path: pathlib.Path) -> None:

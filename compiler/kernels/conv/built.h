@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "compiler/kernels/conv/problem.h"
 #include "compiler/kernels/conv/providers.h"
@@ -10,8 +11,9 @@
 
 namespace etch {
 
-// "3x3 depthwise convolution, 8 -> 8 channels, ...": of a step of this kind.
-std::string summary_of(const ConvProblem& problem, const std::string& kind);
+// "3x3 depthwise convolution, 8 -> 8 channels, ...": of a step of this kind. `of`: what follows
+// "convolution", as " of 16 bits".
+std::string summary_of(const ConvGeometry& g, std::string_view kind, std::string_view of = "");
 
 // Without a halo the padding becomes border regions.
 void ignore_halo(View& view);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "compiler/base/text.h"
@@ -22,8 +23,7 @@ std::string sizes(const ConvGeometry& geometry, std::int64_t ConvAxis::*member) 
 
 }  // namespace
 
-std::string summary_of(const ConvProblem& problem, const std::string& kind) {
-  const ConvGeometry& g = problem.geometry;
+std::string summary_of(const ConvGeometry& g, std::string_view kind, std::string_view of) {
   const bool matrix =
       g.axes.size() == 1 && g.axes[0].kernel == 1 && g.axes[0].stride == 1 && g.group == 1;
   if (matrix) {
@@ -32,9 +32,9 @@ std::string summary_of(const ConvProblem& problem, const std::string& kind) {
   }
   std::string out = cat(sizes(g, &ConvAxis::kernel),
                         g.direction == ConvDirection::kTransposed ? " transposed" : "",
-                        kind == "depthwise" ? " depthwise" : "", " convolution, ", g.in_channels,
-                        " -> ", counted(g.out_channels, "channel"), ", ", sizes(g, &ConvAxis::in),
-                        " -> ", sizes(g, &ConvAxis::out), " pixels");
+                        kind == "depthwise" ? " depthwise" : "", " convolution", of, ", ",
+                        g.in_channels, " -> ", counted(g.out_channels, "channel"), ", ",
+                        sizes(g, &ConvAxis::in), " -> ", sizes(g, &ConvAxis::out), " pixels");
   const auto all = [&](std::int64_t ConvAxis::*member, std::int64_t value) {
     return std::all_of(g.axes.begin(), g.axes.end(),
                        [&](const ConvAxis& axis) { return axis.*member == value; });
@@ -54,7 +54,7 @@ bool add_built(Lowering& lowering, const Node& node, const ConvProblem& problem,
                BuiltConvolution built) {
   if (built.alignment == WordAlignment::kOfXRequired && !lowering.align(problem.x, 4)) return false;
   Step& step = *built.step;
-  step.summary = summary_of(problem, step.kind);
+  step.summary = summary_of(problem.geometry, step.kind);
   std::vector<View> scratch;
   for (const ScratchWish& wish : built.scratch) {
     scratch.push_back(lowering.scratch(wish.type, wish.elements));

@@ -103,7 +103,7 @@ void add_started(Lowering& lowering, const Node& node, const ConvProblem& proble
                  std::unique_ptr<MadeStep> step) {
   prove_products(lowering.isa(), *step);
   step->facts.front() = range_fact(problem);
-  step->summary = summary_of(problem, step->kind);
+  step->summary = summary_of(problem.geometry, step->kind);
   take_start_from_operand(step->plan);
   const std::int64_t terms = lanes_of_terms(step->plan);
   const View start = add_fold(
@@ -169,7 +169,7 @@ bool add_in_assembly(Lowering& lowering, const Node& node, const ConvProblem& pr
     Step& step = *built.step;
     if (!add_built(lowering, node, *plain, std::move(built))) continue;
     step.facts.front() = range_fact(problem);
-    step.summary = summary_of(problem, step.kind);
+    step.summary = summary_of(problem.geometry, step.kind);
     add_start(lowering, node, problem, zero_point);
     return true;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/built.h"
 #include "compiler/kernels/conv/operands.h"
 #include "compiler/kernels/products/floats/plan.h"
 #include "compiler/kernels/rows/arithmetic.h"
@@ -223,9 +224,10 @@ void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv&
 std::unique_ptr<WordConvStep> described(const WordConv& conv) {
   const ConvGeometry& g = conv.geometry;
   auto step = std::make_unique<WordConvStep>();
-  step->kind = "conv";
-  step->summary = cat(conv.product ? "product" : "convolution", " of 16 bits, ", g.in_channels,
-                      " -> ", counted(g.out_channels, "channel"));
+  step->kind = !conv.product && is_depthwise(g) ? "depthwise" : "conv";
+  step->summary = conv.product ? cat("product of 16 bits, ", g.in_channels, " -> ",
+                                     counted(g.out_channels, "channel"))
+                               : summary_of(g, step->kind, " of 16 bits");
   step->macs = g.batch * taps_of(g) * g.in_per_group() * g.out_channels;
   for (const ConvAxis& axis : g.axes) step->macs *= axis.out;
   step->facts.emplace_back(

@@ -34,6 +34,11 @@ float number_of(const Tensor& tensor, std::int64_t index) {
                                        : static_cast<float>(tensor.integer(index));
 }
 
+std::string in_upper_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return text;
+}
+
 struct QuantFormat {
   DType type = DType::kS8;
   std::int64_t low = 0, high = 0;
@@ -44,7 +49,8 @@ std::optional<QuantFormat> format_of(Parts& parts) {
   const bool is_signed = parts.take<std::int64_t>("signed", 1) != 0;
   const std::int64_t narrow = parts.take<std::int64_t>("narrow", 0) != 0 ? 1 : 0;
   const auto rounding = parts.take<std::string>("rounding_mode", "ROUND");
-  if (rounding != "ROUND" && rounding != "HALF_EVEN") {
+  const std::string mode = in_upper_case(rounding);  // as its tools compare it
+  if (mode != "ROUND" && mode != "HALF_EVEN") {
     parts.fail(DiagKind::kUnsupported,
                cat("only the rounding_mode ROUND can be compiled, got ", printable(rounding)));
     return std::nullopt;
