@@ -10,7 +10,7 @@
 namespace etch {
 
 Order memory_order(const View& view) {
-  const Order common = order_like(view);
+  Order common = order_like(view);
   const bool repeats =
       std::ranges::any_of(view.stride, [](std::int64_t step) { return step <= 0; });
   if (has_order(view, common) || repeats) return common;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/base/check.h"
@@ -26,9 +27,11 @@ struct SoftRule {
 struct Problem {
   std::vector<int> buffers;  // of the program, in its order
   std::vector<std::int64_t> bytes, alignment;
-  std::vector<int> first, last;                      // live ranges
-  std::vector<std::vector<SoftRule>> rules;          // of each buffer, as output or input
-  std::vector<std::vector<std::size_t>> neighbours;  // of each, none empty, that live with it
+  std::vector<int> first, last;              // live ranges
+  std::vector<std::vector<SoftRule>> rules;  // of each buffer, as output or input
+  // Of each, those that live with it and are not empty; nothing for buffers that have many. The
+  // lists of all would grow with the square of the network's size.
+  std::vector<std::optional<std::vector<std::size_t>>> neighbours;
   std::size_t size() const { return buffers.size(); }
 };
 
@@ -44,6 +47,13 @@ struct Forbidden {
 struct Placement {
   std::vector<std::int64_t> offsets;
   std::int64_t end = 0;  // the highest
+};
+
+// What place() needs for a moment, kept for the next time.
+struct Scratch {
+  std::vector<Forbidden> forbidden;
+  std::vector<std::pair<std::int64_t, std::size_t>> placed;  // offset and buffer, in this order
+  std::int64_t pairs = 0;                                    // of buffers looked at so far
 };
 
 using Order = std::vector<int>;  // in which buffers are placed
@@ -78,13 +88,53 @@ bool live_together(const Problem& problem, std::size_t a, std::size_t b) {
   return problem.first[a] <= problem.last[b] && problem.first[b] <= problem.last[a];
 }
 
+// How many buffers that are not empty live with each, itself counted.
+std::vector<std::size_t> count_neighbours(const Problem& problem) {
+  std::vector<int> first, last;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    if (problem.bytes[i] == 0) continue;
+    first.push_back(problem.first[i]);
+    last.push_back(problem.last[i]);
+  }
+  std::sort(first.begin(), first.end());
+  std::sort(last.begin(), last.end());
+  std::vector<std::size_t> out(problem.size());
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const auto begun = std::upper_bound(first.begin(), first.end(), problem.last[i]);
+    const auto over = std::lower_bound(last.begin(), last.end(), problem.first[i]);
+    out[i] = static_cast<std::size_t>((begun - first.begin()) - (over - last.begin()));
+  }
+  return out;
+}
+
+// Lists neighbours where they are few, in time that grows with the lists.
 void find_neighbours(Problem& problem) {
-  problem.neighbours.assign(problem.size(), {});
-  for (std::size_t a = 0; a < problem.size(); ++a) {
-    for (std::size_t b = 0; b < problem.size(); ++b) {
-      const bool empty = problem.bytes[a] == 0 || problem.bytes[b] == 0;
-      if (a != b && !empty && live_together(problem, a, b)) problem.neighbours[a].push_back(b);
+  constexpr std::size_t kFew = 64;
+  const std::vector<std::size_t> count = count_neighbours(problem);
+  problem.neighbours.assign(problem.size(), std::nullopt);
+  Order by_first;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    if (count[i] <= std::max(kFew, problem.size() / 16)) problem.neighbours[i].emplace();
+    if (problem.bytes[i] != 0) by_first.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(by_first.begin(), by_first.end(), [&](int a, int b) {
+    return problem.first[static_cast<std::size_t>(a)] < problem.first[static_cast<std::size_t>(b)];
+  });
+  using Living = std::set<std::pair<int, std::size_t>>;  // by their last step
+  Living all, listed;
+  for (const int at : by_first) {
+    const auto buffer = static_cast<std::size_t>(at);
+    for (Living* const living : {&all, &listed}) {
+      while (!living->empty() && living->begin()->first < problem.first[buffer])
+        living->erase(living->begin());
     }
+    auto& own = problem.neighbours[buffer];
+    for (const auto& [last, other] : own ? all : listed) {
+      if (own) own->push_back(other);
+      if (problem.neighbours[other]) problem.neighbours[other]->push_back(buffer);
+    }
+    all.emplace(problem.last[buffer], buffer);
+    if (own) listed.emplace(problem.last[buffer], buffer);
   }
 }
 
@@ -105,8 +155,17 @@ void separate_buffers(const Program& program, Problem& problem) {
   for (auto& rules : problem.rules) rules.clear();
 }
 
+// See buffer_alignment(); `arena` is the arena's alignment.
+std::int64_t alignment_for(std::int64_t arena, std::int64_t bytes) {
+  if (bytes >= kLargeBuffer) return arena;
+  std::int64_t alignment = 8;
+  while (bytes % alignment != 0) alignment /= 2;
+  return alignment;
+}
+
 Problem problem_of(const Program& program) {
   Problem problem;
+  const std::int64_t most_aligned = arena_alignment(program);
   std::vector<std::size_t> index(program.buffers.size());
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& buffer = program.buffers[i];
@@ -116,9 +175,9 @@ Problem problem_of(const Program& program) {
     index[i] = problem.size();
     problem.buffers.push_back(static_cast<int>(i));
     problem.bytes.push_back(buffer.bytes == 0 ? 0 : buffer.bytes + bytes_behind(program));
-    ETCH_CHECK(arena_alignment(program) % buffer.alignment == 0);
+    ETCH_CHECK(most_aligned % buffer.alignment == 0);
     problem.alignment.push_back(
-        std::max(buffer.alignment, buffer_alignment(program, buffer.bytes)));
+        std::max(buffer.alignment, alignment_for(most_aligned, buffer.bytes)));
     problem.first.push_back(buffer.first_step);
     problem.last.push_back(buffer.last_step);
   }
@@ -150,34 +209,98 @@ Forbidden forbidden_by(const Problem& problem, std::size_t buffer, std::size_t o
   return range;
 }
 
-// The least allowed start of `buffer` beside those that have a place (offset >= 0).
+// The least start, aligned, that no range forbids. `ranges` gives them in the order of `after`:
+// from the first on that begins behind the start, none can matter.
+class LeastStart {
+ public:
+  explicit LeastStart(std::int64_t alignment) : alignment_(alignment) {}
+  bool is_final(std::int64_t after) const { return after >= start_; }
+  void avoid(const Forbidden& range) {
+    if (range.after < start_ && start_ < range.before) start_ = round_up(range.before, alignment_);
+  }
+  std::int64_t get() const { return start_; }
+
+ private:
+  std::int64_t alignment_;
+  std::int64_t start_ = 0;
+};
+
+// The least allowed start of `buffer` beside the neighbours that have a place (offset >= 0).
 std::int64_t first_fit(const Problem& problem, const Placement& placement, std::size_t buffer,
-                       std::vector<Forbidden>& forbidden) {
+                       Scratch& scratch) {
+  std::vector<Forbidden>& forbidden = scratch.forbidden;
   forbidden.clear();
-  for (const std::size_t other : problem.neighbours[buffer]) {
+  for (const std::size_t other : *problem.neighbours[buffer]) {
+    ++scratch.pairs;
     const std::int64_t at = placement.offsets[other];
     if (at < 0) continue;
     const Forbidden range = forbidden_by(problem, buffer, other, at);
     if (range.after < range.before) forbidden.push_back(range);
   }
   std::sort(forbidden.begin(), forbidden.end());
-  std::int64_t start = 0;
-  for (const auto& [after, before] : forbidden) {
-    if (after < start && start < before) start = round_up(before, problem.alignment[buffer]);
+  LeastStart start(problem.alignment[buffer]);
+  for (const Forbidden& range : forbidden) start.avoid(range);
+  return start.get();
+}
+
+bool has_rule_with(const Problem& problem, std::size_t buffer, std::size_t other) {
+  return std::ranges::any_of(problem.rules[buffer], [&](const SoftRule& rule) {
+    return rule.output == other || rule.input == other;
+  });
+}
+
+// The same for one with many neighbours, which are found among all that have a place: in the order
+// of offsets, up to the first gap. The few that a rule allows to overlap are in no such order.
+std::int64_t first_fit_among_many(const Problem& problem, const Placement& placement,
+                                  std::size_t buffer, Scratch& scratch) {
+  std::vector<Forbidden>& softened = scratch.forbidden;
+  softened.clear();
+  for (const SoftRule& rule : problem.rules[buffer]) {
+    const std::size_t other = rule.output == buffer ? rule.input : rule.output;
+    const std::int64_t at = placement.offsets[other];
+    if (at >= 0 && problem.bytes[other] > 0)
+      softened.push_back(forbidden_by(problem, buffer, other, at));
   }
-  return start;
+  std::sort(softened.begin(), softened.end());
+  LeastStart start(problem.alignment[buffer]);
+  auto next = softened.begin();
+  const auto avoid_softened_before = [&](std::int64_t after) {
+    for (; next != softened.end() && next->after <= after; ++next) start.avoid(*next);
+  };
+  for (const auto& [at, other] : scratch.placed) {
+    ++scratch.pairs;
+    const Forbidden range{at - problem.bytes[buffer], at + problem.bytes[other]};
+    avoid_softened_before(range.after);
+    if (start.is_final(range.after)) break;
+    if (live_together(problem, buffer, other) && !has_rule_with(problem, buffer, other))
+      start.avoid(range);
+  }
+  avoid_softened_before(std::numeric_limits<std::int64_t>::max());
+  return start.get();
 }
 
 // Ends early where more than `enough` bytes are taken: of such a placement only the end counts.
-Placement place(const Problem& problem, const Order& order, std::int64_t enough) {
+Placement place(const Problem& problem, const Order& order, std::int64_t enough, Scratch& scratch) {
   Placement placement;
   placement.offsets.assign(problem.size(), -1);
-  std::vector<Forbidden> scratch;
+  scratch.placed.clear();
+  const bool all_listed = std::ranges::all_of(
+      problem.neighbours, [](const auto& neighbours) { return neighbours.has_value(); });
   for (const int at : order) {
     if (placement.end > enough) break;
     const auto buffer = static_cast<std::size_t>(at);
-    placement.offsets[buffer] = first_fit(problem, placement, buffer, scratch);
-    placement.end = std::max(placement.end, placement.offsets[buffer] + problem.bytes[buffer]);
+    std::int64_t& offset = placement.offsets[buffer];
+    if (problem.bytes[buffer] == 0) {
+      offset = 0;
+      continue;
+    }
+    offset = problem.neighbours[buffer] ? first_fit(problem, placement, buffer, scratch)
+                                        : first_fit_among_many(problem, placement, buffer, scratch);
+    placement.end = std::max(placement.end, offset + problem.bytes[buffer]);
+    if (all_listed) continue;
+    const std::pair placed{offset, buffer};
+    scratch.placed.insert(std::lower_bound(scratch.placed.begin(), scratch.placed.end(), placed),
+                          placed);
   }
   return placement;
 }
@@ -218,7 +341,8 @@ class Dice {
 
 // Moves buffers to earlier places of the order as long as that does not make things worse. The
 // number of trials shrinks with the size of the problem to bound the time.
-Placement improved(const Problem& problem, Order order, Placement best, std::int64_t bound) {
+Placement improved(const Problem& problem, Order order, Placement best, std::int64_t bound,
+                   Scratch& scratch) {
   constexpr std::int64_t kWork = 12'000'000;  // pairs looked at
   constexpr std::int64_t kMostTrials = 2000;
   const auto size = static_cast<std::int64_t>(problem.size());
@@ -231,7 +355,7 @@ Placement improved(const Problem& problem, Order order, Placement best, std::int
     const auto begin = changed.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
                 begin + static_cast<std::ptrdiff_t>(from) + 1);
-    Placement placement = place(problem, changed, best.end);
+    Placement placement = place(problem, changed, best.end, scratch);
     if (placement.end > best.end) continue;
     order = std::move(changed);
     best = std::move(placement);
@@ -286,10 +410,10 @@ void check_live_ranges(const Program& program) {
 
 // The best of first fit over the fixed orders and of searches: the first starts from their best,
 // and while more bytes are taken than have to be, one from each of the others follows.
-Placement solve(const Problem& problem) {
+Placement solve(const Problem& problem, Scratch& scratch) {
   std::vector<std::pair<Placement, Order>> found;
   for (Order& order : first_orders(problem)) {
-    Placement placement = place(problem, order, std::numeric_limits<std::int64_t>::max());
+    Placement placement = place(problem, order, std::numeric_limits<std::int64_t>::max(), scratch);
     found.emplace_back(std::move(placement), std::move(order));
   }
   std::stable_sort(found.begin(), found.end(),
@@ -299,7 +423,7 @@ Placement solve(const Problem& problem) {
   std::optional<Placement> best;
   for (auto& [placement, order] : found) {
     if (best && best->end <= bound) break;
-    Placement other = improved(problem, std::move(order), std::move(placement), bound);
+    Placement other = improved(problem, std::move(order), std::move(placement), bound, scratch);
     if (!best || other.end < best->end) best = std::move(other);
   }
   return std::move(*best);
@@ -308,10 +432,7 @@ Placement solve(const Problem& problem) {
 }  // namespace
 
 std::int64_t buffer_alignment(const Program& program, std::int64_t bytes) {
-  if (bytes >= kLargeBuffer) return arena_alignment(program);
-  std::int64_t alignment = 8;
-  while (bytes % alignment != 0) alignment /= 2;
-  return alignment;
+  return alignment_for(arena_alignment(program), bytes);
 }
 
 std::vector<OverlapRule> overlap_rules(const Program& program) {
@@ -334,18 +455,20 @@ std::vector<OverlapRule> overlap_rules(const Program& program) {
   return rules;
 }
 
-void plan_memory(Program& program) {
+std::int64_t plan_memory(Program& program) {
   check_live_ranges(program);
   Problem problem = problem_of(program);
   program.most_live_bytes = most(live_bytes(problem));
   separate_buffers(program, problem);
   find_neighbours(problem);
-  const Placement placement = solve(problem);
+  Scratch scratch;
+  const Placement placement = solve(problem, scratch);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     program.buffers[static_cast<std::size_t>(problem.buffers[i])].arena_offset =
         placement.offsets[i];
   }
   program.arena_bytes = placement.end + kArenaSlack - bytes_behind(program);
+  return scratch.pairs;
 }
 
 std::int64_t saved_in_place(const Program& program) {

@@ -21,8 +21,9 @@ std::int64_t buffer_alignment(const Program& program, std::int64_t bytes);
 // outside of its range). With Program::shares > 1 buffers have gaps between them, and if they are
 // small no two share bytes. Sets arena_offset of each, arena_bytes (highest end + kArenaSlack) and
 // most_live_bytes (the largest sum of bytes live at once, which an arena without overlaps needs).
-// Deterministic; time grows with the number of pairs of buffers that live at the same time.
-void plan_memory(Program& program);
+// Deterministic. Returns how many pairs of buffers it looked at, with which its time grows: pairs
+// that live at the same time, or where most do, those of a buffer and one below its place.
+std::int64_t plan_memory(Program& program);
 
 // Bytes by which the planned arena, without its slack, is smaller than what lives at once: outputs
 // be placed over dying inputs. 0 if it is not smaller.

@@ -295,6 +295,49 @@ TEST(MemoryPlan, RandomPlansAreValidDeterministicAndBoundedBelow) {
   EXPECT_GT(overlapping, 10) << "overlaps must have paid in some plans";
 }
 
+// Of buffers with more neighbours than are listed, and rules among them.
+TEST(MemoryPlan, PlansOfManyBuffersAtOnceAreValid) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Program program;
+    constexpr int kSteps = 160;
+    add_steps(program, kSteps);
+    for (int s = 0; s < kSteps; ++s) {
+      const bool dies = s % 4 == 0;  // and the next one may run over it
+      program.buffers.push_back(
+          arena_buffer(static_cast<int>(random() % 2000), s, dies ? s + 1 : kSteps - 1));
+      const int y = add_operand(program, s, s, Access::kWrite);
+      if (s % 4 != 1) continue;
+      const int x = add_operand(program, s, s - 1, Access::kRead);
+      program.steps[static_cast<std::size_t>(s)]->overlaps.push_back({y, x, 100, s % 8 == 1});
+    }
+    plan_memory(program);
+    expect_valid(program);
+    EXPECT_EQ(program.most_live_bytes, brute_most_live_bytes(program));
+  }
+}
+
+TEST(MemoryPlan, LooksAtAsManyPairsOfALongChainAsLiveTogether) {
+  constexpr int kSteps = 20000;
+  Program program;
+  add_steps(program, kSteps);
+  program.buffers.push_back(arena_buffer(64, 0, kSteps - 1));  // lives with all others
+  for (int s = 0; s < kSteps; ++s)
+    program.buffers.push_back(arena_buffer(64, s, std::min(kSteps - 1, s + 1)));
+  EXPECT_LT(plan_memory(program), 5 * 6 * kSteps) << "five orders, four neighbours, and the one";
+  EXPECT_EQ(program.arena_bytes, 3 * 64 + kArenaSlack);
+}
+
+TEST(MemoryPlan, LooksAtNoPairTwiceInAnOrderWhereAllLiveTogether) {
+  constexpr std::int64_t kSize = 2000;
+  Program program;
+  add_steps(program, kSize);
+  for (int s = 0; s < kSize; ++s) program.buffers.push_back(arena_buffer(64, s, kSize - 1));
+  EXPECT_LE(plan_memory(program), 5 * kSize * (kSize - 1) / 2);
+  EXPECT_EQ(program.arena_bytes, kSize * 64 + kArenaSlack);
+}
+
 TEST(MemoryPlan, FindsTheLowerBoundOfAResidualChain) {
   // Sizes in units of 64: first fit by size alone needs more than what lives at once.
   Program program;

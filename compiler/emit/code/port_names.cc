@@ -1,6 +1,7 @@
 // Names of the model where generated code may show them; see parts.h. They pass through
 // shown_name() and is_usable_parameter() of text/names.h, or are left out.
 #include <algorithm>
+#include <set>
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/parts.h"
@@ -59,14 +60,16 @@ std::string arguments_text(const std::vector<Pointer>& pointers) {
 
 std::vector<std::string> port_parameters(const Program& program) {
   std::vector<std::string> out;
+  std::set<std::string> taken;
   const bool has_state = !state_of(program).empty();
   const bool has_sizes = bound_of(program) != nullptr;  // "size" is a variable in run() then
   for (const auto* ports : {&program.inputs, &program.outputs}) {
     for (const Port& port : *ports) {
-      const bool usable = is_usable_parameter(port.name) && !is_taken(out, port.name) &&
+      const bool usable = is_usable_parameter(port.name) && !taken.contains(port.name) &&
                           !(has_sizes && port.name == "size") &&
                           !(has_state && (is_state(port) || is_of_state(port.name)));
       out.push_back(usable ? port.name : port.identifier);
+      taken.insert(out.back());
     }
   }
   return out;

@@ -40,18 +40,6 @@ std::vector<std::string> split(const std::string& list) {
   return out;
 }
 
-// Named after what writes it first: "n03_conv_y".
-std::string buffer_name(const Program& program, int buffer) {
-  for (const auto& step : program.steps) {
-    for (const Operand& operand : step->operands) {
-      if (operand.buffer == buffer && operand.access != Access::kRead) {
-        return cat(step->name, "_", operand.name);
-      }
-    }
-  }
-  return cat("buffer", buffer);
-}
-
 const Buffer& buffer_of(const Program& program, const Operand& operand) {
   return program.buffers[static_cast<std::size_t>(operand.buffer)];
 }
@@ -61,11 +49,37 @@ const Port& port_of(const Program& program, const Buffer& buffer) {
   return ports[static_cast<std::size_t>(buffer.port)];
 }
 
-// What run() calls the port.
-std::string parameter_of(const Program& program, const Buffer& buffer) {
-  const std::size_t before = buffer.home == Home::kInput ? 0 : program.inputs.size();
-  return port_parameters(program)[before + static_cast<std::size_t>(buffer.port)];
-}
+// A program with what its schedule calls ports and tensors: found once, as there may be thousands.
+struct Named {
+  explicit Named(const Program& of)
+      : program(of), ports(port_parameters(of)), used(ports.size()), tensors(of.buffers.size()) {
+    for (const auto& step : of.steps) {
+      for (const Operand& operand : step->operands) {
+        const Buffer& buffer = buffer_of(of, operand);
+        if (buffer.home == Home::kInput || buffer.home == Home::kOutput) used[port(buffer)] = true;
+        std::string& tensor = tensors[static_cast<std::size_t>(operand.buffer)];
+        if (tensor.empty() && operand.access != Access::kRead)
+          tensor = cat(step->name, "_", operand.name);
+      }
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].empty()) tensors[i] = cat("buffer", i);
+    }
+  }
+
+  // Of the buffer of an input or an output, into `ports` and `used`.
+  std::size_t port(const Buffer& buffer) const {
+    return static_cast<std::size_t>(buffer.port) +
+           (buffer.home == Home::kInput ? 0 : program.inputs.size());
+  }
+  // Named after what writes it first: "n03_conv_y".
+  const std::string& tensor(int buffer) const { return tensors[static_cast<std::size_t>(buffer)]; }
+
+  const Program& program;
+  const std::vector<std::string> ports;  // what run() calls inputs and outputs
+  std::vector<bool> used;                // the port, by any step
+  std::vector<std::string> tensors;      // of each buffer
+};
 
 // Where pointers are found: parameters of the function around, or members of a `call`.
 enum class From { kParameters, kCall };
@@ -77,33 +91,32 @@ std::string offset_of(const Step& step, std::size_t operand) {
   return of_size == nullptr ? cat(step.operands[operand].offset) : of_size->offsets[operand].text();
 }
 
-std::string arena_argument(const Program& program, const Step& step, std::size_t index, From from) {
+std::string arena_argument(const Named& named, const Step& step, std::size_t index, From from) {
   const Operand& operand = step.operands[index];
   const std::string bytes = offset_of(step, index);
   const std::string offset = bytes == "0" ? "" : cat(" + ", bytes);
   return cat("at<", c_type(operand.element), ">(", prefix(from), "arena, ",
-             buffer_name(program, operand.buffer), offset, ")");
+             named.tensor(operand.buffer), offset, ")");
 }
 
 // The argument for an operand inside run().
-std::string argument_in_run(const Program& program, const Step& step, std::size_t index,
-                            From from) {
+std::string argument_in_run(const Named& named, const Step& step, std::size_t index, From from) {
   const Operand& operand = step.operands[index];
-  const Buffer& buffer = buffer_of(program, operand);
-  if (buffer.home == Home::kArena) return arena_argument(program, step, index, from);
-  const Port& port = port_of(program, buffer);
+  const Buffer& buffer = buffer_of(named.program, operand);
+  if (buffer.home == Home::kArena) return arena_argument(named, step, index, from);
+  const Port& port = port_of(named.program, buffer);
   const std::string bytes = offset_of(step, index);
-  std::string pointer = prefix(from) + parameter_of(program, buffer);
+  std::string pointer = prefix(from) + named.ports[named.port(buffer)];
   if (bytes == "0" && c_type(port.dtype) == c_type(operand.element)) return pointer;
   return cat("at<", c_type(operand.element), ">(", pointer, ", ", bytes, ")");
 }
 
 // The same inside a profile function, where ports come in two arrays.
-std::string argument_in_profile(const Program& program, const Step& step, std::size_t index,
+std::string argument_in_profile(const Named& named, const Step& step, std::size_t index,
                                 From from) {
   const Operand& operand = step.operands[index];
-  const Buffer& buffer = buffer_of(program, operand);
-  if (buffer.home == Home::kArena) return arena_argument(program, step, index, from);
+  const Buffer& buffer = buffer_of(named.program, operand);
+  if (buffer.home == Home::kArena) return arena_argument(named, step, index, from);
   return cat("at<", c_type(operand.element), ">(", prefix(from),
              buffer.home == Home::kInput ? "inputs[" : "outputs[", buffer.port, "], ",
              operand.offset, ")");
@@ -112,14 +125,14 @@ std::string argument_in_profile(const Program& program, const Step& step, std::s
 // The call of the step's function: of all shares if it has shares, unless that is in the function
 // of one.
 template <class Argument>
-std::string call_of(const Program& program, const Step& step, Argument argument,
+std::string call_of(const Named& named, const Step& step, Argument argument,
                     From from = From::kParameters) {
   if (is_divided(step) && from == From::kParameters) {
     return cat("run_shares(threads, share_of_", step.name, ", call);");
   }
   std::string arguments;
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
-    arguments += cat(arguments.empty() ? "" : ", ", argument(program, step, i, from));
+    arguments += cat(arguments.empty() ? "" : ", ", argument(named, step, i, from));
   }
   if (const SizedStep* const of_size = sized(step); of_size != nullptr && of_size->needs_size())
     arguments += arguments.empty() ? "size" : ", size";
@@ -129,8 +142,9 @@ std::string call_of(const Program& program, const Step& step, Argument argument,
 // What shares of steps need: the pointers in a Call, the functions that the hook calls, and
 // run_shares(), which calls the hook.
 template <class Argument>
-void write_shares(Writer& writer, const Program& program, const std::string& pointers,
+void write_shares(Writer& writer, const Named& named, const std::string& pointers,
                   const std::string& qualifier, Argument argument) {
+  const Program& program = named.program;
   writer.open("struct Call");
   for (const std::string& pointer : split(pointers)) writer.line(pointer + ";");
   writer.close("};");
@@ -151,30 +165,21 @@ void write_shares(Writer& writer, const Program& program, const std::string& poi
     writer.scope(cat("void share_of_", step->name, "(void* argument, int share)"), [&] {
       if (qualifier.empty()) writer.line("using namespace steps;");
       writer.line("const Call& call = *static_cast<const Call*>(argument);");
-      writer.line(qualifier + call_of(program, *step, argument, From::kCall));
+      writer.line(qualifier + call_of(named, *step, argument, From::kCall));
     });
   }
   writer.line();
 }
 
-bool is_used(const Program& program, Home home, int port) {
-  return std::any_of(program.steps.begin(), program.steps.end(), [&](const auto& step) {
-    return std::any_of(step->operands.begin(), step->operands.end(), [&](const Operand& operand) {
-      const Buffer& buffer = buffer_of(program, operand);
-      return buffer.home == home && buffer.port == port;
-    });
-  });
-}
-
 void write_arena_layout(Writer& writer, const Program& program) {
+  const Named named(program);
   writer.line("// The tensors' places in the arena, in bytes from its start.");
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& buffer = program.buffers[i];
     if (buffer.home != Home::kArena) continue;
-    writer.line(cat("inline constexpr ptrdiff_t ", buffer_name(program, static_cast<int>(i)), " = ",
-                    buffer.arena_offset, ";  // ", with_thousands(buffer.bytes), " ",
-                    plural(buffer.bytes, "byte"), ", steps ", buffer.first_step, " to ",
-                    buffer.last_step));
+    writer.line(cat("inline constexpr ptrdiff_t ", named.tensors[i], " = ", buffer.arena_offset,
+                    ";  // ", with_thousands(buffer.bytes), " ", plural(buffer.bytes, "byte"),
+                    ", steps ", buffer.first_step, " to ", buffer.last_step));
   }
   writer.line();
 }
@@ -194,13 +199,10 @@ void write_at(Writer& writer) {
   writer.line();
 }
 
-void write_unused_ports(Writer& writer, const Program& program) {
-  const std::vector<std::string> names = port_parameters(program);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_input = i < program.inputs.size();
-    const std::size_t port = is_input ? i : i - program.inputs.size();
-    if (is_used(program, is_input ? Home::kInput : Home::kOutput, static_cast<int>(port))) continue;
-    writer.line(cat("static_cast<void>(", names[i], ");  // no step needs it"));
+void write_unused_ports(Writer& writer, const Named& named) {
+  for (std::size_t i = 0; i < named.ports.size(); ++i) {
+    if (named.used[i]) continue;
+    writer.line(cat("static_cast<void>(", named.ports[i], ");  // no step needs it"));
   }
 }
 
@@ -240,13 +242,14 @@ void write_notice(Writer& writer, const char* what) {
 }
 
 // Opens the loops and branches that begin with step `index`.
-void open_regions(Writer& writer, const Program& program, int index) {
+void open_regions(Writer& writer, const Named& named, int index) {
+  const Program& program = named.program;
   for (const Region& region : program.regions) {
     if (region.first != index) continue;
     const std::string flag = region.flag < 0
                                  ? ""
-                                 : cat("*at<uint8_t>(arena, ", buffer_name(program, region.flag),
-                                       ") ", region.when ? "!=" : "==", " 0");
+                                 : cat("*at<uint8_t>(arena, ", named.tensor(region.flag), ") ",
+                                       region.when ? "!=" : "==", " 0");
     writer.line();
     if (region.is_branch) {
       writer.open(cat("if (", flag, ")"));
@@ -269,7 +272,8 @@ void close_regions(Writer& writer, const Program& program, int index) {
   }
 }
 
-void write_run_body(Writer& writer, const Program& program) {
+void write_run_body(Writer& writer, const Named& named) {
+  const Program& program = named.program;
   const bool divided = has_divided_steps(program);
   if (!program.steps.empty() || !state_of(program).empty()) {
     writer.line("using namespace steps;");
@@ -279,7 +283,7 @@ void write_run_body(Writer& writer, const Program& program) {
   writer.line("// Aligned loads would fault later, or give wrong values on some processors.");
   writer.line("if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) __builtin_trap();");
   write_state_pointers(writer, program);
-  write_unused_ports(writer, program);
+  write_unused_ports(writer, named);
   if (divided) {
     writer.line(cat("Call call{", pointer_arguments(program), "};"));
     write_notice(writer, "begin");
@@ -288,12 +292,12 @@ void write_run_body(Writer& writer, const Program& program) {
     const auto index = static_cast<std::size_t>(i);
     const Step& step = *program.steps[index];
     write_group_begin(writer, program, index);
-    open_regions(writer, program, i);
+    open_regions(writer, named, i);
     writer.line();
     if (!step.origin.empty()) writer.line(cat("// Layer: ", layer_of(step)));
     writer.line(cat("// ", comment_text(step.summary)));
     write_choice_of_form(writer, program, index,
-                         [&](const Step& form) { return call_of(program, form, argument_in_run); });
+                         [&](const Step& form) { return call_of(named, form, argument_in_run); });
     i = static_cast<int>(end_of_position(program, index)) - 1;
     close_regions(writer, program, i);
     write_group_end(writer, program, static_cast<std::size_t>(i));
@@ -326,6 +330,7 @@ void write_c_run(Writer& writer, const EmitContext& context, const char* functio
 
 std::string run_definition(const EmitContext& context) {
   const Program& program = context.program;
+  const Named named(program);
   const std::string& name = context.options.name;
   const std::string parameters = run_parameters(program);
   const bool threads = program.shares > 1;
@@ -336,13 +341,13 @@ std::string run_definition(const EmitContext& context) {
   if (has_divided_steps(program)) {
     writer.line("namespace {");
     writer.line();
-    write_shares(writer, program, pointer_parameters(program), "", argument_in_run);
+    write_shares(writer, named, pointer_parameters(program), "", argument_in_run);
     writer.line("}  // namespace");
     writer.line();
   }
   write_reset(writer, context);
   writer.scope(cat(result, " run(", parameters, threads ? kThreadsParameter : "", ") noexcept"),
-               [&] { write_run_body(writer, program); });
+               [&] { write_run_body(writer, named); });
   if (threads) {
     writer.line();
     writer.scope(cat("void run(", parameters, ") noexcept"),
@@ -397,6 +402,7 @@ std::string profile_header(const EmitContext& context) {
 
 std::string profile_definition(const EmitContext& context) {
   const Program& program = context.program;
+  const Named named(program);
   const std::string& name = context.options.name;
   Writer writer;
   writer.line(cat("namespace ", name, " {"));
@@ -410,11 +416,11 @@ std::string profile_definition(const EmitContext& context) {
   }
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     if (program.buffers[i].home != Home::kArena || bound_of(program) != nullptr) continue;
-    writer.line(cat("using steps::", buffer_name(program, static_cast<int>(i)), ";"));
+    writer.line(cat("using steps::", named.tensors[i], ";"));
   }
   writer.line();
   if (has_divided_steps(program)) {
-    write_shares(writer, program, "const void* const* inputs, void* const* outputs, void* arena",
+    write_shares(writer, named, "const void* const* inputs, void* const* outputs, void* arena",
                  "steps::", argument_in_profile);
   }
   for (const auto& step : program.steps) {
@@ -430,7 +436,7 @@ std::string profile_definition(const EmitContext& context) {
                                      of_size->bound->range.most, ";"));
                    }
                    writer.line(cat(is_divided(*step) ? "" : "steps::",
-                                   call_of(program, *step, argument_in_profile)));
+                                   call_of(named, *step, argument_in_profile)));
                  });
     writer.line();
   }

@@ -9,6 +9,16 @@
 
 namespace etch {
 
+// What a Cortex-M has to have for the code of a target, for the conditions of CMSIS packs.
+enum class CortexM {
+  kNone,   // the code is for other CPUs
+  kAny,    // any CPU at all
+  kBase,   // Thumb of ARMv6-M
+  kV7,     // of ARMv7-M or ARMv8-M Mainline
+  kDsp,    // DSP instructions
+  kHelium  // MVE for integers and floats
+};
+
 struct PackageFit {
   std::string_view zephyr = {};      // what Kconfig has to depend on; empty: nothing
   std::string_view zephyr_cpu = {};  // the same for people: "a Cortex-M with DSP instructions"
@@ -16,6 +26,7 @@ struct PackageFit {
   std::string_view espressif = {};        // empty: none has such a CPU
   std::string_view arduino = "*";         // `architectures=`; families of boards with such a CPU
   std::string_view platformio = "\"*\"";  // `platforms` as JSON
+  CortexM cortex_m = CortexM::kNone;
 };
 
 // By the target alone.

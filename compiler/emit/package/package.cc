@@ -123,10 +123,10 @@ std::string why_not(PackageForm form, const Program& program, const EmitOptions&
       return package_fit(target).espressif.empty()
                  ? cat("no chip of Espressif has the target's CPU, which is ", target)
                  : "";
-    case PackageForm::kCmsisPack: {
-      const bool portable = target == "scalar" || target.starts_with("cortex-m");
-      return portable ? "" : cat("it is for Cortex-M, and the target is ", target);
-    }
+    case PackageForm::kCmsisPack:
+      return package_fit(target).cortex_m == CortexM::kNone
+                 ? cat("it is for Cortex-M, and the target is ", target)
+                 : "";
     default:
       return {};
   }

@@ -60,38 +60,30 @@ class Xml {
 // them, with the instructions that it needs.
 struct Core {
   std::string_view name;
-  int level;  // 0: ARMv6-M and the like; 1: ARMv7-M; 2: DSP instructions; 3: Helium
+  CortexM level;
   std::string_view with = {};
   bool may_have_fpu = true;
 };
 constexpr Core kCores[] = {
-    {"Cortex-M0", 0, {}, false},
-    {"Cortex-M0+", 0, {}, false},
-    {"Cortex-M1", 0, {}, false},
-    {"Cortex-M23", 0, {}, false},
-    {"Cortex-M3", 1, {}, false},
-    {"Cortex-M33", 1},
-    {"Cortex-M35P", 1},
-    {"Cortex-M33", 2, "Ddsp=\"DSP\""},
-    {"Cortex-M35P", 2, "Ddsp=\"DSP\""},
-    {"Cortex-M4", 2},
-    {"Cortex-M7", 2},
-    {"Cortex-M55", 2},
-    {"Cortex-M85", 2},
-    {"Cortex-M55", 3, "Dmve=\"FP_MVE\""},
-    {"Cortex-M85", 3, "Dmve=\"FP_MVE\""},
+    {"Cortex-M0", CortexM::kBase, {}, false},
+    {"Cortex-M0+", CortexM::kBase, {}, false},
+    {"Cortex-M1", CortexM::kBase, {}, false},
+    {"Cortex-M23", CortexM::kBase, {}, false},
+    {"Cortex-M3", CortexM::kV7, {}, false},
+    {"Cortex-M33", CortexM::kV7},
+    {"Cortex-M35P", CortexM::kV7},
+    {"Cortex-M33", CortexM::kDsp, "Ddsp=\"DSP\""},
+    {"Cortex-M35P", CortexM::kDsp, "Ddsp=\"DSP\""},
+    {"Cortex-M4", CortexM::kDsp},
+    {"Cortex-M7", CortexM::kDsp},
+    {"Cortex-M55", CortexM::kDsp},
+    {"Cortex-M85", CortexM::kDsp},
+    {"Cortex-M55", CortexM::kHelium, "Dmve=\"FP_MVE\""},
+    {"Cortex-M85", CortexM::kHelium, "Dmve=\"FP_MVE\""},
 };
 
-// -1 for code that runs anywhere.
-int level_of(std::string_view target) {
-  if (target == "cortex-m0") return 0;
-  if (target == "cortex-m3") return 1;
-  if (target == "cortex-m55") return 3;
-  return target.starts_with("cortex-m") ? 2 : -1;
-}
-
 // `with_fpu`: the code computes with floats, for which either FPU will do.
-void write_condition(Xml& xml, int level, bool with_fpu) {
+void write_condition(Xml& xml, CortexM level, bool with_fpu) {
   const auto accept = [&](const Core& core, const std::string& fpu) {
     xml.line(cat("<accept Dcore=\"", core.name, "\"", core.with.empty() ? "" : " ", core.with, fpu,
                  "/>"));
@@ -198,7 +190,8 @@ OutputFile sketch(const EmitContext& context) {
 
 OutputFile cmsis_pack_file(const EmitContext& context, const std::vector<OutputFile>& files) {
   const std::string& name = context.options.name;
-  const int level = level_of(context.program.isa.name);
+  const CortexM level = package_fit(context.program.isa.name).cortex_m;
+  const bool conditional = level > CortexM::kAny;
   Xml xml;
   xml.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
   xml.element(
@@ -217,8 +210,8 @@ OutputFile cmsis_pack_file(const EmitContext& context, const std::vector<OutputF
         xml.element("requirements", [&] {
           xml.element("languages", [&] { xml.line("<language name=\"C++\" version=\"17\"/>"); });
         });
-        if (level >= 0) write_condition(xml, level, asks_for_fpu(context.program));
-        xml.element("components", [&] { write_component(xml, context, files, level >= 0); });
+        if (conditional) write_condition(xml, level, asks_for_fpu(context.program));
+        xml.element("components", [&] { write_component(xml, context, files, conditional); });
       });
   return {cat("Etch.", name, ".pdsc"), xml.text()};
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,6 +127,38 @@ std::string fault_of(std::string_view page) {
   constexpr std::string_view kType = "<!DOCTYPE html>\n";
   if (page.substr(0, kType.size()) != kType) return "no document type";
   return Parser(page.substr(kType.size())).fault();
+}
+
+TEST(RamPeak, IsTheStepWhereTheMostBytesAreCovered) {
+  std::mt19937 random(5);
+  const auto below = [&](unsigned limit) { return static_cast<int>(random() % limit); };
+  for (int round = 0; round < 200; ++round) {
+    ReportData data;
+    data.layers.resize(static_cast<std::size_t>(1 + below(12)));
+    const int steps = static_cast<int>(data.layers.size());
+    for (int i = below(8); i > 0; --i) {
+      Buffer buffer;
+      buffer.arena_offset = below(40);
+      buffer.bytes = below(30);
+      buffer.first_step = below(8);
+      buffer.last_step = buffer.first_step + below(4);
+      if (below(5) == 0) buffer.home = Home::kOutput;
+      data.buffers.push_back(buffer);
+    }
+    RamPeak expected;
+    for (int step = 0; step < steps; ++step) {
+      std::set<std::int64_t> bytes;
+      for (const Buffer& buffer : data.buffers) {
+        if (buffer.home != Home::kArena || step < buffer.first_step || buffer.last_step < step)
+          continue;
+        for (std::int64_t i = 0; i < buffer.bytes; ++i) bytes.insert(buffer.arena_offset + i);
+      }
+      const auto used = static_cast<std::int64_t>(bytes.size());
+      if (used > expected.bytes) expected = {step, used};
+    }
+    EXPECT_EQ(ram_peak(data).step, expected.step);
+    EXPECT_EQ(ram_peak(data).bytes, expected.bytes);
+  }
 }
 
 TEST(ReportParser, SeesWhatIsWrong) {
