@@ -303,6 +303,28 @@ TEST(Compositions, SpectraAndWindowsOfKnownSize) {
             f32({4}, {0, 0.5F, 1, 0.5F}));
 }
 
+OneOperator inverse_of_half(const Tensor& x) {
+  OneOperator node("DFT", 17);
+  node.input(x).attribute("inverse", std::int64_t{1}).attribute("onesided", std::int64_t{1});
+  return node;
+}
+
+TEST(Compositions, TheInverseOfHalfASpectrumIsReal) {
+  // An imaginary part of the first and the middle place counts for nothing.
+  const Tensor half = f32({1, 3, 2}, {15, 9, -3, 6, -5, 7});
+  EXPECT_EQ(inverse_of_half(half).output(), f32({1, 4, 1}, {1, 2, 4, 8}));
+  EXPECT_EQ(inverse_of_half(half).constant(s64({}, {2})).output(), f32({1, 2, 1}, {6, 9}));
+  const Tensor odd = f32({1, 3, 2}, {6, 0, 3, 0, 8, 8});
+  EXPECT_EQ(inverse_of_half(odd).constant(s64({}, {3})).output(), f32({1, 3, 1}, {4, 1, 1}));
+  EXPECT_NE(inverse_of_half(half)
+                .constant(s64({}, {6}))
+                .errors()
+                .find("half a spectrum of length 6 has 4 places, the input has 3"),
+            std::string::npos);
+  EXPECT_NE(inverse_of_half(f32({1, 2, 1}, {1, 2})).errors().find("and of 2 for the inverse"),
+            std::string::npos);
+}
+
 // Frames [1, 2, 4, 8] and [4, 8, 16, 32] times the window.
 TEST(Compositions, SpectraOfFrames) {
   const auto frames = [](Shape window_shape) {

@@ -1,7 +1,8 @@
 // Windows and discrete Fourier transforms of known size:
 //   HannWindow, HammingWindow, BlackmanWindow   constants
 //   DFT   MatMul with the cosines and sines of all turns, rounded to float32 (and divided by the
-//         length before, for the inverse)
+//         length before, for the inverse); of half a spectrum the inverse is real: one part, and
+//         what is not in the half counts as its mirror image
 //   STFT  Conv with the same table, times the window before it is rounded, and the step as stride
 #include <algorithm>
 #include <cmath>
@@ -79,11 +80,31 @@ void window(Parts& parts) {
 struct Transform {
   std::int64_t axis = 0, n = 0, parts = 0;  // of the input: places along the axis, 1 or 2 parts
   std::int64_t length = 0, results = 0;
-  bool inverse = false;
+  bool inverse = false, half = false;
+  std::int64_t result_parts() const { return inverse && half ? 1 : 2; }
 };
+
+// From [n, 2] of half a spectrum to [results, 1]: twice the real part of all but the first and,
+// where the length is even, the middle one.
+std::vector<double> matrix_of_half(const Transform& t) {
+  std::vector<double> out;
+  const double share = 1.0 / static_cast<double>(t.length);
+  for (std::int64_t k = 0; k < t.n; ++k) {
+    const bool alone = k == 0 || 2 * k == t.length;
+    const double reach = 2 * k > t.length ? 0 : alone ? share : 2 * share;  // more are cut
+    for (const bool imaginary : {false, true}) {
+      for (std::int64_t m = 0; m < t.results; ++m) {
+        const std::int64_t turn = k * m % t.length;
+        out.push_back(reach * (imaginary ? -sine(turn, t.length) : cosine(turn, t.length)));
+      }
+    }
+  }
+  return out;
+}
 
 // From [n, parts] to [results, 2].
 std::vector<double> matrix(const Transform& t) {
+  if (t.result_parts() == 1) return matrix_of_half(t);
   std::vector<double> out;
   const double share = t.inverse ? 1.0 / static_cast<double>(t.length) : 1.0;
   const std::int64_t length = t.length;
@@ -106,7 +127,8 @@ bool read(Parts& parts, Transform& t) {
   const Shape shape = parts.shape(0);
   const auto rank = static_cast<std::int64_t>(shape.size());
   t.inverse = parts.take<std::int64_t>("inverse", 0) != 0;
-  const bool half = parts.take<std::int64_t>("onesided", 0) != 0;
+  t.half = parts.take<std::int64_t>("onesided", 0) != 0;
+  const bool real = t.half && t.inverse;
   t.axis = parts.opset() < 20 ? parts.take<std::int64_t>("axis", 1) : -2;
   if (parts.opset() >= 20 && parts.input(2) != kNoValue) {
     Ints axis;
@@ -115,19 +137,25 @@ bool read(Parts& parts, Transform& t) {
   }
   if (t.axis < 0) t.axis += rank;
   if (rank < 2 || t.axis < 0 || t.axis >= rank - 1 || shape.back() > 2 ||
-      element_count(shape) == 0 || (half && t.inverse)) {
+      element_count(shape) == 0 || (real && shape.back() != 2)) {
     parts.fail(
         DiagKind::kUnsupported,
-        cat("only transforms along an axis before the last of 1 or 2 parts, and no inverse of "
-            "half a spectrum, can be compiled; the shape is ",
+        cat("only transforms along an axis before the last of 1 or 2 parts, and of 2 for the "
+            "inverse of half a spectrum, can be compiled; the shape is ",
             to_string(shape)));
     return false;
   }
   t.n = shape[static_cast<std::size_t>(t.axis)];
   t.parts = shape.back();
-  t.length = parts.input(1) == kNoValue ? t.n : known_size(parts, 1, "dft_length");
+  const std::int64_t usual = real ? std::max<std::int64_t>(1, 2 * (t.n - 1)) : t.n;
+  t.length = parts.input(1) == kNoValue ? usual : known_size(parts, 1, "dft_length");
   if (parts.failed()) return false;
-  t.results = half ? t.length / 2 + 1 : t.length;
+  if (real && t.length / 2 + 1 > t.n) {
+    parts.fail(DiagKind::kShape, cat("half a spectrum of length ", t.length, " has ",
+                                     t.length / 2 + 1, " places, the input has ", t.n));
+    return false;
+  }
+  t.results = t.half && !t.inverse ? t.length / 2 + 1 : t.length;
   if (t.n > kMostElements || t.results > kMostElements / (2 * t.n * t.parts)) {
     parts.fail(DiagKind::kLimit, "the table of cosines has more than 4,000,000 elements");
     return false;
@@ -148,14 +176,15 @@ void dft(Parts& parts) {
   Shape result;
   for (const std::int64_t d : there) result.push_back(shape[static_cast<std::size_t>(d)]);
   result[shape.size() - 2] = t.results;
-  result.back() = 2;
+  result.back() = t.result_parts();
   for (const std::int64_t d : count_up(shape.size()))
     back.push_back(std::ranges::find(there, d) - there.begin());
   const std::int64_t rows = element_count(shape) / (t.n * t.parts);
   const ValueId x = parts.reshape(parts.transpose(parts.input(0), there), {rows, t.n * t.parts});
   const std::vector<double> turns = matrix(t);
-  const ValueId table = parts.constant(Tensor::of<float>(
-      {t.n * t.parts, 2 * t.results}, std::vector<float>(turns.begin(), turns.end())));
+  const ValueId table =
+      parts.constant(Tensor::of<float>({t.n * t.parts, t.result_parts() * t.results},
+                                       std::vector<float>(turns.begin(), turns.end())));
   const ValueId y = parts.reshape(parts.add("MatMul", {x, table}), result);
   parts.give(0, parts.transpose(y, back));
 }
