@@ -106,25 +106,25 @@ ETCH_INLINE void add_words(WordTile<lanes, count, pixels>& tile, const T* x, ptr
   if constexpr (pixels > 1) add_words(tile.rest, x + x_pixel, x_pixel, flip, w);
 }
 
-// finish_words() of `columns` neighbouring channels.
-template <int columns, int pixels, class T>
-ETCH_INLINE void finish_neighbours(const int32_t* sums, const WordEnd& end, const WordRow<T>& row,
-                                   T* y, ptrdiff_t y_pixel) {
-#if defined(ETCH_WIDE_WORDS)
-  if constexpr (columns % kWideLanes == 0) {
-    for (int32_t c = 0; c < columns; c += kWideLanes)
-      finish_wide(sums + c, pixels, columns, end, row.scale + c, row.columns, y + c, y_pixel);
-    return;
-  }
-#endif
-  for (int32_t p = 0; p < pixels; ++p) {
-    for (int32_t c = 0; c < columns; ++c) {
-      y[p * y_pixel + c] = finished_word<T>(sums[p * columns + c], end, row.scale + c, row.columns);
-    }
-  }
+// Adds the products at each position of the window, row after row.
+template <int lanes, int count, int pixels, class T>
+ETCH_INLINE void add_taps(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
+                          const WordEnd& end, const WordRow<T>& row, const int16_t* w,
+                          const Window& window) {
+  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
+  Window rows = window;
+  const TapRange& taps = window.axis[2];
+  const ptrdiff_t x_step = taps.x_step * s.axis[2].x_step, w_step = taps.step * row.columns;
+  rows.axis[2].count = taps.count < 1 ? taps.count : 1;
+  for_each_tap(s.axis, rows, [&](ptrdiff_t at, int32_t tap) {
+    const T* x = row.x + at;
+    const int16_t* weights = w + tap * row.columns;
+    for (int32_t left = taps.count; left > 0; --left, x += x_step, weights += w_step)
+      add_words(tile, x, x_pixel, end.flip, weights);
+  });
 }
 
-template <int lanes, int count, int pixels, class T>
+template <WordForm form, int lanes, int count, int pixels, class T>
 static inline void depthwise_word_tile(const FloatConvShape& s, const WordEnd& end,
                                        const WordRow<T>& row, const int16_t* w,
                                        const Window& window, int32_t out,
@@ -133,26 +133,30 @@ static inline void depthwise_word_tile(const FloatConvShape& s, const WordEnd& e
   know_starts<lanes, count>(s, end, row, window, starts);
   WordTile<lanes, count, pixels> tile;
   begin(tile, starts.sums);
-  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
-    add_words(tile, row.x + at, axis.stride * axis.x_step, end.flip, w + tap * row.columns);
-  });
+  add_taps(tile, s, end, row, w, window);
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
   ETCH_MEMCPY(sums, &tile, sizeof sums);
-  finish_neighbours<lanes * count, pixels>(sums, end, row, row.y + out * axis.y_step, axis.y_step);
+  finish_words<form>(sums, pixels, lanes * count, end, row, row.y + out * axis.y_step, axis.y_step,
+                     1);
 }
 
 // `channels` channels of all positions on the axis of tiles.
-template <int lanes, int count, class T>
+template <WordForm form, int lanes, int count, class T>
 static inline void depthwise_word_channels(const FloatConvShape& s, const WordEnd& end,
                                            WordRow<T> row, const int16_t* w, Interior interior,
                                            int32_t channels, Window window) {
   constexpr int32_t kColumns = lanes * count;
+#if defined(ETCH_WORD_PAIRS)
+  constexpr int kPixels = 2;
+#else
+  constexpr int kPixels = lanes > 1 ? 4 : 1;
+#endif
   for (; channels >= kColumns; channels -= kColumns) {
     WordStarts<kColumns> starts;
     starts.taps.count = -1;
-    for_each_tile<(lanes > 1 ? 4 : 1)>(s, interior, window, [&](int32_t out, auto width) {
-      depthwise_word_tile<lanes, count, decltype(width)::value>(s, end, row, w, window, out,
-                                                                starts);
+    for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
+      depthwise_word_tile<form, lanes, count, decltype(width)::value>(s, end, row, w, window, out,
+                                                                      starts);
     });
     w += kColumns;
     row.x += kColumns;
@@ -162,17 +166,16 @@ static inline void depthwise_word_channels(const FloatConvShape& s, const WordEn
     row.y += kColumns;
   }
   if constexpr (count > 1) {
-    depthwise_word_channels<lanes, 1>(s, end, row, w, interior, channels, window);
+    depthwise_word_channels<form, lanes, 1>(s, end, row, w, interior, channels, window);
   } else if constexpr (lanes > 1) {
-    depthwise_word_channels<narrower(lanes), 1>(s, end, row, w, interior, channels, window);
+    depthwise_word_channels<form, narrower(lanes), 1>(s, end, row, w, interior, channels, window);
   }
 }
 
-// `taken_off` has a row of all channels per position of the kernel.
-template <class T>
-static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                                   const int16_t* w, const int32_t* taken_off, const int32_t* bias,
-                                   const int32_t* scale, T* y) {
+template <WordForm form, class T>
+static inline void any_depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                       const int16_t* w, const int32_t* taken_off,
+                                       const int32_t* bias, const int32_t* scale, T* y) {
   constexpr int kCount = kWordLanes > 1 ? 2 : 4;
   const Interior interior = interior_of(s.axis[s.along], false);
   for (int32_t n = 0; n < s.batch; ++n) {
@@ -180,9 +183,26 @@ static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, 
       const WordRow<T> row{
           x + n * s.x_image,        nullptr, s.group, taken_off, bias, scale, s.group,
           y + n * s.y_image + y_row};
-      depthwise_word_channels<kWordLanes, kCount>(s, end, row, w, interior, s.group, window);
+      depthwise_word_channels<form, kWordLanes, kCount>(s, end, row, w, interior, s.group, window);
     });
   }
+}
+
+// `taken_off` has a row of all channels per position of the kernel. For sums without ties, as
+// WordForm::kPlain.
+template <class T>
+static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                   const int16_t* w, const int32_t* taken_off, const int32_t* bias,
+                                   const int32_t* scale, T* y) {
+  any_depthwise_words<WordForm::kPlain>(s, end, x, w, taken_off, bias, scale, y);
+}
+
+// For those that may have ties.
+template <class T>
+static inline void depthwise_words_with_ties(const FloatConvShape& s, const WordEnd& end,
+                                             const T* x, const int16_t* w, const int32_t* taken_off,
+                                             const int32_t* bias, const int32_t* scale, T* y) {
+  any_depthwise_words<WordForm::kTies>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 }  // namespace rt

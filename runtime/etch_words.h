@@ -10,6 +10,9 @@
 // times the difference is added. Sums that may leave 32 bits are taken in parts of the channels, of
 // which each fits, added in 64 bits and limited to 32: what is beyond has a limit as its y.
 //
+// Most factors have no sum whose y is a tie within the limits of y, which is proved before code is
+// generated. Rounding is then adding a half and shifting.
+//
 // Packed weights: columns (output channels of a group) in panels of kPanel as in
 // etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column side
 // by side, those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0.
@@ -58,8 +61,25 @@ ETCH_INLINE int32_t far_word(int32_t sum, int32_t high, int32_t low, int32_t shi
   return (half_up >> kept) & ~is_tie;
 }
 
-// What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low,
-// shift and rest are `columns` apart.
+// Which sums a function is for.
+enum class WordForm {
+  kPlain,  // one part, of weights that are their bytes; no ties, shifts beyond 32
+  kTies,   // the same, with ties or smaller shifts
+  kParts,  // all others
+};
+
+// floor((sum * (high * 2^32 + low) / 2^32 + offset) / 2^(32 + kept)), |offset| < 2^61: without ties
+// the nearest integer if the offset has half a unit.
+ETCH_INLINE int32_t untied_word(int32_t sum, int32_t high, int32_t low, int32_t kept,
+                                int32_t offset_low, int32_t offset_high) {
+  const int64_t offset = static_cast<int64_t>(static_cast<uint64_t>(offset_high) << 32 |
+                                              static_cast<uint32_t>(offset_low));
+  const int64_t whole = offset + int64_t{sum} * high + ((int64_t{sum} * low) >> 32);
+  return static_cast<int32_t>(whole >> 32) >> kept;
+}
+
+// What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low, shift
+// and rest are `columns` apart; for WordForm::kPlain the arguments of untied_word().
 template <class T>
 struct WordRow {
   const T* x;
@@ -90,6 +110,19 @@ ETCH_INLINE T finished_word(int32_t sum, const WordEnd& end, const int32_t* scal
   const int32_t shift = scale[2 * columns], rest = scale[3 * columns];
   if (shift > 32) return limited_word<T>(far_word(sum, high, low, shift, rest), end);
   return limited_word<T>(scaled_word(sum, high, low, shift, rest), end);
+}
+
+// The same without ties, of `pixels` pixels that are `step` sums apart.
+template <class T>
+ETCH_INLINE void finish_untied_column(const int32_t* sums, int32_t pixels, int32_t step,
+                                      const WordEnd& end, const int32_t* scale, ptrdiff_t columns,
+                                      T* y, ptrdiff_t y_pixel) {
+  const int32_t high = scale[0], low = scale[columns], kept = scale[2 * columns];
+  const int32_t offset_low = scale[3 * columns], offset_high = scale[4 * columns];
+  for (int32_t p = 0; p < pixels; ++p) {
+    const int32_t q = untied_word(sums[p * step], high, low, kept, offset_low, offset_high);
+    y[p * y_pixel] = limited_word<T>(q, end);
+  }
 }
 
 // Sums in 64 bits, half as many as a vector has.
@@ -134,7 +167,28 @@ ETCH_INLINE WideVector wide_unsigned_product(WideVector a, WideVector b) {
 #endif
 }
 
-// scaled_word() and limited_word() of neighbouring columns of `pixels` rows of `count` sums.
+// untied_word() and limited_word() of neighbouring columns of `pixels` rows of `count` sums.
+template <class T>
+static inline void finish_untied(const int32_t* sums, int32_t pixels, int32_t count,
+                                 const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
+                                 ptrdiff_t y_pixel) {
+  typedef T Result __attribute__((vector_size(sizeof(T) * kWideLanes)));
+  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
+  const WideVector shift = load_wide(scale + 2 * columns) + 32;
+  const WideVector offset =
+      (load_wide(scale + 3 * columns) & 0xffffffff) | (load_wide(scale + 4 * columns) << 32);
+  const WideVector least = WideVector{} + end.low, most = WideVector{} + end.high;
+  for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
+    const WideVector sum = load_wide(sums);
+    const WideVector whole = wide_product(sum, high) + offset + (wide_product(sum, low) >> 32);
+    const WideVector q = (whole >> shift) + end.zero;
+    const WideVector above = q > least ? q : least;
+    const Result result = __builtin_convertvector(above < most ? above : most, Result);
+    ETCH_MEMCPY(y, &result, sizeof result);
+  }
+}
+
+// scaled_word() and limited_word() of the same.
 template <class T>
 static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t count,
                                const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
@@ -158,18 +212,31 @@ static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t coun
 }
 #endif
 
-template <class T>
-static inline void finish_words(const int32_t* sums, int32_t pixels, int32_t count,
-                                const WordEnd& end, const WordRow<T>& row, T* y, ptrdiff_t y_pixel,
-                                ptrdiff_t y_channel) {
+template <WordForm form, class T>
+ETCH_INLINE void finish_words(const int32_t* sums, int32_t pixels, int32_t count,
+                              const WordEnd& end, const WordRow<T>& row, T* y, ptrdiff_t y_pixel,
+                              ptrdiff_t y_channel) {
   int32_t first = 0;
 #if defined(ETCH_WIDE_WORDS)
   if (y_channel == 1) {
-    for (; first + kWideLanes <= count; first += kWideLanes)
-      finish_wide(sums + first, pixels, count, end, row.scale + first, row.columns, y + first,
-                  y_pixel);
+    for (; first + kWideLanes <= count; first += kWideLanes) {
+      if constexpr (form == WordForm::kPlain) {
+        finish_untied(sums + first, pixels, count, end, row.scale + first, row.columns, y + first,
+                      y_pixel);
+      } else {
+        finish_wide(sums + first, pixels, count, end, row.scale + first, row.columns, y + first,
+                    y_pixel);
+      }
+    }
   }
 #endif
+  if constexpr (form == WordForm::kPlain) {
+    for (int32_t c = first; c < count; ++c) {
+      finish_untied_column(sums + c, pixels, count, end, row.scale + c, row.columns,
+                           y + c * y_channel, y_pixel);
+    }
+    return;
+  }
   for (int32_t p = 0; p < pixels; ++p) {
     for (int32_t c = first; c < count; ++c) {
       y[p * y_pixel + c * y_channel] =
@@ -332,12 +399,11 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   }
 }
 
-// plain: sums are one part, and no weight is beyond its byte.
-template <bool plain, int lanes, int count, int pixels, class T>
+template <WordForm form, int lanes, int count, int pixels, class T>
 static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, int32_t out, WordStarts<lanes * count>& starts) {
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
-  if constexpr (plain) {
+  if constexpr (form != WordForm::kParts) {
     const WordPart all = {0, s.in, row.taken_off};
     know_starts<lanes, count>(s, end, row, window, starts);
     word_sums<false, lanes, count, pixels>(s, end, row, window, all, starts.sums, sums);
@@ -345,10 +411,11 @@ static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const 
     add_parts<lanes, count, pixels>(s, end, row, window, sums);
   }
   const ptrdiff_t y_step = s.axis[s.along].y_step;
-  finish_words(sums, pixels, lanes * count, end, row, row.y + out * y_step, y_step, s.y_channel);
+  finish_words<form>(sums, pixels, lanes * count, end, row, row.y + out * y_step, y_step,
+                     s.y_channel);
 }
 
-template <bool plain, int lanes, int count, class T>
+template <WordForm form, int lanes, int count, class T>
 static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
                             Interior interior, Window window) {
 #if defined(ETCH_WORD_PAIRS)
@@ -360,7 +427,7 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   WordStarts<lanes * count> starts;
   starts.taps.count = -1;
   for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
-    word_tile<plain, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
+    word_tile<form, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
   });
   constexpr int kColumns = lanes * count;
   row.w += 2 * kColumns;
@@ -370,20 +437,20 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   row.y += kColumns * s.y_channel;
 }
 
-template <bool plain, int lanes, class T>
+template <WordForm form, int lanes, class T>
 static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
                                 Interior interior, int32_t columns, const Window& window) {
   if constexpr (lanes == kWordLanes) {
     for (; columns >= 4 * lanes; columns -= 4 * lanes)
-      word_row<plain, lanes, 4>(s, end, row, interior, window);
+      word_row<form, lanes, 4>(s, end, row, interior, window);
   }
   for (; columns >= lanes; columns -= lanes)
-    word_row<plain, lanes, 1>(s, end, row, interior, window);
+    word_row<form, lanes, 1>(s, end, row, interior, window);
   if constexpr (lanes > 1)
-    word_columns<plain, narrower(lanes)>(s, end, row, interior, columns, window);
+    word_columns<form, narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-template <bool plain, class T>
+template <WordForm form, class T>
 static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
                                   const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
                                   const int32_t* scale, T* y) {
@@ -405,7 +472,7 @@ static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, c
                                scale + column,
                                columns,
                                y + n * s.y_image + column * s.y_channel + y_row};
-          word_columns<plain, kWordLanes>(s, end, row, interior, width, window);
+          word_columns<form, kWordLanes>(s, end, row, interior, width, window);
         });
       }
     }
@@ -413,12 +480,20 @@ static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, c
 }
 
 // Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
-// For sums that are one part of weights that are their bytes.
+// For sums of WordForm::kPlain.
 template <class T>
 static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
                               const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
                               const int32_t* scale, T* y) {
-  any_conv_words<true>(s, end, x, w, taken_off, bias, scale, y);
+  any_conv_words<WordForm::kPlain>(s, end, x, w, taken_off, bias, scale, y);
+}
+
+// For those that may have ties.
+template <class T>
+static inline void conv_words_with_ties(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                        const uint8_t* w, const int32_t* taken_off,
+                                        const int32_t* bias, const int32_t* scale, T* y) {
+  any_conv_words<WordForm::kTies>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 // For all others.
@@ -426,7 +501,7 @@ template <class T>
 static inline void conv_words_in_parts(const FloatConvShape& s, const WordEnd& end, const T* x,
                                        const uint8_t* w, const int32_t* taken_off,
                                        const int32_t* bias, const int32_t* scale, T* y) {
-  any_conv_words<false>(s, end, x, w, taken_off, bias, scale, y);
+  any_conv_words<WordForm::kParts>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 }  // namespace rt

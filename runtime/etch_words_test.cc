@@ -60,6 +60,25 @@ TEST(Words, OfFarShiftsAreThoseOfAllShifts) {
   }
 }
 
+// Where no sum is a tie, adding a half is enough.
+TEST(Words, WithoutTiesAreThoseOfAnyFactor) {
+  std::mt19937 dice(17);
+  const auto below = [&](std::uint32_t limit) { return static_cast<std::int32_t>(dice() % limit); };
+  for (int i = 0; i < 200000; ++i) {
+    const std::int32_t sum = static_cast<std::int32_t>(dice()) >> below(31);
+    const std::int32_t high = (1 << 28) + below(1u << 28), low = below(1u << 31) | 1;
+    const std::int32_t shift = 33 + below(29), rest = below(1u << 29) - (1 << 28);
+    const std::int64_t twice = ((std::int64_t{high} << 31) + low) * 2;
+    const auto word = static_cast<std::int32_t>(static_cast<std::uint32_t>(twice));
+    const std::int64_t offset = (std::int64_t{1} << (shift - 1)) + rest;
+    ASSERT_EQ(untied_word(sum, static_cast<std::int32_t>((twice - word) >> 32), word, shift - 32,
+                          static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)),
+                          static_cast<std::int32_t>(offset >> 32)),
+              scaled_word(sum, high, low, shift, rest))
+        << sum << " * " << twice << " >> " << shift;
+  }
+}
+
 }  // namespace
 }  // namespace rt
 }  // namespace etch

@@ -42,7 +42,7 @@ class Graph:
         """A convolution of 16-bit activations and 8-bit weights."""
         shape = (filters, channels // group, kernel, kernel)
         values = self.random.integers(-127, 128, shape).astype(numpy.int8)
-        scale = numpy.float32(1 / 64 / numpy.sqrt(values[0].size))
+        scale = numpy.float32(0.015 / numpy.sqrt(values[0].size))
         weights = self.node("DequantizeLinear", self.constant(values), self.constant(scale), self.constant(numpy.int8(0)))
         sums = self.constant(self.random.integers(-1000, 1000, filters).astype(numpy.int32))
         bias = self.node("DequantizeLinear", sums, self.constant(numpy.float32(scale / 4096)))

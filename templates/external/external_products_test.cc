@@ -277,18 +277,18 @@ TEST(External, ProductsOfWordsStayInsideTheirSpans) {
         for (const int corrected : {0, 1}) {
           const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
           const rt::WordEnd plain{0, corrected, 0, -9, 9, 0, shape.in};
-          call_between_guards(ConvWords<std::int16_t, true>{}, shape, plain, words, kBytes, kInts,
-                              kInts, kInts, out);
+          call_between_guards(ConvWords<std::int16_t, rt::WordForm::kPlain>{}, shape, plain, words,
+                              kBytes, kInts, kInts, kInts, out);
           const rt::WordEnd parts{0, corrected, 0, -9, 9, 1, 2};
-          call_between_guards(ConvWords<std::int16_t, false>{}, shape, parts, words, kBytes, kInts,
-                              kInts, kInts, out);
+          call_between_guards(ConvWords<std::int16_t, rt::WordForm::kParts>{}, shape, parts, words,
+                              kBytes, kInts, kInts, kInts, out);
         }
       }
       for (const int corrected : {0, 1}) {
         rt::FloatConvShape shape = float_shape(columns, 1, 1, true, 2);
         const rt::WordEnd end{0, corrected, 0, -9, 9, 0, 1};
-        call_between_guards(DepthwiseWords<std::int16_t>{}, shape, end, words, words, kInts, kInts,
-                            kInts, out);
+        call_between_guards(DepthwiseWords<std::int16_t, rt::WordForm::kPlain>{}, shape, end, words,
+                            words, kInts, kInts, kInts, out);
       }
     }
   });

@@ -22,7 +22,7 @@ inline std::string text_of(const WordEnd& e) {
 namespace external {
 
 // Of x, y, and per channel; weights besides.
-template <class T>
+template <rt::WordForm form, class T>
 auto word_spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x, Span w,
                 const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,
                 T* y) {
@@ -35,7 +35,8 @@ auto word_spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                            {s.axis[1].in, s.axis[1].x_step},
                            {s.axis[2].in, s.axis[2].x_step}}),
                   w, span(taken_off, {}, end.corrected != 0 ? columns * taps * parts : 0),
-                  span(bias, {}, columns * (1 + end.beyond)), span(scale, {}, 4 * columns),
+                  span(bias, {}, columns * (1 + end.beyond)),
+                  span(scale, {}, (form == rt::WordForm::kPlain ? 5 : 4) * columns),
                   span(y, {{s.batch, s.y_image},
                            {columns, s.y_channel},
                            {s.axis[0].out, s.axis[0].y_step},
@@ -43,43 +44,43 @@ auto word_spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                            {s.axis[2].out, s.axis[2].y_step}}));
 }
 
-// plain: see conv_words().
-template <class T, bool plain>
+template <class T, rt::WordForm form>
 struct ConvWords : RuntimeFunction {
   ConvWords()
-      : RuntimeFunction(plain ? "conv_words" : "conv_words_in_parts", "etch_words.h",
-                        FloatUse::kNone) {}
+      : RuntimeFunction(form == rt::WordForm::kPlain  ? "conv_words"
+                        : form == rt::WordForm::kTies ? "conv_words_with_ties"
+                                                      : "conv_words_in_parts",
+                        "etch_words.h", FloatUse::kNone) {}
   void operator()(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                   const std::uint8_t* w, const std::int32_t* taken_off, const std::int32_t* bias,
                   const std::int32_t* scale, T* y) const {
-    if constexpr (plain) {
-      rt::conv_words(s, end, x, w, taken_off, bias, scale, y);
-    } else {
-      rt::conv_words_in_parts(s, end, x, w, taken_off, bias, scale, y);
-    }
+    rt::any_conv_words<form>(s, end, x, w, taken_off, bias, scale, y);
   }
   auto spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x, const std::uint8_t* w,
              const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,
              T* y) const {
     const std::int64_t taps = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel;
     const std::int64_t pairs = std::int64_t{s.group} * s.out * taps * ((s.in + 1) / 2);
-    return word_spans(s, end, x, span(w, {}, pairs * 2), taken_off, bias, scale, y);
+    return word_spans<form>(s, end, x, span(w, {}, pairs * 2), taken_off, bias, scale, y);
   }
 };
 
-template <class T>
+template <class T, rt::WordForm form>
 struct DepthwiseWords : RuntimeFunction {
-  DepthwiseWords() : RuntimeFunction("depthwise_words", "etch_word_depthwise.h", FloatUse::kNone) {}
+  DepthwiseWords()
+      : RuntimeFunction(
+            form == rt::WordForm::kPlain ? "depthwise_words" : "depthwise_words_with_ties",
+            "etch_word_depthwise.h", FloatUse::kNone) {}
   void operator()(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                   const std::int16_t* w, const std::int32_t* taken_off, const std::int32_t* bias,
                   const std::int32_t* scale, T* y) const {
-    rt::depthwise_words(s, end, x, w, taken_off, bias, scale, y);
+    rt::any_depthwise_words<form>(s, end, x, w, taken_off, bias, scale, y);
   }
   auto spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x, const std::int16_t* w,
              const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,
              T* y) const {
     const std::int64_t taps = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel;
-    return word_spans(s, end, x, span(w, {}, s.group * taps), taken_off, bias, scale, y);
+    return word_spans<form>(s, end, x, span(w, {}, s.group * taps), taken_off, bias, scale, y);
   }
 };
 

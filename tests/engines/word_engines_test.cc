@@ -2,6 +2,7 @@
 // Native stage and compiled code give the same bits on every instruction set.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,8 +19,15 @@ namespace {
 using Attributes = std::map<std::string, Attribute>;
 using Ints = std::vector<std::int64_t>;
 
+// A power of two, with which sums may be ties, if `unit` is one.
 Tensor scales(Dice& dice, const Shape& shape, float unit) {
   Tensor out(DType::kF32, shape);
+  int exponent = 0;
+  if (std::frexp(unit, &exponent) == 0.5F) {
+    for (float& each : out.as<float>())
+      each = std::ldexp(unit, static_cast<int>(dice.between(10, 13)));
+    return out;
+  }
   for (float& each : out.as<float>()) each = static_cast<float>(dice.between(1000, 90000)) * unit;
   return out;
 }
@@ -38,15 +46,17 @@ Tensor words(Dice& dice, DType type, const Shape& shape, int least, int most) {
 }
 
 // Every third case has weights of uint8 with zero points that leave 8 bits, per channel.
-void add_weights(ModelBuilder& model, int index, Dice& dice, std::int64_t out, std::int64_t in) {
+void add_weights(ModelBuilder& model, int index, Dice& dice, std::int64_t out, std::int64_t in,
+                 float unit) {
   const DType type = index % 3 == 2 ? DType::kU8 : DType::kS8;
   model.initializer("w", random_bytes(dice, type, {out, in, 3, 2}));
-  model.initializer("w_scale", scales(dice, {out}, 1e-6F));
+  model.initializer("w_scale", scales(dice, {out}, unit));
   model.initializer("w_zero",
                     type == DType::kU8 ? random_bytes(dice, type, {out}) : Tensor(DType::kS8, {}));
 }
 
-Case convolution(int index, Dice& dice) {
+// `ties`: of scales that are powers of two.
+Case convolution(int index, Dice& dice, bool ties = false) {
   const bool depthwise = index % 4 == 1;
   const std::int64_t group = depthwise        ? dice.pick<std::int64_t>({3, 8, 21, 70})
                              : dice.one_in(3) ? 2
@@ -61,10 +71,10 @@ Case convolution(int index, Dice& dice) {
   ModelBuilder model(17);
   model.opset("org.etch", 1);
   model.input("x", type, {x.begin(), x.end()});
-  model.initializer("x_scale", scales(dice, {}, 1e-8F));
+  model.initializer("x_scale", scales(dice, {}, ties ? 0x1p-26F : 1e-8F));
   model.initializer("x_zero", words(dice, type, {}, zero, zero));
-  add_weights(model, index, dice, group * out, in);
-  model.initializer("y_scale", scales(dice, {}, 2e-7F));
+  add_weights(model, index, dice, group * out, in, ties ? 0x1p-20F : 1e-6F);
+  model.initializer("y_scale", scales(dice, {}, ties ? 0x1p-22F : 2e-7F));
   model.initializer("y_zero", words(dice, type, {}, least + 100, most - 100));
   std::vector<std::string> inputs{"x",       "x_scale", "x_zero",  "w",
                                   "w_scale", "w_zero",  "y_scale", "y_zero"};
@@ -84,7 +94,9 @@ Case convolution(int index, Dice& dice) {
   if (dice.one_in(3)) attributes["strides"] = Ints{2, 1};
   if (dice.one_in(3)) attributes["clamp_low"] = std::int64_t{least + 500};
   model.node("QLinearConv16", inputs, {"y"}, attributes, "org.etch").output("y");
-  return {cat("words_", index), model.bytes(), {words(dice, type, x, least, most)}};
+  return {cat("words_", index, ties ? "_ties" : ""),
+          model.bytes(),
+          {words(dice, type, x, least, most)}};
 }
 
 // Sums of 1,200 channels, more than 32 bits have, of which the results are limited from there on.
@@ -119,6 +131,7 @@ std::vector<Case> cases(int count) {
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) out.push_back(convolution(i, dice));
   for (int i = 0; i < 4; ++i) out.push_back(long_product(i, dice));
+  for (int i = 0; i < 1 + count / 4; ++i) out.push_back(convolution(i, dice, true));
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/kernels/conv/built.h"
 #include "compiler/kernels/conv/operands.h"
 #include "compiler/kernels/products/floats/plan.h"
+#include "compiler/kernels/products/word_ties.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/program/certificate.h"
@@ -133,7 +134,8 @@ Tensor by_position(const ConvGeometry& g, const Weights& w) {
   return out;
 }
 
-Tensor scales(const WordConv& conv) {
+Tensor scales(const WordConv& conv, bool has_ties) {
+  if (!has_ties) return untied_factors(conv);
   std::vector<std::int32_t> all = conv.high_parts;
   all.insert(all.end(), conv.low_parts.begin(), conv.low_parts.end());
   all.insert(all.end(), conv.shifts.begin(), conv.shifts.end());
@@ -209,7 +211,7 @@ void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv&
                        .data(zero != 0 ? added_per_tap(conv, weights, zero) : none, "taken_off",
                              "what the zero point adds, per position of the kernel")
                        .argument;
-  const bool more = plan.end.beyond != 0;
+  const bool more = plan.end.beyond != 0, has_ties = plan.form != rt::WordForm::kPlain;
   plan.bias =
       arguments
           .data(more ? with_beyond(bias, weights) : bias, "bias",
@@ -217,7 +219,9 @@ void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv&
           .argument;
   plan.scale =
       arguments
-          .data(scales(conv), "scale", "high and low 31 bits of factors, shifts, rests of biases")
+          .data(scales(conv, has_ties), "scale",
+                has_ties ? "high and low 31 bits of factors, shifts, rests of biases"
+                         : "high and low words of factors, shifts, low and high words of offsets")
           .argument;
 }
 
@@ -264,13 +268,16 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   const Weights weights(lowering.constant(node, 3), conv);
   const int zero = conv.x_zero - (is_unsigned ? 32768 : 0);
   plan.depthwise = is_depthwise_in_rows(g, plan.shape);
-  plan.plain = plan.depthwise || (conv.part == 0 && !weights.has_beyond());
+  const bool one_part = plan.depthwise || (conv.part == 0 && !weights.has_beyond());
+  plan.form = !one_part             ? rt::WordForm::kParts
+              : may_have_ties(conv) ? rt::WordForm::kTies
+                                    : rt::WordForm::kPlain;
   plan.end = {is_unsigned ? 0x8000 : 0,
               zero != 0 ? 1 : 0,
               conv.y_zero,
               conv.low,
               conv.high,
-              plan.plain || !weights.has_beyond() ? 0 : 1,
+              one_part || !weights.has_beyond() ? 0 : 1,
               as_size(conv.part == 0 ? g.in_per_group() : conv.part)};
   const Tensor bias = bias_of(lowering, node, g);
   plan.x = x.argument;

@@ -10,8 +10,8 @@ namespace etch {
 struct WordConvPlan {
   rt::FloatConvShape shape{};
   rt::WordEnd end{};
-  bool plain = true;       // see conv_words()
-  bool depthwise = false;  // and plain
+  rt::WordForm form = rt::WordForm::kPlain;
+  bool depthwise = false;  // and one part
   Argument x, w, taken_off, bias, scale;
   int y = 0;  // operand of the step
 };
@@ -25,9 +25,17 @@ void call_words(S& s, const Function& function, const WordConvPlan& p) {
 
 template <class T, class S>
 void word_conv(S& s, const WordConvPlan& p) {
-  if (p.depthwise) return call_words<T, std::int16_t>(s, external::DepthwiseWords<T>{}, p);
-  if (p.plain) return call_words<T, std::uint8_t>(s, external::ConvWords<T, true>{}, p);
-  call_words<T, std::uint8_t>(s, external::ConvWords<T, false>{}, p);
+  using rt::WordForm;
+  const bool is_plain = p.form == WordForm::kPlain;
+  if (p.depthwise && is_plain)
+    return call_words<T, std::int16_t>(s, external::DepthwiseWords<T, WordForm::kPlain>{}, p);
+  if (p.depthwise)
+    return call_words<T, std::int16_t>(s, external::DepthwiseWords<T, WordForm::kTies>{}, p);
+  if (is_plain)
+    return call_words<T, std::uint8_t>(s, external::ConvWords<T, WordForm::kPlain>{}, p);
+  if (p.form == WordForm::kTies)
+    return call_words<T, std::uint8_t>(s, external::ConvWords<T, WordForm::kTies>{}, p);
+  call_words<T, std::uint8_t>(s, external::ConvWords<T, WordForm::kParts>{}, p);
 }
 
 template <class S>
