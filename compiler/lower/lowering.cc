@@ -332,7 +332,8 @@ View Lowering::in_arena(const Node& node, int input, const Order& order) {
   const ValueId id = node.inputs[static_cast<std::size_t>(input)];
   const bool in_place =
       program_.buffers[static_cast<std::size_t>(from.buffer)].home == Home::kArena;
-  if (in_place && (!is_spread(id) || has_halo(from))) return from;
+  const bool lacks_halo = wishes_any(plans_[static_cast<std::size_t>(id)].halo) && !has_halo(from);
+  if (in_place && !lacks_halo) return from;
   return copied(node, from, order, id, Halo::kAsWished);
 }
 
