@@ -327,38 +327,13 @@ View Lowering::contiguous(const Node& node, int input, const Order& order) {
   return copied(node, from, order, node.inputs[static_cast<std::size_t>(input)], Halo::kNone);
 }
 
-namespace {
-// Whether `node`, which reads `from` without the halo that it wishes, would have more bytes of
-// weights for its border cases than a copy with the halo takes. Each side of an axis has one case
-// per element of its halo, with three quarters of the weights: all but some taps.
-bool borders_exceed_copy(const Graph& graph, const Node& node, const View& from,
-                         const HaloWish& wish) {
-  if (wish.source >= 0 || has_halo(from) || node.op->halo == nullptr) return false;
-  if (!node.op->halo(graph, node)) return false;
-  double cases = 1, copy = 1;
-  for (std::size_t d = 0; d < wish.begin.size(); ++d) {
-    const auto halo = static_cast<double>(wish.begin[d] + wish.end[d]);
-    cases *= 1 + 0.75 * halo;
-    copy *= static_cast<double>(from.shape[d]) + halo;
-  }
-  std::size_t weights = 0;
-  for (const ValueId id : node.inputs) {
-    const Tensor* const tensor = id == kNoValue ? nullptr : graph.value(id).constant.get();
-    if (tensor != nullptr) weights = std::max(weights, tensor->bytes().size());
-  }
-  return (cases - 1) * static_cast<double>(weights) > copy;
-}
-}  // namespace
-
 View Lowering::in_arena(const Node& node, int input, const Order& order) {
   View from = ordered(node, input, order);
   const ValueId id = node.inputs[static_cast<std::size_t>(input)];
   const bool in_place =
       program_.buffers[static_cast<std::size_t>(from.buffer)].home == Home::kArena;
-  const std::optional<HaloWish>& wish = plans_[static_cast<std::size_t>(id)].halo;
-  const bool copy =
-      wish && from.dtype == DType::kU8 && borders_exceed_copy(graph_, node, from, *wish);
-  if (in_place && !copy && (!is_spread(id) || has_halo(from))) return from;
+  const bool lacks_halo = wishes_any(plans_[static_cast<std::size_t>(id)].halo) && !has_halo(from);
+  if (in_place && !lacks_halo) return from;
   return copied(node, from, order, id, Halo::kAsWished);
 }
 

@@ -58,21 +58,23 @@ std::vector<Case> joined_convolutions() {
 
 TEST(Places, NativelyInConvolutionsOfTwoLayouts) { expect_native_agrees(joined_convolutions()); }
 
-// Convolutions with padding of the channels of one tensor, the last ones first.
-Case convolved_parts(bool dynamic) {
+// Convolutions with padding of the channels of one tensor, the last ones first; `transposed`: which
+// has its channels last, and is turned before.
+Case convolved_parts(bool dynamic, bool transposed) {
   Dice dice(34'000'000);
   ModelBuilder model(13);
   model.initializer("scale", f32({}, {0.0625F})).initializer("zero", u8({}, {100}));
   model.initializer("w_zero", s8({}, {0}))
       .initializer("sizes", Tensor::of<std::int64_t>({2}, {4, 4}));
+  const Shape shape = transposed ? Shape{1, 5, 4, 8} : Shape{1, 8, 5, 4};
+  model.input("x", dynamic ? DType::kF32 : DType::kU8, {shape.begin(), shape.end()});
   if (dynamic) {
-    model.input("x", DType::kF32, {1, 8, 5, 4});
     model.node("DynamicQuantizeLinear", {"x"}, {"q", "q_scale", "q_zero"});
   } else {
-    model.input("x", DType::kU8, {1, 8, 5, 4});
     model.node("MaxPool", {"x"}, {"q"}, {{"kernel_shape", Ints{1, 1}}});
   }
-  model.node("Split", {"q", "sizes"}, {"p0", "p1"}, {{"axis", std::int64_t{1}}});
+  if (transposed) model.node("Transpose", {"q"}, {"t"}, {{"perm", Ints{0, 3, 1, 2}}});
+  model.node("Split", {transposed ? "t" : "q", "sizes"}, {"p0", "p1"}, {{"axis", std::int64_t{1}}});
   for (const std::string i : {"1", "0"}) {
     const DType type = dynamic ? DType::kU8 : DType::kS8;
     model.initializer("w" + i, random_bytes(dice, type, {8, 4, 3, 3}, dynamic ? 0 : -127, 127));
@@ -85,17 +87,20 @@ Case convolved_parts(bool dynamic) {
     }
   }
   model.node("Concat", {"c0", "c1"}, {"y"}, {{"axis", std::int64_t{1}}}).output("y");
-  Tensor x = random_bytes(dice, DType::kU8, {1, 8, 5, 4});
+  Tensor x = random_bytes(dice, DType::kU8, shape);
   if (dynamic) {
     Tensor reals(DType::kF32, x.shape());
     for (std::size_t i = 0; i < reals.as<float>().size(); ++i)
       reals.as<float>()[i] = static_cast<float>(x.integer(static_cast<std::int64_t>(i)) - 90);
     x = std::move(reals);
   }
-  return {cat("parts_", dynamic), model.bytes(), {std::move(x)}};
+  return {cat("parts_", dynamic, "_", transposed), model.bytes(), {std::move(x)}};
 }
 
-std::vector<Case> convolved_parts() { return {convolved_parts(false), convolved_parts(true)}; }
+std::vector<Case> convolved_parts() {
+  return {convolved_parts(false, false), convolved_parts(true, false), convolved_parts(false, true),
+          convolved_parts(true, true)};
+}
 
 TEST(Places, NativelyInConvolutionsOfParts) { expect_native_agrees(convolved_parts()); }
 
