@@ -2,6 +2,7 @@
 #include "compiler/cli/parser.h"
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 #include <utility>
 
 #include "compiler/base/closest.h"
@@ -15,6 +16,25 @@ namespace {
 const Option& add_check(const Option& option, CLI::Option* inner, CLI::Validator validator) {
   inner->check(validator.description(""));
   return option;
+}
+
+// CLI11 says ranges with all digits of their ends, 309 of the greatest float.
+const Option& add_range(const Option& option, CLI::Option* inner, const CLI::Validator& range,
+                        const std::string& what) {
+  return add_check(option, inner,
+                   CLI::Validator(
+                       [range, what](std::string& text) {
+                         return range(text).empty()
+                                    ? std::string()
+                                    : cat("expected a number ", what, ", got '", text, "'");
+                       },
+                       ""));
+}
+
+std::string shown(double number) {
+  std::ostringstream out;
+  out << number;
+  return out.str();
 }
 
 std::vector<Given> given_of(const std::vector<CLI::Option*>& options) {
@@ -59,6 +79,37 @@ std::string about_unknown_option(const CLI::App& root) {
   return {};
 }
 
+// The first word that has no place, if there is one.
+std::string about_extra_word(const CLI::App& root) {
+  const std::vector<std::string> rest = root.remaining(true);
+  return rest.empty() ? "" : cat("'", printable(rest.front()), "' is one word too many");
+}
+
+std::string about_missing_command(const CLI::App& command) {
+  std::string names;
+  for (const CLI::App* each : command.get_subcommands({}))
+    names += cat(names.empty() ? "" : ", ", each->get_name());
+  return cat("a command is needed: ", names);
+}
+
+// In our words where CLI11's need knowledge of it.
+std::string text_of(const CLI::ParseError& error, const CLI::App& root) {
+  const std::string unknown = about_unknown_option(root);
+  if (!unknown.empty()) return unknown;
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::string extra = about_extra_word(root);
+    return extra.empty() ? text : extra;
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && text.ends_with(" missing"))
+    return cat(text.substr(0, text.find(':')), " needs a value");
+  const CLI::App& command = innermost(root);
+  const bool commands = !command.get_subcommands({}).empty();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && commands)
+    return about_missing_command(command);
+  return text;
+}
+
 }  // namespace
 
 const Option& Option::required(bool is) const {
@@ -90,15 +141,16 @@ const Option& Option::one_of(std::vector<std::string> words) const {
 }
 
 const Option& Option::between(std::int64_t least, std::int64_t most) const {
-  return add_check(*this, option_, CLI::Range(least, most));
+  return add_range(*this, option_, CLI::Range(least, most), cat("from ", least, " to ", most));
 }
 
 const Option& Option::between(double least, double most) const {
-  return add_check(*this, option_, CLI::Range(least, most));
+  return add_range(*this, option_, CLI::Range(least, most),
+                   cat("from ", shown(least), " to ", shown(most)));
 }
 
 const Option& Option::not_negative() const {
-  return add_check(*this, option_, CLI::NonNegativeNumber);
+  return add_range(*this, option_, CLI::NonNegativeNumber, "of at least 0");
 }
 
 const Option& Option::needs(const Option& other) const {
@@ -198,8 +250,7 @@ Parser::Outcome Parser::parse(const std::vector<std::string>& words, std::string
     app_->exit(success);
     return Outcome::kAnswered;
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = about_unknown_option(*app_);
-    what = unknown.empty() ? error.what() : unknown;
+    what = text_of(error, *app_);
     return Outcome::kRefused;
   }
   return Outcome::kParsed;

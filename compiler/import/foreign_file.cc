@@ -78,6 +78,23 @@ std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& at
   return std::nullopt;
 }
 
+// TensorProto begins with its sizes (field 1), then the type of its elements as a number in field
+// 2, which in a model is a text.
+bool is_tensor(std::string_view bytes) {
+  constexpr std::uint64_t kSize = 0x08, kSizes = 0x0a, kType = 0x10;
+  constexpr std::uint64_t kMostType = 40;  // of ONNX's element types
+  std::size_t at = 0;
+  auto tag = read_varint(bytes, at);
+  while (tag == kSize || tag == kSizes) {
+    const auto value = read_varint(bytes, at);
+    if (!value || (tag == kSizes && *value > bytes.size() - at)) return false;
+    if (tag == kSizes) at += *value;
+    tag = read_varint(bytes, at);
+  }
+  const auto type = tag == kType ? read_varint(bytes, at) : std::nullopt;
+  return type && *type > 0 && *type <= kMostType;
+}
+
 }  // namespace
 
 std::string foreign_file(std::string_view bytes) {
@@ -91,6 +108,9 @@ std::string foreign_file(std::string_view bytes) {
   if (is_markup(bytes)) return "is a web page: the download did not give the file itself";
   if (bytes.size() > 9 && bytes.substr(8).starts_with("{\""))
     return cat("is a safetensors file, which has weights and no graph: ", kExport);
+  if (is_tensor(bytes))
+    return "is a tensor (TensorProto), as test data are, and no model: give the .onnx file";
+  if (bytes.starts_with("{") || bytes.starts_with("[")) return "is JSON, not an ONNX model";
   return {};
 }
 

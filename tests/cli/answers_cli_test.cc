@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/host/process.h"
+#include "compiler/import/tensor_proto.h"
 #include "tests/support/cli.h"
 #include "tests/support/model_builder.h"
 
@@ -95,6 +96,34 @@ TEST_F(CliAnswers, SaysWhatAFileIsThatIsNoModel) {
   const std::string whole = contents(kDigits);
   EXPECT_NE(error(whole.substr(0, whole.size() / 2)).find(" bytes too early"), std::string::npos);
   EXPECT_NE(error("").find("is empty"), std::string::npos);
+  EXPECT_NE(error("{\"nodes\": []}").find("is JSON"), std::string::npos);
+  const auto says_tensor = [&](const std::string& content) {
+    return error(content).find("is a tensor (TensorProto), as test data are") != std::string::npos;
+  };
+  EXPECT_TRUE(says_tensor(tensor_file(Tensor::of<float>({1, 300}, std::vector<float>(300)), "x")));
+  EXPECT_TRUE(says_tensor(tensor_file(Tensor::of<std::int64_t>({}, {3}), "x")));
+  EXPECT_TRUE(says_tensor(std::string("\x0a\x02\x01\x04\x10\x01", 6)));  // sizes in one field
+  // A type that no element has; fewer sizes than are said; no type.
+  for (const std::string& bytes : {std::string("\x08\x01\x10\x7f", 4),
+                                   std::string("\x0a\x09\x10\x01", 4), std::string("\x08\x01", 2)})
+    EXPECT_FALSE(says_tensor(bytes));
+}
+
+TEST_F(CliAnswers, SayInPlainWordsWhatIsWrongWithACommand) {
+  const auto error = [&](const std::vector<std::string>& words) {
+    const ProcessResult result = etch(words);
+    EXPECT_EQ(result.exit_code, 1);
+    return result.errors.substr(0, result.errors.find("; try etch"));
+  };
+  EXPECT_EQ(error({"compile", kDigits, "-o"}), "etch: --output needs a value");
+  EXPECT_EQ(error({"golden"}), "etch: a command is needed: record, verify");
+  EXPECT_EQ(error({"targets", "all"}), "etch: 'all' is one word too many");
+  EXPECT_EQ(error({"check", kDigits, "--tolerance", "abc"}),
+            "etch: --tolerance: expected a number of at least 0, got 'abc'");
+  EXPECT_EQ(error({"compile", kDigits, "-o", path("x"), "--threads", "0"}),
+            "etch: --threads: expected a number from 1 to 64, got '0'");
+  EXPECT_EQ(error({"check", kDigits, "--time-limit", "0"}),
+            "etch: --time-limit: expected a number from 0.01 to 1e+06, got '0'");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "compiler/base/text.h"
 #include "compiler/compile.h"
 #include "compiler/emit/emit.h"
+#include "compiler/emit/report/report.h"
 #include "compiler/host/network.h"
 #include "compiler/host/process.h"
 #include "compiler/host/work_folder.h"
@@ -122,6 +123,21 @@ TEST_P(Streaming, GeneratedCodeKeepsWhatTheNextFrameNeeds) {
       program_for(network().bytes(), target, {{"a_out", "a"}, {"b_out", "b"}}, sink);
   ASSERT_NE(program, nullptr) << errors_of(sink);
   EXPECT_EQ(output_of(*program), expected_text() + expected_text());
+}
+
+TEST(StreamingReport, SaysWhichTensorsAreNoParameters) {
+  Sink sink;
+  const auto program =
+      program_for(network().bytes(), "scalar", {{"a_out", "a"}, {"b_out", "b"}}, sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  const std::string page = report_html(gather_report(*program, {}, {}));
+  const auto row = [&](const std::string& in_run, const std::string& name) {
+    const std::string text = cat("<td class=\"mono\">", in_run, "</td><td>", name, "</td>");
+    return page.find(text) != std::string::npos;
+  };
+  for (const char* const state : {"a", "b", "a_out", "b_out"}) EXPECT_TRUE(row("in State", state));
+  EXPECT_TRUE(row("x", "x"));
+  EXPECT_TRUE(row("y", "y"));
 }
 
 const Values kA = {7, -8, 9}, kB = {100, 0, -300};

@@ -7,6 +7,7 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report_parts.h"
 #include "compiler/emit/report/verdict.h"
+#include "compiler/program/state.h"
 #include "compiler/text/names.h"
 #include "compiler/text/numbers.h"
 
@@ -130,7 +131,7 @@ void add_port_rows(Html& html, const ReportData& data, const std::vector<Port>& 
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const Port& port = ports[i];
     html.begin("tr");
-    html.element("td", {{"class", "mono"}}, in_run(data, first + i));
+    html.element("td", {{"class", "mono"}}, is_state(port) ? "in State" : in_run(data, first + i));
     html.element("td", port.name);
     html.element("td", name_of(port.dtype));
     html.element("td", dims(port.shape));
