@@ -3,12 +3,9 @@
 // for the columns of one panel, and multiplied with all rows before the next one is. C++17,
 // freestanding, no heap, no state.
 //
-//   kFloats     y = ((0 + p0) + p1) + p2 ..., p = fl(a * w), w = fl(fl(q - zero) * scale), as
-//               float_conv() of etch_float_products.h computes it from widened weights
-//   kIntegers   a is quantized per row and block by quantize_blocks():
-//               y = (0 + t0) + t1 ..., t = fl(sum of a * (q - zero) * fl(a_scale * scale)); the
-//               sums are those of integers below 2^24 and so exact in any order
-//   and then the bias.
+//   y = ((0 + p0) + p1) + p2 ... + bias,  p = fl(a * w),  w = fl(fl(q - zero) * scale)
+//
+// as float_conv() of etch_float_products.h computes it from widened weights.
 //
 // Packed weights: panels of columns; in a panel blocks; in a block one byte per column side by
 // side, with 8 / bits values of the depth each, the first in the low bits. Scales and zero points:
@@ -48,7 +45,7 @@ ETCH_INLINE Floats<lanes> load_zeros(const float* p, int32_t step) {
 }
 
 // The values of one byte of each column; those after the first n are left out.
-template <int bits, bool scaled, int lanes>
+template <int bits, int lanes>
 ETCH_INLINE void widen_bytes(const uint8_t* w, const Floats<lanes>& zero,
                              const Floats<lanes>& scale, int32_t n, int32_t width, float* to) {
   constexpr int32_t kMask = (1 << bits) - 1;
@@ -57,13 +54,13 @@ ETCH_INLINE void widen_bytes(const uint8_t* w, const Floats<lanes>& zero,
     if (i == n) return;
     const Floats<lanes> value =
         difference(to_floats(Ints<lanes>{(bytes.v >> (i * bits)) & kMask}), zero);
-    store(to, scaled ? product(value, scale) : value);
+    store(to, product(value, scale));
     to += width;
   }
 }
 
 // `n` values of the depth of `width` columns, one row of floats for each.
-template <int bits, bool scaled, class Zero>
+template <int bits, class Zero>
 static inline void widen_part(const uint8_t* w, const float* scales, const Zero* zeros,
                               int32_t zero_step, int32_t n, int32_t width, float* to) {
   constexpr int32_t kPerByte = 8 / bits;
@@ -72,8 +69,8 @@ static inline void widen_part(const uint8_t* w, const float* scales, const Zero*
     const Floats<kLanes> scale = load<kLanes>(scales + j);
     const Floats<kLanes> zero = load_zeros<kLanes>(zeros + j * zero_step, zero_step);
     for (int32_t k = 0; k < n; k += kPerByte)
-      widen_bytes<bits, scaled>(w + k / kPerByte * static_cast<ptrdiff_t>(width) + j, zero, scale,
-                                n - k, width, to + k * static_cast<ptrdiff_t>(width) + j);
+      widen_bytes<bits>(w + k / kPerByte * static_cast<ptrdiff_t>(width) + j, zero, scale, n - k,
+                        width, to + k * static_cast<ptrdiff_t>(width) + j);
   };
   for (ptrdiff_t j = for_vectors<kFloatLanes>(0, width, columns); j < width; ++j)
     columns(j, Width<1>{});
@@ -81,35 +78,17 @@ static inline void widen_part(const uint8_t* w, const float* scales, const Zero*
 
 // ---- products of one part with all rows ----
 
-// What one part is multiplied with. `a` and `a_scale` begin at the part and its block in row 0.
+// What one part is multiplied with. `a` begins at the part in row 0.
 struct PackedPart {
   const float* a;
-  const float* w;        // widened
-  const float* a_scale;  // integers only; one row after the other has `a_scale_row` of them
-  const float* scale;
+  const float* w;  // widened
   const float* bias;
   float* y;
-  ptrdiff_t a_row, a_scale_row, y_row;
+  ptrdiff_t a_row, y_row;
   int32_t n, width;
   int32_t bias_step;
   bool first, last;  // of the depth
 };
-
-template <int lanes, int count>
-ETCH_INLINE void scale_sums(Columns<lanes, count>& sums, float a_scale, const float* scale,
-                            const float* before, bool first) {
-  const Floats<lanes> factor = product(all_lanes<lanes>(a_scale), load<lanes>(scale));
-  const Floats<lanes> start = first ? all_lanes<lanes>(0.0f) : load<lanes>(before);
-  sums.first = sum(start, product(sums.first, factor));
-  if constexpr (count > 1) scale_sums(sums.rest, a_scale, scale + lanes, before + lanes, first);
-}
-
-template <int lanes, int count, int pixels>
-ETCH_INLINE void scale_sums(Tile<lanes, count, pixels>& tile, const PackedPart& p,
-                            const float* a_scale, const float* scale, const float* y) {
-  scale_sums(tile.first, *a_scale, scale, y, p.first);
-  if constexpr (pixels > 1) scale_sums(tile.rest, p, a_scale + p.a_scale_row, scale, y + p.y_row);
-}
 
 template <int lanes, int count>
 ETCH_INLINE void load_tile(Columns<lanes, count>& tile, const float* y, ptrdiff_t) {
@@ -127,43 +106,20 @@ ETCH_INLINE void store_tile(const Tile<lanes, count, pixels>& tile, float* y, pt
   if constexpr (pixels > 1) store_tile(tile.rest, y + y_row, y_row);
 }
 
-// add_scaled() of integers whose products and sums are exact, so that a fused step changes nothing.
-template <int lanes, int count>
-ETCH_INLINE void add_exact(Columns<lanes, count>& sums, const Floats<lanes>& x, const float* w) {
-#if defined(__FMA__) || defined(__AVX512F__)
-  sums.first = fused(x, load<lanes>(w), sums.first);
-#else
-  sums.first = sum(sums.first, product(x, load<lanes>(w)));
-#endif
-  if constexpr (count > 1) add_exact(sums.rest, x, w + lanes);
-}
-
 template <int lanes, int count, int pixels>
-ETCH_INLINE void add_exact(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_row,
-                           const float* w) {
-  add_exact(tile.first, all_lanes<lanes>(*x), w);
-  if constexpr (pixels > 1) add_exact(tile.rest, x + x_row, x_row, w);
-}
-
-template <bool integers, int lanes, int count, int pixels>
 static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column) {
   const float* const a = p.a + row * p.a_row;
   float* const y = p.y + row * p.y_row + column;
   Tile<lanes, count, pixels> tile;
-  if (integers || p.first) {
+  if (p.first) {
     clear(tile);
   } else {
     load_tile(tile, y, p.y_row);
   }
   const float* w = p.w + column;
   for (int32_t k = 0; k < p.n; ++k, w += p.width) {
-    if constexpr (integers) {
-      add_exact(tile, a + k, p.a_row, w);
-    } else {
-      add_scaled(tile, a + k, p.a_row, w);
-    }
+    add_scaled(tile, a + k, p.a_row, w);
   }
-  if constexpr (integers) scale_sums(tile, p, p.a_scale + row * p.a_scale_row, p.scale + column, y);
   if (!p.last) {
     store_tile(tile, y, p.y_row);
     return;
@@ -173,34 +129,33 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
   finish_plain<false>(tile, bias, y, p.y_row);
 }
 
-template <bool integers, int lanes, int count, int pixels>
+template <int lanes, int count, int pixels>
 static inline void packed_rows(const PackedPart& p, int32_t rows, int32_t column, int32_t row = 0) {
-  for (; row + pixels <= rows; row += pixels)
-    packed_tile<integers, lanes, count, pixels>(p, row, column);
+  for (; row + pixels <= rows; row += pixels) packed_tile<lanes, count, pixels>(p, row, column);
   if constexpr (pixels > 1)
-    packed_rows<integers, lanes, count, (pixels > 4 ? 4 : pixels / 2)>(p, rows, column, row);
+    packed_rows<lanes, count, (pixels > 4 ? 4 : pixels / 2)>(p, rows, column, row);
 }
 
-template <bool integers, int lanes>
+template <int lanes>
 static inline void packed_columns(const PackedPart& p, int32_t rows, int32_t column = 0) {
   if constexpr (lanes == kFloatLanes) {
     for (; p.width - column >= 4 * lanes; column += 4 * lanes)
-      packed_rows<integers, lanes, 4, tile_pixels(4)>(p, rows, column);
+      packed_rows<lanes, 4, tile_pixels(4)>(p, rows, column);
     if (p.width - column >= 2 * lanes) {
-      packed_rows<integers, lanes, 2, tile_pixels(2)>(p, rows, column);
+      packed_rows<lanes, 2, tile_pixels(2)>(p, rows, column);
       column += 2 * lanes;
     }
   }
   for (; p.width - column >= lanes; column += lanes)
-    packed_rows<integers, lanes, 1, tile_pixels(1)>(p, rows, column);
-  if constexpr (lanes > 1) packed_columns<integers, narrower(lanes)>(p, rows, column);
+    packed_rows<lanes, 1, tile_pixels(1)>(p, rows, column);
+  if constexpr (lanes > 1) packed_columns<narrower(lanes)>(p, rows, column);
 }
 
 // a and y are dense; `widened` holds part * panel floats.
-template <int bits, class Zero, bool integers>
-static inline void packed_product(const PackedProduct& s, const float* a, const float* a_scales,
-                                  const uint8_t* w, const float* scales, const Zero* zeros,
-                                  const float* bias, float* widened, float* y) {
+template <int bits, class Zero>
+static inline void packed_product(const PackedProduct& s, const float* a, const uint8_t* w,
+                                  const float* scales, const Zero* zeros, const float* bias,
+                                  float* widened, float* y) {
   constexpr int32_t kPerByte = 8 / bits;
   const int32_t blocks = blocks_of(s.depth, s.block);
   for (int32_t first = 0; first < s.cols; first += s.panel) {
@@ -210,72 +165,16 @@ static inline void packed_product(const PackedProduct& s, const float* a, const 
       const int32_t end = s.depth - start < s.block ? s.depth : start + s.block;
       for (int32_t k = start; k < end; k += s.part) {
         const int32_t n = end - k < s.part ? end - k : s.part;
-        widen_part<bits, !integers>(w, scales, zeros, s.zero_step, n, width, widened);
-        const PackedPart part{a + k,
-                              widened,
-                              integers ? a_scales + block : a,
-                              scales,
-                              bias + first * s.bias_step,
-                              y + first,
-                              s.depth,
-                              integers ? blocks : 0,
-                              s.cols,
-                              n,
-                              width,
-                              s.bias_step,
-                              k == 0,
-                              k + n == s.depth};
-        packed_columns<integers, kFloatLanes>(part, s.rows);
+        widen_part<bits>(w, scales, zeros, s.zero_step, n, width, widened);
+        const PackedPart part{a + k,     widened,         bias + first * s.bias_step,
+                              y + first, s.depth,         s.cols,
+                              n,         width,           s.bias_step,
+                              k == 0,    k + n == s.depth};
+        packed_columns<kFloatLanes>(part, s.rows);
         w += ((n - 1) / kPerByte + 1) * static_cast<ptrdiff_t>(width);
       }
       scales += width;
       zeros += width * s.zero_step;
-    }
-  }
-}
-
-// ---- quantization of a ----
-
-// The largest magnitude of n elements; NaN does not count.
-static inline float largest_magnitude(const float* x, int32_t n) {
-  Floats<kFloatLanes> most = all_lanes<kFloatLanes>(0.0f);
-  int32_t i = 0;
-  for (; i + kFloatLanes <= n; i += kFloatLanes)
-    most = larger(magnitudes(load<kFloatLanes>(x + i)), most);
-  float each[static_cast<size_t>(kFloatLanes)];
-  store(each, most);
-  float largest = 0.0f;
-  for (const float v : each) largest = v > largest ? v : largest;
-  for (; i < n; ++i) largest = larger(magnitudes(Floats<1>{x[i]}), Floats<1>{largest}).v;
-  return largest;
-}
-
-// The nearest integer, ties to even; |x| < 2^22.
-template <int lanes>
-ETCH_INLINE Floats<lanes> nearest(const Floats<lanes>& x) {
-  const Floats<lanes> shift = all_lanes<lanes>(12582912.0f);  // 3 * 2^22: the last bit counts ones
-  return difference(sum(x, shift), shift);
-}
-
-// Each block of each row: scale = fl(largest / 127), q = rne(fl(x * fl(127 / largest))) as float,
-// limited to [-127, 127], which NaN makes -127. All 0 where the block is.
-static inline void quantize_blocks(int32_t rows, int32_t depth, int32_t block, const float* x,
-                                   float* q, float* scales) {
-  for (int32_t row = 0; row < rows; ++row) {
-    for (int32_t k = 0; k < depth; k += block) {
-      const int32_t n = depth - k < block ? depth - k : block;
-      const float largest = largest_magnitude(x, n);
-      *scales++ = largest / 127.0f;
-      const float factor = largest > 0.0f ? 127.0f / largest : 0.0f;
-      const auto chunk = [&](ptrdiff_t i, auto lanes) {
-        constexpr int kLanes = decltype(lanes)::value;
-        const Floats<kLanes> v = product(load<kLanes>(x + i), all_lanes<kLanes>(factor));
-        const Floats<kLanes> above = larger(v, all_lanes<kLanes>(-127.0f));
-        store(q + i, nearest(smaller(above, all_lanes<kLanes>(127.0f))));
-      };
-      for (ptrdiff_t i = for_vectors<kFloatLanes>(0, n, chunk); i < n; ++i) chunk(i, Width<1>{});
-      x += n;
-      q += n;
     }
   }
 }

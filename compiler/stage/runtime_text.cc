@@ -6,6 +6,7 @@
 #include "runtime/etch_matmul.h"
 #include "runtime/etch_move.h"
 #include "runtime/etch_normalize.h"
+#include "runtime/etch_packed_integers.h"
 #include "runtime/etch_packed_weights.h"
 #include "runtime/etch_products.h"
 #include "runtime/etch_recurrent.h"
@@ -83,6 +84,12 @@ std::string text_of(const PackShape& s) {
   return cat("rt::PackShape{", s.group, " /* groups */, ", s.taps, " /* taps */, ", s.in,
              " /* in */, ", s.out, " /* out */, ", s.panel, ", ", s.group_step, ", ", s.tap_step,
              ", ", s.in_step, ", ", s.out_step, "}");
+}
+
+std::string text_of(const PackedIntegers& s) {
+  return cat("rt::PackedIntegers{", s.rows, " /* rows */, ", s.depth, " /* depth */, ", s.cols,
+             " /* columns */, ", s.block, " /* block */, ", s.zero_step, " /* zero points */, ",
+             s.bias_step, " /* bias */}");
 }
 
 std::string text_of(const PackedProduct& s) {

@@ -241,21 +241,29 @@ TEST(External, StepsOfRecurrentLayersStayInsideTheirSpans) {
 
 TEST(External, PackedWeightsStayInsideTheirSpans) {
   expect_inside([] {
+    const Bytes<const std::int8_t> signed_bytes;
+    const Bytes<std::int8_t> signed_out;
     for (const int cols : {1, 7, 70}) {
       for (const int block : {3, 16, 64}) {
         const int part = block == 64 ? 16 : block;
         const rt::PackedProduct s{5, 37, cols, block, part, 64, 1, 1};
         const rt::PackedProduct one{5, 37, cols, block, part, 16, 0, 0};
-        call_between_guards(PackedProduct<4, Byte, false>{}, s, kFloats, kFloats, kBytes, kFloats,
-                            kBytes, kFloats, kFloatsOut, kFloatsOut);
-        call_between_guards(PackedProduct<2, float, false>{}, s, kFloats, kFloats, kBytes, kFloats,
-                            kFloats, kFloats, kFloatsOut, kFloatsOut);
-        const rt::PackedProduct whole{5, 37, cols, block, block, 64, 0, 1};
-        call_between_guards(PackedProduct<8, Byte, true>{}, whole, kFloats, kFloats, kBytes,
-                            kFloats, kBytes, kFloats, kFloatsOut, kFloatsOut);
-        call_between_guards(PackedProduct<8, Byte, false>{}, one, kFloats, kFloats, kBytes, kFloats,
-                            kBytes, kFloats, kFloatsOut, kFloatsOut);
-        call_between_guards(QuantizeBlocks{}, 5, 37, block, kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<4, Byte>{}, s, kFloats, kBytes, kFloats, kBytes, kFloats,
+                            kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<2, float>{}, s, kFloats, kBytes, kFloats, kFloats,
+                            kFloats, kFloatsOut, kFloatsOut);
+        call_between_guards(PackedProduct<8, Byte>{}, one, kFloats, kBytes, kFloats, kBytes,
+                            kFloats, kFloatsOut, kFloatsOut);
+        const rt::PackedIntegers integers{5, 37, cols, block, 1, 1};
+        const rt::PackedIntegers shared{5, 37, cols, block, 0, 0};
+        call_between_guards(PackedIntegers<2, 4>{}, integers, signed_bytes, kInts, kFloats, kBytes,
+                            kFloats, kBytes, kFloats, kFloatsOut);
+        call_between_guards(PackedIntegers<4, 16>{}, shared, signed_bytes, kInts, kFloats, kBytes,
+                            kFloats, kBytes, kFloats, kFloatsOut);
+        call_between_guards(PackedIntegers<8, 1>{}, integers, signed_bytes, kInts, kFloats, kBytes,
+                            kFloats, kBytes, kFloats, kFloatsOut);
+        call_between_guards(QuantizeBlocks{}, 5, 37, block, 8, kFloats, signed_out, kIntsOut,
+                            kFloatsOut);
       }
     }
     const Bytes<const std::int64_t> longs;

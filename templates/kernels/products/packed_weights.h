@@ -1,4 +1,5 @@
-// Kernels of products with packed weights: calls of runtime/etch_packed_weights.h.
+// Kernels of products with packed weights: calls of runtime/etch_packed_weights.h and
+// etch_packed_integers.h.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +12,25 @@ namespace etch {
 struct PackedWeightsPlan {
   rt::PackedProduct shape{};
   int bits = 4;
-  bool quantizes_a = false, float_zeros = false;
+  bool float_zeros = false;
   Argument a, w, scales, zeros, bias;
-  int widened = 0, quantized = 0, a_scales = 0, y = 0;  // operands of the step
+  int widened = 0, y = 0;  // operands of the step
 };
 
 namespace packed_detail {
 
-template <int bits, class Zero, bool integers, class S>
+template <int bits, class Zero, class S>
 void product(S& s, const PackedWeightsPlan& p) {
-  const auto a = pointer_to<float>(s, p.a);
-  const auto w = pointer_to<std::uint8_t>(s, p.w);
-  const auto scales = pointer_to<float>(s, p.scales);
-  const auto zeros = pointer_to<Zero>(s, p.zeros);
-  const auto bias = pointer_to<float>(s, p.bias);
-  const auto widened = s.template operand<float>(p.widened);
-  const auto y = s.template operand<float>(p.y);
-  const external::PackedProduct<bits, Zero, integers> function;
-  if constexpr (integers) {
-    const auto quantized = s.template operand<float>(p.quantized);
-    const auto a_scales = s.template operand<float>(p.a_scales);
-    s.call(external::QuantizeBlocks{}, p.shape.rows, p.shape.depth, p.shape.block, a, quantized,
-           a_scales);
-    s.call(function, p.shape, quantized, a_scales, w, scales, zeros, bias, widened, y);
-  } else {
-    s.call(function, p.shape, a, a, w, scales, zeros, bias, widened, y);
-  }
+  s.call(external::PackedProduct<bits, Zero>{}, p.shape, pointer_to<float>(s, p.a),
+         pointer_to<std::uint8_t>(s, p.w), pointer_to<float>(s, p.scales),
+         pointer_to<Zero>(s, p.zeros), pointer_to<float>(s, p.bias),
+         s.template operand<float>(p.widened), s.template operand<float>(p.y));
 }
 
 template <int bits, class S>
 void product(S& s, const PackedWeightsPlan& p) {
-  if (p.quantizes_a) return product<bits, std::uint8_t, true>(s, p);
-  if (p.float_zeros) return product<bits, float, false>(s, p);
-  product<bits, std::uint8_t, false>(s, p);
+  if (p.float_zeros) return product<bits, float>(s, p);
+  product<bits, std::uint8_t>(s, p);
 }
 
 }  // namespace packed_detail
@@ -53,6 +40,46 @@ void packed_weights_kernel(S& s, const PackedWeightsPlan& p) {
   if (p.bits == 2) return packed_detail::product<2>(s, p);
   if (p.bits == 4) return packed_detail::product<4>(s, p);
   packed_detail::product<8>(s, p);
+}
+
+// Rows that are quantized in blocks. `columns` of a panel: 16, 8, 4 or 1.
+struct PackedIntegersPlan {
+  rt::PackedIntegers shape{};
+  int bits = 4, columns = 1;
+  Argument a, w, scales, zeros, bias;
+  int quantized = 0, a_sums = 0, a_scales = 0, y = 0;  // operands of the step
+};
+
+namespace packed_detail {
+
+template <int bits, int columns, class S>
+void integers(S& s, const PackedIntegersPlan& p) {
+  const auto quantized = s.template operand<std::int8_t>(p.quantized);
+  const auto sums = s.template operand<std::int32_t>(p.a_sums);
+  const auto scales = s.template operand<float>(p.a_scales);
+  s.call(external::QuantizeBlocks{}, p.shape.rows, p.shape.depth, p.shape.block,
+         rt::values_of_word(bits), pointer_to<float>(s, p.a), quantized, sums, scales);
+  s.call(external::PackedIntegers<bits, columns>{}, p.shape, quantized, sums, scales,
+         pointer_to<std::uint8_t>(s, p.w), pointer_to<float>(s, p.scales),
+         pointer_to<std::uint8_t>(s, p.zeros), pointer_to<float>(s, p.bias),
+         s.template operand<float>(p.y));
+}
+
+template <int bits, class S>
+void integers(S& s, const PackedIntegersPlan& p) {
+  if (p.columns == 16) return integers<bits, 16>(s, p);
+  if (p.columns == 8) return integers<bits, 8>(s, p);
+  if (p.columns == 4) return integers<bits, 4>(s, p);
+  integers<bits, 1>(s, p);
+}
+
+}  // namespace packed_detail
+
+template <class S>
+void packed_integers_kernel(S& s, const PackedIntegersPlan& p) {
+  if (p.bits == 2) return packed_detail::integers<2>(s, p);
+  if (p.bits == 4) return packed_detail::integers<4>(s, p);
+  packed_detail::integers<8>(s, p);
 }
 
 // Rows of a packed table, picked by indices.
