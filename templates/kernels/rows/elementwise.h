@@ -82,6 +82,7 @@ template <class S, class Load>
 void store_planes(S& s, const Nest& nest, const At<S>& at, int n, int zero_point, int flip,
                   const typename S::template Ptr<std::uint8_t>& y, Load load) {
   std::vector<typename S::I32> q;
+  q.reserve(4);
   for (int p = 0; p < nest.planes; ++p) {
     q.push_back(
         load(p, at.i[0] + typename S::Index(p * nest.plane_step), n == s.isa().lanes ? 0 : n));
