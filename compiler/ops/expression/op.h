@@ -5,7 +5,7 @@
 //
 //   operators   Add, Sub, Mul, Div, Max, Min, Sum, Neg, Abs, Relu, LeakyRelu, PRelu, Clip,
 //               HardSigmoid, HardSwish, BatchNormalization with constant statistics on float32;
-//               Cast of int32 to float32; DequantizeLinear of 8 bits; QuantizeLinear to 8 bits, last
+//               Cast of int32 to float32; DequantizeLinear of 8 bits; QuantizeLinear as the last
 //   outputs     the last operator's result; with three, also DynamicQuantizeLinear's scale and zero
 //               point for it, which is float32
 //   shapes      each broadcasts to that of the output
