@@ -8,7 +8,7 @@
 // Packed weights: panels of `lanes` columns, the last filled up with zeros; in a panel blocks; in a
 // block words of 32 bits, one per column side by side. Byte j of a word has the values k + j,
 // k + 4 + j, ... of the depth, the first in the low bits, and the next word begins with the value
-// after them. Values behind the end of a block are 0 in rows and weights. Scales and zero points:
+// after them. Values after the end of a block are 0 in rows and weights. Scales and zero points:
 // per panel a row of its columns for each block.
 // C++17, freestanding, no heap, no state.
 #pragma once

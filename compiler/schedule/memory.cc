@@ -210,7 +210,7 @@ Forbidden forbidden_by(const Problem& problem, std::size_t buffer, std::size_t o
 }
 
 // The least start, aligned, that no range forbids. `ranges` gives them in the order of `after`:
-// from the first on that begins behind the start, none can matter.
+// from the first on that begins after the start, none can matter.
 class LeastStart {
  public:
   explicit LeastStart(std::int64_t alignment) : alignment_(alignment) {}

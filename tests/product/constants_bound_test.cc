@@ -141,6 +141,7 @@ Case transposed_then_convolved() {
 TEST(ConstantsBound, OfAConvolutionWhoseImageHasNoHalo) {
   const Case each = transposed_then_convolved();
   const std::vector<Tensor> expected = reference_outputs(each);
+  // Targets: bytes in lanes of four, 16-bit lanes, and none.
   for (const std::string_view target : {"avx512_vnni", "avx2", "scalar"}) {
     const auto program = compiled(each, target);
     ASSERT_NE(program, nullptr) << target;

@@ -148,7 +148,7 @@ class UsedBytes {
     nodes_.resize(4 * places_.size());
   }
 
-  // `change` is 1 where it begins to live and -1 behind its end.
+  // `change` is 1 where it begins to live and -1 after its end.
   void add(const Buffer& buffer, int change) {
     if (buffer.bytes > 0)
       add({buffer.arena_offset, buffer.arena_offset + buffer.bytes}, change, 1, 0,

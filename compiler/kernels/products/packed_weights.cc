@@ -54,7 +54,7 @@ void choose_panels(rt::PackedProduct& shape, const PackedWeights& w, bool vector
   shape.panel = narrow(std::clamp<std::int64_t>(room / part / kLeast * kLeast, kLeast, rt::kPanel));
 }
 
-// How constants lie in memory: panels of columns, in each its blocks of the depth.
+// How constants are in memory: panels of columns, in each its blocks of the depth.
 struct Panels {
   std::int64_t depth, cols, block, width;
   bool filled;  // the last one is as wide as the others
