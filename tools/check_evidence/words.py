@@ -64,14 +64,25 @@ class Words:
         self.need(owners and self.code.arrays.get(f"{owners[0]}_{suffix}") == struct.pack(f"<{len(numbers)}i", *numbers),
                   "constant", f"{step['step']}: the code's {suffix} are others")
 
+    def factors(self, step, traced):
+        """Arguments of untied_word() of runtime/etch_words.h where nothing can be a tie, else those of its other rounding."""
+        rows = {5: [untied(c) for c in step["channels"]],
+                4: [(c["factor"] >> 31, c["factor"] & 0x7fffffff, c["exponent"] - 31, c["rest"]) for c in step["channels"]]}
+        owners = [c["owner"] for c in traced["constants"] if c["suffix"] == "scale"]
+        data = self.code.arrays.get(f"{owners[0]}_scale") if owners else None
+        width = 5 if data is not None and len(data) == 4 * 5 * len(step["channels"]) else 4
+        self.array(step, traced, "scale", [row[k] for k in range(width) for row in rows[width]])
+        for m, channel in enumerate(step["channels"] if width == 5 else ()):
+            self.need(channel["exponent"] > 63 and not has_tie(channel, step), "tie",
+                      f"{step['step']}, channel {m}: rounded by adding a half, which is wrong for a tie")
+
     def literal(self, step, traced, text):
         self.need(text in self.code.function(traced), "constant", f"{step['step']}: the code has no {text}")
 
     # ---- products ----
     def product(self, step, traced):
         where, channels = step["step"], step["channels"]
-        scales = [(c["factor"] >> 31, c["factor"] & 0x7fffffff, c["exponent"] - 31, c["rest"]) for c in channels]
-        self.array(step, traced, "scale", [s[k] for k in range(4) for s in scales])
+        self.factors(step, traced)
         product = product_of(self.model, step["node"], is_word=True)
         if not self.need(len(channels) == len(product.rows), "channels", f"{where}: has {len(channels)}, the model "
                          f"{len(product.rows)}"):
@@ -200,6 +211,32 @@ def cut(ratio):
     while ratio * Fraction(2) ** exponent >= 1 << 60:
         exponent -= 1
     return int(ratio * Fraction(2) ** exponent), exponent
+
+
+def untied(channel):
+    """High and low word of the factor in units of 2^-32, shift, low and high word of the rest and a half."""
+    twice, offset = channel["factor"] * 2, (1 << channel["exponent"] - 32) + channel["rest"]
+    low, rest = (low_word(number) for number in (twice, offset))
+    return twice - low >> 32, low, channel["exponent"] - 63, rest, offset >> 32
+
+
+def low_word(number):
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def has_tie(channel, step):
+    """Whether a sum of 32 bits has a result within the limits that is halfway between two integers."""
+    factor, exponent, offset = channel["factor"], channel["exponent"], channel["rest"] << 31
+    zeros = (factor & -factor).bit_length() - 1
+    half = (1 << exponent - 1) - offset  # sum * factor = half modulo 2^exponent
+    if half % (1 << zeros):
+        return False
+    period = 1 << exponent - zeros
+    first = (half >> zeros) * pow(factor >> zeros, -1, period) % period
+    low, high = ((((limit - step["y_zero_point"]) * 2 + sign) * (1 << exponent - 1) - offset)
+                 for limit, sign in zip(step["clamp"], (-1, 1)))
+    low, high = max(INT32[0], -(-low // factor)), min(INT32[1], high // factor)
+    return low + (first - low) % period <= high
 
 
 def rest_of(bias, factor):
