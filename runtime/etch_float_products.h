@@ -146,7 +146,8 @@ ETCH_INLINE void for_each_tile(const FloatConvShape& s, Interior interior, Windo
 // All positions on the axis of tiles for some vectors of columns.
 template <int lanes, int count>
 static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                             Interior interior, Window window) {
+                             const Interior& interior, const Window& around) {
+  Window window = around;
   for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
     float_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
@@ -210,8 +211,10 @@ ETCH_INLINE bool takes_tail(const FloatConvShape& s, const FloatEnd& end, int32_
 
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
 template <int lanes>
-static inline void float_columns(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
-                                 Interior interior, int32_t columns, const Window& window) {
+static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
+                                 const FloatRow& first, const Interior& interior, int32_t columns,
+                                 const Window& window) {
+  FloatRow row = first;
   if constexpr (lanes == 1 && kSomeColumns > 1 && kFloatLanes == 1) {
     if (s.axis[s.along].out == 1) {
       for (; columns >= 8; columns -= 8) {
@@ -265,7 +268,7 @@ ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
 
 // All positions, in tiles along the axis of tiles.
 static inline void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                                 Interior interior, int32_t columns) {
+                                 const Interior& interior, int32_t columns) {
   for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
     FloatRow at = row;
     at.y += y_row;
@@ -284,7 +287,7 @@ static inline bool has_turned_border(const FloatConvShape& s, const FloatEnd& en
 
 // Positions of the last axis all of whose taps are inside.
 static inline void rows_inside(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                               Interior interior, int32_t columns) {
+                               const Interior& interior, int32_t columns) {
   FloatConvShape inside = s;
   ConvAxis& axis = inside.axis[2];
   axis.pad -= interior.first * axis.stride;
@@ -296,7 +299,8 @@ static inline void rows_inside(const FloatConvShape& s, const FloatEnd& end, con
 
 // The others, in tiles along the axis before it.
 static inline void border_in_columns(const FloatConvShape& s, const FloatEnd& end,
-                                     const FloatRow& row, Interior interior, int32_t columns) {
+                                     const FloatRow& row, const Interior& interior,
+                                     int32_t columns) {
   FloatConvShape turned = s;
   turned.along = 1;
   const Interior tiles = interior_of(s.axis[1], false);
@@ -462,8 +466,11 @@ static inline void depthwise_tile(const FloatConvShape& s, const FloatEnd& end, 
 
 // `channels` channels of all positions on the axis of tiles.
 template <int lanes, int count = (kFloatLanes > 1 ? 4 : kSomeColumns)>
-static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& end, FloatRow row,
-                                      Interior interior, int32_t channels, Window window) {
+static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& end,
+                                      const FloatRow& first, const Interior& interior,
+                                      int32_t channels, const Window& around) {
+  FloatRow row = first;
+  Window window = around;
   for (; channels >= count * lanes; channels -= count * lanes) {
     for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
       depthwise_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);

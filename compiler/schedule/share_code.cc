@@ -40,12 +40,12 @@ bool same_constants(const Step& a, const Step& b) {
 constexpr std::size_t kCacheLine = 64;
 
 // Makes the first step that has an array the owner of all that are equal to it: layers that a
-// network repeats, or a loop that its exporter unrolled, read one copy of their weights.
+// network repeats, or a loop that its exporter unrolled, read one copy of their weights. Steps that
+// share code name owners too, as the step with their function may own none of its arrays.
 void share_arrays(Program& program) {
   using Key = std::tuple<int, std::string_view, DType, std::string_view>;
   std::map<Key, std::string_view> owners;  // by node, suffix, type and bytes
   for (const auto& step : program.steps) {
-    if (step->shares_code()) continue;
     for (ConstantArray& constant : step->constants) {
       const std::string_view bytes(reinterpret_cast<const char*>(constant.bytes.data()),
                                    constant.bytes.size());

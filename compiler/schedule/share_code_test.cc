@@ -70,5 +70,19 @@ TEST_F(ShareCode, ArraysOfLessThanACacheLineStayWithTheirStep) {
   EXPECT_EQ(owner(same_node), "n1");
 }
 
+// Bands of a layer whose weights an earlier layer has: the second band calls the first one's
+// function, which reads the array of the earlier layer.
+TEST_F(ShareCode, StepsThatShareCodeNameTheOwnerOfItsArrays) {
+  const std::vector<float> weights(16, 0.5F);
+  add("weights", weights);
+  const std::size_t band = add("weights", weights);
+  const std::size_t next = add("weights", weights);
+  program_.steps[next]->node = program_.steps[band]->node;
+  share_code(program_);
+  EXPECT_EQ(program_.steps[next]->called(), "n1");
+  EXPECT_EQ(owner(band), "n0");
+  EXPECT_EQ(owner(next), "n0");
+}
+
 }  // namespace
 }  // namespace etch
