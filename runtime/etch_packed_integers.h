@@ -3,7 +3,7 @@
 // of bytes at a time.
 //
 //   y = (0 + t0) + t1 ... + bias,  t = fl(d * fl(row's scale * weights' scale)),
-//   d = the sum of a * (q - zero) in the block, |d| < 2^24
+//   d = the sum of a * (q - zero) in the block, at most 256 values: |d| < 2^23
 //
 // Packed weights: panels of `lanes` columns, the last filled up with zeros; in a panel blocks; in a
 // block words of 32 bits, one per column side by side. Byte j of a word has the values k + j,
@@ -25,7 +25,7 @@ namespace rt {
 
 struct PackedIntegers {
   int32_t rows, depth, cols;
-  int32_t block;      // values of the depth with one scale
+  int32_t block;      // values of the depth with one scale, at most 256
   int32_t zero_step;  // 1; 0 where one zero point serves all
   int32_t bias_step;  // the same of the bias
 };

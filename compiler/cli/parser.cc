@@ -2,6 +2,8 @@
 #include "compiler/cli/parser.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -18,15 +20,17 @@ const Option& add_check(const Option& option, CLI::Option* inner, CLI::Validator
   return option;
 }
 
-// CLI11 says ranges with all digits of their ends, 309 of the greatest float.
+// CLI11 says ranges with all digits of their ends, 309 of the greatest float, and takes NaN for a
+// number in any.
 const Option& add_range(const Option& option, CLI::Option* inner, const CLI::Validator& range,
                         const std::string& what) {
   return add_check(option, inner,
                    CLI::Validator(
                        [range, what](std::string& text) {
-                         return range(text).empty()
-                                    ? std::string()
-                                    : cat("expected a number ", what, ", got '", text, "'");
+                         const bool fits =
+                             range(text).empty() && !std::isnan(std::strtod(text.c_str(), nullptr));
+                         return fits ? std::string()
+                                     : cat("expected a number ", what, ", got '", text, "'");
                        },
                        ""));
 }

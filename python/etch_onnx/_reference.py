@@ -74,10 +74,12 @@ def shapes(
 
 
 def types(model: onnx.ModelProto) -> dict[str, np.dtype[Any]]:
-    """Of the elements of the inputs."""
+    """Of the elements of the inputs that are tensors."""
     onnx, _ = packages()
     return {
-        port.name: np.dtype(onnx.helper.tensor_dtype_to_np_dtype(port.type.tensor_type.elem_type)) for port in inputs(model)
+        port.name: np.dtype(onnx.helper.tensor_dtype_to_np_dtype(port.type.tensor_type.elem_type))
+        for port in inputs(model)
+        if port.type.tensor_type.elem_type
     }
 
 

@@ -124,6 +124,8 @@ TEST_F(CliAnswers, SayInPlainWordsWhatIsWrongWithACommand) {
             "etch: --threads: expected a number from 1 to 64, got '0'");
   EXPECT_EQ(error({"check", kDigits, "--time-limit", "0"}),
             "etch: --time-limit: expected a number from 0.01 to 1e+06, got '0'");
+  EXPECT_EQ(error({"check", kDigits, "--tolerance", "nan"}),
+            "etch: --tolerance: expected a number of at least 0, got 'nan'");
 }
 
 }  // namespace

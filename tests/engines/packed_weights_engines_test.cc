@@ -31,8 +31,9 @@ std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()};
 // One MatMulNBits of any kind: bits, zero points and accuracy level by turns, the rest by chance.
 Case product(int index, Dice& dice) {
   const std::int64_t bits = std::int64_t{2} << (index % 3);
-  const std::int64_t block = dice.pick<std::int64_t>({16, 32, 128});
-  const std::int64_t depth = dice.between(1, 150), cols = dice.pick<std::int64_t>({1, 7, 64, 90});
+  const std::int64_t block = dice.pick<std::int64_t>({16, 32, 128, 512});
+  const std::int64_t depth = dice.between(1, block == 512 ? 700 : 150);
+  const std::int64_t cols = dice.pick<std::int64_t>({1, 7, 64, 90});
   const std::int64_t rows = dice.between(1, 9), blocks = (depth - 1) / block + 1;
   ModelBuilder model(17);
   model.opset(kMs, 1);

@@ -264,6 +264,12 @@ def test_an_open_size_of_bare_elements_follows_from_their_number(tmp_path: pathl
         Samples(tmp_path, {"x": (None, 4)}, types)[0]
 
 
+def test_only_tensors_have_types_of_elements() -> None:
+    x, y = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, None), helper.make_tensor_value_info("y", 7, ())
+    graph = helper.make_graph([helper.make_node("SequenceLength", ["x"], ["y"])], "net", [x], [y])
+    assert _reference.types(helper.make_model(graph)) == {}
+
+
 def test_samples_are_divided_by_the_sizes_that_are_given(tmp_path: pathlib.Path) -> None:
     ports = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 2]) for name in "xy"]
     graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "net", ports[:1], ports[1:])

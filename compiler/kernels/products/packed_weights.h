@@ -14,7 +14,7 @@ namespace etch {
 struct PackedWeights {
   std::int64_t rows = 0, depth = 1, cols = 1;
   int bits = 4;
-  std::int64_t block = 32;
+  std::int64_t block = 32;   // at most 256 if rows are quantized
   bool quantizes_a = false;  // in blocks to int8, else the sums are of floats
   bool float_zeros = false;  // zero points that are not integers
   bool one_zero = false;     // the same everywhere

@@ -15,13 +15,15 @@
 //
 // accuracy_level 0 to 3, and always with float zero points:
 //   w = fl(fl(q - zero) * scale);  y = ((0 + p0) + p1) ..., p = fl(a * w), k ascending
-// accuracy_level 4: each block of each row of A is quantized to int8 first, with s = fl(largest
-// magnitude / 127) and q_a = rne(fl(a * fl(127 / largest))), limited to [-127, 127]:
+// accuracy_level 4: each block of each row of A, of larger blocks every 256 values, is quantized to
+// int8 first, with s = fl(largest magnitude / 127) and q_a = rne(fl(a * fl(127 / largest))),
+// limited to [-127, 127]:
 //   y = ((0 + t0) + t1) ..., t = fl(d * fl(s * scale)), d = the sum of q_a * (q - zero) in the
-//   block
+//   block, |d| < 2^23
 // Both add the bias last. ONNX Runtime sums in orders of its own, which differ between machines.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "compiler/ir/tensor.h"
@@ -34,6 +36,10 @@ struct MatMulNBits {
   std::int64_t bits = 4, block = 32, blocks = 1;
   bool quantizes_a = false;
 
+  // Values of a row of A with one scale, if it is quantized.
+  std::int64_t row_block() const { return std::min<std::int64_t>(block, 256); }
+  // Which block of B has those of block `i` of a row.
+  std::int64_t block_of_row(std::int64_t i) const { return i * row_block() / block; }
   std::int64_t block_bytes() const { return (block * bits + 7) / 8; }
   // The integer of B at depth k of column n.
   int value_at(const Tensor& b, std::int64_t n, std::int64_t k) const;

@@ -51,6 +51,20 @@ TEST(MatMulNBits, QuantizesRowsInBlocksAtLevel4) {
   EXPECT_EQ(product(4).run().at(0), f32({1, 1}, {1180 * scale + 508 * (1 / 127.0F * 2)}));
 }
 
+// K = 512 in one block: ONNX Runtime 1.32 gives the rows two scales.
+TEST(MatMulNBits, QuantizesRowsInBlocksOf256AtMost) {
+  OneNode node("MatMulNBits", kMs, 1);
+  node.attribute("K", std::int64_t{512}).attribute("N", std::int64_t{1});
+  node.attribute("block_size", std::int64_t{512}).attribute("accuracy_level", std::int64_t{4});
+  Tensor a = f32({1, 512}, std::vector<float>(512, 1));
+  a.as<float>()[0] = 3;
+  node.input(std::move(a));
+  node.constant(u8({1, 1, 256}, std::vector<std::uint8_t>(256, 0x99))).constant(f32({1}, {0.5F}));
+  // The first 256 values: 127 and 255 times rne(42.33); the others 127.
+  const float first = 10837 * (3.0F / 127.0F * 0.5F), second = 32512 * (1 / 127.0F * 0.5F);
+  EXPECT_EQ(node.run().at(0), f32({1, 1}, {first + second}));
+}
+
 TEST(MatMulNBits, WeightsThatArriveAtRunTimeAreRefused) {
   OneNode node("MatMulNBits", kMs, 1);
   node.attribute("K", std::int64_t{16}).attribute("N", std::int64_t{1});

@@ -52,15 +52,14 @@ float sum_of_floats(const MatMulNBits& p, const Inputs& in, std::span<const floa
 float sum_of_integers(const MatMulNBits& p, const Inputs& in, const std::vector<QuantizedBlock>& a,
                       std::int64_t n) {
   float sum = 0;
-  for (std::int64_t i = 0; i < p.blocks; ++i) {
-    const QuantizedBlock& block = a[as_index(i)];
-    const int zero = static_cast<int>(p.zero_at(in.zeros, n, i));
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::int64_t of_b = p.block_of_row(static_cast<std::int64_t>(i));
+    const int zero = static_cast<int>(p.zero_at(in.zeros, n, of_b));
     std::int64_t dot = 0;
-    for (std::size_t k = 0; k < block.values.size(); ++k) {
-      const std::int64_t at = i * p.block + static_cast<std::int64_t>(k);
-      dot += std::int64_t{block.values[k]} * (p.value_at(in.b, n, at) - zero);
-    }
-    const float scale = block.scale * in.scales[as_index(n * p.blocks + i)];
+    for (const int value : a[i].values)
+      dot += std::int64_t{value} * (p.value_at(in.b, n, at++) - zero);
+    const float scale = a[i].scale * in.scales[as_index(n * p.blocks + of_b)];
     const float term = static_cast<float>(dot) * scale;
     sum += term;
   }
@@ -69,8 +68,9 @@ float sum_of_integers(const MatMulNBits& p, const Inputs& in, const std::vector<
 
 std::vector<QuantizedBlock> blocks_of(const MatMulNBits& p, std::span<const float> a) {
   std::vector<QuantizedBlock> out;
-  for (std::int64_t k = 0; k < p.depth; k += p.block)
-    out.push_back(quantized(a.subspan(as_index(k), as_index(std::min(p.block, p.depth - k)))));
+  const std::int64_t size = p.row_block();
+  for (std::int64_t k = 0; k < p.depth; k += size)
+    out.push_back(quantized(a.subspan(as_index(k), as_index(std::min(size, p.depth - k)))));
   return out;
 }
 
