@@ -202,15 +202,17 @@ void ResolveContext::set_constant_output(int i, const Tensor& tensor) {
   set_constant_output(i, tensor.dtype(), tensor.shape(), [&](Tensor& out) { out = tensor; });
 }
 
-// What the file says of a result is left behind where a tool has changed the batch, the user the
-// shape of an input, or an exporter has guessed. The results are what the nodes compute, in ONNX
-// Runtime too.
+// What the file says of a graph output is a promise. What it says of an inner value is left behind
+// where a tool has changed the batch, the user the shape of an input, or an exporter has guessed.
 void ResolveContext::report_shape_conflict(ValueId value, const Shape& computed, std::string what) {
+  what += cat("is declared as ", to_string(*graph_.value(value).shape), ", computed as ",
+              to_string(computed));
   const auto& outputs = graph_.outputs;
-  const bool is_output = std::find(outputs.begin(), outputs.end(), value) != outputs.end();
-  warning(DiagKind::kShape,
-          cat(what, "is declared as ", to_string(*graph_.value(value).shape), ", computed as ",
-              to_string(computed), is_output ? ", which is the shape of the output" : ""));
+  if (std::find(outputs.begin(), outputs.end(), value) != outputs.end()) {
+    error(DiagKind::kShape, std::move(what));
+  } else {
+    warning(DiagKind::kShape, std::move(what));
+  }
 }
 
 void ResolveContext::error(DiagKind kind, std::string what) {

@@ -161,10 +161,12 @@ TEST(ProductSums, TellWhetherSixteenBitsWouldSaturate) {
             std::string::npos);
 }
 
-// Nothing that a target is delivered with has the instruction that saturates.
+// Nothing that a target is delivered with has the instruction that saturates, but products of
+// halves of bytes: two of at most 15 * 127 are within 16 bits (packed_integer_bytes.mutant).
 TEST(ProductSums, NoTargetHasASaturatingProduct) {
   for (const EmbeddedFile& file : embedded_files()) {
-    EXPECT_EQ(file.text.find("_maddubs_"), std::string_view::npos) << file.path;
+    if (file.path != "runtime/etch_packed_integers.h")
+      EXPECT_EQ(file.text.find("_maddubs_"), std::string_view::npos) << file.path;
     EXPECT_EQ(file.text.find("_dpbusds_"), std::string_view::npos) << file.path;
   }
 }
