@@ -42,7 +42,7 @@ inline constexpr char kOutput0DType[] = "uint8";
 inline constexpr size_t kArenaBytes = 160;
 inline constexpr size_t kArenaAlignment = 64;
 // Weights and tables; the code comes on top.
-inline constexpr size_t kFlashBytes = 512;
+inline constexpr size_t kFlashBytes = 384;
 // Multiply-accumulates of one inference.
 inline constexpr uint64_t kMacs = 768;
 inline constexpr char kTarget[] = "avx2";
@@ -68,7 +68,7 @@ RESIDUAL_BLOCK_EXPORT void run(const uint8_t* x, uint8_t* sum, void* arena) noex
 #define RESIDUAL_BLOCK_ARENA_BYTES 160
 #define RESIDUAL_BLOCK_ARENA_ALIGNMENT 64
 #define RESIDUAL_BLOCK_OUTPUT_FORMAT 1
-#define RESIDUAL_BLOCK_FLASH_BYTES 512
+#define RESIDUAL_BLOCK_FLASH_BYTES 384
 #define RESIDUAL_BLOCK_INPUT0_ELEMENTS 48
 #define RESIDUAL_BLOCK_INPUT0_BYTES 48
 #define RESIDUAL_BLOCK_INPUT0_SCALE 0x1.47ae14p-6F /* 0.02 */

@@ -206,7 +206,7 @@ void n0_conv(const uint8_t* x, uint8_t* y) noexcept {
 // 2 products at a time add up to [-34680, 29835]: exact in int32, where 16 bits would saturate
 // fused: another tensor is added to the result
 void n1_conv(const uint8_t* x, const uint8_t* residual, uint8_t* y) noexcept {
-  n1_conv_tile_1x6_c8(x, n1_conv_weights, n1_conv_bias, n1_conv_scale, residual, y);
+  n1_conv_tile_1x6_c8(x, n0_conv_weights, n1_conv_bias, n1_conv_scale, residual, y);
 }
 
 // Layer: graph output

@@ -11,7 +11,6 @@ namespace steps {
 extern const uint8_t n0_conv_weights[128];
 extern const int32_t n0_conv_bias[8];
 extern const float n0_conv_scale[8];
-extern const uint8_t n1_conv_weights[128];
 extern const int32_t n1_conv_bias[8];
 extern const float n1_conv_scale[8];
 
