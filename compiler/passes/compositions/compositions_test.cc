@@ -87,6 +87,8 @@ TEST(Compositions, ClipOfOtherIntegersFromOpset12On) {
   OneOperator upper("Clip", 13);
   upper.input(s64({2}, {-9, 9})).omitted().constant(s64({1}, {3}));
   EXPECT_EQ(upper.output(), s64({2}, {-9, 3}));
+  OneOperator unlimited("Clip", 13);
+  EXPECT_EQ(unlimited.input(s64({2}, {-9, 9})).output(), s64({2}, {-9, 9}));
   OneOperator early("Clip", 11);
   early.input(s64({1}, {1}));
   EXPECT_TRUE(says(early, "must be float32, got int64"));

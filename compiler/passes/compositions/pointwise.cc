@@ -7,8 +7,7 @@
 //   SwiGLU      Swish of input 0, times input 1 of the same shape
 //   BitwiseNot  BitwiseXor with all ones
 //   Clip        of integers of other types than its kernel takes, or with limits that are known at
-//   run
-//               time only: Max with the lower, Min with the upper
+//               run time only: Max with the lower, Min with the upper
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -105,6 +104,7 @@ void clip(Parts& parts) {
     if (!parts.shape(i).empty()) limit = parts.reshape(limit, {});
     y = parts.add(i == 1 ? "Max" : "Min", {y, limit});
   }
+  if (y == parts.input(0)) parts.add("Identity", {y});  // no limits at all
 }
 
 constexpr Rule kPointwiseRules[] = {{"CastLike", cast_like, 2, 1, 15},
