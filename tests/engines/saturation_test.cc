@@ -165,8 +165,8 @@ TEST(ProductSums, TellWhetherSixteenBitsWouldSaturate) {
 // halves of bytes: two of at most 15 * 127 are within 16 bits (packed_integer_bytes.mutant).
 TEST(ProductSums, NoTargetHasASaturatingProduct) {
   for (const EmbeddedFile& file : embedded_files()) {
-    if (file.path != "runtime/etch_packed_integers.h")
-      EXPECT_EQ(file.text.find("_maddubs_"), std::string_view::npos) << file.path;
+    const bool has_halves = file.path == "runtime/etch_packed_integers.h";
+    EXPECT_EQ(file.text.find("_maddubs_") != std::string_view::npos, has_halves) << file.path;
     EXPECT_EQ(file.text.find("_dpbusds_"), std::string_view::npos) << file.path;
   }
 }
