@@ -144,7 +144,7 @@ class UsedBytes {
       places_.push_back(buffer.arena_offset + buffer.bytes);
     }
     std::ranges::sort(places_);
-    places_.erase(std::ranges::unique(places_).begin(), places_.end());
+    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
     nodes_.resize(4 * places_.size());
   }
 
