@@ -14,15 +14,10 @@
 #include "templates/isa/cortex_m4/traits.h"
 #include "templates/isa/cortex_m55/traits.h"
 #include "templates/isa/scalar/traits.h"
+#include "tests/support/idle_step.h"
 
 namespace etch {
 namespace {
-
-struct IdleStep : Step {
-  void run(Recorder&) const override {}
-  void run(NativeStage&) const override {}
-  void run(Audit&) const override {}
-};
 
 Buffer arena_buffer(std::int64_t bytes, int first, int last) {
   Buffer buffer;

@@ -5,15 +5,10 @@
 #include <functional>
 
 #include "templates/isa/scalar/traits.h"
+#include "tests/support/idle_step.h"
 
 namespace etch {
 namespace {
-
-struct IdleStep : Step {
-  void run(Recorder&) const override {}
-  void run(NativeStage&) const override {}
-  void run(Audit&) const override {}
-};
 
 // x, of `size` bytes, to a tensor in the arena that the second step overwrites.
 std::unique_ptr<Program> program_of(std::int64_t size) {

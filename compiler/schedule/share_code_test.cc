@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "compiler/program/constants.h"
+#include "tests/support/idle_step.h"
 
 namespace etch {
 namespace {
-
-struct IdleStep : Step {
-  void run(Recorder&) const override {}
-  void run(NativeStage&) const override {}
-  void run(Audit&) const override {}
-};
 
 class ShareCode : public testing::Test {
  protected:
