@@ -133,60 +133,18 @@ std::string about_integers(const ReportData& data) {
   return text;
 }
 
-// Bytes of the arena that hold something while buffers come and go: a tree over the places where
-// buffers begin and end. Its root is 1; a node's children are 2 i and 2 i + 1.
-class UsedBytes {
- public:
-  explicit UsedBytes(const std::vector<Buffer>& buffers) {
-    for (const Buffer& buffer : buffers) {
-      if (buffer.home != Home::kArena) continue;
-      places_.push_back(buffer.arena_offset);
-      places_.push_back(buffer.arena_offset + buffer.bytes);
-    }
-    std::ranges::sort(places_);
-    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
-    nodes_.resize(4 * places_.size());
+// First bytes and ends of buffers that are alive, in the order of the first bytes.
+using Ranges = std::multiset<std::pair<std::int64_t, std::int64_t>>;
+
+// How much of the arena holds something; outputs may be where dying inputs are.
+std::int64_t used_bytes(const Ranges& alive) {
+  std::int64_t used = 0, end = 0;
+  for (const auto& range : alive) {
+    used += std::max<std::int64_t>(0, range.second - std::max(range.first, end));
+    end = std::max(end, range.second);
   }
-
-  // `change` is 1 where it begins to live and -1 after its end.
-  void add(const Buffer& buffer, int change) {
-    if (buffer.bytes > 0)
-      add({buffer.arena_offset, buffer.arena_offset + buffer.bytes}, change, 1, 0,
-          places_.size() - 1);
-  }
-  std::int64_t get() const { return nodes_.empty() ? 0 : nodes_[1].bytes; }
-
- private:
-  struct Node {
-    int buffers = 0;         // that cover all of it, but not all of its parent
-    std::int64_t bytes = 0;  // of it that any buffer covers
-  };
-  struct Range {
-    std::int64_t begin, end;
-  };
-
-  // In the node of the places from `low` to `high`.
-  void add(const Range& range, int change, std::size_t node, std::size_t low, std::size_t high) {
-    if (range.end <= places_[low] || places_[high] <= range.begin) return;
-    Node& here = nodes_[node];
-    const bool covers = range.begin <= places_[low] && places_[high] <= range.end;
-    if (covers) {
-      here.buffers += change;
-    } else {
-      const std::size_t middle = (low + high) / 2;
-      add(range, change, 2 * node, low, middle);
-      add(range, change, 2 * node + 1, middle, high);
-    }
-    if (here.buffers > 0) {
-      here.bytes = places_[high] - places_[low];
-    } else {
-      here.bytes = high - low == 1 ? 0 : nodes_[2 * node].bytes + nodes_[2 * node + 1].bytes;
-    }
-  }
-
-  std::vector<std::int64_t> places_;
-  std::vector<Node> nodes_;
-};
+  return used;
+}
 
 std::string about_sizes(const ReportData& data) {
   if (!data.sizes) return {};
@@ -215,22 +173,26 @@ std::string about_time(const ReportData& data, double total_us) {
 
 }  // namespace
 
-// Outputs may be where dying inputs are, so bytes of buffers are not just added.
 RamPeak ram_peak(const ReportData& data) {
-  const int steps = static_cast<int>(data.layers.size());
-  std::multimap<int, std::pair<const Buffer*, int>> changes;  // by steps
+  std::multimap<int, const Buffer*> begin, end;  // by steps
   for (const Buffer& buffer : data.buffers) {
     if (buffer.home != Home::kArena) continue;
-    changes.emplace(buffer.first_step, std::pair{&buffer, 1});
-    changes.emplace(buffer.last_step + 1, std::pair{&buffer, -1});
+    begin.emplace(buffer.first_step, &buffer);
+    end.emplace(buffer.last_step + 1, &buffer);
   }
-  UsedBytes used(data.buffers);
+  const auto range_of = [](const Buffer& buffer) {
+    return std::pair{buffer.arena_offset, buffer.arena_offset + buffer.bytes};
+  };
+  Ranges alive;
   RamPeak peak;
-  auto next = changes.begin();
-  for (int step = 0; step < steps; ++step) {
-    for (; next != changes.end() && next->first <= step; ++next)
-      used.add(*next->second.first, next->second.second);
-    if (used.get() > peak.bytes) peak = {step, used.get()};
+  auto born = begin.begin(), dead = end.begin();
+  for (int step = 0; step < static_cast<int>(data.layers.size()); ++step) {
+    for (; born != begin.end() && born->first <= step; ++born)
+      alive.insert(range_of(*born->second));
+    for (; dead != end.end() && dead->first <= step; ++dead)
+      alive.erase(alive.find(range_of(*dead->second)));
+    const std::int64_t used = used_bytes(alive);
+    if (used > peak.bytes) peak = {step, used};
   }
   return peak;
 }
