@@ -121,9 +121,12 @@ void print_head(const FitOptions& options, double hertz) {
 void print_foot(const std::vector<TargetFit>& rows, double hertz) {
   print_line(
       "Bytes. flash: weights, tables and code; RAM: arena, inputs, outputs, states and stack.");
-  print_line(
-      "Measured: code with the compiler that is here, -O2; stack from its call graph, for run()\n"
-      "alone, - where it is not known and not counted. ~: estimated.");
+  const bool any_measured =
+      std::ranges::any_of(rows, [](const TargetFit& row) { return row.code_is_measured; });
+  print_line(any_measured
+                 ? "Measured: code with the compiler that is here, -O2; stack from its call graph, "
+                   "for run()\nalone, - where it is not known and not counted. ~: estimated."
+                 : "~: estimated. The stack is not known and not counted.");
   if (hertz > 0) {
     print_line(
         "instructions are counted in the emulator; ms is an estimate at one instruction per "

@@ -101,17 +101,21 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& root) {
   const std::string unknown = about_unknown_option(root);
   if (!unknown.empty()) return unknown;
   std::string text = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::string extra = about_extra_word(root);
-    return extra.empty() ? text : extra;
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::ExtrasError: {
+      const std::string extra = about_extra_word(root);
+      return extra.empty() ? text : extra;
+    }
+    case CLI::ExitCodes::ArgumentMismatch:
+      return text.ends_with(" missing") ? cat(text.substr(0, text.find(':')), " needs a value")
+                                        : text;
+    case CLI::ExitCodes::RequiredError: {
+      const CLI::App& command = innermost(root);
+      return command.get_subcommands({}).empty() ? text : about_missing_command(command);
+    }
+    default:
+      return text;
   }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && text.ends_with(" missing"))
-    return cat(text.substr(0, text.find(':')), " needs a value");
-  const CLI::App& command = innermost(root);
-  const bool commands = !command.get_subcommands({}).empty();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && commands)
-    return about_missing_command(command);
-  return text;
 }
 
 }  // namespace
