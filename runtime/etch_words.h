@@ -167,48 +167,49 @@ ETCH_INLINE WideVector wide_unsigned_product(WideVector a, WideVector b) {
 #endif
 }
 
-// untied_word() and limited_word() of neighbouring columns of `pixels` rows of `count` sums.
-template <class T>
-static inline void finish_untied(const int32_t* sums, int32_t pixels, int32_t count,
-                                 const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
-                                 ptrdiff_t y_pixel) {
+// limited_word() of what `rounded` makes of neighbouring columns of `pixels` rows of `count` sums.
+template <class T, class Rounded>
+ETCH_INLINE void finish_lanes(const int32_t* sums, int32_t pixels, int32_t count,
+                              const WordEnd& end, T* y, ptrdiff_t y_pixel, Rounded rounded) {
   typedef T Result __attribute__((vector_size(sizeof(T) * kWideLanes)));
-  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
-  const WideVector shift = load_wide(scale + 2 * columns) + 32;
-  const WideVector offset =
-      (load_wide(scale + 3 * columns) & 0xffffffff) | (load_wide(scale + 4 * columns) << 32);
   const WideVector least = WideVector{} + end.low, most = WideVector{} + end.high;
   for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
-    const WideVector sum = load_wide(sums);
-    const WideVector whole = wide_product(sum, high) + offset + (wide_product(sum, low) >> 32);
-    const WideVector q = (whole >> shift) + end.zero;
+    const WideVector q = rounded(load_wide(sums)) + end.zero;
     const WideVector above = q > least ? q : least;
     const Result result = __builtin_convertvector(above < most ? above : most, Result);
     ETCH_MEMCPY(y, &result, sizeof result);
   }
 }
 
-// scaled_word() and limited_word() of the same.
+// With untied_word().
+template <class T>
+static inline void finish_untied(const int32_t* sums, int32_t pixels, int32_t count,
+                                 const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
+                                 ptrdiff_t y_pixel) {
+  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
+  const WideVector shift = load_wide(scale + 2 * columns) + 32;
+  const WideVector offset =
+      (load_wide(scale + 3 * columns) & 0xffffffff) | (load_wide(scale + 4 * columns) << 32);
+  finish_lanes(sums, pixels, count, end, y, y_pixel, [&](const WideVector& sum) {
+    return (wide_product(sum, high) + offset + (wide_product(sum, low) >> 32)) >> shift;
+  });
+}
+
+// With scaled_word().
 template <class T>
 static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t count,
                                const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
                                ptrdiff_t y_pixel) {
-  typedef T Result __attribute__((vector_size(sizeof(T) * kWideLanes)));
   const WideVector high = load_wide(scale), low = load_wide(scale + columns);
   const WideVector shift = load_wide(scale + 2 * columns) + 1;
   const WideVector rest = load_wide(scale + 3 * columns);
   const WideVector below_half = ((WideVector{} + 1) << (shift - 1)) - 1;
-  const WideVector least = WideVector{} + end.low, most = WideVector{} + end.high;
-  for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
-    const WideVector sum = load_wide(sums);
+  finish_lanes(sums, pixels, count, end, y, y_pixel, [&](const WideVector& sum) {
     const WideVector part = wide_product(sum, low);
     const WideVector sticky = (part & 0x7fffffff) != 0;  // -1: there is a rest
     const WideVector whole = (wide_product(sum, high) + rest + (part >> 31)) * 2 - sticky;
-    const WideVector q = ((whole + below_half + ((whole >> shift) & 1)) >> shift) + end.zero;
-    const WideVector above = q > least ? q : least;
-    const Result result = __builtin_convertvector(above < most ? above : most, Result);
-    ETCH_MEMCPY(y, &result, sizeof result);
-  }
+    return (whole + below_half + ((whole >> shift) & 1)) >> shift;
+  });
 }
 #endif
 
