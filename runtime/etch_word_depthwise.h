@@ -106,38 +106,26 @@ ETCH_INLINE void add_words(WordTile<lanes, count, pixels>& tile, const T* x, ptr
   if constexpr (pixels > 1) add_words(tile.rest, x + x_pixel, x_pixel, flip, w);
 }
 
-// Adds the products at each position of the window, row after row.
-template <int lanes, int count, int pixels, class T>
-ETCH_INLINE void add_taps(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
-                          const WordEnd& end, const WordRow<T>& row, const int16_t* w,
-                          const Window& window) {
-  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
-  Window rows = window;
-  const TapRange& taps = window.axis[2];
-  const ptrdiff_t x_step = taps.x_step * s.axis[2].x_step, w_step = taps.step * row.columns;
-  rows.axis[2].count = taps.count < 1 ? taps.count : 1;
-  for_each_tap(s.axis, rows, [&](ptrdiff_t at, int32_t tap) {
-    const T* x = row.x + at;
-    const int16_t* weights = w + tap * row.columns;
-    for (int32_t left = taps.count; left > 0; --left, x += x_step, weights += w_step)
-      add_words(tile, x, x_pixel, end.flip, weights);
-  });
-}
-
 template <WordForm form, int lanes, int count, int pixels, class T>
 static inline void depthwise_word_tile(const FloatConvShape& s, const WordEnd& end,
                                        const WordRow<T>& row, const int16_t* w,
                                        const Window& window, int32_t out,
                                        WordStarts<lanes * count>& starts) {
   const ConvAxis& axis = s.axis[s.along];
-  know_starts<lanes, count>(s, end, row, window, starts);
+  if (!knows(starts, window.axis[s.along])) {
+    starts.range = window.axis[s.along];
+    starts.taps = taps_of_words(s, window, row.columns);
+    store_starts<lanes, count>(s, end, window, row.bias, row.taken_off, row.columns, starts.sums);
+  }
+  const ptrdiff_t x_pixel = axis.stride * axis.x_step;
   WordTile<lanes, count, pixels> tile;
   begin(tile, starts.sums);
-  add_taps(tile, s, end, row, w, window);
+  for_each_tap(starts.taps, first_tap(s, starts.taps, row.x, window), w,
+               [&](const T* x, const int16_t* at) { add_words(tile, x, x_pixel, end.flip, at); });
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
   ETCH_MEMCPY(sums, &tile, sizeof sums);
-  finish_words<form>(sums, pixels, lanes * count, end, row, row.y + out * axis.y_step, axis.y_step,
-                     1);
+  finish_words<form, pixels>(sums, lanes * count, end, row, row.y + out * axis.y_step, axis.y_step,
+                             1);
 }
 
 // `channels` channels of all positions on the axis of tiles.
@@ -153,7 +141,7 @@ static inline void depthwise_word_channels(const FloatConvShape& s, const WordEn
 #endif
   for (; channels >= kColumns; channels -= kColumns) {
     WordStarts<kColumns> starts;
-    starts.taps.count = -1;
+    starts.range.count = -1;
     for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
       depthwise_word_tile<form, lanes, count, decltype(width)::value>(s, end, row, w, window, out,
                                                                       starts);
@@ -172,10 +160,11 @@ static inline void depthwise_word_channels(const FloatConvShape& s, const WordEn
   }
 }
 
+// `taken_off` has a row of all channels per position of the kernel.
 template <WordForm form, class T>
-static inline void any_depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                                       const int16_t* w, const int32_t* taken_off,
-                                       const int32_t* bias, const int32_t* scale, T* y) {
+static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                                   const int16_t* w, const int32_t* taken_off, const int32_t* bias,
+                                   const int32_t* scale, T* y) {
   constexpr int kCount = kWordLanes > 1 ? 2 : 4;
   const Interior interior = interior_of(s.axis[s.along], false);
   for (int32_t n = 0; n < s.batch; ++n) {
@@ -186,23 +175,6 @@ static inline void any_depthwise_words(const FloatConvShape& s, const WordEnd& e
       depthwise_word_channels<form, kWordLanes, kCount>(s, end, row, w, interior, s.group, window);
     });
   }
-}
-
-// `taken_off` has a row of all channels per position of the kernel. For sums without ties, as
-// WordForm::kPlain.
-template <class T>
-static inline void depthwise_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                                   const int16_t* w, const int32_t* taken_off, const int32_t* bias,
-                                   const int32_t* scale, T* y) {
-  any_depthwise_words<WordForm::kPlain>(s, end, x, w, taken_off, bias, scale, y);
-}
-
-// For those that may have ties.
-template <class T>
-static inline void depthwise_words_with_ties(const FloatConvShape& s, const WordEnd& end,
-                                             const T* x, const int16_t* w, const int32_t* taken_off,
-                                             const int32_t* bias, const int32_t* scale, T* y) {
-  any_depthwise_words<WordForm::kTies>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 }  // namespace rt

@@ -14,8 +14,9 @@
 // generated. Rounding is then adding a half and shifting.
 //
 // Packed weights: columns (output channels of a group) in panels of kPanel as in
-// etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column side
-// by side, those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0.
+// etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column,
+// those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0. They are side by
+// side, or in the order WordOrder::kFours for each four columns that the panel has.
 #pragma once
 
 #include <stddef.h>
@@ -112,17 +113,18 @@ ETCH_INLINE T finished_word(int32_t sum, const WordEnd& end, const int32_t* scal
   return limited_word<T>(scaled_word(sum, high, low, shift, rest), end);
 }
 
+// The arguments of untied_word() for one column.
+struct UntiedFactor {
+  int32_t high, low, kept, offset_low, offset_high;
+};
+
 // The same without ties, of `pixels` pixels that are `step` sums apart.
-template <class T>
-ETCH_INLINE void finish_untied_column(const int32_t* sums, int32_t pixels, int32_t step,
-                                      const WordEnd& end, const int32_t* scale, ptrdiff_t columns,
-                                      T* y, ptrdiff_t y_pixel) {
-  const int32_t high = scale[0], low = scale[columns], kept = scale[2 * columns];
-  const int32_t offset_low = scale[3 * columns], offset_high = scale[4 * columns];
-  for (int32_t p = 0; p < pixels; ++p) {
-    const int32_t q = untied_word(sums[p * step], high, low, kept, offset_low, offset_high);
-    y[p * y_pixel] = limited_word<T>(q, end);
-  }
+template <int pixels, class T>
+ETCH_INLINE void finish_untied_column(const int32_t* sums, int32_t step, const WordEnd& end,
+                                      const UntiedFactor& f, T* y, ptrdiff_t y_pixel) {
+  *y = limited_word<T>(untied_word(*sums, f.high, f.low, f.kept, f.offset_low, f.offset_high), end);
+  if constexpr (pixels > 1)
+    finish_untied_column<pixels - 1>(sums + step, step, end, f, y + y_pixel, y_pixel);
 }
 
 // Sums in 64 bits, half as many as a vector has.
@@ -213,10 +215,9 @@ static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t coun
 }
 #endif
 
-template <WordForm form, class T>
-ETCH_INLINE void finish_words(const int32_t* sums, int32_t pixels, int32_t count,
-                              const WordEnd& end, const WordRow<T>& row, T* y, ptrdiff_t y_pixel,
-                              ptrdiff_t y_channel) {
+template <WordForm form, int pixels, class T>
+ETCH_INLINE void finish_words(const int32_t* sums, int32_t count, const WordEnd& end,
+                              const WordRow<T>& row, T* y, ptrdiff_t y_pixel, ptrdiff_t y_channel) {
   int32_t first = 0;
 #if defined(ETCH_WIDE_WORDS)
   if (y_channel == 1) {
@@ -232,9 +233,12 @@ ETCH_INLINE void finish_words(const int32_t* sums, int32_t pixels, int32_t count
   }
 #endif
   if constexpr (form == WordForm::kPlain) {
-    for (int32_t c = first; c < count; ++c) {
-      finish_untied_column(sums + c, pixels, count, end, row.scale + c, row.columns,
-                           y + c * y_channel, y_pixel);
+    const ptrdiff_t columns = row.columns;
+    const int32_t* scale = row.scale + first;
+    for (int32_t c = first; c < count; ++c, ++scale) {
+      const UntiedFactor factor = {scale[0], scale[columns], scale[2 * columns], scale[3 * columns],
+                                   scale[4 * columns]};
+      finish_untied_column<pixels>(sums + c, count, end, factor, y + c * y_channel, y_pixel);
     }
     return;
   }
@@ -283,13 +287,64 @@ static inline uint32_t sum_of_window(const FloatConvShape& s, const T* x, int32_
   return sum;
 }
 
-// What sums of `columns` columns start from: `bias` less what is taken off at each position of the
-// window. Kept for the tiles after it, most of which see the same taps.
+// How to go through the taps of a window, axis by axis: from one to the next in x and in the
+// weights. `x` and `w` are of the first tap, x without the position on the axis of tiles.
+struct WordTaps {
+  int32_t count[3];
+  ptrdiff_t x, x_step[3], w, w_step[3];
+  int32_t channels;  // of each
+};
+
+// `w_tap`: from the weights of one position of the kernel to those of the next.
+static inline WordTaps taps_of_words(const FloatConvShape& s, const Window& window,
+                                     ptrdiff_t w_tap) {
+  WordTaps taps;
+  taps.x = taps.w = 0;
+  taps.channels = s.in;
+  for (int a = 2; a >= 0; --a) {
+    const TapRange& range = window.axis[a];
+    taps.count[a] = range.count;
+    taps.x_step[a] = range.x_step * s.axis[a].x_step;
+    taps.w_step[a] = range.step * w_tap;
+    taps.w += range.first * w_tap;
+    if (a != s.along) taps.x += range.x * s.axis[a].x_step;
+    w_tap *= s.axis[a].kernel;
+  }
+  return taps;
+}
+
+// Of packed weights, whose rows have `width` columns.
+ETCH_INLINE ptrdiff_t bytes_of_tap(const FloatConvShape& s, ptrdiff_t width) {
+  return (s.in + 1) / 2 * 2 * width;
+}
+
+// Where the channels of neighbouring taps follow each other, they are one run.
+static inline WordTaps runs_of_words(const FloatConvShape& s, const Window& window,
+                                     ptrdiff_t w_tap) {
+  WordTaps taps = taps_of_words(s, window, w_tap);
+  if (s.x_channel == 1 && s.in % 2 == 0 && taps.w_step[2] == w_tap && taps.x_step[2] == s.in) {
+    taps.channels *= taps.count[2];
+    taps.count[2] = taps.count[2] < 1 ? 0 : 1;
+  }
+  return taps;
+}
+
+// What tiles of `columns` columns have in common: the taps, and what sums start from, which is
+// `bias` less what is taken off at each position of the window. Kept for the tiles after it, most
+// of which see the same taps.
 template <int columns>
 struct WordStarts {
-  TapRange taps;  // on the axis of tiles; a count of -1: not known yet
+  TapRange range;  // on the axis of tiles; a count of -1: not known yet
+  WordTaps taps;
   int32_t sums[static_cast<size_t>(columns)];
 };
+
+// Whether `starts` is of this window, whose other axes are those of the call before.
+template <int columns>
+ETCH_INLINE bool knows(const WordStarts<columns>& starts, const TapRange& range) {
+  const TapRange& known = starts.range;
+  return range.count == known.count && range.first == known.first && range.step == known.step;
+}
 
 template <int lanes, int count>
 ETCH_INLINE void store_starts(const FloatConvShape& s, const WordEnd& end, const Window& window,
@@ -304,17 +359,6 @@ ETCH_INLINE void store_starts(const FloatConvShape& s, const WordEnd& end, const
   ETCH_MEMCPY(sums, &first, sizeof first);
 }
 
-// `starts` for this window, whose other axes are those of the call before.
-template <int lanes, int count, class T>
-ETCH_INLINE void know_starts(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
-                             const Window& window, WordStarts<lanes * count>& starts) {
-  const TapRange& taps = window.axis[s.along];
-  const TapRange& known = starts.taps;
-  if (taps.count == known.count && taps.first == known.first && taps.step == known.step) return;
-  starts.taps = taps;
-  store_starts<lanes, count>(s, end, window, row.bias, row.taken_off, row.columns, starts.sums);
-}
-
 // All pixels start from the same sums.
 template <int lanes, int count, int pixels>
 ETCH_INLINE void begin(WordTile<lanes, count, pixels>& tile, const int32_t* sums) {
@@ -323,61 +367,91 @@ ETCH_INLINE void begin(WordTile<lanes, count, pixels>& tile, const int32_t* sums
   repeat(tile, first);
 }
 
-// Adds what the channels of `part` have at each position of the window.
-template <Pair pair, int lanes, int count, int pixels, class T>
-ETCH_INLINE void add_window(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
-                            const WordRow<T>& row, const Window& window, const WordPart& part) {
-  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
-  const int32_t pairs = (s.in + 1) / 2;
-  int32_t channels = part.end - part.first;
-  Window runs = window;
-  TapRange& taps = runs.axis[2];
-  // Where the channels of neighbouring taps follow each other, they are one run.
-  if (s.x_channel == 1 && channels == s.in && s.in % 2 == 0 && taps.step == 1 &&
-      taps.x_step * s.axis[2].x_step == s.in) {
-    channels *= taps.count;
-    taps.count = taps.count < 1 ? taps.count : 1;
-  }
-  for_each_tap(s.axis, runs, [&](ptrdiff_t at, int32_t tap) {
-    const T* x = row.x + at + part.first * s.x_channel;
-    const ptrdiff_t first = static_cast<ptrdiff_t>(tap) * pairs + part.first / 2;
-    const uint8_t* w = row.w + first * row.width * 2;
-    const ptrdiff_t x_pair = pair == Pair::kNeighbours ? 2 : 2 * s.x_channel;
-    const T* const end = x + channels / 2 * x_pair;
-    for (const ptrdiff_t w_pair = 2 * row.width; x != end; x += x_pair, w += w_pair)
-      add_pairs<pair>(tile, x, x_pixel, s.x_channel, w);
-    if (channels % 2 != 0) add_pairs<Pair::kOne>(tile, x, x_pixel, s.x_channel, w);
-  });
+// The first tap of a tile in x.
+template <class T>
+ETCH_INLINE const T* first_tap(const FloatConvShape& s, const WordTaps& taps, const T* x,
+                               const Window& window) {
+  return x + taps.x + window.axis[s.along].x * s.axis[s.along].x_step;
 }
 
-// sums[pixel * lanes * count + column] of a part, each pixel starting from `starts`.
-template <bool has_beyond, int lanes, int count, int pixels, class T>
-static inline void word_sums(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
-                             const Window& window, const WordPart& part, const int32_t* starts,
-                             int32_t* sums) {
-  WordTile<lanes, count, pixels> tile;
-  begin(tile, starts);
-  if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
-    add_window<kSideBySide>(tile, s, row, window, part);
-  } else {
-    add_window<Pair::kApart>(tile, s, row, window, part);
-  }
-  ETCH_MEMCPY(sums, &tile, sizeof tile);
-  if constexpr (has_beyond) {
-    if (end.beyond == 0) return;
-    const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
-    for (int32_t p = 0; p < pixels; ++p, sums += lanes * count) {
-      const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
-      for (int32_t c = 0; c < lanes * count; ++c) {
-        const uint32_t more = of_x * static_cast<uint32_t>(row.bias[row.columns + c]);
-        sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + more);
-      }
+// Calls body(x, w) for each tap.
+template <class T, class W, class Body>
+ETCH_INLINE void for_each_tap(const WordTaps& taps, const T* x, const W* w, Body body) {
+  w += taps.w;
+  for (int32_t i = taps.count[0]; i > 0; --i, x += taps.x_step[0], w += taps.w_step[0]) {
+    const T* x1 = x;
+    const W* w1 = w;
+    for (int32_t j = taps.count[1]; j > 0; --j, x1 += taps.x_step[1], w1 += taps.w_step[1]) {
+      const T* x2 = x1;
+      const W* w2 = w1;
+      for (int32_t k = taps.count[2]; k > 0; --k, x2 += taps.x_step[2], w2 += taps.w_step[2])
+        body(x2, w2);
     }
   }
 }
 
+// Adds what the channels of each tap have.
+template <Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
+ETCH_INLINE void add_taps(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
+                          const WordTaps& taps, const T* first, const uint8_t* weights,
+                          ptrdiff_t width) {
+  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
+  const ptrdiff_t x_channel = s.x_channel, w_pair = 2 * width;
+  const ptrdiff_t x_pair = pair == Pair::kNeighbours ? 2 : 2 * x_channel;
+  const ptrdiff_t x_pairs = taps.channels / 2 * x_pair;
+  const bool is_odd = taps.channels % 2 != 0;
+  for_each_tap(taps, first, weights, [&](const T* x, const uint8_t* w) {
+    for (const T* const end = x + x_pairs; x != end; x += x_pair, w += w_pair)
+      add_pairs<pair, order>(tile, x, x_pixel, x_channel, w);
+    if (is_odd) add_pairs<Pair::kOne, order>(tile, x, x_pixel, x_channel, w);
+  });
+}
+
+// sums[pixel * lanes * count + column], each pixel starting from `starts`; `x` is the first tap.
+template <WordOrder order, int lanes, int count, int pixels, class T>
+static inline void word_sums(const FloatConvShape& s, const WordTaps& taps, const T* x,
+                             const WordRow<T>& row, const int32_t* starts, int32_t* sums) {
+  WordTile<lanes, count, pixels> tile;
+  begin(tile, starts);
+  if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
+    add_taps<kSideBySide, order>(tile, s, taps, x, row.w, row.width);
+  } else {
+    add_taps<Pair::kApart, order>(tile, s, taps, x, row.w, row.width);
+  }
+  ETCH_MEMCPY(sums, &tile, sizeof tile);
+}
+
+// Adds what weights of a part are beyond their bytes.
+template <int columns, int pixels, class T>
+static inline void add_beyond(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                              const Window& window, const WordPart& part, int32_t* sums) {
+  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
+  for (int32_t p = 0; p < pixels; ++p, sums += columns) {
+    const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
+    for (int32_t c = 0; c < columns; ++c) {
+      const uint32_t more = of_x * static_cast<uint32_t>(row.bias[row.columns + c]);
+      sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + more);
+    }
+  }
+}
+
+// Those of one part.
+template <WordOrder order, int lanes, int count, int pixels, class T>
+static inline void sums_of_part(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
+                                const Window& window, const WordPart& part, const int32_t* bias,
+                                int32_t* sums) {
+  int32_t starts[static_cast<size_t>(lanes * count)];
+  store_starts<lanes, count>(s, end, window, bias, part.taken_off, row.columns, starts);
+  WordTaps taps = taps_of_words(s, window, bytes_of_tap(s, row.width));
+  taps.channels = part.end - part.first;
+  taps.w += part.first / 2 * 2 * row.width;
+  const T* const x = first_tap(s, taps, row.x, window) + part.first * s.x_channel;
+  word_sums<order, lanes, count, pixels>(s, taps, x, row, starts, sums);
+  if (end.beyond != 0) add_beyond<lanes * count, pixels>(s, end, row, window, part, sums);
+}
+
 // All parts, limited to 32 bits.
-template <int lanes, int count, int pixels, class T>
+template <WordOrder order, int lanes, int count, int pixels, class T>
 static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, int32_t* sums) {
   constexpr int kCount = lanes * count * pixels;
@@ -388,9 +462,7 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   const int32_t* bias = row.bias;
   for (; part.first < s.in; part.first = part.end, part.end += end.part, bias = none) {
     if (part.end > s.in) part.end = s.in;
-    int32_t starts[static_cast<size_t>(lanes * count)];
-    store_starts<lanes, count>(s, end, window, bias, part.taken_off, row.columns, starts);
-    word_sums<true, lanes, count, pixels>(s, end, row, window, part, starts, sums);
+    sums_of_part<order, lanes, count, pixels>(s, end, row, window, part, bias, sums);
     for (int i = 0; i < kCount; ++i) totals[i] += sums[i];
     part.taken_off += end.corrected * taps * row.columns;
   }
@@ -400,23 +472,27 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   }
 }
 
-template <WordForm form, int lanes, int count, int pixels, class T>
+template <WordForm form, WordOrder order, int lanes, int count, int pixels, class T>
 static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, int32_t out, WordStarts<lanes * count>& starts) {
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
   if constexpr (form != WordForm::kParts) {
-    const WordPart all = {0, s.in, row.taken_off};
-    know_starts<lanes, count>(s, end, row, window, starts);
-    word_sums<false, lanes, count, pixels>(s, end, row, window, all, starts.sums, sums);
+    if (!knows(starts, window.axis[s.along])) {
+      starts.range = window.axis[s.along];
+      starts.taps = runs_of_words(s, window, bytes_of_tap(s, row.width));
+      store_starts<lanes, count>(s, end, window, row.bias, row.taken_off, row.columns, starts.sums);
+    }
+    const T* const x = first_tap(s, starts.taps, row.x, window);
+    word_sums<order, lanes, count, pixels>(s, starts.taps, x, row, starts.sums, sums);
   } else {
-    add_parts<lanes, count, pixels>(s, end, row, window, sums);
+    add_parts<order, lanes, count, pixels>(s, end, row, window, sums);
   }
   const ptrdiff_t y_step = s.axis[s.along].y_step;
-  finish_words<form>(sums, pixels, lanes * count, end, row, row.y + out * y_step, y_step,
-                     s.y_channel);
+  finish_words<form, pixels>(sums, lanes * count, end, row, row.y + out * y_step, y_step,
+                             s.y_channel);
 }
 
-template <WordForm form, int lanes, int count, class T>
+template <WordForm form, WordOrder order, int lanes, int count, class T>
 static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
                             Interior interior, Window window) {
 #if defined(ETCH_WORD_PAIRS)
@@ -426,9 +502,9 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   constexpr int kPixels = lanes == 1 ? 1 : kSums / count < 8 ? kSums / count : 8;
 #endif
   WordStarts<lanes * count> starts;
-  starts.taps.count = -1;
+  starts.range.count = -1;
   for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
-    word_tile<form, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
+    word_tile<form, order, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
   });
   constexpr int kColumns = lanes * count;
   row.w += 2 * kColumns;
@@ -438,23 +514,28 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   row.y += kColumns * s.y_channel;
 }
 
-template <WordForm form, int lanes, class T>
+// The most sums of a vector.
+template <WordOrder order>
+constexpr int kMostWords = order == WordOrder::kFours ? 1 : kWordLanes;
+
+template <WordForm form, WordOrder order, int lanes, class T>
 static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
                                 Interior interior, int32_t columns, const Window& window) {
-  if constexpr (lanes == kWordLanes) {
+  if constexpr (lanes == kMostWords<order>) {
     for (; columns >= 4 * lanes; columns -= 4 * lanes)
-      word_row<form, lanes, 4>(s, end, row, interior, window);
+      word_row<form, order, lanes, 4>(s, end, row, interior, window);
   }
   for (; columns >= lanes; columns -= lanes)
-    word_row<form, lanes, 1>(s, end, row, interior, window);
+    word_row<form, order, lanes, 1>(s, end, row, interior, window);
   if constexpr (lanes > 1)
-    word_columns<form, narrower(lanes)>(s, end, row, interior, columns, window);
+    word_columns<form, order, narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-template <WordForm form, class T>
-static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                                  const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
-                                  const int32_t* scale, T* y) {
+// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
+template <WordForm form, WordOrder order, class T>
+static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                              const int32_t* scale, T* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * ((s.in + 1) / 2) * 2;
   const ptrdiff_t columns = static_cast<ptrdiff_t>(s.group) * s.out;
@@ -473,36 +554,11 @@ static inline void any_conv_words(const FloatConvShape& s, const WordEnd& end, c
                                scale + column,
                                columns,
                                y + n * s.y_image + column * s.y_channel + y_row};
-          word_columns<form, kWordLanes>(s, end, row, interior, width, window);
+          word_columns<form, order, kMostWords<order>>(s, end, row, interior, width, window);
         });
       }
     }
   }
-}
-
-// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
-// For sums of WordForm::kPlain.
-template <class T>
-static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
-                              const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
-                              const int32_t* scale, T* y) {
-  any_conv_words<WordForm::kPlain>(s, end, x, w, taken_off, bias, scale, y);
-}
-
-// For those that may have ties.
-template <class T>
-static inline void conv_words_with_ties(const FloatConvShape& s, const WordEnd& end, const T* x,
-                                        const uint8_t* w, const int32_t* taken_off,
-                                        const int32_t* bias, const int32_t* scale, T* y) {
-  any_conv_words<WordForm::kTies>(s, end, x, w, taken_off, bias, scale, y);
-}
-
-// For all others.
-template <class T>
-static inline void conv_words_in_parts(const FloatConvShape& s, const WordEnd& end, const T* x,
-                                       const uint8_t* w, const int32_t* taken_off,
-                                       const int32_t* bias, const int32_t* scale, T* y) {
-  any_conv_words<WordForm::kParts>(s, end, x, w, taken_off, bias, scale, y);
 }
 
 }  // namespace rt

@@ -276,22 +276,35 @@ TEST(External, PackedWeightsStayInsideTheirSpans) {
   });
 }
 
+template <rt::WordOrder order>
+void call_products_of_words() {
+  const Bytes<const std::int16_t> words;
+  const Bytes<std::int16_t> out;
+  for (const int columns : {1, 7, 70}) {
+    for (const bool channels_last : {true, false}) {
+      for (const int corrected : {0, 1}) {
+        const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
+        const rt::WordEnd plain{0, corrected, 0, -9, 9, 0, shape.in};
+        call_between_guards(ConvWords<std::int16_t, rt::WordForm::kPlain, order>{}, shape, plain,
+                            words, kBytes, kInts, kInts, kInts, out);
+        const rt::WordEnd parts{0, corrected, 0, -9, 9, 1, 2};
+        call_between_guards(ConvWords<std::int16_t, rt::WordForm::kParts, order>{}, shape, parts,
+                            words, kBytes, kInts, kInts, kInts, out);
+      }
+    }
+  }
+}
+
 TEST(External, ProductsOfWordsStayInsideTheirSpans) {
+  expect_inside(call_products_of_words<rt::WordOrder::kPairs>);
+  expect_inside(call_products_of_words<rt::WordOrder::kFours>);
+}
+
+TEST(External, DepthwiseProductsOfWordsStayInsideTheirSpans) {
   expect_inside([] {
     const Bytes<const std::int16_t> words;
     const Bytes<std::int16_t> out;
     for (const int columns : {1, 7, 70}) {
-      for (const bool channels_last : {true, false}) {
-        for (const int corrected : {0, 1}) {
-          const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
-          const rt::WordEnd plain{0, corrected, 0, -9, 9, 0, shape.in};
-          call_between_guards(ConvWords<std::int16_t, rt::WordForm::kPlain>{}, shape, plain, words,
-                              kBytes, kInts, kInts, kInts, out);
-          const rt::WordEnd parts{0, corrected, 0, -9, 9, 1, 2};
-          call_between_guards(ConvWords<std::int16_t, rt::WordForm::kParts>{}, shape, parts, words,
-                              kBytes, kInts, kInts, kInts, out);
-        }
-      }
       for (const int corrected : {0, 1}) {
         rt::FloatConvShape shape = float_shape(columns, 1, 1, true, 2);
         const rt::WordEnd end{0, corrected, 0, -9, 9, 0, 1};

@@ -44,17 +44,29 @@ auto word_spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                            {s.axis[2].out, s.axis[2].y_step}}));
 }
 
-template <class T, rt::WordForm form>
+constexpr const char* name_of(rt::WordForm form) {
+  return form == rt::WordForm::kPlain  ? "rt::WordForm::kPlain"
+         : form == rt::WordForm::kTies ? "rt::WordForm::kTies"
+                                       : "rt::WordForm::kParts";
+}
+constexpr const char* name_of(rt::WordOrder order) {
+  return order == rt::WordOrder::kPairs ? "rt::WordOrder::kPairs" : "rt::WordOrder::kFours";
+}
+
+template <rt::WordForm form, rt::WordOrder order>
+const std::string& conv_words_name() {
+  static const std::string kName =
+      std::string("conv_words<") + name_of(form) + ", " + name_of(order) + ">";
+  return kName;
+}
+
+template <class T, rt::WordForm form, rt::WordOrder order>
 struct ConvWords : RuntimeFunction {
-  ConvWords()
-      : RuntimeFunction(form == rt::WordForm::kPlain  ? "conv_words"
-                        : form == rt::WordForm::kTies ? "conv_words_with_ties"
-                                                      : "conv_words_in_parts",
-                        "etch_words.h", FloatUse::kNone) {}
+  ConvWords() : RuntimeFunction(conv_words_name<form, order>(), "etch_words.h", FloatUse::kNone) {}
   void operator()(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                   const std::uint8_t* w, const std::int32_t* taken_off, const std::int32_t* bias,
                   const std::int32_t* scale, T* y) const {
-    rt::any_conv_words<form>(s, end, x, w, taken_off, bias, scale, y);
+    rt::conv_words<form, order>(s, end, x, w, taken_off, bias, scale, y);
   }
   auto spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x, const std::uint8_t* w,
              const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,
@@ -65,16 +77,20 @@ struct ConvWords : RuntimeFunction {
   }
 };
 
+template <rt::WordForm form>
+const std::string& depthwise_words_name() {
+  static const std::string kName = std::string("depthwise_words<") + name_of(form) + ">";
+  return kName;
+}
+
 template <class T, rt::WordForm form>
 struct DepthwiseWords : RuntimeFunction {
   DepthwiseWords()
-      : RuntimeFunction(
-            form == rt::WordForm::kPlain ? "depthwise_words" : "depthwise_words_with_ties",
-            "etch_word_depthwise.h", FloatUse::kNone) {}
+      : RuntimeFunction(depthwise_words_name<form>(), "etch_word_depthwise.h", FloatUse::kNone) {}
   void operator()(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x,
                   const std::int16_t* w, const std::int32_t* taken_off, const std::int32_t* bias,
                   const std::int32_t* scale, T* y) const {
-    rt::any_depthwise_words<form>(s, end, x, w, taken_off, bias, scale, y);
+    rt::depthwise_words<form>(s, end, x, w, taken_off, bias, scale, y);
   }
   auto spans(const rt::FloatConvShape& s, const rt::WordEnd& end, const T* x, const std::int16_t* w,
              const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,

@@ -83,18 +83,30 @@ class Weights {
   bool has_beyond_ = false;
 };
 
-Tensor in_pairs(const ConvGeometry& g, const Weights& w) {
+// Weight `i` of a pair of channels in a panel of `width` columns: of which column it is, and
+// whether it is the second of the pair.
+struct PlaceInRow {
+  std::int64_t column, second;
+};
+PlaceInRow place_in_row(rt::WordOrder order, std::int64_t width, std::int64_t i) {
+  const bool in_four = order == rt::WordOrder::kFours && i / 8 < width / 4;
+  if (!in_four) return {i / 2, i % 2};
+  return {i / 4 * 2 + i % 2, i / 2 % 2};
+}
+
+Tensor in_pairs(const ConvGeometry& g, const Weights& w, rt::WordOrder order) {
   const std::int64_t taps = taps_of(g), pairs = (g.in_per_group() + 1) / 2;
   Tensor out(DType::kU8, {g.out_channels * taps * pairs * 2});
   auto to = out.as<std::uint8_t>().begin();
   for (std::int64_t group = 0; group < g.out_channels; group += g.out_per_group()) {
     const std::int64_t end = group + g.out_per_group();
     for (std::int64_t first = group; first < end; first += rt::kPanel) {
-      const std::int64_t last = std::min<std::int64_t>(first + rt::kPanel, end);
+      const std::int64_t width = std::min<std::int64_t>(rt::kPanel, end - first);
       for (std::int64_t row = 0; row < taps * pairs; ++row) {
-        for (std::int64_t m = first; m < last; ++m) {
-          for (const std::int64_t c : {0, 1})
-            *to++ = static_cast<std::uint8_t>(w.packed(m, row % pairs * 2 + c, row / pairs));
+        for (std::int64_t i = 0; i < 2 * width; ++i) {
+          const PlaceInRow at = place_in_row(order, width, i);
+          *to++ = static_cast<std::uint8_t>(
+              w.packed(first + at.column, row % pairs * 2 + at.second, row / pairs));
         }
       }
     }
@@ -205,7 +217,8 @@ void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv&
       plan.depthwise
           ? arguments.data(by_position(g, weights), "weights", "per position of the kernel")
                 .argument
-          : arguments.data(in_pairs(g, weights), "weights", "pairs, see etch_words.h").argument;
+          : arguments.data(in_pairs(g, weights, plan.order), "weights", "pairs, see etch_words.h")
+                .argument;
   const Tensor none(DType::kS32, {1});
   plan.taken_off = arguments
                        .data(zero != 0 ? added_per_tap(conv, weights, zero) : none, "taken_off",
@@ -272,6 +285,9 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   plan.form = !one_part             ? rt::WordForm::kParts
               : may_have_ties(conv) ? rt::WordForm::kTies
                                     : rt::WordForm::kPlain;
+  const bool has_smlad =
+      lowering.isa().assembly == Assembly::kDsp || lowering.isa().assembly == Assembly::kMve;
+  plan.order = has_smlad ? rt::WordOrder::kFours : rt::WordOrder::kPairs;
   plan.end = {is_unsigned ? 0x8000 : 0,
               zero != 0 ? 1 : 0,
               conv.y_zero,

@@ -11,7 +11,8 @@ struct WordConvPlan {
   rt::FloatConvShape shape{};
   rt::WordEnd end{};
   rt::WordForm form = rt::WordForm::kPlain;
-  bool depthwise = false;  // and one part
+  rt::WordOrder order = rt::WordOrder::kPairs;  // of weights, unless depthwise
+  bool depthwise = false;                       // and one part
   Argument x, w, taken_off, bias, scale;
   int y = 0;  // operand of the step
 };
@@ -23,6 +24,14 @@ void call_words(S& s, const Function& function, const WordConvPlan& p) {
          pointer_to<std::int32_t>(s, p.scale), s.template operand<T>(p.y));
 }
 
+template <class T, rt::WordForm form, class S>
+void word_conv_of(S& s, const WordConvPlan& p) {
+  using rt::WordOrder;
+  if (p.order == WordOrder::kFours)
+    return call_words<T, std::uint8_t>(s, external::ConvWords<T, form, WordOrder::kFours>{}, p);
+  call_words<T, std::uint8_t>(s, external::ConvWords<T, form, WordOrder::kPairs>{}, p);
+}
+
 template <class T, class S>
 void word_conv(S& s, const WordConvPlan& p) {
   using rt::WordForm;
@@ -31,11 +40,9 @@ void word_conv(S& s, const WordConvPlan& p) {
     return call_words<T, std::int16_t>(s, external::DepthwiseWords<T, WordForm::kPlain>{}, p);
   if (p.depthwise)
     return call_words<T, std::int16_t>(s, external::DepthwiseWords<T, WordForm::kTies>{}, p);
-  if (is_plain)
-    return call_words<T, std::uint8_t>(s, external::ConvWords<T, WordForm::kPlain>{}, p);
-  if (p.form == WordForm::kTies)
-    return call_words<T, std::uint8_t>(s, external::ConvWords<T, WordForm::kTies>{}, p);
-  call_words<T, std::uint8_t>(s, external::ConvWords<T, WordForm::kParts>{}, p);
+  if (is_plain) return word_conv_of<T, WordForm::kPlain>(s, p);
+  if (p.form == WordForm::kTies) return word_conv_of<T, WordForm::kTies>(s, p);
+  word_conv_of<T, WordForm::kParts>(s, p);
 }
 
 template <class S>
