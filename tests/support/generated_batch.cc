@@ -78,6 +78,7 @@ class Batch {
     folder_ = cli::WorkFolder::make({}, reporter_);
     auto toolchain = cli::find_toolchain(isa, reporter_);
     if (folder_ == nullptr || !toolchain) return failed("no folder or no compiler");
+    if (!options_.compiler.empty()) toolchain->compiler = options_.compiler;
     toolchain->flags.insert(toolchain->flags.end(), options_.flags.begin(), options_.flags.end());
     if (!options_.emulator_arguments.empty()) {
       toolchain->runner.resize(1);

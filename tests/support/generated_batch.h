@@ -24,7 +24,8 @@ struct BatchOptions {
   int networks_per_file = 24;
   // Networks with shares: on threads of a pool, else one share after the other, the last first.
   bool on_threads = false;
-  // Instead of the machine's own: another CPU of its kind.
+  // Instead of the machine's own: another compiler, and another CPU of its kind.
+  std::string compiler = {};
   std::vector<std::string> emulator_arguments = {};
 };
 

@@ -69,7 +69,15 @@ ETCH_INLINE I32 dot4(I32 acc, Lanes4 x, W4 w) {
 // Two products of bytes fit 16 bits unless both are of -128 and -128: fits_in_pairs() excludes
 // that.
 ETCH_INLINE I32 add_products(I32 acc, int8x16_t x, int8x16_t w) {
+#if defined(__clang__)
+  // clang moves high halves into low ones before it multiplies, a fifth more instructions.
+  int16x8_t two;
+  __asm__("smull %0.8h, %1.8b, %2.8b\n\tsmlal2 %0.8h, %1.16b, %2.16b"
+          : "=&w"(two)
+          : "w"(x), "w"(w));
+#else
   const int16x8_t two = vmlal_high_s8(vmull_s8(vget_low_s8(x), vget_low_s8(w)), x, w);
+#endif
   return {vpadalq_s16(acc.v, two)};
 }
 

@@ -83,9 +83,16 @@ ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {*p}; }
 ETCH_INLINE int32_t signed_byte(uint8_t b) { return static_cast<int8_t>(b); }
 
 #if defined(ETCH_HALFWORD_PAIRS)
-ETCH_INLINE X4 halves_of(uint32_t bytes) {
-  return {static_cast<int32_t>(__uxtb16(bytes)), static_cast<int32_t>(__uxtb16(bytes >> 8))};
+// What the compilers' __uxtb16() takes.
+#if defined(__clang__)
+typedef int8x4_t FourBytes;
+#else
+typedef uint8x4_t FourBytes;
+#endif
+ETCH_INLINE int32_t two_of(uint32_t bytes) {
+  return static_cast<int32_t>(__uxtb16(static_cast<FourBytes>(bytes)));
 }
+ETCH_INLINE X4 halves_of(uint32_t bytes) { return {two_of(bytes), two_of(bytes >> 8)}; }
 ETCH_INLINE uint32_t four_bytes(const uint8_t* p) {
   uint32_t bytes;
   ETCH_MEMCPY(&bytes, p, sizeof bytes);
