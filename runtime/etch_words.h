@@ -24,60 +24,11 @@
 
 #include "etch_float_products.h"
 #include "etch_intrinsics.h"
+#include "etch_word_end.h"
 #include "etch_word_tiles.h"
 
 namespace etch {
 namespace rt {
-
-struct WordEnd {
-  int32_t flip;             // 0x8000 if x and y are unsigned
-  int32_t corrected;        // 1: there is something to take off per tap
-  int32_t zero, low, high;  // of y
-  int32_t beyond;           // 1: weights are w - beyond, which follows the bias, per column
-  int32_t part;             // channels of each part of a sum: even, or all
-};
-
-// rne(sum * (high * 2^31 + low) / 2^(31 + shift) + rest / 2^shift), 0 <= high < 2^29, 0 <= low <
-// 2^31, 0 <= shift < 62, |rest| <= 2^28. What a division leaves is kept as one more bit: ties are
-// those of the exact sum.
-ETCH_INLINE int64_t scaled_word(int32_t sum, int32_t high, int32_t low, int32_t shift,
-                                int32_t rest) {
-  const int64_t part = int64_t{sum} * low;
-  const int64_t sticky = (part & 0x7fffffff) != 0 ? 1 : 0;
-  const int64_t whole = (int64_t{sum} * high + rest + (part >> 31)) * 2 + sticky;
-  const int64_t half = int64_t{1} << shift;
-  return (whole + half - 1 + ((whole >> (shift + 1)) & 1)) >> (shift + 1);
-}
-
-// scaled_word() for shifts beyond 32: all that decides is in the upper half of the sum and in
-// whether anything is below it. Below 2^29, and half of the time on cores of 32 bits.
-ETCH_INLINE int32_t far_word(int32_t sum, int32_t high, int32_t low, int32_t shift, int32_t rest) {
-  const int64_t part = int64_t{sum} * low;
-  const int64_t whole = int64_t{sum} * high + rest + (part >> 31);
-  const uint32_t below = static_cast<uint32_t>(whole) | (static_cast<uint32_t>(part) << 1);
-  const int32_t kept = shift - 32;
-  const int32_t half_up = static_cast<int32_t>(whole >> 32) + (int32_t{1} << (kept - 1));
-  const uint32_t left = static_cast<uint32_t>(half_up) & ((uint32_t{1} << kept) - 1);
-  const int32_t is_tie = (left | below) == 0 ? 1 : 0;
-  return (half_up >> kept) & ~is_tie;
-}
-
-// Which sums a function is for.
-enum class WordForm {
-  kPlain,  // one part, of weights that are their bytes; no ties, shifts beyond 32
-  kTies,   // the same, with ties or smaller shifts
-  kParts,  // all others
-};
-
-// floor((sum * (high * 2^32 + low) / 2^32 + offset) / 2^(32 + kept)), |offset| < 2^61: without ties
-// the nearest integer if the offset has half a unit.
-ETCH_INLINE int32_t untied_word(int32_t sum, int32_t high, int32_t low, int32_t kept,
-                                int32_t offset_low, int32_t offset_high) {
-  const int64_t offset = static_cast<int64_t>(static_cast<uint64_t>(offset_high) << 32 |
-                                              static_cast<uint32_t>(offset_low));
-  const int64_t whole = offset + int64_t{sum} * high + ((int64_t{sum} * low) >> 32);
-  return static_cast<int32_t>(whole >> 32) >> kept;
-}
 
 // What one row of tiles reads and writes; as FloatRow. `scale` is at the column: high, low, shift
 // and rest are `columns` apart; for WordForm::kPlain the arguments of untied_word().
@@ -96,124 +47,6 @@ struct WordPart {
   int32_t first, end;
   const int32_t* taken_off;
 };
-
-template <class T, class Integer>
-ETCH_INLINE T limited_word(Integer q, const WordEnd& end) {
-  const Integer above = q + end.zero > end.low ? q + end.zero : end.low;
-  return static_cast<T>(above < end.high ? above : end.high);
-}
-
-// One column's sum requantized; `scale` as in WordRow.
-template <class T>
-ETCH_INLINE T finished_word(int32_t sum, const WordEnd& end, const int32_t* scale,
-                            ptrdiff_t columns) {
-  const int32_t high = scale[0], low = scale[columns];
-  const int32_t shift = scale[2 * columns], rest = scale[3 * columns];
-  if (shift > 32) return limited_word<T>(far_word(sum, high, low, shift, rest), end);
-  return limited_word<T>(scaled_word(sum, high, low, shift, rest), end);
-}
-
-// The arguments of untied_word() for one column.
-struct UntiedFactor {
-  int32_t high, low, kept, offset_low, offset_high;
-};
-
-// The same without ties, of `pixels` pixels that are `step` sums apart.
-template <int pixels, class T>
-ETCH_INLINE void finish_untied_column(const int32_t* sums, int32_t step, const WordEnd& end,
-                                      const UntiedFactor& f, T* y, ptrdiff_t y_pixel) {
-  *y = limited_word<T>(untied_word(*sums, f.high, f.low, f.kept, f.offset_low, f.offset_high), end);
-  if constexpr (pixels > 1)
-    finish_untied_column<pixels - 1>(sums + step, step, end, f, y + y_pixel, y_pixel);
-}
-
-// Sums in 64 bits, half as many as a vector has.
-#if defined(__GNUC__) && defined(__SSE4_1__)
-#define ETCH_WIDE_WORDS 1
-constexpr int kWideLanes = kWordLanes / 2;
-typedef int64_t WideVector __attribute__((vector_size(8 * kWideLanes)));
-typedef int32_t NarrowVector __attribute__((vector_size(4 * kWideLanes)));
-
-ETCH_INLINE WideVector load_wide(const int32_t* p) {
-  NarrowVector v;
-  ETCH_MEMCPY(&v, p, sizeof v);
-  return __builtin_convertvector(v, WideVector);
-}
-
-// Products of the low halves of each lane.
-ETCH_INLINE WideVector wide_product(WideVector a, WideVector b) {
-#if defined(__AVX512BW__)
-  return reinterpret_cast<WideVector>(
-      _mm512_maskz_mul_epi32(0xff, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-#elif defined(__AVX2__)
-  return reinterpret_cast<WideVector>(
-      _mm256_mul_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-#else
-  return reinterpret_cast<WideVector>(
-      _mm_mul_epi32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#endif
-}
-
-// The same of unsigned halves, for results below 2^63.
-typedef uint64_t UnsignedWide __attribute__((vector_size(8 * kWideLanes)));
-ETCH_INLINE WideVector wide_unsigned_product(WideVector a, WideVector b) {
-#if defined(__AVX512BW__)
-  return reinterpret_cast<WideVector>(
-      _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-#elif defined(__AVX2__)
-  return reinterpret_cast<WideVector>(
-      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-#else
-  return reinterpret_cast<WideVector>(
-      _mm_mul_epu32(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#endif
-}
-
-// limited_word() of what `rounded` makes of neighbouring columns of `pixels` rows of `count` sums.
-template <class T, class Rounded>
-ETCH_INLINE void finish_lanes(const int32_t* sums, int32_t pixels, int32_t count,
-                              const WordEnd& end, T* y, ptrdiff_t y_pixel, Rounded rounded) {
-  typedef T Result __attribute__((vector_size(sizeof(T) * kWideLanes)));
-  const WideVector least = WideVector{} + end.low, most = WideVector{} + end.high;
-  for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
-    const WideVector q = rounded(load_wide(sums)) + end.zero;
-    const WideVector above = q > least ? q : least;
-    const Result result = __builtin_convertvector(above < most ? above : most, Result);
-    ETCH_MEMCPY(y, &result, sizeof result);
-  }
-}
-
-// With untied_word().
-template <class T>
-static inline void finish_untied(const int32_t* sums, int32_t pixels, int32_t count,
-                                 const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
-                                 ptrdiff_t y_pixel) {
-  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
-  const WideVector shift = load_wide(scale + 2 * columns) + 32;
-  const WideVector offset =
-      (load_wide(scale + 3 * columns) & 0xffffffff) | (load_wide(scale + 4 * columns) << 32);
-  finish_lanes(sums, pixels, count, end, y, y_pixel, [&](const WideVector& sum) {
-    return (wide_product(sum, high) + offset + (wide_product(sum, low) >> 32)) >> shift;
-  });
-}
-
-// With scaled_word().
-template <class T>
-static inline void finish_wide(const int32_t* sums, int32_t pixels, int32_t count,
-                               const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
-                               ptrdiff_t y_pixel) {
-  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
-  const WideVector shift = load_wide(scale + 2 * columns) + 1;
-  const WideVector rest = load_wide(scale + 3 * columns);
-  const WideVector below_half = ((WideVector{} + 1) << (shift - 1)) - 1;
-  finish_lanes(sums, pixels, count, end, y, y_pixel, [&](const WideVector& sum) {
-    const WideVector part = wide_product(sum, low);
-    const WideVector sticky = (part & 0x7fffffff) != 0;  // -1: there is a rest
-    const WideVector whole = (wide_product(sum, high) + rest + (part >> 31)) * 2 - sticky;
-    return (whole + below_half + ((whole >> shift) & 1)) >> shift;
-  });
-}
-#endif
 
 template <WordForm form, int pixels, class T>
 ETCH_INLINE void finish_words(const int32_t* sums, int32_t count, const WordEnd& end,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes networks of the vision architectures that people have, float and quantized, with recorded outputs.
 
-Architectures come from torchvision, timm and tools/vision_blocks.py, with few and narrow layers, small images and random
-weights; statistics of BatchNormalization are measured on noise, so that ranges are natural. Each is exported by PyTorch
-and quantized by ONNX Runtime's tools. Writes FOLDER/NAME_FORM/model.onnx, test_data_set_0 (`disabled`: the outputs
-without optimisations), for tools/compare-networks.
+Architectures come from torchvision, timm, tools/vision_detectors.py and tools/vision_models.py, with few and narrow
+layers, small images and random weights; statistics of BatchNormalization are measured on noise, so that ranges are
+natural. Each is exported by PyTorch and quantized by ONNX Runtime's tools. Writes FOLDER/NAME_FORM/model.onnx,
+test_data_set_0 (`disabled`: the outputs without optimisations), for tools/compare-networks.
 
     python3 -m venv /tmp/v && /tmp/v/bin/pip install torch torchvision timm onnx onnxscript onnxruntime sympy
     /tmp/v/bin/python tools/vision_networks.py build/vision --forms float,qdq_u8s8,qdq_s8s8,qop,dynamic
@@ -31,6 +31,8 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 import vision_blocks as own
+import vision_detectors
+import vision_models
 
 CLASSES = 10
 
@@ -158,7 +160,7 @@ ARCHITECTURES = {
     "shvit": (image_net("shvit_s1"), 64),
     "swiftformer": (image_net("swiftformer_xs"), 64),
 }
-ARCHITECTURES |= own.NETWORKS
+ARCHITECTURES |= vision_detectors.NETWORKS | vision_models.NETWORKS
 
 
 class Noise(CalibrationDataReader):

@@ -225,57 +225,55 @@ class LeastStart {
   std::int64_t start_ = 0;
 };
 
-// The least allowed start of `buffer` beside the neighbours that have a place (offset >= 0).
-std::int64_t first_fit(const Problem& problem, const Placement& placement, std::size_t buffer,
-                       Scratch& scratch) {
-  std::vector<Forbidden>& forbidden = scratch.forbidden;
-  forbidden.clear();
-  for (const std::size_t other : *problem.neighbours[buffer]) {
-    ++scratch.pairs;
-    const std::int64_t at = placement.offsets[other];
-    if (at < 0) continue;
-    const Forbidden range = forbidden_by(problem, buffer, other, at);
-    if (range.after < range.before) forbidden.push_back(range);
-  }
-  std::sort(forbidden.begin(), forbidden.end());
-  LeastStart start(problem.alignment[buffer]);
-  for (const Forbidden& range : forbidden) start.avoid(range);
-  return start.get();
-}
-
 bool has_rule_with(const Problem& problem, std::size_t buffer, std::size_t other) {
   return std::ranges::any_of(problem.rules[buffer], [&](const SoftRule& rule) {
     return rule.output == other || rule.input == other;
   });
 }
 
-// The same for one with many neighbours, which are found among all that have a place: in the order
-// of offsets, up to the first gap. The few that a rule allows to overlap are in no such order.
-std::int64_t first_fit_among_many(const Problem& problem, const Placement& placement,
-                                  std::size_t buffer, Scratch& scratch) {
-  std::vector<Forbidden>& softened = scratch.forbidden;
-  softened.clear();
-  for (const SoftRule& rule : problem.rules[buffer]) {
-    const std::size_t other = rule.output == buffer ? rule.input : rule.output;
+// What those of the neighbours that have a place (offset >= 0) forbid for `buffer`, sorted: all
+// that are listed, or without a list those that a rule allows to overlap.
+void collect_forbidden(const Problem& problem, const Placement& placement, std::size_t buffer,
+                       Scratch& scratch) {
+  scratch.forbidden.clear();
+  const auto add = [&](std::size_t other) {
     const std::int64_t at = placement.offsets[other];
-    if (at >= 0 && problem.bytes[other] > 0)
-      softened.push_back(forbidden_by(problem, buffer, other, at));
-  }
-  std::sort(softened.begin(), softened.end());
-  LeastStart start(problem.alignment[buffer]);
-  auto next = softened.begin();
-  const auto avoid_softened_before = [&](std::int64_t after) {
-    for (; next != softened.end() && next->after <= after; ++next) start.avoid(*next);
+    if (at < 0 || problem.bytes[other] == 0) return;
+    const Forbidden range = forbidden_by(problem, buffer, other, at);
+    if (range.after < range.before) scratch.forbidden.push_back(range);
   };
-  for (const auto& [at, other] : scratch.placed) {
-    ++scratch.pairs;
-    const Forbidden range{at - problem.bytes[buffer], at + problem.bytes[other]};
-    avoid_softened_before(range.after);
-    if (start.is_final(range.after)) break;
-    if (live_together(problem, buffer, other) && !has_rule_with(problem, buffer, other))
-      start.avoid(range);
+  if (problem.neighbours[buffer]) {
+    scratch.pairs += static_cast<std::int64_t>(problem.neighbours[buffer]->size());
+    for (const std::size_t other : *problem.neighbours[buffer]) add(other);
+  } else {
+    for (const SoftRule& rule : problem.rules[buffer])
+      add(rule.output == buffer ? rule.input : rule.output);
   }
-  avoid_softened_before(std::numeric_limits<std::int64_t>::max());
+  std::sort(scratch.forbidden.begin(), scratch.forbidden.end());
+}
+
+// The least allowed start of `buffer` beside those that have a place. One with many neighbours
+// finds them among all of these: in the order of offsets, up to the first gap. The few that a rule
+// allows to overlap are in no such order.
+std::int64_t first_fit(const Problem& problem, const Placement& placement, std::size_t buffer,
+                       Scratch& scratch) {
+  collect_forbidden(problem, placement, buffer, scratch);
+  LeastStart start(problem.alignment[buffer]);
+  auto next = scratch.forbidden.begin();
+  const auto avoid_until = [&](std::int64_t after) {
+    for (; next != scratch.forbidden.end() && next->after <= after; ++next) start.avoid(*next);
+  };
+  if (!problem.neighbours[buffer]) {
+    for (const auto& [at, other] : scratch.placed) {
+      ++scratch.pairs;
+      const Forbidden range{at - problem.bytes[buffer], at + problem.bytes[other]};
+      avoid_until(range.after);
+      if (start.is_final(range.after)) break;
+      if (live_together(problem, buffer, other) && !has_rule_with(problem, buffer, other))
+        start.avoid(range);
+    }
+  }
+  avoid_until(std::numeric_limits<std::int64_t>::max());
   return start.get();
 }
 
@@ -294,8 +292,7 @@ Placement place(const Problem& problem, const Order& order, std::int64_t enough,
       offset = 0;
       continue;
     }
-    offset = problem.neighbours[buffer] ? first_fit(problem, placement, buffer, scratch)
-                                        : first_fit_among_many(problem, placement, buffer, scratch);
+    offset = first_fit(problem, placement, buffer, scratch);
     placement.end = std::max(placement.end, offset + problem.bytes[buffer]);
     if (all_listed) continue;
     const std::pair placed{offset, buffer};

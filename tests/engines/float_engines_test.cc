@@ -79,15 +79,17 @@ TEST_P(FloatCode, ComputesWhatTheReferencesDoWhateverTheFlags) {
   const IsaTraits& isa = *GetParam();
   const std::string obstacle = why_not_here(isa);
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
-  const Programs all(thinned(sample(), isa), isa);
+  // Each case for two widths of vectors (the Native stage has them all), as compilers may fuse
+  // products and sums; with ETCH_SWEEP also as they must not.
+  const Programs all(half_of(sample(), isa.lanes == 8 || isa.lanes == 1 ? 1 : 0), isa);
   ASSERT_EQ(all.entries.size(), all.cases.size());
   const char* const highest = std::getenv("ETCH_SWEEP") != nullptr ? "-O3" : "-O2";
   for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
            {"-O1"}, {highest, "-march=native", "-ffp-contract=fast"}}) {
-    const bool plain = flags.size() == 1;
-    if (plain && isa.lanes > 1 && std::getenv("ETCH_SWEEP") == nullptr) continue;
+    if (flags.size() == 1 && std::getenv("ETCH_SWEEP") == nullptr) continue;
     BatchOptions options;
     options.flags = flags;
+    options.clean = true;
     const auto outputs = run_generated(all.entries, isa, options);
     ASSERT_TRUE(outputs);
     for (std::size_t i = 0; i < all.cases.size(); ++i) {

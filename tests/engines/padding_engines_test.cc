@@ -27,7 +27,7 @@ TEST(PaddedMaps, AgreeNatively) {
 class SmallMaps : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SmallMaps, AgreeCompiled) {
-  expect_compiled_agrees(convolutions_on_small_maps(14), GetParam());
+  expect_compiled_agrees(thinned(convolutions_on_small_maps(14), GetParam()), GetParam());
 }
 
 TEST_P(SmallMaps, AgreeCompiledForTwoThreads) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -103,10 +104,15 @@ TEST_P(TunedOn, EnginesAgreeAsCompiledCode) {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<BatchEntry> entries;
   std::vector<std::vector<Tensor>> expected;
-  for (const Case& each : cases) {
-    for (const CompileOptions& options : schedules(each, isa.name)) {
+  // avx512_vnni has all, avx2 every second one, scalar the others; the Native stage has them all.
+  const std::size_t step =
+      isa.name == "avx512_vnni" || std::getenv("ETCH_SWEEP") != nullptr ? 1 : 2;
+  for (std::size_t number = 0; number < cases.size(); ++number) {
+    const Case& each = cases[number];
+    const std::vector<CompileOptions> all = schedules(each, isa.name);
+    for (std::size_t i = (number + (isa.lanes > 1 ? 1 : 0)) % step; i < all.size(); i += step) {
       Sink sink;
-      programs.push_back(compiled_with(each, options, sink));
+      programs.push_back(compiled_with(each, all[i], sink));
       ASSERT_NE(programs.back(), nullptr);
       if (is_long(*programs.back())) continue;
       entries.push_back({programs.back().get(), &each.inputs});

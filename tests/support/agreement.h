@@ -13,11 +13,14 @@
 
 namespace etch {
 
-// Every case on every instruction set's plan; gives up after ten differences.
+// Every case on the plans of instruction sets: of 24 cases and more each takes one half of them or
+// the other, so that every plan has cases of every kind; all on all if ETCH_SWEEP is set. Gives up
+// after ten differences.
 void expect_native_agrees(const std::vector<Case>& cases,
                           RequantizeMode requantize = RequantizeMode::kFloat);
 
-// All cases compiled together for one target. Skips where its code cannot run.
+// All cases compiled together for one target, on this CPU without a warning. Skips where its code
+// cannot run.
 void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view target);
 
 // The same, but what is `expected` of each case.
@@ -25,18 +28,25 @@ void expect_compiled_gives(const std::vector<Case>& cases,
                            const std::vector<std::vector<Tensor>>& expected,
                            std::string_view target);
 
-// The code of all cases for one target compiles without warnings under both compilers, needs
-// nothing but memcpy and memset, and has no variables that can change.
+// The code of all cases for one target compiles without warnings under clang++, needs nothing but
+// memcpy and memset, and has no variables that can change. The same of g++, whose word on code that
+// runs here is also in every comparison of these cases (BatchOptions::clean), where it does not run
+// and if ETCH_SWEEP is set.
 void expect_clean_code(const std::vector<Case>& cases, std::string_view target);
 void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa);
 
 // One of two halves, 0 or 1; all of them if ETCH_SWEEP is set: compiling takes most of the time of
-// all tests. Not every second: cases often alternate between kinds, and each half has all kinds.
+// all tests. Each half has all kinds of cases that alternate.
 std::vector<Case> half_of(std::vector<Case> cases, std::size_t half);
 
-// All cases; half of them where the target has the kernels of another one except a few verbs
-// (sse41, avx_vnni), and on scalar, whose code emulators of other machines run too.
+// All cases on avx512_vnni, whose vectors, masks and products have most to go wrong, and in
+// emulators; one half on sse41 and avx_vnni, and the other on avx2, whose kernels they have except
+// a few verbs, and on scalar, whose code emulators of other machines run too. Of those that take
+// compilers long, avx512_vnni has one half and the others have the other. So each case is compiled
+// for one to three of the targets that run here, and the Native stage has them all. All on all if
+// ETCH_SWEEP is set.
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa);
+std::vector<Case> thinned(std::vector<Case> cases, std::string_view target);
 
 // Appends.
 void add_cases(std::vector<Case>& to, std::vector<Case> more);

@@ -24,6 +24,9 @@ namespace etch {
 namespace {
 namespace fs = std::filesystem;
 
+// The harness, beside the networks' files.
+constexpr const char* kMain = "main.cpp";
+
 std::string name_of(std::size_t network) { return cat("m", network); }
 
 // What hook() is: threads, or this one, where shares that need others to be first would show.
@@ -80,6 +83,11 @@ class Batch {
     if (folder_ == nullptr || !toolchain) return failed("no folder or no compiler");
     if (!options_.compiler.empty()) toolchain->compiler = options_.compiler;
     toolchain->flags.insert(toolchain->flags.end(), options_.flags.begin(), options_.flags.end());
+    const bool clean = options_.clean && toolchain->machine == nullptr;
+    if (clean) {
+      const std::vector<std::string> strict = strict_flags();
+      toolchain->flags.insert(toolchain->flags.end(), strict.begin(), strict.end());
+    }
     if (!options_.emulator_arguments.empty()) {
       toolchain->runner.resize(1);
       toolchain->runner.insert(toolchain->runner.end(), options_.emulator_arguments.begin(),
@@ -95,6 +103,13 @@ class Batch {
     const auto built = cli::build_program(root(), {sources_.begin(), sources_.end()}, "batch",
                                           *toolchain, reporter_);
     if (!built) return failed("the generated code does not compile");
+    for (std::size_t i = 0; clean && i < sources_.size(); ++i) {
+      if (sources_[i] == kMain) continue;
+      SCOPED_TRACE(sources_[i]);
+      const auto symbols = symbols_in(built->objects[i]);
+      if (!symbols) return std::nullopt;
+      expect_clean(*symbols);
+    }
     const fs::path program = fs::absolute(built->program);
     const std::vector<std::string> arguments =
         is_firmware(*toolchain) ? std::vector<std::string>{"run"} : std::vector<std::string>{};
@@ -112,15 +127,19 @@ class Batch {
       command.insert(command.end(), flags.begin(), flags.end());
     const std::string source = (root() / sources_.front()).string();
     command.insert(command.end(), {"-c", source, "-o", object});
-    for (const auto& each : {command, {"nm", "--format=posix", object}}) {
-      const auto result = cli::run_process(each, std::chrono::minutes(10));
-      if (!result.succeeded()) return failed(cat(cli::describe(result), "\n", result.errors));
-      if (each.front() == "nm") return symbols_of(result.output);
-    }
-    return std::nullopt;
+    const auto result = cli::run_process(command, std::chrono::minutes(10));
+    if (!result.succeeded()) return failed(cat(cli::describe(result), "\n", result.errors));
+    return symbols_in(object);
   }
 
  private:
+  static std::optional<ObjectSymbols> symbols_in(const fs::path& object) {
+    const auto result =
+        cli::run_process({"nm", "--format=posix", object.string()}, std::chrono::minutes(1));
+    if (!result.succeeded()) return failed(cat(cli::describe(result), "\n", result.errors));
+    return symbols_of(result.output);
+  }
+
   // Lines "name type ...": U is undefined; b, d and their capitals are writable.
   static ObjectSymbols symbols_of(const std::string& listing) {
     ObjectSymbols out;
@@ -218,8 +237,8 @@ class Batch {
                    name, "\");\n");
     }
     write_harness("firmware_harness.h");
-    write("main.cpp", cat(includes, parts, "int main() {\n", calls, "  return 0;\n}\n"));
-    sources_.push_back("main.cpp");
+    write(kMain, cat(includes, parts, "int main() {\n", calls, "  return 0;\n}\n"));
+    sources_.push_back(kMain);
   }
 
   void write_machine_files(const Machine& machine) {
@@ -242,15 +261,14 @@ class Batch {
       calls += cat("  failed += one(", name, "_network, \"", name, "\");\n");
     }
     write_harness("harness.h");
-    write("main.cpp",
-          cat(includes, threads ? (options_.on_threads ? kPool : kBackwards) : "", parts,
-              "static int one(const harness::Network& network, const char* folder) {\n"
-              "  const int code = harness::run(network, &folder, 1);\n"
-              "  if (code != 0) fprintf(stderr, \"%s failed\\n\", folder);\n"
-              "  return code != 0 ? 1 : 0;\n}\n\n"
-              "int main() {\n  int failed = 0;\n",
-              calls, "  return failed != 0 ? 1 : 0;\n}\n"));
-    sources_.push_back("main.cpp");
+    write(kMain, cat(includes, threads ? (options_.on_threads ? kPool : kBackwards) : "", parts,
+                     "static int one(const harness::Network& network, const char* folder) {\n"
+                     "  const int code = harness::run(network, &folder, 1);\n"
+                     "  if (code != 0) fprintf(stderr, \"%s failed\\n\", folder);\n"
+                     "  return code != 0 ? 1 : 0;\n}\n\n"
+                     "int main() {\n  int failed = 0;\n",
+                     calls, "  return failed != 0 ? 1 : 0;\n}\n"));
+    sources_.push_back(kMain);
   }
 
   std::optional<std::vector<std::vector<Tensor>>> read_outputs() const {
@@ -286,6 +304,18 @@ std::optional<std::vector<std::vector<Tensor>>> run_generated(std::span<const Ba
                                                               const IsaTraits& isa,
                                                               const BatchOptions& options) {
   return Batch(entries, options).run(isa);
+}
+
+void expect_clean(const ObjectSymbols& symbols) {
+  for (const std::string& name : symbols.needed)
+    EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
+  EXPECT_EQ(symbols.writable, std::vector<std::string>());
+}
+
+std::vector<std::string> strict_flags() {
+  return {"-Wall",    "-Wextra",      "-Wpedantic", "-Wconversion", "-Wsign-conversion",
+          "-Wshadow", "-Wcast-align", "-Wundef",    "-Werror",      "-fno-exceptions",
+          "-fno-rtti"};
 }
 
 std::optional<ObjectSymbols> compile_generated(std::span<const BatchEntry> entries,

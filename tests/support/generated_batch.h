@@ -27,6 +27,9 @@ struct BatchOptions {
   // Instead of the machine's own: another compiler, and another CPU of its kind.
   std::string compiler = {};
   std::vector<std::string> emulator_arguments = {};
+  // On this CPU: under strict warnings, of which none may come, and with a look at the objects:
+  // they need memcpy and memset at most and have no variables that can change.
+  bool clean = false;
 };
 
 // Whether code for `isa` can be built and executed on this machine; else why not.
@@ -50,5 +53,11 @@ struct ObjectSymbols {
 std::optional<ObjectSymbols> compile_generated(std::span<const BatchEntry> entries,
                                                const IsaTraits& isa, const std::string& compiler,
                                                const std::vector<std::string>& flags);
+
+// Fails the test where it needs more than memcpy and memset or has variables that can change.
+void expect_clean(const ObjectSymbols& symbols);
+
+// The warnings that generated code has to be without, as errors; no exceptions, no RTTI.
+std::vector<std::string> strict_flags();
 
 }  // namespace etch

@@ -104,6 +104,8 @@ Json layer_json(const LayerReport& layer) {
   if (layer.weight_bits > 0) out["weight_bits"] = layer.weight_bits;
   if (layer.has_floats) out["has_floats"] = true;
   out["constant_bytes"] = layer.constant_bytes;
+  for (const SharedConstants& shared : layer.shared_constants)
+    out["shared_constants"].push_back({{"owner", shared.owner}, {"bytes", shared.bytes}});
   out["statements"] = layer.statements;
   if (layer.accumulators) {
     out["accumulators"] = {layer.accumulators->low, layer.accumulators->high};

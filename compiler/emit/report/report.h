@@ -31,6 +31,12 @@ struct TileReport {
   std::string tuning_key;  // what the file calls the layer
 };
 
+// Arrays that a layer reads and an earlier one, `owner`, is counted with.
+struct SharedConstants {
+  std::string owner;
+  std::int64_t bytes = 0;
+};
+
 // One step of the generated code.
 struct LayerReport {
   std::string name;     // of the step's function
@@ -44,11 +50,12 @@ struct LayerReport {
   std::vector<Shape> input_shapes;
   Shape output_shape;
   std::int64_t macs = 0;
-  std::int64_t float_macs = 0;  // of macs
-  int weight_bits = 0;          // of weights or tables that stay packed; 0: none do
-  bool has_floats = false;      // reads or writes a float tensor, not only single numbers
-  std::int64_t constant_bytes = 0;
-  std::int64_t statements = 0;     // of the function
+  std::int64_t float_macs = 0;      // of macs
+  int weight_bits = 0;              // of weights or tables that stay packed; 0: none do
+  bool has_floats = false;          // reads or writes a float tensor, not only single numbers
+  std::int64_t constant_bytes = 0;  // of arrays that no earlier layer has
+  std::vector<SharedConstants> shared_constants;  // by the first use of each owner
+  std::int64_t statements = 0;                    // of the function
   std::vector<int> reads, writes;  // indices into ReportData::buffers, of different ones
   std::optional<AccumulatorBounds> accumulators;
   ProductSums products;                  // of packed weights

@@ -21,13 +21,20 @@ namespace etch {
 
 namespace {
 
-std::int64_t bytes_of_constants(const Program& program, const Step& step) {
+// So that the layers' bytes add up to those of the program, an array is counted with its owner.
+void add_constants(const Program& program, const Step& step, LayerReport& layer) {
   const std::int64_t alignment = constant_alignment(program);
-  std::int64_t bytes = 0;
   for (const ConstantArray& constant : step.constants) {
-    bytes += flash_bytes(constant, alignment);
+    const std::int64_t bytes = flash_bytes(constant, alignment);
+    if (constant.owner.empty()) {
+      layer.constant_bytes += bytes;
+      continue;
+    }
+    auto& shared = layer.shared_constants;
+    auto known = std::ranges::find(shared, constant.owner, &SharedConstants::owner);
+    if (known == shared.end()) known = shared.insert(known, {constant.owner, 0});
+    known->bytes += bytes;
   }
-  return bytes;
 }
 
 std::optional<TileReport> tiles_of(const Program& program, const Step& step) {
@@ -74,7 +81,7 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.float_macs = step.float_macs;
   layer.weight_bits = weight_bits(step);
   layer.has_floats = has_float_tensor(program, step);
-  layer.constant_bytes = bytes_of_constants(program, step);
+  add_constants(program, step, layer);
   layer.statements = static_cast<std::int64_t>(recorder.statements());
   layer.accumulators = step.accumulators;
   layer.products = step.products;

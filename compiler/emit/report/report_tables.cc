@@ -23,8 +23,8 @@ void number_cell(Html& html, double value, std::string_view text) {
 }
 
 // The same with a bar below it: `value` of `most`.
-void bar_cell(Html& html, const LayerReport& layer, double value, double most,
-              std::string_view text) {
+void begin_bar_cell(Html& html, const LayerReport& layer, double value, double most,
+                    std::string_view text) {
   html.begin("td", {{"class", "n"}, {"data-v", significant(value, 9)}});
   if (value > 0) {
     html.text(text);
@@ -33,6 +33,20 @@ void bar_cell(Html& html, const LayerReport& layer, double value, double most,
                   {"style", cat("width:", fixed(100 * value / most, 1), "%")}},
                  "");
   }
+}
+
+void bar_cell(Html& html, const LayerReport& layer, double value, double most,
+              std::string_view text) {
+  begin_bar_cell(html, layer, value, most, text);
+  html.end();
+}
+
+// Those of earlier layers are named under the layer's own, with which they are not counted.
+void constants_cell(Html& html, const LayerReport& layer, double most) {
+  begin_bar_cell(html, layer, static_cast<double>(layer.constant_bytes), most,
+                 bytes_with_unit(layer.constant_bytes));
+  for (const SharedConstants& shared : layer.shared_constants)
+    html.element("small", cat(bytes_with_unit(shared.bytes), " of ", shared.owner));
   html.end();
 }
 
@@ -139,7 +153,7 @@ void add_layer(Html& html, const ReportData& data, std::size_t i, const Most& mo
   const auto bytes = static_cast<double>(layer.constant_bytes);
   bar_cell(html, layer, macs, most.macs, with_unit(layer.macs));
   share_cell(html, macs, most.all_macs);
-  bar_cell(html, layer, bytes, most.bytes, bytes_with_unit(layer.constant_bytes));
+  constants_cell(html, layer, most.bytes);
   share_cell(html, bytes, most.all_bytes);
   if (data.time) time_cells(html, layer, most);
   const std::int64_t code = layer.code_bytes.value_or(0);

@@ -269,6 +269,24 @@ TEST(Reports, TellTheTimesThatWereMeasured) {
   EXPECT_FALSE(json["steps"][0].contains("median_us"));
 }
 
+TEST(Reports, CountAnArrayWithTheFirstLayerThatHasIt) {
+  Program program = planned_program();
+  ConstantArray& weights = program.steps[1]->constants[0];
+  program.steps[0]->constants.push_back(weights);
+  weights.owner = "n00_mask";
+  const ReportData data = data_of(program);
+  EXPECT_EQ(data.layers[0].constant_bytes + data.layers[1].constant_bytes, data.flash_bytes);
+  EXPECT_TRUE(data.layers[0].shared_constants.empty());
+  ASSERT_EQ(data.layers[1].shared_constants.size(), 1U);
+  const std::int64_t shared = data.layers[1].shared_constants[0].bytes;
+  EXPECT_GE(shared, static_cast<std::int64_t>(weights.bytes.size()));
+  const auto json = nlohmann::json::parse(report_json(data));
+  EXPECT_FALSE(json["steps"][0].contains("shared_constants"));
+  EXPECT_EQ(json["steps"][1]["shared_constants"],
+            nlohmann::json::array({{{"owner", "n00_mask"}, {"bytes", shared}}}));
+  EXPECT_NE(report_html(data).find(" of n00_mask</small>"), std::string::npos);
+}
+
 TEST(ReportJson, SaysWhatThePageSays) {
   Program program = planned_program();
   Node node;

@@ -117,6 +117,8 @@ class Timeline {
         cat(layer.name, ": ", layer.summary.empty() ? layer.kind : layer.summary, "; ",
             with_thousands(layer.macs), " MACs, ", with_thousands(layer.constant_bytes), " ",
             plural(layer.constant_bytes, "byte"), " of constants");
+    for (const SharedConstants& shared : layer.shared_constants)
+      out += cat(", ", with_thousands(shared.bytes), " of ", shared.owner);
     if (layer.time) out += cat(", ", fixed(layer.time->median_us, 2), " \u00b5s");
     return out;
   }

@@ -368,7 +368,8 @@ void dynamic_range_kernel(S& s, const DynamicRangePlan& plan) {
   const int chunk = kTogether * lanes;
   const int full = plan.n / chunk;
   const int rest = plan.n % chunk;
-  if (full > 0) s.loop("chunk", full, [&](const Index& c) { widen(c * chunk, chunk); });
+  if (full == 1) s.block([&] { widen(Index(0), chunk); });
+  if (full > 1) s.loop("chunk", full, [&](const Index& c) { widen(c * chunk, chunk); });
   if (rest != 0) s.block([&] { widen(Index(full * chunk), rest); });
   for (std::size_t v = 1; v < kTogether; ++v) {
     s.fall_to(low[0], low[v]);
