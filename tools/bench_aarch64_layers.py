@@ -4,7 +4,8 @@ The cases are those of tools/cliff-map, of each group some at even distances. ON
 bench_aarch64.py, many cases in one program, less what the call of a model of one Identity of one value takes: Python's
 and ONNX Runtime's own work of any call.
 
-Usage: tools/bench-aarch64 --layers [--cases PATTERN] [--cpu NAME,NAME] [--json FILE] [--markdown FILE]
+Usage: tools/bench-aarch64 --layers [--cases PATTERN] [--cpu NAME,NAME] [--json FILE] [--against FILE]
+                                    [--markdown FILE]
 Environment: ETCH, the program (default build/release/bin/etch).
 """
 
@@ -107,18 +108,27 @@ def count_of_etch(cpu, case):
     return json.loads(result.stdout)["instructions"]
 
 
-def measure(peers: pathlib.Path, cpu, cases: list, pool) -> tuple[list[dict], dict[str, str]]:
+def counts_of_all(peers: pathlib.Path, cpu, cases: list, pool) -> dict:
+    """Of the title of each case its count without that of a call, or why there is none."""
     bench_aarch64.describe_cpu(peers / "root", cpu)
     batches = [[call_alone(), *cases[i::-(-len(cases) // BATCH)]] for i in range(-(-len(cases) // BATCH))]
-    theirs = pool.map(lambda batch: counts_of_ort(peers, cpu, batch), batches)
+    found = {}
+    for batch, counts in zip(batches, pool.map(lambda one: counts_of_ort(peers, cpu, one), batches)):
+        for case, count in zip(batch[1:], counts[1:]):
+            fault = next((one for one in (count, counts[0]) if isinstance(one, str)), None)
+            found[title(case)] = fault or max(1, count - counts[0])
+    return found
+
+
+def measure(cpu, cases: list, theirs: dict, pool) -> tuple[list[dict], dict[str, str]]:
     rows, faults = [], {}
-    for batch, counts in zip(batches, theirs):
-        for case, ort, own in zip(batch[1:], counts[1:], pool.map(lambda one: count_of_etch(cpu, one), batch[1:])):
-            fault = next((one for one in (ort, own) if isinstance(one, str)), None)
-            if fault is not None:
-                faults[f"{title(case)}, {cpu.name}"] = fault
-                continue
-            ort = max(1, ort - counts[0])
+    counts = pool.map(lambda case: count_of_etch(cpu, case), cases)
+    for case, own in zip(cases, counts):
+        ort = theirs.get(title(case), "not in --against")
+        fault = next((one for one in (ort, own) if isinstance(one, str)), None)
+        if fault is not None:
+            faults[f"{title(case)}, {cpu.name}"] = fault
+        else:
             rows.append({"group": case.group, "name": case.name, "cpu": cpu.name, "ort": ort, "etch": own, "ratio": ort / own})
             print(f"{rows[-1]['ratio']:7.2f}  {cpu.name}  {title(case)}  {ort} / {own}", flush=True)
     return rows, faults
@@ -164,6 +174,8 @@ def main() -> int:
     parser.add_argument("--peers", type=pathlib.Path, required=True)
     parser.add_argument("--cases", default="", metavar="PATTERN", help="not the sample, but 'GROUP: NAME' that match; 'A|B'")
     parser.add_argument("--cpu", default="Cortex-A53,Cortex-A76", metavar="NAME,NAME")
+    parser.add_argument("--against", type=pathlib.Path, metavar="FILE",
+                        help="take ONNX Runtime's counts from what an earlier run wrote with --json")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
@@ -172,11 +184,12 @@ def main() -> int:
     if options.list:
         print("\n".join(map(title, cases)))
         return 0
+    known = json.loads(options.against.read_text())["rows"] if options.against else []
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for cpu in bench_aarch64.CPUS:
-            if cpu.name in options.cpu.split(","):
-                more, wrong = measure(options.peers, cpu, cases, pool)
-                rows, faults = rows + more, {**faults, **wrong}
+        for cpu in [one for one in bench_aarch64.CPUS if one.name in options.cpu.split(",")]:
+            theirs = {f"{row['group']}: {row['name']}": row["ort"] for row in known if row["cpu"] == cpu.name}
+            more, wrong = measure(cpu, cases, theirs or counts_of_all(options.peers, cpu, cases, pool), pool)
+            rows, faults = rows + more, {**faults, **wrong}
     for name, why in sorted(faults.items()):
         print(f"not counted: {name}: {why}")
     if not rows:
