@@ -158,12 +158,6 @@ ETCH_INLINE void quads_of_columns(const Quad (&col)[4], Quad (&out)[4]) {
   }
 }
 
-ETCH_INLINE Quad quad_of_rows(const Quad& rows) {
-  Quad out;
-  for (int i = 0; i < 16; ++i) out.byte[i] = rows.byte[i % 4 * 4 + i / 4];
-  return out;
-}
-
 struct QuadSums {
   uint32_t column[4];
 };
@@ -231,6 +225,7 @@ ETCH_INLINE void store_quad(const QuadPlace& place, const Quad& x, int32_t zero,
   }
 }
 
+#if defined(ETCH_QUAD_VECTORS)
 // Four columns from `first` on of one group, all in b, whose rows or columns are dense.
 ETCH_INLINE Quad near_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t first,
                            int32_t group) {
@@ -242,6 +237,7 @@ ETCH_INLINE Quad near_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t f
   const Quad all = flipped(load_quad(bytes), s.b.flip);
   return by_rows ? quad_of_rows(all) : all;
 }
+#endif
 
 // Four columns from `first` on of one group; whatever is not in b is `rest`.
 static inline Quad gathered_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t first,
@@ -288,10 +284,16 @@ static inline void pack_rest(const PackedColumns& s, const uint8_t* b, const Pac
   const int32_t place = place_of_quad(s, quad);
   const QuadPlace to = quad_place<words>(s, place, p.packed);
   const ptrdiff_t first = 4 * static_cast<ptrdiff_t>(quad);
+#if defined(ETCH_QUAD_VECTORS)
   const bool dense = (s.col_step == 1 || s.depth_step == 1) && first + 4 <= s.cols;
+#endif
   for (; 4 * group < s.depth; ++group) {
+#if defined(ETCH_QUAD_VECTORS)
     const Quad x = dense && 4 * group + 4 <= s.depth ? near_quad(s, b, first, group)
                                                      : gathered_quad(s, b, first, group, p.base);
+#else
+    const Quad x = gathered_quad(s, b, first, group, p.base);
+#endif
     add_quad(sums, x);
     widen(sums);
     if (to.bytes == 16) {
