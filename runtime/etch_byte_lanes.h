@@ -45,6 +45,16 @@ ETCH_INLINE Ints<lanes> load_bytes(const uint8_t* p) {
       return out;
     }
 #endif
+#if defined(ETCH_ARM_LANES)
+    if constexpr (lanes == 4) {
+      uint32_t bits;
+      ETCH_MEMCPY(&bits, p, sizeof bits);
+      const uint16x4_t pairs = vget_low_u16(vmovl_u8(vcreate_u8(bits)));
+      const uint32x4_t wide = vmovl_u16(pairs);
+      ETCH_MEMCPY(&out, &wide, sizeof out);
+      return out;
+    }
+#endif
     for (int i = 0; i < lanes; ++i) out.v[i] = p[i];
     return out;
   }
@@ -80,6 +90,16 @@ ETCH_INLINE void store_low_bytes(uint8_t* p, const Ints<lanes>& x) {
       ETCH_MEMCPY(half, &x, sizeof x);
       store_low_bytes(p, half[0]);
       store_low_bytes(p + 4, half[1]);
+      return;
+    }
+#endif
+#if defined(ETCH_ARM_LANES)
+    if constexpr (lanes == 4) {
+      uint32x4_t wide;
+      ETCH_MEMCPY(&wide, &x, sizeof wide);
+      const uint16x8_t pairs = vcombine_u16(vmovn_u32(wide), vdup_n_u16(0));
+      const uint32_t bits = vget_lane_u32(vreinterpret_u32_u8(vmovn_u16(pairs)), 0);
+      ETCH_MEMCPY(p, &bits, sizeof bits);
       return;
     }
 #endif

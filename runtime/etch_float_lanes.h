@@ -344,6 +344,20 @@ ETCH_INLINE Floats<lanes> load_some(const float* p, ptrdiff_t step, ptrdiff_t n)
     }
   }
 #endif
+#if defined(ETCH_ARM_LANES)
+  if constexpr (lanes == 4) {
+    if (step == 1) {
+      if (n == 4) return load<4>(p);
+      float32x4_t some = vdupq_n_f32(0.0f);
+      if (n >= 2) some = vcombine_f32(vld1_f32(p), vdup_n_f32(0.0f));
+      if (n == 3) some = vld1q_lane_f32(p + 2, some, 2);
+      if (n == 1) some = vld1q_lane_f32(p, some, 0);
+      Floats<4> out;
+      ETCH_MEMCPY(&out, &some, sizeof out);
+      return out;
+    }
+  }
+#endif
   float each[static_cast<size_t>(lanes)] = {};
   for (ptrdiff_t i = 0; i < n; ++i) each[i] = p[i * step];
   return load<lanes>(each);
@@ -369,6 +383,17 @@ ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
     if (n == 4) return store(p, x);
     if ((n & 2) != 0) _mm_storel_pi(reinterpret_cast<__m64*>(p), x.v);
     if ((n & 1) != 0) _mm_store_ss(p + n - 1, n == 1 ? x.v : _mm_movehl_ps(x.v, x.v));
+  }
+#elif defined(ETCH_ARM_LANES)
+  if constexpr (lanes == 4) {
+    float32x4_t some;
+    ETCH_MEMCPY(&some, &x, sizeof some);
+    if (n == 4) return vst1q_f32(p, some);
+    if (n >= 2) vst1_f32(p, vget_low_f32(some));
+    if (n == 3) vst1q_lane_f32(p + 2, some, 2);
+    if (n == 1) vst1q_lane_f32(p, some, 0);
+  } else {
+    if (n > 0) *p = x.v;
   }
 #else
   float each[static_cast<size_t>(lanes)];

@@ -36,6 +36,12 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
     const float* x = row.x + at;
     const float* w = row.w + static_cast<ptrdiff_t>(tap) * s.in * width;
     const float* const last = w + s.in * width;
+#if defined(ETCH_ARM_LANES)
+    if constexpr (lanes == 4) {
+      const float* const fours = x_channel == 1 ? w + (s.in & ~3) * width : w;
+      for (; w != fours; x += 4, w += 4 * width) add_four(tile, x, x_pixel, w, width);
+    }
+#endif
     for (; w != last; x += x_channel, w += width) add_scaled(tile, x, x_pixel, w);
   });
   finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, y_pixel, s.y_channel);
@@ -99,11 +105,17 @@ static inline void float_tail_tile(const FloatConvShape& s, const FloatEnd& end,
   finish_some(tile, end, added, row.y + out * axis.y_step, y_pixel, columns);
 }
 
-// Vectors of which some lanes are loaded are worth it where that is an instruction and at least two
-// narrower vectors would be needed instead.
+// Vectors of which some lanes are loaded are worth it where that is an instruction or a few, and at
+// least two narrower vectors would be needed instead.
+#if defined(ETCH_ARM_LANES)
+constexpr bool kHasTails = true;
+#else
+constexpr bool kHasTails = kFloatLanes >= 8;
+#endif
+
 template <int lanes>
 ETCH_INLINE bool takes_tail(const FloatConvShape& s, const FloatEnd& end, int32_t columns) {
-  return lanes == kFloatLanes && lanes >= 8 && columns > 1 && columns % 8 != 0 && columns != 4 &&
+  return lanes == kFloatLanes && columns > 1 && columns % 8 != 0 && columns != 4 &&
          is_plain(end, s.y_channel);
 }
 
@@ -137,7 +149,7 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
     float_row<lanes, 1>(s, end, row, interior, window);
     advance(row, lanes, end, s.y_channel);
   }
-  if constexpr (lanes == kFloatLanes && lanes >= 8) {
+  if constexpr (lanes == kFloatLanes && kHasTails) {
     if (takes_tail<lanes>(s, end, columns)) {
       Window taps = window;
       for_each_tile<8>(s, interior, taps, [&](int32_t out, auto width) {

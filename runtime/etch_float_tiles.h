@@ -106,6 +106,77 @@ ETCH_INLINE void add_products(Tile<lanes, count, pixels>& tile, const float* x, 
   if constexpr (pixels > 1) add_products(tile.rest, x + x_pixel, x_pixel, w);
 }
 
+template <int lanes, int count>
+ETCH_INLINE void load_columns(Columns<lanes, count>& x, const float* p, ptrdiff_t step) {
+  x.first = load_or_repeat<lanes>(p, step);
+  if constexpr (count > 1) load_columns(x.rest, p + lanes * step, step);
+}
+
+#if defined(ETCH_ARM_LANES)
+// sums[j] += x[k] * w[j], a product and then a sum. Left alone, gcc multiplies for several channels
+// before it adds, with more products than registers.
+template <int k, int count>
+ETCH_INLINE void add_lane(Columns<4, count>& sums, const Floats<4>& x, const Columns<4, count>& w) {
+  if constexpr (count == 4) {
+    Columns<4, 3>& s1 = sums.rest;
+    Columns<4, 2>& s2 = s1.rest;
+    Floats<4> a, b, c, d;
+    __asm__(
+        "fmul %4.4s, %9.4s, %8.s[%c13]\n\t"
+        "fmul %5.4s, %10.4s, %8.s[%c13]\n\t"
+        "fmul %6.4s, %11.4s, %8.s[%c13]\n\t"
+        "fmul %7.4s, %12.4s, %8.s[%c13]\n\t"
+        "fadd %0.4s, %0.4s, %4.4s\n\t"
+        "fadd %1.4s, %1.4s, %5.4s\n\t"
+        "fadd %2.4s, %2.4s, %6.4s\n\t"
+        "fadd %3.4s, %3.4s, %7.4s"
+        : "+w"(sums.first.v), "+w"(s1.first.v), "+w"(s2.first.v), "+w"(s2.rest.first.v), "=&w"(a.v),
+          "=&w"(b.v), "=&w"(c.v), "=&w"(d.v)
+        : "w"(x.v), "w"(w.first.v), "w"(w.rest.first.v), "w"(w.rest.rest.first.v),
+          "w"(w.rest.rest.rest.first.v), "i"(k));
+  } else {
+    Floats<4> each;
+    __asm__(
+        "fmul %1.4s, %2.4s, %3.s[%c4]\n\t"
+        "fadd %0.4s, %0.4s, %1.4s"
+        : "+w"(sums.first.v), "=&w"(each.v)
+        : "w"(w.first.v), "w"(x.v), "i"(k));
+    if constexpr (count > 1) add_lane<k>(sums.rest, x, w.rest);
+  }
+}
+
+template <int k, int count, int pixels>
+ETCH_INLINE void add_lane(Tile<4, count, pixels>& tile, const Columns<4, pixels>& x,
+                          const Columns<4, count>& w) {
+  add_lane<k>(tile.first, x.first, w);
+  if constexpr (pixels > 1) add_lane<k>(tile.rest, x.rest, w);
+}
+
+template <int k, int count, int pixels>
+ETCH_INLINE void add_lanes(Tile<4, count, pixels>& tile, const Columns<4, pixels>& x,
+                           const float* w, ptrdiff_t width) {
+  Columns<4, count> row;
+  load_columns(row, w, 1);
+  add_lane<k>(tile, x, row);
+  if constexpr (k < 3) add_lanes<k + 1>(tile, x, w + width, width);
+}
+
+template <int pixels>
+ETCH_INLINE void load_pixels(Columns<4, pixels>& x, const float* p, ptrdiff_t x_pixel) {
+  x.first = load<4>(p);
+  if constexpr (pixels > 1) load_pixels(x.rest, p + x_pixel, x_pixel);
+}
+
+// Four channels, neighbours of each other: instructions take them from one register.
+template <int count, int pixels>
+ETCH_INLINE void add_four(Tile<4, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                          const float* w, ptrdiff_t width) {
+  Columns<4, pixels> each;
+  load_pixels(each, x, x_pixel);
+  add_lanes<0>(tile, each, w, width);
+}
+#endif
+
 // Without vectors tiles have one or four columns; without an FPU, where no sum is in a register of
 // its own, always one.
 #if defined(ETCH_SOFT_FLOAT)
@@ -118,11 +189,17 @@ ETCH_INLINE void add_scaled(Tile<1, 1, 1>& tile, const float* x, ptrdiff_t, cons
 constexpr int kSomeColumns = 4;
 #endif
 
+#if defined(ETCH_ARM_LANES)
+constexpr int kSumsOfFour = 16;
+#else
+constexpr int kSumsOfFour = 8;
+#endif
+
 // Pixels per tile of `count` vectors: their sums fill most of the registers of AVX-512 or AVX, or
-// half of the 16 that others have, or of 32 without vectors.
+// half of those that others have, or of 32 without vectors.
 static constexpr int tile_pixels(int count) {
   if (kFloatLanes == 1) return kSomeColumns > 1 && count <= 4 ? 4 : 1;
-  const int sums = kFloatLanes == 16 ? 24 : (kFloatLanes == 8 ? 12 : 8);
+  const int sums = kFloatLanes == 16 ? 24 : (kFloatLanes == 8 ? 12 : kSumsOfFour);
   const int most = kFloatLanes == 16 ? 12 : 8;
   return sums / count < most ? sums / count : most;
 }
@@ -177,12 +254,6 @@ ETCH_INLINE void finish_plain(const Tile<lanes, count, pixels>& tile,
                               const Columns<lanes, count>& c, float* y, ptrdiff_t y_pixel) {
   finish_plain<relu>(tile.first, c, y);
   if constexpr (pixels > 1) finish_plain<relu>(tile.rest, c, y + y_pixel, y_pixel);
-}
-
-template <int lanes, int count>
-ETCH_INLINE void load_columns(Columns<lanes, count>& x, const float* p, ptrdiff_t step) {
-  x.first = load_or_repeat<lanes>(p, step);
-  if constexpr (count > 1) load_columns(x.rest, p + lanes * step, step);
 }
 
 // Any other end, from memory: one function for tiles of all sizes keeps the code small.

@@ -90,6 +90,12 @@ ETCH_INLINE void quads_of_columns(const Quad (&col)[4], Quad (&out)[4]) {
   out[3] = zip<8, true>(high01, high23);
 }
 
+// Of four rows of four columns.
+ETCH_INLINE Quad quad_of_rows(Quad rows) {
+  const Quad even_and_odd = zip<1, false>(rows, zip<8, true>(rows, rows));
+  return zip<1, false>(even_and_odd, zip<8, true>(even_and_odd, even_and_odd));
+}
+
 // Sums of bytes per column: of at most kMostPairs quads in 16 bits, then in 32.
 struct QuadSums {
   QuadWords pairs;
@@ -219,6 +225,20 @@ ETCH_INLINE void store_quad(const QuadPlace& place, const Quad& x, int32_t zero,
   }
 }
 
+#if defined(ETCH_QUAD_VECTORS)
+// Four columns from `first` on of one group, all in b, whose rows or columns are dense.
+ETCH_INLINE Quad near_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t first,
+                           int32_t group) {
+  const bool by_rows = s.col_step == 1;
+  const ptrdiff_t step = by_rows ? s.depth_step : s.col_step;
+  const uint8_t* const from = b + 4 * group * s.depth_step + first * s.col_step;
+  uint8_t bytes[16];
+  for (int i = 0; i < 4; ++i) ETCH_MEMCPY(bytes + 4 * i, from + i * step, 4);
+  const Quad all = flipped(load_quad(bytes), s.b.flip);
+  return by_rows ? quad_of_rows(all) : all;
+}
+#endif
+
 // Four columns from `first` on of one group; whatever is not in b is `rest`.
 static inline Quad gathered_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t first,
                                  int32_t group, int32_t rest) {
@@ -263,8 +283,17 @@ static inline void pack_rest(const PackedColumns& s, const uint8_t* b, const Pac
                              int32_t quad, int32_t group, QuadSums sums) {
   const int32_t place = place_of_quad(s, quad);
   const QuadPlace to = quad_place<words>(s, place, p.packed);
+  const ptrdiff_t first = 4 * static_cast<ptrdiff_t>(quad);
+#if defined(ETCH_QUAD_VECTORS)
+  const bool dense = (s.col_step == 1 || s.depth_step == 1) && first + 4 <= s.cols;
+#endif
   for (; 4 * group < s.depth; ++group) {
-    const Quad x = gathered_quad(s, b, 4 * static_cast<ptrdiff_t>(quad), group, p.base);
+#if defined(ETCH_QUAD_VECTORS)
+    const Quad x = dense && 4 * group + 4 <= s.depth ? near_quad(s, b, first, group)
+                                                     : gathered_quad(s, b, first, group, p.base);
+#else
+    const Quad x = gathered_quad(s, b, first, group, p.base);
+#endif
     add_quad(sums, x);
     widen(sums);
     if (to.bytes == 16) {

@@ -44,19 +44,18 @@ ETCH_INLINE Floats<lanes> load_zeros(const float* p, int32_t step) {
   return load_or_repeat<lanes>(p, step);
 }
 
-// The values of one byte of each column; those after the first n are left out.
-template <int bits, int lanes>
-ETCH_INLINE void widen_bytes(const uint8_t* w, const Floats<lanes>& zero,
+// Value number `i` and those after it of one byte of each column; values after the first n are left
+// out. Recursive, so that it is unrolled at every level of optimization.
+template <int bits, int i, int lanes>
+ETCH_INLINE void widen_bytes(const Ints<lanes>& bytes, const Floats<lanes>& zero,
                              const Floats<lanes>& scale, int32_t n, int32_t width, float* to) {
   constexpr int32_t kMask = (1 << bits) - 1;
-  const Ints<lanes> bytes = load_bytes<lanes>(w);
-  for (int i = 0; i < 8 / bits; ++i) {
-    if (i == n) return;
-    const Floats<lanes> value =
-        difference(to_floats(Ints<lanes>{(bytes.v >> (i * bits)) & kMask}), zero);
-    store(to, product(value, scale));
-    to += width;
-  }
+  if (i == n) return;
+  Ints<lanes> each{bytes.v >> (i * bits)};
+  if constexpr ((i + 1) * bits < 8) each.v &= kMask;
+  store(to, product(difference(to_floats(each), zero), scale));
+  if constexpr (i + 1 < 8 / bits)
+    widen_bytes<bits, i + 1>(bytes, zero, scale, n, width, to + width);
 }
 
 // `n` values of the depth of `width` columns, one row of floats for each.
@@ -68,9 +67,13 @@ static inline void widen_part(const uint8_t* w, const float* scales, const Zero*
     constexpr int kLanes = decltype(lanes)::value;
     const Floats<kLanes> scale = load<kLanes>(scales + j);
     const Floats<kLanes> zero = load_zeros<kLanes>(zeros + j * zero_step, zero_step);
-    for (int32_t k = 0; k < n; k += kPerByte)
-      widen_bytes<bits>(w + k / kPerByte * static_cast<ptrdiff_t>(width) + j, zero, scale, n - k,
-                        width, to + k * static_cast<ptrdiff_t>(width) + j);
+    const uint8_t* from = w + j;
+    float* row = to + j;
+    for (int32_t left = n; left > 0; left -= kPerByte) {
+      widen_bytes<bits, 0>(load_bytes<kLanes>(from), zero, scale, left, width, row);
+      from += width;
+      row += kPerByte * static_cast<ptrdiff_t>(width);
+    }
   };
   for (ptrdiff_t j = for_vectors<kFloatLanes>(0, width, columns); j < width; ++j)
     columns(j, Width<1>{});
@@ -117,7 +120,14 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
     load_tile(tile, y, p.y_row);
   }
   const float* w = p.w + column;
-  for (int32_t k = 0; k < p.n; ++k, w += p.width) {
+  int32_t k = 0;
+#if defined(ETCH_ARM_LANES)
+  if constexpr (lanes == 4) {
+    for (; k + 4 <= p.n; k += 4, w += 4 * static_cast<ptrdiff_t>(p.width))
+      add_four(tile, a + k, p.a_row, w, p.width);
+  }
+#endif
+  for (; k < p.n; ++k, w += p.width) {
     add_scaled(tile, a + k, p.a_row, w);
   }
   if (!p.last) {

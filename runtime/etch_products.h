@@ -317,9 +317,22 @@ ETCH_INLINE void take_element(Columns<lanes, count>& all, const float* x) {
   if constexpr (count > 1) take_element<Operation>(all.rest, x + lanes);
 }
 
+// store(), but not as a copy of bytes, for which gcc would keep all that was taken in memory.
+template <int lanes>
+ETCH_INLINE void store_result(float* y, const Floats<lanes>& x) {
+#if defined(ETCH_ARM_LANES)
+  if constexpr (lanes == 4) {
+    typedef float Vector __attribute__((vector_size(16), aligned(4), may_alias));
+    *reinterpret_cast<Vector*>(y) = x.v;
+    return;
+  }
+#endif
+  store(y, x);
+}
+
 template <int lanes, int count, class Finish>
 ETCH_INLINE void finish_window(const Columns<lanes, count>& all, float* y, Finish finish) {
-  store(y, finish(all.first));
+  store_result(y, finish(all.first));
   if constexpr (count > 1) finish_window(all.rest, y + lanes, finish);
 }
 

@@ -181,6 +181,21 @@ ETCH_INLINE float reduced_row(const float* x, int32_t n) {
   }
 }
 
+// The sum of rows of neighbours whose length is a multiple of 16, so that each begins with the
+// first partial sum.
+ETCH_INLINE float sum_of_rows(const Reduced& r, const float* x) {
+  PartialSums<kFloatLanes> sums;
+  for (Floats<kFloatLanes>& each : sums.v) each = all_lanes<kFloatLanes>(0.0f);
+  for (int32_t a = 0; a < r.n[0]; ++a) {
+    for (int32_t b = 0; b < r.n[1]; ++b) {
+      const float* const row = x + a * r.step[0] + b * r.step[1];
+      for (int32_t c = 0; c < r.n[2]; c += 16)
+        add_block<0>(sums, row + c, [](const auto& each) { return each; });
+    }
+  }
+  return sum_of_lanes(sums);
+}
+
 // y[i] = the reduction of the elements from x + i * step on. Floats are added in order, or in 16
 // partial sums: element i to partial sum i mod 16, which sum_of_lanes() adds.
 template <class Operation>
@@ -194,6 +209,13 @@ static inline void reduce(const Reduced& r, const float* x, ptrdiff_t step, floa
     for (ptrdiff_t i = 0; i < n; ++i, x += step)
       y[i] = finished<Operation, 1>({reduced_row<Operation>(x, r.n[2])}, count).v;
     return;
+  }
+  if constexpr (kFloatLanes > 1 && Operation::kSums != 0) {
+    if (r.step[2] == 1 && r.n[2] % 16 == 0) {
+      for (ptrdiff_t i = 0; i < n; ++i, x += step)
+        y[i] = finished<Operation, 1>({sum_of_rows(r, x)}, count).v;
+      return;
+    }
   }
   const ptrdiff_t whole = kFloatLanes > 1 && step == 1 ? n - n % kFloatLanes : 0;
   for (ptrdiff_t i = 0; i < whole; i += kFloatLanes)

@@ -10,6 +10,10 @@
 #include "etch_convert.h"
 #include "etch_intrinsics.h"
 
+#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#define ETCH_FOUR_LANES 1
+#endif
+
 namespace etch {
 namespace rt {
 
@@ -76,6 +80,52 @@ ETCH_INLINE void store_truth(uint8_t* y, __m512i holds, int32_t) {
 ETCH_INLINE void store_truth(uint8_t* y, __m512i holds, int64_t) {
   const __m512i ones = _mm512_maskz_srli_epi64(kEach64, holds, 63);
   _mm_storel_epi64(reinterpret_cast<__m128i_u*>(y), _mm512_maskz_cvtepi64_epi8(kEach64, ones));
+}
+#endif
+
+#if defined(ETCH_FOUR_LANES)
+// ---- the elements of four vectors of 16 bytes, of 4 bytes each ----
+
+ETCH_INLINE bool fills_vectors(ptrdiff_t step) { return step == 0 || step == 1; }
+
+// From p on, or with a step of 0 always the first.
+template <class T>
+ETCH_INLINE int32x4_t load_elements(const T* p, ptrdiff_t step) {
+  const int32_t first = bits_at(p);
+  if (step == 0) return vdupq_n_s32(first);
+  int32x4_t some;
+  ETCH_MEMCPY(&some, p, sizeof some);
+  return some;
+}
+
+// -1 or 0.
+template <class Operation>
+ETCH_INLINE int32x4_t comparison(int32x4_t a, int32x4_t b, int32_t) {
+  return reinterpret_cast<int32x4_t>(Operation::of(a, b));
+}
+template <class Operation>
+ETCH_INLINE int32x4_t comparison(int32x4_t a, int32x4_t b, float) {
+  return reinterpret_cast<int32x4_t>(
+      Operation::of(vreinterpretq_f32_s32(a), vreinterpretq_f32_s32(b)));
+}
+
+// 1 or 0 of each that is -1 or 0.
+ETCH_INLINE void store_truth(uint8_t* y, const int32x4_t (&holds)[4]) {
+  const int16x8_t low = vcombine_s16(vmovn_s32(holds[0]), vmovn_s32(holds[1]));
+  const int16x8_t high = vcombine_s16(vmovn_s32(holds[2]), vmovn_s32(holds[3]));
+  const int8x16_t all = vcombine_s8(vmovn_s16(low), vmovn_s16(high));
+  vst1q_u8(y, vshrq_n_u8(vreinterpretq_u8_s8(all), 7));
+}
+
+// All ones where the byte is not 0.
+ETCH_INLINE void load_truth(const uint8_t* bytes, uint32x4_t (&where)[4]) {
+  const uint8x16_t some = vld1q_u8(bytes);
+  const int8x16_t all = vreinterpretq_s8_u8(vtstq_u8(some, some));
+  const int16x8_t low = vmovl_s8(vget_low_s8(all)), high = vmovl_s8(vget_high_s8(all));
+  where[0] = vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(low)));
+  where[1] = vreinterpretq_u32_s32(vmovl_s16(vget_high_s16(low)));
+  where[2] = vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(high)));
+  where[3] = vreinterpretq_u32_s32(vmovl_s16(vget_high_s16(high)));
 }
 #endif
 
@@ -196,6 +246,21 @@ static inline ptrdiff_t compare_vectors(const T* a, ptrdiff_t a_step, const T* b
     }
     return whole;
   }
+#elif defined(ETCH_FOUR_LANES)
+  if constexpr (ComparesVectors<Operation>::value != 0 && sizeof(T) == 4) {
+    if (!fills_vectors(a_step) || !fills_vectors(b_step)) return 0;
+    const ptrdiff_t whole = n - n % 16;
+    for (ptrdiff_t i = 0; i < whole; i += 16) {
+      int32x4_t holds[4];
+      for (ptrdiff_t k = 0; k < 4; ++k) {
+        const ptrdiff_t at = i + 4 * k;
+        holds[k] = comparison<Operation>(load_elements(a + at * a_step, a_step),
+                                         load_elements(b + at * b_step, b_step), T{});
+      }
+      store_truth(y + i, holds);
+    }
+    return whole;
+  }
 #endif
   static_cast<void>(a), static_cast<void>(a_step), static_cast<void>(b);
   static_cast<void>(b_step), static_cast<void>(y), static_cast<void>(n);
@@ -245,6 +310,22 @@ static inline ptrdiff_t choose_vectors(const uint8_t* condition, ptrdiff_t step,
       const __m512i no = load_elements(b + i * b_step, b_step);
       const typename BitsOf<T>::Int kind{};
       _mm512_storeu_si512(y + i, choose_elements(condition + i, yes, no, kind));
+    }
+    return whole;
+  }
+#elif defined(ETCH_FOUR_LANES)
+  if constexpr (sizeof(T) == 4) {
+    if (step != 1 || !fills_vectors(a_step) || !fills_vectors(b_step)) return 0;
+    const ptrdiff_t whole = n - n % 16;
+    for (ptrdiff_t i = 0; i < whole; i += 16) {
+      uint32x4_t where[4];
+      load_truth(condition + i, where);
+      for (ptrdiff_t k = 0; k < 4; ++k) {
+        const ptrdiff_t at = i + 4 * k;
+        const int32x4_t each = vbslq_s32(where[k], load_elements(a + at * a_step, a_step),
+                                         load_elements(b + at * b_step, b_step));
+        ETCH_MEMCPY(y + at, &each, sizeof each);
+      }
     }
     return whole;
   }

@@ -1,6 +1,6 @@
 // Matrices of bytes and of 4-byte elements, transposed: channels first to channels last and back.
-// Blocks are exchanged in registers, of SSE2 where there is it and in words of the machine
-// elsewhere, in tiles that a first-level cache holds. C++17, freestanding, the same result
+// Blocks are exchanged in registers of SSE2 or 64-bit Arm, or in words of the machine elsewhere, in
+// tiles that a first-level cache holds. C++17, freestanding, the same result
 // everywhere.
 #pragma once
 
@@ -14,6 +14,8 @@
 #include "etch_intrinsics.h"
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#include "etch_intrinsics.h"
 #endif
 
 namespace etch {
@@ -37,84 +39,161 @@ static inline void transpose_rest(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
   }
 }
 
+// ---- registers of 16 bytes ----
+
+// low_bytes(a, b): a[0], b[0], a[1], ... of the lower halves, high_bytes() of the upper ones; the
+// others do so with pairs of bytes, words of 4 and halves of 8.
 #if defined(__SSE2__)
+#define ETCH_TRANSPOSE_REGISTERS 1
+typedef __m128i Register;
+
+ETCH_INLINE Register low_bytes(Register a, Register b) { return _mm_unpacklo_epi8(a, b); }
+ETCH_INLINE Register high_bytes(Register a, Register b) { return _mm_unpackhi_epi8(a, b); }
+ETCH_INLINE Register low_pairs(Register a, Register b) { return _mm_unpacklo_epi16(a, b); }
+ETCH_INLINE Register high_pairs(Register a, Register b) { return _mm_unpackhi_epi16(a, b); }
+ETCH_INLINE Register low_words(Register a, Register b) { return _mm_unpacklo_epi32(a, b); }
+ETCH_INLINE Register high_words(Register a, Register b) { return _mm_unpackhi_epi32(a, b); }
+ETCH_INLINE Register low_halves(Register a, Register b) { return _mm_unpacklo_epi64(a, b); }
+ETCH_INLINE Register high_halves(Register a, Register b) { return _mm_unpackhi_epi64(a, b); }
+
+ETCH_INLINE Register all_bytes(int x) { return _mm_set1_epi8(static_cast<char>(x)); }
+ETCH_INLINE Register either(Register a, Register b) { return _mm_xor_si128(a, b); }
+ETCH_INLINE Register load_words(const uint8_t* x) {
+  return _mm_loadu_si128(reinterpret_cast<const Register*>(x));
+}
+ETCH_INLINE void store_words(uint8_t* y, Register x) {
+  _mm_storeu_si128(reinterpret_cast<Register*>(y), x);
+}
+// 8 bytes, the rest 0.
+ETCH_INLINE Register load_half(const uint8_t* x) {
+  return _mm_loadl_epi64(reinterpret_cast<const Register*>(x));
+}
+ETCH_INLINE void store_rows(uint8_t* y, ptrdiff_t y_row, Register rows) {
+  _mm_storel_epi64(reinterpret_cast<Register*>(y), rows);
+  double upper;  // not to y: in g++'s header that is a store of an aligned double
+  _mm_storeh_pd(&upper, _mm_castsi128_pd(rows));
+  ETCH_MEMCPY(y + y_row, &upper, sizeof upper);
+}
+ETCH_INLINE void store_word(uint8_t* y, Register x) {
+  const int word = _mm_cvtsi128_si32(x);
+  ETCH_MEMCPY(y, &word, sizeof word);
+}
+#elif defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#define ETCH_TRANSPOSE_REGISTERS 1
+typedef uint8x16_t Register;
+
+ETCH_INLINE uint16x8_t in_pairs(Register x) { return vreinterpretq_u16_u8(x); }
+ETCH_INLINE uint32x4_t in_words(Register x) { return vreinterpretq_u32_u8(x); }
+ETCH_INLINE uint64x2_t in_halves(Register x) { return vreinterpretq_u64_u8(x); }
+
+ETCH_INLINE Register low_bytes(Register a, Register b) { return vzip1q_u8(a, b); }
+ETCH_INLINE Register high_bytes(Register a, Register b) { return vzip2q_u8(a, b); }
+ETCH_INLINE Register low_pairs(Register a, Register b) {
+  return vreinterpretq_u8_u16(vzip1q_u16(in_pairs(a), in_pairs(b)));
+}
+ETCH_INLINE Register high_pairs(Register a, Register b) {
+  return vreinterpretq_u8_u16(vzip2q_u16(in_pairs(a), in_pairs(b)));
+}
+ETCH_INLINE Register low_words(Register a, Register b) {
+  return vreinterpretq_u8_u32(vzip1q_u32(in_words(a), in_words(b)));
+}
+ETCH_INLINE Register high_words(Register a, Register b) {
+  return vreinterpretq_u8_u32(vzip2q_u32(in_words(a), in_words(b)));
+}
+ETCH_INLINE Register low_halves(Register a, Register b) {
+  return vreinterpretq_u8_u64(vzip1q_u64(in_halves(a), in_halves(b)));
+}
+ETCH_INLINE Register high_halves(Register a, Register b) {
+  return vreinterpretq_u8_u64(vzip2q_u64(in_halves(a), in_halves(b)));
+}
+
+ETCH_INLINE Register all_bytes(int x) { return vdupq_n_u8(static_cast<uint8_t>(x)); }
+ETCH_INLINE Register either(Register a, Register b) { return veorq_u8(a, b); }
+ETCH_INLINE Register load_words(const uint8_t* x) { return vld1q_u8(x); }
+ETCH_INLINE void store_words(uint8_t* y, Register x) { vst1q_u8(y, x); }
+// 8 bytes, the rest 0.
+ETCH_INLINE Register load_half(const uint8_t* x) { return vcombine_u8(vld1_u8(x), vcreate_u8(0)); }
+ETCH_INLINE void store_rows(uint8_t* y, ptrdiff_t y_row, Register rows) {
+  vst1_u8(y, vget_low_u8(rows));
+  vst1_u8(y + y_row, vget_high_u8(rows));
+}
+ETCH_INLINE void store_word(uint8_t* y, Register x) {
+  const uint32_t word = vgetq_lane_u32(in_words(x), 0);
+  ETCH_MEMCPY(y, &word, sizeof word);
+}
+#endif
+
+// ---- blocks of bytes ----
+
+#if defined(ETCH_TRANSPOSE_REGISTERS)
 // 8 rows of 16 bytes.
 constexpr int kBlockRows = 8, kBlockColumns = 16;
 constexpr int kTallRows = 16, kTallColumns = 8;
 constexpr int kSmallRows = 8, kSmallColumns = 8;
 
-static inline __m128i load_row(const uint8_t* x, __m128i flip) {
-  return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)), flip);
-}
-static inline void store_rows(uint8_t* y, ptrdiff_t y_row, __m128i rows) {
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(y), rows);
-  double upper;  // not to y: in g++'s header that is a store of an aligned double
-  _mm_storeh_pd(&upper, _mm_castsi128_pd(rows));
-  ETCH_MEMCPY(y + y_row, &upper, sizeof upper);
+static inline Register load_row(const uint8_t* x, Register flip) {
+  return either(load_words(x), flip);
 }
 // Four columns: a and b have pairs of rows 0 to 3 and c and d of rows 4 to 7.
-static inline void store_columns(uint8_t* y, ptrdiff_t y_row, __m128i a, __m128i c) {
-  store_rows(y, y_row, _mm_unpacklo_epi32(a, c));
-  store_rows(y + 2 * y_row, y_row, _mm_unpackhi_epi32(a, c));
+static inline void store_columns(uint8_t* y, ptrdiff_t y_row, Register a, Register c) {
+  store_rows(y, y_row, low_words(a, c));
+  store_rows(y + 2 * y_row, y_row, high_words(a, c));
 }
 
 static inline void transpose_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
                                    int flip) {
-  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
-  const __m128i r0 = load_row(x, all), r1 = load_row(x + x_row, all);
-  const __m128i r2 = load_row(x + 2 * x_row, all), r3 = load_row(x + 3 * x_row, all);
-  const __m128i r4 = load_row(x + 4 * x_row, all), r5 = load_row(x + 5 * x_row, all);
-  const __m128i r6 = load_row(x + 6 * x_row, all), r7 = load_row(x + 7 * x_row, all);
-  const __m128i a0 = _mm_unpacklo_epi8(r0, r1), a1 = _mm_unpackhi_epi8(r0, r1);
-  const __m128i b0 = _mm_unpacklo_epi8(r2, r3), b1 = _mm_unpackhi_epi8(r2, r3);
-  const __m128i c0 = _mm_unpacklo_epi8(r4, r5), c1 = _mm_unpackhi_epi8(r4, r5);
-  const __m128i d0 = _mm_unpacklo_epi8(r6, r7), d1 = _mm_unpackhi_epi8(r6, r7);
-  store_columns(y, y_row, _mm_unpacklo_epi16(a0, b0), _mm_unpacklo_epi16(c0, d0));
-  store_columns(y + 4 * y_row, y_row, _mm_unpackhi_epi16(a0, b0), _mm_unpackhi_epi16(c0, d0));
-  store_columns(y + 8 * y_row, y_row, _mm_unpacklo_epi16(a1, b1), _mm_unpacklo_epi16(c1, d1));
-  store_columns(y + 12 * y_row, y_row, _mm_unpackhi_epi16(a1, b1), _mm_unpackhi_epi16(c1, d1));
+  const Register all = all_bytes(flip);
+  const Register r0 = load_row(x, all), r1 = load_row(x + x_row, all);
+  const Register r2 = load_row(x + 2 * x_row, all), r3 = load_row(x + 3 * x_row, all);
+  const Register r4 = load_row(x + 4 * x_row, all), r5 = load_row(x + 5 * x_row, all);
+  const Register r6 = load_row(x + 6 * x_row, all), r7 = load_row(x + 7 * x_row, all);
+  const Register a0 = low_bytes(r0, r1), a1 = high_bytes(r0, r1);
+  const Register b0 = low_bytes(r2, r3), b1 = high_bytes(r2, r3);
+  const Register c0 = low_bytes(r4, r5), c1 = high_bytes(r4, r5);
+  const Register d0 = low_bytes(r6, r7), d1 = high_bytes(r6, r7);
+  store_columns(y, y_row, low_pairs(a0, b0), low_pairs(c0, d0));
+  store_columns(y + 4 * y_row, y_row, high_pairs(a0, b0), high_pairs(c0, d0));
+  store_columns(y + 8 * y_row, y_row, low_pairs(a1, b1), low_pairs(c1, d1));
+  store_columns(y + 12 * y_row, y_row, high_pairs(a1, b1), high_pairs(c1, d1));
 }
 
-static inline __m128i load_two(const uint8_t* x, ptrdiff_t x_row) {
-  return _mm_unpacklo_epi8(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)),
-                           _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x + x_row)));
+static inline Register load_two(const uint8_t* x, ptrdiff_t x_row) {
+  return low_bytes(load_half(x), load_half(x + x_row));
 }
-static inline void store_two(uint8_t* y, ptrdiff_t y_row, __m128i upper, __m128i lower,
-                             __m128i flip) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(y),
-                   _mm_xor_si128(_mm_unpacklo_epi64(upper, lower), flip));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(y + y_row),
-                   _mm_xor_si128(_mm_unpackhi_epi64(upper, lower), flip));
+static inline void store_two(uint8_t* y, ptrdiff_t y_row, Register upper, Register lower,
+                             Register flip) {
+  store_words(y, either(low_halves(upper, lower), flip));
+  store_words(y + y_row, either(high_halves(upper, lower), flip));
 }
 
 // 16 rows of 8 bytes: for a y whose rows are so far apart that a cache holds few of them at once.
 static inline void transpose_tall_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                         ptrdiff_t y_row, int flip) {
-  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
-  const __m128i a = load_two(x, x_row), b = load_two(x + 2 * x_row, x_row);
-  const __m128i c = load_two(x + 4 * x_row, x_row), d = load_two(x + 6 * x_row, x_row);
-  const __m128i e = load_two(x + 8 * x_row, x_row), f = load_two(x + 10 * x_row, x_row);
-  const __m128i g = load_two(x + 12 * x_row, x_row), h = load_two(x + 14 * x_row, x_row);
-  const __m128i ab0 = _mm_unpacklo_epi16(a, b), ab1 = _mm_unpackhi_epi16(a, b);
-  const __m128i cd0 = _mm_unpacklo_epi16(c, d), cd1 = _mm_unpackhi_epi16(c, d);
-  const __m128i ef0 = _mm_unpacklo_epi16(e, f), ef1 = _mm_unpackhi_epi16(e, f);
-  const __m128i gh0 = _mm_unpacklo_epi16(g, h), gh1 = _mm_unpackhi_epi16(g, h);
-  store_two(y, y_row, _mm_unpacklo_epi32(ab0, cd0), _mm_unpacklo_epi32(ef0, gh0), all);
-  store_two(y + 2 * y_row, y_row, _mm_unpackhi_epi32(ab0, cd0), _mm_unpackhi_epi32(ef0, gh0), all);
-  store_two(y + 4 * y_row, y_row, _mm_unpacklo_epi32(ab1, cd1), _mm_unpacklo_epi32(ef1, gh1), all);
-  store_two(y + 6 * y_row, y_row, _mm_unpackhi_epi32(ab1, cd1), _mm_unpackhi_epi32(ef1, gh1), all);
+  const Register all = all_bytes(flip);
+  const Register a = load_two(x, x_row), b = load_two(x + 2 * x_row, x_row);
+  const Register c = load_two(x + 4 * x_row, x_row), d = load_two(x + 6 * x_row, x_row);
+  const Register e = load_two(x + 8 * x_row, x_row), f = load_two(x + 10 * x_row, x_row);
+  const Register g = load_two(x + 12 * x_row, x_row), h = load_two(x + 14 * x_row, x_row);
+  const Register ab0 = low_pairs(a, b), ab1 = high_pairs(a, b);
+  const Register cd0 = low_pairs(c, d), cd1 = high_pairs(c, d);
+  const Register ef0 = low_pairs(e, f), ef1 = high_pairs(e, f);
+  const Register gh0 = low_pairs(g, h), gh1 = high_pairs(g, h);
+  store_two(y, y_row, low_words(ab0, cd0), low_words(ef0, gh0), all);
+  store_two(y + 2 * y_row, y_row, high_words(ab0, cd0), high_words(ef0, gh0), all);
+  store_two(y + 4 * y_row, y_row, low_words(ab1, cd1), low_words(ef1, gh1), all);
+  store_two(y + 6 * y_row, y_row, high_words(ab1, cd1), high_words(ef1, gh1), all);
 }
 
 // 8 rows of 8 bytes: where neither of the others fits.
 static inline void transpose_small_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                          ptrdiff_t y_row, int flip) {
-  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
-  const __m128i a = load_two(x, x_row), b = load_two(x + 2 * x_row, x_row);
-  const __m128i c = load_two(x + 4 * x_row, x_row), d = load_two(x + 6 * x_row, x_row);
-  const __m128i ab0 = _mm_xor_si128(_mm_unpacklo_epi16(a, b), all);
-  const __m128i ab1 = _mm_xor_si128(_mm_unpackhi_epi16(a, b), all);
-  const __m128i cd0 = _mm_xor_si128(_mm_unpacklo_epi16(c, d), all);
-  const __m128i cd1 = _mm_xor_si128(_mm_unpackhi_epi16(c, d), all);
+  const Register all = all_bytes(flip);
+  const Register a = load_two(x, x_row), b = load_two(x + 2 * x_row, x_row);
+  const Register c = load_two(x + 4 * x_row, x_row), d = load_two(x + 6 * x_row, x_row);
+  const Register ab0 = either(low_pairs(a, b), all);
+  const Register ab1 = either(high_pairs(a, b), all);
+  const Register cd0 = either(low_pairs(c, d), all);
+  const Register cd1 = either(high_pairs(c, d), all);
   store_columns(y, y_row, ab0, cd0);
   store_columns(y + 4 * y_row, y_row, ab1, cd1);
 }
@@ -298,25 +377,18 @@ static inline void transpose_single_words(const uint8_t* x, ptrdiff_t x_row, uin
   }
 }
 
-#if defined(__SSE2__)
-static inline __m128i load_words(const uint8_t* x) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
-}
-static inline void store_words(uint8_t* y, __m128i row) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), row);
-}
-
+#if defined(ETCH_TRANSPOSE_REGISTERS)
 // 4 rows of 4 elements.
 static inline void transpose_word_block(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                         ptrdiff_t y_row) {
-  const __m128i r0 = load_words(x), r1 = load_words(x + x_row);
-  const __m128i r2 = load_words(x + 2 * x_row), r3 = load_words(x + 3 * x_row);
-  const __m128i a0 = _mm_unpacklo_epi32(r0, r1), a1 = _mm_unpackhi_epi32(r0, r1);
-  const __m128i b0 = _mm_unpacklo_epi32(r2, r3), b1 = _mm_unpackhi_epi32(r2, r3);
-  store_words(y, _mm_unpacklo_epi64(a0, b0));
-  store_words(y + y_row, _mm_unpackhi_epi64(a0, b0));
-  store_words(y + 2 * y_row, _mm_unpacklo_epi64(a1, b1));
-  store_words(y + 3 * y_row, _mm_unpackhi_epi64(a1, b1));
+  const Register r0 = load_words(x), r1 = load_words(x + x_row);
+  const Register r2 = load_words(x + 2 * x_row), r3 = load_words(x + 3 * x_row);
+  const Register a0 = low_words(r0, r1), a1 = high_words(r0, r1);
+  const Register b0 = low_words(r2, r3), b1 = high_words(r2, r3);
+  store_words(y, low_halves(a0, b0));
+  store_words(y + y_row, high_halves(a0, b0));
+  store_words(y + 2 * y_row, low_halves(a1, b1));
+  store_words(y + 3 * y_row, high_halves(a1, b1));
 }
 
 #if defined(__AVX__)
@@ -369,32 +441,28 @@ static inline void transpose_half_block(const uint8_t* x, ptrdiff_t x_row, uint8
 // 2 or 3 rows of 4 elements, as columns of as many.
 static inline void transpose_few_rows(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                       ptrdiff_t y_row, int rows) {
-  const __m128i r0 = load_words(x), r1 = load_words(x + x_row);
-  const __m128i r2 = rows == 3 ? load_words(x + 2 * x_row) : r0;
-  store_rows(y, y_row, _mm_unpacklo_epi32(r0, r1));
-  store_rows(y + 2 * y_row, y_row, _mm_unpackhi_epi32(r0, r1));
+  const Register r0 = load_words(x), r1 = load_words(x + x_row);
+  const Register r2 = rows == 3 ? load_words(x + 2 * x_row) : r0;
+  store_rows(y, y_row, low_words(r0, r1));
+  store_rows(y + 2 * y_row, y_row, high_words(r0, r1));
   if (rows == 2) return;
-  const auto store_third = [y, y_row](int j, __m128i row) {
-    const int word = _mm_cvtsi128_si32(row);
-    ETCH_MEMCPY(y + j * y_row + 8, &word, sizeof word);
-  };
-  store_third(0, r2);
-  store_third(1, _mm_shuffle_epi32(r2, 1));
-  store_third(2, _mm_unpackhi_epi32(r2, r2));
-  store_third(3, _mm_shuffle_epi32(r2, 3));
+  const Register first = low_words(r2, r2), last = high_words(r2, r2);
+  store_word(y + 8, first);
+  store_word(y + y_row + 8, high_halves(first, first));
+  store_word(y + 2 * y_row + 8, last);
+  store_word(y + 3 * y_row + 8, high_halves(last, last));
 }
 
 // 4 rows of 2 or 3 elements, as so many of 4; rows are read as if they had 4.
 static inline void transpose_few_columns(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                          ptrdiff_t y_row, int columns) {
-  const __m128i r0 = load_words(x), r1 = load_words(x + x_row);
-  const __m128i r2 = load_words(x + 2 * x_row), r3 = load_words(x + 3 * x_row);
-  const __m128i a0 = _mm_unpacklo_epi32(r0, r1), b0 = _mm_unpacklo_epi32(r2, r3);
-  store_words(y, _mm_unpacklo_epi64(a0, b0));
-  store_words(y + y_row, _mm_unpackhi_epi64(a0, b0));
+  const Register r0 = load_words(x), r1 = load_words(x + x_row);
+  const Register r2 = load_words(x + 2 * x_row), r3 = load_words(x + 3 * x_row);
+  const Register a0 = low_words(r0, r1), b0 = low_words(r2, r3);
+  store_words(y, low_halves(a0, b0));
+  store_words(y + y_row, high_halves(a0, b0));
   if (columns == 3) {
-    store_words(y + 2 * y_row,
-                _mm_unpacklo_epi64(_mm_unpackhi_epi32(r0, r1), _mm_unpackhi_epi32(r2, r3)));
+    store_words(y + 2 * y_row, low_halves(high_words(r0, r1), high_words(r2, r3)));
   }
 }
 
@@ -438,7 +506,7 @@ static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_
 // The same as transpose_bytes() with elements of 4 bytes; x_row and y_row are in bytes.
 static inline void transpose_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
                                    int rows, int columns) {
-#if defined(__SSE2__)
+#if defined(ETCH_TRANSPOSE_REGISTERS)
   const int few = rows < columns ? rows : columns, many = rows + columns - few;
   if ((few == 2 || few == 3) && many >= 8 && x_row >= 8) {
     const int done = transpose_few(x, x_row, y, y_row, rows, columns);

@@ -24,6 +24,11 @@ namespace rt {
 #define ETCH_FOUR_FLOATS 1
 #endif
 
+// Intrinsics of 64-bit Arm, in whose big-endian order lanes are counted from the other side.
+#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#define ETCH_ARM_LANES 1
+#endif
+
 #if defined(__GNUC__) && defined(__AVX512F__)
 constexpr int kFloatLanes = 16;
 #elif defined(__GNUC__) && defined(__AVX__)

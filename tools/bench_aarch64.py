@@ -77,17 +77,21 @@ def describe_cpu(root, cpu):
         f"CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: {cpu.part}\nCPU revision\t: 1\n\n")
 
 
-def of_peer(peers, cpu, peer, model):
-    if not model.exists():
-        return None
+def run_guest(peers, cpu, script, arguments):
     root = peers / "root"
     variables = {"PYTHONHOME": root / "usr", "PYTHONPATH": peers / "site", "PYTHONHASHSEED": 0,
                  "PYTHONDONTWRITEBYTECODE": 1, "OPENBLAS_NUM_THREADS": 1, "OMP_NUM_THREADS": 1}
     command = ["qemu-aarch64", "-cpu", cpu.emulated, "-L", root, "-plugin", peers / "count.so"]
     for name, value in variables.items():
         command += ["-E", f"{name}={value}"]
-    command += [root / "usr/bin/python3.11", "-S", "-c", GUEST, peer, model.resolve(), str(FIRST + COUNTED)]
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    command += [root / "usr/bin/python3.11", "-S", "-c", script, *arguments]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True)
+
+
+def of_peer(peers, cpu, peer, model):
+    if not model.exists():
+        return None
+    result = run_guest(peers, cpu, GUEST, [peer, model.resolve(), FIRST + COUNTED])
     marks = [int(mark) for mark in re.findall(r"^executed (\d+)$", result.stderr, re.MULTILINE)]
     if result.returncode != 0 or len(marks) <= FIRST + COUNTED:
         print(f"{peer}, {model.name}, {cpu.emulated}: {result.stderr.strip()[-300:]}", file=sys.stderr)

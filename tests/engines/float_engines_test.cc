@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/text.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/engines.h"
@@ -42,6 +43,24 @@ TEST(FloatEngines, NativelyInConvolutionsWithInfiniteWeights) {
 TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
 
 TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }
+// Rows apart from each other that begin with the first of 16 partial sums, or do not.
+std::vector<Case> sums_of_several_rows() {
+  std::vector<Case> all;
+  for (const std::int64_t width : {8, 15, 16, 32, 40}) {
+    for (const char* op : {"ReduceMean", "ReduceSumSquare", "ReduceMax"}) {
+      Tensor x(DType::kF32, {2, 3, 4, width});
+      for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+        x.as<float>()[i] = 1.0F / static_cast<float>(1 + i * 7 % 101);
+      ModelBuilder model(13);
+      model.input("x", x.dtype(), {2, 3, 4, width});
+      model.node(op, {"x"}, {"y"}, {{"axes", Ints{1, 3}}});
+      model.output("y");
+      all.push_back({cat(op, " of ", width), model.bytes(), {x}});
+    }
+  }
+  return all;
+}
+TEST(FloatEngines, NativelyInSumsOfSeveralRows) { expect_native_agrees(sums_of_several_rows()); }
 TEST(FloatEngines, NativelyInNormalizedRows) { expect_native_agrees(normalized_rows(200)); }
 TEST(FloatEngines, NativelyInRowsBeforeConvolutions) {
   expect_native_agrees(rows_before_convolutions(60));
@@ -55,6 +74,7 @@ std::vector<Case> sample() {
   std::vector<Case> all = float_convolutions(20 * times);
   add_cases(all, float_matrices(15 * times));
   add_cases(all, float_rows(40 * times));
+  add_cases(all, sums_of_several_rows());
   add_cases(all, normalized_rows(8 * times));
   add_cases(all, rows_before_convolutions(4 * times));
   add_cases(all, integer_to_float_products(8 * times));
