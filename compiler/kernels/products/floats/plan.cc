@@ -9,7 +9,9 @@
 #include "compiler/kernels/products/general.h"
 #include "compiler/lower/arguments.h"
 #include "runtime/etch_float_depthwise_planes.h"
+#include "runtime/etch_float_indirect.h"
 #include "runtime/etch_float_planes.h"
+#include "runtime/etch_float_transposed_planes.h"
 
 namespace etch {
 namespace {
@@ -93,6 +95,93 @@ void merge_taps(rt::FloatConvShape& shape) {
   shape.along = axis_of_tiles(shape);
 }
 
+// ---- tiles of pixels wherever they are ----
+
+namespace {
+
+// Cycles, estimated, of a tile of `pixels` of four vectors per weight of a column: products and
+// sums, or the time that weights take to arrive, from a second-level cache where they are many (AMD
+// EPYC: two tiles of 2 and 1 pixels take as long as two of 6).
+struct TileCosts {
+  int least;
+  double of(int pixels) const { return 1 + std::max(4 * pixels, least); }
+};
+
+TileCosts costs_of(const rt::FloatConvShape& s) {
+  constexpr std::int64_t kFirstLevel = 24 << 10;
+  const std::int64_t panel = std::int64_t{s.axis[1].kernel} * s.axis[2].kernel * s.in *
+                             std::min(s.out, rt::kPanel) * std::int64_t{sizeof(float)};
+  return {panel > kFirstLevel ? 20 : 8};
+}
+
+// Of `n` neighbours, in tiles of `most` and smaller ones (next_pixels()).
+double cycles_of_neighbours(const TileCosts& costs, int n, int most) {
+  double cycles = 0;
+  for (int pixels = most; pixels >= 1; pixels = pixels > 4 ? 4 : pixels / 2) {
+    cycles += n / pixels * costs.of(pixels);
+    n %= pixels;
+  }
+  return cycles;
+}
+
+double cycles_of_even_tiles(const TileCosts& costs, std::int64_t n, int most) {
+  const std::int64_t tiles = (n + most - 1) / most, larger = n % tiles;
+  const auto pixels = static_cast<int>(n / tiles);
+  return static_cast<double>(larger) * costs.of(pixels + 1) +
+         static_cast<double>(tiles - larger) * costs.of(pixels);
+}
+
+// Of all positions of two axes per weight of a tap, times the taps inside, as float_conv() goes
+// about it.
+double cycles_of_rows(const TileCosts& costs, const rt::FloatConvShape& s, int most) {
+  const rt::ConvAxis &lines = s.axis[1], &line = s.axis[2];
+  const rt::Interior across = rt::interior_of(line, false), down = rt::interior_of(lines, false);
+  const bool turned = rt::has_turned_border(s, {1, 1, 0, 1, 0}, across);
+  const double inner = cycles_of_neighbours(costs, across.last - across.first, most) * line.kernel;
+  double border = 0;  // taps inside at positions of a line beside the inner ones
+  for (int w = 0; w < line.out; ++w) {
+    if (w < across.first || w >= across.last) border += rt::taps_inside(line, false, w).count;
+  }
+  double cycles = 0;
+  for (int h = 0; h < lines.out; ++h) {
+    const bool alone = !turned || h < down.first || h >= down.last;
+    cycles += rt::taps_inside(lines, false, h).count * (inner + (alone ? border * costs.of(1) : 0));
+  }
+  if (turned)
+    cycles += cycles_of_neighbours(costs, down.last - down.first, most) * lines.kernel * border;
+  return cycles;
+}
+
+}  // namespace
+
+bool takes_indirect_tiles(const FloatProductPlan& plan, int lanes) {
+  const rt::FloatConvShape& s = plan.shape;
+  const rt::ConvAxis &lines = s.axis[1], &line = s.axis[2];
+  const std::int64_t outputs = std::int64_t{lines.out} * line.out;
+  const bool is_image = s.axis[0].in == 1 && s.axis[0].out == 1 && s.axis[0].kernel == 1;
+  const bool follow = lines.out == 1 || lines.y_step == line.out * line.y_step;
+  if (plan.kind != FloatProductKind::kColumns || s.transposed || !is_image || !follow ||
+      s.x_channel != 1 || s.panel != 0 || outputs < rt::kLeastIndirect)
+    return false;
+  const int most = lanes >= 16 ? 6 : (lanes >= 8 ? 3 : 2);
+  const double taps = double{1} * lines.kernel * line.kernel;
+  // An address per pixel and tap.
+  const double addresses = 2.5 * static_cast<double>(outputs) * taps / s.in;
+  const TileCosts costs = costs_of(s);
+  return cycles_of_even_tiles(costs, outputs, most) * taps + addresses <
+         0.95 * cycles_of_rows(costs, s, most);
+}
+
+bool takes_depthwise_lines(const FloatProductPlan& plan) {
+  const rt::FloatConvShape& s = plan.shape;
+  const rt::ConvAxis& a = s.axis[2];
+  constexpr int kLeastChannels = 4, kLeastOutputs = 3;
+  const bool is_image = s.axis[0].in == 1 && s.axis[0].out == 1 && s.axis[0].kernel == 1;
+  return plan.kind == FloatProductKind::kDepthwise && is_image && !s.transposed &&
+         (a.kernel == 3 || a.kernel == 5 || a.kernel == 7) && a.stride <= 2 && a.dilation == 1 &&
+         s.group >= kLeastChannels && a.out >= kLeastOutputs;
+}
+
 // ---- channels as planes ----
 
 namespace {
@@ -111,8 +200,9 @@ std::int64_t elements_of(const rt::FloatConvShape& s, bool of_y) {
 
 // Cycles, estimated: a multiplication and a sum of one vector take one; what it takes to move an
 // element is measured (AMD EPYC, AVX-512).
+constexpr double kTurned = 0.56, kCopied = 0.15, kPicked = 1, kJoined = 0.7;  // per element
+
 bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
-  constexpr double kTurned = 0.56, kCopied = 0.15, kPicked = 1;  // per element
   const double vectors = static_cast<double>(elements_of(s, true)) * s.axis[0].kernel *
                          s.axis[1].kernel * s.axis[2].kernel * s.in / lanes;
   const auto x = static_cast<double>(elements_of(s, false));
@@ -126,6 +216,22 @@ bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
   const double copies = a.stride > 1 ? kPicked : (a.kernel > 1 ? kCopied : 0);
   return vectors / (few * filled(a.out, lanes)) + copies * x <
          alone * vectors / filled(s.out, lanes) + kTurned * (x + y);
+}
+
+// Of a transposed convolution; `turned`: x has to be turned for planes, not for columns. y has one
+// channel or would be turned for columns, of which a matrix has `columns`.
+bool transposed_planes_are_faster(const rt::FloatConvShape& s, int lanes, std::int64_t columns,
+                                  bool turned) {
+  const auto x = static_cast<double>(elements_of(s, false));
+  const auto y = static_cast<double>(elements_of(s, true));
+  const double vectors = x * s.out * s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel / lanes;
+  const rt::ConvAxis& a = s.axis[2];
+  const std::int32_t line = rt::positions_of_phase(a);
+  const double few = line <= lanes ? 0.7 : 1;
+  const double joined = a.stride > 1 ? kJoined * y : 0;
+  const double turning = kTurned * ((turned ? 0 : x) + (s.out > 1 ? y : 0));
+  return vectors / (few * filled(line, lanes)) + kCopied * x + joined + (turned ? kTurned * x : 0) <
+         vectors / filled(columns, lanes) + turning;
 }
 
 // Output channels side by side, such that tiles (plane_rows()) fit. More channels share a vector of
@@ -158,6 +264,7 @@ std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x
 }
 
 std::int64_t floats_of_lines(const FloatProductPlan& plan) {
+  if (plan.kind == FloatProductKind::kTransposedPlanes) return rt::floats_of_phases(plan.shape);
   return plan.kind == FloatProductKind::kPlanes ? rt::floats_of_lines(plan.shape)
                                                 : rt::padded_plane(plan.shape).floats;
 }
@@ -176,6 +283,23 @@ std::int64_t adjacent_taps(const ConvGeometry& g, const View& y) {
   const std::vector<std::int64_t> steps = steps_of(y);
   return g.out_channels == 1 || steps.back() == g.out_channels * steps[1] ? g.axes.back().kernel
                                                                           : 1;
+}
+
+std::optional<FloatProductPlan> plan_transposed_planes(const ConvGeometry& g, const View& x,
+                                                       const View& y, int lanes, bool turned) {
+  if (g.direction != ConvDirection::kTransposed || is_depthwise(g)) return std::nullopt;
+  FloatProductPlan plan = plan_float_conv(g, false, x, y);
+  rt::FloatConvShape& s = plan.shape;
+  s.along = 2;
+  const rt::ConvAxis& a = s.axis[2];
+  const bool apart = a.stride == 1 || a.dilation == 1;
+  const std::int64_t columns = taps_stay_apart(g) ? adjacent_taps(g, y) * s.out : s.out;
+  if (a.x_step != 1 || a.y_step != 1 || !apart ||
+      !transposed_planes_are_faster(s, lanes, columns, turned))
+    return std::nullopt;
+  plan.kind = FloatProductKind::kTransposedPlanes;
+  s.panel = s.out == 1 && a.stride < 6 ? 4 : channels_of_panel(s, lanes);
+  return plan;
 }
 
 // x and y are seen as [N, C, in...].
