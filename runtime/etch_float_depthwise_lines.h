@@ -65,7 +65,7 @@ struct ChannelLine {
   TapRange h;
 };
 
-// `pixels` outputs from `out` on; those behind the end of the line are not stored.
+// `pixels` outputs from `out` on; those after the end of the line are not stored.
 template <int kernel, int stride, int lanes, int pixels>
 static inline void depthwise_line_tile(const FloatConvShape& s, const FloatEnd& end,
                                        const ChannelLine& line, int32_t out) {
