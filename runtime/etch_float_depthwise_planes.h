@@ -159,23 +159,24 @@ ETCH_INLINE void sum_taps(Columns<lanes, rows>& sums, const PlaneTile& t, Width<
 // One vector of each line. From y on `room` floats may be written, `less` fewer from the next line
 // on.
 template <int lanes, int rows>
-ETCH_INLINE void finish_plane(const Columns<lanes, rows>& sums, const Floats<lanes>& c, bool relu,
-                              float* y, ptrdiff_t y_line, int32_t room, int32_t less) {
-  finish_vector(sums.first, c, relu, y, room);
-  if constexpr (rows > 1) finish_plane(sums.rest, c, relu, y + y_line, y_line, room - less, less);
+ETCH_INLINE void finish_plane(const Columns<lanes, rows>& sums, const Floats<lanes>& c,
+                              const FloatEnd& end, float* y, ptrdiff_t y_line, int32_t room,
+                              int32_t less) {
+  finish_vector(sums.first, c, end, y, room);
+  if constexpr (rows > 1) finish_plane(sums.rest, c, end, y + y_line, y_line, room - less, less);
 }
 
 // `rows` lines of n outputs from x and y on; `left` lines of the plane are left. What is stored too
 // much of a short line is overwritten by the next ones.
 template <int lanes, int rows, class Kernel>
-static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, bool relu, int32_t n, float* y,
-                               ptrdiff_t y_line, int32_t left, Kernel kernel) {
+static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, const FloatEnd& end, int32_t n,
+                               float* y, ptrdiff_t y_line, int32_t left, Kernel kernel) {
   Columns<lanes, rows> sums;
   if (n < lanes) {
     clear(sums);
     sum_taps(sums, t, kernel);
     const bool dense = y_line == n;
-    finish_plane(sums, c, relu, y, y_line, dense ? left * n : n, dense ? n : 0);
+    finish_plane(sums, c, end, y, y_line, dense ? left * n : n, dense ? n : 0);
     return;
   }
   const float* const x = t.x;
@@ -184,7 +185,7 @@ static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, bool relu, i
     t.x = x + at;
     clear(sums);
     sum_taps(sums, t, kernel);
-    finish_plane(sums, c, relu, y + at, y_line, lanes, 0);
+    finish_plane(sums, c, end, y + at, y_line, lanes, 0);
   }
 }
 
@@ -192,7 +193,7 @@ static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, bool relu, i
 struct PlaneLines {
   const float* c;  // of its channel
   float* y;
-  bool relu;
+  const FloatEnd* end;
 };
 
 // All lines, in tiles of `rows`; the last one takes some of them twice.
@@ -205,7 +206,7 @@ ETCH_INLINE void depthwise_lines(const FloatConvShape& s, PlaneTile t, const Pla
   for (int32_t out = 0; out < h.out; out += rows) {
     const int32_t at = out < h.out - rows ? out : h.out - rows;
     t.x = x + at * t.line;
-    plane_lines<lanes, rows>(t, added, lines.relu, s.axis[2].out, lines.y + at * h.y_step, h.y_step,
+    plane_lines<lanes, rows>(t, added, *lines.end, s.axis[2].out, lines.y + at * h.y_step, h.y_step,
                              h.out - at, kernel);
   }
 }
@@ -255,8 +256,7 @@ static inline void float_depthwise_planes(const FloatConvShape& s, const FloatEn
                       w + g * depth_of(s),
                       {h.dilation, a.dilation},
                       {h.kernel, a.kernel}};
-    const PlaneLines to{c + g * end.c_column, y + i / s.group * s.y_image + g * s.y_channel,
-                        end.relu != 0};
+    const PlaneLines to{c + g * end.c_column, y + i / s.group * s.y_image + g * s.y_channel, &end};
     depthwise_lines<kLanes, rows>(s, t, to, Width<size>{});
   }
 }

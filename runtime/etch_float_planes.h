@@ -98,10 +98,10 @@ struct PlaneRow {
 
 // One vector of results, of which the first `n` lanes are stored.
 template <int lanes>
-ETCH_INLINE void finish_vector(const Floats<lanes>& sums, const Floats<lanes>& c, bool relu,
-                               float* y, int32_t n) {
+ETCH_INLINE void finish_vector(const Floats<lanes>& sums, const Floats<lanes>& c,
+                               const FloatEnd& end, float* y, int32_t n) {
   const Floats<lanes> added = sum(sums, c);
-  const Floats<lanes> result = relu ? not_negative(added) : added;
+  const Floats<lanes> result = limited(added, end);
   if (n >= lanes) {
     store(y, result);
   } else {
@@ -116,16 +116,16 @@ struct Span {
 };
 
 template <int lanes, int count>
-ETCH_INLINE void finish_line(const Columns<lanes, count>& sums, const Floats<lanes>& c, bool relu,
-                             float* y, const Span& at) {
-  finish_vector(sums.first, c, relu, y, at.n);
-  if constexpr (count > 1) finish_line(sums.rest, c, relu, y + at.apart, at);
+ETCH_INLINE void finish_line(const Columns<lanes, count>& sums, const Floats<lanes>& c,
+                             const FloatEnd& end, float* y, const Span& at) {
+  finish_vector(sums.first, c, end, y, at.n);
+  if constexpr (count > 1) finish_line(sums.rest, c, end, y + at.apart, at);
 }
 
 template <int lanes, int count, int rows>
 ETCH_INLINE void finish_lines(const Tile<lanes, count, rows>& tile, const FloatEnd& end,
                               const float* c, float* y, ptrdiff_t y_channel, const Span& at) {
-  finish_line(tile.first, all_lanes<lanes>(*c), end.relu != 0, y, at);
+  finish_line(tile.first, all_lanes<lanes>(*c), end, y, at);
   if constexpr (rows > 1)
     finish_lines(tile.rest, end, c + end.c_column, y + y_channel, y_channel, at);
 }
@@ -208,9 +208,9 @@ ETCH_INLINE void plane_panel(const FloatConvShape& s, const FloatLines& lines, c
     row.c += rows * end.c_column;
     row.y += rows * s.y_channel;
   }
+  constexpr int kNext = rows > 4 ? rows - 2 : rows - 1;
   if constexpr (rows > 1)
-    plane_panel<some, lanes, count, (rows > 4 ? rows - 2 : rows / 2)>(s, lines, end, row, window,
-                                                                      at, left);
+    plane_panel<some, lanes, count, kNext>(s, lines, end, row, window, at, left);
 }
 
 // Channels of a tile of `count` vectors at most: their sums fill the registers of AVX-512, or half

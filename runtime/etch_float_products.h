@@ -79,7 +79,7 @@ template <int lanes, int pixels>
 ETCH_INLINE void finish_some(const Tile<lanes, 1, pixels>& tile, const FloatEnd& end,
                              const Floats<lanes>& c, float* y, ptrdiff_t y_pixel, int32_t columns) {
   const Floats<lanes> result = sum(tile.first.first, c);
-  store_some(y, end.relu != 0 ? not_negative(result) : result, columns);
+  store_some(y, limited(result, end), columns);
   if constexpr (pixels > 1) finish_some(tile.rest, end, c, y + y_pixel, y_pixel, columns);
 }
 
@@ -119,16 +119,37 @@ ETCH_INLINE bool takes_tail(const FloatConvShape& s, const FloatEnd& end, int32_
          is_plain(end, s.y_channel);
 }
 
+// One row of positions: tiles of neighbours on the axis of tiles.
+struct RowOfTiles {
+  const FloatConvShape& s;
+  const FloatEnd& end;
+  const Interior& interior;
+  const Window& window;
+
+  template <int lanes, int count>
+  void whole(const FloatRow& row) const {
+    float_row<lanes, count>(s, end, row, interior, window);
+  }
+  template <int lanes>
+  void part(const FloatRow& row, int32_t columns) const {
+    Window taps = window;
+    for_each_tile<8>(s, interior, taps, [&](int32_t out, auto width) {
+      float_tail_tile<lanes, decltype(width)::value>(s, end, row, taps, out, columns);
+    });
+  }
+};
+
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
-template <int lanes>
+// tiles.whole<lanes, count>(row) computes `count` vectors of columns of all positions it stands
+// for, tiles.part<lanes>(row, columns) less than a vector.
+template <int lanes, class Tiles>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
-                                 const FloatRow& first, const Interior& interior, int32_t columns,
-                                 const Window& window) {
+                                 const FloatRow& first, int32_t columns, const Tiles& tiles) {
   FloatRow row = first;
   if constexpr (lanes == 1 && kSomeColumns > 1 && kFloatLanes == 1) {
     if (s.axis[s.along].out == 1) {
       for (; columns >= 8; columns -= 8) {
-        float_row<lanes, 8>(s, end, row, interior, window);
+        tiles.template whole<lanes, 8>(row);
         advance(row, 8, end, s.y_channel);
       }
     }
@@ -136,29 +157,26 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
   if constexpr (lanes == kFloatLanes) {
     constexpr int kMost = kFloatLanes > 1 ? 4 : kSomeColumns;
     for (; columns >= kMost * lanes; columns -= kMost * lanes) {
-      float_row<lanes, kMost>(s, end, row, interior, window);
+      tiles.template whole<lanes, kMost>(row);
       advance(row, kMost * lanes, end, s.y_channel);
     }
     if (kFloatLanes > 1 && columns >= 2 * lanes) {
-      float_row<lanes, 2>(s, end, row, interior, window);
+      tiles.template whole<lanes, 2>(row);
       advance(row, 2 * lanes, end, s.y_channel);
       columns -= 2 * lanes;
     }
   }
   for (; columns >= lanes; columns -= lanes) {
-    float_row<lanes, 1>(s, end, row, interior, window);
+    tiles.template whole<lanes, 1>(row);
     advance(row, lanes, end, s.y_channel);
   }
   if constexpr (lanes == kFloatLanes && kHasTails) {
     if (takes_tail<lanes>(s, end, columns)) {
-      Window taps = window;
-      for_each_tile<8>(s, interior, taps, [&](int32_t out, auto width) {
-        float_tail_tile<lanes, decltype(width)::value>(s, end, row, taps, out, columns);
-      });
+      tiles.template part<lanes>(row, columns);
       return;
     }
   }
-  if constexpr (lanes > 1) float_columns<narrower(lanes)>(s, end, row, interior, columns, window);
+  if constexpr (lanes > 1) float_columns<narrower(lanes)>(s, end, row, columns, tiles);
 }
 
 // Calls body(offset of y, window) for every row of positions along the axis of the tiles; the
@@ -182,7 +200,7 @@ static inline void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end, c
   for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
     FloatRow at = row;
     at.y += y_row;
-    float_columns<kFloatLanes>(s, end, at, interior, columns, window);
+    float_columns<kFloatLanes>(s, end, at, columns, RowOfTiles{s, end, interior, window});
   });
 }
 
@@ -223,7 +241,7 @@ static inline void border_in_columns(const FloatConvShape& s, const FloatEnd& en
       window.axis[2] = taps_inside(s.axis[2], false, w);
       FloatRow at = row;
       at.y += d * s.axis[0].y_step + w * s.axis[2].y_step;
-      float_columns<kFloatLanes>(turned, end, at, tiles, columns, window);
+      float_columns<kFloatLanes>(turned, end, at, columns, RowOfTiles{turned, end, tiles, window});
     }
   }
 }
@@ -337,7 +355,7 @@ static inline void float_column(const FloatConvShape& s, const FloatEnd& end, co
                                 const float* w, const float* c, float* y) {
   constexpr int kLanes = kFloatLanes;
   if constexpr (kLanes == 1) return float_conv(s, end, x, w, c, y);
-  const FloatEnd turned = {end.alpha, end.beta, 0, end.c_row, end.relu};
+  const FloatEnd turned = {end.alpha, end.beta, 0, end.c_row, end.relu, end.most};
   const int32_t rows = s.axis[s.along].out;
   int32_t at = 0;
 #if defined(__AVX__)
@@ -354,57 +372,6 @@ static inline void float_column(const FloatConvShape& s, const FloatEnd& end, co
   }
 #endif
   for (; at < rows; ++at) column_rows<1, 1>(s, turned, x, w, c, y, at);
-}
-
-// ---- one input and one output channel per group ----
-
-// `count` vectors of channels of `pixels` neighbours, see float_tile(); a row's width is the number
-// of channels.
-template <int lanes, int count, int pixels>
-static inline void depthwise_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                                  const Window& window, int32_t out) {
-  const ConvAxis& axis = s.axis[s.along];
-  const ptrdiff_t x_pixel = next_input(s);
-  const ptrdiff_t y_pixel = next_output(s);
-  Tile<lanes, count, pixels> sums;
-  clear(sums);
-  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t tap) {
-    add_products(sums, row.x + at, x_pixel, row.w + static_cast<ptrdiff_t>(tap) * row.width);
-  });
-  finish(sums, end, row.c, row.y + out * axis.y_step, y_pixel, 1);
-}
-
-// `channels` channels of all positions on the axis of tiles.
-template <int lanes, int count = (kFloatLanes > 1 ? 4 : kSomeColumns)>
-static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& end,
-                                      const FloatRow& first, const Interior& interior,
-                                      int32_t channels, const Window& around) {
-  FloatRow row = first;
-  Window window = around;
-  for (; channels >= count * lanes; channels -= count * lanes) {
-    for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
-      depthwise_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
-    });
-    row.x += count * lanes;
-    advance(row, count * lanes, end, 1);
-  }
-  if constexpr (count > 1) {
-    depthwise_channels<lanes, 1>(s, end, row, interior, channels, window);
-  } else if constexpr (lanes > 1) {
-    depthwise_channels<narrower(lanes), 1>(s, end, row, interior, channels, window);
-  }
-}
-
-// Depthwise convolution, x and y with neighbouring channels; w[position * group + channel].
-static inline void float_depthwise(const FloatConvShape& s, const FloatEnd& end, const float* x,
-                                   const float* w, const float* c, float* y) {
-  const Interior interior = interior_of(s.axis[s.along], s.transposed);
-  for (int32_t n = 0; n < s.batch; ++n) {
-    for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
-      const FloatRow row{x + n * s.x_image, w, s.group, c, y + n * s.y_image + y_row};
-      depthwise_channels<kFloatLanes>(s, end, row, interior, s.group, window);
-    });
-  }
 }
 
 }  // namespace rt

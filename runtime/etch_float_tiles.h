@@ -15,11 +15,12 @@ namespace rt {
 
 // y = fl(fl(alpha * sum) + fl(beta * c)); c belongs to a column, a row (position on the last axis),
 // both or neither. Nothing to add is -0, which changes nothing. With relu 1, 0 stands for what is
-// below 0.
+// below 0, and with relu 2 also `most`, at least 0, for what is above that.
 struct FloatEnd {
   float alpha, beta;
   ptrdiff_t c_row, c_column;  // c_column is 0 or 1 unless c has gaps
   int32_t relu;
+  float most = 0.0f;
 };
 
 // `pixels` times `count` vectors of sums.
@@ -211,6 +212,19 @@ ETCH_INLINE Floats<lanes> not_negative(const Floats<lanes>& x) {
   return choose(below(x, zero), zero, x);
 }
 
+template <int lanes>
+ETCH_INLINE Floats<lanes> at_most(const Floats<lanes>& most, const Floats<lanes>& x) {
+  return choose(below(most, x), most, x);
+}
+
+// The ReLU of an end.
+template <int lanes>
+ETCH_INLINE Floats<lanes> limited(const Floats<lanes>& x, const FloatEnd& end) {
+  if (end.relu == 0) return x;
+  const Floats<lanes> least = not_negative(x);
+  return end.relu == 2 ? at_most(all_lanes<lanes>(end.most), least) : least;
+}
+
 // One vector of results.
 template <int lanes>
 ETCH_INLINE void finish(const Floats<lanes>& sums, const FloatEnd& end, const float* c, float* y,
@@ -225,7 +239,7 @@ ETCH_INLINE void finish(const Floats<lanes>& sums, const FloatEnd& end, const fl
   }
   Floats<lanes> result =
       sum(product(sums, all_lanes<lanes>(end.alpha)), product(added, all_lanes<lanes>(end.beta)));
-  if (end.relu != 0) result = not_negative(result);
+  result = limited(result, end);
   if (y_channel == 1) {
     store(y, result);
     return;
@@ -241,19 +255,20 @@ ETCH_INLINE bool is_plain(const FloatEnd& end, ptrdiff_t y_channel) {
          y_channel == 1;
 }
 
-template <bool relu, int lanes, int count>
+// `limit` is applied to results.
+template <int lanes, int count, class Limit>
 ETCH_INLINE void finish_plain(const Columns<lanes, count>& sums, const Columns<lanes, count>& c,
-                              float* y) {
-  const Floats<lanes> result = sum(sums.first, c.first);
-  store(y, relu ? not_negative(result) : result);
-  if constexpr (count > 1) finish_plain<relu>(sums.rest, c.rest, y + lanes);
+                              float* y, Limit limit) {
+  store(y, limit(sum(sums.first, c.first)));
+  if constexpr (count > 1) finish_plain(sums.rest, c.rest, y + lanes, limit);
 }
 
-template <bool relu, int lanes, int count, int pixels>
+template <int lanes, int count, int pixels, class Limit>
 ETCH_INLINE void finish_plain(const Tile<lanes, count, pixels>& tile,
-                              const Columns<lanes, count>& c, float* y, ptrdiff_t y_pixel) {
-  finish_plain<relu>(tile.first, c, y);
-  if constexpr (pixels > 1) finish_plain<relu>(tile.rest, c, y + y_pixel, y_pixel);
+                              const Columns<lanes, count>& c, float* y, ptrdiff_t y_pixel,
+                              Limit limit) {
+  finish_plain(tile.first, c, y, limit);
+  if constexpr (pixels > 1) finish_plain(tile.rest, c, y + y_pixel, y_pixel, limit);
 }
 
 // Any other end, from memory: one function for tiles of all sizes keeps the code small.
@@ -294,10 +309,15 @@ ETCH_INLINE void finish(const Tile<lanes, count, pixels>& tile, const FloatEnd& 
   }
   Columns<lanes, count> added;
   load_columns(added, c, end.c_column);
-  if (end.relu != 0) {
-    finish_plain<true>(tile, added, y, y_pixel);
+  typedef Floats<lanes> Vector;
+  if (end.relu == 0) {
+    finish_plain(tile, added, y, y_pixel, [](const Vector& x) { return x; });
+  } else if (end.relu == 1) {
+    finish_plain(tile, added, y, y_pixel, [](const Vector& x) { return not_negative(x); });
   } else {
-    finish_plain<false>(tile, added, y, y_pixel);
+    const Vector most = all_lanes<lanes>(end.most);
+    finish_plain(tile, added, y, y_pixel,
+                 [&most](const Vector& x) { return at_most(most, not_negative(x)); });
   }
 }
 

@@ -136,7 +136,7 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
   }
   Columns<lanes, count> bias;
   load_columns(bias, p.bias + column * p.bias_step, p.bias_step);
-  finish_plain<false>(tile, bias, y, p.y_row);
+  finish_plain(tile, bias, y, p.y_row, [](const Floats<lanes>& x) { return x; });
 }
 
 template <int lanes, int count, int pixels>

@@ -1,12 +1,15 @@
 // See fuse_relu.h.
 #include "compiler/passes/fuse_relu.h"
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/ops/clip/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/resolve.h"
@@ -24,10 +27,22 @@ const Node* convolution_of(const Wiring& wiring, ValueId value) {
   return only_reader && !wiring.is_graph_output(between) ? conv : nullptr;
 }
 
-Node fused_node(const Node& conv, const Node& relu) {
+// The limit of what a Relu, or a Clip that begins with 0, lets pass; nothing for other nodes.
+std::optional<float> limit_of(const Node& node) {
+  constexpr float kNone = std::numeric_limits<float>::infinity();
+  if (node.domain != kOnnx) return std::nullopt;
+  if (node.op_type == "Relu") return kNone;
+  if (node.op_type != "Clip") return std::nullopt;
+  const Clip& clip = params_of<Clip>(node);
+  if (clip.low != 0 || std::signbit(clip.low) || !(clip.high >= 0)) return std::nullopt;
+  return static_cast<float>(clip.high);
+}
+
+Node fused_node(const Node& conv, const Node& relu, float limit) {
   Node out = conv;
   out.domain = kEtch;
   out.op_type = "ConvRelu";
+  if (std::isfinite(limit)) out.attributes["most"] = limit;
   if (!conv.name.empty() && !relu.name.empty()) out.name = cat(conv.name, " + ", relu.name);
   out.op = nullptr;
   out.params.reset();
@@ -95,11 +110,12 @@ void fuse_relus(Graph& graph) {
   Wiring wiring(graph);
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
     const Node& relu = graph.nodes[static_cast<std::size_t>(i)];
-    if (relu.op_type != "Relu" || relu.domain != kOnnx) continue;
+    const std::optional<float> limit = limit_of(relu);
+    if (!limit) continue;
     const Node* const conv = convolution_of(wiring, relu.inputs[0]);
     if (conv == nullptr) continue;
     const auto at = static_cast<int>(conv - graph.nodes.data());
-    Node fused = fused_node(*conv, relu);
+    Node fused = fused_node(*conv, relu, *limit);
     Sink none;
     ETCH_CHECK(resolve_node(graph, fused, none));
     wiring.erase(i);

@@ -30,6 +30,21 @@ TEST(FuseRelu, ConvolutionsTakeOverTheirRelu) {
   EXPECT_EQ(operators_after(model), "ConvRelu");
 }
 
+TEST(FuseRelu, ConvolutionsTakeOverTheClipOfRelu6) {
+  const auto with_limits = [](float low, float high) {
+    ModelBuilder model = convolution();
+    model.initializer("low", f32({}, {low})).initializer("high", f32({}, {high}));
+    model.node("Clip", {"c", "low", "high"}, {"y"}).output("y");
+    return operators_after(model);
+  };
+  EXPECT_EQ(with_limits(0, 6), "ConvRelu");
+  EXPECT_EQ(with_limits(0, 0), "ConvRelu");
+  EXPECT_EQ(with_limits(-1, 6), "Conv Clip");
+  EXPECT_EQ(with_limits(1, 6), "Conv Clip");
+  EXPECT_EQ(with_limits(-0.0F, 6), "Conv Clip");
+  EXPECT_EQ(with_limits(0, -1), "Conv Clip");
+}
+
 TEST(FuseRelu, ResultsThatOthersReadStay) {
   ModelBuilder model = convolution();
   model.node("Relu", {"c"}, {"r"}).node("Add", {"r", "c"}, {"y"}).output("y");

@@ -112,7 +112,8 @@ std::string text_of(const FloatConvShape& s) {
 
 std::string text_of(const FloatEnd& end) {
   return cat("rt::FloatEnd{", hex_float(end.alpha), " /* alpha */, ", hex_float(end.beta),
-             " /* beta */, ", end.c_row, ", ", end.c_column, ", ", end.relu, " /* relu */}");
+             " /* beta */, ", end.c_row, ", ", end.c_column, ", ", end.relu, " /* relu */",
+             end.relu == 2 ? cat(", ", hex_float(end.most), " /* most */") : "", "}");
 }
 
 std::string text_of(const RowsShape& s) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "templates/external/float_depthwise_lines.h"
 #include "templates/external/float_planes.h"
 #include "templates/external/loop.h"
 #include "templates/external/packed_weights.h"
@@ -198,6 +199,41 @@ TEST(External, ProductsOfPlanesStayInsideTheirSpans) {
                           kFloats, kFloatsOut, kFloatsOut);
       call_between_guards(FloatDepthwisePlanes<0, 3, 8>{}, depthwise, end, kFloats, kFloats,
                           kFloats, kFloatsOut, kFloatsOut);
+    }
+  });
+}
+
+TEST(External, ProductsThatReadZerosStayInsideTheirSpans) {
+  expect_inside([] {
+    const rt::FloatEnd end{1, 1, 0, 1, 0};
+    for (const int out : {1, 7, 16, 70}) {
+      call_between_guards(FloatIndirect{}, float_shape(2, 3, out, true, 2), end, kFloats, kFloats,
+                          kFloats, kFloatsOut, kFloatsOut);
+    }
+    for (const int channels : {4, 9, 16, 37}) {
+      const rt::FloatConvShape s = float_shape(channels, 1, 1, true, 2);
+      call_between_guards(FloatDepthwiseLines<3, 1, 4>{}, s, end, kFloats, kFloats, kFloats,
+                          kFloatsOut);
+    }
+  });
+}
+
+TEST(External, TransposedProductsOfPlanesStayInsideTheirSpans) {
+  expect_inside([] {
+    const rt::FloatEnd end{1, 1, 0, 1, 0};
+    for (const int stride : {1, 2, 3}) {
+      for (const int more : {0, 1}) {
+        rt::FloatConvShape s = float_shape(2, 3, 2, false, 2);
+        s.transposed = true;
+        s.panel = 4;
+        const int line = 10 * stride + 1 + more, lines = 13;
+        s.axis[1] = {7, 3, lines, 2, 1, 1, 11, 0, line};
+        s.axis[2] = {11, 3, line, stride, 1, 1, 1, 0, 1};
+        s.y_channel = line * lines;
+        s.y_image = s.y_channel * 4;
+        call_between_guards(FloatTransposedPlanes{}, s, end, kFloats, kFloats, kFloats, kFloatsOut,
+                            kFloatsOut);
+      }
     }
   });
 }

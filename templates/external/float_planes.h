@@ -1,4 +1,4 @@
-// Descriptors of the functions of runtime/etch_float_planes.h and
+// Descriptors of the functions of runtime/etch_float_planes.h, etch_float_transposed_planes.h and
 // etch_float_depthwise_planes.h; see templates/external.h.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include "runtime/etch_float_depthwise_planes.h"
 #include "runtime/etch_float_planes.h"
+#include "runtime/etch_float_transposed_planes.h"
 #include "templates/external/products.h"
 
 namespace etch::external {
@@ -22,6 +23,23 @@ struct FloatPlanes : RuntimeFunction {
     const auto others = FloatConv<false>{}.spans(s, end, x, w, c, y);
     return spans_of(others[0], others[1], others[2], others[3],
                     span(lines, {}, rt::floats_of_lines(s)));
+  }
+};
+
+// `memory` is for floats_of_phases().
+struct FloatTransposedPlanes : RuntimeFunction {
+  FloatTransposedPlanes()
+      : RuntimeFunction("float_transposed_planes", "etch_float_transposed_planes.h",
+                        FloatUse::kUsed) {}
+  void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
+                  const float* w, const float* c, float* y, float* memory) const {
+    rt::float_transposed_planes(s, end, x, w, c, y, memory);
+  }
+  auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
+             const float* c, float* y, float* memory) const {
+    const auto others = FloatConv<false>{}.spans(s, end, x, w, c, y);
+    return spans_of(others[0], others[1], others[2], others[3],
+                    span(memory, {}, rt::floats_of_phases(s)));
   }
 };
 

@@ -1,8 +1,10 @@
-// Descriptors of the functions of runtime/etch_products.h, etch_matmul.h and etch_float_products.h;
-// see templates/external.h. Of x all positions that the geometry names count, whether a stride
-// skips them or not.
+// Descriptors of the functions of runtime/etch_products.h, etch_matmul.h, etch_float_products.h,
+// etch_float_depthwise.h and etch_float_indirect.h; see templates/external.h. Of x all positions
+// that the geometry names count, whether a stride skips them or not.
 #pragma once
 
+#include "runtime/etch_float_depthwise.h"
+#include "runtime/etch_float_indirect.h"
 #include "runtime/etch_float_products.h"
 #include "runtime/etch_matmul.h"
 #include "runtime/etch_products.h"
@@ -208,7 +210,8 @@ struct FloatPool : RuntimeFunction {
 template <bool depthwise>
 struct FloatConv : RuntimeFunction {
   FloatConv()
-      : RuntimeFunction(depthwise ? "float_depthwise" : "float_conv", "etch_float_products.h",
+      : RuntimeFunction(depthwise ? "float_depthwise" : "float_conv",
+                        depthwise ? "etch_float_depthwise.h" : "etch_float_products.h",
                         FloatUse::kUsed) {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y) const {
@@ -235,6 +238,19 @@ struct FloatConv : RuntimeFunction {
                              {s.axis[0].out, s.axis[0].y_step},
                              {s.axis[1].out, s.axis[1].y_step},
                              {s.axis[2].out, s.axis[2].y_step}}));
+  }
+};
+
+struct FloatIndirect : RuntimeFunction {
+  FloatIndirect() : RuntimeFunction("float_indirect", "etch_float_indirect.h", FloatUse::kUsed) {}
+  void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
+                  const float* w, const float* c, float* y, float* zeros) const {
+    rt::float_indirect(s, end, x, w, c, y, zeros);
+  }
+  auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
+             const float* c, float* y, float* zeros) const {
+    const auto others = FloatConv<false>{}.spans(s, end, x, w, c, y);
+    return spans_of(others[0], others[1], others[2], others[3], span(zeros, {}, s.in));
   }
 };
 

@@ -21,6 +21,7 @@ namespace etch {
 namespace {
 
 TEST(FloatEngines, NativelyInConvolutions) { expect_native_agrees(float_convolutions(300)); }
+TEST(FloatEngines, NativelyInDecoders) { expect_native_agrees(float_decoders(100)); }
 // What a weight meets in the padding counts as nothing, not as 0 times infinity.
 TEST(FloatEngines, NativelyInConvolutionsWithInfiniteWeights) {
   for (const std::int64_t inputs : {1, 2}) {  // depthwise, and not
@@ -72,6 +73,7 @@ TEST(FloatEngines, NativelyInIntegerProducts) {
 std::vector<Case> sample() {
   const int times = std::getenv("ETCH_SWEEP") != nullptr ? 8 : 1;
   std::vector<Case> all = float_convolutions(20 * times);
+  add_cases(all, float_decoders(6 * times));
   add_cases(all, float_matrices(15 * times));
   add_cases(all, float_rows(40 * times));
   add_cases(all, sums_of_several_rows());
@@ -121,6 +123,7 @@ TEST_P(FloatCode, ComputesWhatTheReferencesDoWhateverTheFlags) {
 
 TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   std::vector<Case> cases = float_convolutions(6);
+  add_cases(cases, float_decoders(3));
   add_cases(cases, float_matrices(6));
   add_cases(cases, float_rows(30));
   add_cases(cases, normalized_rows(4));

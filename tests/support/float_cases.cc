@@ -44,6 +44,7 @@ class OneOperator {
   }
   void omitted() { names_.emplace_back(); }
   void before_relu() { relu_ = true; }
+  void before_relu6() { most_ = 6; }
   void mostly_constant(const std::string& name, Tensor tensor) {
     if (dice_.one_in(4)) {
       input(name, std::move(tensor));
@@ -54,8 +55,14 @@ class OneOperator {
   Case finish(const std::string& op, const std::map<std::string, Attribute>& attributes,
               std::string name, const std::string& domain = "") {
     if (!domain.empty()) model_.opset(domain, 1);
-    model_.node(op, names_, {relu_ ? "x_relu" : "y"}, attributes, domain);
+    const bool is_last = !relu_ && most_ == 0;
+    model_.node(op, names_, {is_last ? "y" : "x_relu"}, attributes, domain);
     if (relu_) model_.node("Relu", {"x_relu"}, {"y"});
+    if (most_ != 0) {
+      model_.initializer("low", Tensor::of<float>({}, {0}));
+      model_.initializer("high", Tensor::of<float>({}, {most_}));
+      model_.node("Clip", {"x_relu", "low", "high"}, {"y"});
+    }
     model_.output("y");
     return {std::move(name), model_.bytes(), std::move(inputs_)};
   }
@@ -66,6 +73,7 @@ class OneOperator {
   std::vector<std::string> names_;
   std::vector<Tensor> inputs_;
   bool relu_ = false;
+  float most_ = 0;
 };
 
 struct Channels {
@@ -113,10 +121,30 @@ Case convolution(int index, Dice& dice) {
   node.mostly_constant("w", rough_floats(dice, w));
   if (dice.one_in(2)) node.mostly_constant("b", rough_floats(dice, {c.group * c.out}));
   if (index % 3 == 0) node.before_relu();
+  if (index % 3 == 1) node.before_relu6();
   return node.finish(
       transposed ? "ConvTranspose" : "Conv",
       {{"strides", strides}, {"dilations", dilations}, {"pads", pads}, {"group", c.group}},
       cat(transposed ? "ConvTranspose_" : "Conv_", index, "_", to_string(x), to_string(w)));
+}
+
+// A transposed convolution to few channels, with lines that fill vectors.
+Case decoder(int index, Dice& dice) {
+  const std::int64_t group = dice.one_in(4) ? 2 : 1, out = dice.between(1, 3);
+  const std::int64_t in = dice.between(8, 24), kernel = dice.between(2, 6);
+  const std::int64_t stride = dice.between(1, 4), pad = dice.between(0, (kernel - 1) / 2);
+  const Shape x{1, group * in, dice.between(1, 4), dice.between(5, 40)};
+  OneOperator node(dice, 13);
+  node.input("x", rough_floats(dice, x));
+  node.constant("w", rough_floats(dice, {group * in, out, kernel, kernel}));
+  if (dice.one_in(2)) node.mostly_constant("b", rough_floats(dice, {group * out}));
+  if (index % 3 == 0) node.before_relu();
+  return node.finish("ConvTranspose",
+                     {{"strides", Ints{stride, stride}},
+                      {"pads", Ints{pad, pad, pad, pad}},
+                      {"output_padding", Ints(2, dice.between(0, stride - 1))},
+                      {"group", group}},
+                     cat("ConvTranspose_to_few_", index, "_", to_string(x), "_", out));
 }
 
 Shape some_batch(Dice& dice, const Shape& batch) {
@@ -391,6 +419,7 @@ std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&))
 }  // namespace
 
 std::vector<Case> float_convolutions(int count) { return cases(count, 11, convolution); }
+std::vector<Case> float_decoders(int count) { return cases(count, 17, decoder); }
 
 namespace {
 // Steps of a sequence as matrices of one row, which are in memory as another order left them.

@@ -11,6 +11,8 @@ namespace etch {
 // Conv and ConvTranspose in one to three dimensions: groups, depthwise, padding, strides,
 // dilations; weights constant or not, with and without bias.
 std::vector<Case> float_convolutions(int count);
+// ConvTranspose to one to three output channels per group, which planes compute.
+std::vector<Case> float_decoders(int count);
 
 // MatMul with batches and vectors, Gemm with all its attributes; right-hand sides constant or not.
 std::vector<Case> float_matrices(int count);

@@ -132,51 +132,107 @@ bool all_finite(const Tensor& tensor) {
 }
 
 void set_relu(FloatProductStep& step, AfterConv after) {
-  if (after != AfterConv::kRelu) return;
-  step.plan.end.relu = 1;
-  step.summary += ", Relu";
+  if (!after.relu) return;
+  const bool limited = std::isfinite(after.most);
+  step.plan.end.relu = limited ? 2 : 1;
+  if (limited) step.plan.end.most = after.most;
+  step.summary += limited ? cat(", Clip to 0 and ", decimal(after.most)) : ", Relu";
 }
 
-// A convolution between planes that are there, where no reader of y asks for another order.
-bool add_planes(Lowering& lowering, const Node& node, const ConvGeometry& g, AfterConv after) {
-  const int lanes = lowering.isa().assembly == Assembly::kNone ? lowering.isa().lanes : 1;
-  const auto rank = static_cast<int>(g.axes.size()) + 2;
-  if (lanes == 1 || g.layout != ConvLayout::kChannelsFirst || lowering.is_constant(node, 0) ||
-      !lowering.is_constant(node, 1) || !all_finite(lowering.constant(node, 1)) ||
-      !has_order(lowering.view(node, 0), row_major(rank)))
-    return false;
+int lanes_of(const Lowering& lowering) {
+  return lowering.isa().assembly == Assembly::kNone ? lowering.isa().lanes : 1;
+}
+
+// Whether a convolution of planes can have this node's operands.
+bool has_operands_of_planes(const Lowering& lowering, const Node& node, const ConvGeometry& g) {
+  return lanes_of(lowering) > 1 && g.layout == ConvLayout::kChannelsFirst &&
+         !lowering.is_constant(node, 0) && lowering.is_constant(node, 1) &&
+         all_finite(lowering.constant(node, 1));
+}
+
+View dense_planes(const Shape& shape) {
   View dense;
   dense.dtype = DType::kF32;
-  dense.shape = g.output_shape();
-  lay_out(dense, row_major(rank));
-  const View& x = lowering.view(node, 0);
-  if (!plan_planes(g, x, dense, lanes)) return false;
-  const View y = lowering.new_output(node, 0, row_major(rank));
-  const auto plan = plan_planes(g, x, y, lanes);
-  if (!plan) return false;  // its readers request another order
+  dense.shape = shape;
+  lay_out(dense, row_major(static_cast<int>(shape.size())));
+  return dense;
+}
+
+struct PlaneOperands {
+  View x, y;
+  Tensor weights;
+};
+
+void add_planes_step(Lowering& lowering, const Node& node, const ConvGeometry& g,
+                     const FloatProductPlan& plan, const PlaneOperands& operands, AfterConv after) {
   auto step = make_step(describe_float_conv(g, is_depthwise(g)));
   step->summary += ", of planes";
-  step->plan = *plan;
+  step->plan = plan;
   StepArguments arguments(lowering, node, *step);
-  const Input from = arguments.memory(x, "x");
-  const Input w = arguments.data(in_panels(lowering.constant(node, 1), pack_shape(g, *plan)),
-                                 "weights", "panels of channels, see etch_float_planes.h");
+  const Input x = arguments.memory(operands.x, "x");
+  const Input w =
+      arguments.data(operands.weights, "weights", "panels of channels, see etch_float_planes.h");
   const Input bias = addend(node, arguments);
   step->plan.end.c_column = bias.parameter_step();
   set_relu(*step, after);
   step->plan.lines =
-      arguments.scratch("lines", lowering.scratch(DType::kF32, floats_of_lines(*plan)));
-  place(step->plan, from, w, bias, arguments.output("y", y));
+      arguments.scratch("lines", lowering.scratch(DType::kF32, floats_of_lines(plan)));
+  place(step->plan, x, w, bias, arguments.output("y", operands.y));
   arguments.add(std::move(step));
+}
+
+// A convolution between planes that are there, where no reader of y asks for another order.
+bool add_planes(Lowering& lowering, const Node& node, const ConvGeometry& g, AfterConv after) {
+  const Order planes = row_major(static_cast<int>(g.axes.size()) + 2);
+  if (!has_operands_of_planes(lowering, node, g) || !has_order(lowering.view(node, 0), planes))
+    return false;
+  const int lanes = lanes_of(lowering);
+  const View& x = lowering.view(node, 0);
+  if (!plan_planes(g, x, dense_planes(g.output_shape()), lanes)) return false;
+  const View y = lowering.new_output(node, 0, planes);
+  const auto plan = plan_planes(g, x, y, lanes);
+  if (!plan) return false;  // its readers request another order
+  Tensor weights = in_panels(lowering.constant(node, 1), pack_shape(g, *plan));
+  add_planes_step(lowering, node, g, *plan, {x, y, std::move(weights)}, after);
   return true;
+}
+
+// A transposed convolution to few channels; x is turned if it is not planes.
+bool add_transposed_planes(Lowering& lowering, const Node& node, const ConvGeometry& g) {
+  const Order planes = row_major(static_cast<int>(g.axes.size()) + 2);
+  if (!has_operands_of_planes(lowering, node, g)) return false;
+  const int lanes = lanes_of(lowering);
+  const bool turned = !has_order(lowering.view(node, 0), planes);
+  const View dense_x = dense_planes(lowering.view(node, 0).shape);
+  if (!plan_transposed_planes(g, dense_x, dense_planes(g.output_shape()), lanes, turned))
+    return false;
+  const View y = lowering.new_output(node, 0, planes);
+  if (!plan_transposed_planes(g, dense_x, y, lanes, turned)) return false;
+  const View x = lowering.ordered(node, 0, planes);
+  const auto plan = plan_transposed_planes(g, x, y, lanes, turned);
+  ETCH_CHECK(plan.has_value());
+  Tensor weights = panels_of_phases(lowering.constant(node, 1), plan->shape);
+  add_planes_step(lowering, node, g, *plan, {x, y, std::move(weights)}, {});
+  return true;
+}
+
+// What may read zeros in place of the padding, as weights are finite.
+void read_zeros(Lowering& lowering, StepArguments& arguments, FloatProductPlan& plan) {
+  if (takes_depthwise_lines(plan)) {
+    plan.kind = FloatProductKind::kDepthwiseLines;
+  } else if (takes_indirect_tiles(plan, lanes_of(lowering))) {
+    plan.kind = FloatProductKind::kIndirect;
+    plan.lines = arguments.scratch("zeros", lowering.scratch(DType::kF32, plan.shape.in));
+  }
 }
 
 }  // namespace
 
 void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g, AfterConv after) {
   if (refuse_empty(lowering, node)) return;
-  if (add_columns_of_taps(lowering, node, g)) return;
-  if (add_planes(lowering, node, g, after)) return;
+  if (add_planes(lowering, node, g, after) || add_transposed_planes(lowering, node, g) ||
+      add_columns_of_taps(lowering, node, g))
+    return;
   const bool constant_x = lowering.is_constant(node, 0);
   const bool depthwise = is_depthwise(g) && !constant_x;
   auto step = make_step(describe_float_conv(g, depthwise));
@@ -190,6 +246,9 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   step->plan =
       plan_float_conv(g, depthwise, channels_first(x.view, g.layout), channels_first(y, g.layout));
   if (!depthwise) merge_taps(step->plan.shape);
+  if (lanes_of(lowering) > 1 && lowering.is_constant(node, 1) &&
+      all_finite(lowering.constant(node, 1)))
+    read_zeros(lowering, arguments, step->plan);
   step->plan.end.c_column = bias.parameter_step();
   set_relu(*step, after);
   place(step->plan, x, w, bias, arguments.output("y", y));

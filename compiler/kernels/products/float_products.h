@@ -2,6 +2,8 @@
 // packed here; others by a step of their own, once per inference.
 #pragma once
 
+#include <limits>
+
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/ir/geometry/matrix_product.h"
 #include "compiler/lower/arguments.h"
@@ -19,9 +21,12 @@ Input packed_weights(Lowering& lowering, const Node& node, int i, const rt::Pack
                      const char* constant_name = "weights");
 
 // Inputs x, w and, where there is one, a bias [M].
-enum class AfterConv { kNothing, kRelu };
+struct AfterConv {
+  bool relu = false;                                    // 0 for what is below 0
+  float most = std::numeric_limits<float>::infinity();  // with relu, for what is above it
+};
 void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& geometry,
-                    AfterConv after = AfterConv::kNothing);
+                    AfterConv after = {});
 
 // Inputs a and b.
 void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry& geometry);

@@ -6,8 +6,7 @@ namespace etch {
 
 void lower_conv(Lowering& lowering, const Node& node) {
   const auto& params = params_of<ConvParams>(node);
-  add_float_conv(lowering, node, params.geometry,
-                 params.relu ? AfterConv::kRelu : AfterConv::kNothing);
+  add_float_conv(lowering, node, params.geometry, {params.relu, params.most});
 }
 
 }  // namespace etch

@@ -17,7 +17,9 @@ void resolve_conv(ResolveContext& context) {
   if (!geometry) return;
   check_conv_bias(context, 2, DType::kF32, geometry->out_channels);
   context.set_output(0, DType::kF32, geometry->output_shape());
-  context.set_params(ConvParams{*geometry, context.node().op_type == "ConvRelu"});
+  const bool relu = context.node().op_type == "ConvRelu";
+  const float most = std::numeric_limits<float>::infinity();
+  context.set_params(ConvParams{*geometry, relu, relu ? context.float_attr("most", most) : most});
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 // group, of x * w) + B[m]. The sum starts at 0, is kept in float32, and every product and every
 // sum is rounded; positions in the padding are left out; the bias is added last.
 //
-//   org.etch ConvRelu, made by passes/fuse_relu: the same, and where the result is below 0, 0.
+//   org.etch ConvRelu, made by passes/fuse_relu: the same, and where the result is below 0, 0;
+//   where it is then above the attribute `most` (absent: infinity), that.
 #pragma once
+
+#include <limits>
 
 #include "compiler/ops/conv_geometry/geometry.h"
 
@@ -17,6 +20,7 @@ namespace etch {
 struct ConvParams {
   ConvGeometry geometry;
   bool relu = false;
+  float most = std::numeric_limits<float>::infinity();
 };
 
 std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* const> inputs);

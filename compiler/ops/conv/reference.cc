@@ -13,13 +13,15 @@ std::vector<Tensor> reference_conv(const Node& node, std::span<const Tensor* con
   const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
   Tensor y(DType::kF32, geometry.output_shape());
   const auto out = y.as<float>();
-  ConvWalk(geometry).run<float>([&](std::int64_t xi, std::int64_t wi,
-                                    std::int64_t) { return x[as_index(xi)] * w[as_index(wi)]; },
-                                [&](std::int64_t yi, std::int64_t m, float sum) {
-                                  const float result =
-                                      bias == nullptr ? sum : sum + bias->as<float>()[as_index(m)];
-                                  out[as_index(yi)] = params.relu && result < 0 ? 0 : result;
-                                });
+  ConvWalk(geometry).run<float>(
+      [&](std::int64_t xi, std::int64_t wi, std::int64_t) {
+        return x[as_index(xi)] * w[as_index(wi)];
+      },
+      [&](std::int64_t yi, std::int64_t m, float sum) {
+        const float result = bias == nullptr ? sum : sum + bias->as<float>()[as_index(m)];
+        const float least = params.relu && result < 0 ? 0 : result;
+        out[as_index(yi)] = params.relu && params.most < least ? params.most : least;
+      });
   return {y};
 }
 

@@ -3,14 +3,25 @@
 
 #include <cstdint>
 
+#include "templates/external/float_depthwise_lines.h"
 #include "templates/external/float_planes.h"
 #include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
 
 namespace etch {
 
-// What fills vectors: columns or channels, the rows beside one column, or positions of planes.
-enum class FloatProductKind { kColumns, kOneColumn, kDepthwise, kPlanes, kDepthwisePlanes };
+// What fills vectors: columns (of pixels side by side, or anywhere) or channels, the rows beside
+// one column, or positions of planes.
+enum class FloatProductKind {
+  kColumns,
+  kIndirect,
+  kOneColumn,
+  kDepthwise,
+  kDepthwiseLines,
+  kPlanes,
+  kTransposedPlanes,
+  kDepthwisePlanes
+};
 
 // Conv, ConvTranspose, MatMul and Gemm. Operands of `matrices`, one iteration per pair of matrices:
 // x, packed weights, y. Elements of the arguments and of y count for one pair.
@@ -20,9 +31,28 @@ struct FloatProductPlan {
   rt::FloatEnd end{1, 1, 0, 0, 0};
   Argument x, w, c;
   int y = 0;         // operand of the step
-  int lines = 0;     // of planes: the operand that their copies take
+  int lines = 0;     // of planes: the operand that their copies take; zeros, if indirect
   RowNest matrices;  // n = 1
 };
+
+// Calls call(descriptor) of depthwise lines as float_depthwise_lines() is compiled for a geometry.
+template <int kernel, int stride, class Call>
+void with_filled_lanes(const rt::FloatConvShape& s, Call call) {
+  if (s.group >= 16) return call(external::FloatDepthwiseLines<kernel, stride, 16>{});
+  if (s.group >= 8) return call(external::FloatDepthwiseLines<kernel, stride, 8>{});
+  call(external::FloatDepthwiseLines<kernel, stride, 4>{});
+}
+template <int kernel, class Call>
+void with_stride(const rt::FloatConvShape& s, Call call) {
+  if (s.axis[2].stride == 1) return with_filled_lanes<kernel, 1>(s, call);
+  with_filled_lanes<kernel, 2>(s, call);
+}
+template <class Call>
+void with_depthwise_line(const rt::FloatConvShape& s, Call call) {
+  if (s.axis[2].kernel == 3) return with_stride<3>(s, call);
+  if (s.axis[2].kernel == 5) return with_stride<5>(s, call);
+  with_stride<7>(s, call);
+}
 
 // Calls call(descriptor) of depthwise planes with the tile that their geometry asks for.
 template <int size, int rows, class Call>
@@ -58,12 +88,19 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
     switch (p.kind) {
       case FloatProductKind::kColumns:
         return s.call(external::FloatConv<false>{}, p.shape, p.end, x, w, c, y);
+      case FloatProductKind::kIndirect:
+        return s.call(external::FloatIndirect{}, p.shape, p.end, x, w, c, y, lines());
       case FloatProductKind::kOneColumn:
         return s.call(external::FloatColumn{}, p.shape, p.end, x, w, c, y);
       case FloatProductKind::kDepthwise:
         return s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
+      case FloatProductKind::kDepthwiseLines:
+        return with_depthwise_line(
+            p.shape, [&](const auto& function) { s.call(function, p.shape, p.end, x, w, c, y); });
       case FloatProductKind::kPlanes:
         return s.call(external::FloatPlanes{}, p.shape, p.end, x, w, c, y, lines());
+      case FloatProductKind::kTransposedPlanes:
+        return s.call(external::FloatTransposedPlanes{}, p.shape, p.end, x, w, c, y, lines());
       case FloatProductKind::kDepthwisePlanes:
         return with_depthwise_tile(rt::depthwise_tile_of(p.shape), [&](const auto& function) {
           s.call(function, p.shape, p.end, x, w, c, y, lines());

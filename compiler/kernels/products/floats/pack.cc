@@ -3,6 +3,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/kernels/products/floats/plan.h"
+#include "runtime/etch_float_transposed_planes.h"
 
 namespace etch {
 namespace {
@@ -24,6 +25,28 @@ Tensor columns_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_
         for (std::int64_t m = 0; m < g.out_channels; ++m, ++to) {
           *to = from[static_cast<std::size_t>((c * g.out_channels + m) * taps + outer * inner + j)];
         }
+      }
+    }
+  }
+  return out;
+}
+
+// The weights [channel][output channel][position] of one group that some phases take, as
+// [position of the other axes, tap][channel][phase, output channel].
+Tensor rows_of_phases(const rt::FloatConvShape& s, std::span<const float> weights,
+                      const rt::Phases& p) {
+  const rt::ConvAxis& a = s.axis[2];
+  const std::int64_t others = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel;
+  const std::int64_t rows = std::int64_t{p.last - p.first} * s.out;
+  Tensor out(DType::kF32, {others * p.taps * s.in * rows});
+  auto to = out.as<float>().begin();
+  for (std::int64_t i = 0; i < others * p.taps; ++i) {
+    const std::int64_t before = i / p.taps * a.kernel + i % p.taps * a.stride + p.tap;
+    for (std::int64_t c = 0; c < s.in; ++c) {
+      for (std::int64_t row = 0; row < rows; ++row, ++to) {
+        const std::int64_t tap = before + row / s.out;
+        *to =
+            weights[static_cast<std::size_t>((c * s.out + row % s.out) * others * a.kernel + tap)];
       }
     }
   }
@@ -102,6 +125,25 @@ Tensor panels_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t
   shape.group_step = g.in_channels * shape.out;
   shape.group = as_size(columns.size() / shape.group_step);
   return in_panels(columns, shape);
+}
+
+Tensor panels_of_phases(const Tensor& weights, const rt::FloatConvShape& shape) {
+  const std::size_t group = weights.as<float>().size() / static_cast<std::size_t>(shape.group);
+  Tensor packed(DType::kF32, {weights.size()});
+  float* to = packed.as<float>().data();
+  for (std::size_t g = 0; g < static_cast<std::size_t>(shape.group); ++g) {
+    for (std::int32_t r = 0; r < shape.axis[2].stride;) {
+      const rt::Phases phases = rt::phases_from(shape.axis[2], r);
+      const Tensor rows =
+          rows_of_phases(shape, weights.as<float>().subspan(g * group, group), phases);
+      const std::int64_t columns = std::int64_t{phases.last - phases.first} * shape.out;
+      rt::PackShape panels = row_major_weights(rows.size() / columns, columns);
+      panels.panel = shape.panel;
+      to = rt::pack_group(panels, rows.as<float>().data(), to);
+      r = phases.last;
+    }
+  }
+  return packed;
 }
 
 Tensor repeated(const Tensor& tensor, std::int64_t times) {

@@ -29,6 +29,8 @@ Tensor in_panels(const Tensor& weights, const rt::PackShape& shape);
 // Of a transposed convolution whose taps stay apart (plan.h), with the columns of `inner` positions
 // of the kernel side by side: its weights in panels, and its bias once per position.
 Tensor panels_of_taps(const ConvGeometry& g, const Tensor& weights, std::int64_t inner);
+// Of a transposed convolution of planes, see etch_float_transposed_planes.h.
+Tensor panels_of_phases(const Tensor& weights, const rt::FloatConvShape& shape);
 Tensor repeated(const Tensor& tensor, std::int64_t times);
 
 }  // namespace etch

@@ -10,6 +10,7 @@
 #include "compiler/lower/arguments.h"
 #include "runtime/etch_float_depthwise_planes.h"
 #include "runtime/etch_float_planes.h"
+#include "runtime/etch_float_transposed_planes.h"
 
 namespace etch {
 namespace {
@@ -111,8 +112,9 @@ std::int64_t elements_of(const rt::FloatConvShape& s, bool of_y) {
 
 // Cycles, estimated: a multiplication and a sum of one vector take one; what it takes to move an
 // element is measured (AMD EPYC, AVX-512).
+constexpr double kTurned = 0.56, kCopied = 0.15, kPicked = 1, kJoined = 0.7;  // per element
+
 bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
-  constexpr double kTurned = 0.56, kCopied = 0.15, kPicked = 1;  // per element
   const double vectors = static_cast<double>(elements_of(s, true)) * s.axis[0].kernel *
                          s.axis[1].kernel * s.axis[2].kernel * s.in / lanes;
   const auto x = static_cast<double>(elements_of(s, false));
@@ -126,6 +128,22 @@ bool planes_are_faster(const rt::FloatConvShape& s, int lanes) {
   const double copies = a.stride > 1 ? kPicked : (a.kernel > 1 ? kCopied : 0);
   return vectors / (few * filled(a.out, lanes)) + copies * x <
          alone * vectors / filled(s.out, lanes) + kTurned * (x + y);
+}
+
+// Of a transposed convolution; `turned`: x has to be turned for planes, not for columns. y has one
+// channel or would be turned for columns, of which a matrix has `columns`.
+bool transposed_planes_are_faster(const rt::FloatConvShape& s, int lanes, std::int64_t columns,
+                                  bool turned) {
+  const auto x = static_cast<double>(elements_of(s, false));
+  const auto y = static_cast<double>(elements_of(s, true));
+  const double vectors = x * s.out * s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel / lanes;
+  const rt::ConvAxis& a = s.axis[2];
+  const std::int32_t line = rt::positions_of_phase(a);
+  const double few = line <= lanes ? 0.7 : 1;
+  const double joined = a.stride > 1 ? kJoined * y : 0;
+  const double turning = kTurned * ((turned ? 0 : x) + (s.out > 1 ? y : 0));
+  return vectors / (few * filled(line, lanes)) + kCopied * x + joined + (turned ? kTurned * x : 0) <
+         vectors / filled(columns, lanes) + turning;
 }
 
 // Output channels side by side, such that tiles (plane_rows()) fit. More channels share a vector of
@@ -158,6 +176,7 @@ std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x
 }
 
 std::int64_t floats_of_lines(const FloatProductPlan& plan) {
+  if (plan.kind == FloatProductKind::kTransposedPlanes) return rt::floats_of_phases(plan.shape);
   return plan.kind == FloatProductKind::kPlanes ? rt::floats_of_lines(plan.shape)
                                                 : rt::padded_plane(plan.shape).floats;
 }
@@ -176,6 +195,23 @@ std::int64_t adjacent_taps(const ConvGeometry& g, const View& y) {
   const std::vector<std::int64_t> steps = steps_of(y);
   return g.out_channels == 1 || steps.back() == g.out_channels * steps[1] ? g.axes.back().kernel
                                                                           : 1;
+}
+
+std::optional<FloatProductPlan> plan_transposed_planes(const ConvGeometry& g, const View& x,
+                                                       const View& y, int lanes, bool turned) {
+  if (g.direction != ConvDirection::kTransposed || is_depthwise(g)) return std::nullopt;
+  FloatProductPlan plan = plan_float_conv(g, false, x, y);
+  rt::FloatConvShape& s = plan.shape;
+  s.along = 2;
+  const rt::ConvAxis& a = s.axis[2];
+  const bool apart = a.stride == 1 || a.dilation == 1;
+  const std::int64_t columns = taps_stay_apart(g) ? adjacent_taps(g, y) * s.out : s.out;
+  if (a.x_step != 1 || a.y_step != 1 || !apart ||
+      !transposed_planes_are_faster(s, lanes, columns, turned))
+    return std::nullopt;
+  plan.kind = FloatProductKind::kTransposedPlanes;
+  s.panel = s.out == 1 && a.stride < 6 ? 4 : channels_of_panel(s, lanes);
+  return plan;
 }
 
 // x and y are seen as [N, C, in...].

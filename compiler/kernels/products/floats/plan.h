@@ -27,12 +27,24 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
 // whose constants have rows or pairs per tap (16-bit sums).
 void merge_taps(rt::FloatConvShape& shape);
 
+// Of a convolution whose channels are neighbours: whether tiles of pixels wherever they are take
+// less time than those of neighbours (etch_float_indirect.h). Positions in the padding become
+// products with 0, so weights have to be finite.
+bool takes_indirect_tiles(const FloatProductPlan& plan, int lanes);
+
+// Of a depthwise convolution whose channels are neighbours: whether etch_float_depthwise_lines.h
+// has its kernel. Weights have to be finite.
+bool takes_depthwise_lines(const FloatProductPlan& plan);
+
 // Channels as planes on both sides, whose neighbouring positions fill vectors: nothing where that
 // is not possible, or where it is faster to turn x and y. Positions in the padding become products
 // with 0, so weights have to be finite.
 std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x, const View& y,
                                             int lanes);
-// The memory that such a plan takes besides.
+// The same of a transposed convolution, whose y may have one channel; x may be turned first.
+std::optional<FloatProductPlan> plan_transposed_planes(const ConvGeometry& g, const View& x,
+                                                       const View& y, int lanes, bool turned);
+// The memory that such plans take besides.
 std::int64_t floats_of_lines(const FloatProductPlan& plan);
 
 // Whether each output position of a transposed convolution has one tap: these are products of the

@@ -1,0 +1,216 @@
+// Float convolutions whose tiles take pixels wherever they are: those of small maps, whose lines
+// have fewer pixels than a tile or leave a few over. A tile keeps the address of each of its pixels
+// for one kernel position at a time; in the padding that is a line of zeros. The sums are those of
+// etch_float_products.h, in the same order: products with zeros change none as long as weights are
+// finite. (A sum that starts at 0 is never -0.)
+// C++17, freestanding, no heap, no state.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etch_float_products.h"
+
+namespace etch {
+namespace rt {
+
+// The positions in x that tap 0 of each of `pixels` outputs reads, also outside of it.
+template <int pixels>
+struct PixelPlaces {
+  int32_t h, w;
+  PixelPlaces<pixels - 1> rest;
+};
+template <>
+struct PixelPlaces<1> {
+  int32_t h, w;
+};
+
+// What each of them reads at one tap.
+template <int pixels>
+struct PixelSources {
+  const float* first;
+  PixelSources<pixels - 1> rest;
+};
+template <>
+struct PixelSources<1> {
+  const float* first;
+};
+
+// Pixels per tile of `count` vectors: an address each, in a register.
+static constexpr int indirect_pixels(int count) {
+  return tile_pixels(count) < 8 ? tile_pixels(count) : 8;
+}
+
+// Pixels of the smallest tile: a tile or more have any number from this on in tiles of about the
+// same size.
+static constexpr int least_pixels(int most) { return (most + 1) / 2; }
+
+// The outputs are numbered line by line.
+template <int pixels>
+ETCH_INLINE void set_places(PixelPlaces<pixels>& places, const FloatConvShape& s, int32_t h,
+                            int32_t w) {
+  const ConvAxis &lines = s.axis[1], &line = s.axis[2];
+  places.h = h * lines.stride - lines.pad;
+  places.w = w * line.stride - line.pad;
+  if constexpr (pixels > 1) {
+    const bool last = w + 1 == line.out;
+    set_places(places.rest, s, last ? h + 1 : h, last ? 0 : w + 1);
+  }
+}
+
+ETCH_INLINE bool is_position(int32_t at, int32_t size) {
+  return static_cast<uint32_t>(at) < static_cast<uint32_t>(size);
+}
+
+// Sets the addresses for one tap; returns whether one of them is in x.
+template <int pixels>
+ETCH_INLINE bool set_sources(PixelSources<pixels>& sources, const PixelPlaces<pixels>& places,
+                             const FloatConvShape& s, int32_t h, int32_t w, const float* x,
+                             const float* zeros) {
+  const ConvAxis &lines = s.axis[1], &line = s.axis[2];
+  const bool inside = is_position(places.h + h, lines.in) && is_position(places.w + w, line.in);
+  const float* const at = x + (places.h + h) * lines.x_step + (places.w + w) * line.x_step;
+  sources.first = inside ? at : zeros;
+  if constexpr (pixels == 1) {
+    return inside;
+  } else {
+    const bool others = set_sources(sources.rest, places.rest, s, h, w, x, zeros);
+    return inside || others;
+  }
+}
+
+// tile[p][j] += source[p][c] * w[j]
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_sources(Tile<lanes, count, pixels>& tile, const PixelSources<pixels>& from,
+                             ptrdiff_t c, const float* w) {
+  add_scaled(tile.first, from.first + c, w);
+  if constexpr (pixels > 1) add_sources(tile.rest, from.rest, c, w);
+}
+template <int lanes, int pixels>
+ETCH_INLINE void add_sources(Tile<lanes, 1, pixels>& tile, const PixelSources<pixels>& from,
+                             ptrdiff_t c, const Floats<lanes>& w) {
+  tile.first.first = sum(tile.first.first, product_of_one(from.first + c, w));
+  if constexpr (pixels > 1) add_sources(tile.rest, from.rest, c, w);
+}
+
+// Calls add(sources, weights) for the taps of a tile of which one pixel is in x.
+template <int pixels, class Add>
+ETCH_INLINE void for_each_source(const FloatConvShape& s, const FloatRow& row, const float* zeros,
+                                 int32_t first, Add add) {
+  PixelPlaces<pixels> places;
+  set_places(places, s, first / s.axis[2].out, first % s.axis[2].out);
+  const float* w = row.w;
+  const ptrdiff_t tap = s.in * row.width;
+  for (int32_t i = 0; i < s.axis[1].kernel; ++i) {
+    for (int32_t j = 0; j < s.axis[2].kernel; ++j, w += tap) {
+      PixelSources<pixels> from;
+      if (set_sources(from, places, s, i * s.axis[1].dilation, j * s.axis[2].dilation, row.x,
+                      zeros))
+        add(from, w);
+    }
+  }
+}
+
+// `pixels` outputs from number `first` on, all of one image.
+template <int lanes, int count, int pixels>
+static inline void indirect_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                                 const float* zeros, int32_t first) {
+  Tile<lanes, count, pixels> tile;
+  clear(tile);
+  const ptrdiff_t width = row.width;
+  const int32_t in = s.in;
+  for_each_source<pixels>(s, row, zeros, first,
+                          [&](const PixelSources<pixels>& from, const float* w) {
+                            for (ptrdiff_t c = 0; c < in; ++c, w += width)
+                              add_sources(tile, from, c, w);
+                          });
+  const ptrdiff_t y_pixel = s.axis[2].y_step;
+  finish(tile, end, row.c, row.y + first * y_pixel, y_pixel, s.y_channel);
+}
+
+// The same for less than a vector of columns.
+template <int lanes, int pixels>
+static inline void indirect_tail_tile(const FloatConvShape& s, const FloatEnd& end,
+                                      const FloatRow& row, const float* zeros, int32_t first,
+                                      int32_t columns) {
+  Tile<lanes, 1, pixels> tile;
+  clear(tile);
+  const ptrdiff_t width = row.width;
+  const int32_t in = s.in;
+  for_each_source<pixels>(s, row, zeros, first,
+                          [&](const PixelSources<pixels>& from, const float* w) {
+                            for (ptrdiff_t c = 0; c < in; ++c, w += width)
+                              add_sources(tile, from, c, load_some<lanes>(w, 1, columns));
+                          });
+  const Floats<lanes> added =
+      end.c_column == 0 ? all_lanes<lanes>(*row.c) : load_some<lanes>(row.c, 1, columns);
+  const ptrdiff_t y_pixel = s.axis[2].y_step;
+  finish_some(tile, end, added, row.y + first * y_pixel, y_pixel, columns);
+}
+
+// Calls body(number of the first, Width<pixels>{}) for tiles of about the same size, at most
+// `most`, that have all `n` pixels.
+template <int pixels, int least, class Body>
+ETCH_INLINE void tile_of(int32_t wanted, int32_t first, Body body) {
+  if constexpr (pixels > least) {
+    if (wanted < pixels) return tile_of<pixels - 1, least>(wanted, first, body);
+  }
+  body(first, Width<pixels>{});
+}
+template <int most, class Body>
+ETCH_INLINE void for_even_tiles(int32_t n, Body body) {
+  int32_t tiles = (n + most - 1) / most;
+  for (int32_t at = 0, pixels = 0; at < n; at += pixels, --tiles) {
+    pixels = (n - at + tiles - 1) / tiles;
+    tile_of<most, least_pixels(most)>(pixels, at, body);
+  }
+}
+
+// All pixels of an image, see float_columns().
+struct IndirectTiles {
+  const FloatConvShape& s;
+  const FloatEnd& end;
+  const float* zeros;
+
+  template <int lanes, int count>
+  void whole(const FloatRow& row) const {
+    for_even_tiles<indirect_pixels(count)>(
+        s.axis[1].out * s.axis[2].out, [&](int32_t first, auto width) {
+          indirect_tile<lanes, count, decltype(width)::value>(s, end, row, zeros, first);
+        });
+  }
+  template <int lanes>
+  void part(const FloatRow& row, int32_t columns) const {
+    for_even_tiles<indirect_pixels(1)>(
+        s.axis[1].out * s.axis[2].out, [&](int32_t first, auto width) {
+          indirect_tail_tile<lanes, decltype(width)::value>(s, end, row, zeros, first, columns);
+        });
+  }
+};
+
+// The least number of outputs of an image.
+static constexpr int kLeastIndirect = least_pixels(indirect_pixels(1));
+
+// Conv of images (axis 0 has one position) with at least kLeastIndirect outputs, whose lines follow
+// each other; channels of x are neighbours, and what is added belongs to columns.
+// `zeros` is memory for s.in floats.
+static inline void float_indirect(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                                  const float* w, const float* c, float* y, float* zeros) {
+  const ptrdiff_t depth = static_cast<ptrdiff_t>(s.axis[1].kernel) * s.axis[2].kernel * s.in;
+  for (int32_t i = 0; i < s.in; ++i) zeros[i] = 0.0f;
+  const IndirectTiles tiles{s, end, zeros};
+  for (int32_t n = 0; n < s.batch; ++n) {
+    for (int32_t g = 0; g < s.group; ++g) {
+      for (int32_t first = 0; first < s.out; first += kPanel) {
+        const int32_t columns = s.out - first < kPanel ? s.out - first : kPanel;
+        const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
+        const FloatRow row{x + n * s.x_image + g * s.in, w + column * depth, columns,
+                           c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
+        float_columns<kFloatLanes>(s, end, row, columns, tiles);
+      }
+    }
+  }
+}
+
+}  // namespace rt
+}  // namespace etch
