@@ -2,6 +2,7 @@
 // see counted_rows.h. Whatever is not sure to treat each row alone has no such axis.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "compiler/ops/op.h"
 #include "compiler/passes/attributes.h"
@@ -90,7 +91,8 @@ std::set<std::size_t> CountedRows::axes_of(const Node& node) const {
   std::vector<std::int64_t> axes;
   const auto found = node.attributes.find("axes");
   if (found != node.attributes.end()) {
-    if (const auto* const list = std::get_if<Ints>(&found->second)) axes = *list;
+    if (const auto* const list = std::get_if<std::vector<std::int64_t>>(&found->second))
+      axes = *list;
   } else if (const Tensor* const list = constant(node, 1)) {
     axes = list->integers();
   }
@@ -141,7 +143,7 @@ std::optional<std::size_t> CountedRows::carried_axis(const Node& node, const Row
   if (op == "Transpose") {
     const auto perm = node.attributes.find("perm");
     if (perm == node.attributes.end()) return rank - 1 - rows.axis;
-    const auto* const list = std::get_if<Ints>(&perm->second);
+    const auto* const list = std::get_if<std::vector<std::int64_t>>(&perm->second);
     if (list == nullptr) return std::nullopt;
     const auto at = std::ranges::find(*list, static_cast<std::int64_t>(rows.axis));
     return static_cast<std::size_t>(at - list->begin());
