@@ -113,7 +113,7 @@ class DeformableConv {
     return parts_.add(op, {a, parts_.number(DType::kS64, b)});
   }
 
-  // Where each tap stands without its offset, along axis d: [1, 1, taps, height, 1] or
+  // Where each tap is without its offset, along axis d: [1, 1, taps, height, 1] or
   // [1, 1, taps, 1, width].
   ValueId grid(std::size_t d) {
     Tensor out(DType::kF32, {1, 1, taps_, d == 0 ? out_[0] : 1, d == 0 ? 1 : out_[1]});
