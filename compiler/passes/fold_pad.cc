@@ -9,6 +9,7 @@
 
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
+#include "compiler/passes/attributes.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/resolve.h"
 
@@ -17,13 +18,6 @@ namespace etch {
 namespace {
 
 using Padding = std::vector<std::int64_t>;
-
-std::int64_t int_attribute(const Node& node, const char* name, std::int64_t fallback) {
-  const auto found = node.attributes.find(name);
-  if (found == node.attributes.end()) return fallback;
-  const auto* value = std::get_if<std::int64_t>(&found->second);
-  return value == nullptr ? fallback : *value;
-}
 
 bool pads_itself(const Node& node) {
   const auto found = node.attributes.find("auto_pad");

@@ -17,6 +17,7 @@
 #include "compiler/ops/region_end/op.h"
 #include "compiler/passes/branches.h"
 #include "compiler/passes/compositions/qonnx.h"
+#include "compiler/passes/counted_rows.h"
 #include "compiler/passes/empty_regions.h"
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
@@ -144,12 +145,14 @@ class Resolver {
         folder_(graph, FoldDequantize::kNo),
         known_(graph),
         trips_(graph, sink),
-        floats_(graph) {}
+        floats_(graph),
+        counted_(graph, sink) {}
 
   void run_all(std::vector<Node> nodes) {
     read_empty_inputs(nodes);
     for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
     run(std::move(nodes));
+    counted_.check_outputs();
     for (Node& node : floats_.leave(sink_)) add_known(std::move(node));
   }
 
@@ -196,6 +199,20 @@ class Resolver {
     if (known_.has_all(node.inputs) && node.branches.empty()) {
       for (Node& each : floats_.read_constants(node)) add_known(std::move(each));
     }
+    if (known_.has_all(node.inputs) && counted_.concerns(node)) return write_counted(node);
+    resolve_plain(std::move(node));
+  }
+
+  void write_counted(const Node& node) {
+    std::vector<Node> parts = counted_.write(node);
+    if (parts.empty()) graph_.nodes.push_back(node);
+    for (Node& part : parts) {  // the node itself has an operator, parts find theirs
+      const bool is_own = part.op != nullptr || is_fused(graph_, part);
+      is_own ? resolve_plain(std::move(part)) : add(std::move(part));
+    }
+  }
+
+  void resolve_plain(Node node) {
     const bool is_edge = is_region_begin(node) || is_region_end(node);  // of no file's domain
     if (known_.has_all(node.inputs) && is_fused(graph_, node)) {
       write_parts(std::move(node));
@@ -213,7 +230,7 @@ class Resolver {
     if (check_domain(graph_, node, sink_)) parts = unfused(graph_, node, sink_);
     if (parts.empty()) graph_.nodes.push_back(std::move(node));
     for (Node& part : parts)
-      is_fused(graph_, part) ? resolve(std::move(part)) : add(std::move(part));
+      is_fused(graph_, part) ? resolve_plain(std::move(part)) : add(std::move(part));
   }
 
   void add(Node node) {
@@ -331,6 +348,7 @@ class Resolver {
   Known known_;
   LoopTrips trips_;
   OtherFloats floats_;
+  CountedRows counted_;
 };
 
 }  // namespace

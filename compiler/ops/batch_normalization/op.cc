@@ -22,9 +22,7 @@ bool check_mode(ResolveContext& context) {
   if (context.opset() < 9 && context.int_attr("spatial", 1) != 1) {
     context.attr_error("spatial", "statistics per element are not supported, only 1 is");
   }
-  if (context.opset() >= 14 && context.int_attr("training_mode", 0) != 0) {
-    context.attr_error("training_mode", "training is not supported, only 0 is");
-  }
+  if (context.opset() >= 14) context.ignore_attr("training_mode");
   for (std::size_t i = 1; i < context.node().outputs.size(); ++i) {
     if (context.node().outputs[i] == kNoValue) continue;
     context.error(DiagKind::kUnsupported, "outputs besides Y belong to training");

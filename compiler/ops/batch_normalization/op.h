@@ -2,7 +2,8 @@
 //
 //   X [N, C, ...] or [N]; scale, B, input_mean, input_var [C] (one channel where X is [N]).
 //   epsilon        default 1e-5
-//   momentum       without effect;  training_mode (since 14) and outputs besides Y: refused
+//   momentum       without effect;  training_mode (since 14): written as other operators by
+//                  passes/compositions/normalization.cc; outputs besides Y: refused
 //   spatial        (before 9) 1; statistics per element are refused
 //
 // factor[c] = fl(fl(1 / fl(sqrt(fl(var + epsilon)))) * scale), offset[c] = fl(B - fl(mean *

@@ -155,13 +155,11 @@ TEST(Compositions, OneHotCountsFromTheEndBelowZero) {
   EXPECT_EQ(node.output(), f32({3, 3}, {2, 5, 2, 2, 2, 5, 2, 2, 2}));
 }
 
-TEST(Compositions, CompressNeedsAConstantCondition) {
+// Those known at run time only are in counted_rows_test.cc.
+TEST(Compositions, CompressByAConstantCondition) {
   OneOperator node("Compress", 13);
   node.input(counting({2, 3})).constant(boolean({2}, {0, 1}));
   EXPECT_EQ(node.attribute("axis", std::int64_t{1}).output(), f32({2, 1}, {1, 4}));
-  OneOperator unknown("Compress", 13);
-  unknown.input(counting({2})).input(boolean({2}, {0, 1}));
-  EXPECT_NE(unknown.errors().find("must be known at compile time"), std::string::npos);
 }
 
 TEST(Compositions, ReverseSequenceTurnsTheBeginning) {
@@ -267,6 +265,77 @@ TEST(Compositions, BatchNormalizationOfStatisticsThatAreInputs) {
   vector.input(f32({3}, {1, 2, 3})).constant(f32({1}, {2})).constant(f32({1}, {0}));
   vector.input(f32({1}, {2})).constant(f32({1}, {3})).attribute("epsilon", 1.0F);
   EXPECT_EQ(vector.output(), f32({3}, {-1, 0, 1}));
+}
+
+// Channel 0 has mean 2 and variance 1, channel 1 mean 10 and variance 4.
+TEST(Compositions, BatchNormalizationInTrainingModeNormalizesByItsOwnStatistics) {
+  const Tensor x = f32({2, 2, 2}, {1, 3, 8, 12, 3, 1, 12, 8});
+  OneOperator node("BatchNormalization", 15);
+  node.input(x).constant(f32({2}, {3, 2})).constant(f32({2}, {5, -1}));
+  node.constant(f32({2}, {4, 4})).constant(f32({2}, {8, 8})).attribute("epsilon", 0.0F);
+  node.attribute("training_mode", std::int64_t{1}).attribute("momentum", 0.75F);
+  const auto all = node.outputs(3);
+  EXPECT_EQ(all.at(0), f32({2, 2, 2}, {2, 8, -3, 1, 8, 2, 1, -3}));
+  EXPECT_EQ(all.at(1), f32({2}, {3.5F, 5.5F}));  // 4 * 0.75 + 2 * 0.25, 4 * 0.75 + 10 * 0.25
+  EXPECT_EQ(all.at(2), f32({2}, {6.25F, 7}));
+  OneOperator vector("BatchNormalization", 15);  // one channel
+  vector.input(f32({2}, {1, 3})).constant(f32({1}, {1})).constant(f32({1}, {0}));
+  vector.constant(f32({1}, {9})).constant(f32({1}, {9})).attribute("epsilon", 0.0F);
+  EXPECT_EQ(vector.attribute("training_mode", std::int64_t{1}).output(), f32({2}, {-1, 1}));
+}
+
+TEST(Compositions, DeterminantsByElimination) {
+  OneOperator two("Det", 22);
+  EXPECT_EQ(two.input(f32({2, 2}, {0, 1, 2, 3})).output(), f32({}, {-2}));
+  // Pivots from rows other than the first; a column of zeros; one element.
+  OneOperator three("Det", 11);
+  three.input(f32({2, 3, 3}, {0, 2, 0, 0, 0, 3, 4, 0, 0, 1, 0, 2, 2, 0, 4, 5, 0, 1}));
+  const Tensor both = three.output();
+  EXPECT_EQ(both.as<float>()[0], 24.0F);
+  EXPECT_EQ(both.as<float>()[1], 0.0F);  // of either sign
+  OneOperator one("Det", 11);
+  EXPECT_EQ(one.input(f32({2, 1, 1}, {3, -4})).output(), f32({2}, {3, -4}));
+  OneOperator flat("Det", 11);
+  EXPECT_EQ(flat.input(f32({2, 3}, {0, 0, 0, 0, 0, 0})).errors(),
+            "model: error[E-SHAPE]: node #0 (Det): X must be matrices of at most 32 equal rows and "
+            "columns, got [2, 3]\n");
+}
+
+TEST(Compositions, SpaceToDepthKeepsTheBlocksOfAChannelTogether) {
+  OneOperator node("SpaceToDepth", 28);
+  node.input(counting({1, 2, 2, 2})).attribute("blocksize", std::int64_t{2});
+  EXPECT_EQ(node.attribute("mode", std::string("CRD")).output(), counting({1, 8, 1, 1}));
+  OneOperator depth("SpaceToDepth", 28);
+  depth.input(counting({1, 2, 1, 2})).attribute("blocksize", std::int64_t{1});
+  EXPECT_EQ(depth.attribute("mode", std::string("DCR")).output(), counting({1, 2, 1, 2}));
+  OneOperator wrong("SpaceToDepth", 28);
+  wrong.input(counting({1, 2, 2, 2})).attribute("blocksize", std::int64_t{2});
+  EXPECT_EQ(wrong.attribute("mode", std::string("RCD")).errors(),
+            "model: error[E-ATTR]: node #0 (SpaceToDepth): mode: must be DCR or CRD, got 'RCD'\n");
+}
+
+// Mels of so few hertz are nearly a straight line: 0, 2, 4 and 6 hertz, floor(9 / 16 of which) are
+// the bins 0, 1, 2 and 3.
+TEST(Compositions, MelWeightMatrixHasTriangles) {
+  OneOperator node("MelWeightMatrix", 17);
+  node.constant(s64({}, {2})).constant(s64({}, {8})).constant(s64({}, {16}));
+  node.constant(f32({}, {0})).constant(f32({}, {8}));
+  EXPECT_EQ(node.output(), f32({5, 2}, {0, 0, 1, 0, 0, 1, 0, 0, 0, 0}));
+  OneOperator late("MelWeightMatrix", 17);
+  late.input(s64({}, {2})).constant(s64({}, {8})).constant(s64({}, {16}));
+  late.constant(f32({}, {0})).constant(f32({}, {8}));
+  EXPECT_EQ(
+      late.errors(),
+      "model: error[E-UNSUPPORTED]: node #0 (MelWeightMatrix): input 0 (num_mel_bins): must be "
+      "one number known at compile time; give it with --constant x0=N or x0=FILE.pb\n");
+  OneOperator wide("MelWeightMatrix", 17);
+  wide.constant(s64({}, {2})).constant(s64({}, {8})).constant(s64({}, {16}));
+  wide.constant(f32({}, {0})).constant(f32({}, {9}));
+  EXPECT_EQ(
+      wide.errors(),
+      "model: error[E-SHAPE]: node #0 (MelWeightMatrix): must have 1 to 1000000 bins, samples "
+      "and hertz, edges from 0 to half of sample_rate in their order, and at most 4000000 "
+      "elements\n");
 }
 
 // A DequantizeLinear is folded to a constant where what it reads is one.

@@ -5,6 +5,7 @@
 //   ReverseSequence  Gather of positions counted back from each sequence's end
 //   Trilu            Where, by row and column; k may be known at run time only
 //   CenterCropPad    Slice and Pad
+//   SpaceToDepth     with a mode (since 28), CRD: a block's pixels of one channel after each other
 #include <algorithm>
 #include <cstdint>
 
@@ -226,10 +227,34 @@ void center_crop_pad(Parts& parts) {
   parts.give(0, y);
 }
 
-constexpr Rule kIndexingRules[] = {
-    {"GatherND", gather_nd, 2, 1, 11}, {"OneHot", one_hot, 3, 1, 9},
-    {"Compress", compress, 2, 1, 9},   {"ReverseSequence", reverse_sequence, 2, 1, 10},
-    {"Trilu", trilu, 2, 1, 14},        {"CenterCropPad", center_crop_pad, 2, 1, 18}};
+bool has_mode(const Graph& graph, const Node& node) {
+  return graph.opset("") >= 28 && node.attributes.contains("mode");
+}
+
+void space_to_depth(Parts& parts) {
+  const auto mode = parts.take<std::string>("mode", "DCR");
+  const auto block = parts.take<std::int64_t>("blocksize", 0);
+  const Shape x = parts.shape(0);
+  if (mode != "DCR" && mode != "CRD") {
+    parts.fail(DiagKind::kAttr, cat("mode: must be DCR or CRD, got '", printable(mode), "'"));
+  } else if (block < 1 || block > 1 << 15 || x.size() != 4 || x[2] % block != 0 ||
+             x[3] % block != 0) {
+    parts.fail(DiagKind::kShape, cat(to_string(x), " does not consist of blocks of ", block));
+  } else {
+    const Shape blocks = {x[0], x[1], x[2] / block, block, x[3] / block, block};
+    const Ints perm = mode == "CRD" ? Ints{0, 1, 3, 5, 2, 4} : Ints{0, 3, 5, 1, 2, 4};
+    const ValueId moved = parts.transpose(parts.reshape(parts.input(0), blocks), perm);
+    parts.reshape(moved, {x[0], x[1] * block * block, x[2] / block, x[3] / block});
+  }
+}
+
+constexpr Rule kIndexingRules[] = {{"GatherND", gather_nd, 2, 1, 11},
+                                   {"OneHot", one_hot, 3, 1, 9},
+                                   {"Compress", compress, 2, 1, 9},
+                                   {"ReverseSequence", reverse_sequence, 2, 1, 10},
+                                   {"Trilu", trilu, 2, 1, 14},
+                                   {"CenterCropPad", center_crop_pad, 2, 1, 18},
+                                   {"SpaceToDepth", space_to_depth, 1, 1, 1, has_mode}};
 }  // namespace
 
 std::span<const Rule> indexing_rules() { return kIndexingRules; }

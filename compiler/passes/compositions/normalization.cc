@@ -2,7 +2,9 @@
 //   MeanVarianceNormalization  (x - mean) / (Sqrt(mean of x^2 - mean^2) + 1e-9)
 //   GroupNormalization         InstanceNormalization of groups of channels, then scale and bias
 //   BatchNormalization         of run-time statistics: the factor and the offset of a channel, then
-//                              both of each element, as its reference rounds
+//                              both of each element, as its reference rounds; in training mode
+//                              the statistics of X itself, population variance, and outputs 1 and 2
+//                              fl(fl(input * momentum) + fl(X's * fl(1 - momentum)))
 #include <algorithm>
 
 #include "compiler/ir/op_def.h"
@@ -85,10 +87,43 @@ bool has_run_time_statistics(const Graph& graph, const Node& node) {
          std::any_of(node.inputs.begin() + 1, node.inputs.end(), is_computed);
 }
 
+// Exporters write so where weights are standardized, as NFNet's are.
+bool trains(const Node& node) {
+  const auto found = node.attributes.find("training_mode");
+  return found != node.attributes.end() && found->second != Attribute(std::int64_t{0});
+}
+
+bool lacks_known_statistics(const Graph& graph, const Node& node) {
+  return (trains(node) && graph.opset("") >= 14) || has_run_time_statistics(graph, node);
+}
+
+struct Statistics {
+  ValueId mean = kNoValue, variance = kNoValue;  // one element per channel
+};
+
+// Those of X, whose channels are its axis 1.
+Statistics own_statistics(Parts& parts, const Shape& x, std::int64_t channels) {
+  Ints axes = count_up(x.size());
+  if (axes.size() > 1) axes.erase(axes.begin() + 1);
+  const ValueId mean = parts.reduce("ReduceMean", parts.input(0), axes);
+  const ValueId centred = parts.add("Sub", {parts.input(0), mean});
+  const ValueId squares = parts.add("Mul", {centred, centred});
+  const ValueId variance = parts.reduce("ReduceMean", squares, axes);
+  return {parts.reshape(mean, {channels}), parts.reshape(variance, {channels})};
+}
+
+// Output i: what input i + 2 was, moved towards the statistics of X.
+void give_running(Parts& parts, std::size_t i, ValueId now, float momentum) {
+  if (!parts.has_output(i)) return;
+  const ValueId before = parts.add("Mul", {parts.input(i + 2), parts.scalar(momentum)});
+  const ValueId more = parts.add("Mul", {now, parts.scalar(1 - momentum)});
+  parts.give(i, parts.add("Add", {before, more}));
+}
+
 void batch_normalization(Parts& parts) {
   const auto epsilon = parts.take<float>("epsilon", 1e-5F);
-  parts.take<float>("momentum", 0);
-  parts.only("training_mode", 0);
+  const auto momentum = parts.take<float>("momentum", 0.9F);
+  const bool training = parts.take<std::int64_t>("training_mode", 0) != 0;
   parts.only("spatial", 1);
   if (!parts.needs(0) || !parts.has_type(0, {DType::kF32})) return;
   const Shape x = parts.shape(0);
@@ -97,25 +132,33 @@ void batch_normalization(Parts& parts) {
   for (std::size_t i = 1; i < 5; ++i) {
     if (!parts.expects(i, DType::kF32, {channels})) return;
   }
-  for (std::size_t i = 1; i < 5; ++i) {
+  for (std::size_t i = training ? 3 : 1; i < 5; ++i) {
     if (parts.has_output(i))
       return parts.fail(DiagKind::kUnsupported, "outputs besides Y belong to training");
   }
+  if (training && element_count(x) == 0)
+    return parts.fail(DiagKind::kShape, "X without elements has no statistics");
+  Statistics statistics{parts.input(3), parts.input(4)};
+  if (training) {
+    statistics = own_statistics(parts, x, channels);
+    give_running(parts, 1, statistics.mean, momentum);
+    give_running(parts, 2, statistics.variance, momentum);
+  }
   const ValueId deviation =
-      parts.add("Sqrt", {parts.add("Add", {parts.input(4), parts.scalar(epsilon)})});
+      parts.add("Sqrt", {parts.add("Add", {statistics.variance, parts.scalar(epsilon)})});
   const ValueId factor =
       parts.add("Mul", {parts.add("Div", {parts.scalar(1), deviation}), parts.input(1)});
   const ValueId offset =
-      parts.add("Sub", {parts.input(2), parts.add("Mul", {parts.input(3), factor})});
+      parts.add("Sub", {parts.input(2), parts.add("Mul", {statistics.mean, factor})});
   const Shape wide = x.size() > 1 ? along(x.size(), 1, channels) : Shape{1};
   const ValueId scaled = parts.add("Mul", {parts.input(0), parts.reshape(factor, wide)});
-  parts.add("Add", {scaled, parts.reshape(offset, wide)});
+  parts.give(0, parts.add("Add", {scaled, parts.reshape(offset, wide)}));
 }
 
 constexpr Rule kNormalizationRules[] = {
     {"MeanVarianceNormalization", mean_variance, 1, 1, 9},
     {"GroupNormalization", group_normalization, 3, 1, 18},
-    {"BatchNormalization", batch_normalization, 5, 5, 7, has_run_time_statistics}};
+    {"BatchNormalization", batch_normalization, 5, 5, 7, lacks_known_statistics}};
 }  // namespace
 
 std::span<const Rule> normalization_rules() { return kNormalizationRules; }

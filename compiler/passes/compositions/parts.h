@@ -26,6 +26,8 @@ class Parts {
   // The parts so far; the last of them gives output 0 unless give() has named another. Attributes
   // that no part took are reported. Empty after an error.
   std::vector<Node> finish();
+  // The parts so far as they are, for a node that stays and reads them.
+  std::vector<Node> take_parts() { return std::exchange(parts_, {}); }
 
   // ---- the node ----
   const std::string& op_type() const { return node_.op_type; }

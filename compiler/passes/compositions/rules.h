@@ -27,6 +27,8 @@ std::span<const Rule> product_rules();
 std::span<const Rule> normalization_rules();
 std::span<const Rule> window_rules();
 std::span<const Rule> grid_sample_rules();
+std::span<const Rule> deformable_rules();
+std::span<const Rule> determinant_rules();
 std::span<const Rule> loss_rules();
 std::span<const Rule> spectrum_rules();
 std::span<const Rule> constant_rules();

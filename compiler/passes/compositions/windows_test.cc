@@ -51,6 +51,32 @@ TEST(Compositions, GridSampleInterpolatesAndPads) {
             f32({1, 1, 1, 3}, {1, 1, 4}));
 }
 
+// The example of ONNX: the first tap of the first place half a row lower, the third tap of the
+// second place a bit higher, where X = 0 ... 8 and all weights are 1.
+TEST(Compositions, DeformConvSamplesBesideTheGrid) {
+  Tensor offset(DType::kF32, {1, 8, 2, 2});
+  offset.as<float>()[0] = 0.5F;
+  offset.as<float>()[5 * 4 + 1] = -0.125F;
+  const Tensor ones = f32({1, 1, 2, 2}, {1, 1, 1, 1});
+  OneOperator node("DeformConv", 19);
+  EXPECT_EQ(node.input(counting({1, 1, 3, 3})).constant(ones).input(offset).output(),
+            f32({1, 1, 2, 2}, {9.5F, 11.875F, 20, 24}));
+  // One image of two channels in two groups of offsets and of weights: outside of X is 0.
+  OneOperator far("DeformConv", 19);
+  Tensor shift(DType::kF32, {1, 4, 1, 2});
+  shift.as<float>()[0] = -0.5F;  // group 0, row of place 0
+  shift.as<float>()[7] = 3;      // group 1, column of place 1
+  far.input(f32({1, 2, 1, 2}, {4, 6, 8, 10})).constant(f32({2, 1, 1, 1}, {1, 2})).input(shift);
+  far.constant(f32({2}, {1, 0})).input(f32({1, 2, 1, 2}, {1, 1, 0.5F, 1}));
+  far.attribute("group", std::int64_t{2}).attribute("offset_group", std::int64_t{2});
+  EXPECT_EQ(far.output(), f32({1, 2, 1, 2}, {3, 7, 8, 0}));
+  OneOperator wrong("DeformConv", 19);
+  wrong.input(counting({1, 1, 3, 3})).constant(ones).input(shift);
+  EXPECT_EQ(wrong.errors(),
+            "model: error[E-SHAPE]: node #0 (DeformConv): input 2 must have the shape [1, 8, 2, 2] "
+            "(-1: any size), has [1, 4, 1, 2]\n");
+}
+
 TEST(Compositions, CropOrPadAroundTheCentre) {
   OneOperator node("CenterCropPad", 18);
   node.input(counting({3, 2})).constant(s64({2}, {1, 4}));

@@ -1,0 +1,83 @@
+// Values whose size along one axis is known at run time only, but has a bound: NonZero and Compress
+// of run-time values, Slice between run-time positions (EmbeddingBag), NonMaxSuppression. They are
+// computed with as many rows as there can be; how many of them count is a value of its own. Rows
+// after these hold something, always the same for the same inputs, on which no result depends:
+//   - operators that treat each row alone carry the count on;
+//   - reductions over the rows see their neutral element in its place, and ReduceMean divides by
+//     the count;
+//   - DynamicQuantizeLinear sees zeros there, which its range has in it anyway;
+//   - ScatterElements and ScatterND write it to a row of its own, which is cut off;
+//   - Shape gives a list of which one number is the count: where it says a size, the result has
+//     counted rows, and where it is a number, it is the count.
+// Anything else, and outputs of the network, are refused. Part of resolving.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/ir/graph.h"
+
+namespace etch {
+
+class Parts;
+
+class CountedRows {
+ public:
+  CountedRows(Graph& graph, Sink& sink) : graph_(graph), sink_(sink) {}
+
+  // Whether a node, all of whose inputs are known, makes or reads such values.
+  bool concerns(const Node& node) const;
+
+  // The nodes in the place of `node`, in order; none after a report. They may read counted values,
+  // but are not to be asked about again.
+  std::vector<Node> write(const Node& node);
+
+  // Reports outputs of the network with counted rows.
+  void check_outputs();
+
+ private:
+  // Along `axis`, or in a list of sizes the element `axis`, there are `count` (int64, no axes) of
+  // at most `most`.
+  struct Rows {
+    std::size_t axis = 0;
+    ValueId count = kNoValue;
+    std::int64_t most = 0;
+  };
+
+  bool makes_rows(const Node& node) const;
+  const Rows* rows_of(ValueId id) const;
+  const Rows* size_of(ValueId id) const;
+  const Tensor* constant(const Node& node, std::size_t i) const;
+  const Shape& shape(const Node& node, std::size_t i) const;
+  void mark(ValueId id, std::size_t axis, const Rows& rows);
+
+  void make(Parts& parts, const Node& node);
+  void make_slice(Parts& parts, const Node& node);
+  void make_boxes(Parts& parts, const Node& node);
+  bool reads_sizes(const Node& node, std::vector<Node>& out);
+  bool carries_size(const Node& node);
+  std::optional<std::size_t> size_to(const Node& node) const;
+  bool consumes(const Node& node, std::vector<Node>& out);
+  void reduce(Parts& parts, const Node& node, const Rows& rows);
+  void scatter(Parts& parts, const Node& node, const Rows& rows);
+  void quantize(const Node& node, const Rows& rows, std::vector<Node>& out);
+  bool carries(const Node& node);
+  std::optional<std::size_t> carried_axis(const Node& node, const Rows& rows) const;
+  std::optional<std::size_t> pointwise_axis(const Node& node) const;
+  std::optional<std::size_t> gathered_axis(const Node& node, const Rows& rows) const;
+  std::optional<std::size_t> reshaped_axis(const Node& node, const Rows& rows) const;
+  std::optional<std::size_t> reduced_axis(const Node& node, const Rows& rows) const;
+  std::set<std::size_t> axes_of(const Node& node) const;
+  void refuse(const Node& node, const Rows& rows);
+
+  Graph& graph_;
+  Sink& sink_;
+  std::map<ValueId, Rows> rows_, sizes_;
+};
+
+}  // namespace etch
