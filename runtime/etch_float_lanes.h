@@ -404,14 +404,26 @@ ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
 
 // ---- sums ----
 
-// The sum of 16 lanes in the order of ONNX Runtime's AVX512F code: upper half onto lower half, then
-// neighbours, then neighbouring pairs, then the two quarters that remain.
+// 16 lanes combined in the order of ONNX Runtime's AVX512F code for sums: upper half onto lower
+// half, then neighbours, then neighbouring pairs, then the two quarters that remain.
+template <class Fold, int lanes>
+ETCH_INLINE Floats<lanes> fold_lanes(const Floats<lanes>* part) {
+  Floats<lanes> half[8];
+  for (int i = 0; i < 8; ++i) half[i] = Fold::folded(part[i + 8], part[i]);
+  return Fold::folded(Fold::folded(Fold::folded(half[0], half[1]), Fold::folded(half[2], half[3])),
+                      Fold::folded(Fold::folded(half[4], half[5]), Fold::folded(half[6], half[7])));
+}
+
+struct Summed {
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> folded(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return sum(a, b);
+  }
+};
+
 template <int lanes>
 ETCH_INLINE Floats<lanes> sum_of_lanes(const Floats<lanes>* part) {
-  Floats<lanes> half[8];
-  for (int i = 0; i < 8; ++i) half[i] = sum(part[i + 8], part[i]);
-  return sum(sum(sum(half[0], half[1]), sum(half[2], half[3])),
-             sum(sum(half[4], half[5]), sum(half[6], half[7])));
+  return fold_lanes<Summed>(part);
 }
 
 // 16 partial sums in as many vectors as they need.

@@ -1,6 +1,6 @@
-// Rows with more than one step per element: factor and offset per channel, PRelu, and the position
-// of the largest or smallest element. Compilers may not fuse what is a product and a sum here, see
-// etch_vector.h. C++17, freestanding, no heap, no state.
+// Rows with more than one step per element: factor and offset per channel, and PRelu. Compilers may
+// not fuse what is a product and a sum here, see etch_vector.h. C++17, freestanding, no heap, no
+// state.
 #pragma once
 
 #include <stddef.h>
@@ -55,41 +55,6 @@ static inline void prelu(const float* x, ptrdiff_t x_step, const float* slope, p
     const float value = x[i * x_step];
     const float scaled = slope[i * slope_step] * value;
     y[i] = value >= 0.0f ? value : scaled;
-  }
-}
-
-// ---- position of the extreme ----
-
-struct Above {
-  template <class T>
-  ETCH_INLINE bool of(T a, T b) {
-    return a > b;
-  }
-};
-struct Below {
-  template <class T>
-  ETCH_INLINE bool of(T a, T b) {
-    return a < b;
-  }
-};
-
-// y[i] = the position of the extreme among `count` elements from x + i * x_step on, `step` apart.
-// NaN is extreme only where it comes first.
-template <class Better, class T>
-static inline void arg_extreme(const T* x, ptrdiff_t x_step, Stored as, int32_t count,
-                               ptrdiff_t step, int32_t last_of_equals, int64_t* y, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) {
-    const T* const from = x + i * x_step;
-    auto best = element(*from, as);
-    int32_t at = 0;
-    for (int32_t k = 1; k < count; ++k) {
-      const auto value = element(from[k * step], as);
-      if (Better::of(value, best) || (last_of_equals != 0 && value == best)) {
-        best = value;
-        at = k;
-      }
-    }
-    y[i] = at;
   }
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "etch_rows.h"
+#include "etch_extreme.h"
 #include "etch_select.h"
 
 namespace etch {

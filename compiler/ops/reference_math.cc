@@ -31,6 +31,17 @@ float FloatSum::value() const {
   return ((half[0] + half[1]) + (half[2] + half[3])) + ((half[4] + half[5]) + (half[6] + half[7]));
 }
 
+void FloatProduct::add(float x) {
+  float& part = part_[count_++ % 16];
+  part = part * x;
+}
+
+float FloatProduct::value() const {
+  float half[8];
+  for (std::size_t i = 0; i < 8; ++i) half[i] = part_[i + 8] * part_[i];
+  return ((half[0] * half[1]) * (half[2] * half[3])) * ((half[4] * half[5]) * (half[6] * half[7]));
+}
+
 std::vector<std::int32_t> widened(const Tensor& tensor) {
   std::vector<std::int32_t> out(static_cast<std::size_t>(tensor.size()));
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -35,6 +35,17 @@ class FloatSum {
   std::size_t count_ = 0;
 };
 
+// The same of a product, from 16 times 1 on.
+class FloatProduct {
+ public:
+  void add(float x);
+  float value() const;
+
+ private:
+  std::vector<float> part_ = std::vector<float>(16, 1.0F);
+  std::size_t count_ = 0;
+};
+
 // The elements of an integer tensor of at most 32 bits (not uint32), widened.
 std::vector<std::int32_t> widened(const Tensor& tensor);
 

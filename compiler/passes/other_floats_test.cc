@@ -5,6 +5,8 @@
 
 #include <bit>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "compiler/ops/evaluate.h"
 #include "runtime/etch_half.h"
@@ -127,6 +129,18 @@ TEST(OtherFloats, OutputsOfAnotherTypeThanDeclaredAreRefused) {
       << errors_of(sink);
 }
 
+// Four at a time, and the last ones by themselves.
+std::vector<std::uint16_t> narrowed(std::int64_t type, std::span<const float> x) {
+  std::vector<std::uint16_t> y(x.size());
+  const auto n = static_cast<std::ptrdiff_t>(x.size());
+  if (type == 10) {
+    rt::narrow<rt::NarrowHalf, 4>(x.data(), 1, y.data(), n);
+  } else {
+    rt::narrow<rt::NarrowBfloat, 4>(x.data(), 1, y.data(), n);
+  }
+  return y;
+}
+
 // The operator's reference, which computes in double, against the integers of the runtime.
 TEST(OtherFloats, AreRoundedByTheRuntimeAsByTheReference) {
   Tensor x(DType::kF32, {1 << 20});
@@ -142,11 +156,13 @@ TEST(OtherFloats, AreRoundedByTheRuntimeAsByTheReference) {
     OneNode node("Cast");
     node.input(x).attribute("to", type);
     const Tensor y = node.run().at(0);
+    const std::vector<std::uint16_t> rows = narrowed(type, x.as<float>());
     for (std::size_t i = 0; i < x.as<float>().size(); ++i) {
       const float value = x.as<float>()[i];
       const std::uint16_t got =
           type == 10 ? rt::half_from_float(value) : rt::bfloat_from_float(value);
       ASSERT_EQ(got, y.as<std::uint16_t>()[i]) << value;
+      ASSERT_EQ(rows[i], got) << value;
     }
   }
 }
@@ -158,6 +174,19 @@ TEST(OtherFloats, AreReadByTheRuntimeAsByTheReference) {
   for (std::int64_t i = 0; i < half.size(); ++i) {
     const float got = rt::float_from_half(static_cast<std::uint16_t>(i));
     ASSERT_TRUE(got == half.real(i) || (std::isnan(got) && std::isnan(half.real(i)))) << i;
+  }
+}
+
+TEST(OtherFloats, AreReadInRowsAsOneByOne) {
+  std::vector<std::uint16_t> x(65536 + 3);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint16_t>(i);
+  std::vector<float> halves(x.size()), bfloats(x.size());
+  const auto n = static_cast<std::ptrdiff_t>(x.size());
+  rt::widen<rt::WidenHalf, 4>(x.data(), 1, halves.data(), n);
+  rt::widen<rt::WidenBfloat, 4>(x.data(), 1, bfloats.data(), n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(rt::float_bits(halves[i]), rt::float_bits(rt::float_from_half(x[i]))) << i;
+    ASSERT_EQ(rt::float_bits(bfloats[i]), rt::float_bits(rt::float_from_bfloat(x[i]))) << i;
   }
 }
 

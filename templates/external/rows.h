@@ -1,9 +1,10 @@
-// Descriptors of the functions of runtime/etch_bits.h, etch_elementwise.h, etch_functions.h,
-// etch_reduce.h, etch_rows.h and etch_trigonometry.h; see templates/external.h.
+// Descriptors of the functions of runtime/etch_bits.h, etch_elementwise.h, etch_extreme.h,
+// etch_functions.h, etch_reduce.h, etch_rows.h and etch_trigonometry.h; see templates/external.h.
 #pragma once
 
 #include "runtime/etch_bits.h"
 #include "runtime/etch_elementwise.h"
+#include "runtime/etch_extreme.h"
 #include "runtime/etch_functions.h"
 #include "runtime/etch_reduce.h"
 #include "runtime/etch_rows.h"
@@ -34,6 +35,7 @@ ETCH_OPERATION(AtLeast);
 ETCH_OPERATION(AtMost);
 ETCH_OPERATION(Mean);
 ETCH_OPERATION(Sum);
+ETCH_OPERATION(Product);
 ETCH_OPERATION(Largest);
 ETCH_OPERATION(Smallest);
 ETCH_OPERATION(Above);
@@ -181,7 +183,7 @@ struct Affine : RuntimeFunction {
 template <class Better, class T>
 struct ArgExtreme : RuntimeFunction {
   ArgExtreme()
-      : RuntimeFunction(instance_name<ArgExtreme, Better, T>("arg_extreme"), "etch_rows.h",
+      : RuntimeFunction(instance_name<ArgExtreme, Better, T>("arg_extreme"), "etch_extreme.h",
                         floats_among<T>()) {}
   void operator()(const T* x, std::ptrdiff_t x_step, rt::Stored as, int count, std::ptrdiff_t step,
                   int last_of_equals, std::int64_t* y, std::ptrdiff_t n) const {

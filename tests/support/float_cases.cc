@@ -259,10 +259,11 @@ Case batch_normalization(int index, Dice& dice) {
 // Reductions whose axes are an attribute, and positions of extremes.
 Case reduction(int index, Dice& dice) {
   const auto op = dice.pick<std::string>(
-      {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ArgMax", "ArgMin"});
+      {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd", "ArgMax", "ArgMin"});
   std::vector<DType> types{DType::kF32};
   if (op != "ReduceMean") types.insert(types.end(), {DType::kS32, DType::kS64});
-  if (op != "ReduceMean" && op != "ReduceSum") types.insert(types.end(), {DType::kU8, DType::kS8});
+  if (op != "ReduceMean" && op != "ReduceSum" && op != "ReduceProd")
+    types.insert(types.end(), {DType::kU8, DType::kS8});
   const DType type = dice.pick(types);
   const Shape x = image(dice);
   std::map<std::string, Attribute> attributes{{"keepdims", dice.between(0, 1)}};

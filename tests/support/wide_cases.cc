@@ -28,6 +28,9 @@ Tensor spread(DType type, Shape shape) {
       case DType::kS32:
         out.as<std::int32_t>()[at] = static_cast<std::int32_t>(value * 70001);
         break;
+      case DType::kS64:
+        out.as<std::int64_t>()[at] = value * 7000100013;
+        break;
       case DType::kS8:
         out.as<std::int8_t>()[at] = static_cast<std::int8_t>(value);
         break;
@@ -110,6 +113,52 @@ void add_reductions(std::vector<Case>& out) {
   }
 }
 
+// Rows and columns that fill vectors, and where rows go on in the next one's lanes.
+void add_long_reductions(std::vector<Case>& out) {
+  const std::vector<std::pair<Ints, Shape>> places = {{{1}, {3, 200}},
+                                                      {{0}, {5, 70}},
+                                                      {{0, 2}, {3, 2, 37}},
+                                                      {{0, 2}, {2, 3, 32}},
+                                                      {{0, 2}, {4, 3, 7}}};
+  for (const DType type : {DType::kU8, DType::kS8, DType::kS32, DType::kS64, DType::kF32}) {
+    const bool is_byte = type == DType::kU8 || type == DType::kS8;
+    for (const char* op : {"ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd"}) {
+      const bool folds = op[6] == 'S' || op[6] == 'P';
+      for (const auto& [axes, shape] : places) {
+        if (folds && is_byte) continue;
+        const auto count = static_cast<std::int64_t>(axes.size());
+        out.push_back(of_one("long", op, type, shape, {}, {{"axes", s64({count}, axes)}}));
+        if (op[6] != 'P' || type != DType::kF32) continue;
+        for (float& each : out.back().inputs[0].as<float>()) each = 1.0F + each / 1024.0F;
+      }
+    }
+  }
+}
+
+void add_places(std::vector<Case>& out) {
+  for (const DType type : {DType::kU8, DType::kS8, DType::kS32, DType::kS64, DType::kF32}) {
+    for (const char* op : {"ArgMax", "ArgMin"}) {
+      for (const std::int64_t last : {0, 1}) {
+        for (const std::int64_t axis : {0, 1}) {
+          out.push_back(of_one(cat("axis ", axis, last == 0 ? " first" : " last"), op, type,
+                               {9, 150}, {{"axis", axis}, {"select_last_index", last}}));
+          // Few different values: ties.
+          for (std::byte& byte : out.back().inputs[0].mutable_bytes()) byte &= std::byte{3};
+        }
+      }
+    }
+  }
+  out.push_back(
+      of_one("that begin with NaN", "ArgMax", DType::kF32, {3, 40}, {{"axis", std::int64_t{1}}}));
+  const auto values = out.back().inputs[0].as<float>();
+  values[0] = values[57] = NAN;
+  out.push_back(
+      of_one("of zeros", "ReduceMax", DType::kF32, {2, 2, 20}, {}, {{"axes", s64({2}, {0, 2})}}));
+  for (float& each : out.back().inputs[0].as<float>()) each = -std::abs(each);
+  out.back().inputs[0].as<float>()[5] = -0.0F;
+  out.back().inputs[0].as<float>()[41] = 0.0F;
+}
+
 void add_moves(std::vector<Case>& out) {
   for (const DType type : kTypes) {
     for (const std::int64_t channels : {2, 3, 4}) {
@@ -176,6 +225,8 @@ std::vector<Case> wide_cases() {
   add_conversions(out);
   add_extremes(out);
   add_reductions(out);
+  add_long_reductions(out);
+  add_places(out);
   add_moves(out);
   add_products(out);
   return out;

@@ -19,7 +19,8 @@ SLOTS = {"GetErrorMessage": 2, "CreateEnv": 3, "CreateSessionFromArray": 8, "Cre
          "ReleaseIoBinding": 135, "BindInput": 136, "BindOutput": 137}
 LEVELS = {"basic": 1, "extended": 2, "all": 99}
 ELEMENTS = {"tensor(float)": (1, np.float32), "tensor(float16)": (10, np.float16), "tensor(uint8)": (2, np.uint8),
-            "tensor(int8)": (3, np.int8), "tensor(int32)": (6, np.int32), "tensor(int64)": (7, np.int64)}
+            "tensor(int8)": (3, np.int8), "tensor(int32)": (6, np.int32), "tensor(int64)": (7, np.int64),
+            "tensor(bool)": (9, np.bool_)}
 
 
 def element_of(port) -> tuple[int, type]:

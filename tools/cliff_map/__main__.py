@@ -24,6 +24,7 @@ import more_cases  # noqa: E402
 import network_cases  # noqa: E402
 import numpy as np  # noqa: E402
 import ort_runner  # noqa: E402
+import sibling_cases  # noqa: E402
 import wider_cases  # noqa: E402
 
 BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/cliff-map"
@@ -58,7 +59,7 @@ def chosen(options: argparse.Namespace) -> list:
     if options.networks:
         return [case for case in network_cases.all_cases() if is_chosen(case, options)]
     cases = [*integer_cases.all_cases(), *element_cases.all_cases(), *block_cases.all_cases(),
-             *more_cases.all_cases(), *wider_cases.all_cases()]
+             *more_cases.all_cases(), *wider_cases.all_cases(), *sibling_cases.all_cases()]
     return [case for case in cases if is_chosen(case, options)][::options.every]
 
 

@@ -7,6 +7,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 TYPES = {"u8": (TensorProto.UINT8, np.uint8), "s8": (TensorProto.INT8, np.int8), "f32": (TensorProto.FLOAT, np.float32),
+         "f16": (TensorProto.FLOAT16, np.float16),
          "s32": (TensorProto.INT32, np.int32), "s64": (TensorProto.INT64, np.int64)}
 
 
@@ -33,8 +34,8 @@ class Net:
         return f"{stem}{self.count}"
 
     def values(self, kind: str, shape) -> np.ndarray:
-        if kind == "f32":
-            return self.random.normal(size=shape).astype(np.float32)
+        if kind in ("f32", "f16"):
+            return self.random.normal(size=shape).astype(TYPES[kind][1])
         low, high = (0, 256) if kind == "u8" else (-128, 128)
         return self.random.integers(low, high, shape).astype(TYPES[kind][1])
 

@@ -1,4 +1,4 @@
-// Lowering of ReduceMean, ReduceMax, ReduceMin and ReduceSum.
+// Lowering of ReduceMean, ReduceMax, ReduceMin, ReduceSum and ReduceProd.
 #include "compiler/kernels/reduce/reduction.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/reduce_mean/op.h"
@@ -15,9 +15,11 @@ ReducePlan::Kind plan_kind(Reduction::Kind kind) {
     case Reduction::Kind::kMin:
       return ReducePlan::Kind::kMin;
     case Reduction::Kind::kSum:
+      return ReducePlan::Kind::kSum;
+    case Reduction::Kind::kProduct:
       break;
   }
-  return ReducePlan::Kind::kSum;
+  return ReducePlan::Kind::kProduct;
 }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Resolves ReduceMean, ReduceMax, ReduceMin and ReduceSum; see op.h.
+// Resolves ReduceMean, ReduceMax, ReduceMin, ReduceSum and ReduceProd; see op.h.
 #include "compiler/ops/reduce_mean/op.h"
 
 #include <algorithm>
@@ -29,12 +29,13 @@ Reduction params_for(const Shape& from, const std::vector<std::int64_t>& axes, b
 Reduction::Kind kind_of(const std::string& type) {
   if (type == "ReduceMax") return Reduction::Kind::kMax;
   if (type == "ReduceMin") return Reduction::Kind::kMin;
+  if (type == "ReduceProd") return Reduction::Kind::kProduct;
   return type == "ReduceSum" ? Reduction::Kind::kSum : Reduction::Kind::kMean;
 }
 
 bool check_type(ResolveContext& context, Reduction::Kind kind) {
   if (kind == Reduction::Kind::kMean) return check_dtype(context, 0, "data", {DType::kF32});
-  if (kind == Reduction::Kind::kSum)
+  if (kind == Reduction::Kind::kSum || kind == Reduction::Kind::kProduct)
     return check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64});
   return check_dtype(context, 0, "data",
                      {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8});
@@ -70,7 +71,8 @@ void resolve_reduce_mean(ResolveContext& context) {
 constexpr OpName kReduceMeanNames[] = {{kOnnx, "ReduceMean", 1},
                                        {kOnnx, "ReduceMax", 1},
                                        {kOnnx, "ReduceMin", 1},
-                                       {kOnnx, "ReduceSum", 1}};
+                                       {kOnnx, "ReduceSum", 1},
+                                       {kOnnx, "ReduceProd", 1}};
 }  // namespace
 
 void lower_reduction(Lowering& lowering, const Node& node);

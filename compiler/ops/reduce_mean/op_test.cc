@@ -66,6 +66,7 @@ TEST(Reduction, OfNothingIsNeutral) {
     return evaluate(*graph, {Tensor(dtype, {2, 0})}).at(0);
   };
   EXPECT_EQ(of_nothing("ReduceSum", DType::kF32), f32({2, 1}, {0, 0}));
+  EXPECT_EQ(of_nothing("ReduceProd", DType::kF32), f32({2, 1}, {1, 1}));
   EXPECT_EQ(of_nothing("ReduceMax", DType::kF32), f32({2, 1}, {-infinity, -infinity}));
   EXPECT_EQ(of_nothing("ReduceMin", DType::kF32), f32({2, 1}, {infinity, infinity}));
   EXPECT_EQ(of_nothing("ReduceMax", DType::kS32), s32({2, 1}, {INT32_MIN, INT32_MIN}));
@@ -109,6 +110,29 @@ TEST(ReduceSum, OfIntegersWraps) {
   OneNode node("ReduceSum");
   node.input(s32({2}, {2147483647, 2})).attribute("keepdims", std::int64_t{0});
   EXPECT_EQ(node.run().at(0), s32({}, {-2147483647}));
+}
+
+TEST(ReduceProd, MultipliesAndWraps) {
+  OneNode node("ReduceProd");
+  node.input(f32({2, 2}, {3, -4, 0.5F, 2})).attribute("axes", List{0});
+  EXPECT_EQ(node.run().at(0), f32({1, 2}, {1.5F, -8}));
+  OneNode integers("ReduceProd");
+  integers.input(s32({2}, {65536, -65535})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(integers.run().at(0), s32({}, {65536}));
+}
+
+TEST(ReduceProd, OfRowsHas16PartialProducts) {
+  std::vector<float> x(33);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0F + static_cast<float>(i) / 1024.0F;
+  float part[16];
+  for (std::size_t i = 0; i < 16; ++i) part[i] = x[i] * x[i + 16];
+  part[0] *= x[32];
+  for (std::size_t i = 0; i < 8; ++i) part[i] = part[i + 8] * part[i];
+  const float expected =
+      ((part[0] * part[1]) * (part[2] * part[3])) * ((part[4] * part[5]) * (part[6] * part[7]));
+  OneNode node("ReduceProd");
+  node.input(f32({1, 33}, x)).attribute("axes", List{1});
+  EXPECT_EQ(node.run().at(0), f32({1, 1}, {expected}));
 }
 
 TEST(ReduceSum, EightBitTypesAreRefused) {

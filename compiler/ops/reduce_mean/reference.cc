@@ -1,9 +1,10 @@
-// ReduceMean, ReduceMax, ReduceMin and ReduceSum by plain loops; see op.h.
+// ReduceMean, ReduceMax, ReduceMin, ReduceSum and ReduceProd by plain loops; see op.h.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 
-#include "compiler/base/check.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/reduce_mean/op.h"
 #include "compiler/ops/reference_math.h"
@@ -12,13 +13,20 @@ namespace etch {
 
 namespace {
 
+bool folds(Reduction::Kind kind) {
+  return kind == Reduction::Kind::kMean || kind == Reduction::Kind::kSum ||
+         kind == Reduction::Kind::kProduct;
+}
+
+// Integers wrap.
 template <class T>
-T added(T a, T b) {
+T folded(bool is_product, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    const auto left = static_cast<std::uint64_t>(a);
+    const auto right = static_cast<std::uint64_t>(b);
+    return static_cast<T>(is_product ? left * right : left + right);
   } else {
-    ETCH_CHECK(false);  // see FloatSum
+    return is_product ? a * b : a + b;
   }
 }
 
@@ -26,14 +34,15 @@ template <class T>
 T combined(Reduction::Kind kind, T so_far, T next) {
   if (kind == Reduction::Kind::kMax) return so_far < next ? next : so_far;
   if (kind == Reduction::Kind::kMin) return next < so_far ? next : so_far;
-  return added(so_far, next);
+  return folded(kind == Reduction::Kind::kProduct, so_far, next);
 }
 
 // The result of no elements.
 template <class T>
 T neutral(Reduction::Kind kind) {
   using Limits = std::numeric_limits<T>;
-  if (kind == Reduction::Kind::kSum) return 0;
+  if (kind == Reduction::Kind::kProduct) return 1;
+  if (kind == Reduction::Kind::kSum || kind == Reduction::Kind::kMean) return 0;
   if constexpr (Limits::has_infinity) {
     return kind == Reduction::Kind::kMax ? -Limits::infinity() : Limits::infinity();
   } else {
@@ -41,9 +50,38 @@ T neutral(Reduction::Kind kind) {
   }
 }
 
+// The sum or product of floats in 16 partial ones.
+template <class Fold>
+float in_parts(const Reduction& params, std::span<const float> from, std::int64_t first) {
+  Fold all;
+  for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
+    all.add(from[as_index(first + at[0])]);
+  });
+  return all.value();
+}
+
+template <class T>
+T in_order(const Reduction& params, std::span<const T> from, std::int64_t first) {
+  T result = folds(params.kind) ? neutral<T>(params.kind) : from[as_index(first)];
+  for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
+    result = combined(params.kind, result, from[as_index(first + at[0])]);
+  });
+  return result;
+}
+
+template <class T>
+T one_result(const Reduction& params, std::span<const T> from, std::int64_t first) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (folds(params.kind) && !params.in_order) {
+      return params.kind == Reduction::Kind::kProduct ? in_parts<FloatProduct>(params, from, first)
+                                                      : in_parts<FloatSum>(params, from, first);
+    }
+  }
+  return in_order(params, from, first);
+}
+
 template <class T>
 Tensor reduced(const Reduction& params, const Tensor& x) {
-  const bool sums = params.kind == Reduction::Kind::kMean || params.kind == Reduction::Kind::kSum;
   Tensor y(x.dtype(), params.shape);
   const auto from = x.as<T>();
   auto to = y.as<T>().begin();
@@ -53,19 +91,7 @@ Tensor reduced(const Reduction& params, const Tensor& x) {
     return y;
   }
   for_each<1>(params.kept, {&params.kept_view}, [&](const std::array<std::int64_t, 1>& first) {
-    T result = sums ? T{0} : from[as_index(first[0])];
-    FloatSum sum;
-    for_each<1>(params.reduced, {&params.reduced_view}, [&](const std::array<std::int64_t, 1>& at) {
-      const T next = from[as_index(first[0] + at[0])];
-      if constexpr (std::is_floating_point_v<T>) {
-        if (sums && !params.in_order) return sum.add(next);
-        if (sums) return static_cast<void>(result += next);
-      }
-      result = combined(params.kind, result, next);
-    });
-    if constexpr (std::is_floating_point_v<T>) {
-      if (sums && !params.in_order) result = sum.value();
-    }
+    const T result = one_result<T>(params, from, first[0]);
     *to++ = params.kind == Reduction::Kind::kMean ? static_cast<T>(result / count) : result;
   });
   return y;

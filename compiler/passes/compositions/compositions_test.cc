@@ -31,9 +31,6 @@ TEST(Compositions, ReduceByNorms) {
   EXPECT_EQ(reduced("ReduceL1", x, 1), f32({2, 1}, {7, 2}));
   EXPECT_EQ(reduced("ReduceL2", x, 1), f32({2, 1}, {5, 2}));
   EXPECT_EQ(reduced("ReduceSumSquare", x, 0), f32({1, 2}, {9, 20}));
-  EXPECT_EQ(reduced("ReduceProd", x, 1), f32({2, 1}, {-12, 0}));
-  EXPECT_EQ(reduced("ReduceProd", Tensor(DType::kF32, {2, 0}), 1), f32({2, 1}, {1, 1}));
-  EXPECT_EQ(reduced("ReduceProd", x, 0), f32({1, 2}, {0, -8}));
   EXPECT_EQ(reduced("ReduceL2", s32({2}, {-3, 4}), 0), s32({1}, {5}));
   EXPECT_EQ(reduced("ReduceLogSum", f32({2}, {0.25F, 0.75F}), 0), f32({1}, {0}));
 }

@@ -4,7 +4,6 @@
 //   ReduceSumSquare  ReduceSum of x * x
 //   ReduceLogSum     Log of ReduceSum
 //   ReduceLogSumExp  m + Log of ReduceSum of Exp(x - m), m the largest element, 0 where infinite
-//   ReduceProd       CumProd along the reduced axes as one, of which the last is taken
 //   LpNormalization  x / (the norm of p = 1 or 2 along the axis)
 //   GlobalLpPool     the norm over all places of a channel: p = 1, 2, or any p > 0 by Pow
 //   Hardmax          1 where the element is the first of the largest along the axis, else 0
@@ -70,34 +69,6 @@ ValueId reduced(Parts& parts, ValueId x, DType type, const Ints& axes, bool keep
   const ValueId norm =
       parts.add("Sqrt", {parts.reduce("ReduceSum", square(parts, floats), axes, keep)});
   return is_float ? norm : parts.cast(norm, type);
-}
-
-void product(Parts& parts) {
-  if (!parts.has_type(0, {DType::kF32, DType::kS32, DType::kS64})) return;
-  const Shape shape = parts.shape(0);
-  const bool keep = parts.take<std::int64_t>("keepdims", 1) != 0;
-  const auto axes = axes_of(parts, shape.size());
-  if (!axes) return;
-  Ints perm;
-  Shape kept, result;
-  std::int64_t count = 1;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const auto axis = static_cast<std::int64_t>(d);
-    const bool goes = std::ranges::binary_search(*axes, axis);
-    if (!goes) perm.push_back(axis);
-    if (!goes) kept.push_back(shape[d]);
-    if (!goes || keep) result.push_back(goes ? 1 : shape[d]);
-    if (goes) count *= shape[d];
-  }
-  if (count == 0) {  // the product of no elements is 1
-    parts.add("Expand", {parts.number(parts.dtype(0), 1), parts.ints(result)});
-    return;
-  }
-  perm.insert(perm.end(), axes->begin(), axes->end());
-  const std::int64_t rows = element_count(kept);
-  const ValueId x = parts.reshape(parts.transpose(parts.input(0), perm), {rows, count});
-  const ValueId all = parts.add("CumProd", {x, parts.number(DType::kS64, 1)});
-  parts.reshape(parts.slice(all, 1, count - 1, count), result);
 }
 
 void reduction(Parts& parts) {
@@ -168,7 +139,6 @@ void hardmax(Parts& parts) {
 constexpr Rule kReductionRules[] = {{"ReduceL1", reduction, 2},
                                     {"ReduceL2", reduction, 2},
                                     {"ReduceLogSum", reduction, 2},
-                                    {"ReduceProd", product, 2},
                                     {"ReduceLogSumExp", reduction, 2},
                                     {"ReduceSumSquare", reduction, 2},
                                     {"LpNormalization", lp_normalization, 1},

@@ -1,4 +1,4 @@
-// The position of the largest or smallest element along an axis: calls of runtime/etch_rows.h.
+// The position of the largest or smallest element along an axis: calls of runtime/etch_extreme.h.
 #pragma once
 
 #include <cstdint>

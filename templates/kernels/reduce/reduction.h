@@ -11,9 +11,10 @@ namespace etch {
 
 // Operands x and y, and so in the nest.
 struct ReducePlan {
-  enum class Kind { kMean, kMax, kMin, kSum };
+  enum class Kind { kMean, kMax, kMin, kSum, kProduct };
   Kind kind = Kind::kMean;
-  DType type = DType::kF32;  // kMax and kMin: also kU8 (as stored), kS32, kS64; kSum: the last two
+  DType type =
+      DType::kF32;  // kMax and kMin: also kU8 (as stored), kS32, kS64; kSum, kProduct: the last two
   rt::Reduced reduced{{1, 1, 1}, {0, 0, 0}};
   RowNest rows;
 };
@@ -37,11 +38,11 @@ void extreme(S& s, const ReducePlan& plan) {
   reduce<Operation, float>(s, plan);
 }
 
-template <class S>
-void sum(S& s, const ReducePlan& plan) {
-  if (plan.type == DType::kS32) return reduce<rt::Sum, std::int32_t>(s, plan);
-  if (plan.type == DType::kS64) return reduce<rt::Sum, std::int64_t>(s, plan);
-  reduce<rt::Sum, float>(s, plan);
+template <class Operation, class S>
+void fold(S& s, const ReducePlan& plan) {
+  if (plan.type == DType::kS32) return reduce<Operation, std::int32_t>(s, plan);
+  if (plan.type == DType::kS64) return reduce<Operation, std::int64_t>(s, plan);
+  reduce<Operation, float>(s, plan);
 }
 
 }  // namespace reduction_detail
@@ -56,7 +57,9 @@ void reduce_kernel(S& s, const ReducePlan& plan) {
     case ReducePlan::Kind::kMin:
       return reduction_detail::extreme<rt::Smallest>(s, plan);
     case ReducePlan::Kind::kSum:
-      return reduction_detail::sum(s, plan);
+      return reduction_detail::fold<rt::Sum>(s, plan);
+    case ReducePlan::Kind::kProduct:
+      return reduction_detail::fold<rt::Product>(s, plan);
   }
 }
 
