@@ -160,9 +160,13 @@ std::string why_no_layer(const Graph& graph, const Step& step) {
   return "its products have another form";
 }
 
-// The code of a step without comments, which say how many channels have which formula.
+// The code of a step without comments, which say how many channels have which formula, and with its
+// own arrays: others are equal to another step's when all factors are one.
 std::string statements_of(Step& step, const Program& program) {
+  std::vector<decltype(ConstantArray::owner)> owners;
+  for (ConstantArray& each : step.constants) owners.push_back(std::exchange(each.owner, {}));
   std::istringstream lines(nameless_code(step, program.isa));
+  for (std::size_t i = 0; i < owners.size(); ++i) step.constants[i].owner = owners[i];
   std::string out;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(' ');
