@@ -31,14 +31,18 @@ class Lexer {
     fault_ = cat(what, " at line ", line);
   }
 
-  bool sees(std::string_view text) const { return code_.substr(at_, text.size()) == text; }
+  // Two characters. Not by comparing strings: libFuzzer looks at each call of memcmp, and code is
+  // read character by character.
+  bool sees(char first, char second) const {
+    return code_[at_] == first && at_ + 1 < code_.size() && code_[at_ + 1] == second;
+  }
 
   void next() {
     const char c = code_[at_];
-    if (sees("//")) return line_comment();
-    if (sees("/*")) return skip_to("*/", 2, "has an open comment");
-    if (sees("*/")) return fail("ends a comment that is not open");
-    if (sees("R\"") && (at_ == 0 || !is_word(code_[at_ - 1]))) return raw_string();
+    if (sees('/', '/')) return line_comment();
+    if (sees('/', '*')) return skip_to("*/", 2, "has an open comment");
+    if (sees('*', '/')) return fail("ends a comment that is not open");
+    if (sees('R', '"') && (at_ == 0 || !is_word(code_[at_ - 1]))) return raw_string();
     if (c == '"') return quoted('"');
     if (c == '\'' && !(at_ > 0 && is_word(code_[at_ - 1]))) return quoted('\'');
     if (c == '(' || c == '[' || c == '{') open_.push_back(c);

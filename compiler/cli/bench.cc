@@ -223,9 +223,9 @@ std::optional<Measurements> measure(const Network& network, const std::vector<Te
     measured.times = parse_times(*output);
     return measured;
   }
-  const std::optional<std::vector<std::int64_t>> counts = network.count(sample, reporter);
+  const auto counts = network.count({sample}, reporter);
   if (!counts) return std::nullopt;
-  measured.instructions = named(network, *counts);
+  measured.instructions = named(network, counts->front());
   return measured;
 }
 

@@ -130,8 +130,8 @@ std::optional<std::int64_t> count_instructions(std::unique_ptr<Program> program,
   const std::unique_ptr<Network> network =
       Network::build(std::move(program), Timing::kSteps, {}, reporter);
   if (network == nullptr) return std::nullopt;
-  const std::optional<std::vector<std::int64_t>> counts = network->count(sample, reporter);
-  return counts ? std::optional(counts->front()) : std::nullopt;
+  const auto counts = network->count({sample}, reporter);
+  return counts ? std::optional(counts->front().front()) : std::nullopt;
 }
 
 }  // namespace

@@ -76,19 +76,9 @@ std::optional<std::string> build_counter(const fs::path& folder, const fs::path&
              blocks ? cat(",blocks=", kBlockCounts) : "");
 }
 
-std::optional<std::vector<std::int64_t>> read_counts(const fs::path& folder, std::size_t pieces,
-                                                     Reporter& reporter) {
+std::vector<std::int64_t> read_counts(const fs::path& folder) {
   std::ifstream file(folder / kCounts);
-  std::vector<std::int64_t> counts;
-  for (std::int64_t count = 0; file >> count;) counts.push_back(count);
-  // Instructions before the first mark are ignored; then comes a call of nothing.
-  if (counts.size() != 2 + pieces) {
-    reporter.io_error((folder / kCounts).string(),
-                      "the emulator did not count instructions; has it been built with plugins?");
-    return std::nullopt;
-  }
-  counts.erase(counts.begin());
-  return pieces_of(counts);
+  return {std::istream_iterator<std::int64_t>(file), {}};
 }
 
 std::string read_block_counts(const fs::path& folder) {
@@ -96,7 +86,17 @@ std::string read_block_counts(const fs::path& folder) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<std::int64_t> pieces_of(const std::vector<std::int64_t>& counts) {
+std::vector<std::vector<std::int64_t>> samples_of(std::span<const std::int64_t> counts,
+                                                  std::size_t samples, std::size_t pieces) {
+  const std::size_t each = 2 + pieces;
+  if (counts.size() != samples * each) return {};
+  std::vector<std::vector<std::int64_t>> out;
+  for (std::size_t i = 0; i < samples; ++i)
+    out.push_back(pieces_of(counts.subspan(i * each + 1, each - 1)));
+  return out;
+}
+
+std::vector<std::int64_t> pieces_of(std::span<const std::int64_t> counts) {
   std::vector<std::int64_t> out;
   for (std::size_t i = 1; i < counts.size(); ++i)
     out.push_back(std::max<std::int64_t>(0, counts[i] - counts[0]));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,17 @@ std::optional<std::string> build_counter(const std::filesystem::path& folder,
 // Before each run in `folder`: what an earlier one counted is not read again.
 void forget_counts(const std::filesystem::path& folder);
 
-// What the plugin counted in each of `pieces` pieces of a program that marks them as harness.h
-// does, less the call itself. Null after an error.
-std::optional<std::vector<std::int64_t>> read_counts(const std::filesystem::path& folder,
-                                                     std::size_t pieces, Reporter& reporter);
+// What the plugin counted between one mark and the next, and before the first; empty if it cannot.
+std::vector<std::int64_t> read_counts(const std::filesystem::path& folder);
 
-// The same from the numbers of instructions between one mark and the next.
-std::vector<std::int64_t> pieces_of(const std::vector<std::int64_t>& counts);
+// Of the instructions between one mark and the next of one sample, as harness.h sets them: those of
+// each piece after the first, the call of nothing, less what that one takes.
+std::vector<std::int64_t> pieces_of(std::span<const std::int64_t> counts);
+
+// The same of all samples, each with its number of pieces and the call of nothing. `counts` has
+// what was before each sample's first mark. Empty if it has another size.
+std::vector<std::vector<std::int64_t>> samples_of(std::span<const std::int64_t> counts,
+                                                  std::size_t samples, std::size_t pieces);
 
 // The text that the plugin wrote about blocks; empty if there is none.
 std::string read_block_counts(const std::filesystem::path& folder);

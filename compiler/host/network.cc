@@ -53,7 +53,8 @@ void make_folders(const fs::path& path, std::error_code& error) {
 bool is_cc_file(const OutputFile& file) { return fs::path(file.path).extension() == ".cc"; }
 
 // Below the work folder, where programs run.
-std::string sample_folder(std::size_t index) { return cat("sample_", index); }
+constexpr char kSampleFolder[] = "sample_";  // with a number
+std::string sample_folder(std::size_t index) { return cat(kSampleFolder, index); }
 
 bool is_firmware(const Toolchain& toolchain) {
   return toolchain.machine != nullptr && toolchain.machine->kind == Machine::Kind::kFirmware;
@@ -334,25 +335,28 @@ bool Network::can_count() const {
   return counts() || (toolchain_.machine == nullptr && can_single_step());
 }
 
-std::optional<std::vector<std::int64_t>> Network::count(const std::vector<Tensor>& sample,
-                                                        Reporter& reporter) const {
-  const std::string folder = sample_folder(0);
-  if (!write_sample(sample, folder_->path() / folder, reporter)) return std::nullopt;
-  return toolchain_.machine == nullptr ? count_here(folder, reporter)
-                                       : count_emulated(folder, false, reporter);
+std::optional<std::vector<std::vector<std::int64_t>>> Network::count(
+    const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!write_sample(samples[i], folder_->path() / sample_folder(i), reporter))
+      return std::nullopt;
+  }
+  return toolchain_.machine == nullptr ? count_here(samples.size(), reporter)
+                                       : count_emulated(samples.size(), false, reporter);
 }
 
 std::optional<Network::Cycles> Network::count_cycles(const std::vector<Tensor>& sample,
                                                      const PipelineModel& model,
                                                      Reporter& reporter) const {
-  const std::string folder = sample_folder(0);
-  if (!can_model_cycles(reporter) || !write_sample(sample, folder_->path() / folder, reporter))
+  if (!can_model_cycles(reporter) ||
+      !write_sample(sample, folder_->path() / sample_folder(0), reporter))
     return std::nullopt;
-  auto instructions = count_emulated(folder, true, reporter);
-  if (!instructions) return std::nullopt;
+  auto counts = count_emulated(1, true, reporter);
+  if (!counts) return std::nullopt;
+  std::vector<std::int64_t>& instructions = counts->front();
   auto blocks = parse_blocks(read_block_counts(folder_->path()));
   // As read_counts() has it: what was before the first mark, a call of nothing, the pieces.
-  if (!blocks || blocks->size() != instructions->size() + 2) {
+  if (!blocks || blocks->size() != instructions.size() + 2) {
     reporter.io_error(toolchain_.runner.front(), "did not say which blocks it executed");
     return std::nullopt;
   }
@@ -361,30 +365,36 @@ std::optional<Network::Cycles> Network::count_cycles(const std::vector<Tensor>& 
   std::optional<ModelledCycles> modelled =
       model_cycles(model, built_.program, *blocks, folder_->path(), reporter);
   if (!modelled) return std::nullopt;
-  return Cycles{std::move(*instructions),
+  return Cycles{std::move(instructions),
                 {pieces_of(modelled->cycles), pieces_of(modelled->unknown)}};
 }
 
-std::optional<std::vector<std::int64_t>> Network::count_emulated(const std::string& folder,
-                                                                 bool blocks,
-                                                                 Reporter& reporter) const {
+std::optional<Network::Counts> Network::count_emulated(std::size_t samples, bool blocks,
+                                                       Reporter& reporter) const {
   const fs::path root = fs::absolute(folder_->path());
   const std::optional<std::string> plugin = build_counter(root, built_.program, blocks, reporter);
   forget_counts(root);
-  if (!plugin || !execute({"count", folder}, "counting", reporter, *plugin)) return std::nullopt;
-  return read_counts(root, program_->steps.size() + 1, reporter);
+  if (!plugin || !execute({"count", kSampleFolder, cat(samples)}, "counting", reporter, *plugin))
+    return std::nullopt;
+  Counts out = samples_of(read_counts(root), samples, program_->steps.size() + 1);
+  if (!out.empty()) return out;
+  reporter.io_error(toolchain_.runner.front(),
+                    "the emulator did not count instructions; has it been built with plugins?");
+  return std::nullopt;
 }
 
-std::optional<std::vector<std::int64_t>> Network::count_here(const std::string& folder,
-                                                             Reporter& reporter) const {
+std::optional<Network::Counts> Network::count_here(std::size_t samples, Reporter& reporter) const {
   const fs::path program = fs::absolute(built_.program);
-  const std::size_t marks = program_->steps.size() + 3;  // as harness.h sets them
+  const std::size_t pieces = program_->steps.size() + 1;
+  const std::size_t marks = samples * (pieces + 2);  // as harness.h sets them
   std::string why;
   const Progress progress("counting", 0, reporter);
-  const std::vector<std::int64_t> counts =
-      single_step(command_to_run(toolchain_, program, {"count", folder}), folder_->path(),
-                  address_of_mark(program), marks, time_limit_, why);
-  if (why.empty()) return pieces_of(counts);
+  const std::vector<std::string> command =
+      command_to_run(toolchain_, program, {"count", kSampleFolder, cat(samples)});
+  std::vector<std::int64_t> counts =
+      single_step(command, folder_->path(), address_of_mark(program), marks, time_limit_, why);
+  counts.insert(counts.begin(), 0);  // before the first mark
+  if (why.empty()) return samples_of(counts, samples, pieces);
   reporter.io_error(program.string(), cat("counting its instructions: ", why));
   return std::nullopt;
 }

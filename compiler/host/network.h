@@ -58,10 +58,10 @@ class Network {
   bool counts() const;
   // Whether count() works: there, or one instruction at a time on this CPU.
   bool can_count() const;
-  // Executed instructions of the whole network on one sample, and then of each of its steps; also
+  // Executed instructions of the whole network, and then of each of its steps, on each sample; also
   // on this CPU, one at a time, which takes some microseconds for each. Null after an error.
-  std::optional<std::vector<std::int64_t>> count(const std::vector<Tensor>& sample,
-                                                 Reporter& reporter) const;
+  std::optional<std::vector<std::vector<std::int64_t>>> count(
+      const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
   // The same, and the cycles that `model` takes for them; where counts() is true.
   struct Cycles {
     std::vector<std::int64_t> instructions;
@@ -89,10 +89,9 @@ class Network {
   bool write_sample(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
                     Reporter& reporter) const;
   // In the emulator, with or without the blocks for cycle_model.h.
-  std::optional<std::vector<std::int64_t>> count_emulated(const std::string& folder, bool blocks,
-                                                          Reporter& reporter) const;
-  std::optional<std::vector<std::int64_t>> count_here(const std::string& folder,
-                                                      Reporter& reporter) const;
+  using Counts = std::vector<std::vector<std::int64_t>>;  // of each sample
+  std::optional<Counts> count_emulated(std::size_t samples, bool blocks, Reporter& reporter) const;
+  std::optional<Counts> count_here(std::size_t samples, Reporter& reporter) const;
   bool write_size(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
                   Reporter& reporter) const;
   // Those of the sample's size.

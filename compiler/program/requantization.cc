@@ -8,18 +8,23 @@
 #include <utility>
 
 #include "compiler/base/check.h"
+#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
 #include "compiler/program/constants.h"
+#include "compiler/program/integer_layouts.h"
 
 namespace etch {
 
+namespace {
+constexpr std::int64_t kMostAccumulator = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kLeastAccumulator = std::numeric_limits<std::int32_t>::min();
+}  // namespace
+
 RequantizeChannel requantize_channel(const Requantize& out, float scale, std::int64_t least,
                                      std::int64_t most) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
-  const bool wraps = least < kLeast || most > kMost;
-  return {scale, out.low - out.zero_point, out.high - out.zero_point, wraps ? kLeast : least,
-          wraps ? kMost : most};
+  const bool wraps = least < kLeastAccumulator || most > kMostAccumulator;
+  return {scale, out.low - out.zero_point, out.high - out.zero_point,
+          wraps ? kLeastAccumulator : least, wraps ? kMostAccumulator : most};
 }
 
 namespace {
@@ -72,11 +77,18 @@ std::string channels_text(int channels, const std::string& what) {
 
 IntegerRequantization requantize_without_floats(const std::vector<RequantizeChannel>& channels) {
   IntegerRequantization out;
-  for (const RequantizeChannel& channel : channels)
+  IntegerLayouts* const layouts = Observation<IntegerLayouts>::current();
+  for (RequantizeChannel channel : channels) {
+    if (layouts != nullptr && layouts->repeats()) {
+      channel.least = kLeastAccumulator;
+      channel.most = kMostAccumulator;
+    }
     out.channels.push_back({channel, choose_form(channel)});
+  }
   out.layout = layout_of(out.channels);
   out.fact = cat("requantization without floats, proved equal to the float rule: ",
                  describe(out.channels));
+  if (layouts != nullptr) layouts->settle(out);
   return out;
 }
 

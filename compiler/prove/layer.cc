@@ -189,6 +189,22 @@ Quantization* weight_quantization(Node& node) {
   return nullptr;
 }
 
+// The same operators' quantization of inputs and results.
+std::pair<Quantization*, const Quantization*> input_and_result(Node& node) {
+  const auto both = [](std::optional<Quantization>& x, std::optional<Quantization>& y) {
+    return x && y ? std::pair<Quantization*, const Quantization*>(&*x, &*y)
+                  : std::pair<Quantization*, const Quantization*>();
+  };
+  if (auto* const conv = std::any_cast<QLinearConvParams>(&node.params))
+    return both(conv->x, conv->y);
+  if (auto* const sum = std::any_cast<QLinearConvAdd>(&node.params))
+    return both(sum->conv.x, sum->conv.y);
+  if (auto* const gemm = std::any_cast<QGemmParams>(&node.params)) return both(gemm->a, gemm->y);
+  if (auto* const matmul = std::any_cast<QLinearMatMulParams>(&node.params))
+    return both(matmul->a, matmul->y);
+  return {};
+}
+
 // The same operators' bias; -1 for all others, whose inputs mean something else.
 int bias_input(const Node& node) {
   const std::type_info& params = node.params.type();
@@ -283,6 +299,15 @@ void double_scale(Node& node) {
   if (Quantization* const w = weight_quantization(node)) {
     for (float& scale : w->scale) scale *= 2;
   }
+}
+
+void set_factor(Node& node, float factor) {
+  Quantization* const w = weight_quantization(node);
+  const auto [x, y] = input_and_result(node);
+  if (w == nullptr || x == nullptr) return;
+  std::ranges::fill(x->scale, 1.0F);
+  std::ranges::fill(w->scale, factor * y->scale_at(0));
+  if (auto* const gemm = std::any_cast<QGemmParams>(&node.params)) gemm->alpha = 1;
 }
 
 namespace {

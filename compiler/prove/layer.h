@@ -64,6 +64,9 @@ bool tag_bias(Graph& graph, Node& node);
 // The tags of a layer's channels: consecutive, and 257 times the least is more than the greatest.
 std::int32_t bias_tag(std::int64_t channel, std::int64_t channels);
 void double_scale(Node& node);
+// Gives all channels of such a node one factor, as near to `factor` as scales allow: see
+// Layer::scale.
+void set_factor(Node& node, float factor);
 
 // The inputs that an output depends on, by the definition: for every input position the taps
 // through which it adds to which output position.

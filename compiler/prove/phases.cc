@@ -16,7 +16,8 @@ namespace {
 constexpr int kMixedChannels = 4, kMixedParts = 2, kSubsets = 4;
 constexpr int kRandom = 16;
 constexpr int kLeastWindow = 16;
-constexpr std::int32_t kTable = 1024;  // accumulators on both sides of 0 that are looked at
+constexpr std::int32_t kTable = 1024;     // accumulators on both sides of 0 that are looked at
+constexpr std::int32_t kIntegerUnit = 2;  // times kIntegerFactor it is one step, to all of kTable
 }  // namespace
 
 Laboratory::Laboratory(const Subject& subject, const Places& places, const ProofRunner& runner,
@@ -78,11 +79,14 @@ std::string Laboratory::why_not() const {
 // Results rise with the accumulator, so one that differs from both neighbours' is its own.
 Laboratory::Window Laboratory::widest_window() const {
   Window best;
-  for (const float factor : {1.0F, 2.0F, 4.0F, 8.0F}) {
+  const std::optional<float> only = subject_.words.only_factor;
+  for (const int steps : {1, 2, 4, 8}) {  // of the result, without what is added to it
+    const float factor = only.value_or(static_cast<float>(steps));
+    const std::int32_t unit = only ? kIntegerUnit * steps : 1;
     for (const int residual :
          sum_table_.empty() ? std::vector<int>{0} : std::vector<int>{0, 64, 128, 192, 255}) {
-      Window window{factor, residual, 0, -1};
-      const auto value = [&](std::int32_t a) { return result(a, factor, residual); };
+      Window window{factor, residual, 0, -1, unit};
+      const auto value = [&](std::int32_t a) { return result(a * unit, factor, residual); };
       for (std::int32_t a = -kTable; a < kTable; ++a) {
         const bool own = value(a - 1) < value(a) && value(a) < value(a + 1);
         if (!own) window.first = a + 1;
@@ -94,6 +98,12 @@ Laboratory::Window Laboratory::widest_window() const {
     }
   }
   return best;
+}
+
+// What an input is that is one unit away from the zero point.
+int Laboratory::one_away() const {
+  const int above = layer().x_zero_point + window_.unit;
+  return above <= 255 ? above : layer().x_zero_point - window_.unit;
 }
 
 std::int64_t Laboratory::stride_for(std::int64_t tasks) const {
@@ -141,8 +151,7 @@ std::vector<Trial> Laboratory::product_trials(int part) {
   std::vector<Trial> trials(static_cast<std::size_t>(classes * per_group));
   const std::vector<std::uint32_t> offsets = product_offsets();
   const bool thinned = part > 0 && per_group < kMixedChannels;
-  const auto one_away =
-      static_cast<std::uint8_t>(layer().x_zero_point + (layer().x_zero_point < 255 ? 1 : -1));
+  const auto changed = static_cast<std::uint8_t>(one_away());
   for (std::int64_t position = 0; position < inputs; ++position) {
     std::int64_t rest = position, number = 0, factor = 1;
     for (std::size_t axis = g.axes.size(); axis-- > 0;) {
@@ -154,7 +163,7 @@ std::vector<Trial> Laboratory::product_trials(int part) {
       if (thinned && (random_() & 16) != 0) continue;
       const auto ahead = offsets[static_cast<std::size_t>(row / per_group * inputs + position)];
       const std::int64_t trial = number * per_group + (row + ahead) % per_group;
-      trials[static_cast<std::size_t>(trial)].inputs.push_back({row * inputs + position, one_away});
+      trials[static_cast<std::size_t>(trial)].inputs.push_back({row * inputs + position, changed});
     }
   }
   return trials;
@@ -165,7 +174,8 @@ void Laboratory::expect_sums(const Window& window, const std::vector<std::int32_
   const auto m = static_cast<std::size_t>(channels());
   std::vector<std::int16_t> table;
   for (std::int32_t a = -kTable; a <= kTable; ++a)
-    table.push_back(static_cast<std::int16_t>(result(a, window.factor, window.residual)));
+    table.push_back(
+        static_cast<std::int16_t>(result(a * window.unit, window.factor, window.residual)));
   trial.expected.resize(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const std::int32_t a = std::clamp(targets[i % m] + sums[i], -kTable, kTable);
@@ -173,11 +183,12 @@ void Laboratory::expect_sums(const Window& window, const std::vector<std::int32_
   }
 }
 
-// The least and the greatest that one input one away from the zero point adds to each channel.
+// The least and the greatest that one input one away from the zero point adds to each channel, in
+// units, as all sums of products() are.
 std::vector<Laboratory::Range> Laboratory::product_ranges() const {
   std::vector<Range> out(static_cast<std::size_t>(channels()));  // with 0
   const ConvGeometry& g = layer().geometry;
-  const bool down = layer().x_zero_point == 255;
+  const bool down = one_away() < layer().x_zero_point;
   for (std::size_t i = 0; i < layer().weights.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
     const std::int64_t c = at / g.out_per_group() / layer().taps();
@@ -263,11 +274,14 @@ PhaseResult Laboratory::products() {
       all += here;
       if (i % stride != 0 && i + 1 < batch.size()) continue;
       done += here;
-      const std::vector<std::int32_t> sums = sums_of(batch[i]);
+      std::vector<std::int32_t> sums = sums_of(batch[i]);
+      for (std::int32_t& sum : sums) sum /= window_.unit;
       for (std::int64_t pass = 0; pass < passes; ++pass) {
         if (!shows(window_, ranges, pass, sums)) continue;
         const std::vector<std::int32_t> targets = product_targets(window_, ranges, pass);
-        trials.set_shift(shift_to(targets));
+        std::vector<std::int32_t> accumulators = targets;
+        for (std::int32_t& each : accumulators) each *= window_.unit;
+        trials.set_shift(shift_to(accumulators));
         Trial trial{batch[i].inputs, {}};
         expect_sums(window_, targets, sums, trial);
         trials.add(std::move(trial));

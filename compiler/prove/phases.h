@@ -44,14 +44,17 @@ class Laboratory {
   PhaseResult random();
 
  private:
-  // A factor, and the accumulators whose results at this factor belong to no other one.
+  // A factor, and the accumulators whose results at this factor belong to no other one. Where the
+  // factor is below 1 those are multiples of a unit, and inputs are as far from the zero point.
   struct Window {
     float factor = 1;
     int residual = 0;
-    std::int32_t first = 0, last = -1;
+    std::int32_t first = 0, last = -1;  // in units
+    std::int32_t unit = 1;
     std::int64_t size() const { return last - first + 1; }
   };
   using Range = std::pair<int, int>;  // the least and the greatest
+  using Bounds = std::pair<std::int64_t, std::int64_t>;
   // The output positions of a class, by the taps through which they depend on inputs.
   using Kinds = std::vector<std::vector<std::int64_t>>;
 
@@ -63,6 +66,7 @@ class Laboratory {
   int result(std::int32_t accumulator, float factor, int residual) const;
   void fill_sum_table();
   Window widest_window() const;
+  int one_away() const;
   // The step between the tasks that are done, so that the work stays below the limit.
   std::int64_t stride_for(std::int64_t tasks) const;
   PhaseResult conclude(std::string name, std::int64_t done, std::int64_t possible,
@@ -88,6 +92,9 @@ class Laboratory {
   std::int64_t extreme_turns(const Kinds& kinds) const;
   std::int64_t extreme_trial(const Window& window, const Kinds& kinds, std::int64_t turn, bool most,
                              Trials& trials) const;
+  std::int32_t sharp_target(const Window& window, bool most) const;
+  std::int32_t accumulator_with(int result) const;
+  Bounds possible_sums(std::int64_t channel) const;
   std::vector<std::int32_t> check_points(std::int64_t channel) const;
   Trial uniform_trial(const std::vector<std::int32_t>& accumulators, float factor,
                       std::int64_t turn) const;

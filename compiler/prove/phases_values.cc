@@ -66,12 +66,21 @@ std::int64_t Laboratory::extreme_turns(const Kinds& kinds) const {
   return std::max(layer().geometry.out_per_group(), std::ssize(kinds));
 }
 
+// A sum within the window from which on (most), or up to which, the result is another one: a sum
+// that is less than it should be, or more, shows in any case.
+std::int32_t Laboratory::sharp_target(const Window& window, bool most) const {
+  std::int32_t at = (window.first + window.last) / 2 * window.unit;
+  const auto value = [&](std::int32_t a) { return result(a, window_.factor, window_.residual); };
+  while (value(most ? at - 1 : at) == value(most ? at : at + 1)) ++at;
+  return at;
+}
+
 // One call of a class. Returns the outputs that were at an extreme. A factor of 0 stands for the
 // network's own.
 std::int64_t Laboratory::extreme_trial(const Window& window, const Kinds& kinds, std::int64_t turn,
                                        bool most, Trials& trials) const {
   const ConvGeometry& g = layer().geometry;
-  const std::int32_t target = (window.first + window.last) / 2;
+  const std::int32_t sharp = sharp_target(window, most);
   std::vector<std::uint8_t> x = uniform_input(layer().x_zero_point);
   std::vector<std::uint32_t> shift(static_cast<std::size_t>(channels()));
   Trial trial;
@@ -84,6 +93,11 @@ std::int64_t Laboratory::extreme_trial(const Window& window, const Kinds& kinds,
     for (std::int64_t channel = in_group; channel < channels(); channel += g.out_per_group()) {
       const auto at = static_cast<std::size_t>(channel);
       const std::int32_t sum = make_extreme(channel, most, positions, x);
+      const auto [least, greatest] = possible_sums(channel);  // where integer formulas hold
+      const bool bounded = subject_.words.only_factor && window.factor == 0;
+      const auto target =
+          bounded ? static_cast<std::int32_t>(std::clamp(std::int64_t{sharp}, least, greatest))
+                  : sharp;
       shift[at] = static_cast<std::uint32_t>(target) - static_cast<std::uint32_t>(sum) -
                   static_cast<std::uint32_t>(layer().bias[at]);
       const float factor = window.factor > 0 ? window.factor : layer().scale[at];
@@ -133,8 +147,8 @@ PhaseResult Laboratory::extremes() {
 
 // ---- thresholds ----
 
-// The ends of the range that can occur, and both sides of every place where the result changes.
-std::vector<std::int32_t> Laboratory::check_points(std::int64_t channel) const {
+// Of a channel, cut off where they wrap.
+Laboratory::Bounds Laboratory::possible_sums(std::int64_t channel) const {
   const ConvGeometry& g = layer().geometry;
   const auto at = static_cast<std::size_t>(channel);
   std::int64_t low = layer().bias[at], high = low;
@@ -147,8 +161,13 @@ std::vector<std::int32_t> Laboratory::check_points(std::int64_t channel) const {
       high += std::max(ends[0], ends[1]);
     }
   }
-  low = std::max<std::int64_t>(low, INT32_MIN);
-  high = std::min<std::int64_t>(high, INT32_MAX);
+  return {std::max<std::int64_t>(low, INT32_MIN), std::min<std::int64_t>(high, INT32_MAX)};
+}
+
+// The ends of the range that can occur, and both sides of every place where the result changes.
+std::vector<std::int32_t> Laboratory::check_points(std::int64_t channel) const {
+  const auto at = static_cast<std::size_t>(channel);
+  const auto [low, high] = possible_sums(channel);
   const auto value = [&](std::int64_t a) {
     const std::int32_t y = requantize(static_cast<std::int32_t>(a), layer().scale[at],
                                       layer().y_zero_point, layer().y_type);
@@ -210,21 +229,31 @@ PhaseResult Laboratory::thresholds() {
 
 // ---- sums with a residual ----
 
+// Whose result, without limits and without what is added to it, is this one at the factor that
+// shows sums.
+std::int32_t Laboratory::accumulator_with(int result) const {
+  const float factor = subject_.words.only_factor.value_or(1.0F);
+  std::int32_t a = 2 * (static_cast<std::int32_t>(min_of(layer().y_type)) - 256);
+  while (requantize(a, factor, layer().y_zero_point, layer().y_type) < result) ++a;
+  return a;
+}
+
 PhaseResult Laboratory::sums() {
+  const float factor = subject_.words.only_factor.value_or(1.0F);
   Trials trials(subject_, places_, runner_, reporter_);
-  trials.set_factor(1);
+  trials.set_factor(factor);
   trials.set_input(uniform_input(layer().x_zero_point));
   const auto elements = std::ssize(places_.y);
   const std::int64_t turns = elements >= 256 ? 1 : (255 + elements) / elements;
   std::int64_t done = 0;
   for (int value = layer().low; value <= layer().high; ++value) {
     const std::vector<std::int32_t> accumulators(static_cast<std::size_t>(channels()),
-                                                 value - layer().y_zero_point);
+                                                 accumulator_with(value));
     trials.set_shift(shift_to(accumulators));
     for (std::int64_t turn = 0; turn < turns; ++turn) {
       const std::int64_t at = turn * elements + value * 37;
       trials.set_residual(residual_bytes(at));
-      trials.add(uniform_trial(accumulators, 1, at));
+      trials.add(uniform_trial(accumulators, factor, at));
     }
     done += 256;
   }

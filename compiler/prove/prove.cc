@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "compiler/base/observation.h"
@@ -12,9 +13,11 @@
 #include "compiler/import/file.h"
 #include "compiler/import/import.h"
 #include "compiler/lower/operand_views.h"
+#include "compiler/program/integer_layouts.h"
 #include "compiler/prove/conv_sums.h"
 #include "compiler/prove/product.h"
 #include "compiler/prove/runner.h"
+#include "compiler/schedule/share_code.h"
 
 namespace etch::cli {
 
@@ -30,7 +33,14 @@ struct Compiled {
   Graph graph;  // after the passes
   OperandViewLog views;
   std::unique_ptr<Program> program, tagged, doubled;
+  // Where requantization is without floats: with kIntegerFactor, and with tagged biases, too.
+  Graph set_graph;
+  std::unique_ptr<Program> set, set_and_tagged;
 };
+
+// The greatest sums in units of two that results count exactly, 2^12, and integer formulas that
+// shift by 32 bits at least, as code may ask for: these have factors below 1/2.
+constexpr float kIntegerFactor = 0.5F - 0x1p-14F;
 
 // Of a node several steps can be made, and several nodes can be of one place in the file: the
 // layers with an index are steps with accumulators of it, in order.
@@ -71,14 +81,36 @@ bool is_same(const Program& program, const ProofTask& task, Reporter& reporter) 
   return !reporter.failed();
 }
 
+bool is_without_floats(const Step& step) { return !step.requantized.empty(); }
+
+void compile_with_integer_factor(const std::string& bytes, const CompileOptions& options,
+                                 IntegerLayouts& layouts, Compiled& out) {
+  const Observation<IntegerLayouts> repeating(layouts);
+  Sink silent;
+  layouts.repeat();
+  out.set = compile(bytes, options, silent, [&](Graph& g) {
+    for (Node& node : g.nodes) set_factor(node, kIntegerFactor);
+    out.set_graph = g;
+  });
+  layouts.repeat();
+  out.set_and_tagged = compile(bytes, options, silent, [](Graph& g) {
+    for (Node& node : g.nodes) {
+      set_factor(node, kIntegerFactor);
+      tag_bias(g, node);
+    }
+  });
+}
+
 std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter) {
   const Progress progress("compiling", 0, reporter);
   auto out = std::make_unique<Compiled>();
   const CompileOptions& options = task.compile;
   Sink sink;
+  IntegerLayouts layouts;
   const auto bytes = read_model_file(task.model, options.import.limits, sink);
   if (bytes) {
     const Observation<OperandViewLog> listening(out->views);
+    const Observation<IntegerLayouts> noting(layouts);
     out->program = compile(*bytes, options, sink, [&](Graph& g) { out->graph = g; });
   }
   reporter.diagnostics(sink, task.model);
@@ -90,6 +122,9 @@ std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter)
   out->doubled = compile(*bytes, options, silent, [](Graph& g) {
     for (Node& node : g.nodes) double_scale(node);
   });
+  const auto without_floats = [](const auto& step) { return is_without_floats(*step); };
+  if (std::ranges::any_of(out->program->steps, without_floats))
+    compile_with_integer_factor(*bytes, options, layouts, *out);
   if (auto file = import_model(*bytes, options.import, silent)) out->file = std::move(*file);
   return out;
 }
@@ -97,7 +132,7 @@ std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter)
 // Multiplications of integers.
 std::int64_t products_of(const Step& step) { return step.macs - step.float_macs; }
 
-const Step* step_named(const Program* program, const std::string& name) {
+Step* step_named(const Program* program, const std::string& name) {
   if (program == nullptr) return nullptr;
   for (const auto& step : program->steps) {
     if (step->name == name) return step.get();
@@ -125,14 +160,44 @@ std::string why_no_layer(const Graph& graph, const Step& step) {
   return "its products have another form";
 }
 
+// The code of a step without comments, which say how many channels have which formula, and with its
+// own arrays: others are equal to another step's when all factors are one.
+std::string statements_of(Step& step, const Program& program) {
+  std::vector<decltype(ConstantArray::owner)> owners;
+  for (ConstantArray& each : step.constants) owners.push_back(std::exchange(each.owner, {}));
+  std::istringstream lines(nameless_code(step, program.isa));
+  for (std::size_t i = 0; i < owners.size(); ++i) step.constants[i].owner = owners[i];
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first == std::string::npos || line.compare(first, 2, "//") == 0) continue;
+    out += line + "\n";
+  }
+  return out;
+}
+
+// Of a step whose requantization is without floats.
+ConstantWords integer_words(const Compiled& all, Step& step, const Node& node, std::string& why) {
+  Step* const set = step_named(all.set.get(), step.name);
+  const Step* const tagged = step_named(all.set_and_tagged.get(), step.name);
+  const auto at = static_cast<std::size_t>(&node - all.graph.nodes.data());
+  std::optional<Layer> layer;
+  if (at < all.set_graph.nodes.size())
+    layer = layer_of(all.set_graph, all.set_graph.nodes[at], why);
+  const bool same = layer && set != nullptr && tagged != nullptr &&
+                    statements_of(step, *all.program) == statements_of(*set, *all.set);
+  if (!same) why = "requantization without floats, and its code is another one for other factors";
+  if (!why.empty()) return {};
+  return find_words_without_floats(step, *set, *tagged, layer->geometry.out_channels,
+                                   layer->scale.front(), why);
+}
+
 // The subject of a proof, or why there is none.
 std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<Layer>& layer,
                                   std::string& why) {
-  const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  Step& step = *all.program->steps[static_cast<std::size_t>(index)];
   const Node* const node = node_of(all.graph, *all.program, step);
   if (!step.accumulators) why = why_no_layer(all.graph, step);
-  if (why.empty() && !step.requantized.empty())
-    why = "requantization without floats: its sums cannot be made visible";
   if (why.empty() && sums_at(*all.program, step.node).size() > 1 && node == nullptr)
     why = "several steps compute its node, in bands or parts";
   if (why.empty() && node == nullptr) why = why_no_layer(all.graph, step);
@@ -143,7 +208,8 @@ std::optional<Subject> subject_of(const Compiled& all, int index, std::optional<
   if (why.empty() && (subject.views == nullptr || tagged == nullptr || doubled == nullptr))
     why = "it is generated otherwise with other constants";
   if (!why.empty()) return std::nullopt;
-  subject.words = find_words(step, *tagged, *doubled, *layer, why);
+  subject.words = is_without_floats(step) ? integer_words(all, step, *node, why)
+                                          : find_words(step, *tagged, *doubled, *layer, why);
   if (!why.empty()) return std::nullopt;
   return subject;
 }

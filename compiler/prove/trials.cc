@@ -137,8 +137,9 @@ void Trials::begin() {
   images_sent_ = false;
   if (!factor_) return;
   for (const ConstantWord& word : subject_.words.factors) {
-    jobs_.patch(false, runner_.array_of(*subject_.step, word.array), word.word,
-                std::bit_cast<std::uint32_t>(*factor_ * word.unit));
+    const std::uint32_t value =
+        subject_.words.only_factor ? word.only : std::bit_cast<std::uint32_t>(*factor_ * word.unit);
+    jobs_.patch(false, runner_.array_of(*subject_.step, word.array), word.word, value);
   }
 }
 

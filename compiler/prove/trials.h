@@ -61,7 +61,7 @@ class Trials {
          Reporter& reporter);
 
   // From now on: x, whole, as stored; the residual; what is added to the bias of each channel;
-  // one factor for all channels, which cannot be undone.
+  // one factor for all channels, which cannot be undone (without floats only_factor of the words).
   void set_input(const std::vector<std::uint8_t>& x);
   void set_residual(const std::vector<std::uint8_t>& residual);
   void set_shift(std::vector<std::uint32_t> shift) { shift_ = std::move(shift); }

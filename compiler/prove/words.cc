@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <utility>
 
 #include "compiler/base/text.h"
 
@@ -72,6 +73,20 @@ bool find_unit(float factor, const std::vector<float>& scales, ConstantWord& wor
   return !(alone && shared);
 }
 
+// The biases, which differ by tags. False if anything else does, or a channel has none.
+bool find_biases(const Step& step, const Step& tagged, std::int64_t channels,
+                 std::vector<ConstantWord>& biases, std::set<int>& seen) {
+  bool known = same_sizes(step, tagged);
+  const auto bias = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
+    ConstantWord found{array, word};
+    known &= find_channels(b - a, channels, found);
+    biases.push_back(found);
+    seen.insert(found.second < 0 ? found.channel : found.second);
+  };
+  if (known) known &= compare_words(step, tagged, bias);
+  return known && std::ssize(seen) == channels;
+}
+
 }  // namespace
 
 ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubled,
@@ -79,24 +94,40 @@ ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubl
   const std::int64_t channels = layer.geometry.out_channels;
   ConstantWords out;
   std::set<int> seen;
-  bool known = same_sizes(step, tagged) && same_sizes(step, doubled);
-  const auto bias = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
-    ConstantWord found{array, word};
-    known &= find_channels(b - a, channels, found);
-    out.biases.push_back(found);
-    seen.insert(found.second < 0 ? found.channel : found.second);
-  };
+  bool known = find_biases(step, tagged, channels, out.biases, seen) && same_sizes(step, doubled);
   const auto factor = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
     ConstantWord found{array, word};
     const auto one = std::bit_cast<float>(a), two = std::bit_cast<float>(b);
     known &= two == 2 * one && find_unit(one, layer.scale, found);
     out.factors.push_back(found);
   };
-  if (known) known &= compare_words(step, tagged, bias);
   if (known) known &= compare_words(step, doubled, factor);
-  if (known && std::ssize(seen) == channels && !out.factors.empty()) return out;
+  if (known && !out.factors.empty()) return out;
   why = cat("its constants hold biases of ", seen.size(), " of ", channels, " channels and ",
             out.factors.size(), " factors in a form that is not known here");
+  return {};
+}
+
+ConstantWords find_words_without_floats(const Step& step, const Step& set,
+                                        const Step& set_and_tagged, std::int64_t channels,
+                                        float factor, std::string& why) {
+  ConstantWords out;
+  out.only_factor = factor;
+  std::set<int> seen;
+  bool known =
+      find_biases(set, set_and_tagged, channels, out.biases, seen) && same_sizes(step, set);
+  std::set<std::pair<int, int>> bias_words;
+  for (const ConstantWord& bias : out.biases) bias_words.emplace(bias.array, bias.word);
+  const auto differs = [&](int array, int word, std::uint32_t /*a*/, std::uint32_t b) {
+    known &= !bias_words.contains({array, word});
+    ConstantWord found{array, word};
+    found.only = b;
+    out.factors.push_back(found);
+  };
+  if (known) known &= compare_words(step, set, differs);
+  if (known) return out;
+  why = cat("its constants hold biases of ", seen.size(), " of ", channels, " channels and ",
+            out.factors.size(), " words of integer factors in a form that is not known here");
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,23 +17,32 @@ namespace etch {
 inline constexpr int kSharedFactor = 256;
 
 struct ConstantWord {
-  int array = 0;     // of Step::constants
-  int word = 0;      // 4 bytes each
-  int channel = -1;  // of a bias
-  int second = -1;   // of a bias: the word holds kSharedFactor times this channel's as well
-  float unit = 1;    // of a factor: what the word is for a factor of 1
+  int array = 0;           // of Step::constants
+  int word = 0;            // 4 bytes each
+  int channel = -1;        // of a bias
+  int second = -1;         // of a bias: the word holds kSharedFactor times this channel's as well
+  float unit = 1;          // of a factor: what the word is for a factor of 1
+  std::uint32_t only = 0;  // of a factor without floats: the word for ConstantWords::only_factor
   bool operator==(const ConstantWord&) const = default;
 };
 
 struct ConstantWords {
   std::vector<ConstantWord> biases;  // a channel can have several: one per set of taps
   std::vector<ConstantWord> factors;
+  // Of requantization without floats, whose words for other factors are not known.
+  std::optional<float> only_factor;
 };
 
 // From the constants of a step, of that of a graph with tag_bias(), and of that of a graph with
 // double_scale(); see layer.h. An empty result has a reason in `why`.
 ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubled,
                          const Layer& layer, std::string& why);
+
+// Without floats: from the step's constants, those of a graph with set_factor() whose code is the
+// same, and those of one with set_factor() and tag_bias(). `factor` is the one that was set.
+ConstantWords find_words_without_floats(const Step& step, const Step& set,
+                                        const Step& set_and_tagged, std::int64_t channels,
+                                        float factor, std::string& why);
 
 // The factors alone, as far as words that are doubled are floats; empty: something else differs.
 std::vector<ConstantWord> find_factors(const Step& step, const Step& doubled);

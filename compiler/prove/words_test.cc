@@ -78,6 +78,34 @@ TEST(ProvedWords, AreNotGuessed) {
   EXPECT_TRUE(unknown({3, 768}, 2, b2));             // 3 is a factor, and 768 divided by 256
 }
 
+// Words of integer factors have no form of their own: they are what another factor changes.
+TEST(ProvedWords, WithoutFloatsAreThoseOfAnotherFactor) {
+  const Words step({10, 20, 7, 8}), set({10, 20, 5, 8});
+  std::string why;
+  const ConstantWords words =
+      find_words_without_floats(step, set, Words({11, 22, 5, 8}), 2, 0.25F, why);
+  EXPECT_EQ(words.biases, (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 1}}));
+  ASSERT_EQ(words.factors.size(), 1U);
+  EXPECT_EQ(words.factors[0].word, 2);
+  EXPECT_EQ(words.factors[0].only, 5U);
+  EXPECT_EQ(words.only_factor, 0.25F);
+  EXPECT_EQ(why, "");
+}
+
+TEST(ProvedWords, WithoutFloatsAreNotGuessed) {
+  const auto unknown = [](const Words& step, const Words& set, const Words& tagged) {
+    std::string why;
+    const ConstantWords words = find_words_without_floats(step, set, tagged, 2, 0.25F, why);
+    return words.biases.empty() && !words.only_factor && !why.empty();
+  };
+  const Words step({10, 20, 7}), set({10, 20, 5});
+  EXPECT_FALSE(unknown(step, set, Words({11, 22, 5})));
+  EXPECT_TRUE(unknown(step, set, Words({11, 20, 5})));  // channel 1 has no bias
+  EXPECT_TRUE(unknown(step, set, Words({11, 23, 5})));  // no channel's tag
+  EXPECT_TRUE(unknown(step, Words({10, 20, 5, 6}), Words({11, 22, 5, 6})));  // of another size
+  EXPECT_TRUE(unknown(step, Words({12, 20, 5}), Words({13, 22, 5})));        // a bias with a factor
+}
+
 // However many channels: no sum of two tags is the tag of another channel.
 TEST(ProvedWords, TagsAreUnambiguous) {
   for (const std::int64_t channels : {1, 2, 255, 256, 257, 512, 513, 4096, 100000}) {

@@ -13,15 +13,14 @@
 
 namespace etch {
 
-namespace {
-
-// The step's function as it would be under a name that all steps share.
 std::string nameless_code(Step& step, const IsaTraits& isa) {
   const std::string name = std::exchange(step.name, "step");
   std::string text = text_of_functions(record(step, isa).functions);
   step.name = name;
   return text;
 }
+
+namespace {
 
 bool same_array(const ConstantArray& x, const ConstantArray& y) {
   return x.suffix == y.suffix && x.element == y.element && x.bytes == y.bytes;

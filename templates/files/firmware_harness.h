@@ -2,8 +2,9 @@
 // files through semihosting. main.cc, which is written per network
 // (compiler/host/firmware_harness.cc), fills in a Network and calls harness::main().
 //
-//   PROGRAM run FOLDER     reads FOLDER/input_I.bin, writes FOLDER/output_I.bin
-//   PROGRAM count FOLDER   reads FOLDER/input_I.bin, calls the network between marks
+//   PROGRAM run FOLDER           reads FOLDER/input_I.bin, writes FOLDER/output_I.bin
+//   PROGRAM count FOLDER_ COUNT  reads FOLDER_K/input_I.bin for each K below COUNT, calls the
+//                                network between marks
 //
 // Exit codes as in harness.h, and 3: the board has too little RAM. "run" gives the network the
 // least that its interface promises: pointers aligned to one element and no more, an arena aligned
@@ -232,22 +233,31 @@ inline int run(const Network& network, const char* folder) {
 
 inline void do_nothing(const void* const*, void* const*, void*) {}
 
-// Marks before and after a call of nothing, the whole network and each step.
+// Of each sample, marks before and after a call of nothing, the whole network and each step.
 template <class Step>
-int count(const Network& network, const Step* steps, int step_count, const char* folder) {
+int count(const Network& network, const Step* steps, int step_count, const char* folders,
+          size_t samples) {
   Memory memory(network);
-  memory.read_inputs(folder);
   Call volatile nothing = do_nothing;
-  etch_mark();
-  memory.call(nothing);
-  etch_mark();
-  memory.call(network.run);
-  etch_mark();
-  for (int i = 0; i < step_count; ++i) {
-    memory.call(steps[i].run);
+  for (size_t sample = 0; sample < samples; ++sample) {
+    memory.read_inputs(Text().add(folders).add(decimal(sample).text).bytes);
     etch_mark();
+    memory.call(nothing);
+    etch_mark();
+    memory.call(network.run);
+    etch_mark();
+    for (int i = 0; i < step_count; ++i) {
+      memory.call(steps[i].run);
+      etch_mark();
+    }
   }
   return 0;
+}
+
+inline size_t number_in(const char* text) {
+  size_t out = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) out = out * 10 + static_cast<size_t>(*text - '0');
+  return out;
 }
 
 // The command line's words after the first, which is the program.
@@ -255,15 +265,16 @@ struct Arguments {
   char text[256];
   const char* mode = "";
   const char* folder = "";
+  const char* samples = "";
 
   Arguments() {
     if (!semihosting::command_line(text, sizeof text)) fail(1, "no command line");
-    const char** const words[] = {&mode, &folder};
+    const char** const words[] = {&mode, &folder, &samples};
     size_t count = 0;
     for (char* c = text; *c != '\0'; ++c) {
       if (*c != ' ') continue;
       *c = '\0';
-      if (count < 2) *words[count++] = c + 1;
+      if (count < 3) *words[count++] = c + 1;
     }
   }
 };
@@ -277,9 +288,9 @@ int main(const Network& network, const Step* steps = nullptr, int step_count = 0
   const Arguments arguments;
   if (strcmp(arguments.mode, "run") == 0) return run(network, arguments.folder);
   if (strcmp(arguments.mode, "count") == 0) {
-    return count(network, steps, step_count, arguments.folder);
+    return count(network, steps, step_count, arguments.folder, number_in(arguments.samples));
   }
-  fail(1, "usage: program run FOLDER | count FOLDER");
+  fail(1, "usage: program run FOLDER | count FOLDER_ COUNT");
 }
 
 }  // namespace harness

@@ -4,7 +4,8 @@
 //
 //   PROGRAM run FOLDER...         reads FOLDER/input_I.bin, writes FOLDER/output_I.bin
 //   PROGRAM bench SECONDS FOLDER  reads FOLDER/input_I.bin, prints times (see bench())
-//   PROGRAM count FOLDER          reads FOLDER/input_I.bin, calls the network between marks
+//   PROGRAM count FOLDER_ COUNT   reads FOLDER_K/input_I.bin for each K below COUNT, calls the
+//                                 network between marks
 //
 // The files hold little-endian elements in row-major order. Exit codes: 0 ok, 1 a file cannot be
 // read or written, 2 the network wrote where it must not.
@@ -329,20 +330,25 @@ int bench(const Network& network, const Step* steps, int step_count, const char*
 
 inline void do_nothing(const void* const*, void* const*, void*) {}
 
-// Marks before and after a call of nothing, the whole network and each step.
+// Of each sample, marks before and after a call of nothing, the whole network and each step.
 template <class Step>
-int count(const Network& network, const Step* steps, int step_count, const char* folder) {
+int count(const Network& network, const Step* steps, int step_count, const char* folders,
+          int samples) {
   Memory memory(network, Alignment::kGenerous);
-  memory.read_inputs(folder);
   Call volatile nothing = do_nothing;
-  etch_mark();
-  memory.call(nothing);
-  etch_mark();
-  memory.call(network.run);
-  etch_mark();
-  for (int i = 0; i < step_count; ++i) {
-    memory.call([&](auto in, auto out, void* arena) { steps[i].run(in, out, arena); });
+  for (int sample = 0; sample < samples; ++sample) {
+    char folder[64];
+    snprintf(folder, sizeof folder, "%s%d", folders, sample);
+    memory.read_inputs(folder);
     etch_mark();
+    memory.call(nothing);
+    etch_mark();
+    memory.call(network.run);
+    etch_mark();
+    for (int i = 0; i < step_count; ++i) {
+      memory.call([&](auto in, auto out, void* arena) { steps[i].run(in, out, arena); });
+      etch_mark();
+    }
   }
   return 0;
 }
@@ -360,8 +366,10 @@ int main(int argc, char** argv, const Network& network, const Step* steps = null
   if (strcmp(mode, "run") == 0) return run(network, argv + 2, argc - 2);
   if (strcmp(mode, "bench") == 0 && argc == 4)
     return bench(network, steps, step_count, argv[2], argv[3]);
-  if (strcmp(mode, "count") == 0 && argc == 3) return count(network, steps, step_count, argv[2]);
-  fprintf(stderr, "usage: %s run FOLDER... | bench SECONDS FOLDER | count FOLDER\n", argv[0]);
+  if (strcmp(mode, "count") == 0 && argc == 4)
+    return count(network, steps, step_count, argv[2], atoi(argv[3]));
+  fprintf(stderr, "usage: %s run FOLDER... | bench SECONDS FOLDER | count FOLDER_ COUNT\n",
+          argv[0]);
   return 1;
 }
 

@@ -27,6 +27,7 @@ struct Faults {
   std::vector<Change> pad;       // of n12_conv, by one
   std::vector<Change> pairs;     // of n21_conv: sums of two products saturate at 16 bits
   std::vector<Change> factor;    // of n18_depthwise
+  std::vector<std::string> options = {};
 };
 constexpr char kSteps[] = "model_steps_0.cc", kWeights[] = "model_weights_0.cc";
 
@@ -51,6 +52,14 @@ Faults portable_faults() {
       {{kSteps, "void n12_conv(", pixel + "1", pixel + "0"}},
       {{kSteps, tile, "isa::dot4(", "saturating_dot4(", 8}, {kSteps, "", tile, kSaturating + tile}},
       {{kWeights, "t n18_depthwise_scale[", "0x1.02aaa2p-7F", "0x1.02bbb2p-7F"}}};
+}
+
+// Without floats, with one of the integer multipliers off by 0.01 %.
+Faults integer_faults() {
+  Faults out = portable_faults();
+  out.factor = {{kWeights, "t n18_depthwise_requantize[", "2091090801", "2091290801"}};
+  out.options = {"--requantize", "integer"};
+  return out;
 }
 
 Faults vnni_faults() {
@@ -85,9 +94,12 @@ Faults dsp_faults() {
 class ProveCli : public Cli {
  protected:
   // The bundled network; faults below are made in its text.
-  void generate(const std::string& target = "scalar") const {
-    const ProcessResult result =
-        etch({"compile", kDigits, "-o", path("out"), "--target", target, "--name", "model"});
+  void generate(const std::string& target = "scalar",
+                const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> command = {"compile",  kDigits, "-o",     path("out"),
+                                        "--target", target,  "--name", "model"};
+    command.insert(command.end(), options.begin(), options.end());
+    const ProcessResult result = etch(command);
     ASSERT_EQ(result.exit_code, 0) << result.errors;
   }
   void change(const Change& what) const {
@@ -134,7 +146,7 @@ class ProveFaults : public ProveCli, public testing::WithParamInterface<Faults> 
 TEST_P(ProveFaults, AreFoundInTheirLayersByTheirParts) {
   const Faults& faults = GetParam();
   if (!status_of(*find_target(faults.target)).runs_here()) GTEST_SKIP() << "cannot run here";
-  generate(faults.target);
+  generate(faults.target, faults.options);
   for (const auto* changes :
        {&faults.weight, &faults.channels, &faults.pad, &faults.pairs, &faults.factor}) {
     for (const Change& each : *changes) change(each);
@@ -153,12 +165,29 @@ TEST_P(ProveFaults, AreFoundInTheirLayersByTheirParts) {
 
 // Targets: places in their generated text, of which each kind of code has its own.
 INSTANTIATE_TEST_SUITE_P(Targets, ProveFaults,
-                         testing::Values(portable_faults(), vnni_faults(), dsp_faults()),
+                         testing::Values(portable_faults(), integer_faults(), vnni_faults(),
+                                         dsp_faults()),
                          [](const auto& each) {
                            std::string name = each.param.target;
+                           if (!each.param.options.empty()) name += "_integer";
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// Cortex-M3 has no FPU, and its stream of weights holds the integer factors, too.
+TEST_F(ProveCli, LayersWithoutFloatsAreProved) {
+  if (!status_of(*find_target("cortex-m3")).runs_here()) GTEST_SKIP() << "cannot run here";
+  generate("cortex-m3");
+  const ProcessResult sound = prove();
+  EXPECT_EQ(sound.exit_code, 0) << sound.output << sound.errors;
+  EXPECT_NE(sound.output.find("5 of 5 layers proved completely"), std::string::npos)
+      << sound.output;
+  change({kWeights, "t n12_conv_stream[", "1927923192", "1928123192"});
+  const ProcessResult result = prove({"--json"});
+  EXPECT_EQ(result.exit_code, 4) << result.errors;
+  EXPECT_EQ(wrong(step_of(result, "n12_conv"), "products"), 0);
+  EXPECT_GT(wrong(step_of(result, "n12_conv"), "thresholds"), 0);
+}
 
 TEST_F(ProveCli, ALayerThatIsNotThereIsAnError) {
   generate();
