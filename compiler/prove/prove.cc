@@ -17,7 +17,7 @@
 #include "compiler/prove/conv_sums.h"
 #include "compiler/prove/product.h"
 #include "compiler/prove/runner.h"
-#include "compiler/schedule/share_code.h"
+#include "compiler/stage/recording.h"
 
 namespace etch::cli {
 

@@ -13,13 +13,6 @@
 
 namespace etch {
 
-std::string nameless_code(Step& step, const IsaTraits& isa) {
-  const std::string name = std::exchange(step.name, "step");
-  std::string text = text_of_functions(record(step, isa).functions);
-  step.name = name;
-  return text;
-}
-
 namespace {
 
 bool same_array(const ConstantArray& x, const ConstantArray& y) {

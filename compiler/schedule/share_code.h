@@ -3,8 +3,6 @@
 // at least their constants in common; so have steps of other nodes that compute with equal weights.
 #pragma once
 
-#include <string>
-
 #include "compiler/program/step.h"
 
 namespace etch {
@@ -13,8 +11,5 @@ namespace etch {
 // included, and ConstantArray::owner of arrays that are equal to one of an earlier step. To be run
 // once partitions are decided.
 void share_code(Program& program);
-
-// The step's function as it would be under a name that all steps share.
-std::string nameless_code(Step& step, const IsaTraits& isa);
 
 }  // namespace etch

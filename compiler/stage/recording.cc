@@ -55,6 +55,13 @@ Recording record(const Step& step, const IsaTraits& isa, const std::string& para
   return out;
 }
 
+std::string nameless_code(Step& step, const IsaTraits& isa) {
+  const std::string name = std::exchange(step.name, "step");
+  std::string text = text_of_functions(record(step, isa).functions);
+  step.name = name;
+  return text;
+}
+
 std::string marked_text(Step& step, const IsaTraits& isa) {
   const std::string name = std::exchange(step.name, "step");
   const std::string summary = std::exchange(step.summary, "");

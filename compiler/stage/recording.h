@@ -18,6 +18,9 @@ struct Recording {
 // What the Recorder prints; `parameters` come after those of the step.
 Recording record(const Step& step, const IsaTraits& isa, const std::string& parameters = {});
 
+// The step's functions under a name that all steps share.
+std::string nameless_code(Step& step, const IsaTraits& isa);
+
 // The step's text with marks in it (size_marks.h), under a name that all steps share and without
 // what is said about it alone.
 std::string marked_text(Step& step, const IsaTraits& isa);

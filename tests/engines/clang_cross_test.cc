@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kClang[] = "clang++-19";
-// Of newlib, beside arm-none-eabi-gcc: clang brings no string.h.
+// Of newlib, beside arm-none-eabi-gcc: clang has no string.h.
 constexpr char kNewlib[] = "/usr/lib/arm-none-eabi/include";
 
 bool sweeps_clang() { return std::getenv("ETCH_SWEEP") != nullptr; }
@@ -135,6 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, ClangForArm,
                          testing::ValuesIn(arm_targets(false, {"cortex-m0", "cortex-m4",
                                                                "cortex-m55", "aarch64-i8mm"})),
                          clang_target);
+// Targets: as above, of those that run.
 INSTANTIATE_TEST_SUITE_P(Targets, RunClangForArm,
                          testing::ValuesIn(arm_targets(true, {"aarch64", "armv7-neon"})),
                          clang_target);
