@@ -5,6 +5,7 @@
 #pragma once
 
 #include <any>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/base/check.h"
 #include "compiler/ir/fusion_log.h"
 #include "compiler/ir/limits.h"
 #include "compiler/ir/pruned_channels.h"
@@ -71,11 +73,19 @@ struct Graph {
   PrunedChannels pruning;                                      // for people
   FusionLog fusions;                                           // what the passes did, for people
 
-  Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
-  const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+  // Not of kNoValue, which is no value.
+  Value& value(ValueId id) { return values[checked(id)]; }
+  const Value& value(ValueId id) const { return values[checked(id)]; }
   ValueId add_value(Value value);
   ValueId add_constant(Tensor tensor, std::string name = {});
   std::int64_t opset(const std::string& domain) const;  // 0 when not imported
+
+ private:
+  std::size_t checked(ValueId id) const {
+    const auto at = static_cast<std::size_t>(id);
+    ETCH_CHECK(at < values.size());
+    return at;
+  }
 };
 
 // "node 'conv1' (QLinearConv)" with the name made printable; "node #7 (Add)" when it has none.

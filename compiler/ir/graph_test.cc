@@ -117,6 +117,11 @@ TEST(GraphDump, SaysWhatIsNotKnownYet) {
   EXPECT_NE(dump(graph).find("%0 ?[?]  # v\n"), std::string::npos);
 }
 
+TEST(GraphDeathTest, AnOmittedInputIsNoValue) {
+  const Graph graph = two_nodes();
+  EXPECT_EXIT(graph.value(kNoValue), ::testing::ExitedWithCode(70), "internal error");
+}
+
 TEST(GraphVerifyDeathTest, AcceptsASoundGraph) { verify(two_nodes(), Resolved::kNo); }
 
 TEST(GraphVerifyDeathTest, StopsAtAUseBeforeTheDefinition) {
