@@ -171,22 +171,24 @@ struct IndirectTiles {
   const FloatConvShape& s;
   const FloatEnd& end;
   const float* zeros;
-
-  template <int lanes, int count>
-  void whole(const FloatRow& row) const {
-    for_even_tiles<indirect_pixels(count)>(
-        s.axis[1].out * s.axis[2].out, [&](int32_t first, auto width) {
-          indirect_tile<lanes, count, decltype(width)::value>(s, end, row, zeros, first);
-        });
-  }
-  template <int lanes>
-  void part(const FloatRow& row, int32_t columns) const {
-    for_even_tiles<indirect_pixels(1)>(
-        s.axis[1].out * s.axis[2].out, [&](int32_t first, auto width) {
-          indirect_tail_tile<lanes, decltype(width)::value>(s, end, row, zeros, first, columns);
-        });
-  }
 };
+ETCH_INLINE int32_t outputs_of(const IndirectTiles& tiles) {
+  return tiles.s.axis[1].out * tiles.s.axis[2].out;
+}
+template <int lanes, int count>
+static inline void whole_tiles(const IndirectTiles& tiles, const FloatRow& row) {
+  for_even_tiles<indirect_pixels(count)>(outputs_of(tiles), [&](int32_t first, auto width) {
+    indirect_tile<lanes, count, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros,
+                                                        first);
+  });
+}
+template <int lanes>
+static inline void part_tiles(const IndirectTiles& tiles, const FloatRow& row, int32_t columns) {
+  for_even_tiles<indirect_pixels(1)>(outputs_of(tiles), [&](int32_t first, auto width) {
+    indirect_tail_tile<lanes, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros, first,
+                                                      columns);
+  });
+}
 
 // The least number of outputs of an image.
 static constexpr int kLeastIndirect = least_pixels(indirect_pixels(1));

@@ -125,23 +125,22 @@ struct RowOfTiles {
   const FloatEnd& end;
   const Interior& interior;
   const Window& window;
-
-  template <int lanes, int count>
-  void whole(const FloatRow& row) const {
-    float_row<lanes, count>(s, end, row, interior, window);
-  }
-  template <int lanes>
-  void part(const FloatRow& row, int32_t columns) const {
-    Window taps = window;
-    for_each_tile<8>(s, interior, taps, [&](int32_t out, auto width) {
-      float_tail_tile<lanes, decltype(width)::value>(s, end, row, taps, out, columns);
-    });
-  }
 };
+template <int lanes, int count>
+static inline void whole_tiles(const RowOfTiles& tiles, const FloatRow& row) {
+  float_row<lanes, count>(tiles.s, tiles.end, row, tiles.interior, tiles.window);
+}
+template <int lanes>
+static inline void part_tiles(const RowOfTiles& tiles, const FloatRow& row, int32_t columns) {
+  Window taps = tiles.window;
+  for_each_tile<8>(tiles.s, tiles.interior, taps, [&](int32_t out, auto width) {
+    float_tail_tile<lanes, decltype(width)::value>(tiles.s, tiles.end, row, taps, out, columns);
+  });
+}
 
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
-// tiles.whole<lanes, count>(row) computes `count` vectors of columns of all positions it stands
-// for, tiles.part<lanes>(row, columns) less than a vector.
+// whole_tiles<lanes, count>(tiles, row) computes `count` vectors of columns of all positions it
+// stands for, part_tiles<lanes>(tiles, row, columns) less than a vector.
 template <int lanes, class Tiles>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
                                  const FloatRow& first, int32_t columns, const Tiles& tiles) {
@@ -149,7 +148,7 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
   if constexpr (lanes == 1 && kSomeColumns > 1 && kFloatLanes == 1) {
     if (s.axis[s.along].out == 1) {
       for (; columns >= 8; columns -= 8) {
-        tiles.template whole<lanes, 8>(row);
+        whole_tiles<lanes, 8>(tiles, row);
         advance(row, 8, end, s.y_channel);
       }
     }
@@ -157,22 +156,22 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
   if constexpr (lanes == kFloatLanes) {
     constexpr int kMost = kFloatLanes > 1 ? 4 : kSomeColumns;
     for (; columns >= kMost * lanes; columns -= kMost * lanes) {
-      tiles.template whole<lanes, kMost>(row);
+      whole_tiles<lanes, kMost>(tiles, row);
       advance(row, kMost * lanes, end, s.y_channel);
     }
     if (kFloatLanes > 1 && columns >= 2 * lanes) {
-      tiles.template whole<lanes, 2>(row);
+      whole_tiles<lanes, 2>(tiles, row);
       advance(row, 2 * lanes, end, s.y_channel);
       columns -= 2 * lanes;
     }
   }
   for (; columns >= lanes; columns -= lanes) {
-    tiles.template whole<lanes, 1>(row);
+    whole_tiles<lanes, 1>(tiles, row);
     advance(row, lanes, end, s.y_channel);
   }
   if constexpr (lanes == kFloatLanes && kHasTails) {
     if (takes_tail<lanes>(s, end, columns)) {
-      tiles.template part<lanes>(row, columns);
+      part_tiles<lanes>(tiles, row, columns);
       return;
     }
   }
