@@ -15,6 +15,7 @@
 
 #include "runtime/etch_convert.h"
 #include "runtime/etch_functions.h"
+#include "runtime/etch_trigonometry_lanes.h"
 
 namespace etch::rt {
 namespace {
@@ -78,6 +79,12 @@ ETCH_LANES(Sqrt)
 ETCH_LANES(Square)
 ETCH_LANES(Tanh)
 ETCH_LANES(ThresholdedRelu)
+ETCH_LANES(Acos)
+ETCH_LANES(Asin)
+ETCH_LANES(Atan)
+ETCH_LANES(Cos)
+ETCH_LANES(Sin)
+ETCH_LANES(Tan)
 #undef ETCH_LANES
 
 TEST(FunctionLanes, SigmoidGivesTheBitsOfOneLane) {

@@ -1,6 +1,7 @@
 // Trigonometric and hyperbolic functions of one float and their inverses. C++17, freestanding, no
 // heap, no state, no libm. Computed in double, where no function adds to a product, and rounded
 // once at the end: the same bits on every target, and except in rare cases the nearest float.
+// etch_trigonometry_lanes.h has those of several floats at once.
 #pragma once
 
 #include <stddef.h>
@@ -10,9 +11,6 @@
 
 namespace etch {
 namespace rt {
-
-// What the functions of this file have in common.
-struct Trigonometric {};
 
 // ---- parts ----
 
@@ -50,7 +48,7 @@ static inline Quadrant quadrant_of(float x) {
     return q;
   }
   const double value = static_cast<double>(x);
-  const double turns = value * 0.63661977236758134;
+  const double turns = opaque_double(value * 0.63661977236758134);
   const int32_t n = static_cast<int32_t>(turns < 0.0 ? turns - 0.5 : turns + 0.5);
   // The first product is exact: 25 bits times 25.
   const double high = value - opaque_double(static_cast<double>(n) * 0x1.921fb5p+0);
@@ -60,18 +58,18 @@ static inline Quadrant quadrant_of(float x) {
 
 // 1 + f(1) t (1 + f(2) t (1 + ...)) with f(k) = a(k) / (b(k)), from the last term on.
 struct SineTerms {  // (sin x) / x with t = -x^2
-  ETCH_INLINE double of(double k) { return 1.0 / ((2.0 * k) * (2.0 * k + 1.0)); }
+  ETCH_INLINE constexpr double of(double k) { return 1.0 / ((2.0 * k) * (2.0 * k + 1.0)); }
 };
 struct CosineTerms {  // cos x with t = -x^2
-  ETCH_INLINE double of(double k) { return 1.0 / ((2.0 * k) * (2.0 * k - 1.0)); }
+  ETCH_INLINE constexpr double of(double k) { return 1.0 / ((2.0 * k) * (2.0 * k - 1.0)); }
 };
 struct ArcTerms {  // (asin x) / x with t = x^2
-  ETCH_INLINE double of(double k) {
+  ETCH_INLINE constexpr double of(double k) {
     return ((2.0 * k - 1.0) * (2.0 * k - 1.0)) / ((2.0 * k) * (2.0 * k + 1.0));
   }
 };
 struct TangentTerms {  // (atanh x) / x with t = x^2
-  ETCH_INLINE double of(double k) { return (2.0 * k - 1.0) / (2.0 * k + 1.0); }
+  ETCH_INLINE constexpr double of(double k) { return (2.0 * k - 1.0) / (2.0 * k + 1.0); }
 };
 
 template <class Terms>
@@ -104,7 +102,7 @@ static inline double log_of(double x) { return log2_double(x) * 0.69314718055994
 
 // e^x, |x| <= 100.
 static inline double power_of_e(double x) {
-  const double twos = x * 1.4426950408889634;
+  const double twos = opaque_double(x * 1.4426950408889634);
   const int32_t power = static_cast<int32_t>(twos < 0.0 ? twos - 0.5 : twos + 0.5);
   const double high = x - opaque_double(static_cast<double>(power) * 0x1.62e42feep-1);
   const double r = high - opaque_double(static_cast<double>(power) * 0x1.a39ef35793c76p-33);
@@ -229,40 +227,6 @@ static inline float atanh_f32(float x) {
                                 : 0.5 * log_of((1.0 + v) / (1.0 - v));
   return with_sign_of(static_cast<float>(y), x);
 }
-
-struct Acos : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return acos_f32(x); }
-};
-struct Acosh : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return acosh_f32(x); }
-};
-struct Asin : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return asin_f32(x); }
-};
-struct Asinh : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return asinh_f32(x); }
-};
-struct Atan : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return atan_f32(x); }
-};
-struct Atanh : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return atanh_f32(x); }
-};
-struct Cos : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return sine_f32(x, 1u); }
-};
-struct Cosh : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return cosh_f32(x); }
-};
-struct Sin : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return sine_f32(x, 0u); }
-};
-struct Sinh : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return sinh_f32(x); }
-};
-struct Tan : Trigonometric {
-  ETCH_INLINE float of(float x, float, float) { return tan_f32(x); }
-};
 
 }  // namespace rt
 }  // namespace etch

@@ -8,7 +8,7 @@
 #include "runtime/etch_functions.h"
 #include "runtime/etch_reduce.h"
 #include "runtime/etch_rows.h"
-#include "runtime/etch_trigonometry.h"
+#include "runtime/etch_trigonometry_lanes.h"
 #include "templates/external.h"
 
 namespace etch {
@@ -131,7 +131,8 @@ struct Apply : RuntimeFunction {
   static constexpr bool kIsDouble = std::is_base_of_v<rt::Trigonometric, Function>;
   Apply()
       : RuntimeFunction(instance_name<Apply, Function>("apply"),
-                        kIsDouble ? "etch_trigonometry.h" : "etch_functions.h", FloatUse::kUsed) {}
+                        kIsDouble ? "etch_trigonometry_lanes.h" : "etch_functions.h",
+                        FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t step, float* y, std::ptrdiff_t n, float alpha,
                   float beta) const {
     rt::apply<Function>(x, step, y, n, alpha, beta);
