@@ -141,9 +141,95 @@ struct HasVectors<Min> {
   enum { value = 1 };
 };
 
-// The beginning of a row that is computed in vectors: how many elements. None of integers.
+// Operations on vectors of integers, which are unsigned where results wrap.
+template <class Operation>
+struct IntegerVectors {
+  enum { value = 0 };
+};
+template <>
+struct IntegerVectors<Add> {
+  enum { value = 1, wraps = 1 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a + b;
+  }
+};
+template <>
+struct IntegerVectors<Sub> {
+  enum { value = 1, wraps = 1 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a - b;
+  }
+};
+template <>
+struct IntegerVectors<Mul> {
+  enum { value = 1, wraps = 1 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a * b;
+  }
+};
+template <>
+struct IntegerVectors<Max> {
+  enum { value = 1, wraps = 0 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a > b ? a : b;
+  }
+};
+template <>
+struct IntegerVectors<Min> {
+  enum { value = 1, wraps = 0 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a < b ? a : b;
+  }
+};
+
+// The integers whose vectors stand for those of T.
+template <class T, int wraps>
+struct OfVectors {
+  typedef T Type;
+};
+template <>
+struct OfVectors<int32_t, 1> {
+  typedef uint32_t Type;
+};
+template <>
+struct OfVectors<int64_t, 1> {
+  typedef uint64_t Type;
+};
+
+// The elements from p on, or the first of them repeated.
+template <class Vector, class T>
+ETCH_INLINE Vector load_integers(const T* p, ptrdiff_t step) {
+  Vector v;
+  if (step == 0) return static_cast<decltype(v[0] + v[0])>(*p) - Vector{};
+  ETCH_MEMCPY(&v, p, sizeof v);
+  return v;
+}
+
+// The beginning of a row that is computed in vectors: how many elements.
 template <class Operation, class T>
-static inline ptrdiff_t combine_vectors(const T*, ptrdiff_t, const T*, ptrdiff_t, T*, ptrdiff_t) {
+static inline ptrdiff_t combine_vectors(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step,
+                                        T* y, ptrdiff_t n) {
+#if defined(ETCH_FOUR_FLOATS)
+  using Integers = IntegerVectors<Operation>;
+  if constexpr (Integers::value != 0) {
+    typedef typename OfVectors<T, Integers::wraps>::Type Type;
+    typedef Type Vector __attribute__((vector_size(4 * kFloatLanes)));
+    constexpr ptrdiff_t kCount = sizeof(Vector) / sizeof(T);
+    if (!is_dense(a_step) || !is_dense(b_step)) return 0;
+    const ptrdiff_t whole = n - n % kCount;
+    for (ptrdiff_t i = 0; i < whole; i += kCount) {
+      const Vector result = Integers::of(load_integers<Vector>(a + i * a_step, a_step),
+                                         load_integers<Vector>(b + i * b_step, b_step));
+      ETCH_MEMCPY(y + i, &result, sizeof result);
+    }
+    return whole;
+  }
+#endif
   return 0;
 }
 template <class Operation>
