@@ -228,7 +228,7 @@ template <Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
 ETCH_INLINE void add_taps(WordTile<lanes, count, pixels>& tile, const FloatConvShape& s,
                           const WordTaps& taps, const T* first, const uint8_t* weights,
                           ptrdiff_t width) {
-  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
+  const ptrdiff_t x_pixel = next_input(s);
   const ptrdiff_t x_channel = s.x_channel, w_pair = 2 * width;
   const ptrdiff_t x_pair = pair == Pair::kNeighbours ? 2 : 2 * x_channel;
   const ptrdiff_t x_pairs = taps.channels / 2 * x_pair;
@@ -258,7 +258,7 @@ static inline void word_sums(const FloatConvShape& s, const WordTaps& taps, cons
 template <int columns, int pixels, class T>
 static inline void add_beyond(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                               const Window& window, const WordPart& part, int32_t* sums) {
-  const ptrdiff_t x_pixel = s.axis[s.along].stride * s.axis[s.along].x_step;
+  const ptrdiff_t x_pixel = next_input(s);
   for (int32_t p = 0; p < pixels; ++p, sums += columns) {
     const uint32_t of_x = sum_of_window(s, row.x + p * x_pixel, end.flip, part, window);
     for (int32_t c = 0; c < columns; ++c) {
@@ -320,8 +320,8 @@ static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const 
   } else {
     add_parts<order, lanes, count, pixels>(s, end, row, window, sums);
   }
-  const ptrdiff_t y_step = s.axis[s.along].y_step;
-  finish_words<form, pixels>(sums, lanes * count, end, row, row.y + out * y_step, y_step,
+  const ptrdiff_t y_step = s.axis[s.along].y_step, y_pixel = next_output(s);
+  finish_words<form, pixels>(sums, lanes * count, end, row, row.y + out * y_step, y_pixel,
                              s.y_channel);
 }
 

@@ -41,6 +41,34 @@ TEST(FloatEngines, NativelyInConvolutionsWithInfiniteWeights) {
   }
 }
 
+// Volumes of one image whose padding makes of it no image, or several: the outer positions read
+// nothing of x.
+std::vector<Case> padded_depths_of_one() {
+  std::vector<Case> all;
+  for (const std::int64_t stride : {1, 2}) {
+    for (const std::int64_t outputs : {1, 16}) {  // per group: depthwise, and not
+      Tensor x(DType::kF32, {1, 8, 1, 5, 6});
+      for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+        x.as<float>()[i] = static_cast<float>(1 + i % 7);
+      const std::int64_t group = outputs == 1 ? 8 : 1;
+      Tensor w(DType::kF32, {group * outputs, 8 / group, 1, 3, 3});
+      for (std::size_t i = 0; i < w.as<float>().size(); ++i)
+        w.as<float>()[i] = 1.0F / static_cast<float>(1 + i % 5);
+      ModelBuilder model(13);
+      model.input("x", x.dtype(), {1, 8, 1, 5, 6});
+      model.initializer("w", w);
+      model.node(
+          "Conv", {"x", "w"}, {"y"},
+          {{"group", group}, {"strides", Ints{stride, 1, 1}}, {"pads", Ints{1, 1, 1, 0, 1, 1}}});
+      model.output("y");
+      all.push_back({cat("depth_of_one_", stride, "_", outputs), model.bytes(), {x}});
+    }
+  }
+  return all;
+}
+
+TEST(FloatEngines, NativelyInPaddedDepthsOfOne) { expect_native_agrees(padded_depths_of_one()); }
+
 TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
 
 TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }

@@ -154,7 +154,7 @@ Case product(int index, Dice& dice) {
   if (matrices) {
     words.input("x", {2, dice.between(1, 9), in});
   } else {
-    words.input("x", {1, group * in, dice.between(1, 5), dice.between(1, 5)});
+    words.input("x", {1, group * in, dice.between(1, 5), dice.between(3, 12)});
   }
   words.quantization("x");
   words.initializer("w", random_bytes(dice, DType::kS8,
@@ -170,7 +170,7 @@ Case product(int index, Dice& dice) {
   words.initializer("b", bias);
   if (matrices) return words.node("QLinearMatMul16");
   return words.node("QLinearConvTranspose16", {{"group", group},
-                                               {"strides", Ints{dice.between(1, 3), 1}},
+                                               {"strides", Ints{dice.between(1, 3), index % 3}},
                                                {"pads", Ints{1, 0, dice.between(0, 1), 0}}});
 }
 

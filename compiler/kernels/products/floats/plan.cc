@@ -81,6 +81,11 @@ FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const Vi
   return plan;
 }
 
+bool has_images(const rt::FloatConvShape& shape) {
+  const rt::ConvAxis& axis = shape.axis[0];
+  return axis.in == 1 && axis.out == 1 && axis.kernel == 1 && axis.pad == 0;
+}
+
 void merge_taps(rt::FloatConvShape& shape) {
   rt::ConvAxis& last = shape.axis[2];
   const std::int64_t reach =
@@ -164,8 +169,7 @@ std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x
   s.along = 2;
   if (s.axis[2].x_step != 1 || s.axis[2].y_step != 1) return std::nullopt;
   const rt::ConvAxis& lines = s.axis[1];
-  const bool flat = s.axis[0].in == 1 && s.axis[0].kernel == 1;
-  if (is_depthwise(g) && flat && lines.stride == 1 && s.axis[2].stride == 1) {
+  if (is_depthwise(g) && has_images(s) && lines.stride == 1 && s.axis[2].stride == 1) {
     plan.kind = FloatProductKind::kDepthwisePlanes;
     return plan;
   }

@@ -22,6 +22,9 @@ bool is_depthwise(const ConvGeometry& g);
 // x and y have the dimensions N, C, spatial...
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
                                  const View& y);
+// Whether axis 0 has one position, which is in x: kernels of images leave the axis out. An axis of
+// size 1 may also be padded.
+bool has_images(const rt::FloatConvShape& shape);
 // Taps of the last axis whose pixels are side by side, and all inside, become channels: one long
 // loop instead of one per tap. Patches of images, as vision transformers begin with. Not for plans
 // whose constants have rows or pairs per tap (16-bit sums).

@@ -68,9 +68,8 @@ bool takes_indirect_tiles(const FloatProductPlan& plan, int lanes) {
   const rt::FloatConvShape& s = plan.shape;
   const rt::ConvAxis &lines = s.axis[1], &line = s.axis[2];
   const std::int64_t outputs = std::int64_t{lines.out} * line.out;
-  const bool is_image = s.axis[0].in == 1 && s.axis[0].out == 1 && s.axis[0].kernel == 1;
   const bool follow = lines.out == 1 || lines.y_step == line.out * line.y_step;
-  if (plan.kind != FloatProductKind::kColumns || s.transposed || !is_image || !follow ||
+  if (plan.kind != FloatProductKind::kColumns || s.transposed || !has_images(s) || !follow ||
       s.x_channel != 1 || s.panel != 0 || outputs < rt::kLeastIndirect)
     return false;
   const int most = lanes >= 16 ? 6 : (lanes >= 8 ? 3 : 2);
@@ -86,8 +85,7 @@ bool takes_depthwise_lines(const FloatProductPlan& plan) {
   const rt::FloatConvShape& s = plan.shape;
   const rt::ConvAxis& a = s.axis[2];
   constexpr int kLeastChannels = 4, kLeastOutputs = 3;
-  const bool is_image = s.axis[0].in == 1 && s.axis[0].out == 1 && s.axis[0].kernel == 1;
-  return plan.kind == FloatProductKind::kDepthwise && is_image && !s.transposed &&
+  return plan.kind == FloatProductKind::kDepthwise && has_images(s) && !s.transposed &&
          (a.kernel == 3 || a.kernel == 5 || a.kernel == 7) && a.stride <= 2 && a.dilation == 1 &&
          s.group >= kLeastChannels && a.out >= kLeastOutputs;
 }

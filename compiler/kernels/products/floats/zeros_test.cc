@@ -107,6 +107,16 @@ TEST(IndirectTiles, AreTakenForMapsThatFillNoTiles) {
   EXPECT_FALSE(takes_indirect({1, 64, 64, 1, 2, 1, 1, 0}));
 }
 
+// An axis of size 1 whose padding comes first has no output that reads x.
+TEST(IndirectTiles, AreNotTakenWhereDepthIsPadded) {
+  FloatProductPlan plan;
+  plan.shape = shape_of({1, 48, 192, 5, 5, 3, 1, 1});
+  ASSERT_TRUE(takes_indirect_tiles(plan, 16));
+  plan.shape.axis[0].pad = 1;
+  plan.shape.axis[0].stride = 2;
+  EXPECT_FALSE(takes_indirect_tiles(plan, 16));
+}
+
 void expect_lines(const Layer& p) {
   const rt::FloatConvShape s = shape_of(p);
   FloatProductPlan plan;
@@ -132,6 +142,15 @@ TEST(DepthwiseLines, OfEveryKernelAndWidthHaveTheBitsOfColumns) {
         expect_lines({4 + width, 1, 1, 6, width, kernel, stride, kernel / 2});
     }
   }
+}
+
+TEST(DepthwiseLines, AreNotTakenWhereDepthIsPadded) {
+  FloatProductPlan plan;
+  plan.kind = FloatProductKind::kDepthwise;
+  plan.shape = shape_of({20, 1, 1, 7, 9, 3, 1, 1});
+  ASSERT_TRUE(takes_depthwise_lines(plan));
+  plan.shape.axis[0].pad = 1;
+  EXPECT_FALSE(takes_depthwise_lines(plan));
 }
 
 TEST(DepthwiseLines, MayHaveNoPaddingOrMuchOfIt) {
