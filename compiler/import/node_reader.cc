@@ -76,10 +76,18 @@ bool NodeReader::read_node(const onnx::NodeProto& proto, int position, Scope& sc
   if (is_loop && !read_loop(proto, node, scope, out)) return false;
   show_outputs(proto, node, scope);
   if (is_loop) return true;
+  if (node.op_type == "Split" && node.domain.empty()) name_parts(node.outputs);
   trim_omitted(node.inputs);
   trim_omitted(node.outputs);
   out.push_back(std::move(node));
   return true;
+}
+
+// How many outputs Split has decides their sizes, also where nothing reads the last ones.
+void NodeReader::name_parts(std::vector<ValueId>& outputs) {
+  for (ValueId& id : outputs) {
+    if (id == kNoValue) id = graph_.add_value({});
+  }
 }
 
 // Operators mean what the model's operator sets say: a function that was written for others would

@@ -70,6 +70,7 @@ class NodeReader {
   void add_constants(const onnx::GraphProto& proto, const Node& node, Scope& branch);
   AttributeBindings bind_attributes(const ModelFunction& function, const onnx::NodeProto& proto,
                                     const Node& call, const Scope& scope);
+  void name_parts(std::vector<ValueId>& outputs);
   void check_opset(const Node& node, const Scope& scope);
 
   ValueId use(const std::string& name, const Node& node, Scope& scope);

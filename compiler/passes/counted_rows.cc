@@ -42,6 +42,14 @@ ValueId true_positions(Parts& parts, ValueId flags, std::int64_t n, ValueId& cou
   return parts.reshape(parts.slice(found, 0, 0, n), {n});
 }
 
+// False after a report.
+bool has_few_rows(Parts& parts, std::int64_t most) {
+  if (most <= kMostRows) return true;
+  parts.fail(DiagKind::kLimit, cat("has as many rows as values say at run time, at most ", most,
+                                   "; more than ", kMostRows, " cannot be compiled"));
+  return false;
+}
+
 // A position in an axis of `size`, counted from 0 and limited to [0, size]: [1].
 ValueId position(Parts& parts, std::size_t i, std::int64_t size) {
   ValueId x = parts.input(i);
@@ -64,40 +72,57 @@ const CountedRows::Rows* CountedRows::size_of(ValueId id) const {
   return found == sizes_.end() ? nullptr : &found->second;
 }
 
+const CountedRows::Rows* CountedRows::rows_of(const Node& node, std::size_t i) const {
+  return i < node.inputs.size() ? rows_of(node.inputs[i]) : nullptr;
+}
+
 const Tensor* CountedRows::constant(const Node& node, std::size_t i) const {
-  const bool given = i < node.inputs.size() && node.inputs[i] != kNoValue;
-  return given && size_of(node.inputs[i]) == nullptr ? graph_.value(node.inputs[i]).constant.get()
-                                                     : nullptr;
+  if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return nullptr;
+  const ValueId id = node.inputs[i];
+  if (rows_of(id) != nullptr || size_of(id) != nullptr) return nullptr;
+  const Tensor* const tensor = graph_.value(id).constant.get();
+  const bool is_whole =
+      tensor != nullptr && (tensor->dtype() == DType::kS64 || tensor->dtype() == DType::kS32);
+  return is_whole ? tensor : nullptr;
 }
 
 const Shape& CountedRows::shape(const Node& node, std::size_t i) const {
-  return *graph_.value(node.inputs[i]).shape;
+  static const Shape none;  // of an input that is missing, which resolving the node reports
+  const bool given = i < node.inputs.size() && node.inputs[i] != kNoValue;
+  return given ? *graph_.value(node.inputs[i]).shape : none;
 }
 
 void CountedRows::mark(ValueId id, std::size_t axis, const Rows& rows) {
   if (id != kNoValue) rows_[id] = {axis, rows.count, rows.most};
 }
 
+void CountedRows::follow(const Node& cast) {
+  if (const Rows* const rows = rows_of(cast, 0)) mark(cast.outputs[0], rows->axis, *rows);
+}
+
 bool CountedRows::makes_rows(const Node& node) const {
   if (!node.domain.empty() || node.inputs.empty() || node.outputs.size() != 1) return false;
+  const auto is_given = [&](std::size_t i) {
+    return i < node.inputs.size() && node.inputs[i] != kNoValue;
+  };
   const auto is_known = [&](std::size_t i) {
-    return i >= node.inputs.size() || node.inputs[i] == kNoValue || constant(node, i) != nullptr;
+    return !is_given(i) || (graph_.value(node.inputs[i]).constant && !size_of(node.inputs[i]));
   };
   const auto is_one = [&](std::size_t i) {
-    return node.inputs[i] != kNoValue && element_count(shape(node, i)) == 1;
+    return is_given(i) && element_count(shape(node, i)) == 1;
   };
-  if (node.op_type == "NonZero")
-    return !is_known(0) && !shape(node, 0).empty() && element_count(shape(node, 0)) <= kMostRows;
+  const auto is_omitted_or_one = [&](std::size_t i) {
+    return !is_given(i) || (is_one(i) && constant(node, i) != nullptr);
+  };
+  if (node.op_type == "NonZero") return !is_known(0) && !shape(node, 0).empty();
   if (node.op_type == "Compress") {
     return node.inputs.size() == 2 && !is_known(1) && !shape(node, 0).empty() &&
            shape(node, 1).size() == 1;
   }
   if (node.op_type == "Slice") {
-    return node.inputs.size() > 2 && (!is_known(1) || !is_known(2)) && is_one(1) && is_one(2) &&
-           is_known(3) && is_known(4) && !shape(node, 0).empty() &&
-           (node.inputs.size() < 4 || node.inputs[3] == kNoValue || is_one(3)) &&
-           (node.inputs.size() < 5 || node.inputs[4] == kNoValue ||
-            (is_one(4) && constant(node, 4)->integer(0) == 1));
+    return (!is_known(1) || !is_known(2)) && is_one(1) && is_one(2) && is_omitted_or_one(3) &&
+           is_omitted_or_one(4) && !shape(node, 0).empty() &&
+           (!is_given(4) || constant(node, 4)->integer(0) == 1);
   }
   if (node.op_type == "NonMaxSuppression") {
     const Tensor* const most = constant(node, 2);
@@ -119,8 +144,9 @@ void CountedRows::make_slice(Parts& parts, const Node& node) {
   const Shape from = shape(node, 0);
   const Tensor* const axes = constant(node, 3);
   const std::size_t axis = from_start(axes == nullptr ? 0 : axes->integer(0), from.size());
-  if (axis >= from.size() || from[axis] < 1 || from[axis] > kMostRows)
+  if (axis >= from.size() || from[axis] < 1)
     return parts.fail(DiagKind::kShape, cat("has no axis of rows in ", to_string(from)));
+  if (!has_few_rows(parts, from[axis])) return;
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
     if (!parts.has_type(i, {DType::kS32, DType::kS64})) return;
   }
@@ -159,6 +185,7 @@ void CountedRows::make(Parts& parts, const Node& node) {
   const std::size_t from = compresses ? 1 : 0;
   const Shape x = shape(node, 0);
   const std::int64_t n = element_count(shape(node, from));
+  if (!has_few_rows(parts, n)) return;
   Rows rows{compresses ? 0U : 1U, kNoValue, n};
   ValueId flags = parts.input(from);
   if (compresses && !parts.has_type(1, {DType::kBool})) return;
@@ -212,10 +239,12 @@ std::optional<std::size_t> CountedRows::size_to(const Node& node) const {
     return out;
   }
   if (rows == nullptr) return std::nullopt;
-  if (is_one_of(node.op_type, {"Unsqueeze", "Squeeze", "Identity"})) return rows->axis;
+  const bool is_list = node.op_type != "Unsqueeze" || shape(node, 0).empty();  // of one axis again
+  if (is_one_of(node.op_type, {"Unsqueeze", "Squeeze", "Identity"}) && is_list) return rows->axis;
   if (node.op_type == "Cast" && int_attribute(node, "to", 0) == onnx_number_of(DType::kS64))
     return rows->axis;
-  if (node.op_type != "Gather" || constant(node, 1) == nullptr) return std::nullopt;
+  if (node.op_type != "Gather" || constant(node, 1) == nullptr || shape(node, 1).size() > 1)
+    return std::nullopt;
   const std::vector<std::int64_t> picked = constant(node, 1)->integers();
   const std::int64_t size = element_count(shape(node, 0));
   const auto names = [&](std::int64_t each) { return (each < 0 ? each + size : each) == at; };
@@ -228,6 +257,8 @@ std::optional<std::size_t> CountedRows::size_to(const Node& node) const {
 bool CountedRows::carries_size(const Node& node) {
   const auto given = std::ranges::find_if(node.inputs, [&](ValueId id) { return size_of(id); });
   const Rows rows = *size_of(*given);
+  const auto has_rows = [&](ValueId id) { return rows_of(id) != nullptr; };
+  if (std::ranges::any_of(node.inputs, has_rows)) return false;
   if (const auto to = size_to(node)) {
     sizes_[node.outputs[0]] = {*to, rows.count, rows.most};
     return true;
@@ -239,6 +270,35 @@ bool CountedRows::carries_size(const Node& node) {
   });
 }
 
+// The axis of what a node makes in the size that its input i says; none: it reads the number.
+std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t i,
+                                                   const Rows& rows) const {
+  const Rows* const data = rows_of(node, 0);
+  if (node.op_type == "ConstantOfShape") return rows.axis;
+  if (node.op_type == "Range") {
+    const auto is = [&](std::size_t k, std::int64_t value) {
+      const Tensor* const number = constant(node, k);
+      return number != nullptr && number->size() == 1 && number->integer(0) == value;
+    };
+    return i == 1 && is(0, 0) && is(2, 1) ? std::optional<std::size_t>(0) : std::nullopt;
+  }
+  if (i != 1 || (data != nullptr && data->count != rows.count)) return std::nullopt;
+  if (node.op_type == "Reshape") {
+    // Rows that do not count have to stay behind the others.
+    const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
+                      reshaped_axis(node, *data) == rows.axis;
+    return fits ? std::optional(rows.axis) : std::nullopt;
+  }
+  if (node.op_type != "Expand") return std::nullopt;
+  const Shape& from = shape(node, 0);
+  const auto ends = static_cast<std::size_t>(element_count(shape(node, 1)));
+  const std::size_t rank = std::max(ends, from.size());
+  const std::size_t axis = rank - ends + rows.axis, added = rank - from.size();
+  const bool repeats = axis < added || from[axis - added] == 1;  // else its rows are counted
+  if (data == nullptr) return repeats ? std::optional(axis) : std::nullopt;
+  return data->axis + added == axis ? std::optional(axis) : std::nullopt;
+}
+
 // A node that reads lists of sizes; false: not as such. Values with counted rows come after.
 bool CountedRows::reads_sizes(const Node& node, std::vector<Node>& out) {
   const auto given = std::ranges::find_if(node.inputs, [&](ValueId id) { return size_of(id); });
@@ -247,27 +307,19 @@ bool CountedRows::reads_sizes(const Node& node, std::vector<Node>& out) {
   out = {node};
   if (carries_size(node)) return true;
   const auto i = static_cast<std::size_t>(given - node.inputs.begin());
-  const auto ends = static_cast<std::size_t>(element_count(shape(node, i)));
-  if (node.op_type == "ConstantOfShape" || (node.op_type == "Reshape" && i == 1)) {
-    mark(node.outputs[0], rows.axis, rows);
+  if (const auto axis = sized_axis(node, i, rows)) {
+    mark(node.outputs[0], *axis, rows);
     return true;
   }
-  if (node.op_type == "Expand" && i == 1) {
-    const std::size_t rank = std::max(ends, shape(node, 0).size());
-    mark(node.outputs[0], rank - ends + rows.axis, rows);
-    return true;
-  }
-  if (node.op_type == "Range" && i == 1 && constant(node, 0) != nullptr &&
-      constant(node, 0)->integer(0) == 0 && constant(node, 2) != nullptr &&
-      constant(node, 2)->integer(0) == 1) {
-    mark(node.outputs[0], 0, rows);
-    return true;
-  }
-  if (ends != 1) return false;
+  if (element_count(shape(node, i)) != 1) return false;
   // The number itself.
   Parts parts(graph_, node, sink_);
   Node with = node;
-  with.inputs[i] = parts.reshape(rows.count, shape(node, i));
+  const Shape one = shape(node, i);
+  with.inputs[i] = parts.reshape(rows.count, one);
+  Value& number = graph_.value(with.inputs[i]);  // asked for before the parts are resolved
+  number.dtype = DType::kS64;
+  number.shape = one;
   out = parts.take_parts();
   const std::vector<Node> rest = concerns(with) ? write(with) : std::vector<Node>{with};
   if (rest.empty()) out.clear();  // after a report
@@ -351,16 +403,19 @@ void CountedRows::quantize(const Node& node, const Rows& rows, std::vector<Node>
 bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
   if (!node.domain.empty()) return false;
   if (node.op_type == "DynamicQuantizeLinear") {
-    quantize(node, *rows_of(node.inputs[0]), out);
+    if (rows_of(node, 0) == nullptr) return false;
+    quantize(node, *rows_of(node, 0), out);
     return true;
   }
   if (node.outputs.size() != 1) return false;
-  const Rows* const data = rows_of(node.inputs[0]);
+  const Rows* const data = rows_of(node, 0);
   if (node.op_type == "Shape" && data != nullptr) {
-    const std::size_t rank = shape(node, 0).size();
-    const std::size_t start = from_start(int_attribute(node, "start", 0), rank);
-    const std::size_t end =
-        from_start(int_attribute(node, "end", static_cast<std::int64_t>(rank)), rank);
+    const auto rank = static_cast<std::int64_t>(shape(node, 0).size());
+    const auto limited = [&](const char* name, std::int64_t fallback) {
+      const std::int64_t at = int_attribute(node, name, fallback);
+      return static_cast<std::size_t>(std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank));
+    };
+    const std::size_t start = limited("start", 0), end = limited("end", rank);
     out = {node};
     if (data->axis >= start && data->axis < end)
       sizes_[node.outputs[0]] = {data->axis - start, data->count, data->most};
@@ -370,7 +425,7 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
   if (data != nullptr &&
       is_one_of(node.op_type, {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
                                "ReduceL1", "ReduceL2", "ReduceSumSquare"}) &&
-      axes_of(node).contains(data->axis)) {
+      knows_axes(node) && axes_of(node).contains(data->axis)) {
     reduce(parts, node, *data);
     out = parts.finish();
     return true;
@@ -418,8 +473,9 @@ std::vector<Node> CountedRows::write(const Node& node) {
   return {};
 }
 
-void CountedRows::check_outputs() {
+void CountedRows::check_outputs(const std::function<bool(ValueId)>& is_known) {
   for (const ValueId id : graph_.outputs) {
+    if (!is_known(id)) continue;  // what keeps it from that is reported
     const Rows* const rows = rows_of(id) != nullptr ? rows_of(id) : size_of(id);
     if (rows == nullptr) continue;
     sink_.report({Severity::kError, DiagKind::kUnsupported, -1,

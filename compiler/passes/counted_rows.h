@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,8 +38,11 @@ class CountedRows {
   // but are not to be asked about again.
   std::vector<Node> write(const Node& node);
 
-  // Reports outputs of the network with counted rows.
-  void check_outputs();
+  // A Cast that was put before a node: its result has the rows of what it reads.
+  void follow(const Node& cast);
+
+  // Reports outputs of the network with counted rows, of those that are known.
+  void check_outputs(const std::function<bool(ValueId)>& is_known);
 
  private:
   // Along `axis`, or in a list of sizes the element `axis`, there are `count` (int64, no axes) of
@@ -52,6 +56,8 @@ class CountedRows {
   bool makes_rows(const Node& node) const;
   const Rows* rows_of(ValueId id) const;
   const Rows* size_of(ValueId id) const;
+  const Rows* rows_of(const Node& node, std::size_t i) const;
+  // Integers known when compiling, all of which count; null otherwise.
   const Tensor* constant(const Node& node, std::size_t i) const;
   const Shape& shape(const Node& node, std::size_t i) const;
   void mark(ValueId id, std::size_t axis, const Rows& rows);
@@ -62,6 +68,7 @@ class CountedRows {
   bool reads_sizes(const Node& node, std::vector<Node>& out);
   bool carries_size(const Node& node);
   std::optional<std::size_t> size_to(const Node& node) const;
+  std::optional<std::size_t> sized_axis(const Node& node, std::size_t i, const Rows& rows) const;
   bool consumes(const Node& node, std::vector<Node>& out);
   void reduce(Parts& parts, const Node& node, const Rows& rows);
   void scatter(Parts& parts, const Node& node, const Rows& rows);
@@ -72,6 +79,7 @@ class CountedRows {
   std::optional<std::size_t> gathered_axis(const Node& node, const Rows& rows) const;
   std::optional<std::size_t> reshaped_axis(const Node& node, const Rows& rows) const;
   std::optional<std::size_t> reduced_axis(const Node& node, const Rows& rows) const;
+  bool knows_axes(const Node& node) const;
   std::set<std::size_t> axes_of(const Node& node) const;
   void refuse(const Node& node, const Rows& rows);
 

@@ -1,6 +1,7 @@
 // Operators that treat each row alone, and along which axis of their results the rows are counted;
 // see counted_rows.h. Whatever is not sure to treat each row alone has no such axis.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ std::optional<std::size_t> CountedRows::pointwise_axis(const Node& node) const {
 }
 
 std::optional<std::size_t> CountedRows::gathered_axis(const Node& node, const Rows& rows) const {
-  const Rows* const data = rows_of(node.inputs[0]);
-  const Rows* const indices = rows_of(node.inputs[1]);
+  const Rows* const data = rows_of(node, 0);
+  const Rows* const indices = rows_of(node, 1);
   if (data != nullptr && indices != nullptr) return std::nullopt;
   if (node.op_type == "GatherND") {
     const bool by_rows = indices != nullptr && int_attribute(node, "batch_dims", 0) == 0 &&
@@ -50,40 +51,53 @@ std::optional<std::size_t> CountedRows::gathered_axis(const Node& node, const Ro
   return rows.axis < axis ? rows.axis : rows.axis + shape(node, 1).size() - 1;
 }
 
-// The axis of the same size with as many elements before it.
+// The axis of the same size with as many elements before it. In a list of sizes the number of rows
+// stands as what they are at most; elsewhere a size that is written out is not their number.
 std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Rows& rows) const {
   const Shape& from = shape(node, 0);
-  const auto product = [](auto begin, auto end) {
+  const std::int64_t count = element_count(from);
+  const auto product = [&](auto begin, auto end) {
     std::int64_t out = 1;
-    for (; begin != end; ++begin) out *= *begin;
+    for (; begin != end && std::abs(out) <= count; ++begin) out *= *begin;
     return out;
   };
   const std::int64_t before =
       product(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(rows.axis));
   std::vector<std::int64_t> to;
+  std::set<std::size_t> fixed;
   if (node.op_type == "Flatten") {
     const std::size_t axis = from_start(int_attribute(node, "axis", 1), from.size());
+    if (axis > from.size()) return std::nullopt;
     const auto split = from.begin() + static_cast<std::ptrdiff_t>(axis);
     to = {product(from.begin(), split), product(split, from.end())};
   } else {
-    const Tensor* const list = constant(node, 1);
+    const Rows* const size = node.inputs.size() > 1 ? size_of(node.inputs[1]) : nullptr;
+    const Tensor* const list =
+        size == nullptr ? constant(node, 1) : graph_.value(node.inputs[1]).constant.get();
     if (list == nullptr || int_attribute(node, "allowzero", 0) != 0) return std::nullopt;
     to = list->integers();
+    if (std::ranges::any_of(to, [&](std::int64_t each) { return each < -1 || each > count; }))
+      return std::nullopt;
     for (std::size_t d = 0; d < to.size(); ++d) {
+      if (to[d] > 1 && !(size != nullptr && size->axis == d)) fixed.insert(d);
       if (to[d] == 0 && d < from.size()) to[d] = from[d];
-      // A size that is written out is not the count, though it may be the bound.
-      if (to[d] == rows.most && (*list).integer(static_cast<std::int64_t>(d)) > 1) to[d] = -2;
     }
     const std::int64_t known = product(to.begin(), to.end());
     for (std::int64_t& each : to) {
-      if (each == -1) each = known == 0 ? 0 : -element_count(from) / known;
+      if (each == -1) each = known == 0 ? 0 : -count / known;
     }
   }
   std::int64_t so_far = 1;
-  for (std::size_t d = 0; d < to.size(); so_far *= to[d++]) {
-    if (so_far == before && to[d] == rows.most) return d;
+  for (std::size_t d = 0; d < to.size() && so_far <= before; so_far *= to[d++]) {
+    if (so_far == before && to[d] == rows.most && !fixed.contains(d)) return d;
   }
   return std::nullopt;
+}
+
+// Whether the axes of a reduction are known, as axes_of() takes for granted.
+bool CountedRows::knows_axes(const Node& node) const {
+  const bool given = node.inputs.size() > 1 && node.inputs[1] != kNoValue;
+  return !given || constant(node, 1) != nullptr;
 }
 
 // The axes that a reduction, or Squeeze or Unsqueeze, names; those of Unsqueeze are its result's.
@@ -100,7 +114,7 @@ std::set<std::size_t> CountedRows::axes_of(const Node& node) const {
   const std::size_t rank = shape(node, 0).size() + (adds ? axes.size() : 0);
   std::set<std::size_t> out;
   for (const std::int64_t axis : axes) out.insert(from_start(axis, rank));
-  if (axes.empty()) {
+  if (axes.empty() && int_attribute(node, "noop_with_empty_axes", 0) == 0) {
     for (std::size_t d = 0; d < rank; ++d) {
       if (is_reduction(node) || shape(node, 0)[d] == 1) out.insert(d);
     }
@@ -125,9 +139,10 @@ std::optional<std::size_t> CountedRows::reduced_axis(const Node& node, const Row
 std::optional<std::size_t> CountedRows::carried_axis(const Node& node, const Rows& rows) const {
   const std::string& op = node.op_type;
   const bool only_first =
-      rows_of(node.inputs[0]) != nullptr &&
+      rows_of(node, 0) != nullptr &&
       std::ranges::count_if(node.inputs, [&](ValueId id) { return rows_of(id) != nullptr; }) == 1;
   const std::size_t rank = shape(node, 0).size();
+  if (int_attribute(node, "training_mode", 0) != 0) return std::nullopt;  // statistics of all rows
   if (node.op != nullptr && node.op->elements == pointwise_rule) return pointwise_axis(node);
   if (is_one_of(op, {"Gather", "GatherND"})) return gathered_axis(node, rows);
   if (op == "Concat") {

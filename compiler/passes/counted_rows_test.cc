@@ -30,8 +30,8 @@ std::string errors(ModelBuilder& model) {
 }
 
 // x [2, 3] and the coordinates [n, 2] of its elements above 0.
-ModelBuilder positives() {
-  ModelBuilder model(17);
+ModelBuilder positives(std::int64_t opset = 17) {
+  ModelBuilder model(opset);
   model.input("x", DType::kF32, {2, 3}).initializer("zero", f32({}, {0}));
   model.node("Greater", {"x", "zero"}, {"flags"}).node("NonZero", {"flags"}, {"found"});
   model.node("Transpose", {"found"}, {"at"}, {{"perm", Ints{1, 0}}});
@@ -191,6 +191,159 @@ TEST(CountedRows, WhatMixesRowsIsRefused) {
   ModelBuilder fixes = positives();
   fixes.initializer("size", s64({2}, {6, 2})).node("Reshape", {"at", "size"}, {"y"}).output("y");
   EXPECT_EQ(errors(fixes), cat("model: error[E-UNSUPPORTED]: node #3 (Reshape): ", reads));
+}
+
+TEST(CountedRows, SizesThatMoveElementsAreRefused) {
+  const auto refuses = [](ModelBuilder& model, const char* node) {
+    model.output("y");
+    const std::string text = errors(model);
+    EXPECT_TRUE(text.find(node) != std::string::npos && text.find("0 to 6 rows") < text.size())
+        << text;
+  };
+  ModelBuilder turns = positives();  // [2, n] in the order of [n, 2]
+  turns.node("Shape", {"found"}, {"shape"}).initializer("order", s64({2}, {1, 0}));
+  turns.node("Gather", {"shape", "order"}, {"size"}).node("Reshape", {"found", "size"}, {"y"});
+  refuses(turns, "node #5 (Reshape)");
+  ModelBuilder divides = positives();  // [n, -1] of as many elements as there are always
+  divides.node("GatherND", {"x", "at"}, {"chosen"}).node("Shape", {"chosen"}, {"n"});
+  divides.initializer("rest", s64({1}, {-1}));
+  divides.node("Concat", {"n", "rest"}, {"size"}, {{"axis", std::int64_t{0}}});
+  divides.initializer("data", Tensor(DType::kF32, {36}));
+  divides.node("Reshape", {"data", "size"}, {"y"});
+  refuses(divides, "node #6 (Reshape)");
+  ModelBuilder wraps = positives();  // a list of sizes as a row of a matrix
+  wraps.node("Shape", {"found"}, {"shape"}).initializer("axis", s64({1}, {0}));
+  wraps.node("Unsqueeze", {"shape", "axis"}, {"lists"}).initializer("first", s64({}, {0}));
+  wraps.node("Gather", {"lists", "first"}, {"size"}).node("ConstantOfShape", {"size"}, {"y"});
+  refuses(wraps, "node #4 (Unsqueeze)");
+}
+
+// Where the number is 1, Expand to it leaves the six; one row becomes as many as others are.
+TEST(CountedRows, ExpandToTheirNumberRepeatsOneOrTheirOwn) {
+  ModelBuilder six = positives();
+  six.node("GatherND", {"x", "at"}, {"chosen"}).node("Shape", {"chosen"}, {"n"});
+  six.initializer("six", f32({6}, {1, 2, 3, 4, 5, 6})).node("Expand", {"six", "n"}, {"y"});
+  EXPECT_NE(errors(six.output("y")).find("node #5 (Expand)"), std::string::npos);
+  ModelBuilder others = positives();
+  others.node("GatherND", {"x", "at"}, {"chosen"}).input("keep", DType::kBool, {6});
+  others.initializer("all", s64({1}, {-1})).node("Reshape", {"x", "all"}, {"flat"});
+  others.node("Compress", {"flat", "keep"}, {"rows"}).node("Shape", {"rows"}, {"m"});
+  others.node("Expand", {"chosen", "m"}, {"y"});
+  EXPECT_NE(errors(others.output("y")).find("node #7 (Expand)"), std::string::npos);
+  ModelBuilder own = positives();
+  own.node("Shape", {"at"}, {"shape"}).initializer("first", s64({1}, {0}));
+  own.node("Gather", {"at", "first"}, {"rows"}, {{"axis", std::int64_t{1}}});
+  own.node("Expand", {"rows", "shape"}, {"wide"}).initializer("axis", s64({1}, {0}));
+  own.node("ReduceSum", {"wide", "axis"}, {"y"});
+  EXPECT_EQ(run(own.output("y"), {kSome}).at(0), s64({1, 2}, {2, 2}));
+}
+
+TEST(CountedRows, ReshapeByTheirNumberAndToSizesThatEqualTheBound) {
+  ModelBuilder model = positives();
+  model.node("Cast", {"at"}, {"rows"}, {{"to", std::int64_t{1}}});
+  model.initializer("w", f32({2, 6}, {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2}));
+  model.node("MatMul", {"rows", "w"}, {"wide"}).initializer("halves", s64({3}, {-1, 2, 3}));
+  model.node("Reshape", {"wide", "halves"}, {"split"}).initializer("six", s64({2}, {-1, 6}));
+  model.node("Reshape", {"split", "six"}, {"together"}).node("Shape", {"wide"}, {"shape"});
+  model.node("Reshape", {"split", "shape"}, {"same"}).node("Add", {"together", "same"}, {"both"});
+  model.initializer("axes", s64({2}, {0, 1})).node("ReduceSum", {"both", "axes"}, {"sum"});
+  EXPECT_EQ(run(model.output("sum"), {kSome}).at(0), f32({1, 1}, {2 * 6 * (2 + 1 + 5)}));
+}
+
+TEST(CountedRows, ReductionsOfNoAxesAndOfAxesOfRunTime) {
+  ModelBuilder model = positives(18);
+  model.node("GatherND", {"x", "at"}, {"chosen"});
+  model.node("ReduceSumSquare", {"chosen"}, {"squares"},
+             {{"noop_with_empty_axes", std::int64_t{1}}});
+  model.node("ReduceMax", {"squares"}, {"most"}).output("most");
+  EXPECT_EQ(run(model, {kSome}).at(0), f32({1}, {36}));
+  ModelBuilder other = positives();
+  other.input("axis", DType::kS64, {1}).node("ReduceSum", {"at", "axis"}, {"y"}).output("y");
+  EXPECT_NE(errors(other).find("node #3 (ReduceSum): reads a value with"), std::string::npos);
+}
+
+TEST(CountedRows, ShapeLimitsWhereItStarts) {
+  ModelBuilder model = positives();
+  model.node("Shape", {"at"}, {"shape"}, {{"start", std::int64_t{-9}}, {"end", std::int64_t{9}}});
+  model.initializer("first", s64({}, {0})).node("Gather", {"shape", "first"}, {"n"});
+  model.node("Cast", {"n"}, {"count"}, {{"to", std::int64_t{1}}}).output("count");
+  EXPECT_EQ(run(model, {kSome}).at(0), f32({}, {3}));
+}
+
+TEST(CountedRows, SliceUpToTheirNumber) {
+  ModelBuilder model = positives();
+  model.node("GatherND", {"x", "at"}, {"chosen"}).node("Shape", {"chosen"}, {"n"});
+  model.initializer("powers", s64({6}, {1, 2, 4, 8, 16, 32})).initializer("zero1", s64({1}, {0}));
+  model.node("Slice", {"powers", "zero1", "n"}, {"y"}).node("ReduceSum", {"y"}, {"sum"});
+  model.output("sum");
+  EXPECT_EQ(run(model, {kSome}).at(0), s64({1}, {7}));
+  EXPECT_EQ(run(model, {kNone}).at(0), s64({1}, {0}));
+}
+
+// Constants of float16 and float64 are read through a Cast.
+TEST(CountedRows, ConstantsOfOtherFloatsKeepTheirRows) {
+  for (const bool is_half : {true, false}) {
+    ModelBuilder model = positives();
+    model.node("GatherND", {"x", "at"}, {"chosen"}).node("Shape", {"chosen"}, {"n"});
+    Tensor half(is_half ? DType::kF16 : DType::kF64, {1});
+    is_half ? void(half.as<std::uint16_t>()[0] = 0x3800) : void(half.as<double>()[0] = 0.5);
+    model.node("ConstantOfShape", {"n"}, {"halves"}, {{"value", half}}).initializer("half", half);
+    model.node("Add", {"halves", "half"}, {"ones"});
+    model.node("Cast", {"ones"}, {"floats"}, {{"to", std::int64_t{1}}});
+    model.node("ReduceSum", {"floats"}, {"sum"}).output("sum");
+    EXPECT_EQ(run(model, {kSome}).at(0), f32({1}, {3})) << is_half;
+  }
+}
+
+TEST(CountedRows, OutputsOfOtherFloatsAreRefusedToo) {
+  ModelBuilder model = positives();
+  model.node("GatherND", {"x", "at"}, {"chosen"});
+  model.node("Cast", {"chosen"}, {"y"}, {{"to", std::int64_t{10}}}).output("y", DType::kF16, {"n"});
+  EXPECT_NE(errors(model).find("output 'y': has 0 to 6 rows"), std::string::npos);
+}
+
+TEST(CountedRows, StatisticsOfTrainingAreRefused) {
+  ModelBuilder model = positives();
+  model.node("Cast", {"at"}, {"rows"}, {{"to", std::int64_t{1}}});
+  for (const char* name : {"scale", "bias", "mean", "var"})
+    model.initializer(name, f32({2}, {1, 1}));
+  model.node("BatchNormalization", {"rows", "scale", "bias", "mean", "var"}, {"y"},
+             {{"training_mode", std::int64_t{1}}});
+  EXPECT_NE(errors(model.output("y")).find("node #4 (BatchNormalization): reads a value with"),
+            std::string::npos);
+}
+
+TEST(CountedRows, WhatIsMissingOrWrongIsNamed) {
+  const auto says = [](ModelBuilder& model, const std::string& what) {
+    EXPECT_EQ(errors(model.output("y")), cat("model: error[", what, "\n"));
+  };
+  ModelBuilder one = positives();
+  says(one.node("Gather", {"found"}, {"y"}),
+       "E-GRAPH]: node #3 (Gather): must have 2 inputs, has 1");
+  ModelBuilder none = positives();
+  says(none.node("Gather", {"", "at"}, {"y"}),
+       "E-GRAPH]: node #3 (Gather): input 0 is required, but omitted");
+  ModelBuilder data(17);
+  data.input("flags", DType::kBool, {3}).node("Compress", {"", "flags"}, {"y"});
+  says(data, "E-GRAPH]: node #0 (Compress): input 0 is required, but omitted");
+  ModelBuilder range = positives();
+  EXPECT_NE(errors(range.node("DynamicQuantizeLinear", {"x", "at"}, {"q", "s", "z"}).output("q"))
+                .find("node #3 (DynamicQuantizeLinear)"),
+            std::string::npos);
+  for (const std::int64_t axis : {100, -100}) {
+    ModelBuilder flat = positives();
+    flat.node("Flatten", {"at"}, {"y"}, {{"axis", axis}}).output("y");
+    EXPECT_NE(errors(flat).find("node #3 (Flatten)"), std::string::npos);
+  }
+  ModelBuilder slice(17);
+  slice.input("x", DType::kF32, {4}).input("from", DType::kS64, {1}).input("to", DType::kS64, {1});
+  slice.initializer("axis", f32({1}, {0})).node("Slice", {"x", "from", "to", "axis"}, {"y"});
+  EXPECT_NE(errors(slice.output("y")).find("node #0 (Slice)"), std::string::npos);
+  ModelBuilder many(17);
+  many.input("x", DType::kF32, {1 << 21}).input("flags", DType::kBool, {1 << 21});
+  says(many.node("Compress", {"x", "flags"}, {"y"}),
+       "E-LIMIT]: node #0 (Compress): has as many rows as values say at run time, at most 2097152; "
+       "more than 1048576 cannot be compiled");
 }
 
 TEST(CountedRows, OutputsHaveFixedShapes) {

@@ -152,8 +152,11 @@ class Resolver {
     read_empty_inputs(nodes);
     for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
     run(std::move(nodes));
-    counted_.check_outputs();
-    for (Node& node : floats_.leave(sink_)) add_known(std::move(node));
+    for (Node& node : floats_.leave(sink_)) {
+      counted_.follow(node);
+      add_known(std::move(node));
+    }
+    counted_.check_outputs([&](ValueId id) { return known_.has_all({id}); });
   }
 
  private:
@@ -195,9 +198,13 @@ class Resolver {
   }
 
   void resolve(Node node) {
-    if (fold_doubles(graph_, node)) return known_.add_all(node.outputs);
+    const bool is_counted = known_.has_all(node.inputs) && counted_.concerns(node);
+    if (!is_counted && fold_doubles(graph_, node)) return known_.add_all(node.outputs);
     if (known_.has_all(node.inputs) && node.branches.empty()) {
-      for (Node& each : floats_.read_constants(node)) add_known(std::move(each));
+      for (Node& each : floats_.read_constants(node)) {
+        counted_.follow(each);
+        add_known(std::move(each));
+      }
     }
     if (known_.has_all(node.inputs) && counted_.concerns(node)) return write_counted(node);
     resolve_plain(std::move(node));

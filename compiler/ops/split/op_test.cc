@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "compiler/ops/evaluate.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/one_node.h"
 #include "tests/support/tensors.h"
 
@@ -50,6 +53,21 @@ TEST(Split, UnequalPartsNeedSizes) {
   OneNode node("Split");
   node.input(counting({7})).outputs(3);
   EXPECT_EQ(node.errors(), "E-SHAPE: size 7 cannot be cut into 3 equal parts");
+}
+
+TEST(Split, PartsThatAreOmittedCount) {
+  for (const bool is_last : {true, false}) {
+    ModelBuilder model(18);
+    model.input("x", DType::kF32, {4});
+    const std::vector<std::string> outputs =
+        is_last ? std::vector<std::string>{"y", ""} : std::vector<std::string>{"", "y"};
+    model.node("Split", {"x"}, outputs, {{"num_outputs", std::int64_t{2}}}).output("y");
+    Sink sink;
+    const auto graph = load(model, sink);
+    ASSERT_TRUE(graph) << errors_of(sink);
+    EXPECT_EQ(evaluate(*graph, {counting({4})}).at(0),
+              is_last ? f32({2}, {0, 1}) : f32({2}, {2, 3}));
+  }
 }
 
 TEST(Split, SizesMustAddUpAndMatchTheOutputs) {
