@@ -284,7 +284,7 @@ std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t
   }
   if (i != 1 || (data != nullptr && data->count != rows.count)) return std::nullopt;
   if (node.op_type == "Reshape") {
-    // Rows that do not count have to stay behind the others.
+    // Rows that do not count have to stay after the others.
     const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
                       reshaped_axis(node, *data) == rows.axis;
     return fits ? std::optional(rows.axis) : std::nullopt;

@@ -51,8 +51,8 @@ std::optional<std::size_t> CountedRows::gathered_axis(const Node& node, const Ro
   return rows.axis < axis ? rows.axis : rows.axis + shape(node, 1).size() - 1;
 }
 
-// The axis of the same size with as many elements before it. In a list of sizes the number of rows
-// stands as what they are at most; elsewhere a size that is written out is not their number.
+// The axis of the same size with as many elements before it. A list of sizes has the most rows that
+// there can be in place of their number; elsewhere a size that is written out is not their number.
 std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Rows& rows) const {
   const Shape& from = shape(node, 0);
   const std::int64_t count = element_count(from);
