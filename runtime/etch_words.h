@@ -51,24 +51,22 @@ struct WordPart {
 template <WordForm form, int pixels, class T>
 ETCH_INLINE void finish_words(const int32_t* sums, int32_t count, const WordEnd& end,
                               const WordRow<T>& row, T* y, ptrdiff_t y_pixel, ptrdiff_t y_channel) {
-  int32_t first = 0;
+  // The columns that vectors take; where a loop over them ends, g++ 12 does not see, and warns.
+  int32_t whole = 0;
 #if defined(ETCH_WIDE_WORDS)
-  if (y_channel == 1) {
-    for (; first + kWideLanes <= count; first += kWideLanes) {
-      if constexpr (form == WordForm::kPlain) {
-        finish_untied(sums + first, pixels, count, end, row.scale + first, row.columns, y + first,
-                      y_pixel);
-      } else {
-        finish_wide(sums + first, pixels, count, end, row.scale + first, row.columns, y + first,
-                    y_pixel);
-      }
+  if (y_channel == 1) whole = count - count % kWideLanes;
+  for (int32_t c = 0; c < whole; c += kWideLanes) {
+    if constexpr (form == WordForm::kPlain) {
+      finish_untied(sums + c, pixels, count, end, row.scale + c, row.columns, y + c, y_pixel);
+    } else {
+      finish_wide(sums + c, pixels, count, end, row.scale + c, row.columns, y + c, y_pixel);
     }
   }
 #endif
   if constexpr (form == WordForm::kPlain) {
     const ptrdiff_t columns = row.columns;
-    const int32_t* scale = row.scale + first;
-    for (int32_t c = first; c < count; ++c, ++scale) {
+    const int32_t* scale = row.scale + whole;
+    for (int32_t c = whole; c < count; ++c, ++scale) {
       const UntiedFactor factor = {scale[0], scale[columns], scale[2 * columns], scale[3 * columns],
                                    scale[4 * columns]};
       finish_untied_column<pixels>(sums + c, count, end, factor, y + c * y_channel, y_pixel);
@@ -76,7 +74,7 @@ ETCH_INLINE void finish_words(const int32_t* sums, int32_t count, const WordEnd&
     return;
   }
   for (int32_t p = 0; p < pixels; ++p) {
-    for (int32_t c = first; c < count; ++c) {
+    for (int32_t c = whole; c < count; ++c) {
       y[p * y_pixel + c * y_channel] =
           finished_word<T>(sums[p * count + c], end, row.scale + c, row.columns);
     }
