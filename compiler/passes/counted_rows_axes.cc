@@ -169,6 +169,9 @@ std::optional<std::size_t> CountedRows::carried_axis(const Node& node, const Row
     for (const std::size_t axis : axes_of(node)) out += axis <= out ? 1 : 0;
     return out;
   }
+  // Without axes a single row would lose its axis.
+  if (op == "Squeeze" && !node.attributes.contains("axes") && constant(node, 1) == nullptr)
+    return std::nullopt;
   if (is_reduction(node) || is_one_of(op, {"Squeeze", "ArgMax", "ArgMin"}))
     return reduced_axis(node, rows);
   if (op == "Gemm") {

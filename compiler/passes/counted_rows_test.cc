@@ -262,6 +262,15 @@ TEST(CountedRows, ReductionsOfNoAxesAndOfAxesOfRunTime) {
   EXPECT_NE(errors(other).find("node #3 (ReduceSum): reads a value with"), std::string::npos);
 }
 
+// Of one row it takes the axis of the rows as well.
+TEST(CountedRows, SqueezeNeedsAxes) {
+  ModelBuilder model = positives();
+  model.initializer("one", s64({1}, {1})).node("Unsqueeze", {"at", "one"}, {"wide"});
+  EXPECT_NE(errors(model.node("Squeeze", {"wide"}, {"y"}).output("y"))
+                .find("node #4 (Squeeze): reads a value with"),
+            std::string::npos);
+}
+
 TEST(CountedRows, ShapeLimitsWhereItStarts) {
   ModelBuilder model = positives();
   model.node("Shape", {"at"}, {"shape"}, {{"start", std::int64_t{-9}}, {"end", std::int64_t{9}}});
