@@ -93,7 +93,10 @@ const Shape& CountedRows::shape(const Node& node, std::size_t i) const {
 }
 
 void CountedRows::mark(ValueId id, std::size_t axis, const Rows& rows) {
-  if (id != kNoValue) rows_[id] = {axis, rows.count, rows.most};
+  if (id == kNoValue) return;
+  rows_[id] = rows;
+  rows_[id].axis = axis;
+  if (rows.source == kNoValue) rows_[id].source = rows.count;
 }
 
 void CountedRows::follow(const Node& cast) {
@@ -153,7 +156,7 @@ void CountedRows::make_slice(Parts& parts, const Node& node) {
   const std::int64_t size = from[axis];
   const ValueId begin = position(parts, 1, size), end = position(parts, 2, size);
   const ValueId length = parts.add("Max", {parts.add("Sub", {end, begin}), parts.ints({0})});
-  const Rows rows = {axis, parts.reshape(length, {}), size};
+  const Rows rows = {axis, parts.reshape(length, {}), size, kNoValue};
   const ValueId at =
       parts.add("Add", {parts.ints(count_up(static_cast<std::size_t>(size))), begin});
   const ValueId limited = parts.add("Min", {at, parts.number(DType::kS64, size - 1)});
@@ -175,7 +178,7 @@ void CountedRows::make_boxes(Parts& parts, const Node& node) {
   const ValueId found = parts.add("GreaterOrEqual", {parts.slice(boxes, 1, 2, 3), zero});
   const ValueId count = parts.reduce("ReduceSum", parts.cast(found, DType::kS64), {0, 1}, false);
   parts.give(0, parts.add("Max", {boxes, zero}));
-  mark(node.outputs[0], 0, {0, count, rows});
+  mark(node.outputs[0], 0, {0, count, rows, kNoValue});
 }
 
 void CountedRows::make(Parts& parts, const Node& node) {
@@ -186,7 +189,7 @@ void CountedRows::make(Parts& parts, const Node& node) {
   const Shape x = shape(node, 0);
   const std::int64_t n = element_count(shape(node, from));
   if (!has_few_rows(parts, n)) return;
-  Rows rows{compresses ? 0U : 1U, kNoValue, n};
+  Rows rows{compresses ? 0U : 1U, kNoValue, n, node.inputs[from]};
   ValueId flags = parts.input(from);
   if (compresses && !parts.has_type(1, {DType::kBool})) return;
   if (parts.dtype(from) != DType::kBool) flags = parts.cast(flags, DType::kBool);
@@ -260,7 +263,7 @@ bool CountedRows::carries_size(const Node& node) {
   const auto has_rows = [&](ValueId id) { return rows_of(id) != nullptr; };
   if (std::ranges::any_of(node.inputs, has_rows)) return false;
   if (const auto to = size_to(node)) {
-    sizes_[node.outputs[0]] = {*to, rows.count, rows.most};
+    sizes_[node.outputs[0]] = {*to, rows.count, rows.most, rows.source};
     return true;
   }
   if (node.op_type != "Gather" || constant(node, 1) == nullptr) return false;
@@ -282,7 +285,7 @@ std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t
     };
     return i == 1 && is(0, 0) && is(2, 1) ? std::optional<std::size_t>(0) : std::nullopt;
   }
-  if (i != 1 || (data != nullptr && data->count != rows.count)) return std::nullopt;
+  if (i != 1 || (data != nullptr && data->source != rows.source)) return std::nullopt;
   if (node.op_type == "Reshape") {
     // Rows that do not count have to stay behind the others.
     const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
@@ -418,7 +421,7 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
     const std::size_t start = limited("start", 0), end = limited("end", rank);
     out = {node};
     if (data->axis >= start && data->axis < end)
-      sizes_[node.outputs[0]] = {data->axis - start, data->count, data->most};
+      sizes_[node.outputs[0]] = {data->axis - start, data->count, data->most, data->source};
     return true;
   }
   Parts parts(graph_, node, sink_);
@@ -434,7 +437,7 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
     const Rows* const indices = rows_of(node.inputs[1]);
     const Rows* const updates = rows_of(node.inputs[2]);
     const bool fits = data == nullptr && indices != nullptr && updates != nullptr &&
-                      indices->axis == updates->axis && indices->count == updates->count &&
+                      indices->axis == updates->axis && indices->source == updates->source &&
                       (node.op_type != "ScatterND" || indices->axis + 1 < shape(node, 1).size());
     if (!fits) return false;
     scatter(parts, node, *indices);

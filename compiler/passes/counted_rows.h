@@ -51,6 +51,7 @@ class CountedRows {
     std::size_t axis = 0;
     ValueId count = kNoValue;
     std::int64_t most = 0;
+    ValueId source = kNoValue;  // rows of the same source are equally many
   };
 
   bool makes_rows(const Node& node) const;

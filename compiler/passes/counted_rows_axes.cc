@@ -24,7 +24,7 @@ std::optional<std::size_t> CountedRows::pointwise_axis(const Node& node) const {
     const Rows* const rows = rows_of(node.inputs[i]);
     if (rows == nullptr) continue;
     const std::size_t at = shape(node, i).size() - rows->axis;
-    if (first != nullptr && (at != end || rows->count != first->count)) return std::nullopt;
+    if (first != nullptr && (at != end || rows->source != first->source)) return std::nullopt;
     first = rows;
     end = at;
   }
@@ -149,7 +149,7 @@ std::optional<std::size_t> CountedRows::carried_axis(const Node& node, const Row
     const std::size_t axis = from_start(int_attribute(node, "axis", 0), rank);
     const bool all = std::ranges::all_of(node.inputs, [&](ValueId id) {
       const Rows* const each = rows_of(id);
-      return each != nullptr && each->axis == rows.axis && each->count == rows.count;
+      return each != nullptr && each->axis == rows.axis && each->source == rows.source;
     });
     return all && axis != rows.axis ? std::optional(rows.axis) : std::nullopt;
   }

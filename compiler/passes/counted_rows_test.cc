@@ -271,6 +271,21 @@ TEST(CountedRows, SqueezeNeedsAxes) {
             std::string::npos);
 }
 
+// As h[mask] * p[mask] is exported.
+TEST(CountedRows, EquallyManyOfTheSameFlags) {
+  ModelBuilder model = positives();
+  model.node("NonZero", {"flags"}, {"again"});
+  model.node("Transpose", {"again"}, {"there"}, {{"perm", Ints{1, 0}}});
+  model.node("Sub", {"zero", "x"}, {"minus"}).node("GatherND", {"minus", "there"}, {"others"});
+  model.node("GatherND", {"x", "at"}, {"chosen"}).node("Mul", {"chosen", "others"}, {"squares"});
+  model.node("ReduceSum", {"squares"}, {"sum"}).output("sum");
+  EXPECT_EQ(run(model, {kSome}).at(0), f32({1}, {-56}));
+  ModelBuilder two = positives();
+  two.node("Less", {"x", "zero"}, {"less"}).node("NonZero", {"less"}, {"negative"});
+  two.node("Add", {"found", "negative"}, {"y"}).output("y");
+  EXPECT_NE(errors(two).find("node #5 (Add): reads a value with"), std::string::npos);
+}
+
 TEST(CountedRows, ShapeLimitsWhereItStarts) {
   ModelBuilder model = positives();
   model.node("Shape", {"at"}, {"shape"}, {{"start", std::int64_t{-9}}, {"end", std::int64_t{9}}});
