@@ -273,35 +273,6 @@ bool CountedRows::carries_size(const Node& node) {
   });
 }
 
-// The axis of what a node makes in the size that its input i says; none: it reads the number.
-std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t i,
-                                                   const Rows& rows) const {
-  const Rows* const data = rows_of(node, 0);
-  if (node.op_type == "ConstantOfShape") return rows.axis;
-  if (node.op_type == "Range") {
-    const auto is = [&](std::size_t k, std::int64_t value) {
-      const Tensor* const number = constant(node, k);
-      return number != nullptr && number->size() == 1 && number->integer(0) == value;
-    };
-    return i == 1 && is(0, 0) && is(2, 1) ? std::optional<std::size_t>(0) : std::nullopt;
-  }
-  if (i != 1 || (data != nullptr && data->source != rows.source)) return std::nullopt;
-  if (node.op_type == "Reshape") {
-    // Rows that do not count have to stay behind the others.
-    const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
-                      reshaped_axis(node, *data) == rows.axis;
-    return fits ? std::optional(rows.axis) : std::nullopt;
-  }
-  if (node.op_type != "Expand") return std::nullopt;
-  const Shape& from = shape(node, 0);
-  const auto ends = static_cast<std::size_t>(element_count(shape(node, 1)));
-  const std::size_t rank = std::max(ends, from.size());
-  const std::size_t axis = rank - ends + rows.axis, added = rank - from.size();
-  const bool repeats = axis < added || from[axis - added] == 1;  // else its rows are counted
-  if (data == nullptr) return repeats ? std::optional(axis) : std::nullopt;
-  return data->axis + added == axis ? std::optional(axis) : std::nullopt;
-}
-
 // A node that reads lists of sizes; false: not as such. Values with counted rows come after.
 bool CountedRows::reads_sizes(const Node& node, std::vector<Node>& out) {
   const auto given = std::ranges::find_if(node.inputs, [&](ValueId id) { return size_of(id); });
@@ -474,6 +445,24 @@ std::vector<Node> CountedRows::write(const Node& node) {
   const auto size = std::ranges::find_if(node.inputs, [&](ValueId id) { return size_of(id); });
   refuse(node, *size_of(*size));
   return {};
+}
+
+std::vector<Node> CountedRows::give_numbers() {
+  std::vector<Node> out;
+  for (ValueId& id : graph_.outputs) {
+    const Rows* const rows = size_of(id);
+    if (rows == nullptr || element_count(*graph_.value(id).shape) != 1) continue;
+    const Value before = graph_.value(id);
+    Node node;
+    node.op_type = "Reshape";
+    const auto rank = static_cast<std::int64_t>(before.shape->size());
+    node.inputs = {rows->count, graph_.add_constant(Tensor::of<std::int64_t>(
+                                    {rank}, std::vector<std::int64_t>(before.shape->size(), 1)))};
+    id = graph_.add_value({before.name, before.dtype, before.shape, nullptr});
+    node.outputs = {id};
+    out.push_back(std::move(node));
+  }
+  return out;
 }
 
 void CountedRows::check_outputs(const std::function<bool(ValueId)>& is_known) {

@@ -41,6 +41,9 @@ class CountedRows {
   // A Cast that was put before a node: its result has the rows of what it reads.
   void follow(const Node& cast);
 
+  // What gives the outputs that are the number of rows, in place of what they are at most.
+  std::vector<Node> give_numbers();
+
   // Reports outputs of the network with counted rows, of those that are known.
   void check_outputs(const std::function<bool(ValueId)>& is_known);
 

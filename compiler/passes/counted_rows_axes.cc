@@ -94,6 +94,35 @@ std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Ro
   return std::nullopt;
 }
 
+// The axis of what a node makes in the size that its input i says; none: it reads the number.
+std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t i,
+                                                   const Rows& rows) const {
+  const Rows* const data = rows_of(node, 0);
+  if (node.op_type == "ConstantOfShape") return rows.axis;
+  if (node.op_type == "Range") {
+    const auto is = [&](std::size_t k, std::int64_t value) {
+      const Tensor* const number = constant(node, k);
+      return number != nullptr && number->size() == 1 && number->integer(0) == value;
+    };
+    return i == 1 && is(0, 0) && is(2, 1) ? std::optional<std::size_t>(0) : std::nullopt;
+  }
+  if (i != 1 || (data != nullptr && data->source != rows.source)) return std::nullopt;
+  if (node.op_type == "Reshape") {
+    // Rows that do not count have to stay behind the others.
+    const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
+                      reshaped_axis(node, *data) == rows.axis;
+    return fits ? std::optional(rows.axis) : std::nullopt;
+  }
+  if (node.op_type != "Expand") return std::nullopt;
+  const Shape& from = shape(node, 0);
+  const auto ends = static_cast<std::size_t>(element_count(shape(node, 1)));
+  const std::size_t rank = std::max(ends, from.size());
+  const std::size_t axis = rank - ends + rows.axis, added = rank - from.size();
+  const bool repeats = axis < added || from[axis - added] == 1;  // else its rows are counted
+  if (data == nullptr) return repeats ? std::optional(axis) : std::nullopt;
+  return data->axis + added == axis ? std::optional(axis) : std::nullopt;
+}
+
 // Whether the axes of a reduction are known, as axes_of() takes for granted.
 bool CountedRows::knows_axes(const Node& node) const {
   const bool given = node.inputs.size() > 1 && node.inputs[1] != kNoValue;

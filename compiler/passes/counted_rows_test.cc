@@ -370,6 +370,15 @@ TEST(CountedRows, WhatIsMissingOrWrongIsNamed) {
        "more than 1048576 cannot be compiled");
 }
 
+TEST(CountedRows, TheirNumberCanBeAnOutput) {
+  ModelBuilder model = positives();
+  model.node("Shape", {"at"}, {"shape"}).initializer("first", s64({}, {0}));
+  model.node("Gather", {"shape", "first"}, {"n"}).initializer("axis", s64({1}, {0}));
+  model.node("Unsqueeze", {"n", "axis"}, {"list"}).output("n").output("list");
+  EXPECT_EQ(run(model, {kSome}), (std::vector<Tensor>{s64({}, {3}), s64({1}, {3})}));
+  EXPECT_EQ(run(model, {kNone}).at(0), s64({}, {0}));
+}
+
 TEST(CountedRows, OutputsHaveFixedShapes) {
   ModelBuilder model = positives();
   EXPECT_EQ(errors(model.output("at")),
