@@ -93,7 +93,10 @@ const Shape& CountedRows::shape(const Node& node, std::size_t i) const {
 }
 
 void CountedRows::mark(ValueId id, std::size_t axis, const Rows& rows) {
-  if (id != kNoValue) rows_[id] = {axis, rows.count, rows.most};
+  if (id == kNoValue) return;
+  rows_[id] = rows;
+  rows_[id].axis = axis;
+  if (rows.source == kNoValue) rows_[id].source = rows.count;
 }
 
 void CountedRows::follow(const Node& cast) {
@@ -153,7 +156,7 @@ void CountedRows::make_slice(Parts& parts, const Node& node) {
   const std::int64_t size = from[axis];
   const ValueId begin = position(parts, 1, size), end = position(parts, 2, size);
   const ValueId length = parts.add("Max", {parts.add("Sub", {end, begin}), parts.ints({0})});
-  const Rows rows = {axis, parts.reshape(length, {}), size};
+  const Rows rows = {axis, parts.reshape(length, {}), size, kNoValue};
   const ValueId at =
       parts.add("Add", {parts.ints(count_up(static_cast<std::size_t>(size))), begin});
   const ValueId limited = parts.add("Min", {at, parts.number(DType::kS64, size - 1)});
@@ -175,7 +178,7 @@ void CountedRows::make_boxes(Parts& parts, const Node& node) {
   const ValueId found = parts.add("GreaterOrEqual", {parts.slice(boxes, 1, 2, 3), zero});
   const ValueId count = parts.reduce("ReduceSum", parts.cast(found, DType::kS64), {0, 1}, false);
   parts.give(0, parts.add("Max", {boxes, zero}));
-  mark(node.outputs[0], 0, {0, count, rows});
+  mark(node.outputs[0], 0, {0, count, rows, kNoValue});
 }
 
 void CountedRows::make(Parts& parts, const Node& node) {
@@ -186,7 +189,7 @@ void CountedRows::make(Parts& parts, const Node& node) {
   const Shape x = shape(node, 0);
   const std::int64_t n = element_count(shape(node, from));
   if (!has_few_rows(parts, n)) return;
-  Rows rows{compresses ? 0U : 1U, kNoValue, n};
+  Rows rows{compresses ? 0U : 1U, kNoValue, n, node.inputs[from]};
   ValueId flags = parts.input(from);
   if (compresses && !parts.has_type(1, {DType::kBool})) return;
   if (parts.dtype(from) != DType::kBool) flags = parts.cast(flags, DType::kBool);
@@ -260,7 +263,7 @@ bool CountedRows::carries_size(const Node& node) {
   const auto has_rows = [&](ValueId id) { return rows_of(id) != nullptr; };
   if (std::ranges::any_of(node.inputs, has_rows)) return false;
   if (const auto to = size_to(node)) {
-    sizes_[node.outputs[0]] = {*to, rows.count, rows.most};
+    sizes_[node.outputs[0]] = {*to, rows.count, rows.most, rows.source};
     return true;
   }
   if (node.op_type != "Gather" || constant(node, 1) == nullptr) return false;
@@ -268,35 +271,6 @@ bool CountedRows::carries_size(const Node& node) {
   return std::ranges::none_of(constant(node, 1)->integers(), [&](std::int64_t each) {
     return (each < 0 ? each + size : each) == static_cast<std::int64_t>(rows.axis);
   });
-}
-
-// The axis of what a node makes in the size that its input i says; none: it reads the number.
-std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t i,
-                                                   const Rows& rows) const {
-  const Rows* const data = rows_of(node, 0);
-  if (node.op_type == "ConstantOfShape") return rows.axis;
-  if (node.op_type == "Range") {
-    const auto is = [&](std::size_t k, std::int64_t value) {
-      const Tensor* const number = constant(node, k);
-      return number != nullptr && number->size() == 1 && number->integer(0) == value;
-    };
-    return i == 1 && is(0, 0) && is(2, 1) ? std::optional<std::size_t>(0) : std::nullopt;
-  }
-  if (i != 1 || (data != nullptr && data->count != rows.count)) return std::nullopt;
-  if (node.op_type == "Reshape") {
-    // Rows that do not count have to stay after the others.
-    const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
-                      reshaped_axis(node, *data) == rows.axis;
-    return fits ? std::optional(rows.axis) : std::nullopt;
-  }
-  if (node.op_type != "Expand") return std::nullopt;
-  const Shape& from = shape(node, 0);
-  const auto ends = static_cast<std::size_t>(element_count(shape(node, 1)));
-  const std::size_t rank = std::max(ends, from.size());
-  const std::size_t axis = rank - ends + rows.axis, added = rank - from.size();
-  const bool repeats = axis < added || from[axis - added] == 1;  // else its rows are counted
-  if (data == nullptr) return repeats ? std::optional(axis) : std::nullopt;
-  return data->axis + added == axis ? std::optional(axis) : std::nullopt;
 }
 
 // A node that reads lists of sizes; false: not as such. Values with counted rows come after.
@@ -418,7 +392,7 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
     const std::size_t start = limited("start", 0), end = limited("end", rank);
     out = {node};
     if (data->axis >= start && data->axis < end)
-      sizes_[node.outputs[0]] = {data->axis - start, data->count, data->most};
+      sizes_[node.outputs[0]] = {data->axis - start, data->count, data->most, data->source};
     return true;
   }
   Parts parts(graph_, node, sink_);
@@ -434,7 +408,7 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
     const Rows* const indices = rows_of(node.inputs[1]);
     const Rows* const updates = rows_of(node.inputs[2]);
     const bool fits = data == nullptr && indices != nullptr && updates != nullptr &&
-                      indices->axis == updates->axis && indices->count == updates->count &&
+                      indices->axis == updates->axis && indices->source == updates->source &&
                       (node.op_type != "ScatterND" || indices->axis + 1 < shape(node, 1).size());
     if (!fits) return false;
     scatter(parts, node, *indices);
@@ -471,6 +445,24 @@ std::vector<Node> CountedRows::write(const Node& node) {
   const auto size = std::ranges::find_if(node.inputs, [&](ValueId id) { return size_of(id); });
   refuse(node, *size_of(*size));
   return {};
+}
+
+std::vector<Node> CountedRows::give_numbers() {
+  std::vector<Node> out;
+  for (ValueId& id : graph_.outputs) {
+    const Rows* const rows = size_of(id);
+    if (rows == nullptr || element_count(*graph_.value(id).shape) != 1) continue;
+    const Value before = graph_.value(id);
+    Node node;
+    node.op_type = "Reshape";
+    const auto rank = static_cast<std::int64_t>(before.shape->size());
+    node.inputs = {rows->count, graph_.add_constant(Tensor::of<std::int64_t>(
+                                    {rank}, std::vector<std::int64_t>(before.shape->size(), 1)))};
+    id = graph_.add_value({before.name, before.dtype, before.shape, nullptr});
+    node.outputs = {id};
+    out.push_back(std::move(node));
+  }
+  return out;
 }
 
 void CountedRows::check_outputs(const std::function<bool(ValueId)>& is_known) {

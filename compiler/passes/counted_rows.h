@@ -41,6 +41,9 @@ class CountedRows {
   // A Cast that was put before a node: its result has the rows of what it reads.
   void follow(const Node& cast);
 
+  // What gives the outputs that are the number of rows, in place of what they are at most.
+  std::vector<Node> give_numbers();
+
   // Reports outputs of the network with counted rows, of those that are known.
   void check_outputs(const std::function<bool(ValueId)>& is_known);
 
@@ -51,6 +54,7 @@ class CountedRows {
     std::size_t axis = 0;
     ValueId count = kNoValue;
     std::int64_t most = 0;
+    ValueId source = kNoValue;  // rows of the same source are equally many
   };
 
   bool makes_rows(const Node& node) const;

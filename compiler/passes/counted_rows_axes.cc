@@ -24,7 +24,7 @@ std::optional<std::size_t> CountedRows::pointwise_axis(const Node& node) const {
     const Rows* const rows = rows_of(node.inputs[i]);
     if (rows == nullptr) continue;
     const std::size_t at = shape(node, i).size() - rows->axis;
-    if (first != nullptr && (at != end || rows->count != first->count)) return std::nullopt;
+    if (first != nullptr && (at != end || rows->source != first->source)) return std::nullopt;
     first = rows;
     end = at;
   }
@@ -94,6 +94,35 @@ std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Ro
   return std::nullopt;
 }
 
+// The axis of what a node makes in the size that its input i says; none: it reads the number.
+std::optional<std::size_t> CountedRows::sized_axis(const Node& node, std::size_t i,
+                                                   const Rows& rows) const {
+  const Rows* const data = rows_of(node, 0);
+  if (node.op_type == "ConstantOfShape") return rows.axis;
+  if (node.op_type == "Range") {
+    const auto is = [&](std::size_t k, std::int64_t value) {
+      const Tensor* const number = constant(node, k);
+      return number != nullptr && number->size() == 1 && number->integer(0) == value;
+    };
+    return i == 1 && is(0, 0) && is(2, 1) ? std::optional<std::size_t>(0) : std::nullopt;
+  }
+  if (i != 1 || (data != nullptr && data->source != rows.source)) return std::nullopt;
+  if (node.op_type == "Reshape") {
+    // Rows that do not count have to stay after the others.
+    const bool fits = data != nullptr && graph_.value(node.inputs[1]).constant != nullptr &&
+                      reshaped_axis(node, *data) == rows.axis;
+    return fits ? std::optional(rows.axis) : std::nullopt;
+  }
+  if (node.op_type != "Expand") return std::nullopt;
+  const Shape& from = shape(node, 0);
+  const auto ends = static_cast<std::size_t>(element_count(shape(node, 1)));
+  const std::size_t rank = std::max(ends, from.size());
+  const std::size_t axis = rank - ends + rows.axis, added = rank - from.size();
+  const bool repeats = axis < added || from[axis - added] == 1;  // else its rows are counted
+  if (data == nullptr) return repeats ? std::optional(axis) : std::nullopt;
+  return data->axis + added == axis ? std::optional(axis) : std::nullopt;
+}
+
 // Whether the axes of a reduction are known, as axes_of() takes for granted.
 bool CountedRows::knows_axes(const Node& node) const {
   const bool given = node.inputs.size() > 1 && node.inputs[1] != kNoValue;
@@ -149,7 +178,7 @@ std::optional<std::size_t> CountedRows::carried_axis(const Node& node, const Row
     const std::size_t axis = from_start(int_attribute(node, "axis", 0), rank);
     const bool all = std::ranges::all_of(node.inputs, [&](ValueId id) {
       const Rows* const each = rows_of(id);
-      return each != nullptr && each->axis == rows.axis && each->count == rows.count;
+      return each != nullptr && each->axis == rows.axis && each->source == rows.source;
     });
     return all && axis != rows.axis ? std::optional(rows.axis) : std::nullopt;
   }
@@ -169,6 +198,9 @@ std::optional<std::size_t> CountedRows::carried_axis(const Node& node, const Row
     for (const std::size_t axis : axes_of(node)) out += axis <= out ? 1 : 0;
     return out;
   }
+  // Without axes a single row would lose its axis.
+  if (op == "Squeeze" && !node.attributes.contains("axes") && constant(node, 1) == nullptr)
+    return std::nullopt;
   if (is_reduction(node) || is_one_of(op, {"Squeeze", "ArgMax", "ArgMin"}))
     return reduced_axis(node, rows);
   if (op == "Gemm") {

@@ -262,6 +262,30 @@ TEST(CountedRows, ReductionsOfNoAxesAndOfAxesOfRunTime) {
   EXPECT_NE(errors(other).find("node #3 (ReduceSum): reads a value with"), std::string::npos);
 }
 
+// Of one row it takes the axis of the rows as well.
+TEST(CountedRows, SqueezeNeedsAxes) {
+  ModelBuilder model = positives();
+  model.initializer("one", s64({1}, {1})).node("Unsqueeze", {"at", "one"}, {"wide"});
+  EXPECT_NE(errors(model.node("Squeeze", {"wide"}, {"y"}).output("y"))
+                .find("node #4 (Squeeze): reads a value with"),
+            std::string::npos);
+}
+
+// As h[mask] * p[mask] is exported.
+TEST(CountedRows, EquallyManyOfTheSameFlags) {
+  ModelBuilder model = positives();
+  model.node("NonZero", {"flags"}, {"again"});
+  model.node("Transpose", {"again"}, {"there"}, {{"perm", Ints{1, 0}}});
+  model.node("Sub", {"zero", "x"}, {"minus"}).node("GatherND", {"minus", "there"}, {"others"});
+  model.node("GatherND", {"x", "at"}, {"chosen"}).node("Mul", {"chosen", "others"}, {"squares"});
+  model.node("ReduceSum", {"squares"}, {"sum"}).output("sum");
+  EXPECT_EQ(run(model, {kSome}).at(0), f32({1}, {-56}));
+  ModelBuilder two = positives();
+  two.node("Less", {"x", "zero"}, {"less"}).node("NonZero", {"less"}, {"negative"});
+  two.node("Add", {"found", "negative"}, {"y"}).output("y");
+  EXPECT_NE(errors(two).find("node #5 (Add): reads a value with"), std::string::npos);
+}
+
 TEST(CountedRows, ShapeLimitsWhereItStarts) {
   ModelBuilder model = positives();
   model.node("Shape", {"at"}, {"shape"}, {{"start", std::int64_t{-9}}, {"end", std::int64_t{9}}});
@@ -344,6 +368,15 @@ TEST(CountedRows, WhatIsMissingOrWrongIsNamed) {
   says(many.node("Compress", {"x", "flags"}, {"y"}),
        "E-LIMIT]: node #0 (Compress): has as many rows as values say at run time, at most 2097152; "
        "more than 1048576 cannot be compiled");
+}
+
+TEST(CountedRows, TheirNumberCanBeAnOutput) {
+  ModelBuilder model = positives();
+  model.node("Shape", {"at"}, {"shape"}).initializer("first", s64({}, {0}));
+  model.node("Gather", {"shape", "first"}, {"n"}).initializer("axis", s64({1}, {0}));
+  model.node("Unsqueeze", {"n", "axis"}, {"list"}).output("n").output("list");
+  EXPECT_EQ(run(model, {kSome}), (std::vector<Tensor>{s64({}, {3}), s64({1}, {3})}));
+  EXPECT_EQ(run(model, {kNone}).at(0), s64({}, {0}));
 }
 
 TEST(CountedRows, OutputsHaveFixedShapes) {

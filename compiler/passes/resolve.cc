@@ -152,6 +152,7 @@ class Resolver {
     read_empty_inputs(nodes);
     for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
     run(std::move(nodes));
+    for (Node& node : counted_.give_numbers()) add_known(std::move(node));
     for (Node& node : floats_.leave(sink_)) {
       counted_.follow(node);
       add_known(std::move(node));
@@ -214,7 +215,7 @@ class Resolver {
     std::vector<Node> parts = counted_.write(node);
     if (parts.empty()) graph_.nodes.push_back(node);
     for (Node& part : parts) {  // the node itself has an operator, parts find theirs
-      const bool is_own = part.op != nullptr || is_fused(graph_, part);
+      const bool is_own = part.op != nullptr || !part.branches.empty() || is_fused(graph_, part);
       is_own ? resolve_plain(std::move(part)) : add(std::move(part));
     }
   }
