@@ -2,6 +2,7 @@
 // pixels, crops.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
