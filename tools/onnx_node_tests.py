@@ -60,7 +60,7 @@ REFUSALS = [
     ("elements of 16 bits and bool", r"elements of type u?int16|got bool|ONNX's type", "this operator has no code for the type"),
     ("powers of integers", r"must be float32, got int(32|64)", "ONNX leaves overflow open"),
     ("undefined by ONNX", r"fmod", "Mod of floats needs fmod=1"),
-    ("sizes that values decide", r"known at compile time|computed at run time|decides the shape|Unique",
+    ("sizes that values decide", r"known at compile time|computed at run time|decides the shape|as many as other values|Unique",
      "buffers have fixed sizes; `--constant` makes such inputs known"),
     ("operators of ai.onnx 26 and later", r"BitCast|FlexAttention|is a subgraph",
      "no exporter writes them yet"),

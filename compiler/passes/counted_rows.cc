@@ -23,6 +23,14 @@ bool has_declared_rows(const Value& boxes) {
   return boxes.shape && !boxes.shape->empty() && boxes.shape->front() > 0;
 }
 
+// The file knows how many rows that output has, so it knows what decides it: `--constant` says it.
+bool is_output_of_fixed_size(const Graph& graph, ValueId id) {
+  const std::optional<Shape>& declared = graph.value(id).shape;
+  const auto is_fixed = [](std::int64_t size) { return size >= 0; };
+  return declared && std::ranges::all_of(*declared, is_fixed) &&
+         std::ranges::find(graph.outputs, id) != graph.outputs.end();
+}
+
 // true for the rows that count, in a shape of `rank` axes
 ValueId mask(Parts& parts, std::size_t rank, std::size_t axis, std::int64_t most, ValueId count) {
   const Ints numbers = count_up(static_cast<std::size_t>(most));
@@ -105,6 +113,7 @@ void CountedRows::follow(const Node& cast) {
 
 bool CountedRows::makes_rows(const Node& node) const {
   if (!node.domain.empty() || node.inputs.empty() || node.outputs.size() != 1) return false;
+  if (is_output_of_fixed_size(graph_, node.outputs[0])) return false;
   const auto is_given = [&](std::size_t i) {
     return i < node.inputs.size() && node.inputs[i] != kNoValue;
   };

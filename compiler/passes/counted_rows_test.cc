@@ -387,5 +387,12 @@ TEST(CountedRows, OutputsHaveFixedShapes) {
             "NAME)\n");
 }
 
+TEST(CountedRows, AnOutputWhoseSizeTheFileStatesNeedsTheConstantThatDecidesIt) {
+  ModelBuilder model;
+  model.input("x", DType::kBool, {2, 2}).node("NonZero", {"x"}, {"y"});
+  const std::string said = errors(model.output("y", DType::kS64, {2, 3}));
+  EXPECT_NE(said.find("give it with --constant x="), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace etch
