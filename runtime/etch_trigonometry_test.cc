@@ -1,11 +1,11 @@
 // Trigonometric and hyperbolic functions against double precision: within half a unit in the last
 // place and a little, over the whole range of floats, and special values as IEEE 754 has them.
-#include "runtime/etch_trigonometry_lanes.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "runtime/etch_trigonometry_lanes.h"
 
 namespace etch::rt {
 namespace {
