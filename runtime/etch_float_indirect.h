@@ -69,8 +69,8 @@ ETCH_INLINE bool set_sources(PixelSources<pixels>& sources, const PixelPlaces<pi
                              const float* zeros) {
   const ConvAxis &lines = s.axis[1], &line = s.axis[2];
   const bool inside = is_position(places.h + h, lines.in) && is_position(places.w + w, line.in);
-  const float* const at = x + (places.h + h) * lines.x_step + (places.w + w) * line.x_step;
-  sources.first = inside ? at : zeros;
+  const ptrdiff_t at = (places.h + h) * lines.x_step + (places.w + w) * line.x_step;
+  sources.first = inside ? x + at : zeros;
   if constexpr (pixels == 1) {
     return inside;
   } else {
@@ -93,20 +93,22 @@ ETCH_INLINE void add_sources(Tile<lanes, 1, pixels>& tile, const PixelSources<pi
   if constexpr (pixels > 1) add_sources(tile.rest, from.rest, c, w);
 }
 
-// Calls add(sources, weights) for the taps of a tile of which one pixel is in x.
+// Calls add(sources, channel, weights) for the channels of the taps of which one pixel of the tile
+// is in x.
 template <int pixels, class Add>
 ETCH_INLINE void for_each_source(const FloatConvShape& s, const FloatRow& row, const float* zeros,
                                  int32_t first, Add add) {
   PixelPlaces<pixels> places;
   set_places(places, s, first / s.axis[2].out, first % s.axis[2].out);
   const float* w = row.w;
-  const ptrdiff_t tap = s.in * row.width;
+  const ptrdiff_t width = row.width, in = s.in, tap = in * width;
   for (int32_t i = 0; i < s.axis[1].kernel; ++i) {
     for (int32_t j = 0; j < s.axis[2].kernel; ++j, w += tap) {
       PixelSources<pixels> from;
-      if (set_sources(from, places, s, i * s.axis[1].dilation, j * s.axis[2].dilation, row.x,
-                      zeros))
-        add(from, w);
+      if (!set_sources(from, places, s, i * s.axis[1].dilation, j * s.axis[2].dilation, row.x,
+                       zeros))
+        continue;
+      for (ptrdiff_t c = 0; c < in; ++c) add(from, c, w + c * width);
     }
   }
 }
@@ -117,12 +119,9 @@ static inline void indirect_tile(const FloatConvShape& s, const FloatEnd& end, c
                                  const float* zeros, int32_t first) {
   Tile<lanes, count, pixels> tile;
   clear(tile);
-  const ptrdiff_t width = row.width;
-  const int32_t in = s.in;
   for_each_source<pixels>(s, row, zeros, first,
-                          [&](const PixelSources<pixels>& from, const float* w) {
-                            for (ptrdiff_t c = 0; c < in; ++c, w += width)
-                              add_sources(tile, from, c, w);
+                          [&](const PixelSources<pixels>& from, ptrdiff_t c, const float* w) {
+                            add_sources(tile, from, c, w);
                           });
   const ptrdiff_t y_pixel = s.axis[2].y_step;
   finish(tile, end, row.c, row.y + first * y_pixel, y_pixel, s.y_channel);
@@ -135,12 +134,9 @@ static inline void indirect_tail_tile(const FloatConvShape& s, const FloatEnd& e
                                       int32_t columns) {
   Tile<lanes, 1, pixels> tile;
   clear(tile);
-  const ptrdiff_t width = row.width;
-  const int32_t in = s.in;
   for_each_source<pixels>(s, row, zeros, first,
-                          [&](const PixelSources<pixels>& from, const float* w) {
-                            for (ptrdiff_t c = 0; c < in; ++c, w += width)
-                              add_sources(tile, from, c, load_some<lanes>(w, 1, columns));
+                          [&](const PixelSources<pixels>& from, ptrdiff_t c, const float* w) {
+                            add_sources(tile, from, c, load_some<lanes>(w, 1, columns));
                           });
   const Floats<lanes> added =
       end.c_column == 0 ? all_lanes<lanes>(*row.c) : load_some<lanes>(row.c, 1, columns);
