@@ -9,6 +9,7 @@
 #include "compiler/kernels/products/floats/pack.h"
 #include "compiler/kernels/products/floats/plan.h"
 #include "runtime/etch_float_transposed_planes.h"
+#include "tests/support/float_pattern.h"
 
 namespace etch {
 namespace {
@@ -44,13 +45,6 @@ View planes(const Shape& shape) {
   return view;
 }
 
-std::vector<float> values(std::int64_t n) {
-  std::vector<float> out(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<float>(i * 37 % 101) * 0.3F - 14.7F;
-  return out;
-}
-
 constexpr float kUntouched = 77;
 
 void expect_same_bits(const Layer& p, std::int32_t relu = 0) {
@@ -60,8 +54,8 @@ void expect_same_bits(const Layer& p, std::int32_t relu = 0) {
   const View to = planes(g.output_shape());
   const std::int64_t taps = p.kernel * p.kernel;
   const Tensor weights = Tensor::of<float>({g.in_channels, p.out, p.kernel, p.kernel},
-                                           values(g.in_channels * p.out * taps));
-  const auto x = values(element_count(from.shape)), c = values(g.out_channels);
+                                           float_pattern(g.in_channels * p.out * taps));
+  const auto x = float_pattern(element_count(from.shape)), c = float_pattern(g.out_channels);
   const rt::FloatEnd end{1, 1, 0, 1, relu};
   std::vector<float> y(static_cast<std::size_t>(element_count(to.shape)) + 1, kUntouched);
   std::vector<float> expected = y;

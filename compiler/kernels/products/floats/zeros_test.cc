@@ -8,6 +8,7 @@
 
 #include "compiler/kernels/products/floats/plan.h"
 #include "templates/kernels/products/float_products.h"
+#include "tests/support/float_pattern.h"
 
 namespace etch {
 namespace {
@@ -37,21 +38,14 @@ rt::FloatConvShape shape_of(const Layer& p) {
   return s;
 }
 
-std::vector<float> values(std::ptrdiff_t n) {
-  std::vector<float> out(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<float>(i * 37 % 101) * 0.3F - 14.7F;
-  return out;
-}
-
 constexpr float kUntouched = 77;
 
 // Calls expected(x, w, c, y) and actual(x, w, c, y).
 template <class Expected, class Actual>
 void expect_same_bits(const rt::FloatConvShape& s, const Expected& expected, const Actual& actual) {
   const int channels = s.group * s.out, taps = s.axis[1].kernel * s.axis[2].kernel;
-  const auto x = values(2 * s.x_image), c = values(channels);
-  const auto w = values(std::ptrdiff_t{channels} * s.in * taps);
+  const auto x = float_pattern(2 * s.x_image), c = float_pattern(channels);
+  const auto w = float_pattern(std::ptrdiff_t{channels} * s.in * taps);
   std::vector<float> y(static_cast<std::size_t>(2 * s.y_image) + 1, kUntouched);
   std::vector<float> other = y;
   expected(x.data(), w.data(), c.data(), other.data());
