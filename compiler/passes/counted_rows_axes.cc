@@ -12,7 +12,11 @@
 namespace etch {
 
 namespace {
-bool is_reduction(const Node& node) { return node.op_type.starts_with("Reduce"); }
+bool is_reduction(const Node& node) {
+  return is_one_of(node.op_type,
+                   {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+                    "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"});
+}
 }  // namespace
 
 std::optional<std::size_t> CountedRows::pointwise_axis(const Node& node) const {
