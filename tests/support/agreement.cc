@@ -22,8 +22,9 @@ namespace etch {
 namespace {
 bool sweeping() { return std::getenv("ETCH_SWEEP") != nullptr; }
 
-// Which half a case is in. Not every second: cases often alternate between kinds.
+// Which half or third a case is in. Not every second or third: cases often alternate between kinds.
 std::size_t half_with(std::size_t i) { return i * i / 7 % 2; }
+std::size_t third_with(std::size_t i) { return (i + i / 3 + i / 9) % 3; }
 }  // namespace
 
 std::vector<Case> half_of(std::vector<Case> cases, std::size_t half) {
@@ -53,11 +54,11 @@ std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa) {
   constexpr std::string_view kWidest = "avx512_vnni";
   const bool widest = isa.name == kWidest;
   const bool widest_runs = why_not_here(*find_target(kWidest)).empty();
-  const std::size_t half = isa.name == "sse41" || isa.name == "avx_vnni" ? 0 : 1;
+  const std::size_t third = isa.name == "scalar" ? 0 : isa.name == "avx2" ? 1 : 2;
   std::vector<Case> out;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!widest && half_with(i) != half) continue;
-    // Independent of the halves; both have all kinds of cases that alternate.
+    if (!widest && third_with(i) != third) continue;
+    // Independent of the thirds; both have all kinds of cases that alternate.
     const bool for_widest = i * i / 13 % 2 == 0;
     const bool elsewhere = widest_runs && for_widest != widest;
     if (!elsewhere || !has_long_text(cases[i], isa)) out.push_back(std::move(cases[i]));

@@ -40,11 +40,11 @@ void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa
 std::vector<Case> half_of(std::vector<Case> cases, std::size_t half);
 
 // All cases on avx512_vnni, whose vectors, masks and products have most to go wrong, and in
-// emulators; one half on sse41 and avx_vnni, and the other on avx2, whose kernels they have except
-// a few verbs, and on scalar, whose code emulators of other machines run too. Of those that take
-// compilers long, avx512_vnni has one half and the others have the other. So each case is compiled
-// for one to three of the targets that run here, and the Native stage has them all. All on all if
-// ETCH_SWEEP is set.
+// emulators; a third on scalar, whose code emulators of other machines run too, a third on avx2,
+// and the last on sse41 and avx_vnni, which have avx2's kernels except a few verbs. Of those that
+// take compilers long, avx512_vnni has one half and the others have the other. So each case is
+// compiled for one or two of the targets that run here, and the Native stage has them all. All on
+// all if ETCH_SWEEP is set.
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa);
 std::vector<Case> thinned(std::vector<Case> cases, std::string_view target);
 
