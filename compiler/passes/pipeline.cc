@@ -10,6 +10,7 @@
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
+#include "compiler/passes/fold_slice.h"
 #include "compiler/passes/fuse_add.h"
 #include "compiler/passes/fuse_attention.h"
 #include "compiler/passes/fuse_bias.h"
@@ -67,6 +68,9 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions&) { merge_common_subexpressions(graph); }},
     // Once operators are the integer ones that will run; before limits are fused into them.
     {"fold_pad", [](Graph& graph, Sink&, const PassOptions&) { fold_pads(graph); }},
+    // After it, which gives convolutions the padding that this takes away; before what follows
+    // the Slice is fused.
+    {"fold_slice", [](Graph& graph, Sink&, const PassOptions&) { fold_slices(graph); }},
     // Before limits are fused, which then are those of the sum.
     {"fuse_add",
      [](Graph& graph, Sink&, const PassOptions& options) {
