@@ -16,6 +16,7 @@
 #include "compiler/passes/fuse_bias.h"
 #include "compiler/passes/fuse_expressions.h"
 #include "compiler/passes/fuse_relu.h"
+#include "compiler/passes/fuse_swish.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/fuse_word_table.h"
 #include "compiler/passes/hoist_relabel.h"
@@ -104,7 +105,8 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions& options) {
        if (options.attention_as_one) fuse_attention(graph);
      }},
-    // After everything that looks for single operators.
+    // After everything that looks for single operators; before products join expressions.
+    {"fuse_swish", [](Graph& graph, Sink&, const PassOptions&) { fuse_swishes(graph); }},
     {"fuse_expressions",
      [](Graph& graph, Sink&, const PassOptions& options) {
        fuse_expressions(graph, options.ranges_in_expressions);
