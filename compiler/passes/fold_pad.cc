@@ -10,28 +10,13 @@
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
 #include "compiler/passes/attributes.h"
+#include "compiler/passes/padding.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/resolve.h"
 
 namespace etch {
 
 namespace {
-
-using Padding = std::vector<std::int64_t>;
-
-bool pads_itself(const Node& node) {
-  const auto found = node.attributes.find("auto_pad");
-  if (found == node.attributes.end()) return false;
-  const auto* value = std::get_if<std::string>(&found->second);
-  return value == nullptr || (*value != "NOTSET" && *value != "VALID");
-}
-
-Padding pads_of(const Node& node, std::size_t spatial) {
-  const auto found = node.attributes.find("pads");
-  const auto* pads =
-      found == node.attributes.end() ? nullptr : std::get_if<Padding>(&found->second);
-  return pads == nullptr ? Padding(2 * spatial, 0) : *pads;
-}
 
 // The zero point of input `i`, or nothing when it is not one constant; omitted: 0.
 std::optional<std::int64_t> zero_point(const Graph& graph, const Node& node, std::size_t i) {
@@ -101,24 +86,29 @@ Node with_padding(const Node& node, const Node& pad_node, const Pad& pad, Paddin
     pads[d] += pad.axes[d + 2].begin;
     pads[d + spatial] += pad.axes[d + 2].end;
   }
-  Node out = node;
+  Node out = with_pads(node, std::move(pads));
   out.inputs[0] = pad_node.inputs[0];
-  out.attributes.erase("auto_pad");
-  out.attributes["pads"] = std::move(pads);
   if (node.op_type.ends_with("AveragePool")) out.attributes["count_include_pad"] = std::int64_t{1};
-  out.params.reset();
   return out;
+}
+
+// The Pad of spatial axes before a node that alone reads it, or null.
+const Node* pad_before(const Graph& graph, const Wiring& wiring, const Node& node) {
+  const Node* before =
+      node.inputs.empty() || node.inputs[0] == kNoValue ? nullptr : wiring.producer(node.inputs[0]);
+  if (before == nullptr || before->op_type != "Pad") return nullptr;
+  if (wiring.consumers(node.inputs[0]).size() != 1 || wiring.is_graph_output(node.inputs[0]))
+    return nullptr;
+  const bool surrounds =
+      surrounds_only(params_of<Pad>(*before), *graph.value(before->inputs[0]).shape);
+  return surrounds ? before : nullptr;
 }
 
 // The node after it has taken over the Pad before it, or nothing.
 std::optional<Node> taken_over(Graph& graph, const Wiring& wiring, const Node& node) {
-  const Node* before =
-      node.inputs.empty() || node.inputs[0] == kNoValue ? nullptr : wiring.producer(node.inputs[0]);
-  if (before == nullptr || before->op_type != "Pad") return std::nullopt;
-  if (wiring.consumers(node.inputs[0]).size() != 1 || wiring.is_graph_output(node.inputs[0]))
-    return std::nullopt;
+  const Node* const before = pad_before(graph, wiring, node);
+  if (before == nullptr) return std::nullopt;
   const auto& pad = params_of<Pad>(*before);
-  if (!surrounds_only(pad, *graph.value(before->inputs[0]).shape)) return std::nullopt;
   if (pads_itself(node) || int_attribute(node, "channels_last", 0) != 0) return std::nullopt;
   if (node.domain == kNhwc) return std::nullopt;
   const Padding pads = pads_of(node, pad.axes.size() - 2);
@@ -133,13 +123,57 @@ std::optional<Node> taken_over(Graph& graph, const Wiring& wiring, const Node& n
   return out;
 }
 
+// Whether a node convolves what `quantize`, a DynamicQuantizeLinear, makes, with its zero point.
+bool convolves(const Node& node, const Node& quantize) {
+  return node.op_type == "ConvInteger" && !pads_itself(node) && node.inputs.size() > 2 &&
+         node.inputs[1] != quantize.outputs[0] && node.inputs[2] == quantize.outputs[2];
+}
+
+// A Pad with 0 before a DynamicQuantizeLinear, whose range has 0 in it anyway: of what it makes the
+// padding is the zero point, and so costs the convolutions that read it nothing.
+void fold_quantized_pad(Graph& graph, Wiring& wiring, int at) {
+  const Node quantize = graph.nodes[static_cast<std::size_t>(at)];
+  const Node* const before = pad_before(graph, wiring, quantize);
+  if (before == nullptr || wiring.is_graph_output(quantize.outputs[0])) return;
+  const auto& pad = params_of<Pad>(*before);
+  if (pad.value.real(0) != 0 || element_count(*graph.value(before->inputs[0]).shape) == 0) return;
+  const std::size_t values = graph.values.size();
+  Sink trial;  // the operators may not take so much padding
+  Node plain = quantize;
+  plain.inputs[0] = before->inputs[0];
+  Value padless;
+  padless.name = graph.value(quantize.outputs[0]).name;
+  plain.outputs[0] = graph.add_value(std::move(padless));
+  bool good = resolve_node(graph, plain, trial);
+  std::vector<Node> convolutions;
+  const std::vector<int> readers = wiring.consumers(quantize.outputs[0]);
+  for (const int i : readers) {
+    const Node& reader = graph.nodes[static_cast<std::size_t>(i)];
+    good = good && convolves(reader, quantize);
+    if (!good) break;
+    Node node = with_padding(reader, *before, pad, pads_of(reader, pad.axes.size() - 2));
+    node.inputs[0] = plain.outputs[0];
+    good = resolve_node(graph, node, trial);
+    convolutions.push_back(std::move(node));
+  }
+  if (!good) return graph.values.resize(values);
+  graph.fusions.fused(*before, "is the padding of what reads it");
+  wiring.replace(at, std::move(plain));
+  for (std::size_t k = 0; k < readers.size(); ++k)
+    wiring.replace(readers[k], std::move(convolutions[k]));
+}
+
 }  // namespace
 
 void fold_pads(Graph& graph) {
   Wiring wiring(graph);
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    auto node = taken_over(graph, wiring, graph.nodes[static_cast<std::size_t>(i)]);
-    if (node) wiring.replace(i, std::move(*node));
+    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
+    if (node.op_type == "DynamicQuantizeLinear") {
+      fold_quantized_pad(graph, wiring, i);
+    } else if (auto taken = taken_over(graph, wiring, node)) {
+      wiring.replace(i, std::move(*taken));
+    }
   }
   wiring.finish();
 }

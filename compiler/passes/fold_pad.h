@@ -7,6 +7,7 @@
 //   AveragePool, QLinearAveragePool   with 0 or the zero point, by counting the padding; not where
 //                              one window covers everything, which is computed in another way
 //   MaxPool                    with the least value of the type
+//   all ConvIntegers after a DynamicQuantizeLinear   when it pads with 0
 // unless they pad by themselves with auto_pad SAME. Requires and keeps a resolved graph, but leaves
 // dead nodes.
 #pragma once

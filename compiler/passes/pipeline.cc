@@ -10,11 +10,13 @@
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_pad.h"
 #include "compiler/passes/fold_qdq.h"
+#include "compiler/passes/fold_slice.h"
 #include "compiler/passes/fuse_add.h"
 #include "compiler/passes/fuse_attention.h"
 #include "compiler/passes/fuse_bias.h"
 #include "compiler/passes/fuse_expressions.h"
 #include "compiler/passes/fuse_relu.h"
+#include "compiler/passes/fuse_swish.h"
 #include "compiler/passes/fuse_table.h"
 #include "compiler/passes/fuse_word_table.h"
 #include "compiler/passes/hoist_relabel.h"
@@ -67,6 +69,9 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions&) { merge_common_subexpressions(graph); }},
     // Once operators are the integer ones that will run; before limits are fused into them.
     {"fold_pad", [](Graph& graph, Sink&, const PassOptions&) { fold_pads(graph); }},
+    // After it, which gives convolutions the padding that this takes away; before what follows
+    // the Slice is fused.
+    {"fold_slice", [](Graph& graph, Sink&, const PassOptions&) { fold_slices(graph); }},
     // Before limits are fused, which then are those of the sum.
     {"fuse_add",
      [](Graph& graph, Sink&, const PassOptions& options) {
@@ -100,7 +105,8 @@ const Pass kPasses[] = {
      [](Graph& graph, Sink&, const PassOptions& options) {
        if (options.attention_as_one) fuse_attention(graph);
      }},
-    // After everything that looks for single operators.
+    // After everything that looks for single operators; before products join expressions.
+    {"fuse_swish", [](Graph& graph, Sink&, const PassOptions&) { fuse_swishes(graph); }},
     {"fuse_expressions",
      [](Graph& graph, Sink&, const PassOptions& options) {
        fuse_expressions(graph, options.ranges_in_expressions);
