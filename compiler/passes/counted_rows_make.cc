@@ -63,7 +63,10 @@ bool CountedRows::makes_rows(const Node& node) const {
   const bool finds = node.op_type == "Unique";
   if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty()) return false;
   if (node.outputs.size() > (finds ? 4U : 1U) || node.outputs[0] == kNoValue) return false;
-  if (is_output_of_fixed_size(graph_, node.outputs[0])) return false;
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const bool is_counted = i != 2 && node.outputs[i] != kNoValue;  // indices of all elements
+    if (is_counted && is_output_of_fixed_size(graph_, node.outputs[i])) return false;
+  }
   const auto is_given = [&](std::size_t i) {
     return i < node.inputs.size() && node.inputs[i] != kNoValue;
   };

@@ -241,6 +241,16 @@ TEST(CountedRows, UniqueOfAConstantIsOne) {
   }
 }
 
+TEST(CountedRows, UniqueOfSomeOutputs) {
+  ModelBuilder model(17);
+  model.input("x", DType::kS64, {3}).node("Unique", {"x"}, {"y", "", "r"}).output("r");
+  EXPECT_EQ(run(model, {s64({3}, {7, 2, 7})}), std::vector<Tensor>{s64({3}, {1, 0, 1})});
+  ModelBuilder fixed(17);  // the file knows how many there are
+  fixed.input("x", DType::kS64, {3}).node("Unique", {"x"}, {"y", "", "", "c"});
+  EXPECT_NE(errors(fixed.output("c", DType::kS64, {2})).find("(X): must be known at compile time"),
+            std::string::npos);
+}
+
 TEST(CountedRows, UniqueOfTooManyLongSlicesIsRefused) {
   ModelBuilder model = unique({1024, 2}, {{"axis", std::int64_t{0}}});
   EXPECT_EQ(errors(model),
