@@ -62,11 +62,11 @@ class Topic:
         self.graph(name, [node], {k: v for k, v in given.items() if int(k[1:]) < run_time},
                    {k: v for k, v in given.items() if int(k[1:]) >= run_time}, results, opset)
 
-    def counted(self, name, nodes, inputs, most, constants, results, fixed=()):
-        """The same with results of as many rows as inputs say, at most those that `most` give, except `fixed` ones."""
-        self.graph(name, nodes, inputs, constants, results, 18, most, fixed)
+    def counted(self, name, nodes, inputs, most, constants, results, uncounted=()):
+        """The same with results of as many rows as inputs say, at most those that `most` give, except `uncounted` ones."""
+        self.graph(name, nodes, inputs, constants, results, 18, most, uncounted)
 
-    def graph(self, name, nodes, inputs, constants, results, opset, most=None, fixed=()):
+    def graph(self, name, nodes, inputs, constants, results, opset, most=None, uncounted=()):
         """Nodes with graph inputs and initializers, name to array or TensorProto."""
         infos = [helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
                  for k, x in inputs.items()]
@@ -88,7 +88,7 @@ class Topic:
             values = session.run(None, inputs)
             if most is not None:
                 shapes = [x.shape for x in session.run(None, most)]
-                values = filled(values, [None if result in fixed else shape
+                values = filled(values, [None if result in uncounted else shape
                                          for result, shape in zip(results, shapes)])
         except Exception as error:  # pylint: disable=broad-except
             self.refused.append(f"{name}: {str(error)[:160]}")
