@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/passes/compositions/rules.h"
 
 namespace etch {
@@ -70,6 +71,10 @@ void pow_of_integers(Parts& parts) {
   if (!parts.has_type(0, {DType::kF32, DType::kS32, DType::kS64}) ||
       !parts.has_type(1, {DType::kF32, DType::kS32, DType::kS64, DType::kU32, DType::kU64}))
     return;
+  if (!broadcast_shape(parts.shape(0), parts.shape(1))) {
+    return parts.fail(DiagKind::kShape, cat("shapes ", to_string(parts.shape(0)), " and ",
+                                            to_string(parts.shape(1)), " do not broadcast"));
+  }
   const bool is_known = parts.constant(1) != nullptr;
   Ints exponents;
   if ((is_known || parts.dtype(1) == DType::kF32 || is_unsigned(parts.dtype(1))) &&

@@ -33,6 +33,9 @@ TEST(PowersOfIntegers, TakeWholeFloatsThatAreConstants) {
   EXPECT_EQ(half.input(s32({1}, {3})).constant(f32({}, {0.5F})).errors(),
             "model: error[E-UNSUPPORTED]: node #0 (Pow): exponents must be whole numbers up to "
             "2^24\n");
+  OneOperator shapes("Pow", 13);
+  EXPECT_EQ(shapes.input(s32({2}, {1, 2})).input(s32({3}, {1, 2, 3})).errors(),
+            "model: error[E-SHAPE]: node #0 (Pow): shapes [2] and [3] do not broadcast\n");
   OneOperator open("Pow", 13);
   EXPECT_NE(open.input(s32({1}, {3}))
                 .input(f32({}, {2}))
