@@ -22,9 +22,25 @@ import onnxruntime as ort
 from onnx import helper, numpy_helper
 
 from record_attention import attention, transformer
+from record_rows import rows
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data" / "nodes"
 F = np.float32
+
+
+def filled(values, shapes):
+    """Zeros after the rows of each value up to a shape; after all of them the shapes, except of those whose shape is None,
+    which have no counted rows."""
+    out, counts = [], []
+    for value, shape in zip(values, shapes):
+        if shape is None:
+            out.append(value)
+            continue
+        larger = np.zeros(shape, value.dtype)
+        larger[tuple(slice(0, size) for size in value.shape)] = value
+        out.append(larger)
+        counts.append(np.array(value.shape, np.int64))
+    return out + counts
 
 
 class Topic:
@@ -46,7 +62,11 @@ class Topic:
         self.graph(name, [node], {k: v for k, v in given.items() if int(k[1:]) < run_time},
                    {k: v for k, v in given.items() if int(k[1:]) >= run_time}, results, opset)
 
-    def graph(self, name, nodes, inputs, constants, results, opset):
+    def counted(self, name, nodes, inputs, most, constants, results, uncounted=()):
+        """The same with results of as many rows as inputs say, at most those that `most` give, except `uncounted` ones."""
+        self.graph(name, nodes, inputs, constants, results, 18, most, uncounted)
+
+    def graph(self, name, nodes, inputs, constants, results, opset, most=None, uncounted=()):
         """Nodes with graph inputs and initializers, name to array or TensorProto."""
         infos = [helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
                  for k, x in inputs.items()]
@@ -66,12 +86,16 @@ class Topic:
             session = ort.InferenceSession(model.SerializeToString(), options,
                                            providers=["CPUExecutionProvider"])
             values = session.run(None, inputs)
+            if most is not None:
+                shapes = [x.shape for x in session.run(None, most)]
+                values = filled(values, [None if result in uncounted else shape
+                                         for result, shape in zip(results, shapes)])
         except Exception as error:  # pylint: disable=broad-except
             self.refused.append(f"{name}: {str(error)[:160]}")
             return
         tensors = list(inputs.values()) + [np.asarray(value) for value in values]
         blocks = [numpy_helper.from_array(tensor).SerializeToString() for tensor in tensors]
-        self.cases.append((f"{len(self.cases)}_{name}", f"{len(inputs)}:{len(results)}",
+        self.cases.append((f"{len(self.cases)}_{name}", f"{len(inputs)}:{len(values)}",
                            [model.SerializeToString()] + blocks))
 
     def write(self):
@@ -372,7 +396,7 @@ def limits(topic):
 
 TOPICS = {"attention": attention, "transformer": transformer, "limits": limits, "cubic": cubic,
           "fused": fused, "integers": integers, "top_k": top_k, "where": where,
-          "four_bits": four_bits, "conversions": conversions}
+          "four_bits": four_bits, "conversions": conversions, "rows": rows}
 
 
 def main():

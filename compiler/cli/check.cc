@@ -96,15 +96,16 @@ std::optional<std::vector<Sample>> read_samples(const CheckOptions& options,
   std::vector<Sample> samples;
   for (const fs::path& folder : folders) {
     auto inputs = read_inputs(folder, program, reporter);
-    auto expected = inputs ? read_tensors(folder, "output", program.outputs, reporter)
+    const std::int64_t size = inputs ? size_of_sample(program, *inputs).value_or(0) : 0;
+    const std::vector<Port> outputs = outputs_at(program, size);
+    auto expected = inputs ? read_tensors(folder, "output", outputs, reporter)
                            : std::optional<std::vector<Tensor>>();
     if (!expected) return std::nullopt;
     const fs::path other = folder / options.allowance.no_worse_than;
     std::error_code error;
     std::vector<Tensor> others;
     if (!options.allowance.no_worse_than.empty() && fs::is_directory(other, error)) {
-      others =
-          read_tensors(other, "output", program.outputs, reporter).value_or(std::vector<Tensor>());
+      others = read_tensors(other, "output", outputs, reporter).value_or(std::vector<Tensor>());
     }
     samples.push_back({folder, std::move(*inputs), std::move(*expected), std::move(others)});
   }

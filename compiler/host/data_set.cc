@@ -2,8 +2,10 @@
 #include "compiler/host/data_set.h"
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -12,6 +14,7 @@
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
 #include "compiler/import/tensor_proto.h"
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
 
@@ -52,6 +55,44 @@ std::optional<Tensor> read_bare_file(const std::string& path, const Port& port, 
   return tensor;
 }
 
+// `tensor` with zeros after it, in a larger shape; itself where it does not fit in.
+Tensor padded(const Tensor& tensor, const Port& port) {
+  const Shape& from = tensor.shape();
+  const bool fits_in = tensor.dtype() == port.dtype && from.size() == port.shape.size() &&
+                       std::ranges::equal(from, port.shape, std::ranges::less_equal());
+  if (!fits_in) return tensor;
+  Tensor out(port.dtype, port.shape);
+  const auto size = static_cast<std::size_t>(bytes_of(port.dtype));
+  const StridedView to{0, dense_strides(port.shape)};
+  std::size_t next = 0;
+  for_each(from, std::array{&to}, [&](const std::array<std::int64_t, 1>& at) {
+    std::memcpy(out.mutable_bytes().data() + static_cast<std::size_t>(at[0]) * size,
+                tensor.bytes().data() + size * next++, size);
+  });
+  return out;
+}
+
+// Whether an output is the shape of the one that its file has (lower/ports.h), unless the folder
+// has a file of it as well, as `etch run` writes.
+bool is_shape_in(const fs::path& folder, const std::string& role, const std::vector<Port>& ports,
+                 std::size_t i) {
+  return role == "output" && static_cast<std::size_t>(ports[i].file) != i &&
+         !has_tensor(folder, role, i);
+}
+
+// Recorded outputs have as many rows as count; the network puts zeros after them, and gives the
+// shape as another output.
+void read_counted(const fs::path& folder, const std::string& role, const std::vector<Port>& ports,
+                  std::vector<Tensor>& tensors) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (!is_shape_in(folder, role, ports, i)) continue;
+    Tensor& counted = tensors[static_cast<std::size_t>(ports[i].file)];
+    const Shape shape = counted.shape();
+    tensors[i] = Tensor::of<std::int64_t>({static_cast<std::int64_t>(shape.size())}, shape);
+    counted = padded(counted, ports[static_cast<std::size_t>(ports[i].file)]);
+  }
+}
+
 }  // namespace
 
 fs::path tensor_path(const fs::path& folder, const std::string& role, std::size_t i) {
@@ -85,10 +126,13 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
                                                 const std::vector<Port>& ports,
                                                 Reporter& reporter) {
   std::vector<Tensor> tensors;
-  for (const Port& port : ports) {
-    const std::string path =
-        tensor_path(folder, role, static_cast<std::size_t>(port.file)).string();
-    const bool missing = !has_tensor(folder, role, static_cast<std::size_t>(port.file));
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const Port& port = ports[i];
+    // An output that is a shape has a file of its own or is that of what its file has.
+    const bool is_own = role == "output" && has_tensor(folder, role, i);
+    const std::size_t file = is_own ? i : static_cast<std::size_t>(port.file);
+    const std::string path = tensor_path(folder, role, file).string();
+    const bool missing = !has_tensor(folder, role, file);
     if (missing && is_state(port)) {
       tensors.push_back(port.initial != nullptr ? *port.initial : Tensor(port.dtype, port.shape));
       continue;
@@ -115,6 +159,7 @@ std::optional<std::vector<Tensor>> read_tensors(const fs::path& folder, const st
     }
     tensors.push_back(std::move(*tensor));
   }
+  read_counted(folder, role, ports, tensors);
   return tensors;
 }
 

@@ -65,6 +65,31 @@ TEST_F(DataSet, BareElementsSayNoShape) {
   EXPECT_EQ(shapes_of_inputs(folder_), std::vector<Shape>{{1}});
 }
 
+// Of 3 places, [2, 3] -> [2, 2] count; output 1 is the shape of output 0.
+TEST_F(DataSet, OutputsThatAreRecordedWithFewerRowsHaveZerosAfterThemAndAShape) {
+  std::vector<Port> ports(2);
+  ports[0].dtype = DType::kS8;
+  ports[0].shape = {2, 3};
+  ports[1].dtype = DType::kS64;
+  ports[1].shape = {2};
+  Reporter reporter(Verbosity::kQuiet);
+  const auto read_outputs = [&] { return read_tensors(folder_, "output", ports, reporter); };
+  const auto shape = Tensor::of<std::int64_t>({2}, {2, 2});
+  write("output_0.pb", tensor_file(Tensor::of<std::int8_t>({2, 2}, {1, 2, 3, 4}), "y"));
+  EXPECT_EQ(read_outputs(),
+            (std::vector{Tensor::of<std::int8_t>({2, 3}, {1, 2, 0, 3, 4, 0}), shape}));
+  // As `etch run` writes them.
+  const auto whole = Tensor::of<std::int8_t>({2, 3}, {1, 2, 0, 3, 4, 0});
+  write("output_0.pb", tensor_file(whole, "y"));
+  write("output_1.pb", tensor_file(shape, "y_shape"));
+  EXPECT_EQ(read_outputs(), (std::vector{whole, shape}));
+  fs::remove(folder_ / "output_1.pb");
+  // More rows than there can be are not made to fit.
+  const auto more = Tensor::of<std::int8_t>({3, 1}, {1, 2, 3});
+  write("output_0.pb", tensor_file(more, "y"));
+  EXPECT_EQ(read_outputs()->at(0), more);
+}
+
 class NoDataSet : public DataSet {
  protected:
   // What is said of `given` in place of a folder of test data.

@@ -1,15 +1,17 @@
-// Values whose size along one axis is known at run time only, but has a bound: NonZero and Compress
-// of run-time values, Slice between run-time positions (EmbeddingBag), NonMaxSuppression. They are
-// computed with as many rows as there can be; how many of them count is a value of its own. Rows
-// after these hold something, always the same for the same inputs, on which no result depends:
+// Values whose size along one axis is known at run time only, but has a bound: NonZero, Compress
+// and Unique of run-time values, Slice between run-time positions (EmbeddingBag),
+// NonMaxSuppression. They are computed with as many rows as there can be; how many of them count is
+// a value of its own. Rows after these hold something, always the same for the same inputs, on
+// which no result depends:
 //   - operators that treat each row alone carry the count on;
 //   - reductions over the rows see their neutral element in its place, and ReduceMean divides by
 //     the count;
 //   - DynamicQuantizeLinear sees zeros there, which its range has in it anyway;
 //   - ScatterElements and ScatterND write it to a row of its own, which is cut off;
 //   - Shape gives a list of which one number is the count: where it says a size, the result has
-//     counted rows, and where it is a number, it is the count.
-// Anything else, and outputs of the network, are refused. Part of resolving.
+//     counted rows, and where it is a number, it is the count;
+//   - an output of the network has zeros in their place, and its shape is another output.
+// Anything else is refused. Part of resolving.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
@@ -41,11 +44,12 @@ class CountedRows {
   // A Cast that was put before a node: its result has the rows of what it reads.
   void follow(const Node& cast);
 
-  // What gives the outputs that are the number of rows, in place of what they are at most.
-  std::vector<Node> give_numbers();
+  // What puts zeros after the rows of what such a Cast reads, before it.
+  std::vector<Node> zero_input(Node& cast);
 
-  // Reports outputs of the network with counted rows, of those that are known.
-  void check_outputs(const std::function<bool(ValueId)>& is_known);
+  // What gives the outputs of the network that have such rows, and after all outputs their shapes,
+  // and those that are sizes, of those that are known.
+  std::vector<Node> give_outputs(const std::function<bool(ValueId)>& is_known);
 
  private:
   // Along `axis`, or in a list of sizes the element `axis`, there are `count` (int64, no axes) of
@@ -55,6 +59,16 @@ class CountedRows {
     ValueId count = kNoValue;
     std::int64_t most = 0;
     ValueId source = kNoValue;  // rows of the same source are equally many
+    std::string maker;          // the node that counts, for people
+
+    bool operator<(const Rows& other) const { return source < other.source; }
+  };
+  // Where rows are after a Reshape: the sizes of its result with as many rows as there can be.
+  struct Place {
+    std::size_t axis = 0;
+    Shape shape;
+
+    std::int64_t size() const { return shape[axis]; }
   };
 
   bool makes_rows(const Node& node) const;
@@ -69,11 +83,15 @@ class CountedRows {
   void make(Parts& parts, const Node& node);
   void make_slice(Parts& parts, const Node& node);
   void make_boxes(Parts& parts, const Node& node);
+  void make_unique(Parts& parts, const Node& node);
+  static bool has_few_rows(Parts& parts, std::int64_t most);
   bool reads_sizes(const Node& node, std::vector<Node>& out);
   bool carries_size(const Node& node);
+  std::optional<std::vector<std::int64_t>> picked_sizes(const Node& node) const;
   std::optional<std::size_t> size_to(const Node& node) const;
   std::optional<std::size_t> sized_axis(const Node& node, std::size_t i, const Rows& rows) const;
   bool consumes(const Node& node, std::vector<Node>& out);
+  bool merges(Parts& parts, const Node& node, const Rows& rows);
   void reduce(Parts& parts, const Node& node, const Rows& rows);
   void scatter(Parts& parts, const Node& node, const Rows& rows);
   void quantize(const Node& node, const Rows& rows, std::vector<Node>& out);
@@ -81,15 +99,23 @@ class CountedRows {
   std::optional<std::size_t> carried_axis(const Node& node, const Rows& rows) const;
   std::optional<std::size_t> pointwise_axis(const Node& node) const;
   std::optional<std::size_t> gathered_axis(const Node& node, const Rows& rows) const;
+  std::optional<Place> place_of_rows(const Node& node, const Rows& rows) const;
   std::optional<std::size_t> reshaped_axis(const Node& node, const Rows& rows) const;
   std::optional<std::size_t> reduced_axis(const Node& node, const Rows& rows) const;
   bool knows_axes(const Node& node) const;
   std::set<std::size_t> axes_of(const Node& node) const;
   void refuse(const Node& node, const Rows& rows);
+  static ValueId mask(Parts& parts, std::size_t rank, const Rows& rows);
+  ValueId zeroed(Parts& parts, ValueId id, const Rows& rows);
+  static std::vector<ValueId> sizes(Parts& parts, const Shape& most, const Rows& rows);
+  void enter_branch(const Node& begin);
+
+  static constexpr std::int64_t kMostRows = 1 << 20;
 
   Graph& graph_;
   Sink& sink_;
   std::map<ValueId, Rows> rows_, sizes_;
+  std::map<std::pair<Rows, std::int64_t>, Rows> merged_;  // so many of each of them
 };
 
 }  // namespace etch

@@ -55,9 +55,11 @@ std::optional<std::size_t> CountedRows::gathered_axis(const Node& node, const Ro
   return rows.axis < axis ? rows.axis : rows.axis + shape(node, 1).size() - 1;
 }
 
-// The axis of the same size with as many elements before it. A list of sizes has the most rows that
-// there can be in place of their number; elsewhere a size that is written out is not their number.
-std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Rows& rows) const {
+// The one size that Reshape or Flatten does not state but takes from the number of rows, where as
+// many elements are before it as before the rows, which so stay in order. A list of sizes has the
+// most rows that there can be in place of their number.
+std::optional<CountedRows::Place> CountedRows::place_of_rows(const Node& node,
+                                                             const Rows& rows) const {
   const Shape& from = shape(node, 0);
   const std::int64_t count = element_count(from);
   const auto product = [&](auto begin, auto end) {
@@ -65,15 +67,14 @@ std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Ro
     for (; begin != end && std::abs(out) <= count; ++begin) out *= *begin;
     return out;
   };
-  const std::int64_t before =
-      product(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(rows.axis));
-  std::vector<std::int64_t> to;
-  std::set<std::size_t> fixed;
+  Shape to;
+  std::size_t open = from.size();
   if (node.op_type == "Flatten") {
     const std::size_t axis = from_start(int_attribute(node, "axis", 1), from.size());
     if (axis > from.size()) return std::nullopt;
     const auto split = from.begin() + static_cast<std::ptrdiff_t>(axis);
     to = {product(from.begin(), split), product(split, from.end())};
+    open = rows.axis < axis ? 0 : 1;
   } else {
     const Rows* const size = node.inputs.size() > 1 ? size_of(node.inputs[1]) : nullptr;
     const Tensor* const list =
@@ -82,8 +83,10 @@ std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Ro
     to = list->integers();
     if (std::ranges::any_of(to, [&](std::int64_t each) { return each < -1 || each > count; }))
       return std::nullopt;
+    const bool copies = rows.axis < to.size() && to[rows.axis] == 0;
+    const auto rest = static_cast<std::size_t>(std::ranges::find(to, -1) - to.begin());
+    open = size != nullptr ? size->axis : copies ? rows.axis : rest;
     for (std::size_t d = 0; d < to.size(); ++d) {
-      if (to[d] > 1 && !(size != nullptr && size->axis == d)) fixed.insert(d);
       if (to[d] == 0 && d < from.size()) to[d] = from[d];
     }
     const std::int64_t known = product(to.begin(), to.end());
@@ -91,11 +94,17 @@ std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Ro
       if (each == -1) each = known == 0 ? 0 : -count / known;
     }
   }
-  std::int64_t so_far = 1;
-  for (std::size_t d = 0; d < to.size() && so_far <= before; so_far *= to[d++]) {
-    if (so_far == before && to[d] == rows.most && !fixed.contains(d)) return d;
-  }
-  return std::nullopt;
+  const auto before = [](const Shape& of, std::size_t axis) {
+    return Shape(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(axis));
+  };
+  const bool fits = open < to.size() && count > 0 && element_count(to) == count &&
+                    element_count(before(to, open)) == element_count(before(from, rows.axis));
+  return fits ? std::optional(Place{open, to}) : std::nullopt;
+}
+
+std::optional<std::size_t> CountedRows::reshaped_axis(const Node& node, const Rows& rows) const {
+  const auto place = place_of_rows(node, rows);
+  return place && place->size() == rows.most ? std::optional(place->axis) : std::nullopt;
 }
 
 // The axis of what a node makes in the size that its input i says; none: it reads the number.

@@ -152,12 +152,13 @@ class Resolver {
     read_empty_inputs(nodes);
     for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
     run(std::move(nodes));
-    for (Node& node : counted_.give_numbers()) add_known(std::move(node));
     for (Node& node : floats_.leave(sink_)) {
+      for (Node& part : counted_.zero_input(node)) add_known(std::move(part));
       counted_.follow(node);
       add_known(std::move(node));
     }
-    counted_.check_outputs([&](ValueId id) { return known_.has_all({id}); });
+    const auto is_known = [&](ValueId id) { return known_.has_all({id}); };
+    for (Node& node : counted_.give_outputs(is_known)) add_known(std::move(node));
   }
 
  private:
@@ -207,7 +208,8 @@ class Resolver {
         add_known(std::move(each));
       }
     }
-    if (known_.has_all(node.inputs) && counted_.concerns(node)) return write_counted(node);
+    if (known_.has_all(node.inputs) && node.branches.empty() && counted_.concerns(node))
+      return write_counted(node);
     resolve_plain(std::move(node));
   }
 

@@ -33,11 +33,12 @@ void resolve_concat(ResolveContext& context) {
   for (int i = 1; i < context.input_count(); ++i) {
     if (!append_shape(context, 0, i, as_index(*axis), shape)) return;
   }
+  if (context.node().op_type == "OutputShape") context.int_attr("output", 0);  // for lower/ports
   context.set_output(0, context.dtype(0), shape);
   context.set_params(Concat{*axis, shape});
 }
 
-constexpr OpName kConcatNames[] = {{kOnnx, "Concat", 4}};
+constexpr OpName kConcatNames[] = {{kOnnx, "Concat", 4}, {kEtch, "OutputShape", 1}};
 }  // namespace
 
 extern const OpDef kOp_concat = {

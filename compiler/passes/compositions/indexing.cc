@@ -251,6 +251,7 @@ void space_to_depth(Parts& parts) {
 constexpr Rule kIndexingRules[] = {{"GatherND", gather_nd, 2, 1, 11},
                                    {"OneHot", one_hot, 3, 1, 9},
                                    {"Compress", compress, 2, 1, 9},
+                                   {"Unique", write_unique, 1, 4, 11},
                                    {"ReverseSequence", reverse_sequence, 2, 1, 10},
                                    {"Trilu", trilu, 2, 1, 14},
                                    {"CenterCropPad", center_crop_pad, 2, 1, 18},

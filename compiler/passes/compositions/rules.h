@@ -21,6 +21,7 @@ struct Rule {
 
 std::span<const Rule> reduction_rules();
 std::span<const Rule> pointwise_rules();
+std::span<const Rule> power_rules();
 std::span<const Rule> indexing_rules();
 std::span<const Rule> scatter_rules();
 std::span<const Rule> product_rules();
@@ -34,6 +35,8 @@ std::span<const Rule> spectrum_rules();
 std::span<const Rule> constant_rules();
 std::span<const Rule> experimental_rules();
 std::span<const Rule> transformer_rules();  // compiler/passes/functions
+
+void write_unique(Parts& parts);
 
 // The rule of ai.onnx for a node, or null. Without a graph whatever applies to some node.
 const Rule* composition_rule(const Graph* graph, const Node& node);

@@ -8,7 +8,8 @@
 namespace etch {
 
 // Normalization: over the axes from `axis` to the last.
-void write_layer_normalization(Parts& parts);            // with Mean and InvStdDev
+void write_layer_normalization(Parts& parts);  // with Mean and InvStdDev, or broadcast factors
+bool has_broadcast_factors(const Graph& graph, const Node& node);
 void write_rms_normalization(Parts& parts);              // RMSNormalization, Simplified...
 void write_skip_layer_normalization(Parts& parts);       // com.microsoft
 void write_skip_simplified_normalization(Parts& parts);  // com.microsoft

@@ -1,8 +1,11 @@
 // Normalization by operators of ai.onnx: LayerNormalization with its statistics, by the root of the
 // mean square, after a sum (Skip...), after a sum of embeddings (Embed...). See functions.h.
+#include <algorithm>
 #include <numeric>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/strided.h"
+#include "compiler/passes/attributes.h"
 #include "compiler/passes/functions/functions.h"
 
 namespace etch {
@@ -121,18 +124,70 @@ void write_embedding(Parts& parts, const EmbedInputs& at) {
   parts.give(2, sum);
 }
 
+// Whether all axes before those of `row` have one element.
+bool is_of_one_row(const Shape& factors, const Shape& row) {
+  const std::size_t outer = factors.size() > row.size() ? factors.size() - row.size() : 0;
+  return std::all_of(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(outer),
+                     [](std::int64_t size) { return size == 1; });
+}
+
+// Output 0 of LayerNormalization. A Scale and B that are the same for each of the normalized rows
+// are repeated along them; others are applied after it, with the roundings of its own.
+ValueId scaled_rows(Parts& parts, const Shape& row, const Attributes& attributes) {
+  ValueId factors[] = {parts.input(1), parts.input(2)};
+  bool by_rows = true;
+  for (const std::size_t i : {1U, 2U}) {
+    if (parts.has_input(i)) by_rows = by_rows && is_of_one_row(parts.shape(i), row);
+  }
+  const std::size_t count = as_index(element_count(row));
+  for (const std::size_t i : {1U, 2U}) {
+    if (!by_rows || !parts.has_input(i) || parts.shape(i) == row) continue;
+    Shape last = parts.shape(i);
+    if (last.size() > row.size()) last.erase(last.begin(), last.end() - rank_of(row));
+    const ValueId narrow =
+        last == parts.shape(i) ? parts.input(i) : parts.reshape(parts.input(i), last);
+    factors[i - 1] = last == row ? narrow : parts.add("Expand", {narrow, parts.ints(row)});
+  }
+  const auto normalize = [&](ValueId scale, ValueId bias) {
+    return parts.add("LayerNormalization", {parts.input(0), scale, bias}, attributes);
+  };
+  if (by_rows) return normalize(factors[0], factors[1]);
+  const ValueId ones = parts.constant(Tensor::of<float>(row, std::vector<float>(count, 1)));
+  const ValueId y = parts.add("Mul", {normalize(ones, kNoValue), factors[0]});
+  return parts.has_input(2) ? parts.add("Add", {y, factors[1]}) : y;
+}
+
 }  // namespace
+
+// A Scale or B of another shape than the normalized axes broadcasts to X, as in ONNX Runtime.
+bool has_broadcast_factors(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 2 || node.inputs[0] == kNoValue) return false;
+  const Shape& x = *graph.value(node.inputs[0]).shape;
+  const std::size_t axis = from_start(int_attribute(node, "axis", -1), x.size());
+  if (axis >= x.size()) return false;
+  const Shape row(x.begin() + static_cast<std::ptrdiff_t>(axis), x.end());
+  bool other = false;
+  for (std::size_t i = 1; i < std::min<std::size_t>(node.inputs.size(), 3); ++i) {
+    if (node.inputs[i] == kNoValue) continue;
+    const Shape& factors = *graph.value(node.inputs[i]).shape;
+    if (broadcast_shape(factors, x) != x) return false;  // the kernel reports it
+    other = other || factors != row;
+  }
+  return other;
+}
 
 void write_layer_normalization(Parts& parts) {
   if (!parts.needs(1)) return;
   const auto epsilon = parts.take<float>("epsilon", 1e-5F);
   parts.only("stash_type", 1);
   const ValueId x = parts.input(0);
-  if (!parts.expects(0, DType::kF32, Shape(parts.rank(x), -1))) return;
+  const Shape shape = parts.shape(0);
+  if (!parts.expects(0, DType::kF32, Shape(shape.size(), -1))) return;
   const std::vector<std::int64_t> axes = trailing_axes(parts);
   if (axes.empty()) return;
-  parts.give(0, parts.add("LayerNormalization", {x, parts.input(1), parts.input(2)},
-                          {{"epsilon", epsilon}, {"axis", axes.front()}}));
+  parts.give(0, scaled_rows(parts, Shape(shape.begin() + axes.front(), shape.end()),
+                            {{"epsilon", epsilon}, {"axis", axes.front()}}));
+  if (!parts.has_output(1) && !parts.has_output(2)) return;
   const ValueId mean = parts.reduce("ReduceMean", x, axes);
   const ValueId distance = parts.add("Sub", {x, mean});
   parts.give(1, mean);
