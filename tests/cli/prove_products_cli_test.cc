@@ -199,6 +199,7 @@ TEST_F(ProveProducts, LayersOf16BitsAreProved) {
   proved({DType::kU16, 0.5F}, "scalar");
   proved({DType::kS16, 0.37F, 4}, "scalar");
   proved({DType::kU16, 0.37F, 1, {}, true}, "scalar");
+  // Targets: vectors, and products of pairs in one instruction.
   for (const char* const target : {"avx2", "cortex-m4"}) {
     if (status_of(*find_target(target)).runs_here()) proved({}, target);
   }
