@@ -271,8 +271,7 @@ ExitCode bench_inputs(const BenchOptions& options, Reporter& reporter) {
     reporter.usage_error("--inputs needs one target and one thread");
     return reporter.exit_code();
   }
-  const std::unique_ptr<Network> network =
-      Network::build(std::move(program), Timing::kSteps, {}, reporter);
+  const std::unique_ptr<Network> network = Network::build_to_count(std::move(program), reporter);
   if (network == nullptr) return reporter.exit_code();
   if (!network->can_count()) {
     reporter.usage_error(

@@ -109,10 +109,22 @@ bool write_files(const std::vector<OutputFile>& files, const fs::path& folder, R
 
 std::unique_ptr<Network> Network::build(std::unique_ptr<Program> program, Timing timing,
                                         const fs::path& keep, Reporter& reporter) {
+  auto toolchain = find_toolchain(program->isa, reporter);
+  return build_by(std::move(toolchain), std::move(program), timing, keep, reporter);
+}
+
+std::unique_ptr<Network> Network::build_to_count(std::unique_ptr<Program> program,
+                                                 Reporter& reporter) {
+  auto toolchain = find_counter(program->isa, reporter);
+  return build_by(std::move(toolchain), std::move(program), Timing::kSteps, {}, reporter);
+}
+
+std::unique_ptr<Network> Network::build_by(std::optional<Toolchain> toolchain,
+                                           std::unique_ptr<Program> program, Timing timing,
+                                           const fs::path& keep, Reporter& reporter) {
+  if (!toolchain) return nullptr;
   std::unique_ptr<Network> network(new Network);
   network->program_ = std::move(program);
-  std::optional<Toolchain> toolchain = find_toolchain(network->program_->isa, reporter);
-  if (!toolchain) return nullptr;
   network->toolchain_ = std::move(*toolchain);
   if (!can_have_threads(network->toolchain_, *network->program_, reporter)) return nullptr;
   if (network->program_->shares > 1) network->toolchain_.flags.emplace_back("-pthread");
@@ -341,8 +353,8 @@ std::optional<std::vector<std::vector<std::int64_t>>> Network::count(
     if (!write_sample(samples[i], folder_->path() / sample_folder(i), reporter))
       return std::nullopt;
   }
-  return toolchain_.machine == nullptr ? count_here(samples.size(), reporter)
-                                       : count_emulated(samples.size(), false, reporter);
+  return toolchain_.runner.empty() ? count_here(samples.size(), reporter)
+                                   : count_emulated(samples.size(), false, reporter);
 }
 
 std::optional<Network::Cycles> Network::count_cycles(const std::vector<Tensor>& sample,
@@ -386,14 +398,14 @@ std::optional<Network::Counts> Network::count_emulated(std::size_t samples, bool
 std::optional<Network::Counts> Network::count_here(std::size_t samples, Reporter& reporter) const {
   const fs::path program = fs::absolute(built_.program);
   const std::size_t pieces = program_->steps.size() + 1;
-  const std::size_t marks = samples * (pieces + 2);  // as harness.h sets them
+  // As harness.h sets marks.
+  const CountedPart part{address_of_mark(program), samples, pieces + 2};
   std::string why;
   const Progress progress("counting", 0, reporter);
   const std::vector<std::string> command =
       command_to_run(toolchain_, program, {"count", kSampleFolder, cat(samples)});
-  std::vector<std::int64_t> counts =
-      single_step(command, folder_->path(), address_of_mark(program), marks, time_limit_, why);
-  counts.insert(counts.begin(), 0);  // before the first mark
+  const std::vector<std::int64_t> counts =
+      single_step(command, folder_->path(), part, time_limit_, why);
   if (why.empty()) return samples_of(counts, samples, pieces);
   reporter.io_error(program.string(), cat("counting its instructions: ", why));
   return std::nullopt;

@@ -29,6 +29,9 @@ class Network {
   // it. Null after an error.
   static std::unique_ptr<Network> build(std::unique_ptr<Program> program, Timing timing,
                                         const std::filesystem::path& keep, Reporter& reporter);
+  // The same with its steps, for count().
+  static std::unique_ptr<Network> build_to_count(std::unique_ptr<Program> program,
+                                                 Reporter& reporter);
 
   const Program& program() const { return *program_; }
   const std::vector<std::filesystem::path>& objects() const { return built_.objects; }
@@ -59,7 +62,7 @@ class Network {
   // Whether count() works: there, or one instruction at a time on this CPU.
   bool can_count() const;
   // Executed instructions of the whole network, and then of each of its steps, on each sample; also
-  // on this CPU, one at a time, which takes some microseconds for each. Null after an error.
+  // on this CPU, one at a time, which takes some ten microseconds for each. Null after an error.
   std::optional<std::vector<std::vector<std::int64_t>>> count(
       const std::vector<std::vector<Tensor>>& samples, Reporter& reporter) const;
   // The same, and the cycles that `model` takes for them; where counts() is true.
@@ -86,6 +89,9 @@ class Network {
  private:
   Network() = default;
 
+  static std::unique_ptr<Network> build_by(std::optional<Toolchain> toolchain,
+                                           std::unique_ptr<Program> program, Timing timing,
+                                           const std::filesystem::path& keep, Reporter& reporter);
   bool write_sample(const std::vector<Tensor>& sample, const std::filesystem::path& folder,
                     Reporter& reporter) const;
   // In the emulator, with or without the blocks for cycle_model.h.

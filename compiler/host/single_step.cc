@@ -103,8 +103,9 @@ class Traced {
   bool alive_ = false;
 };
 
-// To the first call of the function at `mark`.
+// To the next call of the function at `mark`.
 bool run_to(Traced& program, std::uint64_t mark) {
+  if (program.place() == mark && !program.step()) return false;
   const std::int64_t original = program.word_at(mark);
   constexpr std::int64_t kBreakpoint = 0xCC;
   program.set_word(mark, (original & ~std::int64_t{0xFF}) | kBreakpoint);
@@ -114,40 +115,51 @@ bool run_to(Traced& program, std::uint64_t mark) {
   return true;
 }
 
+// What is executed between the next calls of the function at `mark`, at which the program is.
+void count_group(Traced& program, std::uint64_t mark, std::size_t marks,
+                 std::chrono::steady_clock::time_point end, std::vector<std::int64_t>& out) {
+  std::int64_t executed = 0;
+  for (std::size_t left = marks - 1; left > 0;) {
+    if (!program.step() || program.signal() != SIGTRAP) return;
+    ++executed;
+    if (executed % kBetweenClocks == 0 && std::chrono::steady_clock::now() > end) return;
+    if (program.place() != mark) continue;
+    out.push_back(executed);
+    executed = 0;
+    --left;
+  }
+}
+
+// Why a group was not counted to its end.
+std::string reason_of(const Traced& program) {
+  if (!program.alive()) return "it ended before all was counted";
+  if (program.signal() != SIGTRAP) return cat("signal ", program.signal(), " stopped it");
+  return "the time limit has passed";
+}
+
 }  // namespace
 
 bool can_single_step() { return true; }
 
 std::vector<std::int64_t> single_step(const std::vector<std::string>& command,
-                                      const fs::path& folder, std::uint64_t mark, std::size_t marks,
+                                      const fs::path& folder, const CountedPart& part,
                                       std::chrono::milliseconds limit, std::string& why) {
   const auto end = std::chrono::steady_clock::now() + limit;
   std::vector<std::int64_t> out;
   Traced program(command, folder);
   // A program at a fixed address has its symbols there.
   const std::uint64_t start = program.alive() ? program.start() : 0;
-  const std::uint64_t at = mark < start ? start + mark : mark;
-  if (start == 0 || !run_to(program, at)) {
-    why = program.moves_addresses()
-              ? "this machine does not let programs have the same addresses in every run"
-              : "it cannot be traced, or ended before anything was counted";
-    return out;
-  }
-  std::int64_t executed = 0, before = 0;
-  while (out.size() + 1 < marks && program.step() && program.signal() == SIGTRAP) {
-    ++executed;
-    if (executed % kBetweenClocks == 0 && std::chrono::steady_clock::now() > end) break;
-    if (program.place() != at) continue;
-    out.push_back(executed - before);
-    before = executed;
-  }
-  if (out.size() + 1 == marks) return out;
-  if (!program.alive()) {
-    why = "it ended before all was counted";
-  } else if (program.signal() != SIGTRAP) {
-    why = cat("signal ", program.signal(), " stopped it");
-  } else {
-    why = "the time limit has passed";
+  const std::uint64_t at = part.mark < start ? start + part.mark : part.mark;
+  for (std::size_t i = 0; i < part.times && why.empty(); ++i) {
+    if (start == 0 || !run_to(program, at)) {
+      why = program.moves_addresses()
+                ? "this machine does not let programs have the same addresses in every run"
+                : "it cannot be traced, or ended before all was counted";
+      break;
+    }
+    out.push_back(0);
+    count_group(program, at, part.marks, end, out);
+    if (out.size() != (i + 1) * part.marks) why = reason_of(program);
   }
   return out;
 }
@@ -161,7 +173,7 @@ namespace etch::cli {
 bool can_single_step() { return false; }
 
 std::vector<std::int64_t> single_step(const std::vector<std::string>&, const std::filesystem::path&,
-                                      std::uint64_t, std::size_t, std::chrono::milliseconds,
+                                      const CountedPart&, std::chrono::milliseconds,
                                       std::string& why) {
   why = "instructions are not counted on this machine";
   return {};

@@ -14,13 +14,19 @@ namespace etch::cli {
 // Whether this machine can.
 bool can_single_step();
 
-// Runs `command` in `folder` up to its first call of the function at `mark`, a symbol's value in
-// the program's file, and from there one instruction at a time until it has been called `marks`
-// times. Returns the instructions between one call and the next: marks - 1 numbers, or fewer with
-// a reason in `why`.
+// What of a program is counted: between calls of the function at `mark`, a symbol's value in the
+// program's file. Of `times` groups of so many calls each; what is before a group, as reading files
+// is, is executed at full speed.
+struct CountedPart {
+  std::uint64_t mark = 0;
+  std::size_t times = 0, marks = 0;
+};
+
+// Runs `command` in `folder`, in groups one instruction at a time. Returns for each group 0, for
+// what is before it, and the instructions between one call and the next, marks - 1 numbers; fewer
+// with a reason in `why`.
 std::vector<std::int64_t> single_step(const std::vector<std::string>& command,
-                                      const std::filesystem::path& folder, std::uint64_t mark,
-                                      std::size_t marks, std::chrono::milliseconds limit,
-                                      std::string& why);
+                                      const std::filesystem::path& folder, const CountedPart& part,
+                                      std::chrono::milliseconds limit, std::string& why);
 
 }  // namespace etch::cli

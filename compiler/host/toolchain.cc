@@ -154,6 +154,15 @@ std::optional<Toolchain> find_toolchain(const IsaTraits& isa, Reporter& reporter
   return toolchain;
 }
 
+std::optional<Toolchain> find_counter(const IsaTraits& isa, Reporter& reporter) {
+  std::optional<Toolchain> out = find_toolchain(isa, reporter);
+  const Emulator* const emulator = emulator_of(isa.name);
+  if (!out || emulator == nullptr || find_program(emulator->program).empty()) return out;
+  out->runner = {emulator->program, "-cpu", emulator->cpu};
+  out->link_flags.emplace_back("-no-pie");
+  return out;
+}
+
 std::optional<Toolchain> find_builder(const IsaTraits& isa) {
   const TargetStatus status = status_of(isa);
   if (status.compiler.empty()) return std::nullopt;

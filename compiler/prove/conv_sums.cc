@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <any>
+#include <cmath>
+#include <map>
 #include <random>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/ops/conv_integer/op.h"
+#include "compiler/prove/thresholds.h"
 
 namespace etch::cli {
 
@@ -15,6 +18,7 @@ namespace {
 
 constexpr int kSumParts = 2;  // each with other random differences
 constexpr int kSumRandomInputs = 16;
+constexpr int kMostSteps = 64;  // that a product of 16 bits is away, in units of a weight
 
 int end_of_type(DType type, bool high) {
   return static_cast<int>(high ? max_of(type) : min_of(type));
@@ -57,13 +61,15 @@ class ConvSumsLaboratory {
   ConvSumsLaboratory(const ConvSums& sums, const ProductSubject& subject,
                      const ProductPlaces& places, const ProofRunner& runner, double most_work,
                      Reporter& reporter)
-      : layer_(sums.layer),
+      : sums_(sums),
+        layer_(sums.layer),
         product_(sums.product),
         subject_(subject),
         places_(places),
         runner_(runner),
         most_work_(most_work),
         reporter_(reporter),
+        factor_(sums.words ? subject.integer_words.front().factor : 0),
         reach_(sums.layer) {}
 
   // At all places at once whose outputs have no input in common, an element of a channel of each
@@ -79,6 +85,7 @@ class ConvSumsLaboratory {
       const std::vector<std::int64_t> ahead = random_offsets();
       for (std::int64_t turn = 0; turn < turns; turn += stride) {
         Matrices call = at_zero();
+        if (words()) call.shift = shift_to(middle());
         const std::int64_t channel = turn % g.in_per_group();
         for (const std::int64_t position : inputs.of(turn / g.in_per_group())) {
           for (std::int64_t stack = 0; stack < g.batch * g.group; ++stack) {
@@ -89,7 +96,7 @@ class ConvSumsLaboratory {
             if (part == 0) done += std::ssize(reach_.of_input(position)) * g.out_per_group();
           }
         }
-        calls.add(call, 0);
+        calls.add(call, factor_);
       }
     }
     return calls.conclude("products", done, macs());
@@ -105,16 +112,49 @@ class ConvSumsLaboratory {
     const std::int64_t stride = stride_for(2 * turns);
     std::int64_t done = 0;
     for (std::int64_t turn = 0; turn < turns; turn += stride) {
-      for (const bool most : {true, false}) {
-        Matrices call = at_zero();
-        const std::vector<std::int64_t> positions = outputs.of(turn / g.out_per_group());
-        for (const std::int64_t position : positions)
-          make_extreme(call, position, turn % g.out_per_group(), most);
-        calls.add(call, 0);
-        done += std::ssize(positions) * g.group * g.batch;
+      const std::int64_t m = turn % g.out_per_group();
+      for (const auto& [taps, positions] : by_taps(outputs.of(turn / g.out_per_group()))) {
+        for (const bool most : {true, false}) {
+          Matrices call = at_zero();
+          for (const std::int64_t position : positions) make_extreme(call, position, m, most);
+          if (words()) call.shift = shift_from_extreme(taps, m, most);
+          calls.add(call, factor_);
+          done += std::ssize(positions) * g.group * g.batch;
+        }
       }
     }
     return calls.conclude("extremes", done, 2 * layer_.outputs());
+  }
+
+  // Of 16 bits: both sides of every place where a channel's result changes.
+  PhaseResult thresholds() {
+    ProductCalls calls = new_calls();
+    std::vector<std::vector<std::int32_t>> points;
+    std::int64_t all = 0, done = 0;
+    std::size_t most = 0;
+    for (std::int64_t m = 0; m < layer_.geometry.out_channels; ++m) {
+      points.push_back(check_points(m));
+      all += std::ssize(points.back());
+      most = std::max(most, points.back().size());
+    }
+    const auto stride = static_cast<std::size_t>(stride_for(static_cast<std::int64_t>(most) / 2));
+    for (std::size_t i = 0; i < most; i += stride) {
+      std::vector<std::int64_t> sums;
+      for (const std::vector<std::int32_t>& of_channel : points) {
+        if (i < of_channel.size()) ++done;
+        sums.push_back(of_channel[std::min(i, of_channel.size() - 1)]);
+      }
+      Matrices call = at_zero();
+      call.shift = shift_to(sums);
+      calls.add(call, 0);
+    }
+    return calls.conclude("thresholds", done, all);
+  }
+
+  // Why no sum can be read from results; empty: they can.
+  std::string why_not() const {
+    if (!words() || most_steps() > 0) return {};
+    return cat("its results tell ", words()->high - words()->low, " sums in a row apart");
   }
 
   PhaseResult random() {
@@ -129,8 +169,106 @@ class ConvSumsLaboratory {
 
  private:
   ProductCalls new_calls() const {
-    return {subject_, places_, runner_, reporter_,
-            [this](const Matrices& inputs) { return sums_of(inputs); }};
+    return {subject_, places_, runner_, reporter_, [this](const Matrices& inputs, float factor) {
+              std::vector<std::int32_t> out = sums_of(inputs);
+              if (words()) requantize(inputs, factor, out);
+              return out;
+            }};
+  }
+
+  const WordResults* words() const { return sums_.words ? &*sums_.words : nullptr; }
+  std::uint32_t own_bias(std::int64_t m) const {
+    return static_cast<std::uint32_t>(words()->bias[static_cast<std::size_t>(m)]);
+  }
+  // From sums without bias to results.
+  void requantize(const Matrices& inputs, float factor, std::vector<std::int32_t>& sums) const {
+    const std::int64_t channels = layer_.geometry.out_channels;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::int64_t m = static_cast<std::int64_t>(i) % channels;
+      const std::uint32_t shift =
+          inputs.shift.empty() ? 0 : inputs.shift[static_cast<std::size_t>(m)];
+      const std::uint32_t sum = static_cast<std::uint32_t>(sums[i]) + own_bias(m) + shift;
+      sums[i] = words()->of(static_cast<std::int32_t>(sum), m, factor);
+    }
+  }
+
+  // By which biases are changed so that channels have these sums while inputs are at the zero
+  // point.
+  std::vector<std::uint32_t> shift_to(const std::vector<std::int64_t>& sums) const {
+    std::vector<std::uint32_t> out;
+    for (std::int64_t m = 0; m < layer_.geometry.out_channels; ++m)
+      out.push_back(static_cast<std::uint32_t>(sums[static_cast<std::size_t>(m)]) - own_bias(m));
+    return out;
+  }
+  // A sum in the middle of those whose results are within limits, for each channel.
+  std::vector<std::int64_t> middle() const {
+    const double result = (words()->low + words()->high) / 2 - words()->y_zero_point;
+    const auto sum = static_cast<std::int64_t>(std::llround(result / factor_));
+    return std::vector<std::int64_t>(static_cast<std::size_t>(layer_.geometry.out_channels), sum);
+  }
+  // So that the extreme sums of channel m of each group are where the result changes if they are
+  // one too small, or too large.
+  std::vector<std::uint32_t> shift_from_extreme(const std::vector<int>& taps, std::int64_t m,
+                                                bool most) const {
+    std::vector<std::int64_t> sums = middle();
+    const ConvGeometry& g = layer_.geometry;
+    std::int64_t edge = sums.front();
+    while (words()->of(edge - 1, 0, factor_) == words()->of(edge, 0, factor_)) --edge;
+    for (std::int64_t group = 0; group < g.group; ++group) {
+      std::int64_t sum = 0;
+      for (const int tap : taps) {
+        for (std::int64_t c = 0; c < g.in_per_group(); ++c) {
+          const std::int64_t w = layer_.weight(group * g.in_per_group() + c, tap, m);
+          sum += w * (end_of_type(product_.a_type, (w > 0) == most) - *product_.a_zero);
+        }
+      }
+      sums[static_cast<std::size_t>(group * g.out_per_group() + m)] =
+          (most ? edge : edge - 1) - sum;
+    }
+    return shift_to(sums);
+  }
+
+  // Output positions by the taps through which they depend on inputs, which only borders and 16
+  // bits tell apart: a bias is the same at all positions.
+  std::map<std::vector<int>, std::vector<std::int64_t>> by_taps(
+      const std::vector<std::int64_t>& positions) const {
+    std::map<std::vector<int>, std::vector<std::int64_t>> out;
+    if (!words()) return {{{}, positions}};
+    for (const std::int64_t position : positions) {
+      std::vector<int> taps;
+      for (const Reach::Entry& entry : reach_.of_output(position)) taps.push_back(entry.tap);
+      out[taps].push_back(position);
+    }
+    return out;
+  }
+
+  // Every sum that can occur, and the results of two in a row differ.
+  std::vector<std::int32_t> check_points(std::int64_t m) const {
+    const ConvGeometry& g = layer_.geometry;
+    const std::int64_t first = m / g.out_per_group() * g.in_per_group();
+    std::int64_t least = words()->bias[static_cast<std::size_t>(m)], most = least;
+    for (std::int64_t c = first; c < first + g.in_per_group(); ++c) {
+      for (std::int64_t tap = 0; tap < layer_.taps(); ++tap) {
+        const std::int64_t w = layer_.weight(c, static_cast<int>(tap), m % g.out_per_group());
+        const std::int64_t one = w * (end_of_type(product_.a_type, true) - *product_.a_zero);
+        const std::int64_t other = w * (end_of_type(product_.a_type, false) - *product_.a_zero);
+        least += std::min(one, other);
+        most += std::max(one, other);
+      }
+    }
+    least = std::max<std::int64_t>(least, INT32_MIN);
+    most = std::min<std::int64_t>(most, INT32_MAX);
+    auto out = thresholds_of(least, most, [&](std::int64_t sum) { return words()->of(sum, m, 0); });
+    out.push_back(static_cast<std::int32_t>(least));
+    out.push_back(static_cast<std::int32_t>(most));
+    return out;
+  }
+
+  // How many units a product of 16 bits can be away from the middle; 0: results tell too little.
+  int most_steps() const {
+    int weight = 1;
+    for (const int each : layer_.weights) weight = std::max(weight, std::abs(each));
+    return std::min(kMostSteps, (words()->high - words()->low) / 2 / weight);
   }
 
   // Of whole batches, borders left out.
@@ -147,10 +285,19 @@ class ConvSumsLaboratory {
   }
 
   int random_value() {
-    return end_of_type(product_.a_type, false) + static_cast<int>((random_() >> 8) % 256);
+    const int low = end_of_type(product_.a_type, false), high = end_of_type(product_.a_type, true);
+    return low + static_cast<int>((random_() >> 8) % static_cast<unsigned>(high - low + 1));
   }
+  // Of 16 bits, so far away that it shows to the unit of a weight.
   int other_than(int zero) {
     int out = zero;
+    if (words()) {
+      const auto steps = static_cast<int>((random_() >> 8) % static_cast<unsigned>(most_steps()));
+      const int away = (steps + 1) * unit_of_word_factor(factor_);
+      const bool up = zero + away <= end_of_type(product_.a_type, true);
+      const bool down = zero - away >= end_of_type(product_.a_type, false);
+      return up && (!down || (random_() & 256) != 0) ? zero + away : zero - away;
+    }
     while (out == zero) out = random_value();
     return out;
   }
@@ -200,6 +347,7 @@ class ConvSumsLaboratory {
     return out;
   }
 
+  const ConvSums& sums_;
   const Layer& layer_;
   const RunTimeProduct& product_;
   const ProductSubject& subject_;
@@ -207,6 +355,7 @@ class ConvSumsLaboratory {
   const ProofRunner& runner_;
   const double most_work_;
   Reporter& reporter_;
+  const float factor_;  // that shows sums of 16 bits; 0: they show themselves
   const Reach reach_;
   std::mt19937 random_{20261126};
 };
@@ -230,6 +379,16 @@ std::optional<ProductPlaces> places_of_sums(const ConvSums& sums, const ProductS
   if (!out) return std::nullopt;
   const std::vector<View>& views = *subject.views->find(*subject.step);
   const View& whole = views[static_cast<std::size_t>(out->a)];
+  if (sums.rows) {
+    out->in_y = row_major_places(views[static_cast<std::size_t>(out->y)]);
+    const std::vector<std::int64_t> by_row = row_major_places(whole);
+    const std::int64_t channels = sums.layer.geometry.in_channels, rows = sums.layer.inputs();
+    if (std::ssize(by_row) != channels * rows || std::ssize(out->in_y) != sums.layer.outputs())
+      why = "its tensors have other sizes than the layer";
+    for (std::int64_t i = 0; i < channels * rows && why.empty(); ++i)
+      out->in_a.push_back(by_row[static_cast<std::size_t>(i % rows * channels + i / rows)]);
+    return why.empty() ? out : std::nullopt;
+  }
   const View x = without_halo(whole, sums.layer.geometry);
   const View& y = views[static_cast<std::size_t>(out->y)];
   if (x.shape != input_shape(sums.layer) || y.shape != output_shape(sums.layer)) {
@@ -262,6 +421,22 @@ std::optional<ConvSums> conv_sums_of(const Graph& graph, const Node& node, std::
   return out;
 }
 
+std::optional<ConvSums> word_sums_of(const Graph& graph, const Node& node, std::string& why) {
+  ConvSums out;
+  out.words = word_results_of(graph, node, why);
+  if (!out.words) return std::nullopt;
+  const auto& params = *std::any_cast<QLinearConv16>(&node.params);
+  const std::shared_ptr<const Tensor> w = graph.value(node.inputs[3]).constant;
+  out.layer = sums_layer(params.geometry, *w, params.w.zero_point);
+  out.product.a_type = *graph.value(node.inputs[0]).dtype;
+  out.product.a_zero = params.x.zero_point_at(0);
+  out.product.b_zero = 0;
+  out.product.weights = out.layer.weights;
+  out.product.weight_tensor = w;
+  out.rows = node.op_type == "QLinearMatMul16";
+  return out;
+}
+
 std::optional<std::vector<PhaseResult>> prove_conv_sums(const ConvSums& sums,
                                                         const ProductSubject& subject,
                                                         const ProofRunner& runner, double most_work,
@@ -269,10 +444,13 @@ std::optional<std::vector<PhaseResult>> prove_conv_sums(const ConvSums& sums,
   const std::optional<ProductPlaces> places = places_of_sums(sums, subject, why);
   if (!places) return std::nullopt;
   ConvSumsLaboratory laboratory(sums, subject, *places, runner, most_work, reporter);
+  why = laboratory.why_not();
+  if (!why.empty()) return std::nullopt;
   std::vector<PhaseResult> out;
   using Part = PhaseResult (ConvSumsLaboratory::*)();
   for (const Part part : {&ConvSumsLaboratory::products, &ConvSumsLaboratory::extremes,
-                          &ConvSumsLaboratory::random}) {
+                          &ConvSumsLaboratory::thresholds, &ConvSumsLaboratory::random}) {
+    if (part == &ConvSumsLaboratory::thresholds && !sums.words) continue;
     if (!reporter.failed()) out.push_back((laboratory.*part)());
   }
   return out;

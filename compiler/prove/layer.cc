@@ -308,6 +308,10 @@ void set_factor(Node& node, float factor) {
   std::ranges::fill(x->scale, 1.0F);
   std::ranges::fill(w->scale, factor * y->scale_at(0));
   if (auto* const gemm = std::any_cast<QGemmParams>(&node.params)) gemm->alpha = 1;
+  if (auto* const matmul = std::any_cast<QLinearMatMulParams>(&node.params)) {
+    std::ranges::fill(matmul->y->scale, 1.0F);  // so that the factor is this one
+    std::ranges::fill(w->scale, factor);
+  }
 }
 
 namespace {

@@ -16,8 +16,7 @@ namespace {
 constexpr int kMixedChannels = 4, kMixedParts = 2, kSubsets = 4;
 constexpr int kRandom = 16;
 constexpr int kLeastWindow = 16;
-constexpr std::int32_t kTable = 1024;     // accumulators on both sides of 0 that are looked at
-constexpr std::int32_t kIntegerUnit = 2;  // times kIntegerFactor it is one step, to all of kTable
+constexpr std::int32_t kTable = 1024;  // accumulators on both sides of 0 that are looked at
 }  // namespace
 
 Laboratory::Laboratory(const Subject& subject, const Places& places, const ProofRunner& runner,

@@ -11,6 +11,8 @@
 
 namespace etch::cli {
 
+inline constexpr std::int32_t kIntegerUnit = 2;  // times kIntegerFactor it is one step of a result
+
 // What a part has done.
 struct PhaseResult {
   std::string name;           // "products", "extremes", "thresholds", "sums", "random"

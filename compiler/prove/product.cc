@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <any>
+#include <cmath>
 #include <random>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "compiler/ops/matmul_integer/op.h"
 #include "compiler/ops/qlinear_matmul/op.h"
 #include "compiler/ops/reference_math.h"
+#include "compiler/program/requantize/form.h"
 #include "compiler/prove/product_calls.h"
 #include "compiler/prove/thresholds.h"
 
@@ -20,7 +22,47 @@ namespace {
 constexpr int kProductParts = 4;  // the difference of `a` is 1, -1, 1, -1
 constexpr int kRandomInputs = 16;
 constexpr int kLeastRoom = 16;       // results on a side of the zero point that show sums
+constexpr int kMostTries = 32;       // to find a factor with a simple formula
 constexpr std::int64_t kChunk = 32;  // of the depth: more than any instruction adds at once
+
+int end_of(DType type, bool high) { return static_cast<int>(high ? max_of(type) : min_of(type)); }
+
+// First place and number of elements of every part of the depth whose extremes are called.
+std::vector<std::pair<std::int64_t, std::int64_t>> parts_of(std::int64_t depth) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> out = {{0, depth}};
+  for (std::int64_t k = 0; k < depth && depth > kChunk; k += kChunk / 2)
+    out.emplace_back(k, std::min(kChunk, depth - k));
+  return out;
+}
+
+// Which makes of a sum nine tenths of the way to the limit.
+float factor_to_limit(const RunTimeProduct& product, std::int64_t sum) {
+  const int room =
+      sum < 0 ? product.y_zero_point - product.low : product.high - product.y_zero_point;
+  if (sum == 0 || room < 1) return 1;
+  return 0.9F * static_cast<float>(room) / static_cast<float>(std::abs(sum));
+}
+
+// Whether a product and a shift by 32 bits or more round as floats do, whatever the sum is.
+bool is_simple(const RunTimeProduct& product, float factor) {
+  const IntegerForm form = choose_form({factor, product.low - product.y_zero_point,
+                                        product.high - product.y_zero_point, INT32_MIN, INT32_MAX});
+  return form.rung == Rung::kMultiplyShift && form.exceptions.empty() && form.shifts_high();
+}
+
+// The greatest odd number of 13 bits times a power of two that is no greater and simple.
+float simple_below(const RunTimeProduct& product, float factor) {
+  int exponent = 0;
+  const auto bits = static_cast<int>(std::ldexp(std::frexp(factor, &exponent), 13));
+  const int first = bits % 2 == 0 ? bits - 1 : bits;
+  const auto candidate = [&](int odd) {
+    return std::ldexp(static_cast<float>(odd), exponent - 13);
+  };
+  for (int odd = first; odd > first - 2 * kMostTries; odd -= 2) {
+    if (is_simple(product, candidate(odd))) return candidate(odd);
+  }
+  return candidate(first);
+}
 
 class ProductLaboratory {
  public:
@@ -42,7 +84,8 @@ class ProductLaboratory {
       const std::vector<std::int64_t> ahead = random_offsets();
       for (std::int64_t k = 0; k < geometry().depth; k += stride) {
         Matrices inputs = at_zero();
-        const int up = part % 2 == 0 ? 1 : -1;
+        const int unit = subject_.without_floats() ? kIntegerUnit : 1;
+        const int up = part % 2 == 0 ? unit : -unit;
         const int value = inputs.a_zero + up;
         const int other = inputs.a_zero - up;
         for (std::size_t row = 0; row < ahead.size(); ++row) {
@@ -52,7 +95,7 @@ class ProductLaboratory {
               can_be(product().a_type, value) ? value : other;
         }
         randomize_b(inputs);
-        calls.add(inputs, product().shows_sums() ? 0 : 1);
+        calls.add(inputs, factor_of_products());
         if (part == 0) done += macs() / geometry().depth;
       }
     }
@@ -63,9 +106,7 @@ class ProductLaboratory {
   // of kChunk. With 8 bits, at a factor that shows them.
   PhaseResult extremes() {
     ProductCalls calls(subject_, places_, runner_, reporter_);
-    std::vector<std::pair<std::int64_t, std::int64_t>> parts = {{0, geometry().depth}};
-    for (std::int64_t k = 0; k < geometry().depth && geometry().depth > kChunk; k += kChunk / 2)
-      parts.emplace_back(k, std::min(kChunk, geometry().depth - k));
+    const auto parts = parts_of(geometry().depth);
     const std::int64_t stride = stride_for(4 * std::ssize(parts));
     std::int64_t done = 0;
     for (std::size_t i = 0; i < parts.size(); i += static_cast<std::size_t>(stride)) {
@@ -157,9 +198,6 @@ class ProductLaboratory {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(all / most_work_));
   }
 
-  static int end_of(DType type, bool high) {
-    return static_cast<int>(high ? max_of(type) : min_of(type));
-  }
   static bool can_be(DType type, int value) {
     return value >= end_of(type, false) && value <= end_of(type, true);
   }
@@ -208,12 +246,19 @@ class ProductLaboratory {
   }
 
   // 0, so the layer's own, where results are sums.
+  float factor_of_products() const {
+    if (product().shows_sums()) return 0;
+    return subject_.without_floats() ? kIntegerFactor : 1;
+  }
   float factor_that_shows(std::int64_t sum) const {
     if (product().shows_sums()) return 0;
-    const int room =
-        sum < 0 ? product().y_zero_point - product().low : product().high - product().y_zero_point;
-    if (sum == 0 || room < 1) return 1;
-    return 0.9F * static_cast<float>(room) / static_cast<float>(std::abs(sum));
+    const float factor = factor_to_limit(product(), sum);
+    if (!subject_.without_floats()) return factor;
+    float out = 0;
+    for (const FactorWords& each : subject_.integer_words) {
+      if (each.factor <= factor) out = std::max(out, each.factor);
+    }
+    return out;
   }
 
   // The places on both sides of which the result of a column differs, and what is before them.
@@ -328,6 +373,21 @@ std::int32_t RunTimeProduct::result(std::int32_t accumulator, std::int64_t n, fl
                     high);
 }
 
+std::vector<float> integer_factors_for(const RunTimeProduct& product) {
+  std::vector<float> out = {kIntegerFactor};
+  for (const auto& [first, count] : parts_of(product.geometry.depth)) {
+    for (int kind = 0; kind < 4; ++kind) {
+      const std::int64_t sum = count * (end_of(product.a_type, kind % 2 == 0) - *product.a_zero) *
+                               (end_of(product.b_type, kind < 2) - *product.b_zero);
+      const float factor = factor_to_limit(product, sum);
+      if (factor < kIntegerFactor) out.push_back(simple_below(product, factor));
+    }
+  }
+  std::sort(out.begin() + 1, out.end());
+  out.erase(std::unique(out.begin() + 1, out.end()), out.end());
+  return out;
+}
+
 std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node& node,
                                                   std::string& why) {
   const auto type_of = [&](std::size_t input) { return *graph.value(node.inputs[input]).dtype; };
@@ -374,7 +434,7 @@ std::optional<std::vector<PhaseResult>> prove_product(const ProductSubject& subj
       std::max(product.high - product.y_zero_point, product.y_zero_point - product.low);
   if (!product.shows_sums() && room < kLeastRoom)
     why = cat("its results tell ", room, " sums in a row apart, and ", kLeastRoom, " are needed");
-  if (!product.shows_sums() && subject.factors.empty())
+  if (!product.shows_sums() && subject.factors.empty() && !subject.without_floats())
     why = "its constants hold factors in a form that is not known here";
   if (!why.empty()) return std::nullopt;
   const std::optional<ProductPlaces> places = places_of(subject, why);

@@ -41,6 +41,15 @@ struct RunTimeProduct {
 std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node& node,
                                                   std::string& why);
 
+// The greatest sums in units of two that results count exactly, 2^12, and integer formulas that
+// shift by 32 bits at least, as code may ask for: these have factors below 1/2.
+inline constexpr float kIntegerFactor = 0.5F - 0x1p-14F;
+
+// The factors that a proof sets where requantization has no floats, which are odd numbers of 13
+// bits times powers of two: no result within 11 bits is in the middle of two. The first is
+// kIntegerFactor, the others show the greatest and the least sums.
+std::vector<float> integer_factors_for(const RunTimeProduct& product);
+
 // A step and the product that it has to compute.
 struct ProductSubject {
   const RunTimeProduct* product = nullptr;
@@ -50,7 +59,10 @@ struct ProductSubject {
   std::vector<const Step*> steps;
   std::vector<int> indices;  // of these
   const OperandViewLog* views = nullptr;
-  std::vector<ConstantWord> factors;
+  std::vector<ConstantWord> factors;       // floats
+  std::vector<FactorWords> integer_words;  // instead of them, for integer_factors_for()
+  std::vector<ConstantWord> biases;        // where calls change them
+  bool without_floats() const { return !integer_words.empty(); }
 };
 
 // The parts of the proof: products, extremes, thresholds (where results have 8 bits), random.

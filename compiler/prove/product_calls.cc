@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/ops/matmul_geometry/geometry.h"
 #include "compiler/ops/reference_math.h"
@@ -18,20 +19,6 @@ namespace {
 // Of jobs, and of results, of one run of the program.
 constexpr std::size_t kMostJobBytes = 32 << 20;
 
-// Where the elements of an operand are, row-major, in bytes from its start.
-std::vector<std::int64_t> places_in(const View& view) {
-  std::vector<std::int64_t> out = {0};
-  for (std::size_t d = 0; d < view.shape.size(); ++d) {
-    std::vector<std::int64_t> next;
-    next.reserve(out.size() * static_cast<std::size_t>(view.shape[d]));
-    for (const std::int64_t before : out) {
-      for (std::int64_t i = 0; i < view.shape[d]; ++i) next.push_back(before + i * view.stride[d]);
-    }
-    out = std::move(next);
-  }
-  return out;
-}
-
 // The same of a matrix that is an image of one axis: each row, channels innermost.
 std::vector<std::int64_t> places_of_pixels(const View& view) {
   std::vector<std::int64_t> out;
@@ -42,8 +29,10 @@ std::vector<std::int64_t> places_of_pixels(const View& view) {
   return out;
 }
 
-std::uint8_t stored(int value, bool flipped) {
-  return static_cast<std::uint8_t>(value + (flipped ? 128 : 0));
+// `flipped` only where there is one byte.
+void store(int value, bool flipped, std::int64_t bytes, std::uint8_t* to) {
+  for (std::int64_t i = 0; i < bytes; ++i)
+    to[i] = static_cast<std::uint8_t>((value + (flipped ? 128 : 0)) >> (8 * i));
 }
 
 // An operand of the step by its name; -1: it has none.
@@ -75,6 +64,19 @@ bool share_an_element(const Step& step, const ProductPlaces& places) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> row_major_places(const View& view) {
+  std::vector<std::int64_t> out = {0};
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    std::vector<std::int64_t> next;
+    next.reserve(out.size() * static_cast<std::size_t>(view.shape[d]));
+    for (const std::int64_t before : out) {
+      for (std::int64_t i = 0; i < view.shape[d]; ++i) next.push_back(before + i * view.stride[d]);
+    }
+    out = std::move(next);
+  }
+  return out;
+}
 
 std::optional<ProductPlaces> operands_of(const ProductSubject& subject, std::string& why) {
   const Step& step = *subject.step;
@@ -111,9 +113,9 @@ std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::strin
   const bool pixels = view(out.a).shape.size() == 3 && view(out.y).shape.size() == 3;
   if (weights && !pixels) why = "its tensors are no matrices";
   if (!why.empty()) return std::nullopt;
-  out.in_a = weights ? places_of_pixels(view(out.a)) : places_in(view(out.a));
-  out.in_y = weights ? places_of_pixels(view(out.y)) : places_in(view(out.y));
-  if (!weights) out.in_b = places_in(view(out.b));
+  out.in_a = weights ? places_of_pixels(view(out.a)) : row_major_places(view(out.a));
+  out.in_y = weights ? places_of_pixels(view(out.y)) : row_major_places(view(out.y));
+  if (!weights) out.in_b = row_major_places(view(out.b));
   const std::int64_t of_b = weights ? 0 : element_count(g.b_batch) * g.depth * g.cols;
   const bool fits = std::ssize(out.in_a) == element_count(g.a_batch) * g.rows * g.depth &&
                     std::ssize(out.in_b) == of_b && std::ssize(out.in_y) == element_count(g.output);
@@ -137,23 +139,55 @@ ProductCalls::ProductCalls(const ProductSubject& subject, const ProductPlaces& p
 void ProductCalls::add(const Matrices& inputs, float factor) {
   if (failed_) return;
   const Step& step = *subject_.step;
-  send_images(inputs);
-  if (factor != 0) {
-    for (const ConstantWord& word : subject_.factors)
-      jobs_.patch(false, runner_.array_of(step, word.array), word.word,
-                  std::bit_cast<std::uint32_t>(factor * word.unit));
+  // What several steps are called with may be where another one writes.
+  const bool alone = subject_.indices.size() == 1;
+  const bool only_a = inputs.b.empty() && !places_.a_zero_point;
+  if (!alone || !only_a || inputs.a != sent_a_) {
+    if (alone) jobs_.forget();
+    send_images(inputs);
+    if (alone) sent_a_ = inputs.a;
   }
+  if (factor != 0) set_factor(factor);
+  if (!subject_.biases.empty()) send_shift(inputs.shift);
   const Operand& y = step.operands[static_cast<std::size_t>(places_.y)];
   const HarnessPlace to = runner_.place_of(y.buffer);
   for (const int index : subject_.indices) {
     const bool last = index == subject_.indices.back();
     jobs_.call(index, to.block, to.offset + y.offset, last ? span_ : 0, {});
-    jobs_.forget();  // or the images would be put again, over what this step has left
+    if (!alone) jobs_.forget();  // or images would be put again, over what this step has left
   }
   expected_.push_back(results_of(inputs, factor));
+  job_bytes_ += 32;
   ++calls_;
   const std::size_t results = expected_.size() * static_cast<std::size_t>(span_);
   if (job_bytes_ > kMostJobBytes || results > kMostJobBytes) flush();
+}
+
+void ProductCalls::set_factor(float factor) {
+  const auto set = [&](const ConstantWord& word, std::uint32_t value) {
+    jobs_.patch(false, runner_.array_of(*subject_.step, word.array), word.word, value);
+  };
+  if (!subject_.without_floats()) {
+    for (const ConstantWord& word : subject_.factors)
+      set(word, std::bit_cast<std::uint32_t>(factor * word.unit));
+    return;
+  }
+  const auto found = std::ranges::find(subject_.integer_words, factor, &FactorWords::factor);
+  ETCH_CHECK(found != subject_.integer_words.end());
+  for (const ConstantWord& word : found->words) set(word, word.only);
+}
+
+void ProductCalls::send_shift(const std::vector<std::uint32_t>& shift) {
+  const auto of = [](const std::vector<std::uint32_t>& list, int channel) {
+    return list.empty() ? 0 : list[static_cast<std::size_t>(channel)];
+  };
+  for (const ConstantWord& word : subject_.biases) {
+    const std::uint32_t change = of(shift, word.channel) - of(sent_shift_, word.channel);
+    if (change == 0) continue;
+    jobs_.patch(true, runner_.array_of(*subject_.step, word.array), word.word, change);
+    job_bytes_ += 16;
+  }
+  sent_shift_ = shift;
 }
 
 PhaseResult ProductCalls::conclude(std::string name, std::int64_t done, std::int64_t possible) {
@@ -167,20 +201,23 @@ void ProductCalls::send_images(const Matrices& inputs) {
   // Between the elements of `a` is what the halo has to hold, unless a step fills it.
   const auto around_a = static_cast<std::uint8_t>(view(places_.a).halo_value);
   const auto put = [&](const BytePlace& start, const std::vector<std::int64_t>& places,
-                       const std::vector<int>& values, std::uint8_t around) {
+                       const std::vector<int>& values, std::uint8_t around,
+                       std::int64_t bytes = 1) {
     std::vector<std::uint8_t>& image = images[start.buffer];
-    const auto end = static_cast<std::size_t>(start.offset + *std::ranges::max_element(places) + 1);
+    const std::int64_t last = start.offset + *std::ranges::max_element(places);
+    const auto end = static_cast<std::size_t>(last + bytes);
     image.resize(std::max({image.size(), end,
                            static_cast<std::size_t>(runner_.bytes_of_buffer(start.buffer))}),
                  around);
     for (std::size_t i = 0; i < places.size(); ++i)
-      image[static_cast<std::size_t>(start.offset + places[i])] = stored(values[i], start.flipped);
+      store(values[i], start.flipped, bytes,
+            &image[static_cast<std::size_t>(start.offset + places[i])]);
   };
   const auto start_of = [&](int operand) {
     const Operand& op = subject_.step->operands[static_cast<std::size_t>(operand)];
     return BytePlace{op.buffer, op.offset, view(operand).flipped};
   };
-  put(start_of(places_.a), places_.in_a, inputs.a, around_a);
+  put(start_of(places_.a), places_.in_a, inputs.a, around_a, bytes_of(view(places_.a).dtype));
   if (places_.b >= 0) put(start_of(places_.b), places_.in_b, inputs.b, 0);
   if (places_.a_zero_point) put(*places_.a_zero_point, {0}, {inputs.a_zero}, 0);
   if (places_.b_zero_point) put(*places_.b_zero_point, {0}, {inputs.b_zero}, 0);
@@ -193,7 +230,7 @@ void ProductCalls::send_images(const Matrices& inputs) {
 
 // By the definition.
 std::vector<std::int32_t> ProductCalls::results_of(const Matrices& inputs, float factor) const {
-  if (definition_) return definition_(inputs);
+  if (definition_) return definition_(inputs, factor);
   const RunTimeProduct& product = *subject_.product;
   std::vector<std::int32_t> out(places_.in_y.size());
   run_matmul<std::int64_t>(
@@ -214,15 +251,19 @@ void ProductCalls::flush() {
   if (!runner_.for_each_result(jobs_, expected_.size(), span_, compared, reporter_)) failed_ = true;
   expected_.clear();
   job_bytes_ = 0;
+  sent_shift_.clear();  // the program starts with the constants of the folder
+  sent_a_.clear();
 }
 
 std::int32_t ProductCalls::read(const char* bytes) const {
   std::uint32_t word = 0;
   for (int i = 0; i < bytes_of_result(); ++i)
     word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  const View& y = view(places_.y);
   if (bytes_of_result() == 4) return static_cast<std::int32_t>(word);
-  const int byte = static_cast<int>(word) - (view(places_.y).flipped ? 128 : 0);
-  return view(places_.y).dtype == DType::kS8 && byte > 127 ? byte - 256 : byte;
+  if (y.dtype == DType::kS16) return static_cast<std::int16_t>(word);
+  const int value = static_cast<int>(word) - (y.flipped ? 128 : 0);
+  return y.dtype == DType::kS8 && value > 127 ? value - 256 : value;
 }
 
 void ProductCalls::compare(const std::vector<std::int32_t>& expected, const char* bytes) {

@@ -16,6 +16,7 @@ namespace etch::cli {
 struct Matrices {
   std::vector<int> a, b;  // values
   int a_zero = 0, b_zero = 0;
+  std::vector<std::uint32_t> shift;  // what is added to the bias of each channel; empty: nothing
 };
 
 struct BytePlace {
@@ -32,6 +33,9 @@ struct ProductPlaces {
   std::vector<std::int64_t> in_a, in_b, in_y;
 };
 
+// Bytes from the operand's start to every element, row-major.
+std::vector<std::int64_t> row_major_places(const View& view);
+
 // Operands and zero points known at run time; no places of elements yet. Nothing, with the reason
 // in `why`, where the step has others than the product.
 std::optional<ProductPlaces> operands_of(const ProductSubject& subject, std::string& why);
@@ -41,7 +45,7 @@ std::optional<ProductPlaces> places_of(const ProductSubject& subject, std::strin
 class ProductCalls {
  public:
   // What the results have to be, in the order of the places of y; null: by the product's geometry.
-  using Definition = std::function<std::vector<std::int32_t>(const Matrices&)>;
+  using Definition = std::function<std::vector<std::int32_t>(const Matrices&, float factor)>;
   ProductCalls(const ProductSubject& subject, const ProductPlaces& places,
                const ProofRunner& runner, Reporter& reporter, Definition definition = {});
 
@@ -51,11 +55,13 @@ class ProductCalls {
   PhaseResult conclude(std::string name, std::int64_t done, std::int64_t possible);
 
  private:
-  int bytes_of_result() const { return subject_.product->shows_sums() ? 4 : 1; }
+  int bytes_of_result() const { return static_cast<int>(bytes_of(view(places_.y).dtype)); }
   const View& view(int operand) const {
     return (*subject_.views->find(*subject_.step))[static_cast<std::size_t>(operand)];
   }
   void send_images(const Matrices& inputs);
+  void set_factor(float factor);
+  void send_shift(const std::vector<std::uint32_t>& shift);
   std::vector<std::int32_t> results_of(const Matrices& inputs, float factor) const;
   void flush();
   std::int32_t read(const char* bytes) const;
@@ -69,6 +75,8 @@ class ProductCalls {
   std::int64_t span_ = 0;
   JobList jobs_;
   std::size_t job_bytes_ = 0;
+  std::vector<std::uint32_t> sent_shift_;  // empty: nothing
+  std::vector<int> sent_a_;                // of a step that is called alone; empty: nothing
   std::vector<std::vector<std::int32_t>> expected_;
   std::int64_t calls_ = 0;
   Mismatch mismatch_;

@@ -3,17 +3,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <utility>
 
-#include "compiler/base/observation.h"
 #include "compiler/base/text.h"
-#include "compiler/compile.h"
 #include "compiler/host/progress.h"
 #include "compiler/import/file.h"
-#include "compiler/import/import.h"
-#include "compiler/lower/operand_views.h"
-#include "compiler/program/integer_layouts.h"
+#include "compiler/prove/compiled.h"
 #include "compiler/prove/conv_sums.h"
 #include "compiler/prove/product.h"
 #include "compiler/prove/runner.h"
@@ -26,21 +21,6 @@ namespace fs = std::filesystem;
 
 // Multiplications of one part: seconds here, a minute in an emulator.
 constexpr double kWorkHere = 2e10, kWorkEmulated = 1e10;
-
-// The network compiled again, and twice with other constants; see find_words().
-struct Compiled {
-  Graph file;   // as imported
-  Graph graph;  // after the passes
-  OperandViewLog views;
-  std::unique_ptr<Program> program, tagged, doubled;
-  // Where requantization is without floats: with kIntegerFactor, and with tagged biases, too.
-  Graph set_graph;
-  std::unique_ptr<Program> set, set_and_tagged;
-};
-
-// The greatest sums in units of two that results count exactly, 2^12, and integer formulas that
-// shift by 32 bits at least, as code may ask for: these have factors below 1/2.
-constexpr float kIntegerFactor = 0.5F - 0x1p-14F;
 
 // Of a node several steps can be made, and several nodes can be of one place in the file: the
 // layers with an index are steps with accumulators of it, in order.
@@ -69,76 +49,8 @@ const Node* node_of(const Graph& graph, const Program& program, const Step& step
   return nodes[static_cast<std::size_t>(at - steps.begin())];
 }
 
-// What was compiled again is what the folder was made of.
-bool is_same(const Program& program, const ProofTask& task, Reporter& reporter) {
-  if (program.model_sha256 != task.sha256) {
-    reporter.io_error(task.model, cat("is not the model that the folder was made of (SHA-256 ",
-                                      task.sha256, ")"));
-  } else if (program.options != task.canonical) {
-    reporter.io_error(task.folder.string(), cat("was made with other options:", task.canonical,
-                                                "; these are:", program.options));
-  }
-  return !reporter.failed();
-}
-
-bool is_without_floats(const Step& step) { return !step.requantized.empty(); }
-
-void compile_with_integer_factor(const std::string& bytes, const CompileOptions& options,
-                                 IntegerLayouts& layouts, Compiled& out) {
-  const Observation<IntegerLayouts> repeating(layouts);
-  Sink silent;
-  layouts.repeat();
-  out.set = compile(bytes, options, silent, [&](Graph& g) {
-    for (Node& node : g.nodes) set_factor(node, kIntegerFactor);
-    out.set_graph = g;
-  });
-  layouts.repeat();
-  out.set_and_tagged = compile(bytes, options, silent, [](Graph& g) {
-    for (Node& node : g.nodes) {
-      set_factor(node, kIntegerFactor);
-      tag_bias(g, node);
-    }
-  });
-}
-
-std::unique_ptr<Compiled> compile_all(const ProofTask& task, Reporter& reporter) {
-  const Progress progress("compiling", 0, reporter);
-  auto out = std::make_unique<Compiled>();
-  const CompileOptions& options = task.compile;
-  Sink sink;
-  IntegerLayouts layouts;
-  const auto bytes = read_model_file(task.model, options.import.limits, sink);
-  if (bytes) {
-    const Observation<OperandViewLog> listening(out->views);
-    const Observation<IntegerLayouts> noting(layouts);
-    out->program = compile(*bytes, options, sink, [&](Graph& g) { out->graph = g; });
-  }
-  reporter.diagnostics(sink, task.model);
-  if (out->program == nullptr || !is_same(*out->program, task, reporter)) return nullptr;
-  Sink silent;
-  out->tagged = compile(*bytes, options, silent, [](Graph& g) {
-    for (Node& node : g.nodes) tag_bias(g, node);
-  });
-  out->doubled = compile(*bytes, options, silent, [](Graph& g) {
-    for (Node& node : g.nodes) double_scale(node);
-  });
-  const auto without_floats = [](const auto& step) { return is_without_floats(*step); };
-  if (std::ranges::any_of(out->program->steps, without_floats))
-    compile_with_integer_factor(*bytes, options, layouts, *out);
-  if (auto file = import_model(*bytes, options.import, silent)) out->file = std::move(*file);
-  return out;
-}
-
 // Multiplications of integers.
 std::int64_t products_of(const Step& step) { return step.macs - step.float_macs; }
-
-Step* step_named(const Program* program, const std::string& name) {
-  if (program == nullptr) return nullptr;
-  for (const auto& step : program->steps) {
-    if (step->name == name) return step.get();
-  }
-  return nullptr;
-}
 
 // The tensor of the file that is these weights, byte for byte.
 std::string origin_of(const Graph& file, const Tensor& weights) {
@@ -158,22 +70,6 @@ std::string why_no_layer(const Graph& graph, const Step& step) {
     if (node.index == step.node && !layer_of(graph, node, why)) return why;
   }
   return "its products have another form";
-}
-
-// The code of a step without comments, which say how many channels have which formula, and with its
-// own arrays: others are equal to another step's when all factors are one.
-std::string statements_of(Step& step, const Program& program) {
-  std::vector<decltype(ConstantArray::owner)> owners;
-  for (ConstantArray& each : step.constants) owners.push_back(std::exchange(each.owner, {}));
-  std::istringstream lines(nameless_code(step, program.isa));
-  for (std::size_t i = 0; i < owners.size(); ++i) step.constants[i].owner = owners[i];
-  std::string out;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t first = line.find_first_not_of(' ');
-    if (first == std::string::npos || line.compare(first, 2, "//") == 0) continue;
-    out += line + "\n";
-  }
-  return out;
 }
 
 // Of a step whose requantization is without floats.
@@ -233,6 +129,13 @@ bool is_alone_of(const Compiled& all, const Step& step, std::string_view op_type
          std::ranges::any_of(all.graph.nodes, is_its_node);
 }
 
+// Whether it is the only step that does, for a layer of 16 bits.
+bool multiplies_16_bits(const Compiled& all, const Step& step) {
+  return std::ranges::any_of(all.graph.nodes, [&](const Node& node) {
+    return node.index == step.node && is_word_layer(node) && is_alone_of(all, step, node.op_type);
+  });
+}
+
 // The only node that the step can be of, where both operands of its products arrive at run time.
 std::optional<RunTimeProduct> run_time_product_at(const Compiled& all, const Step& step,
                                                   std::string& why) {
@@ -274,6 +177,26 @@ void take_steps_of_node(const Program& program, ProductSubject& subject) {
   }
 }
 
+// Of a product of two tensors whose requantization is without floats.
+std::vector<FactorWords> integer_factor_words(const Compiled& all, int index,
+                                              const RunTimeProduct& product, std::string& why) {
+  Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  const std::string statements = statements_of(step, *all.program);
+  const std::vector<float> factors = integer_factors_for(product);
+  std::vector<std::pair<float, const Step*>> sets;
+  for (std::size_t i = 0; i < factors.size() && why.empty(); ++i) {
+    const Program* const program = i == 0 ? all.set.get() : all.set_products[i - 1].get();
+    Step* const set = step_named(program, step.name);
+    sets.emplace_back(factors[i], set);
+    if (set == nullptr || statements_of(*set, *program) != statements)
+      why = "requantization without floats, and its code is another one for other factors";
+  }
+  if (!why.empty()) return {};
+  auto out = find_factor_words(step, sets);
+  if (out.empty()) why = "its constants hold factors in a form that is not known here";
+  return out;
+}
+
 // Of a step that multiplies two tensors of the network.
 void prove_run_time_product(const Compiled& all, int index, const ProofRunner& runner, double work,
                             StepProof& proof, Reporter& reporter) {
@@ -283,15 +206,18 @@ void prove_run_time_product(const Compiled& all, int index, const ProofRunner& r
   proof.has_weights = product && product->weight_tensor != nullptr;
   if (!product) return;
   if (proof.has_weights) proof.weights_from = origin_of(all.file, *product->weight_tensor);
-  if (!step.requantized.empty())
-    why = "requantization without floats: its sums cannot be made visible";
   const Step* const doubled = step_named(all.doubled.get(), step.name);
-  ProductSubject subject{&*product, &step, {&step}, {index}, &all.views, {}};
+  ProductSubject subject{&*product, &step, {&step}, {index}, &all.views, {}, {}, {}};
   if (!product->weights.empty()) take_steps_of_node(*all.program, subject);
   if (why.empty() && (all.views.find(step) == nullptr || doubled == nullptr))
     why = "it is generated otherwise with other constants";
   if (!why.empty()) return;
-  subject.factors = find_factors(step, *doubled);
+  if (is_without_floats(step)) {
+    subject.integer_words = integer_factor_words(all, index, *product, why);
+    if (!why.empty()) return;
+  } else {
+    subject.factors = find_factors(step, *doubled);
+  }
   const Progress progress(cat("proving ", step.name), 0, reporter);
   auto parts = prove_product(subject, runner, work, reporter, why);
   if (parts) proof.parts = std::move(*parts);
@@ -311,8 +237,47 @@ void prove_sums_of_convolution(const Compiled& all, int index, const ProofRunner
   proof.has_weights = sums.has_value();
   if (!why.empty() || !sums) return;
   proof.weights_from = origin_of(all.file, *sums->product.weight_tensor);
-  ProductSubject subject{&sums->product, &step, {}, {}, &all.views, {}};
+  ProductSubject subject{&sums->product, &step, {}, {}, &all.views, {}, {}, {}};
   take_steps_of_node(*all.program, subject);
+  const Progress progress(cat("proving ", step.name), 0, reporter);
+  auto parts = prove_conv_sums(*sums, subject, runner, work, reporter, why);
+  if (parts) proof.parts = std::move(*parts);
+}
+
+// Of a layer of 16 bits: where its biases are, and its factors for the first of kWordFactors for
+// which its code is the same.
+void find_words_of_16_bits(const Compiled& all, int index, std::int64_t channels,
+                           ProductSubject& subject, std::string& why) {
+  Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  const Step* const tagged = step_named(all.tagged.get(), step.name);
+  if (tagged != nullptr) subject.biases = find_bias_words(step, *tagged, channels);
+  for (const auto& [factor, program] : all.set_words) {
+    Step* const set = step_named(program.get(), step.name);
+    if (set == nullptr || statements_of(*set, *program) != statements_of(step, *all.program))
+      continue;
+    subject.integer_words = find_factor_words(step, {{factor, set}});
+    break;
+  }
+  if (subject.biases.empty() || subject.integer_words.empty())
+    why = "its biases or factors have a form that is not known here";
+}
+
+// Of the only step that multiplies for a layer of 16 bits.
+void prove_word_layer(const Compiled& all, int index, const ProofRunner& runner, double work,
+                      StepProof& proof, Reporter& reporter) {
+  const Step& step = *all.program->steps[static_cast<std::size_t>(index)];
+  std::string& why = proof.not_proved;
+  std::optional<ConvSums> sums;
+  for (const Node& node : all.graph.nodes) {
+    if (node.index != step.node || !is_word_layer(node)) continue;
+    if (sums) why = "several nodes are at its place in the file";
+    if (why.empty()) sums = word_sums_of(all.graph, node, why);
+  }
+  if (!why.empty() || !sums) return;
+  proof.weights_from = origin_of(all.file, *sums->product.weight_tensor);
+  ProductSubject subject{&sums->product, &step, {&step}, {index}, &all.views, {}, {}, {}};
+  find_words_of_16_bits(all, index, sums->layer.geometry.out_channels, subject, why);
+  if (!why.empty()) return;
   const Progress progress(cat("proving ", step.name), 0, reporter);
   auto parts = prove_conv_sums(*sums, subject, runner, work, reporter, why);
   if (parts) proof.parts = std::move(*parts);
@@ -328,6 +293,10 @@ StepProof prove_step(const Compiled& all, int index, const ProofRunner& runner, 
   }
   if (is_alone_of(all, step, "ConvInteger")) {
     prove_sums_of_convolution(all, index, runner, work, proof, reporter);
+    return proof;
+  }
+  if (multiplies_16_bits(all, step)) {
+    prove_word_layer(all, index, runner, work, proof, reporter);
     return proof;
   }
   std::optional<Layer> layer;

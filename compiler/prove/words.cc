@@ -131,6 +131,35 @@ ConstantWords find_words_without_floats(const Step& step, const Step& set,
   return {};
 }
 
+std::vector<ConstantWord> find_bias_words(const Step& step, const Step& tagged,
+                                          std::int64_t channels) {
+  std::vector<ConstantWord> out;
+  std::set<int> seen;
+  const bool known = find_biases(step, tagged, channels, out, seen);
+  return known ? out : std::vector<ConstantWord>{};
+}
+
+std::vector<FactorWords> find_factor_words(const Step& step,
+                                           const std::vector<std::pair<float, const Step*>>& sets) {
+  std::set<std::pair<int, int>> places;
+  for (const auto& [factor, set] : sets) {
+    const auto differs = [&](int array, int word, std::uint32_t, std::uint32_t) {
+      places.emplace(array, word);
+    };
+    if (!same_sizes(step, *set) || !compare_words(step, *set, differs)) return {};
+  }
+  std::vector<FactorWords> out;
+  for (const auto& [factor, set] : sets) {
+    FactorWords& words = out.emplace_back(FactorWords{factor, {}});
+    for (const auto& [array, word] : places) {
+      const ConstantArray& from = set->constants[static_cast<std::size_t>(array)];
+      words.words.push_back({array, word});
+      words.words.back().only = word_at(from, static_cast<std::size_t>(word));
+    }
+  }
+  return out;
+}
+
 std::vector<ConstantWord> find_factors(const Step& step, const Step& doubled) {
   std::vector<ConstantWord> out;
   bool known = same_sizes(step, doubled);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/step.h"
@@ -43,6 +44,19 @@ ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubl
 ConstantWords find_words_without_floats(const Step& step, const Step& set,
                                         const Step& set_and_tagged, std::int64_t channels,
                                         float factor, std::string& why);
+
+// The biases alone, one word for each channel; empty: they have another form.
+std::vector<ConstantWord> find_bias_words(const Step& step, const Step& tagged,
+                                          std::int64_t channels);
+
+// Without floats, the words of a factor: those that differ from the step's own for any factor.
+struct FactorWords {
+  float factor = 0;
+  std::vector<ConstantWord> words;
+};
+// Of the same step of graphs that differ in its factor alone. Empty: constants have another form.
+std::vector<FactorWords> find_factor_words(const Step& step,
+                                           const std::vector<std::pair<float, const Step*>>& sets);
 
 // The factors alone, as far as words that are doubled are floats; empty: something else differs.
 std::vector<ConstantWord> find_factors(const Step& step, const Step& doubled);

@@ -106,6 +106,30 @@ TEST(ProvedWords, WithoutFloatsAreNotGuessed) {
   EXPECT_TRUE(unknown(step, Words({12, 20, 5}), Words({13, 22, 5})));        // a bias with a factor
 }
 
+// So that a factor after another one finds no word of that one.
+TEST(ProvedWords, OfSeveralFactorsAreAllThatDifferForAny) {
+  const Words step({10, 20, 30}), one({11, 20, 30}), other({10, 21, 30});
+  const std::vector<FactorWords> found = find_factor_words(step, {{0.25F, &one}, {0.125F, &other}});
+  ASSERT_EQ(found.size(), 2U);
+  const auto values = [](const FactorWords& words) {
+    std::vector<std::uint32_t> out;
+    for (const ConstantWord& each : words.words) out.push_back(each.only);
+    return out;
+  };
+  EXPECT_EQ(values(found[0]), (std::vector<std::uint32_t>{11, 20}));
+  EXPECT_EQ(values(found[1]), (std::vector<std::uint32_t>{10, 21}));
+  const Words longer({10, 20, 30, 40});
+  EXPECT_TRUE(find_factor_words(step, {{0.25F, &one}, {0.125F, &longer}}).empty());
+}
+
+TEST(ProvedWords, OfBiasesAloneAreOneForEachChannel) {
+  const Words step({10, 20, 7});
+  EXPECT_EQ(find_bias_words(step, Words({11, 22, 7}), 2),
+            (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 1}}));
+  EXPECT_TRUE(find_bias_words(step, Words({11, 20, 7}), 2).empty());
+  EXPECT_TRUE(find_bias_words(step, Words({11, 22, 8}), 2).empty());  // not the third, too
+}
+
 // However many channels: no sum of two tags is the tag of another channel.
 TEST(ProvedWords, TagsAreUnambiguous) {
   for (const std::int64_t channels : {1, 2, 255, 256, 257, 512, 513, 4096, 100000}) {

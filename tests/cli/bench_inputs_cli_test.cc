@@ -55,9 +55,11 @@ TEST_P(BenchInputs, NoStepBranchesOnData) {
   }
 }
 
-// Targets: one of each way to count, and of each kind of code: vectors here, in an emulator, DSP.
+// Targets: one of each way to count, and of each kind of code: vectors here, in the emulator of
+// this and of another machine, DSP.
 INSTANTIATE_TEST_SUITE_P(Targets, BenchInputs,
-                         testing::Values("avx512_vnni", "cortex-m4", "cortex-m55", "aarch64"),
+                         testing::Values("avx512_vnni", "avx2", "cortex-m4", "cortex-m55",
+                                         "aarch64"),
                          [](const auto& each) {
                            std::string name = each.param;
                            std::replace(name.begin(), name.end(), '-', '_');

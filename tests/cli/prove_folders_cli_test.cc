@@ -9,8 +9,8 @@
 #include "compiler/host/toolchain.h"
 #include "compiler/import/tensor_proto.h"
 #include "compiler/targets/targets.h"
-#include "tests/support/cli.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/prove_folders.h"
 
 namespace etch::cli {
 namespace {
@@ -54,40 +54,6 @@ std::string two_products() {
   model.output("square");
   return model.bytes();
 }
-
-// Products of two inputs, the second for each of two first ones, with results of 8 bits; with sums
-// and a zero point that arrives at run time; and with the same of one row.
-std::string products_of_inputs() {
-  ModelBuilder model;
-  model.input("a", DType::kU8, {2, 3, 40});
-  model.input("b", DType::kS8, {40, 5});
-  model.input("az", DType::kU8, {});
-  model.initializer("as", Tensor::of<float>({}, {0.5F}));
-  model.initializer("z", Tensor::of<std::uint8_t>({}, {131}));
-  model.initializer("bs", Tensor::of<float>({}, {0.02F}));
-  model.initializer("bz", Tensor::of<std::int8_t>({}, {-3}));
-  model.node("QLinearMatMul", {"a", "as", "z", "b", "bs", "bz", "as", "z"}, {"bytes"});
-  model.node("MatMulInteger", {"a", "b", "az", "bz"}, {"sums"});
-  model.output("bytes");
-  model.output("sums");
-  return model.bytes();
-}
-
-class ProveFolders : public Cli {
- protected:
-  ProcessResult compile(const std::string& model, std::vector<std::string> more) const {
-    more.insert(more.begin(),
-                {"compile", model, "-f", "-o", path("out"), "--target", "scalar", "--name", "net"});
-    return etch(more);
-  }
-  ProcessResult prove(const std::string& model, std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"prove", path("out"), "--model", model});
-    return etch(more);
-  }
-};
-
-#define EXPECT_SAYS(text, what) EXPECT_NE((text).find(what), std::string::npos) << (text)
-#define EXPECT_SAYS_NOT(text, what) EXPECT_EQ((text).find(what), std::string::npos) << (text)
 
 // ---- what cannot be proved ----
 
@@ -140,21 +106,6 @@ TEST_F(ProveFolders, AProductWithConstantWeightsIsProvedAndTheShareOfTheWorkIsSa
               "multiplications of integers: 720, in layers that are proved completely 80.0 %");
 }
 
-TEST_F(ProveFolders, ProductsOfTwoTensorsAreProved) {
-  const std::string file = write("tensors.onnx", products_of_inputs());
-  const ProcessResult made = compile(file, {});
-  ASSERT_EQ(made.exit_code, 0) << made.errors;
-  const ProcessResult result = prove(file);
-  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
-  EXPECT_SAYS(result.output, "n0_matmul: proved (product of two run-time matrices");
-  // All pairs of elements; 2 * 3 * 5 outputs at four extremes of the whole and of three parts.
-  EXPECT_SAYS(result.output, "  products 1,200, extremes 480, thresholds ");
-  EXPECT_SAYS(result.output, "n1_matmul: proved");
-  EXPECT_SAYS(result.output, "  products 1,200, extremes 480, random 16");
-  EXPECT_SAYS(result.output, "PASS on scalar: 2 of 2 layers proved completely");
-  EXPECT_SAYS(result.output, "in layers that are proved completely 100.0 %");
-}
-
 // All but 8 of 17,296 multiplications: more than 99.95 %.
 TEST_F(ProveFolders, AShareThatIsNotAllIsNotRoundedUp) {
   ModelBuilder model;
@@ -174,38 +125,6 @@ TEST_F(ProveFolders, AShareThatIsNotAllIsNotRoundedUp) {
   const ProcessResult result = prove(file);
   EXPECT_SAYS(result.output, "PASS on scalar: 2 of 3 layers");
   EXPECT_SAYS(result.output, "17,296, in layers that are proved completely 99.9 %");
-}
-
-TEST_F(ProveFolders, FaultsInProductsOfTwoTensorsAreFoundByTheirParts) {
-  const std::string file = write("tensors.onnx", products_of_inputs());
-  ASSERT_EQ(compile(file, {}).exit_code, 0);
-  const std::string steps = contents(folder_ / "out/net_steps_0.cc");
-  const std::string weights = contents(folder_ / "out/net_weights_0.cc");
-  const auto changed = [](std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << text;
-    return at == std::string::npos ? text : text.replace(at, from.size(), to);
-  };
-  const auto wrong = [&](const std::string& name, const std::string& text,
-                         const std::string& part) {
-    write(name, text);
-    const ProcessResult result = prove(file, {"--json", "--layer", "n0_matmul"});
-    EXPECT_EQ(result.exit_code, 4) << result.output << result.errors;
-    return Json::parse(result.output)["steps"][0][part]["wrong"].get<int>();
-  };
-  // A factor off by 0.1 %.
-  EXPECT_GT(
-      wrong("out/net_weights_0.cc", changed(weights, "0x1.47ae14p-6F", "0x1.48p-6F"), "thresholds"),
-      0);
-  write("out/net_weights_0.cc", weights);
-  // One row is that before it.
-  EXPECT_GT(
-      wrong("out/net_steps_0.cc", changed(steps, "(xt + k * 4 + 40)", "(xt + k * 4)"), "products"),
-      0);
-  // Sums stop at a limit that only the greatest reach.
-  const std::string add = "acc_p0_v0 = isa::dot4(acc_p0_v0, x_k0_p0, w_k0_v0);";
-  const std::string limited = add + " if (acc_p0_v0.v > 400000) acc_p0_v0.v = 400000;";
-  EXPECT_GT(wrong("out/net_steps_0.cc", changed(steps, add, limited), "extremes"), 0);
 }
 
 // Weights whose columns have zero points of their own, and a zero point that arrives at run time.
