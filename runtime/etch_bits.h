@@ -16,6 +16,14 @@ struct BitAnd {
     return a & b;
   }
 };
+template <>
+struct IntegerVectors<BitAnd> {
+  enum { value = 1, wraps = 0 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a & b;
+  }
+};
 
 struct BitOr {
   template <class Int>
@@ -23,10 +31,26 @@ struct BitOr {
     return a | b;
   }
 };
+template <>
+struct IntegerVectors<BitOr> {
+  enum { value = 1, wraps = 0 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
+    return a | b;
+  }
+};
 
 struct BitXor {
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
+    return a ^ b;
+  }
+};
+template <>
+struct IntegerVectors<BitXor> {
+  enum { value = 1, wraps = 0 };
+  template <class Vector>
+  ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
     return a ^ b;
   }
 };

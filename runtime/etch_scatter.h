@@ -61,10 +61,51 @@ static inline void scan(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, in
   }
 }
 
+// scan() of as many lines as a vector has, which are neighbours: what is summed up stays in it.
+template <class Operation, class T>
+static inline ptrdiff_t scan_vectors(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, int n,
+                                     int lines, int exclusive, int reverse, int first) {
+  ptrdiff_t j = 0;
+#if defined(ETCH_FOUR_FLOATS)
+  if constexpr (IntegerVectors<Operation>::value != 0) {
+    typedef typename OfVectors<T, IntegerVectors<Operation>::wraps>::Type Type;
+    typedef Type Vector __attribute__((vector_size(4 * kFloatLanes)));
+    constexpr ptrdiff_t kCount = sizeof(Vector) / sizeof(T);
+    for (; lines - j >= kCount; j += kCount) {
+      Vector so_far = static_cast<Type>(first) - Vector{};
+      for (int k = 0; k < n; ++k) {
+        const ptrdiff_t i = reverse != 0 ? n - 1 - k : k;
+        Vector each;
+        ETCH_MEMCPY(&each, x + i * x_step + j, sizeof each);
+        const Vector next = IntegerVectors<Operation>::of(so_far, each);
+        ETCH_MEMCPY(y + i * y_step + j, exclusive != 0 ? &so_far : &next, sizeof each);
+        so_far = next;
+      }
+    }
+  }
+#else
+  static_cast<void>(x), static_cast<void>(x_step), static_cast<void>(y);
+  static_cast<void>(y_step), static_cast<void>(n), static_cast<void>(lines);
+  static_cast<void>(exclusive), static_cast<void>(reverse), static_cast<void>(first);
+#endif
+  return j;
+}
+template <class Operation>
+static inline ptrdiff_t scan_vectors(const float*, ptrdiff_t, float*, ptrdiff_t, int, int, int, int,
+                                     int) {
+  return 0;
+}
+
 // scan() of `lines` lines that are neighbours in x and in y, which must not overlap.
 template <class Operation, class T>
 static inline void scan_lines(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, int n,
                               int lines, int exclusive, int reverse, int first) {
+  const ptrdiff_t whole =
+      scan_vectors<Operation>(x, x_step, y, y_step, n, lines, exclusive, reverse, first);
+  x += whole;
+  y += whole;
+  lines -= static_cast<int>(whole);
+  if (lines == 0) return;
   const T start = static_cast<T>(first);
   const T* so_far = &start;
   ptrdiff_t repeat = 0;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_byte_vector.h"
 #include "etch_convert.h"
 #include "etch_intrinsics.h"
 
@@ -207,6 +208,10 @@ struct And {
   ETCH_INLINE bool of(T a, T b) {
     return a != 0 && b != 0;
   }
+  template <class Vector>
+  ETCH_INLINE auto of_vectors(const Vector& a, const Vector& b) {
+    return (a != 0) & (b != 0);
+  }
 };
 
 struct Or {
@@ -214,12 +219,20 @@ struct Or {
   ETCH_INLINE bool of(T a, T b) {
     return a != 0 || b != 0;
   }
+  template <class Vector>
+  ETCH_INLINE auto of_vectors(const Vector& a, const Vector& b) {
+    return (a != 0) | (b != 0);
+  }
 };
 
 struct Xor {
   template <class T>
   ETCH_INLINE bool of(T a, T b) {
     return (a != 0) != (b != 0);
+  }
+  template <class Vector>
+  ETCH_INLINE auto of_vectors(const Vector& a, const Vector& b) {
+    return (a != 0) ^ (b != 0);
   }
 };
 
@@ -267,10 +280,46 @@ static inline ptrdiff_t compare_vectors(const T* a, ptrdiff_t a_step, const T* b
   return 0;
 }
 
+// The same of bytes. Those of one type are in the order of their values once their flips are
+// undone.
+template <class Operation>
+static inline ptrdiff_t compare_byte_vectors(const uint8_t* a, ptrdiff_t a_step, Stored a_as,
+                                             const uint8_t* b, ptrdiff_t b_step, Stored b_as,
+                                             uint8_t* y, ptrdiff_t n) {
+  ptrdiff_t i = 0;
+#if defined(ETCH_BYTE_VECTOR)
+  constexpr ptrdiff_t kCount = sizeof(ByteVector);
+  if (!is_dense(a_step) || !is_dense(b_step) || a_as.offset != b_as.offset) return 0;
+  const ByteVector a_flip = repeated_byte(a_as.flip), b_flip = repeated_byte(b_as.flip);
+  for (; n - i >= kCount; i += kCount) {
+    const ByteVector some = load_byte_vector(a + i * a_step, a_step) ^ a_flip;
+    const ByteVector others = load_byte_vector(b + i * b_step, b_step) ^ b_flip;
+    ByteVector holds;
+    if constexpr (ComparesVectors<Operation>::value != 0) {
+      holds = reinterpret_cast<ByteVector>(Operation::of(some, others));
+    } else {
+      holds = reinterpret_cast<ByteVector>(Operation::of_vectors(some, others));
+    }
+    holds &= 1;
+    ETCH_MEMCPY(y + i, &holds, sizeof holds);
+  }
+#else
+  static_cast<void>(a), static_cast<void>(a_step), static_cast<void>(a_as);
+  static_cast<void>(b), static_cast<void>(b_step), static_cast<void>(b_as);
+  static_cast<void>(y), static_cast<void>(n);
+#endif
+  return i;
+}
+
 template <class Operation, class T>
 static inline void compare(const T* a, ptrdiff_t a_step, Stored a_as, const T* b, ptrdiff_t b_step,
                            Stored b_as, uint8_t* y, ptrdiff_t n) {
-  const ptrdiff_t whole = compare_vectors<Operation>(a, a_step, b, b_step, y, n);
+  ptrdiff_t whole = 0;
+  if constexpr (sizeof(T) == 1) {
+    whole = compare_byte_vectors<Operation>(a, a_step, a_as, b, b_step, b_as, y, n);
+  } else {
+    whole = compare_vectors<Operation>(a, a_step, b, b_step, y, n);
+  }
   for (ptrdiff_t i = whole; i < n; ++i) {
     const bool holds =
         Operation::of(comparable(a[i * a_step], a_as), comparable(b[i * b_step], b_as));
@@ -336,11 +385,71 @@ static inline ptrdiff_t choose_vectors(const uint8_t* condition, ptrdiff_t step,
   return 0;
 }
 
+#if defined(ETCH_BYTE_VECTOR)
+// The same of bytes, which keep their values, and of 16 bits. One condition may be that of all.
+static inline ptrdiff_t choose_byte_vectors(const uint8_t* condition, ptrdiff_t step,
+                                            const uint8_t* a, ptrdiff_t a_step, Stored a_as,
+                                            const uint8_t* b, ptrdiff_t b_step, Stored b_as,
+                                            uint8_t* y, Stored y_as, ptrdiff_t n) {
+  constexpr ptrdiff_t kCount = sizeof(ByteVector);
+  const bool is_one_type = a_as.offset == y_as.offset && b_as.offset == y_as.offset;
+  if (!is_dense(step) || !is_dense(a_step) || !is_dense(b_step) || !is_one_type) return 0;
+  const ByteVector a_flip = repeated_byte(a_as.flip ^ y_as.flip);
+  const ByteVector b_flip = repeated_byte(b_as.flip ^ y_as.flip);
+  ptrdiff_t i = 0;
+  for (; n - i >= kCount; i += kCount) {
+    const ByteVector where = truth_of(load_byte_vector(condition + i * step, step));
+    const ByteVector yes = load_byte_vector(a + i * a_step, a_step) ^ a_flip;
+    const ByteVector no = load_byte_vector(b + i * b_step, b_step) ^ b_flip;
+    const ByteVector each = (yes & where) | (no & ~where);
+    ETCH_MEMCPY(y + i, &each, sizeof each);
+  }
+  return i;
+}
+static inline ptrdiff_t choose_half_vectors(const uint8_t* condition, ptrdiff_t step,
+                                            const uint16_t* a, ptrdiff_t a_step, const uint16_t* b,
+                                            ptrdiff_t b_step, uint16_t* y, ptrdiff_t n) {
+  constexpr ptrdiff_t kCount = sizeof(HalfVector) / 2;
+  if (!is_dense(step) || !is_dense(a_step) || !is_dense(b_step)) return 0;
+  ptrdiff_t i = 0;
+  for (; n - i >= kCount; i += kCount) {
+    const HalfVector where = half_truth(condition + i * step, step);
+    const HalfVector yes = load_half_vector(a + i * a_step, a_step);
+    const HalfVector no = load_half_vector(b + i * b_step, b_step);
+    const HalfVector each = (yes & where) | (no & ~where);
+    ETCH_MEMCPY(y + i, &each, sizeof each);
+  }
+  return i;
+}
+#endif
+
+// How many elements of a row of any type are chosen at once.
+template <class T>
+static inline ptrdiff_t choose_at_once(const uint8_t* condition, ptrdiff_t step, const T* a,
+                                       ptrdiff_t a_step, Stored a_as, const T* b, ptrdiff_t b_step,
+                                       Stored b_as, T* y, Stored y_as, ptrdiff_t n) {
+#if defined(ETCH_BYTE_VECTOR)
+  if constexpr (sizeof(T) == 1) {
+    return choose_byte_vectors(condition, step, a, a_step, a_as, b, b_step, b_as, y, y_as, n);
+  } else if constexpr (sizeof(T) == 2) {
+    return choose_half_vectors(condition, step, a, a_step, b, b_step, y, n);
+  }
+#endif
+  static_cast<void>(a_as), static_cast<void>(b_as), static_cast<void>(y_as);
+  const ptrdiff_t chosen_step = *condition != 0 ? a_step : b_step;
+  if (sizeof(T) > 1 && step == 0 && chosen_step == 1) {
+    ETCH_MEMCPY(y, *condition != 0 ? a : b, static_cast<size_t>(n) * sizeof(T));
+    return n;
+  }
+  return choose_vectors(condition, step, a, a_step, b, b_step, y, n);
+}
+
 template <class T>
 static inline void choose(const uint8_t* condition, ptrdiff_t step, const T* a, ptrdiff_t a_step,
                           Stored a_as, const T* b, ptrdiff_t b_step, Stored b_as, T* y, Stored y_as,
                           ptrdiff_t n) {
-  const ptrdiff_t whole = choose_vectors(condition, step, a, a_step, b, b_step, y, n);
+  const ptrdiff_t whole =
+      choose_at_once(condition, step, a, a_step, a_as, b, b_step, b_as, y, y_as, n);
   for (ptrdiff_t i = whole; i < n; ++i) {
     const auto bits = chosen(condition[i * step], rekept(bits_at(a + i * a_step), a_as, y_as),
                              rekept(bits_at(b + i * b_step), b_as, y_as));

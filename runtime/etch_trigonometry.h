@@ -56,29 +56,43 @@ static inline Quadrant quadrant_of(float x) {
   return {rest, static_cast<uint32_t>(n) & 3u};
 }
 
-// 1 + f(1) t (1 + f(2) t (1 + ...)) with f(k) = a(k) / (b(k)), from the last term on.
-struct SineTerms {  // (sin x) / x with t = -x^2
-  ETCH_INLINE constexpr double of(double k) { return 1.0 / ((2.0 * k) * (2.0 * k + 1.0)); }
+// Polynomials of least error relative to the function, on a range of t a little larger than what
+// they are used for: at most 3e-12 from it, so that nearly always the nearest float is found.
+struct Series {
+  // (sin x) / x and cos x with t = -x^2, |x| <= pi / 4
+  double sine[6] = {0x1.fffffffffffd7p-1,  0x1.5555555550c77p-3,  0x1.1111110bbdc1fp-7,
+                    0x1.a019f87d2520bp-13, 0x1.71d72070396edp-19, 0x1.a94afafeda2f3p-26};
+  double cosine[6] = {0x1.ffffffffffdb1p-1,  0x1.ffffffffdff29p-2,  0x1.555555430e747p-5,
+                      0x1.6c16b209ab99fp-10, 0x1.a00e39841db4ap-16, 0x1.23b6c29f2534fp-22};
+  // (asin x) / x with t = x^2, x <= 1 / 2
+  double arc_sine[9] = {0x1.0000000001017p+0, 0x1.555555416450fp-3,  0x1.33334370512ffp-4,
+                        0x1.6db1c8a6758f4p-5, 0x1.f2912cc16a787p-6,  0x1.65cdb3ed39a3cp-6,
+                        0x1.542d00f673327p-6, 0x1.c181c63cc33a2p-10, 0x1.0fa37dc67c57cp-5};
+  // (asinh x) / x with t = -x^2, x <= 1 / 2
+  double area_sine[8] = {0x1.fffffffffaf5bp-1, 0x1.5555552c31a31p-3, 0x1.33331797514ebp-4,
+                         0x1.6dafc3b466087p-5, 0x1.f0e0043c6edcap-6, 0x1.666d721df84a2p-6,
+                         0x1.e4fa1b938d05bp-7, 0x1.ac5e2d47cc19dp-8};
+  // (atan x) / x with t = -x^2, x <= tan(pi / 8)
+  double arc_tangent[8] = {0x1.fffffffffe690p-1, 0x1.5555554bf4947p-2, 0x1.99999080e3fe2p-3,
+                           0x1.249099295c985p-3, 0x1.c6cd3508f2d86p-4, 0x1.705e77b56fa41p-4,
+                           0x1.1dce9d00e072fp-4, 0x1.34f2f1e7ea058p-5};
+  // (atanh x) / x with t = x^2, x <= 1 / 4
+  double area_tangent[6] = {0x1.fffffffffa15ep-1, 0x1.5555558a400acp-2, 0x1.99994d042d32cp-3,
+                            0x1.24a67c923664ep-3, 0x1.c25392d7c8ee0p-4, 0x1.b6155cfb7051bp-4};
+  // (sinh x) / x with t = x^2, x <= 1
+  double hyperbolic_sine[6] = {0x1.ffffffffffd6ap-1,  0x1.5555555585032p-3,  0x1.111110edb4f43p-7,
+                               0x1.a01a27ce9e4d5p-13, 0x1.71cba86512f89p-19, 0x1.b6b0229282663p-26};
+  // e^t, |t| <= ln(2) / 2
+  double power[9] = {0x1.ffffffffff7a4p-1,  0x1.ffffffffd5628p-1,  0x1.0000000087ed9p-1,
+                     0x1.555555a08325cp-3,  0x1.555554052810cp-5,  0x1.111082ad5259bp-7,
+                     0x1.6c18b306c0092p-10, 0x1.a1a81ec246aa0p-13, 0x1.9edad53fe6ca7p-16};
 };
-struct CosineTerms {  // cos x with t = -x^2
-  ETCH_INLINE constexpr double of(double k) { return 1.0 / ((2.0 * k) * (2.0 * k - 1.0)); }
-};
-struct ArcTerms {  // (asin x) / x with t = x^2
-  ETCH_INLINE constexpr double of(double k) {
-    return ((2.0 * k - 1.0) * (2.0 * k - 1.0)) / ((2.0 * k) * (2.0 * k + 1.0));
-  }
-};
-struct TangentTerms {  // (atanh x) / x with t = x^2
-  ETCH_INLINE constexpr double of(double k) { return (2.0 * k - 1.0) / (2.0 * k + 1.0); }
-};
+static constexpr Series kSeries;
 
-template <class Terms>
-static inline double series(double t, int32_t terms) {
-  double sum = 1.0;
-  for (int32_t k = terms; k >= 1; --k) {
-    const double factor = opaque_double(t * opaque_double(Terms::of(static_cast<double>(k))));
-    sum = opaque_double(sum * factor) + 1.0;
-  }
+template <size_t count>
+static inline double series(const double (&terms)[count], double t) {
+  double sum = terms[count - 1];
+  for (size_t k = count - 1; k-- > 0;) sum = opaque_double(sum * t) + terms[k];
   return sum;
 }
 
@@ -88,7 +102,7 @@ static inline double square_of(double x) { return opaque_double(x * x); }
 static inline double sine_of(const Quadrant& q, uint32_t n) {
   const double t = -square_of(q.rest);
   const double y =
-      (n & 1u) != 0u ? series<CosineTerms>(t, 8) : opaque_double(q.rest * series<SineTerms>(t, 7));
+      (n & 1u) != 0u ? series(kSeries.cosine, t) : opaque_double(q.rest * series(kSeries.sine, t));
   return (n & 2u) != 0u ? -y : y;
 }
 
@@ -106,12 +120,10 @@ static inline double power_of_e(double x) {
   const int32_t power = static_cast<int32_t>(twos < 0.0 ? twos - 0.5 : twos + 0.5);
   const double high = x - opaque_double(static_cast<double>(power) * 0x1.62e42feep-1);
   const double r = high - opaque_double(static_cast<double>(power) * 0x1.a39ef35793c76p-33);
-  double sum = 1.0;
-  for (int32_t k = 13; k >= 1; --k) sum = opaque_double(sum * (r / static_cast<double>(k))) + 1.0;
   const uint64_t bits = static_cast<uint64_t>(power + 1023) << 52;
   double scale;
   ETCH_MEMCPY(&scale, &bits, sizeof scale);
-  return sum * scale;
+  return series(kSeries.power, r) * scale;
 }
 
 constexpr double kHalfPi = 1.5707963267948966;
@@ -139,12 +151,13 @@ static inline float tan_f32(float x) {
 // Of x in [0, 1]: asin x, or with `rest` pi / 2 - asin x.
 static inline double arc_sine_of(double x, bool rest) {
   if (x <= 0.5) {
-    const double arc = opaque_double(x * series<ArcTerms>(square_of(x), 20));
+    const double arc = opaque_double(x * series(kSeries.arc_sine, square_of(x)));
     return rest ? kHalfPi - arc : arc;
   }
   const double half = (1.0 - x) * 0.5;
   if (half == 0.0) return rest ? 0.0 : kHalfPi;
-  const double arc = opaque_double(2.0 * opaque_double(root_of(half) * series<ArcTerms>(half, 20)));
+  const double arc =
+      opaque_double(2.0 * opaque_double(root_of(half) * series(kSeries.arc_sine, half)));
   return rest ? arc : kHalfPi - arc;
 }
 
@@ -168,7 +181,7 @@ static inline float atan_f32(float x) {
   const double t = turned ? 1.0 / static_cast<double>(size) : static_cast<double>(size);
   const bool shifted = t > 0.41421356;
   const double u = shifted ? (t - 1.0) / (t + 1.0) : t;
-  double arc = opaque_double(u * series<TangentTerms>(-square_of(u), 16));
+  double arc = opaque_double(u * series(kSeries.arc_tangent, -square_of(u)));
   if (shifted) arc = arc + 0.5 * kHalfPi;
   return with_sign_of(static_cast<float>(turned ? kHalfPi - arc : arc), x);
 }
@@ -180,7 +193,7 @@ static inline float sinh_f32(float x) {
   if (size < 0x1p-12f) return x;
   const double v = static_cast<double>(size);
   if (size < 1.0f)
-    return with_sign_of(static_cast<float>(v * series<SineTerms>(square_of(v), 9)), x);
+    return with_sign_of(static_cast<float>(v * series(kSeries.hyperbolic_sine, square_of(v))), x);
   const double e = power_of_e(v);
   return with_sign_of(static_cast<float>(0.5 * (e - 1.0 / e)), x);
 }
@@ -199,7 +212,7 @@ static inline float asinh_f32(float x) {
   const double v = static_cast<double>(size);
   double y;
   if (size < 0.5f) {
-    y = v * series<ArcTerms>(-square_of(v), 20);
+    y = v * series(kSeries.area_sine, -square_of(v));
   } else if (size < 0x1p20f) {
     y = log_of(v + root_of(square_of(v) + 1.0));
   } else {
@@ -223,7 +236,7 @@ static inline float atanh_f32(float x) {
   if (size == 1.0f) return with_sign_of(bits_float(0x7f800000u), x);
   if (size < 0x1p-12f) return x;
   const double v = static_cast<double>(size);
-  const double y = size < 0.25f ? v * series<TangentTerms>(square_of(v), 12)
+  const double y = size < 0.25f ? v * series(kSeries.area_tangent, square_of(v))
                                 : 0.5 * log_of((1.0 + v) / (1.0 - v));
   return with_sign_of(static_cast<float>(y), x);
 }

@@ -34,6 +34,11 @@ ETCH_INLINE DoubleLanes<lanes> below(const Doubles<lanes>& a, const Doubles<lane
 }
 
 template <int lanes>
+ETCH_INLINE DoubleLanes<lanes> not_below(const Doubles<lanes>& a, const Doubles<lanes>& b) {
+  return {a.low >= b.low, a.high >= b.high};
+}
+
+template <int lanes>
 ETCH_INLINE Doubles<lanes> choose(const DoubleLanes<lanes>& where, const Doubles<lanes>& a,
                                   const Doubles<lanes>& b) {
   return {where.low ? a.low : b.low, where.high ? a.high : b.high};
@@ -45,18 +50,19 @@ ETCH_INLINE Doubles<lanes> negated(const Doubles<lanes>& x) {
 }
 
 // series(), its term k and those before
-template <class Terms, int k, int lanes>
-ETCH_INLINE Doubles<lanes> series_terms(const Doubles<lanes>& sum, const Doubles<lanes>& t) {
-  const Doubles<lanes> next = plus(product(sum, times(t, Terms::of(k))), 1.0);
-  if constexpr (k > 1) {
-    return series_terms<Terms, k - 1>(next, t);
+template <size_t k, int lanes, size_t count>
+ETCH_INLINE Doubles<lanes> series_terms(const double (&terms)[count], const Doubles<lanes>& above,
+                                        const Doubles<lanes>& t) {
+  const Doubles<lanes> next = plus(product(above, t), terms[k]);
+  if constexpr (k > 0) {
+    return series_terms<k - 1>(terms, next, t);
   } else {
     return next;
   }
 }
-template <class Terms, int terms, int lanes>
-ETCH_INLINE Doubles<lanes> series_of(const Doubles<lanes>& t) {
-  return series_terms<Terms, terms>(all_doubles<lanes>(1.0), t);
+template <int lanes, size_t count>
+ETCH_INLINE Doubles<lanes> series_of(const double (&terms)[count], const Doubles<lanes>& t) {
+  return series_terms<count - 2>(terms, all_doubles<lanes>(terms[count - 1]), t);
 }
 
 // ---- sine, cosine, tangent ----
@@ -98,7 +104,7 @@ struct SineCosine {
 template <int lanes>
 ETCH_INLINE SineCosine<lanes> sine_and_cosine(const Doubles<lanes>& rest) {
   const Doubles<lanes> t = negated(product(rest, rest));
-  return {product(rest, series_of<SineTerms, 7>(t)), series_of<CosineTerms, 8>(t)};
+  return {product(rest, series_of(kSeries.sine, t)), series_of(kSeries.cosine, t)};
 }
 
 // The sign of x is changed where bit 1 of n is set.
@@ -146,6 +152,118 @@ ETCH_INLINE bool has_large_angles(const Floats<lanes>& x) {
   return any != 0;
 }
 
+// ---- parts of the others ----
+
+// root_of(), and 0 of 0; any value of what is beyond floats
+template <int lanes>
+ETCH_INLINE Doubles<lanes> roots_of(const Doubles<lanes>& x) {
+  const Doubles<lanes> near = widened(roots(rounded_to_floats(x))), zero = all_doubles<lanes>(0.0);
+  const Doubles<lanes> root = times(sum(near, quotient(x, near)), 0.5);
+  return choose(below(zero, x), root, zero);
+}
+
+// log_of()
+template <int lanes>
+ETCH_INLINE Doubles<lanes> logarithms_of(const Doubles<lanes>& x) {
+  return times(logarithms_to_two(x), 0.69314718055994531);
+}
+
+// power_of_e() of 0 <= x <= 100
+template <int lanes>
+ETCH_INLINE Doubles<lanes> powers_of_e(const Doubles<lanes>& x) {
+  typedef int32_t Half __attribute__((vector_size(2 * lanes)));
+  using Double = typename Doubles<lanes>::Vector;
+  using Bits = typename DoubleBits<lanes>::Vector;
+  const Doubles<lanes> twos = plus(times(x, 1.4426950408889634), 0.5);
+  const Half power[2] = {__builtin_convertvector(twos.low, Half),
+                         __builtin_convertvector(twos.high, Half)};
+  const Doubles<lanes> whole = {__builtin_convertvector(power[0], Double),
+                                __builtin_convertvector(power[1], Double)};
+  const Doubles<lanes> high = difference(x, times(whole, 0x1.62e42feep-1));
+  const Doubles<lanes> rest = difference(high, times(whole, 0x1.a39ef35793c76p-33));
+  const DoubleBits<lanes> scale = {__builtin_convertvector(power[0] + 1023, Bits) << 52,
+                                   __builtin_convertvector(power[1] + 1023, Bits) << 52};
+  return product(series_of(kSeries.power, rest), from_bits(scale));
+}
+
+// y where x is a number, else one form of NaN
+template <int lanes>
+ETCH_INLINE Floats<lanes> of_numbers(const Floats<lanes>& x, const Floats<lanes>& y) {
+  return choose(are_numbers(x), y, all_lanes<lanes>(no_number_f32()));
+}
+
+// y where |x| <= 1, else NaN
+template <int lanes>
+ETCH_INLINE Floats<lanes> of_arcs(const Floats<lanes>& x, const Floats<lanes>& y) {
+  const Lanes<lanes> is_outside = below(all_lanes<lanes>(1.0f), magnitudes(x));
+  const Floats<lanes> no_number = all_lanes<lanes>(no_number_f32());
+  return choose(are_numbers(x), choose(is_outside, no_number, y), no_number);
+}
+
+// ---- hyperbolic functions ----
+
+// sinh_f32(): from 100 on, where it is infinite as a float, as of 100
+template <int lanes>
+ETCH_INLINE Floats<lanes> hyperbolic_sines(const Floats<lanes>& x) {
+  const Floats<lanes> size = smaller(magnitudes(x), all_lanes<lanes>(100.0f));
+  const Doubles<lanes> v = widened(size), one = all_doubles<lanes>(1.0);
+  const Doubles<lanes> small = product(v, series_of(kSeries.hyperbolic_sine, product(v, v)));
+  const Doubles<lanes> e = powers_of_e(v);
+  const Doubles<lanes> large = times(difference(e, quotient(one, e)), 0.5);
+  const Floats<lanes> y = rounded_to_floats(choose(below(v, one), small, large));
+  return of_numbers(x, or_small(x, signed_as(y, x)));
+}
+
+// cosh_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> hyperbolic_cosines(const Floats<lanes>& x) {
+  const Floats<lanes> size = smaller(magnitudes(x), all_lanes<lanes>(100.0f));
+  const Doubles<lanes> e = powers_of_e(widened(size));
+  const Doubles<lanes> y = times(sum(e, quotient(all_doubles<lanes>(1.0), e)), 0.5);
+  return of_numbers(x, rounded_to_floats(y));
+}
+
+// asinh_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> area_sines(const Floats<lanes>& x) {
+  const Doubles<lanes> v = widened(magnitudes(x)), square = product(v, v);
+  const Doubles<lanes> small = product(v, series_of(kSeries.area_sine, negated(square)));
+  const Doubles<lanes> sum_of_both = sum(v, roots_of(plus(square, 1.0)));
+  const DoubleLanes<lanes> is_large = not_below(v, all_doubles<lanes>(0x1p20));
+  const Doubles<lanes> log = logarithms_of(choose(is_large, times(v, 2.0), sum_of_both));
+  const Doubles<lanes> y = choose(below(v, all_doubles<lanes>(0.5)), small, log);
+  const Floats<lanes> near = or_small(x, signed_as(rounded_to_floats(y), x));
+  const Lanes<lanes> is_finite = below(magnitudes(x), all_lanes<lanes>(bits_float(0x7f800000u)));
+  return of_numbers(x, choose(is_finite, near, x));
+}
+
+// acosh_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> area_cosines(const Floats<lanes>& x) {
+  const Doubles<lanes> v = widened(x);
+  const Doubles<lanes> root = roots_of(product(plus(v, -1.0), plus(v, 1.0)));
+  const DoubleLanes<lanes> is_large = not_below(v, all_doubles<lanes>(0x1p20));
+  const Doubles<lanes> log = logarithms_of(choose(is_large, times(v, 2.0), sum(v, root)));
+  const Floats<lanes> one = all_lanes<lanes>(1.0f);
+  const Lanes<lanes> is_finite = below(x, all_lanes<lanes>(bits_float(0x7f800000u)));
+  const Floats<lanes> y = choose(is_finite, rounded_to_floats(log), x);
+  return choose(not_below(x, one), y, all_lanes<lanes>(no_number_f32()));
+}
+
+// atanh_f32()
+template <int lanes>
+ETCH_INLINE Floats<lanes> area_tangents(const Floats<lanes>& x) {
+  const Floats<lanes> size = magnitudes(x), one = all_lanes<lanes>(1.0f);
+  const Doubles<lanes> v = widened(size), ones = all_doubles<lanes>(1.0);
+  const Doubles<lanes> small = product(v, series_of(kSeries.area_tangent, product(v, v)));
+  const Doubles<lanes> share = quotient(sum(ones, v), difference(ones, v));
+  const Doubles<lanes> large = times(logarithms_of(share), 0.5);
+  const Doubles<lanes> y = choose(below(v, all_doubles<lanes>(0.25)), small, large);
+  const Floats<lanes> infinity = all_lanes<lanes>(bits_float(0x7f800000u));
+  const Floats<lanes> near = choose(below(size, one), rounded_to_floats(y), infinity);
+  return of_arcs(x, or_small(x, signed_as(near, x)));
+}
+
 // ---- inverses ----
 
 // atan_f32()
@@ -157,7 +275,7 @@ ETCH_INLINE Floats<lanes> arc_tangents(const Floats<lanes>& x) {
   const Doubles<lanes> t = choose(is_large, quotient(one, size), size);
   const DoubleLanes<lanes> is_shifted = below(all_doubles<lanes>(0.41421356), t);
   const Doubles<lanes> u = choose(is_shifted, quotient(plus(t, -1.0), plus(t, 1.0)), t);
-  const Doubles<lanes> part = product(u, series_of<TangentTerms, 16>(negated(product(u, u))));
+  const Doubles<lanes> part = product(u, series_of(kSeries.arc_tangent, negated(product(u, u))));
   const Doubles<lanes> arc = choose(is_shifted, plus(part, 0.5 * kHalfPi), part);
   const Doubles<lanes> rest = difference(all_doubles<lanes>(kHalfPi), arc);
   return or_small(x, signed_as(rounded_to_floats(choose(is_large, rest, arc)), x));
@@ -170,25 +288,16 @@ struct Arcs {
 };
 template <int lanes>
 ETCH_INLINE Arcs<lanes> arcs_of(const Floats<lanes>& x) {
-  const Doubles<lanes> size = widened(magnitudes(x)), zero = all_doubles<lanes>(0.0);
+  const Doubles<lanes> size = widened(magnitudes(x));
   const Doubles<lanes> half = times(difference(all_doubles<lanes>(1.0), size), 0.5);
-  const Doubles<lanes> near = widened(roots(rounded_to_floats(half)));
-  const Doubles<lanes> of_half = times(sum(near, quotient(half, near)), 0.5);
-  const Doubles<lanes> root = choose(below(zero, half), of_half, zero);
+  const Doubles<lanes> root = roots_of(half);
   const DoubleLanes<lanes> is_high = below(all_doubles<lanes>(0.5), size);
-  const Doubles<lanes> series = series_of<ArcTerms, 20>(choose(is_high, half, product(size, size)));
+  const Doubles<lanes> series =
+      series_of(kSeries.arc_sine, choose(is_high, half, product(size, size)));
   const Doubles<lanes> part = product(choose(is_high, root, size), series);
   const Doubles<lanes> all = choose(is_high, times(part, 2.0), part);
   const Doubles<lanes> rest = difference(all_doubles<lanes>(kHalfPi), all);
   return {choose(is_high, rest, all), choose(is_high, all, rest)};
-}
-
-// y where |x| <= 1, else NaN
-template <int lanes>
-ETCH_INLINE Floats<lanes> of_arcs(const Floats<lanes>& x, const Floats<lanes>& y) {
-  const Lanes<lanes> is_outside = below(all_lanes<lanes>(1.0f), magnitudes(x));
-  const Floats<lanes> no_number = all_lanes<lanes>(no_number_f32());
-  return choose(are_numbers(x), choose(is_outside, no_number, y), no_number);
 }
 
 // asin_f32()
@@ -209,17 +318,6 @@ ETCH_INLINE Floats<lanes> arc_cosines(const Floats<lanes>& x) {
 #endif
 
 // ---- the operators ----
-
-#define ETCH_ONE_FLOAT(Name, one)                               \
-  struct Name : Trigonometric {                                 \
-    ETCH_INLINE float of(float x, float, float) { return one; } \
-  };
-
-ETCH_ONE_FLOAT(Acosh, acosh_f32(x))
-ETCH_ONE_FLOAT(Asinh, asinh_f32(x))
-ETCH_ONE_FLOAT(Atanh, atanh_f32(x))
-ETCH_ONE_FLOAT(Cosh, cosh_f32(x))
-ETCH_ONE_FLOAT(Sinh, sinh_f32(x))
 
 #if defined(ETCH_FOUR_FLOATS)
 // The lanes one after the other where `one_by_one` says so.
@@ -246,18 +344,25 @@ ETCH_ONE_FLOAT(Sinh, sinh_f32(x))
     enum { value = 1 };                                                        \
   };
 #else
-#define ETCH_SOME_FLOATS(Name, one, some, one_by_one) ETCH_ONE_FLOAT(Name, one)
+#define ETCH_SOME_FLOATS(Name, one, some, one_by_one)           \
+  struct Name : Trigonometric {                                 \
+    ETCH_INLINE float of(float x, float, float) { return one; } \
+  };
 #endif
 
 ETCH_SOME_FLOATS(Acos, acos_f32(x), arc_cosines(x), false)
+ETCH_SOME_FLOATS(Acosh, acosh_f32(x), area_cosines(x), false)
 ETCH_SOME_FLOATS(Asin, asin_f32(x), arc_sines(x), false)
+ETCH_SOME_FLOATS(Asinh, asinh_f32(x), area_sines(x), false)
 ETCH_SOME_FLOATS(Atan, atan_f32(x), arc_tangents(x), false)
+ETCH_SOME_FLOATS(Atanh, atanh_f32(x), area_tangents(x), false)
 ETCH_SOME_FLOATS(Cos, sine_f32(x, 1u), sines<1>(x), has_large_angles(x))
+ETCH_SOME_FLOATS(Cosh, cosh_f32(x), hyperbolic_cosines(x), false)
 ETCH_SOME_FLOATS(Sin, sine_f32(x, 0u), sines<0>(x), has_large_angles(x))
+ETCH_SOME_FLOATS(Sinh, sinh_f32(x), hyperbolic_sines(x), false)
 ETCH_SOME_FLOATS(Tan, tan_f32(x), tangents(x), has_large_angles(x))
 
 #undef ETCH_SOME_FLOATS
-#undef ETCH_ONE_FLOAT
 
 }  // namespace rt
 }  // namespace etch

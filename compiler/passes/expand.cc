@@ -1,6 +1,7 @@
 // See expand.h.
 #include "compiler/passes/expand.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/onnx_types.h"
+#include "compiler/ops/arithmetic/op.h"
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/matmul_integer_to_float/op.h"
 #include "compiler/ops/op.h"
@@ -75,9 +77,9 @@ class Expander {
       mean(node);
     } else if (is_unsigned_cast(node)) {
       unsigned_cast(node);
-    } else if (folder == "where" && (is_16bit(type) || is_wide_unsigned(type))) {
-      choice(node, is_16bit(type) ? DType::kS32 : signed_of(type));
-    } else if (folder == "arithmetic" && is_narrow(type)) {
+    } else if (folder == "where" && is_wide_unsigned(type)) {
+      choice(node, signed_of(type));
+    } else if (folder == "arithmetic" && is_narrow(type) && !computes_bytes(node, type)) {
       narrow_arithmetic(node, type);
     } else if (folder == "arithmetic" && is_wide_unsigned(type)) {
       unsigned_arithmetic(node, type);
@@ -91,6 +93,14 @@ class Expander {
       return false;
     }
     return true;
+  }
+
+  // Whether there are rows of bytes for it.
+  static bool computes_bytes(const Node& node, DType type) {
+    using Kind = Arithmetic::Kind;
+    const auto kinds = {Kind::kAdd, Kind::kSub,    Kind::kMul,   Kind::kMax,
+                        Kind::kMin, Kind::kBitAnd, Kind::kBitOr, Kind::kBitXor};
+    return is_8bit(type) && std::ranges::count(kinds, params_of<Arithmetic>(node).kind) > 0;
   }
 
   // Notes what `node` became: the nodes from `first` on.

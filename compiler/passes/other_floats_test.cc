@@ -44,6 +44,41 @@ TEST(OtherFloats, AreConvertedWhereTheyArriveAndLeave) {
   EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{x}).at(0), x);
 }
 
+// A move of 16 bits keeps all of them, also the payload of a NaN and its signal.
+TEST(OtherFloats, ThatAreOnlyMovedStayAsTheyAre) {
+  ModelBuilder model(18);
+  model.input("x", DType::kF16, {2, 2}).initializer("c", halves(DType::kF16, {2, 1}, {0x3C00, 1}));
+  model.node("Transpose", {"x"}, {"t"})
+      .node("Concat", {"t", "c"}, {"y"}, {{"axis", std::int64_t{1}}});
+  model.output("y", DType::kF16, {2, 3});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(op_types(*graph), (std::vector<std::string>{"Transpose", "Concat", "Identity"}));
+  const Tensor x = halves(DType::kF16, {2, 2}, {0x7D01, 0xFE02, 0x8000, 0x7C00});
+  EXPECT_EQ(evaluate(*graph, std::vector<Tensor>{x}).at(0),
+            halves(DType::kF16, {2, 3}, {0x7D01, 0x8000, 0x3C00, 0xFE02, 0x7C00, 1}));
+}
+
+// Who computes with a moved tensor reads it through a Cast; a constant that is no float16 is not
+// one of the moved tensors.
+TEST(OtherFloats, AreConvertedWhereMovedOnesAreComputedWith) {
+  ModelBuilder model(18);
+  model.input("x", DType::kF16, {2}).node("Identity", {"x"}, {"i"}).node("Neg", {"i"}, {"n"});
+  model.initializer("c", f32({1}, {1.0001F})).node("Cast", {"x"}, {"f"}, {{"to", std::int64_t{1}}});
+  model.node("Concat", {"f", "c"}, {"k"}, {{"axis", std::int64_t{0}}});
+  model.node("Cast", {"k"}, {"z"}, {{"to", std::int64_t{10}}});
+  model.output("i", DType::kF16, {2}).output("n", DType::kF16, {2}).output("z", DType::kF16, {3});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const Tensor x = halves(DType::kF16, {2}, {0x3C00, 0xC000});
+  const std::vector<Tensor> out = evaluate(*graph, std::vector<Tensor>{x});
+  EXPECT_EQ(out.at(0), x);
+  EXPECT_EQ(out.at(1), halves(DType::kF16, {2}, {0xBC00, 0x4000}));
+  EXPECT_EQ(out.at(2), halves(DType::kF16, {3}, {0x3C00, 0xC000, 0x3C00}));
+}
+
 TEST(OtherFloats, ClipWithoutALimitHasThatOfItsType) {
   ModelBuilder model;
   model.input("x", DType::kF16, {3});

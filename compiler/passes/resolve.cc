@@ -22,6 +22,7 @@
 #include "compiler/passes/fixed_boxes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fold_doubles.h"
+#include "compiler/passes/half_moves.h"
 #include "compiler/passes/loop_trips.h"
 #include "compiler/passes/other_floats.h"
 #include "compiler/passes/rename.h"
@@ -387,6 +388,7 @@ void resolve(Graph& graph, Sink& sink) {
   fix_box_counts(graph, nodes);
   Resolver(graph, sink).run_all(std::move(nodes));
   if (sink.error_count() != errors_before) return;
+  keep_half_moves(graph);
   remove_dead(graph);
   verify(graph, Resolved::kYes);
 }

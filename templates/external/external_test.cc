@@ -123,6 +123,8 @@ TEST(External, ArithmeticStaysInsideItsSpans) {
     combine<rt::Remainder>(n, a, b);
     call_between_guards(Power{}, kFloats, a, kFloats, b, kFloatsOut, n);
     call_between_guards(PRelu{}, kFloats, a, kFloats, b, kFloatsOut, n);
+    call_between_guards(CombineBytes<rt::Add>{}, kBytes, a, kStored, kBytes, b, kStored, kOut,
+                        kStored, n);
     call_between_guards(Affine<float>{}, kFloats, a, kFloats, b, kFloats, a, kFloatsOut, n);
     call_between_guards(Affine<std::int32_t>{}, kInts, a, kFloats, b, kFloats, a, kFloatsOut, n);
     call_between_guards(Map<rt::Relu, float>{}, kFloats, a, kFloatsOut, n, 0.0F);
@@ -181,6 +183,8 @@ TEST(External, SelectionsStayInsideTheirSpans) {
                         kFloatsOut, kStored, n);
     call_between_guards(Choose<Byte>{}, kBytes, a, kBytes, b, kStored, kBytes, a, kStored, kOut,
                         kStored, n);
+    call_between_guards(Choose<std::uint16_t>{}, kBytes, a, kHalves, b, kStored, kHalves, a,
+                        kStored, kHalvesOut, kStored, n);
     call_between_guards(Gather<std::int64_t>{}, kBytes, indices, kOut, 2, 3, 5, n);
     call_between_guards(Gather<std::int32_t>{}, kBytes, kInts, kOut, 3, 4, n, 2);
     const int y_step = b == 0 ? 1 : b;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/etch_bits.h"
+#include "runtime/etch_byte_arithmetic.h"
 #include "runtime/etch_elementwise.h"
 #include "runtime/etch_extreme.h"
 #include "runtime/etch_functions.h"
@@ -75,6 +76,24 @@ struct CombineBits : RuntimeFunction {
     rt::combine<Operation>(a, a_step, b, b_step, y, n);
   }
   auto spans(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
+             std::ptrdiff_t n) const {
+    return spans_of(span(a, {{n, a_step}}), span(b, {{n, b_step}}), span(y, {}, n));
+  }
+};
+
+// The same of 8-bit integers as they are kept.
+template <class Operation>
+struct CombineBytes : RuntimeFunction {
+  CombineBytes()
+      : RuntimeFunction(instance_name<CombineBytes, Operation>("combine_bytes"),
+                        "etch_byte_arithmetic.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* a, std::ptrdiff_t a_step, rt::Stored a_as,
+                  const std::uint8_t* b, std::ptrdiff_t b_step, rt::Stored b_as, std::uint8_t* y,
+                  rt::Stored y_as, std::ptrdiff_t n) const {
+    rt::combine_bytes<Operation>(a, a_step, a_as, b, b_step, b_as, y, y_as, n);
+  }
+  auto spans(const std::uint8_t* a, std::ptrdiff_t a_step, rt::Stored, const std::uint8_t* b,
+             std::ptrdiff_t b_step, rt::Stored, std::uint8_t* y, rt::Stored,
              std::ptrdiff_t n) const {
     return spans_of(span(a, {{n, a_step}}), span(b, {{n, b_step}}), span(y, {}, n));
   }

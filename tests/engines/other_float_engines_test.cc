@@ -52,12 +52,48 @@ std::vector<Case> other_float_cases() {
   return out;
 }
 
+// All 16 bits, also of NaN: what is only moved stays as it is.
+Tensor all_bits(DType type, const Shape& shape) {
+  Tensor out(type, shape);
+  std::uint32_t bits = 11;
+  for (std::uint16_t& each : out.as<std::uint16_t>()) {
+    bits = bits * 1664525U + 1013904223U;
+    each = static_cast<std::uint16_t>(bits >> 16 | (bits & 256 ? 0x7F80U : 0U));
+  }
+  return out;
+}
+
+Case moved(DType type) {
+  ModelBuilder model(18);
+  model.input("x", type, {3, 40}).input("w", DType::kBool, {40}).input("a", type, {1, 40});
+  model.initializer("shape", Tensor::of<std::int64_t>({3}, {2, 3, 40}));
+  model.initializer("pads", Tensor::of<std::int64_t>({4}, {1, 0, 0, 2}));
+  Tensor one(type, {});
+  one.as<std::uint16_t>()[0] = type == DType::kF16 ? 0x3C00 : 0x3F80;
+  model.initializer("one", one);
+  model.node("Transpose", {"x"}, {"t"}).node("Expand", {"x", "shape"}, {"e"});
+  model.node("Concat", {"x", "a"}, {"c"}, {{"axis", std::int64_t{0}}});
+  model.node("Pad", {"c", "pads", "one"}, {"p"}).node("Where", {"w", "x", "a"}, {"y"});
+  model.node("Where", {"w", "x", "one"}, {"z"});
+  for (const char* const name : {"t", "e", "p", "y", "z"}) model.output(name);
+  Tensor where(DType::kBool, {40});
+  for (std::size_t i = 0; i < 40; i += 3) where.as<std::uint8_t>()[i] = 1;
+  return {cat("moved ", name_of(type)),
+          model.bytes(),
+          {all_bits(type, {3, 40}), where, all_bits(type, {1, 40})}};
+}
+
+std::vector<Case> moved_cases() { return {moved(DType::kF16), moved(DType::kBF16)}; }
+
 TEST(OtherFloatEngines, Natively) { expect_native_agrees(other_float_cases()); }
+TEST(OtherFloatEngines, MoveAllBitsNatively) { expect_native_agrees(moved_cases()); }
 
 class CompiledOtherFloats : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledOtherFloats, AgreeWithTheReferences) {
-  expect_compiled_agrees(other_float_cases(), GetParam());
+  std::vector<Case> all = other_float_cases();
+  add_cases(all, moved_cases());
+  expect_compiled_agrees(all, GetParam());
 }
 
 // Targets: the same C++ on all of x86.

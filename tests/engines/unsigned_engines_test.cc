@@ -1,5 +1,5 @@
-// Arithmetic and comparisons of uint32, uint64 and words: references, steps and compiled code
-// agree.
+// Arithmetic and comparisons of bytes, words, uint32 and uint64: references, steps and compiled
+// code agree.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -55,12 +55,62 @@ Case words(DType type) {
           {noise(dice, type, {3, 21}), noise(dice, type, {21})}};
 }
 
+// Rows that fill vectors, with some elements more.
+Case bytes(DType type) {
+  Dice dice(11);
+  ModelBuilder model(18);
+  model.input("a", type, {3, 141}).input("b", type, {141}).input("c", type, {3, 1});
+  model.initializer("k", noise(dice, type, {1, 141}));
+  model.node("Add", {"a", "b"}, {"s"})
+      .node("Mul", {"s", "k"}, {"m"})
+      .node("Sub", {"m", "c"}, {"d"});
+  model.node("Max", {"a", "b", "k"}, {"x"}).node("Min", {"d", "c"}, {"n"});
+  model.node("BitwiseXor", {"a", "d"}, {"o"}).node("BitwiseAnd", {"o", "k"}, {"w"});
+  model.node("BitwiseOr", {"w", "c"}, {"r"}).node("Less", {"a", "b"}, {"l"});
+  model.node("Equal", {"x", "a"}, {"e"}).node("GreaterOrEqual", {"d", "c"}, {"g"});
+  model.node("And", {"l", "g"}, {"p"}).node("Xor", {"p", "e"}, {"q"}).node("Or", {"q", "l"}, {"u"});
+  model.node("Not", {"u"}, {"v"}).node("Where", {"v", "a", "b"}, {"y"});
+  model.node("Less", {"c", "c"}, {"f"}).node("Where", {"f", "y", "k"}, {"z"});
+  for (const char* const name : {"s", "m", "d", "x", "n", "o", "w", "r", "p", "q", "v", "y", "z"})
+    model.output(name);
+  return {std::string(name_of(type)),
+          model.bytes(),
+          {noise(dice, type, {3, 141}), noise(dice, type, {141}), noise(dice, type, {3, 1})}};
+}
+
+// Lines side by side, more than vectors have.
+Case running_sums(DType type) {
+  Dice dice(5);
+  ModelBuilder model(18);
+  model.input("x", type, {7, 39});
+  model.initializer("axis", Tensor::of<std::int64_t>({}, {0}));
+  for (const std::int64_t exclusive : {0, 1}) {
+    for (const std::int64_t reverse : {0, 1}) {
+      const std::string y = "y" + std::to_string(2 * exclusive + reverse);
+      model.node("CumSum", {"x", "axis"}, {y}, {{"exclusive", exclusive}, {"reverse", reverse}});
+      model.output(y);
+    }
+  }
+  return {"sums " + std::string(name_of(type)), model.bytes(), {noise(dice, type, {7, 39})}};
+}
+
+std::vector<Case> narrow_cases() {
+  return {bytes(DType::kU8), bytes(DType::kS8), running_sums(DType::kS32),
+          running_sums(DType::kS64)};
+}
+
 std::vector<Case> cases() {
   return {chain(DType::kU32), chain(DType::kU64), words(DType::kU16), words(DType::kS16)};
 }
 
 TEST(Unsigned, Natively) { expect_native_agrees(cases()); }
 TEST(Unsigned, CompiledCodeAgrees) { expect_compiled_agrees(cases(), "scalar"); }
+TEST(Bytes, Natively) { expect_native_agrees(narrow_cases()); }
+TEST(Bytes, CompiledCodeAgrees) {
+  for (const char* const target : {"scalar", "avx2", "avx512_vnni"})
+    expect_compiled_agrees(narrow_cases(), target);
+}
+TEST(Bytes, CompileWithoutWarnings) { expect_clean_code(narrow_cases(), "scalar"); }
 TEST(Unsigned, CompilesWithoutWarnings) { expect_clean_code(cases(), "scalar"); }
 
 }  // namespace

@@ -48,7 +48,8 @@ void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kin
     StepArguments arguments(lowering, node, *step);
     CombinePlan& plan = step->plan;
     plan.kind = kind;
-    plan.type = y.dtype;
+    plan.type = is_8bit(y.dtype) ? DType::kU8 : y.dtype;
+    plan.y_stored = stored_as(y);
     const Input a = i == 1 ? arguments.input(0, "a") : arguments.memory(y, "a");
     const Input b = arguments.input(i, "b");
     plan.a = a.argument;

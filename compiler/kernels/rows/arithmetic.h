@@ -22,7 +22,7 @@ ETCH_PLAN_STEP(QLinearRowsStep, QLinearRowsPlan, qlinear_rows_kernel, kDivisible
 bool refuse_empty(Lowering& lowering, const Node& node);
 
 // y = a op b op ... with broadcasting, from the left: all inputs of `node`, at least two, of
-// float32, int32 or int64.
+// float32, int32, int64 or 8 bits.
 void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kind,
                      const std::string& summary);
 

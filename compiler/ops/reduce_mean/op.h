@@ -8,8 +8,9 @@
 // Elements are taken in row-major order; sums and products of floats are 16 partial ones (see
 // FloatSum) if the last axis that has more than one element is reduced, else one. The mean is their
 // sum divided by their number; a NaN wins as largest or smallest only if it comes first; integers
-// wrap. Of no elements the sum is 0, the product 1, the largest -infinity or the least value of the
-// type, the smallest the opposite; the mean is refused.
+// wrap, as in ONNX's reference (ONNX Runtime 1.32 limits ReduceProd to the type). Of no elements
+// the sum is 0, the product 1, the largest -infinity or the least value of the type, the smallest
+// the opposite; the mean is refused.
 #pragma once
 
 #include <vector>

@@ -13,7 +13,8 @@ namespace etch {
 void lower_where(Lowering& lowering, const Node& node) {
   if (refuse_empty(lowering, node)) return;
   const Shape& shape = params_of<Where>(node).shape;
-  const auto type = row_type(lowering, node, *lowering.value(node.outputs[0]).dtype);
+  const DType of_node = *lowering.value(node.outputs[0]).dtype;
+  const auto type = bytes_of(of_node) == 2 ? DType::kU16 : row_type(lowering, node, of_node);
   if (!type) return;
   auto step = std::make_unique<WhereStep>();
   step->kind = "where";

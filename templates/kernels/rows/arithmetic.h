@@ -33,9 +33,12 @@ struct CombinePlan {
     kShiftRight
   };
   Kind kind = Kind::kAdd;
-  DType type = DType::kF32;  // or kS32, kS64; kPRelu: always kF32, kMod and bits: never
+  // Or kS32, kS64; kPRelu: always kF32, kMod and bits: never. kU8: both 8-bit types, as stored; not
+  // for what divides or shifts.
+  DType type = DType::kF32;
   Argument a, b;
   int y = 0;  // operand of the step
+  rt::Stored y_stored{0, 0};
   RowNest rows;
 };
 
@@ -96,10 +99,44 @@ void combine(S& s, const CombinePlan& plan) {
   }
 }
 
+template <class Operation, class S>
+void combine_bytes(S& s, const CombinePlan& plan) {
+  const RowNest& rows = plan.rows;
+  walk_rows(s, rows, [&](const RowPlace<S>& at) {
+    s.call(external::CombineBytes<Operation>{}, pointer_to<std::uint8_t>(s, plan.a) + at[0],
+           static_cast<int>(rows.step[0]), plan.a.stored,
+           pointer_to<std::uint8_t>(s, plan.b) + at[1], static_cast<int>(rows.step[1]),
+           plan.b.stored, s.template operand<std::uint8_t>(plan.y) + at[2], plan.y_stored, rows.n);
+  });
+}
+
+template <class S>
+void combine_bytes(S& s, const CombinePlan& plan) {
+  switch (plan.kind) {
+    case CombinePlan::Kind::kAdd:
+      return combine_bytes<rt::Add>(s, plan);
+    case CombinePlan::Kind::kSub:
+      return combine_bytes<rt::Sub>(s, plan);
+    case CombinePlan::Kind::kMul:
+      return combine_bytes<rt::Mul>(s, plan);
+    case CombinePlan::Kind::kMax:
+      return combine_bytes<rt::Max>(s, plan);
+    case CombinePlan::Kind::kMin:
+      return combine_bytes<rt::Min>(s, plan);
+    case CombinePlan::Kind::kBitAnd:
+      return combine_bytes<rt::BitAnd>(s, plan);
+    case CombinePlan::Kind::kBitOr:
+      return combine_bytes<rt::BitOr>(s, plan);
+    default:
+      return combine_bytes<rt::BitXor>(s, plan);
+  }
+}
+
 }  // namespace arithmetic_detail
 
 template <class S>
 void combine_kernel(S& s, const CombinePlan& plan) {
+  if (plan.type == DType::kU8) return arithmetic_detail::combine_bytes(s, plan);
   if (plan.type == DType::kS64) {
     arithmetic_detail::combine<std::int64_t>(s, plan);
   } else if (plan.type == DType::kS32) {
