@@ -17,7 +17,8 @@ struct ObjectSize {
 // understood, counts as nothing.
 ObjectSize size_of_object(std::string_view bytes);
 
-// Bytes of the functions whose unqualified C++ name is `name`.
+// Bytes of the functions in namespaces whose unqualified C++ name is `name`, and of those that only
+// the file knows and whose names begin with it: the tiles "n03_conv_tile_2x4" of a step "n03_conv".
 std::int64_t bytes_of_function(const ObjectSize& object, std::string_view name);
 
 }  // namespace etch::cli

@@ -32,6 +32,19 @@ TEST(ObjectSize, TakesTheNameAfterItsLengthOnly) {
   EXPECT_EQ(bytes_of_function(size, "n03_relu"), 0);  // its length is 8, not 7
 }
 
+TEST(ObjectSize, CountsTheTilesOfAStepWithIt) {
+  ObjectSize size;
+  size.functions = {{"_ZN3net5steps4n3_aEPKh", 1},
+                    {"_ZN3net5stepsL11n3_a_tile_1EPKh", 2},
+                    {"_ZN3net5stepsL11n3_a_tile_2EPKh.constprop.0", 4},
+                    {"_ZN3net5steps6n3_a_bEPKh", 8},  // another step, and its tile
+                    {"_ZN3net5stepsL11n3_a_b_tileEPKh", 16},
+                    {"_ZN3net5stepsL7n3_abcdEPKh", 32}};
+  EXPECT_EQ(bytes_of_function(size, "n3_a"), 7);
+  EXPECT_EQ(bytes_of_function(size, "n3_a_b"), 24);
+  EXPECT_EQ(bytes_of_function(size, "n3_a_tile"), 0);
+}
+
 TEST(ObjectSize, CountsNothingInOtherFiles) {
   EXPECT_EQ(size_of_object("").code_bytes, 0);
   EXPECT_EQ(size_of_object("not an object").code_bytes, 0);

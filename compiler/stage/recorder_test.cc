@@ -5,6 +5,8 @@
 
 #include "templates/external/move.h"
 #include "templates/external/ops.h"
+#include "templates/isa/aarch64/traits.h"
+#include "templates/isa/avx2/traits.h"
 #include "templates/isa/scalar/traits.h"
 #include "tests/support/tiny_program.h"
 
@@ -64,6 +66,41 @@ TEST(Recorder, CountsATileFunctionOnceHoweverOftenItIsCalled) {
   EXPECT_EQ(recorder.statements(), 5 + 2);
   step->run(recorder);
   EXPECT_EQ(recorder.statements(), 5 + 4);
+}
+
+// A tile function of one statement for its base and two for every repetition.
+class TileStep : public StagedStep<TileStep> {
+ public:
+  template <class S>
+  void kernel(S& s) const {
+    const auto copies = [&](const auto& y) {
+      const auto base = s.base("yt", y);
+      for (int i = 0; i < repetitions; ++i)
+        s.store_bytes(base, s.load_bytes(Name("b").at("", i), base));
+    };
+    s.inlined("tile", copies, std::pair{"y", s.template operand<std::uint8_t>(0)});
+  }
+  int repetitions = 1;
+};
+
+std::string tile_text(int repetitions, const IsaTraits& isa) {
+  TileStep step;
+  step.name = "n0";
+  step.repetitions = repetitions;
+  step.operands = {{"y", 0, 0, DType::kU8, Access::kReadWrite}};
+  Recorder recorder(step);
+  recorder.set_isa(isa);
+  step.run(recorder);
+  return recorder.text();
+}
+
+TEST(Recorder, CallsLongTilesWhereCallsKeepNoVectors) {
+  constexpr char kCalled[] = "[[gnu::noinline]] static void n0_tile(uint8_t* y) {";
+  constexpr char kInlined[] = "[[gnu::always_inline]] static inline void n0_tile(uint8_t* y) {";
+  EXPECT_TRUE(tile_text(75, isa::k_avx2).starts_with(kCalled));
+  EXPECT_TRUE(tile_text(74, isa::k_avx2).starts_with(kInlined));
+  EXPECT_TRUE(tile_text(75, isa::k_aarch64).starts_with(kInlined));
+  EXPECT_TRUE(tile_text(75, isa::k_scalar).starts_with(kInlined));
 }
 
 TEST(Recorder, PrintsIndicesAsSums) {

@@ -71,7 +71,7 @@ Faults vnni_faults() {
       "}\n";
   Faults out = portable_faults();
   out.target = "avx512_vnni";
-  const std::string tile = "[[gnu::always_inline]] static inline void n21_conv_tile_2x4_c32(";
+  const std::string tile = "[[gnu::noinline]] static void n21_conv_tile_2x4_c32(";
   out.pad = {{kSteps, "void n12_conv(", "x + row * 30 - 11", "x + row * 30 - 10"}};
   out.pairs = {{kSteps, tile, "isa::dot4(", "saturating_dot4(", 16},
                {kSteps, "", tile, kSaturating + tile}};

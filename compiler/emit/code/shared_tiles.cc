@@ -7,6 +7,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/shared_bodies.h"
+#include "compiler/stage/tile_function.h"
 
 namespace etch {
 namespace {
@@ -36,6 +37,12 @@ std::vector<Tile> tiles_of(const StepText& step, std::size_t index) {
                    cat(with_name(function.text, function.name, kName), "\n")});
   }
   return out;
+}
+
+// A header has no functions that some of its files do not use, but inlined ones.
+std::string inlined(std::string text) {
+  if (text.starts_with(kCalledFunction)) text.replace(0, kCalledFunction.size(), kInlinedFunction);
+  return text;
 }
 
 void drop(StepText& step, const std::string& name) {
@@ -69,7 +76,7 @@ std::vector<RecordedFunction> extract_shared_tiles(std::vector<StepText>& steps)
     const std::string& own = tile.function.name;
     if (is_first) {
       RecordedFunction& shared = out.emplace_back(tile.function);
-      shared.text = with_name(std::move(shared.text), own, name->second);
+      shared.text = inlined(with_name(std::move(shared.text), own, name->second));
       shared.name = name->second;
     }
     drop(steps[tile.step], own);

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "compiler/stage/tile_function.h"
+
 namespace etch {
 namespace {
 
@@ -43,6 +45,17 @@ TEST(SharedTiles, OneOfTwoStepsIsWrittenOnceUnderANameWithoutTheLayer) {
             Texts{tile_function("conv_tile", "  one;\n").text});
   EXPECT_EQ(texts_of(steps[0].functions), Texts{step_function("n1_conv", "conv_tile").text});
   EXPECT_EQ(texts_of(steps[1].functions), Texts{step_function("n12_conv", "conv_tile").text});
+}
+
+TEST(SharedTiles, LongOnesThatStepsCallAreInlinedFromTheHeader) {
+  std::vector<StepText> steps = {step_with("n1_conv", "  one;\n"),
+                                 step_with("n12_conv", "  one;\n")};
+  for (StepText& step : steps) {
+    std::string& text = step.functions.front().text;
+    text.replace(0, kInlinedFunction.size(), kCalledFunction);
+  }
+  EXPECT_EQ(texts_of(extract_shared_tiles(steps)),
+            Texts{tile_function("conv_tile", "  one;\n").text});
 }
 
 TEST(SharedTiles, OnesThatDifferStayWhereTheyAre) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/tiles.h"
+#include "templates/isa/avx512_vnni/traits.h"
 
 namespace etch {
 namespace {
@@ -211,6 +213,32 @@ TEST(TapGrids, AreNotMadeForPixelsWithoutAnyTap) {
   const ConvAxis inner = make_axis(7, 3, 1, 1, 1, 1);
   EXPECT_FALSE(grid_of(beyond, inner));
   EXPECT_FALSE(grid_of(inner, beyond));
+}
+
+// Whether tiles of a 3 x 3 convolution of square maps leave out taps on padding.
+bool leaves_out_padding(int size, int channels) {
+  const ConvAxis axis = make_axis(size, 3, 1, 1, 1, 1);
+  ConvGeometry geometry = geometry_of(axis, axis);
+  geometry.in_channels = channels;
+  const std::int64_t row = std::int64_t{size + 2} * channels;
+  ConvRegion region;
+  region.rows = region.cols = size;
+  region.x_row = row;
+  region.x_col = channels;
+  region.runs = {{0, 3, row, 3 * channels / 4}};
+  region.grid = make_tap_grid(geometry, {axis, row}, {axis, channels}, 1);
+  EXPECT_TRUE(region.grid);
+  ConvPlan plan;
+  plan.regions = {region};
+  choose_tiles(plan, isa::k_avx512_vnni, channels);
+  return plan.regions.front().grid.has_value();
+}
+
+TEST(TapGrids, AreKeptForATenthOfTheTimeOrManyCyclesForEachStatement) {
+  EXPECT_TRUE(leaves_out_padding(8, 64));    // 13 %
+  EXPECT_FALSE(leaves_out_padding(16, 32));  // 6 %, 1.3 cycles for each statement
+  EXPECT_TRUE(leaves_out_padding(14, 256));  // 7 % of a long time
+  EXPECT_FALSE(leaves_out_padding(56, 64));  // less than 3 %
 }
 
 TEST(TapGrids, NeedWholeGroupsOfChannelsThatTouch) {

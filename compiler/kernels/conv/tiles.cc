@@ -9,6 +9,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/padding.h"
 
 namespace etch {
 
@@ -29,8 +30,6 @@ constexpr double kStraightLineProducts = 400;
 constexpr double kLoopBodyProducts = 128;
 // Entering and leaving a loop over K, whose end is often mispredicted.
 constexpr double kCyclesPerLoop = 10;
-// Leaving out taps on padding makes code longer, so it has to pay that much.
-constexpr double kPaddingGain = 0.97;
 
 bool is_for_size(const IsaTraits& isa) { return isa.objective == Objective::kSize; }
 std::int64_t most_statements(const IsaTraits& isa) {
@@ -424,7 +423,11 @@ void choose_taps(ConvPlan& plan, const IsaTraits& isa, int channels) {
   if (!possible || !isa.vectorized || is_for_size(isa)) return;
   const Choice spared = choose_for_size(sparing, isa, channels, {1, 2});
   const bool fits = spared.effort.accumulator_divisor == 1 && spared.effort.unroll_divisor <= 4;
-  if (fits && spared.cycles < kPaddingGain * whole.cycles) plan = std::move(sparing);
+  if (!fits) return;
+  if (padding_pays({spared.cycles, statements_of(sparing).step},
+                   {whole.cycles, statements_of(plan).step})) {
+    plan = std::move(sparing);
+  }
 }
 
 void choose_order(ConvPlan& plan, const IsaTraits& isa) {
