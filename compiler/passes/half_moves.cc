@@ -21,7 +21,11 @@ namespace {
 
 bool is_of_16_bits(DType type) { return type == DType::kF16 || type == DType::kBF16; }
 
-const Cast* conversion_of(const Node& node) { return std::any_cast<Cast>(&node.params); }
+// Null: another operator, or of no elements, which are known.
+const Cast* conversion_of(const Node& node) {
+  return node.outputs.empty() || node.outputs[0] == kNoValue ? nullptr
+                                                             : std::any_cast<Cast>(&node.params);
+}
 
 // Of the file, where inputs of the graph are float32 already.
 bool changes_nothing(const Cast& cast) { return cast.from == DType::kF32 && cast.to == cast.from; }
@@ -72,6 +76,7 @@ std::optional<Tensor> in_16_bits(const Tensor& x, DType type) {
 
 // The inputs of which a node only moves elements; empty: it does something else.
 std::vector<std::size_t> moved_inputs(const Node& node) {
+  if (std::any_cast<Cast>(&node.params) != nullptr || node.inputs.empty()) return {};
   if (!node.domain.empty() && node.op_type != "Pad") return {};
   if (node.op->folder == "pad") return {0};
   if (node.op->folder == "where") return {1, 2};

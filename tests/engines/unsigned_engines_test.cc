@@ -106,6 +106,7 @@ std::vector<Case> cases() {
 TEST(Unsigned, Natively) { expect_native_agrees(cases()); }
 TEST(Unsigned, CompiledCodeAgrees) { expect_compiled_agrees(cases(), "scalar"); }
 TEST(Bytes, Natively) { expect_native_agrees(narrow_cases()); }
+// Targets: the same C++ on all of x86, in vectors of each width.
 TEST(Bytes, CompiledCodeAgrees) {
   for (const char* const target : {"scalar", "avx2", "avx512_vnni"})
     expect_compiled_agrees(narrow_cases(), target);
