@@ -178,8 +178,8 @@ TEST(CountedRows, RowsOfProductsAndOfDynamicQuantization) {
 TEST(CountedRows, WhatMixesRowsIsRefused) {
   const std::string reads =
       "reads a value with 0 to 6 rows, as many as node #1 (NonZero) finds at run time; operators "
-      "that treat each row alone, sums, means and maxima of them, and Scatter can be compiled, this "
-      "cannot\n";
+      "that treat each row alone, sums, means and maxima of them, and Scatter can be compiled, "
+      "this cannot\n";
   ModelBuilder sorts = positives();
   sorts.node("GatherND", {"x", "at"}, {"chosen"});
   sorts.node("Softmax", {"chosen"}, {"y"}, {{"axis", std::int64_t{0}}}).output("y");
