@@ -45,7 +45,7 @@ ConstantWords find_words_without_floats(const Step& step, const Step& set,
                                         const Step& set_and_tagged, std::int64_t channels,
                                         float factor, std::string& why);
 
-// The biases alone, one word for each channel; empty: they have another form.
+// The biases alone, of every channel; empty: they have another form.
 std::vector<ConstantWord> find_bias_words(const Step& step, const Step& tagged,
                                           std::int64_t channels);
 

@@ -122,12 +122,13 @@ TEST(ProvedWords, OfSeveralFactorsAreAllThatDifferForAny) {
   EXPECT_TRUE(find_factor_words(step, {{0.25F, &one}, {0.125F, &longer}}).empty());
 }
 
-TEST(ProvedWords, OfBiasesAloneAreOneForEachChannel) {
+TEST(ProvedWords, OfBiasesAloneAreThoseOfAllChannels) {
   const Words step({10, 20, 7});
   EXPECT_EQ(find_bias_words(step, Words({11, 22, 7}), 2),
             (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 1}}));
   EXPECT_TRUE(find_bias_words(step, Words({11, 20, 7}), 2).empty());
-  EXPECT_TRUE(find_bias_words(step, Words({11, 22, 8}), 2).empty());  // not the third, too
+  EXPECT_EQ(find_bias_words(step, Words({11, 22, 8}), 2).size(), 3U);  // the first one's, again
+  EXPECT_TRUE(find_bias_words(step, Words({11, 22, 17}), 2).empty());  // no channel's tag
 }
 
 // However many channels: no sum of two tags is the tag of another channel.

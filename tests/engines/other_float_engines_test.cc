@@ -75,7 +75,8 @@ Case moved(DType type) {
   model.node("Concat", {"x", "a"}, {"c"}, {{"axis", std::int64_t{0}}});
   model.node("Pad", {"c", "pads", "one"}, {"p"}).node("Where", {"w", "x", "a"}, {"y"});
   model.node("Where", {"w", "x", "one"}, {"z"});
-  for (const char* const name : {"t", "e", "p", "y", "z"}) model.output(name);
+  model.output("t", type, {40, 3}).output("e", type, {2, 3, 40}).output("p", type, {5, 42});
+  model.output("y", type, {3, 40}).output("z", type, {3, 40});
   Tensor where(DType::kBool, {40});
   for (std::size_t i = 0; i < 40; i += 3) where.as<std::uint8_t>()[i] = 1;
   return {cat("moved ", name_of(type)),
