@@ -178,7 +178,8 @@ Case block_case(int index, Dice& dice) {
 // The positions may be omitted.
 Case top_k_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
-  const Shape shape = any_shape(dice, 1, 4);
+  Shape shape = any_shape(dice, 1, 4);
+  if (dice.one_in(3)) shape.back() = dice.between(16, 50);  // passed over together
   const std::int64_t axis = any_axis(dice, shape);
   const DType type =
       dice.pick<DType>({DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64});
