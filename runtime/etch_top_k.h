@@ -25,7 +25,7 @@ struct Ranking {
 static inline int32_t placed(Above, int32_t ordered) { return ~ordered; }
 static inline int32_t placed(Below, int32_t ordered) { return ordered; }
 
-// The better a value the lower; both zeros are one, and NaN is behind all.
+// The better a value the lower; both zeros are one, and NaN comes last.
 template <class Better>
 static inline int32_t rank_of(float value) {
   const int32_t bits = static_cast<int32_t>(float_bits(value));
