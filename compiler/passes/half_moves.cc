@@ -109,8 +109,12 @@ class HalfMoves {
       return;
     }
     const std::optional<DType> type = type_of_moved(node);
+    // Of a constant, what is read of it in 16 bits is another constant.
+    const bool is_constant = std::ranges::any_of(node.outputs, [&](ValueId id) {
+      return id != kNoValue && graph_.value(id).constant != nullptr;
+    });
     for (const ValueId y : node.outputs) {
-      if (type && y != kNoValue) type_[slot_of(y)] = type;
+      if (type && y != kNoValue && !is_constant) type_[slot_of(y)] = type;
     }
   }
 
@@ -138,18 +142,23 @@ class HalfMoves {
     return all_are && value_is && outputs_are ? type : std::nullopt;
   }
 
+  // Whether an output that can be 16 bits is read so.
+  bool is_wanted(const Node& node) const {
+    return std::ranges::any_of(node.outputs, [&](ValueId id) {
+      return id != kNoValue && wanted_[slot_of(id)] && type_[slot_of(id)];
+    });
+  }
+
   // Marks what `node` then reads in 16 bits. Whether it is one of those.
   bool want(const Node& node) {
     if (const Cast* const cast = conversion_of(node)) {
       const std::size_t x = slot_of(node.inputs[0]);
       const bool narrows = cast->from == DType::kF32 && type_[x] == cast->to;
-      const bool is_wanted = changes_nothing(*cast) && wanted_[slot_of(node.outputs[0])];
-      if (narrows || is_wanted) wanted_[x] = true;
+      const bool passes_on = changes_nothing(*cast) && wanted_[slot_of(node.outputs[0])];
+      if (narrows || passes_on) wanted_[x] = true;
       return narrows;
     }
-    const bool is_wanted = std::ranges::any_of(
-        node.outputs, [&](ValueId id) { return id != kNoValue && wanted_[slot_of(id)]; });
-    if (!is_wanted) return false;
+    if (!is_wanted(node)) return false;
     for (const std::size_t i : moved_inputs(node)) wanted_[slot_of(node.inputs[i])] = true;
     return true;
   }
@@ -160,9 +169,7 @@ class HalfMoves {
     for (Node& node : nodes) {
       if (const Cast* const cast = conversion_of(node)) {
         write_cast(std::move(node), Cast(*cast));
-      } else if (std::ranges::any_of(node.outputs, [&](ValueId id) {
-                   return id != kNoValue && wanted_[slot_of(id)];
-                 })) {
+      } else if (is_wanted(node)) {
         write_move(std::move(node));
       } else {
         graph_.nodes.push_back(std::move(node));

@@ -75,8 +75,12 @@ Case moved(DType type) {
   model.node("Concat", {"x", "a"}, {"c"}, {{"axis", std::int64_t{0}}});
   model.node("Pad", {"c", "pads", "one"}, {"p"}).node("Where", {"w", "x", "a"}, {"y"});
   model.node("Where", {"w", "x", "one"}, {"z"});
+  model.initializer("k", values_of(type, {40, 3}));  // moved by the compiler
+  model.node("Transpose", {"k"}, {"l"})
+      .node("Concat", {"x", "l"}, {"u"}, {{"axis", std::int64_t{0}}});
   model.output("t", type, {40, 3}).output("e", type, {2, 3, 40}).output("p", type, {5, 42});
   model.output("y", type, {3, 40}).output("z", type, {3, 40});
+  model.output("l", type, {3, 40}).output("u", type, {6, 40});
   Tensor where(DType::kBool, {40});
   for (std::size_t i = 0; i < 40; i += 3) where.as<std::uint8_t>()[i] = 1;
   return {cat("moved ", name_of(type)),
