@@ -83,6 +83,30 @@ TEST(CountedOutputs, OfHalfPrecisionHaveZerosToo) {
   EXPECT_EQ(some.at(1), s64({1}, {3}));
 }
 
+// Parts are named after nodes of the file, also those of an output that none of them gives.
+TEST(CountedOutputs, OfConstantsHavePartsOfANode) {
+  ModelBuilder model = positives();
+  model.node("Shape", {"at"}, {"shape"});
+  model.node("ConstantOfShape", {"shape"}, {"ones"}, {{"value", f32({1}, {1})}}).output("ones");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  for (const Node& node : graph->nodes) EXPECT_GE(node.index, 0) << node.op_type;
+  EXPECT_EQ(evaluate(*graph, {kSome}),
+            (std::vector{f32({6, 2}, {1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}), s64({2}, {3, 2})}));
+}
+
+TEST(CountedOutputs, WithoutElementsHaveAShapeToo) {
+  ModelBuilder model(17);
+  model.input("x", DType::kF32, {3, 0}).input("flags", DType::kBool, {3});
+  model.node("Compress", {"x", "flags"}, {"y"}, {{"axis", std::int64_t{0}}}).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  ASSERT_EQ(graph->outputs.size(), 2U);
+  for (const Node& node : graph->nodes) EXPECT_GE(node.index, 0) << node.op_type;
+}
+
 TEST(CountedOutputs, ListsOfSizesHaveTheNumberOfRows) {
   ModelBuilder model = positives();
   model.node("Shape", {"found"}, {"shape"}).output("shape");
@@ -220,10 +244,12 @@ TEST(CountedRows, UniqueSlices) {
   EXPECT_EQ(turned[2], s64({3}, {1, 0, 1}));
 }
 
-TEST(CountedRows, UniqueOfOneElementIsNotCounted) {
+// As with more elements, so that code for several sizes has the same outputs at each.
+TEST(CountedRows, UniqueOfOneElementHasShapes) {
   ModelBuilder model = unique({1}, {});
-  EXPECT_EQ(run(model, {f32({1}, {7})}),
-            (std::vector<Tensor>{f32({1}, {7}), s64({1}, {0}), s64({1}, {0}), s64({1}, {1})}));
+  const Tensor one = s64({1}, {1});
+  EXPECT_EQ(run(model, {f32({1}, {7})}), (std::vector<Tensor>{f32({1}, {7}), s64({1}, {0}),
+                                                              s64({1}, {0}), one, one, one, one}));
 }
 
 TEST(CountedRows, UniqueOfAConstantIsOne) {

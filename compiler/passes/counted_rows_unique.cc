@@ -115,7 +115,7 @@ void CountedRows::make_unique(Parts& parts, const Node& node) {
     begin = parts.gather(begin, by_index, 0);
     group = parts.gather(placed(parts, by_index, number, n), group, 0);
   }
-  const Rows made{0, count, n, kNoValue, location_of(node)};
+  const Rows made{0, count, n, kNoValue, node.index, location_of(node)};
   const ValueId indices = parts.gather(order, begin, 0);
   Shape moved = from;
   std::rotate(moved.begin(), moved.begin() + axis, moved.begin() + axis + (has_axis ? 1 : 0));
