@@ -129,7 +129,8 @@ void CountedRows::make_slice(Parts& parts, const Node& node) {
       "Max",
       {parts.add("Min", {at, parts.number(DType::kS64, size - 1)}), parts.number(DType::kS64, 0)});
   parts.give(0, parts.gather(parts.input(0), limited, static_cast<std::int64_t>(axis)));
-  mark(node.outputs[0], axis, {axis, parts.reshape(length, {}), most, kNoValue, node.index, location_of(node)});
+  mark(node.outputs[0], axis,
+       {axis, parts.reshape(length, {}), most, kNoValue, node.index, location_of(node)});
 }
 
 void CountedRows::make_boxes(Parts& parts, const Node& node) {

@@ -248,8 +248,8 @@ TEST(CountedRows, UniqueSlices) {
 TEST(CountedRows, UniqueOfOneElementHasShapes) {
   ModelBuilder model = unique({1}, {});
   const Tensor one = s64({1}, {1});
-  EXPECT_EQ(run(model, {f32({1}, {7})}), (std::vector<Tensor>{f32({1}, {7}), s64({1}, {0}),
-                                                              s64({1}, {0}), one, one, one, one}));
+  EXPECT_EQ(run(model, {f32({1}, {7})}),
+            (std::vector<Tensor>{f32({1}, {7}), s64({1}, {0}), s64({1}, {0}), one, one, one, one}));
 }
 
 TEST(CountedRows, UniqueOfAConstantIsOne) {

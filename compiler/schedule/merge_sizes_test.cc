@@ -152,9 +152,12 @@ TEST(SizeMerger, RefusesSizesWithOtherInputsOrOutputs) {
   EXPECT_EQ(said_of([](Program&) {}), "");
   EXPECT_EQ(said_of([](Program& one) { one.outputs.push_back(one.inputs[0]); }),
             "output 0: expected none as with the greatest size, found 'x' (uint8 of rank 1)");
-  EXPECT_EQ(said_of([](Program& one) { one.inputs[0].shape = {1, 1}; }),
-            "input 0: expected 'x' (uint8 of rank 1) as with the greatest size, found 'x' (uint8 of "
-            "rank 2)");
+  EXPECT_EQ(
+      said_of([](Program& one) {
+        one.inputs[0].shape = {1, 1};
+      }),
+      "input 0: expected 'x' (uint8 of rank 1) as with the greatest size, found 'x' (uint8 of "
+      "rank 2)");
   EXPECT_EQ(said_of([](Program& one) { one.inputs[0].dtype = DType::kS8; }),
             "input 0: expected 'x' (uint8 of rank 1) as with the greatest size, found 'x' (int8 of "
             "rank 1)");
