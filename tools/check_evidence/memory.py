@@ -155,7 +155,7 @@ class Memory:
     def ports(self, model):
         """Inputs and outputs as large as the model declares them, where it does."""
         declared = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
-                    for v in [*model.graph.input, *model.graph.output]}
+                    for v in [*model.graph.input, *model.graph.output] if v.type.tensor_type.HasField("shape")}
         for home, p, port in ((home, *item) for home in ("input", "output") for item in enumerate(self.part[home + "s"])):
             where, shape, known = port["identifier"], port["shape"], declared.get(port["name"], port["shape"])
             self.need(len(known) == len(shape) and all(k <= 0 or k == s for k, s in zip(known, shape)), "port",
