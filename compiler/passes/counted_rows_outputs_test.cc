@@ -2,6 +2,7 @@
 // Slice with a step and of Unique; results against values worked out by hand, and what is refused.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -264,6 +265,31 @@ TEST(CountedRows, UniqueOfAConstantIsOne) {
     EXPECT_EQ(got[1], sorted ? s64({2}, {1, 0}) : s64({2}, {0, 1}));
     EXPECT_EQ(got[2], sorted ? s64({3}, {1, 0, 1}) : s64({3}, {0, 1, 0}));
     EXPECT_EQ(got[3], sorted ? s64({2}, {1, 2}) : s64({2}, {2, 1}));
+  }
+}
+
+// Each is a value of its own, and equal slices around it are one.
+TEST(CountedRows, UniqueWithNaN) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = f32({5, 2}, {1, none, 1, 2, 1, none, 1, 2, none, 0});
+  for (const bool is_constant : {true, false}) {
+    ModelBuilder model(17);
+    if (is_constant) {
+      model.initializer("x", x).input("a", DType::kS64, {1});
+    } else {
+      model.input("x", DType::kF32, {5, 2});
+    }
+    model.node("Unique", {"x"}, {"y", "i", "r", "c"}, {{"axis", std::int64_t{0}}});
+    if (is_constant) {
+      model.node("Add", {"r", "a"}, {"s"}).output("s").output("c");
+      const auto got = run(model, {s64({1}, {0})});
+      EXPECT_EQ(got[0], s64({5}, {1, 0, 2, 0, 3}));
+      EXPECT_EQ(got[1], s64({4}, {2, 1, 1, 1}));
+    } else {
+      const auto got = run(model.output("r").output("c"), {x});
+      EXPECT_EQ(got[0], s64({5}, {1, 0, 2, 0, 3}));
+      EXPECT_EQ(got[1], s64({5}, {2, 1, 1, 1, 0}));
+    }
   }
 }
 
