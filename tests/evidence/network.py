@@ -110,13 +110,13 @@ def stream():
 
 
 def attention():
-    """Scores of 312,500 bytes, scaled and masked, of queries, keys and values that are inputs."""
-    shapes = {"q": [5, 125, 8], "k": [5, 8, 125], "mask": [125, 125], "v": [5, 125, 6], "y": [5, 125, 6]}
+    """Scores of 312,500 bytes, scaled and masked, of queries, keys and values that are inputs, beside one that nothing reads."""
+    shapes = {"q": [5, 125, 8], "k": [5, 8, 125], "mask": [125, 125], "v": [5, 125, 6], "unused": [3], "y": [5, 125, 6]}
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
     nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Mul", ["s", "scale"], ["t"]),
              helper.make_node("Add", ["t", "mask"], ["u"]), helper.make_node("Softmax", ["u"], ["w"], axis=-1),
              helper.make_node("MatMul", ["w", "v"], ["y"])]
-    graph = helper.make_graph(nodes, "network", ends[:4], ends[4:], [numpy_helper.from_array(np.float32(0.35), "scale")])
+    graph = helper.make_graph(nodes, "network", ends[:5], ends[5:], [numpy_helper.from_array(np.float32(0.35), "scale")])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 

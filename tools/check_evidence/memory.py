@@ -37,7 +37,8 @@ class Memory:
         live = [0] * (steps + 1)
         for b, buffer in enumerate(self.buffers):
             first, last = buffer["steps"]
-            self.need(0 <= first <= last < max(steps, 1), "life", f"buffer {b}: steps {first} to {last} of {steps}")
+            unused = buffer["home"] == "input" and first == last == -1  # no step reads it
+            self.need(unused or 0 <= first <= last < max(steps, 1), "life", f"buffer {b}: steps {first} to {last} of {steps}")
             self.need(buffer["bytes"] >= 0 and (buffer["home"] != "arena" or buffer["offset"] >= 0), "buffer",
                       f"buffer {b}: {buffer['bytes']} bytes at {buffer.get('offset')}")
             for s in range(first, min(last + 1, steps)) if buffer["home"] == "arena" else ():
