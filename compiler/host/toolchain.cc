@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -30,6 +31,12 @@ const Emulator* emulator_of(std::string_view target) {
   const auto* found = std::find_if(kEmulators.begin(), kEmulators.end(),
                                    [&](const Emulator& one) { return one.target == target; });
   return found == kEmulators.end() ? nullptr : found;
+}
+
+// Whether there is one that was built to load plugins, which its list of options shows.
+bool loads_plugins(const Emulator& emulator) {
+  const ProcessResult options = run_process({emulator.program, "-h"}, std::chrono::seconds(10));
+  return options.output.find("-plugin") != std::string::npos;
 }
 
 // What images are compiled with: nothing that would need a library of C++, and what stack_use.h
@@ -157,7 +164,9 @@ std::optional<Toolchain> find_toolchain(const IsaTraits& isa, Reporter& reporter
 std::optional<Toolchain> find_counter(const IsaTraits& isa, Reporter& reporter) {
   std::optional<Toolchain> out = find_toolchain(isa, reporter);
   const Emulator* const emulator = emulator_of(isa.name);
-  if (!out || emulator == nullptr || find_program(emulator->program).empty()) return out;
+  if (!out || emulator == nullptr) return out;
+  const bool runs_here = out->runner.empty();
+  if (runs_here && !loads_plugins(*emulator)) return out;
   out->runner = {emulator->program, "-cpu", emulator->cpu};
   out->link_flags.emplace_back("-no-pie");
   return out;

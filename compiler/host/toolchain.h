@@ -36,8 +36,8 @@ TargetStatus status_of(const IsaTraits& isa);
 // Reports E-IO that says what is missing when code for `isa` cannot be built and run here.
 std::optional<Toolchain> find_toolchain(const IsaTraits& isa, Reporter& reporter);
 
-// The same to count instructions: in an emulator that knows them, where there is one, even if this
-// CPU has them, too. Its programs are at fixed addresses.
+// The same to count instructions: in an emulator that knows them, where there is one that loads
+// plugins, even if this CPU has them, too. Its programs are at fixed addresses.
 std::optional<Toolchain> find_counter(const IsaTraits& isa, Reporter& reporter);
 
 // What builds code for `isa` here, also where nothing runs it; null if there is no compiler.

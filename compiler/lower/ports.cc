@@ -21,12 +21,17 @@ std::optional<Quantization> read_by(const Node& node, ValueId id) {
   return node.op->reads(node);
 }
 
-// The number of the output whose shape a node gives; see ops/concat/op.h.
-std::optional<int> described_output(const Graph& graph, int node) {
+// The number of the output before output i whose shape a node gives; see ops/concat/op.h. Files may
+// have such nodes of their own, with any number.
+std::optional<int> described_output(const Graph& graph, int node, std::size_t i) {
   if (node < 0) return std::nullopt;
   const Node& shape = graph.nodes[static_cast<std::size_t>(node)];
   if (shape.domain != kEtch || shape.op_type != "OutputShape") return std::nullopt;
-  return static_cast<int>(std::get<std::int64_t>(shape.attributes.at("output")));
+  const auto found = shape.attributes.find("output");
+  if (found == shape.attributes.end()) return std::nullopt;
+  const auto output = std::get<std::int64_t>(found->second);
+  const bool is_before = output >= 0 && output < static_cast<std::int64_t>(i);
+  return is_before ? std::optional(static_cast<int>(output)) : std::nullopt;
 }
 
 Port port_of(const Graph& graph, ValueId id, std::string identifier,
@@ -66,7 +71,7 @@ void describe_ports(const Graph& graph, Program& program) {
     const auto quantization =
         node < 0 ? std::nullopt : written_by(graph.nodes[static_cast<std::size_t>(node)]);
     program.outputs.push_back(port_of(graph, graph.outputs[i], cat("output", i), quantization));
-    program.outputs.back().file = described_output(graph, node).value_or(static_cast<int>(i));
+    program.outputs.back().file = described_output(graph, node, i).value_or(static_cast<int>(i));
   }
 }
 

@@ -59,7 +59,8 @@ class CountedRows {
     ValueId count = kNoValue;
     std::int64_t most = 0;
     ValueId source = kNoValue;  // rows of the same source are equally many
-    std::string maker;          // the node that counts, for people
+    int node = -1;              // the index of the node that counts
+    std::string maker;          // and what people know it as
 
     bool operator<(const Rows& other) const { return source < other.source; }
   };

@@ -129,7 +129,8 @@ void CountedRows::make_slice(Parts& parts, const Node& node) {
       "Max",
       {parts.add("Min", {at, parts.number(DType::kS64, size - 1)}), parts.number(DType::kS64, 0)});
   parts.give(0, parts.gather(parts.input(0), limited, static_cast<std::int64_t>(axis)));
-  mark(node.outputs[0], axis, {axis, parts.reshape(length, {}), most, kNoValue, location_of(node)});
+  mark(node.outputs[0], axis,
+       {axis, parts.reshape(length, {}), most, kNoValue, node.index, location_of(node)});
 }
 
 void CountedRows::make_boxes(Parts& parts, const Node& node) {
@@ -146,7 +147,7 @@ void CountedRows::make_boxes(Parts& parts, const Node& node) {
   const ValueId found = parts.add("GreaterOrEqual", {parts.slice(boxes, 1, 2, 3), zero});
   const ValueId count = parts.reduce("ReduceSum", parts.cast(found, DType::kS64), {0, 1}, false);
   parts.give(0, parts.add("Max", {boxes, zero}));
-  mark(node.outputs[0], 0, {0, count, rows, kNoValue, location_of(node)});
+  mark(node.outputs[0], 0, {0, count, rows, kNoValue, node.index, location_of(node)});
 }
 
 void CountedRows::make(Parts& parts, const Node& node) {
@@ -158,7 +159,7 @@ void CountedRows::make(Parts& parts, const Node& node) {
   const Shape x = shape(node, 0);
   const std::int64_t n = element_count(shape(node, from));
   if (!has_few_rows(parts, n)) return;
-  Rows rows{compresses ? 0U : 1U, kNoValue, n, node.inputs[from], location_of(node)};
+  Rows rows{compresses ? 0U : 1U, kNoValue, n, node.inputs[from], node.index, location_of(node)};
   ValueId flags = parts.input(from);
   if (compresses && !parts.has_type(1, {DType::kBool})) return;
   if (parts.dtype(from) != DType::kBool) flags = parts.cast(flags, DType::kBool);

@@ -23,12 +23,15 @@ std::string shape_name(const Graph& graph, const std::string& name) {
   return out;
 }
 
-// What the parts of an output are named after.
-Node producer_of(const Graph& graph, ValueId id) {
+// What the parts of an output are named after: its node, or that which counts if the output is a
+// constant, as one without elements is.
+Node origin_of(const Graph& graph, ValueId id, int counter) {
   for (const Node& node : graph.nodes) {
     if (std::ranges::count(node.outputs, id) != 0) return node;
   }
-  return {};
+  Node out;
+  out.index = counter;
+  return out;
 }
 
 bool has_mask(DType type) { return type != DType::kF16 && type != DType::kBF16; }
@@ -72,10 +75,8 @@ std::vector<Node> CountedRows::give_outputs(const std::function<bool(ValueId)>& 
     const Rows* const counted = rows_of(id) != nullptr ? rows_of(id) : size_of(id);
     if (counted == nullptr) continue;
     const Rows rows = *counted;
-    const Tensor* const known = graph_.value(rows.count).constant.get();
-    if (known != nullptr && known->integer(0) == rows.most) continue;  // those of a single one
     const Value value = graph_.value(id);
-    const Node origin = producer_of(graph_, id);
+    const Node origin = origin_of(graph_, id, rows.node);
     Parts parts(graph_, origin, sink_);
     ValueId result = id;
     if (size_of(id) != nullptr) {

@@ -2,6 +2,7 @@
 // Slice with a step and of Unique; results against values worked out by hand, and what is refused.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -81,6 +82,30 @@ TEST(CountedOutputs, OfHalfPrecisionHaveZerosToo) {
   EXPECT_EQ(std::vector<std::uint16_t>(halves.begin(), halves.end()),
             (std::vector<std::uint16_t>{0x4000, 0x4400, 0x4600, 0, 0, 0}));
   EXPECT_EQ(some.at(1), s64({1}, {3}));
+}
+
+// Parts are named after nodes of the file, also those of an output that none of them gives.
+TEST(CountedOutputs, OfConstantsHavePartsOfANode) {
+  ModelBuilder model = positives();
+  model.node("Shape", {"at"}, {"shape"});
+  model.node("ConstantOfShape", {"shape"}, {"ones"}, {{"value", f32({1}, {1})}}).output("ones");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  for (const Node& node : graph->nodes) EXPECT_GE(node.index, 0) << node.op_type;
+  EXPECT_EQ(evaluate(*graph, {kSome}),
+            (std::vector{f32({6, 2}, {1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}), s64({2}, {3, 2})}));
+}
+
+TEST(CountedOutputs, WithoutElementsHaveAShapeToo) {
+  ModelBuilder model(17);
+  model.input("x", DType::kF32, {3, 0}).input("flags", DType::kBool, {3});
+  model.node("Compress", {"x", "flags"}, {"y"}, {{"axis", std::int64_t{0}}}).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  ASSERT_EQ(graph->outputs.size(), 2U);
+  for (const Node& node : graph->nodes) EXPECT_GE(node.index, 0) << node.op_type;
 }
 
 TEST(CountedOutputs, ListsOfSizesHaveTheNumberOfRows) {
@@ -220,10 +245,12 @@ TEST(CountedRows, UniqueSlices) {
   EXPECT_EQ(turned[2], s64({3}, {1, 0, 1}));
 }
 
-TEST(CountedRows, UniqueOfOneElementIsNotCounted) {
+// As with more elements, so that code for several sizes has the same outputs at each.
+TEST(CountedRows, UniqueOfOneElementHasShapes) {
   ModelBuilder model = unique({1}, {});
+  const Tensor one = s64({1}, {1});
   EXPECT_EQ(run(model, {f32({1}, {7})}),
-            (std::vector<Tensor>{f32({1}, {7}), s64({1}, {0}), s64({1}, {0}), s64({1}, {1})}));
+            (std::vector<Tensor>{f32({1}, {7}), s64({1}, {0}), s64({1}, {0}), one, one, one, one}));
 }
 
 TEST(CountedRows, UniqueOfAConstantIsOne) {
@@ -238,6 +265,31 @@ TEST(CountedRows, UniqueOfAConstantIsOne) {
     EXPECT_EQ(got[1], sorted ? s64({2}, {1, 0}) : s64({2}, {0, 1}));
     EXPECT_EQ(got[2], sorted ? s64({3}, {1, 0, 1}) : s64({3}, {0, 1, 0}));
     EXPECT_EQ(got[3], sorted ? s64({2}, {1, 2}) : s64({2}, {2, 1}));
+  }
+}
+
+// Each is a value of its own, and equal slices around it are one.
+TEST(CountedRows, UniqueWithNaN) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = f32({5, 2}, {1, none, 1, 2, 1, none, 1, 2, none, 0});
+  for (const bool is_constant : {true, false}) {
+    ModelBuilder model(17);
+    if (is_constant) {
+      model.initializer("x", x).input("a", DType::kS64, {1});
+    } else {
+      model.input("x", DType::kF32, {5, 2});
+    }
+    model.node("Unique", {"x"}, {"y", "i", "r", "c"}, {{"axis", std::int64_t{0}}});
+    if (is_constant) {
+      model.node("Add", {"r", "a"}, {"s"}).output("s").output("c");
+      const auto got = run(model, {s64({1}, {0})});
+      EXPECT_EQ(got[0], s64({5}, {1, 0, 2, 0, 3}));
+      EXPECT_EQ(got[1], s64({4}, {2, 1, 1, 1}));
+    } else {
+      const auto got = run(model.output("r").output("c"), {x});
+      EXPECT_EQ(got[0], s64({5}, {1, 0, 2, 0, 3}));
+      EXPECT_EQ(got[1], s64({5}, {2, 1, 1, 1, 0}));
+    }
   }
 }
 

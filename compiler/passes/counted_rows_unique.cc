@@ -19,13 +19,19 @@ namespace {
 constexpr std::int64_t kMostPairs = 1 << 20;
 
 // The positions of [n, m] in the order of its rows, equal ones as they are: [n]. Rows are compared
-// by their first elements that differ.
-ValueId order_of_rows(Parts& parts, ValueId x, std::int64_t n, std::int64_t m) {
-  const ValueId left = parts.reshape(x, {n, 1, m}), right = parts.reshape(x, {1, n, m});
-  const auto number = [&](const char* comparison) {
-    return parts.cast(parts.add(comparison, {left, right}), DType::kS64);
+// by their first elements that differ; NaN is after all numbers, else equal rows would be apart.
+ValueId order_of_rows(Parts& parts, ValueId x, DType type, std::int64_t n, std::int64_t m) {
+  const Shape by_row = {n, 1, m}, by_column = {1, n, m};
+  const auto comparison = [&](const char* name, ValueId of) {
+    const ValueId left = parts.reshape(of, by_row), right = parts.reshape(of, by_column);
+    return parts.cast(parts.add(name, {left, right}), DType::kS64);
   };
-  const ValueId less = number("Less"), greater = number("Greater");
+  ValueId less = comparison("Less", x), greater = comparison("Greater", x);
+  if (type == DType::kF32) {
+    const ValueId is_number = parts.cast(parts.add("Equal", {x, x}), DType::kS64);
+    less = parts.add("Add", {less, comparison("Greater", is_number)});
+    greater = parts.add("Add", {greater, comparison("Less", is_number)});
+  }
   const ValueId differs = parts.add("Add", {less, greater});
   const ValueId before = parts.add("CumSum", {differs, parts.number(DType::kS64, 2)},
                                    {{"exclusive", std::int64_t{1}}});
@@ -90,7 +96,7 @@ void CountedRows::make_unique(Parts& parts, const Node& node) {
   ValueId flat = has_axis ? parts.transpose(parts.input(0), perm) : parts.input(0);
   flat = parts.reshape(flat, {n, each});
   const ValueId order = each == 1 ? ascending(parts, parts.reshape(flat, {n}), n)
-                                  : order_of_rows(parts, flat, n, each);
+                                  : order_of_rows(parts, flat, parts.dtype(0), n, each);
   const ValueId rows = parts.gather(flat, order, 0);
   ValueId first = parts.constant(Tensor::of<std::int64_t>({1}, {1}));
   if (n > 1) {
@@ -115,7 +121,7 @@ void CountedRows::make_unique(Parts& parts, const Node& node) {
     begin = parts.gather(begin, by_index, 0);
     group = parts.gather(placed(parts, by_index, number, n), group, 0);
   }
-  const Rows made{0, count, n, kNoValue, location_of(node)};
+  const Rows made{0, count, n, kNoValue, node.index, location_of(node)};
   const ValueId indices = parts.gather(order, begin, 0);
   Shape moved = from;
   std::rotate(moved.begin(), moved.begin() + axis, moved.begin() + axis + (has_axis ? 1 : 0));

@@ -65,6 +65,7 @@ bool ConstantFolder::is_foldable(const Node& node) const {
   const auto is_known = [](ValueId id) { return id == kNoValue; };
   if (std::all_of(node.outputs.begin(), node.outputs.end(), is_known)) return false;
   if (node.op_type == "DequantizeLinear" && dequantize_ == FoldDequantize::kNo) return false;
+  if (node.op_type == "OutputShape") return false;  // says what it is the shape of: lower/ports.cc
   if (node.op->needs_shapes_only) return true;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || constant_of(graph_, id) != nullptr;

@@ -178,8 +178,42 @@ SizeMerger::Group& SizeMerger::group_of(std::int64_t size, const Program& progra
   return group;
 }
 
+namespace {
+
+// The first port that differs in more than its sizes; empty: none does.
+std::string other_port(const std::vector<Port>& ports, const std::vector<Port>& of_greatest) {
+  const auto fits = [](const Port& one, const Port& greatest) {
+    return one.name == greatest.name && one.dtype == greatest.dtype &&
+           one.shape.size() == greatest.shape.size();
+  };
+  const auto [one, greatest] = std::ranges::mismatch(ports, of_greatest, fits);
+  if (one == ports.end() && greatest == of_greatest.end()) return {};
+  const auto text = [](const auto& port, const auto& end) {
+    if (port == end) return std::string("none");
+    return cat("'", printable(port->name), "' (", name_of(port->dtype), " of rank ",
+               port->shape.size(), ")");
+  };
+  return cat(one - ports.begin(), ": expected ", text(greatest, of_greatest.end()),
+             " as with the greatest size, found ", text(one, ports.end()));
+}
+
+}  // namespace
+
+// As code for all of them has to have; values whose number decides may be outputs of some only.
+bool SizeMerger::has_ports_of_greatest(const Program& program, Sink& sink) const {
+  const auto is_same = [&](const char* what, const std::vector<Port>& ports,
+                           const std::vector<Port>& of_greatest) {
+    const std::string other = other_port(ports, of_greatest);
+    if (!other.empty()) sink.error(DiagKind::kShape, {}, cat(what, " ", other));
+    return other.empty();
+  };
+  return greatest_ == nullptr || (is_same("input", program.inputs, greatest_->inputs) &&
+                                  is_same("output", program.outputs, greatest_->outputs));
+}
+
 void SizeMerger::add(std::int64_t size, std::unique_ptr<Program> program, Sink& sink) {
   ETCH_CHECK(program->shares == 1 && program->variants.empty());
+  if (!has_ports_of_greatest(*program, sink)) return;
   for (Buffer& buffer : program->buffers) {
     if (buffer.home != Home::kArena) continue;
     buffer.alignment = std::max(buffer.alignment, buffer_alignment(*program, buffer.bytes));

@@ -23,7 +23,8 @@ class SizeMerger {
 
   // The program for `size`, of one thread and one instruction set: planned, not yet audited. Call
   // for every size, the greatest first. Proves its addresses with no more alignment than the memory
-  // of all sizes will have.
+  // of all sizes will have. E-SHAPE where its inputs and outputs are others than those of the
+  // greatest size.
   void add(std::int64_t size, std::unique_ptr<Program> program, Sink& sink);
 
   // After all of them: with places in memory for the largest tensors. Null and E-SHAPE where no
@@ -35,6 +36,7 @@ class SizeMerger {
   struct Position;
   struct Group;
 
+  bool has_ports_of_greatest(const Program& program, Sink& sink) const;
   bool check_kinship(const std::string& option, Sink& sink) const;
   void append_group(Group& group, int number, SizeBound& bound, Program& program);
   std::unique_ptr<SizedStep> sized_step(Form form, int first_buffer);

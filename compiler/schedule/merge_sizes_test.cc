@@ -137,5 +137,31 @@ TEST(SizeMerger, RefusesMoreStatementsThanTheLimit) {
       << sink.sorted()[0].message;
 }
 
+// As where the input of what counts rows has no elements.
+TEST(SizeMerger, RefusesSizesWithOtherInputsOrOutputs) {
+  const auto said_of = [](const std::function<void(Program&)>& change) {
+    SizeMerger merger({"n", 1, 2}, Limits());
+    Sink sink;
+    merger.add(2, program_of(2), sink);
+    EXPECT_FALSE(sink.has_errors());
+    auto other = program_of(1);
+    change(*other);
+    merger.add(1, std::move(other), sink);
+    return sink.has_errors() ? sink.sorted().front().message : std::string();
+  };
+  EXPECT_EQ(said_of([](Program&) {}), "");
+  EXPECT_EQ(said_of([](Program& one) { one.outputs.push_back(one.inputs[0]); }),
+            "output 0: expected none as with the greatest size, found 'x' (uint8 of rank 1)");
+  EXPECT_EQ(
+      said_of([](Program& one) {
+        one.inputs[0].shape = {1, 1};
+      }),
+      "input 0: expected 'x' (uint8 of rank 1) as with the greatest size, found 'x' (uint8 of "
+      "rank 2)");
+  EXPECT_EQ(said_of([](Program& one) { one.inputs[0].dtype = DType::kS8; }),
+            "input 0: expected 'x' (uint8 of rank 1) as with the greatest size, found 'x' (int8 of "
+            "rank 1)");
+}
+
 }  // namespace
 }  // namespace etch

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _by_hand, _reference
 from ._compare import Difference, decibel
-from ._network import Network, compile
+from ._network import Network, compile, counted
 from ._program import EtchError, Model, Path, printable
 from ._samples import Samples
 
@@ -221,14 +221,17 @@ def _compare(
     session = _session_with(other, [each.tensor for each in points if each.tensor not in ports])
     sums = [_Sums(point) for point in points]
     wanted = {port.name for port in network.inputs}
+    cuts = [point.at for point in points]
     for k in range(min(most or len(samples), len(samples))):
         sample = samples[k]
         same = dict(zip(ports, sample.values()))
         expected = {**same, **_reference.run(session, same)}
         try:
-            actual = network.run(**{name: value for name, value in sample.items() if name in wanted})
+            actual = counted(network.run(**{name: value for name, value in sample.items() if name in wanted}), cuts)
         except (TypeError, ValueError) as error:
             raise EtchError(f"sample {k}: {error}", 1) from error
+        # Rows whose number values decide may be others in the other network: no element has another one beside it.
+        sums = [each for each in sums if actual[each.point.at].size == expected[each.point.tensor].size]
         for each in sums:
             each.add(k, actual[each.point.at], expected[each.point.tensor])
     return {each.point.at: each.result() for each in sums}
@@ -248,8 +251,9 @@ def debug(
     samples: int | None = None,
 ) -> list[TensorDifference]:
     """Compares every tensor that both networks have by name, in the order in which `model` computes them; a quantized
-    tensor is that of the float tensor it was made from. `against`: the float network, or the same network, where nothing
-    must differ. data: samples of inputs as for quantize(). samples: at most this many."""
+    tensor is that of the float tensor it was made from; one that has another number of elements there, with rows whose
+    number values decide, is left out. `against`: the float network, or the same network, where nothing must differ. data:
+    samples of inputs as for quantize(). samples: at most this many."""
     mine, other = _reference.load(model), _reference.load(against)
     points = _points(mine, other)
     if not points:
@@ -265,7 +269,7 @@ def debug(
             cuts = [point.at for point in part]
             network = compile(mine, target, cut=cuts, input_shape=shapes)
             results.update(_compare(part, network, other, found, samples))
-    found_all = [results[point.at] for point in points]
+    found_all = [results[point.at] for point in points if point.at in results]
     return _with_first_by_hand(found_all, mine, found)
 
 

@@ -40,6 +40,19 @@ def _dtype(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+def counted(outputs: Mapping[str, NDArray[Any]], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The outputs that a model has, `names`, as it gives them: without the zeros after rows whose number values decide. Their
+    shapes are the other outputs, in the same order, NAME_shape with a number where that name is taken."""
+    shapes = [name for name in outputs if name not in names]
+    found = {}
+    for name in names:
+        array = outputs[name]
+        if shapes and re.fullmatch(re.escape(name) + r"_shape\d*", shapes[0]):
+            array = array[tuple(slice(size) for size in outputs[shapes.pop(0)])]
+        found[name] = array
+    return found
+
+
 @dataclasses.dataclass(frozen=True)
 class Port:
     """An input or output of a network. shape: with the greatest size, where a size is a range; shapes: with each size, from

@@ -17,7 +17,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
-from ._network import Network, compile
+from ._network import Network, compile, counted
 from ._program import REFUSED, EtchError
 
 
@@ -65,8 +65,8 @@ class EtchRep(BackendRep):  # type: ignore[misc]
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs in the order of the model. `inputs`: arrays in the order of the model's inputs, or one array."""
         arrays = [np.asarray(each) for each in (inputs if isinstance(inputs, (list, tuple)) else [inputs])]
-        outputs = self._network(arrays).run(*arrays)
         names = [each.name for each in self._model.graph.output]
+        outputs = counted(self._network(arrays).run(*arrays), names)
         return tuple(namedtupledict("Outputs", names)(*(outputs[name] for name in names)))
 
 

@@ -1,6 +1,9 @@
 // `etch bench --inputs`: how many instructions each step executes does not depend on the input,
 // where docs/proof.md says so.
+#include <stdlib.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -8,6 +11,7 @@
 #include "compiler/host/toolchain.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/cli.h"
+#include "tests/support/model_builder.h"
 
 namespace etch::cli {
 namespace {
@@ -72,6 +76,27 @@ TEST_F(BenchInputsHere, BranchesOnDataAreSeen) {
   if (!missing.empty()) GTEST_SKIP() << missing;
   const Json range = ranges(kDigits, "cortex-m0")["n4_quantize"];
   EXPECT_LT(range[0].get<std::int64_t>(), range[1].get<std::int64_t>());
+}
+
+// As one that is linked statically is built.
+TEST_F(BenchInputsHere, AreSteppedThroughWhereTheEmulatorLoadsNoPlugins) {
+  ModelBuilder model;
+  model.input("x", DType::kF32, {std::int64_t{2}}).node("Neg", {"x"}, {"y"}).output("y");
+  write("model.onnx", model.bytes());
+  const std::filesystem::path emulator =
+      write("qemu-x86_64",
+            "#!/bin/sh\n[ \"$1\" = -h ] && exit 0\necho \"unknown option 'plugin'\" >&2\nexit 1\n");
+  std::filesystem::permissions(emulator, std::filesystem::perms::owner_all);
+  const std::string programs = getenv("PATH");
+  setenv("PATH", cat(folder_.string(), ":", programs).c_str(), 1);
+  const ProcessResult result =
+      etch({"bench", path("model.onnx"), "--target", "scalar", "--inputs", "2"});
+  setenv("PATH", programs.c_str(), 1);
+  if (result.errors.find("same addresses in every run") != std::string::npos)
+    GTEST_SKIP() << result.errors;
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_NE(result.output.find("2 inputs: the same number of instructions"), std::string::npos)
+      << result.output;
 }
 
 TEST_F(BenchInputsHere, NeedOneTarget) {

@@ -42,6 +42,18 @@ def test_a_node_runs_alone() -> None:
     np.testing.assert_array_equal(outputs[0], [0, 2])
 
 
+def test_outputs_have_as_many_rows_as_values_say() -> None:
+    names = ["coordinates", "coordinates_shape"]
+    nodes = [helper.make_node("NonZero", ["x"], names[:1]), helper.make_node("Abs", ["x"], names[1:])]
+    info = helper.make_tensor_value_info
+    ports = [info("x", TensorProto.FLOAT, [2, 3]), *(onnx.ValueInfoProto(name=name) for name in names)]
+    model = helper.make_model(helper.make_graph(nodes, "net", ports[:1], ports[1:]), ir_version=8)
+    for x in (np.float32([[0, 2, 0], [3, 0, 4]]), np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32)):
+        found = backend.prepare(model).run([x])
+        np.testing.assert_array_equal(found[0], np.nonzero(x))
+        np.testing.assert_array_equal(found[1], np.abs(x))
+
+
 def test_only_the_cpu_is_supported() -> None:
     assert backend.supports_device("CPU") and not backend.supports_device("CUDA")
     with pytest.raises(Exception, match="device CUDA"):

@@ -190,6 +190,21 @@ def test_debug_measures_tensors_against_the_float_network(
     assert found[0].saturated == 0.0, "the ranges come from these samples"
 
 
+def test_debug_compares_rows_that_are_counted_where_there_are_as_many(tmp_path: pathlib.Path) -> None:
+    def network(factor: float) -> onnx.ModelProto:
+        nodes = [helper.make_node("Mul", ["x", "factor"], ["scaled"]), helper.make_node("NonZero", ["scaled"], ["at"])]
+        ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])]
+        constants = [numpy_helper.from_array(np.float32(factor), "factor")]
+        results = [onnx.ValueInfoProto(name="at")]
+        return helper.make_model(helper.make_graph(nodes, "net", ports, results, constants), ir_version=8)
+
+    np.savez(tmp_path / "samples.npz", x=np.float32([[0, 1, 2, 0], [0, 0, 0, 0], [1, 1, 1, 1]]))
+    same = etch.debug(network(2), network(2), tmp_path / "samples.npz")
+    assert [(each.tensor, each.elements, each.different) for each in same] == [("scaled", 12, 0), ("at", 6, 0)]
+    other = etch.debug(network(2), network(0), tmp_path / "samples.npz")
+    assert [each.tensor for each in other] == ["scaled"]
+
+
 def test_debug_names_the_first_layer_that_departs(
     quantized: etch.Quantized, float_model: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

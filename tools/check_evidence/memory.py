@@ -37,7 +37,8 @@ class Memory:
         live = [0] * (steps + 1)
         for b, buffer in enumerate(self.buffers):
             first, last = buffer["steps"]
-            self.need(0 <= first <= last < max(steps, 1), "life", f"buffer {b}: steps {first} to {last} of {steps}")
+            unused = buffer["home"] == "input" and first == last == -1  # no step reads it
+            self.need(unused or 0 <= first <= last < max(steps, 1), "life", f"buffer {b}: steps {first} to {last} of {steps}")
             self.need(buffer["bytes"] >= 0 and (buffer["home"] != "arena" or buffer["offset"] >= 0), "buffer",
                       f"buffer {b}: {buffer['bytes']} bytes at {buffer.get('offset')}")
             for s in range(first, min(last + 1, steps)) if buffer["home"] == "arena" else ():
@@ -155,7 +156,7 @@ class Memory:
     def ports(self, model):
         """Inputs and outputs as large as the model declares them, where it does."""
         declared = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
-                    for v in [*model.graph.input, *model.graph.output]}
+                    for v in [*model.graph.input, *model.graph.output] if v.type.tensor_type.HasField("shape")}
         for home, p, port in ((home, *item) for home in ("input", "output") for item in enumerate(self.part[home + "s"])):
             where, shape, known = port["identifier"], port["shape"], declared.get(port["name"], port["shape"])
             self.need(len(known) == len(shape) and all(k <= 0 or k == s for k, s in zip(known, shape)), "port",

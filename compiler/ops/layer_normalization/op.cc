@@ -42,9 +42,10 @@ void resolve_layer_normalization(ResolveContext& context) {
   for (int i = 0; i < context.input_count(); ++i) {
     if (!context.has_input(i) || !check_dtype(context, i, kRoles[i], {DType::kF32})) continue;
     if (i == 0 || context.shape(i) == row) continue;
-    context.input_error(DiagKind::kShape, i, kRoles[i],
-                        cat("must be ", to_string(row), " like the normalized axes, got ",
-                            to_string(context.shape(i))));
+    context.input_error(
+        DiagKind::kShape, i, kRoles[i],
+        cat("must be ", to_string(row), " like the normalized axes, or broadcast to ", to_string(x),
+            ", got ", to_string(context.shape(i))));
   }
   params.size = element_count(row);
   if (params.size == 0) {

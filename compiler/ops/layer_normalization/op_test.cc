@@ -34,7 +34,8 @@ TEST(LayerNormalization, MayNormalizeSeveralAxes) {
 TEST(LayerNormalization, ScaleHasTheShapeOfTheAxes) {
   OneNode node("LayerNormalization", "", 17);
   node.input(f32({1, 2}, {1, 3})).constant(f32({3}, {1, 1, 1}));
-  EXPECT_EQ(node.errors(), "E-SHAPE: must be [2] like the normalized axes, got [3]");
+  EXPECT_EQ(node.errors(),
+            "E-SHAPE: must be [2] like the normalized axes, or broadcast to [1, 2], got [3]");
 }
 
 TEST(LayerNormalization, MeansAreNoOutput) {

@@ -4,6 +4,7 @@
 // have those of unsigned types, and then x may be float32.
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/passes/compositions/rules.h"
@@ -27,9 +28,13 @@ bool read_exponents(Parts& parts, Ints& out) {
     const bool is_float = y->dtype() == DType::kF32;
     const float value = is_float ? y->as<float>()[static_cast<std::size_t>(i)] : 0;
     const std::int64_t whole = is_float ? 0 : y->integer(i);
+    const bool wraps = is_unsigned(y->dtype()) && whole < 0;  // uint64 beyond int64
     if (!(std::abs(value) <= static_cast<float>(kMost)) || std::trunc(value) != value ||
-        whole > kMost || whole < -kMost) {
-      parts.fail(DiagKind::kUnsupported, "exponents must be whole numbers up to 2^24");
+        whole > kMost || whole < -kMost || wraps) {
+      parts.fail(DiagKind::kUnsupported, cat("exponents must be whole numbers up to 2^24, got ",
+                                             is_float ? decimal(value)
+                                             : wraps  ? "2^63 or more"
+                                                      : std::to_string(whole)));
       return false;
     }
     out.push_back(is_float ? static_cast<std::int64_t>(value) : whole);

@@ -32,7 +32,11 @@ TEST(PowersOfIntegers, TakeWholeFloatsThatAreConstants) {
   OneOperator half("Pow", 13);
   EXPECT_EQ(half.input(s32({1}, {3})).constant(f32({}, {0.5F})).errors(),
             "model: error[E-UNSUPPORTED]: node #0 (Pow): exponents must be whole numbers up to "
-            "2^24\n");
+            "2^24, got 0.5\n");
+  OneOperator most("Pow", 13);
+  const auto all = Tensor::of<std::uint64_t>({}, {UINT64_MAX});
+  EXPECT_NE(most.input(s64({1}, {3})).constant(all).errors().find("2^24, got 2^63 or more"),
+            std::string::npos);
   OneOperator shapes("Pow", 13);
   EXPECT_EQ(shapes.input(s32({2}, {1, 2})).input(s32({3}, {1, 2, 3})).errors(),
             "model: error[E-SHAPE]: node #0 (Pow): shapes [2] and [3] do not broadcast\n");

@@ -1,7 +1,9 @@
 // Unique of a constant. Of values of run time it has as many rows as they say
 // (passes/counted_rows.h).
 #include <algorithm>
+#include <cmath>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "compiler/ir/geometry/strided.h"
@@ -17,6 +19,15 @@ struct Groups {
   Ints sizes;
 };
 
+// NaN, of which each is a value of its own, is after all numbers: else equal ones would be apart.
+template <class T>
+bool is_before(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+  }
+  return a < b;
+}
+
 // Of n slices, the rows of x.
 template <class T>
 Groups groups_of(const Tensor& x, std::int64_t n, bool sorted) {
@@ -25,7 +36,7 @@ Groups groups_of(const Tensor& x, std::int64_t n, bool sorted) {
   const auto row = [&](std::int64_t i) { return elements.subspan(as_index(i) * each, each); };
   Ints order = count_up(as_index(n));
   std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
-    return std::ranges::lexicographical_compare(row(a), row(b));
+    return std::ranges::lexicographical_compare(row(a), row(b), is_before<T>);
   });
   std::vector<Ints> groups;
   for (const std::int64_t i : order) {
