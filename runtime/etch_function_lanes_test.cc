@@ -92,6 +92,33 @@ ETCH_LANES(Sinh)
 ETCH_LANES(Tan)
 #undef ETCH_LANES
 
+template <class Function>
+void expect_one_nan() {
+  constexpr std::uint32_t kNumberless[] = {0x7fc00000, 0xffc00000, 0x7fc12345, 0xffffffff};
+  Row x;
+  for (std::size_t i = 0; i < kRow; ++i) x[i] = bits_float(kNumberless[i % std::size(kNumberless)]);
+  Row y;
+  apply<Function>(x.data(), 1, y.data(), kRow, 0, 0);
+  const auto is_plain = [](float each) { return float_bits(each) == 0x7fc00000U; };
+  EXPECT_TRUE(std::all_of(y.begin(), y.end(), is_plain));
+  EXPECT_TRUE(is_plain(Function::of(x[2], 0, 0)));
+}
+
+// On every target the same, however many lanes it has.
+TEST(FunctionLanes, TrigonometricFunctionsKnowOneNaN) {
+  expect_one_nan<Acos>();
+  expect_one_nan<Acosh>();
+  expect_one_nan<Asin>();
+  expect_one_nan<Asinh>();
+  expect_one_nan<Atan>();
+  expect_one_nan<Atanh>();
+  expect_one_nan<Cos>();
+  expect_one_nan<Cosh>();
+  expect_one_nan<Sin>();
+  expect_one_nan<Sinh>();
+  expect_one_nan<Tan>();
+}
+
 TEST(FunctionLanes, SigmoidGivesTheBitsOfOneLane) {
   std::uint64_t differences = 0;
   for_rows([&](const Row& x) {

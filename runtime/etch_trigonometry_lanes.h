@@ -278,7 +278,8 @@ ETCH_INLINE Floats<lanes> arc_tangents(const Floats<lanes>& x) {
   const Doubles<lanes> part = product(u, series_of(kSeries.arc_tangent, negated(product(u, u))));
   const Doubles<lanes> arc = choose(is_shifted, plus(part, 0.5 * kHalfPi), part);
   const Doubles<lanes> rest = difference(all_doubles<lanes>(kHalfPi), arc);
-  return or_small(x, signed_as(rounded_to_floats(choose(is_large, rest, arc)), x));
+  const Floats<lanes> y = signed_as(rounded_to_floats(choose(is_large, rest, arc)), x);
+  return of_numbers(x, or_small(x, y));
 }
 
 // arc_sine_of() of |x|: asin |x|, and pi / 2 - asin |x|.
