@@ -7,7 +7,8 @@
 //   AveragePool, QLinearAveragePool   with 0 or the zero point, by counting the padding; not where
 //                              one window covers everything, which is computed in another way
 //   MaxPool                    with the least value of the type
-//   all ConvIntegers after a DynamicQuantizeLinear   when it pads with 0
+//   all ConvIntegers after a DynamicQuantizeLinear   when it pads with 0, whose integer is the zero
+//                              point unless the scale is so small that it is 0 (docs/spec, 10.2)
 // unless they pad by themselves with auto_pad SAME. Requires and keeps a resolved graph, but leaves
 // dead nodes.
 #pragma once

@@ -31,6 +31,14 @@ TEST(DynamicQuantizeLinear, TheRangeAlwaysHoldsZero) {
   EXPECT_EQ(quantize({-2, -4}).at(2), narrowed(DType::kU8, {}, {255}));
 }
 
+// 0 / 0 is the least integer, not the zero point; see fold_pad.h.
+TEST(DynamicQuantizeLinear, TheSmallestRangesHaveScaleZero) {
+  const std::vector<Tensor> out = quantize({-1e-44F, 0});
+  EXPECT_EQ(out.at(0), narrowed(DType::kU8, {2}, {0, 0}));
+  EXPECT_EQ(out.at(1), Tensor::of<float>({}, {0}));
+  EXPECT_EQ(out.at(2), narrowed(DType::kU8, {}, {255}));
+}
+
 TEST(DynamicQuantizeLinear, AllZeroInputHasScaleOne) {
   const std::vector<Tensor> out = quantize({0, 0});
   EXPECT_EQ(out.at(0), narrowed(DType::kU8, {2}, {0, 0}));
