@@ -12,7 +12,7 @@
 //   s.loop("row", n, [&](S::Index row) {...})      a loop that survives (n == 1: none)
 //   s.base("xt", p)                starts a fresh pointer and keeps the compiler from moving
 //                                  loads across it: begin each tile with one per pointer
-//   s.inlined("tile_a", body, std::pair{"x", p}, ...)  body(Ptr...) as an always-inlined function
+//   s.inlined("tile_a", body, std::pair{"x", p}, ...)  body(Ptr...) as a function, inlined if short
 //   s.part(quad, i)                vector i of a QuadX or QuadI
 //   s.call(external::Fill{}, y, value, n)          calls a function of runtime/ or in assembly by
 //                                  its descriptor; see templates/external.h

@@ -191,7 +191,7 @@ class Recorder {
     return {name.text(), {}};
   }
 
-  // A function of its own, always inlined: printed once per name, called here.
+  // A function of its own, inlined unless it is long: printed once per name, called here.
   template <class Body, class... Elements>
   void inlined(const std::string& name, Body body,
                const std::pair<const char*, Ptr<Elements>>&... args) {
