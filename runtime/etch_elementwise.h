@@ -229,6 +229,9 @@ static inline ptrdiff_t combine_vectors(const T* a, ptrdiff_t a_step, const T* b
     }
     return whole;
   }
+#else
+  static_cast<void>(a), static_cast<void>(a_step), static_cast<void>(b);
+  static_cast<void>(b_step), static_cast<void>(y), static_cast<void>(n);
 #endif
   return 0;
 }

@@ -111,7 +111,11 @@ TEST(Bytes, CompiledCodeAgrees) {
   for (const char* const target : {"scalar", "avx2", "avx512_vnni"})
     expect_compiled_agrees(narrow_cases(), target);
 }
-TEST(Bytes, CompileWithoutWarnings) { expect_clean_code(narrow_cases(), "scalar"); }
+// Of other machines than x86 many have no vectors.
+TEST(Bytes, CompileWithoutWarnings) {
+  expect_clean_code(narrow_cases(), "scalar");
+  expect_clean_code(narrow_cases(), "scalar", {"-U__SSE2__"});
+}
 TEST(Unsigned, CompilesWithoutWarnings) { expect_clean_code(cases(), "scalar"); }
 
 }  // namespace

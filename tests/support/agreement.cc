@@ -117,9 +117,11 @@ void expect_compiled_gives(const std::vector<Case>& cases,
   }
 }
 
-void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa) {
+void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa,
+                       const std::vector<std::string>& more_flags) {
   std::vector<std::string> flags = strict_flags();
   flags.insert(flags.end(), {"-std=c++17", "-O1", "-ffreestanding"});
+  flags.insert(flags.end(), more_flags.begin(), more_flags.end());
   std::vector<const char*> compilers = {"clang++"};
   if (!why_not_here(isa).empty() || sweeping()) compilers.push_back("g++");
   for (const char* const compiler : compilers) {
@@ -130,7 +132,8 @@ void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa
   }
 }
 
-void expect_clean_code(const std::vector<Case>& cases, std::string_view target) {
+void expect_clean_code(const std::vector<Case>& cases, std::string_view target,
+                       const std::vector<std::string>& more_flags) {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<BatchEntry> entries;
   for (const Case& each : cases) {
@@ -138,7 +141,7 @@ void expect_clean_code(const std::vector<Case>& cases, std::string_view target) 
     ASSERT_NE(programs.back(), nullptr);
     entries.push_back({programs.back().get(), &each.inputs});
   }
-  expect_clean_code(entries, *find_target(target));
+  expect_clean_code(entries, *find_target(target), more_flags);
 }
 
 void add_cases(std::vector<Case>& to, std::vector<Case> more) {

@@ -32,8 +32,10 @@ void expect_compiled_gives(const std::vector<Case>& cases,
 // memcpy and memset, and has no variables that can change. The same of g++, whose word on code that
 // runs here is also in every comparison of these cases (BatchOptions::clean), where it does not run
 // and if ETCH_SWEEP is set.
-void expect_clean_code(const std::vector<Case>& cases, std::string_view target);
-void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa);
+void expect_clean_code(const std::vector<Case>& cases, std::string_view target,
+                       const std::vector<std::string>& more_flags = {});
+void expect_clean_code(std::span<const BatchEntry> entries, const IsaTraits& isa,
+                       const std::vector<std::string>& more_flags = {});
 
 // One of two halves, 0 or 1; all of them if ETCH_SWEEP is set: compiling takes most of the time of
 // all tests. Each half has all kinds of cases that alternate.
