@@ -123,57 +123,13 @@ std::optional<Node> taken_over(Graph& graph, const Wiring& wiring, const Node& n
   return out;
 }
 
-// Whether a node convolves what `quantize`, a DynamicQuantizeLinear, makes, with its zero point.
-bool convolves(const Node& node, const Node& quantize) {
-  return node.op_type == "ConvInteger" && !pads_itself(node) && node.inputs.size() > 2 &&
-         node.inputs[1] != quantize.outputs[0] && node.inputs[2] == quantize.outputs[2];
-}
-
-// A Pad with 0 before a DynamicQuantizeLinear, whose range has 0 in it anyway: of what it makes the
-// padding is the zero point, and so costs the convolutions that read it nothing.
-void fold_quantized_pad(Graph& graph, Wiring& wiring, int at) {
-  const Node quantize = graph.nodes[static_cast<std::size_t>(at)];
-  const Node* const before = pad_before(graph, wiring, quantize);
-  if (before == nullptr || wiring.is_graph_output(quantize.outputs[0])) return;
-  const auto& pad = params_of<Pad>(*before);
-  if (pad.value.real(0) != 0 || element_count(*graph.value(before->inputs[0]).shape) == 0) return;
-  const std::size_t values = graph.values.size();
-  Sink trial;  // the operators may not take so much padding
-  Node plain = quantize;
-  plain.inputs[0] = before->inputs[0];
-  Value padless;
-  padless.name = graph.value(quantize.outputs[0]).name;
-  plain.outputs[0] = graph.add_value(std::move(padless));
-  bool good = resolve_node(graph, plain, trial);
-  std::vector<Node> convolutions;
-  const std::vector<int> readers = wiring.consumers(quantize.outputs[0]);
-  for (const int i : readers) {
-    const Node& reader = graph.nodes[static_cast<std::size_t>(i)];
-    good = good && convolves(reader, quantize);
-    if (!good) break;
-    Node node = with_padding(reader, *before, pad, pads_of(reader, pad.axes.size() - 2));
-    node.inputs[0] = plain.outputs[0];
-    good = resolve_node(graph, node, trial);
-    convolutions.push_back(std::move(node));
-  }
-  if (!good) return graph.values.resize(values);
-  graph.fusions.fused(*before, "is the padding of what reads it");
-  wiring.replace(at, std::move(plain));
-  for (std::size_t k = 0; k < readers.size(); ++k)
-    wiring.replace(readers[k], std::move(convolutions[k]));
-}
-
 }  // namespace
 
 void fold_pads(Graph& graph) {
   Wiring wiring(graph);
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    const Node& node = graph.nodes[static_cast<std::size_t>(i)];
-    if (node.op_type == "DynamicQuantizeLinear") {
-      fold_quantized_pad(graph, wiring, i);
-    } else if (auto taken = taken_over(graph, wiring, node)) {
-      wiring.replace(i, std::move(*taken));
-    }
+    auto node = taken_over(graph, wiring, graph.nodes[static_cast<std::size_t>(i)]);
+    if (node) wiring.replace(i, std::move(*node));
   }
   wiring.finish();
 }

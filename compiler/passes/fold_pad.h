@@ -7,10 +7,9 @@
 //   AveragePool, QLinearAveragePool   with 0 or the zero point, by counting the padding; not where
 //                              one window covers everything, which is computed in another way
 //   MaxPool                    with the least value of the type
-//   all ConvIntegers after a DynamicQuantizeLinear   when it pads with 0, whose integer is the zero
-//                              point unless the scale is so small that it is 0 (docs/spec, 10.2)
-// unless they pad by themselves with auto_pad SAME. Requires and keeps a resolved graph, but leaves
-// dead nodes.
+// unless they pad by themselves with auto_pad SAME. One before a DynamicQuantizeLinear stays: in a
+// range so small that the scale is 0, its zeros are not quantized to the zero point. Requires and
+// keeps a resolved graph, but leaves dead nodes.
 #pragma once
 
 #include "compiler/ir/graph.h"

@@ -1,5 +1,5 @@
 // Convolutions that do not make what a Slice cuts off give the bits of the references, which make
-// it and cut it off, and so do dynamically quantized ones that take over a Pad.
+// it and cut it off, and so do dynamically quantized ones after a Pad.
 #include <gtest/gtest.h>
 
 #include <cstdint>
