@@ -2,6 +2,7 @@
 // mean square, after a sum (Skip...), after a sum of embeddings (Embed...). See functions.h.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
@@ -161,17 +162,23 @@ ValueId scaled_rows(Parts& parts, const Shape& row, const Attributes& attributes
 
 // A Scale or B of another shape than the normalized axes broadcasts to X, as in ONNX Runtime.
 bool has_broadcast_factors(const Graph& graph, const Node& node) {
-  if (node.inputs.size() < 2 || node.inputs[0] == kNoValue) return false;
-  const Shape& x = *graph.value(node.inputs[0]).shape;
-  const std::size_t axis = from_start(int_attribute(node, "axis", -1), x.size());
-  if (axis >= x.size()) return false;
-  const Shape row(x.begin() + static_cast<std::ptrdiff_t>(axis), x.end());
+  // Shapes are not known behind a node that is refused.
+  const auto shape_of = [&](std::size_t i) -> const std::optional<Shape>& {
+    static const std::optional<Shape> omitted;
+    const bool is_there = i < node.inputs.size() && node.inputs[i] != kNoValue;
+    return is_there ? graph.value(node.inputs[i]).shape : omitted;
+  };
+  const std::optional<Shape>& x = shape_of(0);
+  if (!x) return false;
+  const std::size_t axis = from_start(int_attribute(node, "axis", -1), x->size());
+  if (axis >= x->size()) return false;
+  const Shape row(x->begin() + static_cast<std::ptrdiff_t>(axis), x->end());
   bool other = false;
-  for (std::size_t i = 1; i < std::min<std::size_t>(node.inputs.size(), 3); ++i) {
-    if (node.inputs[i] == kNoValue) continue;
-    const Shape& factors = *graph.value(node.inputs[i]).shape;
-    if (broadcast_shape(factors, x) != x) return false;  // the kernel reports it
-    other = other || factors != row;
+  for (const std::size_t i : {1U, 2U}) {
+    const std::optional<Shape>& factors = shape_of(i);
+    if (!factors) continue;
+    if (broadcast_shape(*factors, *x) != *x) return false;  // the kernel reports it
+    other = other || *factors != row;
   }
   return other;
 }
