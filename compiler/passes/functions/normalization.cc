@@ -162,7 +162,7 @@ ValueId scaled_rows(Parts& parts, const Shape& row, const Attributes& attributes
 
 // A Scale or B of another shape than the normalized axes broadcasts to X, as in ONNX Runtime.
 bool has_broadcast_factors(const Graph& graph, const Node& node) {
-  // Shapes are not known behind a node that is refused.
+  // After a node that is refused shapes are not known.
   const auto shape_of = [&](std::size_t i) -> const std::optional<Shape>& {
     static const std::optional<Shape> omitted;
     const bool is_there = i < node.inputs.size() && node.inputs[i] != kNoValue;
