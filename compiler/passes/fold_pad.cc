@@ -94,11 +94,8 @@ Node with_padding(const Node& node, const Node& pad_node, const Pad& pad, Paddin
 
 // The Pad of spatial axes before a node that alone reads it, or null.
 const Node* pad_before(const Graph& graph, const Wiring& wiring, const Node& node) {
-  const Node* before =
-      node.inputs.empty() || node.inputs[0] == kNoValue ? nullptr : wiring.producer(node.inputs[0]);
+  const Node* const before = node.inputs.empty() ? nullptr : wiring.only_producer(node.inputs[0]);
   if (before == nullptr || before->op_type != "Pad") return nullptr;
-  if (wiring.consumers(node.inputs[0]).size() != 1 || wiring.is_graph_output(node.inputs[0]))
-    return nullptr;
   const bool surrounds =
       surrounds_only(params_of<Pad>(*before), *graph.value(before->inputs[0]).shape);
   return surrounds ? before : nullptr;

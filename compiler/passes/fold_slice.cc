@@ -37,11 +37,6 @@ bool is_convolution(const Node& node) {
          int_attribute(node, "channels_last", 0) == 0;
 }
 
-bool is_elementwise(const Node& node) {
-  return is_one_of(node.op_type, {"Add", "Cast", "Clip", "Div", "Elu", "HardSwish", "LeakyRelu",
-                                  "Mul", "PRelu", "Relu", "Sigmoid", "Sub", "Tanh"});
-}
-
 // Of a Slice that keeps neighbours of spatial axes, and not all of them; of any other nothing.
 std::optional<std::vector<Cut>> cuts_of(const Node& slice, const Shape& from) {
   const auto& params = params_of<StridedCopy>(slice);
@@ -91,13 +86,6 @@ class SliceFolding {
   const Shape& shape_of(ValueId id) const { return *graph_.value(id).shape; }
   const Node& node(int i) const { return graph_.nodes[static_cast<std::size_t>(i)]; }
 
-  // The node that makes `id` for a single reader, or -1.
-  int only_producer(ValueId id) const {
-    const bool alone = wiring_.consumers(id).size() == 1 && !wiring_.is_graph_output(id);
-    const Node* const producer = alone ? wiring_.producer(id) : nullptr;
-    return producer == nullptr ? -1 : static_cast<int>(producer - graph_.nodes.data());
-  }
-
   // Whether an operand is the same at all positions that differ along an axis that is cut.
   bool is_same_along(const Shape& operand, const std::vector<Cut>& cuts) const {
     if (operand.size() > cuts.size()) return false;
@@ -125,13 +113,14 @@ class SliceFolding {
     std::vector<int> out;
     ValueId id = slice.inputs[0];
     while (out.size() <= kMostBetween) {
-      const int i = only_producer(id);
-      if (i < 0) break;
-      out.push_back(i);
-      if (is_convolution(node(i))) return {out.rbegin(), out.rend()};
-      const auto operand = is_elementwise(node(i)) ? mapped_operand(node(i), cuts) : std::nullopt;
+      const Node* const before = wiring_.only_producer(id);
+      if (before == nullptr) break;
+      out.push_back(static_cast<int>(before - graph_.nodes.data()));
+      if (is_convolution(*before)) return {out.rbegin(), out.rend()};
+      const bool maps = is_pointwise(*before) && before->outputs.size() == 1;
+      const auto operand = maps ? mapped_operand(*before, cuts) : std::nullopt;
       if (!operand) break;
-      id = node(i).inputs[*operand];
+      id = before->inputs[*operand];
     }
     return {};
   }

@@ -141,12 +141,6 @@ class BiasFusion {
   }
 
  private:
-  // What makes `id`, if nothing else than one node reads it.
-  const Node* only_producer(ValueId id) const {
-    const bool alone = wiring_.consumers(id).size() == 1 && !wiring_.is_graph_output(id);
-    return alone ? wiring_.producer(id) : nullptr;
-  }
-
   // A product of int8 or uint8 without a bias, whose result is float.
   bool is_product(const Node* node) const {
     if (node == nullptr || node->op_type != "QGemm") return false;
@@ -187,15 +181,15 @@ class BiasFusion {
     const std::optional<QuantizedOperand> to = quantized_by(graph_, quantize);
     if (!to || !to->is_8bit_per_tensor()) return std::nullopt;
     out.to = *to;
-    const Node* before = only_producer(quantize.inputs[0]);
+    const Node* before = wiring_.only_producer(quantize.inputs[0]);
     if (before != nullptr && before->op_type == "Relu") {
       out.relu = true;
-      before = only_producer(before->inputs[0]);
+      before = wiring_.only_producer(before->inputs[0]);
     }
     if (before == nullptr || before->op_type != "Add") return std::nullopt;
     out.add = before;
     for (const std::size_t side : {0U, 1U}) {
-      out.gemm = only_producer(before->inputs[side]);
+      out.gemm = wiring_.only_producer(before->inputs[side]);
       if (!is_product(out.gemm)) continue;
       const std::int64_t columns = params_of<QGemmParams>(*out.gemm).geometry.cols;
       const auto addends = addends_of(before->inputs[1 - side], columns);

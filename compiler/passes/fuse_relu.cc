@@ -20,11 +20,9 @@ namespace {
 
 // The convolution that makes `value` and can take over what reads it, or null.
 const Node* convolution_of(const Wiring& wiring, ValueId value) {
-  const Node* const conv = wiring.producer(value);
-  if (conv == nullptr || conv->op_type != "Conv" || conv->domain != kOnnx) return nullptr;
-  const ValueId between = conv->outputs[0];
-  const bool only_reader = wiring.consumers(between).size() == 1;
-  return only_reader && !wiring.is_graph_output(between) ? conv : nullptr;
+  const Node* const conv = wiring.only_producer(value);
+  const bool is_conv = conv != nullptr && conv->op_type == "Conv" && conv->domain == kOnnx;
+  return is_conv ? conv : nullptr;
 }
 
 // The limit of what a Relu, or a Clip that begins with 0, lets pass; nothing for other nodes.

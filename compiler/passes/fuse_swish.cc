@@ -57,9 +57,8 @@ class SwishFusion {
 
   // The node of this type that makes `id` for a single reader, or -1.
   int only_producer(ValueId id, std::string_view op_type) const {
-    const Node* const found = wiring_.producer(id);
-    const bool alone = wiring_.consumers(id).size() == 1 && !wiring_.is_graph_output(id);
-    const bool good = found != nullptr && alone && is(*found, op_type);
+    const Node* const found = wiring_.only_producer(id);
+    const bool good = found != nullptr && is(*found, op_type);
     return good ? static_cast<int>(found - graph_.nodes.data()) : -1;
   }
 

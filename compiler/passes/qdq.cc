@@ -115,6 +115,11 @@ bool Wiring::is_graph_output(ValueId id) const {
   return std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end();
 }
 
+const Node* Wiring::only_producer(ValueId id) const {
+  const bool alone = id != kNoValue && consumers(id).size() == 1 && !is_graph_output(id);
+  return alone ? producer(id) : nullptr;
+}
+
 void Wiring::connect(int node) {
   for (const ValueId id : graph_.nodes[as_index(node)].inputs) {
     if (id != kNoValue) consumers_[grown(id)].push_back(node);

@@ -53,6 +53,8 @@ class Wiring {
   const Node* producer(ValueId id) const;  // null: graph input or constant
   const std::vector<int>& consumers(ValueId id) const;
   bool is_graph_output(ValueId id) const;
+  // What makes `id`, if one node alone reads it and the network does not give it; else null.
+  const Node* only_producer(ValueId id) const;
   bool is_erased(int node) const { return erased_[static_cast<std::size_t>(node)]; }
 
   // Makes input `slot` of a node read `to`.
