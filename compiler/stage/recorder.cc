@@ -6,7 +6,6 @@
 
 #include "compiler/base/check.h"
 #include "compiler/stage/size_marks.h"
-#include "compiler/stage/tile_function.h"
 
 namespace etch {
 
@@ -97,10 +96,18 @@ bool takes_count(std::string_view verb) {
 
 }  // namespace
 
+std::string definition_of(const RecordedFunction& function) {
+  using Kind = RecordedFunction::Kind;
+  if (function.kind == Kind::kStep) return function.text;
+  const bool is_called = function.kind == Kind::kCalledTile;
+  return cat(is_called ? "[[gnu::noinline]] static " : "[[gnu::always_inline]] static inline ",
+             function.text);
+}
+
 std::string text_of_functions(const std::vector<RecordedFunction>& functions) {
   std::string out;
   for (const RecordedFunction& function : functions)
-    out += cat(out.empty() ? "" : "\n", function.text);
+    out += cat(out.empty() ? "" : "\n", definition_of(function));
   return out;
 }
 
@@ -118,27 +125,24 @@ Recorder::Recorder(const Step& step, const std::string& parameters)
 
 // Compilers work twice on what they inline: one file of ResNet-8 took 4.2 s so, and 3.3 s with
 // called tiles. Where the tile is so long and no registers of vectors have to be kept across a
-// call, that costs little: so on x86 and RISC-V, which align to lines of 64 bytes.
-static bool is_called(int statements, const IsaTraits& isa) {
-  constexpr int kLong = 150, kLine = 64;
-  return isa.vectorized && isa.alignment == kLine && statements >= kLong;
+// call, that costs little.
+static RecordedFunction::Kind kind_of_tile(int statements, const IsaTraits& isa) {
+  constexpr int kLong = 150;
+  const bool is_called = isa.calls_lose_vectors && statements >= kLong;
+  return is_called ? RecordedFunction::Kind::kCalledTile : RecordedFunction::Kind::kInlinedTile;
 }
 
 std::vector<RecordedFunction> Recorder::functions() const {
   ETCH_CHECK(open_.size() == 1);
   std::vector<RecordedFunction> out;
-  const auto add = [&](const Function& function, std::string text) {
-    out.push_back({function.name, std::move(text), function.spaces, function.names_step});
+  const auto add = [&](const Function& function, std::string text, RecordedFunction::Kind kind) {
+    out.push_back({function.name, std::move(text), kind, function.spaces, function.names_step});
   };
-  for (const Function& function : finished_) {
-    std::string text = function.text.text();
-    if (is_called(function.statements, isa()))
-      text.replace(0, kInlinedFunction.size(), kCalledFunction);
-    add(function, std::move(text));
-  }
+  for (const Function& function : finished_)
+    add(function, function.text.text(), kind_of_tile(function.statements, isa()));
   Writer own = open_.front().text;
   own.close();
-  add(open_.front(), own.text());
+  add(open_.front(), own.text(), RecordedFunction::Kind::kStep);
   return out;
 }
 
@@ -321,7 +325,7 @@ void Recorder::begin_function(const std::string& name,
     list += cat(list.empty() ? "" : ", ", type_name(type), " ", parameter);
   }
   if (SizeMarks::on()) list = marked_parameters(list);
-  function.text.open(cat(kInlinedFunction, function.name, "(", list, ")"));
+  function.text.open(cat("void ", function.name, "(", list, ")"));
 }
 
 void Recorder::end_function(recorded::Arguments arguments) {

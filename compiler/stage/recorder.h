@@ -119,11 +119,18 @@ struct NamedSpaces {
 
 // A function that a step consists of, as it is printed.
 struct RecordedFunction {
+  // The step itself, or a tile of it: inlined where it is called, or not.
+  enum class Kind { kStep, kInlinedTile, kCalledTile };
+
   std::string name;
-  std::string text;  // whole, with the final newline
+  std::string text;  // from "void" (of a step: from its comments) to the final newline
+  Kind kind = Kind::kStep;
   NamedSpaces spaces;
   bool names_step = false;  // in its body: a constant of the step, or another of its functions
 };
+
+// Its text as C++ has it: a tile with attributes and linkage.
+std::string definition_of(const RecordedFunction& function);
 
 // With an empty line between them.
 std::string text_of_functions(const std::vector<RecordedFunction>& functions);

@@ -7,7 +7,6 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/code/shared_bodies.h"
-#include "compiler/stage/tile_function.h"
 
 namespace etch {
 namespace {
@@ -34,15 +33,9 @@ std::vector<Tile> tiles_of(const StepText& step, std::size_t index) {
     const RecordedFunction& function = step.functions[i];
     if (function.names_step) continue;
     out.push_back({index, function, step.kind + function.name.substr(step.name.size()),
-                   cat(with_name(function.text, function.name, kName), "\n")});
+                   cat(with_name(definition_of(function), function.name, kName), "\n")});
   }
   return out;
-}
-
-// A header has no functions that some of its files do not use, but inlined ones.
-std::string inlined(std::string text) {
-  if (text.starts_with(kCalledFunction)) text.replace(0, kCalledFunction.size(), kInlinedFunction);
-  return text;
 }
 
 void drop(StepText& step, const std::string& name) {
@@ -76,7 +69,9 @@ std::vector<RecordedFunction> extract_shared_tiles(std::vector<StepText>& steps)
     const std::string& own = tile.function.name;
     if (is_first) {
       RecordedFunction& shared = out.emplace_back(tile.function);
-      shared.text = inlined(with_name(std::move(shared.text), own, name->second));
+      shared.text = with_name(std::move(shared.text), own, name->second);
+      // A header has no functions that some of its files do not use, but inlined ones.
+      shared.kind = RecordedFunction::Kind::kInlinedTile;
       shared.name = name->second;
     }
     drop(steps[tile.step], own);

@@ -5,22 +5,21 @@
 
 #include <string>
 
-#include "compiler/stage/tile_function.h"
-
 namespace etch {
 namespace {
 
 RecordedFunction tile_function(const std::string& name, const std::string& body) {
-  return {
-      name,
-      "[[gnu::always_inline]] static inline void " + name + "(const uint8_t* x) {\n" + body + "}\n",
-      {},
-      body.find("table") != std::string::npos};
+  return {name,
+          "void " + name + "(const uint8_t* x) {\n" + body + "}\n",
+          RecordedFunction::Kind::kInlinedTile,
+          {},
+          body.find("table") != std::string::npos};
 }
 
 RecordedFunction step_function(const std::string& name, const std::string& tile) {
   return {name,
           "void " + name + "(const uint8_t* x) noexcept {\n  " + tile + "(x + 3);\n}\n",
+          RecordedFunction::Kind::kStep,
           {},
           true};
 }
@@ -32,7 +31,7 @@ StepText step_with(const std::string& name, const std::string& body) {
 
 std::vector<std::string> texts_of(const std::vector<RecordedFunction>& functions) {
   std::vector<std::string> out;
-  for (const RecordedFunction& function : functions) out.push_back(function.text);
+  for (const RecordedFunction& function : functions) out.push_back(definition_of(function));
   return out;
 }
 
@@ -42,7 +41,7 @@ TEST(SharedTiles, OneOfTwoStepsIsWrittenOnceUnderANameWithoutTheLayer) {
   std::vector<StepText> steps = {step_with("n1_conv", "  one;\n"),
                                  step_with("n12_conv", "  one;\n")};
   EXPECT_EQ(texts_of(extract_shared_tiles(steps)),
-            Texts{tile_function("conv_tile", "  one;\n").text});
+            Texts{definition_of(tile_function("conv_tile", "  one;\n"))});
   EXPECT_EQ(texts_of(steps[0].functions), Texts{step_function("n1_conv", "conv_tile").text});
   EXPECT_EQ(texts_of(steps[1].functions), Texts{step_function("n12_conv", "conv_tile").text});
 }
@@ -50,12 +49,9 @@ TEST(SharedTiles, OneOfTwoStepsIsWrittenOnceUnderANameWithoutTheLayer) {
 TEST(SharedTiles, LongOnesThatStepsCallAreInlinedFromTheHeader) {
   std::vector<StepText> steps = {step_with("n1_conv", "  one;\n"),
                                  step_with("n12_conv", "  one;\n")};
-  for (StepText& step : steps) {
-    std::string& text = step.functions.front().text;
-    text.replace(0, kInlinedFunction.size(), kCalledFunction);
-  }
+  for (StepText& step : steps) step.functions.front().kind = RecordedFunction::Kind::kCalledTile;
   EXPECT_EQ(texts_of(extract_shared_tiles(steps)),
-            Texts{tile_function("conv_tile", "  one;\n").text});
+            Texts{definition_of(tile_function("conv_tile", "  one;\n"))});
 }
 
 TEST(SharedTiles, OnesThatDifferStayWhereTheyAre) {

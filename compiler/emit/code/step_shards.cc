@@ -89,7 +89,7 @@ StepCode step_code(const EmitContext& context) {
   for (Definition& one : definitions) texts.push_back(std::move(one.code));
   StepCode out;
   for (const RecordedFunction& tile : extract_shared_tiles(texts)) {
-    out.tiles.text += cat("\n", tile.text, "\n");
+    out.tiles.text += cat("\n", definition_of(tile), "\n");
     out.tiles.spaces.add(tile.spaces);
   }
   int statements = 0;

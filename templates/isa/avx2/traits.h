@@ -17,6 +17,7 @@ inline constexpr IsaTraits k_avx2{
     .broadcast_cycles = 1.0,
     .epilogue_cycles = 14,
     .vectorized = true,
+    .calls_lose_vectors = true,
 };
 
 }  // namespace etch::isa

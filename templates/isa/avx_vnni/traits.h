@@ -17,6 +17,7 @@ inline constexpr IsaTraits k_avx_vnni{
     .broadcast_cycles = 0.525,
     .epilogue_cycles = 8.5,
     .vectorized = true,
+    .calls_lose_vectors = true,
 };
 
 }  // namespace etch::isa

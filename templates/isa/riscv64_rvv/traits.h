@@ -21,6 +21,7 @@ inline constexpr IsaTraits k_riscv64_rvv{
     .broadcast_cycles = 4,
     .epilogue_cycles = 40,
     .whole_lanes = true,
+    .calls_lose_vectors = true,
 };
 
 }  // namespace etch::isa
