@@ -17,14 +17,10 @@ std::string_view name_of(DType type) {
 }
 
 int bytes_of(DType type) {
-  switch (type) {
-#define ETCH_DTYPE(id, name, bytes) \
-  case DType::id:                   \
-    return bytes;
-    ETCH_DTYPES(ETCH_DTYPE)
+#define ETCH_DTYPE(id, name, bytes) bytes,
+  static constexpr int kBytes[] = {ETCH_DTYPES(ETCH_DTYPE)};
 #undef ETCH_DTYPE
-  }
-  ETCH_CHECK(false);
+  return kBytes[static_cast<std::size_t>(type)];
 }
 
 namespace {

@@ -30,7 +30,7 @@ bool has_float_values(const Graph& graph, const Node& node) {
 }  // namespace
 
 void refuse_floats(const Graph& graph, const Program& program, Sink& sink) {
-  const auto refuse = [&](const Node& node, std::string what) {
+  const auto refuse = [&](const Node& node, const std::string& what) {
     sink.report({Severity::kError, DiagKind::kUnsupported, node.index, location_of(node),
                  cat(what, ", which --strict-integer forbids")});
   };

@@ -45,7 +45,7 @@ class ResolveContext {
   // asked for is reported as E-ATTR after resolve.
   std::int64_t int_attr(const char* name, std::int64_t fallback);
   float float_attr(const char* name, float fallback);
-  std::string string_attr(const char* name, std::string fallback);
+  std::string string_attr(const char* name, const std::string& fallback);
   std::optional<std::vector<std::int64_t>> ints_attr(const char* name);
   std::optional<std::vector<float>> floats_attr(const char* name);
   std::optional<Tensor> tensor_attr(const char* name);

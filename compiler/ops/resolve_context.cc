@@ -114,7 +114,7 @@ float ResolveContext::float_attr(const char* name, float fallback) {
   return item == nullptr ? fallback : *item;
 }
 
-std::string ResolveContext::string_attr(const char* name, std::string fallback) {
+std::string ResolveContext::string_attr(const char* name, const std::string& fallback) {
   const auto* item = expect<std::string>(find(name), name, *this);
   return item == nullptr ? fallback : *item;
 }

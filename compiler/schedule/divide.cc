@@ -2,6 +2,7 @@
 #include "compiler/schedule/divide.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "compiler/base/text.h"
@@ -39,7 +40,7 @@ void divide(Step& step, const IsaTraits& isa, int shares, double least_work) {
   }
   step.partition = best;
   if (best.shares == 1) return;
-  const auto percent = static_cast<int>(100 * least / whole + 0.5);
+  const auto percent = std::lround(100 * least / whole);
   step.facts.push_back(cat("divided among ", counted(shares, "thread"), "; the largest share is ",
                            percent, " % of the work"));
 }

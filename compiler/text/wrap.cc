@@ -98,7 +98,7 @@ void write_code(std::string& out, std::string line) {
     const Break at = last_break(line, directive ? kMostColumns - 2 : kMostColumns);
     if (at.end == 0) break;
     out += cat(line.substr(0, at.end), directive ? " \\\n" : "\n");
-    line = next + line.substr(at.begin);
+    line = cat(next, line.substr(at.begin));
   }
   out += line + "\n";
 }

@@ -1,5 +1,5 @@
 // Lowering of Clip: a limit that no element can reach is left out.
-#include <cmath>
+#include <limits>
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/rows/arithmetic.h"
@@ -10,16 +10,17 @@ namespace etch {
 
 void lower_clip(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Clip>(node);
-  if (params.low == INFINITY || params.high == -INFINITY) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (params.low == kInfinity || params.high == -kInfinity) {
     lowering.unsupported(node, "an infinite limit that every element reaches cannot be compiled");
     return;
   }
   const DType type = *lowering.value(node.inputs[0]).dtype;
   const bool is_float = type == DType::kF32;
   const bool low =
-      is_float ? params.low > -INFINITY : params.low > static_cast<double>(min_of(type));
+      is_float ? params.low > -kInfinity : params.low > static_cast<double>(min_of(type));
   const bool high =
-      is_float ? params.high < INFINITY : params.high < static_cast<double>(max_of(type));
+      is_float ? params.high < kInfinity : params.high < static_cast<double>(max_of(type));
   if (!low && !high) {
     lowering.set_view(node, 0, lowering.view(node, 0));
     return;

@@ -21,7 +21,7 @@ bool check_sum16_types(ResolveContext& context) {
 
 std::optional<Shape> shape_of(ResolveContext& context, bool two) {
   if (!two) return context.shape(kInputA);
-  const auto shape = broadcast_shape(context.shape(kInputA), context.shape(kInputB));
+  auto shape = broadcast_shape(context.shape(kInputA), context.shape(kInputB));
   if (!shape) {
     context.error(DiagKind::kShape, cat("shapes ", to_string(context.shape(kInputA)), " and ",
                                         to_string(context.shape(kInputB)), " do not broadcast"));

@@ -138,7 +138,7 @@ void lower_to_runtime(Lowering& lowering, const Node& node, const View& y) {
 
 // output_min and output_max of ranges that are known at run time.
 void lower_end(Lowering& lowering, const Node& node, int end) {
-  const auto output = static_cast<std::size_t>(end + 1);
+  const std::size_t output = static_cast<std::size_t>(end) + 1;
   if (output >= node.outputs.size() || node.outputs[output] == kNoValue) return;
   const auto& params = params_of<QuantizeV2Params>(node);
   const auto rank = static_cast<int>(lowering.value(node.outputs[output]).shape->size());

@@ -121,6 +121,7 @@ void end_loop(Lowering& lowering, const Node& node, const RegionEnd& params) {
     lowering.copy_to(node, 1, flag, "whether there is another trip");
   }
   std::vector<View> states;
+  states.reserve(static_cast<std::size_t>(carried));
   for (int k = 0; k < carried; ++k) states.push_back(lowering.view(node, 2 + k));
   carry(lowering, node, states, first);
   add_next_trip(lowering, node);  // last: what the region reads lives up to here

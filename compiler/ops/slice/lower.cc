@@ -26,6 +26,7 @@ void lower_slice(Lowering& lowering, const Node& node) {
     return;
   }
   std::vector<std::int64_t> start;
+  start.reserve(ranges.size());
   for (const AxisRange& range : ranges) start.push_back(range.start);
   View view = part_with_halo(lowering.view(node, 0), start, params.shape);
   const bool has_gaps =

@@ -17,6 +17,7 @@ void lower_split(Lowering& lowering, const Node& node) {
     }
     const std::vector<AxisRange> ranges = ranges_of(params.parts[i].view, from);
     std::vector<std::int64_t> start;
+    start.reserve(ranges.size());
     for (const AxisRange& range : ranges) start.push_back(range.start);
     lowering.set_view(node, static_cast<int>(i),
                       part_with_halo(lowering.view(node, 0), start, params.parts[i].shape));

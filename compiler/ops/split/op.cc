@@ -38,7 +38,7 @@ std::optional<std::vector<std::int64_t>> part_sizes(ResolveContext& context, std
     }
   }
   if (*given) return **given;
-  const auto sizes = even_sizes(size, outputs, counted);
+  auto sizes = even_sizes(size, outputs, counted);
   if (!sizes) {
     context.error(DiagKind::kShape,
                   cat("size ", size, " cannot be cut into ", outputs, " equal parts"));

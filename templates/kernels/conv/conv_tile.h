@@ -211,6 +211,7 @@ class Tile {
   void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
     if (block_.vectors < static_cast<int>(pixels_.size())) {
       std::vector<typename S::W4> weights;
+      weights.reserve(static_cast<std::size_t>(block_.vectors));
       for (int v = 0; v < block_.vectors; ++v) weights.push_back(load_weights(in, w, u, v));
       for (const int p : pixels_) {
         const auto pixel = load_pixel(in, x, u, p);
@@ -289,7 +290,8 @@ class Tile {
     return is_half(block_.form) ? s_.broadcast8(name, from) : s_.broadcast4(name, from);
   }
   typename S::I32& acc(int p, int v) {
-    return acc_[static_cast<std::size_t>(p * block_.vectors + v)];
+    const int at = p * block_.vectors + v;
+    return acc_[static_cast<std::size_t>(at)];
   }
 
   S& s_;

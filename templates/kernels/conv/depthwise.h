@@ -233,7 +233,8 @@ class Chunk {
 
   void add(int r, int v, const W4& weights) {
     for (int d = 0; d < shape_.together; ++d) {
-      auto& acc = acc_[static_cast<std::size_t>(4 * (d * shape_.rows + r) + v)];
+      const int at = 4 * (d * shape_.rows + r) + v;
+      auto& acc = acc_[static_cast<std::size_t>(at)];
       const auto x = s_.part(quad_[static_cast<std::size_t>(d)], v);
       if (plan_.moved == 0) {
         s_.dot4(acc, x, weights);

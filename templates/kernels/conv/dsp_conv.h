@@ -201,6 +201,7 @@ void finish(S& s, const DspConvPlan& plan, int pixels, const Place<S>& at) {
   const auto y = s.template operand<std::uint8_t>(plan.y);
   const auto some = [&](const Index& pixel, const Index& first, int count) {
     std::vector<typename S::I32> acc;
+    acc.reserve(static_cast<std::size_t>(count));
     for (int c = 0; c < count; ++c)
       acc.push_back(s.load_i32(Name("acc").at("c", c), sums + pixel * plan.channels + first + c));
     Residual<S> residual;

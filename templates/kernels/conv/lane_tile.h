@@ -18,7 +18,7 @@ namespace etch::lane_tile {
 template <class S>
 typename S::Bytes load(S& s, const Name& name,
                        const typename S::template Ptr<const std::uint8_t>& x, int groups) {
-  const auto bytes =
+  auto bytes =
       4 * groups == 4 * s.isa().lanes ? s.load_bytes(name, x) : s.load_bytes_n(name, x, 4 * groups);
   if (s.isa().moved == 0) return bytes;
   const auto far = s.splat_bytes(Name(name).at("far", 0), s.isa().moved);
@@ -89,7 +89,8 @@ class Squares {
 
  private:
   typename S::I32& at(int pair, int v) {
-    return acc_[static_cast<std::size_t>(pair * 2 * vectors_ + v)];
+    const int index = pair * 2 * vectors_ + v;
+    return acc_[static_cast<std::size_t>(index)];
   }
 
   S& s_;

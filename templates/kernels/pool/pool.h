@@ -130,6 +130,7 @@ typename S::Bytes average(S& s, const PoolPlan& plan, const PoolRegion& region,
   const auto zero = s.splat_i32("zero_point", -plan.x_zero_point);
   const auto scale = s.splat_f32("x_scale", plan.x_scale);
   std::vector<typename S::F32> sum;
+  sum.reserve(4);
   for (int v = 0; v < 4; ++v) sum.push_back(s.splat_f32(Name("sum").at("v", v), 0.0F));
   for_each_tap(s, plan, region, [&](const typename S::Index& at, int tap) {
     const auto bytes = load(s, Name("x").at("t", tap), x + at, n);
@@ -163,6 +164,7 @@ typename S::Bytes global_average(S& s, const PoolPlan& plan,
   const std::int64_t zeros = std::int64_t{plan.x_zero_point} * plan.pixels;
   const auto start = static_cast<std::int32_t>(static_cast<std::uint32_t>(-zeros));
   std::vector<typename S::I32> sum;
+  sum.reserve(4);
   for (int v = 0; v < 4; ++v) sum.push_back(s.splat_i32(Name("sum").at("v", v), start));
   const PoolRegion& rows = plan.regions.front();  // its rows and columns are summed over
   s.loop("row", rows.rows, [&](const typename S::Index& row) {

@@ -211,7 +211,8 @@ void store_tile(S& s, const Requantize& out, int vectors, int channels,
     for (int p = p0; p < p0 + here; ++p) {
       for (int v = 0; v < vectors; ++v) {
         const Name name = Name("q").at("p", p).at("v", v);
-        const auto& sum = acc[static_cast<std::size_t>(p * vectors + v)];
+        const int at = p * vectors + v;
+        const auto& sum = acc[static_cast<std::size_t>(at)];
         q.push_back(integer ? without_floats(s, out.integer, name, sum,
                                              factors.integer + v * lanes * out.integer.words())
                             : to_integer(s, out, name, sum, scales[static_cast<std::size_t>(v)]));

@@ -115,6 +115,7 @@ ConstantArray pack_factors(const Source& from) {
     return requantize_constants(from.conv.proof.requantized, out.integer, channels, from.isa.lanes);
   }
   std::vector<float> scale;
+  scale.reserve(channels.size());
   for (const int m : channels) scale.push_back(from.problem.scale[static_cast<std::size_t>(m)]);
   return float_array("scale", scale, "x_scale * w_scale / y_scale, in lane order");
 }

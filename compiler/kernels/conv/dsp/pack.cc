@@ -1,6 +1,7 @@
 // See pack.h.
 #include "compiler/kernels/conv/dsp/pack.h"
 
+#include <numeric>
 #include <utility>
 
 #include "compiler/kernels/conv/dsp/stream.h"
@@ -17,8 +18,8 @@ ConstantArray pack_factors(const ConvProblem& problem, const IsaTraits& isa,
   const Requantize& out = conv.plan.out;
   if (out.kind != Requantize::Kind::kInteger)
     return float_array("scale", problem.scale, "x_scale * w_scale / y_scale");
-  std::vector<int> lanes;
-  for (int m = 0; m < problem.geometry.out_channels; ++m) lanes.push_back(m);
+  std::vector<int> lanes(static_cast<std::size_t>(problem.geometry.out_channels));
+  std::iota(lanes.begin(), lanes.end(), 0);
   return requantize_constants(conv.proof.requantized, out.integer, lanes, isa.lanes);
 }
 

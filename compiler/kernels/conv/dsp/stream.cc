@@ -25,6 +25,7 @@ class Packer {
     const int together = channels_of_block(plan_);
     for (int first = 0; first < plan_.channels; first += together) {
       std::vector<std::int64_t> channels;
+      channels.reserve(static_cast<std::size_t>(together));
       for (int c = 0; c < together; ++c)
         channels.push_back(first + c < plan_.channels ? group * plan_.channels + first + c : -1);
       pack_block(channels);

@@ -217,6 +217,7 @@ ConstantArray factors_of(const Source& from, const std::vector<Lane>& lanes) {
   const Requantize& out = from.conv.plan.out;
   if (out.kind == Requantize::Kind::kInteger) {
     std::vector<int> channels;
+    channels.reserve(lanes.size());
     for (const Lane& lane : lanes) channels.push_back(lane.channel);
     return requantize_constants(from.conv.proof.requantized, out.integer, channels, from.isa.lanes);
   }

@@ -237,6 +237,7 @@ class Tiles {
     for (int i = 0; i < 8; ++i)
       t_.op("add", Thumb::r(4 + i), i % 2 == 0 ? "r2" : "r3", Thumb::r(4 + i), "asr #2");
     std::vector<int> acc;
+    acc.reserve(8);
     for (int i = 0; i < 4 * columns; ++i) acc.push_back(4 + i);
     t_.comment("scale and round");
     write_rounding(t_, w_.epilogue, acc, 2);

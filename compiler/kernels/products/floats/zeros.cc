@@ -28,7 +28,8 @@ TileCosts costs_of(const rt::FloatConvShape& s) {
 double cycles_of_neighbours(const TileCosts& costs, int n, int most) {
   double cycles = 0;
   for (int pixels = most; pixels >= 1; pixels = pixels > 4 ? 4 : pixels / 2) {
-    cycles += n / pixels * costs.of(pixels);
+    const int tiles = n / pixels;
+    cycles += tiles * costs.of(pixels);
     n %= pixels;
   }
   return cycles;
