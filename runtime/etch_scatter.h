@@ -61,7 +61,11 @@ static inline void scan(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, in
   }
 }
 
-// scan() of as many lines as a vector has, which are neighbours: what is summed up stays in it.
+constexpr ptrdiff_t kLongRow = 512;  // bytes
+
+// scan() of as many lines as a vector has, which are neighbours: what is summed up stays in it. Not
+// of long rows, which are read and written faster one after the other than in steps from row to
+// row.
 template <class Operation, class T>
 static inline ptrdiff_t scan_vectors(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, int n,
                                      int lines, int exclusive, int reverse, int first) {
@@ -71,6 +75,7 @@ static inline ptrdiff_t scan_vectors(const T* x, ptrdiff_t x_step, T* y, ptrdiff
     typedef typename OfVectors<T, IntegerVectors<Operation>::wraps>::Type Type;
     typedef Type Vector __attribute__((vector_size(4 * kFloatLanes)));
     constexpr ptrdiff_t kCount = sizeof(Vector) / sizeof(T);
+    if (lines * static_cast<ptrdiff_t>(sizeof(T)) >= kLongRow) return 0;
     for (; lines - j >= kCount; j += kCount) {
       Vector so_far = static_cast<Type>(first) - Vector{};
       for (int k = 0; k < n; ++k) {
