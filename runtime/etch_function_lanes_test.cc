@@ -232,6 +232,9 @@ TEST(FunctionLanes, AreWithinTwoUnitsOfTheLastPlaceForEveryFloat) {
   EXPECT_LT(worst<Exp>([](double x) { return std::exp(x); }), 0.9);
   EXPECT_LT(worst<Log>([](double x) { return std::log(x); }), 0.9);
   EXPECT_LT(worst<Erf>([](double x) { return std::erf(x); }), 1.8);
+  EXPECT_LT(worst<Asin>([](double x) { return std::asin(x); }), 1.3);
+  EXPECT_LT(worst<Acos>([](double x) { return std::acos(x); }), 1.3);
+  EXPECT_LT(worst<Atan>([](double x) { return std::atan(x); }), 1.6);
   EXPECT_LE(worst<Sqrt>([](double x) { return std::sqrt(x); }), 0.5);
 }
 

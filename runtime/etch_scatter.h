@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_byte_vector.h"
 #include "etch_elementwise.h"
 #include "etch_select.h"
 
@@ -47,6 +48,34 @@ static inline void scatter(const T* x, const int64_t* indices, const T* updates,
   }
 }
 
+// n bytes, of which the bits of `flip` are inverted.
+static inline void move_flipped(const uint8_t* x, uint8_t* y, ptrdiff_t n, int32_t flip) {
+  if (flip == 0) {
+    ETCH_MEMCPY(y, x, static_cast<size_t>(n));
+    return;
+  }
+  ptrdiff_t i = 0;
+#if defined(ETCH_BYTE_VECTOR)
+  constexpr ptrdiff_t kCount = sizeof(ByteVector);
+  for (; n - i >= kCount; i += kCount) {
+    const ByteVector each = load_byte_vector(x + i, 1) ^ repeated_byte(flip);
+    ETCH_MEMCPY(y + i, &each, sizeof each);
+  }
+#endif
+  for (; i < n; ++i) y[i] = static_cast<uint8_t>(x[i] ^ flip);
+}
+
+// scatter<Replace> of 8-bit integers, which may be kept in different forms; flips against that of
+// y.
+static inline void scatter_bytes(const uint8_t* x, int x_flip, const int64_t* indices,
+                                 const uint8_t* updates, int updates_flip, uint8_t* y, int size,
+                                 int width, int count) {
+  const ptrdiff_t row = width;
+  move_flipped(x, y, size * row, x_flip);
+  for (int i = 0; i < count; ++i)
+    move_flipped(updates + i * row, y + position_of(indices[i], size) * row, row, updates_flip);
+}
+
 // n elements along an axis: y[i] is x[0] op x[1] op ... x[i], from the left; exclusive: without
 // x[i], so that the first is `first`. Reverse: the same from the end.
 template <class Operation, class T>
@@ -61,7 +90,11 @@ static inline void scan(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, in
   }
 }
 
-// scan() of as many lines as a vector has, which are neighbours: what is summed up stays in it.
+constexpr ptrdiff_t kLongRow = 512;  // bytes
+
+// scan() of as many lines as a vector has, which are neighbours: what is summed up stays in it. Not
+// of long rows, which are read and written faster one after the other than in steps from row to
+// row.
 template <class Operation, class T>
 static inline ptrdiff_t scan_vectors(const T* x, ptrdiff_t x_step, T* y, ptrdiff_t y_step, int n,
                                      int lines, int exclusive, int reverse, int first) {
@@ -71,6 +104,7 @@ static inline ptrdiff_t scan_vectors(const T* x, ptrdiff_t x_step, T* y, ptrdiff
     typedef typename OfVectors<T, IntegerVectors<Operation>::wraps>::Type Type;
     typedef Type Vector __attribute__((vector_size(4 * kFloatLanes)));
     constexpr ptrdiff_t kCount = sizeof(Vector) / sizeof(T);
+    if (lines * static_cast<ptrdiff_t>(sizeof(T)) >= kLongRow) return 0;
     for (; lines - j >= kCount; j += kCount) {
       Vector so_far = static_cast<Type>(first) - Vector{};
       for (int k = 0; k < n; ++k) {

@@ -9,6 +9,7 @@
 
 #include "etch_byte_vector.h"
 #include "etch_convert.h"
+#include "etch_element_vectors.h"
 #include "etch_intrinsics.h"
 
 #if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
@@ -17,72 +18,6 @@
 
 namespace etch {
 namespace rt {
-
-// In which form elements are chosen, so that no instruction changes their bits.
-template <class T>
-struct BitsOf {
-  typedef T Int;
-};
-template <>
-struct BitsOf<float> {
-  typedef int32_t Int;
-};
-template <>
-struct BitsOf<uint32_t> {
-  typedef int32_t Int;
-};
-template <>
-struct BitsOf<uint64_t> {
-  typedef int64_t Int;
-};
-
-template <class T>
-ETCH_INLINE typename BitsOf<T>::Int bits_at(const T* p) {
-  typename BitsOf<T>::Int bits;
-  ETCH_MEMCPY(&bits, p, sizeof bits);
-  return bits;
-}
-
-#if defined(__GNUC__) && defined(__AVX512F__)
-// ---- the elements of a vector of 64 bytes ----
-
-// Forms with a mask, because gcc 12 warns of what the others leave undefined.
-static constexpr __mmask16 kEach32 = 0xffff;
-static constexpr __mmask8 kEach64 = 0xff;
-
-ETCH_INLINE bool fills_vectors(ptrdiff_t step) { return step == 0 || step == 1; }
-
-ETCH_INLINE __m512i repeat_element(int32_t x) { return _mm512_set1_epi32(x); }
-ETCH_INLINE __m512i repeat_element(int64_t x) { return _mm512_set1_epi64(x); }
-
-// From p on, or with a step of 0 always the first.
-template <class T>
-ETCH_INLINE __m512i load_elements(const T* p, ptrdiff_t step) {
-  return step == 0 ? repeat_element(bits_at(p)) : _mm512_loadu_si512(p);
-}
-
-// a where the byte is not 0, else b.
-ETCH_INLINE __m512i choose_elements(const uint8_t* bytes, __m512i a, __m512i b, int32_t) {
-  const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(bytes));
-  const __m512i where = _mm512_maskz_cvtepu8_epi32(kEach32, some);
-  return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(where, where), b, a);
-}
-ETCH_INLINE __m512i choose_elements(const uint8_t* bytes, __m512i a, __m512i b, int64_t) {
-  const __m128i some = _mm_loadl_epi64(reinterpret_cast<const __m128i_u*>(bytes));
-  const __m512i where = _mm512_maskz_cvtepu8_epi64(kEach64, some);
-  return _mm512_mask_blend_epi64(_mm512_test_epi64_mask(where, where), b, a);
-}
-
-// 1 or 0 of each that is -1 or 0.
-ETCH_INLINE void store_truth(uint8_t* y, __m512i holds, int32_t) {
-  const __m512i ones = _mm512_maskz_srli_epi32(kEach32, holds, 31);
-  _mm_storeu_si128(reinterpret_cast<__m128i_u*>(y), _mm512_maskz_cvtepi32_epi8(kEach32, ones));
-}
-ETCH_INLINE void store_truth(uint8_t* y, __m512i holds, int64_t) {
-  const __m512i ones = _mm512_maskz_srli_epi64(kEach64, holds, 63);
-  _mm_storel_epi64(reinterpret_cast<__m128i_u*>(y), _mm512_maskz_cvtepi64_epi8(kEach64, ones));
-}
-#endif
 
 #if defined(ETCH_FOUR_LANES)
 // ---- the elements of four vectors of 16 bytes, of 4 bytes each ----
@@ -245,17 +180,17 @@ static inline float comparable(float value, Stored) { return value; }
 template <class Operation, class T>
 static inline ptrdiff_t compare_vectors(const T* a, ptrdiff_t a_step, const T* b, ptrdiff_t b_step,
                                         uint8_t* y, ptrdiff_t n) {
-#if defined(__GNUC__) && defined(__AVX512F__)
+#if defined(ETCH_ELEMENTS)
   if constexpr (ComparesVectors<Operation>::value != 0 && sizeof(T) >= 4) {
     typedef typename BitsOf<T>::Int Int;
-    typedef T Vector __attribute__((vector_size(64)));
-    constexpr ptrdiff_t kLanes = 64 / static_cast<ptrdiff_t>(sizeof(T));
+    typedef T Vector __attribute__((vector_size(sizeof(ElementVector))));
+    constexpr ptrdiff_t kLanes = sizeof(Vector) / sizeof(T);
     if (!fills_vectors(a_step) || !fills_vectors(b_step)) return 0;
     const ptrdiff_t whole = n - n % kLanes;
     for (ptrdiff_t i = 0; i < whole; i += kLanes) {
       const Vector some = reinterpret_cast<Vector>(load_elements(a + i * a_step, a_step));
       const Vector others = reinterpret_cast<Vector>(load_elements(b + i * b_step, b_step));
-      store_truth(y + i, reinterpret_cast<__m512i>(Operation::of(some, others)), Int{});
+      store_truth(y + i, reinterpret_cast<ElementVector>(Operation::of(some, others)), Int{});
     }
     return whole;
   }
@@ -349,16 +284,17 @@ template <class T>
 static inline ptrdiff_t choose_vectors(const uint8_t* condition, ptrdiff_t step, const T* a,
                                        ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
                                        ptrdiff_t n) {
-#if defined(__GNUC__) && defined(__AVX512F__)
+#if defined(ETCH_ELEMENTS)
   if constexpr (sizeof(T) >= 4) {
-    constexpr ptrdiff_t kLanes = 64 / static_cast<ptrdiff_t>(sizeof(T));
+    constexpr ptrdiff_t kLanes = sizeof(ElementVector) / sizeof(T);
     if (step != 1 || !fills_vectors(a_step) || !fills_vectors(b_step)) return 0;
     const ptrdiff_t whole = n - n % kLanes;
     for (ptrdiff_t i = 0; i < whole; i += kLanes) {
-      const __m512i yes = load_elements(a + i * a_step, a_step);
-      const __m512i no = load_elements(b + i * b_step, b_step);
+      const ElementVector yes = load_elements(a + i * a_step, a_step);
+      const ElementVector no = load_elements(b + i * b_step, b_step);
       const typename BitsOf<T>::Int kind{};
-      _mm512_storeu_si512(y + i, choose_elements(condition + i, yes, no, kind));
+      const ElementVector each = choose_elements(condition + i, yes, no, kind);
+      ETCH_MEMCPY(y + i, &each, sizeof each);
     }
     return whole;
   }

@@ -1,7 +1,8 @@
-// The best elements of a row with their positions. What was found so far forms a heap in the
-// memory of the positions, with the worst at its root, which is sorted at the end: no memory
-// besides, and time in proportion to n log k. An entry has an element's rank above its position,
-// so that one comparison of integers says all; of 64-bit elements it is the position alone.
+// The best elements of a row with their positions. An entry has an element's rank above its
+// position, so that one comparison of integers says all; of 64-bit elements it is the position
+// alone. The best so far are in the memory of the positions. Where there are vectors they are in
+// order, and what is better than the worst is collected, sorted and merged; elsewhere they form a
+// heap with the worst at its root, which is sorted at the end, in time in proportion to n log k.
 // C++17, freestanding, no heap, no state.
 #pragma once
 
@@ -10,6 +11,7 @@
 
 #include "etch_extreme.h"
 #include "etch_select.h"
+#include "etch_sorted.h"
 
 namespace etch {
 namespace rt {
@@ -129,12 +131,10 @@ static inline void take_better(const Ranking<Better, T>& r, int64_t* heap, ptrdi
   }
 }
 
-// y and positions: the k best of n elements of x, best first, 1 <= k <= n.
+// The entries of the k best, best first, by a heap.
 template <class Better, class T>
-static inline void top_k(const T* x, ptrdiff_t x_step, Stored x_as, int32_t n, T* y,
-                         ptrdiff_t y_step, Stored y_as, int64_t* positions, ptrdiff_t step,
-                         int32_t k) {
-  const Ranking<Better, T> ranking{x, x_step, x_as};
+static inline void rank_by_heap(const Ranking<Better, T>& ranking, int32_t n, int64_t* positions,
+                                ptrdiff_t step, int32_t k) {
   for (int32_t i = 0; i < k; ++i) positions[i * step] = entry(ranking, i);
   for (int32_t i = k / 2; i-- > 0;) settle(ranking, positions, step, k, i, positions[i * step]);
   take_better(ranking, positions, step, k, k, n);
@@ -143,6 +143,154 @@ static inline void top_k(const T* x, ptrdiff_t x_step, Stored x_as, int32_t n, T
     positions[left * step] = positions[0];
     settle(ranking, positions, step, left, 0, last);
   }
+}
+
+#if defined(ETCH_SORTED)
+constexpr int32_t kCollected = 512;
+constexpr int32_t kLeastSorted = 8;  // with fewer a heap has few steps, except for the best alone
+
+// The ranks of elements from i on, at most kRanked; INT32_MAX of those that are not there.
+template <class Better, class T>
+ETCH_INLINE void ranks_at(const Ranking<Better, T>& r, int32_t i, int32_t n, int32_t* ranks) {
+  if (r.step == 1 && n - i >= kRanked) {
+    for (int32_t j = 0; j < kRanked; ++j) ranks[j] = rank_of<Better>(element(r.x[i + j], r.as));
+  } else {
+    for (int32_t j = 0; j < kRanked; ++j) ranks[j] = i + j < n ? rank_at(r, i + j) : INT32_MAX;
+  }
+}
+
+// Those collected, in order, into the best so far, which are k or none; returns k.
+static inline int32_t merge(int64_t* best, int32_t size, int32_t k, int64_t* more, int32_t count) {
+  sort_entries(more, count);
+  if (size == 0) {
+    ETCH_MEMCPY(best, more, static_cast<size_t>(k) * sizeof *best);
+  } else {
+    keep_lowest(best, k, more, count);
+  }
+  return k;
+}
+
+// A rank that at least k elements have or go before, or INT32_MAX where they are too few to know
+// one: of groups, half again as many as k, the k'th in the order of the best of each. Of many
+// elements a quarter is enough, as few come through.
+template <class Better, class T>
+static inline int32_t limit_of(const Ranking<Better, T>& r, int32_t n, int32_t k, int64_t* memory) {
+  const int32_t wanted = (k + k / 2 + kRanked - 1) / kRanked * kRanked;
+  const int32_t groups = wanted < kCollected ? wanted : kCollected;
+  if (n < 2 * groups || k > kCollected / 4 * 3) return INT32_MAX;
+  const int32_t looked_at = n > 256 * groups ? n / 4 : n;
+  int32_t best[kCollected], ranks[kRanked], to = 0;
+  for (int32_t i = 0; i < groups; ++i) best[i] = INT32_MAX;
+  for (int32_t i = 0; i < looked_at; i += kRanked) {
+    ranks_at(r, i, n, ranks);
+    for (int32_t j = 0; j < kRanked; ++j)
+      best[to + j] = ranks[j] < best[to + j] ? ranks[j] : best[to + j];
+    to = to + kRanked < groups ? to + kRanked : 0;
+  }
+  for (int32_t i = 0; i < groups; ++i) memory[i] = entry_of(best[i], i);
+  sort_entries(memory, groups);
+  return rank_in(memory[k - 1]);
+}
+
+// The entries of the k best, best first. What may be among them is collected, sorted and merged.
+template <class Better, class T>
+static inline void rank_in_order(const Ranking<Better, T>& r, int32_t n, int64_t* best, int32_t k) {
+  int64_t more[kCollected];
+  const int32_t limit = limit_of(r, n, k, more);
+  const bool is_limited = limit != INT32_MAX;
+  int32_t worst = limit, size = 0, enough = kCollected - kRanked;
+  if (is_limited) {
+    ++worst;
+  } else {
+    for (; size < k; ++size) best[size] = entry_of(rank_at(r, size), size);
+    sort_entries(best, k);
+    worst = rank_in(best[k - 1]);
+    if (k < enough) enough = k < kRanked ? kRanked : k;
+  }
+  int32_t ranks[kRanked], count = 0;
+  for (int32_t i = size; i < n; i += kRanked) {
+    ranks_at(r, i, n, ranks);
+    int32_t some = 0;
+    for (int32_t j = 0; j < kRanked; ++j) some |= ranks[j] < worst ? 1 : 0;
+    if (some == 0) continue;
+    for (int32_t j = 0; j < kRanked; ++j) {
+      more[count] = entry_of(ranks[j], i + j);
+      count += ranks[j] < worst ? 1 : 0;
+    }
+    if (count <= enough) continue;
+    size = merge(best, size, k, more, count);
+    worst = rank_in(best[k - 1]);
+    count = 0;
+  }
+  merge(best, size, k, more, count);
+}
+
+// The entry of the best alone.
+template <class Better, class T>
+static inline int64_t first_in_order(const Ranking<Better, T>& r, int32_t n) {
+  int32_t best[kRanked], from[kRanked], ranks[kRanked];
+  for (int32_t j = 0; j < kRanked; ++j) best[j] = INT32_MAX;
+  for (int32_t j = 0; j < kRanked; ++j) from[j] = 0;
+  for (int32_t i = 0; i < n; i += kRanked) {
+    ranks_at(r, i, n, ranks);
+    for (int32_t j = 0; j < kRanked; ++j) from[j] = ranks[j] < best[j] ? i : from[j];
+    for (int32_t j = 0; j < kRanked; ++j) best[j] = ranks[j] < best[j] ? ranks[j] : best[j];
+  }
+  int64_t first = INT64_MAX;
+  for (int32_t j = 0; j < kRanked; ++j) {
+    const int64_t each = entry_of(best[j], from[j] + j);
+    first = each < first ? each : first;
+  }
+  return first;
+}
+
+// Elements side by side, positions wherever they are.
+template <class Better, class T>
+static inline bool rank_neighbours(const Ranking<Better, T>& r, int32_t n, int64_t* positions,
+                                   ptrdiff_t step, int32_t k) {
+  if (k == 1) {
+    positions[0] = first_in_order(r, n);
+  } else if (step == 1) {
+    rank_in_order(r, n, positions, k);
+  } else {
+    if (k > kCollected) return false;
+    int64_t best[kCollected];
+    rank_in_order(r, n, best, k);
+    for (int32_t i = 0; i < k; ++i) positions[i * step] = best[i];
+  }
+  return true;
+}
+
+// The entries of the k best if it is worth the memory and possible; whether it was.
+template <class Better, class T>
+static inline bool rank_by_vectors(const Ranking<Better, T>& r, int32_t n, int64_t* positions,
+                                   ptrdiff_t step, int32_t k) {
+  if (r.step == 1) return rank_neighbours(r, n, positions, step, k);
+  if (n > kCollected) return false;
+  T row[kCollected];
+  for (int32_t i = 0; i < n; ++i) row[i] = r.x[i * r.step];
+  return rank_neighbours(Ranking<Better, T>{row, 1, r.as}, n, positions, step, k);
+}
+#endif
+
+template <class Better, class T>
+static inline void rank(const Ranking<Better, T>& r, int32_t n, int64_t* positions, ptrdiff_t step,
+                        int32_t k) {
+#if defined(ETCH_SORTED)
+  if constexpr (sizeof(T) != 8) {
+    const bool is_worth_it = n > kRanked && (k == 1 || k >= kLeastSorted);
+    if (is_worth_it && rank_by_vectors(r, n, positions, step, k)) return;
+  }
+#endif
+  rank_by_heap(r, n, positions, step, k);
+}
+
+// y and positions: the k best of n elements of x, best first, 1 <= k <= n.
+template <class Better, class T>
+static inline void top_k(const T* x, ptrdiff_t x_step, Stored x_as, int32_t n, T* y,
+                         ptrdiff_t y_step, Stored y_as, int64_t* positions, ptrdiff_t step,
+                         int32_t k) {
+  rank(Ranking<Better, T>{x, x_step, x_as}, n, positions, step, k);
   for (int32_t i = 0; i < k; ++i) {
     const int32_t position = position_in<T>(positions[i * step]);
     positions[i * step] = position;

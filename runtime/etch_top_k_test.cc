@@ -65,6 +65,46 @@ TEST(TopKRows, OfFloatsAreThoseOfASort) {
                            -Limits::quiet_NaN(), Limits::max(), Limits::lowest()});
 }
 
+// What is collected is more than there is room for; few or many of the elements are equal.
+TEST(TopKRows, OfLongRowsAreThoseOfASort) {
+  std::mt19937 random(3);
+  for (const unsigned different : {2U, 40U, 1000000U}) {
+    for (const std::size_t n : {33U, 100U, 511U, 1000U, 5000U}) {
+      for (const std::size_t k : {1U, 3U, 9U, 16U, 50U, 384U, 385U, 600U, 5000U}) {
+        if (k > n) continue;
+        std::vector<float> x(n), y(k);
+        for (float& each : x) each = static_cast<float>(random() % different);
+        if (n == 511U) std::sort(x.begin(), x.end());
+        std::vector<std::int64_t> positions(k), expected = sorted<rt::Above>(x, 1);
+        expected.resize(k);
+        rt::top_k<rt::Above, float>(x.data(), 1, kPlain, static_cast<std::int32_t>(n), y.data(), 1,
+                                    kPlain, positions.data(), 1, static_cast<std::int32_t>(k));
+        ASSERT_EQ(positions, expected) << k << " of " << n << " with " << different << " values";
+      }
+    }
+  }
+}
+
+TEST(TopKRows, OfColumnsAreThoseOfASort) {
+  std::mt19937 random(4);
+  for (const std::size_t n : {8U, 40U, 512U, 513U}) {
+    for (const std::size_t k : {1U, 5U, 300U, 513U}) {
+      if (k > n) continue;
+      std::vector<std::int32_t> x(n * 3), y(k * 2);
+      for (std::int32_t& each : x) each = static_cast<std::int32_t>(random() % 100);
+      std::vector<std::int64_t> positions(k * 2, -7), expected = sorted<rt::Below>(x, 3);
+      rt::top_k<rt::Below, std::int32_t>(x.data(), 3, kPlain, static_cast<std::int32_t>(n),
+                                         y.data(), 2, kPlain, positions.data(), 2,
+                                         static_cast<std::int32_t>(k));
+      for (std::size_t i = 0; i < k; ++i) {
+        ASSERT_EQ(positions[2 * i], expected[i]) << i << " of " << n;
+        EXPECT_EQ(positions[2 * i + 1], -7);
+        EXPECT_EQ(y[2 * i], x[static_cast<std::size_t>(3 * expected[i])]);
+      }
+    }
+  }
+}
+
 TEST(TopKRows, OfIntegersAreThoseOfASort) {
   using Limits = std::numeric_limits<std::int32_t>;
   expect_both_ways<std::int32_t>({Limits::min(), Limits::min() + 1, -1, 0, 1, Limits::max()});

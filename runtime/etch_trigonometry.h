@@ -1,7 +1,7 @@
-// Trigonometric and hyperbolic functions of one float and their inverses. C++17, freestanding, no
+// Trigonometric and hyperbolic functions of one float and the inverses of the latter. C++17, no
 // heap, no state, no libm. Computed in double, where no function adds to a product, and rounded
 // once at the end: the same bits on every target, and except in rare cases the nearest float.
-// etch_trigonometry_lanes.h has those of several floats at once.
+// etch_trigonometry_lanes.h has those of several floats at once, and the other inverses.
 #pragma once
 
 #include <stddef.h>
@@ -64,18 +64,10 @@ struct Series {
                     0x1.a019f87d2520bp-13, 0x1.71d72070396edp-19, 0x1.a94afafeda2f3p-26};
   double cosine[6] = {0x1.ffffffffffdb1p-1,  0x1.ffffffffdff29p-2,  0x1.555555430e747p-5,
                       0x1.6c16b209ab99fp-10, 0x1.a00e39841db4ap-16, 0x1.23b6c29f2534fp-22};
-  // (asin x) / x with t = x^2, x <= 1 / 2
-  double arc_sine[9] = {0x1.0000000001017p+0, 0x1.555555416450fp-3,  0x1.33334370512ffp-4,
-                        0x1.6db1c8a6758f4p-5, 0x1.f2912cc16a787p-6,  0x1.65cdb3ed39a3cp-6,
-                        0x1.542d00f673327p-6, 0x1.c181c63cc33a2p-10, 0x1.0fa37dc67c57cp-5};
   // (asinh x) / x with t = -x^2, x <= 1 / 2
   double area_sine[8] = {0x1.fffffffffaf5bp-1, 0x1.5555552c31a31p-3, 0x1.33331797514ebp-4,
                          0x1.6dafc3b466087p-5, 0x1.f0e0043c6edcap-6, 0x1.666d721df84a2p-6,
                          0x1.e4fa1b938d05bp-7, 0x1.ac5e2d47cc19dp-8};
-  // (atan x) / x with t = -x^2, x <= tan(pi / 8)
-  double arc_tangent[8] = {0x1.fffffffffe690p-1, 0x1.5555554bf4947p-2, 0x1.99999080e3fe2p-3,
-                           0x1.249099295c985p-3, 0x1.c6cd3508f2d86p-4, 0x1.705e77b56fa41p-4,
-                           0x1.1dce9d00e072fp-4, 0x1.34f2f1e7ea058p-5};
   // (atanh x) / x with t = x^2, x <= 1 / 4
   double area_tangent[6] = {0x1.fffffffffa15ep-1, 0x1.5555558a400acp-2, 0x1.99994d042d32cp-3,
                             0x1.24a67c923664ep-3, 0x1.c25392d7c8ee0p-4, 0x1.b6155cfb7051bp-4};
@@ -126,8 +118,6 @@ static inline double power_of_e(double x) {
   return series(kSeries.power, r) * scale;
 }
 
-constexpr double kHalfPi = 1.5707963267948966;
-
 static inline float no_number_f32() { return bits_float(0x7fc00000u); }
 static inline bool is_finite_f32(float x) { return (float_bits(x) << 1) < 0xff000000u; }
 
@@ -146,44 +136,6 @@ static inline float tan_f32(float x) {
   if (magnitude_of(x) < 0x1p-12f) return x;
   const Quadrant q = quadrant_of(x);
   return static_cast<float>(sine_of(q, q.n) / sine_of(q, q.n + 1u));
-}
-
-// Of x in [0, 1]: asin x, or with `rest` pi / 2 - asin x.
-static inline double arc_sine_of(double x, bool rest) {
-  if (x <= 0.5) {
-    const double arc = opaque_double(x * series(kSeries.arc_sine, square_of(x)));
-    return rest ? kHalfPi - arc : arc;
-  }
-  const double half = (1.0 - x) * 0.5;
-  if (half == 0.0) return rest ? 0.0 : kHalfPi;
-  const double arc =
-      opaque_double(2.0 * opaque_double(root_of(half) * series(kSeries.arc_sine, half)));
-  return rest ? arc : kHalfPi - arc;
-}
-
-static inline float asin_f32(float x) {
-  if (!(magnitude_of(x) <= 1.0f)) return no_number_f32();
-  if (magnitude_of(x) < 0x1p-12f) return x;
-  return with_sign_of(static_cast<float>(arc_sine_of(magnitude_of(x), false)), x);
-}
-
-static inline float acos_f32(float x) {
-  if (!(magnitude_of(x) <= 1.0f)) return no_number_f32();
-  const double arc = arc_sine_of(magnitude_of(x), true);
-  return static_cast<float>(x < 0.0f ? 2.0 * kHalfPi - arc : arc);
-}
-
-static inline float atan_f32(float x) {
-  if (is_nan(x)) return no_number_f32();
-  const float size = magnitude_of(x);
-  if (size < 0x1p-12f) return x;
-  const bool turned = size > 1.0f;
-  const double t = turned ? 1.0 / static_cast<double>(size) : static_cast<double>(size);
-  const bool shifted = t > 0.41421356;
-  const double u = shifted ? (t - 1.0) / (t + 1.0) : t;
-  double arc = opaque_double(u * series(kSeries.arc_tangent, -square_of(u)));
-  if (shifted) arc = arc + 0.5 * kHalfPi;
-  return with_sign_of(static_cast<float>(turned ? kHalfPi - arc : arc), x);
 }
 
 static inline float sinh_f32(float x) {

@@ -1,6 +1,7 @@
-// The functions of etch_trigonometry.h as operators, and some of them for several floats at once:
-// the same steps in doubles in the same order, so the same bits; both sides of each branch are
-// computed and one is chosen. C++17, freestanding, no heap, no state.
+// The functions of etch_trigonometry.h as operators, and all for several floats at once: the same
+// steps in doubles in the same order, so the same bits; both sides of each branch are computed and
+// one is chosen. Inverses of sine, cosine and tangent, which are written once for any number of
+// lanes, are in floats. C++17, freestanding, no heap, no state.
 #pragma once
 
 #include <stddef.h>
@@ -192,14 +193,6 @@ ETCH_INLINE Floats<lanes> of_numbers(const Floats<lanes>& x, const Floats<lanes>
   return choose(are_numbers(x), y, all_lanes<lanes>(no_number_f32()));
 }
 
-// y where |x| <= 1, else NaN
-template <int lanes>
-ETCH_INLINE Floats<lanes> of_arcs(const Floats<lanes>& x, const Floats<lanes>& y) {
-  const Lanes<lanes> is_outside = below(all_lanes<lanes>(1.0f), magnitudes(x));
-  const Floats<lanes> no_number = all_lanes<lanes>(no_number_f32());
-  return choose(are_numbers(x), choose(is_outside, no_number, y), no_number);
-}
-
 // ---- hyperbolic functions ----
 
 // sinh_f32(): from 100 on, where it is infinite as a float, as of 100
@@ -261,62 +254,90 @@ ETCH_INLINE Floats<lanes> area_tangents(const Floats<lanes>& x) {
   const Doubles<lanes> y = choose(below(v, all_doubles<lanes>(0.25)), small, large);
   const Floats<lanes> infinity = all_lanes<lanes>(bits_float(0x7f800000u));
   const Floats<lanes> near = choose(below(size, one), rounded_to_floats(y), infinity);
-  return of_arcs(x, or_small(x, signed_as(near, x)));
-}
-
-// ---- inverses ----
-
-// atan_f32()
-template <int lanes>
-ETCH_INLINE Floats<lanes> arc_tangents(const Floats<lanes>& x) {
-  const Doubles<lanes> one = all_doubles<lanes>(1.0);
-  const Doubles<lanes> size = widened(magnitudes(x));
-  const DoubleLanes<lanes> is_large = below(one, size);
-  const Doubles<lanes> t = choose(is_large, quotient(one, size), size);
-  const DoubleLanes<lanes> is_shifted = below(all_doubles<lanes>(0.41421356), t);
-  const Doubles<lanes> u = choose(is_shifted, quotient(plus(t, -1.0), plus(t, 1.0)), t);
-  const Doubles<lanes> part = product(u, series_of(kSeries.arc_tangent, negated(product(u, u))));
-  const Doubles<lanes> arc = choose(is_shifted, plus(part, 0.5 * kHalfPi), part);
-  const Doubles<lanes> rest = difference(all_doubles<lanes>(kHalfPi), arc);
-  const Floats<lanes> y = signed_as(rounded_to_floats(choose(is_large, rest, arc)), x);
-  return of_numbers(x, or_small(x, y));
-}
-
-// arc_sine_of() of |x|: asin |x|, and pi / 2 - asin |x|.
-template <int lanes>
-struct Arcs {
-  Doubles<lanes> arc, rest;
-};
-template <int lanes>
-ETCH_INLINE Arcs<lanes> arcs_of(const Floats<lanes>& x) {
-  const Doubles<lanes> size = widened(magnitudes(x));
-  const Doubles<lanes> half = times(difference(all_doubles<lanes>(1.0), size), 0.5);
-  const Doubles<lanes> root = roots_of(half);
-  const DoubleLanes<lanes> is_high = below(all_doubles<lanes>(0.5), size);
-  const Doubles<lanes> series =
-      series_of(kSeries.arc_sine, choose(is_high, half, product(size, size)));
-  const Doubles<lanes> part = product(choose(is_high, root, size), series);
-  const Doubles<lanes> all = choose(is_high, times(part, 2.0), part);
-  const Doubles<lanes> rest = difference(all_doubles<lanes>(kHalfPi), all);
-  return {choose(is_high, rest, all), choose(is_high, all, rest)};
-}
-
-// asin_f32()
-template <int lanes>
-ETCH_INLINE Floats<lanes> arc_sines(const Floats<lanes>& x) {
-  return of_arcs(x, or_small(x, signed_as(rounded_to_floats(arcs_of(x).arc), x)));
-}
-
-// acos_f32()
-template <int lanes>
-ETCH_INLINE Floats<lanes> arc_cosines(const Floats<lanes>& x) {
-  const Doubles<lanes> rest = arcs_of(x).rest;
-  const Doubles<lanes> more = difference(all_doubles<lanes>(2.0 * kHalfPi), rest);
-  const DoubleLanes<lanes> is_negative = below(widened(x), all_doubles<lanes>(0.0));
-  return of_arcs(x, rounded_to_floats(choose(is_negative, more, rest)));
+  return of_numbers(x, choose(below(one, size), all_lanes<lanes>(no_number_f32()),
+                              or_small(x, signed_as(near, x))));
 }
 
 #endif
+
+// ---- inverses, in floats ----
+
+// In this order: asin x = x + x P(x^2) x^2 up to 1/2, and atan x the same up to 1.
+struct ArcSeries {
+  float sine[5] = {0x1.5555c8p-3f, 0x1.3301e4p-4f, 0x1.747e4cp-5f, 0x1.8c2834p-6f, 0x1.596d2ep-5f};
+  float tangent[9] = {-0x1.55553ep-2f, 0x1.9991fcp-3f,  -0x1.2421b4p-3f,
+                      0x1.c099fep-4f,  -0x1.583490p-4f, 0x1.dac9dcp-5f,
+                      -0x1.fed14ep-6f, 0x1.65a64ap-7f,  -0x1.d62fd2p-10f};
+};
+static constexpr ArcSeries kArcSeries;
+
+// pi / 2 as a float and what that lacks.
+constexpr float kHalfPi = 0x1.921fb6p+0f, kHalfPiRest = -0x1.777a5cp-25f;
+
+// y where |x| <= 1, else NaN
+template <int lanes>
+ETCH_INLINE Floats<lanes> of_arcs(const Floats<lanes>& x, const Floats<lanes>& y) {
+  const Lanes<lanes> is_inside = not_below(all_lanes<lanes>(1.0f), magnitudes(x));
+  return choose(is_inside, y, all_lanes<lanes>(no_number_f32()));
+}
+
+// Above 1/2, asin x = pi / 2 - 2 asin r with r^2 = (1 - x) / 2: r where `is_high`, and how much
+// more the arc of r, or else of x, is in proportion to it.
+template <int lanes>
+struct ArcParts {
+  Lanes<lanes> is_high;
+  Floats<lanes> root, more;
+};
+template <int lanes>
+ETCH_INLINE ArcParts<lanes> arc_parts_of(const Floats<lanes>& size) {
+  const Floats<lanes> half = all_lanes<lanes>(0.5f);
+  const Floats<lanes> square = product(difference(all_lanes<lanes>(1.0f), size), half);
+  const Lanes<lanes> is_high = below(half, size);
+  const Floats<lanes> t = choose(is_high, square, product(size, size));
+  return {is_high, roots(square), product(t, plain_polynomial(kArcSeries.sine, t))};
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> arc_sines(const Floats<lanes>& x) {
+  const Floats<lanes> zero = all_lanes<lanes>(0.0f), size = magnitudes(x);
+  const ArcParts<lanes> of = arc_parts_of(size);
+  const Floats<lanes> arc = choose(of.is_high, product(of.root, all_lanes<lanes>(-2.0f)), size);
+  const Floats<lanes> from = choose(of.is_high, all_lanes<lanes>(kHalfPi), zero);
+  const Floats<lanes> rest = choose(of.is_high, all_lanes<lanes>(kHalfPiRest), zero);
+  const Floats<lanes> near = sum(from, arc);
+  const Floats<lanes> lost = difference(arc, difference(near, from));  // exact
+  const Floats<lanes> y = sum(near, sum(sum(product(arc, of.more), rest), lost));
+  return of_arcs(x, signed_as(y, x));
+}
+
+template <int lanes>
+ETCH_INLINE Floats<lanes> arc_cosines(const Floats<lanes>& x) {
+  const Floats<lanes> zero = all_lanes<lanes>(0.0f);
+  const ArcParts<lanes> of = arc_parts_of(magnitudes(x));
+  const Lanes<lanes> is_low = below(x, zero);
+  const Floats<lanes> twice = signed_as(product(of.root, all_lanes<lanes>(2.0f)), x);
+  const Floats<lanes> arc = choose(of.is_high, twice, negated(x));
+  const Floats<lanes> end = choose(is_low, all_lanes<lanes>(2.0f * kHalfPi), zero);
+  const Floats<lanes> end_rest = choose(is_low, all_lanes<lanes>(2.0f * kHalfPiRest), zero);
+  const Floats<lanes> from = choose(of.is_high, end, all_lanes<lanes>(kHalfPi));
+  const Floats<lanes> rest = choose(of.is_high, end_rest, all_lanes<lanes>(kHalfPiRest));
+  return of_arcs(x, sum(from, sum(arc, sum(product(arc, of.more), rest))));
+}
+
+// Above 1, atan x = pi / 2 - atan (1 / x).
+template <int lanes>
+ETCH_INLINE Floats<lanes> arc_tangents(const Floats<lanes>& x) {
+  const Floats<lanes> zero = all_lanes<lanes>(0.0f), one = all_lanes<lanes>(1.0f);
+  const Floats<lanes> size = magnitudes(x);
+  const Lanes<lanes> is_large = below(one, size);
+  const Floats<lanes> arc = choose(is_large, negated(quotient(one, size)), size);
+  const Floats<lanes> t = product(arc, arc);
+  const Floats<lanes> more = product(t, plain_polynomial(kArcSeries.tangent, t));
+  const Floats<lanes> from = choose(is_large, all_lanes<lanes>(kHalfPi), zero);
+  const Floats<lanes> rest = choose(is_large, all_lanes<lanes>(kHalfPiRest), zero);
+  const Floats<lanes> y = sum(sum(from, arc), sum(product(arc, more), rest));
+  return choose(are_numbers(x), signed_as(y, x), all_lanes<lanes>(no_number_f32()));
+}
 
 // ---- the operators ----
 
@@ -351,11 +372,11 @@ ETCH_INLINE Floats<lanes> arc_cosines(const Floats<lanes>& x) {
   };
 #endif
 
-ETCH_SOME_FLOATS(Acos, acos_f32(x), arc_cosines(x), false)
+ETCH_SOME_FLOATS(Acos, arc_cosines(Floats<1>{x}).v, arc_cosines(x), false)
 ETCH_SOME_FLOATS(Acosh, acosh_f32(x), area_cosines(x), false)
-ETCH_SOME_FLOATS(Asin, asin_f32(x), arc_sines(x), false)
+ETCH_SOME_FLOATS(Asin, arc_sines(Floats<1>{x}).v, arc_sines(x), false)
 ETCH_SOME_FLOATS(Asinh, asinh_f32(x), area_sines(x), false)
-ETCH_SOME_FLOATS(Atan, atan_f32(x), arc_tangents(x), false)
+ETCH_SOME_FLOATS(Atan, arc_tangents(Floats<1>{x}).v, arc_tangents(x), false)
 ETCH_SOME_FLOATS(Atanh, atanh_f32(x), area_tangents(x), false)
 ETCH_SOME_FLOATS(Cos, sine_f32(x, 1u), sines<1>(x), has_large_angles(x))
 ETCH_SOME_FLOATS(Cosh, cosh_f32(x), hyperbolic_cosines(x), false)

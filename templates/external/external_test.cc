@@ -203,6 +203,7 @@ TEST(External, WritesAtIndicesStayInsideTheirSpans) {
   const Bytes<const std::int64_t> indices{{-9, 99, 2, -1, 0}};
   for_each_row([&](int n, int a, int b) {
     call_between_guards(Scatter<rt::Add, float>{}, kFloats, indices, kFloats, kFloatsOut, 4, n, 5);
+    call_between_guards(ScatterBytes{}, kBytes, 128, indices, kBytes, 0, kOut, 4, n, 5);
     call_between_guards(Scatter<rt::Replace, std::int32_t>{}, kInts, indices, kInts, kIntsOut, n, 3,
                         5);
     const int y_step = b == 0 ? 1 : b;

@@ -42,6 +42,21 @@ struct Scatter : RuntimeFunction {
   }
 };
 
+struct ScatterBytes : RuntimeFunction {
+  ScatterBytes() : RuntimeFunction("scatter_bytes", "etch_scatter.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, int x_flip, const std::int64_t* indices,
+                  const std::uint8_t* updates, int updates_flip, std::uint8_t* y, int size,
+                  int width, int count) const {
+    rt::scatter_bytes(x, x_flip, indices, updates, updates_flip, y, size, width, count);
+  }
+  auto spans(const std::uint8_t* x, int, const std::int64_t* indices, const std::uint8_t* updates,
+             int, std::uint8_t* y, int size, int width, int count) const {
+    const std::int64_t row = width;
+    return spans_of(span(x, {}, row * size), span(indices, {}, count),
+                    span(updates, {}, row * count), span(y, {}, row * size));
+  }
+};
+
 template <class Operation, class T>
 struct Scan : RuntimeFunction {
   Scan() : RuntimeFunction(scan_name<Operation>(), "etch_scatter.h", floats_among<T>()) {}

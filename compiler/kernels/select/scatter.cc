@@ -34,12 +34,14 @@ void add_scatter(Lowering& lowering, const Node& node, ScatterPlan::Kind kind) {
   const Shape& shape = *lowering.value(node.outputs[0]).shape;
   ScatterPlan& plan = step->plan;
   plan.kind = kind;
-  plan.type = *lowering.value(node.outputs[0]).dtype;
+  const DType type = *lowering.value(node.outputs[0]).dtype;
+  plan.type = bytes_of(type) == 1 ? DType::kU8 : type;
   plan.x = arguments.parameter(0, "x").argument;
   plan.indices = arguments.parameter(1, "indices").argument;
   plan.updates = arguments.parameter(2, "updates").argument;
   const View y = lowering.new_dense_output(node, 0, row_major(2));
   plan.y = arguments.output("y", y);
+  plan.y_stored = stored_as(y);
   plan.size = static_cast<int>(shape[0]);
   plan.width = static_cast<int>(shape[1]);
   plan.count = static_cast<int>(element_count(*lowering.value(node.inputs[1]).shape));

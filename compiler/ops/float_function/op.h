@@ -2,7 +2,8 @@
 //   Abs, Ceil, Floor, Neg, Reciprocal, Sqrt (ai.onnx, since 6), Sign (9)    as IEEE 754 has them
 //   Exp, Log (6), Erf (9), Tanh (6)
 //   Sin, Cos, Tan, Asin, Acos, Atan (7), Sinh, Cosh, Asinh, Acosh, Atanh (9)
-//                         the nearest float except in rare cases; NaN where there is no result
+//                         the nearest float except in rare cases, Asin, Acos and Atan within 1.6
+//                         units of the last place; NaN where there is no result
 //   Elu (6)               x >= 0 ? x : alpha (e^x - 1), alpha default 1
 //   Celu (12)             x > 0 ? x : alpha (e^(x/alpha) - 1), alpha default 1
 //   Selu (6)              gamma (x > 0 ? x : alpha (e^x - 1)); alpha 1.6732632, gamma 1.050701

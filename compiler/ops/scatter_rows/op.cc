@@ -27,13 +27,16 @@ std::optional<ScatterRows::Kind> kind_of(ResolveContext& context) {
 }
 
 void resolve_scatter_rows(ResolveContext& context) {
-  if (!check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64}) ||
-      !check_dtype(context, 1, "indices", {DType::kS64}) ||
+  const auto kind = kind_of(context);
+  if (!kind) return;
+  const bool is_of_bytes = *kind == ScatterRows::Kind::kReplace && bytes_of(context.dtype(0)) == 1;
+  const bool has_type =
+      is_of_bytes ? check_dtype(context, 0, "data", {DType::kU8, DType::kS8, DType::kBool})
+                  : check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64});
+  if (!has_type || !check_dtype(context, 1, "indices", {DType::kS64}) ||
       !check_dtype(context, 2, "updates", {context.dtype(0)})) {
     return;
   }
-  const auto kind = kind_of(context);
-  if (!kind) return;
   const Shape& data = context.shape(0);
   const Shape& indices = context.shape(1);
   const bool fits = data.size() == 2 && indices.size() == 1 && data[0] > 0 &&

@@ -53,6 +53,8 @@ std::vector<Tensor> scatter_rows_reference(const Node& node,
   const auto& params = params_of<ScatterRows>(node);
   if (inputs[0]->dtype() == DType::kS64) return {scattered<std::int64_t>(params, inputs)};
   if (inputs[0]->dtype() == DType::kS32) return {scattered<std::int32_t>(params, inputs)};
+  if (inputs[0]->dtype() == DType::kS8) return {scattered<std::int8_t>(params, inputs)};
+  if (bytes_of(inputs[0]->dtype()) == 1) return {scattered<std::uint8_t>(params, inputs)};
   return {scattered<float>(params, inputs)};
 }
 

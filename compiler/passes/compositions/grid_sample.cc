@@ -6,8 +6,7 @@
 //   taps         nearest: the even neighbour of halves; linear: floor and the next; cubic: from the
 //                one before floor on, four
 //   padding      of the taps' positions, which are integers: border limits them, reflection turns
-//   them
-//                back at the ends, zeros gives 0 for those outside
+//                them back at the ends, those outside name a row of zeros where zeros are asked for
 // AffineGrid: at each place of a grid of `size`, theta times its coordinates, the last axis of the
 // grid first, and 1; the products are summed in the order of the axes, what is beside 1 last.
 //   coordinate   fl(-1 + fl(i * fl(2 / (n - 1)))), the last one 1; without align_corners
@@ -46,6 +45,11 @@ class Sampler {
     last.push_back(1);
     const std::int64_t rows = batch_ * element_count(size_);
     rows_ = parts_.reshape(parts_.transpose(parts_.input(0), last), {rows, x[1]});
+    if (padding_ == "zeros") {
+      nothing_ = parts_.number(DType::kS64, rows);
+      rows_ = parts_.add("Concat", {rows_, parts_.constant(Tensor(DType::kF32, {1, x[1]}))},
+                         {{"axis", std::int64_t{0}}});
+    }
     Ints starts = count_up(static_cast<std::size_t>(batch_));
     for (std::int64_t& each : starts) each *= element_count(size_);
     const ValueId y = interpolated(0, parts_.ints({batch_, 1}, starts), kNoValue);
@@ -159,10 +163,9 @@ class Sampler {
   // have chosen, divided by the places after them.
   ValueId interpolated(std::size_t d, ValueId at, ValueId inside) {
     if (d == axes_) {
+      if (inside != kNoValue) at = parts_.add("Where", {inside, at, nothing_});
       const ValueId flat = parts_.reshape(at, {batch_ * count_});
-      const ValueId values = parts_.add("Gather", {rows_, flat}, {{"axis", std::int64_t{0}}});
-      if (inside == kNoValue) return values;
-      return parts_.add("Where", {column(inside), values, parts_.scalar(0)});
+      return parts_.add("Gather", {rows_, flat}, {{"axis", std::int64_t{0}}});
     }
     std::int64_t stride = 1;
     for (std::size_t later = d + 1; later < axes_; ++later) stride *= size_[later];
@@ -187,7 +190,8 @@ class Sampler {
   std::int64_t batch_ = 1, count_ = 1;  // count_: places of one output image
   Shape size_;
   std::vector<std::vector<Tap>> taps_;  // by axis
-  ValueId rows_ = kNoValue;             // the input with channels last
+  ValueId rows_ = kNoValue;     // the input with channels last; padding zeros: and a row of 0
+  ValueId nothing_ = kNoValue;  // the number of that row
 };
 
 // The coordinates of n places along an axis, in a shape of `rank` axes.

@@ -12,9 +12,10 @@ namespace etch {
 struct ScatterPlan {
   enum class Kind { kReplace, kAdd, kMul, kMax, kMin };
   Kind kind = Kind::kReplace;
-  DType type = DType::kF32;  // or kS32, kS64
+  DType type = DType::kF32;  // or kS32, kS64; kU8: all 8-bit types, which are only replaced
   Argument x, indices, updates;
-  int y = 0;                           // operand of the step
+  int y = 0;  // operand of the step
+  rt::Stored y_stored{0, 0};
   int size = 1, width = 1, count = 1;  // rows of y, elements in a row, rows of updates
 };
 
@@ -35,6 +36,14 @@ void call(S& s, const ScatterPlan& p) {
   s.call(external::Scatter<Operation, T>{}, pointer_to<T>(s, p.x),
          pointer_to<std::int64_t>(s, p.indices), pointer_to<T>(s, p.updates),
          s.template operand<T>(p.y), p.size, p.width, p.count);
+}
+
+template <class S>
+void scatter_bytes(S& s, const ScatterPlan& p) {
+  s.call(external::ScatterBytes{}, pointer_to<std::uint8_t>(s, p.x),
+         p.x.stored.flip ^ p.y_stored.flip, pointer_to<std::int64_t>(s, p.indices),
+         pointer_to<std::uint8_t>(s, p.updates), p.updates.stored.flip ^ p.y_stored.flip,
+         s.template operand<std::uint8_t>(p.y), p.size, p.width, p.count);
 }
 
 template <class T, class S>
@@ -78,6 +87,7 @@ void scan(S& s, const ScanPlan& p) {
 
 template <class S>
 void scatter_kernel(S& s, const ScatterPlan& p) {
+  if (p.type == DType::kU8) return scatter_detail::scatter_bytes(s, p);
   if (p.type == DType::kS64) return scatter_detail::scatter<std::int64_t>(s, p);
   if (p.type == DType::kS32) return scatter_detail::scatter<std::int32_t>(s, p);
   scatter_detail::scatter<float>(s, p);
