@@ -101,6 +101,7 @@ constexpr Operator kOperators[] = {
     {"SequenceAt", "", "xn", ""},
     {"SequenceLength", "", "x", ""},
     {"ConcatFromSequence", "", "x", "axis new_axis"},
+    {"NhwcMaxPool", kMs, "x", kPool},
     {"Split", "", "x|i", "axis split num_outputs"},
     {"Reshape", "", "xi", "allowzero"},
     {"Flatten", "", "x", "axis"},

@@ -42,6 +42,11 @@ std::string domain_text(const std::string& domain) {
 }
 
 std::string unknown_text(const Node& node) {
+  if (node.domain == "com.microsoft.nchwc") {
+    return cat("'", printable(node.op_type), "' is in a layout for one kind of CPU, which ONNX ",
+               "Runtime's optimizer writes at its level 'all'; save the optimized model at level ",
+               "'extended'");
+  }
   return cat("the domain ", domain_text(node.domain), " has no operator '", printable(node.op_type),
              "' that can be compiled");
 }
