@@ -7,6 +7,7 @@ Weights are random, from a seed; what matters is which operators and which quant
 are ONNX Runtime's (record(), in test_data_set_0), in test_data_set_0/disabled those without its optimisations.
 """
 # ruff: noqa: PLC0415 (each case imports what it needs: no environment has all)
+import contextlib
 import importlib.metadata
 import pathlib
 import sys
@@ -290,7 +291,9 @@ def add_accelerator_cases():
                     sample = next(self.rest, None)
                     return None if sample is None else {"x": sample}
             settings = Config(global_quant_config=get_default_config(name))
-            ModelQuantizer(settings).quantize_model(str(exported(kind, folder)), str(folder / "model.onnx"), Reader())
+            source = exported(kind, folder)
+            with contextlib.chdir(folder):  # it leaves a table there
+                ModelQuantizer(settings).quantize_model(str(source), str(folder / "model.onnx"), Reader())
         return write
 
     def modelopt(kind):

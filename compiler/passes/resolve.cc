@@ -244,6 +244,7 @@ class Resolver {
     }
     if (node.op_type == "SplitToSequence" && counted_.concerns(node)) return write_counted(node);
     for (Node& part : lists_.write(node)) {
+      for (Node& each : floats_.read_constants(part)) add_known(std::move(each));
       if (known_.has_all(part.inputs) && counted_.concerns(part)) {
         write_counted(part);
       } else {

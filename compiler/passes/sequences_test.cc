@@ -182,6 +182,15 @@ TEST(Sequences, TheBranchOfAKnownConditionReadsThem) {
   EXPECT_EQ(run(model, {kX}).at(0), f32({3}, {4, 5, 6}));
 }
 
+TEST(Sequences, ConstantsOfOtherFloatsAreElements) {
+  ModelBuilder model(17);
+  model.input("x", DType::kF16, {1}).initializer("c", Tensor(DType::kF16, {2}));
+  model.node("SequenceConstruct", {"x", "c"}, {"list"});
+  model.node("ConcatFromSequence", {"list"}, {"y"}, {{"axis", std::int64_t{0}}}).output("y");
+  Sink sink;
+  EXPECT_TRUE(load(model, sink)) << errors_of(sink);
+}
+
 TEST(Sequences, ListsHaveALimit) {
   ModelBuilder model(17);
   model.input("x", DType::kF32, {2'000'000, 1}).node("SplitToSequence", {"x"}, {"list"});
