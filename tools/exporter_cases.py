@@ -7,6 +7,7 @@ Weights are random, from a seed; what matters is which operators and which quant
 are ONNX Runtime's (record(), in test_data_set_0), in test_data_set_0/disabled those without its optimisations.
 """
 # ruff: noqa: PLC0415 (each case imports what it needs: no environment has all)
+import contextlib
 import importlib.metadata
 import pathlib
 import sys
@@ -268,6 +269,67 @@ def add_neural_compressor_cases():
 
 
 add_neural_compressor_cases()
+
+
+def add_accelerator_cases():
+    """Quantizers of vendors, each with the settings that its own guide begins with."""
+    def exported(kind, folder):
+        torch_export(torch_network(kind), SHAPES[kind], folder / "float.onnx", dynamo=False)
+        return folder / "float.onnx"
+
+    def quark(kind, name):
+        def write(folder):
+            from onnxruntime.quantization import CalibrationDataReader
+            from quark.onnx import ModelQuantizer
+            from quark.onnx.quantization.config import Config, get_default_config
+
+            class Reader(CalibrationDataReader):
+                def __init__(self):
+                    self.rest = iter(samples(SHAPES[kind]))
+
+                def get_next(self):
+                    sample = next(self.rest, None)
+                    return None if sample is None else {"x": sample}
+            settings = Config(global_quant_config=get_default_config(name))
+            source = exported(kind, folder)
+            with contextlib.chdir(folder):  # it leaves a table there
+                ModelQuantizer(settings).quantize_model(str(source), str(folder / "model.onnx"), Reader())
+        return write
+
+    def modelopt(kind):
+        def write(folder):
+            from modelopt.onnx.quantization import quantize
+            quantize(str(exported(kind, folder)), calibration_data=np.concatenate(samples(SHAPES[kind])), calibration_eps=["cpu"],
+                     quantize_mode="int8", high_precision_dtype="fp32", output_path=str(folder / "model.onnx"))
+        return write
+
+    def aimet(kind, activations):
+        def write(folder):
+            import onnx
+            from aimet_onnx import QuantizationSimModel
+            model = QuantizationSimModel(onnx.load(exported(kind, folder)), default_activation_bw=activations, default_param_bw=8)
+            model.compute_encodings([{"x": sample} for sample in samples(SHAPES[kind])])
+            onnx.save(model.to_onnx_qdq(), folder / "model.onnx")
+        return write
+
+    def fx(kind):
+        def write(folder):
+            import torch
+            from torch.ao.quantization import get_default_qconfig_mapping, quantize_fx
+            tensors = [torch.from_numpy(sample) for sample in samples(SHAPES[kind])]
+            model = quantize_fx.prepare_fx(torch_network(kind), get_default_qconfig_mapping("x86"), (tensors[0],))
+            for tensor in tensors:
+                model(tensor)
+            torch_export(quantize_fx.convert_fx(model), SHAPES[kind], folder / "model.onnx", dynamo=False)
+        return write
+    case("cnn | PyTorch torchscript | AMD Quark XINT8", "quark", "torch", "onnxruntime")(quark("cnn", "XINT8"))
+    case("cnn | PyTorch torchscript | NVIDIA ModelOpt int8", "modelopt", "torch", "onnxruntime")(modelopt("cnn"))
+    case("cnn | PyTorch torchscript | AIMET int8", "aimet_onnx", "torch", "onnxruntime")(aimet("cnn", 8))
+    case("cnn | PyTorch torchscript | AIMET 16x8", "aimet_onnx", "torch", "onnxruntime")(aimet("cnn", 16))
+    case("cnn | PyTorch FX, torchscript | PyTorch x86", "torch", "onnxscript")(fx("cnn"))
+
+
+add_accelerator_cases()
 
 
 # --- TensorFlow, Keras -----------------------------------------------------------------------------------------------

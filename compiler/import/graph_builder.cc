@@ -242,7 +242,10 @@ void GraphBuilder::add_declarations() {
     declare(read_declaration(info), quoted(role, info.name()), graph_.value(*id), sink_);
   };
   for (const auto& output : proto_.output()) add("output", output);
-  for (const auto& info : proto_.value_info()) add("value", info);
+  for (const auto& info : proto_.value_info()) {
+    if (!info.type().has_sequence_type())
+      add("value", info);  // lists, of which resolve has no more
+  }
 }
 
 // That a value is declared as a tensor that there can be, as far as it is declared.

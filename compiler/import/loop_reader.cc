@@ -51,6 +51,25 @@ std::map<ValueId, ValueId> identities(const std::vector<Node>& nodes) {
   return out;
 }
 
+bool reads(const Node& node, ValueId id) {
+  return std::ranges::count(node.inputs, id) > 0;  // those of an If have what its branches read
+}
+
+// The node of a body that appends to the carried list `name`, to give `result`, where nothing else
+// looks at either; else the end.
+std::vector<Node>::iterator appending(std::vector<Node>& body, ValueId name, ValueId result) {
+  const auto found = std::ranges::find_if(body, [&](const Node& node) {
+    return node.domain.empty() && node.op_type == "SequenceInsert" && node.inputs.size() == 2 &&
+           node.inputs[0] == name && node.inputs[1] != kNoValue &&
+           node.outputs == std::vector<ValueId>{result};
+  });
+  const auto is_other = [&](const Node& node) {
+    return &node != &*found && (reads(node, name) || reads(node, result));
+  };
+  if (found == body.end() || std::ranges::any_of(body, is_other)) return body.end();
+  return found;
+}
+
 int declared_rank(const onnx::ValueInfoProto& info) {
   return info.type().tensor_type().shape().dim_size() == 1 ? 1 : 0;
 }
@@ -67,6 +86,15 @@ struct LoopParts {
   std::vector<ValueId> names;    // of the body's inputs
   std::vector<ValueId> results;  // of the body's outputs
 };
+
+namespace {
+// A carried list of tensors to which each trip appends one.
+struct Appended {
+  ValueId element = kNoValue;  // of a trip
+  ValueId first = kNoValue;    // the list before the loop
+  ValueId output = kNoValue;   // and after it
+};
+}  // namespace
 
 namespace {
 // The list `name` of a Scan, with 0 for each of `count` entries where it is missing. False if it is
@@ -235,6 +263,7 @@ void NodeReader::add_loop(const Node& node, const LoopParts& parts, std::vector<
                       {trip, parts.scans ? kNoValue : parts.results[0]}, {});
   begin.attributes = node.attributes;
   std::vector<ValueId> previous, next;
+  std::vector<Appended> lists;
   for (std::size_t k = 0; k < parts.carried; ++k) {
     const ValueId first = node.inputs[before + k], name = parts.names[before + k];
     const ValueId result = parts.results[condition + k];
@@ -242,6 +271,13 @@ void NodeReader::add_loop(const Node& node, const LoopParts& parts, std::vector<
       out.push_back(made_for(node, "", "Identity", {first}, {name}));
       if (node.outputs[k] != kNoValue)
         out.push_back(made_for(node, "", "Identity", {first}, {node.outputs[k]}));
+      continue;
+    }
+    const bool is_alone = std::ranges::count(parts.results, result) == 1 &&
+                          std::ranges::count(parts.results, name) == 0;
+    if (const auto append = appending(body, name, result); is_alone && append != body.end()) {
+      lists.push_back({append->inputs[1], first, node.outputs[k]});
+      body.erase(append);
       continue;
     }
     begin.inputs.push_back(first);
@@ -272,13 +308,25 @@ void NodeReader::add_loop(const Node& node, const LoopParts& parts, std::vector<
     end.inputs.push_back(parts.results[condition + k]);
     end.outputs.push_back(node.outputs[k]);
   }
-  end.attributes["axes"] = parts.output_axes;
-  end.attributes["directions"] = parts.output_from_end;
+  AxisList axes = parts.output_axes, from_end = parts.output_from_end;
+  std::vector<Node> after;
+  for (const Appended& list : lists) {
+    if (list.output == kNoValue) continue;
+    const ValueId slices = graph_.add_value({"", {}, {}, nullptr});
+    end.inputs.push_back(list.element);
+    end.outputs.push_back(slices);
+    axes.push_back(0);
+    from_end.push_back(0);
+    after.push_back(made_for(node, kEtch, "ListOfSlices", {list.first, slices}, {list.output}));
+  }
+  end.attributes["axes"] = std::move(axes);
+  end.attributes["directions"] = std::move(from_end);
   std::vector<Node> picks = slices_of(node, parts, trip);
   out.push_back(std::move(begin));
   for (std::vector<Node>* const nodes : {&picks, &body})
     std::move(nodes->begin(), nodes->end(), std::back_inserter(out));
   out.push_back(std::move(end));
+  std::move(after.begin(), after.end(), std::back_inserter(out));
 }
 
 }  // namespace etch

@@ -266,7 +266,7 @@ TEST(DeclarationRefusals, OfWhatIsNoTensor) {
   auto& type = *inner.graph().mutable_value_info(0)->mutable_type();
   type.mutable_tensor_type()->set_elem_type(999);
   EXPECT_EQ(refusal(inner), "E-TYPE value 'y': element type 999 is not supported");
-  type.mutable_sequence_type();
+  type.mutable_optional_type();
   EXPECT_EQ(refusal(inner), "E-TYPE value 'y': is declared as something else than a tensor");
   ModelBuilder outer = relu_model();
   outer.graph().mutable_output(0)->mutable_type()->mutable_optional_type();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ops/evaluate.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/qdq_model.h"
 #include "tests/support/tensors.h"
@@ -43,6 +44,49 @@ TEST(QdqBias, BiasOfAnotherScaleKeepsTheGroupFloat) {
   conv.bias({0.125F, 0.0625F * 1.02F});
   conv.qdq.output("y", 1, kZeroS8);
   EXPECT_EQ(conv.qdq.operators(),
+            "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
+}
+
+// Scales of powers of two lose nothing in float: integers give the same. Units are 1/8 and 1/16.
+TEST(QdqBias, BiasOf8BitsIsTakenWhereAllScalesArePowersOfTwo) {
+  const auto bias = [](float scale, float y_scale) {
+    QdqConvolution conv;
+    conv.qdq.weights("b", s8({2}, {3, -5}), f32({}, {scale}));
+    conv.qdq.model().node("Conv", {conv.x, conv.w, "b_float"}, {"y"});
+    conv.qdq.output("y", y_scale, kZeroS8);
+    Sink sink;
+    return folded_bias(conv, sink);
+  };
+  EXPECT_EQ(bias(0.25F, 4), (std::vector<std::int64_t>{6, -20}));
+  EXPECT_TRUE(bias(0.0625F, 4).empty());  // half a unit of channel 0
+  EXPECT_TRUE(bias(0.25F, 3).empty());
+  EXPECT_TRUE(bias(0.3F, 4).empty());
+}
+
+TEST(QdqBias, IntegersGiveWhatFloatsOfPowersOfTwoGive) {
+  QdqConvolution conv;
+  conv.qdq.weights("b", s8({2}, {3, -5}), f32({}, {0.25F}));
+  conv.qdq.model().node("Conv", {conv.x, conv.w, "b_float"}, {"y"});
+  conv.qdq.output("y", 0.25F, kZeroS8);  // every second result of channel 0 is half a step off
+  Sink sink;
+  const auto floats = load(conv.qdq.model(), sink), integers = conv.qdq.fold(sink);
+  ASSERT_TRUE(floats && integers) << errors_of(sink);
+  std::vector<std::int8_t> x;
+  for (int i = 0; i < 18; ++i) x.push_back(static_cast<std::int8_t>(i * 29 - 128));
+  EXPECT_EQ(evaluate(*integers, {s8({1, 2, 3, 3}, x)}), evaluate(*floats, {s8({1, 2, 3, 3}, x)}));
+}
+
+// 2^24 units are the last that every sum before them can be exact in.
+TEST(QdqBias, SumsOfPowersOfTwoStayWithinTheBitsOfAFloat) {
+  const auto operators = [](std::int32_t bias) {
+    QdqConvolution conv;  // weights 1 2, 3 4: at most 7 * 128 in size
+    conv.qdq.weights("b", s32({2}, {0, bias}), f32({}, {0.125F}));
+    conv.qdq.model().node("Conv", {conv.x, conv.w, "b_float"}, {"y"});
+    conv.qdq.output("y", 1, kZeroS8);
+    return conv.qdq.operators();
+  };
+  EXPECT_EQ(operators(((1 << 24) - 2 - 896) / 2), "QLinearConv");
+  EXPECT_EQ(operators(((1 << 24) - 896) / 2),
             "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
 }
 

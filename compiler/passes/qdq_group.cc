@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/scalar_quantization.h"
+#include "compiler/passes/attributes.h"
 #include "compiler/passes/qdq_bias.h"
 
 namespace etch {
@@ -40,6 +43,61 @@ Node renamed(const Group& group, std::string_view domain, std::string type) {
   return node;
 }
 
+namespace {
+bool is_power_of_two(float scale) {
+  int exponent = 0;
+  return std::isnormal(scale) && std::frexp(scale, &exponent) == 0.5F;
+}
+
+bool are_powers_of_two(const std::optional<QuantizedOperand>& operand) {
+  return operand && operand->axis.granularity != QuantizationGranularity::kBlock &&
+         std::ranges::all_of(operand->quantization.scale, is_power_of_two);
+}
+
+// The largest size that a sum of some of one channel's products can have, in units. `axis`: that of
+// the weights' output channels.
+std::int64_t largest_sum(const QuantizedOperand& x, const QuantizedOperand& w,
+                         const Tensor& weights, std::size_t axis) {
+  const Shape& shape = weights.shape();
+  std::int64_t inner = 1;
+  for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  const std::int64_t channels = shape[axis];
+  const std::int64_t least = (x.dtype == DType::kU8 ? 0 : -128) - x.quantization.zero_point_at(0);
+  const std::int64_t most = least + 255;
+  std::vector<std::int64_t> above(static_cast<std::size_t>(channels)), below = above;
+  const std::int64_t count = element_count(shape);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t c = i / inner % channels;
+    const std::int64_t value = weights.integer(i) - w.quantization.zero_point_at(c);
+    above[static_cast<std::size_t>(c)] += std::max(value * least, value * most);
+    below[static_cast<std::size_t>(c)] -= std::min(value * least, value * most);
+  }
+  return std::max(*std::ranges::max_element(above), *std::ranges::max_element(below));
+}
+
+// A bias of integers in another scale, such as int8, where all scales are powers of two, as
+// quantizers for accelerators choose them. The float operators then compute exactly what the
+// integer one does, as long as no sum leaves the 24 bits of a float.
+std::optional<ValueId> bias_of_powers_of_two(const Group& group, const BiasRequest& request) {
+  const bool is_conv = group.node.op_type == "Conv";
+  if (request.operand == nullptr || (!is_conv && group.node.op_type != "Gemm")) return std::nullopt;
+  const bool is_exact = are_powers_of_two(group.inputs[0]) && are_powers_of_two(group.inputs[1]) &&
+                        are_powers_of_two(group.inputs[2]) &&
+                        (!group.output || are_powers_of_two(group.output));
+  const auto weights = group.graph.value(group.in(1).value).constant;
+  if (!is_exact || weights == nullptr || !is_8bit(group.in(0).dtype)) return std::nullopt;
+  const ExactBias bias =
+      exact_bias(group.graph, request, group.in(0).quantization, group.in(1).quantization);
+  if (!bias.units || bias.rests != kNoValue) return std::nullopt;
+  std::int64_t most = 0;
+  for (const std::int64_t unit : group.graph.value(*bias.units).constant->integers())
+    most = std::max(most, std::abs(unit));
+  const std::size_t axis = is_conv || int_attribute(group.node, "transB", 0) != 0 ? 0 : 1;
+  most += largest_sum(group.in(0), group.in(1), *weights, axis);
+  return most < std::int64_t{1} << 24 ? bias.units : std::nullopt;
+}
+}  // namespace
+
 std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
   const BiasRequest request{group.node.inputs[2], group.inputs[2] ? &group.in(2) : nullptr,
                             group.output ? FloatBias::kQuantize : FloatBias::kRefuse, channels};
@@ -49,6 +107,7 @@ std::optional<ValueId> bias_for(Group& group, std::int64_t channels) {
     group.warning = {Severity::kWarning, DiagKind::kQuant, group.node.index,
                      location_of(group.node), std::move(result.warning)};
   }
+  if (!result.bias) result.bias = bias_of_powers_of_two(group, request);
   if (!result.bias) group.fault = std::move(result.fault);
   return result.bias;
 }

@@ -26,6 +26,7 @@
 #include "compiler/passes/loop_trips.h"
 #include "compiler/passes/other_floats.h"
 #include "compiler/passes/rename.h"
+#include "compiler/passes/sequences.h"
 #include "compiler/passes/unfuse.h"
 
 namespace etch {
@@ -41,6 +42,11 @@ std::string domain_text(const std::string& domain) {
 }
 
 std::string unknown_text(const Node& node) {
+  if (node.domain == "com.microsoft.nchwc") {
+    return cat("'", printable(node.op_type), "' is in a layout for one kind of CPU, which ONNX ",
+               "Runtime's optimizer writes at its level 'all'; save the optimized model at level ",
+               "'extended'");
+  }
   return cat("the domain ", domain_text(node.domain), " has no operator '", printable(node.op_type),
              "' that can be compiled");
 }
@@ -50,6 +56,7 @@ void report_unknown_operators(const std::vector<Node>& nodes, Sink& sink) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<const Node*, int>> uses;
   for (const Node& node : nodes) {
     if (node.op != nullptr || may_be_fused(node) || !node.branches.empty()) continue;
+    if (Sequences::is_about(node)) continue;
     ++uses.try_emplace({node.domain, node.op_type}, &node, 0).first->second.second;
   }
   // What helps, once.
@@ -147,12 +154,14 @@ class Resolver {
         known_(graph),
         trips_(graph, sink),
         floats_(graph),
-        counted_(graph, sink) {}
+        counted_(graph, sink),
+        lists_(graph, sink) {}
 
   void run_all(std::vector<Node> nodes) {
     read_empty_inputs(nodes);
     for (Node& node : floats_.enter(nodes)) add_known(std::move(node));
     run(std::move(nodes));
+    refuse_lists();
     for (Node& node : floats_.leave(sink_)) {
       for (Node& part : counted_.zero_input(node)) add_known(std::move(part));
       counted_.follow(node);
@@ -165,6 +174,14 @@ class Resolver {
  private:
   std::shared_ptr<const Tensor> nothing(const Value& value) const {
     return std::make_shared<const Tensor>(*value.dtype, *value.shape);
+  }
+
+  void refuse_lists() {
+    for (const ValueId id : graph_.outputs) {
+      if (!lists_.has(id)) continue;
+      sink_.error(DiagKind::kType, cat("output '", printable(graph_.value(id).name), "'"),
+                  "is a list of tensors; outputs must be tensors");
+    }
   }
 
   // An input without elements is known: nodes read a constant instead. The port stays. Those that
@@ -201,6 +218,7 @@ class Resolver {
   }
 
   void resolve(Node node) {
+    if (lists_.concerns(node)) return resolve_list(std::move(node));
     const bool is_counted = known_.has_all(node.inputs) && counted_.concerns(node);
     if (!is_counted && fold_doubles(graph_, node)) return known_.add_all(node.outputs);
     if (known_.has_all(node.inputs) && node.branches.empty()) {
@@ -212,6 +230,27 @@ class Resolver {
     if (known_.has_all(node.inputs) && node.branches.empty() && counted_.concerns(node))
       return write_counted(node);
     resolve_plain(std::move(node));
+  }
+
+  // A node that makes or reads lists of tensors.
+  void resolve_list(Node node) {
+    const auto is_list = [&](ValueId id) { return lists_.has(id); };
+    std::vector<ValueId> tensors = node.inputs;
+    std::erase_if(tensors, is_list);
+    if (!known_.has_all(tensors)) return;  // reported where they should be made
+    if (!node.branches.empty() && graph_.value(node.inputs[0]).constant != nullptr) {
+      node.inputs = std::move(tensors);
+      return take_branch(std::move(node));
+    }
+    if (node.op_type == "SplitToSequence" && counted_.concerns(node)) return write_counted(node);
+    for (Node& part : lists_.write(node)) {
+      for (Node& each : floats_.read_constants(part)) add_known(std::move(each));
+      if (known_.has_all(part.inputs) && counted_.concerns(part)) {
+        write_counted(part);
+      } else {
+        is_fused(graph_, part) ? resolve_plain(std::move(part)) : add(std::move(part));
+      }
+    }
   }
 
   void write_counted(const Node& node) {
@@ -360,6 +399,7 @@ class Resolver {
   LoopTrips trips_;
   OtherFloats floats_;
   CountedRows counted_;
+  Sequences lists_;
 };
 
 }  // namespace

@@ -28,6 +28,16 @@ TEST(Resolve, GivesEveryValueATypeAndAShape) {
   EXPECT_EQ(output.shape, (Shape{3, 2}));
 }
 
+TEST(Resolve, SaysWhichLevelWritesALayoutOfOneCpu) {
+  ModelBuilder model;
+  model.opset("com.microsoft.nchwc", 1).input("x", DType::kF32, {1, 16, 2, 2});
+  model.node("ReorderInput", {"x"}, {"y"}, {}, "com.microsoft.nchwc").output("y");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink));
+  EXPECT_NE(errors_of(sink).find("save the optimized model at level 'extended'"),
+            std::string::npos);
+}
+
 TEST(Resolve, FoldsTheShapeChainOfADynamicReshape) {
   ModelBuilder model;
   model.input("x", DType::kF32, {"batch", 2, 3});

@@ -111,9 +111,24 @@ void gelu(Parts& parts, const char* approximate) {
   parts.add("Gelu", {x}, {{"approximate", std::string(approximate)}});
 }
 
+// What ONNX Runtime's optimizer puts between convolutions whose channels come last.
+void nhwc_max_pool(Parts& parts) {
+  if (!parts.has_type(0, {DType::kU8, DType::kS8})) return;
+  Ints last = count_up(parts.shape(0).size()), first = last;
+  if (last.size() < 3) {
+    parts.fail(DiagKind::kShape, "input 0 must have batch, places and channels");
+    return;
+  }
+  std::rotate(first.begin() + 1, first.end() - 1, first.end());
+  std::rotate(last.begin() + 1, last.begin() + 2, last.end());
+  const ValueId x = parts.transpose(parts.input(0), first);
+  parts.transpose(parts.add("MaxPool", {x}, parts.take_all()), last);
+}
+
 constexpr Rule kUnfuseRules[] = {
     {"FusedConv", conv, 4, 1},
     {"FusedGemm", gemm, 3, 1},
+    {"NhwcMaxPool", nhwc_max_pool, 1, 1},
     {"FusedMatMul", matmul, 2, 1},
     {"TransposeMatMul", matmul, 2, 1},
     {"BiasGelu", [](Parts& parts) { gelu(parts, "none"); }, 2, 1},

@@ -88,6 +88,19 @@ TEST(Unfuse, WritesProductsOfTransposedMatrices) {
   EXPECT_EQ(operators(model_of("FusedMatMul", {{2, 3}, {3, 4}}, {{"alpha", 0.5F}})), "MatMul Mul");
 }
 
+TEST(Unfuse, PoolsOfChannelsThatComeLastAreMaxPool) {
+  ModelBuilder model(13);
+  model.opset("com.microsoft", 1).input("x", DType::kU8, {1, 2, 2, 3});
+  model.node("NhwcMaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{2, 1}}}, "com.microsoft");
+  Sink sink;
+  const auto graph = load(model.output("y"), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const Tensor x = u8({1, 2, 2, 3}, {1, 2, 3, 4, 5, 6, 9, 0, 1, 0, 9, 6});
+  EXPECT_EQ(evaluate(*graph, {x}).at(0), u8({1, 1, 2, 3}, {9, 2, 3, 4, 9, 6}));
+  EXPECT_NE(errors(model_of("NhwcMaxPool", {{1, 2, 2, 3}})).find("must be uint8, int8"),
+            std::string::npos);
+}
+
 TEST(Unfuse, WritesGeluWithItsBias) {
   EXPECT_EQ(operators(model_of("BiasGelu", {{2, 3}, {3}})), "Add Gelu");
   EXPECT_EQ(operators(model_of("FastGelu", {{2, 3}})), "Gelu");

@@ -52,6 +52,26 @@ TEST(Compositions, AxesAreAnInputFromOperatorSet18On) {
   EXPECT_EQ(none.output(), f32({2}, {9, 16}));
 }
 
+TEST(Compositions, TheLargestOfTruthsIsWhetherAnyHolds) {
+  const Tensor x = boolean({2, 2}, {0, 1, 0, 0});
+  OneOperator any("ReduceMax", 20), all("ReduceMin", 20);
+  any.input(x).constant(s64({1}, {1})).attribute("keepdims", std::int64_t{0});
+  EXPECT_EQ(any.output(), boolean({2}, {1, 0}));
+  EXPECT_EQ(all.input(x).output(), boolean({1, 1}, {0}));
+}
+
+TEST(Compositions, TheLargestUnsignedNumbersAreAboveTheSignedOnes) {
+  Tensor x(DType::kU64, {4}), most(DType::kU64, {2});
+  std::ranges::copy(std::vector<std::uint64_t>{1, UINT64_MAX, 0, 1ULL << 63},
+                    x.as<std::uint64_t>().begin());
+  std::ranges::copy(std::vector<std::uint64_t>{UINT64_MAX, 1ULL << 63},
+                    most.as<std::uint64_t>().begin());
+  OneOperator node("TopK", 11);
+  const auto found = node.input(x).constant(s64({1}, {2})).outputs(2);
+  EXPECT_EQ(found.at(0), most);
+  EXPECT_EQ(found.at(1), s64({2}, {1, 3}));
+}
+
 TEST(Compositions, NormalizeByLength) {
   OneOperator node("LpNormalization", 13);
   EXPECT_EQ(node.input(f32({2, 2}, {3, 4, 0, 0})).output(), f32({2, 2}, {0.6F, 0.8F, 0, 0}));

@@ -248,11 +248,37 @@ void space_to_depth(Parts& parts) {
   }
 }
 
+bool is_wide_unsigned(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
+  const auto& type = graph.value(node.inputs[0]).dtype;
+  return type == DType::kU32 || type == DType::kU64;
+}
+
+// With the highest bit the other way round, as a signed type, they are in the same order.
+void unsigned_top_k(Parts& parts) {
+  const DType type = parts.dtype(0);
+  const bool is_long = type == DType::kU64;
+  const DType plain = is_long ? DType::kS64 : DType::kS32;
+  const ValueId bit = is_long ? parts.constant(Tensor::of<std::int64_t>({}, {INT64_MIN}))
+                              : parts.constant(Tensor::of<std::int32_t>({}, {INT32_MIN}));
+  if (!parts.needs(1)) return;
+  const ValueId x = parts.add("BitwiseXor", {parts.cast(parts.input(0), plain), bit});
+  const ValueId values = parts.new_value();
+  Node top;
+  top.op_type = "TopK";
+  top.inputs = {x, parts.input(1)};
+  top.outputs = {values, parts.has_output(1) ? parts.output(1) : parts.new_value()};
+  top.attributes = parts.take_all();
+  parts.add(std::move(top));
+  parts.give(0, parts.cast(parts.add("BitwiseXor", {values, bit}), type));
+}
+
 constexpr Rule kIndexingRules[] = {{"GatherND", gather_nd, 2, 1, 11},
                                    {"OneHot", one_hot, 3, 1, 9},
                                    {"Compress", compress, 2, 1, 9},
                                    {"Unique", write_unique, 1, 4, 11},
                                    {"ReverseSequence", reverse_sequence, 2, 1, 10},
+                                   {"TopK", unsigned_top_k, 2, 2, 11, is_wide_unsigned},
                                    {"Trilu", trilu, 2, 1, 14},
                                    {"CenterCropPad", center_crop_pad, 2, 1, 18},
                                    {"SpaceToDepth", space_to_depth, 1, 1, 1, has_mode}};

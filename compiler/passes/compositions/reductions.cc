@@ -3,6 +3,7 @@
 //   ReduceL2         Sqrt of ReduceSum of x * x; of integers in float32, truncated
 //   ReduceSumSquare  ReduceSum of x * x
 //   ReduceLogSum     Log of ReduceSum
+//   ReduceMax, ReduceMin of bool: of the bytes 0 and 1
 //   ReduceLogSumExp  m + Log of ReduceSum of Exp(x - m), m the largest element, 0 where infinite
 //   LpNormalization  x / (the norm of p = 1 or 2 along the axis)
 //   GlobalLpPool     the norm over all places of a channel: p = 1, 2, or any p > 0 by Pow
@@ -82,6 +83,19 @@ void reduction(Parts& parts) {
   if (axes) parts.give(0, reduced(parts, parts.input(0), parts.dtype(0), *axes, keep));
 }
 
+bool is_bool(const Graph& graph, const Node& node) {
+  return graph.opset("") >= 20 && !node.inputs.empty() && node.inputs[0] != kNoValue &&
+         graph.value(node.inputs[0]).dtype == DType::kBool;
+}
+
+// Whether any, or all, of them hold.
+void any_or_all(Parts& parts) {
+  std::vector<ValueId> inputs = {parts.cast(parts.input(0), DType::kU8)};
+  if (parts.has_input(1)) inputs.push_back(parts.input(1));
+  const char* const type = parts.op_type() == "ReduceMax" ? "ReduceMax" : "ReduceMin";
+  parts.cast(parts.add(type, inputs, parts.take_all()), DType::kBool);
+}
+
 // (sum of |x|^p)^(1 / p) over `axes`, which stay with size 1.
 ValueId norm(Parts& parts, ValueId x, float p, const Ints& axes) {
   if (p == 1.0F) return parts.reduce("ReduceSum", parts.add("Abs", {x}), axes);
@@ -141,6 +155,8 @@ constexpr Rule kReductionRules[] = {{"ReduceL1", reduction, 2},
                                     {"ReduceLogSum", reduction, 2},
                                     {"ReduceLogSumExp", reduction, 2},
                                     {"ReduceSumSquare", reduction, 2},
+                                    {"ReduceMax", any_or_all, 2, 1, 20, is_bool},
+                                    {"ReduceMin", any_or_all, 2, 1, 20, is_bool},
                                     {"LpNormalization", lp_normalization, 1},
                                     {"GlobalLpPool", global_lp_pool, 1, 1, 2},
                                     {"Hardmax", hardmax, 1}};
