@@ -30,6 +30,10 @@ TEST(ChannelCounts, EnginesAgreeNativelyOnWholePixels) {
   expect_native_agrees(whole_pixels(60));
   expect_native_agrees(whole_pixels(12), RequantizeMode::kInteger);
 }
+TEST(ChannelCounts, EnginesAgreeNativelyOnWideBorders) {
+  expect_native_agrees(wide_borders(60));
+  expect_native_agrees(wide_borders(12), RequantizeMode::kInteger);
+}
 TEST(ChannelCounts, EnginesAgreeNativelyOnTransposedConvolutionsToFewChannels) {
   expect_native_agrees(transposed_to_few(120));
   expect_native_agrees(transposed_to_few(12), RequantizeMode::kInteger);
@@ -43,6 +47,7 @@ std::vector<Case> both_kinds() {
   std::vector<Case> all = depthwise_channel_counts(1);
   add_cases(all, dense_channel_counts(1));
   add_cases(all, whole_pixels(24));
+  add_cases(all, wide_borders(18));
   add_cases(all, transposed_to_few(18));
   return all;
 }

@@ -110,6 +110,35 @@ std::vector<Case> whole_pixels(int count) {
   return out;
 }
 
+std::vector<Case> wide_borders(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(15'800'000 + static_cast<std::uint64_t>(index));
+    ConvShape shape;
+    shape.group = dice.one_in(6) ? 2 : 1;
+    shape.in_per_group = dice.pick<std::int64_t>({3, 4, 4, 8, 12, 16});
+    shape.out_per_group = dice.pick<std::int64_t>({5, 9, 16, 33, 64, 70, 130});
+    const int axes = dice.one_in(3) ? 2 : 1;
+    for (int axis = 0; axis < axes; ++axis) {
+      const std::int64_t dilation = dice.between(9, 12);
+      const std::int64_t kernel = dice.between(2, axes == 2 ? 3 : 4);
+      const std::int64_t reach = (kernel - 1) * dilation;
+      const std::int64_t begin = dice.one_in(2) ? reach : dice.between(0, reach);
+      shape.in.push_back(dice.between(10, axes == 2 ? 14 : 40));
+      shape.kernel.push_back(kernel);
+      shape.stride.push_back(dice.one_in(6) ? 2 : 1);
+      shape.dilation.push_back(dilation);
+      shape.pad_begin.push_back(begin);
+      shape.pad_end.push_back(reach - begin);
+    }
+    if (index % 3 == 1) shape.kind = ConvShape::Kind::kConvInteger;
+    shape.channels_last = index % 6 == 0;
+    const auto scaling = dice.pick<Scaling>({Scaling::kTypical, Scaling::kTies, Scaling::kHuge});
+    out.push_back(conv_case(shape, scaling, cat("borders_", index), dice));
+  }
+  return out;
+}
+
 std::vector<Case> transposed_to_few(int count) {
   std::vector<Case> out;
   for (int index = 0; index < count; ++index) {
