@@ -30,6 +30,14 @@ TEST(ChannelCounts, EnginesAgreeNativelyOnWholePixels) {
   expect_native_agrees(whole_pixels(60));
   expect_native_agrees(whole_pixels(12), RequantizeMode::kInteger);
 }
+TEST(ChannelCounts, EnginesAgreeNativelyOnWideBorders) {
+  expect_native_agrees(wide_borders(60));
+  expect_native_agrees(wide_borders(12), RequantizeMode::kInteger);
+}
+TEST(ChannelCounts, EnginesAgreeNativelyOnTransposedConvolutionsToFewChannels) {
+  expect_native_agrees(transposed_to_few(120));
+  expect_native_agrees(transposed_to_few(12), RequantizeMode::kInteger);
+}
 TEST(ChannelCounts, EnginesAgreeNativelyOnPixelsFarApart) {
   expect_native_agrees(pixels_far_apart());
   expect_native_agrees(pixels_far_apart(), RequantizeMode::kInteger);
@@ -39,6 +47,8 @@ std::vector<Case> both_kinds() {
   std::vector<Case> all = depthwise_channel_counts(1);
   add_cases(all, dense_channel_counts(1));
   add_cases(all, whole_pixels(24));
+  add_cases(all, wide_borders(18));
+  add_cases(all, transposed_to_few(18));
   return all;
 }
 
@@ -72,18 +82,27 @@ INSTANTIATE_TEST_SUITE_P(Isa, ChannelCountsIn,
                          testing::ValuesIn(all_targets().begin(), all_targets().end()),
                          [](const auto& each) { return std::string(each.param->name); });
 
-TEST(ChannelCounts, WeightsWithAnAddendInCommonTakeSumsOfPixels) {
+// Facts of steps of `cases` on AVX-512 that say `what`.
+std::ptrdiff_t facts_with(const std::vector<Case>& cases, std::string_view what) {
   std::ptrdiff_t count = 0;
-  for (const Case& each : whole_pixels(60)) {
+  for (const Case& each : cases) {
     const auto program = compiled(each, "avx512_vnni");
-    ASSERT_NE(program, nullptr);
+    if (program == nullptr) return -1;
     for (const std::unique_ptr<Step>& step : program->steps) {
-      count += std::ranges::count_if(step->facts, [](const std::string& fact) {
-        return fact.find("times the sum of each pixel") != std::string::npos;
+      count += std::ranges::count_if(step->facts, [&](const std::string& fact) {
+        return fact.find(what) != std::string::npos;
       });
     }
   }
-  EXPECT_GT(count, 8);
+  return count;
+}
+
+TEST(ChannelCounts, WeightsWithAnAddendInCommonTakeSumsOfPixels) {
+  EXPECT_GT(facts_with(whole_pixels(60), "times the sum of each pixel"), 8);
+}
+
+TEST(ChannelCounts, ColumnsOfTransposedConvolutionsAreMerged) {
+  EXPECT_GT(facts_with(transposed_to_few(60), "output columns at a time"), 15);
 }
 
 // Steps of `cases` on AVX-512 whose schedule says `what`.

@@ -110,6 +110,70 @@ std::vector<Case> whole_pixels(int count) {
   return out;
 }
 
+std::vector<Case> wide_borders(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(15'800'000 + static_cast<std::uint64_t>(index));
+    ConvShape shape;
+    shape.group = dice.one_in(6) ? 2 : 1;
+    shape.in_per_group = dice.pick<std::int64_t>({3, 4, 4, 8, 12, 16});
+    shape.out_per_group = dice.pick<std::int64_t>({5, 9, 16, 33, 64, 70, 130});
+    const int axes = dice.one_in(3) ? 2 : 1;
+    for (int axis = 0; axis < axes; ++axis) {
+      const std::int64_t dilation = dice.between(9, 12);
+      const std::int64_t kernel = dice.between(2, axes == 2 ? 3 : 4);
+      const std::int64_t reach = (kernel - 1) * dilation;
+      const std::int64_t begin = dice.one_in(2) ? reach : dice.between(0, reach);
+      shape.in.push_back(dice.between(10, axes == 2 ? 14 : 40));
+      shape.kernel.push_back(kernel);
+      shape.stride.push_back(dice.one_in(6) ? 2 : 1);
+      shape.dilation.push_back(dilation);
+      shape.pad_begin.push_back(begin);
+      shape.pad_end.push_back(reach - begin);
+    }
+    if (index % 3 == 1) shape.kind = ConvShape::Kind::kConvInteger;
+    shape.channels_last = index % 6 == 0;
+    const auto scaling = dice.pick<Scaling>({Scaling::kTypical, Scaling::kTies, Scaling::kHuge});
+    out.push_back(conv_case(shape, scaling, cat("borders_", index), dice));
+  }
+  return out;
+}
+
+std::vector<Case> transposed_to_few(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(15'900'000 + static_cast<std::uint64_t>(index));
+    ConvShape shape;
+    shape.kind = ConvShape::Kind::kTransposed;
+    shape.channels_last = true;
+    shape.in_per_group = dice.between(1, 21);
+    shape.out_per_group = dice.between(1, 7);
+    const int axes = dice.one_in(3) ? 1 : 2;
+    for (int axis = 0; axis < axes; ++axis) {
+      const std::int64_t stride = dice.between(axis + 1 < axes ? 1 : 2, 4);
+      const std::int64_t in = dice.between(1, 9);
+      const std::int64_t kernel = dice.between(1, 9);
+      const std::int64_t begin = dice.between(0, std::min<std::int64_t>(kernel - 1, 4));
+      // (in - 1) * stride + kernel + padding - begin - end, a multiple of the stride
+      std::int64_t end = std::max<std::int64_t>(kernel - begin - stride, 0);
+      if (dice.one_in(5)) end = dice.between(0, std::min<std::int64_t>(kernel - 1 - begin, 2));
+      const std::int64_t padding = std::max<std::int64_t>(stride - kernel + begin, 0);
+      shape.in.push_back(in);
+      shape.kernel.push_back(kernel);
+      shape.stride.push_back(stride);
+      shape.dilation.push_back(1);
+      shape.pad_begin.push_back(begin);
+      shape.pad_end.push_back(end);
+      shape.output_padding.push_back(std::min(padding, stride - 1));
+    }
+    shape.batch = dice.between(1, 2);
+    const auto scaling =
+        dice.pick<Scaling>({Scaling::kTypical, Scaling::kTypical, Scaling::kTies, Scaling::kHuge});
+    out.push_back(conv_case(shape, scaling, cat("to_few_", index), dice));
+  }
+  return out;
+}
+
 std::vector<Case> depthwise_lines(int count) {
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) {

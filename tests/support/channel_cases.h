@@ -19,6 +19,13 @@ std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 // have weights of 9 bits with an addend in common.
 std::vector<Case> whole_pixels(int count);
 
+// Dense along one axis or in a plane, dilated so far that no halo holds the padding: pixels at the
+// borders have fewer taps.
+std::vector<Case> wide_borders(int count);
+
+// Transposed to few channels, with strides along the last axis that divide the output.
+std::vector<Case> transposed_to_few(int count);
+
 // Depthwise along one axis, either of a plane with few or many lines, or the only one: 2 to 37
 // taps, strides 1 to 3 or dilations 2 to 9, any pads, 2 to 33 channels; of bytes or, a third,
 // integers.

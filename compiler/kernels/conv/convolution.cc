@@ -9,6 +9,7 @@
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/built.h"
 #include "compiler/kernels/conv/depthwise/spread.h"
+#include "compiler/kernels/conv/merged_columns.h"
 #include "compiler/kernels/conv/providers.h"
 #include "compiler/program/certificate.h"
 
@@ -90,6 +91,13 @@ StepCertificate certificate_of(const ConvProblem& problem) {
   return out;
 }
 
+// What is counted and told of a step whose columns are merged.
+void name_merged(const ConvProblem& problem, Step& step) {
+  step.macs = problem.macs();
+  step.facts.push_back(cat(problem.geometry.axes.back().stride,
+                           " output columns at a time are taken for channels of one column"));
+}
+
 }  // namespace
 
 void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& problem) {
@@ -101,11 +109,16 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
   if (seen.x.halo_source >= 0 || seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
   for (const ConvProvider& provider : conv_providers()) {
     if (!provider.serves(seen, lowering.isa())) continue;
-    if (&provider == &conv_providers().back() && wastes_lanes(seen, lowering.isa()))
+    const bool last = &provider == &conv_providers().back();
+    if (last && wastes_lanes(seen, lowering.isa()))
       return add_convolution(lowering, node, spread_groups(lowering, node, seen));
-    BuiltConvolution built = provider.build(seen, lowering.isa(), lowering.tuning());
+    const std::optional<ConvProblem> merged =
+        last ? merged_columns(seen, lowering.isa()) : std::nullopt;
+    BuiltConvolution built =
+        provider.build(merged ? *merged : seen, lowering.isa(), lowering.tuning());
     if (!built.refusal.empty()) return lowering.unsupported(node, std::move(built.refusal));
-    const Step* const step = built.step.get();
+    Step* const step = built.step.get();
+    if (step != nullptr && merged) name_merged(seen, *step);
     if (step == nullptr || !add_built(lowering, node, seen, std::move(built))) continue;
     return certify(*step, [&] { return certificate_of(seen); });
   }

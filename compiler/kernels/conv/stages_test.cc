@@ -81,12 +81,29 @@ TEST(ConvStages, BordersWithoutAHaloAreRegionsWithFewerTaps) {
                                              corner}));
 }
 
-TEST(ConvStages, WeightsOfEveryRegionFollowThoseOfTheOneBefore) {
-  const ConvProblem problem = square(5, 3, 4, 4);
+TEST(ConvStages, RegionsReadTheWeightsOfTheOneThatHasTheirTaps) {
+  const ConvProblem problem = square(5, 3, 4, 4);  // each tap is a group
+  const PlannedConv planned = plan_conv(problem, isa::k_scalar, {});
+  const PackedConv packed = pack_conv(problem, isa::k_scalar, planned);
+  EXPECT_EQ(packed.weights_per_group, 4 * 9 * 4);
+  for (std::size_t r = 0; r < planned.taps.size(); ++r) {
+    EXPECT_EQ(packed.regions[r].weights, 0);
+    EXPECT_EQ(packed.regions[r].places.empty(), r == 4);
+  }
+  const ConvPlan plan = placed(planned.plan, problem, packed);
+  ASSERT_EQ(plan.regions[0].places.size(), 1U);
+  EXPECT_EQ(plan.regions[0].places[0].first, 4);  // two rows of two taps each, from the middle on
+  EXPECT_EQ(plan.regions[0].places[0].step, 3);
+  EXPECT_EQ(plan.regions[0].panel_groups(BlockForm::kWhole), 9);
+}
+
+TEST(ConvStages, OtherRegionsHaveWeightsOneAfterTheOther) {
+  const ConvProblem problem = square(5, 3, 3, 4);  // groups of 4 bytes cross taps
   const PlannedConv planned = plan_conv(problem, isa::k_scalar, {});
   const PackedConv packed = pack_conv(problem, isa::k_scalar, planned);
   std::int64_t next = 0;
   for (std::size_t r = 0; r < planned.taps.size(); ++r) {
+    if (!packed.regions[r].places.empty()) continue;
     EXPECT_EQ(packed.regions[r].weights, next);
     next += 4 * std::ssize(planned.taps[r].k);  // of 4 output channels
   }

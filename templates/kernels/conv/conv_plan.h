@@ -24,6 +24,11 @@ constexpr bool is_half(BlockForm form) {
   return form == BlockForm::kSplit || form == BlockForm::kPairs;
 }
 
+// Where the weights of a run are in a panel, in groups of 4 bytes.
+struct WeightPlace {
+  std::int64_t first = 0, step = 0;  // of its first repetition, and from one to the next
+};
+
 struct ConvRegion {
   std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
   std::int64_t y_offset = 0;  // elements from operand y to output pixel (0, 0)
@@ -35,7 +40,11 @@ struct ConvRegion {
   std::vector<KRun> runs;
   std::optional<TapGrid> grid;  // of the same taps, if tiles leave out those on padding
   std::int64_t weights = 0;     // bytes from the start of the group's weights
-  std::int64_t bias = 0;        // lanes from the start of "bias" (regions differ in their taps)
+  // Of the runs, in the weights of another region with more taps, whose panels have so many groups.
+  // Empty: the region has weights of its own, one run after the other.
+  std::vector<WeightPlace> places;
+  int shared_groups = 0;
+  std::int64_t bias = 0;  // lanes from the start of "bias" (regions differ in their taps)
   int tile_rows = 1, tile_cols = 1;
 
   // Steps of the K loop for one repetition of a run.
@@ -50,16 +59,19 @@ struct ConvRegion {
     for (const KRun& run : runs) sum += run.repeat * groups_of(run, form);
     return sum;
   }
+  // Groups of a panel: the weights of one block of channels.
+  int panel_groups(BlockForm form) const { return places.empty() ? groups(form) : shared_groups; }
   // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
   TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
     if (grid) return in_steps(pattern_of(*grid, tile_row, tile_col), form);
     TilePattern out;
     const int across = form == BlockForm::kPairs ? (tile_col.size + 1) / 2 : tile_col.size;
     std::int64_t weights_of_run = 0;
-    for (const KRun& run : runs) {
-      KRun k = run;
-      k.groups = groups_of(run, form);
-      out.runs.push_back({k, weights_of_run, k.groups, {0, tile_row.size, 0, across}});
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      KRun k = runs[i];
+      k.groups = groups_of(runs[i], form);
+      const WeightPlace at = places.empty() ? WeightPlace{weights_of_run, k.groups} : places[i];
+      out.runs.push_back({k, at.first, at.step, {0, tile_row.size, 0, across}});
       weights_of_run += std::int64_t{k.repeat} * k.groups;
     }
     out.bias.assign(static_cast<std::size_t>(tile_row.size) * static_cast<std::size_t>(across), 0);

@@ -276,7 +276,7 @@ class Tile {
   // The weights of the next block are one panel after those that are in use. After the last block
   // come the constants of the steps that follow.
   void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
-    const auto panel = static_cast<int>(region_.groups(block_.form) * group_bytes());
+    const auto panel = static_cast<int>(region_.panel_groups(block_.form) * group_bytes());
     s_.call(external::Prefetch{}, in.ahead, in.w, in.w + w, panel + line * kLineBytes);
   }
 

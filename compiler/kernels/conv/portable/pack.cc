@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/portable/shared_weights.h"
 #include "compiler/kernels/conv/tap_grids.h"
 #include "compiler/program/constants.h"
 #include "compiler/program/requantization.h"
@@ -137,15 +138,23 @@ std::vector<std::byte> region_weights(const Source& from, std::size_t r, int g) 
 }
 
 ConstantArray pack_weights(const Source& from, PackedConv& places) {
+  const std::vector<SharedWeights> shared = shared_weights(from.conv);
   std::vector<std::byte> all;
   for (int g = 0; g < static_cast<int>(from.problem.geometry.group); ++g) {
     const std::size_t start = all.size();
     for (std::size_t r = 0; r < places.regions.size(); ++r) {
+      if (!shared[r].places.empty()) continue;
       places.regions[r].weights = static_cast<std::int64_t>(all.size() - start);
       const std::vector<std::byte> weights = region_weights(from, r, g);
       all.insert(all.end(), weights.begin(), weights.end());
     }
     places.weights_per_group = static_cast<std::int64_t>(all.size() - start);
+  }
+  for (std::size_t r = 0; r < places.regions.size(); ++r) {
+    if (shared[r].places.empty()) continue;
+    places.regions[r].weights = places.regions[shared[r].region].weights;
+    places.regions[r].places = shared[r].places;
+    places.regions[r].shared_groups = shared[r].groups;
   }
   return byte_array("weights", std::move(all),
                     cat("packed for ", counted(from.isa.lanes, "lane"),
@@ -254,6 +263,8 @@ ConvPlan placed(ConvPlan plan, const ConvProblem& problem, const PackedConv& pac
   for (std::size_t r = 0; r < plan.regions.size(); ++r) {
     ConvRegion& region = plan.regions[r];
     region.weights = packed.regions[r].weights;
+    region.places = packed.regions[r].places;
+    region.shared_groups = packed.regions[r].shared_groups;
     region.bias = packed.regions[r].bias;
     if (region.grid) region.grid->bias_step = problem.geometry.group * plan.lanes_per_group;
   }

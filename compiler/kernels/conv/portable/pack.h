@@ -12,8 +12,10 @@ namespace etch {
 
 struct PackedConv {
   struct Region {
-    std::int64_t weights = 0;  // where its weights start: bytes from those of the group
-    std::int64_t bias = 0;     // lanes of "bias"
+    std::int64_t weights = 0;         // where its weights start: bytes from those of the group
+    std::int64_t bias = 0;            // lanes of "bias"
+    std::vector<WeightPlace> places;  // in those of a region with more taps, if that has them all
+    int shared_groups = 0;            // of that region
   };
   std::vector<ConstantArray> constants;  // "weights", "bias" and what requantization reads
   std::vector<Region> regions;
