@@ -24,6 +24,21 @@ constexpr bool is_half(BlockForm form) {
   return form == BlockForm::kSplit || form == BlockForm::kPairs;
 }
 
+// `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
+struct ChannelBlock {
+  int first = 0;       // output channel within the group
+  int first_lane = 0;  // position in "bias" and "scale"
+  int vectors = 1;
+  int channels = 0;
+  int repeat = 1;
+  BlockForm form = BlockForm::kWhole;  // if is_half(): one vector, of at most L / 2 channels
+
+  // Bytes of weights of a step of the K loop; a vector of them has `weight_bytes`.
+  std::int64_t step_bytes(int weight_bytes) const {
+    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * weight_bytes;
+  }
+};
+
 struct ConvRegion {
   std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
   std::int64_t y_offset = 0;  // elements from operand y to output pixel (0, 0)
@@ -49,6 +64,10 @@ struct ConvRegion {
     int sum = 0;
     for (const KRun& run : runs) sum += run.repeat * groups_of(run, form);
     return sum;
+  }
+  // Of the weights of one of the block's repetitions; a vector of them has `weight_bytes`.
+  std::int64_t panel_bytes(const ChannelBlock& block, int weight_bytes) const {
+    return groups(block.form) * block.step_bytes(weight_bytes);
   }
   // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
   TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
@@ -88,21 +107,6 @@ struct ConvLoop {
   std::int64_t y_step = 0;  // elements
   std::int64_t r_step = 0;  // bytes
   bool is_group = false;    // weights and constants advance too
-};
-
-// `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
-struct ChannelBlock {
-  int first = 0;       // output channel within the group
-  int first_lane = 0;  // position in "bias" and "scale"
-  int vectors = 1;
-  int channels = 0;
-  int repeat = 1;
-  BlockForm form = BlockForm::kWhole;  // if is_half(): one vector, of at most L / 2 channels
-
-  // Bytes of weights of a step of the K loop; a vector of them has `weight_bytes`.
-  std::int64_t step_bytes(int weight_bytes) const {
-    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * weight_bytes;
-  }
 };
 
 enum class LoopOrder { kPixelsOutside, kChannelsOutside };

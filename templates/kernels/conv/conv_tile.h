@@ -56,7 +56,10 @@ class Tile {
   void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y, int lines) {
     lines_ = lines;
     if (block_.form == BlockForm::kSquares) {
-      squares_.start(in.bias, pattern_.bias);
+      using Ptr = typename S::template Ptr<const std::int32_t>;
+      const bool has_terms = plan_.operands.row_terms >= 0;
+      squares_.start(in.bias, pattern_.bias,
+                     has_terms ? std::optional<Ptr>(in.terms) : std::nullopt);
     } else {
       start(in);
     }
