@@ -205,6 +205,19 @@ static inline void quantize_row(const float* x, ptrdiff_t x_step, const float* s
   }
 }
 
+// The same where scales are powers of two, with their reciprocals: products are the quotients, and
+// exact unless subnormal, so that a compiler may fuse them with a sum.
+template <class T, class Zero>
+static inline void quantize_row_by_factors(const float* x, ptrdiff_t x_step, const float* factor,
+                                           ptrdiff_t factor_step, const Zero* zero_point,
+                                           ptrdiff_t zero_step, Stored zero_as, T* y, Stored y_as,
+                                           Range range, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    const int32_t zero = value_of(zero_point[i * zero_step], zero_as);
+    y[i] = keep<T>(rounded(x[i * x_step] * factor[i * factor_step], zero, range), y_as);
+  }
+}
+
 // DequantizeLinear: y[i] = fl(float(x[i] - zero_point[..]) * scale[..]), differences modulo 2^32.
 template <class T, class Zero>
 static inline void dequantize_row(const T* x, ptrdiff_t x_step, Stored x_as, const float* scale,

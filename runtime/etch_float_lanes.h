@@ -1,4 +1,4 @@
-// What functions of floats need besides etch_vector.h: fused steps, limits, roots, and the bits of
+// What functions of floats need besides etch_vector.h: fused steps, roots, and the bits of
 // several floats at once.
 //
 // One meaning for every number of lanes, which is that of the scalar function named beside each:
@@ -11,16 +11,12 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_float_limits.h"
 #include "etch_intrinsics.h"
 #include "etch_vector.h"
 
 namespace etch {
 namespace rt {
-
-// Forms with a mask, because gcc 12 warns of what the others leave undefined.
-#if defined(__GNUC__) && defined(__AVX512F__)
-static constexpr __mmask16 kAllLanes = 0xffff;
-#endif
 
 // ---- bits ----
 
@@ -112,46 +108,6 @@ ETCH_INLINE Floats<lanes> signed_as(const Floats<lanes>& magnitude, const Floats
 template <int lanes>
 ETCH_INLINE Lanes<lanes> are_numbers(const Floats<lanes>& x) {
   return not_below(x, x);
-}
-
-// ---- limits ----
-
-// a > b ? a : b; b where one is NaN.
-template <int lanes>
-ETCH_INLINE Floats<lanes> larger(const Floats<lanes>& a, const Floats<lanes>& b) {
-  if constexpr (lanes == 1) {
-    return {a.v > b.v ? a.v : b.v};
-  } else {
-#if defined(__SSE2__) && defined(__GNUC__)
-    if constexpr (lanes == 4) return {_mm_max_ps(a.v, b.v)};
-#endif
-#if defined(__AVX__) && defined(__GNUC__)
-    if constexpr (lanes == 8) return {_mm256_max_ps(a.v, b.v)};
-#endif
-#if defined(__AVX512F__) && defined(__GNUC__)
-    if constexpr (lanes == 16) return {_mm512_mask_max_ps(a.v, kAllLanes, a.v, b.v)};
-#endif
-    return choose(below(b, a), a, b);
-  }
-}
-
-// a < b ? a : b; b where one is NaN.
-template <int lanes>
-ETCH_INLINE Floats<lanes> smaller(const Floats<lanes>& a, const Floats<lanes>& b) {
-  if constexpr (lanes == 1) {
-    return {a.v < b.v ? a.v : b.v};
-  } else {
-#if defined(__SSE2__) && defined(__GNUC__)
-    if constexpr (lanes == 4) return {_mm_min_ps(a.v, b.v)};
-#endif
-#if defined(__AVX__) && defined(__GNUC__)
-    if constexpr (lanes == 8) return {_mm256_min_ps(a.v, b.v)};
-#endif
-#if defined(__AVX512F__) && defined(__GNUC__)
-    if constexpr (lanes == 16) return {_mm512_mask_min_ps(a.v, kAllLanes, a.v, b.v)};
-#endif
-    return choose(below(a, b), a, b);
-  }
 }
 
 // ---- fused multiply-add ----

@@ -32,17 +32,23 @@ ETCH_INLINE Floats<lanes> scaled(const Floats<lanes>& x, const Ints<lanes>& powe
   return product(product(x, powers_of_two(half)), powers_of_two(rest));
 }
 
-// e^x in pieces: e^x = sum * 2^power. -104 <= x <= 89.
+// e^x in pieces: e^x = sum * 2^(power - scale). -104 <= x <= 89.
 template <int lanes>
 struct Exponential {
   Floats<lanes> sum, whole;
   Ints<lanes> power;
 };
 
-template <int lanes>
+template <int scale, int lanes>
 ETCH_INLINE Exponential<lanes> exponential(const Floats<lanes>& x) {
-  static constexpr float kPolynomial[7] = {
-      1.0f, 1.0f, 0x1.fffff6p-2f, 0x1.555450p-3f, 0x1.555b5ap-5f, 0x1.125edcp-7f, 0x1.694000p-10f};
+  constexpr float kOne = scale == 0 ? 1.0f : 0x1p-64f;
+  static constexpr float kPolynomial[7] = {kOne,
+                                           kOne,
+                                           kOne * 0x1.fffff6p-2f,
+                                           kOne * 0x1.555450p-3f,
+                                           kOne * 0x1.555b5ap-5f,
+                                           kOne * 0x1.125edcp-7f,
+                                           kOne * 0x1.694000p-10f};
   const Floats<lanes> bias = all_lanes<lanes>(12582912.0f);
   const Floats<lanes> biased = fused(x, all_lanes<lanes>(1.44269504088896341f), bias);
   const Floats<lanes> whole = difference(biased, bias);  // exact
@@ -60,20 +66,28 @@ ETCH_INLINE Floats<lanes> exponentials(const Floats<lanes>& x) {
   } else {
     // The second operand where one is NaN, which every later step keeps.
     const Floats<lanes> above = larger(all_lanes<lanes>(-103.9720840454f), x);
-    const Exponential<lanes> e = exponential(smaller(all_lanes<lanes>(89.0f), above));
+    const Exponential<lanes> e = exponential<0>(smaller(all_lanes<lanes>(89.0f), above));
     return scaled(e.sum, e.power, e.whole);
   }
 }
 
-// exp_f32() of what is not above 0, or is NaN.
+// exp_f32() of what is not above 0, or is NaN. The power is in [-150, 0]: where the sum has the
+// factor 2^-64, 2^(power + 64) is a normal number, and one product rounds as the second of two.
 template <int lanes>
 ETCH_INLINE Floats<lanes> exponentials_up_to_one(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {exp_f32(x.v)};
   } else {
     // The second operand where one is NaN, which every later step keeps.
-    const Exponential<lanes> e = exponential(larger(all_lanes<lanes>(-103.9720840454f), x));
-    return scaled(e.sum, e.power, e.whole);
+    const Floats<lanes> above = limit_or_nan<true>(all_lanes<lanes>(-103.9720840454f), x);
+#if defined(__GNUC__) && defined(__AVX512F__)
+    if constexpr (lanes == 16) {
+      const Exponential<lanes> e = exponential<0>(above);
+      return scaled(e.sum, e.power, e.whole);
+    }
+#endif
+    const Exponential<lanes> e = exponential<-64>(above);
+    return product(e.sum, powers_of_two(Ints<lanes>{e.power.v + 64}));
   }
 }
 

@@ -14,18 +14,25 @@
 #include "etch_convert.h"
 #include "etch_elementwise.h"
 #include "etch_float.h"
+#include "etch_intrinsics.h"
 
 namespace etch {
 namespace rt {
+
+// How bytes of K and columns of a block become weights:
+//   kBytes: four of K, column after column;
+//   kWords: int16, of every column bytes 0 and 2 of four of K, then of every column 1 and 3;
+//   kSquares: eight of K, column after column.
+enum class PackedForm { kBytes, kWords, kSquares };
 
 // A block of columns of b, and the vectors of weights that it becomes.
 struct PackedColumns {
   int32_t depth, cols;  // of b; the block has lanes * vectors columns, the rest is 0
   int32_t lanes, vectors;
-  bool in_order;                   // columns are lane after lane, else as narrow4 packs results
-  bool words;                      // int16: of every lane bytes 0 and 2, then bytes 1 and 3
+  bool in_order;  // columns are lane after lane, else as narrow4 packs results
+  PackedForm form;
   ptrdiff_t depth_step, col_step;  // elements of b
-  Stored a, a_zero, b, b_zero;
+  Stored a, a_zero, b, b_zero;     // `a` as it is multiplied
 };
 
 // ---- four columns times four bytes of K ----
@@ -96,6 +103,12 @@ ETCH_INLINE Quad quad_of_rows(Quad rows) {
   return zip<1, false>(even_and_odd, zip<8, true>(even_and_odd, even_and_odd));
 }
 
+// Eight bytes of each of four columns.
+ETCH_INLINE void join_quads(Quad a, Quad b, Quad (&out)[2]) {
+  out[0] = zip<4, false>(a, b);
+  out[1] = zip<4, true>(a, b);
+}
+
 // Sums of bytes per column: of at most kMostPairs quads in 16 bits, then in 32.
 struct QuadSums {
   QuadWords pairs;
@@ -104,6 +117,16 @@ struct QuadSums {
 
 ETCH_INLINE QuadSums no_sums() { return {QuadWords{}, QuadInts{}}; }
 
+#if defined(__aarch64__)
+ETCH_INLINE void add_quad(QuadSums& sums, Quad x) {
+  sums.pairs = QuadWords(vpadalq_u8(uint16x8_t(sums.pairs), uint8x16_t(x)));
+}
+
+ETCH_INLINE void widen(QuadSums& sums) {
+  sums.columns = QuadInts(vpadalq_u16(uint32x4_t(sums.columns), uint16x8_t(sums.pairs)));
+  sums.pairs = QuadWords{};
+}
+#else
 ETCH_INLINE void add_quad(QuadSums& sums, Quad x) {
   QuadWords words;
   ETCH_MEMCPY(&words, &x, sizeof words);
@@ -116,6 +139,7 @@ ETCH_INLINE void widen(QuadSums& sums) {
   sums.columns += (pairs & 0xffffu) + (pairs >> 16);
   sums.pairs = QuadWords{};
 }
+#endif
 
 ETCH_INLINE void get_sums(const QuadSums& sums, uint32_t (&out)[4]) {
   ETCH_MEMCPY(out, &sums.columns, sizeof out);
@@ -158,6 +182,10 @@ ETCH_INLINE void quads_of_columns(const Quad (&col)[4], Quad (&out)[4]) {
   }
 }
 
+ETCH_INLINE void join_quads(const Quad& a, const Quad& b, Quad (&out)[2]) {
+  for (int i = 0; i < 32; ++i) out[i / 16].byte[i % 16] = (i & 4 ? b : a).byte[i / 8 * 4 + i % 4];
+}
+
 struct QuadSums {
   uint32_t column[4];
 };
@@ -196,14 +224,16 @@ static inline int32_t place_of_quad(const PackedColumns& s, int32_t quad) {
 // Where the quads of one place go, group after group.
 struct QuadPlace {
   uint8_t* to;
-  ptrdiff_t group, odd;  // bytes: from group to group, from even to odd words
+  ptrdiff_t group, odd;  // bytes: from group to group, from even to odd words, between squares
   int32_t bytes;         // of a quad, less than 16 where a block has less than four lanes
 };
 
-template <bool words>
+template <PackedForm form>
 ETCH_INLINE QuadPlace quad_place(const PackedColumns& s, int32_t place, uint8_t* packed) {
   const int32_t lanes = s.lanes * s.vectors;
-  if constexpr (words) {
+  if constexpr (form == PackedForm::kSquares) {
+    return {packed + static_cast<ptrdiff_t>(8) * place, static_cast<ptrdiff_t>(4) * lanes, 16, 16};
+  } else if constexpr (form == PackedForm::kWords) {
     const ptrdiff_t vector = static_cast<ptrdiff_t>(place / s.lanes) * s.lanes * 8;
     return {packed + vector + place % s.lanes * 4, static_cast<ptrdiff_t>(8) * lanes,
             static_cast<ptrdiff_t>(4) * s.lanes, 16};
@@ -213,12 +243,17 @@ ETCH_INLINE QuadPlace quad_place(const PackedColumns& s, int32_t place, uint8_t*
   }
 }
 
-// All 16 bytes of a quad.
-template <bool words>
+// All 16 bytes of a quad. Of squares the first one of two waits where both go.
+template <PackedForm form>
 ETCH_INLINE void store_quad(const QuadPlace& place, const Quad& x, int32_t zero, int32_t group) {
   uint8_t* const to = place.to + group * place.group;
-  if constexpr (words) {
+  if constexpr (form == PackedForm::kWords) {
     store_words(x, zero, to, to + place.odd);
+  } else if (form == PackedForm::kSquares && group % 2 != 0) {
+    uint8_t* const both = to - place.group;
+    Quad pair[2];
+    join_quads(load_quad(both), flipped(x, 128), pair);
+    ETCH_MEMCPY(both, &pair, sizeof pair);
   } else {
     const Quad centred = flipped(x, 128);
     ETCH_MEMCPY(to, &centred, sizeof centred);
@@ -243,12 +278,11 @@ ETCH_INLINE Quad near_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t f
 static inline Quad gathered_quad(const PackedColumns& s, const uint8_t* b, ptrdiff_t first,
                                  int32_t group, int32_t rest) {
   uint8_t bytes[16];
-  for (int32_t i = 0; i < 16; ++i) {
-    const ptrdiff_t col = first + i / 4;
-    const int32_t at = 4 * group + i % 4;
-    bytes[i] = col < s.cols && at < s.depth
-                   ? static_cast<uint8_t>(b[at * s.depth_step + col * s.col_step] ^ s.b.flip)
-                   : static_cast<uint8_t>(rest);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(rest);
+  for (int32_t c = 0; c < 4 && first + c < s.cols; ++c) {
+    const uint8_t* from = b + 4 * group * s.depth_step + (first + c) * s.col_step;
+    for (int32_t k = 0; k < 4 && 4 * group + k < s.depth; ++k, from += s.depth_step)
+      bytes[4 * c + k] = static_cast<uint8_t>(*from ^ s.b.flip);
   }
   return load_quad(bytes);
 }
@@ -278,11 +312,11 @@ ETCH_INLINE void store_start(const PackedColumns& s, const QuadSums& sums, const
 }
 
 // The groups from `group` on of four columns at any place of b, and their start.
-template <bool words>
+template <PackedForm form>
 static inline void pack_rest(const PackedColumns& s, const uint8_t* b, const Packing& p,
                              int32_t quad, int32_t group, QuadSums sums) {
   const int32_t place = place_of_quad(s, quad);
-  const QuadPlace to = quad_place<words>(s, place, p.packed);
+  const QuadPlace to = quad_place<form>(s, place, p.packed);
   const ptrdiff_t first = 4 * static_cast<ptrdiff_t>(quad);
 #if defined(ETCH_QUAD_VECTORS)
   const bool dense = (s.col_step == 1 || s.depth_step == 1) && first + 4 <= s.cols;
@@ -297,7 +331,7 @@ static inline void pack_rest(const PackedColumns& s, const uint8_t* b, const Pac
     add_quad(sums, x);
     widen(sums);
     if (to.bytes == 16) {
-      store_quad<words>(to, x, p.b_zero, group);
+      store_quad<form>(to, x, p.b_zero, group);
     } else {
       const Quad centred = flipped(x, 128);
       uint8_t bytes[16];
@@ -305,19 +339,22 @@ static inline void pack_rest(const PackedColumns& s, const uint8_t* b, const Pac
       for (int32_t i = 0; i < to.bytes; ++i) to.to[group * to.group + i] = bytes[i];
     }
   }
+  if constexpr (form == PackedForm::kSquares) {
+    if (group % 2 != 0) store_quad<form>(to, gathered_quad(s, b, s.cols, 0, 128), 0, group);
+  }
   store_start(s, sums, p, place);
 }
 
 // Four quads of 16 columns that are side by side in the rows of b. Spelled out, since compilers
 // differ in when they unroll.
-template <bool words>
+template <PackedForm form>
 ETCH_INLINE void pack_16_columns(const PackedColumns& s, const uint8_t* b, const Packing& p,
                                  int32_t quad) {
   QuadSums sums[4] = {no_sums(), no_sums(), no_sums(), no_sums()};
-  const QuadPlace to[4] = {quad_place<words>(s, place_of_quad(s, quad), p.packed),
-                           quad_place<words>(s, place_of_quad(s, quad + 1), p.packed),
-                           quad_place<words>(s, place_of_quad(s, quad + 2), p.packed),
-                           quad_place<words>(s, place_of_quad(s, quad + 3), p.packed)};
+  const QuadPlace to[4] = {quad_place<form>(s, place_of_quad(s, quad), p.packed),
+                           quad_place<form>(s, place_of_quad(s, quad + 1), p.packed),
+                           quad_place<form>(s, place_of_quad(s, quad + 2), p.packed),
+                           quad_place<form>(s, place_of_quad(s, quad + 3), p.packed)};
   const int32_t groups = s.depth / 4;
   const uint8_t* from = b + 4 * quad;
   for (int32_t group = 0; group < groups;) {
@@ -333,28 +370,28 @@ ETCH_INLINE void pack_16_columns(const PackedColumns& s, const uint8_t* b, const
       add_quad(sums[1], x[1]);
       add_quad(sums[2], x[2]);
       add_quad(sums[3], x[3]);
-      store_quad<words>(to[0], x[0], p.b_zero, group);
-      store_quad<words>(to[1], x[1], p.b_zero, group);
-      store_quad<words>(to[2], x[2], p.b_zero, group);
-      store_quad<words>(to[3], x[3], p.b_zero, group);
+      store_quad<form>(to[0], x[0], p.b_zero, group);
+      store_quad<form>(to[1], x[1], p.b_zero, group);
+      store_quad<form>(to[2], x[2], p.b_zero, group);
+      store_quad<form>(to[3], x[3], p.b_zero, group);
     }
     widen(sums[0]);
     widen(sums[1]);
     widen(sums[2]);
     widen(sums[3]);
   }
-  pack_rest<words>(s, b, p, quad, groups, sums[0]);
-  pack_rest<words>(s, b, p, quad + 1, groups, sums[1]);
-  pack_rest<words>(s, b, p, quad + 2, groups, sums[2]);
-  pack_rest<words>(s, b, p, quad + 3, groups, sums[3]);
+  pack_rest<form>(s, b, p, quad, groups, sums[0]);
+  pack_rest<form>(s, b, p, quad + 1, groups, sums[1]);
+  pack_rest<form>(s, b, p, quad + 2, groups, sums[2]);
+  pack_rest<form>(s, b, p, quad + 3, groups, sums[3]);
 }
 
 // Four columns of b that are bytes side by side, four groups at a time.
-template <bool words>
+template <PackedForm form>
 ETCH_INLINE void pack_4_columns(const PackedColumns& s, const uint8_t* b, const Packing& p,
                                 int32_t quad) {
   QuadSums sums = no_sums();
-  const QuadPlace to = quad_place<words>(s, place_of_quad(s, quad), p.packed);
+  const QuadPlace to = quad_place<form>(s, place_of_quad(s, quad), p.packed);
   const uint8_t* const from = b + 4 * quad * s.col_step;
   int32_t group = 0;
   for (; 4 * group + 16 <= s.depth; group += 4) {
@@ -370,25 +407,25 @@ ETCH_INLINE void pack_4_columns(const PackedColumns& s, const uint8_t* b, const 
     add_quad(sums, x[2]);
     add_quad(sums, x[3]);
     widen(sums);
-    store_quad<words>(to, x[0], p.b_zero, group);
-    store_quad<words>(to, x[1], p.b_zero, group + 1);
-    store_quad<words>(to, x[2], p.b_zero, group + 2);
-    store_quad<words>(to, x[3], p.b_zero, group + 3);
+    store_quad<form>(to, x[0], p.b_zero, group);
+    store_quad<form>(to, x[1], p.b_zero, group + 1);
+    store_quad<form>(to, x[2], p.b_zero, group + 2);
+    store_quad<form>(to, x[3], p.b_zero, group + 3);
   }
-  pack_rest<words>(s, b, p, quad, group, sums);
+  pack_rest<form>(s, b, p, quad, group, sums);
 }
 
-template <bool words>
+template <PackedForm form>
 static inline void pack_block(const PackedColumns& s, const uint8_t* b, const Packing& p) {
   const int32_t quads = (s.lanes * s.vectors + 3) / 4;
   const bool by_columns = s.depth_step == 1 && (s.col_step != 1 || s.cols < 4);
   int32_t quad = 0;
   if (by_columns) {
-    for (; 4 * quad + 4 <= s.cols; ++quad) pack_4_columns<words>(s, b, p, quad);
+    for (; 4 * quad + 4 <= s.cols; ++quad) pack_4_columns<form>(s, b, p, quad);
   } else if (s.col_step == 1) {
-    for (; 4 * quad + 16 <= s.cols; quad += 4) pack_16_columns<words>(s, b, p, quad);
+    for (; 4 * quad + 16 <= s.cols; quad += 4) pack_16_columns<form>(s, b, p, quad);
   }
-  for (; quad < quads; ++quad) pack_rest<words>(s, b, p, quad, 0, no_sums());
+  for (; quad < quads; ++quad) pack_rest<form>(s, b, p, quad, 0, no_sums());
 }
 
 // Writes lanes * vectors * 4 bytes, or as many int16, per 4 bytes of K, and one start per lane.
@@ -396,10 +433,12 @@ static inline void pack_columns(const PackedColumns& s, const uint8_t* b, const 
                                 const uint8_t* a_zero, uint8_t* packed, int32_t* start) {
   const int32_t za = value_of(*a_zero, s.a_zero) + s.a.offset;
   const int32_t zb = value_of(*b_zero, s.b_zero) + s.b.offset;
-  if (s.words) {
-    pack_block<true>(s, b, {za, zb, zb, packed, start});
+  if (s.form == PackedForm::kWords) {
+    pack_block<PackedForm::kWords>(s, b, {za, zb, zb, packed, start});
+  } else if (s.form == PackedForm::kSquares) {
+    pack_block<PackedForm::kSquares>(s, b, {za, zb, 128, packed, start});
   } else {
-    pack_block<false>(s, b, {za, zb, 128, packed, start});
+    pack_block<PackedForm::kBytes>(s, b, {za, zb, 128, packed, start});
   }
 }
 
@@ -418,9 +457,13 @@ ETCH_INLINE uint32_t sum_of_bytes(const uint8_t* p, int32_t n) {
     add_quad(sums, load_quad(p + i));
     widen(sums);
   }
+#if defined(ETCH_QUAD_VECTORS) && defined(__aarch64__)
+  uint32_t sum = vaddvq_u32(uint32x4_t(sums.columns));
+#else
   uint32_t part[4];
   get_sums(sums, part);
   uint32_t sum = part[0] + part[1] + part[2] + part[3];
+#endif
   for (; i < n; ++i) sum += p[i];
   return sum;
 }

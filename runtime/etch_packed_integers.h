@@ -256,6 +256,77 @@ ETCH_INLINE void add_word(BlockSums<lanes, count>& sums, const Ints<lanes>& w, c
   if constexpr ((i + 1) * bits < 8) add_word<bits, i + 1>(sums, w, a + 4, row);
 }
 
+#if defined(__ARM_FEATURE_DOTPROD) && defined(__aarch64__)
+// Part `i` of four neighbouring bytes of K: each word of `bits` has several.
+template <int bits, int i>
+ETCH_INLINE int8x16_t part_of_words(const uint8x16_t* w) {
+  constexpr int kParts = 8 / bits, kShift = i % kParts * bits;
+  uint8x16_t out = w[i / kParts];
+  if constexpr (kShift != 0) out = vshrq_n_u8(out, kShift);
+  if constexpr (kShift + bits < 8) out = vandq_u8(out, vdupq_n_u8((1 << bits) - 1));
+  return vreinterpretq_s8_u8(out);
+}
+
+// Four parts, each with its four of the 16 bytes of x.
+template <int count>
+ETCH_INLINE void add_products(BlockSums<4, count>& sums, const int8x16_t (&part)[4], int8x16_t x) {
+  sums.even.v = vdotq_laneq_s32(sums.even.v, part[0], x, 0);
+  sums.odd.v = vdotq_laneq_s32(sums.odd.v, part[1], x, 1);
+  sums.even.v = vdotq_laneq_s32(sums.even.v, part[2], x, 2);
+  sums.odd.v = vdotq_laneq_s32(sums.odd.v, part[3], x, 3);
+}
+
+// The words that `bytes` of each row, 16 or 32, are multiplied by.
+template <int bits, size_t bytes, int count>
+ETCH_INLINE void add_rows(BlockSums<4, count>& sums, const int8x16_t (&parts)[bytes / 16][4],
+                          const int8_t* a, ptrdiff_t row) {
+  const int8x16_t first = vld1q_s8(a);
+  const int8x16_t last = vld1q_s8(a + bytes - 16);  // at once with the first, where it is another
+  add_products(sums, parts[0], first);
+  if constexpr (bytes == 32) add_products(sums, parts[1], last);
+  if constexpr (count > 1) add_rows<bits, bytes>(sums.rest, parts, a + row, row);
+}
+
+// The parts of the words for 16 bytes of a row.
+template <int bits>
+ETCH_INLINE void take_apart(int8x16_t (&parts)[4], const uint8_t* w, ptrdiff_t step) {
+  uint8x16_t words[static_cast<size_t>(bits / 2)];
+  for (int i = 0; i < bits / 2; ++i) words[i] = vld1q_u8(w + i * step);
+  parts[0] = part_of_words<bits, 0>(words);
+  parts[1] = part_of_words<bits, 1>(words);
+  parts[2] = part_of_words<bits, 2>(words);
+  parts[3] = part_of_words<bits, 3>(words);
+}
+#endif
+
+// The beginning of a block whose weights end at `end`, by instructions that take four of 16 bytes
+// of a row; w and a come to what is left.
+template <int bits, int lanes, int count>
+ETCH_INLINE void add_sixteens(BlockSums<lanes, count>& sums, const uint8_t*& w, const uint8_t* end,
+                              ptrdiff_t step, const int8_t*& a, ptrdiff_t row) {
+#if defined(__ARM_FEATURE_DOTPROD) && defined(__aarch64__)
+  if constexpr (lanes == 4 && bits < 8) {
+    const size_t words = bits / 2 * static_cast<size_t>(step);  // of 16 bytes
+    int8x16_t parts[2][4];
+    const uint8_t* const last = end - static_cast<size_t>(end - w) % (2 * words);
+    for (; w != last; w += 2 * words, a += 32) {
+      take_apart<bits>(parts[0], w, step);
+      take_apart<bits>(parts[1], w + words, step);
+      add_rows<bits, 32>(sums, parts, a, row);
+    }
+    if (static_cast<size_t>(end - w) < words) return;
+    int8x16_t rest[1][4];
+    take_apart<bits>(rest[0], w, step);
+    add_rows<bits, 16>(sums, rest, a, row);
+    w += words;
+    a += 16;
+  }
+#else
+  static_cast<void>(sums), static_cast<void>(w), static_cast<void>(end);
+  static_cast<void>(step), static_cast<void>(a), static_cast<void>(row);
+#endif
+}
+
 // A word of 8-bit weights, whose halves `odd` and `even` sum where instructions take no more.
 template <int lanes, int count>
 ETCH_INLINE void add_bytes(BlockSums<lanes, count>& sums, const Ints<lanes>& w, const int8_t* a,
@@ -296,14 +367,16 @@ static inline void integer_tile(const PackedIntegers& s, BlockRows rows, const u
                                 float* y, int32_t n) {
   Columns<lanes, count> totals;
   clear(totals);
-  for (int32_t k = 0; k < s.depth; k += s.block) {
-    const int32_t left = s.depth - k < s.block ? s.depth - k : s.block;
-    const int32_t words = words_of_block(left, bits);
+  const int32_t whole = words_of_block(s.block, bits);
+  for (int32_t left = s.depth; left > 0; left -= s.block) {
+    const int32_t words = left >= s.block ? whole : words_of_block(left, bits);
     const Ints<lanes> zero = s.zero_step == 0 ? Ints<lanes>{Ints<lanes>{}.v + int32_t{*zeros}}
                                               : load_bytes<lanes>(zeros);
     BlockSums<lanes, count> sums;
     start_sums(sums, zero, rows.sums, rows.blocks);
-    for (int32_t i = 0; i < words; ++i, w += 4 * columns, rows.a += values_of_word(bits)) {
+    const uint8_t* const end = w + static_cast<ptrdiff_t>(4) * columns * words;
+    add_sixteens<bits>(sums, w, end, 4 * columns, rows.a, rows.row);
+    for (; w != end; w += 4 * columns, rows.a += values_of_word(bits)) {
       const Ints<lanes> word = load_words<lanes>(w);
       if constexpr (bits == 8) {
         add_bytes(sums, word, rows.a, rows.row);

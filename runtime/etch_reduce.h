@@ -51,7 +51,7 @@ struct Product {
   }
 };
 struct Largest {
-  enum { kFolds = 0 };
+  enum { kFolds = 0, kIsLargest = 1 };
   template <int lanes>
   ETCH_INLINE Floats<lanes> of(const Floats<lanes>& most, const Floats<lanes>& x) {
     return larger(x, most);
@@ -66,7 +66,7 @@ struct Largest {
   }
 };
 struct Smallest {
-  enum { kFolds = 0 };
+  enum { kFolds = 0, kIsLargest = 0 };
   template <int lanes>
   ETCH_INLINE Floats<lanes> of(const Floats<lanes>& least, const Floats<lanes>& x) {
     return smaller(x, least);
@@ -207,14 +207,21 @@ ETCH_INLINE float combine_lanes(const Floats<lanes>& x) {
   }
 }
 
-// The extreme of rows. Equal zeros are of the sign that came first; NaN is the result where it
-// comes first and passed over elsewhere, so the lanes begin with the first element.
+// The extreme of rows whose first element is a number; NaN is passed over.
 template <class Operation>
-ETCH_INLINE float extreme_of_rows(const Reduced& r, const float* x) {
+ETCH_INLINE float extreme_number_of_rows(const Reduced& r, const float* x) {
   constexpr int kLanes = kFloatLanes;
   const int32_t n = r.n[2];
   float result = x[0];
-  if (is_nan(result)) return result;
+#if defined(ETCH_LIMITS_KEEP_NAN)
+  if (n >= 16) {
+    float limit = result;
+    for_rows(r, [&](ptrdiff_t at) {
+      limit = limit_of_row<Operation::kIsLargest != 0>(x + at, n, limit);
+    });
+    if (!is_nan(limit)) return limit;
+  }
+#endif
   Floats<kLanes> extreme = all_lanes<kLanes>(result);
   for_rows(r, [&](ptrdiff_t at) {
     const float* const row = x + at;
@@ -227,7 +234,15 @@ ETCH_INLINE float extreme_of_rows(const Reduced& r, const float* x) {
       for (; i < n; ++i) result = Operation::of(result, row[i]);
     }
   });
-  result = Operation::of(result, combine_lanes<Operation>(extreme));
+  return Operation::of(result, combine_lanes<Operation>(extreme));
+}
+
+// The extreme of rows. Equal zeros are of the sign that came first; NaN is the result where it
+// comes first and passed over elsewhere.
+template <class Operation>
+ETCH_INLINE float extreme_of_rows(const Reduced& r, const float* x) {
+  if (is_nan(x[0])) return x[0];
+  float result = extreme_number_of_rows<Operation>(r, x);
   if (float_bits(result) << 1 != 0u) return result;
   uint32_t found = 0;
   for_reduced(r, [&](ptrdiff_t at) {

@@ -38,6 +38,12 @@ ETCH_INLINE float largest_lane(const Floats<lanes>& x) {
 // The largest of n floats; NaN elements are passed over, -FLT_MAX is the smallest result.
 static inline float largest(const float* x, int32_t n) {
   constexpr int kLanes = kFloatLanes;
+#if defined(ETCH_LIMITS_KEEP_NAN)
+  if (n >= 16) {
+    const float limit = limit_of_row<true>(x, n, kLeastFloat);
+    if (!is_nan(limit)) return limit;
+  }
+#endif
   Floats<kLanes> most = all_lanes<kLanes>(kLeastFloat);
   int32_t i = 0;
   for (; n - i >= kLanes; i += kLanes) most = larger(load<kLanes>(x + i), most);
@@ -99,9 +105,17 @@ static inline float exp_and_sum(const float* x, float* y, int32_t n, float maxim
 // y[i] = fl(y[i] * scale)
 static inline void scale_row(float* y, int32_t n, float scale) {
   constexpr int kLanes = kFloatLanes;
+  const Floats<kLanes> factor = all_lanes<kLanes>(scale);
   int32_t i = 0;
-  for (; n - i >= kLanes; i += kLanes)
-    store(y + i, product(load<kLanes>(y + i), all_lanes<kLanes>(scale)));
+  for (; kLanes > 1 && n - i >= 4 * kLanes; i += 4 * kLanes) {
+    const Floats<kLanes> a = load<kLanes>(y + i), b = load<kLanes>(y + i + kLanes);
+    const Floats<kLanes> c = load<kLanes>(y + i + 2 * kLanes), d = load<kLanes>(y + i + 3 * kLanes);
+    store(y + i, product(a, factor));
+    store(y + i + kLanes, product(b, factor));
+    store(y + i + 2 * kLanes, product(c, factor));
+    store(y + i + 3 * kLanes, product(d, factor));
+  }
+  for (; n - i >= kLanes; i += kLanes) store(y + i, product(load<kLanes>(y + i), factor));
   for (; i < n; ++i) y[i] = opaque(y[i] * scale);
 }
 

@@ -60,11 +60,18 @@ std::string text_of(const MatMulShape& s) {
              ", ", braced(s.b_zero), ", ", s.a_zero_step, ", ", s.b_zero_step, "}");
 }
 
+namespace {
+const char* name_of(PackedForm form) {
+  if (form == PackedForm::kWords) return "kWords";
+  return form == PackedForm::kSquares ? "kSquares" : "kBytes";
+}
+}  // namespace
+
 std::string text_of(const PackedColumns& s) {
   return cat("rt::PackedColumns{", s.depth, " /* depth */, ", s.cols, " /* columns */, ", s.lanes,
-             ", ", s.vectors, ", ", s.in_order ? "true" : "false", ", ", s.words ? "true" : "false",
-             ", ", s.depth_step, ", ", s.col_step, ", ", braced(s.a), ", ", braced(s.a_zero), ", ",
-             braced(s.b), ", ", braced(s.b_zero), "}");
+             ", ", s.vectors, ", ", s.in_order ? "true" : "false",
+             ", rt::PackedForm::", name_of(s.form), ", ", s.depth_step, ", ", s.col_step, ", ",
+             braced(s.a), ", ", braced(s.a_zero), ", ", braced(s.b), ", ", braced(s.b_zero), "}");
 }
 
 std::string text_of(const RowTerms& s) {

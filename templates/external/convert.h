@@ -23,14 +23,17 @@ struct Cast : RuntimeFunction {
   }
 };
 
-template <class T>
-struct QuantizeRow : RuntimeFunction {
-  QuantizeRow() : RuntimeFunction("quantize_row", "etch_convert.h", FloatUse::kUsed) {}
+template <class T, bool by_factors>
+struct QuantizeRows : RuntimeFunction {
+  QuantizeRows()
+      : RuntimeFunction(by_factors ? "quantize_row_by_factors" : "quantize_row", "etch_convert.h",
+                        FloatUse::kUsed) {}
   void operator()(const float* x, std::ptrdiff_t x_step, const float* scale,
                   std::ptrdiff_t scale_step, const T* zero, std::ptrdiff_t zero_step,
                   rt::Stored zero_as, T* y, rt::Stored y_as, rt::Range range,
                   std::ptrdiff_t n) const {
-    rt::quantize_row(x, x_step, scale, scale_step, zero, zero_step, zero_as, y, y_as, range, n);
+    const auto row = by_factors ? rt::quantize_row_by_factors<T, T> : rt::quantize_row<T, T>;
+    row(x, x_step, scale, scale_step, zero, zero_step, zero_as, y, y_as, range, n);
   }
   auto spans(const float* x, std::ptrdiff_t x_step, const float* scale, std::ptrdiff_t scale_step,
              const T* zero, std::ptrdiff_t zero_step, rt::Stored, T* y, rt::Stored, rt::Range,
@@ -39,6 +42,11 @@ struct QuantizeRow : RuntimeFunction {
                     span(zero, {{n, zero_step}}), span(y, {}, n));
   }
 };
+
+template <class T>
+using QuantizeRow = QuantizeRows<T, false>;
+template <class T>
+using QuantizeRowByFactors = QuantizeRows<T, true>;
 
 template <class T>
 struct DequantizeRow : RuntimeFunction {

@@ -68,9 +68,10 @@ TEST(External, PackingOfColumnsStaysInsideItsSpans) {
       for (const int cols : {1, 3, 5, 16, 37}) {
         for (const int lanes : {1, 4, 16}) {
           const int vectors = (cols + lanes - 1) / lanes;
-          for (const bool words : {false, true}) {
-            if (words && lanes < 4) continue;
-            rt::PackedColumns s{depth, cols, lanes,   vectors, cols == 5, words,
+          using Form = rt::PackedForm;
+          for (const Form form : {Form::kBytes, Form::kWords, Form::kSquares}) {
+            if (form != Form::kBytes && lanes < 4) continue;
+            rt::PackedColumns s{depth, cols, lanes,   vectors, cols == 5, form,
                                 cols,  1,    kStored, kStored, kStored,   kStored};
             call_between_guards(PackColumns{}, s, kBytes, kBytes, kBytes, kOut, kIntsOut);
             s.depth_step = 1, s.col_step = depth;

@@ -150,6 +150,8 @@ TEST(External, ConversionsStayInsideTheirSpans) {
     call_between_guards(FromFloat<OtherFloat::kBfloat>{}, kFloats, a, kHalvesOut, n);
     call_between_guards(QuantizeRow<Byte>{}, kFloats, a, kFloats, b, kBytes, a, kStored, kOut,
                         kStored, rt::Range{0, 255}, n);
+    call_between_guards(QuantizeRowByFactors<Byte>{}, kFloats, a, kFloats, b, kBytes, a, kStored,
+                        kOut, kStored, rt::Range{0, 255}, n);
     call_between_guards(DequantizeRow<Byte>{}, kBytes, a, kStored, kFloats, b, kBytes, a, kStored,
                         kFloatsOut, n);
     call_between_guards(QLinearRows<true>{}, kBytes, a, kStored, kFloats, kBytes, kStored, kBytes,

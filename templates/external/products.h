@@ -159,9 +159,11 @@ struct PackColumns : RuntimeFunction {
   auto spans(const rt::PackedColumns& s, const std::uint8_t* b, const std::uint8_t* b_zero,
              const std::uint8_t* a_zero, std::uint8_t* packed, std::int32_t* start) const {
     const std::int64_t lanes = std::int64_t{s.lanes} * s.vectors;
-    const std::int64_t bytes = (std::int64_t{s.depth} + 3) / 4 * lanes * (s.words ? 8 : 4);
+    const std::int64_t step = s.form == rt::PackedForm::kSquares ? 8 : 4;  // of K
+    const std::int64_t bytes = s.form == rt::PackedForm::kBytes ? 4 : 8;   // of a column
     return spans_of(span(b, {{s.depth, s.depth_step}, {s.cols, s.col_step}}), span(b_zero, {}),
-                    span(a_zero, {}), span(packed, {}, bytes), span(start, {}, lanes));
+                    span(a_zero, {}), span(packed, {}, (s.depth + step - 1) / step * lanes * bytes),
+                    span(start, {}, lanes));
   }
 };
 

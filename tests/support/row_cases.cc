@@ -201,7 +201,11 @@ Case quantization_case(int index, Dice& dice) {
   const DType type = dice.pick(types);
   const Granularity how = any_granularity(dice, shape);
   Tensor scale(DType::kF32, how.parameters);
-  for (float& s : scale.as<float>()) s = 0.125F * static_cast<float>(dice.between(1, 40));
+  for (float& s : scale.as<float>()) {
+    const auto drawn = static_cast<int>(dice.between(1, 40));
+    // Of a third all are powers of two, whose quotients are products.
+    s = index % 3 == 0 ? std::ldexp(1.0F, drawn % 8 - 4) : 0.125F * static_cast<float>(drawn);
+  }
   ModelBuilder model(21);
   model.input("x", quantize ? DType::kF32 : type, dims(shape));
   model.initializer("scale", scale);

@@ -106,10 +106,12 @@ void set_columns(PackedProductPlan& plan, const MatMulGeometry& g, const IsaTrai
   columns.depth = static_cast<std::int32_t>(g.depth);
   columns.lanes = isa.lanes;
   columns.in_order = plan.conv.out.kind == Requantize::Kind::kInt32;
-  columns.words = isa.weight_form == WeightForm::kS16EvenOdd;
+  if (isa.weight_form == WeightForm::kS16EvenOdd) columns.form = rt::PackedForm::kWords;
+  if (plan.conv.blocks.front().form == BlockForm::kSquares) columns.form = rt::PackedForm::kSquares;
   columns.depth_step = step_of_dimension(b.view, is_column ? 1 : 2);
   columns.col_step = is_column ? 0 : step_of_dimension(b.view, 1);
   columns.a = a.argument.stored;
+  columns.a.offset -= moved_by(plan.conv, isa);
   columns.a_zero = plan.a_zero.stored;
   columns.b = b.argument.stored;
   columns.b_zero = plan.b_zero.stored;
@@ -134,9 +136,10 @@ ConvOperands operands_after(int inputs, bool row_terms) {
 void add_scratch(Lowering& lowering, StepArguments& arguments, const PackedProductPlan& plan) {
   const ConvPlan& conv = plan.conv;
   const IsaTraits& isa = lowering.isa();
-  const std::int64_t vectors = conv.lanes_per_group / isa.lanes;
-  const View packed =
-      lowering.scratch(DType::kU8, conv.regions.front().groups() * vectors * isa.weight_bytes());
+  std::int64_t bytes = 0;
+  for (const ChannelBlock& block : conv.blocks)
+    bytes += block.repeat * conv.regions.front().panel_bytes(block, isa.weight_bytes());
+  const View packed = lowering.scratch(DType::kU8, bytes);
   lowering.align(packed, isa.weight_bytes());
   arguments.scratch("packed", packed);
   arguments.scratch("start", lowering.scratch(DType::kS32, conv.lanes_per_group));

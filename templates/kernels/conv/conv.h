@@ -74,8 +74,7 @@ class RegionLoops {
   void blocks(const Place<S>& place, Body body) {
     std::int64_t weights = region_.weights;
     for (const ChannelBlock& block : plan_.blocks) {
-      const std::int64_t panel =
-          region_.panel_groups(block.form) * block.step_bytes(s_.isa().weight_bytes());
+      const std::int64_t panel = region_.panel_bytes(block, s_.isa().weight_bytes());
       const int lanes = block.vectors * s_.isa().lanes;
       s_.loop("block", block.repeat, [&](const Index& b) {
         Place<S> at = place;
@@ -129,8 +128,7 @@ class RegionLoops {
     const int tiles = row.tiles * col.tiles;
     if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
     const int part = (lines + tiles - 1) / tiles;
-    const std::int64_t panel =
-        region_.panel_groups(block.form) * block.step_bytes(s_.isa().weight_bytes());
+    const std::int64_t panel = region_.panel_bytes(block, s_.isa().weight_bytes());
     return std::int64_t{tiles} * part * kLineBytes <= panel ? part : 0;
   }
 

@@ -29,6 +29,21 @@ struct WeightPlace {
   std::int64_t first = 0, step = 0;  // of its first repetition, and from one to the next
 };
 
+// `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
+struct ChannelBlock {
+  int first = 0;       // output channel within the group
+  int first_lane = 0;  // position in "bias" and "scale"
+  int vectors = 1;
+  int channels = 0;
+  int repeat = 1;
+  BlockForm form = BlockForm::kWhole;  // if is_half(): one vector, of at most L / 2 channels
+
+  // Bytes of weights of a step of the K loop; a vector of them has `weight_bytes`.
+  std::int64_t step_bytes(int weight_bytes) const {
+    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * weight_bytes;
+  }
+};
+
 struct ConvRegion {
   std::int64_t x_offset = 0;  // bytes from operand x to the taps' origin of pixel (0, 0)
   std::int64_t y_offset = 0;  // elements from operand y to output pixel (0, 0)
@@ -61,6 +76,10 @@ struct ConvRegion {
   }
   // Groups of a panel: the weights of one block of channels.
   int panel_groups(BlockForm form) const { return places.empty() ? groups(form) : shared_groups; }
+  // Bytes of a panel of the block; a vector of weights has `weight_bytes`.
+  std::int64_t panel_bytes(const ChannelBlock& block, int weight_bytes) const {
+    return panel_groups(block.form) * block.step_bytes(weight_bytes);
+  }
   // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
   TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
     if (grid) return in_steps(pattern_of(*grid, tile_row, tile_col), form);
@@ -100,21 +119,6 @@ struct ConvLoop {
   std::int64_t y_step = 0;  // elements
   std::int64_t r_step = 0;  // bytes
   bool is_group = false;    // weights and constants advance too
-};
-
-// `repeat` blocks of `vectors` vectors, of which the first `channels` lanes are stored.
-struct ChannelBlock {
-  int first = 0;       // output channel within the group
-  int first_lane = 0;  // position in "bias" and "scale"
-  int vectors = 1;
-  int channels = 0;
-  int repeat = 1;
-  BlockForm form = BlockForm::kWhole;  // if is_half(): one vector, of at most L / 2 channels
-
-  // Bytes of weights of a step of the K loop; a vector of them has `weight_bytes`.
-  std::int64_t step_bytes(int weight_bytes) const {
-    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * weight_bytes;
-  }
 };
 
 enum class LoopOrder { kPixelsOutside, kChannelsOutside };

@@ -56,7 +56,10 @@ class Tile {
   void run(const TilePtrs<S>& in, const typename S::template Ptr<Out>& y, int lines) {
     lines_ = lines;
     if (block_.form == BlockForm::kSquares) {
-      squares_.start(in.bias, pattern_.bias);
+      using Ptr = typename S::template Ptr<const std::int32_t>;
+      const bool has_terms = plan_.operands.row_terms >= 0;
+      squares_.start(in.bias, pattern_.bias,
+                     has_terms ? std::optional<Ptr>(in.terms) : std::nullopt);
     } else {
       start(in);
     }
@@ -238,13 +241,19 @@ class Tile {
     }
   }
 
-  // One dot4_lane per pixel and vector, with a group of what load_lanes() left.
+  // One dot4_lane per pixel and vector, with a group of what load_lanes() left. Weights of two
+  // vectors are loaded one after the other: g++ makes one instruction of that.
   void lane_group(const TilePtrs<S>& in, const Index& w, int u, int group) {
-    for (int v = 0; v < block_.vectors; ++v) {
-      const auto weights = s_.load_moved_w4(Name("w").at("k", u).at("v", v),
-                                            in.w + w + Index(v * s_.isa().weight_bytes()));
-      for (std::size_t i = 0; i < pixels_.size(); ++i)
-        s_.dot4_lane(acc(pixels_[i], v), lanes_[i], group, weights);
+    for (int first = 0; first < block_.vectors; first += 2) {
+      std::vector<typename S::W4> weights;
+      for (int v = first; v < std::min(first + 2, block_.vectors); ++v) {
+        weights.push_back(s_.load_moved_w4(Name("w").at("k", u).at("v", v),
+                                           in.w + w + Index(v * s_.isa().weight_bytes())));
+      }
+      for (std::size_t v = 0; v < weights.size(); ++v) {
+        for (std::size_t i = 0; i < pixels_.size(); ++i)
+          s_.dot4_lane(acc(pixels_[i], first + static_cast<int>(v)), lanes_[i], group, weights[v]);
+      }
     }
   }
 
@@ -260,10 +269,15 @@ class Tile {
       pairs.push_back(lane_tile::load_pair(s_, Name("x").at("k", u).at("p", 2 * pair),
                                            pixel(2 * pair), pixel(2 * pair + 1), bytes));
     }
-    for (int v = 0; v < 2 * block_.vectors; ++v) {
-      const auto weights = s_.load_bytes(Name("w").at("k", u).at("v", v),
-                                         in.w + w + Index(v * s_.isa().weight_bytes()));
+    for (int v = 0; v < 2 * block_.vectors; v += 2) {
+      const auto load = [&](int i) {
+        return s_.load_bytes(Name("w").at("k", u).at("v", i),
+                             in.w + w + Index(i * s_.isa().weight_bytes()));
+      };
+      const auto weights = load(v);  // two one after the other, as in lane_group()
+      const auto next = load(v + 1);
       squares_.multiply(v, pairs, weights);
+      squares_.multiply(v + 1, pairs, next);
     }
   }
 

@@ -5,6 +5,7 @@
 // Pixels are numbered row by row; squares pair 0 with 1, 2 with 3, ... wherever they are.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,19 +45,29 @@ class Squares {
 
   int pairs() const { return (pixels_ + 1) / 2; }
 
-  // `first`: where the biases of each pixel are, from `bias` on.
+  // `first`: where the biases of each pixel are, from `bias` on. `terms`: a vector for each pixel
+  // that is added.
   template <class Ptr>
-  void start(const Ptr& bias, const std::vector<std::int64_t>& first) {
+  void start(const Ptr& bias, const std::vector<std::int64_t>& first,
+             const std::optional<Ptr>& terms) {
+    using Index = typename S::Index;
     for (int p = 0; p < pixels_; p += 2) {
-      const auto place = static_cast<std::size_t>(p);
-      const std::int64_t next = p + 1 < pixels_ ? first[place + 1] : first[place];
+      const int next = std::min(p + 1, pixels_ - 1);
       for (int v = 0; v < vectors_; ++v) {
-        const auto load = [&](const char* name, std::int64_t at) {
-          return s_.load_i32(Name(name).at("p", p).at("v", v),
-                             bias + typename S::Index(at + std::int64_t{v} * s_.isa().lanes));
+        const auto load = [&](const char* name, const char* term, int pixel) {
+          const std::int64_t at = first[static_cast<std::size_t>(pixel)];
+          auto sum = s_.load_i32(Name(name).at("p", p).at("v", v),
+                                 bias + Index(at + std::int64_t{v} * s_.isa().lanes));
+          if (terms) {
+            s_.add_i32(sum, s_.load_i32(Name(term).at("p", p).at("v", v),
+                                        *terms + Index(std::int64_t{pixel} * s_.isa().lanes)));
+          }
+          return sum;
         };
-        const auto a = load("bias", first[place]);
-        const auto b = next == first[place] ? a : load("next", next);
+        const bool same =
+            first[static_cast<std::size_t>(next)] == first[static_cast<std::size_t>(p)];
+        const auto a = load("bias", "term", p);
+        const auto b = same && (!terms || next == p) ? a : load("next", "term_of_next", next);
         const Name name = Name("acc").at("p", p);
         acc_.push_back(s_.low_halves(Name(name).at("v", 2 * v), a, b));
         acc_.push_back(s_.high_halves(Name(name).at("v", 2 * v + 1), a, b));

@@ -40,8 +40,7 @@ void pack(S& s, const PackedProductPlan& p, const typename S::Index& matrix) {
     columns.cols = block.channels;
     columns.vectors = block.vectors;
     const int lanes = block.vectors * s.isa().lanes;
-    const std::int64_t panel =
-        std::int64_t{p.conv.regions.front().groups()} * block.vectors * s.isa().weight_bytes();
+    const std::int64_t panel = p.conv.regions.front().panel_bytes(block, s.isa().weight_bytes());
     s.loop("block", block.repeat, [&](const typename S::Index& i) {
       using Index = typename S::Index;
       s.call(external::PackColumns{}, columns,

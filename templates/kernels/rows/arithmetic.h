@@ -288,22 +288,29 @@ struct ScalePlan {
   int y = 0;                // operand of the step
   rt::Stored y_as{0, 0};    // QuantizeLinear
   rt::Range range{0, 255};  // QuantizeLinear
+  bool by_factors = false;  // QuantizeLinear: `scale` holds the reciprocals
   std::vector<RowNest> parts;
 };
 
 namespace arithmetic_detail {
 
-template <class T, class S>
+template <class Row, class T, class S>
 void quantize_rows(S& s, const ScalePlan& plan) {
   for (const RowNest& rows : plan.parts) {
     walk_rows(s, rows, [&](const RowPlace<S>& at) {
-      s.call(external::QuantizeRow<T>{}, pointer_to<float>(s, plan.x) + at[0],
-             static_cast<int>(rows.step[0]), pointer_to<float>(s, plan.scale) + at[1],
-             static_cast<int>(rows.step[1]), pointer_to<T>(s, plan.zero_point) + at[2],
-             static_cast<int>(rows.step[2]), plan.zero_point.stored,
-             s.template operand<T>(plan.y) + at[3], plan.y_as, plan.range, rows.n);
+      s.call(Row{}, pointer_to<float>(s, plan.x) + at[0], static_cast<int>(rows.step[0]),
+             pointer_to<float>(s, plan.scale) + at[1], static_cast<int>(rows.step[1]),
+             pointer_to<T>(s, plan.zero_point) + at[2], static_cast<int>(rows.step[2]),
+             plan.zero_point.stored, s.template operand<T>(plan.y) + at[3], plan.y_as, plan.range,
+             rows.n);
     });
   }
+}
+
+template <class T, class S>
+void quantize_rows(S& s, const ScalePlan& plan) {
+  if (plan.by_factors) return quantize_rows<external::QuantizeRowByFactors<T>, T>(s, plan);
+  quantize_rows<external::QuantizeRow<T>, T>(s, plan);
 }
 
 template <class T, class S>

@@ -1,8 +1,9 @@
 // One pixel times four channels at a time, for matrix-vector products; see functions.h. Every
 // weight is used once, so they are what counts: per 4 elements of K and four channels one load of
 // four words, one of two activations, eight widenings and eight SMLADs: 18 instructions for 16
-// products. Joint weights (joint.h) need four widenings: 14 instructions. Few channels read bytes
-// of x: a load and two widenings instead of a load of two words, and no widened copy of x.
+// products. Joint weights (joint.h) need four widenings, in place, so that one load takes eight
+// activations: 13.5 instructions. Few channels read bytes of x: a load and two widenings instead of
+// a load of two words, and no widened copy of x.
 #include <algorithm>
 
 #include "compiler/kernels/conv/dsp/epilogue.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr int kMostUnrolled = 8, kMostCompact = 2;  // groups of 4 elements of K
 constexpr int kSavedBytes = 36;
 constexpr int kY = 0, kX = 4, kStreamEnd = 8, kZeroPoints = 12, kMovedSum = 16, kFrame = 20;
+constexpr int kXEnd = kMovedSum;  // joint weights are not moved
 
 class Row {
  public:
@@ -20,8 +22,10 @@ class Row {
 
   std::vector<std::string> lines() {
     t_.comment("r0: x; r1: stream; r2, r3: four elements of x; r4-r7: sums of four channels");
-    t_.comment("r8-r11: weights; r12: some of them, widened; lr: end of x");
-    t_.comment(cat("stack: y, x, end of the stream, zero points",
+    t_.comment(pairs()      ? "r8-r11: weights; r12, lr: four more elements of x"
+               : row_.joint ? "r8-r11: weights; lr: end of x"
+                            : "r8-r11: weights; r12: some of them, widened; lr: end of x");
+    t_.comment(cat("stack: y, x, end of the stream, zero points", pairs() ? ", end of x" : "",
                    row_.moved == 0 ? "" : cat(", ", row_.moved, " times the sum of x")));
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(kFrame));
@@ -31,6 +35,10 @@ class Row {
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
     if (row_.moved != 0) keep_moved_sum();
+    if (pairs()) {
+      t_.add("r12", "r0", x_bytes(), "lr");
+      t_.op("str", "r12", Thumb::at("sp", kXEnd));
+    }
     t_.comment("four channels: biases, then all of K");
     t_.label(1);
     t_.op("ldmia", "r1!", "{r4-r7}");
@@ -54,6 +62,9 @@ class Row {
  private:
   using Result = DspEpilogue::Result;
   bool bytes() const { return row_.out.result != Result::kInt32; }
+
+  // Whether two groups of elements are loaded at once.
+  bool pairs() const { return row_.joint && !row_.bytes; }
 
   std::int64_t x_bytes() const { return std::int64_t{row_.bytes ? 4 : 8} * row_.groups; }
 
@@ -88,15 +99,28 @@ class Row {
     const int most = row_.compact ? kMostCompact : kMostUnrolled;
     const bool loops = row_.groups > most;
     const int rest = loops ? row_.groups % most : row_.groups;
-    if (loops) t_.add("lr", "r0", x_bytes(), "lr");
-    for (int i = 0; i < rest; ++i) multiply_group();
+    if (loops && !pairs()) t_.add("lr", "r0", x_bytes(), "lr");
+    multiply_groups(rest);
     if (loops) {
       t_.label(2);
-      for (int i = 0; i < most; ++i) multiply_group();
-      t_.op("cmp", "r0", "lr");
+      multiply_groups(most);
+      if (pairs()) t_.op("ldr", "r2", Thumb::at("sp", kXEnd));
+      t_.op("cmp", "r0", pairs() ? "r2" : "lr");
       t_.op("bne", "2b");
     }
     t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
+
+  void multiply_groups(int count) {
+    int i = 0;
+    for (; pairs() && i + 2 <= count; i += 2) {
+      t_.op("ldmia", "r0!", "{r2, r3, r12, lr}");
+      t_.op("ldmia", "r1!", "{r8-r11}");
+      multiply_joint("r2", "r3");
+      t_.op("ldmia", "r1!", "{r8-r11}");
+      multiply_joint("r12", "lr");
+    }
+    for (; i < count; ++i) multiply_group();
   }
 
   void multiply_group() {
@@ -109,7 +133,7 @@ class Row {
       t_.op("ldrd", "r2", "r3", Thumb::then_add("r0", 8));
       t_.op("ldmia", "r1!", "{r8-r11}");
     }
-    if (row_.joint) return multiply_joint();
+    if (row_.joint) return multiply_joint("r2", "r3");
     for (int c = 0; c < 4; ++c) {
       const std::string acc = Thumb::r(4 + c);
       const std::string w = Thumb::r(8 + c);
@@ -121,14 +145,14 @@ class Row {
   }
 
   // Two words hold two elements of two channels each, the next two the other elements.
-  void multiply_joint() {
+  void multiply_joint(const char* x01, const char* x23) {
     for (int i = 0; i < 4; ++i) {
       const std::string first = Thumb::r(4 + i % 2 * 2), both = Thumb::r(5 + i % 2 * 2);
       const std::string w = Thumb::r(8 + i);
-      const char* const x = i < 2 ? "r2" : "r3";
-      t_.op("sxtb16", "r12", w);
+      const char* const x = i < 2 ? x01 : x23;
       t_.op("smlad", both, x, w, both);
-      t_.op("smlad", first, x, "r12", first);
+      t_.op("sxtb16", w, w);
+      t_.op("smlad", first, x, w, first);
     }
   }
 

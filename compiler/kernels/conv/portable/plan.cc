@@ -192,9 +192,10 @@ std::vector<PlannedRegion> plan_regions(const ConvProblem& problem, const Weight
 
 // ---- tiles ----
 
-// Whether dot4_lane may multiply all weights.
+// Whether dot4_lane may multiply all weights; those of run time may be any int8.
 bool fits_lanes(const ConvProblem& problem, const IsaTraits& isa, const PlannedConv& conv) {
   if (!isa.weights_in_pairs) return true;
+  if (problem.run_time) return false;
   for (const RegionTaps& taps : conv.taps) {
     for (std::size_t k = 0; k < taps.k.size(); k += 4) {
       const int part = taps.part_at(k);
@@ -232,7 +233,7 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
   out.proof = prove_range(problem, isa);
   out.parts = parts_needed(problem, isa);
   out.plan.out = out.proof.out;
-  out.plan.squares = isa.square_products && !problem.run_time;
+  out.plan.squares = isa.square_products;
   if (problem.residual) {
     out.plan.add = problem.residual->add;
     out.plan.operands.y = 2;
@@ -247,7 +248,7 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
     out.plan.regions.push_back(std::move(each.region));
     out.taps.push_back(std::move(each.taps));
   }
-  out.plan.lanes = isa.lane_products && !problem.run_time && fits_lanes(problem, isa, out);
+  out.plan.lanes = isa.lane_products && fits_lanes(problem, isa, out);
   choose_schedule(problem, isa, tuning, out);
   return out;
 }

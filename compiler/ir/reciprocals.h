@@ -1,0 +1,15 @@
+// Scales by which a division is a multiplication: powers of two, as many exporters for
+// microcontrollers choose them. x / scale and x * (1 / scale) are then one rounding of the same
+// number, whatever x is.
+#pragma once
+
+#include <optional>
+
+#include "compiler/ir/tensor.h"
+
+namespace etch {
+
+// 1 / scale of float32 scales that all are powers of two, normal numbers like their reciprocals.
+std::optional<Tensor> exact_reciprocals(const Tensor& scale);
+
+}  // namespace etch
