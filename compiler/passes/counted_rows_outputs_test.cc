@@ -236,12 +236,14 @@ TEST(CountedRows, UniqueSlices) {
   ModelBuilder model = unique({3, 3}, {{"axis", std::int64_t{0}}});
   const auto got = run(model, {f32({3, 3}, {1, 0, 0, 1, 0, 0, 2, 3, 4})});
   EXPECT_EQ(got[0], f32({3, 3}, {1, 0, 0, 2, 3, 4, 0, 0, 0}));
+  EXPECT_EQ(got[1], s64({3}, {0, 2, 0}));  // the first of equal ones
   EXPECT_EQ(got[2], s64({3}, {0, 0, 1}));
   EXPECT_EQ(got[3], s64({3}, {2, 1, 0}));
   EXPECT_EQ(got[4], s64({2}, {2, 3}));
   ModelBuilder columns = unique({2, 3}, {{"axis", std::int64_t{1}}});
   const auto turned = run(columns, {f32({2, 3}, {4, 1, 4, 0, 5, 0})});
   EXPECT_EQ(turned[0], f32({2, 3}, {1, 4, 0, 5, 0, 0}));
+  EXPECT_EQ(turned[1], s64({3}, {1, 0, 0}));
   EXPECT_EQ(turned[2], s64({3}, {1, 0, 1}));
 }
 

@@ -28,7 +28,7 @@ void check_wide(ResolveContext& context) {
   const Tensor* const zero_point = has_zero_point ? context.constant(2) : nullptr;
   const bool zeros =
       !has_zero_point ||
-      (zero_point != nullptr &&
+      (zero_point != nullptr && zero_point->dtype() == DType::kS64 &&  // others are refused below
        std::ranges::all_of(zero_point->integers(), [](std::int64_t z) { return z == 0; }));
   if (context.constant(0) != nullptr && zeros) return;
   context.input_error(DiagKind::kUnsupported, 0, "x",

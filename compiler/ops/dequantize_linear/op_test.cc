@@ -47,6 +47,9 @@ TEST(DequantizeLinear, Int64IsForConstantsAlone) {
   OneNode shifted("DequantizeLinear", "", 13);
   shifted.constant(wide).constant(scalar(0.5F)).constant(Tensor::of<std::int64_t>({}, {1}));
   EXPECT_EQ(shifted.errors(), "E-UNSUPPORTED: int64 must be constant, with the zero point 0");
+  OneNode of_floats("DequantizeLinear", "", 13);
+  of_floats.constant(wide).constant(scalar(0.5F)).constant(scalar(0.0F));
+  EXPECT_NE(of_floats.errors(), "");
   EXPECT_EQ(dequantize(wide, scalar(1)).errors(),
             "E-UNSUPPORTED: int64 must be constant, with the zero point 0");
 }
