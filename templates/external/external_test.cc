@@ -148,9 +148,9 @@ TEST(External, ConversionsStayInsideTheirSpans) {
     call_between_guards(Cast<std::int8_t, float, Byte>{}, kFloats, a, kStored, kOut, kStored, n);
     call_between_guards(ToFloat<OtherFloat::kHalf>{}, kHalves, a, kFloatsOut, n);
     call_between_guards(FromFloat<OtherFloat::kBfloat>{}, kFloats, a, kHalvesOut, n);
-    call_between_guards(QuantizeRow<Byte>{}, kFloats, a, kFloats, b, kBytes, a, kStored, kOut,
-                        kStored, rt::Range{0, 255}, n);
-    call_between_guards(QuantizeRowByFactors<Byte>{}, kFloats, a, kFloats, b, kBytes, a, kStored,
+    call_between_guards(QuantizeRows<Byte, false>{}, kFloats, a, kFloats, b, kBytes, a, kStored,
+                        kOut, kStored, rt::Range{0, 255}, n);
+    call_between_guards(QuantizeRows<Byte, true>{}, kFloats, a, kFloats, b, kBytes, a, kStored,
                         kOut, kStored, rt::Range{0, 255}, n);
     call_between_guards(DequantizeRow<Byte>{}, kBytes, a, kStored, kFloats, b, kBytes, a, kStored,
                         kFloatsOut, n);

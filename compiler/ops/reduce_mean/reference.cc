@@ -22,8 +22,8 @@ bool folds(Reduction::Kind kind) {
 template <class T>
 T folded(bool is_product, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    const auto left = static_cast<std::uint64_t>(static_cast<std::int64_t>(a));
-    const auto right = static_cast<std::uint64_t>(static_cast<std::int64_t>(b));
+    const auto left = static_cast<std::uint64_t>(a);
+    const auto right = static_cast<std::uint64_t>(b);
     return static_cast<T>(is_product ? left * right : left + right);
   } else {
     return is_product ? a * b : a + b;

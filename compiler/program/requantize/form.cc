@@ -117,7 +117,7 @@ IntegerForm choose_form(const RequantizeChannel& channel) {
     const auto form = exact_form(channel, demands, attempt.offsets, attempt.exceptions);
     if (form) return *form;
   }
-  const IntegerForm form{Rung::kEmulation, {}, {}, std::bit_cast<std::uint32_t>(channel.scale)};
+  IntegerForm form{Rung::kEmulation, {}, {}, std::bit_cast<std::uint32_t>(channel.scale)};
   ETCH_CHECK(count_mismatches(form, channel, demands) == 0);
   return form;
 }
