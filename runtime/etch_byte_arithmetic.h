@@ -39,17 +39,24 @@ ETCH_INLINE uint8_t combined_byte(uint8_t a, Stored a_as, uint8_t b, Stored b_as
 }
 
 #if defined(ETCH_BYTE_VECTOR)
+// Of numbers, signed or not; the same for both but for those that divide.
+template <class Operation>
+struct ByteVectors {
+  ETCH_INLINE ByteVector of(const ByteVector& a, const ByteVector& b, bool) {
+    return IntegerVectors<Operation>::of(a, b);
+  }
+};
+
 template <class Operation>
 ETCH_INLINE ByteVector combined_bytes(const ByteVector& a, Stored a_as, const ByteVector& b,
                                       Stored b_as, Stored y_as) {
-  using Bytes = IntegerVectors<Operation>;
   const ByteVector left = a ^ repeated_byte(a_as.flip), right = b ^ repeated_byte(b_as.flip);
   const ByteVector flip = repeated_byte(y_as.flip);
   if constexpr (TakesOne<Operation>::value != 0) {
-    return Bytes::of(left, right) ^ flip;
+    return IntegerVectors<Operation>::of(left, right) ^ flip;
   } else {
-    const ByteVector value =
-        Bytes::of(left - repeated_byte(a_as.offset), right - repeated_byte(b_as.offset));
+    const ByteVector value = ByteVectors<Operation>::of(
+        left - repeated_byte(a_as.offset), right - repeated_byte(b_as.offset), y_as.offset != 0);
     return (value + repeated_byte(y_as.offset)) ^ flip;
   }
 }

@@ -1,7 +1,6 @@
 // See expand.h.
 #include "compiler/passes/expand.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,9 +97,8 @@ class Expander {
   // Whether there are rows of bytes for it.
   static bool computes_bytes(const Node& node, DType type) {
     using Kind = Arithmetic::Kind;
-    const auto kinds = {Kind::kAdd, Kind::kSub,    Kind::kMul,   Kind::kMax,
-                        Kind::kMin, Kind::kBitAnd, Kind::kBitOr, Kind::kBitXor};
-    return is_8bit(type) && std::ranges::count(kinds, params_of<Arithmetic>(node).kind) > 0;
+    const auto kind = params_of<Arithmetic>(node).kind;
+    return is_8bit(type) && kind != Kind::kShiftLeft && kind != Kind::kShiftRight;
   }
 
   // Notes what `node` became: the nodes from `first` on.

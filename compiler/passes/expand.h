@@ -6,7 +6,7 @@
 //                           Transpose, MatMulInteger, Add of C, Cast, Mul by the scales; for 8 bits
 //                           QuantizeLinear with scale 1
 //   Mean                    Sum, and Mul by fl(1 / n)
-//   Add, Mod, Max ... of 8 and 16 bits    Cast to int32, the same there, Cast back
+//   Add, Mod, Max ... of 16 bits, BitShift of 8   Cast to int32, the same there, Cast back
 //   Add, Max, BitShift ... of uint32, uint64   the same on int32 or int64, and what order needs
 //   Equal, Less ... of 16 bits, uint32, uint64  the same on int32 or int64
 //   Cast of uint32, uint64  through int32 and int64; Where of these, and of 16 bits, on them

@@ -273,17 +273,17 @@ TEST(Expand, WritesAMeanAsASumAndAProduct) {
             f32({2}, {2, 5}));
 }
 
-// Sums and the like are computed as bytes.
-TEST(Expand, WritesDivisionOfBytesInInt32) {
+// All but shifts are computed as bytes.
+TEST(Expand, WritesShiftsOfBytesInInt32) {
   ModelBuilder model(14);
   model.input("a", DType::kU8, {3}).input("b", DType::kU8, {1});
-  model.node("Div", {"a", "b"}, {"y"}).output("y");
+  model.node("BitShift", {"a", "b"}, {"y"}, {{"direction", std::string("RIGHT")}}).output("y");
   Sink sink;
   auto graph = load(model, sink);
   ASSERT_TRUE(graph) << errors_of(sink);
   expand(*graph, sink);
-  EXPECT_EQ(types_of(*graph), (std::vector<std::string>{"Cast", "Cast", "Div", "Cast"}));
-  EXPECT_EQ(evaluate(*graph, {u8({3}, {0, 100, 255}), u8({1}, {100})}).at(0), u8({3}, {0, 1, 2}));
+  EXPECT_EQ(types_of(*graph), (std::vector<std::string>{"Cast", "Cast", "BitShift", "Cast"}));
+  EXPECT_EQ(evaluate(*graph, {u8({3}, {0, 100, 255}), u8({1}, {5})}).at(0), u8({3}, {0, 3, 7}));
 }
 
 }  // namespace

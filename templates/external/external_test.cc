@@ -125,6 +125,8 @@ TEST(External, ArithmeticStaysInsideItsSpans) {
     call_between_guards(PRelu{}, kFloats, a, kFloats, b, kFloatsOut, n);
     call_between_guards(CombineBytes<rt::Add>{}, kBytes, a, kStored, kBytes, b, kStored, kOut,
                         kStored, n);
+    call_between_guards(CombineBytes<rt::Mod>{}, kBytes, a, kStored, kBytes, b, kStored, kOut,
+                        kStored, n);
     call_between_guards(Affine<float>{}, kFloats, a, kFloats, b, kFloats, a, kFloatsOut, n);
     call_between_guards(Affine<std::int32_t>{}, kInts, a, kFloats, b, kFloats, a, kFloatsOut, n);
     call_between_guards(Map<rt::Relu, float>{}, kFloats, a, kFloatsOut, n, 0.0F);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/etch_bits.h"
-#include "runtime/etch_byte_arithmetic.h"
+#include "runtime/etch_byte_division.h"
 #include "runtime/etch_elementwise.h"
 #include "runtime/etch_extreme.h"
 #include "runtime/etch_functions.h"
@@ -23,6 +23,7 @@ ETCH_OPERATION(Max);
 ETCH_OPERATION(Min);
 ETCH_OPERATION(Mod);
 ETCH_OPERATION(Remainder);
+ETCH_OPERATION(TruncatedMod);
 ETCH_OPERATION(BitAnd);
 ETCH_OPERATION(BitOr);
 ETCH_OPERATION(BitXor);
@@ -84,9 +85,13 @@ struct CombineBits : RuntimeFunction {
 // The same of 8-bit integers as they are kept.
 template <class Operation>
 struct CombineBytes : RuntimeFunction {
+  static constexpr bool kDivides = std::is_same_v<Operation, rt::Div> ||
+                                   std::is_same_v<Operation, rt::Mod> ||
+                                   std::is_same_v<Operation, rt::TruncatedMod>;
   CombineBytes()
       : RuntimeFunction(instance_name<CombineBytes, Operation>("combine_bytes"),
-                        "etch_byte_arithmetic.h", FloatUse::kNone) {}
+                        kDivides ? "etch_byte_division.h" : "etch_byte_arithmetic.h",
+                        FloatUse::kNone) {}
   void operator()(const std::uint8_t* a, std::ptrdiff_t a_step, rt::Stored a_as,
                   const std::uint8_t* b, std::ptrdiff_t b_step, rt::Stored b_as, std::uint8_t* y,
                   rt::Stored y_as, std::ptrdiff_t n) const {

@@ -78,6 +78,24 @@ Case bytes(DType type) {
           {noise(dice, type, {3, 141}), noise(dice, type, {141}), noise(dice, type, {3, 1})}};
 }
 
+// All dividends and divisors of bytes, 0 and the least value among them, by rows and by columns.
+Case divisions(DType type) {
+  ModelBuilder model(18);
+  model.input("a", type, {256, 1}).input("b", type, {257});
+  Tensor a(type, {256, 1}), b(type, {257});
+  int next = 0;
+  for (std::byte& each : a.mutable_bytes()) each = static_cast<std::byte>(next++);
+  for (std::byte& each : b.mutable_bytes()) each = static_cast<std::byte>(next++);
+  model.node("Div", {"a", "b"}, {"q"}).node("Div", {"b", "a"}, {"p"});
+  model.node("Mod", {"a", "b"}, {"m"}).node("Mod", {"b", "a"}, {"n"});
+  model.node("Mod", {"a", "b"}, {"f"}, {{"fmod", std::int64_t{1}}});
+  model.node("Sub", {"f", "q"}, {"d"})
+      .node("Mod", {"b", "d"}, {"c"})
+      .node("Div", {"d", "b"}, {"e"});
+  for (const char* const name : {"q", "p", "m", "n", "f", "c", "e"}) model.output(name);
+  return {"divisions " + std::string(name_of(type)), model.bytes(), {a, b}};
+}
+
 // Lines side by side, more than vectors have.
 Case running_sums(DType type) {
   Dice dice(5);
@@ -95,8 +113,8 @@ Case running_sums(DType type) {
 }
 
 std::vector<Case> narrow_cases() {
-  return {bytes(DType::kU8), bytes(DType::kS8), running_sums(DType::kS32),
-          running_sums(DType::kS64)};
+  return {bytes(DType::kU8),     bytes(DType::kS8),         divisions(DType::kU8),
+          divisions(DType::kS8), running_sums(DType::kS32), running_sums(DType::kS64)};
 }
 
 std::vector<Case> cases() {

@@ -34,7 +34,7 @@ struct CombinePlan {
   };
   Kind kind = Kind::kAdd;
   // Or kS32, kS64; kPRelu: always kF32, kMod and bits: never. kU8: both 8-bit types, as stored; not
-  // for what divides or shifts.
+  // for what shifts.
   DType type = DType::kF32;
   Argument a, b;
   int y = 0;  // operand of the step
@@ -119,6 +119,12 @@ void combine_bytes(S& s, const CombinePlan& plan) {
       return combine_bytes<rt::Sub>(s, plan);
     case CombinePlan::Kind::kMul:
       return combine_bytes<rt::Mul>(s, plan);
+    case CombinePlan::Kind::kDiv:
+      return combine_bytes<rt::Div>(s, plan);
+    case CombinePlan::Kind::kMod:
+      return combine_bytes<rt::Mod>(s, plan);
+    case CombinePlan::Kind::kRemainder:
+      return combine_bytes<rt::TruncatedMod>(s, plan);
     case CombinePlan::Kind::kMax:
       return combine_bytes<rt::Max>(s, plan);
     case CombinePlan::Kind::kMin:
