@@ -13,18 +13,34 @@
 namespace etch {
 
 namespace {
-// Which nodes up to `end` depend on node `begin`.
-std::vector<bool> dependents(const Graph& graph, std::size_t begin, std::size_t end) {
+// Marks which nodes up to `end` depend on those that are marked.
+void mark_dependents(const Graph& graph, std::size_t begin, std::size_t end,
+                     std::vector<bool>& nodes) {
   std::vector<bool> values(graph.values.size(), false);
-  std::vector<bool> nodes(graph.nodes.size(), false);
   for (std::size_t i = begin; i <= end; ++i) {
     const Node& node = graph.nodes[i];
-    nodes[i] = i == begin || std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    nodes[i] = nodes[i] || std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
                  return id != kNoValue && values[static_cast<std::size_t>(id)];
                });
     if (!nodes[i]) continue;
     for (const ValueId id : node.outputs) {
       if (id != kNoValue) values[static_cast<std::size_t>(id)] = true;
+    }
+  }
+}
+
+// Which nodes up to `end` are inside the region that node `begin` begins: what depends on it, and
+// the whole of each inner region that a part of depends on it, whatever that starts from.
+std::vector<bool> inside_of(const Graph& graph, std::size_t begin, std::size_t end) {
+  std::vector<bool> nodes(graph.nodes.size(), false);
+  nodes[begin] = true;
+  for (bool more = true; more;) {
+    mark_dependents(graph, begin, end, nodes);
+    more = false;
+    for (std::size_t i = begin; i <= end; ++i) {
+      if (nodes[i] || !is_region_begin(graph.nodes[i])) continue;
+      const std::size_t inner_end = end_of_region(graph, i);
+      if (inner_end < end && nodes[inner_end]) nodes[i] = more = true;
     }
   }
   return nodes;
@@ -53,7 +69,7 @@ void order_regions(Graph& graph) {
   for (std::size_t begin = 0; begin < graph.nodes.size(); ++begin) {
     if (!is_region_begin(graph.nodes[begin])) continue;
     const std::size_t end = end_of_region(graph, begin);
-    const std::vector<bool> inside = dependents(graph, begin, end);
+    const std::vector<bool> inside = inside_of(graph, begin, end);
     std::vector<Node> before, after;
     for (std::size_t i = begin; i <= end; ++i)
       (inside[i] ? after : before).push_back(std::move(graph.nodes[i]));

@@ -194,6 +194,23 @@ Case nested_loops() {
   return made("loops in a loop", model, {numbers(8, {2, 3})});
 }
 
+// An inner loop that starts from nothing of the outer one, and only reads what that carries.
+Case inner_loop_of_its_own() {
+  ModelBuilder model;
+  model.input("x", kF, {4}).initializer("three", s64({}, {3})).initializer("two", s64({}, {2}));
+  ModelBuilder inner;
+  inner.input("j", DType::kS64, {}).input("on", DType::kBool, {});
+  inner.node("Add", {"h", "x"}, {"sum"}).node("Identity", {"on"}, {"on2"});
+  inner.output("on2").output("sum");
+  ModelBuilder outer = body();
+  outer.input("h", kF, {4}).node("Loop", {"two", ""}, {"rows"}).subgraph("body", inner);
+  outer.node("Mul", {"h", "x"}, {"h2"}).node("Identity", {"go"}, {"go2"});
+  outer.output("go2").output("h2").output("rows");
+  model.node("Loop", {"three", "", "x"}, {"y", "all"}).subgraph("body", outer);
+  model.output("y").output("all");
+  return made("a loop of its own in a loop", model, {numbers(8, {4})});
+}
+
 Case scan(Ints axes, Ints from_end, Ints out_axes, Ints out_from_end) {
   const auto at = [](std::int64_t axis) { return axis < 0 ? axis + 3 : axis; };
   std::vector<Dim> shapes[2];
@@ -360,6 +377,7 @@ std::vector<Case> control_cases() {
   for (const int trips : {0, 3}) out.push_back(empty_values(trips));
   for (const bool first : {false, true}) out.push_back(empty_result(first));
   out.push_back(nested_loops());
+  out.push_back(inner_loop_of_its_own());
   out.push_back(scan({0, 0}, {0, 0}, {0, 0}, {0, 0}));
   out.push_back(scan({1, 0}, {0, 1}, {2, 1}, {1, 0}));
   out.push_back(scan({-1, 1}, {1, 1}, {-1, 0}, {0, 1}));
