@@ -61,6 +61,7 @@ TEST(QdqBias, BiasOf8BitsIsTakenWhereAllScalesArePowersOfTwo) {
   EXPECT_TRUE(bias(0.0625F, 4).empty());  // half a unit of channel 0
   EXPECT_TRUE(bias(0.25F, 3).empty());
   EXPECT_TRUE(bias(0.3F, 4).empty());
+  EXPECT_TRUE(bias(0.25F, 0x1p31F).empty());  // floats could overflow
 }
 
 TEST(QdqBias, IntegersGiveWhatFloatsOfPowersOfTwoGive) {

@@ -44,9 +44,10 @@ Node renamed(const Group& group, std::string_view domain, std::string type) {
 }
 
 namespace {
+// Within these bounds no product of scales, and no sum of 2^24 units, leaves the normal floats.
 bool is_power_of_two(float scale) {
   int exponent = 0;
-  return std::isnormal(scale) && std::frexp(scale, &exponent) == 0.5F;
+  return scale >= 0x1p-30F && scale <= 0x1p30F && std::frexp(scale, &exponent) == 0.5F;
 }
 
 bool are_powers_of_two(const std::optional<QuantizedOperand>& operand) {
