@@ -60,7 +60,7 @@ bool reads(const Node& node, ValueId id) {
 std::vector<Node>::iterator appending(std::vector<Node>& body, ValueId name, ValueId result) {
   const auto found = std::ranges::find_if(body, [&](const Node& node) {
     return node.domain.empty() && node.op_type == "SequenceInsert" && node.inputs.size() == 2 &&
-           node.inputs[0] == name && node.inputs[1] != kNoValue &&
+           node.inputs[0] == name && node.inputs[1] != name && node.inputs[1] != kNoValue &&
            node.outputs == std::vector<ValueId>{result};
   });
   const auto is_other = [&](const Node& node) {
@@ -94,9 +94,7 @@ struct Appended {
   ValueId first = kNoValue;    // the list before the loop
   ValueId output = kNoValue;   // and after it
 };
-}  // namespace
 
-namespace {
 // The list `name` of a Scan, with 0 for each of `count` entries where it is missing. False if it is
 // no such list.
 bool take_list(Node& node, const char* name, std::size_t count, AxisList& out) {

@@ -65,8 +65,19 @@ std::vector<Node> Sequences::write(const Node& node) {
     parts.fail(DiagKind::kGraph, "has more inputs or outputs than the operator");
     return {};
   }
-  write_parts(parts);
+  if (takes_tensors(parts)) write_parts(parts);
   return parts.failed() ? std::vector<Node>() : parts.finish();
+}
+
+// That no input is a list but the first of those that read one. False after a report.
+bool Sequences::takes_tensors(Parts& parts) {
+  const bool makes = parts.op_type() == "SequenceConstruct" || parts.op_type() == "SplitToSequence";
+  for (std::size_t i = makes ? 0 : 1; i < parts.inputs(); ++i) {
+    if (!has(parts.input(i))) continue;
+    parts.fail(DiagKind::kType, cat("input ", i, " must be a tensor, and is a list of them"));
+    return false;
+  }
+  return true;
 }
 
 void Sequences::write_parts(Parts& parts) {
@@ -118,16 +129,25 @@ const Sequences::List* Sequences::list_of(Parts& parts, std::size_t i) {
 std::optional<std::int64_t> Sequences::position(Parts& parts, std::size_t i, std::int64_t count) {
   Ints values;
   if (!parts.read(i, "position", values)) return std::nullopt;
-  const std::int64_t at = values.size() == 1 && values[0] < 0 ? values[0] + count : 0;
-  if (values.size() == 1 && values[0] < count && at >= 0) return values[0] < 0 ? at : values[0];
+  if (values.size() == 1 && values[0] >= -count && values[0] < count)
+    return values[0] < 0 ? values[0] + count : values[0];
   parts.fail(DiagKind::kAttr, cat("the position must be in [", -count, ", ", count - 1, "]"));
   return std::nullopt;
+}
+
+// That input i has the type of the elements. False after a report.
+bool Sequences::may_join(Parts& parts, const List& list, std::size_t i) {
+  if (list.empty() || parts.dtype(i) == *graph_.value(list[0].source).dtype) return true;
+  parts.fail(DiagKind::kType, cat("input ", i, " is ", name_of(parts.dtype(i)),
+                                  ", and the other elements of the list are ",
+                                  name_of(*graph_.value(list[0].source).dtype)));
+  return false;
 }
 
 void Sequences::construct(Parts& parts) {
   List list;
   for (std::size_t i = 0; i < parts.inputs(); ++i) {
-    if (!parts.needs(i)) return;
+    if (!parts.needs(i) || !may_join(parts, list, i)) return;
     list.push_back({parts.input(i), {}, 0, 0, false});
   }
   make(parts, std::move(list));
@@ -135,7 +155,7 @@ void Sequences::construct(Parts& parts) {
 
 void Sequences::insert(Parts& parts) {
   const List* const given = list_of(parts, 0);
-  if (given == nullptr || !parts.needs(1)) return;
+  if (given == nullptr || !parts.needs(1) || !may_join(parts, *given, 1)) return;
   List list = *given;
   auto at = static_cast<std::int64_t>(list.size());
   if (parts.has_input(2)) {  // the number of elements is a position too
@@ -213,6 +233,8 @@ void Sequences::slices(Parts& parts) {
   const List* const first = list_of(parts, 0);
   if (first == nullptr) return;
   List list = *first;
+  if (!parts.needs(1)) return;
+  if (parts.shape(1).empty()) return parts.fail(DiagKind::kShape, "a scalar has no slices");
   if (!spend(parts, parts.shape(1)[0])) return;
   const Ints ones(static_cast<std::size_t>(parts.shape(1)[0]), 1);
   for (Element& each : parts_of(parts.input(1), 0, ones, true)) list.push_back(std::move(each));
@@ -272,11 +294,14 @@ void Sequences::at(Parts& parts) {
     if (which) parts.give(0, tensor_of(parts, (*list)[static_cast<std::size_t>(*which)]));
     return;
   }
+  if (element_count(parts.shape(1)) != 1)
+    return parts.fail(DiagKind::kShape, "the position must be one number");
   const Element* const all = whole(*list);
   const bool is_whole = all != nullptr && all->is_slice;
   const ValueId tensors = is_whole ? all->source : stacked(parts, *list, 0);
   if (!parts.failed())
-    parts.give(0, parts.gather(tensors, parts.input(1), is_whole ? *all->axis : 0));
+    parts.give(0,
+               parts.gather(tensors, parts.reshape(parts.input(1), {}), is_whole ? *all->axis : 0));
 }
 
 void Sequences::concat(Parts& parts) {

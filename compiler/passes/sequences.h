@@ -49,6 +49,7 @@ class Sequences {
   };
   using List = std::vector<Element>;
 
+  bool takes_tensors(Parts& parts);
   void write_parts(Parts& parts);
   void construct(Parts& parts);
   void insert(Parts& parts);
@@ -59,6 +60,7 @@ class Sequences {
   void concat(Parts& parts);
   bool spend(Parts& parts, std::int64_t elements);
   void make(Parts& parts, List list);
+  bool may_join(Parts& parts, const List& list, std::size_t i);
   const List* list_of(Parts& parts, std::size_t i);
   // Input i as a position in [0, count); a negative one counts from the end.
   std::optional<std::int64_t> position(Parts& parts, std::size_t i, std::int64_t count);

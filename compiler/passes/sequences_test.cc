@@ -174,6 +174,44 @@ TEST(Sequences, ALoopThatReadsItsListIsRefused) {
             std::string::npos);
 }
 
+TEST(Sequences, WhatALoopAppendsMustBeATensor) {
+  ModelBuilder body(17);
+  body.input("i", DType::kS64, {}).input("c", DType::kBool, {}).input("l", DType::kF32, {2});
+  body.node("SequenceInsert", {"l", "l"}, {"l2"});
+  body.node("Identity", {"c"}, {"c2"}).output("c2").output("l2");
+  ModelBuilder model(17);
+  model.initializer("m", s64({}, {3})).initializer("yes", truth());
+  model.node("SequenceEmpty", {}, {"first"});
+  model.node("Loop", {"m", "yes", "first"}, {"list"}).subgraph("body", body);
+  EXPECT_NE(errors(element(model, "list", 0, "y")).find("a list of"), std::string::npos);
+}
+
+TEST(Sequences, ElementsAndPositionsAreTensorsOfOneType) {
+  ModelBuilder of_lists = split_model(0, false);
+  of_lists.node("SequenceConstruct", {"x", "list"}, {"both"});
+  EXPECT_NE(errors(element(of_lists, "both", 0, "y"))
+                .find("input 1 must be a tensor, and is a list of them"),
+            std::string::npos);
+  ModelBuilder at_list = split_model(0, false);
+  at_list.node("SequenceAt", {"list", "list"}, {"y"}).output("y");
+  EXPECT_NE(errors(at_list).find("input 1 must be a tensor"), std::string::npos);
+  ModelBuilder mixed(17);
+  mixed.input("x", DType::kF32, {2}).input("b", DType::kU8, {2});
+  mixed.node("SequenceConstruct", {"x", "b"}, {"list"});
+  EXPECT_NE(errors(element(mixed, "list", 0, "y"))
+                .find("input 1 is uint8, and the other elements of the list are float32"),
+            std::string::npos);
+}
+
+TEST(Sequences, APositionOfRunTimeIsOneNumberOfAnyRank) {
+  ModelBuilder model = split_model(0, false);
+  model.input("at", DType::kS64, {1}).node("SequenceAt", {"list", "at"}, {"y"}).output("y");
+  EXPECT_EQ(run(model, {kX, s64({1}, {1})}).at(0), f32({3}, {4, 5, 6}));
+  ModelBuilder two = split_model(0, false);
+  two.input("at", DType::kS64, {2}).node("SequenceAt", {"list", "at"}, {"y"}).output("y");
+  EXPECT_NE(errors(two).find("the position must be one number"), std::string::npos);
+}
+
 TEST(Sequences, TheBranchOfAKnownConditionReadsThem) {
   ModelBuilder model = split_model(0, false), branch(17);
   branch.node("SequenceAt", {"list", "at"}, {"part"}).output("part");
