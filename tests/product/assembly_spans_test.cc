@@ -42,8 +42,6 @@ constexpr std::string_view kHarnessOfLinux = R"(
 #include <string.h>
 #include <sys/mman.h>
 
-#include <initializer_list>
-
 namespace {
 constexpr size_t kPage = 4096;
 bool at_end = false;
@@ -67,8 +65,6 @@ void before_call() {}
 constexpr std::string_view kHarnessOfFirmware = R"(
 #include <stddef.h>
 #include <stdint.h>
-
-#include <initializer_list>
 
 #include "semihosting.h"
 
@@ -209,8 +205,8 @@ std::string source_of(const Functions& functions, int missing, bool firmware) {
     calls += call_of(functions.by_name.at(use.function), use, missing);
   return cat(kHasAssembly, firmware ? kHarnessOfFirmware : kHarnessOfLinux, kGuarded,
              assembly_declarations(functions.all), assembly_definitions(functions.all).text,
-             "int main() {\n  start();\n  for (const bool end : {true, false}) {\n"
-             "    at_end = end;\n",
+             "int main() {\n  start();\n  for (int end = 1; end >= 0; --end) {\n"
+             "    at_end = end != 0;\n",
              calls, "  }\n  return 0;\n}\n");
 }
 
