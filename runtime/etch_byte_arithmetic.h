@@ -39,7 +39,7 @@ ETCH_INLINE uint8_t combined_byte(uint8_t a, Stored a_as, uint8_t b, Stored b_as
 }
 
 #if defined(ETCH_BYTE_VECTOR)
-// Of numbers, signed or not; the same for both but for those that divide.
+// Of numbers, signed or not; the same for both except in those that divide.
 template <class Operation>
 struct ByteVectors {
   ETCH_INLINE ByteVector of(const ByteVector& a, const ByteVector& b, bool) {
