@@ -35,6 +35,10 @@ const Operator* operator_of(const Node& node) {
   const bool is_own = node.op_type == "ListOfSlices";
   return node.domain == (is_own ? kEtch : std::string_view()) ? found : nullptr;
 }
+bool is_any_float(DType type) {
+  return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
+}
+
 // For each node that a graph may have: copies of lists multiply.
 constexpr std::int64_t kElements = 64;
 }  // namespace
@@ -137,10 +141,12 @@ std::optional<std::int64_t> Sequences::position(Parts& parts, std::size_t i, std
 
 // That input i has the type of the elements. False after a report.
 bool Sequences::may_join(Parts& parts, const List& list, std::size_t i) {
-  if (list.empty() || parts.dtype(i) == *graph_.value(list[0].source).dtype) return true;
-  parts.fail(DiagKind::kType, cat("input ", i, " is ", name_of(parts.dtype(i)),
-                                  ", and the other elements of the list are ",
-                                  name_of(*graph_.value(list[0].source).dtype)));
+  if (list.empty()) return true;
+  const DType type = parts.dtype(i), others = *graph_.value(list[0].source).dtype;
+  // Resolving has made float32 of other floats, except of constants.
+  if (type == others || (is_any_float(type) && is_any_float(others))) return true;
+  parts.fail(DiagKind::kType, cat("input ", i, " is ", name_of(type),
+                                  ", and the other elements of the list are ", name_of(others)));
   return false;
 }
 
@@ -299,9 +305,9 @@ void Sequences::at(Parts& parts) {
   const Element* const all = whole(*list);
   const bool is_whole = all != nullptr && all->is_slice;
   const ValueId tensors = is_whole ? all->source : stacked(parts, *list, 0);
-  if (!parts.failed())
-    parts.give(0,
-               parts.gather(tensors, parts.reshape(parts.input(1), {}), is_whole ? *all->axis : 0));
+  if (parts.failed()) return;
+  const ValueId at = parts.shape(1).empty() ? parts.input(1) : parts.reshape(parts.input(1), {});
+  parts.give(0, parts.gather(tensors, at, is_whole ? *all->axis : 0));
 }
 
 void Sequences::concat(Parts& parts) {
