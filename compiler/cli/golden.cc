@@ -40,7 +40,7 @@ std::string check_target(const std::string& name) {
 }
 
 Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& options) {
-  const Parser parser = parent.add_subcommand("record", "Record a model for `etch golden verify`");
+  Parser parser = parent.add_subcommand("record", "Record a model for `etch golden verify`");
   add_kept_options(parser, *options);
   parser.take_given(
       [options](const std::vector<Given>& given) { options->words = words_of(given); });
@@ -73,8 +73,7 @@ Parser add_record(const Parser& parent, const std::shared_ptr<RecordOptions>& op
 }
 
 Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& options) {
-  const Parser parser =
-      parent.add_subcommand("verify", "Report differences from what was recorded");
+  Parser parser = parent.add_subcommand("verify", "Report differences from what was recorded");
   parser.add_option("DIR", options->folder, "what `etch golden record` wrote")
       .required()
       .type_name("DIR");
@@ -126,7 +125,7 @@ void add_kept_options(const Parser& parser, ModelOptions& options) {
 }
 
 Command add_golden(const Parser& root) {
-  const Parser parser =
+  Parser parser =
       root.add_subcommand("golden", "Record what is generated, and report later what changed");
   parser.require_subcommand();
   auto record_options = std::make_shared<RecordOptions>();

@@ -98,7 +98,7 @@ std::string about_missing_command(const CLI::App& command) {
 
 // In our words where CLI11's need knowledge of it.
 std::string text_of(const CLI::ParseError& error, const CLI::App& root) {
-  const std::string unknown = about_unknown_option(root);
+  std::string unknown = about_unknown_option(root);
   if (!unknown.empty()) return unknown;
   std::string text = error.what();
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {

@@ -40,9 +40,9 @@ double zero_point_of(const QuantizeV2Range& range, const QuantizeV2Rule& rule) {
 
 std::string zero_point_text(const QuantizeV2Range& range, const QuantizeV2Rule& rule) {
   const double zero_point = zero_point_of(range, rule);
-  const std::string number = zero_point == std::floor(zero_point)
-                                 ? cat(static_cast<long long>(zero_point))
-                                 : decimal(static_cast<float>(zero_point));
+  std::string number = zero_point == std::floor(zero_point)
+                           ? cat(static_cast<long long>(zero_point))
+                           : decimal(static_cast<float>(zero_point));
   if (rule.mode == RangeMode::kScaled) return "0 (SCALED has none)";
   if (rule.mode == RangeMode::kMinFirst) return number;
   return number + " (equivalent: MIN_COMBINED rounds only once the minimum is subtracted)";

@@ -105,7 +105,7 @@ class Reader {
   }
 
   std::string hash(const Json& object, const std::string& where, const std::string& key) {
-    const std::string value = text(object, where, key);
+    std::string value = text(object, where, key);
     const bool good = value.size() == 64 && std::all_of(value.begin(), value.end(), [](char c) {
                         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                       });

@@ -74,6 +74,7 @@ class Capture {
 int spawn(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
           const Capture& output, const Capture& errors, pid_t* child) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
@@ -197,7 +198,7 @@ std::filesystem::path find_program(const std::string& name) {
   std::string_view rest = variable == nullptr ? "/usr/bin:/bin" : variable;
   while (!name.empty() && !rest.empty()) {
     const std::size_t colon = rest.find(':');
-    const std::filesystem::path candidate = std::filesystem::path(rest.substr(0, colon)) / name;
+    std::filesystem::path candidate = std::filesystem::path(rest.substr(0, colon)) / name;
     if (executable(candidate)) return candidate;
     rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
   }

@@ -127,7 +127,7 @@ class SliceFolding {
 
   // The nodes of the chain, cropped, the last with the output of the Slice; empty where an operator
   // does not take it.
-  std::vector<Node> remade(const std::vector<int>& chain, const Node& slice, Padding pads) {
+  std::vector<Node> remade(const std::vector<int>& chain, const Node& slice, const Padding& pads) {
     std::vector<Node> out;
     ValueId before = kNoValue, cropped = kNoValue;
     for (const int i : chain) {

@@ -33,7 +33,7 @@ Shape table_shape(const Shape& shape) {
   ETCH_CHECK(0 < wide && wide <= 8);  // no tensor has more than eight axes
   Shape out;
   for (const std::int64_t size : shape) out.push_back(is_wide(size) ? 2 : 1);
-  *std::find_if(out.rbegin(), out.rend(), is_wide) = kBytes >> (wide - 1);
+  *std::find_if(out.rbegin(), out.rend(), is_wide) = std::int64_t{kBytes} >> (wide - 1);
   return out;
 }
 
@@ -118,6 +118,7 @@ class TableFusion {
       wanted.insert(wanted.end(), inputs.begin(), inputs.end());
     }
     std::vector<const Node*> nodes;
+    nodes.reserve(found.size());
     for (const int i : found) nodes.push_back(&graph_.nodes[static_cast<std::size_t>(i)]);
     return nodes;
   }

@@ -202,6 +202,7 @@ class RowSplitter {
     }
     std::vector<Node> made;
     std::vector<ValueId> parts;
+    parts.reserve(bands.size());
     for (const auto& band : bands) parts.push_back(add_band(nodes, chain, band, made));
     add_row_join(graph_, last, std::move(parts), made);
     for (std::size_t k = 1; k < chain.size(); ++k) {

@@ -290,6 +290,7 @@ class Rewriter {
 
   std::vector<Node> run(const std::vector<Needs>& bands) {
     std::vector<ValueId> parts;
+    parts.reserve(bands.size());
     for (const Needs& needs : bands) parts.push_back(add_band(needs));
     const Node& last = originals_[nodes_.back()];
     add_row_join(graph_, last, std::move(parts), made_);

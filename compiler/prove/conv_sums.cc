@@ -202,7 +202,8 @@ class ConvSumsLaboratory {
   }
   // A sum in the middle of those whose results are within limits, for each channel.
   std::vector<std::int64_t> middle() const {
-    const double result = (words()->low + words()->high) / 2 - words()->y_zero_point;
+    const auto half = (words()->low + words()->high) / 2;
+    const double result = half - words()->y_zero_point;
     const auto sum = static_cast<std::int64_t>(std::llround(result / factor_));
     return std::vector<std::int64_t>(static_cast<std::size_t>(layer_.geometry.out_channels), sum);
   }

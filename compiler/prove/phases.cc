@@ -178,7 +178,8 @@ void Laboratory::expect_sums(const Window& window, const std::vector<std::int32_
   trial.expected.resize(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const std::int32_t a = std::clamp(targets[i % m] + sums[i], -kTable, kTable);
-    trial.expected[i] = table[static_cast<std::size_t>(a + kTable)];
+    const std::int32_t at = a + kTable;
+    trial.expected[i] = table[static_cast<std::size_t>(at)];
   }
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 std::string literal_of(const std::vector<int>& values) {
   std::vector<std::byte> bytes;
+  bytes.reserve(values.size());
   for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
   return string_literal(bytes);
 }

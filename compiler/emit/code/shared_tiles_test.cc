@@ -31,6 +31,7 @@ StepText step_with(const std::string& name, const std::string& body) {
 
 std::vector<std::string> texts_of(const std::vector<RecordedFunction>& functions) {
   std::vector<std::string> out;
+  out.reserve(functions.size());
   for (const RecordedFunction& function : functions) out.push_back(definition_of(function));
   return out;
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-OneNode transposed(std::vector<float> x, std::vector<float> w) {
+OneNode transposed(const std::vector<float>& x, const std::vector<float>& w) {
   const auto width = static_cast<std::int64_t>(x.size());
   const auto kernel = static_cast<std::int64_t>(w.size());
   OneNode node("ConvTranspose");

@@ -11,7 +11,7 @@
 namespace etch {
 namespace {
 
-std::vector<Tensor> quantize(std::vector<float> x) {
+std::vector<Tensor> quantize(const std::vector<float>& x) {
   OneNode node("DynamicQuantizeLinear");
   const auto count = static_cast<std::int64_t>(x.size());
   return node.input(Tensor::of<float>({count}, x)).outputs(3).run();

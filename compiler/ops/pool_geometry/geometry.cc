@@ -30,7 +30,7 @@ AutoPad read_auto_pad(ResolveContext& context) {
 
 // The attribute as `count` numbers in [least, kMostPerAxis]; absent: `least` everywhere.
 Sizes read_list(ResolveContext& context, const char* name, std::size_t count, std::int64_t least) {
-  const Sizes fallback(count, least);
+  Sizes fallback(count, least);
   const auto list = context.ints_attr(name);
   if (!list) return fallback;
   if (list->size() != count) {

@@ -138,6 +138,7 @@ class Sampler {
       return {tap(d, first, rest), tap(d, whole("Add", first, 1), share)};
     }
     std::vector<Tap> out;
+    out.reserve(4);
     for (int k = 0; k < 4; ++k)
       out.push_back(tap(d, whole("Add", first, k - 1), cubic_weight(share, k)));
     return out;

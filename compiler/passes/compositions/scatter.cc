@@ -12,7 +12,7 @@ namespace {
 
 // Takes the attribute; "" after a report.
 std::string reduction_of(Parts& parts) {
-  const auto name = parts.take<std::string>("reduction", "none");
+  auto name = parts.take<std::string>("reduction", "none");
   const auto known = {"none", "add", "mul", "max", "min"};
   if (std::ranges::find(known, name) != known.end()) return name;
   parts.fail(DiagKind::kAttr,

@@ -53,6 +53,7 @@ class Depthwise {
   bool bytes() const { return tile_.out.result != Result::kInt32; }
   std::vector<int> accumulators() const {
     std::vector<int> out;
+    out.reserve(8);
     for (int i = 0; i < 4 * tile_.pixels; ++i) out.push_back(4 + i);
     return out;
   }

@@ -31,6 +31,7 @@ class Function {
   }
   std::vector<int> accumulators() const {
     std::vector<int> out;
+    out.reserve(8);
     for (int i = 0; i < together_ * pixels_; ++i) out.push_back(4 + i);
     return out;
   }
