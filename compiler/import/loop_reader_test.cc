@@ -261,7 +261,7 @@ TEST(Loop, BodiesNestToALimit) {
 }
 
 TEST(Scan, MustSayHowItsInputsAreCut) {
-  const auto scan = [](std::map<std::string, Attribute> attributes) {
+  const auto scan = [](const std::map<std::string, Attribute>& attributes) {
     ModelBuilder model;
     model.input("s", DType::kF32, {2}).input("x", DType::kF32, {4, 2});
     model.input("u", DType::kF32, {3, 2});

@@ -134,8 +134,8 @@ TEST(RamPeak, IsTheStepWhereTheMostBytesAreCovered) {
   const auto below = [&](unsigned limit) { return static_cast<int>(random() % limit); };
   for (int round = 0; round < 200; ++round) {
     ReportData data;
-    data.layers.resize(static_cast<std::size_t>(1 + below(12)));
-    const int steps = static_cast<int>(data.layers.size());
+    const int steps = 1 + below(12);
+    data.layers.resize(static_cast<std::size_t>(steps));
     for (int i = below(8); i > 0; --i) {
       Buffer buffer;
       buffer.arena_offset = below(40);
