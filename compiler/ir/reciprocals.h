@@ -9,6 +9,9 @@
 
 namespace etch {
 
+// Whether it is 2^n; false for 0, negative numbers, infinities and NaN.
+bool is_power_of_two(float value);
+
 // 1 / scale of float32 scales that all are powers of two, normal numbers like their reciprocals.
 std::optional<Tensor> exact_reciprocals(const Tensor& scale);
 

@@ -2,11 +2,11 @@
 #include "compiler/passes/qdq_group.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/reciprocals.h"
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/scalar_quantization.h"
@@ -45,14 +45,13 @@ Node renamed(const Group& group, std::string_view domain, std::string type) {
 
 namespace {
 // Within these bounds no product of scales, and no sum of 2^24 units, leaves the normal floats.
-bool is_power_of_two(float scale) {
-  int exponent = 0;
-  return scale >= 0x1p-30F && scale <= 0x1p30F && std::frexp(scale, &exponent) == 0.5F;
+bool is_moderate_power(float scale) {
+  return scale >= 0x1p-30F && scale <= 0x1p30F && is_power_of_two(scale);
 }
 
 bool are_powers_of_two(const std::optional<QuantizedOperand>& operand) {
   return operand && operand->axis.granularity != QuantizationGranularity::kBlock &&
-         std::ranges::all_of(operand->quantization.scale, is_power_of_two);
+         std::ranges::all_of(operand->quantization.scale, is_moderate_power);
 }
 
 // The largest size that a sum of some of one channel's products can have, in units. `axis`: that of

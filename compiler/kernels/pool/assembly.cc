@@ -2,11 +2,11 @@
 #include "compiler/kernels/pool/assembly.h"
 
 #include <bit>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/reciprocals.h"
 #include "compiler/kernels/conv/thumb.h"
 
 namespace etch {
@@ -34,11 +34,6 @@ bool fits(const rt::PoolRow& row, int channels) {
   const std::int64_t taps = std::int64_t{row.count[0]} * row.count[1] * row.count[2];
   if (taps < 1 || taps > kMostTaps || row.channels < channels) return false;
   return taps_of(row).back() < kFar && row.x_step < kFar && row.y_step < kFar;
-}
-
-bool is_power_of_two(float value) {
-  int exponent = 0;
-  return std::frexp(value, &exponent) == 0.5F;
 }
 
 // The loop over pixels: r0 and r1 are x and y of one, r2 and r3 those of the channels at hand.
