@@ -14,27 +14,31 @@
 
 namespace etch {
 
-namespace {
-struct Operator {
+struct Sequences::Operator {
   std::string_view type;
   std::size_t most_inputs;
+  bool reads_list;  // its first input; the others are tensors
+  void (Sequences::*write)(Parts&);
 };
-constexpr Operator kOperators[] = {{"SequenceConstruct", SIZE_MAX},
-                                   {"SequenceEmpty", 0},
-                                   {"SequenceInsert", 3},
-                                   {"SequenceErase", 2},
-                                   {"SequenceAt", 2},
-                                   {"SequenceLength", 1},
-                                   {"SplitToSequence", 2},
-                                   {"ListOfSlices", 2},
-                                   {"ConcatFromSequence", 1}};
+constexpr Sequences::Operator Sequences::kOperators[] = {
+    {"SequenceConstruct", SIZE_MAX, false, &Sequences::construct},
+    {"SequenceEmpty", 0, false, &Sequences::empty},
+    {"SequenceInsert", 3, true, &Sequences::insert},
+    {"SequenceErase", 2, true, &Sequences::erase},
+    {"SequenceAt", 2, true, &Sequences::at},
+    {"SequenceLength", 1, true, &Sequences::length},
+    {"SplitToSequence", 2, false, &Sequences::split},
+    {"ListOfSlices", 2, true, &Sequences::slices},
+    {"ConcatFromSequence", 1, true, &Sequences::concat}};
 
-const Operator* operator_of(const Node& node) {
+const Sequences::Operator* Sequences::operator_of(const Node& node) {
   const auto* const found = std::ranges::find(kOperators, node.op_type, &Operator::type);
   if (found == std::end(kOperators)) return nullptr;
   const bool is_own = node.op_type == "ListOfSlices";
   return node.domain == (is_own ? kEtch : std::string_view()) ? found : nullptr;
 }
+
+namespace {
 bool is_any_float(DType type) {
   return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
 }
@@ -65,18 +69,18 @@ std::vector<Node> Sequences::write(const Node& node) {
     return {};
   }
   if (node.outputs.empty() || node.outputs[0] == kNoValue) return {};
-  if (node.inputs.size() > operator_of(node)->most_inputs || node.outputs.size() > 1) {
+  const Operator& of = *operator_of(node);
+  if (node.inputs.size() > of.most_inputs || node.outputs.size() > 1) {
     parts.fail(DiagKind::kGraph, "has more inputs or outputs than the operator");
     return {};
   }
-  if (takes_tensors(parts)) write_parts(parts);
+  if (takes_tensors(parts, of.reads_list ? 1 : 0)) (this->*of.write)(parts);
   return parts.failed() ? std::vector<Node>() : parts.finish();
 }
 
-// That no input is a list but the first of those that read one. False after a report.
-bool Sequences::takes_tensors(Parts& parts) {
-  const bool makes = parts.op_type() == "SequenceConstruct" || parts.op_type() == "SplitToSequence";
-  for (std::size_t i = makes ? 0 : 1; i < parts.inputs(); ++i) {
+// That no input from `first` on is a list. False after a report.
+bool Sequences::takes_tensors(Parts& parts, std::size_t first) {
+  for (std::size_t i = first; i < parts.inputs(); ++i) {
     if (!has(parts.input(i))) continue;
     parts.fail(DiagKind::kType, cat("input ", i, " must be a tensor, and is a list of them"));
     return false;
@@ -84,35 +88,16 @@ bool Sequences::takes_tensors(Parts& parts) {
   return true;
 }
 
-void Sequences::write_parts(Parts& parts) {
-  const std::string& type = parts.op_type();
-  if (type == "SequenceEmpty") {
-    parts.take<std::int64_t>("dtype", 1);
-    make(parts, {});
-  } else if (type == "SequenceConstruct") {
-    construct(parts);
-  } else if (type == "SequenceInsert") {
-    insert(parts);
-  } else if (type == "SequenceErase") {
-    erase(parts);
-  } else if (type == "SplitToSequence") {
-    split(parts);
-  } else if (type == "ListOfSlices") {
-    slices(parts);
-  } else if (type == "SequenceAt") {
-    at(parts);
-  } else if (type == "ConcatFromSequence") {
-    concat(parts);
-  } else if (const List* const list = list_of(parts, 0)) {
-    const auto count = static_cast<std::int64_t>(list->size());
-    parts.add("Identity", {parts.constant(Tensor::of<std::int64_t>({}, {count}))});
-  }
-}
-
 // False after a report. An element that becomes a node counts as kElements.
 bool Sequences::spend(Parts& parts, std::int64_t elements) {
+  if (!has_room(parts, elements)) return false;
   elements_ += elements;
-  if (elements_ <= kElements * graph_.limits.nodes) return true;
+  return true;
+}
+
+// Before a list of so many is made. False after a report.
+bool Sequences::has_room(Parts& parts, std::int64_t elements) {
+  if (elements <= kElements * graph_.limits.nodes - elements_) return true;
   parts.fail(DiagKind::kLimit,
              cat("lists of tensors have too many elements or need too many nodes, ",
                  at_most(graph_.limits, &Limits::nodes)));
@@ -157,6 +142,17 @@ void Sequences::construct(Parts& parts) {
     list.push_back({parts.input(i), {}, 0, 0, false});
   }
   make(parts, std::move(list));
+}
+
+void Sequences::empty(Parts& parts) {
+  parts.take<std::int64_t>("dtype", 1);
+  make(parts, {});
+}
+
+void Sequences::length(Parts& parts) {
+  const List* const list = list_of(parts, 0);
+  if (list == nullptr) return;
+  parts.add("Identity", {parts.constant(Tensor::of<std::int64_t>({}, {std::ssize(*list)}))});
 }
 
 void Sequences::insert(Parts& parts) {
@@ -216,7 +212,7 @@ void Sequences::split(Parts& parts) {
   if (!parts.has_input(1) || (parts.shape(1).empty() && sizes[0] > 0)) {
     const std::int64_t each = std::min(sizes[0], std::max<std::int64_t>(size, 1));
     may_be_slices = sizes[0] == 1;
-    if (!spend(parts, size / each)) return;
+    if (!has_room(parts, size / each)) return;
     sizes.assign(static_cast<std::size_t>(size / each), each);
     if (size % each > 0) sizes.push_back(size % each);
   } else {
@@ -241,7 +237,7 @@ void Sequences::slices(Parts& parts) {
   List list = *first;
   if (!parts.needs(1)) return;
   if (parts.shape(1).empty()) return parts.fail(DiagKind::kShape, "a scalar has no slices");
-  if (!spend(parts, parts.shape(1)[0])) return;
+  if (!has_room(parts, parts.shape(1)[0])) return;
   const Ints ones(static_cast<std::size_t>(parts.shape(1)[0]), 1);
   for (Element& each : parts_of(parts.input(1), 0, ones, true)) list.push_back(std::move(each));
   make(parts, std::move(list));

@@ -49,8 +49,13 @@ class Sequences {
   };
   using List = std::vector<Element>;
 
-  bool takes_tensors(Parts& parts);
-  void write_parts(Parts& parts);
+  struct Operator;
+  static const Operator kOperators[];
+  static const Operator* operator_of(const Node& node);
+
+  bool takes_tensors(Parts& parts, std::size_t first);
+  void empty(Parts& parts);
+  void length(Parts& parts);
   void construct(Parts& parts);
   void insert(Parts& parts);
   void erase(Parts& parts);
@@ -59,6 +64,7 @@ class Sequences {
   void at(Parts& parts);
   void concat(Parts& parts);
   bool spend(Parts& parts, std::int64_t elements);
+  bool has_room(Parts& parts, std::int64_t elements);
   void make(Parts& parts, List list);
   bool may_join(Parts& parts, const List& list, std::size_t i);
   const List* list_of(Parts& parts, std::size_t i);
