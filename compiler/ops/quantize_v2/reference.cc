@@ -19,8 +19,7 @@ std::int32_t min_combined(float x, const QuantizeV2Range& range, DType type) {
   const float above_low = flushed(clamped(x, range.low, range.high) - range.low);
   const float t = above_low * range.scale;
   if (!is_signed(type)) return saturated(std::trunc(t + 0.5F), min_of(type), max_of(type));
-  const std::int64_t steps = max_of(type) - min_of(type) + 1;
-  const auto half = static_cast<float>(steps >> 1);
+  const float half = static_cast<float>(max_of(type) - min_of(type) + 1) / 2;  // powers of two
   return saturated(std::round(t - half), min_of(type), max_of(type));
 }
 
