@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <vector>
 
@@ -28,19 +29,55 @@ std::int64_t products(const SumLine& line, const Pair& pair) {
   return std::int64_t{line.a_factor} * pair.a + std::int64_t{line.b_factor} * pair.b;
 }
 
-// The offsets with which the line agrees with the rule for `pairs`; what is clamped only has to be
-// beyond the limit.
-Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
-  const std::int64_t one = std::int64_t{1} << (32 - line.shift);  // a result of 1
+// What a result of 1 is before the shift.
+std::int64_t one(const SumLine& line) { return std::int64_t{1} << (32 - line.shift); }
+
+Interval unlimited(const SumLine& line) {
   // Where everything is clamped to one limit, any offset beyond would do; so far is far enough.
   constexpr std::int64_t kFar = 16384;
-  Interval out{-kFar * one, kFar * one};
+  const std::int64_t far = kFar * one(line);
+  return {-far, far};
+}
+
+// The offsets with which the line agrees with the rule for `pair`; what is clamped only has to be
+// beyond the limit.
+Interval offsets(const SumLine& line, const SumLimits& limits, const Pair& pair) {
+  Interval out = unlimited(line);
+  const std::int64_t from = pair.y * one(line) - products(line, pair);
+  if (pair.y > limits.low) out.least = std::max(out.least, from);
+  if (pair.y < limits.high) out.most = std::min(out.most, from + one(line) - 1);
+  return out;
+}
+
+Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
+  Interval out = unlimited(line);
   for (const Pair& pair : pairs) {
-    const std::int64_t from = pair.y * one - products(line, pair);
-    if (pair.y > limits.low) out.least = std::max(out.least, from);
-    if (pair.y < limits.high) out.most = std::min(out.most, from + one - 1);
+    const Interval own = offsets(line, limits, pair);
+    out = {std::max(out.least, own.least), std::min(out.most, own.most)};
   }
   return out;
+}
+
+void move_to_front(std::vector<Pair>& pairs, std::size_t at) {
+  const auto first = pairs.begin(), moved = first + static_cast<std::ptrdiff_t>(at);
+  std::rotate(first, moved, moved + 1);
+}
+
+// Whether some offset satisfies `pairs`. Where none does, the two that contradict each other move
+// to the front.
+bool satisfiable(const SumLine& line, const SumLimits& limits, std::vector<Pair>& pairs) {
+  Interval all = unlimited(line);
+  std::size_t least = 0, most = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Interval own = offsets(line, limits, pairs[i]);
+    if (own.least > all.least) least = i, all.least = own.least;
+    if (own.most < all.most) most = i, all.most = own.most;
+    if (!all.empty()) continue;
+    move_to_front(pairs, std::max(least, most));
+    if (least != most) move_to_front(pairs, std::min(least, most) + 1);
+    return false;
+  }
+  return true;
 }
 
 std::vector<Pair> all_pairs(const SumFactors& factors, const SumLimits& limits) {
@@ -100,7 +137,7 @@ std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits&
   const double a = std::ldexp(double{factors.ratio_a}, 32 - *shift);
   const double b = std::ldexp(double{factors.ratio_b}, 32 - *shift);
   const std::vector<Pair> pairs = all_pairs(factors, limits);
-  const std::vector<Pair> critical = near_ties(factors, pairs);
+  std::vector<Pair> critical = near_ties(factors, pairs);
   constexpr int kReach = 40;
   // A step of the factors moves results by at most 2^-16: as far as the floats' rounding.
   const std::int64_t step = 128 >> *shift;
@@ -113,7 +150,7 @@ std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits&
         if (a_factor < 0 || b_factor < 0) continue;
         SumLine line{static_cast<std::uint32_t>(a_factor), static_cast<std::uint32_t>(b_factor), 0,
                      *shift};
-        if (offsets(line, limits, critical).empty()) continue;
+        if (!satisfiable(line, limits, critical)) continue;
         const Interval all = offsets(line, limits, pairs);
         if (all.empty()) continue;
         line.offset = all.least + (all.most - all.least) / 2;
