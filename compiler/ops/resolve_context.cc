@@ -6,6 +6,7 @@
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/ir/limits.h"
+#include "compiler/ir/origin.h"
 #include "compiler/ops/op.h"
 
 namespace etch {
@@ -226,18 +227,34 @@ void ResolveContext::attr_error(const char* name, std::string what) {
                 cat(location_of(node_), " attribute '", printable(name), "'"), std::move(what)});
 }
 
+namespace {
+bool is_index(const Value& value) {
+  return value.dtype == DType::kS32 || value.dtype == DType::kS64;
+}
+}  // namespace
+
 void ResolveContext::input_error(DiagKind kind, int i, const char* role, std::string what) {
   failed_ = true;
   sink_.report({Severity::kError, kind, node_.index,
                 cat(location_of(node_), " input ", i, " (", role, ")"), std::move(what)});
 }
 
+// What decides a size may be an input some nodes before: the shape that a caller wants, for
+// example.
 void ResolveContext::needs_constant(int i, const char* role, std::string what) {
   failed_ = true;
-  const ValueId id = node_.inputs[static_cast<std::size_t>(i)];
+  ValueId id = node_.inputs[static_cast<std::size_t>(i)];
+  if (input_file_of(graph_, id) < 0) {
+    constexpr std::int64_t kMostSizes = 32;  // more than the ranks of two tensors
+    const ValueId from = only_input_of(graph_, id, kMostSizes);
+    if (from != kNoValue && input_file_of(graph_, from) >= 0 && is_index(graph_.value(from))) {
+      what += cat(", and is computed from the input '", printable(graph_.value(from).name), "'");
+      id = from;
+    }
+  }
   sink_.report({Severity::kError, DiagKind::kUnsupported, node_.index,
                 cat(location_of(node_), " input ", i, " (", role, ")"),
-                std::move(what) + constant_hint(graph_, id), input(i).name,
+                std::move(what) + constant_hint(graph_, id), graph_.value(id).name,
                 input_file_of(graph_, id)});
 }
 

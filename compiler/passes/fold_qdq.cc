@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 #include <utility>
 
 #include "compiler/ops/cast/op.h"
@@ -11,6 +12,7 @@
 #include "compiler/ops/pad/op.h"
 #include "compiler/ops/reference_math.h"
 #include "compiler/ops/scalar_quantization.h"
+#include "compiler/passes/attributes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fuse_qdq.h"
 #include "compiler/passes/pool_means.h"
@@ -32,9 +34,25 @@ Changed operator|(Changed a, Changed b) {
 int node_count(const Graph& graph) { return static_cast<int>(graph.nodes.size()); }
 Node& node_at(Graph& graph, int i) { return graph.nodes[static_cast<std::size_t>(i)]; }
 
-bool is_copy(const Node& node) {
+// Exporters write a Slice or a Pad where sizes differ in general, and here they are equal.
+bool keeps_every_element(const Graph& graph, const Node& node) {
+  const Shape& from = *graph.value(node.inputs[0]).shape;
+  if (node.op_type == "Slice") {
+    const auto& slice = params_of<StridedCopy>(node);
+    return slice.shape == from && slice.view.offset == 0 &&
+           slice.view.strides == dense_strides(from);
+  }
+  return std::ranges::all_of(params_of<Pad>(node).axes,
+                             [](const PadAxis& axis) {
+                               return axis.first == 0 && axis.begin == 0 && axis.end == 0;
+                             }) &&
+         params_of<Pad>(node).shape == from;
+}
+
+bool is_copy(const Graph& graph, const Node& node) {
   if (node.domain != kOnnx) return false;
   if (node.op_type == "Identity") return true;
+  if (node.op_type == "Slice" || node.op_type == "Pad") return keeps_every_element(graph, node);
   return node.op_type == "Cast" && params_of<Cast>(node).from == params_of<Cast>(node).to;
 }
 
@@ -61,7 +79,7 @@ Changed remove_copies(Graph& graph) {
   Wiring wiring(graph);
   Changed changed = Changed::kNo;
   for (int i = 0; i < node_count(graph); ++i) {
-    if (!is_copy(node_at(graph, i))) continue;
+    if (!is_copy(graph, node_at(graph, i))) continue;
     const Node copy = node_at(graph, i);
     if (!bypass(graph, wiring, i, copy.inputs[0])) continue;
     graph.fusions.fused(copy, "removed: it changes nothing");
@@ -110,11 +128,33 @@ bool commutes_with_dequantize(const Graph& graph, const Node& node, const Quanti
   return moves_data(node) && node.op_type != "Identity";
 }
 
-// Those where QuantizeLinear may as well come first: it has no more elements to work on then.
-bool commutes_with_quantize(const Node& node) {
-  static constexpr std::string_view kTypes[] = {"Reshape",   "Flatten",   "Squeeze",
-                                                "Unsqueeze", "Transpose", "Expand"};
-  return node.domain == kOnnx && std::ranges::find(kTypes, node.op_type) != std::end(kTypes);
+// Whether `value` is the product of two quantized values, perhaps limited, and nothing else reads
+// it: one of integers where it is quantized at once.
+bool is_quantized_product(const Graph& graph, const Wiring& wiring, ValueId value) {
+  const Node* node = wiring.producer(value);
+  const auto read_once = [&](ValueId id) {
+    return wiring.consumers(id).size() == 1 && !wiring.is_graph_output(id);
+  };
+  while (node != nullptr && is_one_of(node->op_type, {"Relu", "Clip"}) && read_once(value)) {
+    value = node->inputs[0];
+    node = wiring.producer(value);
+  }
+  if (node == nullptr || node->domain != kOnnx || !read_once(value) ||
+      !is_one_of(node->op_type, {"Conv", "ConvTranspose", "MatMul", "Gemm"}))
+    return false;
+  return std::ranges::all_of(std::views::take(node->inputs, 2), [&](ValueId input) {
+    const Node* before = wiring.producer(input);
+    return before != nullptr && dequantized_by(graph, *before).has_value();
+  });
+}
+
+// Those where QuantizeLinear may as well come first: it has no more elements to work on then. After
+// Slice it has fewer, but an integer product before it is worth more.
+bool commutes_with_quantize(const Graph& graph, const Wiring& wiring, const Node& node) {
+  if (node.domain != kOnnx) return false;
+  if (node.op_type == "Slice") return is_quantized_product(graph, wiring, node.inputs[0]);
+  return is_one_of(node.op_type,
+                   {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand"});
 }
 
 // `like`, a Q or DQ node, between two other values.
@@ -216,7 +256,7 @@ Changed quantize_earlier(Graph& graph) {
     if (!operand || !operand->is_narrow() || !operand->per_tensor()) continue;
     const Node quantize = node_at(graph, i);
     const Node* op = wiring.producer(quantize.inputs[0]);
-    if (op == nullptr || !commutes_with_quantize(*op)) continue;
+    if (op == nullptr || !commutes_with_quantize(graph, wiring, *op)) continue;
     if (wiring.consumers(op->outputs[0]).size() != 1 || wiring.is_graph_output(op->outputs[0]))
       continue;
     const int op_index = static_cast<int>(op - graph.nodes.data());

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/ir/dead_code.h"
+#include "compiler/ir/origin.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/region_begin/op.h"
 #include "compiler/ops/region_end/op.h"
@@ -327,7 +327,7 @@ class Resolver {
     const Node edge = node;
     run(both_branches(graph_, std::move(node)));
     if (sink_.error_count() == errors) return;
-    const ValueId input = only_input_of(edge.inputs[0]);
+    const ValueId input = only_input_of(graph_, edge.inputs[0], 1);
     if (input == kNoValue || input_file_of(graph_, input) < 0) return;
     // Before what is wrong with the branches, so that what helps is read first.
     const std::string& name = graph_.value(input).name;
@@ -352,29 +352,6 @@ class Resolver {
     if (other->dtype() != DType::kS64 && other->dtype() != DType::kS32) return {};
     return cat(", e.g. ", printable(graph_.value(input).name), "=", other->integer(0),
                ", which it is compared with");
-  }
-
-  // The one input of the graph, of one element, that `id` is computed from; none: kNoValue.
-  ValueId only_input_of(ValueId id) const {
-    const std::vector<int> producers = producers_of(graph_);
-    std::set<ValueId> seen = {id};
-    std::vector<ValueId> open = {id};
-    ValueId found = kNoValue;
-    while (!open.empty()) {
-      const ValueId next = open.back();
-      open.pop_back();
-      const int producer = producers[static_cast<std::size_t>(next)];
-      if (producer < 0 && graph_.value(next).constant == nullptr) {
-        if (found != kNoValue) return kNoValue;
-        found = next;
-        if (element_count(*graph_.value(next).shape) != 1) return kNoValue;
-      }
-      if (producer < 0) continue;
-      for (const ValueId each : graph_.nodes[static_cast<std::size_t>(producer)].inputs) {
-        if (each != kNoValue && seen.insert(each).second) open.push_back(each);
-      }
-    }
-    return found;
   }
 
   // Whether that of an If is a truth value; reports it otherwise.

@@ -185,6 +185,25 @@ TEST(Resolve, LooksForTheMakerOfAValueAmongResolvedNodes) {
             "compile time; give it with --constant value=N or value=FILE.pb\n");
 }
 
+// Converters from TensorFlow Lite compute sizes from the shape that a caller wants.
+TEST(Resolve, NamesTheInputThatASizeIsComputedFrom) {
+  ModelBuilder model(19);
+  model.input("x", DType::kF32, {8}).input("wanted", DType::kS32, {1});
+  model.initializer("zero", Tensor::of<std::int64_t>({1}, {0}));
+  model.node("Cast", {"wanted"}, {"wide"}, {{"to", std::int64_t{7}}});
+  model.node("Add", {"wide", "zero"}, {"end"});
+  model.node("Expand", {"x", "end"}, {"y"}).output("y");
+  Sink sink;
+  EXPECT_FALSE(load(model, sink).has_value());
+  EXPECT_EQ(
+      errors_of(sink),
+      "model: error[E-UNSUPPORTED]: node #2 (Expand) input 1 (shape): must be known at compile "
+      "time, and is computed from the input 'wanted'; give it with --constant wanted=N or "
+      "wanted=FILE.pb\n");
+  EXPECT_EQ(sink.sorted().front().input, "wanted");
+  EXPECT_EQ(sink.sorted().front().input_file, 1);
+}
+
 TEST(Resolve, TrailingOmittedInputsDoNotCount) {
   ModelBuilder model;
   model.input("x", DType::kF32, {2}).node("Relu", {"x", "", ""}, {"y"}).output("y");

@@ -116,7 +116,7 @@ def flags_of(folder: pathlib.Path) -> list[str]:
 @dataclasses.dataclass
 class Request:
     """What to build. `shapes`: NAME=N,N,... of inputs; `keep_copy`: the copy of the input is part of a single layer;
-    `is_layer`: there is a `layer` to time, run() has no loops or branches.
+    `is_layer`: there is a `layer` to time, run() has no loops or branches; `etch`: the program, which another build may be.
     """
 
     model: bytes
@@ -128,12 +128,13 @@ class Request:
     threads: int = 1
     options: tuple[str, ...] = ()  # more arguments of `etch compile`
     level: str = "-O2"
+    etch: pathlib.Path = ETCH
 
 
 def generate(request: Request, folder: pathlib.Path) -> float:
     """Runs `etch compile` into a new folder and returns how many seconds it took."""
     (folder.parent / "model.onnx").write_bytes(request.model)
-    command = [str(ETCH), "compile", str(folder.parent / "model.onnx"), "-o", str(folder), "--name", "net",
+    command = [str(request.etch), "compile", str(folder.parent / "model.onnx"), "-o", str(folder), "--name", "net",
                "--target", request.target]
     for shape in request.shapes:
         command += ["--input-shape", shape]

@@ -1,4 +1,6 @@
-"""Times generated code that is built with -O2 and with -O3, in turns in one process: see tools/compare-levels."""
+"""Times generated code that is built with -O2 and with -O3, or that two builds of Etch generate, in turns in one process:
+see tools/compare-levels.
+"""
 
 import argparse
 import pathlib
@@ -13,6 +15,14 @@ import onnx  # noqa: E402
 
 BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/compare-levels"
 LEVELS = ("-O2", "-O3")
+
+
+def requests_of(model: bytes, target: str, before: pathlib.Path | None) -> dict[str, etch_runner.Request]:
+    """The two things to compare, by the names of their columns."""
+    if before is None:
+        return {level: etch_runner.Request(model, target, level=level) for level in LEVELS}
+    return {name: etch_runner.Request(model, target, etch=program)
+            for name, program in (("before", before), ("now", etch_runner.ETCH))}
 
 
 def feeds_of(model: onnx.ModelProto) -> list[np.ndarray]:
@@ -33,29 +43,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/compare-levels", description=__doc__)
     parser.add_argument("models", nargs="+", type=pathlib.Path, metavar="FILE.onnx")
     parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
+    parser.add_argument("--before", type=pathlib.Path, metavar="ETCH", help="another build of Etch to compare with, both at -O2")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     target = etch_runner.best_target() if options.target == "native" else options.target
     built = []
     for path in options.models:
-        feeds = feeds_of(onnx.load(path))
-        requests = {level: etch_runner.Request(path.read_bytes(), target, level=level) for level in LEVELS}
-        built.append((path, {level: etch_runner.Network(one, feeds, BUILD) for level, one in requests.items()}))
+        requests = requests_of(path.read_bytes(), target, options.before)
+        try:
+            feeds = feeds_of(onnx.load(path))
+            built.append((path, {name: etch_runner.Network(one, feeds, BUILD) for name, one in requests.items()}))
+        except RuntimeError as error:  # one of two builds may refuse what the other takes
+            print(f"{path}: {error}", file=sys.stderr)
     gate.pin(gate.cores_for(1))
     timer = gate.Gate(BUILD)
-    print("| network | -O2 us | -O3 us | -O2 / -O3 | build -O2 s | build -O3 s |\n| --- | --- | --- | --- | --- | --- |")
+    one, two = requests_of(b"", target, options.before)
+    print(f"| network | {one} us | {two} us | {one} / {two} | build {one} s | build {two} s |\n"
+          "| --- | ---: | ---: | ---: | ---: | ---: |")
     for path, networks in built:
-        samples = {level: [] for level in LEVELS}
+        samples = {name: [] for name in networks}
         with gate.alone():
             timer.begin_row()
             for _ in range(options.rounds):
-                for level, network in networks.items():
-                    samples[level].append(timer.sample(network.callee("whole"), 0.05))
+                for name, network in networks.items():
+                    samples[name].append(timer.sample(network.callee("whole"), 0.05))
             timer.settle()
-            two, three = [gate.figure_of(samples[level], timer.is_clean).median for level in LEVELS]
-        seconds = " | ".join(f"{networks[level].facts.build_cpu_s:.1f}" for level in LEVELS)
+            first, second = [gate.figure_of(samples[name], timer.is_clean).median for name in networks]
+        seconds = " | ".join(f"{network.facts.build_cpu_s:.1f}" for network in networks.values())
         name = path.parent.name if path.name == "model.onnx" else path.stem
-        print(f"| {name} | {two:.1f} | {three:.1f} | {two / three:.3f} | {seconds} |", flush=True)
+        print(f"| {name} | {first:.1f} | {second:.1f} | {first / second:.3f} | {seconds} |", flush=True)
     return 0
 
 

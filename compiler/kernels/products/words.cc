@@ -246,7 +246,8 @@ std::unique_ptr<WordConvStep> described(const WordConv& conv) {
                                      counted(g.out_channels, "channel"))
                                : summary_of(g, step->kind, " of 16 bits");
   step->macs = g.batch * taps_of(g) * g.in_per_group() * g.out_channels;
-  for (const ConvAxis& axis : g.axes) step->macs *= axis.out;
+  const bool transposed = g.direction == ConvDirection::kTransposed;
+  for (const ConvAxis& axis : g.axes) step->macs *= transposed ? axis.in : axis.out;
   step->facts.emplace_back(
       conv.part == 0 ? "sums proved to fit in 32 bits"
                      : cat("sums of each ", conv.part, " channels proved to fit in 32 bits"));
