@@ -88,7 +88,7 @@ std::vector<std::string> lines_of(const FusionLog& fusions) {
     if (record.outcome == Outcome::kFused) ++fused[{record.op_type, record.what}];
     if (record.outcome == Outcome::kMissed) {
       const std::string name = record.name.empty() ? "" : cat(" '", record.name, "'");
-      missed.push_back(cat("  #", record.node, " ", record.op_type, name, ": ", record.what));
+      missed.push_back(cat("  #", record.node, " ", record.op_type, name, ": ", reason_of(record)));
     }
   }
   std::vector<std::string> lines = {fused.empty() ? "fused         nothing" : "fused"};

@@ -36,6 +36,12 @@ void FusionLog::missed(const Node& node, std::string why) {
   records_.push_back(std::move(record));
 }
 
+void FusionLog::offer(const Node& node, std::string option) {
+  for (FusionRecord& record : records_) {
+    if (record.outcome == Outcome::kMissed && record.node == node.index) record.option = option;
+  }
+}
+
 void FusionLog::forget(const Node& node) {
   std::erase_if(records_, [&](const FusionRecord& old) { return old.node == node.index; });
 }
@@ -52,6 +58,11 @@ void FusionLog::finish(const Graph& graph) {
 std::string title_of(const FusionRecord& record) {
   if (record.name.empty()) return cat(record.op_type, " #", record.node);
   return cat(record.op_type, " '", record.name, "'");
+}
+
+std::string reason_of(const FusionRecord& record) {
+  return record.option.empty() ? record.what
+                               : cat(record.what, " (", record.option, " makes it integer)");
 }
 
 }  // namespace etch

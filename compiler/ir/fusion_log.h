@@ -14,10 +14,11 @@ struct Node;
 struct FusionRecord {
   enum class Outcome { kFused, kMissed };
   Outcome outcome = Outcome::kFused;
-  int node = -1;        // Node::index: position in the file
-  std::string op_type;  // of that node when it was looked at; printable
-  std::string name;     // of that node; printable, empty when it has none
-  std::string what;     // kFused: "became QLinearConv"; kMissed: the reason
+  int node = -1;            // Node::index: position in the file
+  std::string op_type;      // of that node when it was looked at; printable
+  std::string name;         // of that node; printable, empty when it has none
+  std::string what;         // kFused: "became QLinearConv"; kMissed: the reason
+  std::string option = {};  // kMissed: what makes integers of it, as typed; empty: nothing does
 };
 
 class FusionLog {
@@ -27,6 +28,9 @@ class FusionLog {
   // `node` stays as it is, as far as the calling pass knows. Replaces an earlier reason, so that a
   // pass may look at a node as often as it likes.
   void missed(const Node& node, std::string why);
+
+  // What would make integers of a missed one.
+  void offer(const Node& node, std::string option);
 
   // What was said about `node` holds no longer.
   void forget(const Node& node);
@@ -43,5 +47,7 @@ class FusionLog {
 
 // "Conv 'conv1'", or "Conv #7" for a node without a name.
 std::string title_of(const FusionRecord& record);
+// What a missed one says: "not quantized (--qdq all makes it integer)".
+std::string reason_of(const FusionRecord& record);
 
 }  // namespace etch

@@ -15,6 +15,7 @@
 #include "compiler/passes/attributes.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/fuse_qdq.h"
+#include "compiler/passes/integer_products.h"
 #include "compiler/passes/pool_means.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/qdq_faults.h"
@@ -350,6 +351,11 @@ void fold_qdq(Graph& graph, Sink& sink, QdqGroups groups) {
     rescale_joins(graph);
     changed = changed | fuse_groups(graph, sink, groups);
     fold_constants(graph, FoldDequantize::kNo);
+  }
+  if (groups == QdqGroups::kAll) {
+    integer_products(graph);
+  } else {
+    offer_integer_products(graph);
   }
   verify(graph, Resolved::kYes);
 }

@@ -130,8 +130,53 @@ TEST(QdqMode, AllTakesBothTypes) {
   }
 }
 
-TEST(QdqMode, AllIsExactOnEveryTarget) {
-  const Case each = mixed_network();
+// As NNCF and PyTorch's exporter write a block: the sum after a convolution is in float, and so is
+// the last layer.
+Case network_with_float_results() {
+  Dice dice(33);
+  ModelBuilder model(13);
+  const Shape shape{1, 16, 9, 9};
+  model.input("x", DType::kU8, {1, 16, 9, 9});
+  model.initializer("scale", Tensor::of<float>({}, {0.03F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {97}));
+  model.initializer("w", random_bytes(dice, DType::kS8, {16, 16, 3, 3}));
+  model.initializer("w_scale", Tensor::of<float>({}, {0.002F}));
+  model.initializer("b", Tensor::of<float>({16}, std::vector<float>(16, 0.37F)));
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"xf"});
+  model.node("DequantizeLinear", {"w", "w_scale"}, {"wf"});
+  model.node("Conv", {"xf", "wf", "b"}, {"a"}, {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  model.node("Add", {"a", "xf"}, {"s"}).node("Relu", {"s"}, {"r"});
+  model.node("QuantizeLinear", {"r", "scale", "zero"}, {"rq"});
+  model.node("DequantizeLinear", {"rq", "scale", "zero"}, {"rf"});
+  model.node("Conv", {"rf", "wf"}, {"y"}, {{"strides", std::vector<std::int64_t>{2, 2}}});
+  return {"float_results", model.output("y").bytes(), {random_bytes(dice, DType::kU8, shape)}};
+}
+
+TEST(QdqMode, AllComputesProductsWithFloatResultsInIntegers) {
+  Sink sink;
+  const Case each = network_with_float_results();
+  const auto program = compile(each.model, options_for(QdqMode::kAll), sink);
+  ASSERT_NE(program, nullptr) << errors_of(sink);
+  EXPECT_GT(program->macs, 0);
+  EXPECT_EQ(program->float_macs, 0);
+}
+
+// Integer sums that are rounded once are nearer to the real result than the float ones.
+TEST(QdqMode, ProductsWithFloatResultsAreWithinRoundingOfTheFloatOnes) {
+  Sink sink;
+  const Case each = network_with_float_results();
+  const auto graph = load_graph(each.model, options_for(QdqMode::kAll), sink);
+  ASSERT_NE(graph, nullptr) << errors_of(sink);
+  const std::vector<Tensor> integers = evaluate(*graph, each.inputs);
+  const std::vector<Tensor> floats = reference_outputs(each);
+  for (std::int64_t i = 0; i < floats[0].size(); ++i)
+    EXPECT_NEAR(integers[0].real(i), floats[0].real(i), 1e-4F) << i;
+}
+
+class AllOn : public ::testing::TestWithParam<Case> {};
+
+TEST_P(AllOn, IsExactOnEveryTarget) {
+  const Case& each = GetParam();
   Sink sink;
   const auto graph = load_graph(each.model, options_for(QdqMode::kAll), sink);
   ASSERT_NE(graph, nullptr) << errors_of(sink);
@@ -144,6 +189,10 @@ TEST(QdqMode, AllIsExactOnEveryTarget) {
     EXPECT_EQ(difference_of(native_outputs(*program, each.inputs), exact), "") << plan->name;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(QdqMode, AllOn,
+                         ::testing::Values(mixed_network(), network_with_float_results()),
+                         [](const auto& info) { return info.param.name; });
 
 // -0.25 * x per channel and Relu, quantized with a zero point of 7 that the limit must respect.
 TEST(QdqMode, ReluAfterConvTransposeIsALimit) {

@@ -52,16 +52,16 @@ class QdqModel {
     model_.output(quantize(name, scale, zero));
   }
 
-  std::optional<Graph> fold(Sink& sink) const {
+  std::optional<Graph> fold(Sink& sink, QdqGroups groups = QdqGroups::kOfOnnxRuntime) const {
     auto graph = load(model_, sink);
     EXPECT_TRUE(graph) << errors_of(sink);
-    if (graph) fold_qdq(*graph, sink);
+    if (graph) fold_qdq(*graph, sink, groups);
     return graph;
   }
   // Operator types after folding, in order.
-  std::string operators() const {
+  std::string operators(QdqGroups groups = QdqGroups::kOfOnnxRuntime) const {
     Sink sink;
-    const auto graph = fold(sink);
+    const auto graph = fold(sink, groups);
     std::string out;
     if (graph) {
       for (const Node& node : graph->nodes) out += cat(out.empty() ? "" : " ", node.op_type);

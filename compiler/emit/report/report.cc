@@ -131,10 +131,12 @@ Json fusions_json(const std::vector<FusionRecord>& records) {
   Json out{{"fused", Json::array()}, {"missed", Json::array()}};
   for (const FusionRecord& record : records) {
     const bool missed = record.outcome == FusionRecord::Outcome::kMissed;
-    out[missed ? "missed" : "fused"].push_back({{"node", record.node},
-                                                {"op_type", record.op_type},
-                                                {"name", record.name},
-                                                {missed ? "why" : "what", record.what}});
+    Json each{{"node", record.node},
+              {"op_type", record.op_type},
+              {"name", record.name},
+              {missed ? "why" : "what", record.what}};
+    if (!record.option.empty()) each["option"] = record.option;
+    out[missed ? "missed" : "fused"].push_back(std::move(each));
   }
   return out;
 }

@@ -417,7 +417,7 @@ void add_missed(Html& html, const ReportData& data) {
     html.begin("tr");
     number_cell(html, record.node, cat(record.node));
     html.element("td", title_of(record));
-    html.element("td", record.what);
+    html.element("td", reason_of(record));
     html.end();
     html.newline();
   }

@@ -293,6 +293,7 @@ TEST(ReportJson, SaysWhatThePageSays) {
   node.index = 7;
   node.op_type = "Tanh";
   program.fusions.missed(node, "no integer form");
+  program.fusions.offer(node, "--qdq all");
   const auto json = nlohmann::json::parse(report_json(data_of(program)));
   EXPECT_EQ(json["files"], nlohmann::json({"report.json", "report.html", "tiny.h"}));
   EXPECT_EQ(json["steps"][1]["accumulators"], nlohmann::json({-70000, 70000}));
@@ -301,6 +302,7 @@ TEST(ReportJson, SaysWhatThePageSays) {
   EXPECT_EQ(json["fusions"]["fused"][0]["what"], "became something");
   EXPECT_EQ(json["fusions"]["missed"][0]["why"], "no integer form");
   EXPECT_EQ(json["fusions"]["missed"][0]["node"], 7);
+  EXPECT_EQ(json["fusions"]["missed"][0]["option"], "--qdq all");
 }
 
 TEST(Html, EscapesTextAndAttributes) {
@@ -370,6 +372,16 @@ TEST(Verdict, CountsIslandsApart) {
   EXPECT_EQ(verdict(data)[1],
             "2 float islands with 2 steps together; the largest: d, 9.2 % of the "
             "multiplications");
+}
+
+TEST(Verdict, NamesTheOptionThatMakesIntegersOfFloats) {
+  ReportData data = mixed_report();
+  data.layers[1].node = 3;
+  data.layers[2].node = 4;
+  data.fusions = {{FusionRecord::Outcome::kMissed, 3, "Conv", "", "why", "--qdq all"},
+                  {FusionRecord::Outcome::kMissed, 4, "Conv", "", "why", ""}};
+  EXPECT_EQ(verdict(data)[2],
+            "--qdq all computes 0.5 % of the multiplications in integers instead");
 }
 
 TEST(Verdict, DoesNotCallAFloatNetworkQuantized) {

@@ -133,6 +133,25 @@ std::string about_integers(const ReportData& data) {
   return text;
 }
 
+// What an option makes integers of.
+std::string about_option(const ReportData& data) {
+  std::map<std::string, std::set<int>> offered;  // nodes by options
+  for (const FusionRecord& record : data.fusions) {
+    if (!record.option.empty()) offered[record.option].insert(record.node);
+  }
+  std::string text;
+  for (const auto& [option, nodes] : offered) {
+    std::int64_t macs = 0;
+    for (const LayerReport& layer : data.layers)
+      macs += nodes.contains(layer.node) ? layer.float_macs : 0;
+    if (macs == 0) continue;
+    text += cat(text.empty() ? "" : ", ", option, " computes ",
+                percent(static_cast<double>(macs), static_cast<double>(data.macs)),
+                " of the multiplications in integers instead");
+  }
+  return text;
+}
+
 // First bytes and ends of buffers that are alive, in the order of the first bytes.
 using Ranges = std::multiset<std::pair<std::int64_t, std::int64_t>>;
 
@@ -202,6 +221,7 @@ std::vector<std::string> verdict(const ReportData& data) {
   for (const LayerReport& layer : data.layers) total_us += layer.time ? layer.time->median_us : 0;
   std::vector<std::string> sentences = {about_sizes(data), about_integers(data)};
   if (has_quantization(data)) sentences.push_back(about_islands(data, total_us));
+  sentences.push_back(about_option(data));
   sentences.push_back(about_memory(data));
   sentences.push_back(about_time(data, total_us));
   std::erase(sentences, "");
