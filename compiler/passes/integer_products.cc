@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compiler/base/check.h"
 #include "compiler/ir/dead_code.h"
 #include "compiler/ops/gemm/op.h"
 #include "compiler/ops/op.h"
@@ -33,8 +33,8 @@ class IntegerProducts {
     int count = 0;
     for (const Node& node : before_) {
       const auto product = product_of(node);
-      if (product) {
-        make(node, *product);
+      if (product && make(node, *product)) {
+        std::ranges::move(made_, std::back_inserter(graph_.nodes));
         graph_.fusions.fused(node, "became a product of integers with a float result");
         ++count;
       } else {
@@ -42,7 +42,7 @@ class IntegerProducts {
       }
       made_by(node);
     }
-    remove_dead(graph_);
+    if (count > 0) remove_dead(graph_);
     return count;
   }
 
@@ -74,6 +74,7 @@ class IntegerProducts {
       return std::nullopt;
     const auto a = operand(node.inputs[0]), b = operand(node.inputs[1]);
     if (!a || !b || !a->is_8bit_per_tensor() || !is_8bit(b->dtype)) return std::nullopt;
+    if (graph_.value(node.outputs[0]).dtype != DType::kF32) return std::nullopt;
     const Shape& right = shape_of(b->value);
     if (node.op_type == "Gemm" && !is_plain(node)) return std::nullopt;
     const bool rows = node.op_type == "Conv" || is_transposed(node);  // each makes a channel
@@ -105,20 +106,26 @@ class IntegerProducts {
   // away from those that are not normal.
   bool fits(std::int64_t terms, const QuantizedOperand& a, const QuantizedOperand& b) const {
     if (terms > kMostTerms) return false;
+    const Tensor& scales_b = *graph_.value(b.scale).constant;
+    if (scales_b.dtype() != DType::kF32) return false;
     const float scale_a = a.quantization.scale_at(0);
     constexpr float kMost = std::numeric_limits<float>::max() / 0x1p31F;
-    return std::ranges::all_of(graph_.value(b.scale).constant->as<float>(), [&](float scale_b) {
+    return std::ranges::all_of(scales_b.as<float>(), [&](float scale_b) {
       const float scale = scale_a * scale_b;
       return scale >= std::numeric_limits<float>::min() && scale <= kMost;
     });
   }
 
-  void make(const Node& node, const Product& product) {
+  // Fills made_; false where an operator refuses what it would get.
+  bool make(const Node& node, const Product& product) {
+    made_.clear();
+    refused_ = false;
     if (node.op_type == "Conv") {
       make_conv(node, product.a, product.b);
     } else {
       make_matmul(node, product.a, product.b);
     }
+    return !refused_;
   }
 
   void make_conv(const Node& node, const QuantizedOperand& x, const QuantizedOperand& w) {
@@ -184,15 +191,17 @@ class IntegerProducts {
     node.inputs = std::move(inputs);
     if (y == kNoValue) y = graph_.add_value(Value{graph_.value(like.outputs[0]).name, {}, {}, {}});
     node.outputs = {y};
-    Sink sink;
-    ETCH_CHECK(resolve_node(graph_, node, sink));
-    graph_.nodes.push_back(std::move(node));
+    Sink trial;
+    refused_ = refused_ || !resolve_node(graph_, node, trial);
+    made_.push_back(std::move(node));
     return y;
   }
 
   Graph& graph_;
   std::vector<Node> before_;
   std::vector<const Node*> makers_;  // by value; null: an input, a constant, a new node
+  std::vector<Node> made_;           // in place of one node
+  bool refused_ = false;
 };
 
 }  // namespace
