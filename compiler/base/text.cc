@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <locale>
+#include <sstream>
 
 #include "compiler/base/check.h"
 
@@ -65,6 +67,22 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t le
   return number >= least && number <= most ? std::optional(number) : std::nullopt;
 }
 
+namespace {
+// libc++ has no std::from_chars for floats before version 20.
+template <class Real>
+std::optional<Real> parse_real(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  Real value = 0;
+  stream >> std::noskipws >> value;
+  const bool all = !stream.fail() && stream.peek() == std::istringstream::traits_type::eof();
+  return all && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+}  // namespace
+
+std::optional<float> parse_float(std::string_view text) { return parse_real<float>(text); }
+std::optional<double> parse_double(std::string_view text) { return parse_real<double>(text); }
+
 Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -90,12 +108,11 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string printable(std::string_view name) {
-  constexpr std::size_t kLimit = 60;
+std::string printable(std::string_view name, std::size_t most) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   for (const char c : name) {
-    if (out.size() >= kLimit) return out + "...";
+    if (out.size() >= most) return out + "...";
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7f && c != '\\') {
       out.push_back(c);

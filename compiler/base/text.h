@@ -67,6 +67,9 @@ std::string decimal(float value);
 // The decimal integer that all of `text` is; null if it is none or not in least .. most.
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t least,
                                           std::int64_t most);
+// The finite decimal that all of `text` is, to the nearest float or double; null if it is none.
+std::optional<float> parse_float(std::string_view text);
+std::optional<double> parse_double(std::string_view text);
 
 // The character that `text`, which is not empty, starts with; size 0 if that is no well-formed
 // UTF-8 (RFC 3629).
@@ -77,7 +80,9 @@ struct Character {
 Character first_character(std::string_view text);
 bool is_utf8(std::string_view text);
 
-// `name` as printable ASCII for diagnostics: everything else becomes \xNN, at most 60 characters.
-std::string printable(std::string_view name);
+// `name` as printable ASCII for diagnostics: everything else becomes \xNN, cut after `most`
+// characters.
+inline constexpr std::size_t kPrintable = 60;
+std::string printable(std::string_view name, std::size_t most = kPrintable);
 
 }  // namespace etch

@@ -15,5 +15,21 @@ TEST(Counted, IsSingularForOneOnly) {
   EXPECT_EQ(plural(1001, "byte"), "bytes");
 }
 
+TEST(Text, RealNumbersAreReadToTheNearestAndAsAWhole) {
+  EXPECT_EQ(parse_float("0.1"), 0.1F);
+  EXPECT_EQ(parse_float("16777217"), 16777216.0F);  // a tie, to even
+  EXPECT_EQ(parse_double("-2.5e-3"), -2.5e-3);
+  for (const char* const no : {"", " 1", "1 ", "1,5", "1x", "x", "nan", "inf", "1e999"}) {
+    EXPECT_EQ(parse_float(no), std::nullopt) << no;
+    EXPECT_EQ(parse_double(no), std::nullopt) << no;
+  }
+}
+
+TEST(Text, NamesToTypeAreLonger) {
+  const std::string name(70, 'a');
+  EXPECT_EQ(printable(name), std::string(60, 'a') + "...");
+  EXPECT_EQ(printable(name, 100), name);
+}
+
 }  // namespace
 }  // namespace etch

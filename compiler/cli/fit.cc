@@ -3,7 +3,6 @@
 #include "compiler/host/fit.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,12 +37,10 @@ std::optional<double> parse_clock(std::string_view text) {
     unit = last == 'k' ? 1e3 : last == 'M' ? 1e6 : last == 'G' ? 1e9 : 1;
     if (unit > 1) text.remove_suffix(1);
   }
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  const bool good =
-      result.ec == std::errc() && result.ptr == end && value > 0 && value * unit < 1e12;
-  return good ? std::optional(value * unit) : std::nullopt;
+  const std::optional<double> value = parse_double(text);
+  const bool fixed = text.find_first_of("eE") == std::string_view::npos;
+  if (!value || !fixed || *value <= 0 || *value * unit >= 1e12) return std::nullopt;
+  return *value * unit;
 }
 
 std::string check_clock(const std::string& text) {

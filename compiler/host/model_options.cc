@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
+#include <limits>
 
 #include "compiler/base/text.h"
 #include "compiler/import/file.h"
@@ -92,14 +92,6 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
   return *number * unit;
 }
 
-std::optional<float> parse_float(std::string_view text) {
-  float value = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 std::optional<std::pair<std::string, Unrolling>> parse_unroll(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   const bool named = equals != std::string::npos;
@@ -144,19 +136,23 @@ bool for_each_part(std::string_view text, F take) {
   }
 }
 
-template <class T>
-bool parse_all(std::string_view text, T& value) {
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  return result.ec == std::errc() && result.ptr == end;
+// Infinities and NaN are numbers too: what takes them says that it does not.
+std::optional<double> number_of(std::string_view text) {
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  return parse_double(text);
 }
 
 }  // namespace
 
 std::optional<Tensor> parse_numbers(std::string_view text) {
   std::vector<double> numbers;
-  const bool good = for_each_part(
-      text, [&](std::string_view part) { return parse_all(part, numbers.emplace_back()); });
+  const bool good = for_each_part(text, [&](std::string_view part) {
+    const std::optional<double> number = number_of(part);
+    if (number) numbers.push_back(*number);
+    return number.has_value();
+  });
   if (!good) return std::nullopt;
   const auto count = static_cast<std::int64_t>(numbers.size());
   return Tensor::of<double>(count == 1 ? Shape{} : Shape{count}, numbers);
@@ -166,7 +162,9 @@ bool exact_numbers(std::string_view text) {
   return for_each_part(text, [](std::string_view part) {
     if (part.starts_with('-')) part.remove_prefix(1);
     std::uint64_t size = 0;
-    if (!parse_all(part, size) || size == 0) return true;
+    const char* const end = part.data() + part.size();
+    const auto result = std::from_chars(part.data(), end, size);
+    if (result.ec != std::errc() || result.ptr != end || size == 0) return true;
     return size >> std::countr_zero(size) <= std::uint64_t{1} << 53;
   });
 }

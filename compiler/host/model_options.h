@@ -92,7 +92,4 @@ std::optional<std::pair<std::string, Shape>> parse_shape(const std::string& text
 // types are spelled as TensorFlow does.
 std::optional<QuantizeInput> parse_quantize_input(const std::string& text);
 
-// One number of float32, finite; null if it is anything else.
-std::optional<float> parse_float(std::string_view text);
-
 }  // namespace etch::cli

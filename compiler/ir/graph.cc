@@ -43,7 +43,8 @@ int input_file_of(const Graph& graph, ValueId id) {
 
 std::string constant_hint(const Graph& graph, ValueId id) {
   if (input_file_of(graph, id) < 0) return {};
-  const std::string name = printable(graph.value(id).name);
+  constexpr std::size_t kWhole = 1000;  // a name to type
+  const std::string name = printable(graph.value(id).name, kWhole);
   const std::optional<Shape>& shape = graph.value(id).shape;
   const bool one = shape && element_count(*shape) == 1;
   return cat("; give it with --constant ", name, one ? "=N" : "=N,...", " or ", name, "=FILE.pb");
