@@ -144,7 +144,7 @@ Request request_of(std::string_view model) {
   out.compile.target = targets[choices.next(targets.size())];
   out.compile.requantize =
       choices.pick({RequantizeMode::kAuto, RequantizeMode::kFloat, RequantizeMode::kInteger});
-  out.compile.qdq = choices.pick({QdqMode::kInteger, QdqMode::kInteger, QdqMode::kFloat});
+  out.compile.qdq = choices.pick({QdqMode::kInteger, QdqMode::kAll, QdqMode::kFloat});
   out.compile.split_rows_above =
       choices.pick({std::int64_t{kSplitRowsAbove}, std::int64_t{0}, std::int64_t{-1}});
   out.compile.threads = static_cast<int>(choices.pick({1, 1, 2, 3, 8}));
