@@ -200,7 +200,8 @@ add_test(NAME attack COMMAND ${PROJECT_SOURCE_DIR}/tools/attack --models 200 --j
 set_tests_properties(attack PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 # These take longest, so they start first: at the end one of them would keep one core busy and the others idle.
-foreach(test journeys attack coding_rules evidence python_package page_commands_1 page_commands_2 page_commands_3 page_commands_4)
+foreach(test journeys attack coding_rules evidence_1 evidence_2 evidence_3 python_package
+    page_commands_1 page_commands_2 page_commands_3 page_commands_4)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST 1000)
   endif()
