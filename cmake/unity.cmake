@@ -3,7 +3,7 @@
 # docs/decisions/0026-unity-builds.md has figures.
 #
 # etch_group_sources(TARGET) puts each source into the group of its folder, operators into that of their first letter and
-# files that compile kernels (the target etch_kernels) into that of their family, so that a new file changes one group.
+# files that compile kernels into that of their family, so that a new file changes one group.
 # Names of a group differ, also those in anonymous namespaces; UnityGroups in tests/house looks. Alone stay files with
 # options of their own, and:
 #   - check.cc, of which the fuzzing programs have their own (fuzz/finding.cc)
@@ -17,11 +17,16 @@ set(etch_compiles_kernels "^#include \"(templates/(kernels|external)/|compiler/s
 set(etch_unity_groups ${PROJECT_BINARY_DIR}/generated/unity_groups.txt)  # a line for each file: its group and its path
 file(WRITE ${etch_unity_groups} "")
 
+function(etch_lines_of_kernels out source)
+  file(STRINGS ${source} lines LIMIT_COUNT 1 REGEX ${etch_compiles_kernels})
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
 # Moves the files that compile kernels from one list to another.
 function(etch_take_kernels from to)
   set(kernels "")
   foreach(source IN LISTS ${from})
-    file(STRINGS ${source} lines LIMIT_COUNT 1 REGEX ${etch_compiles_kernels})
+    etch_lines_of_kernels(lines ${source})
     if(NOT lines STREQUAL "")
       list(APPEND kernels ${source})
     endif()
@@ -42,7 +47,8 @@ function(etch_group_sources target)
     endif()
     cmake_path(GET path PARENT_PATH group)
     string(REGEX REPLACE "^(compiler/ops/[a-z]).*$" "\\1" group ${group})
-    if(target STREQUAL etch_kernels)
+    etch_lines_of_kernels(lines ${source})
+    if(NOT lines STREQUAL "")
       string(REGEX MATCH "conv|products|rows|select" family ${group})  # of others there are few
       set(group "etch_kernels/${family}")
     endif()
