@@ -3,7 +3,7 @@
 # docs/decisions/0026-unity-builds.md has figures.
 #
 # etch_group_sources(TARGET) puts each source into the group of its folder, operators into that of their first letter and
-# files that compile kernels (the target etch_kernels) into that of their family, so that a new file changes one group.
+# files that compile kernels into that of their family, so that a new file changes one group.
 # Names of a group differ, also those in anonymous namespaces; UnityGroups in tests/house looks. Alone stay files with
 # options of their own, and:
 #   - check.cc, of which the fuzzing programs have their own (fuzz/finding.cc)
@@ -17,11 +17,16 @@ set(etch_compiles_kernels "^#include \"(templates/(kernels|external)/|compiler/s
 set(etch_unity_groups ${PROJECT_BINARY_DIR}/generated/unity_groups.txt)  # a line for each file: its group and its path
 file(WRITE ${etch_unity_groups} "")
 
+function(etch_lines_of_kernels out source)
+  file(STRINGS ${source} lines LIMIT_COUNT 1 REGEX ${etch_compiles_kernels})
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
 # Moves the files that compile kernels from one list to another.
 function(etch_take_kernels from to)
   set(kernels "")
   foreach(source IN LISTS ${from})
-    file(STRINGS ${source} lines LIMIT_COUNT 1 REGEX ${etch_compiles_kernels})
+    etch_lines_of_kernels(lines ${source})
     if(NOT lines STREQUAL "")
       list(APPEND kernels ${source})
     endif()
@@ -42,7 +47,8 @@ function(etch_group_sources target)
     endif()
     cmake_path(GET path PARENT_PATH group)
     string(REGEX REPLACE "^(compiler/ops/[a-z]).*$" "\\1" group ${group})
-    if(target STREQUAL etch_kernels)
+    etch_lines_of_kernels(lines ${source})
+    if(NOT lines STREQUAL "")
       string(REGEX MATCH "conv|products|rows|select" family ${group})  # of others there are few
       set(group "etch_kernels/${family}")
     endif()
@@ -58,7 +64,7 @@ endfunction()
 # CMake runs, so it runs again after a change. The targets' property UNITY_BUILD says whether the groups are used.
 set(etch_largest_group 12)
 
-# What lines at the first column of a file's anonymous namespaces declare.
+# What lines at the first column of a file's anonymous namespaces declare: names, aliases as NAME=TYPE.
 function(etch_own_names out source)
   file(READ ${source} text)
   string(REGEX REPLACE "[][;]" " " text "${text}")  # which lists of CMake do not survive
@@ -71,8 +77,10 @@ function(etch_own_names out source)
       set(own TRUE)
     elseif(line STREQUAL "}  // namespace")
       set(own FALSE)
-    elseif(own AND line MATCHES "^(struct|class|enum|enum class) ([A-Za-z0-9_]+)")
+    elseif(own AND line MATCHES "^(enum class|enum|struct|class) ([A-Za-z0-9_]+)")
       list(APPEND names ${CMAKE_MATCH_2})
+    elseif(own AND line MATCHES "^using ([A-Za-z0-9_]+) = (.*[^ ]) *$")
+      list(APPEND names "${CMAKE_MATCH_1}=${CMAKE_MATCH_2}")
     elseif(own AND line MATCHES "^([^({=]*[ &*>])?([A-Za-z0-9_]+) *[({=]")
       list(APPEND names ${CMAKE_MATCH_2})
     endif()
@@ -100,8 +108,9 @@ function(etch_group_tests prefix)
       list(LENGTH files_${group} count)
       set(taken FALSE)
       foreach(name IN LISTS names)
-        if(name IN_LIST names_${group})
-          set(taken TRUE)
+        string(REGEX REPLACE "=.*" "" plain "${name}")
+        if(plain IN_LIST names_${group} AND (plain STREQUAL name OR NOT name IN_LIST names_${group}))
+          set(taken TRUE)  # but by the same alias, which may be there twice
         endif()
       endforeach()
       if(NOT taken AND count LESS etch_largest_group)
@@ -109,6 +118,8 @@ function(etch_group_tests prefix)
       endif()
       math(EXPR number "${number} + 1")
     endwhile()
+    list(APPEND names_${group} ${names})
+    list(TRANSFORM names REPLACE "=.*" "")
     list(APPEND names_${group} ${names})
     list(APPEND files_${group} ${path})
     file(APPEND ${etch_unity_groups} "${group} ${path}\n")

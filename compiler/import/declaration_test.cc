@@ -19,7 +19,7 @@ ModelBuilder relu_model(std::int64_t opset = 13) {
   return model;
 }
 
-std::string errors(const ModelBuilder& model, const ImportOptions& options = {}) {
+std::string errors_of_declaration(const ModelBuilder& model, const ImportOptions& options = {}) {
   Sink sink;
   const auto graph = import_graph(model, sink, options);
   EXPECT_NE(graph.has_value(), sink.has_errors());
@@ -74,7 +74,7 @@ TEST(ImportInput, TheMiddleSizeOfThreeIsNoBatchWhereNoFirstSizeIsOpen) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1, "", 80}).input("y", DType::kF32, {1, "T", 8});
   model.output("x").output("y");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_declaration(model),
             "model: error[E-SHAPE]: input 'x': the symbolic size without a name is not known; fix "
             "it with --input-shape x=1,N,80\n"
             "model: error[E-SHAPE]: input 'y': the symbolic size 'T' is not known; fix it with "
@@ -82,13 +82,13 @@ TEST(ImportInput, TheMiddleSizeOfThreeIsNoBatchWhereNoFirstSizeIsOpen) {
   ModelBuilder lengths;  // of sequences, not of recurrent states
   lengths.input("x", DType::kF32, {1, "", 80}).input("n", DType::kF32, {""});
   lengths.output("x").output("n");
-  EXPECT_EQ(errors(lengths),
+  EXPECT_EQ(errors_of_declaration(lengths),
             "model: error[E-SHAPE]: input 'x': the symbolic size without a name is not known; fix "
             "it with --input-shape x=1,N,80\n");
   ModelBuilder square;  // of a first size that is elsewhere too
   square.input("x", DType::kF32, {"T", 3}).input("y", DType::kF32, {3, "T"});
   square.output("x").output("y");
-  EXPECT_NE(errors(square), "");
+  EXPECT_NE(errors_of_declaration(square), "");
 }
 
 TEST(ImportInput, OtherSymbolicSizesNeedAFlag) {
@@ -106,7 +106,7 @@ TEST(ImportInput, OtherSymbolicSizesNeedAFlag) {
 TEST(ImportInput, ManyUnknownSizesAreNotSpelledOutForEachOfThem) {
   ModelBuilder model;
   model.input("x", DType::kF32, std::vector<Dim>(1'000, "width")).output("x");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_declaration(model),
             "model: error[E-SHAPE]: input 'x': the symbolic size 'width' is not known; fix it "
             "with --dim width=N or --input-shape x=N,N,N,N,N,N,N,N,...\n");
 }
@@ -221,19 +221,20 @@ TEST(ImportInput, AFlagThatNamesNothingIsWarnedOf) {
 
 TEST(ImportInput, SizesAreNotNegativeAndBounded) {
   ModelBuilder empty;
-  EXPECT_EQ(errors(empty.input("x", DType::kF32, {2, 0}).output("x")), "");
+  EXPECT_EQ(errors_of_declaration(empty.input("x", DType::kF32, {2, 0}).output("x")), "");
   for (const std::vector<Dim>& shape : std::vector<std::vector<Dim>>{{1, -5},
                                                                      {INT64_MAX, INT64_MAX},
                                                                      {0, INT64_MAX, INT64_MAX},
                                                                      {1 << 20, 1 << 20},
                                                                      {std::int64_t{1} << 32}}) {
     ModelBuilder model;
-    EXPECT_NE(errors(model.input("x", DType::kF32, shape).output("x")), "");
+    EXPECT_NE(errors_of_declaration(model.input("x", DType::kF32, shape).output("x")), "");
   }
   ModelBuilder deep;
-  EXPECT_NE(errors(deep.input("x", DType::kF32, std::vector<Dim>(9, 1)).output("x")), "");
+  EXPECT_NE(errors_of_declaration(deep.input("x", DType::kF32, std::vector<Dim>(9, 1)).output("x")),
+            "");
   ModelBuilder scalar;
-  EXPECT_EQ(errors(scalar.input("x", DType::kF32, {}).output("x")), "");
+  EXPECT_EQ(errors_of_declaration(scalar.input("x", DType::kF32, {}).output("x")), "");
 }
 
 TEST(ImportInput, OfATypeThatThereIsNotIsNoConstantEither) {
@@ -243,28 +244,28 @@ TEST(ImportInput, OfATypeThatThereIsNotIsNoConstantEither) {
   ImportOptions options;
   options.constants = {{"x", Tensor::of<double>({}, {3})}};
   type->set_elem_type(kString);
-  EXPECT_EQ(errors(text, options),
+  EXPECT_EQ(errors_of_declaration(text, options),
             "model: error[E-TYPE]: input 'x': element type string (8) is not supported\n");
   type->set_elem_type(kComplex);
-  EXPECT_EQ(errors(text, options),
+  EXPECT_EQ(errors_of_declaration(text, options),
             "model: error[E-TYPE]: input 'x': element type complex64 (14) is not supported\n");
 }
 
 TEST(ImportInput, NeedsATensorTypeAndAShape) {
   ModelBuilder untyped = relu_model();
   untyped.graph().mutable_input(0)->clear_type();
-  EXPECT_EQ(errors(untyped), "model: error[E-TYPE]: input 'x': has no type\n");
+  EXPECT_EQ(errors_of_declaration(untyped), "model: error[E-TYPE]: input 'x': has no type\n");
   ModelBuilder unshaped = relu_model();
   unshaped.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
-  EXPECT_EQ(errors(unshaped),
+  EXPECT_EQ(errors_of_declaration(unshaped),
             "model: error[E-SHAPE]: input 'x': has no shape; give it with --input-shape x=...\n");
   EXPECT_EQ(first_shape(unshaped, {.dims = {}, .input_shapes = {{"x", {2}}}, .limits = {}}), "[2]");
   ModelBuilder sequence = relu_model();
   sequence.graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
-  EXPECT_EQ(errors(sequence), "model: error[E-TYPE]: input 'x': is not a tensor\n");
+  EXPECT_EQ(errors_of_declaration(sequence), "model: error[E-TYPE]: input 'x': is not a tensor\n");
   ModelBuilder text = relu_model();
   text.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(8);
-  EXPECT_EQ(errors(text),
+  EXPECT_EQ(errors_of_declaration(text),
             "model: error[E-TYPE]: input 'x': element type string (8) is not supported\n");
 }
 

@@ -24,7 +24,7 @@ std::optional<Tensor> known(const std::vector<double>& values, DType type, Shape
   return known_input(numbers(values), {type, std::move(shape)}, Limits{}, "", sink);
 }
 
-std::string errors(const std::vector<double>& values, DType type, Shape shape) {
+std::string errors_of_known(const std::vector<double>& values, DType type, Shape shape) {
   Sink sink;
   EXPECT_FALSE(known_input(numbers(values), {type, std::move(shape)}, Limits{}, "", sink));
   return errors_of(sink);
@@ -46,14 +46,15 @@ TEST(KnownInput, HasNumbersOfThatTypeOnly) {
       {0x1p63, DType::kS64}, {1.5, DType::kS8},     {256, DType::kU8},
       {2, DType::kBool},     {1e99, DType::kF32},   {-1e39, DType::kF32}};
   for (const auto& [number, type] : given)
-    EXPECT_NE(errors({number}, type, {}).find(kNone), std::string::npos) << name_of(type);
+    EXPECT_NE(errors_of_known({number}, type, {}).find(kNone), std::string::npos) << name_of(type);
   EXPECT_TRUE(known({std::numeric_limits<float>::max()}, DType::kF32, {}));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(known({-kInfinity}, DType::kF32, {1}),
             f32({1}, {-std::numeric_limits<float>::infinity()}));
   for (const double number : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()})
-    EXPECT_NE(errors({number}, DType::kS64, {}).find(kNone), std::string::npos) << number;
-  EXPECT_NE(errors({1}, DType::kF16, {}).find("takes a file for float16"), std::string::npos);
+    EXPECT_NE(errors_of_known({number}, DType::kS64, {}).find(kNone), std::string::npos) << number;
+  EXPECT_NE(errors_of_known({1}, DType::kF16, {}).find("takes a file for float16"),
+            std::string::npos);
 }
 
 // A file may declare any sizes, also those whose product is none.
@@ -61,8 +62,8 @@ TEST(KnownInput, HasAtMostSoManyElementsAsAnInput) {
   EXPECT_EQ(known({7}, DType::kS32, {2, 2}), s32({2, 2}, {7, 7, 7, 7}));
   const std::int64_t many = std::int64_t{1} << 32;
   for (const Shape& shape : {Shape{many}, Shape{many, many}, Shape{many, many, many}})
-    EXPECT_NE(errors({7}, DType::kS32, shape).find("E-LIMIT"), std::string::npos);
-  EXPECT_NE(errors({7}, DType::kS32, {-1, 3}).find("E-SHAPE"), std::string::npos);
+    EXPECT_NE(errors_of_known({7}, DType::kS32, shape).find("E-LIMIT"), std::string::npos);
+  EXPECT_NE(errors_of_known({7}, DType::kS32, {-1, 3}).find("E-SHAPE"), std::string::npos);
 }
 
 }  // namespace

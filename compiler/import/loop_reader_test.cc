@@ -14,7 +14,7 @@
 namespace etch {
 namespace {
 
-std::string errors(const ModelBuilder& model, const ImportOptions& options = {}) {
+std::string errors_of_loop(const ModelBuilder& model, const ImportOptions& options = {}) {
   Sink sink;
   load(model, sink, options);
   return errors_of(sink);
@@ -108,25 +108,25 @@ TEST(Loop, IsBoundedByAPartOfItsCondition) {
 TEST(Loop, HasNoBoundWhereAPartOfItsConditionHoldsForTooLong) {
   ImportOptions options;
   options.limits.trips = 100;
-  EXPECT_EQ(errors(partly_counted_loop(99), options), "");
-  EXPECT_NE(errors(partly_counted_loop(100), options).find("has no bound of its trips"),
+  EXPECT_EQ(errors_of_loop(partly_counted_loop(99), options), "");
+  EXPECT_NE(errors_of_loop(partly_counted_loop(100), options).find("has no bound of its trips"),
             std::string::npos);
 }
 
 TEST(Loop, HasALimitOfTrips) {
-  EXPECT_EQ(errors(adding_loop(std::int64_t{1} << 40)),
+  EXPECT_EQ(errors_of_loop(adding_loop(std::int64_t{1} << 40)),
             "model: error[E-LIMIT]: node #0 (Loop): makes up to 1099511627776 trips, at most "
             "1048576; --limit trips=N raises this\n");
-  EXPECT_EQ(errors(stopping_loop(INT64_MAX)),
+  EXPECT_EQ(errors_of_loop(stopping_loop(INT64_MAX)),
             "model: error[E-LIMIT]: node #0 (Loop): has no bound of its trips, only a condition "
             "ends it: its first input, the trip count, must be a constant that no run exceeds, of "
             "at most 1048576 (in PyTorch a loop over range(N) that leaves with break, in place of "
             "while)\n");
   ImportOptions options;
   options.limits.trips = 6;
-  EXPECT_EQ(errors(adding_loop(6), options), "");
+  EXPECT_EQ(errors_of_loop(adding_loop(6), options), "");
   EXPECT_EQ(
-      errors(adding_loop(7), options),
+      errors_of_loop(adding_loop(7), options),
       "model: error[E-LIMIT]: node #0 (Loop): makes up to 7 trips, at most 6; --limit trips=N "
       "raises this\n");
 }
@@ -144,9 +144,9 @@ TEST(Loop, TripsOfLoopsInsideMultiply) {
   model.node("Loop", {"m", "", "x"}, {"r"}).subgraph("body", outer).output("r");
   ImportOptions options;
   options.limits.trips = 24;
-  EXPECT_EQ(errors(model, options), "");
+  EXPECT_EQ(errors_of_loop(model, options), "");
   options.limits.trips = 23;
-  EXPECT_EQ(errors(model, options),
+  EXPECT_EQ(errors_of_loop(model, options),
             "model: error[E-LIMIT]: node #0 (Loop): makes up to 4 trips, and 5 of loops inside in "
             "each, at most 23; --limit trips=N raises this\n");
 }
@@ -155,7 +155,7 @@ TEST(Loop, NeedsATripCountThatIsKnown) {
   ModelBuilder model = adding_loop(3);
   model.input("m", DType::kS64, {});
   model.last_node().set_input(0, "m");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-UNSUPPORTED]: node #0 (Loop): the trip count 'm' is computed at run "
             "time; it must be known when compiling\n");
 }
@@ -164,7 +164,7 @@ TEST(Loop, CannotHaveSlicesForAnUnknownNumberOfTrips) {
   ModelBuilder model = stopping_loop(10);
   model.last_node().add_output("slices");
   body_of(model).add_output()->set_name("h2");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-UNSUPPORTED]: node #0 (LoopEnd): the size of output 1, one slice for "
             "each trip, must be known, but how many trips there are depends on a condition at run "
             "time\n");
@@ -173,7 +173,8 @@ TEST(Loop, CannotHaveSlicesForAnUnknownNumberOfTrips) {
 TEST(Loop, WithoutAConditionMustNotComputeOne) {
   ModelBuilder model = stopping_loop(10);
   model.last_node().set_input(1, "");
-  EXPECT_NE(errors(model).find("has no condition, but its body computes one"), std::string::npos);
+  EXPECT_NE(errors_of_loop(model).find("has no condition, but its body computes one"),
+            std::string::npos);
 }
 
 TEST(Loop, CarriedValuesKeepTheirShapeAndType) {
@@ -194,12 +195,12 @@ TEST(Loop, CarriedValuesKeepTheirShapeAndType) {
       ->mutable_shape()
       ->mutable_dim(1)
       ->set_dim_value(2);
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-SHAPE]: node #0 (LoopEnd): carried value 0 is [2, 3], the body makes "
             "[2, 2] of it: it cannot change\n");
   model = adding_loop(3);
   body_of(model).mutable_node(0)->set_op_type("Less");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-TYPE]: node #0 (LoopEnd): carried value 0 is float32, the body makes "
             "bool of it: it cannot change\n");
 }
@@ -207,20 +208,21 @@ TEST(Loop, CarriedValuesKeepTheirShapeAndType) {
 TEST(Loop, MustFitItsBody) {
   ModelBuilder model = adding_loop(3);
   body_of(model).mutable_input()->RemoveLast();
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-GRAPH]: node #0 (Loop): has 3 inputs, its body 2; both "
             "have two before what is carried\n");
   model = adding_loop(3);
   body_of(model).mutable_output()->RemoveLast();
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-GRAPH]: node #0 (Loop): has 1 outputs and carries 1 "
             "values, its body has 1 outputs\n");
   model = adding_loop(3);
   model.last_node().clear_attribute();
-  EXPECT_EQ(errors(model), "model: error[E-ATTR]: node #0 (Loop): attribute 'body' is missing\n");
+  EXPECT_EQ(errors_of_loop(model),
+            "model: error[E-ATTR]: node #0 (Loop): attribute 'body' is missing\n");
   model = adding_loop(3);
   body_of(model).mutable_output(1)->set_name("nowhere");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-GRAPH]: node #0 (Loop): its result 'nowhere' is no "
             "input, initializer or output of a node\n");
 }
@@ -228,12 +230,12 @@ TEST(Loop, MustFitItsBody) {
 TEST(Loop, NamesInTheBodyMustNotBeDefinedAroundIt) {
   ModelBuilder model = adding_loop(3);
   body_of(model).mutable_node(0)->set_output(0, "x");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-NAME]: node #0 (Loop): its body defines 'x', which is "
             "defined around it already\n");
   model = adding_loop(3);
   body_of(model).mutable_input(2)->set_name("go");
-  const std::string found = errors(model);
+  const std::string found = errors_of_loop(model);
   EXPECT_NE(found.find("input 'go' of its body has no name, or that of another"), std::string::npos)
       << found;
 }
@@ -254,7 +256,7 @@ TEST(Loop, BodiesNestToALimit) {
   inner.node("Neg", {"h"}, {"r"}).output("c").output("r");
   for (int level = 0; level < 25; ++level) inner = enclosed(inner, level, cat("r", level));
   model.node("Loop", {"n", "", "x"}, {"y"}).subgraph("body", inner).output("y");
-  const std::string found = errors(model);
+  const std::string found = errors_of_loop(model);
   EXPECT_TRUE(found.find("E-LIMIT") != std::string::npos ||
               found.find("E-PARSE") != std::string::npos)
       << found;
@@ -269,7 +271,7 @@ TEST(Scan, MustSayHowItsInputsAreCut) {
     body.input("h", DType::kF32, {2}).input("a", DType::kF32, {2}).input("b", DType::kF32, {2});
     body.node("Sum", {"h", "a", "b"}, {"h2"}).output("h2");
     model.node("Scan", {"s", "x", "u"}, {"y"}, attributes).subgraph("body", body).output("y");
-    return errors(model);
+    return errors_of_loop(model);
   };
   const Attribute two = std::int64_t{2};
   EXPECT_EQ(scan({}),
@@ -293,7 +295,7 @@ TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
   second.node("Concat", {"x", "x"}, {"b"}, {{"axis", std::int64_t{0}}}).output("b");
   model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
   model.subgraph("else_branch", second).output("y");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_loop(model),
             "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
             "condition is computed from the input 'c', and one cannot be; give it with --constant "
             "c=N or c=FILE.pb\n"
@@ -313,7 +315,7 @@ TEST(If, SaysFirstWhatItsInputIsComparedWith) {
   model.node("Equal", {"rate", "sixteen"}, {"c"});
   model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
   model.subgraph("else_branch", second).output("y");
-  const std::string said = errors(model);
+  const std::string said = errors_of_loop(model);
   const std::string hint =
       "model: error[E-UNSUPPORTED]: node #2 (If): both branches are compiled, because the "
       "condition "
@@ -333,7 +335,7 @@ TEST(If, NamesNoNumberThatAnotherValueIsComparedWith) {
   model.node("Neg", {"rate"}, {"less"}).node("Equal", {"sixteen", "less"}, {"c"});
   model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
   model.subgraph("else_branch", second).output("y");
-  const std::string said = errors(model);
+  const std::string said = errors_of_loop(model);
   EXPECT_NE(said.find("--constant rate=N or rate=FILE.pb\n"), std::string::npos) << said;
 }
 
@@ -346,10 +348,10 @@ TEST(If, ResultsWithoutElementsAreAlikeOrRefused) {
   second.node("Neg", {"e"}, {"b"}).output("b");
   model.node("If", {"c"}, {"y"}).subgraph("then_branch", first);
   model.subgraph("else_branch", second).output("y");
-  EXPECT_NE(errors(model).find("result 0 is [2] in one branch, [0] in the other"),
+  EXPECT_NE(errors_of_loop(model).find("result 0 is [2] in one branch, [0] in the other"),
             std::string::npos);
   model.last_node().mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(0, "e");
-  EXPECT_EQ(errors(model), "");
+  EXPECT_EQ(errors_of_loop(model), "");
 }
 
 TEST(Regions, AreNotForFilesToWrite) {
@@ -357,7 +359,7 @@ TEST(Regions, AreNotForFilesToWrite) {
   model.opset("org.etch", 1).input("x", DType::kF32, {2});
   model.node("Loop", {"", "", "x"}, {"t", "y"}, {{"carried", std::int64_t{1}}}, "org.etch");
   model.output("y");
-  EXPECT_NE(errors(model).find("E-OP"), std::string::npos);
+  EXPECT_NE(errors_of_loop(model).find("E-OP"), std::string::npos);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ std::string listing(const ModelBuilder& model) {
   return out;
 }
 
-std::string errors(const ModelBuilder& model, const ImportOptions& options = {}) {
+std::string errors_of_node(const ModelBuilder& model, const ImportOptions& options = {}) {
   Sink sink;
   EXPECT_FALSE(load(model, sink, options));
   return errors_of(sink);
@@ -152,12 +152,12 @@ TEST(FunctionAttributes, MustBeKnownAndOfTheirType) {
   ModelBuilder model = slope_model(false);
   auto& other = *model.last_node().add_attribute();
   other.set_name("other");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_node(model),
             "model: error[E-ATTR]: node #0 (g): the function has no attribute 'other'\n");
   model = slope_model(false);
   set_slope(model, 1);
   model.last_node().mutable_attribute(0)->set_type(onnx::AttributeProto::INT);
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_node(model),
             "model: error[E-ATTR]: node 'g#0/LeakyRelu#0' (LeakyRelu) attribute 'alpha': refers to "
             "'slope', which has another type\n");
 }
@@ -175,10 +175,10 @@ TEST(Functions, AreChosenByOverload) {
 TEST(Functions, AreRefusedWhereTheyAreGivenTwiceOrCallThemselves) {
   ModelBuilder model = nested_model();
   add_function(model, "inner", {}, {});
-  EXPECT_EQ(errors(model), "model: error[E-GRAPH]: function 'inner': is given twice\n");
+  EXPECT_EQ(errors_of_node(model), "model: error[E-GRAPH]: function 'inner': is given twice\n");
   model = nested_model();
   add_node(model.proto().mutable_functions(0)->add_node(), "outer", {"a"}, {"c"}, "f");
-  const std::string found = errors(model);
+  const std::string found = errors_of_node(model);
   EXPECT_NE(found.find("function 'outer' calls itself"), std::string::npos) << found;
 }
 
@@ -188,7 +188,7 @@ TEST(Functions, MustImportTheModelsOperatorSets) {
   import.set_version(13);
   EXPECT_NE(listing(model), "");
   import.set_version(12);
-  const std::string found = errors(model);
+  const std::string found = errors_of_node(model);
   EXPECT_NE(found.find("error[E-VERSION]: node 'top/inner#0/neg' (Neg): is in function 'inner', "
                        "which imports version 12 of ai.onnx; the model imports 13\n"),
             std::string::npos)
@@ -198,11 +198,11 @@ TEST(Functions, MustImportTheModelsOperatorSets) {
 TEST(Functions, MustMakeTheirResultsAndTakeTheirInputs) {
   ModelBuilder model = nested_model();
   model.proto().mutable_functions(1)->set_output(0, "no");
-  const std::string found = errors(model);
+  const std::string found = errors_of_node(model);
   EXPECT_NE(found.find("its result 'no' is no input"), std::string::npos) << found;
   model = nested_model();
   model.last_node().add_input("x");
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_node(model),
             "model: error[E-GRAPH]: node 'top' (outer): the function has 1 inputs and 1 outputs, "
             "the node 2 and 1\n");
 }
@@ -222,7 +222,7 @@ ModelBuilder doubling_model(int levels) {
 }
 
 TEST(Functions, ThatGrowExponentiallyAreRefused) {
-  const std::string found = errors(doubling_model(30));
+  const std::string found = errors_of_node(doubling_model(30));
   EXPECT_NE(found.find("error[E-LIMIT]: has more than 16384 nodes"), std::string::npos) << found;
   ImportOptions options;
   options.limits.nodes = 2 + 2 + 4;
@@ -238,7 +238,7 @@ TEST(Functions, NestAsDeepAsMessages) {
   options.limits.depth = 10;
   Sink sink;
   EXPECT_TRUE(import_graph(doubling_model(10), sink, options)) << errors_of(sink);
-  const std::string found = errors(doubling_model(11), options);
+  const std::string found = errors_of_node(doubling_model(11), options);
   EXPECT_NE(found.find("error[E-LIMIT]"), std::string::npos) << found;
   EXPECT_NE(found.find("functions are nested too deeply, at most 10"), std::string::npos) << found;
 }
@@ -252,7 +252,7 @@ TEST(Functions, MayNotRepeatTooManyBytes) {
   EXPECT_TRUE(import_graph(model, sink, options)) << errors_of(sink);
   for (int i = 0; i < 20; ++i)
     add_node(model.proto().mutable_functions(1)->add_node(), "inner", {"a"}, {cat("c", i)}, "f");
-  const std::string found = errors(model, options);
+  const std::string found = errors_of_node(model, options);
   EXPECT_NE(found.find("calls of functions repeat too many bytes of the file"), std::string::npos)
       << found;
 }
@@ -320,7 +320,7 @@ TEST(If, BranchesSeeNamesThatLaterNodesOfTheFileMake) {
 TEST(If, BranchesMustNotReadTheIfsOwnResult) {
   ModelBuilder model = if_model(true);
   model.last_node().mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(0, "y");
-  const std::string found = errors(model);
+  const std::string found = errors_of_node(model);
   EXPECT_NE(found.find("input 'y' depends on what this node makes: a cycle"), std::string::npos)
       << found;
 }
@@ -333,21 +333,23 @@ TEST(If, OperatorsInTheOtherBranchNeedNotBeKnown) {
   model.proto().mutable_graph()->mutable_initializer(0)->Clear();
   fill_proto(truth(true), *model.graph().mutable_initializer(0));
   model.graph().mutable_initializer(0)->set_name("c");
-  const std::string found = errors(model);
+  const std::string found = errors_of_node(model);
   EXPECT_NE(found.find("E-OP"), std::string::npos) << found;
 }
 
 TEST(If, MustHaveTwoBranchesWithItsOutputs) {
   ModelBuilder model = if_model(true);
   model.last_node().mutable_attribute()->RemoveLast();
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_node(model),
             "model: error[E-ATTR]: node #0 (If): attribute 'else_branch' is missing\n");
   model = if_model(true);
   model.last_node().mutable_attribute(1)->mutable_g()->add_output()->set_name("x");
-  EXPECT_EQ(errors(model), "model: error[E-GRAPH]: node #0 (If): has 1 outputs, a branch has 2\n");
+  EXPECT_EQ(errors_of_node(model),
+            "model: error[E-GRAPH]: node #0 (If): has 1 outputs, a branch has 2\n");
   model = if_model(true);
   model.last_node().add_input("x");
-  EXPECT_EQ(errors(model), "model: error[E-GRAPH]: node #0 (If): must have 1 input, has 2\n");
+  EXPECT_EQ(errors_of_node(model),
+            "model: error[E-GRAPH]: node #0 (If): must have 1 input, has 2\n");
 }
 
 TEST(If, StaysWithWhatItsBranchesReadWhenTheGraphIsCut) {

@@ -22,7 +22,7 @@ std::vector<Tensor> run(ModelBuilder& model, const std::vector<Tensor>& inputs) 
   return graph ? evaluate(*graph, inputs) : std::vector<Tensor>(8);
 }
 
-std::string errors(ModelBuilder& model) {
+std::string errors_of_outputs(ModelBuilder& model) {
   Sink sink;
   EXPECT_FALSE(load(model, sink));
   return errors_of(sink);
@@ -132,7 +132,8 @@ TEST(CountedRows, ThatCouldNotStayInOrderAreRefused) {
   const auto refuses = [](const Shape& size, const char* value) {
     ModelBuilder model = positives();
     model.initializer("size", s64({static_cast<std::int64_t>(size.size())}, size));
-    const std::string said = errors(model.node("Reshape", {value, "size"}, {"y"}).output("y"));
+    const std::string said =
+        errors_of_outputs(model.node("Reshape", {value, "size"}, {"y"}).output("y"));
     EXPECT_NE(said.find("node #3 (Reshape): reads a value with"), std::string::npos) << said;
   };
   refuses({-1}, "found");     // the columns of two rows, one after the other
@@ -146,7 +147,8 @@ TEST(CountedRows, ACopiedSizeIsNotTheirNumber) {
   ModelBuilder model(17);
   model.input("x", DType::kBool, {1, 2}).node("NonZero", {"x"}, {"found"});
   model.node("Transpose", {"found"}, {"at"}).initializer("size", s64({3}, {1, 0, -1}));
-  const std::string said = errors(model.node("Reshape", {"at", "size"}, {"y"}).output("y"));
+  const std::string said =
+      errors_of_outputs(model.node("Reshape", {"at", "size"}, {"y"}).output("y"));
   EXPECT_NE(said.find("node #2 (Reshape): reads a value with"), std::string::npos) << said;
 }
 
@@ -301,13 +303,14 @@ TEST(CountedRows, UniqueOfSomeOutputs) {
   EXPECT_EQ(run(model, {s64({3}, {7, 2, 7})}), std::vector<Tensor>{s64({3}, {1, 0, 1})});
   ModelBuilder fixed(17);  // the file knows how many there are
   fixed.input("x", DType::kS64, {3}).node("Unique", {"x"}, {"y", "", "", "c"});
-  EXPECT_NE(errors(fixed.output("c", DType::kS64, {2})).find("(X): must be known at compile time"),
+  EXPECT_NE(errors_of_outputs(fixed.output("c", DType::kS64, {2}))
+                .find("(X): must be known at compile time"),
             std::string::npos);
 }
 
 TEST(CountedRows, UniqueOfTooManyLongSlicesIsRefused) {
   ModelBuilder model = unique({1024, 2}, {{"axis", std::int64_t{0}}});
-  EXPECT_EQ(errors(model),
+  EXPECT_EQ(errors_of_outputs(model),
             "model: error[E-LIMIT]: node #0 (Unique): compares 1024 slices of 2 elements with each "
             "other; more than 1048576 comparisons cannot be compiled\n");
 }

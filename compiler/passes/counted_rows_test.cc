@@ -23,7 +23,7 @@ std::vector<Tensor> run(ModelBuilder& model, const std::vector<Tensor>& inputs) 
   return graph ? evaluate(*graph, inputs) : std::vector<Tensor>(4);
 }
 
-std::string errors(ModelBuilder& model) {
+std::string errors_of_counting(ModelBuilder& model) {
   Sink sink;
   EXPECT_FALSE(load(model, sink));
   return errors_of(sink);
@@ -183,20 +183,22 @@ TEST(CountedRows, WhatMixesRowsIsRefused) {
   ModelBuilder sorts = positives();
   sorts.node("GatherND", {"x", "at"}, {"chosen"});
   sorts.node("Softmax", {"chosen"}, {"y"}, {{"axis", std::int64_t{0}}}).output("y");
-  EXPECT_EQ(errors(sorts), cat("model: error[E-UNSUPPORTED]: node #4 (Softmax): ", reads));
+  EXPECT_EQ(errors_of_counting(sorts),
+            cat("model: error[E-UNSUPPORTED]: node #4 (Softmax): ", reads));
   ModelBuilder adds = positives();  // as many values as rows at most
   adds.initializer("six", f32({6}, {1, 2, 3, 4, 5, 6})).node("GatherND", {"x", "at"}, {"chosen"});
   adds.node("Add", {"chosen", "six"}, {"y"}).output("y");
-  EXPECT_EQ(errors(adds), cat("model: error[E-UNSUPPORTED]: node #4 (Add): ", reads));
+  EXPECT_EQ(errors_of_counting(adds), cat("model: error[E-UNSUPPORTED]: node #4 (Add): ", reads));
   ModelBuilder fixes = positives();
   fixes.initializer("size", s64({2}, {6, 2})).node("Reshape", {"at", "size"}, {"y"}).output("y");
-  EXPECT_EQ(errors(fixes), cat("model: error[E-UNSUPPORTED]: node #3 (Reshape): ", reads));
+  EXPECT_EQ(errors_of_counting(fixes),
+            cat("model: error[E-UNSUPPORTED]: node #3 (Reshape): ", reads));
 }
 
 TEST(CountedRows, SizesThatMoveElementsAreRefused) {
   const auto refuses = [](ModelBuilder& model, const char* node) {
     model.output("y");
-    const std::string text = errors(model);
+    const std::string text = errors_of_counting(model);
     EXPECT_TRUE(text.find(node) != std::string::npos && text.find("0 to 6 rows") < text.size())
         << text;
   };
@@ -223,13 +225,13 @@ TEST(CountedRows, ExpandToTheirNumberRepeatsOneOrTheirOwn) {
   ModelBuilder six = positives();
   six.node("GatherND", {"x", "at"}, {"chosen"}).node("Shape", {"chosen"}, {"n"});
   six.initializer("six", f32({6}, {1, 2, 3, 4, 5, 6})).node("Expand", {"six", "n"}, {"y"});
-  EXPECT_NE(errors(six.output("y")).find("node #5 (Expand)"), std::string::npos);
+  EXPECT_NE(errors_of_counting(six.output("y")).find("node #5 (Expand)"), std::string::npos);
   ModelBuilder others = positives();
   others.node("GatherND", {"x", "at"}, {"chosen"}).input("keep", DType::kBool, {6});
   others.initializer("all", s64({1}, {-1})).node("Reshape", {"x", "all"}, {"flat"});
   others.node("Compress", {"flat", "keep"}, {"rows"}).node("Shape", {"rows"}, {"m"});
   others.node("Expand", {"chosen", "m"}, {"y"});
-  EXPECT_NE(errors(others.output("y")).find("node #7 (Expand)"), std::string::npos);
+  EXPECT_NE(errors_of_counting(others.output("y")).find("node #7 (Expand)"), std::string::npos);
   ModelBuilder own = positives();
   own.node("Shape", {"at"}, {"shape"}).initializer("first", s64({1}, {0}));
   own.node("Gather", {"at", "first"}, {"rows"}, {{"axis", std::int64_t{1}}});
@@ -259,14 +261,15 @@ TEST(CountedRows, ReductionsOfNoAxesAndOfAxesOfRunTime) {
   EXPECT_EQ(run(model, {kSome}).at(0), f32({1}, {36}));
   ModelBuilder other = positives();
   other.input("axis", DType::kS64, {1}).node("ReduceSum", {"at", "axis"}, {"y"}).output("y");
-  EXPECT_NE(errors(other).find("node #3 (ReduceSum): reads a value with"), std::string::npos);
+  EXPECT_NE(errors_of_counting(other).find("node #3 (ReduceSum): reads a value with"),
+            std::string::npos);
 }
 
 // Of one row it takes the axis of the rows as well.
 TEST(CountedRows, SqueezeNeedsAxes) {
   ModelBuilder model = positives();
   model.initializer("one", s64({1}, {1})).node("Unsqueeze", {"at", "one"}, {"wide"});
-  EXPECT_NE(errors(model.node("Squeeze", {"wide"}, {"y"}).output("y"))
+  EXPECT_NE(errors_of_counting(model.node("Squeeze", {"wide"}, {"y"}).output("y"))
                 .find("node #4 (Squeeze): reads a value with"),
             std::string::npos);
 }
@@ -283,7 +286,7 @@ TEST(CountedRows, EquallyManyOfTheSameFlags) {
   ModelBuilder two = positives();
   two.node("Less", {"x", "zero"}, {"less"}).node("NonZero", {"less"}, {"negative"});
   two.node("Add", {"found", "negative"}, {"y"}).output("y");
-  EXPECT_NE(errors(two).find("node #5 (Add): reads a value with"), std::string::npos);
+  EXPECT_NE(errors_of_counting(two).find("node #5 (Add): reads a value with"), std::string::npos);
 }
 
 TEST(CountedRows, ShapeLimitsWhereItStarts) {
@@ -326,13 +329,14 @@ TEST(CountedRows, StatisticsOfTrainingAreRefused) {
     model.initializer(name, f32({2}, {1, 1}));
   model.node("BatchNormalization", {"rows", "scale", "bias", "mean", "var"}, {"y"},
              {{"training_mode", std::int64_t{1}}});
-  EXPECT_NE(errors(model.output("y")).find("node #4 (BatchNormalization): reads a value with"),
+  EXPECT_NE(errors_of_counting(model.output("y"))
+                .find("node #4 (BatchNormalization): reads a value with"),
             std::string::npos);
 }
 
 TEST(CountedRows, WhatIsMissingOrWrongIsNamed) {
   const auto says = [](ModelBuilder& model, const std::string& what) {
-    EXPECT_EQ(errors(model.output("y")), cat("model: error[", what, "\n"));
+    EXPECT_EQ(errors_of_counting(model.output("y")), cat("model: error[", what, "\n"));
   };
   ModelBuilder one = positives();
   says(one.node("Gather", {"found"}, {"y"}),
@@ -344,18 +348,19 @@ TEST(CountedRows, WhatIsMissingOrWrongIsNamed) {
   data.input("flags", DType::kBool, {3}).node("Compress", {"", "flags"}, {"y"});
   says(data, "E-GRAPH]: node #0 (Compress): input 0 is required, but omitted");
   ModelBuilder range = positives();
-  EXPECT_NE(errors(range.node("DynamicQuantizeLinear", {"x", "at"}, {"q", "s", "z"}).output("q"))
+  EXPECT_NE(errors_of_counting(
+                range.node("DynamicQuantizeLinear", {"x", "at"}, {"q", "s", "z"}).output("q"))
                 .find("node #3 (DynamicQuantizeLinear)"),
             std::string::npos);
   for (const std::int64_t axis : {100, -100}) {
     ModelBuilder flat = positives();
     flat.node("Flatten", {"at"}, {"y"}, {{"axis", axis}}).output("y");
-    EXPECT_NE(errors(flat).find("node #3 (Flatten)"), std::string::npos);
+    EXPECT_NE(errors_of_counting(flat).find("node #3 (Flatten)"), std::string::npos);
   }
   ModelBuilder slice(17);
   slice.input("x", DType::kF32, {4}).input("from", DType::kS64, {1}).input("to", DType::kS64, {1});
   slice.initializer("axis", f32({1}, {0})).node("Slice", {"x", "from", "to", "axis"}, {"y"});
-  EXPECT_NE(errors(slice.output("y")).find("node #0 (Slice)"), std::string::npos);
+  EXPECT_NE(errors_of_counting(slice.output("y")).find("node #0 (Slice)"), std::string::npos);
   ModelBuilder many(17);
   many.input("x", DType::kF32, {1 << 21}).input("flags", DType::kBool, {1 << 21});
   says(many.node("Compress", {"x", "flags"}, {"y"}),
@@ -375,7 +380,7 @@ TEST(CountedRows, TheirNumberCanBeAnOutput) {
 TEST(CountedRows, AnOutputWhoseSizeTheFileStatesNeedsTheConstantThatDecidesIt) {
   ModelBuilder model;
   model.input("x", DType::kBool, {2, 2}).node("NonZero", {"x"}, {"y"});
-  const std::string said = errors(model.output("y", DType::kS64, {2, 3}));
+  const std::string said = errors_of_counting(model.output("y", DType::kS64, {2, 3}));
   EXPECT_NE(said.find("give it with --constant x="), std::string::npos) << said;
 }
 

@@ -22,7 +22,8 @@ ModelBuilder model(DType type = DType::kS8) {
   return out;
 }
 
-std::string errors(const ModelBuilder& builder, const std::vector<QuantizeInput>& inputs) {
+std::string errors_of_inputs(const ModelBuilder& builder,
+                             const std::vector<QuantizeInput>& inputs) {
   Sink sink;
   CompileOptions options;
   options.quantize_inputs = inputs;
@@ -45,27 +46,28 @@ TEST(QuantizeInput, TheNetworkThenTakesFloat) {
 }
 
 TEST(QuantizeInput, TheTypeIsTheInputsUnlessSaid) {
-  EXPECT_EQ(errors(model(), {{"x", RangeMode::kMinFirst, 0, 1, {}}}), "");
-  EXPECT_NE(
-      errors(model(), {{"x", RangeMode::kMinFirst, 0, 1, DType::kU8}}).find("is qint8, not quint8"),
-      std::string::npos);
+  EXPECT_EQ(errors_of_inputs(model(), {{"x", RangeMode::kMinFirst, 0, 1, {}}}), "");
+  EXPECT_NE(errors_of_inputs(model(), {{"x", RangeMode::kMinFirst, 0, 1, DType::kU8}})
+                .find("is qint8, not quint8"),
+            std::string::npos);
 }
 
 TEST(QuantizeInput, RefusesUnknownAndRepeatedNames) {
-  EXPECT_NE(errors(model(), {{"z", RangeMode::kScaled, 0, 1, {}}}).find("E-NAME"),
+  EXPECT_NE(errors_of_inputs(model(), {{"z", RangeMode::kScaled, 0, 1, {}}}).find("E-NAME"),
             std::string::npos);
   const QuantizeInput x{"x", RangeMode::kScaled, 0, 1, {}};
-  EXPECT_NE(errors(model(), {x, x}).find("is to be quantized twice"), std::string::npos);
+  EXPECT_NE(errors_of_inputs(model(), {x, x}).find("is to be quantized twice"), std::string::npos);
 }
 
 TEST(QuantizeInput, RefusesInputsThatAreNotQuantized) {
   ModelBuilder relu;
   relu.input("x", DType::kF32, {4}).node("Relu", {"x"}, {"y"}).output("y");
-  EXPECT_NE(errors(relu, {{"x", RangeMode::kScaled, 0, 1, {}}}).find("E-TYPE"), std::string::npos);
+  EXPECT_NE(errors_of_inputs(relu, {{"x", RangeMode::kScaled, 0, 1, {}}}).find("E-TYPE"),
+            std::string::npos);
 }
 
 TEST(QuantizeInput, RefusesRangesAsQuantizeV2Does) {
-  EXPECT_NE(errors(model(), {{"x", RangeMode::kScaled, 1, 0, {}}}).find("E-QUANT"),
+  EXPECT_NE(errors_of_inputs(model(), {{"x", RangeMode::kScaled, 1, 0, {}}}).find("E-QUANT"),
             std::string::npos);
 }
 

@@ -30,7 +30,7 @@ std::unique_ptr<Program> with_states(const std::vector<StateRequest>& states, Si
   return compile(model(), options, sink);
 }
 
-std::string errors(const std::vector<StateRequest>& states) {
+std::string errors_of_states(const std::vector<StateRequest>& states) {
   Sink sink;
   with_states(states, sink);
   return errors_of(sink);
@@ -65,21 +65,23 @@ TEST(States, AreKeptByNumberOneAfterTheOther) {
 }
 
 TEST(States, OfUnknownNamesAreRefused) {
-  EXPECT_NE(errors({{"h_oud", "h"}}).find("no output 'h_oud'; did you mean 'h_out'?"),
+  EXPECT_NE(errors_of_states({{"h_oud", "h"}}).find("no output 'h_oud'; did you mean 'h_out'?"),
             std::string::npos);
-  EXPECT_NE(errors({{"h_out", "hidden"}}).find("E-NAME"), std::string::npos);
+  EXPECT_NE(errors_of_states({{"h_out", "hidden"}}).find("E-NAME"), std::string::npos);
 }
 
 TEST(States, OfAnotherShapeOrTypeAreRefused) {
-  EXPECT_NE(errors({{"h_out", "c"}}).find("E-SHAPE"), std::string::npos);
-  EXPECT_NE(errors({{"h_out", "n"}}).find("E-TYPE"), std::string::npos);
+  EXPECT_NE(errors_of_states({{"h_out", "c"}}).find("E-SHAPE"), std::string::npos);
+  EXPECT_NE(errors_of_states({{"h_out", "n"}}).find("E-TYPE"), std::string::npos);
 }
 
 TEST(States, GivenTwiceAreRefused) {
-  EXPECT_NE(errors({{"h_out", "h"}, {"h_out", "x"}}).find("the output is the state of another"),
-            std::string::npos);
-  EXPECT_NE(errors({{"h_out", "h"}, {"y", "h"}}).find("the input is the state of another"),
-            std::string::npos);
+  EXPECT_NE(
+      errors_of_states({{"h_out", "h"}, {"h_out", "x"}}).find("the output is the state of another"),
+      std::string::npos);
+  EXPECT_NE(
+      errors_of_states({{"h_out", "h"}, {"y", "h"}}).find("the input is the state of another"),
+      std::string::npos);
 }
 
 // ---- initial values ----

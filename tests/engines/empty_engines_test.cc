@@ -57,15 +57,15 @@ Case nothing_at_all() {
   return made("nothing at all", model, {Tensor(kF, {0, 4})});
 }
 
-std::vector<Case> cases() {
+std::vector<Case> empty_samples() {
   return {first_step_of_a_cache(), parts_and_sums(), nothing_to_scatter(), nothing_at_all()};
 }
 
-TEST(Empty, Natively) { expect_native_agrees(cases()); }
+TEST(Empty, Natively) { expect_native_agrees(empty_samples()); }
 
-TEST(Empty, CompiledCodeAgrees) { expect_compiled_agrees(cases(), "scalar"); }
+TEST(Empty, CompiledCodeAgrees) { expect_compiled_agrees(empty_samples(), "scalar"); }
 
-TEST(Empty, CompilesWithoutWarnings) { expect_clean_code(cases(), "scalar"); }
+TEST(Empty, CompilesWithoutWarnings) { expect_clean_code(empty_samples(), "scalar"); }
 
 }  // namespace
 }  // namespace etch

@@ -10,6 +10,7 @@
 #include "compiler/base/text.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/targets.h"
 
@@ -25,8 +26,6 @@ Tensor any_floats(Dice& dice, const Shape& shape, float scale) {
     each = static_cast<float>(dice.between(-99999, 99999)) * 1e-5F * scale;
   return out;
 }
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 // One MatMulNBits of any kind: bits, zero points and accuracy level by turns, the rest by chance.
 Case product(int index, Dice& dice) {
@@ -141,7 +140,7 @@ Case table(int index, Dice& dice) {
   return {cat("table_", index), model.bytes(), {indices}};
 }
 
-std::vector<Case> cases(int products, int dequantizations, int tables) {
+std::vector<Case> packed_weights_samples(int products, int dequantizations, int tables) {
   Dice dice(21);
   std::vector<Case> out;
   for (int i = 0; i < products; ++i) out.push_back(product(i, dice));
@@ -150,17 +149,17 @@ std::vector<Case> cases(int products, int dequantizations, int tables) {
   return out;
 }
 
-TEST(PackedWeightsEngines, Natively) { expect_native_agrees(cases(54, 30, 12)); }
+TEST(PackedWeightsEngines, Natively) { expect_native_agrees(packed_weights_samples(54, 30, 12)); }
 
 class PackedWeightsCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(PackedWeightsCode, AgreesWithTheReference) {
-  expect_compiled_agrees(thinned(cases(18, 6, 3), GetParam()), GetParam());
+  expect_compiled_agrees(thinned(packed_weights_samples(18, 6, 3), GetParam()), GetParam());
 }
 
 TEST(PackedWeightsEngines, GiveCleanCode) {
-  expect_clean_code(cases(6, 1, 1), "scalar");
-  expect_clean_code(cases(6, 1, 1), "avx2");
+  expect_clean_code(packed_weights_samples(6, 1, 1), "scalar");
+  expect_clean_code(packed_weights_samples(6, 1, 1), "avx2");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, PackedWeightsCode, testing::ValuesIn(all_targets_but({})),

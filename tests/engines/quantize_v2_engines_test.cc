@@ -15,6 +15,7 @@
 #include "compiler/ops/quantize_v2/range.h"
 #include "compiler/stage/recorder.h"
 #include "compiler/targets/targets.h"
+#include "tests/support/dealt.h"
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
@@ -76,8 +77,6 @@ struct FeaturedCase {
   Case each;
   std::vector<std::string> features;
 };
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 // Mostly within and around [-2, 3], many on ties of the usual grids, and what is no number.
 Tensor elements(Dice& dice, const Shape& shape) {

@@ -55,7 +55,7 @@ Case gathered_elements() {
   return {"GatherElements", model.bytes(), {Tensor::of<std::int32_t>({2, 2}, {1, 0, 1, 1})}};
 }
 
-std::vector<Case> cases() {
+std::vector<Case> raw_constants_samples() {
   return {constant_outputs(),
           concatenated(),
           gathered_elements(),
@@ -64,13 +64,13 @@ std::vector<Case> cases() {
           gathered("int8", Tensor::of<std::int8_t>({2, 2}, {1, -128, 127, -3}))};
 }
 
-TEST(RawConstants, AreTheModelsNatively) { expect_native_agrees(cases()); }
+TEST(RawConstants, AreTheModelsNatively) { expect_native_agrees(raw_constants_samples()); }
 
 // Targets: the one that takes another machine's byte order, and the same code on this machine.
 TEST(RawConstants, AreTheModelsInEitherByteOrder) {
   for (const char* target : {"s390x", "scalar"}) {
     if (!why_not_here(*find_target(target)).empty()) continue;
-    expect_compiled_agrees(cases(), target);
+    expect_compiled_agrees(raw_constants_samples(), target);
   }
 }
 

@@ -117,12 +117,12 @@ std::vector<Case> narrow_cases() {
           divisions(DType::kS8), running_sums(DType::kS32), running_sums(DType::kS64)};
 }
 
-std::vector<Case> cases() {
+std::vector<Case> unsigned_samples() {
   return {chain(DType::kU32), chain(DType::kU64), words(DType::kU16), words(DType::kS16)};
 }
 
-TEST(Unsigned, Natively) { expect_native_agrees(cases()); }
-TEST(Unsigned, CompiledCodeAgrees) { expect_compiled_agrees(cases(), "scalar"); }
+TEST(Unsigned, Natively) { expect_native_agrees(unsigned_samples()); }
+TEST(Unsigned, CompiledCodeAgrees) { expect_compiled_agrees(unsigned_samples(), "scalar"); }
 TEST(Bytes, Natively) { expect_native_agrees(narrow_cases()); }
 // Targets: the same C++ on all of x86, in vectors of each width.
 TEST(Bytes, CompiledCodeAgrees) {
@@ -134,7 +134,7 @@ TEST(Bytes, CompileWithoutWarnings) {
   expect_clean_code(narrow_cases(), "scalar");
   expect_clean_code(narrow_cases(), "scalar", {"-U__SSE2__"});
 }
-TEST(Unsigned, CompilesWithoutWarnings) { expect_clean_code(cases(), "scalar"); }
+TEST(Unsigned, CompilesWithoutWarnings) { expect_clean_code(unsigned_samples(), "scalar"); }
 
 }  // namespace
 }  // namespace etch

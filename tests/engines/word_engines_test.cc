@@ -129,7 +129,7 @@ Case long_product(int index, Dice& dice) {
   return {cat("long_words_", index), model.bytes(), {x}};
 }
 
-std::vector<Case> cases(int count, int long_products = 4) {
+std::vector<Case> word_samples(int count, int long_products = 4) {
   Dice dice(16);
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) out.push_back(convolution(i, dice));
@@ -138,18 +138,18 @@ std::vector<Case> cases(int count, int long_products = 4) {
   return out;
 }
 
-TEST(WordEngines, Natively) { expect_native_agrees(cases(60)); }
+TEST(WordEngines, Natively) { expect_native_agrees(word_samples(60)); }
 
 class WordCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(WordCode, AgreesWithTheReference) {
-  expect_compiled_agrees(thinned(cases(16), GetParam()), GetParam());
+  expect_compiled_agrees(thinned(word_samples(16), GetParam()), GetParam());
 }
 
 TEST(WordEngines, GiveCleanCode) {
   // Two of the three forms that the sums have.
-  expect_clean_code(cases(2, 1), "scalar");
-  expect_clean_code(cases(2, 1), "avx512_vnni");
+  expect_clean_code(word_samples(2, 1), "scalar");
+  expect_clean_code(word_samples(2, 1), "avx512_vnni");
 }
 
 // g++ 12 saw an overflow in the loop over the columns that vectors leave, of which there are none.

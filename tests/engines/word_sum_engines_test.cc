@@ -174,7 +174,7 @@ Case product(int index, Dice& dice) {
                                                {"pads", Ints{1, 0, dice.between(0, 1), 0}}});
 }
 
-std::vector<Case> cases(int count) {
+std::vector<Case> word_sum_samples(int count) {
   Dice dice(17);
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) {
@@ -188,17 +188,17 @@ std::vector<Case> cases(int count) {
   return out;
 }
 
-TEST(WordSumEngines, Natively) { expect_native_agrees(cases(24)); }
+TEST(WordSumEngines, Natively) { expect_native_agrees(word_sum_samples(24)); }
 
 class WordSumCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(WordSumCode, AgreesWithTheReference) {
-  expect_compiled_agrees(thinned(cases(6), GetParam()), GetParam());
+  expect_compiled_agrees(thinned(word_sum_samples(6), GetParam()), GetParam());
 }
 
 TEST(WordSumEngines, GiveCleanCode) {
-  expect_clean_code(cases(3), "scalar");
-  expect_clean_code(cases(3), "avx512_vnni");
+  expect_clean_code(word_sum_samples(3), "scalar");
+  expect_clean_code(word_sum_samples(3), "avx512_vnni");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, WordSumCode, testing::ValuesIn(all_targets_but({})),

@@ -8,6 +8,7 @@
 #include "compiler/ops/reference_math.h"
 #include "tests/support/channel_cases.h"
 #include "tests/support/conv_node.h"
+#include "tests/support/dealt.h"
 
 namespace etch {
 
@@ -30,8 +31,6 @@ float any_scale(Dice& dice) {
 QuantizedActivation any_activation(Dice& dice, DType type) {
   return {type, any_scale(dice), any_zero_point(dice, type)};
 }
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 // "b" and its quantization, per tensor or per column.
 void add_matrix(ModelBuilder& model, Dice& dice, DType type, const Shape& shape,

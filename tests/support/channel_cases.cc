@@ -39,7 +39,8 @@ ConvShape::AtRunTime at_run_time_of(ConvShape::Kind kind) {
 }
 
 template <class Channels>
-std::vector<Case> cases(const char* name, int each, std::uint64_t seed, Channels set_channels) {
+std::vector<Case> cases_of_counts(const char* name, int each, std::uint64_t seed,
+                                  Channels set_channels) {
   std::vector<Case> out;
   for (const std::int64_t channels : channel_counts()) {
     for (int i = 0; i < each; ++i) {
@@ -61,10 +62,11 @@ std::vector<Case> cases(const char* name, int each, std::uint64_t seed, Channels
 }  // namespace
 
 std::vector<Case> depthwise_channel_counts(int each) {
-  return cases("depthwise", each, 8'000'000, [](ConvShape& shape, std::int64_t channels, Dice&) {
-    shape.group = channels;
-    shape.in_per_group = shape.out_per_group = 1;
-  });
+  return cases_of_counts("depthwise", each, 8'000'000,
+                         [](ConvShape& shape, std::int64_t channels, Dice&) {
+                           shape.group = channels;
+                           shape.in_per_group = shape.out_per_group = 1;
+                         });
 }
 
 std::vector<Case> depthwise_integers(int each) {
@@ -74,15 +76,16 @@ std::vector<Case> depthwise_integers(int each) {
     shape.in_per_group = shape.out_per_group = 1;
     if (!dice.one_in(3)) shape.at_run_time = at_run_time_of(shape.kind);
   };
-  return cases("depthwise_integers", each, 8'500'000, set_channels);
+  return cases_of_counts("depthwise_integers", each, 8'500'000, set_channels);
 }
 
 std::vector<Case> dense_channel_counts(int each) {
-  return cases("dense", each, 9'000'000, [](ConvShape& shape, std::int64_t channels, Dice& dice) {
-    shape.group = dice.one_in(8) ? 2 : 1;
-    shape.in_per_group = dice.pick<std::int64_t>({1, 2, 3, 3, 4, 5, 8, 13, 24});
-    shape.out_per_group = channels;
-  });
+  return cases_of_counts(
+      "dense", each, 9'000'000, [](ConvShape& shape, std::int64_t channels, Dice& dice) {
+        shape.group = dice.one_in(8) ? 2 : 1;
+        shape.in_per_group = dice.pick<std::int64_t>({1, 2, 3, 3, 4, 5, 8, 13, 24});
+        shape.out_per_group = channels;
+      });
 }
 
 std::vector<Case> whole_pixels(int count) {

@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 
 namespace {
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 float special_float(Dice& dice) {
   const std::vector<float> all{std::numeric_limits<float>::quiet_NaN(),
@@ -185,7 +184,7 @@ class Tree {
   int names_ = 0;
 };
 
-Shape any_shape(Dice& dice) {
+Shape any_expression_shape(Dice& dice) {
   Shape out;
   const std::int64_t rank = dice.between(0, 4);
   for (std::int64_t d = 0; d < rank; ++d)
@@ -194,7 +193,7 @@ Shape any_shape(Dice& dice) {
 }
 
 Case expression_case(int index, Dice& dice, bool quantized, bool special) {
-  const Shape shape = any_shape(dice);
+  const Shape shape = any_expression_shape(dice);
   Tree tree(dice, shape, special);
   std::vector<std::string> values{tree.whole()};
   const std::int64_t steps = dice.between(2, 8);

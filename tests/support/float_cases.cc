@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
@@ -25,8 +26,6 @@ Tensor rough_floats(Dice& dice, Shape shape) {
   }
   return out;
 }
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 // A model of one node in the making.
 class OneOperator {
@@ -410,17 +409,10 @@ Case integer_to_float(int index, Dice& dice) {
                      "com.microsoft");
 }
 
-std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&)) {
-  Dice dice(seed);
-  std::vector<Case> out;
-  for (int i = 0; i < count; ++i) out.push_back(make(i, dice));
-  return out;
-}
-
 }  // namespace
 
-std::vector<Case> float_convolutions(int count) { return cases(count, 11, convolution); }
-std::vector<Case> float_decoders(int count) { return cases(count, 17, decoder); }
+std::vector<Case> float_convolutions(int count) { return dealt(count, 11, convolution); }
+std::vector<Case> float_decoders(int count) { return dealt(count, 17, decoder); }
 
 namespace {
 // Steps of a sequence as matrices of one row, which are in memory as another order left them.
@@ -441,7 +433,7 @@ Case sequence(std::int64_t batch, bool is_constant) {
 }  // namespace
 
 std::vector<Case> float_matrices(int count) {
-  std::vector<Case> out = cases(count, 12, [](int index, Dice& dice) {
+  std::vector<Case> out = dealt(count, 12, [](int index, Dice& dice) {
     return dice.one_in(2) ? matmul(index, dice) : gemm(index, dice);
   });
   for (const std::int64_t batch : {1, 3}) {
@@ -451,7 +443,7 @@ std::vector<Case> float_matrices(int count) {
 }
 
 std::vector<Case> float_rows(int count) {
-  return cases(count, 13, [](int index, Dice& dice) {
+  return dealt(count, 13, [](int index, Dice& dice) {
     switch (index % 5) {
       case 0:
         return average_pool(index, dice);
@@ -466,7 +458,7 @@ std::vector<Case> float_rows(int count) {
 }
 
 std::vector<Case> normalized_rows(int count) {
-  return cases(count, 15, [](int index, Dice& dice) {
+  return dealt(count, 15, [](int index, Dice& dice) {
     if (index % 4 == 0) return quantized_softmax(index, dice);
     if (index % 4 == 1) return dice.one_in(3) ? lrn(index, dice) : normalization(index, dice);
     return softmax(index, dice);
@@ -474,11 +466,11 @@ std::vector<Case> normalized_rows(int count) {
 }
 
 std::vector<Case> rows_before_convolutions(int count) {
-  return cases(count, 16, row_before_convolution);
+  return dealt(count, 16, row_before_convolution);
 }
 
 std::vector<Case> integer_to_float_products(int count) {
-  return cases(count, 14, integer_to_float);
+  return dealt(count, 14, integer_to_float);
 }
 
 }  // namespace etch

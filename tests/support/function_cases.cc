@@ -4,15 +4,14 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 
 namespace {
 
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
-Shape any_shape(Dice& dice) {
+Shape any_function_shape(Dice& dice) {
   Shape out;
   const std::int64_t rank = dice.between(0, 4);
   for (std::int64_t d = 0; d < rank; ++d) out.push_back(dice.one_in(4) ? 1 : dice.between(2, 7));
@@ -39,7 +38,7 @@ Case function_case(int index, Dice& dice) {
       "Sinh",        "Cosh", "Asinh",     "Acosh", "Atanh"};
   std::string op = ops[static_cast<std::size_t>(index) % ops.size()];
   const bool positive = op == "Sqrt" || op == "Log" || op == "Reciprocal";
-  const Shape shape = any_shape(dice);
+  const Shape shape = any_function_shape(dice);
   ModelBuilder model(20);
   model.opset("com.microsoft", 1);
   model.input("x", DType::kF32, dims(shape));
@@ -57,7 +56,7 @@ Case function_case(int index, Dice& dice) {
 }
 
 Case power_case(int index, Dice& dice) {
-  const Shape shape = any_shape(dice);
+  const Shape shape = any_function_shape(dice);
   ModelBuilder model(13);
   model.input("x", DType::kF32, dims(shape));
   Case out{cat("Pow_", index, "_", to_string(shape)), "", {floats(dice, shape, 0)}};
@@ -76,7 +75,7 @@ Case power_case(int index, Dice& dice) {
 
 Case variadic_case(int index, Dice& dice) {
   const auto op = dice.pick<std::string>({"Sum", "Max", "Min", "Dropout"});
-  const Shape shape = any_shape(dice);
+  const Shape shape = any_function_shape(dice);
   ModelBuilder model(13);
   Case out{cat(op, "_", index, "_", to_string(shape)), "", {}};
   std::vector<std::string> names;
@@ -99,17 +98,10 @@ Case variadic_case(int index, Dice& dice) {
   return out;
 }
 
-std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&)) {
-  Dice dice(seed);
-  std::vector<Case> out;
-  for (int i = 0; i < count; ++i) out.push_back(make(i, dice));
-  return out;
-}
-
 }  // namespace
 
-std::vector<Case> function_cases(int count) { return cases(count, 21, function_case); }
-std::vector<Case> power_cases(int count) { return cases(count, 22, power_case); }
-std::vector<Case> variadic_cases(int count) { return cases(count, 23, variadic_case); }
+std::vector<Case> function_cases(int count) { return dealt(count, 21, function_case); }
+std::vector<Case> power_cases(int count) { return dealt(count, 22, power_case); }
+std::vector<Case> variadic_cases(int count) { return dealt(count, 23, variadic_case); }
 
 }  // namespace etch

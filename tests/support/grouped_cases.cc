@@ -13,7 +13,8 @@ namespace {
 
 using Size = std::int64_t;
 
-void add_axis(ConvShape& shape, Size kernel, Size stride, Size dilation, Size in, Dice& dice) {
+void add_grouped_axis(ConvShape& shape, Size kernel, Size stride, Size dilation, Size in,
+                      Dice& dice) {
   const Size reach = (kernel - 1) * dilation + 1;
   const bool wide = dice.one_in(6);
   const Size begin = dice.between(0, wide ? reach + 2 : reach / 2);
@@ -54,10 +55,10 @@ std::vector<Case> depthwise_kernels(int every) {
             Dice dice(kSeed + static_cast<std::uint64_t>(index));
             ConvShape shape;
             const Size planes = dice.pick<Size>({0, 0, 0, 2, 3});
-            if (planes > 0) add_axis(shape, planes, 1, dice.between(1, 2), 3, dice);
+            if (planes > 0) add_grouped_axis(shape, planes, 1, dice.between(1, 2), 3, dice);
             const bool line = rows == 1 && planes == 0 && dice.one_in(2);
-            if (!line) add_axis(shape, rows, stride, dilation, dice.between(1, 7), dice);
-            add_axis(shape, cols, stride, dilation, dice.between(1, 9), dice);
+            if (!line) add_grouped_axis(shape, rows, stride, dilation, dice.between(1, 7), dice);
+            add_grouped_axis(shape, cols, stride, dilation, dice.between(1, 9), dice);
             set_kind(shape, index);
             shape.group = channels;
             shape.batch = dice.one_in(8) ? 2 : 1;
@@ -84,8 +85,8 @@ std::vector<Case> drawn(int count, std::uint64_t first_seed, const char* stem, c
     Dice dice(kSeed + first_seed + static_cast<std::uint64_t>(index));
     ConvShape shape;
     for (Size axis = dice.between(1, 2); axis > 0; --axis) {
-      add_axis(shape, dice.between(1, most.kernel), dice.between(1, most.stride),
-               dice.between(1, most.dilation), dice.between(1, most.size), dice);
+      add_grouped_axis(shape, dice.between(1, most.kernel), dice.between(1, most.stride),
+                       dice.between(1, most.dilation), dice.between(1, most.size), dice);
     }
     set_kind(shape, index);
     choose(shape, dice);
@@ -143,7 +144,7 @@ std::vector<Case> shared_inputs(int count) {
   for (int index = 0; index < count; ++index) {
     Dice dice(kSeed + 300'000 + static_cast<std::uint64_t>(index));
     ConvShape shape;
-    for (int axis = 0; axis < 2; ++axis) add_axis(shape, 3, 1, 1, dice.between(2, 7), dice);
+    for (int axis = 0; axis < 2; ++axis) add_grouped_axis(shape, 3, 1, 1, dice.between(2, 7), dice);
     shape.kind = ConvShape::Kind::kConvInteger;
     shape.at_run_time = ConvShape::AtRunTime::kZeroPointOfX;
     shape.group = dice.between(2, 20);

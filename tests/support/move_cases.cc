@@ -9,14 +9,13 @@
 
 #include "compiler/base/text.h"
 #include "tests/support/conv_node.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 
 namespace {
 using Attributes = std::map<std::string, Attribute>;
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 DType any_type(Dice& dice) {
   return dice.pick<DType>(
@@ -34,14 +33,14 @@ Tensor random_tensor(Dice& dice, DType type, Shape shape) {
   return out;
 }
 
-Shape any_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
+Shape any_move_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
   Shape out;
   const std::int64_t rank = dice.between(least_rank, most_rank);
   for (std::int64_t d = 0; d < rank; ++d) out.push_back(dice.one_in(5) ? 1 : dice.between(2, 7));
   return out;
 }
 
-std::int64_t any_axis(Dice& dice, const Shape& shape) {
+std::int64_t moved_axis(Dice& dice, const Shape& shape) {
   return dice.between(0, static_cast<std::int64_t>(shape.size()) - 1);
 }
 
@@ -84,8 +83,8 @@ struct OneMove {
 Case concat_case(int index, Dice& dice) {
   OneMove move(dice, 13);
   const DType type = any_type(dice);
-  Shape shape = any_shape(dice, 1, 4);
-  const std::int64_t axis = any_axis(dice, shape);
+  Shape shape = any_move_shape(dice, 1, 4);
+  const std::int64_t axis = moved_axis(dice, shape);
   std::vector<std::string> names;
   const std::int64_t count = dice.between(1, 4);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -101,8 +100,8 @@ Case concat_case(int index, Dice& dice) {
 Case qlinear_concat_case(int index, Dice& dice) {
   OneMove move(dice, 13);
   const DType type = any_8bit(dice);
-  Shape shape = any_shape(dice, 1, 4);
-  const std::int64_t axis = any_axis(dice, shape);
+  Shape shape = any_move_shape(dice, 1, 4);
+  const std::int64_t axis = moved_axis(dice, shape);
   const auto add_scalars = [&](const std::string& name, float scale, int zero) {
     move.model.initializer(name + "_scale", Tensor::of<float>({}, {scale}));
     Tensor zero_point(type, {});
@@ -129,7 +128,7 @@ Case qlinear_concat_case(int index, Dice& dice) {
 Case slice_case(int index, Dice& dice) {
   OneMove move(dice, 13);
   const DType type = any_type(dice);
-  const Shape shape = any_shape(dice, 1, 5);
+  const Shape shape = any_move_shape(dice, 1, 5);
   Ints starts, ends, axes, steps;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (dice.one_in(3)) continue;
@@ -159,8 +158,8 @@ Case slice_case(int index, Dice& dice) {
 Case split_case(int index, Dice& dice) {
   OneMove move(dice, 13);
   const DType type = any_type(dice);
-  Shape shape = any_shape(dice, 1, 4);
-  const std::int64_t axis = any_axis(dice, shape);
+  Shape shape = any_move_shape(dice, 1, 4);
+  const std::int64_t axis = moved_axis(dice, shape);
   Ints sizes;
   for (std::int64_t i = dice.between(1, 3); i > 0; --i) sizes.push_back(dice.between(1, 4));
   shape[static_cast<std::size_t>(axis)] = 0;
@@ -176,7 +175,7 @@ Case split_case(int index, Dice& dice) {
 Case expand_case(int index, Dice& dice) {
   OneMove move(dice, 13);
   const DType type = any_type(dice);
-  const Shape to = any_shape(dice, 1, 5);
+  const Shape to = any_move_shape(dice, 1, 5);
   Shape from = to;
   for (std::int64_t& size : from) size = dice.one_in(2) ? 1 : size;
   from.erase(from.begin(), from.begin() + dice.between(0, static_cast<std::int64_t>(to.size())));
@@ -188,7 +187,7 @@ Case expand_case(int index, Dice& dice) {
 Case pad_case(int index, Dice& dice) {
   OneMove move(dice, 19);
   const DType type = any_type(dice);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_move_shape(dice, 1, 4);
   const auto mode = dice.pick<std::string>({"constant", "constant", "edge", "reflect", "wrap"});
   Ints pads(2 * shape.size(), 0);
   for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -9,7 +9,7 @@ namespace etch {
 
 namespace {
 
-void add_axis(ConvShape& shape, Dice& dice) {
+void add_padded_axis(ConvShape& shape, Dice& dice) {
   const std::int64_t kernel = dice.pick<std::int64_t>({1, 2, 3, 3, 3, 4, 5});
   const std::int64_t dilation = dice.one_in(4) ? 2 : 1;
   const std::int64_t reach = (kernel - 1) * dilation + 1;
@@ -35,7 +35,7 @@ std::vector<Case> convolutions_on_small_maps(int count) {
     shape.in_per_group = dice.pick<std::int64_t>({4, 8, 12, 16, 32, 64});
     shape.out_per_group = dice.pick<std::int64_t>({1, 5, 16, 24, 32, 48, 56, 64, 72});
     const std::int64_t rank = dice.pick<std::int64_t>({1, 2, 2, 2, 2, 2, 2, 3});
-    for (std::int64_t axis = 0; axis < rank; ++axis) add_axis(shape, dice);
+    for (std::int64_t axis = 0; axis < rank; ++axis) add_padded_axis(shape, dice);
     if (rank == 3) {
       shape.in[0] = shape.kernel[0] = shape.stride[0] = shape.dilation[0] = 1;
       shape.pad_begin[0] = shape.pad_end[0] = 0;

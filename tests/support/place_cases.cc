@@ -9,13 +9,12 @@
 
 #include "compiler/base/text.h"
 #include "tests/support/conv_node.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 
 namespace {
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 // A chain under construction: names values, and knows the shape of the one it has come to.
 class Chain {
@@ -135,7 +134,7 @@ Case one_slice(DType type, const Shape& shape, std::size_t axis, const Cut& cut,
 
 // ---- drawn chains ----
 
-std::size_t any_axis(Chain& chain) {
+std::size_t placed_axis(Chain& chain) {
   return static_cast<std::size_t>(
       chain.dice().between(0, static_cast<std::int64_t>(chain.rank()) - 1));
 }
@@ -147,7 +146,7 @@ void function(Chain& chain) {
   const bool binary = op == "Sub" || op == "Div" || op == "Max";
   if (!binary) return chain.node(op);
   const auto value = static_cast<float>(dice.between(1, 3000)) * 0.001F;
-  const std::size_t axis = any_axis(chain);
+  const std::size_t axis = placed_axis(chain);
   Shape shape(dice.one_in(2) ? chain.rank() : 0, 1);
   std::vector<float> values{value};
   if (!shape.empty() && dice.one_in(2)) {  // another constant at each place
@@ -160,7 +159,7 @@ void function(Chain& chain) {
 void exchange_axes(Chain& chain) {
   std::vector<std::int64_t> perm(chain.rank());
   std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[any_axis(chain)], perm[any_axis(chain)]);
+  std::swap(perm[placed_axis(chain)], perm[placed_axis(chain)]);
   Shape shape;
   for (const std::int64_t axis : perm)
     shape.push_back(chain.shape()[static_cast<std::size_t>(axis)]);
@@ -170,7 +169,7 @@ void exchange_axes(Chain& chain) {
 
 // The elements along an axis in another order, some more than once.
 void gather(Chain& chain) {
-  const std::size_t axis = any_axis(chain);
+  const std::size_t axis = placed_axis(chain);
   Ints at;
   for (std::int64_t i = 0; i < chain.shape()[axis]; ++i)
     at.push_back(chain.dice().between(0, chain.shape()[axis] - 1));
@@ -179,7 +178,7 @@ void gather(Chain& chain) {
 
 // The last `n` first: two parts of the value, joined the other way round.
 void roll(Chain& chain) {
-  const std::size_t axis = any_axis(chain);
+  const std::size_t axis = placed_axis(chain);
   const Shape shape = chain.shape();
   if (shape[axis] < 2) return;
   const std::int64_t n = chain.dice().between(1, shape[axis] - 1);
@@ -198,13 +197,13 @@ void roll(Chain& chain) {
 // place.
 void meet_reversed(Chain& chain) {
   const std::string before = chain.now();
-  chain.reverse(any_axis(chain));
+  chain.reverse(placed_axis(chain));
   chain.node(chain.is_float() ? "Sub" : "Max", {before});
 }
 
 // As many elements taken away at one end as are added at the other.
 void shift(Chain& chain) {
-  const std::size_t axis = any_axis(chain);
+  const std::size_t axis = placed_axis(chain);
   Ints pads(2 * chain.rank(), 0);
   const bool left = chain.dice().one_in(2);
   pads[axis] = left ? -1 : 1;
@@ -215,7 +214,7 @@ void shift(Chain& chain) {
 }
 
 void resize(Chain& chain) {
-  const std::size_t axis = any_axis(chain);
+  const std::size_t axis = placed_axis(chain);
   if (chain.shape()[axis] > 12) return;
   std::vector<float> scales(chain.rank(), 1.0F);
   const bool grows = chain.dice().one_in(2);
@@ -249,7 +248,7 @@ Case chain_case(int index, Dice& dice) {
   const std::int64_t length = dice.between(1, 6);
   for (std::int64_t i = 0; i < length; ++i) {
     if (dice.one_in(2)) function(chain);
-    if (dice.one_in(2)) chain.reverse(any_axis(chain));
+    if (dice.one_in(2)) chain.reverse(placed_axis(chain));
     dice.pick<Operator>({exchange_axes, gather, roll, meet_reversed, shift, resize, requantize})(
         chain);
   }

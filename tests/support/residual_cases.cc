@@ -7,12 +7,11 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/reference_math.h"
 #include "tests/support/conv_node.h"
+#include "tests/support/dealt.h"
 
 namespace etch {
 
 namespace {
-
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 ConvShape plane_convolution(Dice& dice, const Shape& x, std::int64_t out, std::int64_t kernel,
                             std::int64_t stride) {

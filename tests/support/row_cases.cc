@@ -9,6 +9,7 @@
 #include "compiler/base/text.h"
 #include "compiler/import/tensor_data.h"
 #include "compiler/ops/reference_math.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/run_time_cases.h"
 
@@ -43,7 +44,7 @@ Tensor random_tensor(Dice& dice, DType type, Shape shape, Special special) {
   return random_integers(dice, type, std::move(shape));
 }
 
-Shape any_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
+Shape any_row_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
   Shape out;
   const std::int64_t rank = dice.between(least_rank, most_rank);
   for (std::int64_t d = 0; d < rank; ++d) out.push_back(dice.one_in(4) ? 1 : dice.between(2, 6));
@@ -58,8 +59,6 @@ Shape broadcastable(Dice& dice, Shape shape) {
   return shape;
 }
 
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
 Case finished(ModelBuilder& model, const std::string& what, int index, std::vector<Tensor> inputs) {
   model.output("y");
   return {cat(what, "_", index), model.bytes(), std::move(inputs)};
@@ -71,7 +70,7 @@ Case arithmetic_case(int index, Dice& dice) {
                          ? DType::kF32
                          : dice.pick<DType>({DType::kS32, DType::kS64, DType::kU8, DType::kS8,
                                              DType::kU16, DType::kS16});
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_row_shape(dice, 0, 4);
   Tensor a = random_tensor(dice, type, shape, Special::kInfinite);
   Tensor b = random_tensor(dice, type, broadcastable(dice, shape), Special::kInfinite);
   if (dice.one_in(2)) std::swap(a, b);
@@ -98,7 +97,7 @@ Case map_case(int index, Dice& dice) {
   const bool clip = op == "Clip";
   const DType type =
       clip ? dice.pick<DType>({DType::kF32, DType::kS32, DType::kU8, DType::kS8}) : DType::kF32;
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_row_shape(dice, 0, 4);
   ModelBuilder model(13);
   model.input("x", type, dims(shape));
   std::vector<std::string> names{"x"};
@@ -121,7 +120,7 @@ Case map_case(int index, Dice& dice) {
 Case integer_function_case(int index, Dice& dice) {
   const auto op = dice.pick<std::string>({"Relu", "Abs", "Neg", "Sign"});
   const DType type = dice.pick<DType>({DType::kS8, DType::kS16, DType::kS32, DType::kS64});
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_row_shape(dice, 0, 4);
   Tensor x = random_integers(dice, type, shape);
   // The least integer, which has no negative.
   if (x.size() > 0 && dice.one_in(2)) {
@@ -140,7 +139,7 @@ Case cast_case(int index, Dice& dice) {
                                  DType::kU16, DType::kS16,  DType::kS32, DType::kS64};
   const DType from = dice.pick(types);
   const DType to = dice.pick(types);
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_row_shape(dice, 0, 4);
   ModelBuilder model(13);
   model.input("x", from, dims(shape));
   model.node("Cast", {"x"}, {"y"}, {{"to", std::int64_t{onnx_number_of(to)}}});
@@ -194,7 +193,7 @@ Granularity any_granularity(Dice& dice, const Shape& shape) {
 }
 
 Case quantization_case(int index, Dice& dice) {
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_row_shape(dice, 0, 4);
   const bool quantize = dice.one_in(2);
   std::vector<DType> types{DType::kU8, DType::kS8, DType::kU16, DType::kS16};
   if (!quantize) types.push_back(DType::kS32);
@@ -219,22 +218,15 @@ Case quantization_case(int index, Dice& dice) {
   return with_run_time_arguments(made, static_cast<int>(dice.between(1, 3)), dice);
 }
 
-std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&)) {
-  Dice dice(seed);
-  std::vector<Case> out;
-  for (int i = 0; i < count; ++i) out.push_back(make(i, dice));
-  return out;
-}
-
 }  // namespace
 
-std::vector<Case> arithmetic_cases(int count) { return cases(count, 1, arithmetic_case); }
-std::vector<Case> map_cases(int count) { return cases(count, 2, map_case); }
+std::vector<Case> arithmetic_cases(int count) { return dealt(count, 1, arithmetic_case); }
+std::vector<Case> map_cases(int count) { return dealt(count, 2, map_case); }
 std::vector<Case> integer_function_cases(int count) {
-  return cases(count, 6, integer_function_case);
+  return dealt(count, 6, integer_function_case);
 }
-std::vector<Case> cast_cases(int count) { return cases(count, 3, cast_case); }
-std::vector<Case> float_window_cases(int count) { return cases(count, 4, window_case); }
-std::vector<Case> quantization_cases(int count) { return cases(count, 5, quantization_case); }
+std::vector<Case> cast_cases(int count) { return dealt(count, 3, cast_case); }
+std::vector<Case> float_window_cases(int count) { return dealt(count, 4, window_case); }
+std::vector<Case> quantization_cases(int count) { return dealt(count, 5, quantization_case); }
 
 }  // namespace etch

@@ -5,20 +5,19 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 
 namespace {
 
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
 DType any_type(Dice& dice) {
   return dice.pick<DType>(
       {DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64, DType::kBool});
 }
 
-Shape any_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
+Shape any_select_shape(Dice& dice, std::int64_t least_rank, std::int64_t most_rank) {
   Shape out;
   const std::int64_t rank = dice.between(least_rank, most_rank);
   for (std::int64_t d = 0; d < rank; ++d) out.push_back(dice.one_in(5) ? 1 : dice.between(2, 6));
@@ -63,7 +62,7 @@ Tensor indices_of(Dice& dice, Shape shape, std::int64_t size) {
   return out;
 }
 
-Shape broadcastable(Dice& dice, Shape shape) {
+Shape selected_along(Dice& dice, Shape shape) {
   for (std::int64_t& size : shape) size = dice.one_in(3) ? 1 : size;
   const auto drop = dice.one_in(2) ? 0 : dice.between(0, static_cast<std::int64_t>(shape.size()));
   shape.erase(shape.begin(), shape.begin() + drop);
@@ -109,16 +108,17 @@ std::int64_t any_axis(Dice& dice, const Shape& shape) {
 
 Case gather_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_select_shape(dice, 1, 4);
   const std::int64_t axis = any_axis(dice, shape);
   model.input(small_tensor(dice, any_type(dice), shape), 4);
-  model.input(indices_of(dice, any_shape(dice, 0, 2), shape[static_cast<std::size_t>(axis)]), 2);
+  model.input(indices_of(dice, any_select_shape(dice, 0, 2), shape[static_cast<std::size_t>(axis)]),
+              2);
   return model.finish("Gather", index, {{"axis", axis}});
 }
 
 Case gather_elements_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_select_shape(dice, 1, 4);
   const std::int64_t axis = any_axis(dice, shape);
   Shape picked = shape;
   for (std::int64_t& size : picked) size = dice.between(1, size);
@@ -130,10 +130,10 @@ Case gather_elements_case(int index, Dice& dice) {
 
 Case where_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_select_shape(dice, 0, 4);
   const DType type = any_type(dice);
-  model.input(small_tensor(dice, DType::kBool, broadcastable(dice, shape)), 4);
-  model.input(small_tensor(dice, type, broadcastable(dice, shape)), 3);
+  model.input(small_tensor(dice, DType::kBool, selected_along(dice, shape)), 4);
+  model.input(small_tensor(dice, type, selected_along(dice, shape)), 3);
   model.input(small_tensor(dice, type, shape), 0);
   return model.finish("Where", index);
 }
@@ -143,16 +143,16 @@ Case compare_case(int index, Dice& dice) {
       {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor", "Not"});
   const bool logic = op == "And" || op == "Or" || op == "Xor" || op == "Not";
   OneNodeModel model(dice, 13);
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_select_shape(dice, 0, 4);
   const DType type = logic ? DType::kBool : any_type(dice);
   model.input(small_tensor(dice, type, shape), 0);
-  if (op != "Not") model.input(small_tensor(dice, type, broadcastable(dice, shape)), 3);
+  if (op != "Not") model.input(small_tensor(dice, type, selected_along(dice, shape)), 3);
   return model.finish(op, index);
 }
 
 Case tile_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_select_shape(dice, 1, 4);
   std::vector<std::int64_t> repeats;
   for (std::size_t d = 0; d < shape.size(); ++d) repeats.push_back(dice.between(1, 3));
   const auto rank = static_cast<std::int64_t>(shape.size());
@@ -178,7 +178,7 @@ Case block_case(int index, Dice& dice) {
 // The positions may be omitted.
 Case top_k_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
-  Shape shape = any_shape(dice, 1, 4);
+  Shape shape = any_select_shape(dice, 1, 4);
   if (dice.one_in(3)) shape.back() = dice.between(16, 50);  // passed over together
   const std::int64_t axis = any_axis(dice, shape);
   const DType type =
@@ -200,7 +200,7 @@ Tensor wild_indices(Dice& dice, Shape shape, std::int64_t size) {
 
 Case coordinates_case(int index, Dice& dice) {
   OneNodeModel model(dice, 18);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_select_shape(dice, 1, 4);
   const DType type =
       dice.pick<DType>({DType::kU8, DType::kS8, DType::kF32, DType::kS32, DType::kS64});
   const std::int64_t count = dice.between(1, static_cast<std::int64_t>(shape.size()));
@@ -218,7 +218,7 @@ Case coordinates_case(int index, Dice& dice) {
 
 Case scatter_elements_case(int index, Dice& dice) {
   OneNodeModel model(dice, 18);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_select_shape(dice, 1, 4);
   const std::int64_t axis = any_axis(dice, shape);
   Shape written = shape;
   for (std::int64_t& size : written) size = dice.between(1, size);
@@ -231,7 +231,7 @@ Case scatter_elements_case(int index, Dice& dice) {
 
 Case running_case(int index, Dice& dice) {
   OneNodeModel model(dice, 26);
-  const Shape shape = any_shape(dice, 1, 4);
+  const Shape shape = any_select_shape(dice, 1, 4);
   const DType type = dice.pick<DType>({DType::kF32, DType::kS32, DType::kS64});
   model.input(small_tensor(dice, type, shape), 0);
   model.input(Tensor::of<std::int64_t>({}, {any_axis(dice, shape)}), 1);
@@ -292,9 +292,9 @@ Case bits_case(int index, Dice& dice) {
   const bool shifts = op == "BitShift";
   const DType type =
       shifts ? DType::kU8 : dice.pick<DType>({DType::kU8, DType::kS8, DType::kS32, DType::kS64});
-  const Shape shape = any_shape(dice, 0, 4);
+  const Shape shape = any_select_shape(dice, 0, 4);
   model.input(small_tensor(dice, type, shape), 0);
-  model.input(small_tensor(dice, type, broadcastable(dice, shape)), 3);
+  model.input(small_tensor(dice, type, selected_along(dice, shape)), 3);
   if (!shifts) return model.finish(op, index);
   return model.finish(op, index, {{"direction", std::string(dice.one_in(2) ? "LEFT" : "RIGHT")}});
 }

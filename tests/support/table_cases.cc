@@ -10,20 +10,19 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/reference_math.h"
 #include "tests/support/conv_node.h"
+#include "tests/support/dealt.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
 
 namespace {
 
-std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
 QuantizedActivation any_activation(Dice& dice, DType type) {
   const auto scale = static_cast<float>(dice.between(1000, 90000)) * 1e-6F;
   return {type, dice.one_in(3) ? 0.0625F : scale, any_zero_point(dice, type)};
 }
 
-Shape any_shape(Dice& dice) {
+Shape any_table_shape(Dice& dice) {
   Shape out;
   const std::int64_t rank = dice.between(0, 4);
   for (std::int64_t d = 0; d < rank; ++d) out.push_back(dice.one_in(4) ? 1 : dice.between(2, 9));
@@ -39,7 +38,7 @@ ModelBuilder empty_model() {
 Case activation_table(int index, Dice& dice) {
   ModelBuilder model = empty_model();
   const DType type = any_8bit(dice);
-  const Shape shape = any_shape(dice);
+  const Shape shape = any_table_shape(dice);
   const auto op = dice.pick<std::string>({"QLinearSigmoid", "QLinearLeakyRelu"});
   model.input("x", type, dims(shape));
   add_activation(model, "xq", any_activation(dice, type));
@@ -57,7 +56,7 @@ Case activation_table(int index, Dice& dice) {
       cat(op, "_", index, "_", to_string(shape)), model.bytes(), {random_bytes(dice, type, shape)}};
 }
 
-Shape broadcastable(Dice& dice, Shape shape) {
+Shape table_along(Dice& dice, Shape shape) {
   for (std::int64_t& size : shape) size = dice.one_in(3) ? 1 : size;
   const auto drop = dice.one_in(2) ? 0 : dice.between(0, static_cast<std::int64_t>(shape.size()));
   shape.erase(shape.begin(), shape.begin() + drop);
@@ -67,10 +66,10 @@ Shape broadcastable(Dice& dice, Shape shape) {
 Case quantized_choice(int index, Dice& dice) {
   ModelBuilder model = empty_model();
   const DType type = any_8bit(dice);
-  const Shape shape = any_shape(dice);
+  const Shape shape = any_table_shape(dice);
   Case out{cat("QLinearWhere_", index, "_", to_string(shape)), "", {}};
   const auto add = [&](const std::string& name, DType element) {
-    const Shape own = broadcastable(dice, shape);
+    const Shape own = table_along(dice, shape);
     Tensor tensor = element == DType::kBool ? Tensor(element, own) : random_bytes(dice, type, own);
     if (element == DType::kBool) {
       for (std::byte& b : tensor.mutable_bytes()) b = static_cast<std::byte>(dice.between(0, 1));
@@ -145,7 +144,7 @@ Case float_chain(int index, Dice& dice) {
   const DType type = any_8bit(dice);
   const bool convolved = dice.one_in(2);
   const Shape shape =
-      convolved ? Shape{1, dice.between(1, 9), dice.between(2, 7), 5} : any_shape(dice);
+      convolved ? Shape{1, dice.between(1, 9), dice.between(2, 7), 5} : any_table_shape(dice);
   model.input("x", type, dims(shape));
   add_activation(model, "xq", any_activation(dice, type));
   model.node("DequantizeLinear", {"x", "xq_scale", "xq_zero_point"}, {"f"});
@@ -190,16 +189,9 @@ Case limited(const Case& each, Dice& dice) {
   return {each.name + "_limited", model.SerializeAsString(), each.inputs};
 }
 
-std::vector<Case> cases(int count, std::uint64_t seed, Case (*make)(int, Dice&)) {
-  Dice dice(seed);
-  std::vector<Case> out;
-  for (int i = 0; i < count; ++i) out.push_back(make(i, dice));
-  return out;
-}
-
 }  // namespace
 
-std::vector<Case> activation_tables(int count) { return cases(count, 11, activation_table); }
+std::vector<Case> activation_tables(int count) { return dealt(count, 11, activation_table); }
 std::vector<Case> tables_of_every_byte() {
   std::vector<Case> out;
   for (const std::int64_t n : {15, 33, 64, 127, 256 + 64 + 31}) {
@@ -218,8 +210,8 @@ std::vector<Case> tables_of_every_byte() {
   return out;
 }
 
-std::vector<Case> quantized_choices(int count) { return cases(count, 12, quantized_choice); }
-std::vector<Case> float_chains(int count) { return cases(count, 13, float_chain); }
+std::vector<Case> quantized_choices(int count) { return dealt(count, 12, quantized_choice); }
+std::vector<Case> float_chains(int count) { return dealt(count, 13, float_chain); }
 
 std::vector<Case> limited_convolutions(int every) {
   Dice dice(14);

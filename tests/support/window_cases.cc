@@ -48,7 +48,7 @@ std::int64_t any_pad(Dice& dice) {
 }
 
 // At least one output, whatever is drawn.
-void add_axis(ConvShape& shape, Dice& dice, std::int64_t in) {
+void add_window_axis(ConvShape& shape, Dice& dice, std::int64_t in) {
   shape.in.push_back(in);
   shape.kernel.push_back(dice.pick<std::int64_t>({1, 1, 2, 3, 3, 4, 5, 7, 9}));
   shape.stride.push_back(dice.pick<std::int64_t>({1, 1, 1, 2, 3, 4}));
@@ -71,7 +71,7 @@ void add_axis(ConvShape& shape, Dice& dice, std::int64_t in) {
 }
 
 void add_axes(ConvShape& shape, Dice& dice, const Sizes& in) {
-  for (const std::int64_t size : in) add_axis(shape, dice, size);
+  for (const std::int64_t size : in) add_window_axis(shape, dice, size);
   // Along one axis alone there is neither kernel nor pad: N x 1 and 1 x N.
   if (shape.kind == Kind::kTransposed || in.size() < 2 || !dice.one_in(5)) return;
   const auto flat = static_cast<std::size_t>(dice.between(0, 1));
@@ -97,8 +97,8 @@ void shrink(ConvShape& shape) {
   while (products(shape) > kMostProducts && shape.out_per_group > 1) shape.out_per_group /= 2;
 }
 
-ConvShape any_shape(Dice& dice, Kind kind, std::int64_t batch, std::int64_t channels,
-                    const Sizes& in) {
+ConvShape any_window_shape(Dice& dice, Kind kind, std::int64_t batch, std::int64_t channels,
+                           const Sizes& in) {
   ConvShape shape;
   shape.kind = kind;
   shape.batch = batch;
@@ -156,7 +156,7 @@ class Network {
  private:
   void convolution() {
     const Sizes in(shape_.begin() + 2, shape_.end());
-    const ConvShape shape = any_shape(dice_, Kind::kQLinearConv, shape_[0], shape_[1], in);
+    const ConvShape shape = any_window_shape(dice_, Kind::kQLinearConv, shape_[0], shape_[1], in);
     const ConvNode node(shape, at_, any_scaling(dice_), dice_);
     const std::string y = cat("y", ++count_);
     node.add(model_, value_, y, y + "_");
@@ -197,7 +197,7 @@ Case wide_pads(int index) {
   if (!dice.one_in(6)) return Network(dice, name).finish();
   const Kind kind = dice.one_in(3) ? Kind::kConvInteger : Kind::kTransposed;
   const std::int64_t batch = dice.one_in(6) ? 2 : 1, channels = any_channels(dice);
-  ConvShape shape = any_shape(dice, kind, batch, channels, any_image(dice));
+  ConvShape shape = any_window_shape(dice, kind, batch, channels, any_image(dice));
   shape.channels_last = kind == Kind::kTransposed;
   return conv_case(shape, any_scaling(dice), name, dice);
 }
