@@ -38,6 +38,7 @@ constexpr Places kPlaces[] = {
     {"QLinearConvTranspose16", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearMatMul16", {{{"x", 0, 1, 2}, {"w", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QLinearMul16", {{{"a", 0, 1, 2}, {"b", 5, 6, 7}, {"y", kOutput, 3, 4}}}},
+    {"QLinearProduct16", {{{"a", 0, 1, 2}, {"b", 5, 6, 7}, {"y", kOutput, 3, 4}}}},
     {"QLinearSum16", {{{"a", 0, 1, 2}, {"b", 5, 6, 7}, {"y", kOutput, 3, 4}}}},
     {"QLinearAveragePool16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
     {"QLinearGlobalAveragePool16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},

@@ -452,6 +452,19 @@ TEST(FoldQdq, MatMulWithoutQuantizeGivesFloatFromIntegers) {
   EXPECT_EQ(evaluate(*graph, {u8({1, 2}, {2, 3}), u8({2, 1}, {10, 100})}).at(0), f32({1, 1}, {40}));
 }
 
+// Of batches, as ONNX Runtime computes them: the sum in integers, scaled in float.
+TEST(FoldQdq, BatchesWithoutQuantizeGiveFloatFromIntegers) {
+  QdqModel qdq;
+  const std::string a = qdq.input("a", {2, 1, 2}, 0.5F, kZeroU8);
+  const std::string b = qdq.input("b", {2, 1}, 0.25F, kZeroU8);
+  qdq.model().node("MatMul", {a, b}, {"y"}).output("y");
+  EXPECT_EQ(qdq.operators(), "MatMulIntegerToFloat");
+  Sink sink;
+  const auto graph = qdq.fold(sink);
+  EXPECT_EQ(evaluate(*graph, {u8({2, 1, 2}, {2, 3, 0, 1}), u8({2, 1}, {10, 100})}).at(0),
+            f32({2, 1, 1}, {40, 12.5F}));
+}
+
 std::string folded_gemm(std::int64_t weight_axis, std::int64_t transposed, bool quantized,
                         bool float_bias) {
   QdqModel qdq;

@@ -109,6 +109,16 @@ std::optional<Node> fuse_gemm(Group& group) {
   return node;
 }
 
+// Of batches of matrices, as ONNX Runtime has it where no QuantizeLinear follows.
+Node product_to_float(Group& group) {
+  Node node = renamed(group, kMicrosoft, "MatMulIntegerToFloat"), a, b;
+  append(group.graph, a, group.in(0));
+  append(group.graph, b, group.in(1));
+  for (std::size_t i = 0; i < a.inputs.size(); ++i)  // value, scale, zero point of a, of b
+    node.inputs.insert(node.inputs.end(), {a.inputs[i], b.inputs[i]});
+  return node;
+}
+
 std::optional<Node> fuse_matmul(Group& group) {
   if (!product_types(group)) return std::nullopt;
   if (!group.inputs[1] && !weights_fit(group, 1, 1)) return std::nullopt;
@@ -116,7 +126,7 @@ std::optional<Node> fuse_matmul(Group& group) {
   const std::size_t b_rank = group.graph.value(group.in(1).value).shape->size();
   // Columns are the last axis; per column only for a plain matrix.
   if (!weights_fit(group, 1, b_rank == 2 ? 1 : -1)) return std::nullopt;
-  if (!group.output && (a_rank != 2 || b_rank != 2)) return std::nullopt;
+  if (!group.output && (a_rank != 2 || b_rank != 2)) return product_to_float(group);
   Node node =
       group.output ? renamed(group, kOnnx, "QLinearMatMul") : renamed(group, kMicrosoft, "QGemm");
   append(group.graph, node, group.in(0));

@@ -114,7 +114,10 @@ std::optional<Node> fuse_gemm16(Group& group) {
   return matrix_product(group, params.geometry.transposed_b);
 }
 
-std::optional<Node> fuse_matmul16(Group& group) { return matrix_product(group, false); }
+std::optional<Node> fuse_matmul16(Group& group) {
+  const bool two_words = group.inputs[1] && group.in(1).is_word();
+  return two_words ? fuse_binary16(group, "QLinearProduct16") : matrix_product(group, false);
+}
 
 std::optional<Node> fuse_add16(Group& group) { return fuse_binary16(group, "QLinearSum16"); }
 

@@ -3,6 +3,7 @@
 // whose first input has 16 bits, or notes in group.fault why not; what else it needs, the operator
 // itself checks.
 //   Conv, ConvTranspose, Gemm, MatMul   QLinear...16 with constant 8-bit weights
+//   MatMul of two tensors of 16 bits    QLinearProduct16
 //   Add, Mul                            QLinearSum16, QLinearMul16
 //   AveragePool, GlobalAveragePool      QLinear...16
 //   Concat of equal parameters          the same, on integers

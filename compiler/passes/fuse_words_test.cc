@@ -89,6 +89,12 @@ TEST(FuseWords, SumsLimitsAndOtherScalesAreOneOperator) {
   EXPECT_EQ(outcome(rescaled), "QLinearSum16");
 }
 
+TEST(FuseWords, ProductsOfTwoTensorsAreOneOperator) {
+  Group product;
+  EXPECT_EQ(product.node("MatMul", {product.x, product.input("z", {1, 6, 3}, 2, kZero)}),
+            "QLinearProduct16");
+}
+
 TEST(FuseWords, MeansAreOneOperator) {
   Group windows;
   EXPECT_EQ(windows.node("AveragePool", {windows.x}, {{"kernel_shape", Ints{2}}}),

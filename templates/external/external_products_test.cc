@@ -10,6 +10,7 @@
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
+#include "templates/external/word_matrices.h"
 #include "templates/external/word_sums.h"
 #include "templates/external/word_table.h"
 #include "templates/external/words.h"
@@ -121,6 +122,12 @@ TEST(External, SumsAndPoolsOfWordsStayInsideTheirSpans) {
         call_between_guards(RescaleWords<std::int16_t, std::uint32_t>{}, sum, words, step, out, n);
         call_between_guards(MultiplyWords<std::int16_t>{}, product, words, step, words, 1, out, n);
         call_between_guards(MultiplyWords<std::int16_t>{}, product, words, 1, words, step, out, n);
+      }
+    }
+    for (const int cols : {1, 7, 8, 21}) {
+      for (const int depth : {1, 6, 259}) {
+        const rt::WordMatrices matrices{5, depth, cols, depth, cols, cols};
+        call_between_guards(MatMulWords<std::int16_t>{}, matrices, product, words, words, out);
       }
     }
     for (const int bits : {4, 10})

@@ -53,8 +53,8 @@ class Words {
     data_.push_back(words(dice_, type(), shape, least, index_ % 5 == 0 ? low() + 65535 : most));
     inputs_.push_back(name);
   }
-  void quantization(const std::string& of) {
-    model_.initializer(of + "_scale", Tensor::of<float>({}, {scale()}));
+  void quantization(const std::string& of, float times = 1) {
+    model_.initializer(of + "_scale", Tensor::of<float>({}, {times * scale()}));
     const std::int64_t zero = index_ % 4 == 0 ? low() + 32768 : dice_.between(low(), low() + 65535);
     model_.initializer(of + "_zero", words(dice_, type(), {}, zero, zero));
     inputs_.insert(inputs_.end(), {of + "_scale", of + "_zero"});
@@ -106,6 +106,23 @@ Case multiple(int index, Dice& dice) {
   Attributes attributes;
   if (dice.one_in(3)) attributes["clamp_low"] = words.low() + 20000;
   return words.node("QLinearMul16", attributes);
+}
+
+// Of two matrices: columns of whole and part vectors, depths beyond 256, odd ones, batches that
+// broadcast, and factors of which the upper bits decide most results, and none.
+Case matrices(int index, Dice& dice) {
+  Words words(index, dice, "matrices");
+  const std::int64_t rows = dice.between(1, 9), cols = dice.pick<std::int64_t>({1, 3, 8, 13, 24});
+  const std::int64_t depth = index % 7 == 0 ? dice.between(255, 530) : dice.between(1, 20);
+  const std::int64_t batch = dice.between(1, 2);
+  words.input("a", dice.one_in(3) ? Shape{rows, depth} : Shape{2, batch, rows, depth});
+  words.quantization("a");
+  words.quantization("y", dice.pick<float>({1, 64, 4096, 262144, 0x1p25F}));
+  words.input("b", dice.one_in(3) ? Shape{batch, depth, cols} : Shape{2, 1, depth, cols});
+  words.quantization("b");
+  Attributes attributes;
+  if (dice.one_in(3)) attributes["clamp_low"] = words.low() + 20000;
+  return words.node("QLinearProduct16", attributes);
 }
 
 // Lines, steps and noise, so that segments of all kinds are there.
@@ -181,6 +198,7 @@ std::vector<Case> word_sum_samples(int count) {
     out.push_back(sum(i, dice));
     out.push_back(sum(i + 1, dice));
     out.push_back(multiple(i, dice));
+    out.push_back(matrices(i, dice));
     out.push_back(table(i, dice));
     out.push_back(pool(i, dice));
     out.push_back(product(i, dice));

@@ -24,7 +24,7 @@ ATTENTION = {"MatMul", "Mul", "Div", "Add", "Sub", "Softmax"}  # parts of a Fuse
 JUDGED = {"step", "read by no output", "constant, recomputed", "moves no value"}
 REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd", "QLinearConv16"),
             "BatchNormalization": ("Conv", "ConvRelu"), "DynamicQuantizeLinear": ("QuantizeLinear",),
-            **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16", "FusedAttention")),
+            **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16", "QLinearProduct16", "FusedAttention")),
             **dict.fromkeys(("Relu", "QuantizeLinear"), ("QLinearSum16",)), "Add": ("QLinearAdd", "QLinearSum16"),
             "Mul": ("QLinearMul", "QLinearMul16"), "Concat": ("QLinearSum16",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
 

@@ -125,8 +125,8 @@ void resolve_arithmetic(ResolveContext& context) {
 
 constexpr OpName kArithmeticNames[] = {
     {kOnnx, "Add", 7},         {kOnnx, "Sub", 7},        {kOnnx, "Mul", 7},
-    {kOnnx, "Div", 7},         {kOnnx, "Max", 8},        {kOnnx, "Min", 8},
-    {kOnnx, "Sum", 8},         {kOnnx, "Mean", 8},       {kOnnx, "Mod", 10},
+    {kOnnx, "Div", 7},         {kOnnx, "Max", 6},        {kOnnx, "Min", 6},
+    {kOnnx, "Sum", 6},         {kOnnx, "Mean", 6},       {kOnnx, "Mod", 10},
     {kOnnx, "BitwiseAnd", 18}, {kOnnx, "BitwiseOr", 18}, {kOnnx, "BitwiseXor", 18},
     {kOnnx, "BitShift", 11}};
 }  // namespace

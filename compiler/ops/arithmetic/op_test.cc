@@ -46,6 +46,11 @@ TEST(Arithmetic, SomeTakeAnyNumberOfInputs) {
   EXPECT_EQ(one.run().at(0), f32({2}, {1, 2}));
 }
 
+TEST(Arithmetic, SumsAreThereInEveryOperatorSetThatIsRead) {
+  for (const char* const type : {"Sum", "Max", "Min", "Mean"})
+    EXPECT_EQ(OneNode(type, "", 7).input(f32({1}, {2})).input(f32({1}, {4})).errors(), "") << type;
+}
+
 TEST(Arithmetic, OthersTakeTwoInputs) {
   OneNode one("Add");
   one.input(f32({1}, {1}));
