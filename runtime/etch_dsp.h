@@ -141,22 +141,37 @@ static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, in
   }
 }
 
+// How the sum of a residual is rounded: in 64 bits, or in int32, down or with ties to even.
+enum DspLine { kDspWide, kDspNarrow, kDspToEven };
+
 // What is added to the bytes of a tile: bytes from pixel to pixel, limits of the sum, and by how
-// much less than 32 bits it is shifted.
+// many bits it is shifted.
 struct DspResidual {
   ptrdiff_t step;
-  int low, high, shift;
+  int low, high, bits;
+  DspLine line;
 };
 
-// dsp_tile() to bytes, which then become floor((q * line[0] + r * line[1] + offset) / 2^(32 -
-// shift)), clamped, with the bytes r of the residual; line[2] and line[3] are the halves of the
-// offset, and both factors are unsigned.
+// The byte (q * line[0] + r * line[1] + offset) / 2^bits, clamped; line[2] and, in 64 bits, line[3]
+// are the halves of the offset, and both factors are unsigned.
+static inline uint8_t dsp_sum(int32_t q, int32_t r, const int32_t* line, const DspResidual& add) {
+  int64_t sum;
+  if (add.line == kDspWide) {
+    sum = (q * static_cast<int64_t>(static_cast<uint32_t>(line[0])) +
+           r * static_cast<int64_t>(static_cast<uint32_t>(line[1])) + joined(line[2], line[3])) >>
+          add.bits;
+  } else {
+    const int32_t narrow = sum_of_products(q, line[0], r, line[1], line[2]);
+    sum = add.line == kDspToEven ? nearest_quotient(narrow, add.bits) : narrow >> add.bits;
+  }
+  return static_cast<uint8_t>(sum < add.low ? add.low : (sum > add.high ? add.high : sum));
+}
+
+// dsp_tile() to bytes, to which the bytes of the residual are added by dsp_sum().
 static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t* y,
                                 int32_t zero_points, const uint8_t* residual, const int32_t* line,
                                 int pixels, int pairs, int channels, const DspStore& out,
                                 const DspResidual& add, int32_t moved = 0, bool joint = false) {
-  const int64_t q_factor = static_cast<uint32_t>(line[0]);
-  const int64_t r_factor = static_cast<uint32_t>(line[1]);
   for (int first = 0; first < channels; first += 2) {
     const int here = channels - first < 2 ? channels - first : 2;
     uint8_t q[8] = {};
@@ -166,11 +181,8 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
     stream += 2 + pairs + dsp_factor_words(out, 2);
     for (int p = 0; p < pixels; ++p) {
       for (int c = 0; c < here; ++c) {
-        const int64_t r = residual[p * add.step + first + c];
-        const int64_t sum =
-            (q[2 * p + c] * q_factor + r * r_factor + joined(line[2], line[3])) >> (32 - add.shift);
-        const int64_t clamped = sum < add.low ? add.low : (sum > add.high ? add.high : sum);
-        y[p * out.step + first + c] = static_cast<uint8_t>(clamped);
+        const int32_t r = residual[p * add.step + first + c];
+        y[p * out.step + first + c] = dsp_sum(q[2 * p + c], r, line, add);
       }
     }
   }

@@ -54,6 +54,20 @@ static inline uint64_t shifted_to_even(uint64_t v, int32_t shift) {
   return (v + below_half + ((v >> shift) & 1)) >> shift;
 }
 
+// v / 2^bits to the nearest integer, ties to even. bits in [1, 30]; v + 2^(bits - 1) fits int32.
+static inline int32_t nearest_quotient(int32_t v, int32_t bits) {
+  const int32_t below_half = (1 << (bits - 1)) - 1;
+  return (v + below_half + ((v >> bits) & 1)) >> bits;
+}
+
+// a * a_factor + b * b_factor + offset of bytes a and b, which fits int32.
+static inline int32_t sum_of_products(int32_t a, int32_t a_factor, int32_t b, int32_t b_factor,
+                                      int32_t offset) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(a_factor) +
+                              static_cast<uint32_t>(b) * static_cast<uint32_t>(b_factor) +
+                              static_cast<uint32_t>(offset));
+}
+
 // rne(fl(fl(acc) * scale)), clamped to [-2^23, 2^23], for the finite float scale >= 0 whose bits
 // are given. Both floats are rounded here to 24 bits; where the product is subnormal it is 0.
 static inline int32_t float_product(int32_t acc, uint32_t scale_bits) {

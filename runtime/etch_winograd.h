@@ -87,14 +87,8 @@ static inline void winograd_tiles(int32_t* v, const int32_t* stream, uint8_t* y,
             *to = q[0];
             continue;
           }
-          const int64_t r = residual[row * size.residual_row + column * add.step + first + c];
-          const int64_t line_sum = (q[0] * static_cast<int64_t>(static_cast<uint32_t>(line[0])) +
-                                    r * static_cast<int64_t>(static_cast<uint32_t>(line[1])) +
-                                    joined(line[2], line[3])) >>
-                                   (32 - add.shift);
-          const int64_t clamped =
-              line_sum < add.low ? add.low : (line_sum > add.high ? add.high : line_sum);
-          *to = static_cast<uint8_t>(clamped);
+          const int32_t r = residual[row * size.residual_row + column * add.step + first + c];
+          *to = dsp_sum(q[0], r, line, add);
         }
       }
     }

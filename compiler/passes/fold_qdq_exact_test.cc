@@ -47,5 +47,29 @@ TEST(FoldQdq, APadOfNegativeZeroStaysFloat) {
   }
 }
 
+// Relu after Add or Mul of two tensors of the scale `scale`.
+QdqModel limited_binary(const char* op, float scale) {
+  QdqModel qdq;
+  const std::string a = qdq.input("a", {2, 3}, scale, kZeroS8);
+  const std::string b = qdq.input("b", {2, 3}, 0.25F, kZeroS8);
+  qdq.model().node(op, {a, b}, {"s"}).node("Relu", {"s"}, {"y"});
+  qdq.output("y", 1, s8({}, {-6}));
+  return qdq;
+}
+
+TEST(FoldQdq, ReluAfterExactSumsAndProductsBecomesTheirLimits) {
+  for (const char* op : {"Add", "Mul"}) {
+    QdqModel exact = limited_binary(op, 0.5F);
+    Sink sink;
+    const auto graph = exact.fold(sink);
+    ASSERT_EQ(graph->nodes.size(), 1U) << op;
+    EXPECT_EQ(graph->nodes[0].op_type, std::string("QLinear") + op);
+    EXPECT_EQ(std::get<std::int64_t>(graph->nodes[0].attributes.at("clamp_low")), -6);
+    QdqModel rounded = limited_binary(op, 0.3F);
+    EXPECT_EQ(rounded.operators(),
+              std::string("DequantizeLinear DequantizeLinear ") + op + " Relu QuantizeLinear");
+  }
+}
+
 }  // namespace
 }  // namespace etch

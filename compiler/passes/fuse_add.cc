@@ -94,7 +94,7 @@ class AddFusion {
           cat(title(node(conv)), " would have to wait, and its input is larger than its result"));
       return;
     }
-    Node fused = fused_node(node(conv), add, take_b, params.swapped);
+    Node fused = fused_node(node(conv), add, take_b);
     Sink none;
     ETCH_CHECK(resolve_node(graph_, fused, none));
     graph_.fusions.fused(add, cat("is added by ", title(node(conv)), " before it stores"));
@@ -107,7 +107,8 @@ class AddFusion {
                              : cat(node.op_type, " '", printable(node.name), "'");
   }
 
-  static Node fused_node(const Node& conv, const Node& add, bool conv_is_b, bool swapped) {
+  static Node fused_node(const Node& conv, const Node& add, bool conv_is_b) {
+    const auto& params = params_of<QLinearBinary>(add);
     const std::size_t other = conv_is_b ? kA : kB;
     Node out = conv;
     out.domain = kEtch;
@@ -119,8 +120,12 @@ class AddFusion {
     for (std::size_t i = other; i < other + 3; ++i) out.inputs.push_back(add.inputs[i]);
     for (std::size_t i = 6; i < add.inputs.size(); ++i) out.inputs.push_back(add.inputs[i]);
     out.outputs = add.outputs;
+    if (params.low > min_of(params.dtype) || params.high < max_of(params.dtype)) {
+      out.attributes["sum_low"] = std::int64_t{params.low};
+      out.attributes["sum_high"] = std::int64_t{params.high};
+    }
     // Input A has the role of a, unless they are exchanged.
-    out.attributes["residual_is_a"] = std::int64_t{conv_is_b != swapped ? 1 : 0};
+    out.attributes["residual_is_a"] = std::int64_t{conv_is_b != params.swapped ? 1 : 0};
     return out;
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/passes/resolve.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/tensors.h"
 
@@ -62,6 +63,27 @@ struct Sum {
 TEST(FuseAdd, AConvolutionTakesTheSumOfItsResult) {
   EXPECT_EQ(Sum().add("c", "r").operators(), "QLinearConvAdd");
   EXPECT_EQ(Sum().add("r", "c").operators(), "QLinearConvAdd(a)");
+}
+
+TEST(FuseAdd, LimitsOfTheSumStayThoseOfTheSum) {
+  Sum sum;
+  sum.add("c", "r");
+  sum.model.output("y");
+  Sink sink;
+  auto graph = load(sum.model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  graph->opsets.emplace("org.etch", 1);
+  Node limited = graph->nodes[1];
+  limited.domain = "org.etch";
+  limited.attributes["clamp_low"] = std::int64_t{7};
+  limited.attributes["clamp_high"] = std::int64_t{90};
+  ASSERT_TRUE(resolve_node(*graph, limited, sink));
+  graph->nodes[1] = limited;
+  fuse_adds(*graph);
+  ASSERT_EQ(graph->nodes.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(graph->nodes[0].attributes.at("sum_low")), 7);
+  EXPECT_EQ(std::get<std::int64_t>(graph->nodes[0].attributes.at("sum_high")), 90);
+  EXPECT_FALSE(graph->nodes[0].attributes.contains("clamp_low"));
 }
 
 TEST(FuseAdd, TheLogTellsWhatBecameOfTheSum) {

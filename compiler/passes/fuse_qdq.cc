@@ -137,7 +137,10 @@ std::optional<Node> fuse_matmul(Group& group) {
 
 std::optional<Node> fuse_binary(Group& group) {
   if (!group.output || !one_type(group, 2)) return std::nullopt;
-  Node node = renamed(group, kMicrosoft, cat("QLinear", group.node.op_type));
+  const bool limited = group.limit != nullptr;
+  Node node = renamed(group, limited ? kEtch : kMicrosoft, cat("QLinear", group.node.op_type));
+  if (limited) group.graph.opsets.emplace(kEtch, 1);
+  append_limits(group, group.limit, node);
   append(group.graph, node, group.in(0));
   append(group.graph, node, group.in(1));
   append_output(group.graph, node, *group.output);
@@ -217,8 +220,8 @@ constexpr FusionRule kFusionRules[] = {
     {"ConvTranspose", fuse_conv_transpose, fuse_conv_transpose16, LimitRule::kTaken},
     {"Gemm", fuse_gemm, fuse_gemm16, LimitRule::kTakenOfWords},
     {"MatMul", fuse_matmul, fuse_matmul16, LimitRule::kTakenOfWords},
-    {"Add", fuse_binary, fuse_add16, LimitRule::kTakenOfWords},
-    {"Mul", fuse_binary, fuse_mul16, LimitRule::kTakenOfWords},
+    {"Add", fuse_binary, fuse_add16, LimitRule::kTaken},
+    {"Mul", fuse_binary, fuse_mul16, LimitRule::kTaken},
     {"AveragePool", fuse_unary, fuse_pool16},
     {"GlobalAveragePool", fuse_unary, fuse_pool16},
     {"Softmax", fuse_unary},
@@ -321,6 +324,10 @@ class Fusion {
     if (!resolve_node(graph_, *fused, trial)) return miss(i, trial.sorted().front().message);
     if (fused->op_type == "QLinearMul" && product_may_leave_int32(params_of<QLinearBinary>(*fused)))
       return miss(i, "its products may leave int32, where QLinearMul does not saturate");
+    if (group.limit != nullptr && fuse == fuse_binary &&
+        !equals_floats(params_of<QLinearBinary>(*fused)))
+      return miss(i, cat("a ", group.limit->op_type,
+                         " limits it, and some pair of bytes would round otherwise"));
     graph_.fusions.fused(node(i), cat("became ", fused->op_type));
     if (!group.warning.message.empty()) sink_.report(std::move(group.warning));
     if (group.limit != nullptr) {

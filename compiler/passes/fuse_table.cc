@@ -16,6 +16,7 @@
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/ops/table/op.h"
 #include "compiler/passes/qdq.h"
 #include "compiler/passes/resolve.h"
@@ -237,10 +238,12 @@ bool is_plain_product(const Graph& graph, const Node& node) {
          count(3) > 0;
 }
 
-// Whether `node` is a convolution or a product whose kernel can limit its results: everything but x
-// is known.
+// Whether `node` is a convolution, product or sum whose kernel can limit its results: everything
+// but its operands is known.
 bool takes_limits(const Graph& graph, const Node& node) {
   if (adds_residual(node)) return !node.attributes.contains("sum_low");
+  if (node.op_type == "QLinearAdd" || node.op_type == "QLinearMul")
+    return node.domain == kMicrosoft && !params_of<QLinearBinary>(node).at_run_time;
   const bool known_type =
       node.op_type == "QLinearConv" || node.op_type == "QGemm" || node.op_type == "QLinearMatMul";
   if (!known_type || (node.domain != kOnnx && node.domain != kMicrosoft)) return false;

@@ -58,13 +58,33 @@ struct Softmax : RuntimeFunction {
 struct AddBytes : RuntimeFunction {
   AddBytes() : RuntimeFunction("add_bytes", "etch_sum.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* y, int n,
-                  int a_factor, int b_factor, int offset_low, int offset_high, int shift) const {
-    rt::add_bytes(a, b, y, n, a_factor, b_factor, offset_low, offset_high, shift);
+                  int a_factor, int b_factor, int offset_low, int offset_high, int shift, int low,
+                  int high) const {
+    rt::add_bytes(a, b, y, n, a_factor, b_factor, offset_low, offset_high, shift, low, high);
   }
   auto spans(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* y, int n, int, int, int,
-             int, int) const {
+             int, int, int, int) const {
     return spans_of(span(a, {}, n), span(b, {}, n), span(y, {}, n));
   }
+};
+
+struct AddBytesNarrow : RuntimeFunction {
+  explicit AddBytesNarrow(bool to_even)
+      : RuntimeFunction(to_even ? "add_bytes_to_even" : "add_bytes_narrow", "etch_sum.h",
+                        FloatUse::kNone),
+        to_even_(to_even) {}
+  void operator()(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* y, int n,
+                  int a_factor, int b_factor, int offset, int bits, int low, int high) const {
+    (to_even_ ? rt::add_bytes_to_even : rt::add_bytes_narrow)(a, b, y, n, a_factor, b_factor,
+                                                              offset, bits, low, high);
+  }
+  auto spans(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* y, int n, int, int, int,
+             int, int, int) const {
+    return spans_of(span(a, {}, n), span(b, {}, n), span(y, {}, n));
+  }
+
+ private:
+  bool to_even_;
 };
 
 // A hint: reads nothing, and may name what is outside of an array.

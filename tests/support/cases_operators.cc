@@ -151,6 +151,41 @@ Case binary_case(const std::string& op, int index, Dice& dice) {
   return out;
 }
 
+// DequantizeLinear, Add or Mul, Relu or Clip, QuantizeLinear with powers of two as scales: one
+// operator with limits, unless an odd zero point comes after ties that go to even.
+Case limited_case(int index, Dice& dice) {
+  ModelBuilder model(17);
+  const DType type = any_8bit(dice);
+  const Shape shape = any_image(dice, false);
+  const bool adds = dice.one_in(2), clips = dice.one_in(2);
+  const auto power = [&](std::int64_t low, std::int64_t high) {
+    return std::ldexp(1.0F, static_cast<int>(dice.between(low, high)));
+  };
+  const auto dequantize = [&](const std::string& name, const Shape& own, float scale) {
+    model.input(name, type, dims(own));
+    add_activation(model, name + "q", {type, scale, any_zero_point(dice, type)});
+    model.node("DequantizeLinear", {name, name + "q_scale", name + "q_zero_point"}, {name + "f"});
+    return random_bytes(dice, type, own);
+  };
+  const Shape other = dice.one_in(3) ? Shape{shape[1], 1, 1} : shape;
+  const float a = power(-6, 0), b = power(-6, 0);
+  Case out{cat("limited_", index, "_", to_string(shape), "+", to_string(other)), "", {}};
+  out.inputs = {dequantize("a", shape, a), dequantize("b", other, b)};
+  model.node(adds ? "Add" : "Mul", {"af", "bf"}, {"s"});
+  if (clips) {
+    model.initializer("low", Tensor::of<float>({}, {-0.5F}));
+    model.initializer("high", Tensor::of<float>({}, {6}));
+    model.node("Clip", {"s", "low", "high"}, {"r"});
+  } else {
+    model.node("Relu", {"s"}, {"r"});
+  }
+  const float y = adds ? std::max(a, b) * power(-1, 3) : a * b * power(0, 7);
+  add_activation(model, "yq", {type, y, any_zero_point(dice, type)});
+  model.node("QuantizeLinear", {"r", "yq_scale", "yq_zero_point"}, {"y"}).output("y");
+  out.model = model.bytes();
+  return out;
+}
+
 Attributes pool_attributes(Dice& dice, const Shape& shape, bool channels_last) {
   std::vector<std::int64_t> kernel, stride, pads(4, 0);
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -379,6 +414,7 @@ std::vector<Case> other_operators(int count) {
     out.push_back(softmax_case(index, dice));
     out.push_back(conversion_case(index, dice));
     out.push_back(binary_case("QLinearMul", index, dice));
+    out.push_back(limited_case(index, dice));
   }
   return out;
 }

@@ -99,8 +99,7 @@ void add_rows(Lowering& lowering, const Node& node, const QLinearBinary& params)
       lowering.new_output(node, 0, like.rank() == rank ? order_like(like) : row_major(rank));
   plan.y = arguments.output("y", y);
   plan.y_as = stored_as(y);
-  plan.range = {static_cast<std::int32_t>(min_of(params.dtype)),
-                static_cast<std::int32_t>(max_of(params.dtype))};
+  plan.range = {params.low, params.high};
   plan.rows = make_rows(params.shape, {a.steps(params.shape), b.steps(params.shape), steps_of(y)});
   arguments.add(std::move(step));
 }
@@ -146,14 +145,19 @@ ProductFactors product_factors(const Summand& a, const Summand& b, const Summand
 // Without vectors two products of integers are faster than the floats, and far faster than floats
 // in software.
 void find_line(AddStep& step) {
-  const std::optional<SumLine> line = find_sum_line(step.plan.factors, {});
+  const std::optional<SumLine> line =
+      find_sum_line(step.plan.factors, {step.plan.low, step.plan.high});
   if (!line) return;
   const auto word = [](std::uint64_t bits) {
     return static_cast<int>(static_cast<std::uint32_t>(bits));
   };
   const auto offset = static_cast<std::uint64_t>(line->offset);
-  step.plan.line = SumLineArguments{word(line->a_factor), word(line->b_factor), word(offset),
-                                    word(offset >> 32), line->shift};
+  using Kind = SumLineArguments::Kind;
+  const Kind kind = line->kind == SumLine::Kind::kWide     ? Kind::kWide
+                    : line->kind == SumLine::Kind::kNarrow ? Kind::kNarrow
+                                                           : Kind::kToEven;
+  step.plan.line = SumLineArguments{kind,         word(line->a_factor), word(line->b_factor),
+                                    word(offset), word(offset >> 32),   line->bits};
   step.facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
 }
 
@@ -208,15 +212,20 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   const Summand qa{a.quantization, lowering.stored_offset(a.view)};
   const Summand qb{b.quantization, lowering.stored_offset(b.view)};
   const Summand qy{params.c, lowering.stored_offset(y)};
+  const int low = params.low + qy.stored, high = params.high + qy.stored;
   if (multiplies) {
     auto step = std::make_unique<MultiplyStep>();
     step->kind = "multiply";
     step->plan.factors = product_factors(qa, qb, qy);
+    step->plan.low = low;
+    step->plan.high = high;
     add_vectors(lowering, node, std::move(step), a, b, y);
   } else {
     auto step = std::make_unique<AddStep>();
     step->kind = "add";
     step->plan.factors = sum_factors(qa, qb, qy);
+    step->plan.low = low;
+    step->plan.high = high;
     if (step->plan.factors.clamp) step->facts.emplace_back(kClampedFact);
     if (lowering.isa().lanes == 1) find_line(*step);
     add_vectors(lowering, node, std::move(step), a, b, y);

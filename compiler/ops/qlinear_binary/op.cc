@@ -8,6 +8,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/result_limits.h"
 
 namespace etch {
 
@@ -89,6 +90,8 @@ void resolve_qlinear_binary(ResolveContext& context) {
                                         to_string(context.shape(3)), " do not broadcast"));
     return;
   }
+  const auto limits = read_result_limits(context, dtype);
+  if (!limits) return;
   const bool add = context.node().op_type == "QLinearAdd";
   QLinearBinary params{add ? QLinearBinary::Kind::kAdd : QLinearBinary::Kind::kMul,
                        dtype,
@@ -99,14 +102,18 @@ void resolve_qlinear_binary(ResolveContext& context) {
                        broadcast_view(context.shape(0), *shape),
                        broadcast_view(context.shape(3), *shape),
                        add && a_is_scalar_side(context.shape(0), context.shape(3)),
-                       !known};
+                       !known,
+                       limits->low,
+                       limits->high};
   if (known) check_factors(context, params);
   context.set_output(0, dtype, *shape);
   context.set_params(std::move(params));
 }
 
 constexpr OpName kQLinearBinaryNames[] = {{kMicrosoft, "QLinearAdd", 1},
-                                          {kMicrosoft, "QLinearMul", 1}};
+                                          {kMicrosoft, "QLinearMul", 1},
+                                          {kEtch, "QLinearAdd", 1},
+                                          {kEtch, "QLinearMul", 1}};
 }  // namespace
 
 void check_sum_ratios(ResolveContext& context, float a_scale, float b_scale, float y_scale) {
@@ -131,6 +138,22 @@ bool product_may_leave_int32(const QLinearBinary& params) {
   const float scale = params.a.scale * params.b.scale / params.c.scale;
   const auto zero = static_cast<float>(params.c.zero_point);
   return !fits_int32(sum(product(exact, scale), {zero, zero}));
+}
+
+bool equals_floats(const QLinearBinary& params) {
+  const QLinearBinaryFunction function(params);
+  const auto least = static_cast<int>(min_of(params.dtype));
+  const auto most = static_cast<int>(max_of(params.dtype));
+  for (int a = least; a <= most; ++a) {
+    const float real_a = dequantized(a, params.a);
+    for (int b = least; b <= most; ++b) {
+      const float real_b = dequantized(b, params.b);
+      const bool add = params.kind == QLinearBinary::Kind::kAdd;
+      const int y = quantized(add ? real_a + real_b : real_a * real_b, params.c, params.dtype);
+      if (function(a, b) != std::clamp(y, params.low, params.high)) return false;
+    }
+  }
+  return true;
 }
 
 void lower_qlinear_binary(Lowering& lowering, const Node& node);

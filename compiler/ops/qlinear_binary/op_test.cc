@@ -37,6 +37,34 @@ TEST(QLinearBinary, MulMultipliesRealValues) {
   EXPECT_EQ(node.run().at(0), s8({2}, {-12, 127}));
 }
 
+TEST(QLinearBinary, ActivationsLimitTheResult) {
+  for (const char* type : {"QLinearAdd", "QLinearMul"}) {
+    OneNode node(type, "org.etch", 1);
+    const Tensor one = f32({}, {1}), zero = s8({}, {0});
+    node.input(s8({3}, {-9, 2, 50})).constant(one).constant(zero);
+    node.input(s8({1}, {1})).constant(one).constant(zero).constant(one).constant(zero);
+    node.attribute("clamp_low", std::int64_t{-3}).attribute("clamp_high", std::int64_t{20});
+    const std::int8_t middle = type == std::string("QLinearAdd") ? 3 : 2;
+    EXPECT_EQ(node.run().at(0), s8({3}, {-3, middle, 20})) << type;
+  }
+}
+
+bool equals_floats_with(const char* type, float a, float b, float c, std::int8_t zero = 4) {
+  OneNode node = binary(type, s8({1}, {0}), a, s8({1}, {0}), b, c, s8({}, {zero}));
+  EXPECT_TRUE(node.resolve());
+  return equals_floats(params_of<QLinearBinary>(node.node()));
+}
+
+TEST(QLinearBinary, EqualsFloatsWhereScalesArePowersOfTwo) {
+  EXPECT_TRUE(equals_floats_with("QLinearAdd", 0.5F, 0.125F, 1));
+  EXPECT_TRUE(equals_floats_with("QLinearMul", 0.5F, 0.125F, 1));
+  // QuantizeLinear adds an odd zero point after ties have gone to even, the operators before.
+  EXPECT_FALSE(equals_floats_with("QLinearAdd", 0.5F, 0.125F, 1, 3));
+  EXPECT_FALSE(equals_floats_with("QLinearMul", 0.5F, 0.125F, 1, 3));
+  EXPECT_FALSE(equals_floats_with("QLinearAdd", 0.3F, 0.1F, 0.4F));
+  EXPECT_FALSE(equals_floats_with("QLinearMul", 0.3F, 0.1F, 0.3F));
+}
+
 TEST(QLinearBinary, SumsBeyondInt32SaturateAndProductsGiveTheLeastValue) {
   for (const char* type : {"QLinearAdd", "QLinearMul"}) {
     OneNode node =

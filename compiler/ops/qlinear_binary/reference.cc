@@ -1,4 +1,5 @@
 // QLinearAdd and QLinearMul by plain loops; see op.h.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -21,6 +22,10 @@ QLinearBinaryFunction::QLinearBinaryFunction(const QLinearBinary& params) : para
 }
 
 std::int32_t QLinearBinaryFunction::operator()(std::int32_t a, std::int32_t b) const {
+  return std::clamp(unlimited(a, b), params_.low, params_.high);
+}
+
+std::int32_t QLinearBinaryFunction::unlimited(std::int32_t a, std::int32_t b) const {
   if (params_.kind == QLinearBinary::Kind::kMul) {
     const std::int32_t product = (a - params_.a.zero_point) * (b - params_.b.zero_point);
     const float scaled = static_cast<float>(product) * scale_;

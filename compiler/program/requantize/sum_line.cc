@@ -1,7 +1,8 @@
-// See sum_line.h. For given factors the offsets that satisfy every pair are an interval, whose ends
-// take one pass over the pairs. Where it is empty, a few pairs are so close to a tie that the
-// rounding of the floats decides them; a grid of slightly different factors is searched for one
-// that agrees, first with those pairs only.
+// See sum_line.h. Ratios and offset that are integers of one power of two give the exact sum, whose
+// ties go to even as the floats' do. Otherwise sums are rounded down: for given factors the offsets
+// that satisfy every pair are an interval, whose ends take one pass over the pairs. Where it is
+// empty, a few pairs are so close to a tie that the rounding of the floats decides them; a grid of
+// slightly different factors is searched for one that agrees, first with those pairs only.
 #include "compiler/program/requantize/sum_line.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ std::int64_t products(const SumLine& line, const Pair& pair) {
 }
 
 // What a result of 1 is before the shift.
-std::int64_t one(const SumLine& line) { return std::int64_t{1} << (32 - line.shift); }
+std::int64_t one(const SumLine& line) { return std::int64_t{1} << line.bits; }
 
 Interval unlimited(const SumLine& line) {
   // Where everything is clamped to one limit, any offset beyond would do; so far is far enough.
@@ -103,13 +104,97 @@ std::vector<Pair> near_ties(const SumFactors& factors, const std::vector<Pair>& 
   return out;
 }
 
-// The least shift with which both ratios, and what the search adds to them, fit 32 bits.
-std::optional<int> shift_of(double ratio_a, double ratio_b) {
+// The most bits with which both ratios, and what the search adds to them, fit 32 bits.
+std::optional<int> wide_bits(const SumFactors& factors) {
   constexpr double kBelow = 255.0 / 256;
-  const double greater = std::max(ratio_a, ratio_b);
-  if (!(std::min(ratio_a, ratio_b) >= 0)) return std::nullopt;
-  for (int shift = 0; shift <= kMostSumShift; ++shift) {
-    if (greater < std::ldexp(kBelow, shift)) return shift;
+  const double greater = std::max(factors.ratio_a, factors.ratio_b);
+  for (int bits = 32; bits >= kLeastSumBits; --bits) {
+    if (std::ldexp(greater, bits - 32) < kBelow) return bits;
+  }
+  return std::nullopt;
+}
+
+// The sum of two bytes 0 as stored.
+double constant_of(const SumFactors& factors) {
+  return double{factors.fixed} + factors.y_stored - double{factors.ratio_a} * factors.a_stored -
+         double{factors.ratio_b} * factors.b_stored;
+}
+
+// The most bits with which every sum, and what the search adds to it, fits int32.
+std::optional<int> narrow_bits(const SumFactors& factors) {
+  constexpr int kMost = 24, kLeast = 16;
+  const double reach = 255 * (double{factors.ratio_a} + double{factors.ratio_b}) +
+                       std::fabs(constant_of(factors)) + 2;
+  for (int bits = kMost; bits >= kLeast; --bits) {
+    if (std::ldexp(reach, bits) < 0x1p31) return bits;
+  }
+  return std::nullopt;
+}
+
+// Every sum fits int32 and its quotient int16.
+bool fits_int32(const SumLine& line) {
+  constexpr std::int64_t kBeyond = std::int64_t{1} << 31;
+  constexpr std::int64_t kMostQuotient = 32767;
+  const std::int64_t most = products(line, {255, 255, 0}) + line.offset + line.half() + 1;
+  return line.a_factor < kBeyond && line.b_factor < kBeyond && line.offset >= -kBeyond &&
+         most < kBeyond && (line.offset >> line.bits) >= -kMostQuotient &&
+         (most >> line.bits) <= kMostQuotient;
+}
+
+bool proved(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
+  return std::ranges::all_of(
+      pairs, [&](const Pair& pair) { return evaluate(line, limits, pair.a, pair.b) == pair.y; });
+}
+
+// The exact sum, where it has few bits after the point.
+std::optional<SumLine> exact_line(const SumFactors& factors, const SumLimits& limits,
+                                  const std::vector<Pair>& pairs) {
+  const double constant = constant_of(factors);
+  for (int bits = 1; bits <= kMostBitsToEven; ++bits) {
+    const double a = std::ldexp(double{factors.ratio_a}, bits);
+    const double b = std::ldexp(double{factors.ratio_b}, bits);
+    const double offset = std::ldexp(constant, bits);
+    if (std::max({a, b, std::fabs(offset)}) >= 0x1p31) return std::nullopt;
+    if (a != std::floor(a) || b != std::floor(b) || offset != std::floor(offset)) continue;
+    const SumLine line{SumLine::Kind::kToEven, static_cast<std::uint32_t>(a),
+                       static_cast<std::uint32_t>(b), static_cast<std::int64_t>(offset), bits};
+    if (fits_int32(line) && proved(line, limits, pairs)) return line;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The bytes of all pairs by the rule, and of those near a tie.
+struct Rule {
+  std::vector<Pair> pairs, critical;
+};
+
+// A line rounded down whose factors are near `factors`.
+std::optional<SumLine> rounded_down(const SumFactors& factors, const SumLimits& limits, Rule& rule,
+                                    SumLine::Kind kind, int bits) {
+  constexpr int kReach = 40;
+  const double a = std::ldexp(double{factors.ratio_a}, bits);
+  const double b = std::ldexp(double{factors.ratio_b}, bits);
+  // A step of the factors moves results by at most 2^-16, as far as the floats' rounding, or as
+  // little as it can.
+  const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << bits) >> 25);
+  for (int ring = 0; ring <= kReach; ++ring) {
+    for (int i = -ring; i <= ring; ++i) {
+      for (int j = -ring; j <= ring; ++j) {
+        if (std::max(std::abs(i), std::abs(j)) != ring) continue;
+        const std::int64_t a_factor = std::llround(a) + i * step;
+        const std::int64_t b_factor = std::llround(b) + j * step;
+        if (a_factor < 0 || b_factor < 0) continue;
+        SumLine line{kind, static_cast<std::uint32_t>(a_factor),
+                     static_cast<std::uint32_t>(b_factor), 0, bits};
+        if (!satisfiable(line, limits, rule.critical)) continue;
+        const Interval all = offsets(line, limits, rule.pairs);
+        if (all.empty()) continue;
+        line.offset = all.least + (all.most - all.least) / 2;
+        if (kind == SumLine::Kind::kNarrow && !fits_int32(line)) continue;
+        return line;
+      }
+    }
   }
   return std::nullopt;
 }
@@ -126,39 +211,25 @@ int sum_by_rule(const SumFactors& factors, int a, int b) {
 }
 
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b) {
-  const std::int64_t sum = products(line, {a, b, 0}) + line.offset;
-  return static_cast<int>(std::clamp<std::int64_t>(
-      sum >> (32 - line.shift), std::int64_t{limits.low}, std::int64_t{limits.high}));
+  std::int64_t sum = products(line, {a, b, 0}) + line.offset;
+  if (line.kind == SumLine::Kind::kToEven) sum += line.half() + ((sum >> line.bits) & 1);
+  return static_cast<int>(std::clamp<std::int64_t>(sum >> line.bits, std::int64_t{limits.low},
+                                                   std::int64_t{limits.high}));
 }
 
 std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits) {
-  const std::optional<int> shift = shift_of(factors.ratio_a, factors.ratio_b);
-  if (!shift || !std::isfinite(factors.fixed)) return std::nullopt;
-  const double a = std::ldexp(double{factors.ratio_a}, 32 - *shift);
-  const double b = std::ldexp(double{factors.ratio_b}, 32 - *shift);
-  const std::vector<Pair> pairs = all_pairs(factors, limits);
-  std::vector<Pair> critical = near_ties(factors, pairs);
-  constexpr int kReach = 40;
-  // A step of the factors moves results by at most 2^-16: as far as the floats' rounding.
-  const std::int64_t step = 128 >> *shift;
-  for (int ring = 0; ring <= kReach; ++ring) {
-    for (int i = -ring; i <= ring; ++i) {
-      for (int j = -ring; j <= ring; ++j) {
-        if (std::max(std::abs(i), std::abs(j)) != ring) continue;
-        const std::int64_t a_factor = std::llround(a) + i * step;
-        const std::int64_t b_factor = std::llround(b) + j * step;
-        if (a_factor < 0 || b_factor < 0) continue;
-        SumLine line{static_cast<std::uint32_t>(a_factor), static_cast<std::uint32_t>(b_factor), 0,
-                     *shift};
-        if (!satisfiable(line, limits, critical)) continue;
-        const Interval all = offsets(line, limits, pairs);
-        if (all.empty()) continue;
-        line.offset = all.least + (all.most - all.least) / 2;
-        return line;
-      }
-    }
+  if (!(std::min(factors.ratio_a, factors.ratio_b) >= 0) || !std::isfinite(factors.fixed))
+    return std::nullopt;
+  Rule rule{all_pairs(factors, limits), {}};
+  if (const auto exact = exact_line(factors, limits, rule.pairs)) return exact;
+  rule.critical = near_ties(factors, rule.pairs);
+  if (const auto bits = narrow_bits(factors)) {
+    const auto line = rounded_down(factors, limits, rule, SumLine::Kind::kNarrow, *bits);
+    if (line) return line;
   }
-  return std::nullopt;
+  const std::optional<int> bits = wide_bits(factors);
+  if (!bits) return std::nullopt;
+  return rounded_down(factors, limits, rule, SumLine::Kind::kWide, *bits);
 }
 
 }  // namespace etch

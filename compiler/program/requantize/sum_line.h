@@ -11,14 +11,27 @@
 
 namespace etch {
 
-// floor((a * a_factor + b * b_factor + offset) / 2^(32 - shift)), which stays within int16,
-// clamped; a and b as stored, 0 to 255.
+// a * a_factor + b * b_factor + offset, divided by 2^bits and rounded, clamped; a and b as stored,
+// 0 to 255. The quotient stays within int16.
 struct SumLine {
+  enum class Kind {
+    kWide,    // in 64 bits, rounded down; 28 to 32 bits, as few as the factors allow
+    kNarrow,  // in int32, rounded down
+    kToEven,  // in int32, to the nearest, ties to even; at most kMostBitsToEven
+  };
+  Kind kind = Kind::kWide;
   std::uint32_t a_factor = 0, b_factor = 0;
   std::int64_t offset = 0;
-  int shift = 0;  // 0 to kMostSumShift; as small as the factors allow
+  int bits = 32;
+
+  bool is_narrow() const { return kind != Kind::kWide; }
+  // What is added in int32 besides `offset` before it is shifted: with the quotient's last bit.
+  std::int32_t half() const {
+    return kind == Kind::kToEven ? (std::int32_t{1} << (bits - 1)) - 1 : 0;
+  }
 };
-inline constexpr int kMostSumShift = 4;
+inline constexpr int kLeastSumBits = 28;
+inline constexpr int kMostBitsToEven = 12;
 
 // Bytes as stored between which results are clamped.
 struct SumLimits {
@@ -31,7 +44,8 @@ int sum_by_rule(const SumFactors& factors, int a, int b);
 // What the line gives, clamped.
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b);
 
-// Nothing where no line was found: ratios of 16 or more, many exact ties.
+// The cheapest line that was found; nothing where none was: negative ratios, or ratios of 16 or
+// more with ties or without room in int32.
 std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits);
 
 }  // namespace etch

@@ -21,19 +21,34 @@ int mismatches(const SumLine& line, const SumFactors& factors, const SumLimits& 
   return count;
 }
 
-TEST(SumLine, IsNotFoundWhereTiesGoToEven) {
-  // y = a / 2 + b / 4 has ties, which only the offset can send to one side: to even they cannot go.
-  EXPECT_FALSE(find_sum_line({0.5F, 0.25F, 0, 0, 0, 0}, {}).has_value());
+TEST(SumLine, IsTheExactSumWhereRatiosAreOfFewBits) {
+  for (const SumFactors& factors :
+       {SumFactors{0.5F, 0.25F, 0, 0, 0, 0}, SumFactors{1, 1, 0, 128, 128, 128},
+        SumFactors{0.5F, 2, -3.5F, 0, 128, 0}, SumFactors{0.75F, 0.0625F, 1, 128, 0, 128},
+        SumFactors{0.5F, 0.5F, 5000, 0, 0, 0}}) {
+    for (const SumLimits& limits : {SumLimits{}, SumLimits{128, 200}}) {
+      const auto line = find_sum_line(factors, limits);
+      ASSERT_TRUE(line.has_value());
+      EXPECT_EQ(line->kind, SumLine::Kind::kToEven);
+      EXPECT_EQ(mismatches(*line, factors, limits), 0) << factors.ratio_a;
+    }
+  }
+  EXPECT_FALSE(find_sum_line({-0.5F, 0.25F, 0, 0, 0, 0}, {}).has_value());
+}
+
+// What floats round to a tie is not one of the exact sum.
+TEST(SumLine, IsNotTheExactSumWhereItsBitsAreMany) {
   const SumFactors factors{0.71F, 0.33F, 0.137F, 128, 128, 128};
   const auto line = find_sum_line(factors, {});
   ASSERT_TRUE(line.has_value());
+  EXPECT_NE(line->kind, SumLine::Kind::kToEven);
   EXPECT_EQ(mismatches(*line, factors, {}), 0);
 }
 
 TEST(SumLine, IsFoundForAlmostAllRandomFactors) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> ratio(0.05F, 0.98F), fixed(-60.0F, 60.0F);
-  int found = 0;
+  int found = 0, narrow = 0;
   constexpr int kCount = 60;
   for (int i = 0; i < kCount; ++i) {
     const SumFactors factors{ratio(random), ratio(random), fixed(random), 128, 0, 128};
@@ -41,9 +56,11 @@ TEST(SumLine, IsFoundForAlmostAllRandomFactors) {
     const auto line = find_sum_line(factors, limits);
     if (!line) continue;
     ++found;
+    narrow += line->is_narrow() ? 1 : 0;
     EXPECT_EQ(mismatches(*line, factors, limits), 0) << i;
   }
   EXPECT_GE(found, kCount * 9 / 10) << found;
+  EXPECT_GE(narrow, kCount / 2) << narrow;
 }
 
 // Code may clamp what it has packed to 16 bits.
@@ -62,13 +79,14 @@ TEST(SumLine, StaysWithinInt16EvenWhereEverythingIsClamped) {
   }
 }
 
-TEST(SumLine, ShiftsLessForFactorsOfOneAndMore) {
-  const SumFactors factors{1.6521246F, 0.8354339F, -55.75908F, 0, 0, 0};
-  const auto line = find_sum_line(factors, {});
-  ASSERT_TRUE(line.has_value());
-  EXPECT_EQ(line->shift, 1);
-  EXPECT_EQ(mismatches(*line, factors, {}), 0);
-  EXPECT_FALSE(find_sum_line({16.5F, 0.5F, 0, 0, 0, 0}, {}).has_value());
+TEST(SumLine, HasFewerBitsForFactorsOfOneAndMore) {
+  const SumFactors small{0.44F, 0.43F, -15.75908F, 0, 0, 0};
+  const SumFactors large{16.5123F, 0.8354339F, -55.75908F, 0, 0, 0};
+  const auto of_small = find_sum_line(small, {}), of_large = find_sum_line(large, {});
+  ASSERT_TRUE(of_small.has_value() && of_large.has_value());
+  EXPECT_LT(of_large->bits, of_small->bits);
+  EXPECT_EQ(mismatches(*of_small, small, {}), 0);
+  EXPECT_EQ(mismatches(*of_large, large, {}), 0);
 }
 
 }  // namespace

@@ -281,11 +281,15 @@ struct BinaryPlan {
   Nest nest;
   Factors factors;
   bool a_is_constant = false, b_is_constant = false;  // constant arrays "a" and "b"
+  int low = 0, high = 255;                            // limits of y, as stored
 };
 
-// What rt::add_bytes() takes; templates/kernels/rows/sum.h has the rule that it equals.
+// What rt::add_bytes() and, in int32, rt::add_bytes_narrow() and rt::add_bytes_to_even() take;
+// templates/kernels/rows/sum.h has the rule that they equal.
 struct SumLineArguments {
-  int a_factor = 0, b_factor = 0, offset_low = 0, offset_high = 0, shift = 0;
+  enum class Kind { kWide, kNarrow, kToEven };
+  Kind kind = Kind::kWide;
+  int a_factor = 0, b_factor = 0, offset_low = 0, offset_high = 0, bits = 32;
 };
 struct AddPlan : BinaryPlan<SumFactors> {
   std::optional<SumLineArguments> line;  // rows are added without floats
@@ -321,6 +325,13 @@ void both(S& s, const Plan& plan, int chunk, Body body) {
   });
 }
 
+template <class S, class Plan>
+typename S::Bytes limited(S& s, const Plan& plan, typename S::Bytes bytes) {
+  if (plan.low > 0) bytes = s.max_bytes("above", bytes, s.splat_bytes("low", plan.low));
+  if (plan.high < 255) bytes = s.min_bytes("below", bytes, s.splat_bytes("high", plan.high));
+  return bytes;
+}
+
 // y = combine(bytes of a, bytes of b), a vector at a time.
 template <class S, class Plan, class Combine>
 void binary(S& s, const Plan& plan, Combine combine) {
@@ -328,7 +339,7 @@ void binary(S& s, const Plan& plan, Combine combine) {
     const bool* const repeats = plan.nest.repeats;
     const auto a = repeats[0] ? s.broadcast_bytes("a_bytes", pa) : load(s, "a_bytes", pa, n);
     const auto b = repeats[1] ? s.broadcast_bytes("b_bytes", pb) : load(s, "b_bytes", pb, n);
-    store(s, plan.nest, y, combine(a, b), n);
+    store(s, plan.nest, y, limited(s, plan, combine(a, b)), n);
   });
 }
 
@@ -345,23 +356,29 @@ void add_repeated(S& s, const AddPlan& plan) {
       [&](const At<S>& at, int n, const std::vector<typename S::F32>& addend) {
         const BinaryPtrs<S> p = operands_at(s, plan, at);
         const auto a = load(s, "a_bytes", p.a, n);
-        store(s, plan.nest, p.y, sum_with_addend(s, plan.factors, a, addend), n);
+        store(s, plan.nest, p.y, limited(s, plan, sum_with_addend(s, plan.factors, a, addend)), n);
       });
+}
+
+// A sum without floats.
+template <class S>
+void add_along_line(S& s, const AddPlan& plan, const SumLineArguments& line) {
+  both(s, plan, plan.nest.run, [&](const auto& a, const auto& b, const auto& y, int n) {
+    if (line.kind == SumLineArguments::Kind::kWide) {
+      s.call(external::AddBytes{}, a, b, y, n, line.a_factor, line.b_factor, line.offset_low,
+             line.offset_high, 32 - line.bits, plan.low, plan.high);
+    } else {
+      s.call(external::AddBytesNarrow(line.kind == SumLineArguments::Kind::kToEven), a, b, y, n,
+             line.a_factor, line.b_factor, line.offset_low, line.bits, plan.low, plan.high);
+    }
+  });
 }
 
 }  // namespace nest_detail
 
 template <class S>
 void add_kernel(S& s, const AddPlan& plan) {
-  if (plan.line && plan.nest.out_step == 1) {
-    const SumLineArguments& line = *plan.line;
-    nest_detail::both(s, plan, plan.nest.run,
-                      [&](const auto& a, const auto& b, const auto& y, int n) {
-                        s.call(external::AddBytes{}, a, b, y, n, line.a_factor, line.b_factor,
-                               line.offset_low, line.offset_high, line.shift);
-                      });
-    return;
-  }
+  if (plan.line && plan.nest.out_step == 1) return nest_detail::add_along_line(s, plan, *plan.line);
   if (plan.nest.repeats[1] && !plan.nest.repeats[0]) return nest_detail::add_repeated(s, plan);
   nest_detail::binary(s, plan, [&](const auto& a, const auto& b) {
     return sum_of_bytes(s, plan.factors, nullptr, 0, a, b);

@@ -124,4 +124,49 @@ void write_pair(Thumb& thumb, const DspEpilogue& out, int low, int high, int zer
   }
 }
 
+namespace {
+
+// UMLAL adds both products to the offset; the sum's upper word, or what a shift makes of both.
+void write_wide_sum(Thumb& t, const DspResidual& residual, const std::string& q, std::int64_t at,
+                    int offset) {
+  t.op("ldrd", "r12", "lr", Thumb::at("sp", offset));
+  t.op("umlal", "r12", "lr", q, "r2");
+  t.op("ldrb", q, Thumb::at("r0", at));
+  t.op("umlal", "r12", "lr", q, "r3");
+  if (residual.bits == 32) return t.op("mov", q, "lr");
+  t.op("lsl", q, "lr", Thumb::immediate(32 - residual.bits));
+  t.op("orr", q, q, "r12", cat("lsr #", residual.bits));
+}
+
+}  // namespace
+
+void write_sum(Thumb& thumb, const DspResidual& residual, int acc, std::int64_t at, int offset) {
+  const std::string q = Thumb::r(acc);
+  if (residual.line == SumLine::Kind::kWide) return write_wide_sum(thumb, residual, q, at, offset);
+  thumb.op("mla", q, q, "r2", "r12");
+  thumb.op("ldrb", "lr", Thumb::at("r0", at));
+  thumb.op("mla", q, "lr", "r3", q);
+  if (residual.line == SumLine::Kind::kToEven) {
+    // Just less than a half, and the last bit of the quotient.
+    const std::int64_t half = (std::int64_t{1} << (residual.bits - 1)) - 1;
+    thumb.op("ubfx", "lr", q, Thumb::immediate(residual.bits), "#1");
+    if (half > 0) thumb.op("add", "lr", "lr", Thumb::immediate(half));
+    thumb.op("add", q, q, "lr");
+  }
+  thumb.op("asr", q, q, Thumb::immediate(residual.bits));
+}
+
+std::string sum_suffix(const DspResidual& residual) {
+  if (residual.line == SumLine::Kind::kWide) return cat(32 - residual.bits);
+  return cat(residual.line == SumLine::Kind::kNarrow ? "_n" : "_e", residual.bits);
+}
+
+std::string residual_text(const DspResidual& residual) {
+  const char* const line = residual.line == SumLine::Kind::kWide     ? "rt::kDspWide"
+                           : residual.line == SumLine::Kind::kNarrow ? "rt::kDspNarrow"
+                                                                     : "rt::kDspToEven";
+  return cat(residual.step, ", ", residual.low, ", ", residual.high, ", ", residual.bits, ", ",
+             line);
+}
+
 }  // namespace etch

@@ -42,4 +42,13 @@ void write_rounding(Thumb& thumb, const DspEpilogue& out, const std::vector<int>
 void write_pair(Thumb& thumb, const DspEpilogue& out, int low, int high, int zero_points,
                 int spare);
 
+// The byte in register `acc` becomes its sum with the byte at r0 + `at`, within int16 and not
+// clamped. Factors are in r2 and r3, the offset is in two words of the stack at `offset`, or, of
+// sums in int32, in r12. Changes r12 (of other sums) and lr.
+void write_sum(Thumb& thumb, const DspResidual& residual, int acc, std::int64_t at, int offset);
+// "0", "_n22", "_e2": what of it is in a function's name.
+std::string sum_suffix(const DspResidual& residual);
+// "64, 0, 255, 22, rt::kDspNarrow" for the portable functions.
+std::string residual_text(const DspResidual& residual);
+
 }  // namespace etch

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "compiler/program/requantize/sum_line.h"
 #include "compiler/program/step.h"
 
 namespace etch {
@@ -30,7 +31,8 @@ struct DspEpilogue {
 struct DspResidual {
   std::int64_t step = 0;    // bytes of the residual from pixel to pixel
   int low = 0, high = 255;  // limits of the sum, as stored
-  int shift = 0;            // SumLine::shift
+  int bits = 32;            // by which the sum is shifted
+  SumLine::Kind line = SumLine::Kind::kWide;
 };
 
 struct DspGather {

@@ -123,7 +123,9 @@ class Tile {
 
   // Each result becomes a byte, and then the upper word of the line's sum.
   void add_residual() {
-    t_.comment("add the residual at r0: line in r2, r3, sum in r12, lr");
+    t_.comment(tile_.residual->line == SumLine::Kind::kWide
+                   ? "add the residual at r0: line in r2, r3, sum in r12, lr"
+                   : "add the residual at r0: line in r2, r3, r12");
     if (tile_.out.zero_point) t_.op("ldrh", "r3", Thumb::at("sp", kZeroPoints));
     for (const int i : accumulators()) {
       if (tile_.out.zero_point) t_.op("add", Thumb::r(i), Thumb::r(i), "r3");
@@ -131,19 +133,11 @@ class Tile {
     }
     t_.op("ldr", "r0", Thumb::at("sp", kResidual));
     t_.op("ldrd", "r2", "r3", Thumb::at("sp", kLine));
+    if (tile_.residual->line != SumLine::Kind::kWide)
+      t_.op("ldr", "r12", Thumb::at("sp", kLine + 8));
     for (int p = 0; p < tile_.pixels; ++p) {
       for (int c = 0; c < 2; ++c) {
-        const std::string q = Thumb::r(acc(p, c));
-        t_.op("ldrd", "r12", "lr", Thumb::at("sp", kLine + 8));
-        t_.op("umlal", "r12", "lr", q, "r2");
-        t_.op("ldrb", q, Thumb::at("r0", p * tile_.residual->step + c));
-        t_.op("umlal", "r12", "lr", q, "r3");
-        if (tile_.residual->shift == 0) {
-          t_.op("mov", q, "lr");
-          continue;
-        }
-        t_.op("lsl", q, "lr", Thumb::immediate(tile_.residual->shift));
-        t_.op("orr", q, q, "r12", cat("lsr #", 32 - tile_.residual->shift));
+        write_sum(t_, *tile_.residual, acc(p, c), p * tile_.residual->step + c, kLine + 8);
       }
     }
     t_.op("add", "r0", "r0", "#2");
@@ -343,12 +337,12 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   if (tile.residual) {
     const DspResidual& r = *tile.residual;
     ETCH_CHECK(tile.out.low == 0 && tile.out.high == 255 && 3 * r.step + 1 <= 4095);
-    out.name += cat("_add", r.shift, "_r", r.step,
+    out.name += cat("_add", sum_suffix(r), "_r", r.step,
                     r.low == 0 && r.high == 255 ? "" : cat("_", r.low, "_", r.high));
     out.types.insert(out.types.end(), {"const uint8_t*", "const int32_t*"});
     out.names.insert(out.names.end(), {"residual", "line"});
     out.fallback = cat("rt::dsp_tile_add(x, stream, y, zero_points, residual, line, ", sizes, ", {",
-                       r.step, ", ", r.low, ", ", r.high, ", ", r.shift, "}", moved, ");");
+                       residual_text(r), "}", moved, ");");
   }
   out.lines = function.lines();
   return out;

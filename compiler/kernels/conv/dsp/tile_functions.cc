@@ -11,7 +11,10 @@ namespace etch {
 
 std::optional<DspResidual> residual_of(const std::optional<rt::DspResidual>& line) {
   if (!line) return std::nullopt;
-  return DspResidual{line->step, line->low, line->high, line->shift};
+  const SumLine::Kind kind = line->line == rt::kDspWide     ? SumLine::Kind::kWide
+                             : line->line == rt::kDspNarrow ? SumLine::Kind::kNarrow
+                                                            : SumLine::Kind::kToEven;
+  return DspResidual{line->step, line->low, line->high, line->bits, kind};
 }
 
 namespace {

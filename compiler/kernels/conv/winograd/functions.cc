@@ -318,19 +318,11 @@ class Tiles {
     }
     t_.op("ldr", "r0", Thumb::at("sp", kResidual));
     t_.op("ldrd", "r2", "r3", Thumb::at("sp", kLine));
+    if (r.line != SumLine::Kind::kWide) t_.op("ldr", "r12", Thumb::at("sp", kLine + 8));
     for (int col = 0; col < columns; ++col) {
       for (int i = 0; i < 2 * w_.rows; ++i) {
-        const std::string q = name(pixel(i / 2, col) + i % 2);
-        t_.op("ldrd", "r12", "lr", Thumb::at("sp", kLine + 8));
-        t_.op("umlal", "r12", "lr", q, "r2");
-        t_.op("ldrb", q, Thumb::at("r0", i / 2 * w_.residual_row + col * r.step + i % 2));
-        t_.op("umlal", "r12", "lr", q, "r3");
-        if (r.shift == 0) {
-          t_.op("mov", q, "lr");
-          continue;
-        }
-        t_.op("lsl", q, "lr", Thumb::immediate(r.shift));
-        t_.op("orr", q, q, "r12", cat("lsr #", 32 - r.shift));
+        write_sum(t_, r, pixel(i / 2, col) + i % 2, i / 2 * w_.residual_row + col * r.step + i % 2,
+                  kLine + 8);
       }
     }
     t_.add("r0", "r0", 2 * r.step, "lr");
@@ -396,11 +388,11 @@ AssemblyFunction winograd_tiles(const WinogradTiles& tiles) {
   if (adds) {
     const DspResidual& r = *tiles.residual;
     out.name +=
-        cat("_add", r.shift, "_r", r.step, "_l", tiles.residual_row, "_", r.low, "_", r.high);
+        cat("_add", sum_suffix(r), "_r", r.step, "_l", tiles.residual_row, "_", r.low, "_", r.high);
     out.types.insert(out.types.end(), {"const uint8_t*", "const int32_t*"});
     out.names.insert(out.names.end(), {"residual", "line"});
     residual = "residual, line, ";
-    add = cat("{", r.step, ", ", r.low, ", ", r.high, ", ", r.shift, "}");
+    add = cat("{", residual_text(r), "}");
   }
   out.lines = Tiles(tiles).lines();
   out.fallback =
