@@ -81,7 +81,8 @@ TEST(SoftmaxOfBytes, RowsByTablesHaveTheBytesOfSingleElements) {
     const float y_inverse = round % 5 == 0 ? 0x1p100F : static_cast<float>(dice() % 1500);
     const int stored = round % 2 == 0 ? 0 : 128;
     const int zero_point = static_cast<int>(dice() % 256) - stored;
-    std::vector<std::uint8_t> x(static_cast<std::size_t>(rows * n)), y(x.size());
+    const int elements = rows * n;
+    std::vector<std::uint8_t> x(static_cast<std::size_t>(elements)), y(x.size());
     const unsigned spread = 1 + dice() % 256;
     for (std::uint8_t& each : x)
       each = static_cast<std::uint8_t>(
@@ -93,7 +94,7 @@ TEST(SoftmaxOfBytes, RowsByTablesHaveTheBytesOfSingleElements) {
       const float sum = softmax_sum(row, entries, n);
       for (int i = 0; i < n; ++i) {
         const std::int32_t quotient = exact_share(entries[row[i]], sum, y_inverse);
-        ASSERT_EQ(y[static_cast<std::size_t>(r * n + i)],
+        ASSERT_EQ(y[static_cast<std::size_t>(row - x.data() + i)],
                   share_as_byte(quotient, zero_point, stored))
             << rows << " rows of " << n << ", element " << i;
       }

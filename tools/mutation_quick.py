@@ -2,8 +2,9 @@
 compiles a folder as one, and so are the files that have the named tests; both are linked before the libraries, of whose
 functions a linker then takes none.
 
-What another function of the same unit has inlined stays as it is, and of many sources that include a changed header only
-tests are compiled, so that only a kill is a result: what survives is tried again with the whole unit."""
+What another function of the same unit has inlined stays as it is, as do the calls within a unit, which the assembler has
+bound already, and of many sources that include a changed header only tests are compiled: so only a kill is a result, and
+what survives is tried again with the whole unit."""
 
 import fnmatch
 import functools

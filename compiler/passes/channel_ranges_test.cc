@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,13 @@ namespace etch {
 namespace {
 
 // h: a 1x1 convolution of x whose channel 0 is always 110, and whose channel 1 is x less 5 up
-// to 15. Scales are 1, zero points 10.
+// to 15, unless its bias is another one. Scales are 1, zero points 10.
 struct Net : ModelBuilder {
-  Net() : ModelBuilder(13) {
+  explicit Net(std::int32_t bias = -5) : ModelBuilder(13) {
     opset("com.microsoft", 1).opset("org.etch", 1);
     initializer("one", f32({}, {1})).initializer("ten", u8({}, {10}));
     initializer("zero", u8({}, {0})).initializer("w", u8({2, 1, 1, 1}, {0, 1}));
-    initializer("b", s32({2}, {100, -5}));
+    initializer("b", s32({2}, {100, bias}));
     input("x", DType::kU8, {1, 1, 4, 4});
     node("QLinearConv", {"x", "one", "ten", "w", "one", "zero", "one", "ten", "b"}, {"h"});
   }
@@ -46,6 +47,11 @@ struct Net : ModelBuilder {
 
 TEST(ChannelRanges, OfAConvolutionFollowFromItsWeights) {
   EXPECT_EQ(Net().ranges("h"), "110 0..250");
+}
+
+// Products from -10 to 245: some sums are those that wrap to the least of int32.
+TEST(ChannelRanges, NothingIsKnownOfSumsThatMayWrap) {
+  EXPECT_EQ(Net(2'147'483'547).ranges("h"), "110 0..255");
 }
 
 TEST(ChannelRanges, OfATableAreThoseOfItsEntries) {

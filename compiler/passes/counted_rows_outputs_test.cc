@@ -208,7 +208,7 @@ TEST(CountedRows, BranchesReadThem) {
 }
 
 // x, and all outputs of Unique.
-ModelBuilder unique(const std::vector<Dim>& x, std::map<std::string, Attribute> attributes) {
+ModelBuilder unique(const std::vector<Dim>& x, const std::map<std::string, Attribute>& attributes) {
   ModelBuilder model(17);
   model.input("x", DType::kF32, x).node("Unique", {"x"}, {"y", "i", "r", "c"}, attributes);
   return model.output("y").output("i").output("r").output("c");

@@ -34,6 +34,7 @@ class Dense {
     model_.initializer("ws", f32({}, {0.004F})).initializer("wz", s8({}, {0}));
     model_.initializer("ys", f32({}, {0.0517F})).initializer("yz", s8({}, {-20}));
     std::vector<float> bias;
+    bias.reserve(kColumns);
     for (std::int64_t n = 0; n < kColumns; ++n)
       bias.push_back(static_cast<float>(static_cast<int>(n) * 1'000 - 4'000) * bias_scale);
     model_.initializer("b", f32({kColumns}, bias));

@@ -88,6 +88,7 @@ TEST(FuseWordTable, ChainsWithoutEndStayFloat) {
 
 TEST(WordTables, AreSmallForSmoothFunctions) {
   std::vector<std::int32_t> results;
+  results.reserve(kTable16Entries);
   for (int i = 0; i < kTable16Entries; ++i)
     results.push_back(
         static_cast<std::int32_t>(std::lrint(65535 / (1 + std::exp(4 - i / 8192.0)))));

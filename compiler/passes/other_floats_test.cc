@@ -67,8 +67,9 @@ TEST(OtherFloats, AreConvertedWhereMovedOnesAreComputedWith) {
   model.input("x", DType::kF16, {2}).node("Identity", {"x"}, {"i"}).node("Neg", {"i"}, {"n"});
   model.initializer("c", f32({1}, {1.0001F})).node("Cast", {"x"}, {"f"}, {{"to", std::int64_t{1}}});
   model.node("Concat", {"f", "c"}, {"k"}, {{"axis", std::int64_t{0}}});
-  model.node("Cast", {"k"}, {"z"}, {{"to", std::int64_t{10}}});
+  model.node("Cast", {"k"}, {"z"}, {{"to", std::int64_t{10}}}).node("Neg", {"k"}, {"m"});
   model.output("i", DType::kF16, {2}).output("n", DType::kF16, {2}).output("z", DType::kF16, {3});
+  model.output("m", DType::kF32, {3});
   Sink sink;
   const auto graph = load(model, sink);
   ASSERT_TRUE(graph) << errors_of(sink);
@@ -77,6 +78,7 @@ TEST(OtherFloats, AreConvertedWhereMovedOnesAreComputedWith) {
   EXPECT_EQ(out.at(0), x);
   EXPECT_EQ(out.at(1), halves(DType::kF16, {2}, {0xBC00, 0x4000}));
   EXPECT_EQ(out.at(2), halves(DType::kF16, {3}, {0x3C00, 0xC000, 0x3C00}));
+  EXPECT_EQ(out.at(3), f32({3}, {-1, 2, -1.0001F}));
 }
 
 TEST(OtherFloats, ClipWithoutALimitHasThatOfItsType) {

@@ -34,6 +34,7 @@ struct Net {
 
   std::vector<std::int8_t> weights(std::int64_t n) {
     std::vector<std::int8_t> out;
+    out.reserve(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) out.push_back(static_cast<std::int8_t>(below(41) - 20));
     return out;
   }
@@ -246,7 +247,7 @@ Net random_net(unsigned seed) {
   Net net(seed);
   net.model.input("x", DType::kU8, {1, 3, 6, 6});
   const std::int64_t width = 3 + net.below(6);
-  const auto dead = [&](Shape shape) {
+  const auto dead = [&](const Shape& shape) {
     std::vector<std::int8_t> w = net.weights(element_count(shape));
     const std::int64_t row = element_count(shape) / shape[0];
     const std::int64_t taps = shape[2] * shape[3];
@@ -261,6 +262,7 @@ Net random_net(unsigned seed) {
   const auto bias = [&](std::int64_t n) {
     const std::int32_t kinds[] = {0, 640, -50'000, 50'000, 77};
     std::vector<std::int32_t> out;
+    out.reserve(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) out.push_back(kinds[net.below(5)]);
     return out;
   };

@@ -73,6 +73,7 @@ TEST(QdqBias, IntegersGiveWhatFloatsOfPowersOfTwoGive) {
   const auto floats = load(conv.qdq.model(), sink), integers = conv.qdq.fold(sink);
   ASSERT_TRUE(floats && integers) << errors_of(sink);
   std::vector<std::int8_t> x;
+  x.reserve(18);
   for (int i = 0; i < 18; ++i) x.push_back(static_cast<std::int8_t>(i * 29 - 128));
   EXPECT_EQ(evaluate(*integers, {s8({1, 2, 3, 3}, x)}), evaluate(*floats, {s8({1, 2, 3, 3}, x)}));
 }

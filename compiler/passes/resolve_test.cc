@@ -154,7 +154,8 @@ TEST(Resolve, RefusesAnOperatorWhoseDomainIsNotImported) {
 }
 
 TEST(Resolve, RefusesTooFewAndTooManyInputsAndOutputs) {
-  const auto errors = [](std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  const auto errors = [](const std::vector<std::string>& inputs,
+                         const std::vector<std::string>& outputs) {
     ModelBuilder model;
     model.input("x", DType::kF32, {2}).node("Relu", inputs, outputs).output("y");
     Sink sink;

@@ -33,8 +33,8 @@ Layer layer_with(std::vector<float> scale) {
 
 // Biases and factors of a layer with these factors, from words before and after both changes.
 ConstantWords found(const std::vector<float>& scale, const std::vector<std::uint32_t>& words,
-                    std::vector<std::uint32_t> tagged, std::vector<std::uint32_t> doubled,
-                    std::string& why) {
+                    const std::vector<std::uint32_t>& tagged,
+                    const std::vector<std::uint32_t>& doubled, std::string& why) {
   return find_words(Words(words), Words(tagged), Words(doubled), layer_with(scale), why);
 }
 

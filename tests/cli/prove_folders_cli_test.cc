@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 // One convolution 1x1 from `in` channels to 8 with int8 weights.
 void add_convolution(ModelBuilder& model, const std::string& x, const std::string& y, int in,
                      const std::map<std::string, Attribute>& attributes = {}) {
-  std::vector<std::int8_t> weights(static_cast<std::size_t>(8 * in));
+  std::vector<std::int8_t> weights(8 * static_cast<std::size_t>(in));
   for (std::size_t i = 0; i < weights.size(); ++i)
     weights[i] = static_cast<std::int8_t>(i * 37 % 251 - 125);
   model.initializer(y + "_w", Tensor::of<std::int8_t>({8, in, 1, 1}, weights));

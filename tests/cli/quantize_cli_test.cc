@@ -120,6 +120,7 @@ class QuantizedInput : public testing::Test {
     model.output("y");
     std::ofstream(folder_ + "/conv.onnx", std::ios::binary) << model.bytes();
     std::vector<float> real;
+    real.reserve(40);
     for (int i = 0; i < 40; ++i) real.push_back(0.61F * static_cast<float>(i) - 11);
     OneNode quantize("QuantizeV2", "org.tensorflow", 1);
     quantize.input(f32({1, 2, 4, 5}, real)).input(f32({}, {-10})).input(f32({}, {5})).outputs(3);

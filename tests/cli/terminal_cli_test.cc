@@ -50,6 +50,7 @@ class CliTerminal : public Cli {
     }
     for (const int descriptor : {0, 1, 2}) dup2(terminal, descriptor);
     std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
     for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     execv(words[0], words.data());

@@ -70,6 +70,7 @@ class AttentionNet {
   std::string keys(const Sizes& s) {
     if (dice_.one_in(2)) return operand(joined(s.keys, s.depth, s.cols), dice_.one_in(3));
     Ints order;
+    order.reserve(s.keys.size() + 2);
     for (std::size_t d = 0; d < s.keys.size(); ++d) order.push_back(static_cast<std::int64_t>(d));
     const auto last = static_cast<std::int64_t>(s.keys.size());
     order.push_back(last + 1);

@@ -33,6 +33,7 @@ using Arguments = std::vector<std::optional<Tensor>>;  // per input of a node; a
 
 std::vector<Tensor> results_of(const Node& node, const Arguments& arguments) {
   std::vector<const Tensor*> inputs;
+  inputs.reserve(arguments.size());
   for (const auto& each : arguments) inputs.push_back(each ? &*each : nullptr);
   return node.op->reference(node, inputs);
 }

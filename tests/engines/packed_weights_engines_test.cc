@@ -143,6 +143,7 @@ Case table(int index, Dice& dice) {
 std::vector<Case> packed_weights_samples(int products, int dequantizations, int tables) {
   Dice dice(21);
   std::vector<Case> out;
+  out.reserve(static_cast<std::size_t>(products));
   for (int i = 0; i < products; ++i) out.push_back(product(i, dice));
   for (int i = 0; i < dequantizations; ++i) out.push_back(dequantized(i, dice));
   for (int i = 0; i < tables; ++i) out.push_back(table(i, dice));

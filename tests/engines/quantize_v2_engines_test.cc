@@ -109,6 +109,7 @@ void add_range(ModelBuilder& model, Case& out, const Setup& setup, const char* n
 void add_conv(ModelBuilder& model, const Setup& setup) {
   const std::int64_t channels = setup.shape[1];
   std::vector<std::int8_t> weights;
+  weights.reserve(static_cast<std::size_t>(2 * channels * 9));
   for (std::int64_t i = 0; i < 2 * channels * 9; ++i) {
     weights.push_back(static_cast<std::int8_t>(i * 37 % 100 - 50));
   }

@@ -47,6 +47,7 @@ const Layer kLayers[] = {{"ConvInteger", {1, 8, 4, 5}, {9, 8, 1, 1}, 1},
 
 Tensor weights_of(const Weights& weights, const Shape& shape) {
   std::vector<std::int8_t> values;
+  values.reserve(static_cast<std::size_t>(element_count(shape)));
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     values.push_back(static_cast<std::int8_t>(i % 2 == 0 ? weights.even : weights.odd));
   }

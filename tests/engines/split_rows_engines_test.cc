@@ -27,7 +27,7 @@ namespace {
 // Two or three convolutions, dense, pointwise and depthwise, one after the other.
 class ChainModel {
  public:
-  explicit ChainModel(int index) : dice_(static_cast<std::uint64_t>(7000 + index)) {
+  explicit ChainModel(int index) : dice_(static_cast<std::uint64_t>(index) + 7000) {
     value_ = {any_8bit(dice_), 0.02F, 0};
     value_.zero_point = any_zero_point(dice_, value_.type);
     shape_ = {1, dice_.between(1, 20), dice_.between(4, 18), dice_.between(1, 9)};
@@ -91,6 +91,7 @@ std::unique_ptr<Program> split(const Case& each, std::string_view target, std::i
 
 std::vector<Case> chains(int count) {
   std::vector<Case> cases;
+  cases.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) cases.push_back(ChainModel(i).make());
   return cases;
 }

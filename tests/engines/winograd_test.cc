@@ -20,7 +20,7 @@ namespace etch {
 namespace {
 
 Case conv_3x3(int index) {
-  Dice dice(static_cast<std::uint64_t>(9100 + index));
+  Dice dice(static_cast<std::uint64_t>(index) + 9100);
   ConvShape shape;
   shape.batch = dice.one_in(4) ? 2 : 1;
   shape.in_per_group = dice.one_in(5) ? dice.between(2, 34) : 4 * dice.between(1, 9);
@@ -40,6 +40,7 @@ Case conv_3x3(int index) {
 
 std::vector<Case> convolutions(int count) {
   std::vector<Case> out;
+  out.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back(conv_3x3(i));
   return out;
 }

@@ -132,6 +132,7 @@ Case long_product(int index, Dice& dice) {
 std::vector<Case> word_samples(int count, int long_products = 4) {
   Dice dice(16);
   std::vector<Case> out;
+  out.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back(convolution(i, dice));
   for (int i = 0; i < long_products; ++i) out.push_back(long_product(i, dice));
   for (int i = 0; i < 1 + count / 4; ++i) out.push_back(convolution(i, dice, true));

@@ -143,6 +143,7 @@ TEST(Budgets, CompiledCodeIsTheSame) {
     networks.push_back(squeezed.networks[i]);
   }
   std::vector<BatchEntry> entries;
+  entries.reserve(programs.size());
   for (std::size_t i = 0; i < programs.size(); ++i)
     entries.push_back({programs[i].get(), &networks[i]->inputs});
   const auto outputs = run_generated(entries, isa);

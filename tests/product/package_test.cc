@@ -146,6 +146,7 @@ class Package : public testing::Test {
 
 std::vector<std::string> paths_of(const std::vector<OutputFile>& files) {
   std::vector<std::string> out;
+  out.reserve(files.size());
   for (const OutputFile& file : files) out.push_back(file.path);
   std::sort(out.begin(), out.end());
   return out;

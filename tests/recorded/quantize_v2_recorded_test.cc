@@ -170,6 +170,7 @@ std::vector<std::int32_t> by_runtime(const QuantizeCase& each, int offset) {
                   each.mode.round_mode == std::string("HALF_TO_EVEN") ? 1 : 0, least,
                   static_cast<int>(max_of(each.type)), each.minimum_range);
   std::vector<std::int32_t> out;
+  out.reserve(y.size());
   for (const Out value : y) out.push_back(static_cast<std::int32_t>(value) - offset);
   return out;
 }
@@ -227,6 +228,7 @@ QuantizeCase random_case(Random& r, int elements) {
   const Range range = random_range(r);
   if (range.first == range.second) out.minimum_range = kMinimumRanges[0];
   std::vector<float> x;
+  x.reserve(static_cast<std::size_t>(elements));
   for (int i = 0; i < elements; ++i) x.push_back(random_element(r, range, levels_of(out.type)));
   out.x = Tensor::of<float>({elements}, x);
   out.min = Tensor::of<float>({}, {range.first});
@@ -275,6 +277,7 @@ void check_per_axis(Recorded& recorded, std::uint64_t seed, int cases) {
     each.axis = r.below(3);
     const std::int64_t slices = shape[static_cast<std::size_t>(each.axis)];
     std::vector<Range> ranges;
+    ranges.reserve(static_cast<std::size_t>(slices));
     for (std::int64_t s = 0; s < slices; ++s) ranges.push_back(random_range(r));
     const std::int64_t inner[] = {12, 4, 1};
     std::vector<float> x, low, high;
@@ -311,6 +314,7 @@ template <class In>
 Tensor dequantized_by_runtime(const std::vector<std::int32_t>& q, Range range, int mode, int least,
                               int most, int offset) {
   std::vector<In> x;
+  x.reserve(q.size());
   for (const std::int32_t value : q) x.push_back(static_cast<In>(value + offset));
   std::vector<float> y(q.size());
   rt::dequantize_v2(x.data(), 1, &range.first, &range.second, 0, y.data(), 1,

@@ -96,6 +96,7 @@ TEST_P(ReferenceNetworks, OutputsEqualTheGoldensBitForBit) {
   for (; fs::exists(folder_ / cat("test_data_set_", sets)); ++sets) {
     const fs::path data = folder_ / cat("test_data_set_", sets);
     std::vector<Tensor> inputs;
+    inputs.reserve(graph->inputs.size());
     for (std::size_t i = 0; i < graph->inputs.size(); ++i) {
       inputs.push_back(read_tensor(data / cat("input_", i, ".pb")));
     }

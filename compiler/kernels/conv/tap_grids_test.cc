@@ -79,7 +79,8 @@ class TileTaps {
     return out;
   }
   std::int64_t bias(int row, int col) const {
-    return pattern_.bias_shift + pattern_.bias[static_cast<std::size_t>(row * cols_ + col)];
+    const int at = row * cols_ + col;
+    return pattern_.bias_shift + pattern_.bias[static_cast<std::size_t>(at)];
   }
 
  private:

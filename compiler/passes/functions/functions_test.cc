@@ -184,7 +184,7 @@ TEST(Attention, OfARowWhoseMaskHidesAllKeysIsZero) {
             f32({1, 1, 2, 2}, {0, 0, 3, 4}));
 }
 
-std::string errors(ModelBuilder model) {
+std::string errors(const ModelBuilder& model) {
   Sink sink;
   EXPECT_FALSE(load(model, sink));
   return errors_of(sink);
@@ -263,6 +263,7 @@ TEST(TransformerFunctions, TakeQueriesKeysAndValuesPackedOrApart) {
     apart[i / 4 % 3].as<float>()[i / 12 * 4 + i % 4] = packed.as<float>()[i];
   const auto result = [](const std::vector<Tensor>& given) {
     std::vector<Shape> shapes;
+    shapes.reserve(given.size());
     for (const Tensor& each : given) shapes.push_back(each.shape());
     Sink sink;
     const auto graph = load(
@@ -360,7 +361,7 @@ TEST(SwiGLU, IsTheGatedProduct) {
 }
 
 TEST(Streams, RefuseWhatDoesNotFit) {
-  const auto errors = [](const char* type, std::vector<Shape> shapes, Attribute mode) {
+  const auto errors = [](const char* type, const std::vector<Shape>& shapes, Attribute mode) {
     ModelBuilder model(28);
     std::vector<std::string> names;
     for (const Shape& shape : shapes) {
