@@ -29,6 +29,10 @@ static inline Int truncated(double x) {
 // The same of several floats to int32.
 template <int lanes>
 ETCH_INLINE Ints<lanes> truncated(const Floats<lanes>& x) {
+#if defined(__GNUC__) && defined(__AVX2__)
+  if constexpr (lanes == 8)
+    return {reinterpret_cast<typename Ints<8>::Vector>(_mm256_cvttps_epi32(x.v))};
+#endif
   const Floats<lanes> most = all_lanes<lanes>(2147483648.0f);
   const auto fits = below(x, most).v & not_below(x, negated(most)).v;
   const Ints<lanes> whole = to_ints(choose(Lanes<lanes>{fits}, x, all_lanes<lanes>(0.0f)));
@@ -102,8 +106,15 @@ template <int lanes>
 ETCH_INLINE void keep_elements(uint8_t* y, const Ints<lanes>& x, Stored as) {
   keep_bytes(y, Ints<lanes>{x.v & 255}, as);  // so that no sum overflows
 }
+// Not as a copy of bytes, for which gcc takes integers through the stack.
 template <int lanes>
 ETCH_INLINE void keep_elements(int32_t* y, const Ints<lanes>& x, Stored) {
+#if defined(__GNUC__) && defined(__AVX2__)
+  if constexpr (lanes == 8) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), reinterpret_cast<__m256i>(x.v));
+    return;
+  }
+#endif
   ETCH_MEMCPY(y, &x, sizeof x);
 }
 template <int lanes>
@@ -130,7 +141,16 @@ ETCH_INLINE Ints<lanes> converted(To, const Floats<lanes>& x) {
   return truncated(x);
 }
 
-// What is converted in vectors: kept in bytes, int32 or float, and not to bool.
+template <int lanes>
+ETCH_INLINE Ints<lanes> converted(bool, const Ints<lanes>& x) {
+  return {(x.v != 0) & 1};
+}
+template <int lanes>
+ETCH_INLINE Ints<lanes> converted(bool, const Floats<lanes>& x) {
+  return {((bits_of(x).v & 0x7fffffff) != 0) & 1};
+}
+
+// What is converted in vectors: kept in bytes, int32 or float.
 template <class T>
 struct InVectors {
   enum { kYes = 0 };
@@ -152,8 +172,7 @@ struct InVectors<float> {
 template <class To, class From, class T>
 static inline ptrdiff_t cast_vectors(const From* x, ptrdiff_t step, Stored x_as, T* y, Stored y_as,
                                      ptrdiff_t n) {
-  constexpr bool kToBool = static_cast<To>(2) == static_cast<To>(1);
-  if constexpr (InVectors<From>::kYes && InVectors<T>::kYes && !kToBool) {
+  if constexpr (InVectors<From>::kYes && InVectors<T>::kYes) {
     if (step != 1) return 0;
     return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
       constexpr int kLanes = decltype(width)::value;

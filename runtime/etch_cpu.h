@@ -51,10 +51,10 @@ static inline bool has_bit(uint32_t word, int bit) { return (word >> bit & 1) !=
 
 static inline bool has_sse41(const Cpu& cpu) { return has_bit(cpu.leaf1_c, 19); }
 
-// AVX2, FMA, and 256-bit registers that are saved.
+// AVX2, FMA, F16C, and 256-bit registers that are saved.
 static inline bool has_avx2(const Cpu& cpu) {
   return has_sse41(cpu) && has_bit(cpu.leaf1_c, 28) && has_bit(cpu.leaf1_c, 12) &&
-         has_bit(cpu.leaf7_b, 5) && (cpu.saved & 0x6) == 0x6;
+         has_bit(cpu.leaf1_c, 29) && has_bit(cpu.leaf7_b, 5) && (cpu.saved & 0x6) == 0x6;
 }
 
 static inline bool has_avx_vnni(const Cpu& cpu) {

@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint32_t bit(int n) { return std::uint32_t{1} << n; }
 
 constexpr std::uint32_t kSse41 = bit(19), kFma = bit(12), kOsxsave = bit(27), kAvx = bit(28);
-constexpr std::uint32_t kHaswell = kSse41 | kFma | kOsxsave | kAvx;
+constexpr std::uint32_t kF16c = bit(29);
+constexpr std::uint32_t kHaswell = kSse41 | kFma | kOsxsave | kAvx | kF16c;
 constexpr std::uint32_t kAvx2 = bit(5);
 constexpr std::uint32_t kAvx512 = bit(16) | bit(17) | bit(30) | bit(31);
 constexpr std::uint32_t kVnni512 = bit(11), kVnni256 = bit(4);
@@ -50,7 +51,7 @@ TEST(Cpu, HasNothingWhoseRegistersTheSystemDoesNotSave) {
 }
 
 TEST(Cpu, NeedsEveryExtensionThatTheCodeIsCompiledWith) {
-  for (const std::uint32_t part : {kSse41, kFma, kAvx})
+  for (const std::uint32_t part : {kSse41, kFma, kAvx, kF16c})
     EXPECT_FALSE(rt::has_avx2({kHaswell & ~part, kAvx2, 0, 0, kSavesAll})) << part;
   for (const int part : {16, 17, 30, 31}) {
     const std::uint32_t rest = (kAvx2 | kAvx512) & ~bit(part);

@@ -50,16 +50,21 @@ static inline uint16_t bfloat_from_float(float x) {
 // ---- rows ----
 
 #if defined(__GNUC__)
+template <int lanes>
+struct Halves {
+  typedef uint16_t Vector __attribute__((vector_size(2 * lanes)));
+  Vector v;
+};
+
 // `lanes` neighbouring numbers of 16 bits, one per integer.
 template <int lanes>
 ETCH_INLINE Ints<lanes> load_halves(const uint16_t* p) {
   if constexpr (lanes == 1) {
     return {*p};
   } else {
-    typedef uint16_t Halves __attribute__((vector_size(2 * lanes)));
-    Halves halves;
+    Halves<lanes> halves;
     ETCH_MEMCPY(&halves, p, sizeof halves);
-    return {__builtin_convertvector(halves, typename Ints<lanes>::Vector)};
+    return {__builtin_convertvector(halves.v, typename Ints<lanes>::Vector)};
   }
 }
 
@@ -68,8 +73,7 @@ ETCH_INLINE void store_halves(uint16_t* p, const Ints<lanes>& x) {
   if constexpr (lanes == 1) {
     *p = static_cast<uint16_t>(x.v);
   } else {
-    typedef uint16_t Halves __attribute__((vector_size(2 * lanes)));
-    const Halves halves = __builtin_convertvector(x.v, Halves);
+    const Halves<lanes> halves{__builtin_convertvector(x.v, typename Halves<lanes>::Vector)};
     ETCH_MEMCPY(p, &halves, sizeof halves);
   }
 }
@@ -86,6 +90,15 @@ struct WidenHalf {
       __m256i halves;
       ETCH_MEMCPY(&halves, p, sizeof halves);
       return {_mm512_maskz_cvtph_ps(kAllLanes, halves)};
+    }
+#endif
+#if defined(__F16C__)
+    if constexpr (lanes == 8) {
+      Halves<8> halves;
+      ETCH_MEMCPY(&halves, p, sizeof halves);
+      Floats<8> out;
+      __asm__("vcvtph2ps {%1, %0|%0, %1}" : "=x"(out.v) : "x"(halves.v));
+      return out;
     }
 #endif
     const auto half = load_halves<lanes>(p).v;
@@ -123,6 +136,15 @@ struct NarrowHalf {
       const Ints<16> known{size > 0x7f800000 ? (bits & INT32_MIN) | (zero + 0x7fc00000) : bits};
       const __m256i halves = _mm512_maskz_cvtps_ph(kAllLanes, from_bits(known).v,
                                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      ETCH_MEMCPY(p, &halves, sizeof halves);
+      return;
+    }
+#endif
+#if defined(__F16C__)
+    if constexpr (lanes == 8) {  // as above
+      const Ints<8> known{size > 0x7f800000 ? (bits & INT32_MIN) | (zero + 0x7fc00000) : bits};
+      Halves<8> halves;
+      __asm__("vcvtps2ph {$0, %1, %0|%0, %1, 0}" : "=x"(halves.v) : "x"(from_bits(known).v));
       ETCH_MEMCPY(p, &halves, sizeof halves);
       return;
     }

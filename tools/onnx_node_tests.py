@@ -39,8 +39,8 @@ ABSOLUTE = 1e-7
 ABSOLUTE_OF = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6}
 # Two units of the last place: their results are rounded once at the end and not after every operator.
 RELATIVE = {"float16": 2**-9, "bfloat16": 2**-6}
-FLAGS = {"scalar": [], "sse41": ["-msse4.1"], "avx2": ["-mavx2", "-mfma"],
-         "avx_vnni": ["-mavx2", "-mfma", "-mavxvnni"],
+FLAGS = {"scalar": [], "sse41": ["-msse4.1"], "avx2": ["-mavx2", "-mfma", "-mf16c"],
+         "avx_vnni": ["-mavx2", "-mfma", "-mf16c", "-mavxvnni"],
          "avx512_vnni": ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni", "-mfma"]}
 
 

@@ -58,7 +58,7 @@ TEST(Targets, ScalarRunsEverywhereAndNeedsNoFlags) {
 }
 
 TEST(Targets, FlagsComeFromTheFileThatGeneratedFoldersCarry) {
-  EXPECT_EQ(target_flags("avx2"), (std::vector<std::string>{"-mavx2", "-mfma"}));
+  EXPECT_EQ(target_flags("avx2"), (std::vector<std::string>{"-mavx2", "-mfma", "-mf16c"}));
 }
 
 }  // namespace

@@ -98,6 +98,47 @@ TEST(FloatEngines, NativelyInIntegerProducts) {
   expect_native_agrees(integer_to_float_products(100));
 }
 
+// What fits no int32, and what is not 0, in vectors and after them.
+std::vector<Case> conversions() {
+  const float huge = 2147483648.0F, infinite = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {0.0F,
+                                     -0.0F,
+                                     1e-45F,
+                                     -0.9F,
+                                     1.9F,
+                                     -3.5F,
+                                     255.5F,
+                                     300.0F,
+                                     -huge,
+                                     huge,
+                                     infinite,
+                                     1e20F,
+                                     -1e20F,
+                                     -infinite,
+                                     2147483520.0F,
+                                     -2147483904.0F,
+                                     std::numeric_limits<float>::quiet_NaN()};
+  std::vector<Case> all;
+  for (const std::int64_t to : {2, 3, 6, 9}) {  // uint8, int8, int32, bool
+    for (const DType from : {DType::kF32, DType::kS32}) {
+      for (const std::size_t n : {61U, 40U}) {
+        Tensor x(from, {static_cast<std::int64_t>(n)});
+        for (std::size_t i = 0; i < n; ++i) {
+          if (from == DType::kF32) x.as<float>()[i] = values[i % values.size()];
+          if (from == DType::kS32) x.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 5) * 128;
+        }
+        ModelBuilder model(13);
+        model.input("x", from, {static_cast<std::int64_t>(n)});
+        model.node("Cast", {"x"}, {"y"}, {{"to", to}}).output("y");
+        all.push_back(
+            {cat(n, from == DType::kF32 ? " floats to " : " int32 to ", to), model.bytes(), {x}});
+      }
+    }
+  }
+  return all;
+}
+TEST(FloatEngines, NativelyInConversions) { expect_native_agrees(conversions()); }
+
 std::vector<Case> sample() {
   const int times = std::getenv("ETCH_SWEEP") != nullptr ? 8 : 1;
   std::vector<Case> all = float_convolutions(20 * times);
@@ -105,6 +146,7 @@ std::vector<Case> sample() {
   add_cases(all, float_matrices(15 * times));
   add_cases(all, float_rows(40 * times));
   add_cases(all, sums_of_several_rows());
+  add_cases(all, conversions());
   add_cases(all, normalized_rows(8 * times));
   add_cases(all, rows_before_convolutions(4 * times));
   add_cases(all, integer_to_float_products(8 * times));

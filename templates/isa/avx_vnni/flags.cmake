@@ -1,3 +1,3 @@
 # How to compile code that includes etch/vocab.h for x86-64 with AVX-VNNI.
 # In packages its sources compile to nothing unless: defined(__AVXVNNI__) && defined(__FMA__)
-set(ETCH_ISA_FLAGS -mavx2 -mfma -mavxvnni)
+set(ETCH_ISA_FLAGS -mavx2 -mfma -mf16c -mavxvnni)
