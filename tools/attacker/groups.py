@@ -165,6 +165,14 @@ class Evaluation:
         if node.op_type == "Add" and ins[0].source[0].dtype == ins[1].source[0].dtype:
             size = np.abs(ins[0].value) + np.abs(ins[1].value)
             return size * 2.0**-50, real.sums_allowed([i.source[1] for i in ins])
+        if node.op_type == "MatMul" and ins[0].source[0].dtype == ins[1].source[0].dtype:
+            size = np.matmul(np.abs(ins[0].value), np.abs(ins[1].value))
+            units = ins[0].source[1] * ins[1].source[1]  # of the sum
+
+            def fits(scale):
+                return units.size == scale.size == 1 and 2.0**-32 < units / scale < 2.0**27
+
+            return size * ins[0].value.shape[-1] * 2.0**-52, fits
         if node.op_type.endswith("AveragePool"):
             return np.abs(value) * 2.0**-50, real.means_allowed(a, ins[0].source[1], ins[0].value.shape[2:])
         return real.whole_conv(a, ins) if node.op_type == "Conv" else (None, None)

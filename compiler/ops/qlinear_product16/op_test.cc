@@ -123,6 +123,29 @@ TEST(QLinearProduct16, TheRuntimeRoundsAsTheReference) {
   }
 }
 
+// Vectors round by upper bits where these decide, and ask word_total() about the rest: factors that
+// are powers of two have ties among few values of low bits.
+TEST(QLinearProduct16, MatricesRoundEachSumAlike) {
+  std::mt19937 random(9);
+  std::uniform_int_distribution<int> word(-32768, 32767);
+  constexpr int kDepth = 4, kColumns = 24;
+  S16 a(kDepth), b(kDepth * kColumns), y(kColumns);
+  for (int shift = 33; shift <= 44; ++shift) {
+    for (int i = 0; i < 100; ++i) {
+      for (std::int16_t& each : a) each = static_cast<std::int16_t>(word(random) & ~255);
+      for (std::int16_t& each : b) each = static_cast<std::int16_t>(word(random) & ~15);
+      const rt::WordProduct product{0, 0, 1U << 28, 0, shift, {0, -32768, 32767}};
+      rt::matmul_words({1, kDepth, kColumns, kDepth, kColumns, kColumns}, product, a.data(),
+                       b.data(), y.data());
+      for (std::size_t c = 0; c < kColumns; ++c) {
+        std::int64_t sum = 0;
+        for (std::size_t k = 0; k < kDepth; ++k) sum += std::int64_t{a[k]} * b[k * kColumns + c];
+        ASSERT_EQ(y[c], rt::word_total<std::int16_t>(product, sum)) << shift << " " << sum;
+      }
+    }
+  }
+}
+
 TEST(QLinearProduct16, ExtremesAreRefused) {
   const char* const refused = "E-QUANT: the ratio of its scales is extreme";
   const Tensor one = words<std::int16_t>({1, 1}, {1});
