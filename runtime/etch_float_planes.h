@@ -25,6 +25,25 @@ struct FloatLines {
   ptrdiff_t line, plane, channel;  // from one line, plane or channel to the next
 };
 
+// In which steps a line of the kernel is taken: runs of `length` steps, which are `step` apart in
+// x: the channels of a tap, or where there is one channel, as many taps as are equally far apart.
+// `next` is from one run to the next, and `back` besides, where remainders by the stride begin
+// anew.
+struct LineRuns {
+  int32_t length, remainder;
+  ptrdiff_t step, next, back;
+};
+
+static inline LineRuns runs_of(const FloatConvShape& s, const FloatLines& lines) {
+  const ConvAxis& a = s.axis[2];
+  if (s.in == 1 && a.stride == 1) return {a.kernel, 0, a.dilation, 0, 0};
+  if (s.in == 1 && a.dilation == 1) return {a.stride, 0, lines.part, 1, 0};
+  const int32_t remainder = a.dilation % a.stride;
+  return {s.in, remainder, lines.channel,
+          static_cast<ptrdiff_t>(remainder) * lines.part + a.dilation / a.stride,
+          1 - static_cast<ptrdiff_t>(a.stride) * lines.part};
+}
+
 // Lines without padding and stride are read where they are, unless channels meet in a cache.
 static inline FloatLines lines_of(const FloatConvShape& s) {
   const ConvAxis& a = s.axis[2];
@@ -94,6 +113,7 @@ struct PlaneRow {
   int32_t width;   // channels of the panel
   const float* c;  // of the first channel of the tile
   float* y;        // position 0 of the line, in its plane
+  LineRuns runs;
 };
 
 // One vector of results, of which the first `n` lanes are stored.
@@ -115,19 +135,19 @@ struct Span {
   int32_t out, apart, n;
 };
 
-template <int lanes, int count>
+template <bool some, int lanes, int count>
 ETCH_INLINE void finish_line(const Columns<lanes, count>& sums, const Floats<lanes>& c,
                              const FloatEnd& end, float* y, const Span& at) {
-  finish_vector(sums.first, c, end, y, at.n);
-  if constexpr (count > 1) finish_line(sums.rest, c, end, y + at.apart, at);
+  finish_vector(sums.first, c, end, y, some ? at.n : lanes);
+  if constexpr (count > 1) finish_line<some>(sums.rest, c, end, y + at.apart, at);
 }
 
-template <int lanes, int count, int rows>
+template <bool some, int lanes, int count, int rows>
 ETCH_INLINE void finish_lines(const Tile<lanes, count, rows>& tile, const FloatEnd& end,
                               const float* c, float* y, ptrdiff_t y_channel, const Span& at) {
-  finish_line(tile.first, all_lanes<lanes>(*c), end, y, at);
+  finish_line<some>(tile.first, all_lanes<lanes>(*c), end, y, at);
   if constexpr (rows > 1)
-    finish_lines(tile.rest, end, c + end.c_column, y + y_channel, y_channel, at);
+    finish_lines<some>(tile.rest, end, c + end.c_column, y + y_channel, y_channel, at);
 }
 
 // x, in a register: read once for all rows of a tile, since it may cross two lines of a cache.
@@ -168,6 +188,17 @@ ETCH_INLINE void add_line(Tile<lanes, count, rows>& tile, const float* w,
   if constexpr (rows > 1) add_line(tile.rest, w + 1, x);
 }
 
+// One run of steps.
+template <bool some, int lanes, int count, int rows>
+ETCH_INLINE void add_run(Tile<lanes, count, rows>& tile, const float* x, ptrdiff_t x_step,
+                         const float* w, ptrdiff_t w_step, int32_t n, const Span& at) {
+  for (int32_t i = 0; i < n; ++i, x += x_step, w += w_step) {
+    Columns<lanes, count> columns;
+    load_line<some>(columns, x, at);
+    add_line(tile, w, columns);
+  }
+}
+
 // `rows` channels times `count` vectors of positions.
 template <bool some, int lanes, int count, int rows>
 static inline void plane_tile(const FloatConvShape& s, const FloatLines& lines, const FloatEnd& end,
@@ -177,25 +208,29 @@ static inline void plane_tile(const FloatConvShape& s, const FloatLines& lines, 
   const TapRange& d = window.axis[0];
   const TapRange& h = window.axis[1];
   const ConvAxis& a = s.axis[2];
-  const int32_t in = s.in, width = row.width;
+  const LineRuns runs = row.runs;
+  const int32_t steps = a.kernel * s.in;
+  const ptrdiff_t width = row.width;
   for (int32_t i = 0; i < d.count; ++i) {
     for (int32_t j = 0; j < h.count; ++j) {
-      const float* const line =
+      const float* x =
           row.x + at.out + (d.x + i * d.x_step) * lines.plane + (h.x + j * h.x_step) * lines.line;
       const int32_t first = (d.first + i * d.step) * s.axis[1].kernel + h.first + j * h.step;
-      const float* w = row.w + static_cast<ptrdiff_t>(first) * a.kernel * in * width;
-      for (int32_t k = 0; k < a.kernel; ++k) {
-        const int32_t to = k * a.dilation;
-        const float* x = line + (to % a.stride) * lines.part + to / a.stride;
-        for (int32_t c = 0; c < in; ++c, x += lines.channel, w += width) {
-          Columns<lanes, count> columns;
-          load_line<some>(columns, x, at);
-          add_line(tile, w, columns);
+      const float* w = row.w + static_cast<ptrdiff_t>(first) * steps * width;
+      int32_t remainder = 0;
+      for (int32_t left = steps; left > 0; left -= runs.length, w += runs.length * width) {
+        const int32_t n = left < runs.length ? left : runs.length;
+        add_run<some>(tile, x, runs.step, w, width, n, at);
+        x += runs.next;
+        remainder += runs.remainder;
+        if (remainder >= a.stride) {
+          remainder -= a.stride;
+          x += runs.back;
         }
       }
     }
   }
-  finish_lines(tile, end, row.c, row.y + at.out, s.y_channel, at);
+  finish_lines<some>(tile, end, row.c, row.y + at.out, s.y_channel, at);
 }
 
 // All channels of a panel.
@@ -213,10 +248,10 @@ ETCH_INLINE void plane_panel(const FloatConvShape& s, const FloatLines& lines, c
     plane_panel<some, lanes, count, kNext>(s, lines, end, row, window, at, left);
 }
 
-// Channels of a tile of `count` vectors at most: their sums fill the registers of AVX-512, or half
-// of the 16 that others have.
+// Channels of a tile of `count` vectors at most: their sums fill the registers of AVX-512, 12 of
+// the 16 that AVX2 has, or half of those that others have.
 static constexpr int plane_rows(int count) {
-  if (kFloatLanes < 16) return 4;
+  if (kFloatLanes < 16) return kFloatLanes < 8 ? 4 : 6;
   return count > 2 ? 6 : 8;
 }
 
@@ -273,15 +308,19 @@ static inline void plane_line(const FloatConvShape& s, const FloatLines& lines, 
 static inline void float_planes(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const float* w, const float* c, float* y, float* lines) {
   const FloatLines how = lines_of(s);
+  const LineRuns runs = runs_of(s, how);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
       const float* const from = x + n * s.x_image + g * s.in * s.x_channel;
       if (how.copied) copy_lines(s, how, from, lines);
       const ptrdiff_t channel = static_cast<ptrdiff_t>(g) * s.out;
       for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
-        const PlaneRow row{how.copied ? lines : from, w + channel * depth_of(s), 0,
+        const PlaneRow row{how.copied ? lines : from,
+                           w + channel * depth_of(s),
+                           0,
                            c + channel * end.c_column,
-                           y + n * s.y_image + channel * s.y_channel + y_row};
+                           y + n * s.y_image + channel * s.y_channel + y_row,
+                           runs};
         plane_line<kFloatLanes>(s, how, end, row, window);
       });
     }

@@ -87,6 +87,7 @@ static inline void lines_of_phases(const FloatConvShape& s, const FloatLines& li
     a.kernel = p.taps;
     part.out = (p.last - p.first) * s.out;
     row.x = x + pad + p.x;
+    row.runs = runs_of(part, lines);
     plane_line<kFloatLanes>(part, lines, end, row, window);
     row.w += depth_of(part) * part.out;
     row.y += part.out * part.y_channel;
@@ -130,7 +131,8 @@ static inline void float_transposed_planes(const FloatConvShape& s, const FloatE
       float* const image = y + n * s.y_image + channel * s.y_channel;
       for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
         float* const line = image + y_row;
-        const PlaneRow row{start, w + channel * depth_of(s), 0, added, stride > 1 ? phases : line};
+        const PlaneRow row{start, w + channel * depth_of(s),  0,
+                           added, stride > 1 ? phases : line, {}};
         lines_of_phases(to, how, forward.axis[2].pad, each, row, window);
         if (stride == 1) return;
         for (int32_t m = 0; m < s.out; ++m)

@@ -102,8 +102,30 @@ TEST(External, PoolsOfFloatsStayInsideTheirSpans) {
       first.axis[1].x_step = first.axis[1].y_step = 5;
       first.axis[2].x_step = first.axis[2].y_step = 1;
       for (const rt::PoolShape& s : {last, first}) {
-        call_between_guards(FloatPool<true>{}, s, kFloats, kFloatsOut);
-        call_between_guards(FloatPool<false>{}, s, kFloats, kFloatsOut);
+        call_between_guards(FloatPool<true, false>{}, s, kFloats, kFloatsOut);
+        call_between_guards(FloatPool<false, false>{}, s, kFloats, kFloatsOut);
+      }
+    }
+  });
+}
+
+TEST(External, PoolsOfLinesStayInsideTheirSpans) {
+  expect_inside([] {
+    for (const int in : {5, 9, 17, 24, 33, 70, 150}) {
+      for (const int stride : {1, 2, 3}) {
+        rt::PoolShape s{};
+        s.batch = 2, s.channels = 5;
+        const int out = (in + 1 - 3) / stride + 1;
+        s.x_image = 35 * in, s.x_channel = 7 * in;
+        s.y_image = 20 * out, s.y_channel = 4 * out;
+        s.axis[0] = kOne;
+        s.axis[1] = {7, 3, 4, 2, 1, 1, in, 0, out};
+        s.axis[2] = {in, 3, out, stride, 1, 1, 1, 0, 1};
+        call_between_guards(FloatPool<true, true>{}, s, kFloats, kFloatsOut);
+        call_between_guards(FloatPool<false, true>{}, s, kFloats, kFloatsOut);
+        s.axis[2].pad = 0, s.axis[2].in = (out - 1) * stride + 3;  // no position after the last
+        call_between_guards(FloatPool<true, true>{}, s, kFloats, kFloatsOut);
+        call_between_guards(FloatPool<false, true>{}, s, kFloats, kFloatsOut);
       }
     }
   });

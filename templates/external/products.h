@@ -1,12 +1,13 @@
 // Descriptors of the functions of runtime/etch_products.h, etch_matmul.h, etch_float_products.h,
-// etch_float_depthwise.h and etch_float_indirect.h; see templates/external.h. Of x all positions
-// that the geometry names count, whether a stride skips them or not.
+// etch_float_depthwise.h, etch_float_indirect.h and etch_pool_lines.h; see templates/external.h. Of
+// x all positions that the geometry names count, whether a stride skips them or not.
 #pragma once
 
 #include "runtime/etch_float_depthwise.h"
 #include "runtime/etch_float_indirect.h"
 #include "runtime/etch_float_products.h"
 #include "runtime/etch_matmul.h"
+#include "runtime/etch_pool_lines.h"
 #include "runtime/etch_products.h"
 #include "templates/external.h"
 
@@ -182,14 +183,23 @@ struct RowTermsOf : RuntimeFunction {
 
 // ---- floats ----
 
-template <bool averages>
+constexpr std::string_view float_pool_name(bool averages, bool lines) {
+  if (lines) return averages ? "average_pool_lines" : "max_pool_lines";
+  return averages ? "average_pool" : "max_pool";
+}
+
+template <bool averages, bool lines>
 struct FloatPool : RuntimeFunction {
   FloatPool()
-      : RuntimeFunction(averages ? "average_pool" : "max_pool", "etch_products.h",
-                        FloatUse::kUsed) {}
+      : RuntimeFunction(float_pool_name(averages, lines),
+                        lines ? "etch_pool_lines.h" : "etch_products.h", FloatUse::kUsed) {}
   void operator()(const rt::PoolShape& s, const float* x, float* y) const {
-    if constexpr (averages) {
+    if constexpr (averages && lines) {
+      rt::average_pool_lines(s, x, y);
+    } else if constexpr (averages) {
       rt::average_pool(s, x, y);
+    } else if constexpr (lines) {
+      rt::max_pool_lines(s, x, y);
     } else {
       rt::max_pool(s, x, y);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -98,6 +99,33 @@ TEST(FloatEngines, NativelyInIntegerProducts) {
   expect_native_agrees(integer_to_float_products(100));
 }
 
+// Pools of planes that a network reads and writes as files have them, in vectors of positions.
+std::vector<Case> pools_of_lines() {
+  std::vector<Case> all;
+  for (const std::int64_t width : {8, 19, 36, 75}) {
+    for (const std::int64_t stride : {1, 2}) {
+      for (const std::int64_t counted : {-1, 0, 1}) {  // maximum; mean without and with padding
+        Tensor x(DType::kF32, {2, 5, 6, width});
+        for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+          x.as<float>()[i] = i % 13 == 0 ? -0.0F : 1.0F / (static_cast<float>(i * 7 % 101) - 50.5F);
+        std::map<std::string, Attribute> how = {{"kernel_shape", Ints{3, 4}},
+                                                {"strides", Ints{2, stride}},
+                                                {"pads", Ints{1, width % 3, 1, 2}},
+                                                {"ceil_mode", stride - 1}};
+        if (counted >= 0) how["count_include_pad"] = counted;
+        if (width == 36) how["dilations"] = Ints{1, 2};
+        ModelBuilder model(19);
+        model.input("x", x.dtype(), {2, 5, 6, width});
+        model.node(counted < 0 ? "MaxPool" : "AveragePool", {"x"}, {"y"}, how);
+        model.output("y");
+        all.push_back({cat("pool ", counted, " of ", width, " by ", stride), model.bytes(), {x}});
+      }
+    }
+  }
+  return all;
+}
+TEST(FloatEngines, NativelyInPoolsOfLines) { expect_native_agrees(pools_of_lines()); }
+
 // What fits no int32, and what is not 0, in vectors and after them.
 std::vector<Case> conversions() {
   const float huge = 2147483648.0F, infinite = std::numeric_limits<float>::infinity();
@@ -146,6 +174,7 @@ std::vector<Case> sample() {
   add_cases(all, float_matrices(15 * times));
   add_cases(all, float_rows(40 * times));
   add_cases(all, sums_of_several_rows());
+  add_cases(all, pools_of_lines());
   add_cases(all, conversions());
   add_cases(all, normalized_rows(8 * times));
   add_cases(all, rows_before_convolutions(4 * times));

@@ -151,6 +151,7 @@ void fill_zero_point_kernel(S& s, const FillZeroPointPlan& plan) {
 // MaxPool and AveragePool of floats: operands x, y.
 struct FloatPoolPlan {
   bool averages = false;
+  bool lines = false;  // both tensors have neighbouring positions on the last axis
   rt::PoolShape shape{};
 };
 
@@ -158,10 +159,14 @@ template <class S>
 void float_pool_kernel(S& s, const FloatPoolPlan& plan) {
   const auto x = s.template operand<const float>(0);
   const auto y = s.template operand<float>(1);
-  if (plan.averages) {
-    s.call(external::FloatPool<true>{}, plan.shape, x, y);
+  if (plan.averages && plan.lines) {
+    s.call(external::FloatPool<true, true>{}, plan.shape, x, y);
+  } else if (plan.averages) {
+    s.call(external::FloatPool<true, false>{}, plan.shape, x, y);
+  } else if (plan.lines) {
+    s.call(external::FloatPool<false, true>{}, plan.shape, x, y);
   } else {
-    s.call(external::FloatPool<false>{}, plan.shape, x, y);
+    s.call(external::FloatPool<false, false>{}, plan.shape, x, y);
   }
 }
 

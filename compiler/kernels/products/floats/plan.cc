@@ -154,8 +154,8 @@ bool transposed_planes_are_faster(const rt::FloatConvShape& s, int lanes, std::i
 // Output channels side by side, such that tiles (plane_rows()) fit. More channels share a vector of
 // x, which is longer to load than a weight.
 std::int32_t channels_of_panel(const rt::FloatConvShape& s, int lanes) {
-  if (lanes < 16) return s.out % 4 == 0 || s.out < 6 ? 4 : 6;
-  if (s.axis[2].out <= 2 * lanes && s.out % 8 == 0) return 8;
+  if (lanes < 8) return s.out % 4 == 0 || s.out < 6 ? 4 : 6;
+  if (lanes >= 16 && s.axis[2].out <= 2 * lanes && s.out % 8 == 0) return 8;
   return s.out < 6 || s.out == 8 ? 4 : 6;
 }
 
