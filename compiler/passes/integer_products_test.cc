@@ -83,11 +83,12 @@ TEST(IntegerProducts, ExtremeScalesStayFloat) {
 TEST(IntegerProducts, SumsThatMayLeaveInt32StayFloat) {
   for (const std::int64_t terms : {33025, 33026}) {  // times 255 * 255: up to 2^31, and beyond
     QdqModel qdq;
-    const std::string x = qdq.input("x", {1, 1, terms}, 0.5F, kSevenU8);
+    const std::string x = qdq.input("x", {1, terms}, 0.5F, kSevenU8);
     const std::string w = qdq.weights("w", Tensor(DType::kS8, {terms, 1}), f32({}, {0.5F}));
-    qdq.model().node("MatMul", {x, w}, {"y"}).output("y");
-    EXPECT_EQ(qdq.operators(kAll),
-              terms == 33025 ? "MatMulIntegerToFloat" : "DequantizeLinear DequantizeLinear MatMul");
+    qdq.model().initializer("c", f32({1}, {0.25F}));
+    qdq.model().node("Gemm", {x, w, "c"}, {"y"}).output("y");
+    EXPECT_EQ(qdq.operators(kAll), terms == 33025 ? "MatMulIntegerToFloat Add"
+                                                  : "DequantizeLinear DequantizeLinear Gemm");
   }
 }
 

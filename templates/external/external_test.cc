@@ -44,7 +44,7 @@ TEST(External, BytesStayInsideTheirSpans) {
       call_between_guards(AveragePlanes{}, kBytes, kOut, 3, n, -40, 0.01F, 7, rt::Range{3, 250});
       call_between_guards(AddBytes{}, kBytes, kBytes, kOut, n, 5, 6, 7, 0, 3, 0, 255);
       for (const bool to_even : {false, true})
-        call_between_guards(AddBytesNarrow(to_even), kBytes, kBytes, kOut, n, 5, 6, 7, 3, 0, 255);
+        call_between_guards(AddBytesNarrow{to_even}, kBytes, kBytes, kOut, n, 5, 6, 7, 3, 0, 255);
       call_between_guards(Softmax{}, kFloats, kFloatsOut, 3, n);
       const Bytes<const float> table{std::vector<float>(256, 1.0F)};
       call_between_guards(SoftmaxBytes{}, kBytes, kOut, table, 5, n, 255.0F, 0, 0);
