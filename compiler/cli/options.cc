@@ -176,7 +176,8 @@ void add_code_options(const Parser& parser, ModelOptions& options) {
           "--qdq", options.qdq,
           "operators between DequantizeLinear and QuantizeLinear; integer: as integer "
           "operators where ONNX Runtime has them; all: also where int8 and uint8 are mixed, "
-          "products whose result stays float, and means over all positions; float: in float arithmetic as in the file")
+          "products whose result stays float, and means over all positions; float: in float "
+          "arithmetic as in the file")
       .one_of({"integer", "all", "float"})
       .type_name("HOW")
       .show_default();
