@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <ranges>
 #include <utility>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
@@ -143,10 +143,11 @@ bool is_quantized_product(const Graph& graph, const Wiring& wiring, ValueId valu
   if (node == nullptr || node->domain != kOnnx || !read_once(value) ||
       !is_one_of(node->op_type, {"Conv", "ConvTranspose", "MatMul", "Gemm"}))
     return false;
-  return std::ranges::all_of(std::views::take(node->inputs, 2), [&](ValueId input) {
+  const auto quantized = [&](ValueId input) {
     const Node* before = wiring.producer(input);
     return before != nullptr && dequantized_by(graph, *before).has_value();
-  });
+  };
+  return quantized(node->inputs[0]) && quantized(node->inputs[1]);
 }
 
 // Those where QuantizeLinear may as well come first: it has no more elements to work on then. After
