@@ -68,9 +68,12 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t le
 }
 
 namespace {
-// libc++ has no std::from_chars for floats before version 20.
+// libc++ has no std::from_chars for floats before version 20. Streams take more than that does: a
+// sign of positive numbers, and in libc++ hexadecimal digits.
 template <class Real>
 std::optional<Real> parse_real(std::string_view text) {
+  if (text.starts_with('+')) return std::nullopt;
+  if (text.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return std::nullopt;
   std::istringstream stream{std::string(text)};
   stream.imbue(std::locale::classic());
   Real value = 0;

@@ -19,7 +19,8 @@ TEST(Text, RealNumbersAreReadToTheNearestAndAsAWhole) {
   EXPECT_EQ(parse_float("0.1"), 0.1F);
   EXPECT_EQ(parse_float("16777217"), 16777216.0F);  // a tie, to even
   EXPECT_EQ(parse_double("-2.5e-3"), -2.5e-3);
-  for (const char* const no : {"", " 1", "1 ", "1,5", "1x", "x", "nan", "inf", "1e999"}) {
+  for (const char* const no :
+       {"", " 1", "1 ", "1,5", "1x", "x", "nan", "inf", "1e999", "+1", "0x10"}) {
     EXPECT_EQ(parse_float(no), std::nullopt) << no;
     EXPECT_EQ(parse_double(no), std::nullopt) << no;
   }

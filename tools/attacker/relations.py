@@ -124,6 +124,9 @@ def second_half(first, native):
     after = part(case, ends, {at} | set(b.inputs), case.name + "_after")
     if after is None or at not in [i.name for i in after.model.graph.input]:
         return []
+    made = {o for node in after.model.graph.node for o in node.output}
+    if case.qdq and any(shares_float(b, node, ends) and node.output[0] not in made for node in b.nodes):
+        return []  # what quantized a float that is an output has gone with the first half
     values = dict(zip([i.name for i in case.model.graph.input], case.inputs))
     values[at] = native[-1]
     after.inputs, after.plans = [values[i.name] for i in after.model.graph.input], first.case.plans

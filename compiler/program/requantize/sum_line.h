@@ -44,8 +44,9 @@ int sum_by_rule(const SumFactors& factors, int a, int b);
 // What the line gives, clamped.
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b);
 
-// The cheapest line that was found; nothing where none was: negative ratios, or ratios of 16 or
-// more with ties or without room in int32.
+// The cheapest line that was found; nothing where none was: negative ratios, many ties where the
+// exact sum has too many bits (ratios of 0.5 and 0.3), or ratios of 16 or more without room in
+// int32.
 std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits);
 
 }  // namespace etch
