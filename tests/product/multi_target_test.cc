@@ -183,7 +183,7 @@ std::string main_for_any_cpu(const Program& program) {
 #include "etch/etch_cpu.h"
 namespace etch { namespace rt { Cpu any_cpu; } }
 int main() {
-  const unsigned avx = 1u << 19 | 1u << 12 | 1u << 27 | 1u << 28, avx512 = 0xc0030000u;
+  const unsigned avx = 1u << 19 | 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29, avx512 = 0xc0030000u;
   const etch::rt::Cpu cpus[] = {
       {0, 0, 0, 0, 0},                            // before SSE4.1
       {1u << 19, 0, 0, 0, 0},                     // Penryn
