@@ -81,7 +81,7 @@ Faults vnni_faults() {
 // Of one register in assembly: r2 is free for a moment. A bias of two channels is the first and 256
 // times the second.
 Faults dsp_faults() {
-  const std::string tile = "ETCH_NAKED void dsp_tile_4x2_k32_m32_joint_y32_f32_zp_add0_r32(";
+  const std::string tile = "ETCH_NAKED void dsp_tile_4x2_k32_m32_joint_y32_f32_zp_add_n22_r32(";
   return {"cortex-m4",
           {{kWeights, "t n15_conv_stream[", "1056229373", "1056229372"}},
           {{kWeights, "t n33_conv_stream[", "57374, 34192414", "133340, 14821084"}},
