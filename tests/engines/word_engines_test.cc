@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/compile.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/qdq_model.h"
 #include "tests/support/targets.h"
+#include "tests/support/tensors.h"
 
 namespace etch {
 namespace {
@@ -167,6 +170,32 @@ TEST(WordEngines, GiveCleanCodeOfManyChannelsWithTies) {
   }
   EXPECT_TRUE(compile_generated(entries, *find_target("avx512_vnni"), "g++",
                                 {"-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror"}));
+}
+
+// x and w of 16 and 8 bits, or of 16 both, one scale each; y of 16 bits.
+std::int64_t macs_of(const std::string& type, DType w_type, const Shape& x, const Shape& w,
+                     const std::map<std::string, Attribute>& attributes, bool w_is_known) {
+  QdqModel qdq(21);
+  const Tensor zero = Tensor::of<std::int16_t>({}, {0});
+  const std::string a = qdq.input("x", x, 0.5F, zero);
+  const std::string b = w_is_known ? qdq.weights("w", Tensor(w_type, w), f32({}, {0.25F}))
+                                   : qdq.input("w", w, 0.25F, zero);
+  qdq.model().node(type, {a, b}, {"c"}, attributes);
+  qdq.output("c", 1, zero);
+  Sink sink;
+  CompileOptions options;
+  options.target = "scalar";
+  const auto program = compile(qdq.model().bytes(), options, sink);
+  EXPECT_NE(program, nullptr) << errors_of(sink);
+  return program == nullptr ? 0 : program->macs - program->float_macs;
+}
+
+TEST(WordEngines, CountTheProductsThatAreComputed) {
+  EXPECT_EQ(macs_of("Conv", DType::kS8, {1, 2, 7}, {4, 2, 3}, {}, true), 5 * 2 * 3 * 4);
+  EXPECT_EQ(
+      macs_of("ConvTranspose", DType::kS8, {1, 2, 3}, {2, 4, 5}, {{"strides", Ints{2}}}, true),
+      3 * 2 * 5 * 4);
+  EXPECT_EQ(macs_of("MatMul", DType::kS16, {2, 3, 4}, {4, 5}, {}, false), 2 * 3 * 4 * 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, WordCode, testing::ValuesIn(all_targets_but({})), name_of_target);

@@ -36,6 +36,7 @@ void add_word_matrices(Lowering& lowering, const Node& node, int a, int b,
   step->kind = "matmul";
   step->summary = cat("product of two matrices of 16 bits, ", g.rows, " x ", g.depth, " by ",
                       g.depth, " x ", g.cols);
+  step->macs = element_count(g.batch) * g.rows * g.depth * g.cols;
   step->facts.emplace_back("equal to the real numbers that the operators mean");
   StepArguments arguments(lowering, node, *step);
   const Input left = rows_of(lowering, arguments, node, a, "a");
