@@ -94,11 +94,9 @@ struct WidenHalf {
 #endif
 #if defined(__F16C__)
     if constexpr (lanes == 8) {
-      Halves<8> halves;
+      __m128i halves;
       ETCH_MEMCPY(&halves, p, sizeof halves);
-      Floats<8> out;
-      __asm__("vcvtph2ps {%1, %0|%0, %1}" : "=x"(out.v) : "x"(halves.v));
-      return out;
+      return {_mm256_cvtph_ps(halves)};
     }
 #endif
     const auto half = load_halves<lanes>(p).v;
@@ -143,8 +141,7 @@ struct NarrowHalf {
 #if defined(__F16C__)
     if constexpr (lanes == 8) {  // as above
       const Ints<8> known{size > 0x7f800000 ? (bits & INT32_MIN) | (zero + 0x7fc00000) : bits};
-      Halves<8> halves;
-      __asm__("vcvtps2ph {$0, %1, %0|%0, %1, 0}" : "=x"(halves.v) : "x"(from_bits(known).v));
+      const __m128i halves = _mm256_cvtps_ph(from_bits(known).v, _MM_FROUND_TO_NEAREST_INT);
       ETCH_MEMCPY(p, &halves, sizeof halves);
       return;
     }

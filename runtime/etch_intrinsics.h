@@ -43,6 +43,9 @@ typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlint
 #if defined(__FMA__)
 #include <fmaintrin.h>
 #endif
+#if defined(__F16C__)
+#include <f16cintrin.h>
+#endif
 // clang-format on
 #undef _IMMINTRIN_H_INCLUDED
 #endif
