@@ -15,6 +15,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/passes/attributes.h"
 #include "compiler/passes/qdq.h"
+#include "compiler/passes/qdq_group.h"
 #include "compiler/passes/resolve.h"
 
 namespace etch {
@@ -26,12 +27,12 @@ constexpr std::int64_t kMostTerms = std::numeric_limits<std::int32_t>::max() / (
 
 class IntegerProducts {
  public:
-  explicit IntegerProducts(Graph& graph)
-      : graph_(graph), before_(std::exchange(graph.nodes, {})), makers_(graph.values.size()) {}
+  explicit IntegerProducts(Graph& graph) : graph_(graph), makers_(graph.values.size()) {}
 
   int run() {
     int count = 0;
-    for (const Node& node : before_) {
+    const std::vector<Node> before = std::exchange(graph_.nodes, {});
+    for (const Node& node : before) {
       const auto product = product_of(node);
       if (product && make(node, *product)) {
         std::ranges::move(made_, std::back_inserter(graph_.nodes));
@@ -48,8 +49,7 @@ class IntegerProducts {
 
   // Says what would make integers of products that stay float.
   void offer() {
-    graph_.nodes = before_;
-    for (const Node& node : before_) {
+    for (const Node& node : graph_.nodes) {
       if (product_of(node)) graph_.fusions.offer(node, "--qdq all");
       made_by(node);
     }
@@ -130,7 +130,8 @@ class IntegerProducts {
 
   void make_conv(const Node& node, const QuantizedOperand& x, const QuantizedOperand& w) {
     const Shape weights = shape_of(w.value);  // new values move the graph's
-    const ValueId sum = add(node, "ConvInteger", {x.value, w.value, zero(x), zero(w)});
+    const ValueId sum = add(node, "ConvInteger",
+                            {x.value, w.value, zero_point_of(graph_, x), zero_point_of(graph_, w)});
     const ValueId real = add(node, "Cast", {sum});
     const ValueId scaled =
         add(node, "Mul", {real, scales(x, w, weights.size())}, unless_biased(node));
@@ -140,7 +141,8 @@ class IntegerProducts {
   void make_matmul(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b) {
     const ValueId right = is_transposed(node) ? add(node, "Transpose", {b.value}) : b.value;
     const ValueId product =
-        add(node, "MatMulIntegerToFloat", {a.value, right, a.scale, b.scale, zero(a), zero(b)},
+        add(node, "MatMulIntegerToFloat",
+            {a.value, right, a.scale, b.scale, zero_point_of(graph_, a), zero_point_of(graph_, b)},
             unless_biased(node));
     if (has_bias(node)) add(node, "Add", {product, node.inputs[2]}, node.outputs[0]);
   }
@@ -151,11 +153,6 @@ class IntegerProducts {
   // What the product is, where nothing is added to it.
   static ValueId unless_biased(const Node& node) {
     return has_bias(node) ? kNoValue : node.outputs[0];
-  }
-
-  ValueId zero(const QuantizedOperand& of) {
-    if (of.zero_point != kNoValue) return of.zero_point;
-    return graph_.add_constant(Tensor(of.dtype, *graph_.value(of.scale).shape));
   }
 
   // fl(x_scale * w_scale[m]), broadcast over positions where there are several.
@@ -198,7 +195,6 @@ class IntegerProducts {
   }
 
   Graph& graph_;
-  std::vector<Node> before_;
   std::vector<const Node*> makers_;  // by value; null: an input, a constant, a new node
   std::vector<Node> made_;           // in place of one node
   bool refused_ = false;

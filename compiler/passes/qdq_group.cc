@@ -15,13 +15,10 @@
 
 namespace etch {
 
-namespace {
-// The operand's zero point as an input of the new node, which may not omit it.
 ValueId zero_point_of(Graph& graph, const QuantizedOperand& operand) {
   if (operand.zero_point != kNoValue) return operand.zero_point;
   return graph.add_constant(Tensor(operand.dtype, *graph.value(operand.scale).shape));
 }
-}  // namespace
 
 void append(Graph& graph, Node& node, const QuantizedOperand& operand) {
   const ValueId zero_point = zero_point_of(graph, operand);

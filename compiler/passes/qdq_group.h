@@ -42,6 +42,9 @@ struct Group {
   }
 };
 
+// The operand's zero point as an input of a node that may not omit it.
+ValueId zero_point_of(Graph& graph, const QuantizedOperand& operand);
+
 // Appends value, scale and zero point of an input; scale and zero point of the output. What is
 // omitted becomes a constant.
 void append(Graph& graph, Node& node, const QuantizedOperand& operand);

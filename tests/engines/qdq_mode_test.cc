@@ -161,18 +161,6 @@ TEST(QdqMode, AllComputesProductsWithFloatResultsInIntegers) {
   EXPECT_EQ(program->float_macs, 0);
 }
 
-// Integer sums that are rounded once are nearer to the real result than the float ones.
-TEST(QdqMode, ProductsWithFloatResultsAreWithinRoundingOfTheFloatOnes) {
-  Sink sink;
-  const Case each = network_with_float_results();
-  const auto graph = load_graph(each.model, options_for(QdqMode::kAll), sink);
-  ASSERT_NE(graph, nullptr) << errors_of(sink);
-  const std::vector<Tensor> integers = evaluate(*graph, each.inputs);
-  const std::vector<Tensor> floats = reference_outputs(each);
-  for (std::int64_t i = 0; i < floats[0].size(); ++i)
-    EXPECT_NEAR(integers[0].real(i), floats[0].real(i), 1e-4F) << i;
-}
-
 class AllOn : public ::testing::TestWithParam<Case> {};
 
 TEST_P(AllOn, IsExactOnEveryTarget) {
