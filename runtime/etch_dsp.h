@@ -141,28 +141,25 @@ static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, in
   }
 }
 
-// How the sum of a residual is rounded: in 64 bits, or in int32, down or with ties to even.
-enum DspLine { kDspWide, kDspNarrow, kDspToEven };
-
 // What is added to the bytes of a tile: bytes from pixel to pixel, limits of the sum, and by how
 // many bits it is shifted.
 struct DspResidual {
   ptrdiff_t step;
   int low, high, bits;
-  DspLine line;
+  SumForm form;
 };
 
 // The byte (q * line[0] + r * line[1] + offset) / 2^bits, clamped; line[2] and, in 64 bits, line[3]
 // are the halves of the offset, and both factors are unsigned.
 static inline uint8_t dsp_sum(int32_t q, int32_t r, const int32_t* line, const DspResidual& add) {
   int64_t sum;
-  if (add.line == kDspWide) {
+  if (add.form == kWideSum) {
     sum = (q * static_cast<int64_t>(static_cast<uint32_t>(line[0])) +
            r * static_cast<int64_t>(static_cast<uint32_t>(line[1])) + joined(line[2], line[3])) >>
           add.bits;
   } else {
     const int32_t narrow = sum_of_products(q, line[0], r, line[1], line[2]);
-    sum = add.line == kDspToEven ? nearest_quotient(narrow, add.bits) : narrow >> add.bits;
+    sum = add.form == kSumToEven ? nearest_quotient(narrow, add.bits) : narrow >> add.bits;
   }
   return static_cast<uint8_t>(sum < add.low ? add.low : (sum > add.high ? add.high : sum));
 }

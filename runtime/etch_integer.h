@@ -60,6 +60,10 @@ static inline int32_t nearest_quotient(int32_t v, int32_t bits) {
   return (v + below_half + ((v >> bits) & 1)) >> bits;
 }
 
+// How a sum of products is divided by a power of two: in 64 bits or in int32 rounded down, or in
+// int32 with ties to even.
+enum SumForm { kWideSum, kNarrowSum, kSumToEven };
+
 // a * a_factor + b * b_factor + offset of bytes a and b, which fits int32.
 static inline int32_t sum_of_products(int32_t a, int32_t a_factor, int32_t b, int32_t b_factor,
                                       int32_t offset) {

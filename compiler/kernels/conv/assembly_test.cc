@@ -10,6 +10,7 @@
 #include "compiler/kernels/conv/dsp/low.h"
 #include "compiler/kernels/conv/helium/functions.h"
 #include "compiler/kernels/conv/winograd/functions.h"
+#include "compiler/program/requantize/sum_line.h"
 
 namespace etch {
 namespace {
@@ -45,9 +46,9 @@ void add_winograd(std::vector<AssemblyFunction>& out) {
         out.push_back(winograd_tiles({16, 8, rows, columns, 500, 0, each}));
         out.push_back(winograd_tiles({16, 10, rows, columns, 504, 0, each}));
         if (each.low == 0 && each.high == 255) {
-          for (const DspResidual& residual : {DspResidual{16, 3, 255, 32, SumLine::Kind::kWide},
-                                              DspResidual{16, 3, 255, 22, SumLine::Kind::kNarrow},
-                                              DspResidual{16, 3, 255, 2, SumLine::Kind::kToEven}}) {
+          for (const DspResidual& residual : {DspResidual{16, 3, 255, 32, rt::kWideSum},
+                                              DspResidual{16, 3, 255, 22, rt::kNarrowSum},
+                                              DspResidual{16, 3, 255, 2, rt::kSumToEven}}) {
             out.push_back(winograd_tiles({16, 8, rows, columns, 500, 400, each, residual}));
           }
         }
@@ -138,13 +139,12 @@ std::vector<AssemblyFunction> functions() {
   DspEpilogue bytes;
   bytes.result = DspEpilogue::Result::kFloat;
   bytes.y_step = 16;
-  using Kind = SumLine::Kind;
-  for (const auto& [kind, bits] :
-       {std::pair(Kind::kWide, 32), std::pair(Kind::kWide, 31), std::pair(Kind::kWide, 28),
-        std::pair(Kind::kNarrow, 22), std::pair(Kind::kToEven, 1),
-        std::pair(Kind::kToEven, kMostBitsToEven)}) {
+  for (const auto& [form, bits] :
+       {std::pair(rt::kWideSum, 32), std::pair(rt::kWideSum, 31), std::pair(rt::kWideSum, 28),
+        std::pair(rt::kNarrowSum, 22), std::pair(rt::kSumToEven, 1),
+        std::pair(rt::kSumToEven, kMostBitsToEven)}) {
     for (const int low : {0, 128})
-      out.push_back(dsp_tile({4, 8, 15, bytes, DspResidual{16, low, 255, bits, kind}}));
+      out.push_back(dsp_tile({4, 8, 15, bytes, DspResidual{16, low, 255, bits, form}}));
   }
   for (int pixels = 1; pixels <= 4; ++pixels) {
     for (const int words : {1, 4, 5, 12}) {

@@ -152,11 +152,7 @@ void find_line(AddStep& step) {
     return static_cast<int>(static_cast<std::uint32_t>(bits));
   };
   const auto offset = static_cast<std::uint64_t>(line->offset);
-  using Kind = SumLineArguments::Kind;
-  const Kind kind = line->kind == SumLine::Kind::kWide     ? Kind::kWide
-                    : line->kind == SumLine::Kind::kNarrow ? Kind::kNarrow
-                                                           : Kind::kToEven;
-  step.plan.line = SumLineArguments{kind,         word(line->a_factor), word(line->b_factor),
+  step.plan.line = SumLineArguments{line->form,   word(line->a_factor), word(line->b_factor),
                                     word(offset), word(offset >> 32),   line->bits};
   step.facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
 }

@@ -156,8 +156,8 @@ std::optional<SumLine> exact_line(const SumFactors& factors, const SumLimits& li
     const double offset = std::ldexp(constant, bits);
     if (std::max({a, b, std::fabs(offset)}) >= 0x1p31) return std::nullopt;
     if (a != std::floor(a) || b != std::floor(b) || offset != std::floor(offset)) continue;
-    const SumLine line{SumLine::Kind::kToEven, static_cast<std::uint32_t>(a),
-                       static_cast<std::uint32_t>(b), static_cast<std::int64_t>(offset), bits};
+    const SumLine line{rt::kSumToEven, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
+                       static_cast<std::int64_t>(offset), bits};
     if (fits_int32(line) && proved(line, limits, pairs)) return line;
     return std::nullopt;
   }
@@ -171,7 +171,7 @@ struct Rule {
 
 // A line rounded down whose factors are near `factors`.
 std::optional<SumLine> rounded_down(const SumFactors& factors, const SumLimits& limits, Rule& rule,
-                                    SumLine::Kind kind, int bits) {
+                                    rt::SumForm form, int bits) {
   constexpr int kReach = 40;
   const double a = std::ldexp(double{factors.ratio_a}, bits);
   const double b = std::ldexp(double{factors.ratio_b}, bits);
@@ -185,13 +185,13 @@ std::optional<SumLine> rounded_down(const SumFactors& factors, const SumLimits& 
         const std::int64_t a_factor = std::llround(a) + i * step;
         const std::int64_t b_factor = std::llround(b) + j * step;
         if (a_factor < 0 || b_factor < 0) continue;
-        SumLine line{kind, static_cast<std::uint32_t>(a_factor),
+        SumLine line{form, static_cast<std::uint32_t>(a_factor),
                      static_cast<std::uint32_t>(b_factor), 0, bits};
         if (!satisfiable(line, limits, rule.critical)) continue;
         const Interval all = offsets(line, limits, rule.pairs);
         if (all.empty()) continue;
         line.offset = all.least + (all.most - all.least) / 2;
-        if (kind == SumLine::Kind::kNarrow && !fits_int32(line)) continue;
+        if (form == rt::kNarrowSum && !fits_int32(line)) continue;
         return line;
       }
     }
@@ -212,7 +212,7 @@ int sum_by_rule(const SumFactors& factors, int a, int b) {
 
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b) {
   std::int64_t sum = products(line, {a, b, 0}) + line.offset;
-  if (line.kind == SumLine::Kind::kToEven) sum += line.half() + ((sum >> line.bits) & 1);
+  if (line.form == rt::kSumToEven) sum += line.half() + ((sum >> line.bits) & 1);
   return static_cast<int>(std::clamp<std::int64_t>(sum >> line.bits, std::int64_t{limits.low},
                                                    std::int64_t{limits.high}));
 }
@@ -224,12 +224,12 @@ std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits&
   if (const auto exact = exact_line(factors, limits, rule.pairs)) return exact;
   rule.critical = near_ties(factors, rule.pairs);
   if (const auto bits = narrow_bits(factors)) {
-    const auto line = rounded_down(factors, limits, rule, SumLine::Kind::kNarrow, *bits);
+    const auto line = rounded_down(factors, limits, rule, rt::kNarrowSum, *bits);
     if (line) return line;
   }
   const std::optional<int> bits = wide_bits(factors);
   if (!bits) return std::nullopt;
-  return rounded_down(factors, limits, rule, SumLine::Kind::kWide, *bits);
+  return rounded_down(factors, limits, rule, rt::kWideSum, *bits);
 }
 
 }  // namespace etch

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "runtime/etch_integer.h"
 #include "templates/kernels/rows/sum.h"
 
 namespace etch {
@@ -14,20 +15,15 @@ namespace etch {
 // a * a_factor + b * b_factor + offset, divided by 2^bits and rounded, clamped; a and b as stored,
 // 0 to 255. The quotient stays within int16.
 struct SumLine {
-  enum class Kind {
-    kWide,    // in 64 bits, rounded down; 28 to 32 bits, as few as the factors allow
-    kNarrow,  // in int32, rounded down
-    kToEven,  // in int32, to the nearest, ties to even; at most kMostBitsToEven
-  };
-  Kind kind = Kind::kWide;
+  rt::SumForm form = rt::kWideSum;
   std::uint32_t a_factor = 0, b_factor = 0;
   std::int64_t offset = 0;
-  int bits = 32;
+  int bits = 32;  // of a wide one kLeastSumBits at least; to even kMostBitsToEven at most
 
-  bool is_narrow() const { return kind != Kind::kWide; }
+  bool is_narrow() const { return form != rt::kWideSum; }
   // What is added in int32 besides `offset` before it is shifted: with the quotient's last bit.
   std::int32_t half() const {
-    return kind == Kind::kToEven ? (std::int32_t{1} << (bits - 1)) - 1 : 0;
+    return form == rt::kSumToEven ? (std::int32_t{1} << (bits - 1)) - 1 : 0;
   }
 };
 inline constexpr int kLeastSumBits = 28;

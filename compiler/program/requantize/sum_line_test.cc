@@ -29,7 +29,7 @@ TEST(SumLine, IsTheExactSumWhereRatiosAreOfFewBits) {
     for (const SumLimits& limits : {SumLimits{}, SumLimits{128, 200}}) {
       const auto line = find_sum_line(factors, limits);
       ASSERT_TRUE(line.has_value());
-      EXPECT_EQ(line->kind, SumLine::Kind::kToEven);
+      EXPECT_EQ(line->form, rt::kSumToEven);
       EXPECT_EQ(mismatches(*line, factors, limits), 0) << factors.ratio_a;
     }
   }
@@ -41,7 +41,7 @@ TEST(SumLine, IsNotTheExactSumWhereItsBitsAreMany) {
   const SumFactors factors{0.71F, 0.33F, 0.137F, 128, 128, 128};
   const auto line = find_sum_line(factors, {});
   ASSERT_TRUE(line.has_value());
-  EXPECT_NE(line->kind, SumLine::Kind::kToEven);
+  EXPECT_NE(line->form, rt::kSumToEven);
   EXPECT_EQ(mismatches(*line, factors, {}), 0);
 }
 

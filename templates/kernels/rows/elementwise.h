@@ -287,8 +287,7 @@ struct BinaryPlan {
 // What rt::add_bytes() and, in int32, rt::add_bytes_narrow() and rt::add_bytes_to_even() take;
 // templates/kernels/rows/sum.h has the rule that they equal.
 struct SumLineArguments {
-  enum class Kind { kWide, kNarrow, kToEven };
-  Kind kind = Kind::kWide;
+  rt::SumForm form = rt::kWideSum;
   int a_factor = 0, b_factor = 0, offset_low = 0, offset_high = 0, bits = 32;
 };
 struct AddPlan : BinaryPlan<SumFactors> {
@@ -364,12 +363,12 @@ void add_repeated(S& s, const AddPlan& plan) {
 template <class S>
 void add_along_line(S& s, const AddPlan& plan, const SumLineArguments& line) {
   both(s, plan, plan.nest.run, [&](const auto& a, const auto& b, const auto& y, int n) {
-    if (line.kind == SumLineArguments::Kind::kWide) {
+    if (line.form == rt::kWideSum) {
       s.call(external::AddBytes{}, a, b, y, n, line.a_factor, line.b_factor, line.offset_low,
              line.offset_high, 32 - line.bits, plan.low, plan.high);
     } else {
-      s.call(external::AddBytesNarrow(line.kind == SumLineArguments::Kind::kToEven), a, b, y, n,
-             line.a_factor, line.b_factor, line.offset_low, line.bits, plan.low, plan.high);
+      s.call(external::AddBytesNarrow(line.form == rt::kSumToEven), a, b, y, n, line.a_factor,
+             line.b_factor, line.offset_low, line.bits, plan.low, plan.high);
     }
   });
 }

@@ -142,11 +142,11 @@ void write_wide_sum(Thumb& t, const DspResidual& residual, const std::string& q,
 
 void write_sum(Thumb& thumb, const DspResidual& residual, int acc, std::int64_t at, int offset) {
   const std::string q = Thumb::r(acc);
-  if (residual.line == SumLine::Kind::kWide) return write_wide_sum(thumb, residual, q, at, offset);
+  if (residual.form == rt::kWideSum) return write_wide_sum(thumb, residual, q, at, offset);
   thumb.op("mla", q, q, "r2", "r12");
   thumb.op("ldrb", "lr", Thumb::at("r0", at));
   thumb.op("mla", q, "lr", "r3", q);
-  if (residual.line == SumLine::Kind::kToEven) {
+  if (residual.form == rt::kSumToEven) {
     // Just less than a half, and the last bit of the quotient.
     const std::int64_t half = (std::int64_t{1} << (residual.bits - 1)) - 1;
     thumb.op("ubfx", "lr", q, Thumb::immediate(residual.bits), "#1");
@@ -157,16 +157,16 @@ void write_sum(Thumb& thumb, const DspResidual& residual, int acc, std::int64_t 
 }
 
 std::string sum_suffix(const DspResidual& residual) {
-  if (residual.line == SumLine::Kind::kWide) return cat(32 - residual.bits);
-  return cat(residual.line == SumLine::Kind::kNarrow ? "_n" : "_e", residual.bits);
+  if (residual.form == rt::kWideSum) return cat(32 - residual.bits);
+  return cat(residual.form == rt::kNarrowSum ? "_n" : "_e", residual.bits);
 }
 
 std::string residual_text(const DspResidual& residual) {
-  const char* const line = residual.line == SumLine::Kind::kWide     ? "rt::kDspWide"
-                           : residual.line == SumLine::Kind::kNarrow ? "rt::kDspNarrow"
-                                                                     : "rt::kDspToEven";
+  const char* const form = residual.form == rt::kWideSum     ? "rt::kWideSum"
+                           : residual.form == rt::kNarrowSum ? "rt::kNarrowSum"
+                                                             : "rt::kSumToEven";
   return cat(residual.step, ", ", residual.low, ", ", residual.high, ", ", residual.bits, ", ",
-             line);
+             form);
 }
 
 }  // namespace etch

@@ -48,7 +48,7 @@ void write_pair(Thumb& thumb, const DspEpilogue& out, int low, int high, int zer
 void write_sum(Thumb& thumb, const DspResidual& residual, int acc, std::int64_t at, int offset);
 // "0", "_n22", "_e2": what of it is in a function's name.
 std::string sum_suffix(const DspResidual& residual);
-// "64, 0, 255, 22, rt::kDspNarrow" for the portable functions.
+// "64, 0, 255, 22, rt::kNarrowSum" for the portable functions.
 std::string residual_text(const DspResidual& residual);
 
 }  // namespace etch

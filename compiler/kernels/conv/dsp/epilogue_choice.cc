@@ -25,12 +25,6 @@ bool rounds(const DspConvPlan& plan) {
   return (plan.halves && floats) || is_high(plan.out);
 }
 
-rt::DspLine dsp_line(SumLine::Kind kind) {
-  return kind == SumLine::Kind::kWide     ? rt::kDspWide
-         : kind == SumLine::Kind::kNarrow ? rt::kDspNarrow
-                                          : rt::kDspToEven;
-}
-
 constexpr double kMostNarrow = 32000;
 
 bool high_results_are_narrow(const RangeProof& proof) {
@@ -69,7 +63,7 @@ std::optional<SumLine> line_of(const DspConvPlan& plan) {
 DspConvPlan with_result(DspConvPlan plan, const std::optional<SumLine>& line) {
   if (line) {
     plan.line = rt::DspResidual{static_cast<std::ptrdiff_t>(plan.r_step), plan.add->low,
-                                plan.add->high, line->bits, dsp_line(line->kind)};
+                                plan.add->high, line->bits, line->form};
   }
   plan.finishes =
       (plan.add && !line) || (plan.out.kind != Requantize::Kind::kInt32 && !rounds(plan));

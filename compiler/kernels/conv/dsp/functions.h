@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "compiler/program/requantize/sum_line.h"
 #include "compiler/program/step.h"
+#include "runtime/etch_dsp.h"
 
 namespace etch {
 
@@ -28,12 +28,7 @@ struct DspEpilogue {
 };
 
 // A residual that a tile adds to its clamped bytes, along a SumLine (runtime/etch_dsp.h).
-struct DspResidual {
-  std::int64_t step = 0;    // bytes of the residual from pixel to pixel
-  int low = 0, high = 255;  // limits of the sum, as stored
-  int bits = 32;            // by which the sum is shifted
-  SumLine::Kind line = SumLine::Kind::kWide;
-};
+using DspResidual = rt::DspResidual;
 
 struct DspGather {
   int pixels = 4;

@@ -123,7 +123,7 @@ class Tile {
 
   // Each result becomes a byte, and then the upper word of the line's sum.
   void add_residual() {
-    t_.comment(tile_.residual->line == SumLine::Kind::kWide
+    t_.comment(tile_.residual->form == rt::kWideSum
                    ? "add the residual at r0: line in r2, r3, sum in r12, lr"
                    : "add the residual at r0: line in r2, r3, r12");
     if (tile_.out.zero_point) t_.op("ldrh", "r3", Thumb::at("sp", kZeroPoints));
@@ -133,8 +133,7 @@ class Tile {
     }
     t_.op("ldr", "r0", Thumb::at("sp", kResidual));
     t_.op("ldrd", "r2", "r3", Thumb::at("sp", kLine));
-    if (tile_.residual->line != SumLine::Kind::kWide)
-      t_.op("ldr", "r12", Thumb::at("sp", kLine + 8));
+    if (tile_.residual->form != rt::kWideSum) t_.op("ldr", "r12", Thumb::at("sp", kLine + 8));
     for (int p = 0; p < tile_.pixels; ++p) {
       for (int c = 0; c < 2; ++c) {
         write_sum(t_, *tile_.residual, acc(p, c), p * tile_.residual->step + c, kLine + 8);

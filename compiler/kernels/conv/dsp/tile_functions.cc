@@ -9,14 +9,6 @@
 
 namespace etch {
 
-std::optional<DspResidual> residual_of(const std::optional<rt::DspResidual>& line) {
-  if (!line) return std::nullopt;
-  const SumLine::Kind kind = line->line == rt::kDspWide     ? SumLine::Kind::kWide
-                             : line->line == rt::kDspNarrow ? SumLine::Kind::kNarrow
-                                                            : SumLine::Kind::kToEven;
-  return DspResidual{line->step, line->low, line->high, line->bits, kind};
-}
-
 namespace {
 
 using Form = DspConvPlan::Form;
@@ -55,8 +47,8 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
   out.multiply =
       use(p.form == Form::kRow
               ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint, p.compact, p.widens})
-              : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue, residual_of(p.line),
-                          p.moved, starts_two, p.joint, p.compact}),
+              : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue, p.line, p.moved, starts_two,
+                          p.joint, p.compact}),
           assembly);
   return out;
 }

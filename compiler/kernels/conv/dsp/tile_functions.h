@@ -2,7 +2,6 @@
 // of a row, and to copy rows.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "compiler/kernels/conv/dsp/functions.h"
@@ -15,8 +14,5 @@ namespace etch {
 DspConvPlan with_functions(DspConvPlan plan, const ConvProblem& problem,
                            const DspEpilogue& epilogue, const IsaTraits& isa,
                            std::vector<AssemblyFunction>& assembly);
-
-// As the generators are told it.
-std::optional<DspResidual> residual_of(const std::optional<rt::DspResidual>& line);
 
 }  // namespace etch

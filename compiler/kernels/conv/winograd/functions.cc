@@ -318,7 +318,7 @@ class Tiles {
     }
     t_.op("ldr", "r0", Thumb::at("sp", kResidual));
     t_.op("ldrd", "r2", "r3", Thumb::at("sp", kLine));
-    if (r.line != SumLine::Kind::kWide) t_.op("ldr", "r12", Thumb::at("sp", kLine + 8));
+    if (r.form != rt::kWideSum) t_.op("ldr", "r12", Thumb::at("sp", kLine + 8));
     for (int col = 0; col < columns; ++col) {
       for (int i = 0; i < 2 * w_.rows; ++i) {
         write_sum(t_, r, pixel(i / 2, col) + i % 2, i / 2 * w_.residual_row + col * r.step + i % 2,

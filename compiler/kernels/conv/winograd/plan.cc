@@ -89,8 +89,7 @@ std::vector<Pairs> pairs_of(const DspWinogradPlan& p, const Axes3& axes) {
 
 AssemblyFunction tiles(const DspWinogradPlan& p, const DspEpilogue& epilogue, int rows,
                        int columns) {
-  return winograd_tiles(
-      {p.in, p.out, rows, columns, p.y_row, p.r_row, epilogue, residual_of(p.line)});
+  return winograd_tiles({p.in, p.out, rows, columns, p.y_row, p.r_row, epilogue, p.line});
 }
 
 // The plan with the names of its functions, which are added to `assembly`.
