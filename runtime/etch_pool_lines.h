@@ -158,10 +158,20 @@ ETCH_INLINE void pool_row(const PoolShape& s, const Interior& interior, Window& 
 // Both tensors with neighbouring positions on the last axis.
 template <class Operation, class FinishOf>
 ETCH_INLINE void pool_lines(const PoolShape& s, const float* x, float* y, FinishOf finish_of) {
-  for_each_pool_line(
-      s, x, y,
-      [&](const Interior& interior, int32_t(&out)[3], Window& window, const float* image,
-          float* line) { pool_row<Operation>(s, interior, window, out, image, line, finish_of); });
+  const Interior interior = interior_of(s.axis[2], false);
+  Window window = {};
+  int32_t out[3] = {};
+  for (int32_t n = 0; n < s.batch; ++n) {
+    for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
+      window.axis[0] = taps_inside(s.axis[0], false, out[0]);
+      for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
+        window.axis[1] = taps_inside(s.axis[1], false, out[1]);
+        float* const row =
+            y + n * s.y_image + out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step;
+        pool_row<Operation>(s, interior, window, out, x + n * s.x_image, row, finish_of);
+      }
+    }
+  }
 }
 
 // max_pool() and average_pool().

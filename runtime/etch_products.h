@@ -387,37 +387,26 @@ static inline int32_t padded_positions(const PoolShape& s, const int32_t* out) {
   return count;
 }
 
-// Calls row(interior, out, window, x of the image, y of the line) for every line of output
-// positions; out[2] and the window's last axis are left to it.
-template <class Row>
-ETCH_INLINE void for_each_pool_line(const PoolShape& s, const float* x, float* y, Row row) {
+// Calls pool(out, window, x of the image, y of the first channel) for every output position.
+template <class Pool>
+ETCH_INLINE void for_each_window(const PoolShape& s, const float* x, float* y, Pool pool) {
   const Interior interior = interior_of(s.axis[2], false);
   Window window = {};
-  int32_t out[3] = {};
+  int32_t out[3];
   for (int32_t n = 0; n < s.batch; ++n) {
     for (out[0] = 0; out[0] < s.axis[0].out; ++out[0]) {
       window.axis[0] = taps_inside(s.axis[0], false, out[0]);
       for (out[1] = 0; out[1] < s.axis[1].out; ++out[1]) {
         window.axis[1] = taps_inside(s.axis[1], false, out[1]);
-        float* const line =
+        float* const row =
             y + n * s.y_image + out[0] * s.axis[0].y_step + out[1] * s.axis[1].y_step;
-        row(interior, out, window, x + n * s.x_image, line);
+        for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
+          window.axis[2] = interior_taps(s.axis[2], interior, out[2]);
+          pool(out, window, x + n * s.x_image, row + out[2] * s.axis[2].y_step);
+        }
       }
     }
   }
-}
-
-// Calls pool(out, window, x of the image, y of the first channel) for every output position.
-template <class Pool>
-ETCH_INLINE void for_each_window(const PoolShape& s, const float* x, float* y, Pool pool) {
-  for_each_pool_line(s, x, y,
-                     [&](const Interior& interior, int32_t(&out)[3], Window& window,
-                         const float* image, float* line) {
-                       for (out[2] = 0; out[2] < s.axis[2].out; ++out[2]) {
-                         window.axis[2] = interior_taps(s.axis[2], interior, out[2]);
-                         pool(out, window, image, line + out[2] * s.axis[2].y_step);
-                       }
-                     });
 }
 
 static inline void max_pool(const PoolShape& s, const float* x, float* y) {
