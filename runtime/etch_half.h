@@ -141,8 +141,8 @@ struct NarrowHalf {
 #if defined(__F16C__)
     if constexpr (lanes == 8) {  // as above
       const Ints<8> known{size > 0x7f800000 ? (bits & INT32_MIN) | (zero + 0x7fc00000) : bits};
-      const __m128i halves = _mm256_cvtps_ph(from_bits(known).v, _MM_FROUND_TO_NEAREST_INT);
-      ETCH_MEMCPY(p, &halves, sizeof halves);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                       _mm256_cvtps_ph(from_bits(known).v, _MM_FROUND_TO_NEAREST_INT));
       return;
     }
 #endif

