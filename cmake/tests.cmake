@@ -129,6 +129,7 @@ etch_add_tests(unit ${unit_tests} ${vocabulary_checks})
 foreach(area engines recorded product cli house)
   file(GLOB area_tests CONFIGURE_DEPENDS tests/${area}/*_test.cc)
   etch_add_tests(${area} ${area_tests})
+  list(APPEND objects_of_tests $<TARGET_OBJECTS:etch_${area}_tests>)
 endforeach()
 target_sources(etch_product_tests PRIVATE ${fuzz_checks})
 
@@ -143,6 +144,10 @@ set_tests_properties(python_package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 # The vectors of docs/spec/operators are what their definitions give; generated code keeps the coding rules.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
+  add_test(NAME one_definition COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/house/one-definition
+    $<TARGET_OBJECTS:etch_kernels> $<TARGET_OBJECTS:etch_core> $<TARGET_OBJECTS:etch_cli>
+    $<TARGET_OBJECTS:etch_test_support> $<TARGET_OBJECTS:etch_unit_tests> ${objects_of_tests}
+    COMMAND_EXPAND_LISTS)
   add_test(NAME spec_vectors COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/spec-vectors --check)
   add_test(NAME coding_rules COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/coding-rules --check-page
     --etch $<TARGET_FILE:etch> --targets scalar)

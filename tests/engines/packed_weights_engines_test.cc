@@ -37,7 +37,7 @@ Case product(int index, Dice& dice) {
   ModelBuilder model(17);
   model.opset(kMs, 1);
   const Shape shape = dice.one_in(3) ? Shape{2, rows, depth} : Shape{rows, depth};
-  model.input("a", DType::kF32, dims(shape));
+  model.input("a", DType::kF32, declared_dims(shape));
   model.initializer("b", random_bytes(dice, DType::kU8, {cols, blocks, block * bits / 8}));
   model.initializer("scales", any_floats(dice, {cols, blocks}, 0.1F));
   std::vector<std::string> inputs{"a", "b", "scales", "", "", ""};

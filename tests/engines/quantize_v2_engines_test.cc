@@ -102,7 +102,7 @@ void add_range(ModelBuilder& model, Case& out, const Setup& setup, const char* n
     model.initializer(name, tensor);
     return;
   }
-  model.input(name, DType::kF32, dims(shape));
+  model.input(name, DType::kF32, declared_dims(shape));
   out.inputs.push_back(tensor);
 }
 
@@ -131,7 +131,7 @@ Case case_of(const Setup& setup, Dice& dice) {
   model.opset("org.tensorflow", 1);
   Case out;
   out.name = setup.name();
-  model.input("x", DType::kF32, dims(setup.shape));
+  model.input("x", DType::kF32, declared_dims(setup.shape));
   out.inputs.push_back(elements(dice, setup.shape));
   const std::int64_t slices =
       setup.axis < 0 ? 1 : setup.shape[static_cast<std::size_t>(setup.axis)];

@@ -62,7 +62,7 @@ Case matmul_case(int index, Dice& dice) {
   Shape shape{rows, depth};
   if (dice.one_in(3)) shape.insert(shape.begin(), dice.between(1, 3));
   const QuantizedActivation a = any_activation(dice, any_8bit(dice));
-  model.input("a", a.type, dims(shape));
+  model.input("a", a.type, declared_dims(shape));
   add_activation(model, "aq", a);
   add_matrix(model, dice, any_8bit(dice), {depth, columns}, columns);
   add_activation(model, "yq", product_output(dice, a.scale, depth));
@@ -83,7 +83,7 @@ Case gemm_case(int index, Dice& dice) {
   const std::int64_t a_turned = dice.between(0, 1), b_turned = dice.between(0, 1);
   const Shape shape = a_turned != 0 ? Shape{depth, rows} : Shape{rows, depth};
   const QuantizedActivation a = any_activation(dice, any_8bit(dice));
-  model.input("a", a.type, dims(shape));
+  model.input("a", a.type, declared_dims(shape));
   add_activation(model, "aq", a);
   add_matrix(model, dice, any_8bit(dice),
              b_turned != 0 ? Shape{columns, depth} : Shape{depth, columns}, columns);
@@ -125,11 +125,11 @@ Case binary_case(const std::string& op, int index, Dice& dice) {
   const Shape shape = any_image(dice, false);
   const std::int64_t form = dice.between(0, adds ? 3 : 4);
   const Shape other = form == 0 ? Shape{} : form == 1 || form == 4 ? Shape{shape[1], 1, 1} : shape;
-  model.input("a", type, dims(shape));
+  model.input("a", type, declared_dims(shape));
   Case out{cat(op, "_", index, "_", to_string(shape), "+", to_string(other)), "", {}};
   out.inputs.push_back(random_bytes(dice, type, shape));
   if (form >= 3) {
-    model.input("b", type, dims(other));
+    model.input("b", type, declared_dims(other));
     out.inputs.push_back(random_bytes(dice, type, other));
   } else {
     model.initializer("b", random_bytes(dice, type, other));
@@ -162,7 +162,7 @@ Case limited_case(int index, Dice& dice) {
     return std::ldexp(1.0F, static_cast<int>(dice.between(low, high)));
   };
   const auto dequantize = [&](const std::string& name, const Shape& own, float scale) {
-    model.input(name, type, dims(own));
+    model.input(name, type, declared_dims(own));
     add_activation(model, name + "q", {type, scale, any_zero_point(dice, type)});
     model.node("DequantizeLinear", {name, name + "q_scale", name + "q_zero_point"}, {name + "f"});
     return random_bytes(dice, type, own);
@@ -205,7 +205,7 @@ Case max_pool_case(int index, Dice& dice) {
   ModelBuilder model = empty_model();
   const DType type = any_8bit(dice);
   const Shape shape = any_image(dice, false);
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   model.node("MaxPool", {"x"}, {"y"}, pool_attributes(dice, shape, false));
   model.output("y");
   return {cat("max_pool_", index, "_", to_string(shape)),
@@ -228,7 +228,7 @@ Case average_pool_case(int index, Dice& dice) {
   const QuantizedActivation x = any_activation(dice, type);
   QuantizedActivation y = any_activation(dice, type);
   y.scale = dice.one_in(2) ? x.scale : x.scale * 0.7F;
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   add_activation(model, "xq", x);
   add_activation(model, "yq", y);
   model.node(global ? "QLinearGlobalAveragePool" : "QLinearAveragePool",
@@ -247,7 +247,7 @@ Case softmax_case(int index, Dice& dice) {
   QuantizedActivation y = any_activation(dice, type);
   y.scale = 1.0F / 256;
   y.zero_point = static_cast<int>(min_of(type));
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   add_activation(model, "xq", any_activation(dice, type));
   add_activation(model, "yq", y);
   model.node("QLinearSoftmax", {"x", "xq_scale", "xq_zero_point", "yq_scale", "yq_zero_point"},
@@ -268,7 +268,7 @@ Case conversion_case(int index, Dice& dice) {
     const auto step = static_cast<float>(dice.between(-400, 400));
     values.push_back(step * q.scale * (dice.one_in(2) ? 0.5F : 0.37F));
   }
-  model.input("x", DType::kF32, dims(shape));
+  model.input("x", DType::kF32, declared_dims(shape));
   add_activation(model, "q", q);
   model.node("QuantizeLinear", {"x", "q_scale", "q_zero_point"}, {"xq"});
   model.node("Transpose", {"xq"}, {"xt"}, {{"perm", Ints{0, 2, 3, 1}}});
@@ -289,7 +289,7 @@ class Network {
     now_ = {type_, 0.02F, any_zero_point(dice_, type_)};
     size_ = {1, dice_.between(1, 20), dice_.between(3, 9), dice_.between(3, 9)};
     value_ = "x";
-    model_.input("x", type_, dims(size_));
+    model_.input("x", type_, declared_dims(size_));
     input_ = random_bytes(dice_, type_, size_);
   }
 

@@ -11,7 +11,7 @@
 
 namespace etch {
 
-inline std::vector<Dim> dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+inline std::vector<Dim> declared_dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 inline std::vector<Case> dealt(int count, std::uint64_t seed, Case (*make)(int, Dice&)) {
   Dice dice(seed);

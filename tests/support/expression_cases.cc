@@ -61,7 +61,7 @@ class Tree {
 
   std::string input(const Tensor& tensor) {
     const std::string name = new_name();
-    model_.input(name, tensor.dtype(), dims(tensor.shape()));
+    model_.input(name, tensor.dtype(), declared_dims(tensor.shape()));
     inputs_.push_back(tensor);
     return name;
   }
@@ -240,7 +240,7 @@ class DynamicBlock {
   DynamicBlock(Dice& dice, std::int64_t channels, std::int64_t side)
       : dice_(dice), channels_(channels), model_(18) {
     const Shape shape{1, channels, side, side};
-    model_.input("x", DType::kF32, dims(shape));
+    model_.input("x", DType::kF32, declared_dims(shape));
     inputs_.push_back(floats(dice, shape, false));
   }
 

@@ -33,7 +33,7 @@ class OneOperator {
   OneOperator(Dice& dice, std::int64_t opset) : dice_(dice), model_(opset) {}
 
   void input(const std::string& name, Tensor tensor) {
-    model_.input(name, tensor.dtype(), dims(tensor.shape()));
+    model_.input(name, tensor.dtype(), declared_dims(tensor.shape()));
     names_.push_back(name);
     inputs_.push_back(std::move(tensor));
   }
@@ -354,7 +354,7 @@ Case row_before_convolution(int index, Dice& dice) {
   const DType type = op == "MatMul" || op == "Softmax" ? DType::kF32 : DType::kU8;
   const Shape x{1, channels, length};
   ModelBuilder model(13);
-  model.input("x", type, dims(x));
+  model.input("x", type, declared_dims(x));
   model.initializer("b", any_tensor(dice, type, {length, columns}));
   model.initializer("scale", Tensor::of<float>({}, {0.25F}));
   model.initializer("big", Tensor::of<float>({}, {64}));

@@ -41,7 +41,7 @@ Case function_case(int index, Dice& dice) {
   const Shape shape = any_function_shape(dice);
   ModelBuilder model(20);
   model.opset("com.microsoft", 1);
-  model.input("x", DType::kF32, dims(shape));
+  model.input("x", DType::kF32, declared_dims(shape));
   std::map<std::string, Attribute> attributes;
   if (op == "Elu" || op == "ThresholdedRelu" || op == "HardSigmoid") attributes["alpha"] = 0.3F;
   if (op == "GeluTanh") {
@@ -58,14 +58,14 @@ Case function_case(int index, Dice& dice) {
 Case power_case(int index, Dice& dice) {
   const Shape shape = any_function_shape(dice);
   ModelBuilder model(13);
-  model.input("x", DType::kF32, dims(shape));
+  model.input("x", DType::kF32, declared_dims(shape));
   Case out{cat("Pow_", index, "_", to_string(shape)), "", {floats(dice, shape, 0)}};
   const std::int64_t form = dice.between(0, 3);
   if (form == 0) model.initializer("e", Tensor::of<float>({}, {dice.pick<float>({2, 3, 0.7F})}));
   if (form == 1) model.initializer("e", Tensor::of<std::int64_t>({1}, {dice.between(-2, 4)}));
   if (form == 2) model.initializer("e", floats(dice, shape, -1e9F));
   if (form == 3) {
-    model.input("e", DType::kF32, dims(shape));
+    model.input("e", DType::kF32, declared_dims(shape));
     out.inputs.push_back(floats(dice, shape, -1e9F));
   }
   model.node("Pow", {"x", "e"}, {"y"}).output("y");
@@ -88,7 +88,7 @@ Case variadic_case(int index, Dice& dice) {
     if (i > 0 && dice.one_in(4)) {
       model.initializer(names.back(), values);
     } else {
-      model.input(names.back(), DType::kF32, dims(own));
+      model.input(names.back(), DType::kF32, declared_dims(own));
       out.inputs.push_back(values);
     }
   }

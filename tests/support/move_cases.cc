@@ -59,7 +59,7 @@ struct OneMove {
     if (may_be_constant && dice.one_in(3)) {
       model.initializer(name, tensor);
     } else {
-      model.input(name, type, dims(shape));
+      model.input(name, type, declared_dims(shape));
       inputs.push_back(std::move(tensor));
     }
     return name;
@@ -268,7 +268,7 @@ class MovingNetwork {
     q_ = {type_, 0.02F, any_zero_point(dice_, type_)};
     size_ = {1, dice_.between(1, 12), dice_.between(4, 7), dice_.between(4, 7)};
     model_.opset("com.microsoft", 1);
-    model_.input("x", type_, dims(size_));
+    model_.input("x", type_, declared_dims(size_));
     input_ = random_bytes(dice_, type_, size_);
     zero_ = Tensor(type_, {});
     zero_.mutable_bytes()[0] = static_cast<std::byte>(q_.zero_point & 0xff);

@@ -21,7 +21,7 @@ class Chain {
  public:
   Chain(DType type, Shape shape, Dice& dice, std::int64_t opset = 13)
       : dice_(dice), model_(opset), type_(type), shape_(std::move(shape)) {
-    model_.input("x", type_, dims(shape_));
+    model_.input("x", type_, declared_dims(shape_));
     input_ = random_bytes(dice_, type_, shape_);
     add_activation(model_, "q", {type_, 0.05F, type_ == DType::kU8 ? 100 : -7});
     add_activation(model_, "p", {type_, 0.021F, type_ == DType::kU8 ? 60 : 5});

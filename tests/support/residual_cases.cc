@@ -39,7 +39,7 @@ class ResidualModel {
     x_.zero_point = any_zero_point(dice_, x_.type);
     shape_ = {dice_.one_in(4) ? 2 : 1, dice_.between(1, 20), dice_.between(1, 7),
               dice_.between(1, 9)};
-    model_.input("x", x_.type, dims(shape_));
+    model_.input("x", x_.type, declared_dims(shape_));
     inputs_.push_back(random_bytes(dice_, x_.type, shape_));
   }
 
@@ -75,7 +75,7 @@ class ResidualModel {
   std::pair<QuantizedActivation, std::string> residual(const QuantizedActivation& own,
                                                        const Shape& shape) {
     QuantizedActivation other{own.type, own.scale * 0.7F, any_zero_point(dice_, own.type)};
-    model_.input("r", own.type, dims(shape));
+    model_.input("r", own.type, declared_dims(shape));
     inputs_.push_back(random_bytes(dice_, own.type, shape));
     return {other, "r"};
   }

@@ -75,7 +75,7 @@ Case arithmetic_case(int index, Dice& dice) {
   Tensor b = random_tensor(dice, type, broadcastable(dice, shape), Special::kInfinite);
   if (dice.one_in(2)) std::swap(a, b);
   ModelBuilder model(13);
-  model.input("a", type, dims(a.shape()));
+  model.input("a", type, declared_dims(a.shape()));
   std::vector<Tensor> inputs{a};
   const std::vector<std::int64_t> divisors =
       type == DType::kF32 ? std::vector<std::int64_t>{1} : b.integers();
@@ -83,7 +83,7 @@ Case arithmetic_case(int index, Dice& dice) {
   if (dice.one_in(2) && !zero) {
     model.initializer("b", b);
   } else {
-    model.input("b", type, dims(b.shape()));
+    model.input("b", type, declared_dims(b.shape()));
     inputs.push_back(b);
   }
   std::map<std::string, Attribute> attributes;
@@ -99,7 +99,7 @@ Case map_case(int index, Dice& dice) {
       clip ? dice.pick<DType>({DType::kF32, DType::kS32, DType::kU8, DType::kS8}) : DType::kF32;
   const Shape shape = any_row_shape(dice, 0, 4);
   ModelBuilder model(13);
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   std::vector<std::string> names{"x"};
   if (clip) {
     const auto limit = [&](const std::string& name, int value) {
@@ -129,7 +129,7 @@ Case integer_function_case(int index, Dice& dice) {
     x.mutable_bytes()[size - 1] = std::byte{128};
   }
   ModelBuilder model(14);
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   model.node(op, {"x"}, {"y"});
   return finished(model, op, index, {x});
 }
@@ -141,7 +141,7 @@ Case cast_case(int index, Dice& dice) {
   const DType to = dice.pick(types);
   const Shape shape = any_row_shape(dice, 0, 4);
   ModelBuilder model(13);
-  model.input("x", from, dims(shape));
+  model.input("x", from, declared_dims(shape));
   model.node("Cast", {"x"}, {"y"}, {{"to", std::int64_t{onnx_number_of(to)}}});
   return finished(model, cat("Cast_", name_of(from), "_", name_of(to)), index,
                   {random_tensor(dice, from, shape, Special::kNan)});
@@ -167,7 +167,7 @@ Case window_case(int index, Dice& dice) {
     attributes["keepdims"] = dice.between(0, 1);
   }
   ModelBuilder model(13);
-  model.input("x", DType::kF32, dims(shape));
+  model.input("x", DType::kF32, declared_dims(shape));
   model.node(op, {"x"}, {"y"}, attributes);
   return finished(model, op, index, {random_floats(dice, shape, Special::kInfinite)});
 }
@@ -206,7 +206,7 @@ Case quantization_case(int index, Dice& dice) {
     s = index % 3 == 0 ? std::ldexp(1.0F, drawn % 8 - 4) : 0.125F * static_cast<float>(drawn);
   }
   ModelBuilder model(21);
-  model.input("x", quantize ? DType::kF32 : type, dims(shape));
+  model.input("x", quantize ? DType::kF32 : type, declared_dims(shape));
   model.initializer("scale", scale);
   const bool has_zero = dice.one_in(2) || quantize;
   if (has_zero) model.initializer("zero", random_integers(dice, type, how.parameters));

@@ -81,7 +81,7 @@ class OneNodeModel {
       model_.initializer(name, tensor);
       return;
     }
-    model_.input(name, tensor.dtype(), dims(tensor.shape()));
+    model_.input(name, tensor.dtype(), declared_dims(tensor.shape()));
     inputs_.push_back(std::move(tensor));
   }
 
@@ -246,8 +246,8 @@ Case boxes_case(int index, Dice& dice) {
   ModelBuilder model(13);
   const Tensor boxes = small_tensor(dice, DType::kF32, {batches, count, 4});
   const Tensor scores = small_tensor(dice, DType::kF32, {batches, classes, count});
-  model.input("boxes", DType::kF32, dims(boxes.shape()));
-  model.input("scores", DType::kF32, dims(scores.shape()));
+  model.input("boxes", DType::kF32, declared_dims(boxes.shape()));
+  model.input("scores", DType::kF32, declared_dims(scores.shape()));
   model.initializer("most", Tensor::of<std::int64_t>({1}, {dice.between(0, 4)}));
   model.initializer("overlap", Tensor::of<float>({1}, {dice.pick<float>({0, 0.25F, 0.5F})}));
   model.initializer("least", Tensor::of<float>({1}, {-0.5F}));
@@ -274,8 +274,9 @@ Case roi_case(int index, Dice& dice) {
   }
   const Tensor boxes = Tensor::of<float>({count, 4}, corners);
   const Tensor of = Tensor::of<std::int64_t>({count}, image_of);
-  model.input("x", DType::kF32, dims(x.shape())).input("boxes", DType::kF32, dims(boxes.shape()));
-  model.input("of", DType::kS64, dims(of.shape()));
+  model.input("x", DType::kF32, declared_dims(x.shape()))
+      .input("boxes", DType::kF32, declared_dims(boxes.shape()));
+  model.input("of", DType::kS64, declared_dims(of.shape()));
   model.node("RoiAlign", {"x", "boxes", "of"}, {"y"},
              {{"mode", dice.pick<std::string>({"avg", "max"})},
               {"sampling_ratio", dice.between(0, 3)},

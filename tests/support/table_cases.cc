@@ -40,7 +40,7 @@ Case activation_table(int index, Dice& dice) {
   const DType type = any_8bit(dice);
   const Shape shape = any_table_shape(dice);
   const auto op = dice.pick<std::string>({"QLinearSigmoid", "QLinearLeakyRelu"});
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   add_activation(model, "xq", any_activation(dice, type));
   add_activation(model, "yq", any_activation(dice, type));
   model.node(op, {"x", "xq_scale", "xq_zero_point", "yq_scale", "yq_zero_point"}, {"y"}, {},
@@ -78,7 +78,7 @@ Case quantized_choice(int index, Dice& dice) {
       model.initializer(name, tensor);
       return;
     }
-    model.input(name, element, dims(own));
+    model.input(name, element, declared_dims(own));
     out.inputs.push_back(tensor);
   };
   add("c", DType::kBool);
@@ -145,7 +145,7 @@ Case float_chain(int index, Dice& dice) {
   const bool convolved = dice.one_in(2);
   const Shape shape =
       convolved ? Shape{1, dice.between(1, 9), dice.between(2, 7), 5} : any_table_shape(dice);
-  model.input("x", type, dims(shape));
+  model.input("x", type, declared_dims(shape));
   add_activation(model, "xq", any_activation(dice, type));
   model.node("DequantizeLinear", {"x", "xq_scale", "xq_zero_point"}, {"f"});
   std::string now = "f";
