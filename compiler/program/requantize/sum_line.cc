@@ -2,7 +2,8 @@
 // ties go to even as the floats' do. Otherwise sums are rounded down: for given factors the offsets
 // that satisfy every pair are an interval, whose ends take one pass over the pairs. Where it is
 // empty, a few pairs are so close to a tie that the rounding of the floats decides them; a grid of
-// slightly different factors is searched for one that agrees, first with those pairs only.
+// slightly different factors is searched for one that agrees, first with those pairs and with those
+// that have refuted others.
 #include "compiler/program/requantize/sum_line.h"
 
 #include <algorithm>
@@ -33,52 +34,41 @@ std::int64_t products(const SumLine& line, const Pair& pair) {
 // What a result of 1 is before the shift.
 std::int64_t one(const SumLine& line) { return std::int64_t{1} << line.bits; }
 
-Interval unlimited(const SumLine& line) {
-  // Where everything is clamped to one limit, any offset beyond would do; so far is far enough.
-  constexpr std::int64_t kFar = 16384;
-  const std::int64_t far = kFar * one(line);
-  return {-far, far};
+// Those with which every sum of a line in int32 fits and its quotient fits int16; of a wide line so
+// far that everything is clamped to one limit.
+Interval allowed_offsets(const SumLine& line) {
+  constexpr std::int64_t kBeyond = std::int64_t{1} << 31, kFar = 16384, kMostQuotient = 32767;
+  if (!line.is_narrow()) return {-kFar * one(line), kFar * one(line)};
+  const std::int64_t most_sum = std::min(kBeyond, (kMostQuotient + 1) * one(line)) - 1;
+  return {-std::min(kBeyond, kMostQuotient * one(line)),
+          most_sum - products(line, {255, 255, 0}) - line.half() - 1};
 }
 
-// The offsets with which the line agrees with the rule for `pair`; what is clamped only has to be
-// beyond the limit.
-Interval offsets(const SumLine& line, const SumLimits& limits, const Pair& pair) {
-  Interval out = unlimited(line);
-  const std::int64_t from = pair.y * one(line) - products(line, pair);
-  if (pair.y > limits.low) out.least = std::max(out.least, from);
-  if (pair.y < limits.high) out.most = std::min(out.most, from + one(line) - 1);
-  return out;
-}
+// Two of `pairs` that no offset satisfies together, by their positions.
+struct Conflict {
+  std::size_t first = 0, second = 0;
+};
 
-Interval offsets(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
-  Interval out = unlimited(line);
-  for (const Pair& pair : pairs) {
-    const Interval own = offsets(line, limits, pair);
-    out = {std::max(out.least, own.least), std::min(out.most, own.most)};
+// Nothing where `all`, which becomes the offsets with which the line agrees with the rule for every
+// pair, is not empty. What is clamped only has to be beyond the limit.
+std::optional<Conflict> conflict(const SumLine& line, const SumLimits& limits,
+                                 const std::vector<Pair>& pairs, Interval& all) {
+  all = allowed_offsets(line);
+  std::size_t least = 0, most = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Pair& pair = pairs[i];
+    const std::int64_t from = pair.y * one(line) - products(line, pair);
+    const std::int64_t to = from + one(line) - 1;
+    if (pair.y > limits.low && from > all.least) least = i, all.least = from;
+    if (pair.y < limits.high && to < all.most) most = i, all.most = to;
+    if (all.empty()) return Conflict{std::min(least, most), std::max(least, most)};
   }
-  return out;
+  return std::nullopt;
 }
 
 void move_to_front(std::vector<Pair>& pairs, std::size_t at) {
   const auto first = pairs.begin(), moved = first + static_cast<std::ptrdiff_t>(at);
   std::rotate(first, moved, moved + 1);
-}
-
-// Whether some offset satisfies `pairs`. Where none does, the two that contradict each other move
-// to the front.
-bool satisfiable(const SumLine& line, const SumLimits& limits, std::vector<Pair>& pairs) {
-  Interval all = unlimited(line);
-  std::size_t least = 0, most = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Interval own = offsets(line, limits, pairs[i]);
-    if (own.least > all.least) least = i, all.least = own.least;
-    if (own.most < all.most) most = i, all.most = own.most;
-    if (!all.empty()) continue;
-    move_to_front(pairs, std::max(least, most));
-    if (least != most) move_to_front(pairs, std::min(least, most) + 1);
-    return false;
-  }
-  return true;
 }
 
 std::vector<Pair> all_pairs(const SumFactors& factors, const SumLimits& limits) {
@@ -131,16 +121,6 @@ std::optional<int> narrow_bits(const SumFactors& factors) {
   return std::nullopt;
 }
 
-// Every sum fits int32 and its quotient int16.
-bool fits_int32(const SumLine& line) {
-  constexpr std::int64_t kBeyond = std::int64_t{1} << 31;
-  constexpr std::int64_t kMostQuotient = 32767;
-  const std::int64_t most = products(line, {255, 255, 0}) + line.offset + line.half() + 1;
-  return line.a_factor < kBeyond && line.b_factor < kBeyond && line.offset >= -kBeyond &&
-         most < kBeyond && (line.offset >> line.bits) >= -kMostQuotient &&
-         (most >> line.bits) <= kMostQuotient;
-}
-
 bool proved(const SumLine& line, const SumLimits& limits, const std::vector<Pair>& pairs) {
   return std::ranges::all_of(
       pairs, [&](const Pair& pair) { return evaluate(line, limits, pair.a, pair.b) == pair.y; });
@@ -158,16 +138,36 @@ std::optional<SumLine> exact_line(const SumFactors& factors, const SumLimits& li
     if (a != std::floor(a) || b != std::floor(b) || offset != std::floor(offset)) continue;
     const SumLine line{rt::kSumToEven, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
                        static_cast<std::int64_t>(offset), bits};
-    if (fits_int32(line) && proved(line, limits, pairs)) return line;
+    const Interval allowed = allowed_offsets(line);
+    const bool fits = line.offset >= allowed.least && line.offset <= allowed.most;
+    if (fits && proved(line, limits, pairs)) return line;
     return std::nullopt;
   }
   return std::nullopt;
 }
 
-// The bytes of all pairs by the rule, and of those near a tie.
+// The bytes of all pairs by the rule; and of those near a tie and those that have refuted a line,
+// which are compared first.
 struct Rule {
   std::vector<Pair> pairs, critical;
 };
+
+// The offsets with which the line agrees with the rule. A line that has none is refuted by two
+// pairs, which go to the front: they refute most of the lines that are tried next.
+std::optional<Interval> agreeing(const SumLine& line, const SumLimits& limits, Rule& rule) {
+  Interval all;
+  if (const auto found = conflict(line, limits, rule.critical, all)) {
+    move_to_front(rule.critical, found->second);
+    if (found->first != found->second) move_to_front(rule.critical, found->first + 1);
+    return std::nullopt;
+  }
+  if (const auto found = conflict(line, limits, rule.pairs, all)) {
+    rule.critical.insert(rule.critical.begin(),
+                         {rule.pairs[found->first], rule.pairs[found->second]});
+    return std::nullopt;
+  }
+  return all;
+}
 
 // A line rounded down whose factors are near `factors`.
 std::optional<SumLine> rounded_down(const SumFactors& factors, const SumLimits& limits, Rule& rule,
@@ -187,11 +187,9 @@ std::optional<SumLine> rounded_down(const SumFactors& factors, const SumLimits& 
         if (a_factor < 0 || b_factor < 0) continue;
         SumLine line{form, static_cast<std::uint32_t>(a_factor),
                      static_cast<std::uint32_t>(b_factor), 0, bits};
-        if (!satisfiable(line, limits, rule.critical)) continue;
-        const Interval all = offsets(line, limits, rule.pairs);
-        if (all.empty()) continue;
-        line.offset = all.least + (all.most - all.least) / 2;
-        if (form == rt::kNarrowSum && !fits_int32(line)) continue;
+        const std::optional<Interval> all = agreeing(line, limits, rule);
+        if (!all) continue;
+        line.offset = all->least + (all->most - all->least) / 2;
         return line;
       }
     }
