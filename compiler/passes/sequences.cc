@@ -55,7 +55,8 @@ bool Sequences::concerns(const Node& node) const {
 
 std::vector<Node> Sequences::write(const Node& node) {
   Parts parts(graph_, node, sink_);
-  if (node.op_type == "Identity" && node.domain.empty() && node.inputs.size() == 1) {
+  const bool is_one = node.inputs.size() == 1 && node.outputs.size() == 1;
+  if (node.op_type == "Identity" && node.domain.empty() && is_one) {
     const ValueId to = parts.output(0);
     if (to != kNoValue) make(parts, List(lists_.at(node.inputs[0])));
     return {};
@@ -68,12 +69,12 @@ std::vector<Node> Sequences::write(const Node& node) {
                    "nothing but append to it can be compiled"));
     return {};
   }
-  if (node.outputs.empty() || node.outputs[0] == kNoValue) return {};
   const Operator& of = *operator_of(node);
   if (node.inputs.size() > of.most_inputs || node.outputs.size() > 1) {
     parts.fail(DiagKind::kGraph, "has more inputs or outputs than the operator");
     return {};
   }
+  if (node.outputs.empty() || node.outputs[0] == kNoValue) return {};
   if (takes_tensors(parts, of.reads_list ? 1 : 0)) (this->*of.write)(parts);
   return parts.failed() ? std::vector<Node>() : parts.finish();
 }

@@ -204,6 +204,16 @@ TEST(Sequences, ElementsAndPositionsAreTensorsOfOneType) {
             std::string::npos);
 }
 
+TEST(Sequences, AnOutputTooManyIsRefusedWithoutTheFirstToo) {
+  ModelBuilder model = split_model(0, false);
+  model.node("SequenceErase", {"list"}, {"", "y"}).output("y");
+  EXPECT_NE(errors_of_sequences(model).find("has more inputs or outputs than the operator"),
+            std::string::npos);
+  ModelBuilder same = split_model(0, false);
+  same.node("Identity", {"list"}, {"", "y"}).output("y");
+  EXPECT_NE(errors_of_sequences(same).find("a list of tensors"), std::string::npos);
+}
+
 TEST(Sequences, APositionOfRunTimeIsOneNumberOfAnyRank) {
   ModelBuilder model = split_model(0, false);
   model.input("at", DType::kS64, {1}).node("SequenceAt", {"list", "at"}, {"y"}).output("y");
