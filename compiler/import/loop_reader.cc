@@ -111,6 +111,18 @@ bool take_list(Node& node, const char* name, std::size_t count, AxisList& out) {
 bool are_directions(const AxisList& list) {
   return std::all_of(list.begin(), list.end(), [](std::int64_t d) { return d == 0 || d == 1; });
 }
+
+// Which axes slices are of, and from which end. False if a list is none.
+bool take_axes(Node& node, std::size_t slices, LoopParts& parts) {
+  parts.output_axes.assign(slices, 0);
+  parts.output_from_end.assign(slices, 0);
+  if (!parts.scans) return true;
+  return take_list(node, "scan_input_axes", parts.scanned, parts.input_axes) &&
+         take_list(node, "scan_input_directions", parts.scanned, parts.input_from_end) &&
+         take_list(node, "scan_output_axes", slices, parts.output_axes) &&
+         take_list(node, "scan_output_directions", slices, parts.output_from_end) &&
+         are_directions(parts.input_from_end) && are_directions(parts.output_from_end);
+}
 }  // namespace
 
 bool NodeReader::find_parts(const onnx::NodeProto& proto, Node& node, LoopParts& parts) {
@@ -149,18 +161,14 @@ bool NodeReader::find_parts(const onnx::NodeProto& proto, Node& node, LoopParts&
                       " values, its body has ", body.output_size(), " outputs"));
   }
   const std::size_t slices = node.outputs.size() - parts.carried;
-  parts.output_axes.assign(slices, 0);
-  parts.output_from_end.assign(slices, 0);
-  if (!parts.scans) return true;
-  const bool good = take_list(node, "scan_input_axes", parts.scanned, parts.input_axes) &&
-                    take_list(node, "scan_input_directions", parts.scanned, parts.input_from_end) &&
-                    take_list(node, "scan_output_axes", slices, parts.output_axes) &&
-                    take_list(node, "scan_output_directions", slices, parts.output_from_end) &&
-                    are_directions(parts.input_from_end) && are_directions(parts.output_from_end);
-  if (good) return true;
-  return refuse(DiagKind::kAttr,
-                "axes and directions of slices must be lists with one integer for "
-                "each, directions 0 or 1");
+  if (!take_axes(node, slices, parts)) {
+    return refuse(DiagKind::kAttr,
+                  "axes and directions of slices must be lists with one integer for "
+                  "each, directions 0 or 1");
+  }
+  if (node.attributes.empty()) return true;
+  return refuse(DiagKind::kAttr, cat("attribute '", printable(node.attributes.begin()->first),
+                                     "': is not an attribute of this operator"));
 }
 
 // A name that is visible around the body already would mean two values, depending on the reader.
@@ -259,7 +267,6 @@ void NodeReader::add_loop(const Node& node, const LoopParts& parts, std::vector<
       {parts.scans ? kNoValue : node.inputs[0], parts.scans ? kNoValue : node.inputs[1]}, {trip});
   Node end = made_for(node, kEtch, node.op_type + "End",
                       {trip, parts.scans ? kNoValue : parts.results[0]}, {});
-  begin.attributes = node.attributes;
   std::vector<ValueId> previous, next;
   std::vector<Appended> lists;
   for (std::size_t k = 0; k < parts.carried; ++k) {

@@ -227,6 +227,19 @@ TEST(Loop, MustFitItsBody) {
             "input, initializer or output of a node\n");
 }
 
+// Regions have attributes of their own, which a file could name.
+TEST(Loop, HasNoAttributeButItsBody) {
+  for (const char* const name : {"axes", "carried", "when"}) {
+    ModelBuilder model = adding_loop(3);
+    auto& attribute = *model.last_node().add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(1);
+    EXPECT_EQ(errors_of_loop(model), cat("model: error[E-ATTR]: node #0 (Loop): attribute '", name,
+                                         "': is not an attribute of this operator\n"));
+  }
+}
+
 TEST(Loop, NamesInTheBodyMustNotBeDefinedAroundIt) {
   ModelBuilder model = adding_loop(3);
   body_of(model).mutable_node(0)->set_output(0, "x");
