@@ -27,9 +27,11 @@ bool is_code(std::string_view path) {
   return ends_with(path, ".h") || ends_with(path, ".cc") || ends_with(path, ".cpp");
 }
 
-// Reports show names of the model, escaped; nothing else may.
+// Reports show names of the model, escaped; nothing else may. Weights can be the bytes of a name:
+// they are numbers or escaped literals, which the lexer reads.
 bool may_name(std::string_view path) {
-  return ends_with(path, "report.json") || ends_with(path, "report.html");
+  return ends_with(path, "report.json") || ends_with(path, "report.html") ||
+         path.find("_weights") != std::string_view::npos;
 }
 
 // Files that do not depend on the model (runtime and vocabulary) are the same each time.

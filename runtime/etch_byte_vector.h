@@ -29,8 +29,12 @@ ETCH_INLINE ByteVector load_byte_vector(const uint8_t* p, ptrdiff_t step) {
   ETCH_MEMCPY(&v, p, sizeof v);
   return v;
 }
-ETCH_INLINE HalfVector load_half_vector(const uint16_t* p, ptrdiff_t step) {
-  if (step == 0) return *p - HalfVector{};
+ETCH_INLINE HalfVector load_half_vector(const void* p, ptrdiff_t step) {
+  if (step == 0) {
+    uint16_t all;
+    ETCH_MEMCPY(&all, p, sizeof all);
+    return all - HalfVector{};
+  }
   HalfVector v;
   ETCH_MEMCPY(&v, p, sizeof v);
   return v;

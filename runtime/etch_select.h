@@ -342,9 +342,10 @@ static inline ptrdiff_t choose_byte_vectors(const uint8_t* condition, ptrdiff_t 
   }
   return i;
 }
-static inline ptrdiff_t choose_half_vectors(const uint8_t* condition, ptrdiff_t step,
-                                            const uint16_t* a, ptrdiff_t a_step, const uint16_t* b,
-                                            ptrdiff_t b_step, uint16_t* y, ptrdiff_t n) {
+template <class T>
+static inline ptrdiff_t choose_half_vectors(const uint8_t* condition, ptrdiff_t step, const T* a,
+                                            ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
+                                            ptrdiff_t n) {
   constexpr ptrdiff_t kCount = sizeof(HalfVector) / 2;
   if (!is_dense(step) || !is_dense(a_step) || !is_dense(b_step)) return 0;
   ptrdiff_t i = 0;

@@ -32,6 +32,10 @@ Tensor small_tensor(Dice& dice, DType type, Shape shape) {
     const std::int64_t value = dice.between(-3, 3);
     if (type == DType::kF32) {
       out.as<float>()[at] = static_cast<float>(value) * 0.5F;
+    } else if (type == DType::kS16) {
+      out.as<std::int16_t>()[at] = static_cast<std::int16_t>(value * 999);
+    } else if (type == DType::kU16) {
+      out.as<std::uint16_t>()[at] = static_cast<std::uint16_t>(value * 999);
     } else if (type == DType::kU32) {
       out.as<std::uint32_t>()[at] = static_cast<std::uint32_t>(value);
     } else if (type == DType::kU64) {
@@ -131,7 +135,8 @@ Case gather_elements_case(int index, Dice& dice) {
 Case where_case(int index, Dice& dice) {
   OneNodeModel model(dice, 13);
   const Shape shape = any_select_shape(dice, 0, 4);
-  const DType type = any_type(dice);
+  const bool is_16_bits = index % 3 == 0;
+  const DType type = is_16_bits ? dice.pick<DType>({DType::kS16, DType::kU16}) : any_type(dice);
   model.input(small_tensor(dice, DType::kBool, selected_along(dice, shape)), 4);
   model.input(small_tensor(dice, type, selected_along(dice, shape)), 3);
   model.input(small_tensor(dice, type, shape), 0);
@@ -326,7 +331,8 @@ std::vector<Case> select_cases(int count) {
 std::vector<Case> wide_selections() {
   std::vector<Case> out;
   int index = 1000;
-  for (const DType type : {DType::kF32, DType::kS32, DType::kS64, DType::kU32, DType::kU64}) {
+  for (const DType type :
+       {DType::kF32, DType::kS32, DType::kS64, DType::kU32, DType::kU64, DType::kS16}) {
     for (const std::int64_t columns : {16, 37, 200}) {
       for (const int single : {0, 1, 2}) {  // the operand that is one element
         Dice dice(static_cast<std::uint64_t>(index));

@@ -1,5 +1,6 @@
 // Lowering of Where: rows of the runtime.
 #include <memory>
+#include <optional>
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/rows/arithmetic.h"
@@ -10,11 +11,19 @@
 
 namespace etch {
 
+namespace {
+// 16 bits of a float are chosen as an integer's.
+std::optional<DType> choice_type(Lowering& lowering, const Node& node, DType type) {
+  if (type == DType::kS16) return type;
+  return bytes_of(type) == 2 ? DType::kU16 : row_type(lowering, node, type);
+}
+}  // namespace
+
 void lower_where(Lowering& lowering, const Node& node) {
   if (refuse_empty(lowering, node)) return;
   const Shape& shape = params_of<Where>(node).shape;
   const DType of_node = *lowering.value(node.outputs[0]).dtype;
-  const auto type = bytes_of(of_node) == 2 ? DType::kU16 : row_type(lowering, node, of_node);
+  const auto type = choice_type(lowering, node, of_node);
   if (!type) return;
   auto step = std::make_unique<WhereStep>();
   step->kind = "where";

@@ -21,7 +21,8 @@ struct ComparePlan {
 
 // y = condition ? a : b; operands of the nest: condition, a, b, y.
 struct WherePlan {
-  DType type = DType::kF32;  // or kS32, kS64, kU16: any 16 bits, kU8: bytes as stored
+  DType type =
+      DType::kF32;  // or kS32, kS64, kS16, kU16: 16 bits of a float too, kU8: bytes as stored
   Argument condition, a, b;
   int y = 0;
   rt::Stored y_stored{0, 0};
@@ -122,6 +123,7 @@ void where_kernel(S& s, const WherePlan& plan) {
   if (plan.type == DType::kS32) return select_detail::choose<std::int32_t>(s, plan);
   if (plan.type == DType::kF32) return select_detail::choose<float>(s, plan);
   if (plan.type == DType::kU16) return select_detail::choose<std::uint16_t>(s, plan);
+  if (plan.type == DType::kS16) return select_detail::choose<std::int16_t>(s, plan);
   select_detail::choose<std::uint8_t>(s, plan);
 }
 
