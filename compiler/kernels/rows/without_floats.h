@@ -1,0 +1,13 @@
+// Steps over single elements for cores where floats are expensive; the plans are in
+// templates/kernels/rows/without_floats.h, and what is in them is proved in
+// compiler/program/requantize/product_line.h.
+#pragma once
+
+#include "compiler/stage/staged_step.h"
+#include "templates/kernels/rows/without_floats.h"
+
+namespace etch {
+
+ETCH_PLAN_STEP(MultiplyLineStep, MultiplyLinePlan, multiply_line_kernel, kDivisible);
+
+}  // namespace etch
