@@ -1,7 +1,9 @@
-// Descriptors of the functions of runtime/etch_byte_product.h; see templates/external.h.
+// Descriptors of the functions of runtime/etch_byte_product.h and runtime/etch_quantize_bits.h; see
+// templates/external.h.
 #pragma once
 
 #include "runtime/etch_byte_product.h"
+#include "runtime/etch_quantize_bits.h"
 #include "templates/external.h"
 
 namespace etch::external {
@@ -38,6 +40,18 @@ struct MultiplyBytesNarrow : RuntimeFunction {
 
  private:
   bool to_even_;
+};
+
+struct QuantizeBits : RuntimeFunction {
+  QuantizeBits() : RuntimeFunction("quantize_bits", "etch_quantize_bits.h", FloatUse::kUsed) {}
+  void operator()(const float* x, std::uint8_t* y, int n, int step, float scale, int reciprocal,
+                  int digits, int low, int high, int zero_point) const {
+    rt::quantize_bits(x, y, n, step, scale, reciprocal, digits, low, high, zero_point);
+  }
+  auto spans(const float* x, std::uint8_t* y, int n, int step, float, int, int, int, int,
+             int) const {
+    return spans_of(span(x, {}, n), span(y, {{n, step}}));
+  }
 };
 
 }  // namespace etch::external

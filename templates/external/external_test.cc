@@ -53,6 +53,9 @@ TEST(External, BytesStayInsideTheirSpans) {
           call_between_guards(MultiplyBytesNarrow{to_even}, kBytes, kBytes, step, kOut, n, 3, 5, 7,
                               9, 3, 0, 255);
       }
+      for (const int step : {1, 3})
+        call_between_guards(QuantizeBits{}, kFloats, kOut, n, step, 0.5F, INT32_MIN, 30, -128, 127,
+                            128);
       call_between_guards(Softmax{}, kFloats, kFloatsOut, 3, n);
       const Bytes<const float> table{std::vector<float>(256, 1.0F)};
       call_between_guards(SoftmaxBytes{}, kBytes, kOut, table, 5, n, 255.0F, 0, 0);

@@ -6,5 +6,6 @@
 namespace etch {
 
 ETCH_INSTANTIATE_STEP(MultiplyLineStep);
+ETCH_INSTANTIATE_STEP(QuantizeBitsStep);
 
 }  // namespace etch

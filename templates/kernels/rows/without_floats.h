@@ -1,6 +1,6 @@
 // Elementwise kernels for cores where floats are expensive, which call functions of the runtime for
 // whole runs: QLinearMul as a line in integers, which the compiler has proved equal to the rule of
-// templates/kernels/rows/product.h.
+// templates/kernels/rows/product.h, and QuantizeLinear from the bits of floats.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +42,22 @@ void multiply_line_kernel(S& s, const MultiplyLinePlan& plan) {
                  a_zero, b_zero, line.factor, line.offset_low, line.bits, plan.low, plan.high);
         }
       });
+}
+
+// What rt::quantize_bits() takes for 1 / scale.
+struct QuantizeBitsPlan : QuantizePlan {
+  int reciprocal = 0, digits = 0;
+};
+
+template <class S>
+void quantize_bits_kernel(S& s, const QuantizeBitsPlan& plan) {
+  const Nest& nest = plan.nest;
+  nest_detail::chunks(s, nest, nest.run, [&](const nest_detail::At<S>& at, int n) {
+    s.call(external::QuantizeBits{}, s.template operand<const float>(0) + at.i[0],
+           s.template operand<std::uint8_t>(1) + at.i[kNestOperands - 1], n,
+           static_cast<int>(nest.out_step), plan.scale, plan.reciprocal, plan.digits, plan.low,
+           plan.high, plan.zero_point);
+  });
 }
 
 }  // namespace etch
