@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "templates/external/byte_lines.h"
 #include "templates/external/byte_softmax.h"
 #include "templates/external/convert.h"
 #include "templates/external/half.h"
@@ -45,6 +46,16 @@ TEST(External, BytesStayInsideTheirSpans) {
       call_between_guards(AddBytes{}, kBytes, kBytes, kOut, n, 5, 6, 7, 0, 3, 0, 255);
       for (const bool to_even : {false, true})
         call_between_guards(AddBytesNarrow{to_even}, kBytes, kBytes, kOut, n, 5, 6, 7, 3, 0, 255);
+      for (const int step : {0, 1}) {
+        call_between_guards(MultiplyBytes{}, kBytes, kBytes, step, kOut, n, 3, 5, 7, 9, 0, 3, 0,
+                            255);
+        for (const bool to_even : {false, true})
+          call_between_guards(MultiplyBytesNarrow{to_even}, kBytes, kBytes, step, kOut, n, 3, 5, 7,
+                              9, 3, 0, 255);
+      }
+      for (const int step : {1, 3})
+        call_between_guards(QuantizeBits{}, kFloats, kOut, n, step, 0.5F, INT32_MIN, 30, -128, 127,
+                            128);
       call_between_guards(Softmax{}, kFloats, kFloatsOut, 3, n);
       const Bytes<const float> table{std::vector<float>(256, 1.0F)};
       call_between_guards(SoftmaxBytes{}, kBytes, kOut, table, 5, n, 255.0F, 0, 0);

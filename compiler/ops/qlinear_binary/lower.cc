@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/kernels/rows/elementwise.h"
+#include "compiler/kernels/rows/without_floats.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/nest.h"
@@ -13,6 +14,7 @@
 #include "compiler/ops/qlinear_binary/factors.h"
 #include "compiler/ops/qlinear_binary/op.h"
 #include "compiler/program/constants.h"
+#include "compiler/program/requantize/product_line.h"
 #include "compiler/program/requantize/sum_line.h"
 #include "compiler/program/rounding_proof.h"
 
@@ -142,15 +144,14 @@ ProductFactors product_factors(const Summand& a, const Summand& b, const Summand
   return factors;
 }
 
+int word(std::uint64_t bits) { return static_cast<int>(static_cast<std::uint32_t>(bits)); }
+
 // Without vectors two products of integers are faster than the floats, and far faster than floats
 // in software.
 void find_line(AddStep& step) {
   const std::optional<SumLine> line =
       find_sum_line(step.plan.factors, {step.plan.low, step.plan.high});
   if (!line) return;
-  const auto word = [](std::uint64_t bits) {
-    return static_cast<int>(static_cast<std::uint32_t>(bits));
-  };
   const auto offset = static_cast<std::uint64_t>(line->offset);
   step.plan.line = SumLineArguments{line->form,   word(line->a_factor), word(line->b_factor),
                                     word(offset), word(offset >> 32),   line->bits};
@@ -160,13 +161,12 @@ void find_line(AddStep& step) {
 // Completes a step that has its factors.
 template <class BinaryStep>
 void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinaryStep> step,
-                 const Side& a, const Side& b, const View& y) {
+                 const Side& a, const Side& b, const View& y, Repeats repeats) {
   auto& plan = step->plan;
   plan.a_is_constant = a.constant;
   plan.b_is_constant = b.constant;
   const View* const views[] = {&a.view, &b.view, &y};
-  // Integer lines take whole rows of both sides.
-  plan.nest = make_nest(views, lowering.isa().lanes > 1 ? Repeats::kAllowed : Repeats::kNo);
+  plan.nest = make_nest(views, repeats);
   std::vector<std::pair<const char*, const View*>> operands;
   for (const auto& [side, name, operand] : {std::tuple(&a, "a", 0), std::tuple(&b, "b", 1)}) {
     if (side->constant) {
@@ -183,6 +183,28 @@ void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinarySte
   step->summary = cat(step->kind == "add" ? "sum" : "product", " of two quantized tensors, ",
                       counted(element_count(y.shape), "element"));
   lowering.add(node, std::move(step), operands);
+}
+
+// A step of floats, or where there are no vectors of integers.
+void add_product(Lowering& lowering, const Node& node, const MultiplyPlan& plan, const Side& a,
+                 const Side& b, const View& y) {
+  const bool has_vectors = lowering.isa().lanes > 1;
+  const auto line =
+      has_vectors ? std::nullopt : find_product_line(plan.factors, {plan.low, plan.high});
+  if (!line) {
+    auto step = std::make_unique<MultiplyStep>();
+    step->kind = "multiply";
+    step->plan = plan;
+    add_vectors(lowering, node, std::move(step), a, b, y,
+                has_vectors ? Repeats::kAllowed : Repeats::kNo);
+    return;
+  }
+  auto step = std::make_unique<MultiplyLineStep>();
+  step->kind = "multiply";
+  const auto offset = static_cast<std::uint64_t>(line->offset);
+  step->plan = {plan, {line->form, line->factor, word(offset), word(offset >> 32), line->bits}};
+  step->facts.emplace_back("the product is a line in integers, equal for all pairs of bytes");
+  add_vectors(lowering, node, std::move(step), a, b, y, Repeats::kAllowed);
 }
 
 }  // namespace
@@ -210,12 +232,11 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
   const Summand qy{params.c, lowering.stored_offset(y)};
   const int low = params.low + qy.stored, high = params.high + qy.stored;
   if (multiplies) {
-    auto step = std::make_unique<MultiplyStep>();
-    step->kind = "multiply";
-    step->plan.factors = product_factors(qa, qb, qy);
-    step->plan.low = low;
-    step->plan.high = high;
-    add_vectors(lowering, node, std::move(step), a, b, y);
+    MultiplyPlan plan;
+    plan.factors = product_factors(qa, qb, qy);
+    plan.low = low;
+    plan.high = high;
+    add_product(lowering, node, plan, a, b, y);
   } else {
     auto step = std::make_unique<AddStep>();
     step->kind = "add";
@@ -223,8 +244,11 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
     step->plan.low = low;
     step->plan.high = high;
     if (step->plan.factors.clamp) step->facts.emplace_back(kClampedFact);
-    if (lowering.isa().lanes == 1) find_line(*step);
-    add_vectors(lowering, node, std::move(step), a, b, y);
+    // Lines take whole rows of both sides.
+    const bool has_vectors = lowering.isa().lanes > 1;
+    if (!has_vectors) find_line(*step);
+    add_vectors(lowering, node, std::move(step), a, b, y,
+                has_vectors ? Repeats::kAllowed : Repeats::kNo);
   }
 }
 

@@ -1,4 +1,6 @@
 // Lowering of QuantizeLinear: SIMD code for 8 bits with one constant scale, else rows.
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "compiler/kernels/quantize/mve.h"
 #include "compiler/kernels/quantize/scales.h"
 #include "compiler/kernels/rows/elementwise.h"
+#include "compiler/kernels/rows/without_floats.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/memory_order.h"
 #include "compiler/lower/nest.h"
@@ -29,6 +32,21 @@ void use_assembly(QuantizeStep& step, const IsaTraits& isa) {
   step.assembly.push_back(std::move(*function));
 }
 
+// Without an FPU a quotient of floats takes hundreds of instructions.
+std::unique_ptr<QuantizeBitsStep> from_bits(const QuantizePlan& plan, const IsaTraits& isa) {
+  constexpr float kLeast = 0x1p-60F, kMost = 0x1p60F;  // what rt::quantize_bits() takes
+  if (isa.fpu || plan.nest.run < kLeastRun || !(plan.scale >= kLeast && plan.scale <= kMost))
+    return nullptr;
+  constexpr int kBits = 32;
+  int exponent = 0;
+  const double significand = std::frexp(1 / double{plan.scale}, &exponent);
+  const auto bits = static_cast<std::uint32_t>(std::llround(std::ldexp(significand, kBits)));
+  auto step = std::make_unique<QuantizeBitsStep>();
+  step->kind = "quantize";
+  step->plan = {plan, static_cast<int>(bits), kBits - exponent};
+  return step;
+}
+
 }  // namespace
 
 void lower_quantize_linear(Lowering& lowering, const Node& node) {
@@ -49,9 +67,16 @@ void lower_quantize_linear(Lowering& lowering, const Node& node) {
   step->plan.low = static_cast<int>(min_of(params.type)) - zero;
   step->plan.high = static_cast<int>(max_of(params.type)) - zero;
   step->plan.zero_point = zero + lowering.stored_offset(y);
+  const std::string summary =
+      cat("quantize: scale ", decimal(step->plan.scale), ", zero point ", zero);
+  if (auto bits = from_bits(step->plan, lowering.isa())) {
+    bits->summary = summary;
+    lowering.add(node, std::move(bits), {{"x", &x}, {"y", &y}});
+    return;
+  }
   use_assembly(*step, lowering.isa());
   if (step->plan.function.empty()) interleave_planes(step->plan.nest);
-  step->summary = cat("quantize: scale ", decimal(step->plan.scale), ", zero point ", zero);
+  step->summary = summary;
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
 

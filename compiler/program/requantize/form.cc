@@ -75,13 +75,28 @@ void add_exceptions(IntegerForm& form, const RequantizeChannel& channel, const D
 std::optional<IntegerForm> exact_form(const RequantizeChannel& channel, const Demands& demands,
                                       Offsets offsets, int exceptions) {
   const std::optional<Line> line = find_line(channel, demands, offsets, exceptions);
-  if (!line) return std::nullopt;
+  if (!line || (line->multiplier == 1 && line->odd == 1)) return std::nullopt;
   IntegerForm form{Rung::kMultiplyShift, *line, {}, 0};
   if (exceptions > 0) add_exceptions(form, channel, demands);
   if (!form.exceptions.empty()) form.rung = Rung::kExceptions;
   if (form.line.odd != 0) form.rung = Rung::kTiesToEven;
   const bool few = form.exceptions.size() <= static_cast<std::size_t>(kMostExceptions);
   return few && is_exact(form, channel, demands) ? std::optional(form) : std::nullopt;
+}
+
+// A scale of 2^-s: the accumulator itself is shifted, to the nearest integer with ties to even.
+// Only these lines have a multiplier and an odd offset of 1, and so promise that their sums fit
+// int32 (multiply_shift() in templates/isa/scalar/vocab.h).
+std::optional<IntegerForm> shifted_form(const RequantizeChannel& channel, const Demands& demands) {
+  constexpr int kMostShift = 30;
+  int exponent = 0;
+  if (std::frexp(channel.scale, &exponent) != 0.5F) return std::nullopt;
+  const int shift = 1 - exponent;
+  if (shift < 1 || shift > kMostShift) return std::nullopt;
+  const std::int64_t half = std::int64_t{1} << (shift - 1);
+  if (channel.most + half > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  const IntegerForm form{Rung::kTiesToEven, {1, half - 1, shift, 1}, {}, 0};
+  return is_exact(form, channel, demands) ? std::optional(form) : std::nullopt;
 }
 
 // What to try, cheapest first.
@@ -113,6 +128,7 @@ IntegerForm choose_form(const RequantizeChannel& channel) {
   ETCH_CHECK(std::isfinite(channel.scale) && channel.scale > 0);
   ETCH_CHECK(channel.least <= channel.most && channel.low <= channel.high);
   const Demands demands = demands_of(channel);
+  if (const auto form = shifted_form(channel, demands)) return *form;
   for (const Attempt& attempt : kAttempts) {
     const auto form = exact_form(channel, demands, attempt.offsets, attempt.exceptions);
     if (form) return *form;

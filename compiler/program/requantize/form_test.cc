@@ -81,6 +81,27 @@ TEST(IntegerRequantization, PowersOfTwoRoundTiesToEven) {
   }
 }
 
+// Code on cores of 32 bits takes a multiplier and an odd offset of 1 as a promise.
+TEST(IntegerRequantization, ShiftsAccumulatorsWhoseSumsFitInt32) {
+  constexpr std::int64_t kMost = INT32_MAX;
+  for (int n = 1; n <= 17; ++n) {
+    const float scale = std::ldexp(1.0F, -n);
+    const std::int64_t half = std::int64_t{1} << (n - 1);
+    const Line inside = choose_form(channel(scale, 128, INT32_MIN, kMost - half)).line;
+    EXPECT_EQ(inside.multiplier, 1) << n;
+    EXPECT_EQ(inside.odd, 1) << n;
+    EXPECT_EQ(inside.shift, n);
+    EXPECT_EQ(inside.offset, half - 1);
+    const Line beyond = choose_form(channel(scale, 128, 0, kMost - half + 1)).line;
+    EXPECT_FALSE(beyond.multiplier == 1 && beyond.odd == 1) << n;
+  }
+  for (const float scale : {0x1p-54F, 0x1.8p-53F, 0x1.2p-40F}) {
+    const IntegerForm form = choose_form(channel(scale, 128, -30000, 30000));
+    EXPECT_EQ(form.rung, Rung::kMultiplyShift);
+    EXPECT_EQ(form.line.odd, 0);
+  }
+}
+
 TEST(IntegerRequantization, FewSignificantBitsRoundTiesToEven) {
   for (const int significand : {3, 5, 7, 11, 13, 99, 255}) {
     const float scale = std::ldexp(static_cast<float>(significand), -14);
