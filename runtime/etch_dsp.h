@@ -48,14 +48,28 @@ static inline int32_t dsp_weight(int32_t word, int half, int channel, bool joint
   return own + (joint && channel == 1 && dsp_byte(word, 2 * half) < 0 ? 1 : 0);
 }
 
-// The bias of the second channel of a block with joint weights, whose second bias is b0 + 256 * b1.
-static inline int32_t dsp_joint_bias(const int32_t* biases) {
+// Of two channels that share a byte, u0 + 16 * w1: u0 is 0 to 15, w1 is -8 to 7.
+static inline int32_t dsp_nibble(int32_t word, int byte, int channel) {
+  const int32_t both = dsp_byte(word, byte), first = both & 15;
+  return channel == 0 ? first : (both - first) / 16;
+}
+
+// By how much such weights of a channel are moved: those of the first, and 8 more.
+static inline int32_t dsp_nibbles_moved(int32_t moved, int channel) { return moved + 8 * channel; }
+
+// How often the second channel counts in what two channels with joint weights share.
+static inline int32_t dsp_joint_factor(bool nibbles) { return nibbles ? 16 : 256; }
+
+// The bias of the second channel of a block with joint weights, whose second bias is b0 + 256 * b1,
+// of 4 bits b0 + 16 * b1.
+static inline int32_t dsp_joint_bias(const int32_t* biases, bool nibbles) {
   const uint32_t both = static_cast<uint32_t>(biases[1]) - static_cast<uint32_t>(biases[0]);
-  return static_cast<int32_t>(both) / 256;
+  return static_cast<int32_t>(both) / dsp_joint_factor(nibbles);
 }
 
 static inline int32_t dsp_add_product(int32_t acc, int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(acc) + static_cast<uint32_t>(a * b));
+  return static_cast<int32_t>(static_cast<uint32_t>(acc) +
+                              static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
 }
 
 // Stores one accumulator; channel `c` of `together` has its factors at p: scales one after the
@@ -112,28 +126,41 @@ static inline int32_t dsp_moved_sum(const int32_t* x, int pairs, int step, int32
   return sum;
 }
 
+// A weight of channel `c` for a half of pair `k` of a dsp_tile().
+static inline int32_t dsp_tile_weight(const int32_t* weights, int k, int half, int c, bool joint,
+                                      bool nibbles) {
+  return nibbles ? dsp_nibble(weights[k / 2], 2 * half + k % 2, c)
+                 : dsp_weight(weights[k], half, c, joint);
+}
+
 // `pixels` pixels of x[pair][pixel] times all channels, two at a time; weights are those of the
 // stream plus `moved`. The stream holds for every
 // two channels: 2 biases; per pair of K a word of 4 bytes, channel 0 and 1 of the first element and
 // then of the second; factors. With `joint` weights both bytes of an element are the halfword
 // w0 + 256 * w1, the second bias is b0 + 256 * b1, and a second channel's scale is 1 / 256 of it.
+// Joint weights that are `nibbles` have one word for two pairs of K, a byte u0 + 16 * w1 for each
+// of the four elements in the order of x; 16 takes the place of 256, and w1 is moved by 8 more.
 static inline void dsp_tile(const int32_t* x, const int32_t* stream, void* y, int32_t zero_points,
                             int pixels, int pairs, int channels, const DspStore& out,
-                            int32_t moved = 0, bool joint = false) {
+                            int32_t moved = 0, bool joint = false, bool nibbles = false) {
   for (int first = 0; first < channels; first += 2) {
     const int32_t* const weights = stream + 2;
-    const int32_t* const factors = weights + pairs;
+    const int32_t* const factors = weights + (nibbles ? pairs / 2 : pairs);
     for (int p = 0; p < pixels; ++p) {
-      const int32_t rest = dsp_moved_sum(x + p, pairs, pixels, moved);
       for (int c = 0; c < 2 && first + c < channels; ++c) {
         const bool second = joint && c == 1;
-        int32_t acc = dsp_add_product(second ? dsp_joint_bias(stream) : stream[c], rest, 1);
+        const int32_t rest =
+            dsp_moved_sum(x + p, pairs, pixels, nibbles ? dsp_nibbles_moved(moved, c) : moved);
+        int32_t acc =
+            dsp_add_product(second ? dsp_joint_bias(stream, nibbles) : stream[c], rest, 1);
         for (int k = 0; k < pairs; ++k) {
           const int32_t at = x[k * pixels + p];
-          acc = dsp_add_product(acc, dsp_low_half(at), dsp_weight(weights[k], 0, c, joint));
-          acc = dsp_add_product(acc, dsp_high_half(at), dsp_weight(weights[k], 1, c, joint));
+          acc = dsp_add_product(acc, dsp_low_half(at),
+                                dsp_tile_weight(weights, k, 0, c, joint, nibbles));
+          acc = dsp_add_product(acc, dsp_high_half(at),
+                                dsp_tile_weight(weights, k, 1, c, joint, nibbles));
         }
-        if (second && out.result == kDspFloat) acc *= 256;
+        if (second && out.result == kDspFloat) acc *= dsp_joint_factor(nibbles);
         dsp_store(acc, factors, c, y, p * out.step + first + c, dsp_low_half(zero_points), out);
       }
     }
@@ -168,14 +195,15 @@ static inline uint8_t dsp_sum(int32_t q, int32_t r, const int32_t* line, const D
 static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t* y,
                                 int32_t zero_points, const uint8_t* residual, const int32_t* line,
                                 int pixels, int pairs, int channels, const DspStore& out,
-                                const DspResidual& add, int32_t moved = 0, bool joint = false) {
+                                const DspResidual& add, int32_t moved = 0, bool joint = false,
+                                bool nibbles = false) {
   for (int first = 0; first < channels; first += 2) {
     const int here = channels - first < 2 ? channels - first : 2;
     uint8_t q[8] = {};
     DspStore packed = out;
     packed.step = 2;
-    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed, moved, joint);
-    stream += 2 + pairs + dsp_factor_words(out, 2);
+    dsp_tile(x, stream, q, zero_points, pixels, pairs, here, packed, moved, joint, nibbles);
+    stream += 2 + (nibbles ? pairs / 2 : pairs) + dsp_factor_words(out, 2);
     for (int p = 0; p < pixels; ++p) {
       for (int c = 0; c < here; ++c) {
         const int32_t r = residual[p * add.step + first + c];
@@ -187,7 +215,9 @@ static inline void dsp_tile_add(const int32_t* x, const int32_t* stream, uint8_t
 
 // Weight `i` of channel `c` of four, of 4 elements of K that a dsp_row() has at w: a word of each
 // channel, or, joint, words of channels 0 and 1 and of 2 and 3 for elements 0 and 2, then 1 and 3.
-static inline int32_t dsp_row_weight(const int32_t* w, int i, int c, bool joint) {
+// As nibbles: a word of channels 0 and 1 and one of 2 and 3.
+static inline int32_t dsp_row_weight(const int32_t* w, int i, int c, bool joint, bool nibbles) {
+  if (nibbles) return dsp_nibble(w[c / 2], i, c % 2);
   return joint ? dsp_weight(w[2 * (i % 2) + c / 2], i / 2, c % 2, true) : dsp_byte(w[c], i);
 }
 
@@ -200,25 +230,27 @@ static inline int32_t dsp_row_x(const uint8_t* x, int k) { return x[k]; }
 
 // One pixel times all channels, four at a time; x is widened, or the bytes themselves. The stream
 // holds for every four: 4 biases; per 4 elements of K a word of each channel; factors. Of joint
-// weights: two and two as in dsp_tile().
+// weights: two and two as in dsp_tile(), and nibbles: two words per 4 elements of K.
 template <class X>
 static inline void dsp_row(const X* x, const int32_t* stream, void* y, int32_t zero_points,
                            int groups, int channels, const DspStore& out, int32_t moved = 0,
-                           bool joint = false) {
-  int32_t rest = 0;
-  for (int k = 0; moved != 0 && k < 4 * groups; ++k)
-    rest = dsp_add_product(rest, dsp_row_x(x, k), moved);
+                           bool joint = false, bool nibbles = false) {
+  int32_t sum = 0;  // of x
+  for (int k = 0; (nibbles || moved != 0) && k < 4 * groups; ++k)
+    sum = dsp_add_product(sum, dsp_row_x(x, k), 1);
+  const int words = nibbles ? 2 : 4;  // of a group
   for (int first = 0; first < channels; first += 4) {
     const int32_t* const weights = stream + 4;
-    const int32_t* const factors = weights + 4 * groups;
+    const int32_t* const factors = weights + words * groups;
     for (int c = 0; c < 4 && first + c < channels; ++c) {
       const bool second = joint && c % 2 == 1;
-      int32_t acc = dsp_add_product(second ? dsp_joint_bias(stream + c - 1) : stream[c], rest, 1);
+      int32_t acc = second ? dsp_joint_bias(stream + c - 1, nibbles) : stream[c];
+      acc = dsp_add_product(acc, sum, nibbles ? dsp_nibbles_moved(moved, c % 2) : moved);
       for (int k = 0; k < 4 * groups; ++k) {
-        const int32_t* const w = weights + k / 4 * 4;
-        acc = dsp_add_product(acc, dsp_row_x(x, k), dsp_row_weight(w, k % 4, c, joint));
+        const int32_t* const w = weights + k / 4 * words;
+        acc = dsp_add_product(acc, dsp_row_x(x, k), dsp_row_weight(w, k % 4, c, joint, nibbles));
       }
-      if (second && out.result == kDspFloat) acc *= 256;
+      if (second && out.result == kDspFloat) acc *= dsp_joint_factor(nibbles);
       dsp_store(acc, factors, c, y, first + c, dsp_low_half(zero_points), out);
     }
     stream = factors + dsp_factor_words(out, 4);

@@ -5,6 +5,7 @@
 
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
+#include "compiler/ir/four_bits.h"
 #include "compiler/ir/limits.h"
 #include "compiler/ir/origin.h"
 #include "compiler/ops/op.h"
@@ -264,7 +265,7 @@ void ResolveContext::warning(DiagKind kind, std::string what) {
 
 void ResolveContext::report_unused_attributes() {
   for (const auto& [name, attribute] : node_.attributes) {
-    if (std::find(used_.begin(), used_.end(), name) != used_.end()) continue;
+    if (name == kFourBits || std::find(used_.begin(), used_.end(), name) != used_.end()) continue;
     attr_error(name.c_str(), "is not an attribute of this operator");
   }
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/base/check.h"
+#include "compiler/ir/four_bits.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/dequantize_linear/op.h"
@@ -37,7 +38,9 @@ std::optional<QuantizedOperand> dequantized_by(const Graph& graph, const Node& n
   if (!is_dequantize(node)) return std::nullopt;
   const auto& params = params_of<DequantizeLinearParams>(node);
   if (!params.x) return std::nullopt;
-  return operand(graph, node, node.inputs[0], *params.x, params.axis);
+  QuantizedOperand out = operand(graph, node, node.inputs[0], *params.x, params.axis);
+  out.four_bits = has_four_bits(node);
+  return out;
 }
 
 bool same_quantization(const QuantizedOperand& a, const QuantizedOperand& b) {

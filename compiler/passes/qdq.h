@@ -20,6 +20,7 @@ struct QuantizedOperand {
   DType dtype = DType::kU8;
   Quantization quantization;
   QuantizationAxis axis;
+  bool four_bits = false;  // constants that the file stores so
 
   bool per_tensor() const { return axis.granularity == QuantizationGranularity::kTensor; }
   bool is_8bit_per_tensor() const { return is_8bit(dtype) && per_tensor(); }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/four_bits.h"
 #include "compiler/ir/reciprocals.h"
 #include "compiler/ops/clip/op.h"
 #include "compiler/ops/op.h"
@@ -37,6 +38,9 @@ Node renamed(const Group& group, std::string_view domain, std::string type) {
   node.op = nullptr;
   node.params.reset();
   node.inputs.clear();
+  const bool product = is_one_of(group.node.op_type, {"Conv", "ConvTranspose", "Gemm", "MatMul"});
+  if (product && group.inputs.size() > 1 && group.inputs[1] && group.in(1).four_bits)
+    mark_four_bits(node);
   return node;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/four_bits.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/resolve.h"
 
@@ -14,7 +15,7 @@ namespace etch {
 
 namespace {
 
-bool has_four_bits(const Value& value) {
+bool is_of_four_bits(const Value& value) {
   return value.dtype == DType::kS4 || value.dtype == DType::kU4;
 }
 
@@ -41,14 +42,14 @@ class Widening {
   Widening(Graph& graph, Sink& sink) : graph_(graph), sink_(sink) {}
 
   void run() {
-    if (std::ranges::none_of(graph_.values, has_four_bits)) return;
+    if (std::ranges::none_of(graph_.values, is_of_four_bits)) return;
     refuse_ports("input", graph_.inputs);
     refuse_ports("output", graph_.outputs);
     if (sink_.has_errors()) return;
     for (const Value& value : graph_.values)
-      types_.push_back(has_four_bits(value) ? value.dtype : std::nullopt);
+      types_.push_back(is_of_four_bits(value) ? value.dtype : std::nullopt);
     for (Value& value : graph_.values) {
-      if (!has_four_bits(value) || value.constant == nullptr) continue;
+      if (!is_of_four_bits(value) || value.constant == nullptr) continue;
       value.constant = std::make_shared<const Tensor>(as_int8(*value.constant));
       value.dtype = DType::kS8;
     }
@@ -61,7 +62,7 @@ class Widening {
   void refuse_ports(const char* role, const std::vector<ValueId>& ids) {
     for (const ValueId id : ids) {
       const Value& value = graph_.value(id);
-      if (!has_four_bits(value)) continue;
+      if (!is_of_four_bits(value)) continue;
       sink_.error(DiagKind::kUnsupported, cat(role, " '", printable(value.name), "'"),
                   cat("is ", name_of(*value.dtype),
                       ", which only values within the network can be; convert it there"));
@@ -86,6 +87,9 @@ class Widening {
     const std::optional<DType> type = type_before(node.outputs[0]);
     if (type && node.op_type == "QuantizeLinear") return quantize(std::move(node), *type);
     if (type && node.op_type == "Cast") return cast(node, *type);
+    const bool of_weights = node.op_type == "DequantizeLinear" && type_before(node.inputs[0]) &&
+                            graph_.value(node.inputs[0]).constant != nullptr;
+    if (of_weights) mark_four_bits(node);
     append(std::move(node));
   }
 

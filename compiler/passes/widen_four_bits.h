@@ -5,6 +5,8 @@
 //   QuantizeLinear       to int8, then Clip to the range of the 4-bit type (quantization is
 //   monotone) Cast from integers   a table of the low 4 bits (of an 8-bit type: Cast to uint8 comes
 //   before) all other nodes      resolved anew
+//
+// DequantizeLinear of constants of 4 bits is marked (ir/four_bits.h).
 // Inputs and outputs of the graph cannot have 4 bits: what a byte of them would be is not settled.
 #pragma once
 

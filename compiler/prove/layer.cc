@@ -271,7 +271,7 @@ Layer sums_layer(const ConvGeometry& geometry, const Tensor& w,
 }
 
 std::int32_t bias_tag(std::int64_t channel, std::int64_t channels) {
-  return static_cast<std::int32_t>(channel + channels / 256 + 1);
+  return static_cast<std::int32_t>(channel + channels / 16 + 1);
 }
 
 bool tag_bias(Graph& graph, Node& node) {

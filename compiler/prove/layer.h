@@ -61,7 +61,7 @@ Layer sums_layer(const ConvGeometry& geometry, const Tensor& w,
 // bias gets one, and so does QLinearMatMul, which has none. False: it is no such node, or its bias
 // is known at run time only.
 bool tag_bias(Graph& graph, Node& node);
-// The tags of a layer's channels: consecutive, and 257 times the least is more than the greatest.
+// The tags of a layer's channels: consecutive, and 17 times the least is more than the greatest.
 std::int32_t bias_tag(std::int64_t channel, std::int64_t channels);
 void double_scale(Node& node);
 // Gives all channels of such a node one factor, as near to `factor` as scales allow: see

@@ -149,7 +149,8 @@ void Trials::send_shift() {
       const auto m = static_cast<std::size_t>(channel);
       return channel < 0 ? 0 : shift_[m] - sent_shift_[m];
     };
-    const std::uint32_t both = change(word.channel) + kSharedFactor * change(word.second);
+    const std::uint32_t both =
+        change(word.channel) + static_cast<std::uint32_t>(word.times) * change(word.second);
     if (both == 0) continue;
     jobs_.patch(true, runner_.array_of(*subject_.step, word.array), word.word, both);
     job_bytes_ += 16;

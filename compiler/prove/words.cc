@@ -48,43 +48,61 @@ bool compare_words(const Step& a, const Step& b, Found found) {
 }
 
 // Of what the tags of one or two channels, one after the other, have added to a word. The tag of
-// the second channel counts kSharedFactor times, which is more than any tag; see bias_tag().
-bool find_channels(std::uint32_t added, std::int64_t channels, ConstantWord& word) {
+// the second channel counts `times`, which is more than any tag; see bias_tag().
+bool find_channels(std::uint32_t added, std::int64_t channels, int times, ConstantWord& word) {
   const std::int64_t first = bias_tag(0, channels);
   const std::int64_t alone = std::int64_t{added} - first;
   if (alone >= 0 && alone < channels) {
     word.channel = static_cast<int>(alone);
     return true;
   }
-  const std::int64_t both = std::int64_t{added} - bias_tag(0, channels) -
-                            kSharedFactor * std::int64_t{bias_tag(1, channels)};
-  const std::int64_t pair = both / (1 + kSharedFactor);
-  if (both < 0 || both % (1 + kSharedFactor) != 0 || pair + 1 >= channels) return false;
+  const std::int64_t both =
+      std::int64_t{added} - bias_tag(0, channels) - times * std::int64_t{bias_tag(1, channels)};
+  const std::int64_t pair = both / (1 + times);
+  if (both < 0 || both % (1 + times) != 0 || pair + 1 >= channels) return false;
   word.channel = static_cast<int>(pair);
   word.second = static_cast<int>(pair + 1);
+  word.times = times;
   return true;
 }
 
 // Whether the factor of a channel, or of two that share a word, is known without doubt.
-bool find_unit(float factor, const std::vector<float>& scales, ConstantWord& word) {
+bool find_unit(float factor, const std::vector<float>& scales, int times, ConstantWord& word) {
   const bool alone = std::ranges::find(scales, factor) != scales.end();
-  const bool shared = std::ranges::find(scales, factor * kSharedFactor) != scales.end();
-  word.unit = shared ? 1.0F / kSharedFactor : 1;
+  const auto shared_factor = static_cast<float>(times);
+  const bool shared = std::ranges::find(scales, factor * shared_factor) != scales.end();
+  word.unit = shared ? 1.0F / shared_factor : 1;
   return !(alone && shared);
 }
 
 // The biases, which differ by tags. False if anything else does, or a channel has none.
-bool find_biases(const Step& step, const Step& tagged, std::int64_t channels,
+bool find_biases(const Step& step, const Step& tagged, std::int64_t channels, int times,
                  std::vector<ConstantWord>& biases, std::set<int>& seen) {
   bool known = same_sizes(step, tagged);
   const auto bias = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
     ConstantWord found{array, word};
-    known &= find_channels(b - a, channels, found);
+    known &= find_channels(b - a, channels, times, found);
     biases.push_back(found);
     seen.insert(found.second < 0 ? found.channel : found.second);
   };
   if (known) known &= compare_words(step, tagged, bias);
   return known && std::ssize(seen) == channels;
+}
+
+// With the factor of shared words that explains all of them; with the first one if none does.
+bool find_biases(const Step& step, const Step& tagged, std::int64_t channels,
+                 std::vector<ConstantWord>& biases, std::set<int>& seen, int& times) {
+  for (const int each : kSharedFactors) {
+    std::vector<ConstantWord> found;
+    std::set<int> of;
+    const bool known = find_biases(step, tagged, channels, each, found, of);
+    if (!known && each != kSharedFactors[0]) continue;
+    biases = std::move(found);
+    seen = std::move(of);
+    times = each;
+    if (known) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -94,11 +112,13 @@ ConstantWords find_words(const Step& step, const Step& tagged, const Step& doubl
   const std::int64_t channels = layer.geometry.out_channels;
   ConstantWords out;
   std::set<int> seen;
-  bool known = find_biases(step, tagged, channels, out.biases, seen) && same_sizes(step, doubled);
+  int times = 1;
+  bool known =
+      find_biases(step, tagged, channels, out.biases, seen, times) && same_sizes(step, doubled);
   const auto factor = [&](int array, int word, std::uint32_t a, std::uint32_t b) {
     ConstantWord found{array, word};
     const auto one = std::bit_cast<float>(a), two = std::bit_cast<float>(b);
-    known &= two == 2 * one && find_unit(one, layer.scale, found);
+    known &= two == 2 * one && find_unit(one, layer.scale, times, found);
     out.factors.push_back(found);
   };
   if (known) known &= compare_words(step, doubled, factor);
@@ -114,8 +134,9 @@ ConstantWords find_words_without_floats(const Step& step, const Step& set,
   ConstantWords out;
   out.only_factor = factor;
   std::set<int> seen;
+  int times = 1;
   bool known =
-      find_biases(set, set_and_tagged, channels, out.biases, seen) && same_sizes(step, set);
+      find_biases(set, set_and_tagged, channels, out.biases, seen, times) && same_sizes(step, set);
   std::set<std::pair<int, int>> bias_words;
   for (const ConstantWord& bias : out.biases) bias_words.emplace(bias.array, bias.word);
   const auto differs = [&](int array, int word, std::uint32_t /*a*/, std::uint32_t b) {
@@ -135,7 +156,8 @@ std::vector<ConstantWord> find_bias_words(const Step& step, const Step& tagged,
                                           std::int64_t channels) {
   std::vector<ConstantWord> out;
   std::set<int> seen;
-  const bool known = find_biases(step, tagged, channels, out, seen);
+  int times = 1;
+  const bool known = find_biases(step, tagged, channels, out, seen, times);
   return known ? out : std::vector<ConstantWord>{};
 }
 

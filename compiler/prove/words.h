@@ -14,16 +14,18 @@
 
 namespace etch {
 
-// Of kernels that sum two channels in one word, the second 256 times (Cortex-M, joint weights).
-inline constexpr int kSharedFactor = 256;
+// How often the second of two channels counts in kernels that sum both in one word (Cortex-M, joint
+// weights of 8 bits, and of 4). All words of a step have the same.
+inline constexpr int kSharedFactors[] = {256, 16};
 
 struct ConstantWord {
   int array = 0;           // of Step::constants
   int word = 0;            // 4 bytes each
   int channel = -1;        // of a bias
-  int second = -1;         // of a bias: the word holds kSharedFactor times this channel's as well
+  int second = -1;         // of a bias: the word holds `times` this channel's as well
   float unit = 1;          // of a factor: what the word is for a factor of 1
   std::uint32_t only = 0;  // of a factor without floats: the word for ConstantWords::only_factor
+  int times = 1;           // one of kSharedFactors where there is a second channel
   bool operator==(const ConstantWord&) const = default;
 };
 

@@ -55,9 +55,26 @@ TEST(ProvedWords, OfTwoChannelsThatShareThem) {
   const ConstantWords words =
       found({0.5F, 3}, {10, 20, own, shared}, {11, 20 + 1 + 256 * 2, own, shared},
             {10, 20, bits(1), bits(6.0F / 256)}, why);
-  EXPECT_EQ(words.biases, (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 0, 1}}));
+  EXPECT_EQ(words.biases, (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 0, 1, 1, 0, 256}}));
   EXPECT_EQ(words.factors, (std::vector<ConstantWord>{{0, 2}, {0, 3, -1, -1, 1.0F / 256}}));
   EXPECT_EQ(why, "");
+}
+
+// The same of weights of 4 bits, and not with two factors in one step.
+TEST(ProvedWords, OfTwoChannelsWithWeightsOfFourBits) {
+  std::string why;
+  const std::uint32_t own = bits(0.5F), shared = bits(3.0F / 16);
+  const ConstantWords words =
+      found({0.5F, 3}, {10, 20, own, shared}, {11, 20 + 1 + 16 * 2, own, shared},
+            {10, 20, bits(1), bits(6.0F / 16)}, why);
+  EXPECT_EQ(words.biases, (std::vector<ConstantWord>{{0, 0, 0}, {0, 1, 0, 1, 1, 0, 16}}));
+  EXPECT_EQ(words.factors, (std::vector<ConstantWord>{{0, 2}, {0, 3, -1, -1, 1.0F / 16}}));
+  EXPECT_EQ(why, "");
+  const ConstantWords none =
+      found({0.5F, 3}, {10, 20, own, shared}, {11 + 256 * 2, 20 + 1 + 16 * 2, own, shared},
+            {10, 20, bits(1), bits(6.0F / 16)}, why);
+  EXPECT_TRUE(none.biases.empty());
+  EXPECT_NE(why, "");
 }
 
 TEST(ProvedWords, AreNotGuessed) {
@@ -135,7 +152,7 @@ TEST(ProvedWords, OfBiasesAloneAreThoseOfAllChannels) {
 TEST(ProvedWords, TagsAreUnambiguous) {
   for (const std::int64_t channels : {1, 2, 255, 256, 257, 512, 513, 4096, 100000}) {
     const std::int64_t least = bias_tag(0, channels);
-    EXPECT_GT(257 * least, bias_tag(channels - 1, channels)) << channels;
+    EXPECT_GT(17 * least, bias_tag(channels - 1, channels)) << channels;
     EXPECT_EQ(bias_tag(channels - 1, channels) - least, channels - 1);
   }
 }

@@ -113,19 +113,24 @@ TEST(FlashBound, OfEveryRealNetworkIsHeld) {
 
 // ---- small networks of certain kinds, in QDQ form with int8 weights for each channel ----
 
-Tensor weights_of(Shape shape) {
-  Tensor out(DType::kS8, std::move(shape));
+// Of int8 or int4.
+Tensor weights_of(DType type, Shape shape) {
+  Tensor out(type, std::move(shape));
   std::uint32_t state = 1;
   for (std::byte& byte : out.mutable_bytes()) {
     state = state * 1'664'525 + 1'013'904'223;
     byte = static_cast<std::byte>(state >> 24);
+    if (type == DType::kS4) byte = static_cast<std::byte>(std::to_integer<int>(byte) % 16 - 8);
   }
   return out;
 }
 
 class Layers {
  public:
-  explicit Layers(const Shape& input) { x_ = qdq_.input("x", input, 0.03F, zero_); }
+  explicit Layers(const Shape& input, DType weights = DType::kS8)
+      : qdq_(weights == DType::kS4 ? 21 : 13), type_(weights) {
+    x_ = qdq_.input("x", input, 0.03F, zero_);
+  }
 
   // Appends Conv or ConvTranspose with a bias and Relu, or whatever `after` names.
   void append(const char* op, const Shape& w, std::int64_t channels,
@@ -135,7 +140,7 @@ class Layers {
     const auto m = static_cast<std::size_t>(channels);
     const std::vector<float> scales(m, 0.004F), biases(m, 0.03F * 0.004F);
     const Tensor scale = transposed ? f32({}, {0.004F}) : f32({channels}, scales);
-    const std::string weights = qdq_.weights(name + "_w", weights_of(w), scale);
+    const std::string weights = qdq_.weights(name + "_w", weights_of(type_, w), scale);
     const std::string bias =
         qdq_.weights(name + "_b", Tensor(DType::kS32, {channels}), f32({channels}, biases), 0);
     qdq_.model().node(op, {x_, weights, bias}, {name}, attributes);
@@ -159,13 +164,14 @@ class Layers {
 
   Tensor zero_ = u8({}, {128});
   QdqModel qdq_;
+  DType type_;
   std::string x_;
   int count_ = 0;
 };
 
 // A temporal network: causal convolutions whose dilation doubles.
-Layers temporal() {
-  Layers out({1, 8, 100});
+Layers temporal(DType weights = DType::kS8) {
+  Layers out({1, 8, 100}, weights);
   std::int64_t channels = 8;
   for (std::int64_t dilation = 1; dilation <= 32; dilation *= 2) {
     for (int i = 0; i < 2; ++i, channels = 32) {
@@ -218,6 +224,27 @@ TEST(FlashBound, OfATemporalNetworkIsHeld) {
   expect_within(temporal(), "avx512_vnni", 1.0);
   expect_within(temporal(), "scalar", 1.0);
   expect_within(temporal(), "cortex-m4", 1.2);
+}
+
+// Blocks of 3x3 and 1x1, as ResNet-8 has them.
+Layers residual_blocks(DType weights) {
+  Layers out({1, 3, 32, 32}, weights);
+  std::int64_t channels = 3;
+  for (const std::int64_t next : {16, 16, 32, 32, 64, 64}) {
+    out.append("Conv", {next, channels, 3, 3}, next, {{"pads", Ints{1, 1, 1, 1}}});
+    out.append("Conv", {next, next, 1, 1}, next, {});
+    channels = next;
+  }
+  return out;
+}
+
+// Cores with SMLAD keep weights of 4 bits as they are; other targets widen them to 8 bits.
+TEST(FlashBound, OfWeightsOfFourBitsIsHeld) {
+  expect_within(temporal(DType::kS4), "cortex-m4", 1.2);
+  expect_within(residual_blocks(DType::kS4), "cortex-m4", 1.2);
+  expect_within(residual_blocks(DType::kS4), "cortex-m7", 1.2);
+  expect_within(residual_blocks(DType::kS4), "cortex-m33", 1.2);
+  expect_within(residual_blocks(DType::kS4), "scalar", 2.0);
 }
 
 // The last layer has 81 places in vectors of 8 lanes for 3 columns.

@@ -77,8 +77,21 @@ void add_low(std::vector<AssemblyFunction>& out) {
   }
 }
 
-// As it is, for cores that start two instructions, both with joint weights, and all of it compact.
+// Weights of 4 bits are moved, those of int4 by one number for both channels.
+constexpr int kNibblesMoved[] = {-8, -5, 0};
+
+// As it is, for cores that start two instructions, both with joint weights of 8 bits and of 4, and
+// all of it compact.
 void add_tiles(DspTile tile, std::vector<AssemblyFunction>& out) {
+  for (const bool two : {false, true}) {
+    for (const int moved : kNibblesMoved) {
+      DspTile nibbles = tile;
+      nibbles.starts_two = two;
+      nibbles.joint = nibbles.nibbles = true;
+      nibbles.moved = moved;
+      out.push_back(dsp_tile(nibbles));
+    }
+  }
   for (const bool two : {false, true}) {
     for (const bool joint : {false, true}) {
       for (const bool compact : {false, true}) {
@@ -122,6 +135,10 @@ std::vector<AssemblyFunction> functions() {
         for (const bool compact : {false, true}) {
           for (const bool bytes : {false, true})
             out.push_back(dsp_row({groups, channels, each, 0, true, compact, bytes}));
+        }
+        for (const int moved : kNibblesMoved) {
+          for (const bool bytes : {false, true})
+            out.push_back(dsp_row({groups, channels, each, moved, true, false, bytes, true}));
         }
         for (const int moved : {0, 3})
           out.push_back(dsp_row({groups, channels, each, moved, false, false, true}));

@@ -43,6 +43,7 @@ struct ConvProblem {
   std::vector<std::int32_t> bias;       // [M], zeros when the operator has none
   int x_zero_point = 0;                 // as stored
   bool zero_point_at_run_time = false;  // biases are factors of it; what moves x is added with it
+  bool four_bits = false;               // the file stores its weights in 4 bits each
   std::vector<float> scale;             // [M]; empty for int32 output
   Requantize out;                       // kind is chosen here
   std::optional<ConvResidual> residual;

@@ -1,4 +1,5 @@
 // Lowering of QGemm with constant B and C and 8-bit output; see passes/expand.h for the rest.
+#include "compiler/ir/four_bits.h"
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/ops/qgemm/op.h"
 
@@ -36,6 +37,7 @@ void lower_qgemm(Lowering& lowering, const Node& node) {
     problem.bias.push_back(
         has_bias ? lowering.constant(node, kBias).as<std::int32_t>()[g.c_index(0, n)] : 0);
   }
+  problem.four_bits = has_four_bits(node);
   problem.x_zero_point = params.a->zero_point_at(0) + lowering.stored_offset(x);
   problem.scale = per_channel(qgemm_scale(params.alpha, *params.a, *params.b, &*params.y), g.cols);
   problem.out.zero_point = params.y->zero_point_at(0) + lowering.stored_offset(y);

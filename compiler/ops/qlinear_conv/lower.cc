@@ -1,6 +1,7 @@
 // Lowering of QLinearConv and QLinearConvTranspose to convolution steps.
 #include "compiler/ops/qlinear_conv/lower.h"
 
+#include "compiler/ir/four_bits.h"
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/products/general.h"
 
@@ -47,6 +48,7 @@ ConvProblem qlinear_conv_problem(Lowering& lowering, const Node& node,
   problem.x = channels_first(lowering.in_arena(node, 0, order), geometry.layout);
   problem.y = channels_first(lowering.new_output(node, 0, order), geometry.layout);
   problem.weights = centred_weights(geometry, lowering.constant(node, 3), params.w->zero_point);
+  problem.four_bits = has_four_bits(node);
   problem.bias = bias_or_zero(lowering, node, 8, geometry.out_channels);
   problem.x_zero_point = params.x->zero_point_at(0) + lowering.stored_offset(problem.x);
   problem.scale =

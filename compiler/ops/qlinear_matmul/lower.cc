@@ -1,5 +1,6 @@
 // Lowering of QLinearMatMul: packed weights where b is constant, a step that packs b where it is
 // not, the general loops where scales are known at run time only or zero points differ.
+#include "compiler/ir/four_bits.h"
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/products/general.h"
 #include "compiler/kernels/products/packed_product.h"
@@ -61,6 +62,7 @@ void lower_qlinear_matmul(Lowering& lowering, const Node& node) {
                                 params.b->zero_point_at(n));
     }
   }
+  problem.four_bits = has_four_bits(node);
   problem.bias = params.bias;
   problem.bias.resize(static_cast<std::size_t>(g.cols));
   problem.x_zero_point = params.a->zero_point_at(0) + lowering.stored_offset(x);

@@ -66,6 +66,7 @@ struct DspConvPlan {
   bool low = false;                           // products in r0 to r7 only; else as Cortex-M3
   int moved = 0;                              // weights of tiles and rows minus those packed
   bool joint = false;                         // those of two channels are one halfword
+  bool nibbles = false;                       // joint weights that are one byte: 4 bits each
   bool widens = false;                        // kRow: x is not gathered, the function widens it
   bool compact = false;                       // little code
   bool byte_weights = false;                  // of kDepthwise, whose usual ones are halfwords
@@ -156,7 +157,7 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
   if (plan.widens) {
     const auto native = [&](const std::uint8_t* x, const std::int32_t* w, Y* to, int zero_points) {
       rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store, plan.moved,
-                  plan.joint);
+                  plan.joint, plan.nibbles);
     };
     s.call(assembly_call(call, native, 4 * plan.groups(), stream, written), at.x, at.stream, y,
            plan.zero_points());
@@ -171,7 +172,7 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
                               int zero_points, const std::uint8_t* residual,
                               const std::int32_t* line) {
         rt::dsp_tile_add(x, w, to, zero_points, residual, line, n, 2 * plan.groups(), plan.channels,
-                         plan.store, *plan.line, plan.moved, plan.joint);
+                         plan.store, *plan.line, plan.moved, plan.joint, plan.nibbles);
       };
       const std::int64_t added = (n - 1) * plan.r_step + plan.channels + plan.channels % 2;
       s.call(assembly_call(call, native, read, stream, written, added, 16), gathered, at.stream, y,
@@ -183,10 +184,10 @@ void multiply(S& s, const DspConvPlan& plan, const DspFunctions& functions, cons
   const auto native = [&](const std::int32_t* x, const std::int32_t* w, Y* to, int zero_points) {
     if (plan.form == DspConvPlan::Form::kRow) {
       rt::dsp_row(x, w, to, zero_points, plan.groups(), plan.channels, plan.store, plan.moved,
-                  plan.joint);
+                  plan.joint, plan.nibbles);
     } else {
       rt::dsp_tile(x, w, to, zero_points, n, 2 * plan.groups(), plan.channels, plan.store,
-                   plan.moved, plan.joint);
+                   plan.moved, plan.joint, plan.nibbles);
     }
   };
   s.call(assembly_call(call, native, read, stream, written), gathered, at.stream, y,

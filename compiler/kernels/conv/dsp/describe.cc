@@ -30,6 +30,7 @@ Description describe_dsp_conv(const ConvProblem& problem, const PlannedDspConv& 
   out.schedule = cat("tiles of ", counted(p.tile.pixels, "pixel"), " x ",
                      counted(channels_of_block(p), "channel"), " in assembly");
   if (conv.line) out.facts.emplace_back(kLineFact);
+  if (p.nibbles) out.facts.emplace_back("weights take 4 bits: those of two channels share a byte");
   if (p.copies)
     out.facts.push_back(cat("rows are copied between padding, ", counted(p.rows_bytes, "byte")));
   out.overlaps = overlaps_of(problem, p);

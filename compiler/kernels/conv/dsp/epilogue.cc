@@ -2,6 +2,8 @@
 // follows a product, so nothing can be contracted.
 #include "compiler/kernels/conv/dsp/epilogue.h"
 
+#include "compiler/kernels/conv/dsp/joint.h"
+
 namespace etch {
 namespace {
 
@@ -57,13 +59,13 @@ std::string dsp_suffix(const DspEpilogue& out) {
              out.zero_point ? "_zp" : "", limits);
 }
 
-std::string moved_suffix(int moved) {
-  if (moved == 0) return "";
-  return moved < 0 ? cat("_wn", -moved) : cat("_w", moved);
+std::string weights_suffix(int moved, bool joint, bool nibbles) {
+  const std::string by = moved == 0 ? "" : moved < 0 ? cat("_wn", -moved) : cat("_w", moved);
+  return cat(by, nibbles ? "_nibbles" : joint ? "_joint" : "");
 }
 
-std::string weights_text(int moved, bool joint) {
-  if (joint) return cat(", ", moved, ", true");
+std::string weights_text(int moved, bool joint, bool nibbles) {
+  if (joint) return cat(", ", moved, ", true", nibbles ? ", true" : "");
   return moved == 0 ? "" : cat(", ", moved);
 }
 
@@ -81,14 +83,21 @@ void set_dsp_parameters(AssemblyFunction& function, const char* x_type, const Ds
   function.condition = dsp_condition(out);
 }
 
-void write_second_sums(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc) {
-  constexpr int kJointBits = 8;  // kJointFactor is 2 to that
+void write_first_nibbles(Thumb& thumb, const std::string& to, const std::string& both) {
+  thumb.op("and", to, both, "#0x000f000f");
+}
+
+int moved_of_both(int moved) { return moved + kNibbleFactor * (moved + kNibbleMoved); }
+
+void write_second_sums(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc,
+                       bool nibbles) {
+  const int bits = nibbles ? 4 : 8;  // the factor of joint.h is 2 to that
   for (std::size_t i = 1; i < acc.size(); i += 2) {
     const std::string both = Thumb::r(acc[i]);
     thumb.op("sub", both, both, Thumb::r(acc[i - 1]));
   }
   for (std::size_t i = 1; i < acc.size() && out.result != Result::kFloat; i += 2)
-    thumb.op("asr", Thumb::r(acc[i]), Thumb::r(acc[i]), Thumb::immediate(kJointBits));
+    thumb.op("asr", Thumb::r(acc[i]), Thumb::r(acc[i]), Thumb::immediate(bits));
 }
 
 void write_rounding(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc,

@@ -18,18 +18,23 @@ inline constexpr char kThumbCondition[] =
 std::string dsp_condition(const DspEpilogue& out);
 // "_i32", "_f32_ssat_zp_0_255_y64": what of it is in the text.
 std::string dsp_suffix(const DspEpilogue& out);
-// "_w3", "_wn3": by how much weights are moved.
-std::string moved_suffix(int moved);
 // ", 3", ", 0, true": the last arguments of portable functions, where they are not the usual ones.
-std::string weights_text(int moved, bool joint);
+std::string weights_text(int moved, bool joint, bool nibbles);
+// "_w3", "_joint", "_nibbles_wn8": all of what weights are.
+std::string weights_suffix(int moved, bool joint, bool nibbles);
 // "{rt::kDspFloat, 0, 255, 64}" for the portable functions.
 std::string dsp_store_text(const DspEpilogue& out);
 // "const int32_t* x", "const int32_t* stream", y, "int32_t zero_points" of a function.
 void set_dsp_parameters(AssemblyFunction& function, const char* x_type, const DspEpilogue& out);
 
 // Leaves in every second of the registers `acc` the sum of the second channel, where joint weights
-// (joint.h) added to it those of both: times 256 where it becomes a float.
-void write_second_sums(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc);
+// (joint.h) added to it those of both: times 256, or 16, where it becomes a float.
+void write_second_sums(Thumb& thumb, const DspEpilogue& out, const std::vector<int>& acc,
+                       bool nibbles);
+// `to`: of weights of 4 bits that `both` has, widened, those of the first channel.
+void write_first_nibbles(Thumb& thumb, const std::string& to, const std::string& both);
+// What the sum of x is multiplied by where it is added to the sum of both channels.
+int moved_of_both(int moved);
 
 // Turns accumulators in registers `acc`, for pixel after pixel `channels` (2 or 4) of them, into
 // rounded results in the same registers. Reads the factors at r1 and moves it on. Changes r2, r3,

@@ -49,6 +49,7 @@ struct DspTile {
   bool starts_two = false;  // loads alternate with multiplications
   bool joint = false;       // weights of two channels in a halfword; see joint.h
   bool compact = false;     // little code
+  bool nibbles = false;     // joint, and of 4 bits
 };
 
 struct DspRow {
@@ -59,6 +60,7 @@ struct DspRow {
   bool joint = false;    // weights of two channels in a halfword; see joint.h
   bool compact = false;  // little code
   bool bytes = false;    // of x, which are widened for every four channels
+  bool nibbles = false;  // joint, and of 4 bits
 };
 
 inline constexpr std::int64_t kMostDepthwiseStep = 4095;  // that an offset in a load reaches

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "compiler/kernels/conv/dsp/stream.h"
 
@@ -14,6 +15,9 @@ namespace {
 using Form = DspConvPlan::Form;
 
 constexpr std::int64_t kMostSum = std::int64_t{1} << 23;
+constexpr std::int64_t kMostNibbleSum = std::int64_t{1} << 27;
+constexpr int kNibbles = 15;                // between the least weight and the largest one
+constexpr std::size_t kLeastForSize = 256;  // fewer save less than the code for them takes
 
 // One widening less per pair of elements of K and two channels, one or two instructions more per
 // sum of a second channel.
@@ -23,7 +27,7 @@ bool saves_instructions(const DspConvPlan& plan) {
 }
 
 // Of what the function computes: the stream's bias and products of bytes of x, whatever they are.
-bool sum_fits(const ConvProblem& problem, std::int64_t channel) {
+bool sum_fits(const ConvProblem& problem, std::int64_t channel, std::int64_t most) {
   const std::int64_t elements = problem.taps() * problem.geometry.in_per_group();
   std::int64_t low = stream_bias(problem, channel), high = low;
   for (std::int64_t i = 0; i < elements; ++i) {
@@ -31,7 +35,7 @@ bool sum_fits(const ConvProblem& problem, std::int64_t channel) {
     low += std::min<std::int64_t>(0, UINT8_MAX * w);
     high += std::max<std::int64_t>(0, UINT8_MAX * w);
   }
-  return low >= -kMostSum && high < kMostSum;
+  return low >= -most && high < most;
 }
 
 bool pairs_fit(const ConvProblem& problem, std::int64_t first, std::int64_t second) {
@@ -45,9 +49,18 @@ bool pairs_fit(const ConvProblem& problem, std::int64_t first, std::int64_t seco
 }
 
 // A product by a power of two is exact unless its result is subnormal.
-bool scale_fits(const ConvProblem& problem, std::int64_t channel) {
+bool scale_fits(const ConvProblem& problem, std::int64_t channel, int factor) {
   const float scale = problem.scale[static_cast<std::size_t>(channel)];
-  return scale >= kJointFactor * std::numeric_limits<float>::min();
+  return scale >= static_cast<float>(factor) * std::numeric_limits<float>::min();
+}
+
+// Every second channel of each group.
+std::vector<std::int64_t> second_channels(const ConvGeometry& g) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t m = 0; m < g.out_channels; ++m) {
+    if (m % g.out_per_group() % 2 == 1) out.push_back(m);
+  }
+  return out;
 }
 
 }  // namespace
@@ -55,13 +68,28 @@ bool scale_fits(const ConvProblem& problem, std::int64_t channel) {
 bool has_joint_weights(const ConvProblem& problem, const DspConvPlan& plan) {
   const bool serves = plan.form == Form::kTiles || plan.form == Form::kRow;
   if (!serves || plan.moved != 0 || !saves_instructions(plan)) return false;
-  const std::int64_t channels = problem.geometry.out_per_group();
-  for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m) {
-    if (m % channels % 2 == 0) continue;
-    if (!pairs_fit(problem, m - 1, m) || !sum_fits(problem, m)) return false;
-    if (plan.store.result == rt::kDspFloat && !scale_fits(problem, m)) return false;
+  for (const std::int64_t m : second_channels(problem.geometry)) {
+    if (!pairs_fit(problem, m - 1, m) || !sum_fits(problem, m, kMostSum)) return false;
+    if (plan.store.result == rt::kDspFloat && !scale_fits(problem, m, kJointFactor)) return false;
   }
   return true;
+}
+
+std::optional<int> nibbles_moved(const ConvProblem& problem, const DspConvPlan& plan) {
+  const bool serves = plan.form == Form::kTiles || plan.form == Form::kRow;
+  const bool wanted =
+      problem.four_bits || (plan.compact && problem.weights.size() >= kLeastForSize);
+  if (!serves || !wanted || problem.weights.empty()) return std::nullopt;
+  const auto ends = std::ranges::minmax(problem.weights);
+  const int least = std::min(ends.min, 0);  // what fills words up is 0
+  const int most = std::max(ends.max, 0);
+  if (most - least > kNibbles) return std::nullopt;
+  for (const std::int64_t m : second_channels(problem.geometry)) {
+    if (!sum_fits(problem, m, kMostNibbleSum)) return std::nullopt;
+    if (plan.store.result == rt::kDspFloat && !scale_fits(problem, m, kNibbleFactor))
+      return std::nullopt;
+  }
+  return std::clamp(-kNibbleMoved, most - kNibbles, least);  // then the second channel's are not
 }
 
 }  // namespace etch

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,54 @@ TEST(JointWeights, SaveMoreThanTheyCost) {
   EXPECT_TRUE(has_joint_weights(problem(1, 1), plan(rt::kDspFloat, 3)));
   EXPECT_FALSE(has_joint_weights(problem(1, 1), plan(rt::kDspInt32, 4)));
   EXPECT_TRUE(has_joint_weights(problem(1, 1), plan(rt::kDspInt32, 5)));
+}
+
+ConvProblem four_bits(int first, int second, std::int32_t second_bias = 0, float scale = 0.01F) {
+  ConvProblem out = problem(first, second, second_bias, scale);
+  out.four_bits = true;
+  return out;
+}
+
+// What fills words up is 0, which is in every window.
+TEST(NibbleWeights, FitAWindowOf16Values) {
+  EXPECT_EQ(nibbles_moved(four_bits(-8, 7), plan()), -8);
+  EXPECT_EQ(nibbles_moved(four_bits(-3, 2), plan()), -8);
+  EXPECT_EQ(nibbles_moved(four_bits(-8, -8), plan()), -8);
+  EXPECT_EQ(nibbles_moved(four_bits(-15, 0), plan()), -15);
+  EXPECT_EQ(nibbles_moved(four_bits(-5, 10), plan()), -5);
+  EXPECT_EQ(nibbles_moved(four_bits(0, 15), plan()), 0);
+  EXPECT_EQ(nibbles_moved(four_bits(1, 15), plan()), 0);
+  EXPECT_EQ(nibbles_moved(four_bits(-8, 8), plan()), std::nullopt);
+  EXPECT_EQ(nibbles_moved(four_bits(1, 16), plan()), std::nullopt);
+}
+
+// 255 * 7 * 600 = 1,071,000; 2^27 = 134,217,728.
+TEST(NibbleWeights, NeedSecondSumsOf28Bits) {
+  EXPECT_TRUE(nibbles_moved(four_bits(0, 7, 133'146'727), plan()));
+  EXPECT_FALSE(nibbles_moved(four_bits(0, 7, 133'146'728), plan()));
+  EXPECT_TRUE(nibbles_moved(four_bits(0, -7, -133'146'728), plan()));
+  EXPECT_FALSE(nibbles_moved(four_bits(0, -7, -133'146'729), plan()));
+}
+
+TEST(NibbleWeights, NeedScalesThatCanBeDivided) {
+  EXPECT_TRUE(nibbles_moved(four_bits(1, 1, 0, kLeastScale / 16), plan()));
+  EXPECT_FALSE(nibbles_moved(four_bits(1, 1, 0, kLeastScale / 32), plan()));
+  EXPECT_TRUE(nibbles_moved(four_bits(1, 1, 0, kLeastScale / 32), plan(rt::kDspHigh)));
+}
+
+TEST(NibbleWeights, AreForFilesThatStoreThemSoAndForSmallCode) {
+  EXPECT_FALSE(nibbles_moved(problem(1, 1), plan()));
+  DspConvPlan small = plan();
+  small.compact = true;
+  EXPECT_TRUE(nibbles_moved(problem(1, 1), small));
+  ConvProblem few = problem(1, 1);
+  few.geometry.in_channels = 8;
+  few.weights.assign(16, 1);
+  EXPECT_FALSE(nibbles_moved(few, small));
+  few.four_bits = true;
+  EXPECT_TRUE(nibbles_moved(few, small));
+  small.form = DspConvPlan::Form::kDepthwise;
+  EXPECT_FALSE(nibbles_moved(four_bits(1, 1), small));
 }
 
 // The last channel of an odd number has a block of its own.

@@ -192,7 +192,12 @@ PlannedDspConv plan_dsp_conv(const ConvProblem& problem, const IsaTraits& isa) {
   out.epilogue = epilogue_of(problem, out.proof, plan);
   plan.store = store_of(out.epilogue);
   plan = with_gather(std::move(plan), problem, axes);
-  plan.joint = has_joint_weights(problem, plan);
+  if (const std::optional<int> moved = nibbles_moved(problem, plan)) {
+    plan.joint = plan.nibbles = true;
+    plan.moved = *moved;
+  } else {
+    plan.joint = has_joint_weights(problem, plan);
+  }
   plan.widens = widens_in_row(plan);
   plan = with_functions(std::move(plan), problem, out.epilogue, isa, out.assembly);
   out.plan = with_operands(std::move(plan), out.scratch);

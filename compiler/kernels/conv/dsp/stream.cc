@@ -53,15 +53,20 @@ class Packer {
       each_word([&](const std::vector<std::pair<int, int>>& k) { pack_word(channels, k); });
     }
     for (std::size_t c = 0; c < channels.size(); ++c) {
-      const bool joined = plan_.joint && c % 2 == 1 && plan_.store.result == rt::kDspFloat;
+      const bool joined = is_second(c) && plan_.store.result == rt::kDspFloat;
       for (const std::int32_t word : stream_factors(problem_, plan_, requantized_, channels[c]))
         stream_.push_back(joined ? without_joint_factor(word) : word);
     }
   }
 
+  // Of those whose sums hold both channels.
+  bool is_second(std::size_t channel) const { return plan_.joint && channel % 2 == 1; }
+  int joint_factor() const { return plan_.nibbles ? kNibbleFactor : kJointFactor; }
+
   // A float divided by what the sum of a second channel is too large.
-  static std::int32_t without_joint_factor(std::int32_t scale) {
-    return std::bit_cast<std::int32_t>(std::bit_cast<float>(scale) / kJointFactor);
+  std::int32_t without_joint_factor(std::int32_t scale) const {
+    return std::bit_cast<std::int32_t>(std::bit_cast<float>(scale) /
+                                       static_cast<float>(joint_factor()));
   }
 
   // With joint weights, every second sum holds both channels.
@@ -69,8 +74,8 @@ class Packer {
     std::uint32_t first = 0;
     for (std::size_t c = 0; c < channels.size(); ++c) {
       const auto bias = static_cast<std::uint32_t>(stream_bias(problem_, channels[c]));
-      const bool joined = plan_.joint && c % 2 == 1;
-      stream_.push_back(static_cast<std::int32_t>(joined ? first + kJointFactor * bias : bias));
+      const auto factor = static_cast<std::uint32_t>(joint_factor());
+      stream_.push_back(static_cast<std::int32_t>(is_second(c) ? first + factor * bias : bias));
       first = bias;
     }
   }
@@ -101,6 +106,15 @@ class Packer {
     const auto at = [&](std::int64_t m, std::size_t i) {
       return weight(m, k[i].first, k[i].second);
     };
+    if (plan_.nibbles) {
+      for (std::size_t c = 0; c < channels.size(); c += 2) {
+        std::array<int, 4> bytes{};
+        for (std::size_t i = 0; i < 4; ++i)
+          bytes[i] = at(channels[c], i) + kNibbleFactor * (at(channels[c + 1], i) - kNibbleMoved);
+        push_bytes(bytes);
+      }
+      return;
+    }
     if (plan_.joint) {
       for (std::size_t i = 0; i < 2; ++i) {
         for (std::size_t c = 0; c < channels.size(); c += 2) {

@@ -15,13 +15,16 @@ constexpr int kSavedBytes = 36;    // r4 to r11 and lr
 // On the stack: what a block of channels needs once. kLine: factors and offset of a SumLine.
 constexpr int kY = 0, kXEnd = 4, kX = 8, kStreamEnd = 12, kZeroPoints = 16, kFrame = 20;
 constexpr int kResidual = 20, kLine = 24, kFrameWithResidual = 44;
-constexpr int kMovedSums = 16;  // bytes after these: what moved weights leave out of each pixel
+constexpr int kMovedSums = 16;  // bytes after these: what moved weights leave out of each pixel,
+                                // and 16 more for what weights of both channels do
 
 class Tile {
  public:
   explicit Tile(const DspTile& tile) : tile_(tile) {}
 
-  int frame() const { return moved_sums() + (tile_.moved == 0 ? 0 : kMovedSums); }
+  int frame() const {
+    return moved_sums() + (moves() ? kMovedSums : 0) + (moves_both() ? kMovedSums : 0);
+  }
 
   std::vector<std::string> lines() {
     t_.comment("r0: x, gathered; r1: stream; r2, r3: x of two pixels");
@@ -31,7 +34,8 @@ class Tile {
         cat("r4-r", 3 + 2 * tile_.pixels, ": sums, two channels of a pixel after the other"));
     t_.comment(cat("stack: y, end of x, x, end of the stream, zero points",
                    tile_.residual ? ", residual, line of the sum" : "",
-                   tile_.moved == 0 ? "" : cat(", ", tile_.moved, " times the sums of x")));
+                   moves() ? cat(", ", tile_.moved, " times the sums of x") : "",
+                   moves_both() ? cat(", ", moved_of_both(tile_.moved), " times") : ""));
     t_.op("push", "{r4-r11, lr}");
     t_.op("sub", "sp", "sp", Thumb::immediate(frame()));
     t_.op("str", "r2", Thumb::at("sp", kY));
@@ -42,14 +46,14 @@ class Tile {
     t_.add("r12", "r1", stream_bytes(), "lr");
     t_.op("str", "r12", Thumb::at("sp", kStreamEnd));
     if (tile_.residual) keep_residual();
-    if (tile_.moved != 0) keep_moved_sums();
+    if (moves()) keep_moved_sums();
     t_.comment("two channels: biases, then all of K");
     t_.label(1);
     load_biases();
     multiply();
     if (tile_.joint) {
       t_.comment("sums of the second channel");
-      write_second_sums(t_, tile_.out, accumulators());
+      write_second_sums(t_, tile_.out, accumulators(), tile_.nibbles);
     }
     if (tile_.out.result != Result::kInt32) t_.comment("scale and round");
     write_rounding(t_, tile_.out, accumulators(), 2);
@@ -65,6 +69,10 @@ class Tile {
 
   int moved_sums() const { return tile_.residual ? kFrameWithResidual : kFrame; }
 
+  // Whether sums of x are added, and other multiples of them to the sums of both channels.
+  bool moves() const { return tile_.moved != 0 || moves_both(); }
+  bool moves_both() const { return tile_.nibbles && moved_of_both(tile_.moved) != tile_.moved; }
+
   // Sums of all x of each pixel, by products with ones.
   void keep_moved_sums() {
     t_.comment(cat(tile_.moved, " times the sum of x: sums in r4-r", 3 + tile_.pixels));
@@ -79,12 +87,19 @@ class Tile {
     }
     t_.op("cmp", "r0", "lr");
     t_.op("bne", "5b");
-    t_.load("r12", tile_.moved);
-    for (int p = 0; p < tile_.pixels; ++p) {
-      t_.op("mul", Thumb::r(4 + p), Thumb::r(4 + p), "r12");
-      t_.op("str", Thumb::r(4 + p), Thumb::at("sp", moved_sums() + 4 * p));
-    }
+    if (moves_both()) keep_products(moved_of_both(tile_.moved), "r2", kMovedSums);
+    keep_products(tile_.moved, "", 0);
     t_.op("ldr", "r0", Thumb::at("sp", kX));
+  }
+
+  // Of the sums of x, in `spare` registers if these are needed again.
+  void keep_products(int factor, const std::string& spare, int after) {
+    t_.load("r12", factor);
+    for (int p = 0; p < tile_.pixels; ++p) {
+      const std::string to = spare.empty() ? Thumb::r(4 + p) : spare;
+      t_.op("mul", to, Thumb::r(4 + p), "r12");
+      t_.op("str", to, Thumb::at("sp", moved_sums() + after + 4 * p));
+    }
   }
 
   // Of this pixel to r2 and, where there is one, of the next to r3.
@@ -108,7 +123,8 @@ class Tile {
     const int factors = tile_.out.result == Result::kInt32   ? 0
                         : tile_.out.result == Result::kFloat ? 2
                                                              : 8;
-    return std::int64_t{4} * (2 + tile_.pairs + factors) * ((tile_.channels + 1) / 2);
+    const int weights = tile_.nibbles ? tile_.pairs / 2 : tile_.pairs;
+    return std::int64_t{4} * (2 + weights + factors) * ((tile_.channels + 1) / 2);
   }
 
   // The last two arguments are the caller's on the stack.
@@ -159,18 +175,23 @@ class Tile {
     for (int p = 1; p < tile_.pixels; ++p) {
       for (int c = 0; c < 2; ++c) t_.op("mov", Thumb::r(acc(p, c)), Thumb::r(acc(0, c)));
     }
-    for (int p = 0; p < tile_.pixels && tile_.moved != 0; ++p) {
+    for (int p = 0; p < tile_.pixels && moves(); ++p) {
       t_.op("ldr", "r12", Thumb::at("sp", moved_sums() + 4 * p));
-      for (int c = 0; c < 2; ++c) t_.op("add", Thumb::r(acc(p, c)), "r12");
+      for (int c = 0; c < 2; ++c) {
+        if (c == 1 && moves_both())
+          t_.op("ldr", "r12", Thumb::at("sp", moved_sums() + kMovedSums + 4 * p));
+        t_.op("add", Thumb::r(acc(p, c)), "r12");
+      }
     }
   }
 
-  // How many pairs of K an iteration has: all, or a number that leaves few or none over.
+  // How many pairs of K an iteration has: all, or a number that leaves few or none over, an even
+  // one for weights of 4 bits.
   int unrolled() const {
     if (tile_.compact) return unrolled_of_little();
     if (tile_.pairs <= kMostUnrolled) return tile_.pairs;
     int best = 8;
-    for (int n = 8; n <= 16; ++n) {
+    for (int n = 8; n <= 16; n += tile_.nibbles ? 2 : 1) {
       if (tile_.pairs % n < tile_.pairs % best || (tile_.pairs % n == tile_.pairs % best)) best = n;
     }
     return best;
@@ -203,31 +224,42 @@ class Tile {
 
   void multiply_pairs(int count) {
     if (alternates() && count > 0) return multiply_alternating(count);
-    for (int i = 0; i < count; ++i) multiply_pair();
+    for (int i = 0; i < count; ++i) {
+      if (tile_.nibbles) {
+        load_nibbles(i % 2 == 1);
+      } else {
+        load_bytes();
+      }
+      multiply_pair();
+    }
   }
 
   // For cores that start a load and a SMLAD in one cycle: the load first, of what is needed some
   // SMLADs later, without moving its base. Per pair 15 instructions and 10 cycles instead of 13 and
   // 13 in LLVM's model of Cortex-M7. Weights are in lr first, whose last use the next load follows:
-  // the first channel's, or, joint, those of both.
+  // the first channel's, or, joint, those of both. A word with weights of 4 bits is loaded twice.
   void multiply_alternating(int pairs) {
     const auto load_x = [&](const char* to, int pair, int pixel) {
       t_.op("ldr", to, Thumb::at("r0", 16 * pair + 4 * pixel));
     };
-    const auto load_weights = [&](int pair) { t_.op("ldr", "lr", Thumb::at("r1", 4 * pair)); };
-    const auto widen = [&] {
+    const auto word_of = [&](int pair) { return tile_.nibbles ? pair / 2 : pair; };
+    const auto load_weights = [&](int pair) {
+      t_.op("ldr", "lr", Thumb::at("r1", 4 * word_of(pair)));
+    };
+    const auto widen = [&](int pair) {
+      if (tile_.nibbles) return widen_nibbles("lr", pair % 2 == 1);
       if (tile_.joint) return t_.op("sxtb16", "r12", "lr");
       t_.op("sxtb16", "r12", "lr", "ror #8");
       t_.op("sxtb16", "lr", "lr");
     };
-    const int in_lr = tile_.joint ? 1 : 0;
+    const int in_lr = tile_.joint && !tile_.nibbles ? 1 : 0;
     const auto smlad = [&](int pixel, int channel) {
       const std::string sum = Thumb::r(acc(pixel, channel));
       t_.op("smlad", sum, pixel % 2 == 0 ? "r2" : "r3", channel == in_lr ? "lr" : "r12", sum);
     };
     load_weights(0);
     load_x("r2", 0, 0);
-    widen();
+    widen(0);
     for (int i = 0; i < pairs; ++i) {
       const bool next = i + 1 < pairs;
       for (int p = 0; p < 4; ++p) {
@@ -237,18 +269,38 @@ class Tile {
         if (p == 3 && next) load_weights(i + 1);
         smlad(p, 1 - in_lr);
       }
-      if (next) widen();
+      if (next) widen(i + 1);
     }
     t_.add("r0", "r0", 16 * pairs, "r12");
-    t_.add("r1", "r1", 4 * pairs, "r12");
+    t_.add("r1", "r1", 4 * word_of(pairs), "r12");
   }
 
-  // Loads follow each other, so that they overlap and nothing waits for the weights.
-  void multiply_pair() {
+  // Of the word in `word`, weights of both channels to r12 and of the first one to lr.
+  void widen_nibbles(const std::string& word, bool second_pair) {
+    if (second_pair) {
+      t_.op("sxtb16", "r12", word, "ror #8");
+    } else {
+      t_.op("sxtb16", "r12", word);
+    }
+    write_first_nibbles(t_, "lr", "r12");
+  }
+
+  // Loads follow each other, so that they overlap and nothing waits for the weights. Of 4 bits,
+  // a word serves two pairs of K and is loaded for both.
+  void load_nibbles(bool second_pair) {
+    t_.op("ldr", "r12", second_pair ? "[r1, #-4]" : Thumb::then_add("r1", 4));
+    load_x(0);
+    widen_nibbles("r12", second_pair);
+  }
+  void load_bytes() {
     t_.op("ldr", "r12", Thumb::then_add("r1", 4));
     load_x(0);
     t_.op("sxtb16", "lr", "r12");
     if (!tile_.joint) t_.op("sxtb16", "r12", "r12", "ror #8");
+  }
+
+  // The weights are in lr and r12, x of the first two pixels in r2 and r3.
+  void multiply_pair() {
     for (int p = 0; p < tile_.pixels; p += 2) {
       if (p > 0) load_x(p);
       for (int q = p; q < std::min(p + 2, tile_.pixels); ++q) {
@@ -319,10 +371,10 @@ class Tile {
 
 AssemblyFunction dsp_tile(const DspTile& tile) {
   ETCH_CHECK(tile.pixels >= 1 && tile.pixels <= 4 && tile.pairs % 2 == 0);
-  ETCH_CHECK(!tile.joint || tile.moved == 0);
+  ETCH_CHECK(tile.nibbles ? tile.joint : !tile.joint || tile.moved == 0);
   AssemblyFunction out;
   out.name = cat("dsp_tile_", tile.pixels, "x2_k", 2 * tile.pairs, "_m", tile.channels,
-                 moved_suffix(tile.moved), tile.joint ? "_joint" : "", dsp_suffix(tile.out),
+                 weights_suffix(tile.moved, tile.joint, tile.nibbles), dsp_suffix(tile.out),
                  tile.starts_two ? "_two" : "", tile.compact ? "_compact" : "");
   out.summary = cat(counted(tile.pixels, "pixel"), ", ", counted(2 * tile.pairs, "element"),
                     " of K, ", counted(tile.channels, "channel"), ", two at a time.");
@@ -331,7 +383,7 @@ AssemblyFunction dsp_tile(const DspTile& tile) {
   out.stack = kSavedBytes + function.frame();
   const std::string sizes =
       cat(tile.pixels, ", ", tile.pairs, ", ", tile.channels, ", ", dsp_store_text(tile.out));
-  const std::string moved = weights_text(tile.moved, tile.joint);
+  const std::string moved = weights_text(tile.moved, tile.joint, tile.nibbles);
   out.fallback = cat("rt::dsp_tile(x, stream, y, zero_points, ", sizes, moved, ");");
   if (tile.residual) {
     const DspResidual& r = *tile.residual;

@@ -45,10 +45,10 @@ DspFunctions functions(const DspConvPlan& p, const DspEpilogue& epilogue, int pi
         use(dsp_gather({pixels, p.x_step, p.words, p.runs, p.run_step, p.compact}), assembly);
   }
   out.multiply =
-      use(p.form == Form::kRow
-              ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint, p.compact, p.widens})
-              : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue, p.line, p.moved, starts_two,
-                          p.joint, p.compact}),
+      use(p.form == Form::kRow ? dsp_row({p.groups(), p.channels, epilogue, p.moved, p.joint,
+                                          p.compact, p.widens, p.nibbles})
+                               : dsp_tile({pixels, 2 * p.groups(), p.channels, epilogue, p.line,
+                                           p.moved, starts_two, p.joint, p.compact, p.nibbles}),
           assembly);
   return out;
 }
