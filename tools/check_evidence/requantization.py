@@ -13,7 +13,7 @@ from .words import Words
 KINDS = {**dict.fromkeys(("Table", "QLinearSigmoid", "QLinearLeakyRelu"), ("table",)), "MaxPool": ("maximum",),
          "QLinearAveragePool": ("average", "float", "integer"), "QLinearGlobalAveragePool": ("float", "integer"),
          **dict.fromkeys(("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"), ("words",)),
-         **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16"), ("mean of words",)),
+         **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16", "QLinearReduceMean16"), ("mean of words",)),
          "QLinearSum16": ("sum of words",)}
 FLOAT_RULE = {"int32", "float", "integer"}
 OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean, "maximum": Words.windows,

@@ -170,6 +170,12 @@ class Words:
     # ---- windows ----
     def windows(self, step, traced):
         node, where, axes, shape = self.node(step), step["step"], step["windows"], traced["output_shape"]
+        if node.op_type == "ReduceMean":
+            one = {"in": 1, "kernel": 1, "stride": 1, "dilation": 1, "pads": [0, 0], "out": 1}
+            count = self.elements(node)
+            self.need(axes == [{**one, "in": count, "kernel": count}] and not step["counts_padding"], "windows",
+                      f"{where}: {axes}, by the model a mean of {count}")
+            return
         for what, key, sizes in (("result", "out", shape), ("input", "in", self.model.sizes(node.input[0]))):
             claimed = [a[key] for a in axes]
             self.need(sizes is None or claimed in (sizes[2:], sizes[1:-1]), "windows",
@@ -179,6 +185,14 @@ class Words:
         counted = step["kind"] != "maximum" and bool(attributes(node).get("count_include_pad"))
         self.need(step["counts_padding"] == (counted and "Global" not in node.op_type), "windows",
                   f"{where}: what is divided by")
+
+    def elements(self, node):
+        """How many a ReduceMean takes the mean of."""
+        sizes, given = self.model.sizes(node.input[0]), self.model.constant(node.input[1]) if node.input[1:] else None
+        if sizes is None:
+            raise CannotJudge("the size of its input is not stated in the file")
+        axes = attributes(node).get("axes") if given is None else given
+        return int(np.prod([sizes[a] for a in (range(len(sizes)) if axes is None else axes)]))
 
     def average(self, step, traced):
         x, results = self.ends(self.node(step))
