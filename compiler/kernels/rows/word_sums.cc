@@ -1,6 +1,7 @@
 // Building of sums and pooling of 16-bit values; see word_sums.h.
 #include "compiler/kernels/rows/word_sums.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "compiler/kernels/products/general.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
-#include "compiler/program/certificate.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -93,8 +93,22 @@ void add_word_mul(Lowering& lowering, const Node& node, int a, int b, WordMulPla
   plan.b = second.argument;
   plan.y = arguments.output("y", y);
   plan.rows = make_rows(shape, {first.steps(shape), second.steps(shape), steps_of(y)});
+  const WordPairCertificate certificate = pair_certificate(plan.factors, 1, y.dtype);
   step->plan = std::move(plan);
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] { return certificate; });
+}
+
+WordPairCertificate pair_certificate(const rt::WordProduct& factors, std::int64_t depth,
+                                     DType type) {
+  const std::int64_t a_low = min_of(type) - factors.a_zero, a_high = max_of(type) - factors.a_zero;
+  const std::int64_t b_low = min_of(type) - factors.b_zero, b_high = max_of(type) - factors.b_zero;
+  const auto [least, most] =
+      std::minmax({a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high});
+  return {factors.a_zero,     factors.b_zero,      depth,
+          depth * least,      depth * most,        (std::int64_t{factors.high} << 31) + factors.low,
+          factors.shift + 31, result_of(factors.y)};
 }
 
 namespace {
