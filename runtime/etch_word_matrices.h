@@ -2,8 +2,9 @@
 //   sum = the sum over k of (a - a_zero) * (b - b_zero)     below 2^52 in size, exact
 //   y   = limits of rne(sum * m / 2^e) + y_zero             m: 60 bits, exact; ties to even
 // With vectors b is taken as 256 * high + low, whose products with a are sums of 32 bits for 256
-// values of k; zero points are taken off once per row and column. Sums are rounded by their upper
-// bits unless these leave open to which side. C++17, freestanding, no heap, no state.
+// values of k; cores with SMLALD add two products at a time to 64 bits. Zero points are taken off
+// once per row and column. Sums are rounded by their upper bits unless these leave open to which
+// side. C++17, freestanding, no heap, no state.
 #pragma once
 
 #include <stddef.h>
@@ -44,15 +45,46 @@ ETCH_INLINE T word_total(const WordProduct& s, int64_t sum) {
   return limited_word<T>(sum < 0 ? -q : q, s.y);
 }
 
+// Unsigned words less 32768, as are the zero points then.
+template <class T>
+constexpr int32_t kWordFlip = T{0} < static_cast<T>(-1) ? 0x8000 : 0;
+
+// word_total() from the upper bits of sums and of the factor: y is near
+//   (sum >> dropped) * high / 2^shift
+// whose product is less than 2^31 away from the exact one. Where a tie is nearer than that, and for
+// factors with which it always is, word_total() decides.
+struct WordGuess {
+  int32_t dropped, shift;
+  bool is_any;
+};
+ETCH_INLINE WordGuess guess_of(const WordProduct& s) {
+  const int32_t dropped = s.shift > 41 ? s.shift - 41 : 0;  // sums of 31 bits are at y's limit
+  return {dropped, s.shift - dropped, s.shift - dropped > 34};
+}
+
+template <class T>
+ETCH_INLINE T near_total(const WordProduct& s, const WordGuess& guess, int64_t sum) {
+  if (!guess.is_any) return word_total<T>(s, sum);
+  constexpr int64_t kMostPart = int64_t{1} << 30, kNear = int64_t{1} << 31;
+  const int64_t part = sum >> guess.dropped, above = part > -kMostPart ? part : -kMostPart;
+  const int32_t cut = static_cast<int32_t>(above < kMostPart ? above : kMostPart);
+  const int64_t product =
+      int64_t{cut} * static_cast<int32_t>(s.high) + (int64_t{1} << (guess.shift - 1));
+  const uint32_t upper = static_cast<uint32_t>((product + kNear) >> 32);
+  if ((upper & ((1u << (guess.shift - 32)) - 1)) == 0) return word_total<T>(s, sum);
+  return limited_word<T>(static_cast<int32_t>(product >> 32) >> (guess.shift - 32), s.y);
+}
+
 // One element of y, from a row of a and a column of b.
 template <class T>
-ETCH_INLINE T word_dot(const WordMatrices& s, const WordProduct& end, const T* a, const T* b) {
+ETCH_INLINE T word_dot(const WordMatrices& s, const WordProduct& end, const WordGuess& guess,
+                       const T* a, const T* b) {
   int64_t sum = 0;
   for (int32_t k = 0; k < s.depth; ++k) {
     const int32_t left = a[k] - end.a_zero, right = b[k * s.b_row] - end.b_zero;
     sum += int64_t{left} * right;
   }
-  return word_total<T>(end, sum);
+  return near_total<T>(end, guess, sum);
 }
 
 #if defined(__GNUC__) && defined(__SSE4_1__)
@@ -97,10 +129,6 @@ ETCH_INLINE WordPairs pairs_of(__m128i first, __m128i second) {
 }
 #endif
 
-// Unsigned words less 32768, as are the zero points then.
-template <class T>
-constexpr int32_t kWordFlip = T{0} < static_cast<T>(-1) ? 0x8000 : 0;
-
 // Two neighbours of a; with `one` the second is 0.
 template <class T>
 ETCH_INLINE int32_t pair_at(const T* a, bool one) {
@@ -108,19 +136,6 @@ ETCH_INLINE int32_t pair_at(const T* a, bool one) {
   if (one) return static_cast<int32_t>(first);
   const uint32_t second = static_cast<uint16_t>(a[1]) ^ static_cast<uint32_t>(kWordFlip<T>);
   return static_cast<int32_t>(first | second << 16);
-}
-
-// word_total() from the upper bits of sums and of the factor: y is near
-//   (sum >> dropped) * high / 2^shift
-// whose product is less than 2^31 away from the exact one. Where a tie is nearer than that, and for
-// factors with which it always is, word_total() decides.
-struct WordGuess {
-  int32_t dropped, shift;
-  bool is_any;
-};
-ETCH_INLINE WordGuess guess_of(const WordProduct& s) {
-  const int32_t dropped = s.shift > 41 ? s.shift - 41 : 0;  // sums of 31 bits are at y's limit
-  return {dropped, s.shift - dropped, s.shift - dropped > 34};
 }
 
 // Whether a lane is not 0.
@@ -270,6 +285,185 @@ static inline void multiply_rows(const WordMatrices& s, const WordProduct& end, 
     finish_totals(s, end, totals, zeros, y + c0);
   }
 }
+#elif defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ETCH_WORD_TILES 1
+constexpr int32_t kMatrixColumns = 8, kMatrixRows = 4;
+
+// Sums of a row of a with eight columns, of the high bytes of b and of the low ones.
+struct ByteSums {
+  int32x4_t high[2], low[2];
+};
+
+// The next four values of k: number k of them is element k of `a`.
+template <int k>
+ETCH_INLINE void add_element(ByteSums& sums, int16x4_t a, int16x8_t high, int16x8_t low) {
+  sums.high[0] = vmlal_lane_s16(sums.high[0], vget_low_s16(high), a, k);
+  sums.high[1] = vmlal_high_lane_s16(sums.high[1], high, a, k);
+  sums.low[0] = vmlal_lane_s16(sums.low[0], vget_low_s16(low), a, k);
+  sums.low[1] = vmlal_high_lane_s16(sums.low[1], low, a, k);
+}
+
+template <class T>
+ETCH_INLINE int16x8_t signed_columns(const T* b) {
+  int16x8_t v;
+  ETCH_MEMCPY(&v, b, sizeof v);
+  return veorq_s16(v, vdupq_n_s16(static_cast<int16_t>(kWordFlip<T>)));
+}
+
+// Number k of the values of k, of all rows.
+template <int k, int rows, class T>
+ETCH_INLINE void add_row_of_b(ByteSums* sums, const int16x4_t* a, const T* b) {
+  const int16x8_t columns = signed_columns(b);
+  const int16x8_t high = vshrq_n_s16(columns, 8), low = vandq_s16(columns, vdupq_n_s16(255));
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) add_element<k>(sums[r], a[r], high, low);
+}
+
+// `count` elements of rows of a, at most four; others are 0.
+template <int rows, class T>
+ETCH_INLINE void load_rows(const WordMatrices& s, const T* a, int32_t count, int16x4_t* to) {
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) {
+    const T* const from = a + r * s.a_row;
+    T few[4] = {};
+    for (int32_t k = 0; count < 4 && k < count; ++k) few[k] = from[k];
+    ETCH_MEMCPY(&to[r], count < 4 ? few : from, sizeof to[r]);
+    to[r] = veor_s16(to[r], vdup_n_s16(static_cast<int16_t>(kWordFlip<T>)));
+  }
+}
+
+// sums[r][c] = the sum of a * b over at most 256 values of k is below 2^31 for each kind of byte.
+template <int rows, class T>
+ETCH_INLINE void add_products(const WordMatrices& s, const T* a, const T* b, int64_t* sums) {
+  for (int32_t first = 0; first < s.depth; first += 256) {
+    const int32_t end = s.depth - first < 256 ? s.depth : first + 256;
+    ByteSums bytes[static_cast<size_t>(rows)] = {};
+    int16x4_t left[static_cast<size_t>(rows)] = {};
+    int32_t k = first;
+    for (; k + 4 <= end; k += 4) {
+      const T* const at = b + k * s.b_row;
+      load_rows<rows>(s, a + k, 4, left);
+      add_row_of_b<0, rows>(bytes, left, at);
+      add_row_of_b<1, rows>(bytes, left, at + s.b_row);
+      add_row_of_b<2, rows>(bytes, left, at + 2 * s.b_row);
+      add_row_of_b<3, rows>(bytes, left, at + 3 * s.b_row);
+    }
+    if (k < end) load_rows<rows>(s, a + k, end - k, left);
+    if (k < end) add_row_of_b<0, rows>(bytes, left, b + k * s.b_row);
+    if (k + 1 < end) add_row_of_b<1, rows>(bytes, left, b + (k + 1) * s.b_row);
+    if (k + 2 < end) add_row_of_b<2, rows>(bytes, left, b + (k + 2) * s.b_row);
+    for (int r = 0; r < rows; ++r) {
+      for (int32_t c = 0; c < kMatrixColumns; ++c) {
+        sums[r * kMatrixColumns + c] +=
+            int64_t{bytes[r].high[c / 4][c % 4]} * 256 + bytes[r].low[c / 4][c % 4];
+      }
+    }
+  }
+}
+#elif defined(ETCH_WORD_PAIRS)
+#define ETCH_WORD_TILES 1
+constexpr int32_t kMatrixColumns = 2, kMatrixRows = 1;
+
+template <class T>
+ETCH_INLINE uint32_t two_words(const T* p) {
+  uint32_t v;
+  ETCH_MEMCPY(&v, p, sizeof v);
+  return v ^ static_cast<uint32_t>(kWordFlip<T>) * 0x10001u;
+}
+ETCH_INLINE int64_t add_two(uint32_t a, uint32_t b, int64_t sum) {
+  return __smlald(static_cast<int16x2_t>(a), static_cast<int16x2_t>(b), sum);
+}
+
+// The lower halves of two words, and the upper ones; g++ 12 takes two instructions for each.
+ETCH_INLINE uint32_t lower_halves(uint32_t first, uint32_t second) {
+  uint32_t out;
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(out) : "r"(first), "r"(second));
+  return out;
+}
+ETCH_INLINE uint32_t upper_halves(uint32_t first, uint32_t second) {
+  uint32_t out;
+  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(out) : "r"(second), "r"(first));
+  return out;
+}
+
+// sums[c] += the sum of a * b over two values of k.
+template <class T>
+ETCH_INLINE void add_pair_of_k(const T* a, const T* b, const T* below, int64_t* sums) {
+  const uint32_t left = two_words(a), upper = two_words(b), lower = two_words(below);
+  sums[0] = add_two(left, lower_halves(upper, lower), sums[0]);
+  sums[1] = add_two(left, upper_halves(upper, lower), sums[1]);
+}
+
+// The same of all pairs: a function of its own, so that nothing else has registers in its loop.
+template <class T>
+__attribute__((noinline)) static void add_pairs_of_k(const T* a, const T* b, ptrdiff_t step,
+                                                     int32_t depth, int64_t* sums) {
+  int64_t all[] = {sums[0], sums[1]};
+  for (; depth >= 4; depth -= 4, a += 4) {
+    const T* const third = b + 2 * step;
+    add_pair_of_k(a, b, b + step, all);
+    add_pair_of_k(a + 2, third, third + step, all);
+    b = third + 2 * step;
+  }
+  if (depth >= 2) add_pair_of_k(a, b, b + step, all);
+  sums[0] = all[0];
+  sums[1] = all[1];
+}
+
+// sums[c] += the sum of a * b; of one row, as the sums of two take all registers.
+template <int rows, class T>
+ETCH_INLINE void add_products(const WordMatrices& s, const T* a, const T* b, int64_t* sums) {
+  static_assert(rows == 1, "");
+  add_pairs_of_k(a, b, s.b_row, s.depth, sums);
+  if (s.depth % 2 == 0) return;
+  const int32_t left = a[s.depth - 1] - kWordFlip<T>;
+  const T* const last = b + (s.depth - 1) * s.b_row;
+  for (int32_t c = 0; c < kMatrixColumns; ++c) sums[c] += int64_t{left} * (last[c] - kWordFlip<T>);
+}
+#endif
+
+#if defined(ETCH_WORD_TILES)
+// The results of kMatrixColumns columns for some rows. `columns`: what the zero point of a takes
+// off.
+template <int rows, class T>
+ETCH_INLINE void multiply_tile(const WordMatrices& s, const WordProduct& end,
+                               const WordGuess& guess, const int64_t* columns, const T* a,
+                               const T* b, T* y) {
+  int64_t sums[static_cast<size_t>(rows * kMatrixColumns)];
+  for (int r = 0; r < rows; ++r) {
+    int64_t of_row = 0;
+    if (end.b_zero != kWordFlip<T>) {
+      of_row = static_cast<int64_t>(s.depth) * -end.a_zero;
+      for (int32_t k = 0; k < s.depth; ++k) of_row += a[r * s.a_row + k];
+    }
+    for (int32_t c = 0; c < kMatrixColumns; ++c)
+      sums[r * kMatrixColumns + c] = -(of_row * (end.b_zero - kWordFlip<T>)) - columns[c];
+  }
+  add_products<rows>(s, a, b, sums);
+  for (int r = 0; r < rows; ++r) {
+    for (int32_t c = 0; c < kMatrixColumns; ++c)
+      y[r * s.y_row + c] = near_total<T>(end, guess, sums[r * kMatrixColumns + c]);
+  }
+}
+
+// kMatrixColumns columns of all rows.
+template <class T>
+static inline void multiply_columns(const WordMatrices& s, const WordProduct& end, const T* a,
+                                    const T* b, T* y) {
+  const WordGuess guess = guess_of(end);
+  int64_t columns[static_cast<size_t>(kMatrixColumns)] = {};
+  const int32_t a_zero = end.a_zero - kWordFlip<T>;
+  for (int32_t k = 0; a_zero != 0 && k < s.depth; ++k) {
+    for (int32_t c = 0; c < kMatrixColumns; ++c)
+      columns[c] += int64_t{b[k * s.b_row + c] - kWordFlip<T>} * a_zero;
+  }
+  int32_t m = 0;
+  for (; m + kMatrixRows <= s.rows; m += kMatrixRows)
+    multiply_tile<kMatrixRows>(s, end, guess, columns, a + m * s.a_row, b, y + m * s.y_row);
+  for (; m < s.rows; ++m)
+    multiply_tile<1>(s, end, guess, columns, a + m * s.a_row, b, y + m * s.y_row);
+}
 #endif
 
 // y = a * b.
@@ -282,10 +476,18 @@ static inline void matmul_words(const WordMatrices& s, const WordProduct& end, c
     for (; m + 4 <= s.rows; m += 4) multiply_rows<4>(s, end, a + m * s.a_row, b, y + m * s.y_row);
     for (; m < s.rows; ++m) multiply_rows<1>(s, end, a + m * s.a_row, b, y + m * s.y_row);
   }
+#elif defined(ETCH_WORD_TILES)
+  // The last columns may overlap those before them.
+  for (int32_t n = 0; s.cols >= kMatrixColumns && n < s.cols; n += kMatrixColumns) {
+    const int32_t at = n + kMatrixColumns > s.cols ? s.cols - kMatrixColumns : n;
+    multiply_columns(s, end, a, b + at, y + at);
+    m = s.rows;
+  }
 #endif
+  const WordGuess guess = guess_of(end);
   for (; m < s.rows; ++m) {
     for (int32_t n = 0; n < s.cols; ++n)
-      y[m * s.y_row + n] = word_dot(s, end, a + m * s.a_row, b + n);
+      y[m * s.y_row + n] = word_dot(s, end, guess, a + m * s.a_row, b + n);
   }
 }
 

@@ -42,6 +42,7 @@ constexpr Places kPlaces[] = {
     {"QLinearSum16", {{{"a", 0, 1, 2}, {"b", 5, 6, 7}, {"y", kOutput, 3, 4}}}},
     {"QLinearAveragePool16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
     {"QLinearGlobalAveragePool16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
+    {"QLinearReduceMean16", {{{"x", 0, 1, 2}, {"y", kOutput, 3, 4}}}},
     {"QLinearMatMul", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 6, 7}}}},
     {"QGemm", {{{"a", 0, 1, 2}, {"b", 3, 4, 5}, {"y", kOutput, 7, 8}}}},
     {"QLinearConvAdd",

@@ -224,6 +224,7 @@ constexpr FusionRule kFusionRules[] = {
     {"Mul", fuse_binary, fuse_mul16, LimitRule::kTaken},
     {"AveragePool", fuse_unary, fuse_pool16},
     {"GlobalAveragePool", fuse_unary, fuse_pool16},
+    {"ReduceMean", nullptr, fuse_mean16},
     {"Softmax", fuse_unary},
     {"Sigmoid", fuse_unary},
     {"LeakyRelu", fuse_unary},

@@ -7,6 +7,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/conv_transpose/op.h"
 #include "compiler/ops/gemm/op.h"
+#include "compiler/ops/reduce_mean/op.h"
 #include "compiler/passes/qdq_faults.h"
 
 namespace etch {
@@ -126,6 +127,21 @@ std::optional<Node> fuse_mul16(Group& group) { return fuse_binary16(group, "QLin
 std::optional<Node> fuse_pool16(Group& group) {
   if (!one_word_type(group, 1)) return std::nullopt;
   Node node = words_node(group, cat("QLinear", group.node.op_type, "16"));
+  append(group.graph, node, group.in(0));
+  append_output(group.graph, node, *group.output);
+  return node;
+}
+
+std::optional<Node> fuse_mean16(Group& group) {
+  if (!one_word_type(group, 1)) return std::nullopt;
+  const auto& mean = params_of<Reduction>(group.node);
+  Node node = words_node(group, "QLinearReduceMean16");
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < mean.goes.size(); ++i) {
+    if (mean.goes[i]) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  const bool keeps = mean.shape.size() == mean.goes.size();
+  node.attributes = {{"axes", axes}, {"keepdims", std::int64_t{keeps ? 1 : 0}}};
   append(group.graph, node, group.in(0));
   append_output(group.graph, node, *group.output);
   return node;

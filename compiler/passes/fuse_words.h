@@ -5,7 +5,8 @@
 //   Conv, ConvTranspose, Gemm, MatMul   QLinear...16 with constant 8-bit weights
 //   MatMul of two tensors of 16 bits    QLinearProduct16
 //   Add, Mul                            QLinearSum16, QLinearMul16
-//   AveragePool, GlobalAveragePool      QLinear...16
+//   AveragePool, GlobalAveragePool,
+//   ReduceMean                          QLinear...16
 //   Concat of equal parameters          the same, on integers
 //   Relu, Clip, or nothing at all       QLinearSum16 of one tensor
 #pragma once
@@ -25,6 +26,7 @@ std::optional<Node> fuse_matmul16(Group& group);
 std::optional<Node> fuse_add16(Group& group);
 std::optional<Node> fuse_mul16(Group& group);
 std::optional<Node> fuse_pool16(Group& group);
+std::optional<Node> fuse_mean16(Group& group);
 std::optional<Node> fuse_concat16(Group& group);
 // Relu or Clip alone; nothing, and no reason, where x has other types.
 std::optional<Node> fuse_limit16(Group& group);

@@ -103,6 +103,20 @@ TEST(FuseWords, MeansAreOneOperator) {
   EXPECT_EQ(whole.node("GlobalAveragePool", {whole.x}), "QLinearGlobalAveragePool16");
 }
 
+TEST(FuseWords, MeansOverNeighbouringAxesAreOneOperator) {
+  const auto of_axes = [](const Ints& axes, std::int64_t keep) {
+    Group group({2, 3, 4, 5});
+    group.model().initializer(
+        "axes", Tensor::of<std::int64_t>({static_cast<std::int64_t>(axes.size())}, axes));
+    return group.node("ReduceMean", {group.x, "axes"}, {{"keepdims", keep}});
+  };
+  for (const Ints& axes : {Ints{1}, Ints{-1}, Ints{2, 3}, Ints{1, 2}, Ints{0, 1, 2, 3}}) {
+    EXPECT_EQ(of_axes(axes, 1), "QLinearReduceMean16");
+    EXPECT_EQ(of_axes(axes, 0), "QLinearReduceMean16");
+  }
+  EXPECT_EQ(of_axes({1, 3}, 1), "its axes are not side by side, or have no element");
+}
+
 TEST(FuseWords, JoinedTensorsGetTheScaleOfTheResult) {
   Group same;
   const std::string z = same.input("z", {1, 4, 6}, 0.5F, kZero);

@@ -67,6 +67,17 @@ struct WordSumCertificate {
   int bits = 0;
   WordResult out;
 };
+// A sum of `depth` products of two 16-bit values (section 5.11), which 64 bits hold:
+//   y = rne(sum * factor / 2^exponent), limited
+struct WordPairCertificate {
+  int a_zero_point = 0, b_zero_point = 0;
+  std::int64_t depth = 1;
+  std::int64_t least = 0, most = 0;  // the sums of any values of their type
+  std::int64_t factor = 0;           // in [2^59, 2^60)
+  int exponent = 0;
+  WordResult out;
+};
+
 // A function of single bytes: entry i is for the value whose bits are i.
 struct TableCertificate {
   std::string input;  // name of the tensor
@@ -97,7 +108,7 @@ struct WordMeanCertificate {
 
 using ArithmeticCertificate =
     std::variant<StepCertificate, WordProductCertificate, WordSumCertificate, WordMeanCertificate,
-                 TableCertificate, WindowCertificate>;
+                 WordPairCertificate, TableCertificate, WindowCertificate>;
 
 // Of all steps that were made while it observed (compiler/base/observation.h), also of those that
 // the schedule has dropped again.

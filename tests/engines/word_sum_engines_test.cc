@@ -163,6 +163,16 @@ Case pool(int index, Dice& dice) {
   return words.node(kind == 0 ? "QLinearAveragePool16" : "QLinearGlobalAveragePool16", attributes);
 }
 
+Case mean(int index, Dice& dice) {
+  Words words(index, dice, "mean");
+  const std::int64_t images = dice.between(1, 3), rows = dice.pick<std::int64_t>({1, 4, 40});
+  words.input("x", {images, rows, dice.between(1, 6), dice.pick<std::int64_t>({1, 7, 20})});
+  words.quantization("x");
+  words.quantization("y");
+  const Ints axes = dice.pick<Ints>({{1}, {2, 3}, {3}, {0}, {1, 2}, {0, 1, 2, 3}});
+  return words.node("QLinearReduceMean16", {{"axes", axes}, {"keepdims", dice.between(0, 1)}});
+}
+
 Case product(int index, Dice& dice) {
   Words words(index, dice, "product");
   const bool matrices = index % 3 == 0;
@@ -192,7 +202,7 @@ Case product(int index, Dice& dice) {
 }
 
 std::vector<Case> word_sum_samples(int count) {
-  Dice dice(17);
+  Dice dice(17), other(18);
   std::vector<Case> out;
   for (int i = 0; i < count; ++i) {
     out.push_back(sum(i, dice));
@@ -202,6 +212,7 @@ std::vector<Case> word_sum_samples(int count) {
     out.push_back(table(i, dice));
     out.push_back(pool(i, dice));
     out.push_back(product(i, dice));
+    out.push_back(mean(i, other));
   }
   return out;
 }

@@ -1,8 +1,9 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
 averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
-hold in parts only. stream(): states. attention(): scores between two products that are one step. Weights and scales are arbitrary, but the same each time.
+hold in parts only. products(): of two tensors of 16 bits, and a mean of rows. stream(): states. attention(): scores between
+two products that are one step. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned|parts|stream|attention FILE   writes one"""
+  network.py words|pruned|parts|products|stream|attention FILE   writes one"""
 
 import sys
 
@@ -96,6 +97,20 @@ def parts():
     return b.model((b.quantized(b.node("MatMul", b.node("Flatten", x), w), 0.5, np.uint16(32768)), [1, 5]))
 
 
+def products():
+    """Scores of words and their squares, turned, times a constant matrix of words, and the mean of its rows."""
+    b = Builder()
+    x, other = (b.node("Reshape", b.quantized("x", *q), b.constant(np.int64([1, 18, 24])))
+                for q in ((1.3e-4, np.int16(7)), (2e-5, np.int16(-30))))
+    turned = b.node("Transpose", b.quantized(b.node("Mul", x, other), 1.1e-4, np.int16(5)), perm=[0, 2, 1])
+    scores = b.quantized(b.node("Clip", b.node("MatMul", x, turned), b.constant(np.float32(-0.8)), b.constant(np.float32(0.9))),
+                         2.9e-5, np.int16(100))
+    w = b.node("DequantizeLinear", b.constant(b.dice.integers(-30000, 30001, (18, 9)).astype(np.int16)),
+               b.constant(np.float32(3.3e-5)), b.constant(np.int16(0)))
+    y = b.quantized(b.node("MatMul", scores, w), 2.3e-4, np.int16(-9))
+    return b.model((b.quantized(b.node("ReduceMean", y, b.constant(np.int64([1])), keepdims=0), 1.1e-4, np.int16(3)), [1, 9]))
+
+
 def stream():
     """Two states: one begins with what the file has for it, the other with zeros."""
     kinds = {"x": (TensorProto.FLOAT, [4]), "h": (TensorProto.FLOAT, [4]), "c": (TensorProto.UINT8, [6])}
@@ -121,5 +136,5 @@ def attention():
 
 
 if __name__ == "__main__":
-    onnx.save({"words": words, "pruned": pruned, "parts": parts, "stream": stream, "attention": attention}[sys.argv[1]](),
-              sys.argv[2])
+    onnx.save({"words": words, "pruned": pruned, "parts": parts, "products": products, "stream": stream,
+               "attention": attention}[sys.argv[1]](), sys.argv[2])

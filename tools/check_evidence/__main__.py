@@ -13,7 +13,7 @@ from . import code, memory, requantization, trace
 from .graph import Model
 
 WITHOUT_RULE = dict.fromkeys(("ConvInteger", "MatMulInteger"), "a zero point that is known at run time only")
-COMPUTES = ("conv", "table", "maxpool", "avgpool", "add", "rescale")  # no copies and halos for these
+COMPUTES = ("conv", "table", "maxpool", "avgpool", "add", "matmul", "multiply", "rescale")  # no copies and halos for these
 PARTS = ("trace", "requantization", "memory", "accesses")
 MALFORMED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, struct.error)
 

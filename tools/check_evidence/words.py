@@ -1,12 +1,13 @@
 """Certificates of 16 bits and of pools against the model: factors and biases as the rational numbers that the file means,
 windows by ONNX's formulas, and the numbers that the code has."""
 
+import re
 import struct
 from fractions import Fraction
 
 import numpy as np
 
-from .graph import F, attributes
+from .graph import F, INT_RANGE, attributes
 from .products import INT32, CannotJudge, bits_of, following, per_tensor, product_of, stored
 
 
@@ -122,6 +123,42 @@ class Words:
             self.need((claimed - end) * sign <= 0 or (value - limit) * sign >= 0, "accumulators",
                       f"{where}: {end} gives {value}, which is within the limits {step['clamp']}")
 
+    def pairs(self, step, traced):
+        """A sum of products of two tensors, or each product alone. Between sums of 64 bits and results there is only the
+        factor: what it gives of them is exact (runtime/etch_word_matrices.h)."""
+        node, where = self.node(step), step["step"]
+        a, b = (per_tensor(self.word(name), "an operand") for name in node.input)
+        y, depth = self.result(step, self.ends(node)[1]), 1
+        if traced["op_type"] == "QLinearProduct16":
+            depth = self.depth(node, step)
+            found = re.search(r"rt::WordMatrices\{\d+,(\d+),", self.code.function(traced))
+            self.need(found and int(found[1]) == depth, "constant", f"{where}: the code has no rows of {depth}")
+        zeros, (least, most) = [int(q.zero[0]) for q in (a, b)], INT_RANGE[y.dtype]
+        self.need(step["zero_points"] == zeros and {a.dtype, b.dtype} == {y.dtype}, "zero point",
+                  f"{where}: {step['zero_points']} of {y.dtype}, by the model {zeros} of {a.dtype} and {b.dtype}")
+        products = [(u - zeros[0]) * (v - zeros[1]) for u in (least, most) for v in (least, most)]
+        factor, exponent = cut(exact(a.scale[0]) * exact(b.scale[0]) / exact(y.scale[0]))
+        for kind, key, ours in (("accumulators", "depth", depth),
+                                ("accumulators", "accumulators", [depth * min(products), depth * max(products)]),
+                                ("scale", "factor", factor), ("scale", "exponent", exponent)):
+            self.need(step[key] == ours, kind, f"{where}: {key} {step[key]}, by the model {ours}")
+        self.need(max(map(abs, products)) * depth < 1 << 53 and 32 <= exponent <= 92, "accumulators",
+                  f"{where}: sums of {depth} products and a shift by {exponent} leave what the rounding is exact for")
+        self.literal(step, traced, f"{{{zeros[0]},{zeros[1]},{factor >> 31}u,{factor & 0x7fffffff}u,{exponent - 31},"
+                     f"{limits_text(step)}}}")
+
+    def word(self, name):
+        """How an operand is quantized, a constant one too."""
+        found = self.model.integers(name)
+        return found[1] if found else self.model.activation(name)
+
+    def depth(self, node, step):
+        """The length of the rows of a, or of the columns of b."""
+        a, b = map(self.model.sizes, node.input)
+        if not a and not b:
+            raise CannotJudge("the size of neither operand is stated in the file")
+        return a[-1] if a else b[-2] if len(b) > 1 else b[0]
+
     # ---- sums and means ----
     def sum(self, step, traced):
         node, where = self.node(step), step["step"]
@@ -170,6 +207,12 @@ class Words:
     # ---- windows ----
     def windows(self, step, traced):
         node, where, axes, shape = self.node(step), step["step"], step["windows"], traced["output_shape"]
+        if node.op_type == "ReduceMean":
+            one = {"in": 1, "kernel": 1, "stride": 1, "dilation": 1, "pads": [0, 0], "out": 1}
+            count = self.elements(node)
+            self.need(axes == [{**one, "in": count, "kernel": count}] and not step["counts_padding"], "windows",
+                      f"{where}: {axes}, by the model a mean of {count}")
+            return
         for what, key, sizes in (("result", "out", shape), ("input", "in", self.model.sizes(node.input[0]))):
             claimed = [a[key] for a in axes]
             self.need(sizes is None or claimed in (sizes[2:], sizes[1:-1]), "windows",
@@ -179,6 +222,14 @@ class Words:
         counted = step["kind"] != "maximum" and bool(attributes(node).get("count_include_pad"))
         self.need(step["counts_padding"] == (counted and "Global" not in node.op_type), "windows",
                   f"{where}: what is divided by")
+
+    def elements(self, node):
+        """How many a ReduceMean takes the mean of."""
+        sizes, given = self.model.sizes(node.input[0]), self.model.constant(node.input[1]) if node.input[1:] else None
+        if sizes is None:
+            raise CannotJudge("the size of its input is not stated in the file")
+        axes = attributes(node).get("axes") if given is None else given
+        return int(np.prod([sizes[a] for a in (range(len(sizes)) if axes is None else axes)]))
 
     def average(self, step, traced):
         x, results = self.ends(self.node(step))

@@ -83,6 +83,16 @@ void add_certificate(JsonStream& json, const Step&, const WordMeanCertificate& c
   add_windows(json, certificate.windows);
 }
 
+void add_certificate(JsonStream& json, const Step&, const WordPairCertificate& certificate) {
+  json.member("kind", "product of words");
+  json.list("zero_points", Numbers{certificate.a_zero_point, certificate.b_zero_point});
+  add_result(json, certificate.out);
+  json.member("depth", certificate.depth);
+  json.list("accumulators", Numbers{certificate.least, certificate.most});
+  json.member("factor", certificate.factor);
+  json.member("exponent", certificate.exponent);
+}
+
 void add_certificate(JsonStream& json, const Step&, const TableCertificate& certificate) {
   json.member("kind", "table");
   json.member("input", certificate.input);

@@ -11,6 +11,7 @@ void add_certificate(JsonStream& json, const Step& step, const StepCertificate& 
 void add_certificate(JsonStream& json, const Step& step, const WordProductCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const WordSumCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const WordMeanCertificate& certificate);
+void add_certificate(JsonStream& json, const Step& step, const WordPairCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const TableCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const WindowCertificate& certificate);
 

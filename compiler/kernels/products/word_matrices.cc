@@ -7,6 +7,7 @@
 #include "compiler/base/text.h"
 #include "compiler/kernels/products/packed_product.h"
 #include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/word_sums.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/stage/staged_step_impl.h"
 
@@ -66,7 +67,9 @@ void add_word_matrices(Lowering& lowering, const Node& node, int a, int b,
         {static_cast<int>(g.batch[d]), {a_batch[d], b_batch[d], y_step, 0}});
   }
   step->plan = std::move(plan);
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] { return pair_certificate(factors, g.depth, y.dtype); });
 }
 
 }  // namespace etch

@@ -1,6 +1,7 @@
 // Building of sums and pooling of 16-bit values; see word_sums.h.
 #include "compiler/kernels/rows/word_sums.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "compiler/kernels/products/general.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
-#include "compiler/program/certificate.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -93,8 +93,22 @@ void add_word_mul(Lowering& lowering, const Node& node, int a, int b, WordMulPla
   plan.b = second.argument;
   plan.y = arguments.output("y", y);
   plan.rows = make_rows(shape, {first.steps(shape), second.steps(shape), steps_of(y)});
+  const WordPairCertificate certificate = pair_certificate(plan.factors, 1, y.dtype);
   step->plan = std::move(plan);
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] { return certificate; });
+}
+
+WordPairCertificate pair_certificate(const rt::WordProduct& factors, std::int64_t depth,
+                                     DType type) {
+  const std::int64_t a_low = min_of(type) - factors.a_zero, a_high = max_of(type) - factors.a_zero;
+  const std::int64_t b_low = min_of(type) - factors.b_zero, b_high = max_of(type) - factors.b_zero;
+  const auto [least, most] =
+      std::minmax({a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high});
+  return {factors.a_zero,     factors.b_zero,      depth,
+          depth * least,      depth * most,        (std::int64_t{factors.high} << 31) + factors.low,
+          factors.shift + 31, result_of(factors.y)};
 }
 
 namespace {
@@ -115,6 +129,17 @@ void set_shape(rt::PoolShape& shape, const PoolGeometry& geometry, const View& x
   }
 }
 
+// A dense tensor with the shape that the geometry has for its input, or for its output.
+View as_planes(View view, const PoolGeometry& g, std::int64_t positions) {
+  const std::int64_t size = bytes_of(view.dtype);
+  const bool last = g.layout == ConvLayout::kChannelsLast;
+  view.shape = last ? Shape{g.batch, positions, g.channels} : Shape{g.batch, g.channels, positions};
+  view.stride = {view.shape[1] * view.shape[2] * size, view.shape[2] * size, size};
+  view.halo_begin.assign(3, 0);
+  view.halo_end.assign(3, 0);
+  return view;
+}
+
 }  // namespace
 
 void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
@@ -122,10 +147,14 @@ void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geo
   if (refuse_empty(lowering, node)) return;
   auto step = std::make_unique<WordPoolStep>();
   step->kind = plan.averages ? "avgpool" : "maxpool";
-  step->summary = cat(plan.averages ? "mean" : "maximum", " over windows of 16 bits, ",
-                      counted(geometry.channels, "channel"));
+  step->summary =
+      cat(plan.averages ? "mean" : "maximum", " over ", plan.of_axes ? "axes" : "windows",
+          " of 16 bits, ", counted(geometry.channels, "channel"));
   StepArguments arguments(lowering, node, *step);
-  const Input x = arguments.input(0, "x");
+  const int rank = lowering.view(node, 0).rank();
+  const Input x = plan.of_axes
+                      ? arguments.memory(lowering.contiguous(node, 0, row_major(rank)), "x")
+                      : arguments.input(0, "x");
   plan.x = x.argument;
   plan.is_unsigned = x.view.dtype == DType::kU16;
   if (plan.averages) {
@@ -133,8 +162,15 @@ void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geo
         Tensor::of<std::int32_t>({static_cast<std::int64_t>(factors.size())}, factors);
     plan.factors = arguments.data(list, "factors", "by the number of elements").argument;
   }
-  const View y = lowering.new_output(node, 0, order_like(x.view));
-  set_shape(plan.shape, geometry, x.view, y);
+  const int y_rank = static_cast<int>(lowering.value(node.outputs[0]).shape->size());
+  const View y = plan.of_axes ? lowering.new_dense_output(node, 0, row_major(y_rank))
+                              : lowering.new_output(node, 0, order_like(x.view));
+  if (plan.of_axes) {
+    set_shape(plan.shape, geometry, as_planes(x.view, geometry, geometry.axes[0].in),
+              as_planes(y, geometry, 1));
+  } else {
+    set_shape(plan.shape, geometry, x.view, y);
+  }
   plan.y = arguments.output("y", y);
   ArithmeticCertificate certificate = certificate_of(geometry, plan, factors);
   step->plan = std::move(plan);

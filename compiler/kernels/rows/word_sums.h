@@ -4,6 +4,7 @@
 
 #include "compiler/ir/geometry/pooling.h"
 #include "compiler/lower/lowering.h"
+#include "compiler/program/certificate.h"
 #include "compiler/stage/staged_step.h"
 #include "templates/kernels/rows/word_sums.h"
 
@@ -19,6 +20,10 @@ void add_word_sum(Lowering& lowering, const Node& node, int a, int b, WordSumPla
 
 // y = a * b with broadcasting, of inputs `a` and `b` of `node`. The plan has its factors.
 void add_word_mul(Lowering& lowering, const Node& node, int a, int b, WordMulPlan plan);
+
+// What evidence says of sums of `depth` products of values of `type`.
+WordPairCertificate pair_certificate(const rt::WordProduct& factors, std::int64_t depth,
+                                     DType type);
 
 // Windows of input 0; the means, where the plan has them, by `factors`.
 void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,

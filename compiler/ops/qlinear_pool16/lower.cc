@@ -18,6 +18,7 @@ void lower_qlinear_pool16(Lowering& lowering, const Node& node) {
                factors.exact.unit,
                {p.y.zero_point, static_cast<std::int32_t>(min_of(p.dtype)),
                 static_cast<std::int32_t>(max_of(p.dtype))}};
+  plan.of_axes = p.of_axes;
   add_word_pool(lowering, node, p.geometry, plan, factors.factors);
 }
 

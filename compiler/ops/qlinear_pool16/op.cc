@@ -1,4 +1,4 @@
-// Checks and shapes of QLinearAveragePool16 and QLinearGlobalAveragePool16; see op.h.
+// Checks and shapes of the means of 16 bits; see op.h.
 #include "compiler/ops/qlinear_pool16/op.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace {
 
 constexpr OpName kQLinearPool16Names[] = {{kEtch, "QLinearAveragePool16", 1},
                                           {kEtch, "QLinearGlobalAveragePool16", 1}};
+constexpr OpName kQLinearReduceMean16Names[] = {{kEtch, "QLinearReduceMean16", 1}};
 
 // One window over each plane.
 std::optional<PoolGeometry> whole_planes(ResolveContext& context) {
@@ -37,26 +38,53 @@ std::int64_t positions(const PoolGeometry& geometry) {
   return count;
 }
 
+// What all of them check; `shape` is y's.
+void finish(ResolveContext& context, const PoolGeometry& geometry, CountPadding count_padding,
+            const Shape& shape, bool of_axes) {
+  const DType type = context.dtype(0);
+  const auto x = scalar_quantization(context, {"x", 1, 2}, type);
+  const auto y = scalar_quantization(context, {"y", 3, 4}, type);
+  if (!x || !y) return;
+  const QLinearPool16 params{type, geometry, shape, of_axes, count_padding, *x, *y};
+  if (positions(geometry) > 32767) {
+    context.error(DiagKind::kUnsupported, "a window has more than 32767 elements");
+  } else if (!mean_factors16(params)) {
+    context.error(DiagKind::kQuant, "the ratio of its scales is extreme");
+  }
+  context.set_output(0, type, shape);
+  context.set_params(params);
+}
+
 void resolve_qlinear_pool16(ResolveContext& context) {
   if (!check_dtype(context, 0, "x", {DType::kU16, DType::kS16})) return;
-  const DType type = context.dtype(0);
   const bool global = context.node().op_type == "QLinearGlobalAveragePool16";
   const bool counted = !global && context.int_attr("count_include_pad", 0) != 0;
   auto geometry = global ? whole_planes(context)
                          : resolve_pool_geometry(context, ConvLayout::kChannelsFirst,
                                                  {.ceil_mode = true, .dilations = true});
-  const auto x = scalar_quantization(context, {"x", 1, 2}, type);
-  const auto y = scalar_quantization(context, {"y", 3, 4}, type);
-  if (!geometry || !x || !y) return;
-  const QLinearPool16 params{type, *geometry, counted ? CountPadding::kYes : CountPadding::kNo, *x,
-                             *y};
-  if (positions(*geometry) > 32767) {
-    context.error(DiagKind::kUnsupported, "a window has more than 32767 elements");
-  } else if (!mean_factors16(params)) {
-    context.error(DiagKind::kQuant, "the ratio of its scales is extreme");
+  if (!geometry) return;
+  finish(context, *geometry, counted ? CountPadding::kYes : CountPadding::kNo,
+         geometry->output_shape(), false);
+}
+
+void resolve_qlinear_reduce_mean16(ResolveContext& context) {
+  if (!check_dtype(context, 0, "x", {DType::kU16, DType::kS16})) return;
+  const Shape& from = context.shape(0);
+  const auto axes = normal_axes(context, context.ints_attr("axes").value_or(Shape{}),
+                                static_cast<std::int64_t>(from.size()));
+  const bool keep = context.int_attr("keepdims", 1) != 0;
+  if (!axes) return;
+  std::vector<bool> goes(from.size());
+  for (const std::int64_t axis : *axes) goes[static_cast<std::size_t>(axis)] = true;
+  Shape shape;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!goes[i] || keep) shape.push_back(goes[i] ? 1 : from[i]);
   }
-  context.set_output(0, type, params.geometry.output_shape());
-  context.set_params(params);
+  if (const auto geometry = planes_of_axes(from, goes)) {
+    finish(context, *geometry, CountPadding::kNo, shape, true);
+  } else {
+    context.error(DiagKind::kUnsupported, "its axes are not side by side, or have no element");
+  }
 }
 
 // How many elements the smallest window of one axis has at least; full where nothing is clipped.
@@ -66,6 +94,27 @@ std::int64_t least_of(const ConvAxis& axis) {
 }
 
 }  // namespace
+
+std::optional<PoolGeometry> planes_of_axes(const Shape& shape, const std::vector<bool>& goes) {
+  std::int64_t before = 1, within = 1, after = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (goes[i] && after > 1) return std::nullopt;
+    if (goes[i]) {
+      within *= shape[i];
+    } else {
+      (within > 1 ? after : before) *= shape[i];
+    }
+  }
+  if (before * within * after == 0) return std::nullopt;
+  PoolGeometry out;
+  out.layout = after > 1 ? ConvLayout::kChannelsLast : ConvLayout::kChannelsFirst;
+  out.batch = after > 1 ? before : 1;
+  out.channels = after > 1 ? after : before;
+  ConvAxis axis;
+  axis.in = axis.kernel = within;
+  out.axes = {axis};
+  return out;
+}
 
 std::optional<MeanFactors16> mean_factors16(const QLinearPool16& pool) {
   const float scale[] = {pool.x.scale};
@@ -97,5 +146,12 @@ extern const OpDef kOp_qlinear_pool16 = {.folder = "qlinear_pool16",
                                          .reference = reference_qlinear_pool16,
                                          .lower = lower_qlinear_pool16,
                                          .layout = channels_last_rule};
+
+extern const OpDef kOp_qlinear_reduce_mean16 = {.folder = "qlinear_pool16",
+                                                .names = kQLinearReduceMean16Names,
+                                                .arity = {.min_inputs = 5, .max_inputs = 5},
+                                                .resolve = resolve_qlinear_reduce_mean16,
+                                                .reference = reference_qlinear_pool16,
+                                                .lower = lower_qlinear_pool16};
 
 }  // namespace etch

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/support/one_node.h"
 #include "tests/support/tensors.h"
 
@@ -47,6 +49,30 @@ TEST(QLinearPool16, WindowsBeyondInt32AreRefused) {
             "");
   EXPECT_EQ(pool("QLinearGlobalAveragePool16", std::vector<std::int16_t>(32768), 1, 1).errors(),
             "E-UNSUPPORTED: a window has more than 32767 elements");
+}
+
+// x: 0, 1, 2 ... of the shape.
+OneNode mean_of_axes(const Shape& shape, const Ints& axes, std::int64_t keep = 1) {
+  const Tensor zero = Tensor::of<std::int16_t>({}, {0}), one = f32({}, {1});
+  std::vector<std::int16_t> x(static_cast<std::size_t>(element_count(shape)));
+  std::iota(x.begin(), x.end(), std::int16_t{0});
+  OneNode node("QLinearReduceMean16", "org.etch", 1);
+  node.input(Tensor::of<std::int16_t>(shape, x));
+  node.constant(one).constant(zero).constant(one).constant(zero);
+  node.attribute("axes", axes).attribute("keepdims", keep);
+  return node;
+}
+
+TEST(QLinearPool16, MeansOverAxesHaveTheShapesOfReduceMean) {
+  EXPECT_EQ(mean_of_axes({2, 3, 2}, {1}).run().at(0),
+            Tensor::of<std::int16_t>({2, 1, 2}, {2, 3, 8, 9}));
+  EXPECT_EQ(mean_of_axes({2, 3, 2}, {-1, 1}, 0).run().at(0), Tensor::of<std::int16_t>({2}, {2, 8}));
+  EXPECT_EQ(mean_of_axes({2, 3}, {0, 1}, 0).run().at(0), Tensor::of<std::int16_t>({}, {2}));
+  EXPECT_EQ(mean_of_axes({3, 1, 2}, {0, 2}).run().at(0), Tensor::of<std::int16_t>({1, 1, 1}, {2}));
+  EXPECT_EQ(mean_of_axes({2, 3, 2}, {0}, 0).run().at(0),
+            Tensor::of<std::int16_t>({3, 2}, {3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(mean_of_axes({2, 3, 2}, {0, 2}).errors(),
+            "E-UNSUPPORTED: its axes are not side by side, or have no element");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// QLinearAveragePool16 and QLinearGlobalAveragePool16 by their definition; see op.h.
+// The means of 16 bits by their definition; see op.h.
 #include <algorithm>
 
 #include "compiler/ir/geometry/strided.h"
@@ -36,8 +36,7 @@ std::vector<Tensor> reference_qlinear_pool16(const Node& node,
   const auto& p = params_of<QLinearPool16>(node);
   const std::vector<std::int32_t> x = widened(*inputs[0]);
   const OddScale from = odd_scale(p.x.scale), to = odd_scale(p.y.scale);
-  const Shape shape = p.geometry.output_shape();
-  std::vector<std::int32_t> y(as_index(element_count(shape)));
+  std::vector<std::int32_t> y(as_index(element_count(p.shape)));
   for_each_window(p.geometry, [&](const PoolWindow& window) {
     std::int64_t sum = 0;
     for (const std::int64_t tap : window.taps) sum += x[as_index(tap)] - p.x.zero_point;
@@ -48,7 +47,7 @@ std::vector<Tensor> reference_qlinear_pool16(const Node& node,
     y[as_index(window.y)] =
         static_cast<std::int32_t>(std::clamp<std::int64_t>(q, min_of(p.dtype), max_of(p.dtype)));
   });
-  return {narrowed(p.dtype, shape, y)};
+  return {narrowed(p.dtype, p.shape, y)};
 }
 
 }  // namespace etch

@@ -118,6 +118,8 @@ TEST(QLinearProduct16, TheRuntimeRoundsAsTheReference) {
       for (const std::int64_t each : {sum, -sum}) {
         const auto expected = std::clamp<std::int64_t>(scaled_total(each, scale), -32768, 32767);
         ASSERT_EQ(rt::word_total<std::int16_t>(product, each), expected) << shift << " " << each;
+        ASSERT_EQ(rt::near_total<std::int16_t>(product, rt::guess_of(product), each), expected)
+            << shift << " " << each;
       }
     }
   }

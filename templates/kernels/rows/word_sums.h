@@ -90,6 +90,7 @@ void word_mul_kernel(S& s, const WordMulPlan& plan) {
 // MaxPool and AveragePool: operands x, y.
 struct WordPoolPlan {
   bool is_unsigned = false, averages = false;
+  bool of_axes = false;  // x and y are dense, with other shapes than the geometry's
   rt::PoolShape shape{};
   rt::WordMean mean{};
   Argument x, factors;
