@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "etch_float_products.h"
+#include "etch_intrinsics.h"
 
 namespace etch {
 namespace rt {
@@ -65,13 +66,74 @@ static inline ptrdiff_t floats_of_lines(const FloatConvShape& s) {
   return lines.copied ? lines.channel * s.in : 1;
 }
 
+// Lines of outputs whose copies of x stay in a near cache while they are read; all of them where
+// they are few, where x is deeper than an image, and where neighbouring blocks would share much.
+static inline FloatConvShape block_of_lines(const FloatConvShape& s) {
+  constexpr ptrdiff_t kNear = 16384, kLeast = 2;  // floats
+  const ConvAxis& a = s.axis[1];
+  const FloatLines all = lines_of(s);
+  if (!all.copied || s.axis[0].in > 1 || s.axis[0].out > 1) return s;
+  const ptrdiff_t reach = static_cast<ptrdiff_t>(a.kernel - 1) * a.dilation;
+  const ptrdiff_t most = kNear / (all.line * s.in) - reach;
+  if (most < kLeast * reach || most < a.stride) return s;
+  const ptrdiff_t rows = (most - 1) / a.stride + 1;
+  if (rows >= a.out) return s;
+  FloatConvShape block = s;
+  block.axis[1].out = static_cast<int32_t>(rows);
+  block.axis[1].in = static_cast<int32_t>((rows - 1) * a.stride + reach + 1);
+  return block;
+}
+
+// Floats that the copies of float_planes() take.
+static inline ptrdiff_t floats_of_blocks(const FloatConvShape& s) {
+  return floats_of_lines(block_of_lines(s));
+}
+
+// The block from line `first` of outputs on: its shape, and the first line of x that is in it.
+struct BlockOfLines {
+  FloatConvShape shape;
+  int32_t x;
+};
+static inline BlockOfLines block_from(const FloatConvShape& s, int32_t first, int32_t rows,
+                                      int32_t lines) {
+  const ConvAxis& all = s.axis[1];
+  const int32_t start = first * all.stride - all.pad, x = start > 0 ? start : 0;
+  BlockOfLines block{s, x};
+  ConvAxis& a = block.shape.axis[1];
+  a.out = all.out - first < rows ? all.out - first : rows;
+  a.in = all.in - x < lines ? all.in - x : lines;
+  a.pad = x - start;
+  return block;
+}
+
+#if defined(__GNUC__) && defined(__AVX__)
+ETCH_INLINE __m256 load_halves(const float* low, const float* high) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+}
+#endif
+
+// to[i] = from[2 * i] for as many as vectors have; how many.
+static inline int32_t copy_every_other(const float* from, float* to, int32_t n) {
+  int32_t i = 0;
+#if defined(__GNUC__) && defined(__AVX__)
+  for (; i + 8 < n; i += 8) {  // one more is left: the last vector ends before the last element
+    const __m256 a = load_halves(from + 2 * i, from + 2 * i + 8);
+    const __m256 b = load_halves(from + 2 * i + 4, from + 2 * i + 12);
+    _mm256_storeu_ps(to + i, _mm256_shuffle_ps(a, b, 0x88));
+  }
+#endif
+  static_cast<void>(from), static_cast<void>(to), static_cast<void>(n);
+  return i;
+}
+
 // to[i] = from[i * step]
 static inline void copy_apart(const float* from, ptrdiff_t step, float* to, int32_t n) {
   if (step == 1) {
     ETCH_MEMCPY(to, from, sizeof(float) * static_cast<size_t>(n));
     return;
   }
-  for (int32_t i = 0; i < n; ++i) to[i] = from[i * step];
+  for (int32_t i = step == 2 ? copy_every_other(from, to, n) : 0; i < n; ++i)
+    to[i] = from[i * step];
 }
 
 static inline void clear_floats(float* to, int32_t n) {
@@ -304,25 +366,27 @@ static inline void plane_line(const FloatConvShape& s, const FloatLines& lines, 
 }
 
 // Conv; x and y with neighbouring positions on the last axis, `w` packed per group in panels of
-// s.panel channels; `lines` for floats_of_lines().
+// s.panel channels; `lines` for floats_of_blocks().
 static inline void float_planes(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const float* w, const float* c, float* y, float* lines) {
-  const FloatLines how = lines_of(s);
+  const FloatConvShape some = block_of_lines(s);
+  const ConvAxis& rows = some.axis[1];
+  const FloatLines how = lines_of(some);
   const LineRuns runs = runs_of(s, how);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
       const float* const from = x + n * s.x_image + g * s.in * s.x_channel;
-      if (how.copied) copy_lines(s, how, from, lines);
       const ptrdiff_t channel = static_cast<ptrdiff_t>(g) * s.out;
-      for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
-        const PlaneRow row{how.copied ? lines : from,
-                           w + channel * depth_of(s),
-                           0,
-                           c + channel * end.c_column,
-                           y + n * s.y_image + channel * s.y_channel + y_row,
-                           runs};
-        plane_line<kFloatLanes>(s, how, end, row, window);
-      });
+      float* const to = y + n * s.y_image + channel * s.y_channel;
+      for (int32_t first = 0; first < s.axis[1].out; first += rows.out) {
+        const BlockOfLines block = block_from(s, first, rows.out, rows.in);
+        if (how.copied) copy_lines(block.shape, how, from + block.x * rows.x_step, lines);
+        for_each_row(block.shape, [&](ptrdiff_t y_row, const Window& window) {
+          const PlaneRow row{how.copied ? lines : from,  w + channel * depth_of(s),        0,
+                             c + channel * end.c_column, to + first * rows.y_step + y_row, runs};
+          plane_line<kFloatLanes>(s, how, end, row, window);
+        });
+      }
     }
   }
 }

@@ -97,7 +97,7 @@ void expect_sums(const Case& p) {
                std::int64_t{p.in} * taps},
               w.data(), packed.data());
   const FloatEnd end{1, 1, 0, 1, p.relu};
-  const std::int64_t memory = depthwise ? padded_plane(s).floats : floats_of_lines(s);
+  const std::int64_t memory = depthwise ? padded_plane(s).floats : floats_of_blocks(s);
   std::vector<float> lines(size(memory) + 1, kUntouched);
   std::vector<float> y(size(p.batch * s.y_image), kUntouched);
   if (depthwise) {
@@ -132,6 +132,14 @@ TEST(FloatPlanes, WhoseChannelsMeetInACacheAreCopied) {
   const Case p{1, 1, 8, 4, 32, 32, 1, 1, 1, 0, 0};
   EXPECT_TRUE(lines_of(shape_of(p)).copied);
   expect_sums(p);
+}
+
+TEST(FloatPlanes, WhoseCopiesAreManyAreTakenInBlocks) {
+  for (std::int32_t pad = 1; pad <= 4; ++pad) {
+    const Case p{2, 1, 3, 4, 60, 240, 3, 1 + pad % 2, 1 + pad / 3, pad, 0};
+    EXPECT_LT(floats_of_blocks(shape_of(p)), floats_of_lines(shape_of(p)));
+    expect_sums(p);
+  }
 }
 
 TEST(DepthwisePlanes, OfEverySizeAreTheSumsInOrder) {

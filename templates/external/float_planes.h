@@ -22,7 +22,7 @@ struct FloatPlanes : RuntimeFunction {
              const float* c, float* y, float* lines) const {
     const auto others = FloatConv<false>{}.spans(s, end, x, w, c, y);
     return spans_of(others[0], others[1], others[2], others[3],
-                    span(lines, {}, rt::floats_of_lines(s)));
+                    span(lines, {}, rt::floats_of_blocks(s)));
   }
 };
 

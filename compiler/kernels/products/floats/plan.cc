@@ -181,7 +181,7 @@ std::optional<FloatProductPlan> plan_planes(const ConvGeometry& g, const View& x
 
 std::int64_t floats_of_lines(const FloatProductPlan& plan) {
   if (plan.kind == FloatProductKind::kTransposedPlanes) return rt::floats_of_phases(plan.shape);
-  return plan.kind == FloatProductKind::kPlanes ? rt::floats_of_lines(plan.shape)
+  return plan.kind == FloatProductKind::kPlanes ? rt::floats_of_blocks(plan.shape)
                                                 : rt::padded_plane(plan.shape).floats;
 }
 
