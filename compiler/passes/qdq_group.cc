@@ -2,6 +2,7 @@
 #include "compiler/passes/qdq_group.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 #include <vector>
