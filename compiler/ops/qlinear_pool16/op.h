@@ -5,7 +5,7 @@
 //
 //   Inputs x, x_scale, x_zero_point, y_scale, y_zero_point; x and y of one type, int16 or uint16;
 //   all but x constant. Attributes of AveragePool since opset 19; QLinearReduceMean16 has axes,
-//   side by side but for those of one element, and keepdims.
+//   side by side except for those of one element, and keepdims.
 //
 //   y = limits of rne( sum of (x - x_zero) * x_scale / (count * y_scale) ) + y_zero
 // of real numbers: one rounding, ties to even. count as in AveragePool; a window without elements
