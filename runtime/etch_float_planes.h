@@ -72,7 +72,7 @@ static inline FloatConvShape block_of_lines(const FloatConvShape& s) {
   constexpr ptrdiff_t kNear = 16384, kLeast = 2;  // floats
   const ConvAxis& a = s.axis[1];
   const FloatLines all = lines_of(s);
-  if (!all.copied || s.axis[0].in > 1 || s.axis[0].out > 1) return s;
+  if (!all.copied || s.in < 1 || s.axis[0].in > 1 || s.axis[0].out > 1) return s;
   const ptrdiff_t reach = static_cast<ptrdiff_t>(a.kernel - 1) * a.dilation;
   const ptrdiff_t most = kNear / (all.line * s.in) - reach;
   if (most < kLeast * reach || most < a.stride) return s;
@@ -101,7 +101,8 @@ static inline BlockOfLines block_from(const FloatConvShape& s, int32_t first, in
   BlockOfLines block{s, x};
   ConvAxis& a = block.shape.axis[1];
   a.out = all.out - first < rows ? all.out - first : rows;
-  a.in = all.in - x < lines ? all.in - x : lines;
+  const int32_t left = all.in > x ? all.in - x : 0;
+  a.in = left < lines ? left : lines;
   a.pad = x - start;
   return block;
 }
@@ -380,9 +381,10 @@ static inline void float_planes(const FloatConvShape& s, const FloatEnd& end, co
       float* const to = y + n * s.y_image + channel * s.y_channel;
       for (int32_t first = 0; first < s.axis[1].out; first += rows.out) {
         const BlockOfLines block = block_from(s, first, rows.out, rows.in);
-        if (how.copied) copy_lines(block.shape, how, from + block.x * rows.x_step, lines);
+        const float* const at = from + block.x * rows.x_step;
+        if (how.copied) copy_lines(block.shape, how, at, lines);
         for_each_row(block.shape, [&](ptrdiff_t y_row, const Window& window) {
-          const PlaneRow row{how.copied ? lines : from,  w + channel * depth_of(s),        0,
+          const PlaneRow row{how.copied ? lines : at,    w + channel * depth_of(s),        0,
                              c + channel * end.c_column, to + first * rows.y_step + y_row, runs};
           plane_line<kFloatLanes>(s, how, end, row, window);
         });

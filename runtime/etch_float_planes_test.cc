@@ -18,6 +18,7 @@ struct Case {
   std::int32_t batch, group, in, out;  // in and out: per group
   std::int32_t height, width, kernel, stride, dilation, pad, relu;
   std::int32_t apart = 0;  // floats between the lines of y
+  std::int32_t cut = 0;    // lines less of padding at the top
 };
 
 std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
@@ -30,15 +31,15 @@ std::vector<float> values(std::int64_t n) {
 }
 
 FloatConvShape shape_of(const Case& p) {
-  const auto out = [&](std::int32_t in) {
-    return (in + 2 * p.pad - (p.kernel - 1) * p.dilation - 1) / p.stride + 1;
+  const auto out = [&](std::int32_t in, std::int32_t cut = 0) {
+    return (in + 2 * p.pad - cut - (p.kernel - 1) * p.dilation - 1) / p.stride + 1;
   };
   FloatConvShape s{};
   s.batch = p.batch, s.group = p.group, s.in = p.in, s.out = p.out;
   s.along = 2, s.panel = 4;
   s.axis[0] = {1, 1, 1, 1, 1, 0, 0, 0, 0};
   s.axis[2] = {p.width, p.kernel, out(p.width), p.stride, p.dilation, p.pad, 1, 0, 1};
-  s.axis[1] = {p.height, p.kernel, out(p.height),          p.stride, p.dilation, p.pad,
+  s.axis[1] = {p.height, p.kernel, out(p.height, p.cut),   p.stride, p.dilation, p.pad - p.cut,
                p.width,  0,        s.axis[2].out + p.apart};
   s.x_channel = p.height * p.width;
   s.x_image = s.x_channel * p.group * p.in;
@@ -135,10 +136,19 @@ TEST(FloatPlanes, WhoseChannelsMeetInACacheAreCopied) {
 }
 
 TEST(FloatPlanes, WhoseCopiesAreManyAreTakenInBlocks) {
-  for (std::int32_t pad = 1; pad <= 4; ++pad) {
-    const Case p{2, 1, 3, 4, 60, 240, 3, 1 + pad % 2, 1 + pad / 3, pad, 0};
+  for (const std::int32_t pad : {1, 2, 3, 4, 50}) {  // of 50, blocks are wholly padding
+    const Case p{2, 1, 3, 4, 60, 240, 3, 1 + pad % 2, 1 + pad % 4 / 3, pad, 0};
     EXPECT_LT(floats_of_blocks(shape_of(p)), floats_of_lines(shape_of(p)));
     expect_sums(p);
+  }
+}
+
+// As a Slice after a convolution is folded into it.
+TEST(FloatPlanes, CutAtTheTopAreTheSumsInOrder) {
+  for (std::int32_t cut = 1; cut <= 9; ++cut) {
+    expect_sums({2, 1, 3, 4, 20, 40, 3, 1, 1, 0, 0, 0, cut});
+    expect_sums({2, 1, 3, 4, 20, 40, 3, 2, 1, 1, 0, 0, cut});
+    expect_sums({1, 1, 3, 4, 60, 240, 3, 1 + cut % 2, 1, 2, 0, 0, cut});
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/import/tensor_data.h"
+#include "compiler/ir/four_bits.h"
 
 namespace etch {
 
@@ -149,6 +150,12 @@ void read_attributes(const onnx::NodeProto& proto, const AttributeBindings* bind
                      const Limits& limits, ExternalData& external, Node& node, Sink& sink) {
   for (const Proto& attribute : proto.attribute()) {
     if (is_subgraph(node, attribute)) continue;
+    // Such a one would be taken for what a pass has noted.
+    if (attribute.name().starts_with(kMarkPrefix)) {
+      sink.report({Severity::kError, DiagKind::kAttr, node.index,
+                   attribute_location(node, attribute), "is not an attribute of this operator"});
+      continue;
+    }
     auto content = Reader(attribute, bindings, limits, external, node, sink).read();
     if (content) node.attributes.emplace(attribute.name(), std::move(*content));
   }

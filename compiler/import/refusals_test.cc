@@ -66,6 +66,9 @@ TEST(AttributeRefusals, SayWhatIsWrong) {
             "E-ATTR " + at + "refers to an attribute of a function, but is not in one");
   EXPECT_EQ(attribute_refusal([](Proto& a) { a.clear_name(); }),
             "E-NAME node #0 (Relu) attribute '': has no name");
+  EXPECT_EQ(attribute_refusal([](Proto& a) { a.set_name("org.etch.four_bits"); }),
+            "E-ATTR node #0 (Relu) attribute 'org.etch.four_bits': is not an attribute of this "
+            "operator");
   ModelBuilder twice = relu_model();
   for (int i = 0; i < 2; ++i) {
     Proto& attribute = *twice.last_node().add_attribute();

@@ -7,6 +7,7 @@
 
 namespace etch {
 
+inline constexpr const char* kMarkPrefix = "org.etch.";  // no attribute of a file begins so
 inline constexpr const char* kFourBits = "org.etch.four_bits";
 
 inline void mark_four_bits(Node& node) { node.attributes[kFourBits] = std::int64_t{1}; }

@@ -129,7 +129,7 @@ class Words:
         node, where = self.node(step), step["step"]
         a, b = (per_tensor(self.word(name), "an operand") for name in node.input)
         y, depth = self.result(step, self.ends(node)[1]), 1
-        if traced["op_type"] == "QLinearProduct16":
+        if node.op_type == "MatMul":
             depth = self.depth(node, step)
             found = re.search(r"rt::WordMatrices\{\d+,(\d+),", self.code.function(traced))
             self.need(found and int(found[1]) == depth, "constant", f"{where}: the code has no rows of {depth}")
@@ -229,7 +229,10 @@ class Words:
         if sizes is None:
             raise CannotJudge("the size of its input is not stated in the file")
         axes = attributes(node).get("axes") if given is None else given
-        return int(np.prod([sizes[a] for a in (range(len(sizes)) if axes is None else axes)]))
+        axes = [] if axes is None else list(axes)
+        if not axes and not attributes(node).get("noop_with_empty_axes"):
+            axes = range(len(sizes))
+        return int(np.prod([sizes[a] for a in axes]))
 
     def average(self, step, traced):
         x, results = self.ends(self.node(step))

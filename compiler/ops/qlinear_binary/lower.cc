@@ -189,8 +189,11 @@ void add_vectors(Lowering& lowering, const Node& node, std::unique_ptr<BinarySte
 void add_product(Lowering& lowering, const Node& node, const MultiplyPlan& plan, const Side& a,
                  const Side& b, const View& y) {
   const bool has_vectors = lowering.isa().lanes > 1;
-  const auto line =
-      has_vectors ? std::nullopt : find_product_line(plan.factors, {plan.low, plan.high});
+  const View* const views[] = {&a.view, &b.view, &y};
+  const bool has_runs = make_nest(views, Repeats::kAllowed).out_step == 1;
+  const auto line = has_vectors || !has_runs
+                        ? std::nullopt
+                        : find_product_line(plan.factors, {plan.low, plan.high});
   if (!line) {
     auto step = std::make_unique<MultiplyStep>();
     step->kind = "multiply";

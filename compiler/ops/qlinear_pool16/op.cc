@@ -98,7 +98,7 @@ std::int64_t least_of(const ConvAxis& axis) {
 std::optional<PoolGeometry> planes_of_axes(const Shape& shape, const std::vector<bool>& goes) {
   std::int64_t before = 1, within = 1, after = 1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (goes[i] && after > 1) return std::nullopt;
+    if (goes[i] && shape[i] != 1 && after > 1) return std::nullopt;
     if (goes[i]) {
       within *= shape[i];
     } else {

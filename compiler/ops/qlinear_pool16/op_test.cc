@@ -69,6 +69,8 @@ TEST(QLinearPool16, MeansOverAxesHaveTheShapesOfReduceMean) {
   EXPECT_EQ(mean_of_axes({2, 3, 2}, {-1, 1}, 0).run().at(0), Tensor::of<std::int16_t>({2}, {2, 8}));
   EXPECT_EQ(mean_of_axes({2, 3}, {0, 1}, 0).run().at(0), Tensor::of<std::int16_t>({}, {2}));
   EXPECT_EQ(mean_of_axes({3, 1, 2}, {0, 2}).run().at(0), Tensor::of<std::int16_t>({1, 1, 1}, {2}));
+  EXPECT_EQ(mean_of_axes({3, 4, 1}, {0, 2}).run().at(0),
+            Tensor::of<std::int16_t>({1, 4, 1}, {4, 5, 6, 7}));
   EXPECT_EQ(mean_of_axes({2, 3, 2}, {0}, 0).run().at(0),
             Tensor::of<std::int16_t>({3, 2}, {3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(mean_of_axes({2, 3, 2}, {0, 2}).errors(),

@@ -20,11 +20,9 @@ struct MultiplyLinePlan : MultiplyPlan {
   ProductLineArguments line;
 };
 
-// One element that is repeated along the run is the second factor. Where the output is spread, the
-// product is one of floats.
+// One element that is repeated along the run is the second factor. Outputs are side by side.
 template <class S>
 void multiply_line_kernel(S& s, const MultiplyLinePlan& plan) {
-  if (plan.nest.out_step != 1) return multiply_kernel(s, plan);
   const ProductFactors& f = plan.factors;
   const ProductLineArguments& line = plan.line;
   const bool exchanged = plan.nest.repeats[0];
