@@ -22,6 +22,7 @@ Ints count_up(std::size_t n) {
 }
 
 Shape along(std::size_t rank, std::size_t axis, std::int64_t size) {
+  ETCH_CHECK(axis < rank);
   Shape out(rank, 1);
   out[axis] = size;
   return out;
