@@ -27,11 +27,15 @@ bool is_code(std::string_view path) {
   return ends_with(path, ".h") || ends_with(path, ".cc") || ends_with(path, ".cpp");
 }
 
+// Files of weights alone.
+bool has_weights(std::string_view path) {
+  return ends_with(path, ".cc") && path.find("_weights_") != std::string_view::npos;
+}
+
 // Reports show names of the model, escaped; nothing else may. Weights can be the bytes of a name:
 // they are numbers or escaped literals, which the lexer reads.
 bool may_name(std::string_view path) {
-  return ends_with(path, "report.json") || ends_with(path, "report.html") ||
-         path.find("_weights") != std::string_view::npos;
+  return ends_with(path, "report.json") || ends_with(path, "report.html") || has_weights(path);
 }
 
 // Files that do not depend on the model (runtime and vocabulary) are the same each time.

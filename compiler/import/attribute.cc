@@ -150,8 +150,8 @@ void read_attributes(const onnx::NodeProto& proto, const AttributeBindings* bind
                      const Limits& limits, ExternalData& external, Node& node, Sink& sink) {
   for (const Proto& attribute : proto.attribute()) {
     if (is_subgraph(node, attribute)) continue;
-    // Such a one would be taken for what a pass has noted.
-    if (attribute.name().starts_with(kMarkPrefix)) {
+    // It would be taken for what a pass has noted.
+    if (attribute.name() == kFourBits) {
       sink.report({Severity::kError, DiagKind::kAttr, node.index,
                    attribute_location(node, attribute), "is not an attribute of this operator"});
       continue;

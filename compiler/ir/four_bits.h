@@ -7,8 +7,7 @@
 
 namespace etch {
 
-inline constexpr const char* kMarkPrefix = "org.etch.";  // no attribute of a file begins so
-inline constexpr const char* kFourBits = "org.etch.four_bits";
+inline constexpr const char* kFourBits = "org.etch.four_bits";  // no attribute of a file
 
 inline void mark_four_bits(Node& node) { node.attributes[kFourBits] = std::int64_t{1}; }
 inline bool has_four_bits(const Node& node) { return node.attributes.contains(kFourBits); }

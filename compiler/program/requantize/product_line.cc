@@ -144,13 +144,7 @@ int product_by_rule(const ProductFactors& factors, const SumLimits& limits, int 
 }
 
 int evaluate(const ProductLine& line, const SumLimits& limits, int p) {
-  std::int64_t sum = std::int64_t{p} * line.factor + line.offset;
-  if (line.form == rt::kSumToEven) {
-    const std::int64_t below_half = (std::int64_t{1} << (line.bits - 1)) - 1;
-    sum += below_half + ((sum >> line.bits) & 1);
-  }
-  return static_cast<int>(std::clamp<std::int64_t>(sum >> line.bits, std::int64_t{limits.low},
-                                                   std::int64_t{limits.high}));
+  return quotient_of(std::int64_t{p} * line.factor + line.offset, line.form, line.bits, limits);
 }
 
 std::optional<ProductLine> find_product_line(const ProductFactors& factors,

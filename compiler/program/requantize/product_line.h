@@ -20,8 +20,6 @@ struct ProductLine {
   std::int32_t factor = 0;
   std::int64_t offset = 0;
   int bits = 32;  // of a wide one 32 at least
-
-  bool is_narrow() const { return form != rt::kWideSum; }
 };
 
 // What the float rule stores for the product `p`, clamped.

@@ -208,11 +208,14 @@ int sum_by_rule(const SumFactors& factors, int a, int b) {
   return static_cast<int>(rounded) + factors.y_stored;
 }
 
+int quotient_of(std::int64_t sum, rt::SumForm form, int bits, const SumLimits& limits) {
+  if (form == rt::kSumToEven) sum += (std::int64_t{1} << (bits - 1)) - 1 + ((sum >> bits) & 1);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(sum >> bits, std::int64_t{limits.low}, std::int64_t{limits.high}));
+}
+
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b) {
-  std::int64_t sum = products(line, {a, b, 0}) + line.offset;
-  if (line.form == rt::kSumToEven) sum += line.half() + ((sum >> line.bits) & 1);
-  return static_cast<int>(std::clamp<std::int64_t>(sum >> line.bits, std::int64_t{limits.low},
-                                                   std::int64_t{limits.high}));
+  return quotient_of(products(line, {a, b, 0}) + line.offset, line.form, line.bits, limits);
 }
 
 std::optional<SumLine> find_sum_line(const SumFactors& factors, const SumLimits& limits) {

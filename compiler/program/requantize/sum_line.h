@@ -37,6 +37,9 @@ struct SumLimits {
 // What the float rule stores, unclamped but kept within int16.
 int sum_by_rule(const SumFactors& factors, int a, int b);
 
+// `sum` divided by 2^bits and rounded as `form` says, clamped.
+int quotient_of(std::int64_t sum, rt::SumForm form, int bits, const SumLimits& limits);
+
 // What the line gives, clamped.
 int evaluate(const SumLine& line, const SumLimits& limits, int a, int b);
 
