@@ -9,6 +9,7 @@ import edges
 import forms
 import islands
 import parameters
+import ranks
 import sequences
 import singles
 import topologies
@@ -29,6 +30,7 @@ FAMILIES = {
     **edges.FAMILIES,
     **variants.FAMILIES,
     **parameters.FAMILIES,
+    **ranks.FAMILIES,
 }
 
 

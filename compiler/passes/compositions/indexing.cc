@@ -248,21 +248,23 @@ void space_to_depth(Parts& parts) {
   }
 }
 
-bool is_wide_unsigned(const Graph& graph, const Node& node) {
+bool has_unsorted_type(const Graph& graph, const Node& node) {
   if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
   const auto& type = graph.value(node.inputs[0]).dtype;
-  return type == DType::kU32 || type == DType::kU64;
+  return type == DType::kU32 || type == DType::kU64 || type == DType::kS16 || type == DType::kU16;
 }
 
-// With the highest bit the other way round, as a signed type, they are in the same order.
-void unsigned_top_k(Parts& parts) {
-  const DType type = parts.dtype(0);
-  const bool is_long = type == DType::kU64;
-  const DType plain = is_long ? DType::kS64 : DType::kS32;
-  const ValueId bit = is_long ? parts.constant(Tensor::of<std::int64_t>({}, {INT64_MIN}))
-                              : parts.constant(Tensor::of<std::int32_t>({}, {INT32_MIN}));
+// As a signed type of 32 or 64 bits: those of 16 bits have the same values, and others are in the
+// same order with the highest bit the other way round.
+void top_k_of_others(Parts& parts) {
   if (!parts.needs(1)) return;
-  const ValueId x = parts.add("BitwiseXor", {parts.cast(parts.input(0), plain), bit});
+  const DType type = parts.dtype(0);
+  const DType plain = type == DType::kU64 ? DType::kS64 : DType::kS32;
+  ValueId bit = kNoValue;
+  if (type == DType::kU64) bit = parts.constant(Tensor::of<std::int64_t>({}, {INT64_MIN}));
+  if (type == DType::kU32) bit = parts.constant(Tensor::of<std::int32_t>({}, {INT32_MIN}));
+  ValueId x = parts.cast(parts.input(0), plain);
+  if (bit != kNoValue) x = parts.add("BitwiseXor", {x, bit});
   const ValueId values = parts.new_value();
   Node top;
   top.op_type = "TopK";
@@ -270,7 +272,8 @@ void unsigned_top_k(Parts& parts) {
   top.outputs = {values, parts.has_output(1) ? parts.output(1) : parts.new_value()};
   top.attributes = parts.take_all();
   parts.add(std::move(top));
-  parts.give(0, parts.cast(parts.add("BitwiseXor", {values, bit}), type));
+  const ValueId sorted = bit == kNoValue ? values : parts.add("BitwiseXor", {values, bit});
+  parts.give(0, parts.cast(sorted, type));
 }
 
 constexpr Rule kIndexingRules[] = {{"GatherND", gather_nd, 2, 1, 11},
@@ -278,7 +281,7 @@ constexpr Rule kIndexingRules[] = {{"GatherND", gather_nd, 2, 1, 11},
                                    {"Compress", compress, 2, 1, 9},
                                    {"Unique", write_unique, 1, 4, 11},
                                    {"ReverseSequence", reverse_sequence, 2, 1, 10},
-                                   {"TopK", unsigned_top_k, 2, 2, 11, is_wide_unsigned},
+                                   {"TopK", top_k_of_others, 2, 2, 11, has_unsorted_type},
                                    {"Trilu", trilu, 2, 1, 14},
                                    {"CenterCropPad", center_crop_pad, 2, 1, 18},
                                    {"SpaceToDepth", space_to_depth, 1, 1, 1, has_mode}};

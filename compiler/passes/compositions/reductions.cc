@@ -4,6 +4,7 @@
 //   ReduceSumSquare  ReduceSum of x * x
 //   ReduceLogSum     Log of ReduceSum
 //   ReduceMax, ReduceMin of bool: of the bytes 0 and 1
+//   ReduceMean of integers: the sum, which wraps, divided by the number of elements, truncated
 //   ReduceLogSumExp  m + Log of ReduceSum of Exp(x - m), m the largest element, 0 where infinite
 //   LpNormalization  x / (the norm of p = 1 or 2 along the axis)
 //   GlobalLpPool     the norm over all places of a channel: p = 1, 2, or any p > 0 by Pow
@@ -96,6 +97,27 @@ void any_or_all(Parts& parts) {
   parts.cast(parts.add(type, inputs, parts.take_all()), DType::kBool);
 }
 
+bool is_of_integers(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
+  const auto& type = graph.value(node.inputs[0]).dtype;
+  return type == DType::kS32 || type == DType::kS64;
+}
+
+void integer_mean(Parts& parts) {
+  const bool keep = parts.take<std::int64_t>("keepdims", 1) != 0;
+  const Shape& shape = parts.shape(0);
+  const auto axes = axes_of(parts, shape.size());
+  if (!axes) return;
+  std::int64_t count = 1;
+  for (const std::int64_t axis : *axes) count *= shape[as_index(axis)];
+  if (count == 0) {
+    parts.fail(DiagKind::kShape, "the mean of no elements is not defined");
+    return;
+  }
+  const ValueId sum = parts.reduce("ReduceSum", parts.input(0), *axes, keep);
+  parts.add("Div", {sum, parts.number(parts.dtype(0), count)});
+}
+
 // (sum of |x|^p)^(1 / p) over `axes`, which stay with size 1.
 ValueId norm(Parts& parts, ValueId x, float p, const Ints& axes) {
   if (p == 1.0F) return parts.reduce("ReduceSum", parts.add("Abs", {x}), axes);
@@ -155,6 +177,7 @@ constexpr Rule kReductionRules[] = {{"ReduceL1", reduction, 2},
                                     {"ReduceLogSum", reduction, 2},
                                     {"ReduceLogSumExp", reduction, 2},
                                     {"ReduceSumSquare", reduction, 2},
+                                    {"ReduceMean", integer_mean, 2, 1, 1, is_of_integers},
                                     {"ReduceMax", any_or_all, 2, 1, 20, is_bool},
                                     {"ReduceMin", any_or_all, 2, 1, 20, is_bool},
                                     {"LpNormalization", lp_normalization, 1},

@@ -23,8 +23,8 @@ std::string reduction_of(Parts& parts) {
 // Inputs 0 and 2 have one type, input 1 integers; else false after a report.
 bool scatter_inputs_fit(Parts& parts) {
   if (!parts.needs(1) || !parts.needs(2)) return false;
-  return parts.has_type(
-             0, {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8, DType::kBool}) &&
+  return parts.has_type(0, {DType::kF32, DType::kS32, DType::kS64, DType::kU16, DType::kS16,
+                            DType::kU8, DType::kS8, DType::kBool}) &&
          parts.has_type(1, {DType::kS32, DType::kS64}) && parts.has_type(2, {parts.dtype(0)});
 }
 
