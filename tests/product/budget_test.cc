@@ -96,7 +96,7 @@ class BudgetsOn : public testing::TestWithParam<const char*> {};
 
 TEST_P(BudgetsOn, StreamedRowsAreTheSameNatively) {
   const std::size_t half = find_target(GetParam())->vectorized ? 0 : 1;
-  const std::vector<Case> cases = half_of(networks_of_blocks(30), half);
+  const std::vector<Case> cases = half_of(networks_of_blocks(20), half);
   const Squeezed squeezed(cases, GetParam());
   EXPECT_GT(5 * squeezed.streamed, 2 * static_cast<int>(cases.size()));
   for (std::size_t i = 0; i < squeezed.programs.size(); ++i) {
