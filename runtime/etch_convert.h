@@ -94,9 +94,9 @@ ETCH_INLINE Ints<lanes> load_elements(const uint8_t* x, Stored as) {
 }
 template <int lanes>
 ETCH_INLINE Ints<lanes> load_elements(const int32_t* x, Stored) {
-  Ints<lanes> out;
-  ETCH_MEMCPY(&out, x, sizeof out);
-  return out;
+  decltype(Ints<lanes>::v) v;  // see load_pack()
+  ETCH_MEMCPY(&v, x, sizeof v);
+  return {v};
 }
 template <int lanes>
 ETCH_INLINE Floats<lanes> load_elements(const float* x, Stored) {

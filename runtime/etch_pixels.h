@@ -1,5 +1,5 @@
-// Pixels of three bytes, as images have them, to three planes and back, where there are shuffles of
-// bytes. C++17, freestanding, no heap, no state.
+// Pixels of two and three bytes, as images have them, to planes and back, where there are shuffles
+// of bytes. C++17, freestanding, no heap, no state.
 #pragma once
 
 #include <stddef.h>
@@ -69,6 +69,28 @@ static inline int planes_of_pixels(const uint8_t* x, uint8_t* y, ptrdiff_t y_row
     store_plane(y + i, third_of(a, b, c, kThirds.planes));
     store_plane(y + y_row + i, third_of(a, b, c, kThirds.planes + 3));
     store_plane(y + 2 * y_row + i, third_of(a, b, c, kThirds.planes + 6));
+  }
+  return i;
+}
+
+// The same of two planes and pairs.
+static inline int pairs_of_planes(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, int n, int flip) {
+  const __m128i all = _mm_set1_epi8(static_cast<char>(flip));
+  int i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m128i a = load_plane(x + i, all), b = load_plane(x + x_row + i, all);
+    store_plane(y + 2 * i, _mm_unpacklo_epi8(a, b));
+    store_plane(y + 2 * i + 16, _mm_unpackhi_epi8(a, b));
+  }
+  return i;
+}
+static inline int planes_of_pairs(const uint8_t* x, uint8_t* y, ptrdiff_t y_row, int n, int flip) {
+  const __m128i all = _mm_set1_epi8(static_cast<char>(flip)), first = _mm_set1_epi16(255);
+  int i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m128i a = load_plane(x + 2 * i, all), b = load_plane(x + 2 * i + 16, all);
+    store_plane(y + i, _mm_packus_epi16(_mm_and_si128(a, first), _mm_and_si128(b, first)));
+    store_plane(y + y_row + i, _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
   }
   return i;
 }

@@ -346,11 +346,13 @@ struct Pack {
   Vector v;
 };
 
+// By way of a vector: a struct is copied in halves by gcc, and a load of the whole then waits for
+// both stores.
 template <class T, size_t bytes>
 ETCH_INLINE Pack<T, bytes> load_pack(const void* p) {
-  Pack<T, bytes> out;
-  ETCH_MEMCPY(&out, p, sizeof out);
-  return out;
+  typename Pack<T, bytes>::Vector v;
+  ETCH_MEMCPY(&v, p, sizeof v);
+  return {v};
 }
 
 template <class Operation, class T, size_t bytes>
@@ -401,7 +403,8 @@ ETCH_INLINE void combine_columns(const Reduced& r, const T* x, T* y) {
   for_reduced(r, [&](ptrdiff_t at) {
     all.v = Operation::of_lanes(all.v, load_pack<Element, bytes>(x + at).v);
   });
-  ETCH_MEMCPY(y, &all, sizeof all);
+  const typename Pack<Element, bytes>::Vector results = all.v;
+  ETCH_MEMCPY(y, &results, sizeof results);
 }
 
 // reduce() of integers as far as vectors take it: how many results are stored.

@@ -261,6 +261,14 @@ static inline void transpose_bytes(const uint8_t* x, ptrdiff_t x_row, uint8_t* y
     const int done = planes_of_pixels(x, y, y_row, rows, flip);
     return transpose_rest(x + 3 * done, 3, y + done, y_row, rows - done, 3, flip);
   }
+  if (rows == 2 && y_row == 2) {
+    const int done = pairs_of_planes(x, x_row, y, columns, flip);
+    return transpose_rest(x + done, x_row, y + 2 * done, 2, 2, columns - done, flip);
+  }
+  if (columns == 2 && x_row == 2) {
+    const int done = planes_of_pairs(x, y, y_row, rows, flip);
+    return transpose_rest(x + 2 * done, 2, y + done, y_row, rows - done, 2, flip);
+  }
 #endif
   for (int i = 0, height = 0; i < rows; i += height) {
     height = transpose_part(rows - i);

@@ -42,21 +42,28 @@ TEST(Transpose, BytesOfEveryRowBecomeAColumn) {
   }
 }
 
-TEST(Transpose, PixelsOfThreeBytesAreTakenApartAndPutTogether) {
+// Pixels of `bytes` bytes, taken apart and put together.
+void expect_pixels_and_planes(int bytes, int n, int flip) {
+  const int row = n + 5;
+  const auto planes = different_bytes(as_index(bytes * row));
+  std::vector<std::uint8_t> pixels(as_index(bytes * n)), expected = pixels;
+  for (int i = 0; i < bytes * n; ++i) {
+    expected[as_index(i)] =
+        static_cast<std::uint8_t>(planes[as_index(i % bytes * row + i / bytes)] ^ flip);
+  }
+  rt::transpose_bytes(planes.data(), row, pixels.data(), bytes, bytes, n, flip);
+  ASSERT_EQ(pixels, expected) << n << " of " << bytes;
+  std::vector<std::uint8_t> back = planes;
+  for (int i = 0; i < bytes * n; ++i) back[as_index(i % bytes * row + i / bytes)] = 0;
+  rt::transpose_bytes(pixels.data(), bytes, back.data(), row, n, bytes, flip);
+  ASSERT_EQ(back, planes) << n << " of " << bytes;
+}
+
+TEST(Transpose, PixelsAreTakenApartAndPutTogether) {
   for (const int n : {1, 15, 16, 17, 48, 65}) {
     for (const int flip : {0, 128}) {
-      const int row = n + 5;
-      const auto planes = different_bytes(as_index(3 * row));
-      std::vector<std::uint8_t> pixels(as_index(3 * n)), expected = pixels;
-      for (int i = 0; i < 3 * n; ++i)
-        expected[as_index(i)] =
-            static_cast<std::uint8_t>(planes[as_index(i % 3 * row + i / 3)] ^ flip);
-      rt::transpose_bytes(planes.data(), row, pixels.data(), 3, 3, n, flip);
-      ASSERT_EQ(pixels, expected) << n;
-      std::vector<std::uint8_t> back = planes;
-      for (int i = 0; i < 3 * n; ++i) back[as_index(i % 3 * row + i / 3)] = 0;
-      rt::transpose_bytes(pixels.data(), 3, back.data(), row, n, 3, flip);
-      ASSERT_EQ(back, planes) << n;
+      expect_pixels_and_planes(2, n, flip);
+      expect_pixels_and_planes(3, n, flip);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "compiler/ops/cast/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
+#include "compiler/ops/scatter_rows/op.h"
 
 namespace etch {
 
@@ -77,6 +78,10 @@ std::optional<Tensor> in_16_bits(const Tensor& x, DType type) {
 // The inputs of which a node only moves elements; empty: it does something else.
 std::vector<std::size_t> moved_inputs(const Node& node) {
   if (std::any_cast<Cast>(&node.params) != nullptr || node.inputs.empty()) return {};
+  if (const auto* const scatter = std::any_cast<ScatterRows>(&node.params)) {
+    if (scatter->kind != ScatterRows::Kind::kReplace) return {};
+    return {0, 2};
+  }
   if (!node.domain.empty() && node.op_type != "Pad") return {};
   if (node.op->folder == "pad") return {0};
   if (node.op->folder == "where") return {1, 2};

@@ -3,9 +3,10 @@
 // sees the same: all bits stay, also those of a NaN, which the conversions would make another one.
 //
 // Concerned is a Cast of float32 to one of these types whose input is made by moves alone (what
-// declares kMoved; Concat, Pad and Where) of what was cast from the same type, and of constants
-// whose elements it has. The moves get inputs and outputs of 16 bits; who else reads their results
-// reads them through a Cast. Requires a resolved graph; what nobody reads any more stays.
+// declares kMoved; Concat, Pad, Where and ScatterRows that replaces) of what was cast from the same
+// type, and of constants whose elements it has. The moves get inputs and outputs of 16 bits; who
+// else reads their results reads them through a Cast. Requires a resolved graph; what nobody reads
+// any more stays.
 #pragma once
 
 #include "compiler/ir/graph.h"

@@ -60,6 +60,25 @@ TEST(OtherFloats, ThatAreOnlyMovedStayAsTheyAre) {
             halves(DType::kF16, {2, 3}, {0x7D01, 0x8000, 0x3C00, 0xFE02, 0x7C00, 1}));
 }
 
+// Rows that are replaced, as those of a cache: no sum, which would be of floats.
+TEST(OtherFloats, ReplaceRowsAsTheyAreAndAddThemAsFloats) {
+  ModelBuilder model(18);
+  model.input("x", DType::kF16, {2, 2}).input("u", DType::kF16, {1, 2});
+  model.initializer("v", halves(DType::kF16, {1, 2}, {0x3C00, 0x3C00}));
+  model.input("at", DType::kS64, {1, 1}).node("ScatterND", {"x", "at", "u"}, {"y"});
+  model.node("ScatterND", {"x", "at", "v"}, {"z"}, {{"reduction", std::string("add")}});
+  model.output("y", DType::kF16, {2, 2}).output("z", DType::kF16, {2, 2});
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const std::vector<Tensor> out = evaluate(
+      *graph, std::vector<Tensor>{halves(DType::kF16, {2, 2}, {0x3C00, 0x4000, 0x4200, 0x4400}),
+                                  halves(DType::kF16, {1, 2}, {0x7D01, 0x3C00}),
+                                  Tensor::of<std::int64_t>({1, 1}, {1})});
+  EXPECT_EQ(out.at(0), halves(DType::kF16, {2, 2}, {0x3C00, 0x4000, 0x7D01, 0x3C00}));
+  EXPECT_EQ(out.at(1), halves(DType::kF16, {2, 2}, {0x3C00, 0x4000, 0x4400, 0x4500}));
+}
+
 // Who computes with a moved tensor reads it through a Cast; a constant that is no float16 is not
 // one of the moved tensors.
 TEST(OtherFloats, AreConvertedWhereMovedOnesAreComputedWith) {

@@ -134,6 +134,7 @@ TEST(External, ArithmeticStaysInsideItsSpans) {
     combine<rt::Add>(n, a, b);
     combine<rt::Max>(n, a, b);
     combine<rt::Remainder>(n, a, b);
+    call_between_guards(Combine<rt::DivByDoubles, std::int32_t>{}, kInts, a, kInts, b, kIntsOut, n);
     call_between_guards(Power{}, kFloats, a, kFloats, b, kFloatsOut, n);
     call_between_guards(PRelu{}, kFloats, a, kFloats, b, kFloatsOut, n);
     call_between_guards(CombineBytes<rt::Add>{}, kBytes, a, kStored, kBytes, b, kStored, kOut,

@@ -1,5 +1,6 @@
 // Descriptors of the functions of runtime/etch_bits.h, etch_elementwise.h, etch_extreme.h,
-// etch_functions.h, etch_reduce.h, etch_rows.h and etch_trigonometry.h; see templates/external.h.
+// etch_functions.h, etch_integer_division.h, etch_reduce.h, etch_rows.h and etch_trigonometry.h;
+// see templates/external.h.
 #pragma once
 
 #include "runtime/etch_bits.h"
@@ -7,6 +8,7 @@
 #include "runtime/etch_elementwise.h"
 #include "runtime/etch_extreme.h"
 #include "runtime/etch_functions.h"
+#include "runtime/etch_integer_division.h"
 #include "runtime/etch_reduce.h"
 #include "runtime/etch_rows.h"
 #include "runtime/etch_trigonometry_lanes.h"
@@ -19,6 +21,7 @@ ETCH_OPERATION(Add);
 ETCH_OPERATION(Sub);
 ETCH_OPERATION(Mul);
 ETCH_OPERATION(Div);
+ETCH_OPERATION(DivByDoubles);
 ETCH_OPERATION(Max);
 ETCH_OPERATION(Min);
 ETCH_OPERATION(Mod);
@@ -52,10 +55,13 @@ namespace external {
 template <class Operation, class T>
 struct Combine : RuntimeFunction {
   static constexpr bool kIsRemainder = std::is_same_v<Operation, rt::Remainder>;
+  static constexpr bool kByDoubles = std::is_same_v<Operation, rt::DivByDoubles>;
   Combine()
       : RuntimeFunction(instance_name<Combine, Operation>("combine"),
-                        kIsRemainder ? "etch_functions.h" : "etch_elementwise.h",
-                        floats_among<T>()) {}
+                        kIsRemainder ? "etch_functions.h"
+                        : kByDoubles ? "etch_integer_division.h"
+                                     : "etch_elementwise.h",
+                        kByDoubles ? FloatUse::kUsed : floats_among<T>()) {}
   void operator()(const T* a, std::ptrdiff_t a_step, const T* b, std::ptrdiff_t b_step, T* y,
                   std::ptrdiff_t n) const {
     rt::combine<Operation>(a, a_step, b, b_step, y, n);

@@ -78,6 +78,10 @@ Case moved(DType type) {
   model.initializer("k", values_of(type, {40, 3}));  // moved by the compiler
   model.node("Transpose", {"k"}, {"l"})
       .node("Concat", {"x", "l"}, {"u"}, {{"axis", std::int64_t{0}}});
+  model.input("i", DType::kS64, {2, 1});
+  model.initializer("two", Tensor::of<std::int64_t>({2}, {2, 40}));
+  model.node("Expand", {"a", "two"}, {"b"}).node("ScatterND", {"x", "i", "b"}, {"s"});
+  model.output("s", type, {3, 40});
   model.output("t", type, {40, 3}).output("e", type, {2, 3, 40}).output("p", type, {5, 42});
   model.output("y", type, {3, 40}).output("z", type, {3, 40});
   model.output("l", type, {3, 40}).output("u", type, {6, 40});
@@ -85,7 +89,8 @@ Case moved(DType type) {
   for (std::size_t i = 0; i < 40; i += 3) where.as<std::uint8_t>()[i] = 1;
   return {cat("moved ", name_of(type)),
           model.bytes(),
-          {all_bits(type, {3, 40}), where, all_bits(type, {1, 40})}};
+          {all_bits(type, {3, 40}), where, all_bits(type, {1, 40}),
+           Tensor::of<std::int64_t>({2, 1}, {-1, 1})}};
 }
 
 std::vector<Case> moved_cases() { return {moved(DType::kF16), moved(DType::kBF16)}; }

@@ -96,6 +96,38 @@ Case divisions(DType type) {
   return {"divisions " + std::string(name_of(type)), model.bytes(), {a, b}};
 }
 
+// Quotients of int32 at and beside integers, with the least and greatest values, 0 and -1.
+Case quotients() {
+  constexpr std::int32_t kLeast = INT32_MIN, kMost = INT32_MAX;
+  const std::vector<std::int32_t> divisors{0,     -1,        1,     2,        -2,     3,
+                                           7,     -46341,    65536, 16777217, kLeast, kLeast + 1,
+                                           kMost, kMost - 1, 1000,  -999983};
+  std::vector<std::int32_t> a, b;
+  for (const std::int32_t divisor : divisors) {
+    for (const std::int64_t times : {0, 1, -1, 46340, -65535, 16777216, 306783378}) {
+      for (const std::int64_t beside : {-1, 0, 1}) {
+        const std::int64_t dividend = std::int64_t{divisor} * times + beside;
+        a.push_back(static_cast<std::int32_t>(dividend));  // modulo 2^32: any dividend does
+        b.push_back(divisor);
+      }
+    }
+  }
+  const std::vector<std::int32_t> row(a.begin(), a.begin() + 21);
+  const auto rows = static_cast<std::int64_t>(a.size()) / 21;
+  ModelBuilder model(18);
+  model.input("a", DType::kS32, {rows, 21}).input("b", DType::kS32, {rows, 21});
+  model.input("r", DType::kS32, {21}).input("c", DType::kS32, {rows, 1});
+  model.node("Div", {"a", "b"}, {"q"}).node("Div", {"a", "r"}, {"p"});
+  model.node("Div", {"c", "b"}, {"d"})
+      .node("Div", {"a", "c"}, {"e"})
+      .node("Div", {"q", "d"}, {"f"});
+  for (const char* const name : {"q", "p", "d", "e", "f"}) model.output(name);
+  return {"quotients",
+          model.bytes(),
+          {Tensor::of<std::int32_t>({rows, 21}, a), Tensor::of<std::int32_t>({rows, 21}, b),
+           Tensor::of<std::int32_t>({21}, row), Tensor::of<std::int32_t>({rows, 1}, divisors)}};
+}
+
 // Lines side by side, more than vectors have.
 Case running_sums(DType type) {
   Dice dice(5);
@@ -113,8 +145,13 @@ Case running_sums(DType type) {
 }
 
 std::vector<Case> narrow_cases() {
-  return {bytes(DType::kU8),     bytes(DType::kS8),         divisions(DType::kU8),
-          divisions(DType::kS8), running_sums(DType::kS32), running_sums(DType::kS64)};
+  return {bytes(DType::kU8),
+          bytes(DType::kS8),
+          divisions(DType::kU8),
+          divisions(DType::kS8),
+          running_sums(DType::kS32),
+          running_sums(DType::kS64),
+          quotients()};
 }
 
 std::vector<Case> unsigned_samples() {

@@ -33,6 +33,12 @@ Order order_from_inputs(Lowering& lowering, const Node& node, int rank) {
   }
   return row_major(rank);
 }
+// Where there are vectors of doubles: CPUs divide integers one by one.
+bool quotients_by_doubles(const Lowering& lowering, CombinePlan::Kind kind, const View& y) {
+  const IsaTraits& isa = lowering.isa();
+  return kind == CombinePlan::Kind::kDiv && y.dtype == DType::kS32 && isa.float_requantization &&
+         isa.lanes >= 8;
+}
 }  // namespace
 
 void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kind,
@@ -47,7 +53,7 @@ void add_combination(Lowering& lowering, const Node& node, CombinePlan::Kind kin
     step->summary = i == 1 ? summary : cat(summary, ": input ", i);
     StepArguments arguments(lowering, node, *step);
     CombinePlan& plan = step->plan;
-    plan.kind = kind;
+    plan.kind = quotients_by_doubles(lowering, kind, y) ? CombinePlan::Kind::kDivByDoubles : kind;
     plan.type = is_8bit(y.dtype) ? DType::kU8 : y.dtype;
     plan.y_stored = stored_as(y);
     const Input a = i == 1 ? arguments.input(0, "a") : arguments.memory(y, "a");

@@ -30,7 +30,8 @@ struct CombinePlan {
     kBitOr,
     kBitXor,
     kShiftLeft,
-    kShiftRight
+    kShiftRight,
+    kDivByDoubles  // kDiv of kS32 in vectors of doubles
   };
   Kind kind = Kind::kAdd;
   // Or kS32, kS64; kPRelu: always kF32, kMod and bits: never. kU8: both 8-bit types, as stored; not
@@ -83,6 +84,8 @@ void combine(S& s, const CombinePlan& plan) {
       return combine<T, rt::Mul>(s, plan);
     case CombinePlan::Kind::kDiv:
       return combine<T, rt::Div>(s, plan);
+    case CombinePlan::Kind::kDivByDoubles:
+      return combine_by<std::int32_t>(s, plan, external::Combine<rt::DivByDoubles, std::int32_t>{});
     case CombinePlan::Kind::kMax:
       return combine<T, rt::Max>(s, plan);
     case CombinePlan::Kind::kMin:

@@ -12,7 +12,8 @@ namespace etch {
 struct ScatterPlan {
   enum class Kind { kReplace, kAdd, kMul, kMax, kMin };
   Kind kind = Kind::kReplace;
-  DType type = DType::kF32;  // or kS32, kS64; kU8: all 8-bit types, which are only replaced
+  // Or kS32, kS64; kU8 and kU16: all types of 8 and of 16 bits, which are only replaced.
+  DType type = DType::kF32;
   Argument x, indices, updates;
   int y = 0;  // operand of the step
   rt::Stored y_stored{0, 0};
@@ -88,6 +89,7 @@ void scan(S& s, const ScanPlan& p) {
 template <class S>
 void scatter_kernel(S& s, const ScatterPlan& p) {
   if (p.type == DType::kU8) return scatter_detail::scatter_bytes(s, p);
+  if (p.type == DType::kU16) return scatter_detail::call<rt::Replace, std::uint16_t>(s, p);
   if (p.type == DType::kS64) return scatter_detail::scatter<std::int64_t>(s, p);
   if (p.type == DType::kS32) return scatter_detail::scatter<std::int32_t>(s, p);
   scatter_detail::scatter<float>(s, p);
