@@ -179,6 +179,7 @@ constexpr Operator kOperators[] = {
     {"GroupQueryAttention", kMs, "xxxxxbn|ff", kHeads},
     {"LRN", "", "x", "size alpha beta bias"},
     {"Cast", "", "x", "to to to saturate round_mode"},
+    {"BitCast", "", "x", "to to to"},
     {"Constant", "", "", "value value_int value_ints value_float value_floats"},
     {"ConstantOfShape", "", "i", "value"},
     {"Shape", "", "x", "start end"},

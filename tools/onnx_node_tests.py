@@ -54,6 +54,7 @@ REFUSALS = [
     ("random numbers", r"Bernoulli|RandomUniform", "results must be the same every time"),
     ("classical machine learning", r"ai\.onnx\.ml", "trees and encoders have their own compilers"),
     ("images", r"ImageDecoder", "decoders of files are programs of their own"),
+    ("bits of float64", r"bits of (float32|int64) cannot be read as", "float64 is computed in float32, so its bits are not at hand"),
     ("floats of 8 and 4 bits", r"float8|float4", "no arithmetic here stores them, and no CPU target has any"),
     ("integers of 4 and 2 bits at the border", r"\bu?int[24]\b", "as weights they are packed; inputs and outputs have whole bytes"),
     ("unsigned integers of 32 and 64 bits", r"uint32|uint64", "sorting of such numbers is not written"),
@@ -61,7 +62,7 @@ REFUSALS = [
     ("undefined by ONNX", r"fmod", "Mod of floats needs fmod=1"),
     ("sizes that values decide", r"known at compile time|computed at run time|decides the shape|reads a value with",
      "buffers have fixed sizes; `--constant` makes such inputs known"),
-    ("operators of ai.onnx 26 and later", r"BitCast|FlexAttention|is a subgraph",
+    ("operators of ai.onnx 26 and later", r"FlexAttention|is a subgraph",
      "no exporter writes them yet"),
     ("not written yet", r"DeformConv|\bDet\b|MelWeightMatrix|TensorScatter|only transforms along|antialias|SpaceToDepth|"
      r"only 1 is supported|its body", "possible, and asked for by no network so far"),

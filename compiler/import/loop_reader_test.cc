@@ -157,7 +157,7 @@ TEST(Loop, NeedsATripCountThatIsKnown) {
   model.last_node().set_input(0, "m");
   EXPECT_EQ(errors_of_loop(model),
             "model: error[E-UNSUPPORTED]: node #0 (Loop): the trip count 'm' is computed at run "
-            "time; it must be known when compiling\n");
+            "time; it must be known when compiling; give it with --constant m=N or m=FILE.pb\n");
 }
 
 TEST(Loop, CannotHaveSlicesForAnUnknownNumberOfTrips) {

@@ -70,7 +70,8 @@ bool LoopTrips::bound(const Node& begin, ValueId goes_on, Count& out) {
     if (value.constant == nullptr) {
       return fail(DiagKind::kUnsupported, begin,
                   cat("the trip count '", printable(value.name),
-                      "' is computed at run time; it must be known when compiling"));
+                      "' is computed at run time; it must be known when compiling",
+                      constant_hint(graph_, trip_count)));
     }
     out.most = std::max<std::int64_t>(0, value.constant->integer(0));
   }

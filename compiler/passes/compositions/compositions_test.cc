@@ -453,6 +453,11 @@ TEST(Compositions, EyeLikeHasOnesOnOneDiagonal) {
   OneOperator above("EyeLike", 9);
   above.input(like).attribute("k", std::int64_t{1}).attribute("dtype", std::int64_t{1});
   EXPECT_EQ(above.output(), f32({2, 3}, {0, 1, 0, 0, 0, 1}));
+  OneOperator half("EyeLike", 9);
+  half.input(like).attribute("dtype", std::int64_t{10});
+  const Tensor halves = half.output();
+  EXPECT_EQ(halves.dtype(), DType::kF16);
+  EXPECT_EQ(halves.real(0) + halves.real(4), 2);
   OneOperator row("EyeLike", 9);
   EXPECT_TRUE(says(row.input(f32({3}, {1, 2, 3})), "must have two axes, has shape [3]"));
   OneOperator text("EyeLike", 9);

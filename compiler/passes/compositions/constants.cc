@@ -17,8 +17,9 @@ namespace {
 // The element type with ONNX's number; nothing fits: false after a report.
 bool type_numbered(Parts& parts, std::int64_t number, DType& out) {
   const auto found = dtype_from_onnx(number);
-  constexpr DType kTypes[] = {DType::kF32, DType::kU8,  DType::kS8,  DType::kU16,
-                              DType::kS16, DType::kS32, DType::kS64, DType::kBool};
+  constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kF64,
+                              DType::kU8,  DType::kS8,  DType::kU16,  DType::kS16,
+                              DType::kS32, DType::kS64, DType::kBool};
   if (found && std::ranges::find(kTypes, *found) != std::end(kTypes)) {
     out = *found;
     return true;
