@@ -56,6 +56,12 @@ void CountedRows::mark(ValueId id, std::size_t axis, const Rows& rows) {
   if (rows.source == kNoValue) rows_[id].source = rows.count;
 }
 
+void CountedRows::mark_size(ValueId id, std::size_t axis, const Rows& rows) {
+  if (id == kNoValue) return;
+  sizes_[id] = rows;
+  sizes_[id].axis = axis;
+}
+
 void CountedRows::follow(const Node& cast) {
   if (const Rows* const rows = rows_of(cast, 0)) mark(cast.outputs[0], rows->axis, *rows);
 }
@@ -171,7 +177,7 @@ void CountedRows::quantize(const Node& node, const Rows& rows, std::vector<Node>
   with.inputs[0] = parts.add("Where", {known, node.inputs[0], parts.scalar(0)});
   out = parts.take_parts();
   out.push_back(std::move(with));
-  mark(node.outputs[0], rows.axis, rows);
+  mark(first_output(node), rows.axis, rows);
 }
 
 bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
@@ -191,10 +197,8 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
     };
     const std::size_t start = limited("start", 0), end = limited("end", rank);
     out = {node};
-    if (data->axis >= start && data->axis < end) {
-      sizes_[node.outputs[0]] = *data;
-      sizes_[node.outputs[0]].axis -= start;
-    }
+    if (data->axis >= start && data->axis < end)
+      mark_size(node.outputs[0], data->axis - start, *data);
     return true;
   }
   Parts parts(graph_, node, sink_);

@@ -80,6 +80,11 @@ class CountedRows {
   const Tensor* constant(const Node& node, std::size_t i) const;
   const Shape& shape(const Node& node, std::size_t i) const;
   void mark(ValueId id, std::size_t axis, const Rows& rows);
+  void mark_size(ValueId id, std::size_t axis, const Rows& rows);
+  // None: resolving the node reports it.
+  static ValueId first_output(const Node& node) {
+    return node.outputs.empty() ? kNoValue : node.outputs[0];
+  }
 
   void make(Parts& parts, const Node& node);
   void make_slice(Parts& parts, const Node& node);

@@ -17,14 +17,23 @@ bool is_reduction(const Node& node) {
                    {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
                     "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"});
 }
+
+// Of the operators that treat each element alone, those whose result has the axes of input 0:
+// limits and scales of one element may have more of them.
+bool has_axes_of_first(const Node& node) {
+  return is_one_of(node.op_type, {"BatchNormalization", "Clip", "Dequantize", "DequantizeLinear",
+                                  "PRelu", "QuantizeLinear", "QuantizeV2"});
+}
 }  // namespace
 
 std::optional<std::size_t> CountedRows::pointwise_axis(const Node& node) const {
+  const bool by_first = has_axes_of_first(node);
+  if (by_first && rows_of(node, 0) == nullptr) return std::nullopt;
   const Rows* first = nullptr;
   std::size_t end = 0, rank = 0;  // axes from the last one back
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kNoValue) continue;
-    rank = std::max(rank, shape(node, i).size());
+    if (i == 0 || !by_first) rank = std::max(rank, shape(node, i).size());
     const Rows* const rows = rows_of(node.inputs[i]);
     if (rows == nullptr) continue;
     const std::size_t at = shape(node, i).size() - rows->axis;

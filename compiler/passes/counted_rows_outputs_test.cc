@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/text.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/passes/counted_rows.h"
 #include "tests/support/model_builder.h"
@@ -114,6 +115,14 @@ TEST(CountedOutputs, ListsOfSizesHaveTheNumberOfRows) {
   EXPECT_EQ(run(model, {kSome}), std::vector<Tensor>{s64({2}, {2, 3})});
 }
 
+TEST(CountedOutputs, TheirNumberInATableHasItsAxes) {
+  ModelBuilder model = positives();
+  model.node("Shape", {"at"}, {"shape"}).initializer("first", s64({}, {0}));
+  model.initializer("axes", s64({2}, {0, 1})).node("Gather", {"shape", "first"}, {"number"});
+  model.node("Unsqueeze", {"number", "axes"}, {"table"}).output("table");
+  EXPECT_EQ(run(model, {kSome}), std::vector<Tensor>{s64({1, 1}, {3})});
+}
+
 TEST(CountedRows, BecomeOneListAndRowsAgain) {
   ModelBuilder model = positives();
   model.initializer("flat", s64({1}, {-1})).initializer("two", s64({2}, {-1, 2}));
@@ -169,6 +178,34 @@ TEST(CountedRows, SliceOfAListOfSizes) {
   EXPECT_EQ(some[0], f32({1}, {3}));
   EXPECT_EQ(some[1], s64({1}, {2}));
   EXPECT_EQ(some[2], s64({1}, {3}));
+}
+
+// Limits of one element may have more axes than what they limit, whose axes the result has: that of
+// the rows was taken for the second of one.
+TEST(CountedRows, LimitsAddNoAxes) {
+  ModelBuilder model(17);
+  model.input("x", DType::kF32, {4}).input("flags", DType::kBool, {4});
+  model.node("Compress", {"x", "flags"}, {"rows"}, {{"axis", std::int64_t{0}}});
+  model.initializer("least", f32({1, 1}, {2}));
+  model.node("Clip", {"rows", "least"}, {"y"}).output("y");
+  Tensor flags(DType::kBool, {4});
+  flags.as<std::uint8_t>()[0] = flags.as<std::uint8_t>()[2] = 1;
+  const auto some = run(model, {f32({4}, {1, 2, 3, 4}), flags});
+  EXPECT_EQ(some.at(0), f32({4}, {2, 3, 0, 0}));
+  EXPECT_EQ(some.at(1), s64({1}, {2}));
+}
+
+TEST(CountedRows, ANodeWithoutOutputsIsReported) {
+  for (const char* type : {"Identity", "ConstantOfShape", "DynamicQuantizeLinear"}) {
+    ModelBuilder model = positives();
+    model.node("GatherND", {"x", "at"}, {"chosen"}).node("Shape", {"chosen"}, {"size"});
+    const bool reads_rows = std::string(type) == "DynamicQuantizeLinear";
+    model.node(type, {reads_rows ? "chosen" : "size"}, {});
+    model.initializer("most", f32({}, {1})).node("Clip", {"x", "", "most"}, {"y"}).output("y");
+    const std::string said = errors_of_outputs(model);
+    EXPECT_NE(said.find(cat("node #5 (", type, "): must have ")), std::string::npos) << said;
+    EXPECT_EQ(said.find("#6"), std::string::npos) << said;  // which omits an input
+  }
 }
 
 TEST(CountedRows, SliceWithAStepBothWays) {

@@ -55,7 +55,8 @@ std::optional<std::size_t> CountedRows::size_to(const Node& node) const {
     return out;
   }
   if (rows == nullptr) return std::nullopt;
-  const bool is_list = node.op_type != "Unsqueeze" || shape(node, 0).empty();  // of one axis again
+  const bool is_list =  // of one axis again
+      node.op_type != "Unsqueeze" || (shape(node, 0).empty() && axes_of(node).size() == 1);
   if (is_one_of(node.op_type, {"Unsqueeze", "Squeeze", "Identity"}) && is_list) return rows->axis;
   if (node.op_type == "Cast" && int_attribute(node, "to", 0) == onnx_number_of(DType::kS64))
     return rows->axis;
@@ -73,8 +74,7 @@ bool CountedRows::carries_size(const Node& node) {
   const auto has_rows = [&](ValueId id) { return rows_of(id) != nullptr; };
   if (std::ranges::any_of(node.inputs, has_rows)) return false;
   if (const auto to = size_to(node)) {
-    sizes_[node.outputs[0]] = rows;
-    sizes_[node.outputs[0]].axis = *to;
+    mark_size(first_output(node), *to, rows);
     return true;
   }
   const auto picked = picked_sizes(node);
@@ -90,7 +90,7 @@ bool CountedRows::reads_sizes(const Node& node, std::vector<Node>& out) {
   if (carries_size(node)) return true;
   const auto i = static_cast<std::size_t>(given - node.inputs.begin());
   if (const auto axis = sized_axis(node, i, rows)) {
-    mark(node.outputs[0], *axis, rows);
+    mark(first_output(node), *axis, rows);
     return true;
   }
   if (element_count(shape(node, i)) != 1) return false;

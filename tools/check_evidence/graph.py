@@ -4,12 +4,14 @@ import numpy as np
 import onnx
 import onnx.shape_inference
 from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 F = np.float32
 INT_RANGE = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16": (-32768, 32767)}
 # What changes no value of a quantized tensor, only where it is, or chooses among the values.
 NEUTRAL = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "MaxPool"}
-
+REARRANGES = ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity")
+FOLDED = (*REARRANGES, "Constant", "ConstantOfShape", "Cast", "QuantizeLinear", "DequantizeLinear")  # of constants
 CHOOSES = NEUTRAL | {"Slice", "Split", "Cast", "Gather", "Relu", "Clip", "Concat", "DepthToSpace", "SpaceToDepth", "Resize",
                      "Pad"}
 
@@ -25,50 +27,19 @@ def rounded(values, scale, zero, dtype):
     return np.clip(q, low, high).astype(np.int64)
 
 
-def axes_of(a, axes):
-    axes = a.get("axes") if axes is None else axes
-    return None if axes is None else tuple(int(i) for i in axes)
-
-
-def constant_of(a):
-    for key, dtype in (("value_float", F), ("value_int", np.int64), ("value_floats", F), ("value_ints", np.int64)):
-        if key in a:
-            return np.asarray(a[key], dtype)
-    return numpy_helper.to_array(a["value"])
-
-
-def filled(a, shape):
-    value = numpy_helper.to_array(a["value"]) if "value" in a else np.zeros(1, F)
-    return np.full([int(n) for n in shape], value.reshape(-1)[0], value.dtype)
-
-
-def quantized(a, x, scale, zero=None):
-    zero = np.zeros(1, np.uint8) if zero is None else zero
-    if scale.size != 1:
+def evaluated(node, inputs, version):
+    """The first result of a node by ONNX's own reference; None where that has no such operator, or refuses it."""
+    plain, names = onnx.NodeProto(), [name for name in node.input if name]
+    plain.CopyFrom(node)
+    plain.domain = ""  # DequantizeLinear of com.microsoft is the same
+    if node.op_type == "DequantizeLinear":
+        version = max(version, 19)  # the reference has no earlier one
+    graph = onnx.GraphProto(node=[plain], input=[onnx.ValueInfoProto(name=name) for name in names],
+                            output=[onnx.ValueInfoProto(name=name) for name in node.output[:1]])
+    try:
+        return ReferenceEvaluator(graph, {"": version}).run(None, dict(zip(names, inputs)))[0]
+    except Exception:  # of whatever a file may ask for
         return None
-    return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), str(zero.dtype)).astype(zero.dtype)
-
-
-def dequantized(a, x, scale, zero=None):
-    zero = np.zeros(1, np.int64) if zero is None else zero.astype(np.int64)
-    if a.get("block_size"):
-        return None
-    if scale.size > 1:
-        shape = [1] * x.ndim
-        shape[a.get("axis", 1)] = scale.size
-        scale, zero = scale.reshape(shape), zero.reshape(shape) if zero.size > 1 else zero
-    return ((x.astype(np.int64) - zero).astype(F) * scale.astype(F)).astype(F).reshape(x.shape)
-
-
-FOLD = {
-    "Constant": constant_of, "ConstantOfShape": filled, "QuantizeLinear": quantized, "DequantizeLinear": dequantized,
-    "Identity": lambda a, x: x, "Cast": lambda a, x: x.astype(onnx.helper.tensor_dtype_to_np_dtype(a["to"])),
-    "Reshape": lambda a, x, shape: x.reshape([x.shape[i] if n == 0 and not a.get("allowzero") else int(n)
-                                              for i, n in enumerate(shape)]),
-    "Transpose": lambda a, x: np.transpose(x, a.get("perm")),
-    "Squeeze": lambda a, x, axes=None: np.squeeze(x, axes_of(a, axes)),
-    "Unsqueeze": lambda a, x, axes=None: np.expand_dims(x, axes_of(a, axes)),
-}
 
 
 class Quantized:
@@ -88,6 +59,7 @@ class Model:
         self.proto = proto
         self.graph = proto.graph
         self.nodes = list(self.graph.node)
+        self.version = max((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), default=1)
         self.initializers = {t.name: t for t in self.graph.initializer}
         self.inputs = {i.name for i in self.graph.input} - set(self.initializers)
         self.outputs = [o.name for o in self.graph.output]
@@ -118,13 +90,15 @@ class Model:
         if name in self.initializers:
             return numpy_helper.to_array(self.initializers[name])
         node = self.maker(name)
-        inputs = [self.constant(i) if i else None for i in node.input] if node else []
-        if node is None or node.op_type not in FOLD or any(i is None for i, n in zip(inputs, node.input) if n):
+        inputs = [self.constant(i) for i in node.input if i] if node else []
+        if node is None or node.op_type not in FOLDED or any(i is None for i in inputs):
             return None
-        try:
-            return FOLD[node.op_type](attributes(node), *inputs)
-        except (ValueError, IndexError, KeyError, TypeError):
+        if node.op_type != "QuantizeLinear":
+            return evaluated(node, inputs, self.version)
+        x, scale, zero = (*inputs, np.zeros(1, np.uint8))[:3]  # the reference does not saturate beyond 2^31
+        if scale.size != 1 or zero.size != 1:
             return None
+        return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), str(zero.dtype)).astype(zero.dtype)
 
     # ---- the graph ----
     def maker(self, name):
@@ -205,10 +179,9 @@ class Model:
     def integers(self, name):
         """(integers, Quantized) of a constant float tensor that is dequantized, maybe rearranged after it."""
         rules = []
-        while self.op(name) in ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity"):
-            node = self.maker(name)
-            rules.insert(0, (node.op_type, attributes(node), [self.constant(i) for i in node.input[1:]]))
-            name = node.input[0]
+        while self.op(name) in REARRANGES:
+            rules.insert(0, self.maker(name))
+            name = rules[0].input[0]
         if self.op(name) != "DequantizeLinear":
             return None
         x, q = self.constant(self.maker(name).input[0]), self.quantization(self.producer[name])
@@ -216,10 +189,10 @@ class Model:
             return None
         x = x.astype(np.int64)
         q.axis += x.ndim if q.axis < 0 else 0
-        for op, a, rest in rules:
-            if q.scale.size > 1 and op == "Transpose":
-                q.axis = list(a.get("perm") or list(range(x.ndim))[::-1]).index(q.axis)
-            elif q.scale.size > 1 and op != "Identity":
+        for node in rules:
+            if q.scale.size > 1 and node.op_type == "Transpose":
+                q.axis = list(attributes(node).get("perm") or list(range(x.ndim))[::-1]).index(q.axis)
+            elif q.scale.size > 1 and node.op_type != "Identity":
                 return None
-            x = FOLD[op](a, x, *rest)
-        return x, q
+            x = evaluated(node, [x, *map(self.constant, filter(None, node.input[1:]))], self.version)
+        return None if x is None else (x, q)
