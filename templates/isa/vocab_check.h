@@ -66,7 +66,7 @@ struct Output {
   uint8_t data[1 << 20];
 };
 
-namespace {
+namespace {  // NOLINT(google-build-namespaces): nothing may have external linkage
 
 inline Input input_of(const Data& data, uint8_t* page_end) {
   return {data.lanes,        data.weight_bytes, data.integers, data.sums,        data.scales,

@@ -71,7 +71,7 @@ class Values {
       case 1:
         return std::ldexp(static_cast<float>(below(1 << 24) - (1 << 23)), below(9) - 1);
       case 2:
-        return std::ldexp(static_cast<float>(integer() / 2), -below(40));
+        return std::ldexp(static_cast<float>(integer() >> 1), -below(40));
       default:
         return below(2) == 0 ? -0.0F : 2147483520.0F;
     }

@@ -29,10 +29,11 @@ std::optional<ScatterRows::Kind> kind_of(ResolveContext& context) {
 void resolve_scatter_rows(ResolveContext& context) {
   const auto kind = kind_of(context);
   if (!kind) return;
-  const bool is_of_bytes = *kind == ScatterRows::Kind::kReplace && bytes_of(context.dtype(0)) == 1;
+  const bool is_narrow = *kind == ScatterRows::Kind::kReplace && bytes_of(context.dtype(0)) < 4;
   const bool has_type =
-      is_of_bytes ? check_dtype(context, 0, "data", {DType::kU8, DType::kS8, DType::kBool})
-                  : check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64});
+      is_narrow ? check_dtype(context, 0, "data",
+                              {DType::kU8, DType::kS8, DType::kBool, DType::kU16, DType::kS16})
+                : check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64});
   if (!has_type || !check_dtype(context, 1, "indices", {DType::kS64}) ||
       !check_dtype(context, 2, "updates", {context.dtype(0)})) {
     return;

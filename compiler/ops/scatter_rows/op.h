@@ -1,8 +1,7 @@
 // ScatterRows (org.etch): rows of a matrix replaced by, or combined with, others. What ScatterND
 // and ScatterElements become (passes/compositions/scatter.cc).
-//   data       float32, int32 or int64 [rows, width]; with reduction none uint8, int8 and bool,
-//   too,
-//              and float16 and bfloat16 that are only moved (passes/half_moves.h)
+//   data       float32, int32 or int64 [rows, width]; with reduction none also integers of 8 and 16
+//              bits, bool, and float16 and bfloat16 that are only moved (passes/half_moves.h)
 //   indices    int64 [n]: row numbers, below 0 from the end; those outside are limited to the rows
 //   updates    data's type [n, width]
 //   reduction  none (default): row indices[i] becomes row i of the updates; add, mul, max, min: is

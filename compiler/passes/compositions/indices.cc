@@ -53,7 +53,7 @@ ValueId row_numbers(Parts& parts, std::size_t i, const Ints& sizes, std::size_t 
 
 ValueId scattered(Parts& parts, DType type, ValueId data, ValueId at, ValueId updates,
                   const std::string& reduction) {
-  const bool narrow = bytes_of(type) == 2 || (bytes_of(type) < 4 && reduction != "none");
+  const bool narrow = bytes_of(type) < 4 && reduction != "none";
   if (narrow) {
     data = parts.cast(data, DType::kS32);
     updates = parts.cast(updates, DType::kS32);
