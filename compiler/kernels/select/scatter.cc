@@ -35,7 +35,8 @@ void add_scatter(Lowering& lowering, const Node& node, ScatterPlan::Kind kind) {
   ScatterPlan& plan = step->plan;
   plan.kind = kind;
   const DType type = *lowering.value(node.outputs[0]).dtype;
-  plan.type = bytes_of(type) == 1 ? DType::kU8 : bytes_of(type) == 2 ? DType::kU16 : type;
+  const bool is_half = bytes_of(type) == 2 && type != DType::kS16;
+  plan.type = bytes_of(type) == 1 ? DType::kU8 : is_half ? DType::kU16 : type;
   plan.x = arguments.parameter(0, "x").argument;
   plan.indices = arguments.parameter(1, "indices").argument;
   plan.updates = arguments.parameter(2, "updates").argument;

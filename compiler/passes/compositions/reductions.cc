@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/ir/geometry/strided.h"
 #include "compiler/passes/compositions/rules.h"
 
 namespace etch {

@@ -12,7 +12,8 @@ namespace etch {
 struct ScatterPlan {
   enum class Kind { kReplace, kAdd, kMul, kMax, kMin };
   Kind kind = Kind::kReplace;
-  // Or kS32, kS64; kU8 and kU16: all types of 8 and of 16 bits, which are only replaced.
+  // Or kS32, kS64; and, which are only replaced, kU8 (all types of 8 bits), kS16 and kU16 (uint16
+  // and floats of 16 bits).
   DType type = DType::kF32;
   Argument x, indices, updates;
   int y = 0;  // operand of the step
@@ -90,6 +91,7 @@ template <class S>
 void scatter_kernel(S& s, const ScatterPlan& p) {
   if (p.type == DType::kU8) return scatter_detail::scatter_bytes(s, p);
   if (p.type == DType::kU16) return scatter_detail::call<rt::Replace, std::uint16_t>(s, p);
+  if (p.type == DType::kS16) return scatter_detail::call<rt::Replace, std::int16_t>(s, p);
   if (p.type == DType::kS64) return scatter_detail::scatter<std::int64_t>(s, p);
   if (p.type == DType::kS32) return scatter_detail::scatter<std::int32_t>(s, p);
   scatter_detail::scatter<float>(s, p);
