@@ -8,6 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/compositions/infinite_scale.h"
 #include "compiler/passes/compositions/qonnx.h"
 #include "compiler/passes/compositions/rules.h"
 #include "compiler/passes/functions/functions.h"
@@ -145,6 +146,8 @@ constexpr Rule kUnfuseRules[] = {
 
 const Rule* rule_for(const Graph* graph, const Node& node) {
   if (is_qonnx(node.domain)) return qonnx_rule(node);
+  const Rule* const infinite = graph == nullptr ? nullptr : infinite_scale_rule(*graph, node);
+  if (infinite != nullptr) return infinite;
   if (node.domain != kMicrosoft) return composition_rule(graph, node);
   const auto* found = std::ranges::find(kUnfuseRules, node.op_type, &Rule::op_type);
   return found == std::end(kUnfuseRules) ? nullptr : found;
@@ -156,6 +159,15 @@ bool has_at_most(Parts& parts, std::size_t most, const char* role,
   if (ids.size() <= most) return true;
   parts.fail(DiagKind::kGraph, cat("must have at most ", most, " ", role, "s, has ", ids.size()));
   return false;
+}
+
+// A network with such a scale is of little use, and its author should know.
+void warn_of_infinite_scale(const Graph& graph, const Node& node, Sink& sink) {
+  if (infinite_scale_rule(graph, node) == nullptr) return;
+  sink.warning(DiagKind::kQuant, location_of(node),
+               "its scale is infinite, so that finite numbers become NaN after it, as in ONNX "
+               "Runtime; a constant with -inf, as a mask of attention has, was quantized: put a "
+               "number such as -10000 there before, or exclude the node");
 }
 
 }  // namespace
@@ -181,6 +193,7 @@ std::vector<Node> unfused(Graph& graph, const Node& node, Sink& sink) {
     return {};
   }
   rule.write(parts);
+  warn_of_infinite_scale(graph, node, sink);
   std::vector<Node> out = parts.finish();
   std::string types;
   for (const Node& part : out) types += cat(types.empty() ? "" : ", ", part.op_type);

@@ -42,6 +42,39 @@ TEST(FloatEngines, NativelyInConvolutionsWithInfiniteWeights) {
   }
 }
 
+// Scores of attention with a mask of 0 and -infinity, which quantize_static gives infinite scales.
+Case attention_with_quantized_mask() {
+  Tensor x(DType::kF32, {1, 5, 19}), quarter(DType::kF32, {}), infinite(DType::kF32, {});
+  for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+    x.as<float>()[i] = static_cast<float>(i % 7) - 3;
+  quarter.as<float>()[0] = 0.25F;
+  infinite.as<float>()[0] = std::numeric_limits<float>::infinity();
+  ModelBuilder model(13);
+  model.input("x", x.dtype(), {1, 5, 19});
+  model.initializer("s", quarter)
+      .initializer("inf", infinite)
+      .initializer("z", Tensor(DType::kS8, {}));
+  model.initializer("mask", Tensor(DType::kS8, {5, 19}));
+  model.node("QuantizeLinear", {"x", "s", "z"}, {"xq"});
+  model.node("DequantizeLinear", {"xq", "s", "z"}, {"xd"});
+  model.node("DequantizeLinear", {"mask", "inf", "z"}, {"m"});
+  model.node("Add", {"xd", "m"}, {"sum"});
+  model.node("QuantizeLinear", {"sum", "inf", "z"}, {"sq"});
+  model.node("DequantizeLinear", {"sq", "inf", "z"}, {"sd"});
+  model.node("Softmax", {"sd"}, {"p"});
+  model.node("QuantizeLinear", {"p", "s", "z"}, {"y"});
+  model.node("QuantizeLinear", {"x", "inf", "z"}, {"t"});
+  model.output("y").output("t");
+  return {"quantized mask", model.bytes(), {x}};
+}
+
+TEST(FloatEngines, InfiniteScales) {
+  const std::vector<Case> cases{attention_with_quantized_mask()};
+  expect_native_agrees(cases);
+  expect_compiled_agrees(cases, "avx2");
+  expect_compiled_agrees(cases, "scalar");
+}
+
 // Volumes of one image whose padding makes of it no image, or several: the outer positions read
 // nothing of x.
 std::vector<Case> padded_depths_of_one() {
