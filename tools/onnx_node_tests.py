@@ -54,7 +54,7 @@ REFUSALS = [
     ("random numbers", r"Bernoulli|RandomUniform", "results must be the same every time"),
     ("classical machine learning", r"ai\.onnx\.ml", "trees and encoders have their own compilers"),
     ("images", r"ImageDecoder", "decoders of files are programs of their own"),
-    ("bits of float64", r"bits of (float32|int64) cannot be read as", "float64 is computed in float32, so its bits are not at hand"),
+    ("bits of other floats", r"bits of \w+ cannot be read as", "they are computed in float32, so their bits are not at hand"),
     ("floats of 8 and 4 bits", r"float8|float4", "no arithmetic here stores them, and no CPU target has any"),
     ("integers of 4 and 2 bits at the border", r"\bu?int[24]\b", "as weights they are packed; inputs and outputs have whole bytes"),
     ("unsigned integers of 32 and 64 bits", r"uint32|uint64", "sorting of such numbers is not written"),

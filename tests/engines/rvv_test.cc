@@ -70,7 +70,7 @@ TEST_F(VectorLength, Of512BitsGivesTheSameBytes) {
 }
 
 TEST_F(VectorLength, KnownToTheCompilerGivesTheSameBytes) {
-  expect_agreement(256, {"-O2", "-march=rv64gcv_zvl256b"}, half_of(all_cases(), 1));
+  expect_agreement(256, {"-O2", "-march=rv64gcv_zvl256b"}, half_of(all_cases(), 0));
 }
 
 }  // namespace

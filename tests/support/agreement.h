@@ -13,9 +13,8 @@
 
 namespace etch {
 
-// Every case on the plans of instruction sets: of 24 cases and more each takes a third of them, so
-// that every plan has cases of every kind; all on all if ETCH_SWEEP is set. Gives up
-// after ten differences.
+// Every case on the plans of instruction sets: of 24 cases and more each takes a third of them, in
+// turns; all on all if ETCH_SWEEP is set. Gives up after ten differences.
 void expect_native_agrees(const std::vector<Case>& cases,
                           RequantizeMode requantize = RequantizeMode::kFloat);
 

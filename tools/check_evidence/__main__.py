@@ -8,6 +8,7 @@ import struct
 import sys
 
 import onnx
+from google.protobuf.message import DecodeError
 
 from . import code, memory, requantization, trace
 from .graph import Model
@@ -15,7 +16,8 @@ from .graph import Model
 WITHOUT_RULE = dict.fromkeys(("ConvInteger", "MatMulInteger"), "a zero point that is known at run time only")
 COMPUTES = ("conv", "table", "maxpool", "avgpool", "add", "matmul", "multiply", "rescale")  # no copies and halos for these
 PARTS = ("trace", "requantization", "memory", "accesses")
-MALFORMED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, struct.error)
+MALFORMED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError, struct.error,
+             DecodeError)
 
 
 class Report:

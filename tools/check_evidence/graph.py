@@ -95,8 +95,10 @@ class Model:
             return None
         if node.op_type != "QuantizeLinear":
             return evaluated(node, inputs, self.version)
+        if len(inputs) < 2:
+            return None
         x, scale, zero = (*inputs, np.zeros(1, np.uint8))[:3]  # the reference does not saturate beyond 2^31
-        if scale.size != 1 or zero.size != 1:
+        if scale.size != 1 or zero.size != 1 or str(zero.dtype) not in INT_RANGE:
             return None
         return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), str(zero.dtype)).astype(zero.dtype)
 

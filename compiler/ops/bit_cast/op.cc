@@ -43,8 +43,8 @@ void resolve_bit_cast(ResolveContext& context) {
     context.error(DiagKind::kUnsupported,
                   cat("the bits of ", name_of(from), " cannot be read as ",
                       to ? std::string(name_of(*to)) : cat("ONNX data type ", code),
-                      ": both must be float32 or integers of one width (bool only as source; "
-                      "float16, bfloat16 and float64 are float32 here)"));
+                      ": both must be float32 or integers of 8 to 64 bits, of one width (bool "
+                      "only as source; float16, bfloat16 and float64 are float32 here)"));
     return;
   }
   context.set_params(BitCast{from, *to});

@@ -47,8 +47,8 @@ TEST(BitCast, IntegersChangeTheirSign) {
 TEST(BitCast, TypesMustHaveOneWidth) {
   EXPECT_EQ(refused(f32({1}, {1}), kInt16),
             "E-UNSUPPORTED: the bits of float32 cannot be read as int16: both must be float32 or "
-            "integers of one width (bool only as source; float16, bfloat16 and float64 are float32 "
-            "here)");
+            "integers of 8 to 64 bits, of one width (bool only as source; float16, bfloat16 and "
+            "float64 are float32 here)");
 }
 
 TEST(BitCast, BitsOtherThanZeroAndOneAreNoBool) {
