@@ -30,7 +30,7 @@ struct IntegerVectors<DivByDoubles> {
   ETCH_INLINE Vector of(const Vector& a, const Vector& b) {
     constexpr size_t kFours = sizeof(Vector) / sizeof(__m128i);
     const Vector no_divisor = b == 0;
-    const Vector divisors = b - no_divisor;  // 1 for 0, so that nothing is raised
+    const Vector divisors = b - no_divisor;  // 1 for 0: no division by 0 is raised
     __m128i dividend[kFours], divisor[kFours], each[kFours];
     ETCH_MEMCPY(dividend, &a, sizeof a);
     ETCH_MEMCPY(divisor, &divisors, sizeof divisors);

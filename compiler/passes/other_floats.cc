@@ -141,6 +141,15 @@ bool OtherFloats::computes_doubles(const Node& node) const {
                              [&](ValueId id) { return constant(id)->dtype() == DType::kF64; });
 }
 
+std::optional<DType> OtherFloats::type_of_lost_bits(const Node& node) const {
+  if (!node.domain.empty() || node.op_type != "BitCast" || node.inputs.empty()) return std::nullopt;
+  const auto type = type_in_file(node.inputs[0]);
+  if (!type || !is_other(*type)) return std::nullopt;
+  // What was computed from floats may be integers.
+  const DType here = graph_.value(node.inputs[0]).dtype.value_or(*type);
+  return here == DType::kF32 || is_other(here) ? type : std::nullopt;
+}
+
 std::vector<Node> OtherFloats::read_constants(Node& node) {
   std::vector<Node> first;
   limit(node);

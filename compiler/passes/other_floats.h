@@ -10,6 +10,7 @@
 //   Cast to float64                   is one to float32
 //   CastLike                          is a Cast to what its second input is in the file
 //   Clip without a limit              has that of float16 or bfloat16
+//   BitCast                           is refused: the bits are those of float32
 #pragma once
 
 #include <map>
@@ -34,6 +35,8 @@ class OtherFloats {
   // Of a node whose inputs are known: makes its constants of such types float32. What converts them
   // comes first.
   std::vector<Node> read_constants(Node& node);
+  // Of a BitCast of what is of such a type in the file: that type.
+  std::optional<DType> type_of_lost_bits(const Node& node) const;
   // The nodes in place of a Cast at run time to such a type; empty for all other nodes.
   std::vector<Node> split_cast(const Node& node);
 

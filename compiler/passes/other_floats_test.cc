@@ -79,6 +79,18 @@ TEST(OtherFloats, ReplaceRowsAsTheyAreAndAddThemAsFloats) {
   EXPECT_EQ(out.at(1), halves(DType::kF16, {2, 2}, {0x3C00, 0x4000, 0x4400, 0x4500}));
 }
 
+TEST(OtherFloats, HaveNoBitsToCast) {
+  for (const DType type : {DType::kF16, DType::kBF16, DType::kF64}) {
+    ModelBuilder model(26);
+    model.input("x", type, {2}).node("BitCast", {"x"}, {"y"}, {{"to", std::int64_t{6}}});
+    model.output("y");
+    Sink sink;
+    EXPECT_FALSE(load(model, sink));
+    EXPECT_NE(errors_of(sink).find("are not at hand: it is computed in float32"), std::string::npos)
+        << errors_of(sink);
+  }
+}
+
 // Who computes with a moved tensor reads it through a Cast; a constant that is no float16 is not
 // one of the moved tensors.
 TEST(OtherFloats, AreConvertedWhereMovedOnesAreComputedWith) {

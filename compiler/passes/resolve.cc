@@ -222,6 +222,7 @@ class Resolver {
     const bool is_counted = known_.has_all(node.inputs) && counted_.concerns(node);
     if (!is_counted && fold_doubles(graph_, node)) return known_.add_all(node.outputs);
     if (known_.has_all(node.inputs) && node.branches.empty()) {
+      if (refuses_bits(node)) return graph_.nodes.push_back(std::move(node));
       for (Node& each : floats_.read_constants(node)) {
         counted_.follow(each);
         add_known(std::move(each));
@@ -230,6 +231,15 @@ class Resolver {
     if (known_.has_all(node.inputs) && node.branches.empty() && counted_.concerns(node))
       return write_counted(node);
     resolve_plain(std::move(node));
+  }
+
+  bool refuses_bits(const Node& node) {
+    const auto type = floats_.type_of_lost_bits(node);
+    if (!type) return false;
+    report(node, DiagKind::kUnsupported,
+           cat("the bits of ", name_of(*type), " are not at hand: it is computed in float32"),
+           sink_);
+    return true;
   }
 
   // A node that makes or reads lists of tensors.

@@ -128,6 +128,20 @@ Case quotients() {
            Tensor::of<std::int32_t>({21}, row), Tensor::of<std::int32_t>({rows, 1}, divisors)}};
 }
 
+// Bytes of one element after a reduction, whose highest bit may be kept the other way round.
+Case bits_of_one_byte(DType type) {
+  Dice dice(7);
+  ModelBuilder model(26);
+  model.input("x", type, {2, 21}).initializer("axes", Tensor::of<std::int64_t>({2}, {0, 1}));
+  model.node("ReduceMin", {"x", "axes"}, {"least"});
+  model.node("BitCast", {"least"}, {"y"}, {{"to", std::int64_t{type == DType::kS8 ? 2 : 3}}});
+  model.node("Cast", {"y"}, {"z"}, {{"to", std::int64_t{6}}}).output("y").output("z");
+  const int least = type == DType::kS8 ? -128 : 0;
+  return {"bits of one " + std::string(name_of(type)),
+          model.bytes(),
+          {random_bytes(dice, type, {2, 21}, least, least + 60)}};
+}
+
 // Lines side by side, more than vectors have.
 Case running_sums(DType type) {
   Dice dice(5);
@@ -151,7 +165,9 @@ std::vector<Case> narrow_cases() {
           divisions(DType::kS8),
           running_sums(DType::kS32),
           running_sums(DType::kS64),
-          quotients()};
+          quotients(),
+          bits_of_one_byte(DType::kS8),
+          bits_of_one_byte(DType::kU8)};
 }
 
 std::vector<Case> unsigned_samples() {

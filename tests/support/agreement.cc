@@ -91,6 +91,7 @@ void expect_native_agrees(const std::vector<Case>& cases, RequantizeMode requant
 
 void expect_compiled_agrees(const std::vector<Case>& cases, std::string_view target) {
   std::vector<std::vector<Tensor>> expected;
+  expected.reserve(cases.size());
   for (const Case& each : cases) expected.push_back(reference_outputs(each));
   expect_compiled_gives(cases, expected, target);
 }

@@ -66,6 +66,9 @@ TEST(Compositions, MeansOfIntegersAreTruncated) {
   rows.input(s32({2, 3}, {1, 2, 5, -1, -2, -5})).constant(s64({1}, {1}));
   EXPECT_EQ(rows.attribute("keepdims", std::int64_t{0}).output(), s32({2}, {2, -2}));
   EXPECT_EQ(wrapped.input(s32({2}, {INT32_MAX, 1})).output(), s32({1}, {INT32_MIN / 2}));
+  OneOperator early("ReduceMean", 13);
+  early.input(s32({2}, {7, -7})).constant(s64({1}, {0}));
+  EXPECT_TRUE(says(early, "input 1 (axes) is an attribute before operator set 18"));
   OneOperator none("ReduceMean", 18);
   none.input(s32({2}, {7, -7})).attribute("noop_with_empty_axes", std::int64_t{1});
   EXPECT_EQ(none.output(), s32({2}, {7, -7}));

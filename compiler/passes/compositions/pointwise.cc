@@ -1,5 +1,6 @@
 // Functions of one element:
 //   CastLike    Cast to the type of input 1
+//   BitCast     between int8 and uint8 a Cast, which keeps all bits, too
 //   IsNaN       x is not equal to itself
 //   IsInf       x, or where both signs count its magnitude, is equal to infinity
 //   Shrink      x < -lambd ? x + bias : x > lambd ? x - bias : 0
@@ -12,6 +13,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "compiler/ir/onnx_types.h"
+#include "compiler/passes/attributes.h"
 #include "compiler/passes/compositions/rules.h"
 
 namespace etch {
@@ -107,7 +110,21 @@ void clip(Parts& parts) {
   if (y == parts.input(0)) parts.add("Identity", {y});  // no limits at all
 }
 
+bool is_of_bytes(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
+  const auto& from = graph.value(node.inputs[0]).dtype;
+  const auto to = dtype_from_onnx(int_attribute(node, "to", 0));
+  return from && to && is_8bit(*from) && is_8bit(*to);
+}
+
+// int8 may be kept with its highest bit the other way round (View::flipped), so that another type
+// of the view is not enough.
+void bit_cast(Parts& parts) {
+  parts.cast(parts.input(0), *dtype_from_onnx(parts.take<std::int64_t>("to", 0)));
+}
+
 constexpr Rule kPointwiseRules[] = {{"CastLike", cast_like, 2, 1, 15},
+                                    {"BitCast", bit_cast, 1, 1, 26, is_of_bytes},
                                     {"IsNaN", is_nan, 1, 1, 9},
                                     {"IsInf", is_inf, 1, 1, 10},
                                     {"Shrink", shrink, 1, 1, 9},

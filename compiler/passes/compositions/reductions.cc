@@ -26,6 +26,10 @@ std::optional<Ints> axes_of(Parts& parts, std::size_t rank) {
     if (parts.input(1) != kNoValue && !parts.read(1, "axes", axes)) return std::nullopt;
   } else {
     axes = parts.take<Ints>("axes", {});
+    if (parts.has_input(1)) {
+      parts.fail(DiagKind::kGraph, "input 1 (axes) is an attribute before operator set 18");
+      return std::nullopt;
+    }
   }
   const bool noop = parts.opset() >= 18 && parts.take<std::int64_t>("noop_with_empty_axes", 0) != 0;
   if (axes.empty() && !noop) return count_up(rank);
