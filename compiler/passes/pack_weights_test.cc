@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/text.h"
 #include "compiler/ops/matmul_nbits/op.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/tensors.h"
@@ -54,7 +55,7 @@ Graph packed(const std::vector<int>& values, std::int64_t block, BlockedProducts
     last = "sum";
   }
   for (const std::string& each : around.after) {
-    const std::string next = last + "_" + each;
+    const std::string next = cat(last, "_", each);
     const bool scaled = each == "QuantizeLinear";
     model.node(each, scaled ? std::vector<std::string>{last, "one"} : std::vector{last}, {next});
     last = next;
