@@ -152,81 +152,6 @@ T attribute(const Node& node, const char* name, T fallback) {
   return value == nullptr ? fallback : *value;
 }
 
-bool is_onnx(const Node& node, const char* op_type) {
-  return node.domain == kOnnx && node.op_type == op_type;
-}
-
-// Whether ONNX Runtime (1.32, by default) makes a product with dequantized weights a MatMulNBits
-// whose rows are quantized. Its optimizer looks at the attributes as the file has them.
-class RowsOfOnnxRuntime {
- public:
-  RowsOfOnnxRuntime(const Graph& graph, const Wiring& wiring) : graph_(graph), wiring_(wiring) {}
-
-  bool quantized(const Node& product, const Node& weights) const {
-    if (attribute<std::int64_t>(product, "transB", 0) != 0) return false;
-    if (!has_scales_for_it(weights) || wiring_.only_producer(weights.outputs[0]) == nullptr)
-      return false;
-    const Node* const a = wiring_.producer(product.inputs[0]);
-    if (a != nullptr && is_dequantize(*a)) return false;
-    const std::optional<ValueId> result = result_of(product);
-    return result && !is_limited_or_quantized(*result);
-  }
-
- private:
-  // Blocks of a power of two along axis 0, or scales of the columns, or one that is a scalar.
-  bool has_scales_for_it(const Node& weights) const {
-    const auto axis = attribute<std::int64_t>(weights, "axis", 1);
-    const auto block = attribute<std::int64_t>(weights, "block_size", 0);
-    if (block > 0)
-      return axis == 0 && block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(block));
-    const Shape& scales = *graph_.value(weights.inputs[1]).shape;
-    const Shape& values = *graph_.value(weights.inputs[0]).shape;
-    return scales.empty() || (axis == 1 && scales == Shape{values[1]});
-  }
-
-  // What the product gives with a bias of one value per column; nothing with another one. To ONNX
-  // Runtime MatMul of matrices and Add are a Gemm.
-  std::optional<ValueId> result_of(const Node& product) const {
-    const ValueId y = product.outputs[0];
-    const Shape& shape = *graph_.value(y).shape;
-    if (product.op_type == "Gemm") {
-      const bool bias = product.inputs.size() > 2 && product.inputs[2] != kNoValue;
-      if (bias && *graph_.value(product.inputs[2]).shape != Shape{shape[1]}) return std::nullopt;
-      return y;
-    }
-    const Node* const add = only_reader(y);
-    if (shape.size() != 2 || add == nullptr || !is_onnx(*add, "Add")) return y;
-    const Shape& bias = *graph_.value(add->inputs[add->inputs[0] == y ? 1 : 0]).shape;
-    if (bias == Shape{shape[1]}) return add->outputs[0];
-    if (bias == Shape{1, shape[1]} || bias == shape) return std::nullopt;
-    return y;
-  }
-
-  const Node* only_reader(ValueId id) const {
-    const std::vector<int>& readers = wiring_.consumers(id);
-    if (readers.size() != 1 || wiring_.is_graph_output(id)) return nullptr;
-    return &graph_.nodes[at(readers[0])];
-  }
-
-  // Where a Relu or Clip is between, ONNX Runtime takes it for the end of a quantized group.
-  bool is_limited_or_quantized(ValueId result) const {
-    const std::vector<int>& readers = wiring_.consumers(result);
-    for (const int i : readers) {
-      const Node& reader = graph_.nodes[at(i)];
-      if (is_quantize(reader)) return true;
-      const bool limits = is_onnx(reader, "Relu") || is_onnx(reader, "Clip");
-      if (limits && readers.size() == 1 && only_reader(reader.outputs[0]) != nullptr) return true;
-    }
-    return false;
-  }
-
-  const Graph& graph_;
-  const Wiring& wiring_;
-};
-
-// The block of the products that ONNX Runtime makes of weights without blocks.
-constexpr std::int64_t kBlockOfColumns = 32;
-
 class WeightPacker {
  public:
   WeightPacker(Graph& graph, BlockedProducts blocked)
@@ -238,12 +163,8 @@ class WeightPacker {
       if (!is_product(node)) continue;
       const Node* const weights = wiring_.producer(node.inputs[1]);
       if (weights == nullptr || !is_dequantize(*weights)) continue;
-      auto matrix = matrix_of(graph_, *weights, attribute<std::int64_t>(node, "transB", 0));
-      if (!matrix) continue;
-      const bool rows = blocked_ == BlockedProducts::kAsOnnxRuntime &&
-                        RowsOfOnnxRuntime(graph_, wiring_).quantized(node, *weights);
-      if (rows) split_columns(*matrix);
-      pack(i, *matrix, rows);
+      const auto matrix = matrix_of(graph_, *weights, attribute<std::int64_t>(node, "transB", 0));
+      if (matrix) pack(i, *matrix);
     }
     wiring_.finish();
   }
@@ -261,16 +182,16 @@ class WeightPacker {
     return c == Shape{y[1]} || c == Shape{1, y[1]};
   }
 
-  static void split_columns(Matrix& m) {
-    if (m.axis.granularity == QuantizationGranularity::kBlock) return;
-    m.block = kBlockOfColumns;
-    m.blocks = (m.depth - 1) / m.block + 1;
+  bool quantizes_rows(const Matrix& m) const {
+    const bool blocks = m.axis.granularity == QuantizationGranularity::kBlock;
+    return blocked_ == BlockedProducts::kAsOnnxRuntime && blocks && !m.transposed &&
+           m.axis.block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(m.axis.block));
   }
 
-  void pack(int i, const Matrix& matrix, bool quantizes_rows) {
+  void pack(int i, const Matrix& matrix) {
     const Packing packing = packing_of(matrix);
     const bool blocks = matrix.axis.granularity == QuantizationGranularity::kBlock;
-    if (packing.bits > 4 && !blocks && !quantizes_rows) return;
+    if (packing.bits > 4 && !blocks) return;
     Node node = graph_.nodes[at(i)];
     const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
     const ValueId values = graph_.add_constant(packed_values(matrix, packing));
@@ -288,7 +209,7 @@ class WeightPacker {
                        {"N", matrix.cols},
                        {"bits", packing.bits},
                        {"block_size", matrix.block},
-                       {"accuracy_level", std::int64_t{quantizes_rows ? 4 : 0}}};
+                       {"accuracy_level", std::int64_t{quantizes_rows(matrix) ? 4 : 0}}};
     graph_.opsets.emplace(kEtch, 1);
     Sink none;
     ETCH_CHECK(resolve_node(graph_, node, none));

@@ -3,9 +3,9 @@
 // ones with a scale per block, become MatMulNBits of Etch (compiler/ops/matmul_nbits/op.h). Scales
 // may be negative or 0, as quantizers write them.
 //
-// The sums are those of the float product, bit for bit, except where ONNX Runtime 1.32 quantizes
-// the rows too by default (docs/spec/qdq.md has the conditions), which takes 8-bit weights of all
-// kinds. There the node has accuracy_level 4 unless kExact is asked for.
+// The sums are those of the float product, bit for bit, except where ONNX Runtime 1.20 and later
+// quantize the rows too by default: in blocks of a power of two from 16 on, along a depth that is
+// the weights' first axis. There the node has accuracy_level 4 unless kExact is asked for.
 #pragma once
 
 #include "compiler/ir/graph.h"
