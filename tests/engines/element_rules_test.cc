@@ -175,6 +175,13 @@ Case relabelled() {
   return {"relabelled", model.bytes(), {u8({1, 2, 3}, {1, 2, 3, 4, 5, 6})}};
 }
 
+Case floats_as_their_bits() {
+  ModelBuilder model(26);
+  model.input("x", DType::kF32, {2, 3});
+  model.node("BitCast", {"x"}, {"y"}, {{"to", std::int64_t{6}}}).output("y");
+  return {"bits", model.bytes(), {f32({2, 3}, {-1, -0.5F, 0, 0.25F, 0.9F, 3})}};
+}
+
 // The sum or the product of two tensors: both operators have the same inputs.
 Case two_of_words(const char* op) {
   ModelBuilder model(13);
@@ -202,6 +209,7 @@ TEST(ElementRules, HoldForTheReferenceFunctionsInAllModels) {
   }
   cases.push_back(tensorflow_pair());
   cases.push_back(relabelled());
+  cases.push_back(floats_as_their_bits());
   cases.push_back(two_of_words("QLinearSum16"));
   cases.push_back(two_of_words("QLinearMul16"));
   add(cases, narrow_parts());
