@@ -142,6 +142,19 @@ Case bits_of_one_byte(DType type) {
           {random_bytes(dice, type, {2, 21}, least, least + 60)}};
 }
 
+// Two planes become pairs and the reverse, more of them than vectors have.
+Case pairs() {
+  Dice dice(11);
+  ModelBuilder model(18);
+  model.input("planes", DType::kU8, {2, 67}).input("pairs", DType::kS8, {67, 2});
+  model.node("Transpose", {"planes"}, {"y"}).node("Transpose", {"pairs"}, {"z"});
+  model.output("y").output("z");
+  return {"pairs",
+          model.bytes(),
+          {random_bytes(dice, DType::kU8, {2, 67}, 0, 255),
+           random_bytes(dice, DType::kS8, {67, 2}, -128, 127)}};
+}
+
 // Lines side by side, more than vectors have.
 Case running_sums(DType type) {
   Dice dice(5);
@@ -166,6 +179,7 @@ std::vector<Case> narrow_cases() {
           running_sums(DType::kS32),
           running_sums(DType::kS64),
           quotients(),
+          pairs(),
           bits_of_one_byte(DType::kS8),
           bits_of_one_byte(DType::kU8)};
 }
