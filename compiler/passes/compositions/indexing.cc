@@ -249,8 +249,7 @@ void space_to_depth(Parts& parts) {
 }
 
 bool has_unsorted_type(const Graph& graph, const Node& node) {
-  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
-  const auto& type = graph.value(node.inputs[0]).dtype;
+  const auto type = first_type(graph, node);
   return type == DType::kU32 || type == DType::kU64 || type == DType::kS16 || type == DType::kU16;
 }
 

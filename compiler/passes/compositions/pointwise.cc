@@ -111,8 +111,7 @@ void clip(Parts& parts) {
 }
 
 bool is_of_bytes(const Graph& graph, const Node& node) {
-  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
-  const auto& from = graph.value(node.inputs[0]).dtype;
+  const auto from = first_type(graph, node);
   const auto to = dtype_from_onnx(int_attribute(node, "to", 0));
   return from && to && is_8bit(*from) && is_8bit(*to);
 }

@@ -90,8 +90,7 @@ void reduction(Parts& parts) {
 }
 
 bool is_bool(const Graph& graph, const Node& node) {
-  return graph.opset("") >= 20 && !node.inputs.empty() && node.inputs[0] != kNoValue &&
-         graph.value(node.inputs[0]).dtype == DType::kBool;
+  return graph.opset("") >= 20 && first_type(graph, node) == DType::kBool;
 }
 
 // Whether any, or all, of them hold.
@@ -103,8 +102,7 @@ void any_or_all(Parts& parts) {
 }
 
 bool is_of_integers(const Graph& graph, const Node& node) {
-  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
-  const auto& type = graph.value(node.inputs[0]).dtype;
+  const auto type = first_type(graph, node);
   return type == DType::kS32 || type == DType::kS64;
 }
 

@@ -3,6 +3,7 @@
 // resolving: types and shapes of the inputs are known.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -18,6 +19,12 @@ struct Rule {
   // Null: every node; else whether the node has no kernel of its own.
   bool (*applies)(const Graph&, const Node&) = nullptr;
 };
+
+// The type of input 0, for Rule::applies; nothing: it is omitted.
+inline std::optional<DType> first_type(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue) return std::nullopt;
+  return graph.value(node.inputs[0]).dtype;
+}
 
 std::span<const Rule> reduction_rules();
 std::span<const Rule> pointwise_rules();
