@@ -30,6 +30,7 @@ WORK = ROOT / "build" / "onnx-node-tests"
 DIAGNOSTIC = re.compile(r"error\[(E-[A-Z]+)\]: (.*)")
 ETCH = [ROOT / "build/release/bin/etch"]
 BATCH = 24  # networks of one library
+SANITIZERS = ["-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
 # Cases whose outputs Etch does not want to give.
 LENGTH = "the size of the output is rounded before positions are computed, as in ONNX Runtime"
 OTHERWISE = {"test_resize_downsample_scales_cubic_align_corners": LENGTH,
@@ -54,7 +55,7 @@ REFUSALS = [
     ("random numbers", r"Bernoulli|RandomUniform", "results must be the same every time"),
     ("classical machine learning", r"ai\.onnx\.ml", "trees and encoders have their own compilers"),
     ("images", r"ImageDecoder", "decoders of files are programs of their own"),
-    ("bits of other floats", r"bits of \w+ cannot be read as", "they are computed in float32, so their bits are not at hand"),
+    ("bits of other floats", r"bits of \w+ (cannot be read as|are not at hand)", "they are computed in float32, so their bits are not at hand"),
     ("floats of 8 and 4 bits", r"float8|float4", "no arithmetic here stores them, and no CPU target has any"),
     ("integers of 4 and 2 bits at the border", r"\bu?int[24]\b", "as weights they are packed; inputs and outputs have whole bytes"),
     ("unsigned integers of 32 and 64 bits", r"uint32|uint64", "sorting of such numbers is not written"),
@@ -177,16 +178,17 @@ def generate(case, name, target, out):
     return None, reason
 
 
-def build(folder, names, target):
+def build(folder, names, target, sanitize):
     """One library of several networks; what the compiler said if it failed."""
     library = folder / f"lib{names[0]}.so"
     unit = folder / f"{names[0]}_all.cc"
     unit.write_text("".join(f'#include "{name}/{file.name}"\n' for name in names
                             for file in sorted((folder / name).glob("*.cc"))))
     launcher = [shutil.which("ccache")] if shutil.which("ccache") else []
-    compile_ = [*launcher, "g++", "-std=c++17", "-O1", "-fPIC", "-w", "-I", folder, *FLAGS[target], "-c", unit, "-o",
+    more = SANITIZERS if sanitize else []
+    compile_ = [*launcher, "g++", "-std=c++17", "-O1", "-fPIC", "-w", "-I", folder, *FLAGS[target], *more, "-c", unit, "-o",
                 unit.with_suffix(".o")]
-    for command in (compile_, ["g++", "-shared", unit.with_suffix(".o"), "-o", library]):
+    for command in (compile_, ["g++", "-shared", *more, unit.with_suffix(".o"), "-o", library]):
         run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         if run.returncode != 0:
             return None, run.stderr[:500]
@@ -243,6 +245,15 @@ def counted_rows(outputs, names, count):
     return out
 
 
+def new_arena(size, alignment):
+    """From the allocator itself and of just this size, so that AddressSanitizer knows its ends."""
+    place = ctypes.c_void_p()
+    if ctypes.CDLL(None).posix_memalign(ctypes.byref(place), ctypes.c_size_t(max(alignment, 8)), ctypes.c_size_t(size)) != 0:
+        raise MemoryError(f"an arena of {size} bytes")
+    ctypes.memset(place, 0xA5, size)
+    return place
+
+
 def run_network(library, header, case):
     """Runs one network on the inputs of its case; what is wrong, empty: nothing."""
     graph = onnx.load(str(case / "model.onnx")).graph
@@ -253,9 +264,9 @@ def run_network(library, header, case):
     given = list(ports(header, "Output"))
     outputs = [np.zeros(shape, dtype) for _, dtype, shape in given]
     size, alignment = (int(re.search(rf"k{what} = (\d+)", header)[1]) for what in ("ArenaBytes", "ArenaAlignment"))
-    arena = np.full(size + alignment, 0xA5, np.uint8)
-    place = arena.ctypes.data + -arena.ctypes.data % alignment
-    getattr(library, f"{name}_run")(*(ctypes.c_void_p(x.ctypes.data) for x in inputs + outputs), ctypes.c_void_p(place))
+    arena = new_arena(size, alignment)
+    getattr(library, f"{name}_run")(*(ctypes.c_void_p(x.ctypes.data) for x in inputs + outputs), arena)
+    ctypes.CDLL(None).free(arena)
     expected = [numpy_helper.to_array(value) for value in tensors(case, "output", len(graph.output))]
     absolute = ABSOLUTE_OF.get(case.name, ABSOLUTE)
     outputs = counted_rows(outputs, [port for port, _, _ in given], len(graph.output))
@@ -278,9 +289,16 @@ def run_library(path, folder, cases):
 
 # --- all of it ---
 
+def sanitized():
+    """The environment of a Python whose libraries have sanitizers; leaks are Python's own."""
+    runtime = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
+    return {"LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1",
+            "PYTHONMALLOC": "malloc"}
+
+
 def batch(arguments):
     """Generates, builds and runs some cases for one target: name to (result, why)."""
-    cases, target, folder, source = arguments
+    cases, target, folder, source, sanitize = arguments
     folder.mkdir(parents=True, exist_ok=True)
     results, names = {}, {}
     for i, case in enumerate(cases):
@@ -293,14 +311,16 @@ def batch(arguments):
             results[case] = ("constants" if form else "passed", "")
             share_headers(folder, name)
     if names:
-        library, why = build(folder, list(names), target)
+        library, why = build(folder, list(names), target, sanitize)
         faults = {name: f"cannot be built: {why}" for name in names}
         if library is not None:
             pairs = [f"{name}={source / case}" for name, case in names.items()]
             run = subprocess.run([sys.executable, __file__, "--run-library", library, folder, *pairs],
-                                 capture_output=True, text=True, check=False)
+                                 capture_output=True, text=True, check=False,
+                                 env={**os.environ, **(sanitized() if sanitize else {})})
             ran = dict(json.loads(line) for line in run.stdout.splitlines())
-            faults = {name: ran.get(name, f"not run, exit code {run.returncode} {run.stderr[-200:]}") for name in names}
+            said = run.stderr[:2000] if sanitize else run.stderr[-200:]
+            faults = {name: ran.get(name, f"not run, exit code {run.returncode} {said}") for name in names}
         for name, fault in faults.items():
             if fault:
                 case = names[name]
@@ -309,11 +329,11 @@ def batch(arguments):
     return results
 
 
-def run_target(names, target, source, jobs):
+def run_target(names, target, source, options):
     folder = WORK / f"build-{os.getpid()}-{target}"
-    parts = [(names[i:i + BATCH], target, folder / str(i), source) for i in range(0, len(names), BATCH)]
+    parts = [(names[i:i + BATCH], target, folder / str(i), source, options.sanitize) for i in range(0, len(names), BATCH)]
     results = {}
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for done in pool.map(batch, parts):
             results |= done
     shutil.rmtree(folder, ignore_errors=True)
@@ -396,6 +416,7 @@ def main():
     parser.add_argument("--sample", metavar="SEED/N", help="N cases chosen by SEED")
     parser.add_argument("--etch", type=pathlib.Path, help="the program, if not build/release/bin/etch")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sanitize", action="store_true", help="build with AddressSanitizer and UndefinedBehaviorSanitizer")
     parser.add_argument("--write", action="store_true", help="renew docs/onnx-support.md")
     parser.add_argument("--run-library", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -413,7 +434,7 @@ def main():
     targets = options.targets.split(",") if options.targets else list(dict.fromkeys(["scalar", best_target()]))
     merged = {}
     for target in targets:
-        results = run_target(names, target, source, options.jobs)
+        results = run_target(names, target, source, options)
         print_summary(results, target)
         for name, result in results.items():  # a failure anywhere is one
             if name not in merged or result[0] == "failed":
