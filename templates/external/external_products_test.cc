@@ -6,6 +6,7 @@
 
 #include "templates/external/float_depthwise_lines.h"
 #include "templates/external/float_planes.h"
+#include "templates/external/half_weights.h"
 #include "templates/external/loop.h"
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
@@ -210,6 +211,32 @@ TEST(External, ProductsOfFloatsStayInsideTheirSpans) {
       product.axis[2] = {rows, 1, rows, 1, 1, 0, 9, 0, 3};
       call_between_guards(FloatColumn{}, product, rt::FloatEnd{2, 3, 2, 0, 0}, kFloats, kFloats,
                           kFloats, kFloatsOut);
+    }
+  });
+}
+
+TEST(External, ProductsWithHalvesStayInsideTheirSpans) {
+  expect_inside([] {
+    using Half = rt::WidenHalf;
+    for (const int out : {1, 7, 16, 70}) {
+      for (const rt::FloatEnd end : {rt::FloatEnd{2, 3, 0, 1, 0}, rt::FloatEnd{1, 1, 0, 0, 0}}) {
+        for (const int rows : {1, 2, 13}) {
+          rt::FloatConvShape product = float_shape(1, 9, out, true, 2);
+          product.axis[1] = kOne;
+          product.axis[2] = {rows, 1, rows, 1, 1, 0, 9, 0, out};
+          call_between_guards(HalfProduct<Half>{}, product, end, kFloats, kHalves, kFloats,
+                              kFloatsOut);
+          call_between_guards(HalfProduct<rt::WidenBfloat>{}, product, end, kFloats, kHalves,
+                              kFloats, kFloatsOut);
+        }
+        for (const int columns : {4, 32, 64}) {
+          const rt::FloatConvShape s = float_shape(2, 3, out, true, 2);
+          call_between_guards(WidenedConv<Half>{}, s, end, columns, kFloats, kHalves, kFloats,
+                              kFloatsOut, kFloatsOut);
+        }
+      }
+      call_between_guards(GatherHalves<Half, std::int32_t>{}, kHalves, kInts, kFloatsOut, 2, 5, 3,
+                          out);
     }
   });
 }

@@ -76,7 +76,6 @@ constexpr double kTables = 4096;
 // Networks and targets that take more than the others, and why.
 double factor_of(const std::string& name, const std::string& target) {
   if (name == "onnxflow_kws_weightonly") return 2.6;  // integer weights that floats are made of
-  if (name == "half_weights_tcn") return 2.0;         // halves that floats are made of
   if (target == "avx2") return 2.8;                   // weights of products are int16
   // Depthwise layers of 5 x 5 whose weights minus their zero point have 9 bits.
   if (name == "dyn_dw5x5_u8w") return target == "avx512_vnni" ? 2.3 : 1.4;
@@ -245,6 +244,37 @@ TEST(FlashBound, OfWeightsOfFourBitsIsHeld) {
   expect_within(residual_blocks(DType::kS4), "cortex-m7", 1.2);
   expect_within(residual_blocks(DType::kS4), "cortex-m33", 1.2);
   expect_within(residual_blocks(DType::kS4), "scalar", 2.0);
+}
+
+// Weights and tables of float16: a table of tokens, a product of 16 rows and a convolution.
+TEST(FlashBound, OfHalvesIsHeld) {
+  const auto halves = [](const Shape& shape) {
+    Tensor out(DType::kF16, shape);
+    std::uint32_t state = 1;
+    for (std::uint16_t& each : out.as<std::uint16_t>()) {
+      state = state * 1'664'525 + 1'013'904'223;
+      each = static_cast<std::uint16_t>(0x3000 + (state >> 20));
+    }
+    return out;
+  };
+  ModelBuilder model(17);
+  model.input("at", DType::kS64, {16});
+  model.initializer("table", halves({300, 64})).initializer("w", halves({64, 96}));
+  model.initializer("k", halves({40, 1, 5, 5}));
+  model.initializer("image", Tensor::of<std::int64_t>({4}, {1, 1, 16, 96}));
+  model.node("Gather", {"table", "at"}, {"x"}).node("MatMul", {"x", "w"}, {"p"});
+  model.node("Reshape", {"p", "image"}, {"i"}).node("Conv", {"i", "k"}, {"y"});
+  model.output("y");
+  const auto stored = static_cast<double>(stored_bytes(model.graph()));
+  // Targets: one for each way to widen.
+  for (const char* const target : {"avx512_vnni", "avx2", "scalar", "aarch64", "cortex-m4"}) {
+    Sink sink;
+    CompileOptions options;
+    options.target = target;
+    const auto program = compile(model.bytes(), options, sink);
+    ASSERT_NE(program, nullptr) << errors_of(sink);
+    EXPECT_LE(static_cast<double>(constants_of(*program)), 1.2 * stored) << target;
+  }
 }
 
 // The last layer has 81 places in vectors of 8 lanes for 3 columns.

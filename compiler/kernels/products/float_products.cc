@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/convolution.h"
 #include "compiler/kernels/products/floats/describe.h"
+#include "compiler/kernels/products/floats/halves.h"
 #include "compiler/kernels/products/floats/pack.h"
 #include "compiler/kernels/products/floats/plan.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/lower/halves.h"
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/kernels/products/float_products.h"
 
@@ -95,6 +98,29 @@ Order order_of(const ConvGeometry& g) {
   return conv_order(g.layout, static_cast<int>(g.axes.size()) + 2);
 }
 
+// Keeps constant weights as 16 bits where these hold them; once the plan has its kind and shape,
+// before the step has outputs. False where they stay floats.
+bool keep_halves(Lowering& lowering, StepArguments& arguments, FloatProductStep& step) {
+  const auto weights = std::ranges::find(step.constants, "weights", &ConstantArray::suffix);
+  if (weights == step.constants.end()) return false;
+  Tensor floats(DType::kF32, {std::ssize(weights->bytes) / bytes_of(DType::kF32)});
+  std::ranges::copy(weights->bytes, floats.mutable_bytes().begin());
+  const std::optional<DType> type = kept_as_halves(floats);
+  const auto halves = type ? choose_halves(step.plan, lowering.isa(), *type) : std::nullopt;
+  if (!halves) return false;
+  const Tensor narrow = as_halves(floats, *type);
+  weights->element = narrow.dtype();
+  weights->bytes.assign(narrow.bytes().begin(), narrow.bytes().end());
+  weights->comment = cat(name_of(*type), " in ", weights->comment);
+  step.plan.halves = *halves;
+  step.facts.emplace_back(cat("weights are kept as ", name_of(*type), ", which holds all of them"));
+  if (halves->columns == 0) return true;
+  const View widened = lowering.scratch(DType::kF32, floats_widened(step.plan));
+  lowering.align(widened, std::min(64, 4 * halves->columns));  // no vector in two lines of a cache
+  step.plan.halves.widened = arguments.scratch("widened", widened);
+  return true;
+}
+
 // Tells the plan where its operands are.
 void place(FloatProductPlan& plan, const Input& x, const Input& w, const Input& c, int y) {
   plan.x = x.argument;
@@ -122,6 +148,7 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
                             : addend(node, arguments);
   step->plan = plan_columns_of_taps(g, channels_first(x.view, g.layout), to, inner);
   step->plan.end.c_column = biased ? 1 : 0;
+  keep_halves(lowering, arguments, *step);
   place(step->plan, x, w, bias, arguments.output("y", y));
   arguments.add(std::move(step));
   return true;
@@ -246,8 +273,8 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   step->plan =
       plan_float_conv(g, depthwise, channels_first(x.view, g.layout), channels_first(y, g.layout));
   if (!depthwise) merge_taps(step->plan.shape);
-  if (lanes_of(lowering) > 1 && lowering.is_constant(node, 1) &&
-      all_finite(lowering.constant(node, 1)))
+  if (!keep_halves(lowering, arguments, *step) && lanes_of(lowering) > 1 &&
+      lowering.is_constant(node, 1) && all_finite(lowering.constant(node, 1)))
     read_zeros(lowering, arguments, step->plan);
   step->plan.end.c_column = bias.parameter_step();
   set_relu(*step, after);
@@ -294,6 +321,7 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
       plan_float_matmul(g, a.view, is_column ? RightHandSide::kColumn : RightHandSide::kMatrix, y);
   if (shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
   take_rows_as_lanes(step->plan, lowering.isa().lanes);
+  keep_halves(lowering, arguments, *step);
   place(step->plan, a, b, nothing, arguments.output("y", y));
   arguments.add(std::move(step));
 }
@@ -312,6 +340,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   const bool adds = has_input(node, 2);
   step->plan.end = {factors.alpha, adds ? factors.beta : 1.0F, adds ? g.c_row_stride : 0,
                     adds ? g.c_col_stride : 0, 0};
+  keep_halves(lowering, arguments, *step);
   place(step->plan, a, b, c, arguments.output("y", y));
   arguments.add(std::move(step));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "compiler/base/check.h"
@@ -15,6 +16,7 @@
 #include "compiler/kernels/products/floats/pack.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/lower/halves.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -165,18 +167,28 @@ class Builder {
     part.row = r_.hidden * (r_.batch_first ? r_.directions() : 1);
   }
 
+  // Constant ones, as 16 bits where these hold them and are widened by instructions.
+  void add_weights() {
+    const Tensor own = of_direction(lowering_.constant(node_, number_of(LoopInput::kWeights)), d_);
+    Tensor panels = in_panels(own, pack_shape(r_, 1));
+    std::string comment = "panels of columns, see etch_float_products.h";
+    const auto half = kept_as_halves(panels);
+    const bool for_size = lowering_.isa().objective == Objective::kSize;
+    if (half && (for_size || widens_by_instructions(lowering_.isa(), *half))) {
+      panels = as_halves(panels, *half);
+      plan_.halves = *half;
+      comment = cat(name_of(*half), " in ", comment);
+    }
+    plan_.weights.from = arguments_.data(panels, "weights", comment).argument;
+  }
+
   void add_inputs(const View* packed) {
     plan_.x.from = arguments_.parameter(number_of(LoopInput::kProducts), "x").argument;
     if (packed != nullptr) {
       plan_.weights.from = arguments_.memory(*packed, "weights").argument;
       plan_.weights.first = d_ * r_.gate_elements() * r_.hidden;
     } else if (r_.weights == Recurrence::Weights::kFloat) {
-      const Tensor own =
-          of_direction(lowering_.constant(node_, number_of(LoopInput::kWeights)), d_);
-      plan_.weights.from = arguments_
-                               .data(in_panels(own, pack_shape(r_, 1)), "weights",
-                                     "panels of columns, see etch_float_products.h")
-                               .argument;
+      add_weights();
     }
     plan_.bias = part(LoopInput::kBias, "bias");
     plan_.rows.bias_step = plan_.bias.step;

@@ -2,11 +2,13 @@
 #include "compiler/kernels/select/gather.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/select/select.h"
 #include "compiler/lower/arguments.h"
+#include "compiler/lower/halves.h"
 #include "compiler/program/constants.h"
 
 namespace etch {
@@ -63,36 +65,80 @@ bool has_wide_indices(Lowering& lowering, const Node& node) {
   return *lowering.value(node.inputs[1]).dtype == DType::kS64;
 }
 
+struct Slices {
+  std::int64_t outer, size, inner;
+};
+
+// Dense memory of its own: a place in another value, or a halo, would make gaps.
+View dense_output(Lowering& lowering, const Node& node, DType type) {
+  const Shape& shape = *lowering.value(node.outputs[0]).shape;
+  return lowering.scratch(type == DType::kS8 || type == DType::kBool ? DType::kU8 : type,
+                          element_count(shape));
+}
+
+// Gives output 0 the memory that a step has written.
+void set_output(Lowering& lowering, const Node& node, View y, DType type) {
+  y.flipped = type == DType::kS8;
+  y.shape = *lowering.value(node.outputs[0]).shape;
+  y.halo_begin.clear();
+  y.halo_end.clear();
+  lay_out(y, row_major(y.rank()));
+  lowering.set_view(node, 0, y);
+}
+
+template <class Plan>
+void set_slices(Plan& plan, const Slices& slices, Lowering& lowering, const Node& node) {
+  plan.wide = has_wide_indices(lowering, node);
+  plan.outer = static_cast<int>(slices.outer);
+  plan.size = static_cast<int>(slices.size);
+  plan.count = static_cast<int>(element_count(*lowering.value(node.inputs[1]).shape));
+}
+
+// Of a table of floats that are kept as 16 bits.
+void add_half_gather(Lowering& lowering, const Node& node, const Slices& slices, DType half) {
+  auto step = std::make_unique<GatherHalvesStep>();
+  step->kind = "gather";
+  step->summary = cat("pick from ", counted(slices.size, "slice"), " of ",
+                      counted(slices.inner, "element"), ", kept as ", name_of(half));
+  StepArguments arguments(lowering, node, *step);
+  GatherHalvesPlan& plan = step->plan;
+  plan.type = half;
+  set_slices(plan, slices, lowering, node);
+  plan.inner = static_cast<int>(slices.inner);
+  plan.x = arguments
+               .data(as_halves(lowering.constant(node, 0), half), "x",
+                     cat(name_of(half), ", row-major, as in the model"))
+               .argument;
+  plan.indices = arguments.parameter(1, "indices").argument;
+  const View y = dense_output(lowering, node, DType::kF32);
+  plan.y = arguments.output("y", y);
+  arguments.add(std::move(step));
+  set_output(lowering, node, y, DType::kF32);
+}
+
 }  // namespace
 
 void add_gather(Lowering& lowering, const Node& node, std::int64_t outer, std::int64_t size,
                 std::int64_t inner) {
+  if (lowering.is_constant(node, 0)) {
+    if (const auto half = kept_as_halves(lowering.constant(node, 0)))
+      return add_half_gather(lowering, node, {outer, size, inner}, *half);
+  }
   const DType type = *lowering.value(node.outputs[0]).dtype;
   auto step = std::make_unique<GatherStep>();
   step->kind = "gather";
   step->summary = cat("pick from ", counted(size, "slice"), " of ", counted(inner, "element"));
   GatherOperands operands(lowering, node, *step);
   GatherPlan& plan = step->plan;
-  plan.wide = has_wide_indices(lowering, node);
+  set_slices(plan, {outer, size, inner}, lowering, node);
   plan.x = operands.data();
   flip_constant(*step, type);
   plan.indices = operands.indices();
-  // Dense memory of its own: a place in another value, or a halo, would make gaps.
-  const Shape& shape = *lowering.value(node.outputs[0]).shape;
-  View y = lowering.scratch(type == DType::kS8 || type == DType::kBool ? DType::kU8 : type,
-                            element_count(shape));
+  const View y = dense_output(lowering, node, type);
   plan.y = operands.output(y);
-  plan.outer = static_cast<int>(outer);
-  plan.size = static_cast<int>(size);
-  plan.count = static_cast<int>(element_count(*lowering.value(node.inputs[1]).shape));
   plan.bytes = static_cast<int>(inner * bytes_of(type));
   operands.arguments().add(std::move(step));
-  y.flipped = type == DType::kS8;
-  y.shape = shape;
-  y.halo_begin.clear();
-  y.halo_end.clear();
-  lay_out(y, row_major(y.rank()));
-  lowering.set_view(node, 0, y);
+  set_output(lowering, node, y, type);
 }
 
 void add_gather_elements(Lowering& lowering, const Node& node, std::size_t axis,

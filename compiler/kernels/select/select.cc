@@ -9,6 +9,7 @@ namespace etch {
 ETCH_INSTANTIATE_STEP(CompareStep);
 ETCH_INSTANTIATE_STEP(WhereStep);
 ETCH_INSTANTIATE_STEP(GatherStep);
+ETCH_INSTANTIATE_STEP(GatherHalvesStep);
 ETCH_INSTANTIATE_STEP(GatherElementsStep);
 
 std::optional<DType> row_type(Lowering& lowering, const Node& node, DType type) {

@@ -11,6 +11,7 @@ namespace etch {
 ETCH_PLAN_STEP(CompareStep, ComparePlan, compare_kernel, kDependent);
 ETCH_PLAN_STEP(WhereStep, WherePlan, where_kernel, kDependent);
 ETCH_PLAN_STEP(GatherStep, GatherPlan, gather_kernel, kDependent);
+ETCH_PLAN_STEP(GatherHalvesStep, GatherHalvesPlan, gather_halves_kernel, kDependent);
 ETCH_PLAN_STEP(GatherElementsStep, GatherElementsPlan, gather_elements_kernel, kDependent);
 
 // How these kernels see elements of a type: float32, int32, int64 or stored bytes. Reports and

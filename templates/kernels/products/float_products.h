@@ -3,8 +3,10 @@
 
 #include <cstdint>
 
+#include "compiler/ir/dtype.h"
 #include "templates/external/float_depthwise_lines.h"
 #include "templates/external/float_planes.h"
+#include "templates/external/half_weights.h"
 #include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
 
@@ -23,6 +25,14 @@ enum class FloatProductKind {
   kDepthwisePlanes
 };
 
+// Weights that are constants of 16 bits (etch_half_weights.h). Columns of them are widened at once,
+// or without memory for that each weight where it is multiplied.
+struct HalfWeights {
+  DType type = DType::kF32;  // kF16 or kBF16; else they are floats
+  int columns = 0;           // at once
+  int widened = -1;          // operand of the step
+};
+
 // Conv, ConvTranspose, MatMul and Gemm. Operands of `matrices`, one iteration per pair of matrices:
 // x, packed weights, y. Elements of the arguments and of y count for one pair.
 struct FloatProductPlan {
@@ -30,9 +40,10 @@ struct FloatProductPlan {
   rt::FloatConvShape shape{};
   rt::FloatEnd end{1, 1, 0, 0, 0};
   Argument x, w, c;
-  int y = 0;         // operand of the step
-  int lines = 0;     // of planes: the operand that their copies take; zeros, if indirect
-  RowNest matrices;  // n = 1
+  HalfWeights halves;  // of kColumns
+  int y = 0;           // operand of the step
+  int lines = 0;       // of planes: the operand that their copies take; zeros, if indirect
+  RowNest matrices;    // n = 1
 };
 
 // Calls call(descriptor) of depthwise lines as float_depthwise_lines() is compiled for a geometry.
@@ -77,8 +88,24 @@ void with_depthwise_tile(const rt::DepthwiseTile& tile, Call call) {
   with_rows<0>(tile, call);
 }
 
+template <class Form, class S>
+void half_product_kernel(S& s, const FloatProductPlan& p) {
+  const HalfWeights& h = p.halves;
+  walk_rows(s, p.matrices, [&](const RowPlace<S>& at) {
+    const auto x = pointer_to<float>(s, p.x) + at[0];
+    const auto w = pointer_to<std::uint16_t>(s, p.w) + at[1];
+    const auto c = pointer_to<float>(s, p.c);
+    const auto y = s.template operand<float>(p.y) + at[2];
+    if (h.widened < 0) return s.call(external::HalfProduct<Form>{}, p.shape, p.end, x, w, c, y);
+    s.call(external::WidenedConv<Form>{}, p.shape, p.end, h.columns, x, w, c, y,
+           s.template operand<float>(h.widened));
+  });
+}
+
 template <class S>
 void float_product_kernel(S& s, const FloatProductPlan& p) {
+  if (p.halves.type == DType::kF16) return half_product_kernel<rt::WidenHalf>(s, p);
+  if (p.halves.type == DType::kBF16) return half_product_kernel<rt::WidenBfloat>(s, p);
   walk_rows(s, p.matrices, [&](const RowPlace<S>& at) {
     const auto x = pointer_to<float>(s, p.x) + at[0];
     const auto w = pointer_to<float>(s, p.w) + at[1];

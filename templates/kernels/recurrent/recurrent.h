@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "templates/external/half_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
 #include "templates/external/rows.h"
@@ -60,6 +61,7 @@ struct RecurrentPlan {
   bool has_peephole = false, has_lengths = false;
   rt::FloatConvShape product{};  // of one block of weights
   std::int64_t block = 0;        // weights of a block
+  DType halves = DType::kF32;    // or kF16, kBF16: what constant weights are kept as
   std::optional<QuantizedState> quantized;
   int h = -1, c = -1, gates = -1, reset = -1, valid = -1;  // operands that are scratch
   int y = -1, y_h = -1, y_c = -1;                          // operands; -1: there is none
@@ -176,9 +178,23 @@ class Loop {
 
   // The state times block `block` of the weights, into gates from `first` on.
   void multiply(int state, int block, int first) {
+    switch (p_.halves) {
+      case DType::kF16:
+        return multiply_by<std::uint16_t>(external::HalfProduct<rt::WidenHalf>{}, state, block,
+                                          first);
+      case DType::kBF16:
+        return multiply_by<std::uint16_t>(external::HalfProduct<rt::WidenBfloat>{}, state, block,
+                                          first);
+      default:
+        return multiply_by<float>(external::FloatConv<false>{}, state, block, first);
+    }
+  }
+
+  template <class Weight, class Product>
+  void multiply_by(const Product& product, int state, int block, int first) {
     static constexpr rt::FloatEnd kPlain{1, 1, 0, 0, 0};
-    s_.call(external::FloatConv<false>{}, p_.product, kPlain,
-            s_.template operand<const float>(state), input(p_.weights) + Index(block * p_.block),
+    s_.call(product, p_.product, kPlain, s_.template operand<const float>(state),
+            pointer_to<Weight>(s_, p_.weights.from) + Index(p_.weights.first + block * p_.block),
             s_.template constant<const float>("nothing"), gate(first));
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "compiler/ir/dtype.h"
+#include "templates/external/half_weights.h"
 #include "templates/external/select.h"
 #include "templates/kernels/arguments.h"
 
@@ -35,6 +36,15 @@ struct GatherPlan {
   Argument x, indices;
   int y = 0;
   int outer = 1, size = 1, count = 1, bytes = 1;
+};
+
+// Slices of a constant table of floats that is kept as `type`, kF16 or kBF16; all dense.
+struct GatherHalvesPlan {
+  DType type = DType::kF16;
+  bool wide = true;  // int64 indices, else int32
+  Argument x, indices;
+  int y = 0;
+  int outer = 1, size = 1, count = 1, inner = 1;
 };
 
 // Single elements of x picked by indices; operands of the nest: x in bytes, indices, y in bytes.
@@ -97,6 +107,19 @@ void gather(S& s, const GatherPlan& plan) {
          plan.size, plan.count, plan.bytes);
 }
 
+template <class Form, class Index, class S>
+void gather_halves(S& s, const GatherHalvesPlan& plan) {
+  s.call(external::GatherHalves<Form, Index>{}, pointer_to<std::uint16_t>(s, plan.x),
+         pointer_to<Index>(s, plan.indices), s.template operand<float>(plan.y), plan.outer,
+         plan.size, plan.count, plan.inner);
+}
+
+template <class Form, class S>
+void gather_halves(S& s, const GatherHalvesPlan& plan) {
+  if (plan.wide) return gather_halves<Form, std::int64_t>(s, plan);
+  gather_halves<Form, std::int32_t>(s, plan);
+}
+
 template <class Index, class S>
 void gather_elements(S& s, const GatherElementsPlan& plan) {
   const RowNest& rows = plan.rows;
@@ -131,6 +154,12 @@ template <class S>
 void gather_kernel(S& s, const GatherPlan& plan) {
   if (plan.wide) return select_detail::gather<std::int64_t>(s, plan);
   select_detail::gather<std::int32_t>(s, plan);
+}
+
+template <class S>
+void gather_halves_kernel(S& s, const GatherHalvesPlan& plan) {
+  if (plan.type == DType::kF16) return select_detail::gather_halves<rt::WidenHalf>(s, plan);
+  select_detail::gather_halves<rt::WidenBfloat>(s, plan);
 }
 
 template <class S>

@@ -1,0 +1,59 @@
+// See halves.h.
+#include "compiler/kernels/products/floats/halves.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "compiler/lower/halves.h"
+
+namespace etch {
+
+namespace {
+
+bool is_plain(const rt::ConvAxis& a) { return a.kernel == 1 && a.pad == 0; }
+
+// What half_product() computes.
+bool is_matrix(const FloatProductPlan& plan) {
+  const rt::FloatConvShape& s = plan.shape;
+  return plan.kind == FloatProductKind::kColumns && !s.transposed && s.along == 2 &&
+         s.axis[0].out == 1 && s.axis[1].out == 1 &&
+         std::all_of(std::begin(s.axis), std::end(s.axis), is_plain);
+}
+
+std::int64_t floats_per_column(const rt::FloatConvShape& s) {
+  return std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel * s.in;
+}
+
+// So many columns that tiles are as wide as those of floats, and that memory has room for.
+int columns_at_once(const rt::FloatConvShape& s, const IsaTraits& isa) {
+  constexpr std::int64_t kRoom = 256 << 10, kLeast = 8;
+  if (isa.assembly != Assembly::kNone) return 4;
+  std::int64_t columns = std::clamp<std::int64_t>(std::int64_t{4} * isa.lanes, kLeast, rt::kPanel);
+  while (columns > kLeast && columns * floats_per_column(s) * 4 > kRoom) columns /= 2;
+  return static_cast<int>(columns);
+}
+
+}  // namespace
+
+std::optional<HalfWeights> choose_halves(const FloatProductPlan& plan, const IsaTraits& isa,
+                                         DType type) {
+  constexpr std::int64_t kMany = 16;  // positions that one widened weight serves
+  const rt::FloatConvShape& s = plan.shape;
+  if (plan.kind != FloatProductKind::kColumns || s.panel != 0) return std::nullopt;
+  const bool for_size = isa.objective == Objective::kSize;
+  const std::int64_t positions =
+      std::int64_t{s.batch} * s.axis[0].out * s.axis[1].out * s.axis[2].out;
+  // Of many rows the kernels of floats with 4 lanes have better tiles.
+  const bool tiles = isa.lanes >= 8 || positions < kMany;
+  if (is_matrix(plan) && tiles && widens_by_instructions(isa, type)) return HalfWeights{type};
+  if (positions >= kMany && isa.objective != Objective::kRam)
+    return HalfWeights{type, columns_at_once(s, isa)};
+  if (is_matrix(plan) && for_size) return HalfWeights{type};
+  return std::nullopt;
+}
+
+std::int64_t floats_widened(const FloatProductPlan& plan) {
+  return floats_per_column(plan.shape) * std::min(plan.halves.columns, plan.shape.out);
+}
+
+}  // namespace etch
