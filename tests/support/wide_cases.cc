@@ -184,6 +184,36 @@ void add_moves(std::vector<Case>& out) {
   }
 }
 
+// More axes than a call has tables of positions for, all of them changed.
+void add_many_axes(std::vector<Case>& out) {
+  const auto list = [](const Ints& values) {
+    return s64({static_cast<std::int64_t>(values.size())}, values);
+  };
+  for (const Shape& shape : {Shape{3, 2, 2, 3, 5}, Shape{2, 3, 2, 2, 2, 3}, Shape(8, 2)}) {
+    const auto rank = static_cast<int>(shape.size());
+    for (const DType type : kTypes) {
+      Ints repeats, pads;
+      for (int d = 0; d < rank; ++d) repeats.push_back(2 + d % 2 * (rank < 8));
+      for (int d = 0; d < 2 * rank; ++d) pads.push_back(rank < 8 || d % 3 != 0);
+      const std::pair<std::string, Tensor> times{"n", list(repeats)}, around{"pads", list(pads)};
+      out.push_back(of_one("of all axes", "Tile", type, shape, {}, {times}));
+      for (const char* mode : {"reflect", "edge"}) {
+        out.push_back(of_one(mode, "Pad", type, shape, {{"mode", std::string(mode)}}, {around}));
+      }
+    }
+  }
+  // As a part of what another operator joins, along an axis inside.
+  const Shape shape{2, 3, 2, 2, 3};
+  for (const std::int64_t axis : {0, 2, 4}) {
+    ModelBuilder model(18);
+    model.input("x", DType::kF32, {shape.begin(), shape.end()});
+    model.initializer("n", list(Ints(5, 2))).node("Tile", {"x", "n"}, {"t"});
+    model.node("Neg", {"t"}, {"u"}).node("Concat", {"u", "t"}, {"y"}, {{"axis", axis}});
+    model.output("y");
+    out.push_back(made(cat("Tile in Concat ", axis), model, {spread(DType::kF32, shape)}));
+  }
+}
+
 // One row, or few, times matrices that are transposed in the model.
 Case single_row(const Shape& a, const Shape& b) {
   ModelBuilder model(18);
@@ -228,6 +258,7 @@ std::vector<Case> wide_cases() {
   add_long_reductions(out);
   add_places(out);
   add_moves(out);
+  add_many_axes(out);
   add_products(out);
   return out;
 }

@@ -1,6 +1,7 @@
 // Cases of operators whose rows are taken in vectors, of lengths that fill some and leave a rest:
 // conversions, Clip, extremes of integers, pixels of few channels to planes and back, nearest
-// neighbours, Pad, one row times transposed matrices, patches of images.
+// neighbours, Pad, Pad and Tile along more than four axes, one row times transposed matrices, patches
+// of images.
 #pragma once
 
 #include <vector>

@@ -271,19 +271,55 @@ std::vector<std::size_t> take_even_loops(Move& move, const std::vector<std::size
   return rest;
 }
 
-// Makes the dimensions `dims`, at most kTables, the loops of a call; returns their positions.
-std::vector<std::int32_t> set_tables(Move& move, const std::vector<std::size_t>& dims,
-                                     const View& from, const View& to,
-                                     const std::vector<AxisMap>& maps) {
-  std::vector<std::int32_t> table(kTables - dims.size(), 0);  // unused loops: one position each
+// A loop over positions of the input: where each begins, in bytes.
+struct TableLoop {
+  std::vector<std::int64_t> positions;
+  std::int64_t y_step = 0;
+};
+
+// Of two loops whose positions of the output follow one another without a gap, one loop.
+TableLoop merged(const TableLoop& outer, const TableLoop& inner) {
+  TableLoop all{{}, inner.y_step};
+  for (const std::int64_t begin : outer.positions) {
+    for (const std::int64_t at : inner.positions) all.positions.push_back(begin + at);
+  }
+  return all;
+}
+
+// The loops over `dims`, outermost first. A call has kTables of them: of more, neighbours become
+// one, those with the fewest positions first. Nothing if too many remain.
+std::optional<std::vector<TableLoop>> table_loops(const std::vector<std::size_t>& dims,
+                                                  const View& from, const View& to,
+                                                  const std::vector<AxisMap>& maps) {
+  std::vector<TableLoop> loops;
+  for (const std::size_t d : dims) {
+    loops.push_back({maps[d], to.stride[d]});
+    for (std::int64_t& at : loops.back().positions) at *= from.stride[d];
+  }
+  const auto count = [&](std::size_t i) { return loops[i].positions.size(); };
+  while (loops.size() > kTables) {
+    std::size_t best = loops.size();
+    for (std::size_t i = 0; i + 1 < loops.size(); ++i) {
+      const auto inside = static_cast<std::int64_t>(count(i + 1)) * loops[i + 1].y_step;
+      if (loops[i].y_step != inside) continue;
+      if (best == loops.size() || count(i) * count(i + 1) < count(best) * count(best + 1)) best = i;
+    }
+    if (best == loops.size()) return std::nullopt;
+    loops[best] = merged(loops[best], loops[best + 1]);
+    loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  }
+  return loops;
+}
+
+// Makes `loops` those of a call; returns their positions.
+std::vector<std::int32_t> set_tables(Move& move, const std::vector<TableLoop>& loops) {
+  std::vector<std::int32_t> table(kTables - loops.size(), 0);  // unused loops: one position each
   for (std::size_t t = 0; t < table.size(); ++t) move.picked.n[t] = 1;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    const std::size_t d = dims[i];
-    const std::size_t loop = kTables - dims.size() + i;
-    move.picked.n[loop] = static_cast<std::int32_t>(to.shape[d]);
-    move.picked.y_step[loop] = static_cast<std::ptrdiff_t>(to.stride[d]);
-    for (const std::int64_t at : maps[d])
-      table.push_back(static_cast<std::int32_t>(at * from.stride[d]));
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const std::size_t loop = kTables - loops.size() + i;
+    move.picked.n[loop] = static_cast<std::int32_t>(loops[i].positions.size());
+    move.picked.y_step[loop] = static_cast<std::ptrdiff_t>(loops[i].y_step);
+    for (const std::int64_t at : loops[i].positions) table.push_back(static_cast<std::int32_t>(at));
   }
   return table;
 }
@@ -318,8 +354,9 @@ bool MoveBuilder::pick(const Source& source, const View& from, const View& to,
   const std::int64_t bytes = take_dense_rows(dims, from, to, maps, first);
   move.picked.size = static_cast<std::int32_t>(bytes);
   dims = take_even_loops(move, dims, from, to, maps, first);
-  if (dims.size() > kTables) return false;
-  const std::vector<std::int32_t> table = set_tables(move, dims, from, to, maps);
+  const auto loops = table_loops(dims, from, to, maps);
+  if (!loops) return false;
+  const std::vector<std::int32_t> table = set_tables(move, *loops);
   set_run(move.picked, table);
   move.nest.offset[0] = first;
   move.nest.offset[kNestOperands - 1] = to.offset - y_.offset;
@@ -375,7 +412,8 @@ void lower_mapped(Lowering& lowering, const Node& node, const std::vector<AxisMa
   const View y = lowering.new_output(node, 0, order);
   MoveBuilder moves(lowering, node, y, std::move(kind));
   if (!moves.map(moves.memory(x), x, y, maps, {})) {
-    lowering.unsupported(node, "more than four axes with irregular positions cannot be compiled");
+    lowering.unsupported(
+        node, "more than four axes with irregular positions, apart in memory, cannot be compiled");
     return;
   }
   moves.finish(std::move(summary));

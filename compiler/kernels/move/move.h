@@ -49,7 +49,7 @@ class MoveBuilder {
   void lookup(const Source& source, const View& from, const View& to,
               const std::array<std::uint8_t, 256>& table, std::string comment);
   // Element (i, j, ...) of `to` is element (maps[0][i], maps[1][j], ...) of `from`. False when more
-  // than four axes need tables.
+  // than four axes need tables whose parts of `to` do not follow one another.
   bool map(const Source& source, const View& from, const View& to, const std::vector<AxisMap>& maps,
            const std::string& comment);
   // Every element of `to` is the one element of `value`.

@@ -35,6 +35,7 @@ void resolve_bit_cast(ResolveContext& context) {
     return;
   }
   const std::int64_t code = context.int_attr("to", 0);
+  if (context.failed()) return;
   const DType from = context.dtype(0);
   const auto to = dtype_from_onnx(code);
   const bool serves = to && (has_bits(*to) || *to == from) &&

@@ -67,6 +67,12 @@ TEST(BitCast, HalfFloatsAndUnknownTypesAreRefused) {
   EXPECT_EQ(refused(f32({1}, {1}), 99), no_bits("float32", "ONNX data type 99"));
 }
 
+TEST(BitCast, TargetOfAnotherTypeIsReportedOnce) {
+  OneNode node("BitCast", "", 26);
+  node.input(f32({1}, {1})).attribute("to", 6.0F);
+  EXPECT_EQ(node.errors(), "E-ATTR: must be an integer, got a float");
+}
+
 TEST(BitCast, TargetIsRequired) {
   OneNode node("BitCast", "", 26);
   node.input(u8({1}, {1}));

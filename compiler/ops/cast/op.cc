@@ -17,6 +17,7 @@ void resolve_cast(ResolveContext& context) {
   }
   if (context.opset() >= 19) context.ignore_attr("saturate");
   const std::int64_t code = context.int_attr("to", 0);
+  if (context.failed()) return;
   const auto to = dtype_from_onnx(code);
   if (!to) {
     context.error(DiagKind::kUnsupported, cat("cannot convert to ONNX data type ", code));

@@ -73,6 +73,9 @@ TEST(Cast, TargetIsRequiredAndMustBeSupported) {
   OneNode missing("Cast");
   missing.input(u8({1}, {1}));
   EXPECT_EQ(missing.errors(), "E-ATTR: is missing");
+  OneNode real("Cast");
+  real.input(u8({1}, {1})).attribute("to", 1.0F);
+  EXPECT_EQ(real.errors(), "E-ATTR: must be an integer, got a float");
   OneNode text("Cast");
   text.input(u8({1}, {1})).attribute("to", std::int64_t{8});
   EXPECT_EQ(text.errors(), "E-UNSUPPORTED: cannot convert to ONNX data type 8");

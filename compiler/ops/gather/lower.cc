@@ -73,7 +73,8 @@ void lower_constant_indices(Lowering& lowering, const Node& node, const Gather& 
   lay_out(y, order);
   MoveBuilder moves(lowering, node, y, "gather");
   if (!moves.map(moves.memory(x), x, y, maps, {})) {
-    lowering.unsupported(node, "more than four axes with irregular positions cannot be compiled");
+    lowering.unsupported(
+        node, "more than four axes with irregular positions, apart in memory, cannot be compiled");
     return;
   }
   moves.finish(cat("pick ", indices.size(), " of ", counted(params.size, "slice")));

@@ -41,7 +41,8 @@ void lower_extrapolated(Lowering& lowering, const Node& node, const Resize& para
     maps[d] = AxisMap(first, end);
   }
   if (!moves.map(source, x, inside, maps, "positions inside")) {
-    lowering.unsupported(node, "more than four axes with irregular positions cannot be compiled");
+    lowering.unsupported(
+        node, "more than four axes with irregular positions, apart in memory, cannot be compiled");
     return;
   }
   moves.finish(cat("nearest neighbours, ", to_string(x.shape), " to ", to_string(y.shape)));
