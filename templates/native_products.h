@@ -28,6 +28,13 @@ class NativeProducts {
     return loaded(w, [&](std::size_t c, std::size_t k) { return weight(w, c, k); });
   }
 
+  W4 load_byte_w4(const Name& name, const std::uint8_t* w) const {
+    if (isa_.weight_form == WeightForm::kS8x4) return load_w4(name, w);
+    return loaded(w, [&](std::size_t c, std::size_t k) {
+      return std::int16_t{static_cast<std::int8_t>(w[k % 2 * 2 * count() + 2 * c + k / 2])};
+    });
+  }
+
   W4 load_moved_w4(const Name& name, const std::uint8_t* w) const {
     if (!isa_.weights_in_pairs) return load_w4(name, w);
     return loaded(w, [&](std::size_t c, std::size_t k) {

@@ -53,6 +53,17 @@ void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const Lan
   }
 }
 
+void append_byte_weights(std::vector<std::byte>& out, const LaneWeights& lanes) {
+  for (const std::size_t half : {0U, 1U}) {
+    for (const auto& lane : lanes) {
+      for (const int w : {lane[half], lane[half + 2]}) {
+        ETCH_CHECK(w >= -128 && w <= 127);
+        out.push_back(static_cast<std::byte>(w & 0xff));
+      }
+    }
+  }
+}
+
 void append_moved_weights(std::vector<std::byte>& out, const IsaTraits& isa,
                           const LaneWeights& lanes) {
   if (!isa.weights_in_pairs) return append_weights(out, isa, lanes);

@@ -16,6 +16,8 @@ using LaneWeights = std::vector<std::array<int, 4>>;
 
 // Appends one packed vector of weights (IsaTraits::weight_bytes() bytes) for load_w4.
 void append_weights(std::vector<std::byte>& out, const IsaTraits& isa, const LaneWeights& lanes);
+// The same for load_byte_w4 of kS16EvenOdd.
+void append_byte_weights(std::vector<std::byte>& out, const LaneWeights& lanes);
 // The same for load_moved_w4.
 void append_moved_weights(std::vector<std::byte>& out, const IsaTraits& isa,
                           const LaneWeights& lanes);

@@ -45,6 +45,7 @@ struct ConstantArray {
   std::vector<std::byte> bytes;  // little-endian elements
   std::string comment;           // one line: layout of the data
   std::string owner = {};  // name of an earlier step that has the same array under the same suffix
+  bool widened = false;    // weights of bytes that are widened to words as they are loaded
 };
 
 // How far an output may run over an input that dies in this step. Placing the output so that

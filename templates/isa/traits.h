@@ -44,6 +44,9 @@ struct IsaTraits {
   // load_moved_w4 takes bytes 0 and 1 of every lane, then 2 and 3; products of bytes 0 and 2, and
   // of 1 and 3, are added in 16 bits, so not both may be -128: fits_in_pairs().
   bool weights_in_pairs = false;
+  // Weights of kS16EvenOdd are in memory as bytes where few pixels share them and they are many:
+  // load_byte_w4 costs less than twice the memory.
+  bool widens_weights = false;
   int vectors[4] = {4, 2, 1, 0};  // vectors per channel block that kernels may use, best first
   // Bytes to which memory that kernels load from is aligned: what loads of vectors need; on x86 the
   // cache line, which no load should cross. Constants start there, the arena's rule comes from it.

@@ -31,6 +31,7 @@ struct Input {
   float low, high;               // clamps, of magnitude below 2^31
   const uint8_t* bytes;          // 4 vectors of kWindow
   const uint8_t* weights;        // 4 packed vectors, aligned to 64
+  const uint8_t* byte_weights;   // the same for load_byte_w4
   const uint8_t* moved_weights;  // 4 vectors as load_moved_w4 takes them, aligned to 64
   const uint8_t* unit_weights;   // 4 packed vectors: vector k has weight 1 for byte k of each lane
   int zero_point;
@@ -50,6 +51,7 @@ struct alignas(64) Data {
   int32_t corrections[2 * kMostLanes];
   int32_t scale_bits[kMostLanes];
   alignas(64) uint8_t weights[4 * 2 * kWindow];
+  alignas(64) uint8_t byte_weights[4 * kWindow];
   alignas(64) uint8_t moved_weights[4 * 2 * kWindow];
   alignas(64) uint8_t unit_weights[4 * 2 * kWindow];
   int32_t lanes;
@@ -69,9 +71,10 @@ struct Output {
 namespace {  // NOLINT(google-build-namespaces): nothing may have external linkage
 
 inline Input input_of(const Data& data, uint8_t* page_end) {
-  return {data.lanes,        data.weight_bytes, data.integers, data.sums,        data.scales,
-          data.reals,        data.moderate,     data.factors,  data.corrections, data.scale_bits,
-          data.low,          data.high,         data.bytes,    data.weights,     data.moved_weights,
+  return {data.lanes,        data.weight_bytes, data.integers,     data.sums,
+          data.scales,       data.reals,        data.moderate,     data.factors,
+          data.corrections,  data.scale_bits,   data.low,          data.high,
+          data.bytes,        data.weights,      data.byte_weights, data.moved_weights,
           data.unit_weights, data.zero_point,   page_end};
 }
 
@@ -180,6 +183,11 @@ class EveryVerb {
       const auto w = s_.load_w4("w", in_.weights + i * in_.weight_bytes);
       s_.dot4(sum, s_.broadcast4("x", in_.bytes + 4 * i), w);
       keep_i32(i == 0 ? "load_w4" : "dot4", sum);
+    }
+    for (int i = 0; i < 4; ++i) {
+      const auto w = s_.load_byte_w4("w", in_.byte_weights + i * 4 * lanes_);
+      s_.dot4(sum, s_.broadcast4("x", in_.bytes + 4 * i), w);
+      keep_i32("load_byte_w4", sum);
     }
     for (int i = 0; i < 4; ++i) moved_products(s_.load_i32("v", integer_vector(i)), i);
     I32 squares = s_.load_i32("v", integer_vector(3));

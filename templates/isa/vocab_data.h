@@ -105,6 +105,13 @@ inline void pack_weight(const IsaTraits& isa, std::uint8_t* vector, int lane, in
   word[1] = value < 0 ? 0xFF : 0;
 }
 
+// As load_byte_w4 takes it.
+inline void pack_byte_weight(const IsaTraits& isa, std::uint8_t* vector, int lane, int k,
+                             std::int8_t value) {
+  if (isa.weight_form == WeightForm::kS8x4) return pack_weight(isa, vector, lane, k, value);
+  vector[k % 2 * 2 * isa.lanes + 2 * lane + k / 2] = static_cast<std::uint8_t>(value);
+}
+
 // As load_moved_w4 takes it.
 inline void pack_moved_weight(const IsaTraits& isa, std::uint8_t* vector, int lane, int k,
                               std::int8_t value) {
@@ -118,6 +125,7 @@ inline void fill_weights(const IsaTraits& isa, Values& values, Data& data) {
     for (int lane = 0; lane < isa.lanes; ++lane) {
       for (int k = 0; k < 4; ++k) {
         pack_weight(isa, data.weights + i * isa.weight_bytes(), lane, k, values.weight());
+        pack_byte_weight(isa, data.byte_weights + i * 4 * isa.lanes, lane, k, values.weight());
         pack_moved_weight(isa, data.moved_weights + i * isa.weight_bytes(), lane, k,
                           values.weight());
         pack_weight(isa, data.unit_weights + i * isa.weight_bytes(), lane, k, i == k ? 1 : 0);

@@ -103,14 +103,15 @@ void prove_products(const IsaTraits& isa, Step& step) {
   const auto weights = std::find_if(step.constants.begin(), step.constants.end(),
                                     [](const ConstantArray& c) { return c.suffix == "weights"; });
   if (weights == step.constants.end()) return;
-  const bool words = isa.weight_form == WeightForm::kS16EvenOdd;
+  const bool pairs = isa.weight_form == WeightForm::kS16EvenOdd;
+  const bool words = pairs && !weights->widened;
   const auto byte = [&](std::size_t i) { return std::to_integer<std::uint8_t>(weights->bytes[i]); };
   const auto weight = [&](std::size_t i) -> std::int64_t {
     if (!words) return static_cast<std::int8_t>(byte(i));
     return static_cast<std::int16_t>(byte(2 * i) | byte(2 * i + 1) << 8);
   };
   ProductSums sums;
-  sums.terms = words ? 2 : 4;  // pmaddwd; vpdpbusd, or four products in plain C++
+  sums.terms = pairs ? 2 : 4;  // pmaddwd; vpdpbusd, or four products in plain C++
   const auto terms = static_cast<std::size_t>(sums.terms);
   const std::size_t count = weights->bytes.size() / (words ? 2 : 1);
   ETCH_CHECK(count % terms == 0);

@@ -96,7 +96,7 @@ double tile_cycles(const IsaTraits& isa, const ConvRegion& region, const Channel
   const int vectors = block.vectors;
   const int pixels = accumulators_of(block, rows.size, cols.size) / vectors;
   const int packs = vectors >= 3 ? pixels : (pixels * vectors + 3) / 4;
-  const std::int64_t weights = std::int64_t{vectors} * isa.weight_bytes();
+  const std::int64_t weights = block.step_bytes(isa.weight_bytes());
   const bool far = region.groups() * weights > kNearWeights;
   const double stream = far ? static_cast<double>(weights) / kFarBytesPerCycle : 0;
   double cycles = packs * isa.epilogue_cycles + 14;
@@ -194,6 +194,7 @@ bool half_form_pays(const ConvPlan& plan, BlockForm form) {
 
 // The forms of whole vectors that the plan may have.
 std::vector<BlockForm> whole_forms(const ConvPlan& plan) {
+  if (plan.bytes) return {BlockForm::kBytes};
   std::vector<BlockForm> out = {plan.lanes ? BlockForm::kLanes : BlockForm::kWhole};
   const bool even = std::ranges::all_of(plan.regions, [](const ConvRegion& region) {
     return !region.grid || region.grid->groups % 2 == 0;
@@ -261,8 +262,7 @@ void set_shape(ConvPlan& plan, const IsaTraits& isa, const ConvShape& shape) {
   plan.lanes_per_group = lanes_of(plan.blocks, isa);
 }
 
-// The fastest blocks and tiles for an ISA with isa.accumulators registers to spend. Returns their
-// cycles.
+// Sets the fastest blocks and tiles for an ISA with isa.accumulators registers; their cycles.
 double choose_shape(ConvPlan& plan, const IsaTraits& isa, int channels) {
   ConvShape best;
   for (const std::vector<ChannelBlock>& blocks : divisions(plan, isa, channels)) {

@@ -48,6 +48,7 @@ ETCH_INLINE W4 load_w4(const uint8_t* w) {
   return {vmovl_s8(vget_low_s8(by_byte)), vmovl_high_s8(by_byte), vdupq_n_s8(0)};
 }
 
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) {
   return {vdupq_n_s16(0), vdupq_n_s16(0), vreinterpretq_s8_u8(vld1q_u8(w))};
 }

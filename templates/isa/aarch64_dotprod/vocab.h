@@ -43,6 +43,7 @@ ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   return {vdotq_s32(vsubq_s32(acc.v, w.negated), x.v, w.v)};
 }
 
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) {
   return {vreinterpretq_s8_u8(vld1q_u8(w)), vdupq_n_s32(0)};
 }

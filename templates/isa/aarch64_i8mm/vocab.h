@@ -32,6 +32,7 @@ ETCH_INLINE X4 broadcast8(const uint8_t* x) { return {vcombine_u8(vld1_u8(x), vl
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {vreinterpretq_s8_u8(vld1q_u8(w))}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {vusdotq_s32(acc.v, x.v, w.v)}; }
 
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 

@@ -154,6 +154,11 @@ ETCH_INLINE W4 load_w4(const uint8_t* w) {
   return {vget_low_s16(pairs.val[0]), vget_high_s16(pairs.val[0]), vget_low_s16(pairs.val[1]),
           vget_high_s16(pairs.val[1])};
 }
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) {
+  const int8x8x2_t pairs = vld2_s8(static_cast<const int8_t*>(static_cast<const void*>(w)));
+  const int16x8_t first = vmovl_s8(pairs.val[0]), second = vmovl_s8(pairs.val[1]);
+  return {vget_low_s16(first), vget_high_s16(first), vget_low_s16(second), vget_high_s16(second)};
+}
 
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   int32x4_t sum = vmlal_lane_s16(acc.v, w.k0, x.v, 0);

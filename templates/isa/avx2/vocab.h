@@ -40,6 +40,11 @@ ETCH_INLINE X4 broadcast4(const uint8_t* x) {
 ETCH_INLINE X4 broadcast8(const uint8_t* x) { return split(load_eight(x)); }
 
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 32)}; }
+ETCH_INLINE __m256i widened(const uint8_t* w) {
+  return _mm256_cvtepi8_epi16(
+      _mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(w))));
+}
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return {widened(w), widened(w + 16)}; }
 
 // Left alone, compilers gather all products of a tile and add them up last, far beyond the number
 // of registers: hence opaque().

@@ -90,6 +90,7 @@ ETCH_INLINE X4 broadcast8(const uint8_t* x) {
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {_mm512_loadu_si512(w)}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm512_dpbusd_epi32(acc.v, x.v, w.v)}; }
 // Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {

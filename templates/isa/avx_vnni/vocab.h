@@ -38,6 +38,7 @@ ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_vector(w)}; }
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) { return {_mm256_dpbusd_avx_epi32(acc.v, x.v, w.v)}; }
 
 // Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {

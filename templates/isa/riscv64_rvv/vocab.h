@@ -72,6 +72,12 @@ ETCH_INLINE W4 load_w4(const uint8_t* w) {
   const Pairs16 odd = load_as<Pairs16>(__builtin_assume_aligned(w + 64, 4));
   return {firsts(even), firsts(odd), seconds(even), seconds(odd)};
 }
+// No kernel asks for it here.
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) {
+  alignas(4) int16_t words[64];
+  for (int i = 0; i < 64; ++i) words[i] = static_cast<int8_t>(w[i]);
+  return load_w4(static_cast<const uint8_t*>(static_cast<const void*>(words)));
+}
 
 // vwmacc.
 ETCH_INLINE S32 plus_product(S32 acc, S16 x, S16 w) {

@@ -135,6 +135,7 @@ ETCH_INLINE I32 sub_i32(I32 a, I32 b) {
 ETCH_INLINE I32 add_pairs(I32 a, I32) { return a; }
 
 // Kernels use these where a target asks for them.
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int, W4 w) { return dot4(acc, four_of(x), w); }

@@ -90,6 +90,9 @@ ETCH_INLINE X4 broadcast8(const uint8_t* x) {
 }
 
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {load_aligned(w), load_aligned(w + 16)}; }
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) {
+  return {_mm_cvtepi8_epi16(load_xmm_n(w, 8)), _mm_cvtepi8_epi16(load_xmm_n(w + 8, 8))};
+}
 
 // Left alone, compilers gather all products of a tile and add them up last, far beyond the number
 // of registers: hence opaque().

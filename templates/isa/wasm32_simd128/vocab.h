@@ -117,6 +117,9 @@ ETCH_INLINE I32 repeat_u8(const uint8_t* p) { return {wasm_i32x4_splat(*p)}; }
 ETCH_INLINE X4 broadcast4(const uint8_t* x) { return split(wasm_v128_load32_splat(x)); }
 ETCH_INLINE X4 broadcast8(const uint8_t* x) { return split(wasm_v128_load64_splat(x)); }
 ETCH_INLINE W4 load_w4(const uint8_t* w) { return {wasm_v128_load(w), wasm_v128_load(w + 16)}; }
+ETCH_INLINE W4 load_byte_w4(const uint8_t* w) {
+  return {wasm_i16x8_load8x8(w), wasm_i16x8_load8x8(w + 8)};
+}
 
 ETCH_INLINE I32 dot4(I32 acc, X4 x, W4 w) {
   const v128_t sum = wasm_i32x4_add(acc.v, wasm_i32x4_dot_i16x8(x.even, w.even));

@@ -17,9 +17,10 @@ namespace etch {
 
 // How the lanes of a block share the work, and by which verb they multiply.
 //   kWhole: a channel each, dot4 with a broadcast group; kSplit, kPairs: half_vectors.h;
+//   kBytes: as kWhole, but weights are bytes in memory, which load_byte_w4 widens to words;
 //   kLanes: as kWhole, but 16 bytes of a pixel are loaded at once, and dot4_lane takes a group;
 //   kSquares: 2 pixels x 2 channels each, 8 bytes of K at a time by dot_squares (lane_tile.h).
-enum class BlockForm { kWhole, kSplit, kPairs, kLanes, kSquares };
+enum class BlockForm { kWhole, kSplit, kPairs, kBytes, kLanes, kSquares };
 constexpr bool is_half(BlockForm form) {
   return form == BlockForm::kSplit || form == BlockForm::kPairs;
 }
@@ -38,9 +39,13 @@ struct ChannelBlock {
   int repeat = 1;
   BlockForm form = BlockForm::kWhole;  // if is_half(): one vector, of at most L / 2 channels
 
-  // Bytes of weights of a step of the K loop; a vector of them has `weight_bytes`.
+  // Bytes of a vector of weights that has `weight_bytes` as dot4 takes it.
+  int vector_bytes(int weight_bytes) const {
+    return form == BlockForm::kBytes ? weight_bytes / 2 : weight_bytes;
+  }
+  // Bytes of weights of a step of the K loop.
   std::int64_t step_bytes(int weight_bytes) const {
-    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * weight_bytes;
+    return std::int64_t{form == BlockForm::kSquares ? 2 : 1} * vectors * vector_bytes(weight_bytes);
   }
 };
 
@@ -144,6 +149,7 @@ struct ConvPlan {
   std::optional<AddResidual> add;  // operand 1 is the residual
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
+  bool bytes = false;     // blocks have this form
   bool lanes = false, squares = false;  // whether blocks may have the forms of these names
   int unroll = 4;                       // groups of 4 bytes per iteration of the K loop
   int straight_line = 64;               // groups up to which a whole tile has no K loop

@@ -295,8 +295,9 @@ class Tile {
   }
 
   auto load_weights(const TilePtrs<S>& in, const Index& w, int u, int v) {
-    return s_.load_w4(Name("w").at("k", u).at("v", v),
-                      in.w + w + Index(v * s_.isa().weight_bytes()));
+    const Name name = Name("w").at("k", u).at("v", v);
+    const auto from = in.w + w + Index(v * block_.vector_bytes(s_.isa().weight_bytes()));
+    return block_.form == BlockForm::kBytes ? s_.load_byte_w4(name, from) : s_.load_w4(name, from);
   }
   auto load_pixel(const TilePtrs<S>& in, const Index& x, int u, int p) {
     const auto from = in.x + x + place_of(p);

@@ -52,6 +52,8 @@ Description describe_conv(const ConvProblem& problem, const PlannedConv& conv) {
                             problem.shared_addend, " times the sum of each pixel"));
   }
   if (conv.parts.count > 1) out.facts.push_back(parts_fact(conv));
+  if (conv.plan.bytes)
+    out.facts.emplace_back("weights are bytes in memory, widened to words as they are loaded");
   out.overlaps = overlaps_of(problem, conv.plan);
   return out;
 }

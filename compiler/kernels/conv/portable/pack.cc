@@ -56,6 +56,8 @@ void pack_block(const Source& from, const ChannelBlock& block, const RegionTaps&
         }
         if (block.form == BlockForm::kLanes) {
           append_moved_weights(out, from.isa, lanes);
+        } else if (block.form == BlockForm::kBytes) {
+          append_byte_weights(out, lanes);
         } else {
           append_weights(out, from.isa, lanes);
         }
@@ -156,9 +158,11 @@ ConstantArray pack_weights(const Source& from, PackedConv& places) {
     places.regions[r].places = shared[r].places;
     places.regions[r].shared_groups = shared[r].groups;
   }
-  return byte_array("weights", std::move(all),
-                    cat("packed for ", counted(from.isa.lanes, "lane"),
-                        ": block, tap run, 4 bytes of K, vector, lane"));
+  ConstantArray out = byte_array("weights", std::move(all),
+                                 cat("packed for ", counted(from.isa.lanes, "lane"),
+                                     ": block, tap run, 4 bytes of K, vector, lane"));
+  out.widened = from.conv.plan.bytes;
+  return out;
 }
 
 // ---- biases and factors ----
